@@ -1,0 +1,276 @@
+//! BM25, exactly: S of METHODS, section 0, over postings, with free k1 and b, as of any
+//! `fetch_seq`.
+//!
+//! Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with
+//! the idf that Lucene uses, `ln(1 + (N - n + 0.5)/(n + 0.5))`, which is never negative.
+//! Document lengths are exact and arithmetic is f64; query words count with multiplicity and are
+//! summed in query order, so that a score is the same bits whatever the index's segments are.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::error::StoreError;
+use crate::page::UrlId;
+use crate::text_index::{TermPostings, TextIndex};
+use crate::url_table::UrlTable;
+
+/// The two parameters.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Bm25 {
+    /// Saturation of the term frequency.
+    pub k1: f64,
+    /// Strength of the length normalisation.
+    pub b: f64,
+}
+
+impl Default for Bm25 {
+    /// k1 = 0.9, b = 0.4 (METHODS, section 0).
+    fn default() -> Self {
+        Self { k1: 0.9, b: 0.4 }
+    }
+}
+
+impl Bm25 {
+    /// `ln(1 + (N - n + 0.5)/(n + 0.5))` of a term in `df` of `documents` documents.
+    pub fn idf(documents: u64, df: u64) -> f64 {
+        // A term that is new since the statistics were frozen can have df > N by no more than its
+        // own new documents; it is then as common as a term in every document.
+        let (n, df) = (documents as f64, (df.min(documents)) as f64);
+        (1.0 + (n - df + 0.5) / (df + 0.5)).ln()
+    }
+
+    /// What one term adds to the score of a document.
+    pub fn term_score(self, idf: f64, tf: u32, norm: f64) -> f64 {
+        let tf = f64::from(tf);
+        idf * (tf * (self.k1 + 1.0) / (tf + norm))
+    }
+
+    /// `k1 (1 - b + b dl/avgdl)`.
+    pub fn norm(self, length: u32, average_length: f64) -> f64 {
+        let relative =
+            if average_length > 0.0 { f64::from(length) / average_length } else { 0.0 };
+        self.k1 * (1.0 - self.b + self.b * relative)
+    }
+}
+
+/// Size of a collection, from which scores are computed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct CollectionStatistics {
+    /// Documents: N.
+    pub documents: u64,
+    /// Words in all documents together.
+    pub words: u64,
+}
+
+impl CollectionStatistics {
+    /// Mean document length: avgdl.
+    pub fn average_length(self) -> f64 {
+        if self.documents == 0 { 0.0 } else { self.words as f64 / self.documents as f64 }
+    }
+}
+
+/// A word of the workload, as an index into the scorer's vocabulary.
+pub type TermId = u32;
+
+/// Scores documents under the statistics as of one `fetch_seq`.
+pub struct Scorer<'a> {
+    index: &'a TextIndex,
+    bm25: Bm25,
+    statistics: CollectionStatistics,
+    norms: Vec<f64>,
+    vocabulary: HashMap<String, TermId>,
+    postings: Vec<TermPostings>,
+    df: Vec<u64>,
+    idf: Vec<f64>,
+    /// Document of the current page of each URL, `u32::MAX` if there is none.
+    doc_of_url: Vec<u32>,
+}
+
+/// Scores of one query, by document; reused from query to query by one thread.
+#[derive(Debug, Default)]
+pub struct Scores {
+    by_doc: Vec<f64>,
+    touched: Vec<u32>,
+}
+
+impl<'a> Scorer<'a> {
+    /// A scorer for the words of `vocabulary`, with N, df and avgdl of the documents as of
+    /// `epoch_end` (a `fetch_seq`). It can score newer documents under these statistics.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn new<'w>(
+        index: &'a TextIndex,
+        bm25: Bm25,
+        epoch_end: u32,
+        words: impl IntoIterator<Item = &'w str>,
+    ) -> Result<Self, StoreError> {
+        let docs = index.docs();
+        let counted: Vec<bool> = (0..docs.url.len())
+            .map(|doc| docs.seq[doc] < epoch_end && docs.superseded_at[doc] >= epoch_end)
+            .collect();
+        let lengths = docs.length.iter().zip(&counted).filter(|(_, counted)| **counted);
+        let statistics = lengths.fold(CollectionStatistics::default(), |sum, (&length, _)| {
+            CollectionStatistics { documents: sum.documents + 1, words: sum.words + u64::from(length) }
+        });
+        let average = statistics.average_length();
+        let norms = docs.length.iter().map(|&length| bm25.norm(length, average)).collect();
+        let mut distinct: Vec<&str> = words.into_iter().collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let terms: Vec<(TermPostings, u64)> = distinct
+            .par_iter()
+            .map(|word| {
+                let postings = index.term(word)?;
+                let df = document_frequency(index, &postings, &counted)?;
+                Ok((postings, df))
+            })
+            .collect::<Result<_, StoreError>>()?;
+        let vocabulary =
+            distinct.iter().enumerate().map(|(id, word)| ((*word).to_owned(), id as u32)).collect();
+        let (postings, df): (Vec<_>, Vec<_>) = terms.into_iter().unzip();
+        let idf = df.iter().map(|&df| Bm25::idf(statistics.documents, df)).collect();
+        let doc_of_url = doc_of_url(index);
+        Ok(Self { index, bm25, statistics, norms, vocabulary, postings, df, idf, doc_of_url })
+    }
+
+    /// The statistics in use.
+    pub fn statistics(&self) -> CollectionStatistics {
+        self.statistics
+    }
+
+    /// The parameters in use.
+    pub fn bm25(&self) -> Bm25 {
+        self.bm25
+    }
+
+    /// Ids of words; words outside the vocabulary are left out.
+    pub fn term_ids(&self, words: &[String]) -> Vec<TermId> {
+        words.iter().filter_map(|word| self.vocabulary.get(word).copied()).collect()
+    }
+
+    /// idf of a word; of one that no document holds where it is not in the vocabulary.
+    pub fn idf(&self, word: &str) -> f64 {
+        match self.vocabulary.get(word) {
+            Some(&id) => self.idf[id as usize],
+            None => Bm25::idf(self.statistics.documents, 0),
+        }
+    }
+
+    /// Documents that hold a word, of those the statistics count.
+    pub fn document_frequency(&self, word: &str) -> u64 {
+        self.vocabulary.get(word).map_or(0, |&id| self.df[id as usize])
+    }
+
+    /// Scores all current documents with `fetch_seq` in `seqs` for a query (its words in order,
+    /// with multiplicity).
+    ///
+    /// Costs the length of the postings of its words.
+    ///
+    /// # Errors
+    /// The postings cannot be read.
+    pub fn score(
+        &self,
+        query: &[TermId],
+        seqs: Range<u32>,
+        scores: &mut Scores,
+    ) -> Result<(), StoreError> {
+        scores.clear(self.norms.len());
+        let docs = self.index.docs();
+        let visible = |doc: usize| seqs.contains(&docs.seq[doc]) && docs.superseded_at[doc] >= seqs.end;
+        let wanted = |range: Range<usize>| {
+            // A segment is skipped if none of its documents can be in the range.
+            seqs.start == 0 || docs.seq[range].iter().any(|seq| seqs.contains(seq))
+        };
+        for &term in query {
+            let idf = self.idf[term as usize];
+            let postings = &self.postings[term as usize];
+            self.index.for_each_block(postings, wanted, |base, block, freqs| {
+                for (&doc, &tf) in block.iter().zip(freqs) {
+                    let doc = (base + doc) as usize;
+                    if visible(doc) {
+                        scores.add(doc, self.bm25.term_score(idf, tf, self.norms[doc]));
+                    }
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The K best of the scored documents: score descending, then canonical URL ascending.
+    pub fn top_k(&self, scores: &Scores, k: usize, urls: &UrlTable) -> Vec<(UrlId, f64)> {
+        let mut top: Vec<(UrlId, f64)> = Vec::with_capacity(k + 1);
+        for &doc in &scores.touched {
+            let entry = (self.index.docs().url[doc as usize], scores.by_doc[doc as usize]);
+            insert_ranked(&mut top, entry, k, urls);
+        }
+        top
+    }
+
+    /// Score of the current page of a URL in the scores of a query; 0 if it was not scored.
+    pub fn score_of(&self, scores: &Scores, url: UrlId) -> f64 {
+        match self.doc_of_url.get(url.index()) {
+            Some(&doc) if doc != u32::MAX => scores.by_doc[doc as usize],
+            _ => 0.0,
+        }
+    }
+}
+
+/// Inserts into a list ranked by score descending, then canonical URL ascending, and keeps the
+/// first `k`.
+pub fn insert_ranked(top: &mut Vec<(UrlId, f64)>, entry: (UrlId, f64), k: usize, urls: &UrlTable) {
+    let before = |a: &(UrlId, f64), b: &(UrlId, f64)| match a.1.total_cmp(&b.1) {
+        std::cmp::Ordering::Equal => urls.url(a.0) < urls.url(b.0),
+        order => order.is_gt(),
+    };
+    if top.len() >= k && !top.last().is_some_and(|last| before(&entry, last)) {
+        return;
+    }
+    let at = top.partition_point(|kept| before(kept, &entry));
+    top.insert(at, entry);
+    top.truncate(k);
+}
+
+impl Scores {
+    fn clear(&mut self, docs: usize) {
+        for &doc in &self.touched {
+            self.by_doc[doc as usize] = 0.0;
+        }
+        self.touched.clear();
+        self.by_doc.resize(docs, 0.0);
+    }
+
+    fn add(&mut self, doc: usize, score: f64) {
+        let slot = &mut self.by_doc[doc];
+        if *slot == 0.0 {
+            self.touched.push(doc as u32);
+        }
+        *slot += score;
+    }
+}
+
+fn document_frequency(
+    index: &TextIndex,
+    postings: &TermPostings,
+    counted: &[bool],
+) -> Result<u64, StoreError> {
+    let mut df = 0;
+    index.for_each_block(postings, |_| true, |base, block, _| {
+        df += block.iter().filter(|&&doc| counted[(base + doc) as usize]).count() as u64;
+    })?;
+    Ok(df)
+}
+
+fn doc_of_url(index: &TextIndex) -> Vec<u32> {
+    let docs = index.docs();
+    let urls = docs.url.iter().map(|url| url.index() + 1).max().unwrap_or(0);
+    let mut doc_of_url = vec![u32::MAX; urls];
+    for (doc, url) in docs.url.iter().enumerate() {
+        if docs.superseded_at[doc] == u32::MAX {
+            doc_of_url[url.index()] = doc as u32;
+        }
+    }
+    doc_of_url
+}

@@ -1,0 +1,287 @@
+//! The two n-gram indexes of a store, kept up to date with its links.
+//!
+//! *Frontier*: URLs not crawled, with their anchors: what queries are matched with. *History*:
+//! crawled pages, with the anchors known before the cycle of their fetch: what estimators are
+//! trained on, emitted by the very matcher that will be used.
+//!
+//! Each update adds one segment with what is new; segments are kept in geometric sizes, so that an
+//! entry is rewritten logarithmically often. Crawled URLs are masked by the reader and dropped
+//! when segments are merged.
+
+use serde::{Deserialize, Serialize};
+
+use crate::derived::{Derived, Found};
+use crate::error::StoreError;
+use crate::manifest::Manifest;
+use crate::ngram::{
+    BuildConfig, NgramError, NgramIndex, Segment, SegmentBuilder, SegmentParts, SegmentStats, merge,
+};
+use crate::page::UrlId;
+use crate::page_store::{Known, NONE};
+use crate::storage::{FileEntry, Storage};
+use crate::text_index::Refresh;
+use crate::words::url_text;
+
+const VERSION: u32 = 1;
+/// A segment is merged with the one before it while it has at least this share of its URLs.
+const MERGE_SHARE: f64 = 0.5;
+
+/// Which of the two indexes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum View {
+    /// Uncrawled URLs.
+    Frontier,
+    /// Crawled pages as they were known before their cycle.
+    History,
+}
+
+/// An open n-gram index of a store.
+pub struct NgramSegments {
+    segments: Vec<Segment>,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Payload {
+    max_words: usize,
+    end_seq: u32,
+    urls: u32,
+    lineage: String,
+    /// Pages of the index's range that were replaced when it was built: their links are gone, so a
+    /// change means building anew.
+    superseded: u32,
+    segments: Vec<SegmentName>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct SegmentName {
+    directory: String,
+    urls: u64,
+}
+
+impl NgramSegments {
+    /// The index over all segments.
+    ///
+    /// # Errors
+    /// Never for segments that were opened together.
+    pub fn index(&self) -> Result<NgramIndex<'_>, NgramError> {
+        NgramIndex::new(self.segments.iter().collect())
+    }
+
+    /// Opens an index of a store, after bringing it up to date with the committed pages.
+    /// `max_words` is g, the longest n-gram.
+    ///
+    /// # Errors
+    /// The index cannot be written.
+    pub fn open(
+        storage: &Storage,
+        manifest: &Manifest,
+        known: &Known,
+        view: View,
+        max_words: usize,
+    ) -> Result<(Self, Refresh), StoreError> {
+        let name = if view == View::Frontier { "frontier" } else { "history" };
+        let derived = Derived::new(storage, name, VERSION);
+        let mut refresh = Refresh::default();
+        let (mut state, mut files) = match derived.find::<Payload>() {
+            Found::Whole(state, files) => match stale(&state, manifest, known, max_words) {
+                None => (state, files),
+                Some(why) => {
+                    refresh.rebuilt = Some(why.to_owned());
+                    (Payload::default(), Vec::new())
+                }
+            },
+            Found::Damaged(what) => {
+                refresh.rebuilt = Some(what);
+                (Payload::default(), Vec::new())
+            }
+            Found::Missing => (Payload::default(), Vec::new()),
+        };
+        let mut update = Update { storage, manifest, known, view, derived: &derived, max_words };
+        if state.end_seq < manifest.next_seq {
+            refresh.added = update.extend(&mut state, &mut files)?;
+            derived.publish(&state, files)?;
+        }
+        refresh.total = state.segments.iter().map(|segment| segment.urls).sum();
+        let segments = state.segments.iter().map(|segment| open_segment(storage, segment));
+        Ok((Self { segments: segments.collect::<Result<_, _>>()? }, refresh))
+    }
+}
+
+fn stale(
+    state: &Payload,
+    manifest: &Manifest,
+    known: &Known,
+    max_words: usize,
+) -> Option<&'static str> {
+    if state.max_words != max_words {
+        Some("it was built for another n-gram length")
+    } else if state.end_seq > manifest.next_seq || state.lineage != manifest.lineage(state.end_seq) {
+        Some("it was built from other pages")
+    } else if state.superseded != superseded(known, state.end_seq) {
+        Some("pages it was built from were fetched again")
+    } else {
+        None
+    }
+}
+
+/// Records below `end_seq` whose page was replaced.
+fn superseded(known: &Known, end_seq: u32) -> u32 {
+    let replaced = |seq: &u32| known.pages.record(*seq).is_some_and(|(_, at)| at != NONE);
+    (0..end_seq).filter(replaced).count() as u32
+}
+
+fn open_segment(storage: &Storage, segment: &SegmentName) -> Result<Segment, StoreError> {
+    let parts = SegmentParts::read(&storage.path(&segment.directory)).map_err(failed)?;
+    Segment::from_parts(parts).map_err(failed)
+}
+
+fn failed(error: NgramError) -> StoreError {
+    match error {
+        NgramError::Io { doing, path, source } => StoreError::Io { operation: doing, path, source },
+        other => StoreError::Derived { structure: "n-gram index", what: other.to_string() },
+    }
+}
+
+struct Update<'a> {
+    storage: &'a Storage,
+    manifest: &'a Manifest,
+    known: &'a Known,
+    view: View,
+    derived: &'a Derived,
+    max_words: usize,
+}
+
+impl Update<'_> {
+    fn extend(&mut self, state: &mut Payload, files: &mut Vec<FileEntry>) -> Result<u64, StoreError> {
+        let urls = match self.view {
+            View::Frontier => self.discovered(state),
+            View::History => self.fetched(state),
+        };
+        let added = urls.len() as u64;
+        if added > 0 {
+            let number = self.manifest.generation;
+            let (old_urls, old_end) = (state.urls, state.end_seq);
+            self.add_segment(state, files, &format!("{number:06}-new"), |dir, config| {
+                let mut builder = SegmentBuilder::new(config, dir)?;
+                for &url in &urls {
+                    // An anchor is new evidence; the URL itself only where it is new to the index.
+                    let whole = self.view == View::History || url.0 >= old_urls;
+                    let from_seq = if whole { 0 } else { old_end };
+                    self.add_strings(&mut builder, url, whole, from_seq)?;
+                }
+                builder.finish()
+            })?;
+        }
+        self.merge_tail(state, files)?;
+        *state = Payload {
+            max_words: self.max_words,
+            end_seq: self.manifest.next_seq,
+            urls: self.known.urls.len() as u32,
+            lineage: self.manifest.lineage(self.manifest.next_seq),
+            superseded: superseded(self.known, self.manifest.next_seq),
+            segments: std::mem::take(&mut state.segments),
+        };
+        Ok(added)
+    }
+
+    /// Uncrawled URLs that are new or have new links, ascending.
+    fn discovered(&self, state: &Payload) -> Vec<UrlId> {
+        let links = self.known.links.links();
+        let first = links.partition_point(|link| link.seq < state.end_seq);
+        let mut urls: Vec<UrlId> = links[first..].iter().map(|link| link.to).collect();
+        urls.extend((state.urls..self.known.urls.len() as u32).map(UrlId));
+        urls.retain(|&url| self.known.pages.in_frontier(url));
+        urls.sort_unstable();
+        urls.dedup();
+        urls
+    }
+
+    /// Pages fetched since that were known before their cycle, ascending.
+    fn fetched(&self, state: &Payload) -> Vec<UrlId> {
+        let crawled = self.known.pages.crawled().filter(|(seq, _)| *seq >= state.end_seq);
+        let mut urls: Vec<UrlId> = crawled
+            .filter(|&(seq, url)| {
+                let before = self.cycle_start(seq);
+                self.known.links.incoming(url, before).next().is_some()
+            })
+            .map(|(_, url)| url)
+            .collect();
+        urls.sort_unstable();
+        urls
+    }
+
+    fn cycle_start(&self, seq: u32) -> u32 {
+        self.manifest.cycle_start(self.manifest.cycle_of(seq))
+    }
+
+    fn add_strings(
+        &self,
+        builder: &mut SegmentBuilder,
+        url: UrlId,
+        with_url: bool,
+        from_seq: u32,
+    ) -> Result<(), NgramError> {
+        if with_url {
+            builder.add(url, &url_text(self.known.urls.url(url)))?;
+        }
+        let before = match self.known.pages.page_seq(url) {
+            Some(seq) if self.view == View::History => self.cycle_start(seq),
+            _ => u32::MAX,
+        };
+        let mut anchors: Vec<u32> = self
+            .known
+            .links
+            .incoming(url, before)
+            .filter(|link| link.seq >= from_seq)
+            .map(|link| link.anchor)
+            .collect();
+        anchors.sort_unstable();
+        anchors.dedup();
+        for anchor in anchors {
+            builder.add(url, self.known.links.anchor(anchor))?;
+        }
+        Ok(())
+    }
+
+    fn add_segment(
+        &self,
+        state: &mut Payload,
+        files: &mut Vec<FileEntry>,
+        name: &str,
+        build: impl FnOnce(&std::path::Path, BuildConfig) -> Result<SegmentStats, NgramError>,
+    ) -> Result<(), StoreError> {
+        let directory = format!("{}/{name}", self.derived.directory());
+        let path = self.storage.fresh_directory(&directory)?;
+        let config = BuildConfig { max_words: self.max_words, ..BuildConfig::default() };
+        let stats = build(&path, config).map_err(failed)?;
+        files.extend(self.storage.seal_directory(&directory)?);
+        state.segments.push(SegmentName { directory, urls: stats.urls });
+        Ok(())
+    }
+
+    /// Merges the smallest segments while they are not much smaller than the next.
+    fn merge_tail(&self, state: &mut Payload, files: &mut Vec<FileEntry>) -> Result<(), StoreError> {
+        let sizes: Vec<u64> = state.segments.iter().map(|segment| segment.urls).collect();
+        let mut first = sizes.len().saturating_sub(1);
+        let mut size = sizes.last().copied().unwrap_or(0) as f64;
+        while first > 0 && size >= MERGE_SHARE * sizes[first - 1] as f64 {
+            first -= 1;
+            size += sizes[first] as f64;
+        }
+        if sizes.len() - first < 2 {
+            return Ok(());
+        }
+        let old = state.segments.split_off(first);
+        let opened: Vec<Segment> =
+            old.iter().map(|name| open_segment(self.storage, name)).collect::<Result<_, _>>()?;
+        let keep = |url| self.view == View::History || self.known.pages.in_frontier(url);
+        let name = format!("{:06}-merged", self.manifest.generation);
+        self.add_segment(state, files, &name, |dir, config| {
+            merge(&opened.iter().collect::<Vec<_>>(), keep, config, dir)
+        })?;
+        files.retain(|entry| {
+            !old.iter().any(|name| entry.file.starts_with(&format!("{}/", name.directory)))
+        });
+        Ok(())
+    }
+}

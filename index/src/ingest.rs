@@ -1,0 +1,338 @@
+//! Turning records into segments: canonical URLs, ids, caps, and one commit for a whole ingest.
+//!
+//! [`prepare`] is pure and may run in parallel; [`IngestSession::add`] gives ids in input order.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use hashbrown::HashSet;
+
+use crate::columns::{Column, TableWriter};
+use crate::error::StoreError;
+use crate::limits;
+use crate::manifest::{IngestEntry, SegmentEntry, SegmentKind};
+use crate::page::{PageRecord, UrlId};
+use crate::page_store::{Known, LINKS, NONE, PAGES, URLS};
+use crate::store::Store;
+use crate::url::{self, UrlError};
+
+/// Bytes of page text that are collected before a row group is written.
+const ROW_GROUP_BYTES: usize = 16 << 20;
+
+/// A URL in canonical and in given spelling (without fragment).
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Spelled {
+    canonical: String,
+    given: String,
+}
+
+/// A record with canonical URLs, within the limits.
+#[derive(Clone, Debug)]
+pub struct PreparedPage {
+    record: PageRecord,
+    url: Spelled,
+    requested: Option<Spelled>,
+    links: Vec<(Spelled, String)>,
+    cuts: BTreeMap<&'static str, u64>,
+}
+
+/// Brings a record into the form that a store takes.
+///
+/// # Errors
+/// Its URL cannot be fetched.
+pub fn prepare(mut record: PageRecord) -> Result<PreparedPage, UrlError> {
+    let url = spelled(&record.url)?;
+    let mut cuts = BTreeMap::new();
+    let requested = record.requested_url.as_deref().and_then(|given| spelled(given).ok());
+    if limits::cut_bytes(&mut record.title, limits::TITLE_BYTES) {
+        count(&mut cuts, "title");
+    }
+    if limits::cut_bytes(&mut record.text, limits::TEXT_BYTES) {
+        count(&mut cuts, "text");
+    }
+    let outlinks = std::mem::take(&mut record.outlinks);
+    let links = if record.is_success() { links_of(&url, outlinks, &mut cuts) } else { Vec::new() };
+    Ok(PreparedPage { record, url, requested, links, cuts })
+}
+
+fn spelled(given: &str) -> Result<Spelled, UrlError> {
+    let canonical = url::canonical(given)?;
+    let given = given.trim().split('#').next().unwrap_or(given).to_owned();
+    Ok(Spelled { canonical, given })
+}
+
+fn count(cuts: &mut BTreeMap<&'static str, u64>, limit: &'static str) {
+    *cuts.entry(limit).or_insert(0) += 1;
+}
+
+/// Self-links and repeated (target, anchor) pairs are dropped, order is kept; the anchors of a
+/// repeated target are kept as evidence.
+fn links_of(
+    page: &Spelled,
+    outlinks: Vec<crate::page::Outlink>,
+    cuts: &mut BTreeMap<&'static str, u64>,
+) -> Vec<(Spelled, String)> {
+    let mut links: Vec<(Spelled, String)> = Vec::with_capacity(outlinks.len());
+    let mut targets: HashSet<String> = HashSet::new();
+    let mut seen: HashSet<(String, String)> = HashSet::new();
+    for link in outlinks {
+        let Ok(target) = spelled(&link.url) else {
+            count(cuts, "link");
+            continue;
+        };
+        if target.canonical == page.canonical {
+            continue;
+        }
+        let mut anchor = collapse(&link.anchor);
+        if limits::cut_chars(&mut anchor, limits::ANCHOR_CHARS) {
+            count(cuts, "anchor");
+        }
+        if !targets.contains(&target.canonical) {
+            if targets.len() == limits::OUTLINKS_PER_PAGE {
+                count(cuts, "outlinks");
+                continue;
+            }
+            targets.insert(target.canonical.clone());
+        }
+        if seen.insert((target.canonical.clone(), anchor.clone())) {
+            links.push((target, anchor));
+        }
+    }
+    links
+}
+
+/// Text with every run of white space as one space.
+fn collapse(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+/// What an ingest did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct IngestCounts {
+    /// Records taken.
+    pub records: u64,
+    /// Pages among them.
+    pub pages: u64,
+    /// Failed fetches among them (a status that is not 2xx).
+    pub failed: u64,
+    /// Pages that replaced a stored one.
+    pub replaced: u64,
+    /// Records of one URL within this ingest: the last wins.
+    pub repeated: u64,
+    /// Links stored.
+    pub links: u64,
+    /// URLs seen for the first time.
+    pub new_urls: u64,
+    /// Cuts by limit.
+    pub cuts: BTreeMap<String, u64>,
+}
+
+/// How a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Committed {
+    /// The records are stored.
+    Stored,
+    /// The last ingest had the very same inputs: nothing was changed.
+    Unchanged,
+    /// There was no record.
+    Empty,
+}
+
+#[derive(Default)]
+struct Rows {
+    pages: [Vec<u32>; 4],
+    texts: [Vec<String>; 4],
+    links: [Vec<u32>; 3],
+    anchors: Vec<String>,
+    bytes: usize,
+}
+
+/// One ingest: nothing is visible before [`IngestSession::commit`].
+pub struct IngestSession {
+    store: Store,
+    known: Known,
+    first_url: usize,
+    first_seq: u32,
+    next_seq: u32,
+    rows: Rows,
+    pages: TableWriter,
+    links: TableWriter,
+    counts: IngestCounts,
+}
+
+impl IngestSession {
+    /// Starts an ingest. The session owns the store until it ends.
+    ///
+    /// # Errors
+    /// The tables cannot be read, or a file cannot be created.
+    pub fn start(store: Store) -> Result<Self, StoreError> {
+        let known = Known::load(store.storage(), store.manifest(), false)?;
+        let pages = TableWriter::create(store.storage(), &store.segment_name(PAGES), PAGES)?;
+        let links = TableWriter::create(store.storage(), &store.segment_name(LINKS), LINKS)?;
+        let first_seq = store.manifest().next_seq;
+        Ok(Self {
+            first_url: known.urls.len(),
+            known,
+            store,
+            first_seq,
+            next_seq: first_seq,
+            rows: Rows::default(),
+            pages,
+            links,
+            counts: IngestCounts::default(),
+        })
+    }
+
+    /// Adds a record.
+    ///
+    /// # Errors
+    /// A write failed.
+    pub fn add(&mut self, page: PreparedPage) -> Result<(), StoreError> {
+        let seq = self.next_seq;
+        self.next_seq += 1;
+        let url = self.id(&page.url);
+        let requested = page.requested.as_ref().map(|requested| self.id(requested));
+        let status = page.record.status.unwrap_or(0);
+        self.count(&page, url);
+        self.known.pages.note(url, seq, status, requested);
+        for (target, anchor) in page.links {
+            let to = self.id(&target);
+            let row = [url.0, seq, to.0];
+            self.rows.links.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+            self.rows.bytes += anchor.len() + 16;
+            self.rows.anchors.push(anchor);
+        }
+        let requested = requested.map_or(NONE, |id| id.0);
+        let row = [url.0, seq, u32::from(status), requested];
+        self.rows.pages.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+        let record = page.record;
+        let keep = |text: String| if status == 0 || status < 300 { text } else { String::new() };
+        let texts = [
+            keep(record.title),
+            keep(record.text),
+            record.fetched_at.unwrap_or_default(),
+            record.plan_id.unwrap_or_default(),
+        ];
+        self.rows.bytes += texts.iter().map(String::len).sum::<usize>() + 64;
+        self.rows.texts.iter_mut().zip(texts).for_each(|(column, value)| column.push(value));
+        if self.rows.bytes >= ROW_GROUP_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    /// Stores everything that was added, in one commit.
+    ///
+    /// `fingerprint` identifies the inputs: if the last committed ingest had the same, this is the
+    /// same command run again after its commit, and nothing is changed.
+    ///
+    /// # Errors
+    /// A write failed; the previous state stands.
+    pub fn commit(mut self, fingerprint: &str) -> Result<(Store, IngestCounts, Committed), StoreError> {
+        let last = self.store.manifest().ingests.last();
+        if last.is_some_and(|ingest| ingest.fingerprint == fingerprint) {
+            return Ok((self.store, self.counts, Committed::Unchanged));
+        }
+        if self.next_seq == self.first_seq {
+            return Ok((self.store, self.counts, Committed::Empty));
+        }
+        self.flush()?;
+        self.counts.new_urls = (self.known.urls.len() - self.first_url) as u64;
+        let (pages, page_rows) = self.pages.finish()?;
+        let (links, link_rows) = self.links.finish()?;
+        let mut segments = vec![
+            SegmentEntry { kind: SegmentKind::Pages, file: pages, rows: page_rows },
+            SegmentEntry { kind: SegmentKind::Links, file: links, rows: link_rows },
+        ];
+        segments.insert(0, write_urls(&self.store, &self.known, self.first_url)?);
+        let urls = self.known.urls.len() as u32;
+        let (first_seq, end_seq) = (self.first_seq, self.next_seq);
+        self.store.commit(|manifest| {
+            manifest.add_cycles(end_seq - first_seq);
+            manifest.segments.extend(segments);
+            manifest.urls = urls;
+            manifest.next_seq = end_seq;
+            let fingerprint = fingerprint.to_owned();
+            manifest.ingests.push(IngestEntry { fingerprint, first_seq, end_seq });
+        })?;
+        Ok((self.store, self.counts, Committed::Stored))
+    }
+
+    /// Counts so far.
+    pub fn counts(&self) -> &IngestCounts {
+        &self.counts
+    }
+
+    fn id(&mut self, url: &Spelled) -> UrlId {
+        self.known.urls.insert(&url.canonical, &url.given)
+    }
+
+    fn count(&mut self, page: &PreparedPage, url: UrlId) {
+        self.counts.records += 1;
+        self.counts.links += page.links.len() as u64;
+        for (&limit, &times) in &page.cuts {
+            *self.counts.cuts.entry(limit.to_owned()).or_insert(0) += times;
+        }
+        if !page.record.is_success() {
+            self.counts.failed += 1;
+            return;
+        }
+        self.counts.pages += 1;
+        match self.known.pages.page_seq(url) {
+            Some(seq) if seq >= self.first_seq => self.counts.repeated += 1,
+            Some(_) => self.counts.replaced += 1,
+            None => {}
+        }
+    }
+
+    fn flush(&mut self) -> Result<(), StoreError> {
+        let rows = std::mem::take(&mut self.rows);
+        let [title, text, fetched_at, plan_id] = rows.texts;
+        let mut pages: Vec<Column> = rows.pages.into_iter().map(Column::U32).collect();
+        pages.extend([title, text, fetched_at, plan_id].map(Column::Text));
+        self.pages.write(&pages)?;
+        let mut links: Vec<Column> = rows.links.into_iter().map(Column::U32).collect();
+        links.push(Column::Text(rows.anchors));
+        self.links.write(&links)
+    }
+}
+
+fn write_urls(store: &Store, known: &Known, first: usize) -> Result<SegmentEntry, StoreError> {
+    let ids: Vec<UrlId> = known.urls.ids().skip(first).collect();
+    let name = store.segment_name(URLS);
+    let mut writer = TableWriter::create(store.storage(), &name, URLS)?;
+    for chunk in ids.chunks(1 << 16) {
+        let urls: Vec<String> = chunk.iter().map(|&id| known.urls.url(id).to_owned()).collect();
+        let spellings = chunk.iter().zip(&urls).map(|(&id, url)| {
+            let spelling = known.urls.spelling(id);
+            if spelling == url { String::new() } else { spelling.to_owned() }
+        });
+        let spellings = spellings.collect();
+        writer.write(&[Column::Text(urls), Column::Text(spellings)])?;
+    }
+    let (file, rows) = writer.finish()?;
+    Ok(SegmentEntry { kind: SegmentKind::Urls, file, rows })
+}
+
+/// Ingests prepared records in one go; for tests and small inputs.
+///
+/// # Errors
+/// See [`IngestSession`].
+pub fn ingest_all(
+    root: &Path,
+    records: Vec<PageRecord>,
+    fingerprint: &str,
+) -> Result<IngestCounts, StoreError> {
+    let options = crate::store::StoreOptions { create: true, ..Default::default() };
+    let mut session = IngestSession::start(Store::open(root, &options)?)?;
+    for record in records {
+        if let Ok(page) = prepare(record) {
+            session.add(page)?;
+        }
+    }
+    Ok(session.commit(fingerprint)?.1)
+}

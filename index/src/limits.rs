@@ -1,0 +1,71 @@
+//! Every cap of the store in one table. A record that exceeds one is cut or skipped, and the cut
+//! is counted under the name given here.
+
+/// A URL longer than this after canonicalisation is not stored (bytes).
+pub const URL_BYTES: usize = 8_192;
+/// Anchor texts are cut to this many Unicode scalar values.
+pub const ANCHOR_CHARS: usize = 200;
+/// Links kept per page, in document order, after self-links and duplicates are dropped.
+pub const OUTLINKS_PER_PAGE: usize = 2_000;
+/// Page text is cut to this many bytes, at a character boundary.
+pub const TEXT_BYTES: usize = 1 << 20;
+/// Titles are cut to this many bytes, at a character boundary.
+pub const TITLE_BYTES: usize = 4_096;
+/// One input line (a JSON record) longer than this is skipped (bytes).
+pub const LINE_BYTES: usize = 64 << 20;
+/// One HTML file larger than this is read only up to here (bytes).
+pub const HTML_BYTES: usize = 32 << 20;
+/// Words of one query that are used; later ones are ignored and counted.
+pub const QUERY_WORDS: usize = 64;
+/// Longest word n-gram that can be indexed: three token ids and a local id share a 128-bit sort key.
+pub const NGRAM_WORDS: usize = 3;
+
+/// The table, for documentation and `prospect formats`: name, value, unit, what happens beyond it.
+pub const TABLE: &[(&str, usize, &str, &str)] = &[
+    ("url", URL_BYTES, "bytes", "the URL is dropped"),
+    ("anchor", ANCHOR_CHARS, "characters", "the anchor text is cut"),
+    ("outlinks", OUTLINKS_PER_PAGE, "links per page", "later links are dropped"),
+    ("text", TEXT_BYTES, "bytes", "the text is cut"),
+    ("title", TITLE_BYTES, "bytes", "the title is cut"),
+    ("line", LINE_BYTES, "bytes", "the record is skipped"),
+    ("html", HTML_BYTES, "bytes", "the rest of the file is not read"),
+    ("query", QUERY_WORDS, "words", "later words are ignored"),
+    ("n-gram", NGRAM_WORDS, "words", "a larger n is refused"),
+];
+
+/// Cuts `text` to at most `bytes` bytes at a character boundary; true if something was cut.
+pub fn cut_bytes(text: &mut String, bytes: usize) -> bool {
+    if text.len() <= bytes {
+        return false;
+    }
+    let end = (0..=bytes).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    text.truncate(end);
+    true
+}
+
+/// Cuts `text` to at most `chars` Unicode scalar values; true if something was cut.
+pub fn cut_chars(text: &mut String, chars: usize) -> bool {
+    match text.char_indices().nth(chars) {
+        Some((at, _)) => {
+            text.truncate(at);
+            true
+        }
+        None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cuts_fall_on_character_boundaries() {
+        let mut text = "aé€".to_owned();
+        assert!(cut_bytes(&mut text, 4));
+        assert_eq!(text, "aé");
+        let mut text = "aé€x".to_owned();
+        assert!(cut_chars(&mut text, 3));
+        assert_eq!(text, "aé€");
+        assert!(!cut_chars(&mut text, 3));
+    }
+}

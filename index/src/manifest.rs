@@ -1,0 +1,254 @@
+//! The commit point: one JSON file that names every live file of the truth with length and
+//! checksum. Replacing it is the commit; what it does not name does not exist.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::error::StoreError;
+use crate::storage::{Checksum, FileEntry, Storage};
+
+/// Name of the manifest below the store's root.
+pub const MANIFEST: &str = "MANIFEST.json";
+/// Format of the store that this version writes, and the highest it reads.
+pub const FORMAT: u32 = 1;
+
+/// Tables of the truth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SegmentKind {
+    /// Known URLs, in id order.
+    Urls,
+    /// Fetched pages and failed fetches.
+    Pages,
+    /// Links that fetched pages show.
+    Links,
+    /// Picks of a plan.
+    Plans,
+    /// Candidate pairs of a plan's picks.
+    PlanPairs,
+    /// Queries a plan was made for.
+    Workloads,
+    /// What became of a plan's picks.
+    Outcomes,
+    /// What became of a plan's candidate pairs.
+    PairOutcomes,
+    /// What became of a plan's queries.
+    QueryOutcomes,
+}
+
+/// One immutable file of a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SegmentEntry {
+    /// The table.
+    pub kind: SegmentKind,
+    /// The file.
+    #[serde(flatten)]
+    pub file: FileEntry,
+    /// Rows.
+    pub rows: u64,
+}
+
+/// One committed ingest.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IngestEntry {
+    /// Identifies the inputs, so that a command that is run again after its commit changes nothing.
+    pub fingerprint: String,
+    /// First `fetch_seq` of the ingest.
+    pub first_seq: u32,
+    /// One past its last `fetch_seq`.
+    pub end_seq: u32,
+}
+
+/// A crawl cycle: a run of `fetch_seq`. Cycles follow each other without gaps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CycleEntry {
+    /// First `fetch_seq` of the cycle.
+    pub first_seq: u32,
+    /// The plan whose batch it fetches; none for a pseudo-cycle of an ingest without a plan.
+    pub plan: Option<String>,
+}
+
+/// The plan whose outcomes are still coming in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenPlan {
+    /// Content hash of everything the plan depends on.
+    pub id: String,
+    /// Pages, queries and settings it was made with, as the planner wrote them.
+    pub settings: serde_json::Value,
+    /// Its segments: picks, pairs and workload.
+    pub files: Vec<String>,
+}
+
+/// A statistics epoch: N, df and avgdl are those of the pages with `fetch_seq < end_seq`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Epoch {
+    /// Counts from 1; 0 before the first.
+    pub number: u32,
+    /// One past the last `fetch_seq` it counts.
+    pub end_seq: u32,
+}
+
+/// Everything that is committed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Format number.
+    pub format: u32,
+    /// Counts commits.
+    pub generation: u64,
+    /// The `fetch_seq` of the next record.
+    pub next_seq: u32,
+    /// Known URLs.
+    pub urls: u32,
+    /// Live files, in commit order.
+    pub segments: Vec<SegmentEntry>,
+    /// Ingests, oldest first.
+    pub ingests: Vec<IngestEntry>,
+    /// Cycles, oldest first.
+    pub cycles: Vec<CycleEntry>,
+    /// The open plan.
+    pub plan: Option<OpenPlan>,
+    /// The statistics epoch.
+    pub epoch: Epoch,
+    /// Cycles of plans that have been closed.
+    pub closed_cycles: u32,
+}
+
+/// Pseudo-cycles that an ingest without a plan is cut into (METHODS, section 0).
+pub const PSEUDO_CYCLES: u32 = 10;
+
+impl Manifest {
+    /// The live files of a table, oldest first.
+    pub fn segments_of(&self, kind: SegmentKind) -> impl Iterator<Item = &SegmentEntry> {
+        self.segments.iter().filter(move |segment| segment.kind == kind)
+    }
+
+    /// The cycle that the record with this `fetch_seq` belongs to.
+    pub fn cycle_of(&self, seq: u32) -> u32 {
+        self.cycles.partition_point(|cycle| cycle.first_seq <= seq).saturating_sub(1) as u32
+    }
+
+    /// First `fetch_seq` of a cycle.
+    pub fn cycle_start(&self, cycle: u32) -> u32 {
+        self.cycles.get(cycle as usize).map_or(self.next_seq, |cycle| cycle.first_seq)
+    }
+
+    /// Hash of the page segments that hold the records below `end_seq`: derived structures keep it
+    /// to know that they were built from these very pages.
+    pub fn lineage(&self, end_seq: u32) -> String {
+        let mut checksum = Checksum::default();
+        let pages = self.segments_of(SegmentKind::Pages).zip(&self.ingests);
+        for (segment, _) in pages.filter(|(_, ingest)| ingest.end_seq <= end_seq) {
+            checksum.update(segment.file.file.as_bytes());
+            checksum.update(segment.file.checksum.as_bytes());
+        }
+        checksum.finish()
+    }
+
+    /// Adds the cycles of an ingest of `records` records: none while a plan is open, whose cycle
+    /// they belong to, else [`PSEUDO_CYCLES`] equal parts.
+    pub fn add_cycles(&mut self, records: u32) {
+        if self.plan.is_some() {
+            return;
+        }
+        let parts = PSEUDO_CYCLES.min(records);
+        for part in 0..parts {
+            let offset = u64::from(records) * u64::from(part) / u64::from(parts);
+            let first_seq = self.next_seq + offset as u32;
+            self.cycles.push(CycleEntry { first_seq, plan: None });
+        }
+    }
+
+    /// Reads and verifies the manifest; `None` where there is none.
+    ///
+    /// # Errors
+    /// It is damaged, or of a newer format.
+    pub fn load(storage: &Storage) -> Result<Option<Self>, StoreError> {
+        if !storage.exists(MANIFEST) {
+            return Ok(None);
+        }
+        let path = storage.path(MANIFEST);
+        let bytes = storage.read(MANIFEST)?;
+        let sealed: Sealed = serde_json::from_slice(&bytes)
+            .map_err(|error| StoreError::damaged(&path, error.to_string()))?;
+        let found = Checksum::of(sealed.manifest.get().as_bytes());
+        if found != sealed.checksum {
+            let what = format!("its checksum is {found}, it says {}", sealed.checksum);
+            return Err(StoreError::damaged(&path, what));
+        }
+        // The format is read before the rest, which a newer version may have changed.
+        let format: FormatOnly = parse(&path, sealed.manifest.get())?;
+        if format.format > FORMAT {
+            return Err(StoreError::NewerFormat { path, found: format.format, supported: FORMAT });
+        }
+        parse(&path, sealed.manifest.get()).map(Some)
+    }
+
+    /// Commits: writes this manifest as the next generation.
+    ///
+    /// # Errors
+    /// The write failed; the previous commit stands.
+    pub fn commit(&mut self, storage: &Storage) -> Result<(), StoreError> {
+        let mut next = self.clone();
+        next.format = FORMAT;
+        next.generation += 1;
+        let path = storage.path(MANIFEST);
+        let text = |error: serde_json::Error| StoreError::damaged(&path, error.to_string());
+        let body = serde_json::to_string(&next).map_err(text)?;
+        let checksum = Checksum::of(body.as_bytes());
+        let sealed = Sealed { manifest: RawValue::from_string(body).map_err(text)?, checksum };
+        storage.write(MANIFEST, &serde_json::to_vec(&sealed).map_err(text)?)?;
+        *self = next;
+        Ok(())
+    }
+}
+
+fn parse<'a, T: Deserialize<'a>>(path: &std::path::Path, text: &'a str) -> Result<T, StoreError> {
+    serde_json::from_str(text).map_err(|error| StoreError::damaged(path, error.to_string()))
+}
+
+#[derive(Deserialize)]
+struct FormatOnly {
+    format: u32,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Sealed {
+    manifest: Box<RawValue>,
+    checksum: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ingest_without_a_plan_is_cut_into_ten_pseudo_cycles() {
+        let mut manifest = Manifest::default();
+        manifest.add_cycles(25);
+        manifest.next_seq = 25;
+        assert_eq!(manifest.cycles.len(), 10);
+        assert_eq!((manifest.cycle_of(0), manifest.cycle_of(24)), (0, 9));
+        manifest.add_cycles(3);
+        assert_eq!((manifest.cycles.len(), manifest.cycle_of(27)), (13, 12));
+    }
+
+    #[test]
+    fn a_flipped_bit_or_a_newer_format_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let storage = Storage::create(dir.path(), None).unwrap();
+        let mut manifest = Manifest::default();
+        manifest.commit(&storage).unwrap();
+        assert_eq!(Manifest::load(&storage).unwrap(), Some(manifest.clone()));
+        let mut bytes = storage.read(MANIFEST).unwrap();
+        let at = bytes.len() / 2;
+        bytes[at] ^= 1;
+        storage.write(MANIFEST, &bytes).unwrap();
+        assert!(matches!(Manifest::load(&storage), Err(StoreError::Damaged { .. })));
+
+        let body = r#"{"format":99,"unheard":"of"}"#;
+        let sealed = format!(r#"{{"manifest":{body},"checksum":"{}"}}"#, Checksum::of(body.as_bytes()));
+        storage.write(MANIFEST, sealed.as_bytes()).unwrap();
+        let error = Manifest::load(&storage).unwrap_err();
+        assert!(matches!(error, StoreError::NewerFormat { found: 99, supported: FORMAT, .. }));
+    }
+}

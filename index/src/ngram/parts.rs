@@ -1,0 +1,42 @@
+//! A segment's bytes on their way from files to [`Segment::from_parts`](super::Segment::from_parts).
+
+use std::path::Path;
+
+use super::NgramError;
+use super::error::io_error;
+use super::layout::{FILTER, NGRAMS, POSTINGS, STRINGS, TOKENS};
+
+/// The bytes of a segment's five files.
+#[derive(Clone, Debug, Default)]
+pub struct SegmentParts {
+    /// Of [`TOKENS`].
+    pub tokens: Vec<u8>,
+    /// Of [`NGRAMS`].
+    pub ngrams: Vec<u8>,
+    /// Of [`POSTINGS`].
+    pub postings: Vec<u8>,
+    /// Of [`FILTER`].
+    pub filter: Vec<u8>,
+    /// Of [`STRINGS`].
+    pub strings: Vec<u8>,
+}
+
+impl SegmentParts {
+    /// Reads the files of `dir`, without any check.
+    ///
+    /// # Errors
+    /// [`NgramError::Io`] naming the file that could not be read.
+    pub fn read(dir: &Path) -> Result<Self, NgramError> {
+        let read = |name| {
+            let path = dir.join(name);
+            std::fs::read(&path).map_err(io_error("read", &path))
+        };
+        Ok(Self {
+            tokens: read(TOKENS)?,
+            ngrams: read(NGRAMS)?,
+            postings: read(POSTINGS)?,
+            filter: read(FILTER)?,
+            strings: read(STRINGS)?,
+        })
+    }
+}

@@ -1,0 +1,62 @@
+//! The records that enter a store and the ids they are known by. No parsing and no I/O.
+
+use serde::{Deserialize, Serialize};
+
+/// A known URL, crawled or not: its position in the store's URL table. Append-only and stable for
+/// the life of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct UrlId(pub u32);
+
+impl UrlId {
+    /// The id as an index into per-URL arrays.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A link as a page shows it: its target, absolute, and the text that carries it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outlink {
+    /// Absolute URL of the target, in any spelling.
+    pub url: String,
+    /// Anchor text; empty where the link has none.
+    #[serde(default)]
+    pub anchor: String,
+}
+
+/// One fetched page, or one failed fetch, as an input gives it. URLs are absolute but not yet
+/// canonical.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageRecord {
+    /// URL of the page; after a redirect, where it ended.
+    pub url: String,
+    /// Title, plain text.
+    #[serde(default)]
+    pub title: String,
+    /// Visible text.
+    #[serde(default)]
+    pub text: String,
+    /// Links in document order.
+    #[serde(default)]
+    pub outlinks: Vec<Outlink>,
+    /// HTTP status; `None` where the input does not tell. Anything but 2xx is a failed fetch.
+    #[serde(default)]
+    pub status: Option<u16>,
+    /// URL that was asked for, where a redirect led elsewhere.
+    #[serde(default)]
+    pub requested_url: Option<String>,
+    /// When it was fetched, as the input spells it.
+    #[serde(default)]
+    pub fetched_at: Option<String>,
+    /// The plan that asked for it.
+    #[serde(default)]
+    pub plan_id: Option<String>,
+}
+
+impl PageRecord {
+    /// Whether the fetch gave a page: no status, or 2xx.
+    pub fn is_success(&self) -> bool {
+        self.status.is_none_or(|status| (200..300).contains(&status))
+    }
+}

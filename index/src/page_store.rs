@@ -1,0 +1,344 @@
+//! Which URL was fetched when, and the fetched pages themselves: the tables of the truth and
+//! their schemas.
+
+use crate::columns::{Column, ColumnType, Schema, read_table};
+use crate::error::StoreError;
+use crate::link_table::LinkTable;
+use crate::manifest::{Manifest, SegmentKind};
+use crate::page::UrlId;
+use crate::storage::Storage;
+use crate::url_table::UrlTable;
+
+/// Absent id or number.
+pub const NONE: u32 = u32::MAX;
+
+/// Known URLs: row number of all files together is the `UrlId`.
+pub const URLS: Schema =
+    Schema { name: "urls", columns: &[("url", ColumnType::Text), ("spelling", ColumnType::Text)] };
+
+/// Fetched pages and failed fetches. `status` 0 means the input did not tell.
+pub const PAGES: Schema = Schema {
+    name: "pages",
+    columns: &[
+        ("url_id", ColumnType::U32),
+        ("fetch_seq", ColumnType::U32),
+        ("status", ColumnType::U32),
+        ("requested_id", ColumnType::U32),
+        ("title", ColumnType::Text),
+        ("text", ColumnType::Text),
+        ("fetched_at", ColumnType::Text),
+        ("plan_id", ColumnType::Text),
+    ],
+};
+
+/// Links in fetch order, then document order; `anchor` as the page has it, cut.
+pub const LINKS: Schema = Schema {
+    name: "links",
+    columns: &[
+        ("from_id", ColumnType::U32),
+        ("fetch_seq", ColumnType::U32),
+        ("to_id", ColumnType::U32),
+        ("anchor", ColumnType::Text),
+    ],
+};
+
+/// What is known of the fetch of a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Fetch {
+    /// Not fetched: the frontier.
+    #[default]
+    Never,
+    /// Fetched, in its current version by the record of this number.
+    Page {
+        /// `fetch_seq`.
+        seq: u32,
+    },
+    /// The fetch failed.
+    Failed {
+        /// `fetch_seq`.
+        seq: u32,
+        /// HTTP status.
+        status: u16,
+    },
+    /// It was asked for and led to another URL.
+    Redirected {
+        /// `fetch_seq`.
+        seq: u32,
+    },
+}
+
+impl Fetch {
+    /// `fetch_seq` of the record that tells of it.
+    pub fn seq(self) -> Option<u32> {
+        match self {
+            Self::Never => None,
+            Self::Page { seq } | Self::Failed { seq, .. } | Self::Redirected { seq } => Some(seq),
+        }
+    }
+}
+
+/// The fetch history of all URLs. Costs 12 bytes a URL and 8 a record.
+#[derive(Clone, Debug, Default)]
+pub struct PageTable {
+    fetches: Vec<Fetch>,
+    /// By `fetch_seq`: the page it gave, [`NONE`] if it gave none.
+    page_of_seq: Vec<u32>,
+    /// By `fetch_seq`: the record that replaced its page, [`NONE`] while it is current.
+    superseded_at: Vec<u32>,
+    pages: usize,
+}
+
+impl PageTable {
+    /// State of a URL.
+    pub fn fetch(&self, url: UrlId) -> Fetch {
+        self.fetches.get(url.index()).copied().unwrap_or_default()
+    }
+
+    /// Whether the URL is uncrawled, and nothing is known against it.
+    pub fn in_frontier(&self, url: UrlId) -> bool {
+        self.fetch(url) == Fetch::Never
+    }
+
+    /// `fetch_seq` of the current page of a URL.
+    pub fn page_seq(&self, url: UrlId) -> Option<u32> {
+        match self.fetch(url) {
+            Fetch::Page { seq } => Some(seq),
+            _ => None,
+        }
+    }
+
+    /// Pages in their current version.
+    pub fn len(&self) -> usize {
+        self.pages
+    }
+
+    /// Whether no page was fetched.
+    pub fn is_empty(&self) -> bool {
+        self.pages == 0
+    }
+
+    /// Records, failed fetches included.
+    pub fn records(&self) -> usize {
+        self.page_of_seq.len()
+    }
+
+    /// The page that a record gave, and the record that replaced it ([`NONE`] if none did).
+    pub fn record(&self, seq: u32) -> Option<(UrlId, u32)> {
+        let url = *self.page_of_seq.get(seq as usize)?;
+        (url != NONE).then(|| (UrlId(url), self.superseded_at[seq as usize]))
+    }
+
+    /// URLs with a current page, by `fetch_seq`.
+    pub fn crawled(&self) -> impl Iterator<Item = (u32, UrlId)> + '_ {
+        (0..self.page_of_seq.len() as u32).filter_map(|seq| match self.record(seq) {
+            Some((url, NONE)) => Some((seq, url)),
+            _ => None,
+        })
+    }
+
+    /// Notes a record. A failed fetch takes a page away only if it says that the page is gone
+    /// (404 or 410); otherwise the older version stays.
+    pub fn note(&mut self, url: UrlId, seq: u32, status: u16, requested: Option<UrlId>) {
+        let highest = url.0.max(requested.map_or(0, |id| id.0)) as usize;
+        if self.fetches.len() <= highest {
+            self.fetches.resize(highest + 1, Fetch::Never);
+        }
+        let records = seq as usize + 1;
+        self.page_of_seq.resize(records.max(self.page_of_seq.len()), NONE);
+        self.superseded_at.resize(records.max(self.superseded_at.len()), NONE);
+        let success = status == 0 || (200..300).contains(&status);
+        let old = self.page_seq(url);
+        if success {
+            self.page_of_seq[seq as usize] = url.0;
+            self.fetches[url.index()] = Fetch::Page { seq };
+            self.pages += usize::from(old.is_none());
+        } else if old.is_none() || matches!(status, 404 | 410) {
+            self.fetches[url.index()] = Fetch::Failed { seq, status };
+            self.pages -= usize::from(old.is_some());
+        } else {
+            return;
+        }
+        if let Some(old) = old {
+            self.superseded_at[old as usize] = seq;
+        }
+        if let Some(requested) = requested.filter(|&id| id != url && self.page_seq(id).is_none()) {
+            self.fetches[requested.index()] = Fetch::Redirected { seq };
+        }
+    }
+}
+
+/// The tables that are kept in memory while a store is open.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// URLs.
+    pub urls: UrlTable,
+    /// Fetches.
+    pub pages: PageTable,
+    /// Links of current pages.
+    pub links: LinkTable,
+}
+
+impl Known {
+    /// Reads the tables; `with_links` false leaves the links out.
+    ///
+    /// # Errors
+    /// A file is missing, damaged or cannot be read.
+    pub fn load(
+        storage: &Storage,
+        manifest: &Manifest,
+        with_links: bool,
+    ) -> Result<Self, StoreError> {
+        let mut known = Self::default();
+        known.load_urls(storage, manifest)?;
+        known.load_pages(storage, manifest)?;
+        if with_links {
+            known.load_links(storage, manifest)?;
+        }
+        let urls = known.urls.len();
+        known.links.finish(urls);
+        Ok(known)
+    }
+
+    fn load_urls(&mut self, storage: &Storage, manifest: &Manifest) -> Result<(), StoreError> {
+        for segment in manifest.segments_of(SegmentKind::Urls) {
+            let path = storage.path(&segment.file.file);
+            read_table(&path, URLS, &["url", "spelling"], |mut columns| {
+                let (urls, spellings) = (columns[0].take_text(), columns[1].take_text());
+                for (url, spelling) in urls.iter().zip(&spellings) {
+                    self.urls.insert(url, spelling);
+                }
+                Ok(())
+            })?;
+        }
+        if self.urls.len() == manifest.urls as usize {
+            return Ok(());
+        }
+        let what = format!("urls: {} found, the manifest says {}", self.urls.len(), manifest.urls);
+        Err(StoreError::damaged(&storage.path("segments"), what))
+    }
+
+    fn load_pages(&mut self, storage: &Storage, manifest: &Manifest) -> Result<(), StoreError> {
+        let names = ["url_id", "fetch_seq", "status", "requested_id"];
+        for segment in manifest.segments_of(SegmentKind::Pages) {
+            let path = storage.path(&segment.file.file);
+            read_table(&path, PAGES, &names, |mut columns| {
+                let values: Vec<Vec<u32>> = columns.iter_mut().map(Column::take_u32).collect();
+                for row in 0..values[0].len() {
+                    let requested = (values[3][row] != NONE).then(|| UrlId(values[3][row]));
+                    let status = values[2][row] as u16;
+                    self.check_id(&path, values[0][row])?;
+                    self.pages.note(UrlId(values[0][row]), values[1][row], status, requested);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    fn load_links(&mut self, storage: &Storage, manifest: &Manifest) -> Result<(), StoreError> {
+        let names = ["from_id", "fetch_seq", "to_id", "anchor"];
+        for segment in manifest.segments_of(SegmentKind::Links) {
+            let path = storage.path(&segment.file.file);
+            read_table(&path, LINKS, &names, |mut columns| {
+                let (from, seq) = (columns[0].take_u32(), columns[1].take_u32());
+                let (to, anchors) = (columns[2].take_u32(), columns[3].take_text());
+                for row in 0..from.len() {
+                    self.check_id(&path, to[row])?;
+                    let source = UrlId(from[row]);
+                    // Links of a version that was replaced are no longer shown by anyone.
+                    if self.pages.page_seq(source) == Some(seq[row]) {
+                        self.links.push(source, UrlId(to[row]), seq[row], &anchors[row]);
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    fn check_id(&self, path: &std::path::Path, id: u32) -> Result<(), StoreError> {
+        if (id as usize) < self.urls.len() {
+            return Ok(());
+        }
+        let what = format!("URL id {id} of {} known", self.urls.len());
+        Err(StoreError::damaged(path, what))
+    }
+}
+
+/// The text of a fetched page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageText {
+    /// Its URL.
+    pub url: UrlId,
+    /// The record that gave it.
+    pub seq: u32,
+    /// Title.
+    pub title: String,
+    /// Visible text.
+    pub text: String,
+}
+
+/// Reads the texts of all page records with `fetch_seq >= from_seq`, replaced versions included,
+/// a row group at a time.
+///
+/// # Errors
+/// A file is missing, damaged or cannot be read.
+pub fn for_each_text(
+    storage: &Storage,
+    manifest: &Manifest,
+    from_seq: u32,
+    mut take: impl FnMut(Vec<PageText>) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let names = ["url_id", "fetch_seq", "status", "title", "text"];
+    for segment in segments_from(manifest, from_seq) {
+        read_table(&storage.path(&segment), PAGES, &names, |mut columns| {
+            let (url, seq) = (columns[0].take_u32(), columns[1].take_u32());
+            let status = columns[2].take_u32();
+            let (titles, texts) = (columns[3].take_text(), columns[4].take_text());
+            let rows = titles.into_iter().zip(texts).enumerate();
+            let pages = rows
+                .filter(|(row, _)| seq[*row] >= from_seq)
+                .filter(|(row, _)| status[*row] == 0 || (200..300).contains(&status[*row]))
+                .map(|(row, (title, text))| PageText {
+                    url: UrlId(url[row]),
+                    seq: seq[row],
+                    title,
+                    text,
+                })
+                .collect();
+            take(pages)
+        })?;
+    }
+    Ok(())
+}
+
+/// Page segments that can hold a record from `from_seq` on: each ingest wrote one, in order.
+fn segments_from(manifest: &Manifest, from_seq: u32) -> Vec<String> {
+    manifest
+        .segments_of(SegmentKind::Pages)
+        .zip(&manifest.ingests)
+        .filter(|(_, ingest)| ingest.end_seq > from_seq)
+        .map(|(segment, _)| segment.file.file.clone())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_later_record_replaces_a_page_and_a_server_error_does_not() {
+        let mut table = PageTable::default();
+        table.note(UrlId(3), 0, 0, None);
+        table.note(UrlId(3), 1, 200, Some(UrlId(5)));
+        table.note(UrlId(3), 2, 503, None);
+        table.note(UrlId(4), 3, 500, None);
+        assert_eq!(table.fetch(UrlId(3)), Fetch::Page { seq: 1 });
+        assert_eq!(table.fetch(UrlId(5)), Fetch::Redirected { seq: 1 });
+        assert_eq!(table.fetch(UrlId(4)), Fetch::Failed { seq: 3, status: 500 });
+        assert_eq!((table.record(0), table.record(2)), (Some((UrlId(3), 1)), None));
+        assert_eq!((table.len(), table.in_frontier(UrlId(9))), (1, true));
+        table.note(UrlId(3), 4, 410, None);
+        assert_eq!((table.len(), table.crawled().count()), (0, 0));
+    }
+}

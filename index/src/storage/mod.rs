@@ -1,0 +1,253 @@
+//! The only door to the disk for what must survive a crash.
+//!
+//! A file comes to be in four steps: write under a temporary name, sync, rename, sync the
+//! directory. After one failed write the handle refuses to write again, since what is on the disk
+//! is then unknown until the store is opened anew.
+//!
+//! What we assume about the disk: a rename within a directory is atomic, and what was synced
+//! before the rename is there after it. We do not assume that unsynced data survives, nor that
+//! bits stay as they were written: every live file has a length and a checksum.
+
+mod checksum;
+mod fault;
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+pub use checksum::{Checksum, FileEntry, checksum_file};
+pub use fault::FaultPlan;
+
+use crate::error::StoreError;
+
+type Result<T> = std::result::Result<T, StoreError>;
+
+/// Marks names that no manifest names: what is left of them after a crash is removed.
+pub const TEMPORARY_SUFFIX: &str = ".tmp";
+
+/// A directory in which files appear whole or not at all.
+#[derive(Clone, Debug)]
+pub struct Storage {
+    root: PathBuf,
+    poisoned: Arc<AtomicBool>,
+    faults: Option<Arc<FaultPlan>>,
+}
+
+impl Storage {
+    /// The storage below `root`, which is created if it is missing.
+    ///
+    /// # Errors
+    /// The directory cannot be created.
+    pub fn create(root: &Path, faults: Option<Arc<FaultPlan>>) -> Result<Self> {
+        fs::create_dir_all(root).map_err(StoreError::io("create", root))?;
+        Ok(Self { root: root.to_owned(), poisoned: Arc::default(), faults })
+    }
+
+    /// Path of `name` below the root.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    /// The whole of a file.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn read(&self, name: &str) -> Result<Vec<u8>> {
+        let path = self.path(name);
+        fs::read(&path).map_err(StoreError::io("read", &path))
+    }
+
+    /// The whole of a file, verified against its entry.
+    ///
+    /// # Errors
+    /// The file cannot be read, or its length or checksum differ.
+    pub fn read_verified(&self, entry: &FileEntry) -> Result<Vec<u8>> {
+        let bytes = self.read(&entry.file)?;
+        entry.verify(&self.path(&entry.file), bytes.len() as u64, Checksum::of(&bytes))?;
+        Ok(bytes)
+    }
+
+    /// Whether a file or directory of this name exists.
+    pub fn exists(&self, name: &str) -> bool {
+        self.path(name).exists()
+    }
+
+    /// Starts a file that appears under `name` when it is finished.
+    ///
+    /// # Errors
+    /// The file cannot be created, or the handle is poisoned.
+    pub fn start(&self, name: &str) -> Result<PendingFile> {
+        self.step("create", &self.path(name))?;
+        let path = self.path(name);
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent).map_err(StoreError::io("create", parent))?;
+        }
+        let temporary = self.path(&format!("{name}{TEMPORARY_SUFFIX}"));
+        let file = self.guard(File::create(&temporary), "create", &temporary)?;
+        Ok(PendingFile {
+            storage: self.clone(),
+            name: name.to_owned(),
+            temporary,
+            out: BufWriter::with_capacity(1 << 16, file),
+            checksum: Checksum::default(),
+            bytes: 0,
+        })
+    }
+
+    /// Replaces or creates `name` with `bytes`, atomically.
+    ///
+    /// # Errors
+    /// A step failed; the old file, if any, is untouched.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<FileEntry> {
+        let mut pending = self.start(name)?;
+        pending.append(bytes)?;
+        pending.finish()
+    }
+
+    /// Removes a file or a directory tree; missing is fine.
+    ///
+    /// # Errors
+    /// The system refused.
+    pub fn remove(&self, name: &str) -> Result<()> {
+        let path = self.path(name);
+        self.step("remove", &path)?;
+        let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        match removed {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(StoreError::Io { operation: "remove", path, source: error })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Names in a directory below the root, sorted; empty if it is missing.
+    ///
+    /// # Errors
+    /// The directory exists and cannot be read.
+    pub fn list(&self, directory: &str) -> Result<Vec<String>> {
+        let path = self.path(directory);
+        if !path.exists() {
+            return Ok(Vec::new());
+        }
+        let entries = fs::read_dir(&path).map_err(StoreError::io("list", &path))?;
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .collect();
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// Makes an empty directory below the root, removing what was there.
+    ///
+    /// # Errors
+    /// The system refused.
+    pub fn fresh_directory(&self, name: &str) -> Result<PathBuf> {
+        self.remove(name)?;
+        let path = self.path(name);
+        self.step("create", &path)?;
+        self.guard(fs::create_dir_all(&path), "create", &path)?;
+        Ok(path)
+    }
+
+    /// Syncs every file of a directory that another library wrote, and the directory, and returns
+    /// their entries, sorted by name.
+    ///
+    /// # Errors
+    /// A file cannot be synced or read.
+    pub fn seal_directory(&self, name: &str) -> Result<Vec<FileEntry>> {
+        let mut entries = Vec::new();
+        for file in self.list(name)? {
+            let full = format!("{name}/{file}");
+            let path = self.path(&full);
+            if !path.is_file() {
+                continue;
+            }
+            self.step("sync", &path)?;
+            let opened = self.guard(File::open(&path), "open", &path)?;
+            self.guard(opened.sync_all(), "sync", &path)?;
+            entries.push(checksum_file(&path, full)?);
+        }
+        self.sync_directory(&self.path(name))?;
+        Ok(entries)
+    }
+
+    fn sync_directory(&self, path: &Path) -> Result<()> {
+        self.step("sync", path)?;
+        let directory = self.guard(File::open(path), "open", path)?;
+        self.guard(directory.sync_all(), "sync", path)
+    }
+
+    /// One step towards the disk: the place where tests make it fail.
+    fn step(&self, operation: &'static str, path: &Path) -> Result<()> {
+        if self.poisoned.load(Ordering::Acquire) {
+            return Err(StoreError::Poisoned);
+        }
+        let injected = self.faults.as_ref().map_or(Ok(()), |faults| faults.step());
+        self.guard(injected, operation, path)
+    }
+
+    /// Passes a result on and closes the handle for writing if it is an error.
+    fn guard<T>(&self, result: io::Result<T>, operation: &'static str, path: &Path) -> Result<T> {
+        result.map_err(|source| {
+            self.poisoned.store(true, Ordering::Release);
+            StoreError::Io { operation, path: path.to_owned(), source }
+        })
+    }
+}
+
+/// A file being written under a temporary name.
+#[derive(Debug)]
+pub struct PendingFile {
+    storage: Storage,
+    name: String,
+    temporary: PathBuf,
+    out: BufWriter<File>,
+    checksum: Checksum,
+    bytes: u64,
+}
+
+impl PendingFile {
+    /// Appends bytes.
+    ///
+    /// # Errors
+    /// The write failed (a full disk, say).
+    pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        self.storage.step("write", &self.temporary)?;
+        self.checksum.update(bytes);
+        self.bytes += bytes.len() as u64;
+        let written = self.out.write_all(bytes);
+        self.storage.guard(written, "write", &self.temporary)
+    }
+
+    /// Syncs the file and gives it its name.
+    ///
+    /// # Errors
+    /// A step failed; nothing stands under the name that did not before.
+    pub fn finish(mut self) -> Result<FileEntry> {
+        let storage = self.storage.clone();
+        storage.step("write", &self.temporary)?;
+        storage.guard(self.out.flush(), "write", &self.temporary)?;
+        storage.step("sync", &self.temporary)?;
+        storage.guard(self.out.get_ref().sync_all(), "sync", &self.temporary)?;
+        let path = storage.path(&self.name);
+        storage.step("rename", &path)?;
+        storage.guard(fs::rename(&self.temporary, &path), "rename", &path)?;
+        if let Some(parent) = path.parent() {
+            storage.sync_directory(parent)?;
+        }
+        Ok(FileEntry { file: self.name, bytes: self.bytes, checksum: self.checksum.finish() })
+    }
+}
+
+impl Write for PendingFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.append(bytes).map_err(io::Error::other)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,278 @@
+//! The handle on a store: its lock, its manifest, and where things are.
+//!
+//! ```text
+//! DIR/MANIFEST.json            the commit point
+//! DIR/LOCK                     held by the one process that works on the store
+//! DIR/segments/*.parquet       the truth: urls, pages, links, plans, outcomes
+//! DIR/derived/*                rebuilt when missing, stale or damaged
+//! ```
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::columns::{Column, Schema, TableWriter, read_table};
+use crate::error::StoreError;
+use crate::manifest::{Manifest, SegmentEntry, SegmentKind};
+use crate::page_store::Known;
+use crate::storage::{FaultPlan, Storage, TEMPORARY_SUFFIX, checksum_file};
+
+const LOCK: &str = "LOCK";
+
+/// How to open a store.
+#[derive(Clone, Debug, Default)]
+pub struct StoreOptions {
+    /// Make the store if the directory is missing or empty.
+    pub create: bool,
+    /// Who holds the lock, for the message another process prints: "prospect plan", say.
+    pub holder: String,
+    /// Faults to inject, in tests.
+    pub faults: Option<Arc<FaultPlan>>,
+}
+
+/// An open store. Holds the lock until it is dropped, or its process ends.
+#[derive(Debug)]
+pub struct Store {
+    root: PathBuf,
+    storage: Storage,
+    manifest: Manifest,
+    /// Held for its lock.
+    _lock: File,
+}
+
+impl Store {
+    /// Opens a store: takes the lock, reads the manifest, verifies the length of every live file
+    /// and removes what a crash left behind.
+    ///
+    /// # Errors
+    /// The store is missing, in use, damaged, of a newer format, or no store at all.
+    pub fn open(root: &Path, options: &StoreOptions) -> Result<Self, StoreError> {
+        check_place(root, options.create)?;
+        let storage = Storage::create(root, options.faults.clone())?;
+        let lock = lock(root, &options.holder)?;
+        let manifest = match Manifest::load(&storage)? {
+            Some(manifest) => manifest,
+            None if options.create => {
+                let mut manifest = Manifest::default();
+                manifest.commit(&storage)?;
+                manifest
+            }
+            None => return Err(StoreError::Missing { path: root.to_owned() }),
+        };
+        let store = Self { root: root.to_owned(), storage, manifest, _lock: lock };
+        store.verify_lengths()?;
+        store.remove_orphans()?;
+        Ok(store)
+    }
+
+    /// The store's directory.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Everything that is committed.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// The files below the store.
+    pub fn storage(&self) -> &Storage {
+        &self.storage
+    }
+
+    /// Reads the tables that are kept in memory. Verifies the checksum of every file it reads
+    /// first.
+    ///
+    /// # Errors
+    /// A file is missing or damaged.
+    pub fn known(&self) -> Result<Known, StoreError> {
+        self.verify_kinds(&[SegmentKind::Urls, SegmentKind::Pages, SegmentKind::Links])?;
+        Known::load(&self.storage, &self.manifest, true)
+    }
+
+    /// Changes the manifest and commits it with the new segments of `change`.
+    ///
+    /// # Errors
+    /// The commit failed; the previous state stands.
+    pub fn commit(&mut self, change: impl FnOnce(&mut Manifest)) -> Result<(), StoreError> {
+        let mut next = self.manifest.clone();
+        change(&mut next);
+        next.commit(&self.storage)?;
+        self.manifest = next;
+        Ok(())
+    }
+
+    /// Name of the next segment file of a table.
+    pub fn segment_name(&self, schema: Schema) -> String {
+        format!("segments/{}-{:06}.parquet", schema.name, self.manifest.generation + 1)
+    }
+
+    /// Writes one table as a segment file; it becomes live when a commit names it.
+    ///
+    /// # Errors
+    /// The write failed.
+    pub fn write_segment(
+        &self,
+        kind: SegmentKind,
+        schema: Schema,
+        columns: &[Column],
+    ) -> Result<SegmentEntry, StoreError> {
+        let name = self.segment_name(schema);
+        let mut writer = TableWriter::create(&self.storage, &name, schema)?;
+        writer.write(columns)?;
+        let (file, rows) = writer.finish()?;
+        Ok(SegmentEntry { kind, file, rows })
+    }
+
+    /// Reads the named columns of all segments of a table, after verifying their checksums.
+    ///
+    /// # Errors
+    /// A file is missing or damaged.
+    pub fn read_segments(
+        &self,
+        kind: SegmentKind,
+        schema: Schema,
+        mut take: impl FnMut(&SegmentEntry, Vec<Column>),
+    ) -> Result<(), StoreError> {
+        self.verify_kinds(&[kind])?;
+        let names: Vec<&str> = schema.columns.iter().map(|(name, _)| *name).collect();
+        for segment in self.manifest.segments_of(kind) {
+            read_table(&self.storage.path(&segment.file.file), schema, &names, |columns| {
+                take(segment, columns);
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    fn verify_kinds(&self, kinds: &[SegmentKind]) -> Result<(), StoreError> {
+        for segment in self.manifest.segments.iter().filter(|s| kinds.contains(&s.kind)) {
+            verify_segment(&self.storage, segment)?;
+        }
+        Ok(())
+    }
+
+    fn verify_lengths(&self) -> Result<(), StoreError> {
+        for segment in &self.manifest.segments {
+            let path = self.storage.path(&segment.file.file);
+            let metadata = std::fs::metadata(&path).map_err(StoreError::io("read", &path))?;
+            segment.file.verify_length(&path, metadata.len())?;
+        }
+        Ok(())
+    }
+
+    /// Removes segment files that no commit names, and temporary files.
+    fn remove_orphans(&self) -> Result<(), StoreError> {
+        for name in self.storage.list("segments")? {
+            let file = format!("segments/{name}");
+            if !self.manifest.segments.iter().any(|segment| segment.file.file == file) {
+                self.storage.remove(&file)?;
+            }
+        }
+        for name in self.storage.list("")? {
+            if name.ends_with(TEMPORARY_SUFFIX) {
+                self.storage.remove(&name)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Verifies length and checksum of a segment.
+///
+/// # Errors
+/// It is missing or damaged.
+pub fn verify_segment(storage: &Storage, segment: &SegmentEntry) -> Result<(), StoreError> {
+    let path = storage.path(&segment.file.file);
+    let found = checksum_file(&path, segment.file.file.clone())?;
+    segment.file.verify(&path, found.bytes, found.checksum)
+}
+
+/// Refuses a place that holds something else, before anything is written there.
+fn check_place(root: &Path, create: bool) -> Result<(), StoreError> {
+    if root.join(crate::manifest::MANIFEST).exists() {
+        return Ok(());
+    }
+    if !root.exists() {
+        let missing = StoreError::Missing { path: root.to_owned() };
+        return if create { Ok(()) } else { Err(missing) };
+    }
+    if !root.is_dir() {
+        return Err(StoreError::NotAStore { path: root.to_owned() });
+    }
+    let mut entries = std::fs::read_dir(root).map_err(StoreError::io("list", root))?;
+    // What a first command that was killed can leave: the lock and the manifest's temporary name.
+    let foreign = entries.any(|entry| {
+        entry.is_ok_and(|e| !matches!(e.file_name().to_str(), Some(LOCK | "MANIFEST.json.tmp")))
+    });
+    match (foreign, create) {
+        (true, _) => Err(StoreError::NotAStore { path: root.to_owned() }),
+        (false, true) => Ok(()),
+        (false, false) => Err(StoreError::Missing { path: root.to_owned() }),
+    }
+}
+
+/// Takes the writer lock. The system releases it when the process ends, however it ends.
+fn lock(root: &Path, holder: &str) -> Result<File, StoreError> {
+    let path = root.join(LOCK);
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&path)
+        .map_err(StoreError::io("open", &path))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut holder = String::new();
+            let _ = file.read_to_string(&mut holder);
+            let holder = if holder.is_empty() { "another process".to_owned() } else { holder };
+            return Err(StoreError::Locked { path: root.to_owned(), holder: holder.trim().into() });
+        }
+        Err(TryLockError::Error(source)) => {
+            return Err(StoreError::Io { operation: "lock", path, source });
+        }
+    }
+    let line = format!("process {} ({holder})\n", std::process::id());
+    file.set_len(0)
+        .and_then(|()| file.rewind())
+        .and_then(|()| file.write_all(line.as_bytes()))
+        .map_err(StoreError::io("write", &path))?;
+    Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(create: bool) -> StoreOptions {
+        StoreOptions { create, holder: "test".to_owned(), faults: None }
+    }
+
+    #[test]
+    fn a_store_in_use_names_its_holder() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path(), &options(true)).unwrap();
+        let error = Store::open(dir.path(), &options(false)).unwrap_err();
+        let StoreError::Locked { holder, .. } = &error else { panic!("{error}") };
+        assert!(holder.contains(&std::process::id().to_string()), "{holder}");
+        drop(store);
+        Store::open(dir.path(), &options(false)).unwrap();
+    }
+
+    #[test]
+    fn a_directory_that_holds_something_else_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(matches!(
+            Store::open(dir.path(), &options(false)),
+            Err(StoreError::Missing { .. })
+        ));
+        std::fs::write(dir.path().join("thesis.tex"), "x").unwrap();
+        assert!(matches!(
+            Store::open(dir.path(), &options(true)),
+            Err(StoreError::NotAStore { .. })
+        ));
+    }
+}

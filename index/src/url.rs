@@ -1,0 +1,250 @@
+//! URLs: the canonical spelling and the groups a URL belongs to (host, registrable domain, site).
+//!
+//! Canonical means: parsed as WHATWG prescribes, fragment dropped, query kept, hex digits of
+//! escapes in upper case, unreserved characters decoded, default port dropped. Pages, links,
+//! judgements and seeds all pass through [`canonical`], which is total and idempotent.
+
+use std::collections::HashSet;
+
+use url::Url;
+
+use crate::limits;
+
+/// Why a string is no URL that can be fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UrlError {
+    /// It does not parse.
+    #[error("not a URL")]
+    Invalid,
+    /// Neither http nor https.
+    #[error("not an http or https URL")]
+    Scheme,
+    /// Longer than [`limits::URL_BYTES`].
+    #[error("longer than 8192 bytes")]
+    TooLong,
+}
+
+/// The canonical spelling of `url`.
+///
+/// # Errors
+/// It is no http or https URL, or too long; never a panic, whatever the input.
+pub fn canonical(url: &str) -> Result<String, UrlError> {
+    let mut current = parse(url)?;
+    // Decoding an escape can complete another (`%%36%31` becomes `%61`) or a dot segment, so the
+    // rule is applied until nothing changes. Every round that changes something shortens the
+    // string, so this ends.
+    loop {
+        let normal = normal_escapes(&current);
+        if normal == current {
+            break;
+        }
+        current = parse(&normal)?;
+    }
+    if current.len() > limits::URL_BYTES { Err(UrlError::TooLong) } else { Ok(current) }
+}
+
+fn parse(url: &str) -> Result<String, UrlError> {
+    if url.len() > 4 * limits::URL_BYTES {
+        return Err(UrlError::TooLong);
+    }
+    let mut parsed = Url::parse(url).map_err(|_| UrlError::Invalid)?;
+    if !matches!(parsed.scheme(), "http" | "https") {
+        return Err(UrlError::Scheme);
+    }
+    parsed.set_fragment(None);
+    Ok(parsed.into())
+}
+
+/// Escapes in upper case; escapes of unreserved characters (RFC 3986, section 2.3) decoded.
+fn normal_escapes(url: &str) -> String {
+    if !url.contains('%') {
+        return url.to_owned();
+    }
+    let bytes = url.as_bytes();
+    let mut out = String::with_capacity(url.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        let escape = (bytes[at] == b'%')
+            .then(|| Some((hex(*bytes.get(at + 1)?)?, hex(*bytes.get(at + 2)?)?)))
+            .flatten();
+        if let Some((high, low)) = escape {
+            let byte = high * 16 + low;
+            if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+                out.push(byte as char);
+            } else {
+                out.push('%');
+                out.push(bytes[at + 1].to_ascii_uppercase() as char);
+                out.push(bytes[at + 2].to_ascii_uppercase() as char);
+            }
+            at += 3;
+        } else {
+            // What the parser returns is ASCII.
+            out.push(bytes[at] as char);
+            at += 1;
+        }
+    }
+    out
+}
+
+fn hex(byte: u8) -> Option<u8> {
+    (byte as char).to_digit(16).map(|digit| digit as u8)
+}
+
+/// Host of a canonical URL, without port and user.
+pub fn host(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?']).next().unwrap_or(rest);
+    let authority = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    if authority.starts_with('[') {
+        return authority.split_inclusive(']').next().unwrap_or(authority);
+    }
+    authority.split(':').next().unwrap_or(authority)
+}
+
+/// Registrable domain of a host by the public suffix list; an address, or a host that is itself a
+/// public suffix, is its own domain.
+pub fn registrable_domain(host: &str) -> &str {
+    let address = host.starts_with('[') || host.parse::<std::net::Ipv4Addr>().is_ok();
+    if address { host } else { psl::domain_str(host).unwrap_or(host) }
+}
+
+/// Path of a canonical URL, from its first slash, without the query.
+pub fn path(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let path = rest.find('/').map_or("/", |slash| &rest[slash..]);
+    path.split('?').next().unwrap_or(path)
+}
+
+/// Depth of a URL: its non-empty path segments.
+pub fn depth(url: &str) -> usize {
+    path(url).split('/').filter(|segment| !segment.is_empty()).count()
+}
+
+/// Host with the first path segment, as `host/segment`; a first segment is a directory only if
+/// something follows it, so `host/page.html` belongs to `host/`.
+fn first_directory(url: &str) -> String {
+    let mut segments = path(url)[1..].split('/');
+    let first = segments.next().unwrap_or("");
+    let directory = if segments.next().is_some() || first.starts_with('~') { first } else { "" };
+    format!("{}/{directory}", host(url))
+}
+
+/// What "site" means for a set of known URLs (METHODS, section 0).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SiteLevel {
+    /// Registrable domain.
+    Domain,
+    /// Host.
+    Host,
+    /// Host and first path segment.
+    Directory,
+}
+
+/// Groups that a level must make of the known URLs to be the site level.
+pub const SITE_GROUPS: usize = 50;
+
+impl SiteLevel {
+    /// The coarsest level that divides `urls` into at least [`SITE_GROUPS`] groups; the finest
+    /// where none does.
+    pub fn of<'a>(urls: impl Iterator<Item = &'a str> + Clone) -> Self {
+        [Self::Domain, Self::Host]
+            .into_iter()
+            .find(|level| {
+                let mut groups = HashSet::new();
+                urls.clone().any(|url| {
+                    groups.insert(level.site(url));
+                    groups.len() >= SITE_GROUPS
+                })
+            })
+            .unwrap_or(Self::Directory)
+    }
+
+    /// The site of a canonical URL at this level.
+    pub fn site(self, url: &str) -> String {
+        match self {
+            Self::Domain => registrable_domain(host(url)).to_owned(),
+            Self::Host => host(url).to_owned(),
+            Self::Directory => first_directory(url),
+        }
+    }
+
+    /// Name for outputs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Domain => "registrable domain",
+            Self::Host => "host",
+            Self::Directory => "host and first directory",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn canonical_spellings() {
+        let cases = [
+            ("HTTP://Example.COM:80/a/../b#frag", Ok("http://example.com/b")),
+            ("https://example.com", Ok("https://example.com/")),
+            ("https://example.com/?q=1#x", Ok("https://example.com/?q=1")),
+            ("https://example.com/%7euser/%e9%2F", Ok("https://example.com/~user/%E9%2F")),
+            ("https://example.com/a b", Ok("https://example.com/a%20b")),
+            ("https://example.com/%%36%31", Ok("https://example.com/a")),
+            ("https://example.com/x/%%32e%2e/y", Ok("https://example.com/y")),
+            ("https://bücher.example/", Ok("https://xn--bcher-kva.example/")),
+            ("  https://example.com/x\n", Ok("https://example.com/x")),
+            ("mailto:a@b.c", Err(UrlError::Scheme)),
+            ("/relative", Err(UrlError::Invalid)),
+            ("", Err(UrlError::Invalid)),
+        ];
+        for (url, expected) in cases {
+            assert_eq!(canonical(url).as_deref(), expected.as_ref().map(|s| *s), "{url}");
+        }
+        let long = format!("https://example.com/{}", "a".repeat(limits::URL_BYTES));
+        assert_eq!(canonical(&long), Err(UrlError::TooLong));
+    }
+
+    #[test]
+    fn hosts_and_domains() {
+        let cases = [
+            ("https://www.ics.uci.edu/~dvk/", "www.ics.uci.edu", "uci.edu"),
+            ("https://user:pw@a.b.co.uk:8080/x", "a.b.co.uk", "b.co.uk"),
+            ("http://127.0.0.1:8000/", "127.0.0.1", "127.0.0.1"),
+            ("http://[::1]:80/", "[::1]", "[::1]"),
+            ("http://localhost/", "localhost", "localhost"),
+            ("http://a.example?x=a/b", "a.example", "a.example"),
+        ];
+        for (url, expected_host, domain) in cases {
+            assert_eq!(host(url), expected_host, "{url}");
+            assert_eq!(registrable_domain(host(url)), domain, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_site_is_the_coarsest_level_with_fifty_groups() {
+        let hosts: Vec<String> = (0..60).map(|i| format!("https://h{i}.example.org/a")).collect();
+        assert_eq!(SiteLevel::of(hosts.iter().map(String::as_str)), SiteLevel::Host);
+        let domains: Vec<String> = (0..60).map(|i| format!("https://d{i}.org/a")).collect();
+        assert_eq!(SiteLevel::of(domains.iter().map(String::as_str)), SiteLevel::Domain);
+        let one = ["https://x.org/wiki/A", "https://x.org/talk/B"];
+        assert_eq!(SiteLevel::of(one.into_iter()), SiteLevel::Directory);
+        assert_eq!(SiteLevel::Directory.site("https://x.org/wiki/A"), "x.org/wiki");
+        assert_eq!(SiteLevel::Directory.site("https://x.org/A"), "x.org/");
+        assert_eq!(SiteLevel::Directory.site("https://x.org"), "x.org/");
+    }
+
+    proptest! {
+        #[test]
+        fn canonical_is_total_and_idempotent(tail in "[a-z%0-9A-F/.?#&=~ é\\\\@:-]{0,40}") {
+            for start in ["http://h.example/", "https://", "http://a.b:80", ""] {
+                if let Ok(once) = canonical(&format!("{start}{tail}")) {
+                    prop_assert_eq!(canonical(&once), Ok(once.clone()));
+                    prop_assert!(!host(&once).is_empty());
+                    let _ = (depth(&once), first_directory(&once));
+                }
+            }
+        }
+    }
+}

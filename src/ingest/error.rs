@@ -1,0 +1,159 @@
+//! What makes an input unusable as a whole, and the way out of each.
+
+use std::io;
+
+use super::{BadReason, Origin};
+
+/// The input as a whole cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IngestError {
+    /// No path was given.
+    #[error("no input was named")]
+    NoInput,
+    /// The path does not exist.
+    #[error("{path}: there is no such file or directory")]
+    NotFound {
+        /// The path.
+        path: String,
+    },
+    /// The operating system refused.
+    #[error("{path}: cannot be read (after {bytes} bytes)")]
+    Io {
+        /// The file or directory.
+        path: String,
+        /// Bytes read until then.
+        bytes: u64,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The file holds something else than a known format.
+    #[error("{path}: expected {expected}, found {found}")]
+    WrongType {
+        /// The file.
+        path: String,
+        /// What its first bytes are.
+        found: String,
+        /// What can be read.
+        expected: &'static str,
+        /// The way out.
+        hint: &'static str,
+    },
+    /// A directory without HTML files.
+    #[error("{path}: holds no .html or .htm file")]
+    NoHtmlFiles {
+        /// The directory.
+        path: String,
+    },
+    /// The input has no content.
+    #[error("{path}: is empty")]
+    Empty {
+        /// The file.
+        path: String,
+    },
+    /// Compressed data that ends early or is damaged.
+    #[error(
+        "{path}: the {compression} data {} after {bytes} bytes of the file and {lines} whole \
+         lines; nothing of it was stored",
+        if *truncated { "ends too early," } else { "is damaged" }
+    )]
+    Damaged {
+        /// The file.
+        path: String,
+        /// gzip or zstd.
+        compression: &'static str,
+        /// Whether the data simply ends, as after a broken download.
+        truncated: bool,
+        /// Bytes of the file taken in until then.
+        bytes: u64,
+        /// Whole lines read until then.
+        lines: u64,
+        /// What the decoder said.
+        source: io::Error,
+    },
+    /// The first lines are all bad.
+    #[error(
+        "{}: none of the first {lines} lines is a page record (first: {origin}: {reason}: {detail})",
+        origin.file
+    )]
+    NoPages {
+        /// How many lines were tried.
+        lines: u64,
+        /// The first of them.
+        origin: Origin,
+        /// Why the first is bad.
+        reason: BadReason,
+        /// What was found there.
+        detail: String,
+    },
+    /// HTML files carry no URL, and none was given.
+    #[error("{path}: HTML files do not tell their URL, and no base URL was given")]
+    MissingBaseUrl {
+        /// The file or directory.
+        path: String,
+    },
+    /// The base URL is not usable.
+    #[error("base URL {url:?}: {detail}")]
+    InvalidBaseUrl {
+        /// As given.
+        url: String,
+        /// Why.
+        detail: String,
+    },
+    /// An HTML file that does not lie below the HTML root.
+    #[error("{path}: does not lie below the HTML root {root}")]
+    OutsideRoot {
+        /// The file.
+        path: String,
+        /// The root.
+        root: String,
+    },
+}
+
+impl IngestError {
+    /// The next step for the user.
+    pub fn hint(&self) -> String {
+        let hint = match self {
+            Self::NoInput => "name a file, a directory of HTML, or - for standard input",
+            Self::NotFound { .. } => "check the spelling; relative paths start where you are now",
+            Self::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
+                "check who may read it (ls -l), or run as a user who may"
+            }
+            Self::Io { .. } => "check the disk or the pipe, then run the command again",
+            Self::WrongType { hint, .. } => hint,
+            Self::NoHtmlFiles { .. } => {
+                "name the directory that holds the .html files; JSON lines are named file by file"
+            }
+            Self::Empty { .. } => {
+                "check the program that wrote it; an ingest of nothing is refused"
+            }
+            Self::Damaged { .. } => {
+                "fetch or write the file again and compare its length; then run the same command"
+            }
+            Self::NoPages { .. } => {
+                "this looks like a wrong file: each line should be an object such as \
+                 {\"url\": \"https://…\", \"title\": \"…\", \"text\": \"…\", \"outlinks\": [{\"url\": \"…\", \
+                 \"anchor\": \"…\"}]}"
+            }
+            Self::MissingBaseUrl { .. } => {
+                "say where the files were served, for example --base-url https://example.org/docs/"
+            }
+            Self::InvalidBaseUrl { .. } => {
+                "give an absolute URL, such as https://example.org/docs/"
+            }
+            Self::OutsideRoot { .. } => {
+                "give the directory that corresponds to the base URL as the HTML root"
+            }
+        };
+        hint.to_owned()
+    }
+
+    /// An error of opening or reading `path` itself, after `bytes` bytes.
+    pub(super) fn io(path: impl Into<String>, bytes: u64, source: io::Error) -> Self {
+        let path = path.into();
+        match source.kind() {
+            io::ErrorKind::NotFound => Self::NotFound { path },
+            _ => Self::Io { path, bytes, source },
+        }
+    }
+}

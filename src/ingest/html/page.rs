@@ -1,0 +1,47 @@
+//! What is read from one HTML document, and the record made of it.
+
+use prospect_index::page::{Outlink, PageRecord};
+use url::Url;
+
+/// A record and what was cut from it.
+pub(super) type Record = (PageRecord, Vec<(&'static str, u32)>);
+
+/// An HTML document, reduced to what a search engine and a crawler need of it; within the caps of
+/// [`limits`](prospect_index::limits).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HtmlPage {
+    /// Text of the first `<title>`, white space collapsed.
+    pub title: String,
+    /// Visible text of the body, white space collapsed, a space at every block boundary.
+    pub text: String,
+    /// Links of `a`, `area` and `meta refresh`, in document order: absolute, http(s), without
+    /// fragments. Repeated targets are kept where their anchors differ.
+    pub outlinks: Vec<Outlink>,
+    /// The canonical URL that the document names, if it is another one of the same host.
+    pub canonical: Option<String>,
+    /// Whether the document asks not to be indexed.
+    pub noindex: bool,
+    /// What was cut, dropped or noted, by name, and how often.
+    pub cuts: Vec<(&'static str, u32)>,
+}
+
+impl HtmlPage {
+    /// The record of this document, found at `document_url`, and what was cut from it. A canonical
+    /// URL becomes the record's URL, and the document's the one that was requested.
+    pub fn into_record(self, document_url: &Url) -> Record {
+        let document = document_url.as_str().to_owned();
+        let (url, requested_url) = match self.canonical {
+            Some(canonical) => (canonical, Some(document)),
+            None => (document, None),
+        };
+        let record = PageRecord {
+            url,
+            title: self.title,
+            text: self.text,
+            outlinks: self.outlinks,
+            requested_url,
+            ..PageRecord::default()
+        };
+        (record, self.cuts)
+    }
+}

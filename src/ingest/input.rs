@@ -1,0 +1,110 @@
+//! Byte streams: counted and hashed as they are read, then decompressed. Knows no format.
+
+use std::io::{self, BufReader, Read};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use flate2::bufread::MultiGzDecoder;
+use xxhash_rust::xxh3::Xxh3;
+
+/// Largest zstd window accepted, as a power of two: the format's own maximum on 64-bit machines.
+/// Corpora are written with 64 MiB windows, above the decoder's default limit.
+const ZSTD_WINDOW_LOG: u32 = 31;
+const READ_BYTES: usize = 256 << 10;
+
+/// How a stream is compressed, told by its first bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Compression {
+    Plain,
+    Gzip,
+    Zstd,
+}
+
+impl Compression {
+    pub(super) fn of(head: &[u8]) -> Self {
+        match head {
+            [0x1f, 0x8b, ..] => Self::Gzip,
+            // A frame, or a skippable frame (magic 0x184D2A50 to 5F), as `zstd --long` may write.
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
+            _ => Self::Plain,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        }
+    }
+
+    /// `raw`, decompressed. Concatenated members and frames are read as one.
+    pub(super) fn decoder<'a>(
+        self,
+        raw: impl Read + Send + 'a,
+    ) -> io::Result<Box<dyn Read + Send + 'a>> {
+        let raw = BufReader::with_capacity(READ_BYTES, raw);
+        Ok(match self {
+            Self::Plain => Box::new(raw),
+            Self::Gzip => Box::new(MultiGzDecoder::new(raw)),
+            Self::Zstd => {
+                let mut decoder = zstd::Decoder::with_buffer(raw)?;
+                decoder.window_log_max(ZSTD_WINDOW_LOG)?;
+                Box::new(decoder)
+            }
+        })
+    }
+}
+
+/// What was read of one raw stream so far; shared between the stream and whoever asks.
+#[derive(Clone)]
+pub(super) struct Tally(Arc<Shared>);
+
+struct Shared {
+    bytes: AtomicU64,
+    hash: Mutex<Xxh3>,
+}
+
+impl Tally {
+    /// A tally of the stream called `name` in the fingerprint.
+    pub(super) fn new(name: &str) -> Self {
+        let mut hash = Xxh3::new();
+        update_with_name(&mut hash, name);
+        Self(Arc::new(Shared { bytes: AtomicU64::new(0), hash: Mutex::new(hash) }))
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.0.bytes.load(Ordering::Relaxed)
+    }
+
+    /// The fingerprint of the name and all bytes so far.
+    pub(super) fn fingerprint(&self) -> String {
+        let hash = self.0.hash.lock().unwrap_or_else(PoisonError::into_inner);
+        format!("{:032x}", hash.digest128())
+    }
+
+    fn add(&self, bytes: &[u8]) {
+        self.0.bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        self.0.hash.lock().unwrap_or_else(PoisonError::into_inner).update(bytes);
+    }
+}
+
+/// Feeds a name with its length, so that names and contents cannot run into each other.
+pub(super) fn update_with_name(hash: &mut Xxh3, name: &str) {
+    hash.update(&(name.len() as u64).to_le_bytes());
+    hash.update(name.as_bytes());
+}
+
+/// A raw stream that reports to a [`Tally`].
+pub(super) struct Tallied<R> {
+    pub(super) inner: R,
+    pub(super) tally: Tally,
+}
+
+impl<R: Read> Read for Tallied<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        self.tally.add(&buffer[..count]);
+        Ok(count)
+    }
+}

@@ -1,0 +1,223 @@
+//! JSON lines: one page record a line, plain, gzip or zstd.
+//!
+//! `{"url", "title", "text", "outlinks": [{"url", "anchor"}]}` and, where known, `status`,
+//! `requested_url`, `fetched_at`, `plan_id`. Only `url` is required; unknown keys are ignored.
+//! A byte order mark at the start, empty lines and CRLF line ends are fine.
+
+mod parse;
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::ops::Range;
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::input::{Compression, Tallied, Tally};
+use super::lines::{Line, read_line};
+use super::probe::{Content, Probe, skip_blank};
+use super::{
+    BATCH_BYTES, BadReason, Format, IngestError, Origin, PageSource, SourceItem, SourceOptions,
+    chain,
+};
+
+pub(super) const FORMAT: Format = Format {
+    name: "jsonl",
+    extensions: &["jsonl", "ndjson", "json"],
+    description: "JSON lines, one page a line: url, title, text, outlinks [{url, anchor}], status; \
+                  plain, .gz or .zst",
+    recognises: |probe| matches!(&probe.content, Content::Bytes { head, .. } if skip_blank(head).starts_with(b"{")),
+    open: |probes, options| {
+        let open = |probe| Box::new(JsonLines::new(probe, options)) as Box<dyn PageSource>;
+        chain::one_after_another(probes.into_iter().map(open).collect())
+    },
+};
+
+/// A file none of whose first so many lines is a record is a wrong file.
+const TRIED_LINES: u64 = 1_000;
+
+struct JsonLines {
+    name: Arc<str>,
+    line_bytes: usize,
+    compression: Compression,
+    size: Option<u64>,
+    tally: Tally,
+    state: State,
+    /// Lines read, empty ones included.
+    lines: u64,
+    /// Records seen, up to [`TRIED_LINES`], until the first good one.
+    tried: u64,
+    first_bad: Option<(BadReason, Origin, String)>,
+    any_good: bool,
+}
+
+/// The file is opened when its turn comes, so that many inputs do not exhaust the descriptors.
+enum State {
+    Waiting(Box<Probe>),
+    Reading(BufReader<Box<dyn Read + Send>>),
+    Done,
+}
+
+/// Lines that are parsed together: their bytes, one behind the other.
+#[derive(Default)]
+struct Batch {
+    bytes: Vec<u8>,
+    lines: Vec<(u64, Result<Range<usize>, u64>)>,
+}
+
+impl JsonLines {
+    fn new(probe: Probe, options: &SourceOptions) -> Self {
+        let name = probe.path.file_name().unwrap_or(probe.path.as_os_str()).to_string_lossy();
+        let (compression, size) = match &probe.content {
+            Content::Bytes { compression, size, .. } => (*compression, *size),
+            Content::Directory => (Compression::Plain, None),
+        };
+        Self {
+            name: probe.shown().into(),
+            line_bytes: options.line_bytes,
+            compression,
+            size,
+            tally: Tally::new(&name),
+            state: State::Waiting(Box::new(probe)),
+            lines: 0,
+            tried: 0,
+            first_bad: None,
+            any_good: false,
+        }
+    }
+
+    /// Reads the next lines into a batch; an empty one is the end.
+    fn read_batch(&mut self, max: usize) -> io::Result<Batch> {
+        self.open()?;
+        let mut batch = Batch::default();
+        let State::Reading(reader) = &mut self.state else { return Ok(batch) };
+        while batch.lines.len() < max.max(1) && batch.bytes.len() < BATCH_BYTES {
+            let start = batch.bytes.len();
+            let read = match read_line(reader, self.line_bytes, &mut batch.bytes)? {
+                Line::End => {
+                    self.state = State::Done;
+                    break;
+                }
+                Line::TooLong(bytes) => Err(bytes),
+                Line::Whole => Ok(start..batch.bytes.len()),
+            };
+            self.lines += 1;
+            if !matches!(&read, Ok(range) if batch.bytes[range.clone()].trim_ascii().is_empty()) {
+                batch.lines.push((self.lines, read));
+            }
+        }
+        Ok(batch)
+    }
+
+    fn parse(&self, batch: &Batch) -> Vec<SourceItem> {
+        let (name, cap) = (&self.name, self.line_bytes);
+        let parse = |(line, bytes): &(u64, Result<Range<usize>, u64>)| {
+            let origin = Origin { file: Arc::clone(name), line: *line };
+            let parsed = match bytes {
+                Ok(range) => parse::record(&batch.bytes[range.clone()]),
+                Err(long) => Err((
+                    BadReason::LineTooLong,
+                    format!("the line has {long} bytes, at most {cap} are read"),
+                )),
+            };
+            match parsed {
+                Ok((record, cuts)) => SourceItem::Page { record, origin, cuts },
+                Err((reason, detail)) => SourceItem::Bad { reason, origin, detail },
+            }
+        };
+        batch.lines.par_iter().map(parse).collect()
+    }
+
+    fn open(&mut self) -> io::Result<()> {
+        if !matches!(self.state, State::Waiting(_)) {
+            return Ok(());
+        }
+        let State::Waiting(probe) = std::mem::replace(&mut self.state, State::Done) else {
+            return Ok(());
+        };
+        let inner: Box<dyn Read + Send> = match probe.content {
+            Content::Bytes { reader: Some(reader), .. } => reader,
+            _ => Box::new(File::open(&probe.path)?),
+        };
+        let raw = Tallied { inner, tally: self.tally.clone() };
+        let mut reader = BufReader::with_capacity(256 << 10, self.compression.decoder(raw)?);
+        if reader.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
+            reader.consume(3);
+        }
+        self.state = State::Reading(reader);
+        Ok(())
+    }
+
+    fn read_error(&self, source: io::Error) -> IngestError {
+        let path = self.name.to_string();
+        let bytes = self.tally.bytes();
+        let damaged = matches!(
+            source.kind(),
+            io::ErrorKind::UnexpectedEof
+                | io::ErrorKind::InvalidData
+                | io::ErrorKind::InvalidInput
+                | io::ErrorKind::Other
+        );
+        if self.compression == Compression::Plain || !damaged {
+            return IngestError::io(path, bytes, source);
+        }
+        IngestError::Damaged {
+            path,
+            compression: self.compression.name(),
+            truncated: source.kind() == io::ErrorKind::UnexpectedEof,
+            bytes,
+            lines: self.lines,
+            source,
+        }
+    }
+
+    /// Stops at a file none of whose first lines is a record.
+    fn look_for_wrong_file(&mut self, items: &[SourceItem]) -> Result<(), IngestError> {
+        for item in items {
+            if self.any_good {
+                return Ok(());
+            }
+            self.tried += 1;
+            match item {
+                SourceItem::Page { .. } => self.any_good = true,
+                SourceItem::Bad { reason, origin, detail } if self.first_bad.is_none() => {
+                    self.first_bad = Some((*reason, origin.clone(), detail.clone()));
+                }
+                SourceItem::Bad { .. } => {}
+            }
+            if self.tried == TRIED_LINES
+                && !self.any_good
+                && let Some((reason, origin, detail)) = self.first_bad.take()
+            {
+                return Err(IngestError::NoPages { lines: self.tried, origin, reason, detail });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl PageSource for JsonLines {
+    fn next_batch(&mut self, max: usize) -> Result<Vec<SourceItem>, IngestError> {
+        // Only empty lines may make a batch empty before the end.
+        loop {
+            let batch = self.read_batch(max).map_err(|source| self.read_error(source))?;
+            if batch.lines.is_empty() && !matches!(self.state, State::Done) {
+                continue;
+            }
+            let items = self.parse(&batch);
+            self.look_for_wrong_file(&items)?;
+            if items.is_empty() && !self.any_good && self.first_bad.is_none() {
+                return Err(IngestError::Empty { path: self.name.to_string() });
+            }
+            return Ok(items);
+        }
+    }
+
+    fn progress(&self) -> (u64, Option<u64>) {
+        (self.tally.bytes(), self.size)
+    }
+
+    fn fingerprint(&self) -> String {
+        self.tally.fingerprint()
+    }
+}

@@ -1,0 +1,252 @@
+//! Readers that turn input files into page records, and nothing else.
+//!
+//! Input: paths that a user names (JSON lines, plain or compressed; HTML files; directories of
+//! HTML; `-` for standard input). Output: [`PageRecord`]s in input order, each with the place it
+//! came from and a count of everything that was cut from it, and [`BadReason`]s for what could not
+//! be read. Nothing here canonicalises URLs, stores, prints, or knows policies and estimates.
+//!
+//! A bad record is an item, never an error: the caller counts it. An [`IngestError`] means that
+//! the input as a whole cannot be used, and carries a [`hint`](IngestError::hint).
+//!
+//! *Memory.* One batch holds at most [`BATCH_BYTES`] of input plus one record (64 MiB for a line,
+//! 32 MiB for an HTML file), and the records parsed from it. A zstd stream may ask for its window
+//! on top (corpora use 64 MiB).
+//!
+//! *A new format* is one file here and one line in [`FORMATS`].
+
+mod chain;
+mod error;
+pub mod html;
+mod input;
+mod jsonl;
+mod lines;
+mod probe;
+mod record;
+
+use std::fmt;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use prospect_index::limits;
+use prospect_index::page::PageRecord;
+
+pub use error::IngestError;
+use probe::Probe;
+
+/// A batch stops growing once it has taken in this many bytes of (uncompressed) input.
+pub const BATCH_BYTES: usize = 32 << 20;
+
+/// A stream of page records in input order.
+pub trait PageSource: Send {
+    /// The next records in input order, parsed in parallel on the current rayon pool.
+    ///
+    /// At most `max` of them, fewer where they are large; none means the end of the input.
+    ///
+    /// # Errors
+    /// The input as a whole cannot be used. What earlier batches gave should not be kept.
+    fn next_batch(&mut self, max: usize) -> Result<Vec<SourceItem>, IngestError>;
+
+    /// Bytes of the (compressed) input read so far, and how many there are if that is known.
+    fn progress(&self) -> (u64, Option<u64>);
+
+    /// Identifies the input after its end: 128-bit xxh3, in hex, over the names of the files
+    /// relative to the input and every byte read.
+    fn fingerprint(&self) -> String;
+}
+
+/// One record of the input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceItem {
+    /// A page or a failed fetch.
+    Page {
+        /// The record, within the caps of [`limits`].
+        record: PageRecord,
+        /// Where it stands in the input.
+        origin: Origin,
+        /// What was cut, dropped or noted, by name, and how often. The names are those of
+        /// [`limits::TABLE`] and [`NOTES`].
+        cuts: Vec<(&'static str, u32)>,
+    },
+    /// Something that is no usable record.
+    Bad {
+        /// Why.
+        reason: BadReason,
+        /// Where it stands in the input.
+        origin: Origin,
+        /// What was found, for people.
+        detail: String,
+    },
+}
+
+/// Names under which records report what was dropped or noted beyond the caps of
+/// [`limits::TABLE`], with their meaning.
+pub const NOTES: &[(&str, &str)] = &[
+    ("link", "links dropped because their URL cannot be read or is not http(s)"),
+    ("nofollow", "links dropped because the page asks not to follow them"),
+    ("noindex", "pages that ask not to be indexed (kept)"),
+    ("foreign-canonical", "canonical links to another host (ignored)"),
+    ("requested-url", "requested URLs that cannot be read (ignored)"),
+];
+
+/// A place in the input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The file, as the user named it; below a directory, joined to it.
+    pub file: Arc<str>,
+    /// Line, counted from 1; 0 for a whole file.
+    pub line: u64,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => f.write_str(&self.file),
+            line => write!(f, "{}:{line}", self.file),
+        }
+    }
+}
+
+/// Why a record was skipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum BadReason {
+    /// The line is not JSON.
+    InvalidJson,
+    /// The line is not UTF-8.
+    InvalidUtf8,
+    /// JSON, but no object.
+    NotAPage,
+    /// A JSON object whose fields have the wrong type or an impossible value.
+    InvalidRecord,
+    /// No `url`, or an empty one.
+    MissingUrl,
+    /// A `url` that is not an absolute http(s) URL.
+    InvalidUrl,
+    /// A `url` longer than [`limits::URL_BYTES`].
+    UrlTooLong,
+    /// A line longer than [`limits::LINE_BYTES`].
+    LineTooLong,
+    /// A file named as HTML that holds something else.
+    NotHtml,
+    /// A file without content.
+    EmptyFile,
+    /// HTML nested so deeply that reading it would take more memory than a page may.
+    HtmlTooComplex,
+    /// A file below a directory that cannot be read.
+    UnreadableFile,
+}
+
+impl BadReason {
+    /// Its stable name, for reports and `--json` output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::InvalidJson => "invalid-json",
+            Self::InvalidUtf8 => "invalid-utf8",
+            Self::NotAPage => "not-a-page",
+            Self::InvalidRecord => "invalid-record",
+            Self::MissingUrl => "missing-url",
+            Self::InvalidUrl => "invalid-url",
+            Self::UrlTooLong => "url-too-long",
+            Self::LineTooLong => "line-too-long",
+            Self::NotHtml => "not-html",
+            Self::EmptyFile => "empty-file",
+            Self::HtmlTooComplex => "html-too-complex",
+            Self::UnreadableFile => "unreadable-file",
+        }
+    }
+}
+
+impl fmt::Display for BadReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a user may say about the input.
+#[derive(Clone, Debug)]
+pub struct SourceOptions {
+    /// URL that the HTML root was served at; needed for HTML files.
+    pub base_url: Option<String>,
+    /// Directory that corresponds to `base_url`; by default the directory that is read, or the
+    /// one that holds the file.
+    pub html_root: Option<PathBuf>,
+    /// Longest line that is read, in bytes.
+    pub line_bytes: usize,
+}
+
+impl Default for SourceOptions {
+    fn default() -> Self {
+        Self { base_url: None, html_root: None, line_bytes: limits::LINE_BYTES }
+    }
+}
+
+/// A format that can be read.
+pub struct Format {
+    /// Its name.
+    pub name: &'static str,
+    /// File extensions, without the dot and without `.gz` or `.zst`.
+    pub extensions: &'static [&'static str],
+    /// One line for `prospect formats`.
+    pub description: &'static str,
+    /// Whether the first bytes are this format's beyond doubt.
+    recognises: fn(&Probe) -> bool,
+    /// Opens neighbouring inputs of this format as one source.
+    open: OpenFormat,
+}
+
+type OpenFormat = fn(Vec<Probe>, &SourceOptions) -> Result<Box<dyn PageSource>, IngestError>;
+
+/// Every format, in the order in which they are tried.
+pub const FORMATS: &[Format] = &[jsonl::FORMAT, html::FORMAT];
+
+/// Opens `paths` as one source, in the order given. The format of each is told by its first
+/// bytes, then by its extension; `-` is standard input, read as JSON lines.
+///
+/// # Errors
+/// A path that does not exist, cannot be read, is empty, or holds something else than a known
+/// format; HTML without a base URL.
+pub fn open(
+    paths: &[PathBuf],
+    options: &SourceOptions,
+) -> Result<Box<dyn PageSource>, IngestError> {
+    let mut probes = Vec::with_capacity(paths.len());
+    for path in paths {
+        probes.push(if path == Path::new("-") {
+            Probe::of_reader("-", Box::new(std::io::stdin()))?
+        } else {
+            Probe::of_path(path)?
+        });
+    }
+    open_probes(probes, options)
+}
+
+/// Opens a stream of JSON lines, compressed or not; `name` stands for it in messages.
+///
+/// # Errors
+/// The stream is empty, fails, or holds something else.
+pub fn open_reader(
+    name: &str,
+    reader: Box<dyn Read + Send>,
+    options: &SourceOptions,
+) -> Result<Box<dyn PageSource>, IngestError> {
+    open_probes(vec![Probe::of_reader(name, reader)?], options)
+}
+
+fn open_probes(
+    probes: Vec<Probe>,
+    options: &SourceOptions,
+) -> Result<Box<dyn PageSource>, IngestError> {
+    let mut runs: Vec<(&Format, Vec<Probe>)> = Vec::new();
+    for probe in probes {
+        let format = probe.format()?;
+        match runs.last_mut() {
+            Some((last, run)) if last.name == format.name => run.push(probe),
+            _ => runs.push((format, vec![probe])),
+        }
+    }
+    let mut sources = Vec::with_capacity(runs.len());
+    for (format, run) in runs {
+        sources.push((format.open)(run, options)?);
+    }
+    chain::one_after_another(sources)
+}

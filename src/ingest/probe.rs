@@ -1,0 +1,221 @@
+//! Looks at the first bytes of an input and tells what it is: first by magic bytes, then by
+//! extension. Reads a few kilobytes; knows formats only through [`FORMATS`].
+
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use super::input::Compression;
+use super::{FORMATS, Format, IngestError};
+
+/// Raw bytes looked at: enough for the first block of a zstd frame (at most 128 KiB).
+const RAW_HEAD_BYTES: u64 = 256 << 10;
+/// Decompressed bytes looked at.
+const HEAD_BYTES: u64 = 4 << 10;
+const EXPECTED: &str = "JSON lines (plain, .gz or .zst) or HTML";
+const CONVERT: &str = "convert it to JSON lines, one page a line; `prospect formats` lists what \
+                       can be read";
+
+/// An input whose first bytes have been looked at.
+pub(super) struct Probe {
+    /// As the user named it.
+    pub(super) path: PathBuf,
+    pub(super) content: Content,
+}
+
+pub(super) enum Content {
+    Directory,
+    /// A file, or with `reader` a stream that can be read only once, from its start.
+    Bytes {
+        compression: Compression,
+        /// The first bytes, decompressed as far as they can be.
+        head: Vec<u8>,
+        /// Bytes of the file.
+        size: Option<u64>,
+        reader: Option<Box<dyn Read + Send>>,
+    },
+}
+
+impl Probe {
+    /// # Errors
+    /// The path does not exist, cannot be read, or is an empty file.
+    pub(super) fn of_path(path: &Path) -> Result<Self, IngestError> {
+        let shown = path.display().to_string();
+        let io = |source| IngestError::io(shown.clone(), 0, source);
+        let metadata = std::fs::metadata(path).map_err(io)?;
+        let content = if metadata.is_dir() {
+            Content::Directory
+        } else {
+            let mut file = File::open(path).map_err(io)?;
+            let raw = read_head(&mut file).map_err(io)?;
+            if metadata.is_file() {
+                Content::of_head(&raw, Some(metadata.len()), None)
+            } else {
+                // A pipe: what was read of it does not come a second time.
+                let whole = Cursor::new(raw.clone()).chain(file);
+                Content::of_head(&raw, None, Some(Box::new(whole)))
+            }
+        };
+        Self { path: path.to_owned(), content }.refuse_empty()
+    }
+
+    /// # Errors
+    /// The stream fails or is empty.
+    pub(super) fn of_reader(
+        name: &str,
+        mut reader: Box<dyn Read + Send>,
+    ) -> Result<Self, IngestError> {
+        let raw = read_head(&mut reader).map_err(|source| IngestError::io(name, 0, source))?;
+        let whole = Cursor::new(raw.clone()).chain(reader);
+        let content = Content::of_head(&raw, None, Some(Box::new(whole)));
+        Self { path: PathBuf::from(name), content }.refuse_empty()
+    }
+
+    fn refuse_empty(self) -> Result<Self, IngestError> {
+        match &self.content {
+            Content::Bytes { head, compression: Compression::Plain, .. } if head.is_empty() => {
+                Err(IngestError::Empty { path: self.shown() })
+            }
+            _ => Ok(self),
+        }
+    }
+
+    /// The path, for messages.
+    pub(super) fn shown(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    /// Extension without the dot, in lower case, below `.gz` or `.zst`.
+    pub(super) fn extension(&self) -> String {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+        name.rsplit_once('.').map_or(String::new(), |(_, extension)| extension.to_owned())
+    }
+
+    /// The format it is in.
+    ///
+    /// # Errors
+    /// It is in none.
+    pub(super) fn format(&self) -> Result<&'static Format, IngestError> {
+        if let Content::Bytes { head, .. } = &self.content
+            && let Some(found) = foreign_type(head)
+        {
+            return Err(self.wrong_type(found.to_owned(), CONVERT));
+        }
+        if let Some(format) = FORMATS.iter().find(|format| (format.recognises)(self)) {
+            return Ok(format);
+        }
+        match &self.content {
+            Content::Bytes { reader: Some(_), head, .. } if skip_blank(head).starts_with(b"<") => {
+                Err(self.wrong_type(
+                    "markup on a stream".to_owned(),
+                    "name the HTML files or their directory; a stream does not tell their URLs",
+                ))
+            }
+            // Anything else on a stream is tried as JSON lines: nothing but its lines can tell.
+            Content::Bytes { reader: Some(_), .. } => Ok(&FORMATS[0]),
+            Content::Bytes { head, compression, .. } => {
+                self.format_by_extension(head, *compression)
+            }
+            Content::Directory => Err(IngestError::NoHtmlFiles { path: self.shown() }),
+        }
+    }
+
+    fn format_by_extension(
+        &self,
+        head: &[u8],
+        compression: Compression,
+    ) -> Result<&'static Format, IngestError> {
+        let extension = self.extension();
+        let known = |format: &&Format| format.extensions.contains(&extension.as_str());
+        let found = describe(head);
+        match (FORMATS.iter().find(known), compression) {
+            _ if found == JSON_ARRAY => Err(self.wrong_type(
+                found.to_owned(),
+                "write one record a line, for example with: jq -c '.[]' in.json > out.jsonl",
+            )),
+            (Some(format), _) if format.name == "jsonl" => Ok(format),
+            (Some(format), Compression::Plain) => Ok(format),
+            (Some(format), _) => Err(self.wrong_type(
+                format!("{}-compressed {}", compression.name(), format.name),
+                "decompress it first",
+            )),
+            (None, Compression::Plain) => Err(self.wrong_type(found.to_owned(), CONVERT)),
+            // The content may not even be decodable so far; reading it tells what is wrong.
+            (None, _) if head.is_empty() => Ok(&FORMATS[0]),
+            (None, _) => {
+                Err(self.wrong_type(format!("{} in {} data", found, compression.name()), CONVERT))
+            }
+        }
+    }
+
+    fn wrong_type(&self, found: String, hint: &'static str) -> IngestError {
+        IngestError::WrongType { path: self.shown(), found, expected: EXPECTED, hint }
+    }
+}
+
+impl Content {
+    fn of_head(raw: &[u8], size: Option<u64>, reader: Option<Box<dyn Read + Send>>) -> Self {
+        let compression = Compression::of(raw);
+        let mut head = Vec::new();
+        if let Ok(decoder) = compression.decoder(raw) {
+            // An error is met again, and reported with its place, when the input is read.
+            let _ = decoder.take(HEAD_BYTES).read_to_end(&mut head);
+        }
+        Self::Bytes { compression, head, size, reader }
+    }
+}
+
+fn read_head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    reader.by_ref().take(RAW_HEAD_BYTES).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// The text behind a UTF-8 byte order mark and white space.
+pub(super) fn skip_blank(head: &[u8]) -> &[u8] {
+    head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start()
+}
+
+/// Types that people hand over by mistake: offset, magic bytes, name.
+const FOREIGN: &[(usize, &[u8], &str)] = &[
+    (0, b"\x89PNG\r\n\x1a\n", "a PNG image"),
+    (0, b"\xff\xd8\xff", "a JPEG image"),
+    (0, b"GIF8", "a GIF image"),
+    (0, b"RIFF", "a RIFF file (WebP, WAV or AVI)"),
+    (0, b"%PDF-", "a PDF document"),
+    (0, b"PAR1", "a Parquet file"),
+    (0, b"ARROW1", "an Arrow file"),
+    (0, b"ORC", "an ORC file"),
+    (0, b"Obj\x01", "an Avro file"),
+    (0, b"WARC/", "a WARC file"),
+    (0, b"PK\x03\x04", "a ZIP archive"),
+    (0, b"BZh", "bzip2 data"),
+    (0, b"\xfd7zXZ\0", "xz data"),
+    (0, b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
+    (257, b"ustar", "a tar archive"),
+    (0, b"SQLite format 3\0", "an SQLite database"),
+    (0, b"\x7fELF", "a program (ELF)"),
+    (0, b"\x1f\x8b", "gzip data inside compressed data"),
+    (0, b"\x28\xb5\x2f\xfd", "zstd data inside compressed data"),
+];
+
+/// What `head`, decompressed, is, where that is certainly none of our formats.
+pub(super) fn foreign_type(head: &[u8]) -> Option<&'static str> {
+    FOREIGN
+        .iter()
+        .find(|(at, magic, _)| head.get(*at..).is_some_and(|rest| rest.starts_with(magic)))
+        .map(|&(_, _, name)| name)
+}
+
+const JSON_ARRAY: &str = "a JSON array";
+
+fn describe(head: &[u8]) -> &'static str {
+    match skip_blank(head) {
+        [b'[', ..] => JSON_ARRAY,
+        [b'<', ..] => "XML or unknown markup",
+        _ if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") => "UTF-16 text",
+        _ if head.contains(&0) => "unknown binary data",
+        _ => "plain text",
+    }
+}

@@ -1,0 +1,173 @@
+//! What every format shares when it builds a record: counted cuts, and the links of a page.
+
+use std::collections::{HashMap, HashSet};
+
+use prospect_index::limits;
+use prospect_index::page::Outlink;
+use url::{ParseError, Url};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Counts, by name, of what was cut from one record; in order of first occurrence.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cuts(Vec<(&'static str, u32)>);
+
+impl Cuts {
+    pub(super) fn add(&mut self, name: &'static str, count: u32) {
+        if count == 0 {
+            return;
+        }
+        match self.0.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, total)) => *total = total.saturating_add(count),
+            None => self.0.push((name, count)),
+        }
+    }
+
+    /// Brings a title within its cap.
+    pub(super) fn title(&mut self, title: &mut String) {
+        self.add("title", u32::from(limits::cut_bytes(title, limits::TITLE_BYTES)));
+    }
+
+    /// Brings a text within its cap.
+    pub(super) fn text(&mut self, text: &mut String) {
+        self.add("text", u32::from(limits::cut_bytes(text, limits::TEXT_BYTES)));
+    }
+
+    pub(super) fn into_vec(self) -> Vec<(&'static str, u32)> {
+        self.0
+    }
+}
+
+/// Whether a crawler could fetch it.
+pub(super) fn is_web(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https") && url.has_host()
+}
+
+/// How the URL of a kept link is spelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spelling {
+    /// As in the input, where it is absolute.
+    AsGiven,
+    /// As the URL parser writes it.
+    Parsed,
+}
+
+#[derive(Clone, Copy)]
+enum Target {
+    /// Position in `Links::urls`.
+    Kept(usize),
+    OverCap,
+    TooLong,
+    Unreadable,
+    OtherScheme,
+}
+
+/// Collects the outlinks of one page: absolute, http(s), without fragments, at most
+/// [`limits::OUTLINKS_PER_PAGE`] different targets other than the page itself.
+///
+/// Repeated targets are kept as long as their anchors differ, since anchors of duplicates are
+/// evidence; they do not count towards the cap.
+pub(super) struct Links<'a> {
+    base: &'a Url,
+    spelling: Spelling,
+    /// What became of each spelling seen, fragments removed, keyed by its hash.
+    resolved: HashMap<u128, Target>,
+    urls: Vec<String>,
+    /// How many different targets were kept, the page itself left out.
+    distinct: HashSet<u128>,
+    pairs: HashSet<u128>,
+    page: u128,
+    outlinks: Vec<Outlink>,
+    other_schemes: u32,
+}
+
+impl<'a> Links<'a> {
+    /// Links of the page at `page`, relative to `base`.
+    pub(super) fn new(page: &Url, base: &'a Url, spelling: Spelling) -> Self {
+        Self {
+            base,
+            spelling,
+            resolved: HashMap::new(),
+            urls: Vec::new(),
+            distinct: HashSet::new(),
+            pairs: HashSet::new(),
+            page: key_of(page),
+            outlinks: Vec::new(),
+            other_schemes: 0,
+        }
+    }
+
+    /// Adds a link; what is dropped is counted in `cuts`.
+    pub(super) fn push(&mut self, href: &str, mut anchor: String, cuts: &mut Cuts) {
+        let href = href.trim_matches(|c: char| c.is_ascii_whitespace() || c.is_ascii_control());
+        let href = href.split_once('#').map_or(href, |(before, _)| before);
+        let key = xxh3_128(href.as_bytes());
+        let target = if let Some(&known) = self.resolved.get(&key) {
+            known
+        } else {
+            let target = self.resolve(href);
+            self.resolved.insert(key, target);
+            target
+        };
+        match target {
+            Target::Kept(at) => {
+                cuts.add("anchor", u32::from(limits::cut_chars(&mut anchor, limits::ANCHOR_CHARS)));
+                self.keep(at, anchor);
+            }
+            Target::OverCap => cuts.add("outlinks", 1),
+            Target::TooLong => cuts.add("url", 1),
+            Target::Unreadable => cuts.add("link", 1),
+            Target::OtherScheme => self.other_schemes += 1,
+        }
+    }
+
+    fn keep(&mut self, at: usize, anchor: String) {
+        let mut pair = (at as u64).to_le_bytes().to_vec();
+        pair.extend_from_slice(anchor.as_bytes());
+        if self.pairs.insert(xxh3_128(&pair)) {
+            self.outlinks.push(Outlink { url: self.urls[at].clone(), anchor });
+        }
+    }
+
+    fn resolve(&mut self, href: &str) -> Target {
+        let (parsed, absolute) = match Url::parse(href) {
+            Err(ParseError::RelativeUrlWithoutBase) => (self.base.join(href), false),
+            other => (other, true),
+        };
+        let url = match parsed {
+            Ok(url) if is_web(&url) => url,
+            Ok(_) => return Target::OtherScheme,
+            Err(_) => return Target::Unreadable,
+        };
+        if url.as_str().len() > limits::URL_BYTES {
+            return Target::TooLong;
+        }
+        let key = key_of(&url);
+        if key != self.page && !self.distinct.contains(&key) {
+            if self.distinct.len() >= limits::OUTLINKS_PER_PAGE {
+                return Target::OverCap;
+            }
+            self.distinct.insert(key);
+        }
+        let keep_spelling = absolute
+            && self.spelling == Spelling::AsGiven
+            && !href.contains(|c: char| c.is_ascii_control() || c == ' ');
+        self.urls.push(if keep_spelling { href.to_owned() } else { without_fragment(url) });
+        Target::Kept(self.urls.len() - 1)
+    }
+
+    /// The links kept, and how many led to other schemes (`mailto:` and the like).
+    pub(super) fn finish(self) -> (Vec<Outlink>, u32) {
+        (self.outlinks, self.other_schemes)
+    }
+}
+
+/// The URL as a string, its fragment dropped.
+pub(super) fn without_fragment(mut url: Url) -> String {
+    url.set_fragment(None);
+    url.into()
+}
+
+fn key_of(url: &Url) -> u128 {
+    let text = url.as_str();
+    xxh3_128(text.split_once('#').map_or(text, |(before, _)| before).as_bytes())
+}

@@ -1,0 +1,391 @@
+//! Sources, end to end: files in, page records and messages out.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use prospect::ingest::{
+    FORMATS, IngestError, PageSource, SourceItem, SourceOptions, open, open_reader,
+};
+
+const GOOD: &str =
+    r#"{"url":"https://e.org/a","title":"A","text":"x","outlinks":[{"url":"/b","anchor":"B"}]}"#;
+
+fn options() -> SourceOptions {
+    SourceOptions { base_url: Some("https://e.org/docs".to_owned()), ..SourceOptions::default() }
+}
+
+fn drain(source: &mut dyn PageSource, max: usize) -> Result<Vec<SourceItem>, IngestError> {
+    let mut items = Vec::new();
+    loop {
+        let batch = source.next_batch(max)?;
+        if batch.is_empty() {
+            return Ok(items);
+        }
+        assert!(batch.len() <= max);
+        items.extend(batch);
+    }
+}
+
+fn read(paths: &[PathBuf], options: &SourceOptions) -> Result<Vec<SourceItem>, IngestError> {
+    drain(open(paths, options)?.as_mut(), 7)
+}
+
+fn write(directory: &Path, name: &str, content: &[u8]) -> PathBuf {
+    let path = directory.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, content).unwrap();
+    path
+}
+
+/// An item as `line url` or `line reason`, cuts behind it.
+fn show(item: &SourceItem) -> String {
+    match item {
+        SourceItem::Page { record, origin, cuts } => {
+            let mut shown = format!("{} {}", origin.line, record.url);
+            for (name, count) in cuts {
+                let _ = write!(shown, " {name}*{count}");
+            }
+            shown
+        }
+        SourceItem::Bad { reason, origin, .. } => format!("{} {reason}", origin.line),
+    }
+}
+
+fn lines_with(content: &[u8], options: &SourceOptions, expected: &[&str]) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = write(directory.path(), "p.jsonl", content);
+    let items = read(&[path], options).unwrap();
+    let shown: Vec<String> = items.iter().map(show).collect();
+    assert_eq!(shown, expected, "{:?}", String::from_utf8_lossy(content));
+}
+
+fn lines(content: &[u8], expected: &[&str]) {
+    lines_with(content, &options(), expected);
+}
+
+#[test]
+fn a_record_may_lack_everything_but_its_url() {
+    lines(b"{\"url\":\"https://e.org/\"}", &["1 https://e.org/"]);
+    lines(br#"{"url":" http://E.org ","title":null,"text":null,"outlinks":null,"status":null,"plan_id":null,"x":[{}]}"#, &["1 http://E.org"]);
+    lines(GOOD.as_bytes(), &["1 https://e.org/a"]);
+    lines(
+        br#"{"url":"https://e.org/","status":301.0,"requested_url":"/old"}"#,
+        &["1 https://e.org/"],
+    );
+    lines(
+        br#"{"url":"https://e.org/","requested_url":"http://["}"#,
+        &["1 https://e.org/ requested-url*1"],
+    );
+}
+
+#[test]
+fn blank_lines_marks_and_line_ends_do_not_matter() {
+    let line = "{\"url\":\"https://e.org/\"}";
+    lines(
+        format!("\u{feff}{line}\r\n\r\n  \n{line}").as_bytes(),
+        &["1 https://e.org/", "4 https://e.org/"],
+    );
+    lines(format!("\u{feff}\n{line}\n\n\n").as_bytes(), &["2 https://e.org/"]);
+}
+
+#[test]
+fn bad_records_are_skipped_with_their_reason() {
+    lines(b"{\"url\":1}", &["1 invalid-record"]);
+    lines(b"{\"url\":\"https://e.org/\",\"status\":1e9}", &["1 invalid-record"]);
+    lines(b"{\"url\":\"https://e.org/\",\"outlinks\":{}}", &["1 invalid-record"]);
+    lines(b"{\"url\":\"https://e.org/\"", &["1 invalid-json"]);
+    lines(b"{} {}", &["1 invalid-json"]);
+    lines(b"{\n}", &["1 invalid-json", "2 invalid-json"]);
+    lines(b"{}", &["1 missing-url"]);
+    lines(b"{\"url\":\" \"}", &["1 missing-url"]);
+    lines(b"{\"url\":\"/relative\"}", &["1 invalid-url"]);
+    lines(b"{\"url\":\"ftp://e.org/\"}", &["1 invalid-url"]);
+    lines(
+        b"{}\n[1]\n7\n\"x\"\nnull",
+        &["1 missing-url", "2 not-a-page", "3 not-a-page", "4 not-a-page", "5 not-a-page"],
+    );
+    lines(
+        b"{\"url\":\"https://e.org/\xff\"}\n{\"url\":\"https://e.org/\"}",
+        &["1 invalid-utf8", "2 https://e.org/"],
+    );
+    lines(
+        format!("{{\"url\":\"https://e.org/{}\"}}", "x".repeat(9_000)).as_bytes(),
+        &["1 url-too-long"],
+    );
+}
+
+#[test]
+fn links_are_resolved_and_what_cannot_be_is_counted() {
+    let links = |outlinks: &str, expected: &[&str], shown: &str| {
+        let line = format!("{{\"url\":\"https://e.org/d/\",\"outlinks\":{outlinks}}}");
+        let directory = tempfile::tempdir().unwrap();
+        let items =
+            read(&[write(directory.path(), "p.jsonl", line.as_bytes())], &options()).unwrap();
+        let SourceItem::Page { record, .. } = &items[0] else { panic!("{items:?}") };
+        let found: Vec<&str> = record.outlinks.iter().map(|link| link.url.as_str()).collect();
+        assert_eq!(found, expected, "{line}");
+        assert_eq!(show(&items[0]), shown, "{line}");
+    };
+    let page = "1 https://e.org/d/";
+    links(
+        r#"[{"url":"x"},{"url":"/y#f","anchor":null}]"#,
+        &["https://e.org/d/x", "https://e.org/y"],
+        page,
+    );
+    links(r#"[{"url":"HTTP://E.org/%7ex"}]"#, &["HTTP://E.org/%7ex"], page);
+    links(r#"[{"url":"x","anchor":"a"},{"url":"x","anchor":"a"}]"#, &["https://e.org/d/x"], page);
+    links(
+        r#"[{"url":"http://["},{"url":null},{"anchor":"a"},{"url":"mailto:x"}]"#,
+        &[],
+        "1 https://e.org/d/ link*4",
+    );
+}
+
+#[test]
+fn an_over_long_line_is_skipped() {
+    let small = SourceOptions { line_bytes: 40, ..options() };
+    let long = "x".repeat(1_000);
+    let good = "{\"url\":\"https://e.org/\"}";
+    lines_with(
+        format!("{long}\n{good}\n{long}").as_bytes(),
+        &small,
+        &["1 line-too-long", "2 https://e.org/", "3 line-too-long"],
+    );
+}
+
+fn gzip(content: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zstd_wide(content: &[u8]) -> Vec<u8> {
+    let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
+    encoder.window_log(28).unwrap();
+    encoder.include_checksum(true).unwrap();
+    encoder.write_all(content).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Lines that do not compress well, so that a cut file still holds whole ones.
+fn many_lines(count: u64) -> String {
+    let mut state = 1_u64;
+    let mut noise = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        format!("{state:x}")
+    };
+    let mut lines = String::new();
+    for n in 0..count {
+        let text: String = (0..20).map(|_| noise()).collect();
+        let _ = writeln!(lines, "{{\"url\":\"https://e.org/{n}\",\"text\":\"{text}\"}}");
+    }
+    lines
+}
+
+#[test]
+fn compressed_lines_are_read_whatever_the_file_is_called() {
+    let plain = many_lines(500);
+    let expected: Vec<String> = (0..500).map(|n| format!("{} https://e.org/{n}", n + 1)).collect();
+    let two_members = [gzip(&plain.as_bytes()[..7_000]), gzip(&plain.as_bytes()[7_000..])].concat();
+    for (name, content) in [
+        ("a.jsonl", plain.clone().into_bytes()),
+        ("a.jsonl.gz", gzip(plain.as_bytes())),
+        ("a.jsonl.gz", two_members),
+        ("a.jsonl.zst", zstd_wide(plain.as_bytes())),
+        ("a.data", zstd_wide(plain.as_bytes())),
+        ("a.gz", zstd_wide(plain.as_bytes())),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = write(directory.path(), name, &content);
+        let mut source = open(&[path], &options()).unwrap();
+        let items = drain(source.as_mut(), 100).unwrap();
+        assert_eq!(items.iter().map(show).collect::<Vec<_>>(), expected, "{name}");
+        assert_eq!(source.progress(), (content.len() as u64, Some(content.len() as u64)), "{name}");
+        let mut stream =
+            open_reader("-", Box::new(std::io::Cursor::new(content)), &options()).unwrap();
+        assert_eq!(drain(stream.as_mut(), 100).unwrap().len(), 500, "{name} as a stream");
+    }
+}
+
+fn fails(name: &str, content: &[u8], expected: &str) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = write(directory.path(), name, content);
+    let error = read(std::slice::from_ref(&path), &SourceOptions::default()).unwrap_err();
+    let message = error.to_string().replace(path.to_str().unwrap(), name);
+    assert!(message.contains(expected), "{message}\nshould say\n{expected}");
+    assert!(message.contains(name), "{message}\nshould name the file");
+    assert!(error.hint().len() > 10);
+}
+
+#[test]
+fn cut_and_damaged_files_are_refused() {
+    let plain = many_lines(5_000);
+    let (gz, zst) = (gzip(plain.as_bytes()), zstd_wide(plain.as_bytes()));
+    fails("a.jsonl.gz", &gz[..gz.len() / 2], "the gzip data ends too early, after");
+    fails("a.jsonl.gz", &gz[..gz.len() - 4], "5000 whole lines; nothing of it was stored");
+    fails("a.jsonl.gz", &gz[..12], "ends too early");
+    fails("a.jsonl.zst", &zst[..zst.len() / 2], "the zstd data ends too early, after");
+    fails("a.jsonl.zst", &zst[..10], "ends too early");
+    let flip = |mut bytes: Vec<u8>| {
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 0x55;
+        bytes
+    };
+    fails("a.jsonl.gz", &flip(gz), "the gzip data is damaged");
+    fails("a.jsonl.zst", &flip(zst), "the zstd data is damaged");
+}
+
+#[test]
+fn wrong_files_are_named_for_what_they_are() {
+    fails(
+        "a.jsonl",
+        b"\x89PNG\r\n\x1a\n",
+        "expected JSON lines (plain, .gz or .zst) or HTML, found a PNG image",
+    );
+    fails("a.html", b"%PDF-1.7", "found a PDF document");
+    fails("a.parquet", b"PAR1....", "found a Parquet file");
+    fails("a.warc.gz", &gzip(b"WARC/1.0\r\n"), "found a WARC file");
+    fails("a.json", b" [{\"url\":\"x\"}]", "found a JSON array");
+    fails("a.txt", b"https://e.org/\n", "found plain text");
+    fails("a.csv.gz", &gzip(b"url,title\n"), "found plain text in gzip data");
+    fails("a.html.gz", &gzip(b"<html>"), "found gzip-compressed html");
+    fails("a.bin", b"\0\0\0", "found unknown binary data");
+    fails("a.jsonl", b"", "is empty");
+    fails("a.jsonl", b"\n \n", "is empty");
+    fails("a.jsonl.gz", &gzip(b""), "is empty");
+    fails("a.html", b"<html>", "no base URL was given");
+    fails(
+        "a.jsonl",
+        "url,title\n".repeat(1_000).as_bytes(),
+        "none of the first 1000 lines is a page record (first: a.jsonl:1: invalid-json: expected value at column 1: ",
+    );
+}
+
+#[test]
+fn inputs_that_are_not_there_are_errors() {
+    let directory = tempfile::tempdir().unwrap();
+    let missing = directory.path().join("none.jsonl");
+    assert!(matches!(read(&[missing], &options()), Err(IngestError::NotFound { .. })));
+    assert!(matches!(
+        read(&[directory.path().into()], &SourceOptions::default()),
+        Err(IngestError::NoHtmlFiles { .. })
+    ));
+    assert!(matches!(read(&[], &options()), Err(IngestError::NoInput)));
+    let page = write(directory.path(), "a.html", b"<p>x");
+    let with_base = |base: &str| SourceOptions { base_url: Some(base.to_owned()), ..options() };
+    for base in ["e.org", "ftp://e.org/", "/docs"] {
+        let result = read(std::slice::from_ref(&page), &with_base(base));
+        assert!(matches!(result, Err(IngestError::InvalidBaseUrl { .. })), "{base}");
+    }
+    let elsewhere = tempfile::tempdir().unwrap();
+    let root = SourceOptions { html_root: Some(elsewhere.path().to_owned()), ..options() };
+    assert!(matches!(read(&[page], &root), Err(IngestError::OutsideRoot { .. })));
+}
+
+#[test]
+fn a_directory_is_read_in_path_order_with_urls_from_its_paths() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path();
+    for name in ["b/z.html", "a.html", "b/a b#?%é.htm", "b-c/UP.HTML", "b/x:y.html", "skip.css"] {
+        write(root, name, b"<title>t</title><a href='../up'>u</a>");
+    }
+    write(root, "c/empty.html", b" \n");
+    write(root, "c/image.html", b"GIF89a");
+    let mut source = open(&[root.to_owned()], &options()).unwrap();
+    let items = drain(source.as_mut(), 2).unwrap();
+    let shown: Vec<String> = items.iter().map(show).collect();
+    assert_eq!(
+        shown,
+        [
+            "0 https://e.org/docs/a.html",
+            "0 https://e.org/docs/b/a%20b%23%3F%25%C3%A9.htm",
+            "0 https://e.org/docs/b/x:y.html",
+            "0 https://e.org/docs/b/z.html",
+            "0 https://e.org/docs/b-c/UP.HTML",
+            "0 empty-file",
+            "0 not-html",
+        ]
+    );
+    let (done, total) = source.progress();
+    assert_eq!(Some(done), total);
+    let nested = SourceOptions { html_root: Some(root.to_owned()), ..options() };
+    let items = read(&[root.join("b"), root.join("a.html")], &nested).unwrap();
+    assert_eq!(show(&items[0]), "0 https://e.org/docs/b/a%20b%23%3F%25%C3%A9.htm");
+    assert_eq!(show(&items[3]), "0 https://e.org/docs/a.html");
+}
+
+#[test]
+fn a_stream_holds_json_lines_only() {
+    let stream = |content: &'static str| {
+        open_reader("-", Box::new(content.as_bytes()), &options())
+            .and_then(|mut source| drain(source.as_mut(), 10))
+    };
+    assert_eq!(stream("bad\n").unwrap().len(), 1);
+    assert!(matches!(stream("<html>x"), Err(IngestError::WrongType { .. })));
+    assert!(matches!(stream("%PDF-1.7"), Err(IngestError::WrongType { .. })));
+    assert!(matches!(stream(""), Err(IngestError::Empty { .. })));
+}
+
+#[test]
+fn several_inputs_are_read_in_the_order_given() {
+    let directory = tempfile::tempdir().unwrap();
+    let first = write(directory.path(), "1.jsonl", b"{\"url\":\"https://e.org/1\"}\n");
+    let page = write(directory.path(), "2.html", b"<html>x");
+    let last = write(directory.path(), "3.jsonl.gz", &gzip(b"{\"url\":\"https://e.org/3\"}"));
+    let items = read(&[last, page, first], &options()).unwrap();
+    let shown: Vec<String> = items.iter().map(show).collect();
+    assert_eq!(shown, ["1 https://e.org/3", "0 https://e.org/docs/2.html", "1 https://e.org/1"]);
+}
+
+#[test]
+fn the_same_input_gives_the_same_records_on_any_number_of_threads() {
+    let directory = tempfile::tempdir().unwrap();
+    let lines =
+        write(directory.path(), "p.jsonl", format!("{}\nbad\n{GOOD}", many_lines(999)).as_bytes());
+    for n in 0..50 {
+        write(directory.path(), &format!("h/{n}.html"), format!("<a href={n}>x</a>").as_bytes());
+    }
+    let paths = [lines, directory.path().join("h")];
+    let run = |threads: usize, max: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut source = open(&paths, &options()).unwrap();
+            (drain(source.as_mut(), max).unwrap(), source.fingerprint(), source.progress())
+        })
+    };
+    let one = run(1, 64);
+    assert_eq!(one.0.len(), 1_051);
+    assert_eq!(one, run(8, 64));
+    assert_eq!(one, run(8, 1_000));
+}
+
+#[test]
+fn a_fingerprint_tells_contents_and_names_apart_but_not_places() {
+    let fingerprint = |name: &str, content: &[u8]| {
+        let directory = tempfile::tempdir().unwrap();
+        let mut source = open(&[write(directory.path(), name, content)], &options()).unwrap();
+        drain(source.as_mut(), 10).unwrap();
+        source.fingerprint()
+    };
+    let line = GOOD.as_bytes();
+    assert_eq!(fingerprint("a.jsonl", line), fingerprint("a.jsonl", line));
+    assert_eq!(fingerprint("a.jsonl", line).len(), 32);
+    assert_ne!(fingerprint("a.jsonl", line), fingerprint("b.jsonl", line));
+    assert_ne!(fingerprint("a.jsonl", line), fingerprint("a.jsonl", &gzip(line)));
+    assert_ne!(fingerprint("a.html", b"<p>a"), fingerprint("a.html", b"<p>b"));
+}
+
+#[test]
+fn the_registry_names_each_format_once() {
+    let mut extensions: Vec<&str> =
+        FORMATS.iter().flat_map(|format| format.extensions).copied().collect();
+    extensions.sort_unstable();
+    extensions.dedup();
+    assert_eq!(
+        extensions.len(),
+        FORMATS.iter().map(|format| format.extensions.len()).sum::<usize>()
+    );
+    assert!(FORMATS.iter().all(|format| !format.description.is_empty()));
+}
