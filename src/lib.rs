@@ -1,2 +1,18 @@
-//! x
+//! Prospect plans which uncrawled URLs to fetch next, so that search over the crawled pages gets
+//! better as fast as possible.
+//!
+//! The pipeline runs one way. [`ingest`] reads what a crawler fetched into a store (the crate
+//! `prospect-index`). [`workload`] brings the queries. [`sketch`] holds what search returns now and
+//! which queries need help. [`estimate`] tells what each uncrawled URL would bring, over features
+//! from the link [`graph`] and the n-gram index. [`plan`] picks a batch. [`cycle`] ties them to a
+//! store: it plans, and when the batch has been fetched and ingested it closes the cycle with what
+//! became of it. [`cli`] is the command line.
+
+pub mod cli;
+pub mod cycle;
+pub mod estimate;
+pub mod graph;
 pub mod ingest;
+pub mod plan;
+pub mod sketch;
+pub mod workload;

@@ -1,2 +1,7 @@
-//! x
-fn main(){}
+//! The `prospect` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    prospect::cli::main()
+}

@@ -1,0 +1,154 @@
+//! `prospect explain`: why a URL is planned or not.
+
+use std::path::PathBuf;
+
+use prospect_index::limits;
+use prospect_index::page::UrlId;
+use prospect_index::page_store::Fetch;
+use prospect_index::url;
+
+use super::Global;
+use super::output::{Failure, shown};
+use crate::cycle::planner::{self, Plan, PlanSettings};
+use crate::cycle::{CycleError, OpenStore, reasons, records};
+use crate::plan::export::QueryReason;
+use crate::plan::position;
+
+/// Queries shown.
+const QUERIES_SHOWN: usize = 10;
+
+/// Arguments of `prospect explain`.
+#[derive(clap::Args, Clone, Debug)]
+pub(super) struct Args {
+    /// The store.
+    #[arg(long, value_name = "DIR")]
+    store: PathBuf,
+    /// The URL.
+    url: String,
+}
+
+pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
+    let address = url::canonical(&args.url).map_err(|error| {
+        let error = anyhow::anyhow!("{:?} is {error}", args.url);
+        Failure::input(error, "give an absolute http or https URL")
+    })?;
+    let open = OpenStore::open(&args.store, "prospect explain", limits::NGRAM_WORDS)?;
+    let Some(id) = open.known.urls.get(&address) else {
+        let error = anyhow::anyhow!("the store does not know {address}: no page links to it");
+        return Err(Failure::input(error, "a URL becomes known when a page that links to it is ingested"));
+    };
+    let stored = open.store.manifest().plan.clone().ok_or(CycleError::NoPlan)?;
+    let settings: PlanSettings =
+        serde_json::from_value(stored.settings).map_err(CycleError::Settings)?;
+    let workload = records::workload(&open.store, &stored.id).map_err(CycleError::Store)?;
+    // The ranking of all that is known, whatever list the plan was held to.
+    let plan = planner::plan(&open, &workload, &[], &settings)?;
+    let picks = records::picks(&open.store, &stored.id).map_err(CycleError::Store)?;
+    let planned = picks.iter().position(|pick| pick.url == id).map(|at| at + 1);
+    let view = View { id, address: &address, plan_id: &stored.id, planned };
+    if global.json {
+        let json = view.json(&open, &plan, &settings);
+        return super::ingest::println_json(&json);
+    }
+    let text = view.text(&open, &plan, &settings);
+    use std::io::Write;
+    Ok(std::io::stdout().lock().write_all(text.as_bytes())?)
+}
+
+struct View<'a> {
+    id: UrlId,
+    address: &'a str,
+    plan_id: &'a str,
+    planned: Option<usize>,
+}
+
+impl View<'_> {
+    fn state(&self, open: &OpenStore) -> String {
+        match open.known.pages.fetch(self.id) {
+            Fetch::Never => "not crawled".to_owned(),
+            Fetch::Page { seq } => format!("crawled, as record {seq}"),
+            Fetch::Failed { status, .. } => format!("its fetch failed with status {status}"),
+            Fetch::Redirected { .. } => "it redirects to another URL".to_owned(),
+        }
+    }
+
+    fn json(&self, open: &OpenStore, plan: &Plan, settings: &PlanSettings) -> serde_json::Value {
+        let at = position(&plan.batch.ranking, self.id);
+        let estimate = at.map(|at| plan.batch.ranking[at]);
+        let held_back = plan.batch.held_back.iter().find(|(rank, _)| Some(*rank as usize) == at);
+        serde_json::json!({
+            "schema": "prospect.explain/1",
+            "url": open.known.urls.spelling(self.id),
+            "state": self.state(open),
+            "plan_id": self.plan_id,
+            "planned_rank": self.planned,
+            "frontier_rank": at.map(|at| at + 1),
+            "frontier": plan.batch.ranking.len(),
+            "estimate": estimate.map(|e| e.estimate),
+            "query_impact": estimate.map(|e| e.query_impact),
+            "importance_impact": estimate.map(|e| e.importance_impact),
+            "query_weight": settings.estimate.query_weight,
+            "importance_weight": settings.estimate.importance_weight,
+            "inlinks": open.known.links.inlinks(self.id, u32::MAX),
+            "held_back_by": held_back.map(|(_, cap)| *cap),
+            "queries": reasons::reasons(&open.known, plan, settings, self.id, QUERIES_SHOWN),
+        })
+    }
+
+    fn text(&self, open: &OpenStore, plan: &Plan, settings: &PlanSettings) -> String {
+        let mut text = format!("{}\n  {}", self.address, self.state(open));
+        match self.planned {
+            Some(rank) => text += &format!("; number {rank} of plan {}\n", self.plan_id),
+            None => text += &format!("; not in plan {}\n", self.plan_id),
+        }
+        let Some(at) = position(&plan.batch.ranking, self.id) else {
+            text += "  it is not in the frontier, so it has no estimate\n";
+            return text;
+        };
+        let estimate = plan.batch.ranking[at];
+        let (frontier, blend) = (plan.batch.ranking.len(), settings.estimate);
+        text += &format!("  rank {} of {frontier} in the frontier by estimate\n", at + 1);
+        text += &format!(
+            "  estimate {:.4} = {} * query impact {:.4} + {} * importance impact {:.4} ({} in-links)\n",
+            estimate.estimate,
+            blend.query_weight,
+            estimate.query_impact,
+            blend.importance_weight,
+            estimate.importance_impact,
+            estimate.inlinks,
+        );
+        if let Some((_, cap)) = plan.batch.held_back.iter().find(|(rank, _)| *rank as usize == at) {
+            text += &format!("  held back by {}\n", cap.option());
+        } else if self.planned.is_none() && at >= settings.selection.budget {
+            let budget = settings.selection.budget;
+            text += &format!("  its rank is below the budget of {budget}\n");
+        }
+        let reasons = reasons::reasons(&open.known, plan, settings, self.id, QUERIES_SHOWN);
+        if reasons.is_empty() {
+            text += "  no query shares enough words with its URL or its anchors\n";
+        }
+        for reason in &reasons {
+            text += &reason_text(reason);
+        }
+        text
+    }
+}
+
+fn reason_text(reason: &QueryReason) -> String {
+    let mut text = format!(
+        "  {:>7.1}%  {} (frequency {}; expected score {:.2}, to beat {:.2})\n",
+        100.0 * reason.chance,
+        shown(&reason.query, 60),
+        reason.frequency,
+        reason.expected_score,
+        reason.kth_score,
+    );
+    for evidence in &reason.matched {
+        let place = match evidence.place {
+            "url" => "in the URL".to_owned(),
+            _ => format!("in the anchor \"{}\"", shown(&evidence.text, 60)),
+        };
+        text += &format!("            {}: {}\n", place, shown(&evidence.ngrams.join(", "), 60));
+    }
+    text
+}

@@ -1,0 +1,42 @@
+//! `prospect formats`: what is read and written, and the limits.
+
+use std::io::Write;
+
+use prospect_index::limits;
+
+use super::Global;
+use super::output::Failure;
+use crate::ingest;
+use crate::plan::export;
+
+pub(super) fn run(global: &Global) -> Result<(), Failure> {
+    if global.json {
+        let limits: Vec<_> = limits::TABLE
+            .iter()
+            .map(|(name, value, unit, beyond)| {
+                serde_json::json!({ "name": name, "value": value, "unit": unit, "beyond": beyond })
+            })
+            .collect();
+        let json = serde_json::json!({
+            "schema": "prospect.formats/1",
+            "pages": ingest::FORMATS.iter().map(|f| (f.name, f.description)).collect::<Vec<_>>(),
+            "plans": export::FORMATS.iter().map(|f| (f.name, f.description)).collect::<Vec<_>>(),
+            "limits": limits,
+        });
+        return super::ingest::println_json(&json);
+    }
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "Pages (prospect ingest):")?;
+    for format in ingest::FORMATS {
+        writeln!(out, "  {:<8} {}", format.name, format.description)?;
+    }
+    writeln!(out, "Plans (prospect plan --format):")?;
+    for format in export::FORMATS {
+        writeln!(out, "  {:<8} {}", format.name, format.description)?;
+    }
+    writeln!(out, "Limits:")?;
+    for (name, value, unit, beyond) in limits::TABLE {
+        writeln!(out, "  {name:<8} {value} {unit}; beyond it {beyond}")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,189 @@
+//! `prospect ingest`: fetched pages into a store.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use prospect_index::ingest::{Committed, IngestCounts, IngestSession, PreparedPage, prepare};
+use prospect_index::limits;
+use prospect_index::store::{Store, StoreOptions};
+use rayon::prelude::*;
+
+use super::output::{self, Failure, Progress, say};
+use super::{Global, plan};
+use crate::cycle::{OpenStore, close};
+use crate::ingest::{self, PageSource, SourceItem, SourceOptions};
+
+/// Records that are read at once.
+const BATCH: usize = 2_000;
+
+/// Arguments of `prospect ingest`.
+#[derive(clap::Args, Clone, Debug)]
+pub(super) struct Args {
+    /// The store; made if it is missing.
+    #[arg(long, value_name = "DIR")]
+    store: PathBuf,
+    /// JSON lines (.jsonl, .gz, .zst), HTML files, or a directory of them; `-` is standard input.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Fail at the first bad record instead of skipping it.
+    #[arg(long)]
+    strict: bool,
+    /// Close the cycle of the open plan afterwards.
+    #[arg(long)]
+    close: bool,
+    /// URL that the HTML files were served at.
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// Directory that --base-url stands for; by default the directory that is read.
+    #[arg(long, value_name = "DIR")]
+    html_root: Option<PathBuf>,
+}
+
+/// Skipped records: by reason, how many and the first.
+#[derive(Default)]
+struct Skipped(BTreeMap<String, (u64, String)>);
+
+impl Skipped {
+    fn count(&mut self, reason: &str, example: impl FnOnce() -> String) {
+        self.0.entry(reason.to_owned()).or_insert_with(|| (0, example())).0 += 1;
+    }
+}
+
+pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
+    let options = SourceOptions {
+        base_url: args.base_url.clone(),
+        html_root: args.html_root.clone(),
+        ..SourceOptions::default()
+    };
+    let mut source = ingest::open(&args.files, &options)?;
+    let store = open_store(&args.store, "prospect ingest")?;
+    let mut session = IngestSession::start(store)?;
+    let skipped = read(source.as_mut(), &mut session, args.strict, global)?;
+    let (store, counts, committed) = session.commit(&source.fingerprint())?;
+    let mut open = OpenStore::of(store, limits::NGRAM_WORDS)?;
+    report(global, &open, &counts, &skipped, committed)?;
+    if args.close {
+        plan::say_outcome(global, &close::close(&mut open)?);
+    }
+    let next = "prospect plan --store";
+    let directory = args.store.display();
+    say(global, &format!("next: {next} {directory} --workload Q.tsv --budget 1000"));
+    Ok(())
+}
+
+pub(super) fn open_store(path: &Path, holder: &str) -> Result<Store, Failure> {
+    let options = StoreOptions { create: true, holder: holder.to_owned(), faults: None };
+    Ok(Store::open(path, &options)?)
+}
+
+fn read(
+    source: &mut dyn PageSource,
+    session: &mut IngestSession,
+    strict: bool,
+    global: &Global,
+) -> Result<Skipped, Failure> {
+    let mut skipped = Skipped::default();
+    let mut progress = Progress::new(global, "ingest", source.progress().1);
+    loop {
+        let items = source.next_batch(BATCH)?;
+        if items.is_empty() {
+            progress.done();
+            return Ok(skipped);
+        }
+        let prepared: Vec<Result<PreparedPage, (String, String)>> =
+            items.into_par_iter().map(prepared).collect();
+        for page in prepared {
+            match page {
+                Ok(page) => session.add(page)?,
+                Err((reason, example)) if strict => {
+                    let error = anyhow::anyhow!("{example}: {reason}");
+                    return Err(Failure::input(error, "nothing was stored; without --strict bad records are skipped and counted"));
+                }
+                Err((reason, example)) => skipped.count(&reason, || example),
+            }
+        }
+        let (bytes, total) = source.progress();
+        let share = total.map_or(String::new(), |total| {
+            format!(" ({:.0} %)", 100.0 * bytes as f64 / total.max(1) as f64)
+        });
+        progress.at(bytes, &format!("{} records{share}", session.counts().records));
+    }
+}
+
+fn prepared(item: SourceItem) -> Result<PreparedPage, (String, String)> {
+    match item {
+        SourceItem::Page { record, origin, cuts } => {
+            let mut page = prepare(record)
+                .map_err(|error| ("invalid-url".to_owned(), format!("{origin}: {error}")))?;
+            page.note_cuts(&cuts);
+            Ok(page)
+        }
+        SourceItem::Bad { reason, origin, detail } => {
+            Err((reason.name().to_owned(), format!("{origin}: {detail}")))
+        }
+    }
+}
+
+fn report(
+    global: &Global,
+    open: &OpenStore,
+    counts: &IngestCounts,
+    skipped: &Skipped,
+    committed: Committed,
+) -> Result<(), Failure> {
+    if global.json {
+        let skipped: BTreeMap<&str, serde_json::Value> = skipped
+            .0
+            .iter()
+            .map(|(reason, (count, first))| {
+                (reason.as_str(), serde_json::json!({ "count": count, "first": first }))
+            })
+            .collect();
+        let result = serde_json::json!({
+            "schema": "prospect.ingest/1",
+            "stored": committed == Committed::Stored,
+            "counts": counts,
+            "skipped": skipped,
+            "pages": open.known.pages.len(),
+            "urls": open.known.urls.len(),
+            "refreshed": open.refreshes,
+        });
+        println_json(&result)?;
+        return Ok(());
+    }
+    match committed {
+        Committed::Stored => {}
+        Committed::Unchanged => {
+            say(global, "these inputs are the last ingest of this store: nothing to store");
+        }
+        Committed::Empty => say(global, "there was no page to store"),
+    }
+    if committed == Committed::Stored {
+        say(
+            global,
+            &format!(
+                "{} pages and {} failed fetches stored; {} replaced, {} repeated; {} links; {} new URLs",
+                counts.pages, counts.failed, counts.replaced, counts.repeated, counts.links, counts.new_urls
+            ),
+        );
+    }
+    for (reason, (count, first)) in &skipped.0 {
+        say(global, &format!("skipped {count} ({reason}), the first at {first}"));
+    }
+    for (limit, count) in &counts.cuts {
+        say(global, &format!("cut or left out {count} times: {limit}"));
+    }
+    output::say_refreshes(global, &open.refreshes);
+    let (pages, urls) = (open.known.pages.len(), open.known.urls.len());
+    say(global, &format!("the store knows {urls} URLs and holds {pages} pages"));
+    Ok(())
+}
+
+/// One JSON value on stdout.
+pub(super) fn println_json(value: &serde_json::Value) -> Result<(), Failure> {
+    use std::io::Write;
+    let mut out = std::io::stdout().lock();
+    serde_json::to_writer_pretty(&mut out, value)?;
+    out.write_all(b"\n")?;
+    Ok(())
+}

@@ -1,0 +1,92 @@
+//! The command line: arguments, settings, progress, output, one file per command. The only part
+//! that prints, reads the environment or the clock.
+
+mod check;
+mod demo;
+mod explain;
+mod formats;
+mod ingest;
+mod options;
+mod output;
+mod plan;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+pub use output::Failure;
+
+/// Plans which uncrawled URLs to fetch next, so that search over the crawled pages gets better as
+/// fast as possible.
+#[derive(Parser)]
+#[command(name = "prospect", version, about, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    global: Global,
+}
+
+/// Options of every command.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct Global {
+    /// Print the result as JSON with a schema name.
+    #[arg(long, global = true)]
+    json: bool,
+    /// Print nothing but results and errors.
+    #[arg(long, short, global = true)]
+    quiet: bool,
+    /// Threads; 0 is one per core. Results do not depend on it.
+    #[arg(long, global = true, default_value_t = 0, value_name = "N")]
+    threads: usize,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Plan the next batch on a real site that is already on your disk.
+    Demo(demo::Args),
+    /// Bring fetched pages into a store.
+    Ingest(ingest::Args),
+    /// Plan the next batch of URLs to fetch.
+    Plan(plan::Args),
+    /// Tell why a URL is planned or not.
+    Explain(explain::Args),
+    /// Verify a store.
+    Check(check::Args),
+    /// List the formats that are read and written, and the limits.
+    Formats,
+}
+
+/// Parses the arguments, runs the command, and maps what happened to an exit code: 0 done, 1 the
+/// user's input, 2 our fault.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(u8::from(error.use_stderr()));
+        }
+    };
+    match run(&cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::print_failure(&failure);
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+fn run(cli: &Cli) -> Result<(), Failure> {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(cli.global.threads)
+        .build_global()
+        .map_err(Failure::ours)?;
+    match &cli.command {
+        Command::Demo(args) => demo::run(args, &cli.global),
+        Command::Ingest(args) => ingest::run(args, &cli.global),
+        Command::Plan(args) => plan::run(args, &cli.global),
+        Command::Explain(args) => explain::run(args, &cli.global),
+        Command::Check(args) => check::run(args, &cli.global),
+        Command::Formats => formats::run(&cli.global),
+    }
+}

@@ -1,0 +1,164 @@
+//! Options that several commands share, and their validated form.
+
+use clap::{Args, ValueEnum};
+use prospect_index::bm25::Bm25;
+use prospect_index::limits;
+
+use super::Failure;
+use crate::cycle::planner::PlanSettings;
+use crate::estimate::frontier::{EstimateSettings, ImpactReading, Importance};
+use crate::estimate::pairs::MatchRule;
+use crate::plan::SelectionSettings;
+use crate::plan::caps::Caps;
+use crate::sketch::DEFAULT_K;
+use crate::sketch::need::Needy;
+
+/// How n-grams are weighed.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum MatchArg {
+    /// Each n-gram counts by the idf of its words.
+    Idf,
+    /// Each n-gram counts 1.
+    Count,
+}
+
+/// Which reading of the score estimate makes the impact.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum ReadingArg {
+    /// The chance to enter a query's top K.
+    Chance,
+    /// Whether the expected score is in the sketch.
+    Sketch,
+}
+
+/// Which importance.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum ImportanceArg {
+    /// In-links from crawled pages.
+    Inlinks,
+    /// PageRank over crawled links.
+    Pagerank,
+}
+
+#[derive(Args, Clone, Debug)]
+pub(super) struct PlanOptions {
+    /// URLs to plan at most.
+    #[arg(long, value_name = "N")]
+    pub(super) budget: usize,
+    /// At most so many URLs of one host.
+    #[arg(long, value_name = "N")]
+    per_host: Option<usize>,
+    /// At most so many URLs of one registrable domain.
+    #[arg(long, value_name = "N")]
+    per_domain: Option<usize>,
+    /// At most so many URLs of one site.
+    #[arg(long, value_name = "N")]
+    per_site: Option<usize>,
+    /// Share of the budget that is drawn at random.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    explore: f64,
+    /// Seed of the draw.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Plan for the neediest queries only: a number, or a share below 1 such as 0.1.
+    #[arg(long, value_name = "N|SHARE")]
+    needy: Option<String>,
+    /// Share of a query's n-grams that a URL must hold.
+    #[arg(long, value_name = "SHARE", default_value_t = MatchRule::default().rho)]
+    rho: f64,
+    /// How n-grams are weighed against rho.
+    #[arg(long = "match", value_enum, default_value = "idf")]
+    matching: MatchArg,
+    /// Longest n-gram in words.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    ngram: usize,
+    /// Length of a result list.
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_K)]
+    top: usize,
+    /// Reading of the score estimate.
+    #[arg(long, value_enum, default_value = "chance")]
+    reading: ReadingArg,
+    /// Importance of the query-independent part.
+    #[arg(long, value_enum, default_value = "inlinks")]
+    importance: ImportanceArg,
+    /// Weight of the query-based impact.
+    #[arg(long, value_name = "W", default_value_t = 0.9)]
+    query_weight: f64,
+    /// Weight of the query-independent impact.
+    #[arg(long, value_name = "W", default_value_t = 0.1)]
+    importance_weight: f64,
+    /// BM25's k1.
+    #[arg(long, value_name = "K1", default_value_t = Bm25::default().k1)]
+    k1: f64,
+    /// BM25's b.
+    #[arg(long, value_name = "B", default_value_t = Bm25::default().b)]
+    b: f64,
+}
+
+impl PlanOptions {
+    /// The settings, validated.
+    pub(super) fn settings(&self) -> Result<PlanSettings, Failure> {
+        let share = |name, value| range(name, value, 0.0, 1.0);
+        let weight = |name, value| range(name, value, 0.0, 1e9);
+        whole("--budget", self.budget, 1, usize::MAX)?;
+        let rule = MatchRule {
+            rho: share("--rho", self.rho)?,
+            idf_weighted: matches!(self.matching, MatchArg::Idf),
+            max_words: whole("--ngram", self.ngram, 1, limits::NGRAM_WORDS)?,
+        };
+        let estimate = EstimateSettings {
+            rule,
+            reading: match self.reading {
+                ReadingArg::Chance => ImpactReading::Chance,
+                ReadingArg::Sketch => ImpactReading::Sketch,
+            },
+            importance: match self.importance {
+                ImportanceArg::Inlinks => Importance::Inlinks,
+                ImportanceArg::Pagerank => Importance::PageRank,
+            },
+            query_weight: weight("--query-weight", self.query_weight)?,
+            importance_weight: weight("--importance-weight", self.importance_weight)?,
+        };
+        let caps =
+            Caps { per_host: self.per_host, per_domain: self.per_domain, per_site: self.per_site };
+        let explore = share("--explore", self.explore)?;
+        Ok(PlanSettings {
+            k: whole("--top", self.top, 1, 1000)?,
+            bm25: Bm25 { k1: weight("--k1", self.k1)?, b: share("--b", self.b)? },
+            estimate,
+            selection: SelectionSettings { budget: self.budget, caps, explore, seed: self.seed },
+            needy: self.needy.as_deref().map(needy).transpose()?,
+            within: None,
+        })
+    }
+}
+
+fn range(name: &str, value: f64, least: f64, most: f64) -> Result<f64, Failure> {
+    if (least..=most).contains(&value) {
+        return Ok(value);
+    }
+    let error = anyhow::anyhow!("{name} is {value}; it must lie between {least} and {most}");
+    Err(Failure::input(error, format!("for example {name} {}", f64::midpoint(least, most.min(1.0)))))
+}
+
+fn whole(name: &str, value: usize, least: usize, most: usize) -> Result<usize, Failure> {
+    if (least..=most).contains(&value) {
+        return Ok(value);
+    }
+    let error = anyhow::anyhow!("{name} is {value}; it must be at least {least} and at most {most}");
+    Err(Failure::input(error, format!("for example {name} {least}")))
+}
+
+fn needy(given: &str) -> Result<Needy, Failure> {
+    let bad = || {
+        let error = anyhow::anyhow!("--needy is {given:?}; a number of queries or a share below 1 was expected");
+        Failure::input(error, "for example --needy 1000, or --needy 0.1 for a tenth")
+    };
+    if let Ok(count) = given.parse::<usize>() {
+        return if count > 0 { Ok(Needy::Count(count)) } else { Err(bad()) };
+    }
+    match given.parse::<f64>() {
+        Ok(share) if share > 0.0 && share <= 1.0 => Ok(Needy::Share(share)),
+        _ => Err(bad()),
+    }
+}

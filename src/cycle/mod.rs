@@ -1,0 +1,119 @@
+//! The crawl cycle: opens a store with everything derived from it, plans a batch, and closes a
+//! cycle with what became of it. Shared by the command line and, later, the simulator.
+//!
+//! Not here: arguments, printing, and how estimates are made.
+
+pub mod close;
+pub mod planner;
+pub mod reasons;
+pub mod records;
+pub mod served_cache;
+
+use std::path::Path;
+
+use prospect_index::error::StoreError;
+use prospect_index::frontier::{NgramSegments, View};
+use prospect_index::page_store::Known;
+use prospect_index::store::{Store, StoreOptions};
+use prospect_index::text_index::{Refresh, TextIndex};
+
+use crate::estimate::EstimateError;
+
+/// Pages must grow by this factor before statistics are frozen anew (DESIGN, statistics epochs).
+pub const EPOCH_GROWTH: f64 = 1.1;
+
+/// Why a cycle cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum CycleError {
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The estimators.
+    #[error(transparent)]
+    Estimate(#[from] EstimateError),
+    /// The n-gram index.
+    #[error(transparent)]
+    Ngram(#[from] prospect_index::ngram::NgramError),
+    /// Nothing was fetched yet.
+    #[error("the store has no page yet")]
+    NoPages,
+    /// There is no open plan.
+    #[error("the store has no open plan")]
+    NoPlan,
+    /// A stored plan cannot be read.
+    #[error("the stored plan cannot be read: {0}")]
+    Settings(#[from] serde_json::Error),
+}
+
+impl CycleError {
+    /// The next step for the person who reads the message.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Store(error) | Self::Estimate(EstimateError::Store(error)) => error.hint(),
+            Self::NoPages => {
+                Some("bring in what your crawler fetched with `prospect ingest --store DIR FILE…`".into())
+            }
+            Self::NoPlan => {
+                Some("make one with `prospect plan --store DIR --workload Q.tsv --budget N`".into())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What was brought up to date when a store was opened.
+#[derive(Clone, Debug, Default, serde::Serialize)]
+pub struct Refreshes {
+    /// Pages of the text index.
+    pub text: Refresh,
+    /// URLs of the frontier n-gram index.
+    pub frontier: Refresh,
+    /// Pages of the history n-gram index.
+    pub history: Refresh,
+}
+
+/// A store with its tables and derived structures, all up to date.
+pub struct OpenStore {
+    /// The store; holds the lock.
+    pub store: Store,
+    /// URLs, pages, links.
+    pub known: Known,
+    /// Text of crawled pages.
+    pub text: TextIndex,
+    /// n-grams of uncrawled URLs.
+    pub frontier: NgramSegments,
+    /// n-grams of crawled pages as known before their cycle.
+    pub history: NgramSegments,
+    /// What was recomputed.
+    pub refreshes: Refreshes,
+}
+
+impl OpenStore {
+    /// Opens a store for the command `holder` and brings everything up to date.
+    ///
+    /// # Errors
+    /// See [`Store::open`]; or a derived structure cannot be written.
+    pub fn open(root: &Path, holder: &str, max_words: usize) -> Result<Self, CycleError> {
+        let options = StoreOptions { holder: holder.to_owned(), ..StoreOptions::default() };
+        Self::of(Store::open(root, &options)?, max_words)
+    }
+
+    /// Brings everything of an open store up to date.
+    ///
+    /// # Errors
+    /// A file of the truth is damaged; or a derived structure cannot be written.
+    pub fn of(store: Store, max_words: usize) -> Result<Self, CycleError> {
+        let known = store.known()?;
+        let (storage, manifest) = (store.storage(), store.manifest());
+        let (text, text_refresh) = TextIndex::open(storage, manifest, &known.pages)?;
+        let ngrams = |view| NgramSegments::open(storage, manifest, &known, view, max_words);
+        let (frontier, frontier_refresh) = ngrams(View::Frontier)?;
+        let (history, history_refresh) = ngrams(View::History)?;
+        let refreshes = Refreshes {
+            text: text_refresh,
+            frontier: frontier_refresh,
+            history: history_refresh,
+        };
+        Ok(Self { known, text, frontier, history, refreshes, store })
+    }
+}

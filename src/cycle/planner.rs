@@ -1,0 +1,224 @@
+//! From an open store to a committed plan.
+
+use prospect_index::bm25::{Bm25, Scorer};
+use prospect_index::columns::Column;
+use prospect_index::manifest::{CycleEntry, Epoch, OpenPlan, SegmentKind};
+use prospect_index::text_index::Refresh;
+use serde::{Deserialize, Serialize};
+
+use super::records::{self, PLAN_PAIRS, PLANS, WORKLOADS};
+use super::{CycleError, EPOCH_GROWTH, OpenStore, served_cache};
+use crate::estimate::frontier::{
+    EstimateInput, EstimateSettings, FrontierEstimates, PairEstimate, estimate,
+};
+use crate::plan::{Batch, SelectionSettings, select};
+use crate::sketch::need::{Improvability, Needy, neediest};
+use crate::sketch::served::ServedLists;
+use crate::workload::Workload;
+
+/// Everything a plan depends on besides the store and the workload.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlanSettings {
+    /// Length of result lists.
+    pub k: usize,
+    /// Parameters of BM25.
+    pub bm25: Bm25,
+    /// How to estimate.
+    pub estimate: EstimateSettings,
+    /// How to pick.
+    pub selection: SelectionSettings,
+    /// Keep only the neediest queries.
+    pub needy: Option<Needy>,
+    /// Content hash of the list of URLs that may be planned, if there is one.
+    pub within: Option<String>,
+}
+
+/// A plan with everything it was made from.
+pub struct Plan {
+    /// Content hash of everything the plan depends on.
+    pub id: String,
+    /// The queries it was made for, merged.
+    pub workload: Workload,
+    /// Indices of the needy ones.
+    pub needy: Vec<usize>,
+    /// Estimates of the frontier.
+    pub estimates: FrontierEstimates,
+    /// The ranking and the batch.
+    pub batch: Batch,
+    /// Served lists of all queries.
+    pub served: ServedLists,
+    /// The statistics epoch.
+    pub epoch: Epoch,
+    /// N and words under which it was scored.
+    pub statistics: prospect_index::bm25::CollectionStatistics,
+    /// What was recomputed of the served lists.
+    pub served_refresh: Refresh,
+    /// The fitted improvability, `(a, b)`.
+    pub improvability: Option<(f64, f64)>,
+}
+
+/// The epoch to plan in: a new one when the collection has grown by a tenth.
+fn current_epoch(open: &OpenStore) -> Epoch {
+    let (manifest, pages) = (open.store.manifest(), &open.known.pages);
+    let epoch = manifest.epoch;
+    let counted = |end: u32| {
+        (0..end).filter(|&seq| pages.record(seq).is_some_and(|(_, at)| at >= end)).count()
+    };
+    let (then, now) = (counted(epoch.end_seq) as f64, counted(manifest.next_seq) as f64);
+    if epoch.number > 0 && now < EPOCH_GROWTH * then {
+        return epoch;
+    }
+    Epoch { number: epoch.number + 1, end_seq: manifest.next_seq }
+}
+
+/// Plans a batch without changing the store's truth. `within` tells by URL id what may be
+/// planned; empty for all.
+///
+/// # Errors
+/// The store has no page, an index cannot be read, or a model cannot be fitted.
+pub fn plan(
+    open: &OpenStore,
+    workload: &Workload,
+    within: &[bool],
+    settings: &PlanSettings,
+) -> Result<Plan, CycleError> {
+    if open.known.pages.is_empty() {
+        return Err(CycleError::NoPages);
+    }
+    let workload = workload.for_planning();
+    let epoch = current_epoch(open);
+    let words = workload.queries.iter().flat_map(|query| query.words.iter().map(String::as_str));
+    let scorer = Scorer::new(&open.text, settings.bm25, epoch.end_seq, words)?;
+    let (store, known) = (&open.store, &open.known);
+    let (served, served_refresh) =
+        served_cache::load(store, known, &scorer, &workload, settings.k, epoch.end_seq)?;
+    let improvability = Improvability::fit(&records::query_outcomes(store)?);
+    let need: Vec<f64> = workload
+        .queries
+        .iter()
+        .enumerate()
+        .map(|(at, query)| query.frequency * improvability.of(served.mean_score(at)))
+        .collect();
+    let keep = settings.needy.map_or(need.len(), |needy| needy.of(need.len()));
+    let needy = neediest(&need, keep);
+    let input = EstimateInput {
+        known,
+        manifest: store.manifest(),
+        scorer: &scorer,
+        frontier: &open.frontier.index()?,
+        history: &open.history.index()?,
+        queries: &workload.queries,
+        needy: &needy,
+        served: &served,
+        within,
+    };
+    let mut estimates = estimate(&input, &settings.estimate)?;
+    let batch = select(std::mem::take(&mut estimates.urls), &known.urls, &settings.selection);
+    let id = plan_id(open, &workload, settings)?;
+    let statistics = scorer.statistics();
+    let improvability = improvability.coefficients();
+    Ok(Plan {
+        id,
+        workload,
+        needy,
+        estimates,
+        batch,
+        served,
+        epoch,
+        statistics,
+        served_refresh,
+        improvability,
+    })
+}
+
+/// The same pages, outcomes, queries and settings give the same id, and the same plan.
+fn plan_id(
+    open: &OpenStore,
+    workload: &Workload,
+    settings: &PlanSettings,
+) -> Result<String, CycleError> {
+    let manifest = open.store.manifest();
+    let mut hash = xxhash_rust::xxh3::Xxh3::new();
+    hash.update(manifest.lineage(manifest.next_seq).as_bytes());
+    hash.update(&manifest.closed_cycles.to_le_bytes());
+    hash.update(workload.fingerprint().as_bytes());
+    hash.update(&serde_json::to_vec(settings)?);
+    Ok(format!("{:016x}", hash.digest()))
+}
+
+/// Commits a plan as the open one. If this very plan is open already, nothing changes.
+///
+/// # Errors
+/// A write failed; the store stays as it was.
+pub fn commit(
+    open: &mut OpenStore,
+    plan: &Plan,
+    settings: &PlanSettings,
+) -> Result<(), CycleError> {
+    let store = &mut open.store;
+    if store.manifest().plan.as_ref().is_some_and(|old| old.id == plan.id) {
+        return Ok(());
+    }
+    let segments = [
+        store.write_segment(SegmentKind::Plans, PLANS, &pick_columns(plan))?,
+        store.write_segment(SegmentKind::PlanPairs, PLAN_PAIRS, &pair_columns(plan))?,
+        store.write_segment(SegmentKind::Workloads, WORKLOADS, &workload_columns(plan))?,
+    ];
+    let files = segments.iter().map(|segment| segment.file.file.clone()).collect();
+    let open_plan = OpenPlan { id: plan.id.clone(), settings: serde_json::to_value(settings)?, files };
+    store.commit(|manifest| {
+        // A plan that nothing was fetched for makes way, with its files and its empty cycle.
+        if let Some(old) = manifest.plan.take() {
+            manifest.segments.retain(|segment| !old.files.contains(&segment.file.file));
+        }
+        if manifest.cycles.last().is_some_and(|cycle| cycle.first_seq == manifest.next_seq) {
+            manifest.cycles.pop();
+        }
+        manifest.segments.extend(segments);
+        let (first_seq, id) = (manifest.next_seq, plan.id.clone());
+        manifest.cycles.push(CycleEntry { first_seq, plan: Some(id) });
+        manifest.plan = Some(open_plan);
+        manifest.epoch = plan.epoch;
+    })?;
+    Ok(())
+}
+
+fn pick_columns(plan: &Plan) -> Vec<Column> {
+    let picks = &plan.batch.picks;
+    let numbers = |of: fn(&crate::plan::Pick) -> f64| Column::F64(picks.iter().map(of).collect());
+    let ids = |of: fn(&crate::plan::Pick) -> u32| Column::U32(picks.iter().map(of).collect());
+    vec![
+        Column::Text(vec![plan.id.clone(); picks.len()]),
+        ids(|pick| pick.estimate.url.0),
+        ids(|pick| pick.frontier_rank),
+        ids(|pick| u32::from(pick.explored)),
+        numbers(|pick| pick.propensity),
+        numbers(|pick| pick.estimate.query_impact),
+        numbers(|pick| pick.estimate.importance_impact),
+        numbers(|pick| pick.estimate.estimate),
+    ]
+}
+
+fn pair_columns(plan: &Plan) -> Vec<Column> {
+    let picks = plan.batch.picks.iter();
+    let pairs: Vec<&PairEstimate> =
+        picks.flat_map(|pick| plan.estimates.pairs_of(pick.estimate.url)).collect();
+    let qid = |pair: &&PairEstimate| plan.workload.queries[pair.query as usize].qid.clone();
+    vec![
+        Column::Text(vec![plan.id.clone(); pairs.len()]),
+        Column::U32(pairs.iter().map(|pair| pair.url.0).collect()),
+        Column::Text(pairs.iter().map(qid).collect()),
+        Column::F64(pairs.iter().map(|pair| pair.chance).collect()),
+    ]
+}
+
+fn workload_columns(plan: &Plan) -> Vec<Column> {
+    let queries = &plan.workload.queries;
+    vec![
+        Column::Text(vec![plan.id.clone(); queries.len()]),
+        Column::Text(queries.iter().map(|query| query.qid.clone()).collect()),
+        Column::Text(queries.iter().map(|query| query.text.clone()).collect()),
+        Column::F64(queries.iter().map(|query| query.frequency).collect()),
+        Column::Text(queries.iter().map(|query| query.kind.clone()).collect()),
+    ]
+}

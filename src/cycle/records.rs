@@ -1,0 +1,198 @@
+//! Plans, their workloads and their outcomes as tables of the store.
+
+use prospect_index::columns::{Column, ColumnType, Schema};
+use prospect_index::error::StoreError;
+use prospect_index::manifest::SegmentKind;
+use prospect_index::page::UrlId;
+use prospect_index::store::Store;
+
+use crate::sketch::need::QueryOutcome;
+use crate::workload::{Query, Workload};
+
+use ColumnType::{F64, Text, U32};
+
+/// Picks, in the order of the batch.
+pub const PLANS: Schema = Schema {
+    name: "plans",
+    columns: &[
+        ("plan_id", Text),
+        ("url_id", U32),
+        ("frontier_rank", U32),
+        ("explored", U32),
+        ("propensity", F64),
+        ("query_impact", F64),
+        ("importance_impact", F64),
+        ("estimate", F64),
+    ],
+};
+
+/// Candidate pairs of the picks.
+pub const PLAN_PAIRS: Schema = Schema {
+    name: "plan_pairs",
+    columns: &[("plan_id", Text), ("url_id", U32), ("qid", Text), ("chance", F64)],
+};
+
+/// Queries that plans were made for.
+pub const WORKLOADS: Schema = Schema {
+    name: "workloads",
+    columns: &[("plan_id", Text), ("qid", Text), ("query", Text), ("frequency", F64), ("kind", Text)],
+};
+
+/// What became of planned URLs, and pages fetched without having been planned.
+pub const OUTCOMES: Schema = Schema {
+    name: "outcomes",
+    columns: &[
+        ("plan_id", Text),
+        ("url_id", U32),
+        ("planned", U32),
+        ("state", Text),
+        ("explored", U32),
+        ("propensity", F64),
+        ("predicted_impact", F64),
+        ("realised_impact", F64),
+    ],
+};
+
+/// What became of the candidate pairs of fetched picks.
+pub const PAIR_OUTCOMES: Schema = Schema {
+    name: "pair_outcomes",
+    columns: &[
+        ("plan_id", Text),
+        ("url_id", U32),
+        ("qid", Text),
+        ("chance", F64),
+        ("entered", U32),
+        ("explored", U32),
+    ],
+};
+
+/// What became of the queries.
+pub const QUERY_OUTCOMES: Schema = Schema {
+    name: "query_outcomes",
+    columns: &[("plan_id", Text), ("qid", Text), ("mean_before", F64), ("new_results", F64)],
+};
+
+/// A pick as stored.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StoredPick {
+    /// The URL.
+    pub url: UrlId,
+    /// Whether it was drawn at random.
+    pub explored: bool,
+    /// Probability with which it was picked.
+    pub propensity: f64,
+    /// Blended estimate.
+    pub estimate: f64,
+}
+
+/// A candidate pair of a pick as stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredPair {
+    /// The URL.
+    pub url: UrlId,
+    /// Query.
+    pub qid: String,
+    /// Chance that was predicted.
+    pub chance: f64,
+}
+
+fn rows_of(
+    store: &Store,
+    kind: SegmentKind,
+    schema: Schema,
+    plan: &str,
+    mut take: impl FnMut(&mut [Column], usize),
+) -> Result<(), StoreError> {
+    store.read_segments(kind, schema, |_, mut columns| {
+        let ids = columns[0].take_text();
+        for (row, id) in ids.iter().enumerate() {
+            if id == plan {
+                take(&mut columns, row);
+            }
+        }
+    })
+}
+
+fn text(column: &Column, row: usize) -> &str {
+    match column {
+        Column::Text(values) => &values[row],
+        _ => "",
+    }
+}
+
+fn number(column: &Column, row: usize) -> f64 {
+    match column {
+        Column::F64(values) => values[row],
+        _ => 0.0,
+    }
+}
+
+fn id(column: &Column, row: usize) -> u32 {
+    match column {
+        Column::U32(values) => values[row],
+        _ => 0,
+    }
+}
+
+/// Picks of a plan, in batch order.
+///
+/// # Errors
+/// A segment is damaged.
+pub fn picks(store: &Store, plan: &str) -> Result<Vec<StoredPick>, StoreError> {
+    let mut picks = Vec::new();
+    rows_of(store, SegmentKind::Plans, PLANS, plan, |columns, row| {
+        picks.push(StoredPick {
+            url: UrlId(id(&columns[1], row)),
+            explored: id(&columns[3], row) == 1,
+            propensity: number(&columns[4], row),
+            estimate: number(&columns[7], row),
+        });
+    })?;
+    Ok(picks)
+}
+
+/// Candidate pairs of a plan's picks.
+///
+/// # Errors
+/// A segment is damaged.
+pub fn pairs(store: &Store, plan: &str) -> Result<Vec<StoredPair>, StoreError> {
+    let mut pairs = Vec::new();
+    rows_of(store, SegmentKind::PlanPairs, PLAN_PAIRS, plan, |columns, row| {
+        pairs.push(StoredPair {
+            url: UrlId(id(&columns[1], row)),
+            qid: text(&columns[2], row).to_owned(),
+            chance: number(&columns[3], row),
+        });
+    })?;
+    Ok(pairs)
+}
+
+/// The workload of a plan.
+///
+/// # Errors
+/// A segment is damaged.
+pub fn workload(store: &Store, plan: &str) -> Result<Workload, StoreError> {
+    let mut queries = Vec::new();
+    rows_of(store, SegmentKind::Workloads, WORKLOADS, plan, |columns, row| {
+        let frequency = number(&columns[3], row);
+        let (qid, query) = (text(&columns[1], row), text(&columns[2], row));
+        queries.push(Query::new(qid, query, frequency, text(&columns[4], row)));
+    })?;
+    Ok(Workload { queries })
+}
+
+/// Outcomes of the queries of all closed cycles.
+///
+/// # Errors
+/// A segment is damaged.
+pub fn query_outcomes(store: &Store) -> Result<Vec<QueryOutcome>, StoreError> {
+    let mut outcomes = Vec::new();
+    store.read_segments(SegmentKind::QueryOutcomes, QUERY_OUTCOMES, |_, mut columns| {
+        let (means, new) = (columns[2].take_f64(), columns[3].take_f64());
+        let rows = means.into_iter().zip(new);
+        outcomes.extend(
+            rows.map(|(mean_before, new_results)| QueryOutcome { mean_before, new_results }),
+        );
+    })?;
+    Ok(outcomes)
+}

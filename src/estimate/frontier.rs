@@ -1,0 +1,400 @@
+//! Estimates of the whole frontier: query impact, importance, and their blend.
+
+use std::collections::BTreeMap;
+
+use prospect_index::bm25::Scorer;
+use prospect_index::manifest::Manifest;
+use prospect_index::ngram::NgramIndex;
+use prospect_index::page::UrlId;
+use prospect_index::page_store::Known;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::EstimateError;
+use super::features::{FeatureSource, SITE_MEAN};
+use super::importance::ImportanceRegression;
+use super::pairs::{Horizon, MatchRule, Pair, PairSource, idf_mass};
+use super::score_tree::{Example, ScoreTree};
+use super::sites::{SiteMeans, Sites};
+use crate::graph::LinkGraph;
+use crate::sketch::served::ServedLists;
+use crate::sketch::sketched;
+use crate::workload::Query;
+
+/// Training pairs of one query that are used.
+const TRAINING_PAIRS_PER_QUERY: usize = 2_000;
+/// Points of the crawl at which PageRank is computed for training pages; a page uses the last one
+/// before its cycle.
+const PAGE_RANK_POINTS: usize = 12;
+/// Before the first outcome, the chance of a candidate is this times its matched idf share.
+const COLD_CHANCE: f64 = 0.1;
+
+/// Which reading of S' makes the query impact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ImpactReading {
+    /// Sum of f(q) times the chance to enter q's top K.
+    Chance,
+    /// Sum of f(q) over the sketches that the point estimate enters (the paper's T).
+    Sketch,
+}
+
+/// Which importance the query-independent estimate is made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Importance {
+    /// In-links from crawled pages.
+    Inlinks,
+    /// PageRank over crawled links.
+    PageRank,
+}
+
+/// How to estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EstimateSettings {
+    /// How a query and a URL must agree.
+    pub rule: MatchRule,
+    /// Reading of S'.
+    pub reading: ImpactReading,
+    /// Importance used.
+    pub importance: Importance,
+    /// Weight of the query-based impact in the blend.
+    pub query_weight: f64,
+    /// Weight of the query-independent impact in the blend.
+    pub importance_weight: f64,
+}
+
+impl Default for EstimateSettings {
+    /// 0.9 and 0.1 (METHODS, section 1).
+    fn default() -> Self {
+        Self {
+            rule: MatchRule::default(),
+            reading: ImpactReading::Chance,
+            importance: Importance::Inlinks,
+            query_weight: 0.9,
+            importance_weight: 0.1,
+        }
+    }
+}
+
+/// What estimates are made from.
+pub struct EstimateInput<'a> {
+    /// URLs, pages, links.
+    pub known: &'a Known,
+    /// Cycles.
+    pub manifest: &'a Manifest,
+    /// Scores under the statistics of the epoch.
+    pub scorer: &'a Scorer<'a>,
+    /// n-grams of uncrawled URLs.
+    pub frontier: &'a NgramIndex<'a>,
+    /// n-grams of crawled pages as known before their cycle.
+    pub history: &'a NgramIndex<'a>,
+    /// Queries to plan for.
+    pub queries: &'a [Query],
+    /// Indices of those that are needy.
+    pub needy: &'a [usize],
+    /// Their served lists.
+    pub served: &'a ServedLists,
+    /// URLs that may be planned, by id; empty for all.
+    pub within: &'a [bool],
+}
+
+/// A candidate pair of the frontier with its estimate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairEstimate {
+    /// The URL.
+    pub url: UrlId,
+    /// Index of the query.
+    pub query: u32,
+    /// Expected score S'.
+    pub expected_score: f64,
+    /// Chance to enter the query's top K; 0 or 1 with the sketch reading.
+    pub chance: f64,
+}
+
+/// Estimate of one URL, in impact units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UrlEstimate {
+    /// The URL.
+    pub url: UrlId,
+    /// Query-based impact.
+    pub query_impact: f64,
+    /// Query-independent impact.
+    pub importance_impact: f64,
+    /// Their blend: what URLs are ranked by.
+    pub estimate: f64,
+    /// Pages that link to it.
+    pub inlinks: u32,
+}
+
+/// Estimates of the frontier.
+pub struct FrontierEstimates {
+    /// Every URL that may be planned, by id.
+    pub urls: Vec<UrlEstimate>,
+    /// Candidate pairs, by URL, then query.
+    pub pairs: Vec<PairEstimate>,
+    /// Training pairs of the score tree.
+    pub training_pairs: usize,
+    /// Leaves of the score tree.
+    pub leaves: usize,
+    /// The importance regression.
+    pub importance: ImportanceRegression,
+    /// What a site is here.
+    pub site_level: &'static str,
+}
+
+impl FrontierEstimates {
+    /// Candidate pairs of a URL.
+    pub fn pairs_of(&self, url: UrlId) -> &[PairEstimate] {
+        let from = self.pairs.partition_point(|pair| pair.url < url);
+        let to = self.pairs.partition_point(|pair| pair.url <= url);
+        &self.pairs[from..to]
+    }
+}
+
+/// Estimates every uncrawled URL.
+///
+/// # Errors
+/// An index cannot be read, or a model cannot be fitted.
+pub fn estimate(
+    input: &EstimateInput<'_>,
+    settings: &EstimateSettings,
+) -> Result<FrontierEstimates, EstimateError> {
+    let known = input.known;
+    let sites = Sites::new(&known.urls);
+    let ranks = PageRanks::new(known, input.manifest);
+    let mut source = PairSource {
+        features: FeatureSource { known, sites: &sites, scorer: input.scorer },
+        rule: settings.rule,
+        end_seq: input.manifest.next_seq,
+        pairs_per_query: TRAINING_PAIRS_PER_QUERY,
+    };
+    let past = Past { known, manifest: input.manifest, ranks: &ranks };
+    let training = source.pairs(input.queries, input.needy, input.history, &past)?;
+    let (examples, means) = examples(input, &sites, &past, training);
+    let tree = ScoreTree::fit(&examples, 0.0)?;
+
+    source.pairs_per_query = usize::MAX;
+    let now = Now { known, ranks: &ranks, within: input.within };
+    let mut candidates = source.pairs(input.queries, input.needy, input.frontier, &now)?;
+    for pair in &mut candidates {
+        pair.features[SITE_MEAN] = means.mean(sites.of(pair.url)) as f32;
+    }
+    let mut pairs = pair_estimates(input, settings, &tree, &candidates);
+    pairs.par_sort_unstable_by_key(|pair| (pair.url, pair.query));
+    let importance = importance(input, settings, &past)?;
+    let urls = url_estimates(input, settings, &pairs, &importance, &now);
+    Ok(FrontierEstimates {
+        urls,
+        pairs,
+        training_pairs: examples.len(),
+        leaves: tree.leaves(),
+        importance,
+        site_level: sites.level().name(),
+    })
+}
+
+/// PageRank as of a few points of the crawl, and now.
+struct PageRanks {
+    points: Vec<(u32, Vec<f64>)>,
+    now: Vec<f64>,
+}
+
+impl PageRanks {
+    fn new(known: &Known, manifest: &Manifest) -> Self {
+        let urls = known.urls.len();
+        let rank = |before| LinkGraph::new(&known.links, urls, before).page_rank();
+        let starts: Vec<u32> = manifest.cycles.iter().map(|cycle| cycle.first_seq).collect();
+        let step = starts.len().div_ceil(PAGE_RANK_POINTS).max(1);
+        let points = starts.iter().step_by(step).map(|&start| (start, rank(start))).collect();
+        Self { points, now: rank(u32::MAX) }
+    }
+
+    /// Rank before a `fetch_seq`, or somewhat earlier, never later.
+    fn before(&self, seq: u32, url: UrlId) -> f64 {
+        let at = self.points.partition_point(|(start, _)| *start <= seq);
+        at.checked_sub(1).map_or(0.0, |at| self.points[at].1[url.index()])
+    }
+}
+
+/// Crawled pages as they were known at the start of their cycle.
+struct Past<'a> {
+    known: &'a Known,
+    manifest: &'a Manifest,
+    ranks: &'a PageRanks,
+}
+
+impl Past<'_> {
+    fn cycle_start(&self, url: UrlId) -> Option<u32> {
+        let seq = self.known.pages.page_seq(url)?;
+        Some(self.manifest.cycle_start(self.manifest.cycle_of(seq)))
+    }
+}
+
+impl Horizon for Past<'_> {
+    fn of(&self, url: UrlId) -> Option<(u32, f64)> {
+        let start = self.cycle_start(url)?;
+        Some((start, self.ranks.before(start, url)))
+    }
+}
+
+/// Uncrawled URLs as they are known now.
+struct Now<'a> {
+    known: &'a Known,
+    ranks: &'a PageRanks,
+    within: &'a [bool],
+}
+
+impl Horizon for Now<'_> {
+    fn of(&self, url: UrlId) -> Option<(u32, f64)> {
+        let allowed = self.within.is_empty() || self.within[url.index()];
+        (allowed && self.known.pages.in_frontier(url))
+            .then(|| (u32::MAX, self.ranks.now[url.index()]))
+    }
+}
+
+/// Training examples in the order of their cycles, each with its site's mean over earlier cycles;
+/// and the means over all.
+fn examples(
+    input: &EstimateInput<'_>,
+    sites: &Sites,
+    past: &Past<'_>,
+    pairs: Vec<Pair>,
+) -> (Vec<Example>, SiteMeans) {
+    let masses: Vec<f64> = input.queries.iter().map(|q| idf_mass(q, input.scorer)).collect();
+    let mut by_cycle: BTreeMap<u32, Vec<Pair>> = BTreeMap::new();
+    for pair in pairs {
+        if let Some(start) = past.cycle_start(pair.url) {
+            by_cycle.entry(start).or_default().push(pair);
+        }
+    }
+    let mut means = SiteMeans::new(sites.len());
+    let mut examples = Vec::new();
+    for pairs in by_cycle.into_values() {
+        let first = examples.len();
+        for pair in &pairs {
+            let mut features = pair.features;
+            features[SITE_MEAN] = means.mean(sites.of(pair.url)) as f32;
+            let outcome = (pair.score / masses[pair.query as usize].max(f64::MIN_POSITIVE)) as f32;
+            examples.push(Example { features, outcome });
+        }
+        // Only now, so that no page of the cycle sees another one's outcome.
+        for (pair, example) in pairs.iter().zip(&examples[first..]) {
+            means.add(sites.of(pair.url), f64::from(example.outcome));
+        }
+    }
+    (examples, means)
+}
+
+fn pair_estimates(
+    input: &EstimateInput<'_>,
+    settings: &EstimateSettings,
+    tree: &ScoreTree,
+    candidates: &[Pair],
+) -> Vec<PairEstimate> {
+    let by_query: Vec<&[Pair]> = candidates.chunk_by(|a, b| a.query == b.query).collect();
+    by_query
+        .into_par_iter()
+        .flat_map_iter(|pairs| {
+            let at = pairs[0].query as usize;
+            let mass = idf_mass(&input.queries[at], input.scorer).max(f64::MIN_POSITIVE);
+            let threshold = input.served.kth_score(at) / mass;
+            let mut estimates: Vec<PairEstimate> = pairs
+                .iter()
+                .map(|pair| PairEstimate {
+                    url: pair.url,
+                    query: pair.query,
+                    expected_score: tree.mean(&pair.features) * mass,
+                    chance: chance(tree, pair, threshold),
+                })
+                .collect();
+            if settings.reading == ImpactReading::Sketch {
+                read_sketch(input, at, &mut estimates);
+            }
+            estimates
+        })
+        .collect()
+}
+
+fn chance(tree: &ScoreTree, pair: &Pair, threshold: f64) -> f64 {
+    if tree.examples() > 0 {
+        return tree.chance_above(&pair.features, threshold);
+    }
+    COLD_CHANCE * f64::from(pair.features[1].max(pair.features[5]))
+}
+
+fn read_sketch(input: &EstimateInput<'_>, query: usize, estimates: &mut [PairEstimate]) {
+    let expected: Vec<(UrlId, f64)> =
+        estimates.iter().map(|pair| (pair.url, pair.expected_score)).collect();
+    let served = &input.served.lists[query];
+    let entered = sketched(served, &expected, input.served.k, &input.known.urls);
+    for pair in estimates {
+        pair.chance = f64::from(u8::from(entered.binary_search(&pair.url).is_ok()));
+    }
+}
+
+/// Importance of a URL as x of the regression, from links before `before_seq`.
+fn importance_x(
+    known: &Known,
+    settings: &EstimateSettings,
+    url: UrlId,
+    (before_seq, page_rank): (u32, f64),
+) -> f64 {
+    match settings.importance {
+        Importance::Inlinks => f64::from(known.links.inlinks(url, before_seq)).ln_1p(),
+        Importance::PageRank => (page_rank * known.urls.len() as f64).ln_1p(),
+    }
+}
+
+/// Fits importance to the impact of crawled pages that were known before their fetch.
+fn importance(
+    input: &EstimateInput<'_>,
+    settings: &EstimateSettings,
+    past: &Past<'_>,
+) -> Result<ImportanceRegression, EstimateError> {
+    let known = input.known;
+    let mut impact = vec![0.0; known.urls.len()];
+    for (query, list) in input.queries.iter().zip(&input.served.lists) {
+        for (url, _) in list {
+            impact[url.index()] += query.frequency;
+        }
+    }
+    let points: Vec<(f64, f64)> = known
+        .pages
+        .crawled()
+        .filter_map(|(_, url)| {
+            let (start, page_rank) = past.of(url)?;
+            known.links.incoming(url, start).next()?;
+            let x = importance_x(known, settings, url, (start, page_rank));
+            Some((x, impact[url.index()]))
+        })
+        .collect();
+    ImportanceRegression::fit(&points)
+}
+
+fn url_estimates(
+    input: &EstimateInput<'_>,
+    settings: &EstimateSettings,
+    pairs: &[PairEstimate],
+    importance: &ImportanceRegression,
+    now: &Now<'_>,
+) -> Vec<UrlEstimate> {
+    let known = input.known;
+    let mut query_impact = vec![0.0; known.urls.len()];
+    // Pairs are ordered by URL and query, so the sums are the same bits in every run.
+    for pair in pairs {
+        query_impact[pair.url.index()] += input.queries[pair.query as usize].frequency * pair.chance;
+    }
+    let ids: Vec<UrlId> = known.urls.ids().collect();
+    ids.into_par_iter()
+        .filter_map(|url| {
+            let horizon = now.of(url)?;
+            let importance_impact = importance.impact(importance_x(known, settings, url, horizon));
+            let query_impact = query_impact[url.index()];
+            let estimate = settings.query_weight * query_impact
+                + settings.importance_weight * importance_impact;
+            let inlinks = known.links.inlinks(url, u32::MAX);
+            Some(UrlEstimate { url, query_impact, importance_impact, estimate, inlinks })
+        })
+        .collect()
+}

@@ -1,0 +1,80 @@
+//! The query-independent estimate: from importance to impact by quadratic regression on crawled
+//! pages (METHODS, section 1).
+
+use serde::Serialize;
+use smartcore::linalg::basic::matrix::DenseMatrix;
+use smartcore::linear::linear_regression::{LinearRegression, LinearRegressionParameters};
+
+use super::EstimateError;
+
+/// `impact = c0 + c1 x + c2 x²` with x = ln(1 + importance), clamped at the vertex and at 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct ImportanceRegression {
+    /// c0, c1, c2.
+    pub coefficients: [f64; 3],
+    /// Crawled pages it was fitted on.
+    pub pages: usize,
+}
+
+impl ImportanceRegression {
+    /// Fits on `(x, impact)` of crawled pages, x as known before their fetch. With fewer than three
+    /// distinct x the mean impact is the estimate of all.
+    ///
+    /// # Errors
+    /// smartcore refuses the data (never for finite values).
+    pub fn fit(points: &[(f64, f64)]) -> Result<Self, EstimateError> {
+        let pages = points.len();
+        let mut xs: Vec<u64> = points.iter().map(|(x, _)| x.to_bits()).collect();
+        xs.sort_unstable();
+        xs.dedup();
+        if xs.len() < 3 {
+            let mean = points.iter().map(|(_, y)| y).sum::<f64>() / pages.max(1) as f64;
+            return Ok(Self { coefficients: [mean, 0.0, 0.0], pages });
+        }
+        let failed = |what: &dyn std::fmt::Display| EstimateError::Fit {
+            model: "importance regression",
+            what: what.to_string(),
+        };
+        let flat: Vec<f64> = points.iter().flat_map(|(x, _)| [*x, x * x]).collect();
+        let x = DenseMatrix::new(pages, 2, flat, false).map_err(|e| failed(&e))?;
+        let y: Vec<f64> = points.iter().map(|(_, y)| *y).collect();
+        let model = LinearRegression::fit(&x, &y, LinearRegressionParameters::default())
+            .map_err(|e| failed(&e))?;
+        let slopes: Vec<f64> = smartcore::linalg::basic::arrays::Array::iterator(
+            model.coefficients(),
+            0,
+        )
+        .copied()
+        .collect();
+        Ok(Self { coefficients: [*model.intercept(), slopes[0], slopes[1]], pages })
+    }
+
+    /// Impact of a page with this x. Beyond the vertex of the parabola the value at the vertex
+    /// holds, so that the estimate is monotone on the side where most pages lie.
+    pub fn impact(&self, x: f64) -> f64 {
+        let [c0, c1, c2] = self.coefficients;
+        let vertex = if c2 == 0.0 { f64::INFINITY } else { -c1 / (2.0 * c2) };
+        // An opening-down parabola falls behind its vertex, an opening-up one falls before it.
+        let x = if c2 < 0.0 { x.min(vertex) } else if c2 > 0.0 { x.max(vertex) } else { x };
+        (c0 + c1 * x + c2 * x * x).max(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parabola_is_recovered_and_clamped() {
+        let points: Vec<(f64, f64)> =
+            (0..50).map(|i| f64::from(i) / 10.0).map(|x| (x, -1.0 + 2.0 * x - 0.25 * x * x)).collect();
+        let fit = ImportanceRegression::fit(&points).unwrap();
+        for (found, expected) in fit.coefficients.iter().zip([-1.0, 2.0, -0.25]) {
+            assert!((found - expected).abs() < 1e-6, "{fit:?}");
+        }
+        assert_eq!(fit.impact(0.0), 0.0);
+        assert!((fit.impact(9.0) - fit.impact(4.0)).abs() < 1e-6);
+        assert_eq!(ImportanceRegression::fit(&[]).unwrap().impact(3.0), 0.0);
+        assert_eq!(ImportanceRegression::fit(&[(1.0, 2.0), (1.0, 4.0)]).unwrap().impact(9.0), 3.0);
+    }
+}

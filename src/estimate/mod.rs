@@ -1,0 +1,31 @@
+//! Estimators: what fetching an uncrawled URL would bring, from what is known before the fetch.
+//!
+//! [`pairs`] finds candidate pairs and their features, [`score_tree`] predicts scores and chances,
+//! [`importance`] maps in-links to impact, [`frontier`] puts them together. Not here: which URLs
+//! are picked, and files.
+
+pub mod features;
+pub mod frontier;
+pub mod importance;
+pub mod pairs;
+pub mod score_tree;
+pub mod sites;
+
+/// Why estimates cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum EstimateError {
+    /// The index cannot be read.
+    #[error(transparent)]
+    Store(#[from] prospect_index::error::StoreError),
+    /// A query cannot be matched with the n-gram index.
+    #[error(transparent)]
+    Ngram(#[from] prospect_index::ngram::NgramError),
+    /// A model could not be fitted.
+    #[error("cannot fit the {model}: {what}")]
+    Fit {
+        /// The model.
+        model: &'static str,
+        /// What the library said.
+        what: String,
+    },
+}

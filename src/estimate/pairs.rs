@@ -1,0 +1,153 @@
+//! Candidate pairs of query and URL: training pairs from crawled pages as they were known before
+//! their cycle, and frontier pairs. Both come out of the same matcher and the same features.
+
+use prospect_index::bm25::{Scorer, Scores};
+use prospect_index::ngram::{NgramIndex, NgramQuery, Scratch};
+use prospect_index::page::UrlId;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::EstimateError;
+use super::features::{FeatureSource, Features, QueryView};
+use crate::workload::Query;
+
+/// How a query and a URL must agree to be a candidate pair.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MatchRule {
+    /// Share of the query's n-grams that must occur.
+    pub rho: f64,
+    /// Whether n-grams weigh the sum of their words' idf, or 1 each.
+    pub idf_weighted: bool,
+    /// Longest n-gram in words: g.
+    pub max_words: usize,
+}
+
+impl Default for MatchRule {
+    /// idf-weighted at a quarter: with rho = 1 a natural-language question matches nothing.
+    fn default() -> Self {
+        Self { rho: 0.25, idf_weighted: true, max_words: 3 }
+    }
+}
+
+/// A pair with its features.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// Index of the query.
+    pub query: u32,
+    /// The URL.
+    pub url: UrlId,
+    /// What was known before the fetch.
+    pub features: Features,
+    /// S of the crawled page for the query; 0 for an uncrawled one.
+    pub score: f64,
+}
+
+/// When a URL's evidence ends, and its PageRank then.
+pub trait Horizon: Sync {
+    /// `fetch_seq` from which on nothing may be known of the URL, and its PageRank before it;
+    /// `None` if the URL is no candidate.
+    fn of(&self, url: UrlId) -> Option<(u32, f64)>;
+}
+
+/// Everything that makes pairs.
+pub struct PairSource<'a> {
+    /// Features.
+    pub features: FeatureSource<'a>,
+    /// How a pair must agree.
+    pub rule: MatchRule,
+    /// Pages with `fetch_seq` below this are crawled.
+    pub end_seq: u32,
+    /// At most so many pairs of a query are used; which ones depends on nothing but the pair.
+    pub pairs_per_query: usize,
+}
+
+impl PairSource<'_> {
+    /// Pairs of the given queries with the URLs of an n-gram index, by query, then by URL.
+    ///
+    /// Costs, per query, its postings (for the scores of parents) and its rarest n-grams.
+    ///
+    /// # Errors
+    /// An index cannot be read.
+    pub fn pairs(
+        &self,
+        queries: &[Query],
+        wanted: &[usize],
+        index: &NgramIndex<'_>,
+        horizon: &impl Horizon,
+    ) -> Result<Vec<Pair>, EstimateError> {
+        let by_query: Vec<Vec<Pair>> = wanted
+            .par_iter()
+            .map_init(
+                || (Scores::default(), Scratch::default()),
+                |(scores, scratch), &at| {
+                    self.pairs_of(&queries[at], at as u32, index, horizon, scores, scratch)
+                },
+            )
+            .collect::<Result<_, _>>()?;
+        Ok(by_query.into_iter().flatten().collect())
+    }
+
+    fn pairs_of(
+        &self,
+        query: &Query,
+        at: u32,
+        index: &NgramIndex<'_>,
+        horizon: &impl Horizon,
+        scores: &mut Scores,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<Pair>, EstimateError> {
+        let scorer = self.features.scorer;
+        let (idf, matching) = ngram_queries(query, self.rule, scorer)?;
+        let mut matches = index.match_query(&matching, |url| horizon.of(url).is_none(), scratch)?;
+        if matches.is_empty() {
+            return Ok(Vec::new());
+        }
+        if matches.len() > self.pairs_per_query {
+            matches.sort_by_key(|found| sample_key(at, found.url));
+            matches.truncate(self.pairs_per_query);
+            matches.sort_by_key(|found| found.url);
+        }
+        scorer.score(&scorer.term_ids(&query.words), 0..self.end_seq, scores)?;
+        let text = query.words.join(" ");
+        let mut view = QueryView::new(&idf, &matching, &text, idf_mass(query, scorer), scores);
+        let pairs = matches.iter().filter_map(|found| {
+            let (before, page_rank) = horizon.of(found.url)?;
+            let features = self.features.features(&mut view, found.url, before, page_rank);
+            let score = scorer.score_of(scores, found.url);
+            Some(Pair { query: at, url: found.url, features, score })
+        });
+        Ok(pairs.collect())
+    }
+}
+
+/// Sum of the idf of a query's words.
+pub fn idf_mass(query: &Query, scorer: &Scorer<'_>) -> f64 {
+    query.words.iter().map(|word| scorer.idf(word)).sum()
+}
+
+/// The query's n-grams twice: weighted by idf, and with the rule by which a URL matches.
+///
+/// # Errors
+/// rho is no share.
+pub fn ngram_queries(
+    query: &Query,
+    rule: MatchRule,
+    scorer: &Scorer<'_>,
+) -> Result<(NgramQuery, NgramQuery), EstimateError> {
+    let ngrams = || NgramQuery::new(&query.words, rule.max_words);
+    let idf = ngrams().needing_weight(rule.rho, |word| scorer.idf(word))?;
+    let matching = if rule.idf_weighted {
+        ngrams().needing_weight(rule.rho, |word| scorer.idf(word))?
+    } else {
+        ngrams().needing_share(rule.rho)?
+    };
+    Ok((idf, matching))
+}
+
+/// A fixed pseudo-random order of pairs, for samples that do not depend on threads or history.
+fn sample_key(query: u32, url: UrlId) -> u64 {
+    let mut bytes = [0; 8];
+    bytes[..4].copy_from_slice(&query.to_le_bytes());
+    bytes[4..].copy_from_slice(&url.0.to_le_bytes());
+    xxhash_rust::xxh3::xxh3_64(&bytes)
+}

@@ -1,0 +1,173 @@
+//! S': the expected score of an uncrawled page for a query, by a regression tree over
+//! content-independent features (METHODS, section 1).
+//!
+//! The tree is fitted by smartcore and kept as a flat array of ours, with the outcomes of the
+//! training pairs in every leaf, so that the point estimate (their mean) and the chance to beat a
+//! threshold (their share above it) are two readings of one model. The target is
+//! `S / (idf mass of the query)`, so that it carries over between queries.
+
+use smartcore::linalg::basic::matrix::DenseMatrix;
+use smartcore::tree::decision_tree_regressor::{
+    DecisionTreeRegressor, DecisionTreeRegressorParameters,
+};
+
+use super::EstimateError;
+use super::features::{COUNT, Features};
+
+/// Depth of the tree.
+const MAX_DEPTH: u16 = 8;
+/// Training pairs in a leaf: enough for a distribution.
+const MIN_LEAF: usize = 50;
+
+/// One training pair.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Example {
+    /// Features as of the start of the page's cycle.
+    pub features: Features,
+    /// S(page, query) divided by the idf mass of the query.
+    pub outcome: f32,
+}
+
+enum Node {
+    Split { feature: usize, value: f32, low: usize, high: usize },
+    Leaf { outcomes: Vec<f32>, mean: f64 },
+}
+
+/// A fitted tree with the distribution of outcomes in every leaf.
+pub struct ScoreTree {
+    nodes: Vec<Node>,
+    examples: usize,
+}
+
+impl ScoreTree {
+    /// Fits the tree; with fewer than `2 * 50` examples it is one leaf, and with none its one
+    /// outcome is `prior`.
+    ///
+    /// # Errors
+    /// smartcore refuses the data (never for finite features).
+    pub fn fit(examples: &[Example], prior: f32) -> Result<Self, EstimateError> {
+        let leaf = |outcomes| Node::Leaf { outcomes, mean: 0.0 };
+        let mut tree = Self { nodes: vec![leaf(Vec::new())], examples: examples.len() };
+        if examples.len() >= 2 * MIN_LEAF {
+            tree.nodes = fit_nodes(examples)?;
+        }
+        for example in examples {
+            let at = tree.leaf(&example.features);
+            if let Node::Leaf { outcomes, .. } = &mut tree.nodes[at] {
+                outcomes.push(example.outcome);
+            }
+        }
+        for node in &mut tree.nodes {
+            if let Node::Leaf { outcomes, mean } = node {
+                if outcomes.is_empty() {
+                    outcomes.push(prior);
+                }
+                outcomes.sort_by(f32::total_cmp);
+                *mean = outcomes.iter().map(|&o| f64::from(o)).sum::<f64>() / outcomes.len() as f64;
+            }
+        }
+        Ok(tree)
+    }
+
+    /// Expected outcome.
+    pub fn mean(&self, features: &Features) -> f64 {
+        match &self.nodes[self.leaf(features)] {
+            Node::Leaf { mean, .. } => *mean,
+            Node::Split { .. } => 0.0,
+        }
+    }
+
+    /// Chance that the outcome is above `threshold` (and above 0).
+    pub fn chance_above(&self, features: &Features, threshold: f64) -> f64 {
+        match &self.nodes[self.leaf(features)] {
+            Node::Leaf { outcomes, .. } => {
+                let below =
+                    outcomes.partition_point(|&outcome| f64::from(outcome) <= threshold.max(0.0));
+                (outcomes.len() - below) as f64 / outcomes.len() as f64
+            }
+            Node::Split { .. } => 0.0,
+        }
+    }
+
+    /// Training pairs.
+    pub fn examples(&self) -> usize {
+        self.examples
+    }
+
+    /// Leaves.
+    pub fn leaves(&self) -> usize {
+        self.nodes.iter().filter(|node| matches!(node, Node::Leaf { .. })).count()
+    }
+
+    fn leaf(&self, features: &Features) -> usize {
+        let mut at = 0;
+        while let Node::Split { feature, value, low, high } = &self.nodes[at] {
+            at = if features[*feature] <= *value { *low } else { *high };
+        }
+        at
+    }
+}
+
+fn failed(what: impl ToString) -> EstimateError {
+    EstimateError::Fit { model: "score tree", what: what.to_string() }
+}
+
+/// Fits with smartcore and reads the nodes out of the serialised form, since the fields are
+/// private.
+fn fit_nodes(examples: &[Example]) -> Result<Vec<Node>, EstimateError> {
+    let flat: Vec<f32> = examples.iter().flat_map(|example| example.features).collect();
+    let x = DenseMatrix::new(examples.len(), COUNT, flat, false).map_err(failed)?;
+    let y: Vec<f32> = examples.iter().map(|example| example.outcome).collect();
+    let parameters = DecisionTreeRegressorParameters {
+        max_depth: Some(MAX_DEPTH),
+        min_samples_leaf: MIN_LEAF,
+        min_samples_split: 2 * MIN_LEAF,
+        seed: Some(1),
+    };
+    let model = DecisionTreeRegressor::fit(&x, &y, parameters).map_err(failed)?;
+    let value = serde_json::to_value(&model).map_err(failed)?;
+    let nodes = value["tree_regressor"]["nodes"].as_array().ok_or_else(|| failed("no nodes"))?;
+    nodes.iter().map(node).collect()
+}
+
+fn node(value: &serde_json::Value) -> Result<Node, EstimateError> {
+    let child = |name: &str| value[name].as_u64().map(|at| at as usize);
+    let (Some(low), Some(high)) = (child("true_child"), child("false_child")) else {
+        return Ok(Node::Leaf { outcomes: Vec::new(), mean: 0.0 });
+    };
+    let feature = child("split_feature").filter(|&f| f < COUNT).ok_or_else(|| failed("split"))?;
+    let split = value["split_value"].as_f64().ok_or_else(|| failed("a split without value"))?;
+    Ok(Node::Split { feature, value: split as f32, low, high })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mean_and_chance_are_readings_of_one_leaf() {
+        let examples: Vec<Example> = (0..1000)
+            .map(|i| {
+                let mut features = [0.0; COUNT];
+                features[3] = f32::from(u8::from(i % 2 == 0));
+                let outcome = if i % 2 == 0 { (i % 10) as f32 / 10.0 } else { 0.0 };
+                Example { features, outcome }
+            })
+            .collect();
+        let tree = ScoreTree::fit(&examples, 0.0).unwrap();
+        let mut good = [0.0; COUNT];
+        good[3] = 1.0;
+        assert!((tree.mean(&good) - 0.4).abs() < 1e-6);
+        assert!((tree.chance_above(&good, 0.3) - 0.6).abs() < 1e-9);
+        assert_eq!(tree.chance_above(&[0.0; COUNT], 0.0), 0.0);
+        assert!(tree.leaves() >= 2);
+    }
+
+    #[test]
+    fn without_examples_the_prior_speaks() {
+        let tree = ScoreTree::fit(&[], 0.25).unwrap();
+        assert_eq!(tree.mean(&[1.0; COUNT]), 0.25);
+        assert_eq!(tree.chance_above(&[1.0; COUNT], 0.2), 1.0);
+        assert_eq!(tree.chance_above(&[1.0; COUNT], 0.3), 0.0);
+    }
+}

@@ -1,0 +1,93 @@
+//! Caps on how many URLs of one host, registrable domain or site a batch may hold.
+
+use std::collections::HashMap;
+
+use prospect_index::page::UrlId;
+use prospect_index::url::{self, SiteLevel};
+use prospect_index::url_table::UrlTable;
+use serde::{Deserialize, Serialize};
+
+/// Largest numbers of URLs; `None` is no cap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Caps {
+    /// Of one host.
+    pub per_host: Option<usize>,
+    /// Of one registrable domain.
+    pub per_domain: Option<usize>,
+    /// Of one site.
+    pub per_site: Option<usize>,
+}
+
+/// A cap that held a URL back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cap {
+    /// `per_host`.
+    Host,
+    /// `per_domain`.
+    Domain,
+    /// `per_site`.
+    Site,
+}
+
+impl Cap {
+    /// The option that sets it.
+    pub fn option(self) -> &'static str {
+        match self {
+            Self::Host => "--per-host",
+            Self::Domain => "--per-domain",
+            Self::Site => "--per-site",
+        }
+    }
+}
+
+/// Counts picks against the caps.
+pub struct CapCounter<'a> {
+    urls: &'a UrlTable,
+    site_level: Option<SiteLevel>,
+    limits: Vec<(Cap, usize)>,
+    taken: HashMap<(Cap, String), usize>,
+}
+
+impl std::hash::Hash for Cap {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (*self as u8).hash(state);
+    }
+}
+
+impl<'a> CapCounter<'a> {
+    /// No pick yet.
+    pub fn new(caps: Caps, urls: &'a UrlTable) -> Self {
+        let given =
+            [(Cap::Host, caps.per_host), (Cap::Domain, caps.per_domain), (Cap::Site, caps.per_site)];
+        let limits = given.into_iter().filter_map(|(cap, most)| Some((cap, most?))).collect();
+        let level = || SiteLevel::of(urls.ids().map(|id| urls.url(id)));
+        let site_level = caps.per_site.map(|_| level());
+        Self { urls, site_level, limits, taken: HashMap::new() }
+    }
+
+    /// Counts a URL, unless a cap holds it back.
+    ///
+    /// # Errors
+    /// The first cap that is exhausted.
+    pub fn take(&mut self, id: UrlId) -> Result<(), Cap> {
+        let address = self.urls.url(id);
+        let host = url::host(address);
+        let mut groups = Vec::with_capacity(self.limits.len());
+        for &(cap, most) in &self.limits {
+            let group = match cap {
+                Cap::Host => host.to_owned(),
+                Cap::Domain => url::registrable_domain(host).to_owned(),
+                Cap::Site => self.site_level.unwrap_or(SiteLevel::Host).site(address),
+            };
+            if self.taken.get(&(cap, group.clone())).copied().unwrap_or(0) >= most {
+                return Err(cap);
+            }
+            groups.push((cap, group));
+        }
+        for group in groups {
+            *self.taken.entry(group).or_insert(0) += 1;
+        }
+        Ok(())
+    }
+}

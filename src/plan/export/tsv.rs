@@ -1,0 +1,31 @@
+//! Tab-separated values with a header line, for spreadsheets.
+
+use super::Format;
+
+pub(super) const FORMAT: Format = Format {
+    name: "tsv",
+    description: "tab-separated: rank, url, estimate, its parts, in-links, explored, best query",
+    write: |out, planned| {
+        writeln!(
+            out,
+            "rank\turl\testimate\tquery_impact\timportance_impact\tinlinks\texplored\tbest_query\tchance"
+        )?;
+        for url in planned {
+            let best = url.queries.first();
+            let query = best.map_or("", |reason| reason.query.as_str()).replace(['\t', '\n'], " ");
+            let chance = best.map_or(0.0, |reason| reason.chance);
+            writeln!(
+                out,
+                "{}\t{}\t{:.6}\t{:.6}\t{:.6}\t{}\t{}\t{query}\t{chance:.4}",
+                url.rank,
+                url.url,
+                url.estimate,
+                url.query_impact,
+                url.importance_impact,
+                url.inlinks,
+                u8::from(url.explored),
+            )?;
+        }
+        Ok(())
+    },
+};

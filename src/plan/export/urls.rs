@@ -1,0 +1,14 @@
+//! One URL a line, as Nutch, StormCrawler, Heritrix, Scrapy and wget read seeds.
+
+use super::Format;
+
+pub(super) const FORMAT: Format = Format {
+    name: "urls",
+    description: "one URL a line: seeds for Nutch, StormCrawler, Heritrix, Scrapy, wget -i",
+    write: |out, planned| {
+        for url in planned {
+            writeln!(out, "{}", url.url)?;
+        }
+        Ok(())
+    },
+};

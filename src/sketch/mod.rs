@@ -1,0 +1,52 @@
+//! Served lists, sketches and neediness: what search returns now, and which queries need help.
+//!
+//! A *served list* is the top K of a query over the crawled pages. A *sketch* (Pandey and Olston,
+//! WSDM 2008) is the top K of crawled pages and matching uncrawled ones by expected score. Not
+//! here: files, and what a page is worth.
+
+pub mod need;
+pub mod served;
+
+use prospect_index::bm25::insert_ranked;
+use prospect_index::page::UrlId;
+use prospect_index::url_table::UrlTable;
+
+/// Length of a result list (METHODS, section 1: V(r) = 1 for r <= 10).
+pub const DEFAULT_K: usize = 10;
+
+/// T(p, q): the candidates, as `(URL, expected score)`, that are in the sketch of a query whose
+/// served list is `served`.
+pub fn sketched(
+    served: &[(UrlId, f64)],
+    candidates: &[(UrlId, f64)],
+    k: usize,
+    urls: &UrlTable,
+) -> Vec<UrlId> {
+    let mut top = served.to_vec();
+    for &candidate in candidates.iter().filter(|(_, score)| *score > 0.0) {
+        insert_ranked(&mut top, candidate, k, urls);
+    }
+    let mut entered: Vec<UrlId> = top.iter().map(|(url, _)| *url).collect();
+    entered.retain(|url| !served.iter().any(|(old, _)| old == url));
+    entered.sort_unstable();
+    entered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sketch_takes_candidates_above_the_last_place_only() {
+        let mut urls = UrlTable::default();
+        let ids: Vec<UrlId> = ["a", "b", "c", "d", "e"]
+            .iter()
+            .map(|name| urls.insert(&format!("https://x.test/{name}"), ""))
+            .collect();
+        let served = [(ids[0], 3.0), (ids[1], 1.0)];
+        let candidates = [(ids[2], 2.0), (ids[3], 0.0), (ids[4], 0.5)];
+        assert_eq!(sketched(&served, &candidates, 2, &urls), [ids[2]]);
+        assert_eq!(sketched(&served, &candidates, 3, &urls), [ids[2]]);
+        assert_eq!(sketched(&served, &candidates, 4, &urls), [ids[2], ids[4]]);
+    }
+}

@@ -1,0 +1,127 @@
+//! Neediness: which queries gain most from new pages (Pandey and Olston, WSDM 2008, section 3.1).
+
+use serde::{Deserialize, Serialize};
+
+/// What became of one query in a cycle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueryOutcome {
+    /// Mean score of its top K before the cycle, empty places 0.
+    pub mean_before: f64,
+    /// New results in its top K after it.
+    pub new_results: f64,
+}
+
+/// Buckets of equal count that the regression is fitted on.
+const BUCKETS: usize = 20;
+/// With fewer distinct means the regression says nothing.
+const DISTINCT_MEANS: usize = 3;
+
+/// How much a query's top K can be improved, from its mean score:
+/// `ln((new results + 0.5) / queries) = a + b * mean`, fitted over buckets of past queries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Improvability {
+    fit: Option<(f64, f64)>,
+}
+
+impl Improvability {
+    /// Fits the regression on past outcomes; before the first, or with fewer than 3 distinct
+    /// means, every query is as improvable as any other.
+    pub fn fit(outcomes: &[QueryOutcome]) -> Self {
+        let mut sorted = outcomes.to_vec();
+        sorted.sort_by(|a, b| {
+            a.mean_before.total_cmp(&b.mean_before).then(a.new_results.total_cmp(&b.new_results))
+        });
+        let buckets = BUCKETS.min(sorted.len());
+        let points: Vec<(f64, f64)> = (0..buckets)
+            .map(|at| &sorted[at * sorted.len() / buckets..(at + 1) * sorted.len() / buckets])
+            .map(|bucket| {
+                let count = bucket.len() as f64;
+                let mean = bucket.iter().map(|o| o.mean_before).sum::<f64>() / count;
+                let new: f64 = bucket.iter().map(|o| o.new_results).sum();
+                (mean, ((new + 0.5) / count).ln())
+            })
+            .collect();
+        let mut means: Vec<u64> = points.iter().map(|(mean, _)| mean.to_bits()).collect();
+        means.dedup();
+        Self { fit: (means.len() >= DISTINCT_MEANS).then(|| line(&points)) }
+    }
+
+    /// Improvability of a query with this mean score.
+    pub fn of(&self, mean: f64) -> f64 {
+        self.fit.map_or(1.0, |(a, b)| (a + b * mean).exp())
+    }
+
+    /// The fitted `(a, b)`.
+    pub fn coefficients(&self) -> Option<(f64, f64)> {
+        self.fit
+    }
+}
+
+/// Least squares through points with at least two distinct x.
+fn line(points: &[(f64, f64)]) -> (f64, f64) {
+    let n = points.len() as f64;
+    let (mx, my) = (
+        points.iter().map(|p| p.0).sum::<f64>() / n,
+        points.iter().map(|p| p.1).sum::<f64>() / n,
+    );
+    let sxx: f64 = points.iter().map(|p| (p.0 - mx).powi(2)).sum();
+    let sxy: f64 = points.iter().map(|p| (p.0 - mx) * (p.1 - my)).sum();
+    let b = sxy / sxx;
+    (my - b * mx, b)
+}
+
+/// How many queries to plan for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Needy {
+    /// So many.
+    Count(usize),
+    /// This share of them, rounded down, at least one.
+    Share(f64),
+}
+
+impl Needy {
+    /// Number of queries out of `queries`.
+    pub fn of(self, queries: usize) -> usize {
+        match self {
+            Self::Count(count) => count.min(queries),
+            Self::Share(share) => ((share * queries as f64).floor() as usize).clamp(1, queries),
+        }
+    }
+}
+
+/// The neediest queries: indices, ascending. Ties by index, which is the order of qids.
+pub fn neediest(need: &[f64], keep: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..need.len()).collect();
+    order.sort_by(|&a, &b| need[b].total_cmp(&need[a]).then(a.cmp(&b)));
+    order.truncate(keep);
+    order.sort_unstable();
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn improvability_falls_with_the_mean_where_outcomes_say_so() {
+        assert_eq!(Improvability::fit(&[]).of(5.0), 1.0);
+        let same = vec![QueryOutcome { mean_before: 1.0, new_results: 2.0 }; 50];
+        assert_eq!(Improvability::fit(&same).of(5.0), 1.0);
+        let outcomes: Vec<_> = (0..200)
+            .map(|i| f64::from(i) / 20.0)
+            .map(|mean| QueryOutcome { mean_before: mean, new_results: (1.0 - 0.3 * mean).exp() })
+            .collect();
+        let fit = Improvability::fit(&outcomes);
+        let (a, b) = fit.coefficients().unwrap();
+        assert!((b + 0.3).abs() < 0.05 && (a - 1.0).abs() < 0.2, "{a} {b}");
+        assert!(fit.of(1.0) > fit.of(9.0));
+    }
+
+    #[test]
+    fn the_neediest_are_kept_in_query_order() {
+        assert_eq!(neediest(&[1.0, 3.0, 2.0, 3.0], 3), [1, 2, 3]);
+        assert_eq!(neediest(&[1.0, 1.0, 1.0], 2), [0, 1]);
+        assert_eq!((Needy::Share(0.5).of(7), Needy::Share(0.0001).of(7), Needy::Count(9).of(7)), (3, 1, 7));
+    }
+}

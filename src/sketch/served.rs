@@ -1,0 +1,104 @@
+//! Served lists: the top K of every query over the crawled pages, kept up to date incrementally.
+
+use std::ops::Range;
+
+use prospect_index::bm25::{Scorer, Scores, insert_ranked};
+use prospect_index::error::StoreError;
+use prospect_index::page::UrlId;
+use prospect_index::page_store::PageTable;
+use prospect_index::url_table::UrlTable;
+use rayon::prelude::*;
+
+use crate::workload::Query;
+
+/// The top K of each query, in the order of the queries: score descending, then URL ascending.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ServedLists {
+    /// K.
+    pub k: usize,
+    /// Pages of `fetch_seq` below this are counted.
+    pub end_seq: u32,
+    /// One list per query, at most K long; pages with a score of 0 are not in it.
+    pub lists: Vec<Vec<(UrlId, f64)>>,
+}
+
+impl ServedLists {
+    /// Scores all pages with `fetch_seq` below `end_seq` for all queries, in parallel.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn build(
+        scorer: &Scorer<'_>,
+        queries: &[Query],
+        k: usize,
+        end_seq: u32,
+        urls: &UrlTable,
+    ) -> Result<Self, StoreError> {
+        let lists = queries
+            .par_iter()
+            .map_init(Scores::default, |scores, query| {
+                top(scorer, query, k, 0..end_seq, scores, urls)
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Self { k, end_seq, lists })
+    }
+
+    /// Brings the lists up to `end_seq`: new pages are scored for the queries whose words they
+    /// hold; a query that served a page which has been replaced since is scored anew. Returns how
+    /// many were. Equal to building from nothing under the same statistics.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn update(
+        &mut self,
+        scorer: &Scorer<'_>,
+        queries: &[Query],
+        end_seq: u32,
+        pages: &PageTable,
+        urls: &UrlTable,
+    ) -> Result<u64, StoreError> {
+        let (k, old_end) = (self.k, self.end_seq);
+        // A page is in a list by the version of before `old_end`; gone or replaced means stale.
+        let stale = |(url, _): &(UrlId, f64)| pages.page_seq(*url).is_none_or(|s| s >= old_end);
+        let anew: Vec<bool> = self
+            .lists
+            .par_iter_mut()
+            .zip(queries)
+            .map_init(Scores::default, |scores, (list, query)| {
+                if list.iter().any(stale) {
+                    *list = top(scorer, query, k, 0..end_seq, scores, urls)?;
+                    return Ok(true);
+                }
+                for entry in top(scorer, query, k, old_end..end_seq, scores, urls)? {
+                    insert_ranked(list, entry, k, urls);
+                }
+                Ok(false)
+            })
+            .collect::<Result<_, StoreError>>()?;
+        self.end_seq = end_seq;
+        Ok(anew.into_iter().filter(|&again| again).count() as u64)
+    }
+
+    /// K-th score of a query: what a page has to beat; 0 while the list is not full.
+    pub fn kth_score(&self, query: usize) -> f64 {
+        let list = &self.lists[query];
+        if list.len() < self.k { 0.0 } else { list[self.k - 1].1 }
+    }
+
+    /// Mean score over the K places, empty places 0.
+    pub fn mean_score(&self, query: usize) -> f64 {
+        self.lists[query].iter().map(|(_, score)| score).sum::<f64>() / self.k as f64
+    }
+}
+
+fn top(
+    scorer: &Scorer<'_>,
+    query: &Query,
+    k: usize,
+    seqs: Range<u32>,
+    scores: &mut Scores,
+    urls: &UrlTable,
+) -> Result<Vec<(UrlId, f64)>, StoreError> {
+    scorer.score(&scorer.term_ids(&query.words), seqs, scores)?;
+    Ok(scorer.top_k(scores, k, urls))
+}

@@ -1,0 +1,253 @@
+//! Reading workloads. The format is told by the first line: `{` is JSON lines, `<top>` is TREC
+//! topics, anything else is TSV (`qid<TAB>query[<TAB>frequency[<TAB>kind]]`). `.gz` and `.zst` are
+//! decompressed.
+
+use std::collections::HashSet;
+use std::io::Read;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::{Query, Workload};
+
+/// Why a workload or judgement file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkloadError {
+    /// The file cannot be read.
+    #[error("cannot read {file}")]
+    Read {
+        /// The file.
+        file: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A line is not what it should be.
+    #[error("{file}:{line}: {what}")]
+    Line {
+        /// The file.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// Found and expected.
+        what: String,
+    },
+    /// No query at all.
+    #[error("{file} has no query")]
+    Empty {
+        /// The file.
+        file: String,
+    },
+}
+
+impl WorkloadError {
+    /// The next step for the person who reads the message.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            Self::Read { .. } => "name a readable file; `-` is standard input",
+            Self::Line { .. } | Self::Empty { .. } => {
+                "a workload is `qid<TAB>query[<TAB>frequency[<TAB>kind]]` a line, or JSON lines \
+                 with qid, query, frequency and kind, or TREC topics"
+            }
+        }
+    }
+}
+
+/// Reads a workload.
+///
+/// # Errors
+/// The file cannot be read, a line is malformed, a qid stands twice, a frequency is negative or
+/// not a number, or there is no query.
+pub fn load(path: &Path) -> Result<Workload, WorkloadError> {
+    let file = path.display().to_string();
+    parse(&open_text(path)?, &file)
+}
+
+/// The text of a file, decompressed by its first bytes; `-` is standard input.
+///
+/// # Errors
+/// It cannot be read, or is not UTF-8.
+pub fn open_text(path: &Path) -> Result<String, WorkloadError> {
+    let file = path.display().to_string();
+    let failed = |source| WorkloadError::Read { file: file.clone(), source };
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        std::io::stdin().read_to_end(&mut bytes).map_err(failed)?;
+    } else {
+        bytes = std::fs::read(path).map_err(failed)?;
+    }
+    if bytes.starts_with(&[0x1f, 0x8b]) {
+        let mut plain = Vec::new();
+        flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_end(&mut plain).map_err(failed)?;
+        bytes = plain;
+    } else if bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        bytes = zstd::decode_all(&bytes[..]).map_err(failed)?;
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let line = 1 + error.as_bytes()[..valid].iter().filter(|&&b| b == b'\n').count();
+        WorkloadError::Line { file: file.clone(), line, what: "the line is not UTF-8".to_owned() }
+    })
+}
+
+/// Parses a workload; `file` stands for it in messages.
+///
+/// # Errors
+/// See [`load`].
+pub fn parse(text: &str, file: &str) -> Result<Workload, WorkloadError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let first = text.trim_start();
+    let mut queries = if first.starts_with('{') {
+        parse_lines(text, file, json_query)?
+    } else if first.to_ascii_lowercase().starts_with("<top>") {
+        parse_topics(text, file)?
+    } else {
+        parse_lines(text, file, tsv_query)?
+    };
+    if queries.is_empty() {
+        return Err(WorkloadError::Empty { file: file.to_owned() });
+    }
+    let mut seen = HashSet::new();
+    for (line, query) in &queries {
+        if !seen.insert(query.qid.as_str()) {
+            let what = format!("the qid {} stands here a second time", query.qid);
+            return Err(WorkloadError::Line { file: file.to_owned(), line: *line, what });
+        }
+    }
+    queries.sort_by(|a, b| a.1.qid.cmp(&b.1.qid));
+    Ok(Workload { queries: queries.into_iter().map(|(_, query)| query).collect() })
+}
+
+type Numbered = Vec<(usize, Query)>;
+
+fn parse_lines(
+    text: &str,
+    file: &str,
+    query: impl Fn(&str) -> Result<Query, String>,
+) -> Result<Numbered, WorkloadError> {
+    let mut queries = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let line_error =
+            |what| WorkloadError::Line { file: file.to_owned(), line: number + 1, what };
+        queries.push((number + 1, query(line).map_err(line_error)?));
+    }
+    Ok(queries)
+}
+
+fn tsv_query(line: &str) -> Result<Query, String> {
+    let mut fields = line.split('\t');
+    let qid = fields.next().unwrap_or("").trim();
+    let Some(text) = fields.next() else {
+        return Err("a line needs at least qid<TAB>query; it has no tab".to_owned());
+    };
+    if qid.is_empty() {
+        return Err("the qid is empty".to_owned());
+    }
+    let frequency = match fields.next().map(str::trim) {
+        None | Some("") => 1.0,
+        Some(given) => given
+            .parse()
+            .map_err(|_| format!("the frequency is {given:?}; a number was expected"))?,
+    };
+    check_frequency(frequency)?;
+    Ok(Query::new(qid, text.trim(), frequency, fields.next().unwrap_or("").trim()))
+}
+
+fn json_query(line: &str) -> Result<Query, String> {
+    #[derive(Deserialize)]
+    struct Record {
+        qid: serde_json::Value,
+        #[serde(alias = "text")]
+        query: String,
+        #[serde(default = "one")]
+        frequency: f64,
+        #[serde(default)]
+        kind: String,
+    }
+    fn one() -> f64 {
+        1.0
+    }
+    let record: Record = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    check_frequency(record.frequency)?;
+    let qid = match record.qid {
+        serde_json::Value::String(qid) => qid,
+        other => other.to_string(),
+    };
+    Ok(Query::new(&qid, &record.query, record.frequency, &record.kind))
+}
+
+fn check_frequency(frequency: f64) -> Result<(), String> {
+    if frequency.is_finite() && frequency >= 0.0 {
+        return Ok(());
+    }
+    Err(format!("the frequency is {frequency}; it must be a number of at least 0"))
+}
+
+/// TREC topics: `<num> Number: 301`, `<title> …` up to the next tag.
+fn parse_topics(text: &str, file: &str) -> Result<Numbered, WorkloadError> {
+    let mut queries = Vec::new();
+    let (mut qid, mut title, mut in_title) = (None, None, false);
+    for (number, line) in text.lines().enumerate() {
+        let (line, number) = (line.trim(), number + 1);
+        if let Some(rest) = after_tag(line, "<num>", "Number:") {
+            (qid, in_title) = (Some(rest), false);
+        } else if let Some(rest) = after_tag(line, "<title>", "Topic:") {
+            (title, in_title) = (Some((number, rest)), true);
+        } else if line.eq_ignore_ascii_case("</top>") {
+            let (Some(qid), Some((at, title))) = (qid.take(), title.take()) else {
+                let what = "this topic has no <num> or no <title>".to_owned();
+                return Err(WorkloadError::Line { file: file.to_owned(), line: number, what });
+            };
+            queries.push((at, Query::new(&qid, title.trim(), 1.0, "")));
+        } else if line.starts_with('<') {
+            in_title = false;
+        } else if let (true, Some((_, title))) = (in_title, &mut title) {
+            title.push(' ');
+            title.push_str(line);
+        }
+    }
+    Ok(queries)
+}
+
+/// What follows an opening tag and its label in a line, without the closing tag.
+fn after_tag(line: &str, tag: &str, label: &str) -> Option<String> {
+    let start = line.get(..tag.len())?;
+    if !start.eq_ignore_ascii_case(tag) {
+        return None;
+    }
+    let rest = line[tag.len()..].trim().trim_start_matches(label);
+    Some(rest.split("</").next().unwrap_or(rest).trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_three_formats_give_the_same_queries() {
+        let tsv = "2\tb c\n1\ta\t1\t\n";
+        let json = "{\"qid\":2,\"query\":\"b c\"}\n{\"qid\":\"1\",\"query\":\"a\",\"frequency\":1}\n";
+        let trec = "<top>\n<num> Number: 2\n<title> b c\n</top>\n<top>\n<num>1\n<title>a</title>\n</top>\n";
+        let expected = parse(tsv, "t").unwrap();
+        assert_eq!(expected.queries[0].qid, "1");
+        assert_eq!(parse(json, "j").unwrap(), expected);
+        assert_eq!(parse(trec, "x").unwrap(), expected);
+    }
+
+    #[test]
+    fn a_bad_line_is_named() {
+        let cases = [
+            ("1\ta\n2\tb\t-1\n", "t:2: the frequency is -1; it must be a number of at least 0"),
+            ("1\ta\tNaN\n", "t:1: the frequency is NaN; it must be a number of at least 0"),
+            ("1\ta\tmany\n", "t:1: the frequency is \"many\"; a number was expected"),
+            ("no tab here\n", "t:1: a line needs at least qid<TAB>query; it has no tab"),
+            ("1\ta\n1\tb\n", "t:2: the qid 1 stands here a second time"),
+            ("\n\n", "t has no query"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(parse(text, "t").unwrap_err().to_string(), expected);
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Query workloads: queries with frequencies, from TSV, JSON lines or TREC topics.
+//!
+//! Every query keeps its qid for evaluation; for planning, queries with the same words are merged
+//! and their frequencies added. Not here: what a query is worth, or whom it needs.
+
+mod formats;
+pub mod qrels;
+
+use std::collections::HashMap;
+
+use prospect_index::{limits, words};
+
+pub use formats::{WorkloadError, load, open_text, parse};
+
+/// One query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Query {
+    /// Its id.
+    pub qid: String,
+    /// As typed.
+    pub text: String,
+    /// Its words in order, with multiplicity; at most [`limits::QUERY_WORDS`].
+    pub words: Vec<String>,
+    /// How often it is asked, in the workload's unit.
+    pub frequency: f64,
+    /// Kind ("keyword", "question"…); empty where the workload does not tell.
+    pub kind: String,
+}
+
+impl Query {
+    /// A query from its parts.
+    pub fn new(qid: &str, text: &str, frequency: f64, kind: &str) -> Self {
+        let mut words = words::words(text);
+        words.truncate(limits::QUERY_WORDS);
+        Self { qid: qid.into(), text: text.into(), words, frequency, kind: kind.into() }
+    }
+}
+
+/// A list of queries, ordered by qid.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Workload {
+    /// The queries.
+    pub queries: Vec<Query>,
+}
+
+impl Workload {
+    /// The queries to plan for: those with the same words merged under the first qid, frequencies
+    /// added; queries without a word or with frequency 0 left out.
+    #[must_use]
+    pub fn for_planning(&self) -> Self {
+        let mut at_words: HashMap<&[String], usize> = HashMap::new();
+        let mut queries: Vec<Query> = Vec::new();
+        for query in self.queries.iter().filter(|q| !q.words.is_empty() && q.frequency > 0.0) {
+            if let Some(&at) = at_words.get(query.words.as_slice()) {
+                queries[at].frequency += query.frequency;
+            } else {
+                at_words.insert(&query.words, queries.len());
+                queries.push(query.clone());
+            }
+        }
+        Self { queries }
+    }
+
+    /// A content hash: the same queries and frequencies give the same.
+    pub fn fingerprint(&self) -> String {
+        let mut hash = xxhash_rust::xxh3::Xxh3::new();
+        for query in &self.queries {
+            hash.update(query.qid.as_bytes());
+            hash.update(&[0]);
+            hash.update(query.text.as_bytes());
+            hash.update(&[0]);
+            hash.update(&query.frequency.to_bits().to_le_bytes());
+        }
+        format!("{:016x}", hash.digest())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_with_the_same_words_are_merged_for_planning_only() {
+        let workload = Workload {
+            queries: vec![
+                Query::new("1", "Rust HashMap", 2.0, ""),
+                Query::new("2", "rust-hashmap", 3.0, ""),
+                Query::new("3", "hashmap rust", 1.0, ""),
+                Query::new("4", "?!", 9.0, ""),
+            ],
+        };
+        let planning = workload.for_planning();
+        let found: Vec<_> =
+            planning.queries.iter().map(|q| (q.qid.as_str(), q.frequency)).collect();
+        assert_eq!(found, [("1", 5.0), ("3", 1.0)]);
+        assert_eq!(workload.queries.len(), 4);
+    }
+}
