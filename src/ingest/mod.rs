@@ -84,7 +84,7 @@ pub enum SourceItem {
 pub const NOTES: &[(&str, &str)] = &[
     ("link", "links dropped because their URL cannot be read or is not http(s)"),
     ("nofollow", "links dropped because the page asks not to follow them"),
-    ("noindex", "pages that ask not to be indexed (kept)"),
+    ("noindex", "pages that ask not to be indexed (links kept, text dropped)"),
     ("foreign-canonical", "canonical links to another host (ignored)"),
     ("requested-url", "requested URLs that cannot be read (ignored)"),
 ];

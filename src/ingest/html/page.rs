@@ -14,7 +14,7 @@ pub struct HtmlPage {
     pub title: String,
     /// Visible text of the body, white space collapsed, a space at every block boundary.
     pub text: String,
-    /// Links of `a`, `area` and `meta refresh`, in document order: absolute, http(s), without
+    /// Links of `a`, `area`, frames and `meta refresh`, in document order: absolute, http(s), without
     /// fragments. Repeated targets are kept where their anchors differ.
     pub outlinks: Vec<Outlink>,
     /// The canonical URL that the document names, if it is another one of the same host.
@@ -27,17 +27,20 @@ pub struct HtmlPage {
 
 impl HtmlPage {
     /// The record of this document, found at `document_url`, and what was cut from it. A canonical
-    /// URL becomes the record's URL, and the document's the one that was requested.
+    /// URL becomes the record's URL, and the document's the one that was requested. A document that
+    /// asks not to be indexed gives its links only: it cannot be a search result.
     pub fn into_record(self, document_url: &Url) -> Record {
         let document = document_url.as_str().to_owned();
         let (url, requested_url) = match self.canonical {
             Some(canonical) => (canonical, Some(document)),
             None => (document, None),
         };
+        let (title, text) =
+            if self.noindex { (String::new(), String::new()) } else { (self.title, self.text) };
         let record = PageRecord {
             url,
-            title: self.title,
-            text: self.text,
+            title,
+            text,
             outlinks: self.outlinks,
             requested_url,
             ..PageRecord::default()

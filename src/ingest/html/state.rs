@@ -61,6 +61,10 @@ impl State {
                 return Some(End::Drawing);
             }
             Tag::Paragraph | Tag::Block => self.start_block(),
+            Tag::Frame => {
+                self.start_block();
+                self.frame(attribute);
+            }
             Tag::Raw | Tag::Root | Tag::Inline => {}
             _ if self.inert > 0 => {}
             Tag::Link => return self.start_link(attribute),
@@ -126,9 +130,8 @@ impl State {
 
     /// Text is about to come that ends at `text_end`; `markup` lies between it and the last.
     ///
-    /// Finding the ends of blocks here, rather than asking the parser to tell of each, makes
-    /// reading a third faster. An end tag inside a comment or an attribute counts too, and does
-    /// no more harm than a space.
+    /// The ends of blocks are found here, rather than asking the parser to tell of each. An end
+    /// tag inside a comment or an attribute counts too, and does no more harm than a space.
     pub(super) fn skip_markup(&mut self, markup: &[u8], text_end: usize) {
         self.text_end = text_end;
         let mut tags = memchr::memchr_iter(b'<', markup);
@@ -206,6 +209,13 @@ impl State {
         if let Some(link) = RawLink::of(attribute) {
             let image_text = attribute("alt").unwrap_or_default();
             self.links.push(RawLink { image_text, ..link });
+        }
+    }
+
+    fn frame(&mut self, attribute: Attribute) {
+        if let Some(href) = attribute("src").filter(|_| self.inert == 0) {
+            let image_text = attribute("title").unwrap_or_default();
+            self.links.push(RawLink { href, image_text, ..RawLink::default() });
         }
     }
 

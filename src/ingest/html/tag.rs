@@ -27,6 +27,8 @@ pub(super) enum Tag {
     Paragraph,
     /// `html` and `body`
     Root,
+    /// `frame` and `iframe`, whose source a crawler follows
+    Frame,
     /// Any other element that starts a line of its own or a cell
     Block,
     /// Any other element
@@ -48,12 +50,13 @@ impl Tag {
             b"script" | b"style" => Self::Raw,
             b"svg" => Self::Drawing,
             b"p" => Self::Paragraph,
+            b"frame" | b"iframe" => Self::Frame,
             b"html" | b"body" => Self::Root,
             b"address" | b"article" | b"aside" | b"blockquote" | b"br" | b"button" | b"caption"
             | b"center" | b"dd" | b"details" | b"dialog" | b"dir" | b"div" | b"dl" | b"dt"
-            | b"fieldset" | b"figcaption" | b"figure" | b"footer" | b"form" | b"frame" | b"h1"
+            | b"fieldset" | b"figcaption" | b"figure" | b"footer" | b"form" | b"h1"
             | b"h2" | b"h3" | b"h4" | b"h5" | b"h6" | b"head" | b"header" | b"hgroup" | b"hr"
-            | b"iframe" | b"input" | b"legend" | b"li" | b"listing" | b"main" | b"menu"
+            | b"input" | b"legend" | b"li" | b"listing" | b"main" | b"menu"
             | b"nav" | b"noscript" | b"object" | b"ol" | b"optgroup" | b"option" | b"plaintext"
             | b"pre" | b"search" | b"section" | b"select" | b"summary" | b"table" | b"tbody"
             | b"td" | b"text" | b"textarea" | b"tfoot" | b"th" | b"thead" | b"tr" | b"ul"
@@ -64,7 +67,7 @@ impl Tag {
 
     /// Whether text before and after the element's start or end stands apart.
     pub(super) fn breaks_text(self) -> bool {
-        matches!(self, Self::Block | Self::Paragraph | Self::Drawing)
+        matches!(self, Self::Block | Self::Paragraph | Self::Drawing | Self::Frame)
     }
 }
 

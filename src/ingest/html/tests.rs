@@ -192,6 +192,13 @@ fn a_canonical_url_counts_on_the_same_host_only() {
 }
 
 #[test]
+fn a_frame_is_a_link() {
+    links("<iframe src=toc.html title=Contents></iframe>", &["/dir/toc.html=Contents"]);
+    links("<frameset><frame src=x></frameset>", &["/dir/x="]);
+    links("<iframe></iframe><template><iframe src=x></iframe></template>", &[]);
+}
+
+#[test]
 fn a_quick_refresh_is_a_link() {
     links("<meta http-equiv=refresh content='0; url=x'>", &["/dir/x="]);
     links("<META HTTP-EQUIV=Refresh content=\"0;URL='x?a=1&amp;b'\">", &["/dir/x?a=1&b="]);
