@@ -49,8 +49,7 @@ impl Bm25 {
 
     /// `k1 (1 - b + b dl/avgdl)`.
     pub fn norm(self, length: u32, average_length: f64) -> f64 {
-        let relative =
-            if average_length > 0.0 { f64::from(length) / average_length } else { 0.0 };
+        let relative = if average_length > 0.0 { f64::from(length) / average_length } else { 0.0 };
         self.k1 * (1.0 - self.b + self.b * relative)
     }
 }
@@ -113,7 +112,10 @@ impl<'a> Scorer<'a> {
             .collect();
         let lengths = docs.length.iter().zip(&counted).filter(|(_, counted)| **counted);
         let statistics = lengths.fold(CollectionStatistics::default(), |sum, (&length, _)| {
-            CollectionStatistics { documents: sum.documents + 1, words: sum.words + u64::from(length) }
+            CollectionStatistics {
+                documents: sum.documents + 1,
+                words: sum.words + u64::from(length),
+            }
         });
         let average = statistics.average_length();
         let norms = docs.length.iter().map(|&length| bm25.norm(length, average)).collect();
@@ -179,7 +181,8 @@ impl<'a> Scorer<'a> {
     ) -> Result<(), StoreError> {
         scores.clear(self.norms.len());
         let docs = self.index.docs();
-        let visible = |doc: usize| seqs.contains(&docs.seq[doc]) && docs.superseded_at[doc] >= seqs.end;
+        let visible =
+            |doc: usize| seqs.contains(&docs.seq[doc]) && docs.superseded_at[doc] >= seqs.end;
         let wanted = |range: Range<usize>| {
             // A segment is skipped if none of its documents can be in the range.
             seqs.start == 0 || docs.seq[range].iter().any(|seq| seqs.contains(seq))
@@ -201,7 +204,7 @@ impl<'a> Scorer<'a> {
 
     /// The K best of the scored documents: score descending, then canonical URL ascending.
     pub fn top_k(&self, scores: &Scores, k: usize, urls: &UrlTable) -> Vec<(UrlId, f64)> {
-        let mut top: Vec<(UrlId, f64)> = Vec::with_capacity(k + 1);
+        let mut top: Vec<(UrlId, f64)> = Vec::with_capacity(k.min(scores.touched.len()) + 1);
         for &doc in &scores.touched {
             let entry = (self.index.docs().url[doc as usize], scores.by_doc[doc as usize]);
             insert_ranked(&mut top, entry, k, urls);
@@ -212,8 +215,8 @@ impl<'a> Scorer<'a> {
     /// Score of the current page of a URL in the scores of a query; 0 if it was not scored.
     pub fn score_of(&self, scores: &Scores, url: UrlId) -> f64 {
         match self.doc_of_url.get(url.index()) {
-            Some(&doc) if doc != u32::MAX => scores.by_doc[doc as usize],
-            _ => 0.0,
+            Some(&doc) => scores.by_doc.get(doc as usize).copied().unwrap_or(0.0),
+            None => 0.0,
         }
     }
 }
@@ -257,9 +260,13 @@ fn document_frequency(
     counted: &[bool],
 ) -> Result<u64, StoreError> {
     let mut df = 0;
-    index.for_each_block(postings, |_| true, |base, block, _| {
-        df += block.iter().filter(|&&doc| counted[(base + doc) as usize]).count() as u64;
-    })?;
+    index.for_each_block(
+        postings,
+        |_| true,
+        |base, block, _| {
+            df += block.iter().filter(|&&doc| counted[(base + doc) as usize]).count() as u64;
+        },
+    )?;
     Ok(df)
 }
 

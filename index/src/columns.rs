@@ -114,6 +114,7 @@ take_values!(take_text, Text, String);
 
 /// Writes a table row group by row group.
 pub struct TableWriter {
+    storage: Storage,
     schema: Schema,
     writer: SerializedFileWriter<PendingFile>,
     name: String,
@@ -126,17 +127,17 @@ impl TableWriter {
     /// # Errors
     /// The file cannot be created.
     pub fn create(storage: &Storage, name: &str, schema: Schema) -> Result<Self, StoreError> {
-        let message = parse_message_type(&schema.message()).map_err(|e| failed(name, &e))?;
-        let level = ZstdLevel::try_new(1).map_err(|e| failed(name, &e))?;
+        let message =
+            parse_message_type(&schema.message()).map_err(|e| failed(storage, name, &e))?;
+        let level = ZstdLevel::try_new(1).map_err(|e| failed(storage, name, &e))?;
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(level))
             .set_created_by("prospect".to_owned())
             .build();
         let pending = storage.start(name)?;
-        let writer =
-            SerializedFileWriter::new(pending, Arc::new(message), Arc::new(properties))
-                .map_err(|e| failed(name, &e))?;
-        Ok(Self { schema, writer, name: name.to_owned(), rows: 0 })
+        let writer = SerializedFileWriter::new(pending, Arc::new(message), Arc::new(properties))
+            .map_err(|e| failed(storage, name, &e))?;
+        Ok(Self { storage: storage.clone(), schema, writer, name: name.to_owned(), rows: 0 })
     }
 
     /// Writes one row group: one column per column of the schema, all of one length.
@@ -153,7 +154,7 @@ impl TableWriter {
         if !fits {
             return Err(StoreError::damaged(Path::new(&self.name), "its columns do not fit"));
         }
-        self.write_group(columns).map_err(|error| failed(&self.name, &error))?;
+        self.write_group(columns).map_err(|error| failed(&self.storage, &self.name, &error))?;
         self.rows += rows as u64;
         Ok(())
     }
@@ -191,26 +192,19 @@ impl TableWriter {
     /// # Errors
     /// The last writes, the sync or the rename failed.
     pub fn finish(self) -> Result<(FileEntry, u64), StoreError> {
-        let pending = self.writer.into_inner().map_err(|error| failed(&self.name, &error))?;
+        let pending =
+            self.writer.into_inner().map_err(|error| failed(&self.storage, &self.name, &error))?;
         Ok((pending.finish()?, self.rows))
     }
 }
 
-fn failed(name: &str, error: &ParquetError) -> StoreError {
-    // An I/O error of ours travels through the parquet crate as a boxed cause.
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(inner) = cause {
-        if let Some(io) = inner.downcast_ref::<std::io::Error>() {
-            let source = std::io::Error::new(io.kind(), io.to_string());
-            return StoreError::Io { operation: "write", path: name.into(), source };
-        }
-        cause = inner.source();
-    }
-    StoreError::Io {
+/// An error of the parquet crate; of ours where it only passed through that crate as text.
+fn failed(storage: &Storage, name: &str, error: &ParquetError) -> StoreError {
+    storage.failure().unwrap_or_else(|| StoreError::Io {
         operation: "write",
-        path: name.into(),
+        path: storage.path(name),
         source: std::io::Error::other(error.to_string()),
-    }
+    })
 }
 
 /// Reads the named columns of a table, one call of `take` per row group, in order.

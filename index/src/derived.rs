@@ -123,7 +123,7 @@ impl Derived {
         for entry in files {
             let path = self.storage.path(&entry.file);
             let found = crate::storage::checksum_file(&path, entry.file.clone())?;
-            entry.verify(&path, found.bytes, found.checksum)?;
+            entry.verify(&path, found.bytes, &found.checksum)?;
         }
         Ok(())
     }

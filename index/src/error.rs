@@ -82,10 +82,14 @@ impl StoreError {
                  backup or ingest the pages again into a new store"
             }
             Self::NewerFormat { .. } => "update prospect, or use a new directory",
-            Self::Locked { .. } => "wait for it to end; the lock is released when that process exits",
+            Self::Locked { .. } => {
+                "wait for it to end; the lock is released when that process exits"
+            }
             Self::NotAStore { .. } => "name a new or empty directory, or an existing store",
             Self::Missing { .. } => "create one with `prospect ingest --store DIR FILE…`",
-            Self::Derived { .. } => "delete the store's `derived` directory; it is rebuilt from the pages",
+            Self::Derived { .. } => {
+                "delete the store's `derived` directory; it is rebuilt from the pages"
+            }
             Self::Io { .. } | Self::Poisoned => return None,
         };
         Some(text.to_owned())

@@ -115,7 +115,8 @@ fn stale(
 ) -> Option<&'static str> {
     if state.max_words != max_words {
         Some("it was built for another n-gram length")
-    } else if state.end_seq > manifest.next_seq || state.lineage != manifest.lineage(state.end_seq) {
+    } else if state.end_seq > manifest.next_seq || state.lineage != manifest.lineage(state.end_seq)
+    {
         Some("it was built from other pages")
     } else if state.superseded != superseded(known, state.end_seq) {
         Some("pages it was built from were fetched again")
@@ -152,7 +153,11 @@ struct Update<'a> {
 }
 
 impl Update<'_> {
-    fn extend(&mut self, state: &mut Payload, files: &mut Vec<FileEntry>) -> Result<u64, StoreError> {
+    fn extend(
+        &mut self,
+        state: &mut Payload,
+        files: &mut Vec<FileEntry>,
+    ) -> Result<u64, StoreError> {
         let urls = match self.view {
             View::Frontier => self.discovered(state),
             View::History => self.fetched(state),
@@ -260,7 +265,11 @@ impl Update<'_> {
     }
 
     /// Merges the smallest segments while they are not much smaller than the next.
-    fn merge_tail(&self, state: &mut Payload, files: &mut Vec<FileEntry>) -> Result<(), StoreError> {
+    fn merge_tail(
+        &self,
+        state: &mut Payload,
+        files: &mut Vec<FileEntry>,
+    ) -> Result<(), StoreError> {
         let sizes: Vec<u64> = state.segments.iter().map(|segment| segment.urls).collect();
         let mut first = sizes.len().saturating_sub(1);
         let mut size = sizes.last().copied().unwrap_or(0) as f64;

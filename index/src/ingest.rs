@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::limits;
 use crate::manifest::{IngestEntry, SegmentEntry, SegmentKind};
 use crate::page::{PageRecord, UrlId};
-use crate::page_store::{Known, LINKS, NONE, PAGES, URLS};
+use crate::page_store::{Known, LINKS, NO_ANSWER, NONE, PAGES, URLS};
 use crate::store::Store;
 use crate::url::{self, UrlError};
 
@@ -34,6 +34,15 @@ pub struct PreparedPage {
     requested: Option<Spelled>,
     links: Vec<(Spelled, String)>,
     cuts: BTreeMap<&'static str, u64>,
+}
+
+impl PreparedPage {
+    /// Counts what the reader of the input cut, by name.
+    pub fn note_cuts(&mut self, cuts: &[(&'static str, u32)]) {
+        for &(name, times) in cuts {
+            *self.cuts.entry(name).or_insert(0) += u64::from(times);
+        }
+    }
 }
 
 /// Brings a record into the form that a store takes.
@@ -171,8 +180,9 @@ impl IngestSession {
     /// Starts an ingest. The session owns the store until it ends.
     ///
     /// # Errors
-    /// The tables cannot be read, or a file cannot be created.
+    /// The tables are damaged or cannot be read, or a file cannot be created.
     pub fn start(store: Store) -> Result<Self, StoreError> {
+        store.verify_kinds(&[SegmentKind::Urls, SegmentKind::Pages])?;
         let known = Known::load(store.storage(), store.manifest(), false)?;
         let pages = TableWriter::create(store.storage(), &store.segment_name(PAGES), PAGES)?;
         let links = TableWriter::create(store.storage(), &store.segment_name(LINKS), LINKS)?;
@@ -199,7 +209,9 @@ impl IngestSession {
         self.next_seq += 1;
         let url = self.id(&page.url);
         let requested = page.requested.as_ref().map(|requested| self.id(requested));
-        let status = page.record.status.unwrap_or(0);
+        // 0 in an input says that there was no answer; in the table, that nothing is known.
+        let status =
+            page.record.status.map_or(0, |status| if status == 0 { NO_ANSWER } else { status });
         self.count(&page, url);
         self.known.pages.note(url, seq, status, requested);
         for (target, anchor) in page.links {
@@ -213,7 +225,8 @@ impl IngestSession {
         let row = [url.0, seq, u32::from(status), requested];
         self.rows.pages.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
         let record = page.record;
-        let keep = |text: String| if status == 0 || status < 300 { text } else { String::new() };
+        let success = record.is_success();
+        let keep = |text: String| if success { text } else { String::new() };
         let texts = [
             keep(record.title),
             keep(record.text),
@@ -232,13 +245,16 @@ impl IngestSession {
     ///
     /// # Errors
     /// A write failed; the previous state stands.
-    pub fn commit(mut self, fingerprint: &str) -> Result<(Store, IngestCounts, Committed), StoreError> {
+    pub fn commit(
+        mut self,
+        fingerprint: &str,
+    ) -> Result<(Store, IngestCounts, Committed), StoreError> {
         let last = self.store.manifest().ingests.last();
         if last.is_some_and(|ingest| ingest.fingerprint == fingerprint) {
-            return Ok((self.store, self.counts, Committed::Unchanged));
+            return self.give_up(Committed::Unchanged);
         }
         if self.next_seq == self.first_seq {
-            return Ok((self.store, self.counts, Committed::Empty));
+            return self.give_up(Committed::Empty);
         }
         self.flush()?;
         self.counts.new_urls = (self.known.urls.len() - self.first_url) as u64;
@@ -260,6 +276,14 @@ impl IngestSession {
             manifest.ingests.push(IngestEntry { fingerprint, first_seq, end_seq });
         })?;
         Ok((self.store, self.counts, Committed::Stored))
+    }
+
+    /// Ends without a commit, and without a trace.
+    fn give_up(self, how: Committed) -> Result<(Store, IngestCounts, Committed), StoreError> {
+        let Self { store, counts, pages, links, .. } = self;
+        drop((pages, links));
+        store.remove_orphans()?;
+        Ok((store, counts, how))
     }
 
     /// Counts so far.

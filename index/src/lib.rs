@@ -1,6 +1,140 @@
 //! The on-disk side of Prospect: everything that must survive a crash, and everything that is
 //! searched.
-#![doc = ""]
+//!
+//! # What it is
+//!
+//! A *store* is a directory. It keeps what a crawl has shown so far: URLs, fetched pages, links,
+//! and the plans made from them. Over these it answers two kinds of questions, exactly:
+//!
+//! - which *pages* answer a query best: [`text_index`] and [`bm25`];
+//! - which *URLs not fetched yet* share words with a query: [`frontier`] and [`ngram`].
+//!
+//! What is worth fetching is not decided here: this crate knows no policy, no model, no clock and
+//! no randomness. The same records give the same bytes of truth and the same answers.
+//!
+//! ```
+//! use prospect_index::bm25::{Bm25, Scorer, Scores};
+//! use prospect_index::ingest::ingest_all;
+//! use prospect_index::page::PageRecord;
+//! use prospect_index::store::{Store, StoreOptions};
+//! use prospect_index::text_index::TextIndex;
+//! use prospect_index::words::words;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let dir = tempfile::tempdir()?;
+//! # let root = dir.path();
+//! let page = |url: &str, text: &str| PageRecord {
+//!     url: url.to_owned(),
+//!     text: text.to_owned(),
+//!     ..PageRecord::default()
+//! };
+//! let pages = vec![
+//!     page("https://a.test/", "Planning a crawl"),
+//!     page("https://b.test/", "A crawl, a crawl, a budget"),
+//! ];
+//! ingest_all(root, pages, "names these inputs")?;
+//!
+//! let store = Store::open(root, &StoreOptions::default())?;
+//! let known = store.known()?;
+//! let (index, _) = TextIndex::open(store.storage(), store.manifest(), &known.pages)?;
+//! let query = words("crawl budget");
+//! let end_seq = store.manifest().next_seq;
+//! let scorer = Scorer::new(&index, Bm25::default(), end_seq, query.iter().map(String::as_str))?;
+//! let mut scores = Scores::default();
+//! scorer.score(&scorer.term_ids(&query), 0..end_seq, &mut scores)?;
+//! let best = scorer.top_k(&scores, 10, &known.urls);
+//! assert_eq!(best.len(), 2);
+//! assert_eq!(known.urls.url(best[0].0), "https://b.test/");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What lies where
+//!
+//! ```text
+//! DIR/MANIFEST.json                    the commit point: every live file of the truth, with
+//!                                      length and checksum; its own checksum beside it
+//! DIR/LOCK                             held by the one process that works on the store
+//! DIR/segments/urls-000002.parquet     truth: known URLs, row number = UrlId
+//!             /pages-000002.parquet    fetched pages and failed fetches, by fetch_seq
+//!             /links-000002.parquet    links that pages show, with anchors, by fetch_seq
+//!             /…                       plans, workloads, outcomes
+//! DIR/derived/text/                    Tantivy: title and text of pages
+//!            /frontier/                n-grams of uncrawled URLs and their anchors
+//!            /history/                 n-grams of crawled pages, as known before their cycle
+//!            /*/STATE.json             files with length and checksum, and what they were built from
+//! ```
+//!
+//! A segment is written once and never changed; the number in its name is the generation, which
+//! counts commits. A record has a `fetch_seq`, its place in the order of all records, and belongs
+//! to a *cycle*, a run of `fetch_seq`. A page fetched again does not change the older record: it
+//! marks it as superseded from its own `fetch_seq` on, so that the store as of any `fetch_seq` can
+//! be seen.
+//!
+//! # How a commit works
+//!
+//! 1. Each new segment is written under a temporary name, synced, renamed, and its directory
+//!    synced. No manifest names it yet: it does not exist.
+//! 2. The manifest is replaced in the same four steps. Its rename is the commit.
+//! 3. What a crash left behind, segments that no manifest names and temporary files, is removed
+//!    when the store is opened next.
+//!
+//! So a reader finds the state before or the state after, whatever step was the last. After one
+//! failed write a handle refuses to write again ([`error::StoreError::Poisoned`]). An ingest that
+//! is run again after its commit is known by its fingerprint and changes nothing.
+//!
+//! One process at a time works on a store. The lock is the operating system's and ends with the
+//! process, however that ends.
+//!
+//! # Derived structures
+//!
+//! Everything below `derived` can be deleted at any time. Each structure has a state file, written
+//! last and atomically, that names its files and the pages it was built from. A structure that is
+//! missing, of another version, built from other pages, or damaged in a single bit is built anew,
+//! and the caller is told why ([`text_index::Refresh::rebuilt`]); one that is merely behind is
+//! extended by what is new. Segments are kept in geometric sizes, so that a page or URL is
+//! rewritten logarithmically often.
+//!
+//! # What is verified when
+//!
+//! | What | When |
+//! |---|---|
+//! | checksum of the manifest, length of every live file | [`store::Store::open`] |
+//! | checksum of `urls`, `pages` and `links` | [`store::Store::known`] and the start of an ingest (without `links`, which it does not read) |
+//! | checksum of the other tables | [`store::Store::read_segments`] |
+//! | checksum of a derived structure | each time it is opened |
+//! | everything, and every row | [`check::check`] with `full` |
+//!
+//! # Memory
+//!
+//! While a store is in use: the bytes of the URLs and about 16 each, 12 bytes a URL and 8 a record
+//! of fetch history, 20 bytes a link and the distinct anchor texts. The text index: 16 bytes a
+//! document, postings mapped; indexing takes 128 MiB. The n-gram index: see [`ngram`]. An ingest
+//! holds up to 16 MiB of text. Caps on records are in [`limits`].
+//!
+//! # What we assume about the disk
+//!
+//! A rename within a directory is atomic, and what was synced before it is there after it. We do
+//! not assume that unsynced data survives, nor that bits stay as they were written. A file that is
+//! changed *while* it is in use is not noticed. Locks work: a network file system without them is
+//! no place for a store.
+//!
+//! # The modules
+//!
+//! | Module | Responsible for |
+//! |---|---|
+//! | [`storage`] | the only door to the disk; fault injection for tests |
+//! | [`manifest`] | the commit point |
+//! | [`store`] | the handle: lock, opening, commits |
+//! | [`columns`] | flat tables as Parquet files |
+//! | [`page`], [`url`], [`words`], [`limits`] | records, canonical URLs, words, caps |
+//! | [`url_table`], [`page_store`], [`link_table`] | known URLs, fetches and texts, links |
+//! | [`ingest`] | from records to one commit |
+//! | [`derived`] | states of what can be rebuilt |
+//! | [`text_index`], [`bm25`] | search over pages |
+//! | [`ngram`], [`frontier`] | matches over URLs and anchors |
+//! | [`check`] | walking a store and proving it |
+//! | [`error`] | what can go wrong, with the way out |
 
 pub mod bm25;
 pub mod check;

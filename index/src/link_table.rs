@@ -34,15 +34,13 @@ pub struct LinkTable {
 impl LinkTable {
     /// Adds a link; links come in order of `seq`.
     pub fn push(&mut self, from: UrlId, to: UrlId, seq: u32, anchor: &str) {
-        let id = match self.anchor_ids.get(anchor) {
-            Some(&id) => id,
-            None => {
-                let id = self.anchors.len() as u32;
-                self.anchors.push(anchor.into());
-                self.anchor_ids.insert(anchor.into(), id);
-                id
-            }
-        };
+        let known = self.anchor_ids.get(anchor).copied();
+        let id = known.unwrap_or_else(|| {
+            let id = self.anchors.len() as u32;
+            self.anchors.push(anchor.into());
+            self.anchor_ids.insert(anchor.into(), id);
+            id
+        });
         self.links.push(Link { from, to, anchor: id, seq });
     }
 

@@ -246,7 +246,8 @@ mod tests {
         assert!(matches!(Manifest::load(&storage), Err(StoreError::Damaged { .. })));
 
         let body = r#"{"format":99,"unheard":"of"}"#;
-        let sealed = format!(r#"{{"manifest":{body},"checksum":"{}"}}"#, Checksum::of(body.as_bytes()));
+        let sealed =
+            format!(r#"{{"manifest":{body},"checksum":"{}"}}"#, Checksum::of(body.as_bytes()));
         storage.write(MANIFEST, sealed.as_bytes()).unwrap();
         let error = Manifest::load(&storage).unwrap_err();
         assert!(matches!(error, StoreError::NewerFormat { found: 99, supported: FORMAT, .. }));

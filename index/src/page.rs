@@ -40,7 +40,8 @@ pub struct PageRecord {
     /// Links in document order.
     #[serde(default)]
     pub outlinks: Vec<Outlink>,
-    /// HTTP status; `None` where the input does not tell. Anything but 2xx is a failed fetch.
+    /// HTTP status; `None` where the input does not tell, 0 where no server answered. Anything
+    /// but 2xx is a failed fetch.
     #[serde(default)]
     pub status: Option<u16>,
     /// URL that was asked for, where a redirect led elsewhere.

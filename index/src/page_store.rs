@@ -1,7 +1,7 @@
 //! Which URL was fetched when, and the fetched pages themselves: the tables of the truth and
 //! their schemas.
 
-use crate::columns::{Column, ColumnType, Schema, read_table};
+use crate::columns::{ColumnType, Schema, read_table};
 use crate::error::StoreError;
 use crate::link_table::LinkTable;
 use crate::manifest::{Manifest, SegmentKind};
@@ -16,7 +16,11 @@ pub const NONE: u32 = u32::MAX;
 pub const URLS: Schema =
     Schema { name: "urls", columns: &[("url", ColumnType::Text), ("spelling", ColumnType::Text)] };
 
-/// Fetched pages and failed fetches. `status` 0 means the input did not tell.
+/// Status of a fetch that no server answered, where the input says 0: above every HTTP status.
+pub const NO_ANSWER: u16 = 1_000;
+
+/// Fetched pages and failed fetches. `status` 0 means the input did not tell, [`NO_ANSWER`] that
+/// no server answered.
 pub const PAGES: Schema = Schema {
     name: "pages",
     columns: &[
@@ -57,7 +61,7 @@ pub enum Fetch {
     Failed {
         /// `fetch_seq`.
         seq: u32,
-        /// HTTP status.
+        /// HTTP status, or [`NO_ANSWER`].
         status: u16,
     },
     /// It was asked for and led to another URL.
@@ -155,10 +159,9 @@ impl PageTable {
         } else if old.is_none() || matches!(status, 404 | 410) {
             self.fetches[url.index()] = Fetch::Failed { seq, status };
             self.pages -= usize::from(old.is_some());
-        } else {
-            return;
         }
-        if let Some(old) = old {
+        let replaced = old.filter(|_| self.fetch(url).seq() == Some(seq));
+        if let Some(old) = replaced {
             self.superseded_at[old as usize] = seq;
         }
         if let Some(requested) = requested.filter(|&id| id != url && self.page_seq(id).is_none()) {
@@ -222,12 +225,16 @@ impl Known {
         for segment in manifest.segments_of(SegmentKind::Pages) {
             let path = storage.path(&segment.file.file);
             read_table(&path, PAGES, &names, |mut columns| {
-                let values: Vec<Vec<u32>> = columns.iter_mut().map(Column::take_u32).collect();
-                for row in 0..values[0].len() {
-                    let requested = (values[3][row] != NONE).then(|| UrlId(values[3][row]));
-                    let status = values[2][row] as u16;
-                    self.check_id(&path, values[0][row])?;
-                    self.pages.note(UrlId(values[0][row]), values[1][row], status, requested);
+                let (urls, seqs) = (columns[0].take_u32(), columns[1].take_u32());
+                let (statuses, requested) = (columns[2].take_u32(), columns[3].take_u32());
+                for (row, &url) in urls.iter().enumerate() {
+                    self.check_id(&path, url)?;
+                    let requested = (requested[row] != NONE).then_some(requested[row]);
+                    if let Some(id) = requested {
+                        self.check_id(&path, id)?;
+                    }
+                    let status = statuses[row] as u16;
+                    self.pages.note(UrlId(url), seqs[row], status, requested.map(UrlId));
                 }
                 Ok(())
             })?;
@@ -243,6 +250,7 @@ impl Known {
                 let (from, seq) = (columns[0].take_u32(), columns[1].take_u32());
                 let (to, anchors) = (columns[2].take_u32(), columns[3].take_text());
                 for row in 0..from.len() {
+                    self.check_id(&path, from[row])?;
                     self.check_id(&path, to[row])?;
                     let source = UrlId(from[row]);
                     // Links of a version that was replaced are no longer shown by anyone.
@@ -331,10 +339,11 @@ mod tests {
         let mut table = PageTable::default();
         table.note(UrlId(3), 0, 0, None);
         table.note(UrlId(3), 1, 200, Some(UrlId(5)));
-        table.note(UrlId(3), 2, 503, None);
+        table.note(UrlId(3), 2, 503, Some(UrlId(6)));
         table.note(UrlId(4), 3, 500, None);
         assert_eq!(table.fetch(UrlId(3)), Fetch::Page { seq: 1 });
         assert_eq!(table.fetch(UrlId(5)), Fetch::Redirected { seq: 1 });
+        assert_eq!(table.fetch(UrlId(6)), Fetch::Redirected { seq: 2 });
         assert_eq!(table.fetch(UrlId(4)), Fetch::Failed { seq: 3, status: 500 });
         assert_eq!((table.record(0), table.record(2)), (Some((UrlId(3), 1)), None));
         assert_eq!((table.len(), table.in_frontier(UrlId(9))), (1, true));

@@ -8,7 +8,7 @@
 //! ```
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, Write};
+use std::io::{ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -48,6 +48,17 @@ impl Store {
     /// # Errors
     /// The store is missing, in use, damaged, of a newer format, or no store at all.
     pub fn open(root: &Path, options: &StoreOptions) -> Result<Self, StoreError> {
+        let store = Self::open_unverified(root, options)?;
+        for segment in &store.manifest.segments {
+            verify_segment_length(&store.storage, segment)?;
+        }
+        store.remove_orphans()?;
+        Ok(store)
+    }
+
+    /// Opens a store whatever its segments look like: for `check`, which lists all damage where
+    /// [`Store::open`] stops at the first.
+    pub(crate) fn open_unverified(root: &Path, options: &StoreOptions) -> Result<Self, StoreError> {
         check_place(root, options.create)?;
         let storage = Storage::create(root, options.faults.clone())?;
         let lock = lock(root, &options.holder)?;
@@ -60,10 +71,7 @@ impl Store {
             }
             None => return Err(StoreError::Missing { path: root.to_owned() }),
         };
-        let store = Self { root: root.to_owned(), storage, manifest, _lock: lock };
-        store.verify_lengths()?;
-        store.remove_orphans()?;
-        Ok(store)
+        Ok(Self { root: root.to_owned(), storage, manifest, _lock: lock })
     }
 
     /// The store's directory.
@@ -146,24 +154,16 @@ impl Store {
         Ok(())
     }
 
-    fn verify_kinds(&self, kinds: &[SegmentKind]) -> Result<(), StoreError> {
+    /// Verifies the checksums of the tables of `kinds`: their files are about to be read.
+    pub(crate) fn verify_kinds(&self, kinds: &[SegmentKind]) -> Result<(), StoreError> {
         for segment in self.manifest.segments.iter().filter(|s| kinds.contains(&s.kind)) {
             verify_segment(&self.storage, segment)?;
         }
         Ok(())
     }
 
-    fn verify_lengths(&self) -> Result<(), StoreError> {
-        for segment in &self.manifest.segments {
-            let path = self.storage.path(&segment.file.file);
-            let metadata = std::fs::metadata(&path).map_err(StoreError::io("read", &path))?;
-            segment.file.verify_length(&path, metadata.len())?;
-        }
-        Ok(())
-    }
-
     /// Removes segment files that no commit names, and temporary files.
-    fn remove_orphans(&self) -> Result<(), StoreError> {
+    pub(crate) fn remove_orphans(&self) -> Result<(), StoreError> {
         for name in self.storage.list("segments")? {
             let file = format!("segments/{name}");
             if !self.manifest.segments.iter().any(|segment| segment.file.file == file) {
@@ -185,8 +185,30 @@ impl Store {
 /// It is missing or damaged.
 pub fn verify_segment(storage: &Storage, segment: &SegmentEntry) -> Result<(), StoreError> {
     let path = storage.path(&segment.file.file);
-    let found = checksum_file(&path, segment.file.file.clone())?;
-    segment.file.verify(&path, found.bytes, found.checksum)
+    let found = checksum_file(&path, segment.file.file.clone());
+    let found = found.map_err(|error| missing_is_damage(&path, error))?;
+    segment.file.verify(&path, found.bytes, &found.checksum)
+}
+
+/// Verifies the length of a segment alone, which costs no reading.
+///
+/// # Errors
+/// It is missing or damaged.
+pub fn verify_segment_length(storage: &Storage, segment: &SegmentEntry) -> Result<(), StoreError> {
+    let path = storage.path(&segment.file.file);
+    let found = std::fs::metadata(&path).map_err(StoreError::io("read", &path));
+    let found = found.map_err(|error| missing_is_damage(&path, error))?;
+    segment.file.verify_length(&path, found.len())
+}
+
+/// A file that the manifest names and that is not there is damage, not a failed operation.
+fn missing_is_damage(path: &Path, error: StoreError) -> StoreError {
+    match error {
+        StoreError::Io { source, .. } if source.kind() == ErrorKind::NotFound => {
+            StoreError::damaged(path, "it is missing")
+        }
+        other => other,
+    }
 }
 
 /// Refuses a place that holds something else, before anything is written there.

@@ -16,7 +16,9 @@ use tantivy::schema::{
     FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
 };
 use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
-use tantivy::{Index, IndexReader, IndexWriter, InvertedIndexReader, ReloadPolicy, TantivyDocument};
+use tantivy::{
+    Index, IndexReader, IndexWriter, InvertedIndexReader, ReloadPolicy, TantivyDocument,
+};
 
 use crate::derived::{Derived, Found};
 use crate::error::StoreError;
@@ -29,6 +31,7 @@ use crate::words;
 /// Version of the index's layout; another one is rebuilt.
 const VERSION: u32 = 1;
 const TOKENIZER: &str = "prospect-words";
+const LOCK_SUFFIX: &str = ".lock";
 /// Memory of the indexing writer; beyond it a segment is written.
 const WRITER_BYTES: usize = 128 << 20;
 /// Documents of one segment are merged with the next larger one while they are at least this share
@@ -93,17 +96,23 @@ impl TextIndex {
     ///
     /// # Errors
     /// The pages cannot be read or the index cannot be written.
-    pub fn open(storage: &Storage, manifest: &Manifest, pages: &PageTable) -> Result<(Self, Refresh)> {
+    pub fn open(
+        storage: &Storage,
+        manifest: &Manifest,
+        pages: &PageTable,
+    ) -> Result<(Self, Refresh)> {
         let derived = Derived::new(storage, "text", VERSION);
         let mut refresh = Refresh { total: pages.len() as u64, ..Refresh::default() };
         let from_seq = match derived.find::<Payload>() {
-            Found::Whole(state, _) if state.end_seq == manifest.next_seq
-                && state.lineage == manifest.lineage(state.end_seq) =>
+            Found::Whole(state, _)
+                if state.end_seq == manifest.next_seq
+                    && state.lineage == manifest.lineage(state.end_seq) =>
             {
                 return Ok((Self::read(storage, &derived, pages)?, refresh));
             }
-            Found::Whole(state, _) if state.end_seq < manifest.next_seq
-                && state.lineage == manifest.lineage(state.end_seq) =>
+            Found::Whole(state, _)
+                if state.end_seq < manifest.next_seq
+                    && state.lineage == manifest.lineage(state.end_seq) =>
             {
                 state.end_seq
             }
@@ -224,8 +233,7 @@ fn schema() -> (Schema, Fields) {
         url_id: builder.add_u64_field("url_id", number.clone()),
         seq: builder.add_u64_field("seq", number.clone()),
         length: builder.add_u64_field("length", number),
-        body: builder
-            .add_text_field("body", TextOptions::default().set_indexing_options(indexing)),
+        body: builder.add_text_field("body", TextOptions::default().set_indexing_options(indexing)),
     };
     (builder.build(), fields)
 }
@@ -261,7 +269,9 @@ fn extend(storage: &Storage, manifest: &Manifest, derived: &Derived, from_seq: u
     writer.wait_merging_threads().map_err(StoreError::text)?;
     let end_seq = manifest.next_seq;
     let mut files = storage.seal_directory(derived.directory())?;
-    files.retain(|entry| !entry.file.ends_with(".lock") && !entry.file.ends_with("STATE.json"));
+    // Tantivy's lock files come and go; the state cannot name itself.
+    let kept = |file: &str| !file.ends_with(LOCK_SUFFIX) && !file.ends_with("STATE.json");
+    files.retain(|entry| kept(&entry.file));
     derived.publish(&Payload { end_seq, lineage: manifest.lineage(end_seq) }, files)?;
     Ok(added)
 }

@@ -146,6 +146,7 @@ pub const SITE_GROUPS: usize = 50;
 impl SiteLevel {
     /// The coarsest level that divides `urls` into at least [`SITE_GROUPS`] groups; the finest
     /// where none does.
+    #[allow(clippy::needless_pass_by_value, reason = "iterators are passed by value")]
     pub fn of<'a>(urls: impl Iterator<Item = &'a str> + Clone) -> Self {
         [Self::Domain, Self::Host]
             .into_iter()

@@ -45,7 +45,7 @@ impl UrlTable {
 
     /// The spelling first seen: what outputs print.
     pub fn spelling(&self, id: UrlId) -> &str {
-        self.spellings.get(&id.0).map_or_else(|| self.url(id), |spelling| spelling)
+        self.spellings.get(&id.0).map_or(self.url(id), |spelling| spelling)
     }
 
     /// The id of a canonical URL.

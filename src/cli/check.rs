@@ -32,13 +32,24 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         for what in &report.damage {
             say(global, &format!("damaged: {what}"));
         }
-        let error = anyhow::anyhow!("the store is damaged in {} places; {first}", report.damage.len());
-        return Err(Failure::input(error, "restore the named files from a backup, or ingest the pages again into a new store"));
+        let error =
+            anyhow::anyhow!("the store is damaged in {} places; {first}", report.damage.len());
+        return Err(Failure::input(
+            error,
+            "restore the named files from a backup, or ingest the pages again into a new store",
+        ));
     }
-    let how = if args.full { "every file verified" } else { "manifest and lengths verified; --full reads every file" };
+    let how = if args.full {
+        "every file verified"
+    } else {
+        "manifest and lengths verified; --full reads every file"
+    };
     say(
         global,
-        &format!("sound: generation {}, {} files, {} URLs; {how}", report.generation, report.files, report.urls),
+        &format!(
+            "sound: generation {}, {} files, {} URLs; {how}",
+            report.generation, report.files, report.urls
+        ),
     );
     Ok(())
 }

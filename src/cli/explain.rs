@@ -35,7 +35,10 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let open = OpenStore::open(&args.store, "prospect explain", limits::NGRAM_WORDS)?;
     let Some(id) = open.known.urls.get(&address) else {
         let error = anyhow::anyhow!("the store does not know {address}: no page links to it");
-        return Err(Failure::input(error, "a URL becomes known when a page that links to it is ingested"));
+        return Err(Failure::input(
+            error,
+            "a URL becomes known when a page that links to it is ingested",
+        ));
     };
     let stored = open.store.manifest().plan.clone().ok_or(CycleError::NoPlan)?;
     let settings: PlanSettings =

@@ -10,7 +10,8 @@ use rayon::prelude::*;
 
 use super::output::{self, Failure, Progress, say};
 use super::{Global, plan};
-use crate::cycle::{OpenStore, close};
+use crate::cycle::OpenStore;
+use crate::cycle::close::{self, CycleOutcome};
 use crate::ingest::{self, PageSource, SourceItem, SourceOptions};
 
 /// Records that are read at once.
@@ -58,12 +59,27 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let mut source = ingest::open(&args.files, &options)?;
     let store = open_store(&args.store, "prospect ingest")?;
     let mut session = IngestSession::start(store)?;
-    let skipped = read(source.as_mut(), &mut session, args.strict, global)?;
+    let skipped = match read(source.as_mut(), &mut session, args.strict, global) {
+        Ok(skipped) => skipped,
+        Err(failure) => {
+            drop(session);
+            // Opening a store removes what an ingest that was given up has left there.
+            let _ = open_store(&args.store, "prospect ingest");
+            return Err(failure);
+        }
+    };
     let (store, counts, committed) = session.commit(&source.fingerprint())?;
     let mut open = OpenStore::of(store, limits::NGRAM_WORDS)?;
-    report(global, &open, &counts, &skipped, committed)?;
-    if args.close {
-        plan::say_outcome(global, &close::close(&mut open)?);
+    let closed = match open.store.manifest().plan {
+        Some(_) if args.close => Some(close::close(&mut open)?),
+        _ => None,
+    };
+    report(global, &open, &counts, &skipped, committed, closed.as_ref())?;
+    match &closed {
+        Some(outcome) => plan::say_outcome(global, outcome),
+        // Not an error: the same command may have closed it before it was interrupted.
+        None if args.close => say(global, "there is no open plan to close"),
+        None => {}
     }
     let next = "prospect plan --store";
     let directory = args.store.display();
@@ -97,7 +113,10 @@ fn read(
                 Ok(page) => session.add(page)?,
                 Err((reason, example)) if strict => {
                     let error = anyhow::anyhow!("{example}: {reason}");
-                    return Err(Failure::input(error, "nothing was stored; without --strict bad records are skipped and counted"));
+                    return Err(Failure::input(
+                        error,
+                        "nothing was stored; without --strict bad records are skipped and counted",
+                    ));
                 }
                 Err((reason, example)) => skipped.count(&reason, || example),
             }
@@ -130,6 +149,7 @@ fn report(
     counts: &IngestCounts,
     skipped: &Skipped,
     committed: Committed,
+    closed: Option<&CycleOutcome>,
 ) -> Result<(), Failure> {
     if global.json {
         let skipped: BTreeMap<&str, serde_json::Value> = skipped
@@ -144,6 +164,7 @@ fn report(
             "stored": committed == Committed::Stored,
             "counts": counts,
             "skipped": skipped,
+            "closed": closed,
             "pages": open.known.pages.len(),
             "urls": open.known.urls.len(),
             "refreshed": open.refreshes,
@@ -163,7 +184,12 @@ fn report(
             global,
             &format!(
                 "{} pages and {} failed fetches stored; {} replaced, {} repeated; {} links; {} new URLs",
-                counts.pages, counts.failed, counts.replaced, counts.repeated, counts.links, counts.new_urls
+                counts.pages,
+                counts.failed,
+                counts.replaced,
+                counts.repeated,
+                counts.links,
+                counts.new_urls
             ),
         );
     }

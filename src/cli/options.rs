@@ -27,6 +27,8 @@ pub(super) enum MatchArg {
 pub(super) enum ReadingArg {
     /// The chance to enter a query's top K.
     Chance,
+    /// The same, with candidates competing for the places.
+    Competing,
     /// Whether the expected score is in the sketch.
     Sketch,
 }
@@ -55,16 +57,16 @@ pub(super) struct PlanOptions {
     #[arg(long, value_name = "N")]
     per_site: Option<usize>,
     /// Share of the budget that is drawn at random.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, allow_negative_numbers = true)]
     explore: f64,
     /// Seed of the draw.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Plan for the neediest queries only: a number, or a share below 1 such as 0.1.
-    #[arg(long, value_name = "N|SHARE")]
+    #[arg(long, value_name = "N|SHARE", allow_negative_numbers = true)]
     needy: Option<String>,
     /// Share of a query's n-grams that a URL must hold.
-    #[arg(long, value_name = "SHARE", default_value_t = MatchRule::default().rho)]
+    #[arg(long, value_name = "SHARE", default_value_t = MatchRule::default().rho, allow_negative_numbers = true)]
     rho: f64,
     /// How n-grams are weighed against rho.
     #[arg(long = "match", value_enum, default_value = "idf")]
@@ -76,22 +78,22 @@ pub(super) struct PlanOptions {
     #[arg(long, value_name = "N", default_value_t = DEFAULT_K)]
     top: usize,
     /// Reading of the score estimate.
-    #[arg(long, value_enum, default_value = "chance")]
+    #[arg(long, value_enum, default_value = "competing")]
     reading: ReadingArg,
     /// Importance of the query-independent part.
     #[arg(long, value_enum, default_value = "inlinks")]
     importance: ImportanceArg,
     /// Weight of the query-based impact.
-    #[arg(long, value_name = "W", default_value_t = 0.9)]
+    #[arg(long, value_name = "W", default_value_t = 0.9, allow_negative_numbers = true)]
     query_weight: f64,
     /// Weight of the query-independent impact.
-    #[arg(long, value_name = "W", default_value_t = 0.1)]
+    #[arg(long, value_name = "W", default_value_t = 0.1, allow_negative_numbers = true)]
     importance_weight: f64,
     /// BM25's k1.
-    #[arg(long, value_name = "K1", default_value_t = Bm25::default().k1)]
+    #[arg(long, value_name = "K1", default_value_t = Bm25::default().k1, allow_negative_numbers = true)]
     k1: f64,
     /// BM25's b.
-    #[arg(long, value_name = "B", default_value_t = Bm25::default().b)]
+    #[arg(long, value_name = "B", default_value_t = Bm25::default().b, allow_negative_numbers = true)]
     b: f64,
 }
 
@@ -110,6 +112,7 @@ impl PlanOptions {
             rule,
             reading: match self.reading {
                 ReadingArg::Chance => ImpactReading::Chance,
+                ReadingArg::Competing => ImpactReading::Competing,
                 ReadingArg::Sketch => ImpactReading::Sketch,
             },
             importance: match self.importance {
@@ -151,20 +154,26 @@ fn range(name: &str, value: f64, least: f64, most: f64) -> Result<f64, Failure> 
         return Ok(value);
     }
     let error = anyhow::anyhow!("{name} is {value}; it must lie between {least} and {most}");
-    Err(Failure::input(error, format!("for example {name} {}", f64::midpoint(least, most.min(1.0)))))
+    Err(Failure::input(
+        error,
+        format!("for example {name} {}", f64::midpoint(least, most.min(1.0))),
+    ))
 }
 
 fn whole(name: &str, value: usize, least: usize, most: usize) -> Result<usize, Failure> {
     if (least..=most).contains(&value) {
         return Ok(value);
     }
-    let error = anyhow::anyhow!("{name} is {value}; it must be at least {least} and at most {most}");
+    let end = if most == usize::MAX { String::new() } else { format!(" and at most {most}") };
+    let error = anyhow::anyhow!("{name} is {value}; it must be at least {least}{end}");
     Err(Failure::input(error, format!("for example {name} {least}")))
 }
 
 fn needy(given: &str) -> Result<Needy, Failure> {
     let bad = || {
-        let error = anyhow::anyhow!("--needy is {given:?}; a number of queries or a share below 1 was expected");
+        let error = anyhow::anyhow!(
+            "--needy is {given:?}; a number of queries or a share below 1 was expected"
+        );
         Failure::input(error, "for example --needy 1000, or --needy 0.1 for a tenth")
     };
     if let Ok(count) = given.parse::<usize>() {

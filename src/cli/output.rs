@@ -43,7 +43,8 @@ impl From<StoreError> for Failure {
 impl From<CycleError> for Failure {
     fn from(error: CycleError) -> Self {
         let hint = error.hint();
-        let ours = matches!(error, CycleError::Estimate(_) | CycleError::Ngram(_)) && hint.is_none();
+        let ours =
+            matches!(error, CycleError::Estimate(_) | CycleError::Ngram(_)) && hint.is_none();
         Self { error: error.into(), hint, code: if ours { 2 } else { 1 } }
     }
 }

@@ -1,6 +1,6 @@
 //! `prospect plan`: the next batch, committed to the store.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -46,25 +46,35 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let format = format_named(&args.format)?;
     let mut settings = args.options.settings()?;
     let workload = workload::load(&args.workload)?;
+    check_writable(&args.out)?;
     let mut open = OpenStore::open(&args.store, "prospect plan", limits::NGRAM_WORDS)?;
     output::say_refreshes(global, &open.refreshes);
     let within = match &args.within {
         Some(path) => within(path, &open.known, &mut settings)?,
         None => Vec::new(),
     };
-    close_if_fetched(&mut open, global)?;
+    let closed = close_if_fetched(&mut open, global)?;
     let plan = planner::plan(&open, &workload, &within, &settings)?;
-    output::say_refresh(global, "served lists", "queries scored anew", &plan.served_refresh);
+    output::say_refresh(global, "served lists", "queries", &plan.served_refresh);
     planner::commit(&mut open, &plan, &settings)?;
     let planned = reasons::planned(&open.known, &plan, &settings, QUERIES_SHOWN);
     say_plan(global, &open, &plan, &settings, &workload);
-    if global.json {
-        super::ingest::println_json(&as_json(&plan, &settings, &planned))?;
-    } else {
-        write_plan(&args.out, format, &planned)?;
-    }
+    let json = global.json.then(|| as_json(&plan, &settings, &planned, closed.as_ref()));
+    write_out(&args.out, |out| match &json {
+        Some(json) => {
+            serde_json::to_writer_pretty(&mut *out, json)?;
+            out.write_all(b"\n")
+        }
+        None => format.write(out, &planned),
+    })?;
     let (id, directory) = (&plan.id, args.store.display());
-    say(global, &format!("plan {id}: {} URLs. next: fetch them, then prospect ingest --store {directory} FILE…", planned.len()));
+    say(
+        global,
+        &format!(
+            "plan {id}: {} URLs. next: fetch them, then prospect ingest --store {directory} FILE…",
+            planned.len()
+        ),
+    );
     Ok(())
 }
 
@@ -90,23 +100,29 @@ fn within(path: &Path, known: &Known, settings: &mut PlanSettings) -> Result<Vec
 }
 
 /// Closes the cycle of the open plan if anything was ingested for it.
-fn close_if_fetched(open: &mut OpenStore, global: &Global) -> Result<(), Failure> {
+fn close_if_fetched(
+    open: &mut OpenStore,
+    global: &Global,
+) -> Result<Option<CycleOutcome>, Failure> {
     let manifest = open.store.manifest();
     let fetched = manifest.cycles.last().is_some_and(|cycle| cycle.first_seq < manifest.next_seq);
-    if manifest.plan.is_some() && fetched {
-        say_outcome(global, &close::close(open)?);
+    if manifest.plan.is_none() || !fetched {
+        return Ok(None);
     }
-    Ok(())
+    let outcome = close::close(open)?;
+    say_outcome(global, &outcome);
+    Ok(Some(outcome))
 }
 
 /// The outcome of a cycle, for people.
 pub(super) fn say_outcome(global: &Global, outcome: &CycleOutcome) {
-    let CycleOutcome { plan_id, planned, fetched, failed, unknown, unplanned, .. } = outcome;
+    let CycleOutcome { plan_id, planned, fetched, failed, redirected, unknown, unplanned, .. } =
+        outcome;
     say(
         global,
         &format!(
             "closed plan {plan_id}: of {planned} planned {fetched} fetched, {failed} failed, \
-             {unknown} not reported; {unplanned} pages not planned\n  impact of the fetched: \
+             {redirected} redirected, {unknown} not reported; {unplanned} pages not planned\n  impact of the fetched: \
              {:.1} realised, {:.1} predicted",
             outcome.realised_impact, outcome.predicted_impact
         ),
@@ -157,10 +173,16 @@ fn say_plan(
     );
 }
 
-fn as_json(plan: &Plan, settings: &PlanSettings, planned: &[PlannedUrl]) -> serde_json::Value {
+fn as_json(
+    plan: &Plan,
+    settings: &PlanSettings,
+    planned: &[PlannedUrl],
+    closed: Option<&CycleOutcome>,
+) -> serde_json::Value {
     serde_json::json!({
         "schema": "prospect.plan/1",
         "plan_id": plan.id,
+        "closed": closed,
         "settings": settings,
         "epoch": plan.epoch,
         "statistics": plan.statistics,
@@ -175,16 +197,39 @@ fn as_json(plan: &Plan, settings: &PlanSettings, planned: &[PlannedUrl]) -> serd
     })
 }
 
-fn write_plan(path: &Path, format: &Format, planned: &[PlannedUrl]) -> Result<(), Failure> {
+/// Refuses a place that cannot be written before anything is computed. Pipes and devices are left
+/// alone: opening them has effects.
+fn check_writable(path: &Path) -> Result<(), Failure> {
+    if path == Path::new("-") {
+        return Ok(());
+    }
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let found = match path.metadata() {
+        Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(found) if found.is_file() => OpenOptions::new().write(true).open(path).map(drop),
+        Ok(_) => Ok(()),
+        Err(_) => std::fs::read_dir(directory.unwrap_or(Path::new("."))).map(drop),
+    };
+    found.map_err(|error| {
+        let hint = "nothing was planned yet; name a file in a directory that exists and that you may write to";
+        Failure::input(cannot_write(path, error), hint)
+    })
+}
+
+fn cannot_write(path: &Path, error: io::Error) -> anyhow::Error {
+    anyhow::Error::new(error).context(format!("cannot write {}", path.display()))
+}
+
+fn write_out(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     if path == Path::new("-") {
         let mut out = BufWriter::new(io::stdout().lock());
-        format.write(&mut out, planned)?;
+        write(&mut out)?;
         return Ok(out.flush()?);
     }
-    let failed = |error: io::Error| {
-        let context = anyhow::Error::new(error).context(format!("cannot write {}", path.display()));
-        Failure::input(context, "the plan itself is in the store: run the command again with another --out")
+    let failed = |error| {
+        let hint = "the plan itself is in the store: run the command again with another --out";
+        Failure::input(cannot_write(path, error), hint)
     };
     let mut out = BufWriter::new(File::create(path).map_err(failed)?);
-    format.write(&mut out, planned).and_then(|()| out.flush()).map_err(failed)
+    write(&mut out).and_then(|()| out.flush()).map_err(failed)
 }

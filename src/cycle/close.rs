@@ -40,6 +40,8 @@ pub struct CycleOutcome {
     pub fetched: usize,
     /// Of them, failed.
     pub failed: usize,
+    /// Of them, redirected: their page is stored under the URL that answered.
+    pub redirected: usize,
     /// Of them, not reported: unknown, not failed.
     pub unknown: usize,
     /// Pages fetched in the cycle that were not planned.
@@ -184,6 +186,7 @@ fn summary(plan_id: &str, rows: &[Row], pairs: &[PairRow<'_>]) -> CycleOutcome {
         planned: planned.len(),
         fetched: of("fetched"),
         failed: of("failed"),
+        redirected: of("redirected"),
         unknown: of("unknown"),
         unplanned: rows.len() - planned.len(),
         predicted_impact: fetched().map(|row| row.predicted).sum(),

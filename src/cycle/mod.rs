@@ -50,9 +50,10 @@ impl CycleError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Store(error) | Self::Estimate(EstimateError::Store(error)) => error.hint(),
-            Self::NoPages => {
-                Some("bring in what your crawler fetched with `prospect ingest --store DIR FILE…`".into())
-            }
+            Self::NoPages => Some(
+                "bring in what your crawler fetched with `prospect ingest --store DIR FILE…`"
+                    .into(),
+            ),
             Self::NoPlan => {
                 Some("make one with `prospect plan --store DIR --workload Q.tsv --budget N`".into())
             }
@@ -109,11 +110,8 @@ impl OpenStore {
         let ngrams = |view| NgramSegments::open(storage, manifest, &known, view, max_words);
         let (frontier, frontier_refresh) = ngrams(View::Frontier)?;
         let (history, history_refresh) = ngrams(View::History)?;
-        let refreshes = Refreshes {
-            text: text_refresh,
-            frontier: frontier_refresh,
-            history: history_refresh,
-        };
+        let refreshes =
+            Refreshes { text: text_refresh, frontier: frontier_refresh, history: history_refresh };
         Ok(Self { known, text, frontier, history, refreshes, store })
     }
 }

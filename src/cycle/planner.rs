@@ -165,7 +165,8 @@ pub fn commit(
         store.write_segment(SegmentKind::Workloads, WORKLOADS, &workload_columns(plan))?,
     ];
     let files = segments.iter().map(|segment| segment.file.file.clone()).collect();
-    let open_plan = OpenPlan { id: plan.id.clone(), settings: serde_json::to_value(settings)?, files };
+    let open_plan =
+        OpenPlan { id: plan.id.clone(), settings: serde_json::to_value(settings)?, files };
     store.commit(|manifest| {
         // A plan that nothing was fetched for makes way, with its files and its empty cycle.
         if let Some(old) = manifest.plan.take() {

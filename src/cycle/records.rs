@@ -35,7 +35,13 @@ pub const PLAN_PAIRS: Schema = Schema {
 /// Queries that plans were made for.
 pub const WORKLOADS: Schema = Schema {
     name: "workloads",
-    columns: &[("plan_id", Text), ("qid", Text), ("query", Text), ("frequency", F64), ("kind", Text)],
+    columns: &[
+        ("plan_id", Text),
+        ("qid", Text),
+        ("query", Text),
+        ("frequency", F64),
+        ("kind", Text),
+    ],
 };
 
 /// What became of planned URLs, and pages fetched without having been planned.

@@ -140,7 +140,8 @@ mod tests {
 
     #[test]
     fn lists_come_back_bit_for_bit() {
-        let lists = vec![vec![(UrlId(3), 0.1 + 0.2)], vec![], vec![(UrlId(0), 1.0), (UrlId(9), 0.5)]];
+        let lists =
+            vec![vec![(UrlId(3), 0.1 + 0.2)], vec![], vec![(UrlId(0), 1.0), (UrlId(9), 0.5)]];
         let served = ServedLists { k: 2, end_seq: 7, lists };
         assert_eq!(decode(&encode(&served), 2, 7), Some(served.clone()));
         let bytes = encode(&served);

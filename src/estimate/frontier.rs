@@ -33,8 +33,11 @@ const COLD_CHANCE: f64 = 0.1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ImpactReading {
-    /// Sum of f(q) times the chance to enter q's top K.
+    /// Sum of f(q) times the chance to beat the K-th score of q's served list.
     Chance,
+    /// Sum of f(q) times the chance to beat the K-th score of q's sketch, so that candidates
+    /// compete with each other.
+    Competing,
     /// Sum of f(q) over the sketches that the point estimate enters (the paper's T).
     Sketch,
 }
@@ -69,7 +72,7 @@ impl Default for EstimateSettings {
     fn default() -> Self {
         Self {
             rule: MatchRule::default(),
-            reading: ImpactReading::Chance,
+            reading: ImpactReading::Competing,
             importance: Importance::Inlinks,
             query_weight: 0.9,
             importance_weight: 0.1,
@@ -298,7 +301,7 @@ fn pair_estimates(
         .flat_map_iter(|pairs| {
             let at = pairs[0].query as usize;
             let mass = idf_mass(&input.queries[at], input.scorer).max(f64::MIN_POSITIVE);
-            let threshold = input.served.kth_score(at) / mass;
+            let threshold = threshold(input, settings, tree, pairs, mass) / mass;
             let mut estimates: Vec<PairEstimate> = pairs
                 .iter()
                 .map(|pair| PairEstimate {
@@ -314,6 +317,25 @@ fn pair_estimates(
             estimates
         })
         .collect()
+}
+
+/// The score that a candidate has to beat.
+fn threshold(
+    input: &EstimateInput<'_>,
+    settings: &EstimateSettings,
+    tree: &ScoreTree,
+    pairs: &[Pair],
+    mass: f64,
+) -> f64 {
+    let at = pairs[0].query as usize;
+    if settings.reading != ImpactReading::Competing {
+        return input.served.kth_score(at);
+    }
+    let expected = pairs.iter().map(|pair| tree.mean(&pair.features) * mass);
+    let mut scores: Vec<f64> = input.served.lists[at].iter().map(|(_, score)| *score).collect();
+    scores.extend(expected);
+    scores.sort_by(|a, b| b.total_cmp(a));
+    scores.get(input.served.k - 1).copied().unwrap_or(0.0)
 }
 
 fn chance(tree: &ScoreTree, pair: &Pair, threshold: f64) -> f64 {
@@ -383,7 +405,8 @@ fn url_estimates(
     let mut query_impact = vec![0.0; known.urls.len()];
     // Pairs are ordered by URL and query, so the sums are the same bits in every run.
     for pair in pairs {
-        query_impact[pair.url.index()] += input.queries[pair.query as usize].frequency * pair.chance;
+        query_impact[pair.url.index()] +=
+            input.queries[pair.query as usize].frequency * pair.chance;
     }
     let ids: Vec<UrlId> = known.urls.ids().collect();
     ids.into_par_iter()

@@ -40,12 +40,10 @@ impl ImportanceRegression {
         let y: Vec<f64> = points.iter().map(|(_, y)| *y).collect();
         let model = LinearRegression::fit(&x, &y, LinearRegressionParameters::default())
             .map_err(|e| failed(&e))?;
-        let slopes: Vec<f64> = smartcore::linalg::basic::arrays::Array::iterator(
-            model.coefficients(),
-            0,
-        )
-        .copied()
-        .collect();
+        let slopes: Vec<f64> =
+            smartcore::linalg::basic::arrays::Array::iterator(model.coefficients(), 0)
+                .copied()
+                .collect();
         Ok(Self { coefficients: [*model.intercept(), slopes[0], slopes[1]], pages })
     }
 
@@ -55,7 +53,13 @@ impl ImportanceRegression {
         let [c0, c1, c2] = self.coefficients;
         let vertex = if c2 == 0.0 { f64::INFINITY } else { -c1 / (2.0 * c2) };
         // An opening-down parabola falls behind its vertex, an opening-up one falls before it.
-        let x = if c2 < 0.0 { x.min(vertex) } else if c2 > 0.0 { x.max(vertex) } else { x };
+        let x = if c2 < 0.0 {
+            x.min(vertex)
+        } else if c2 > 0.0 {
+            x.max(vertex)
+        } else {
+            x
+        };
         (c0 + c1 * x + c2 * x * x).max(0.0)
     }
 }
@@ -66,8 +70,10 @@ mod tests {
 
     #[test]
     fn the_parabola_is_recovered_and_clamped() {
-        let points: Vec<(f64, f64)> =
-            (0..50).map(|i| f64::from(i) / 10.0).map(|x| (x, -1.0 + 2.0 * x - 0.25 * x * x)).collect();
+        let points: Vec<(f64, f64)> = (0..50)
+            .map(|i| f64::from(i) / 10.0)
+            .map(|x| (x, -1.0 + 2.0 * x - 0.25 * x * x))
+            .collect();
         let fit = ImportanceRegression::fit(&points).unwrap();
         for (found, expected) in fit.coefficients.iter().zip([-1.0, 2.0, -0.25]) {
             assert!((found - expected).abs() < 1e-6, "{fit:?}");

@@ -58,8 +58,11 @@ impl std::hash::Hash for Cap {
 impl<'a> CapCounter<'a> {
     /// No pick yet.
     pub fn new(caps: Caps, urls: &'a UrlTable) -> Self {
-        let given =
-            [(Cap::Host, caps.per_host), (Cap::Domain, caps.per_domain), (Cap::Site, caps.per_site)];
+        let given = [
+            (Cap::Host, caps.per_host),
+            (Cap::Domain, caps.per_domain),
+            (Cap::Site, caps.per_site),
+        ];
         let limits = given.into_iter().filter_map(|(cap, most)| Some((cap, most?))).collect();
         let level = || SiteLevel::of(urls.ids().map(|id| urls.url(id)));
         let site_level = caps.per_site.map(|_| level());

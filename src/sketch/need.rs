@@ -60,10 +60,8 @@ impl Improvability {
 /// Least squares through points with at least two distinct x.
 fn line(points: &[(f64, f64)]) -> (f64, f64) {
     let n = points.len() as f64;
-    let (mx, my) = (
-        points.iter().map(|p| p.0).sum::<f64>() / n,
-        points.iter().map(|p| p.1).sum::<f64>() / n,
-    );
+    let (mx, my) =
+        (points.iter().map(|p| p.0).sum::<f64>() / n, points.iter().map(|p| p.1).sum::<f64>() / n);
     let sxx: f64 = points.iter().map(|p| (p.0 - mx).powi(2)).sum();
     let sxy: f64 = points.iter().map(|p| (p.0 - mx) * (p.1 - my)).sum();
     let b = sxy / sxx;
@@ -122,6 +120,9 @@ mod tests {
     fn the_neediest_are_kept_in_query_order() {
         assert_eq!(neediest(&[1.0, 3.0, 2.0, 3.0], 3), [1, 2, 3]);
         assert_eq!(neediest(&[1.0, 1.0, 1.0], 2), [0, 1]);
-        assert_eq!((Needy::Share(0.5).of(7), Needy::Share(0.0001).of(7), Needy::Count(9).of(7)), (3, 1, 7));
+        assert_eq!(
+            (Needy::Share(0.5).of(7), Needy::Share(0.0001).of(7), Needy::Count(9).of(7)),
+            (3, 1, 7)
+        );
     }
 }

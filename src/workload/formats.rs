@@ -228,7 +228,8 @@ mod tests {
     #[test]
     fn the_three_formats_give_the_same_queries() {
         let tsv = "2\tb c\n1\ta\t1\t\n";
-        let json = "{\"qid\":2,\"query\":\"b c\"}\n{\"qid\":\"1\",\"query\":\"a\",\"frequency\":1}\n";
+        let json =
+            "{\"qid\":2,\"query\":\"b c\"}\n{\"qid\":\"1\",\"query\":\"a\",\"frequency\":1}\n";
         let trec = "<top>\n<num> Number: 2\n<title> b c\n</top>\n<top>\n<num>1\n<title>a</title>\n</top>\n";
         let expected = parse(tsv, "t").unwrap();
         assert_eq!(expected.queries[0].qid, "1");

@@ -32,11 +32,8 @@ pub fn load(path: &Path) -> Result<Vec<Judgement>, WorkloadError> {
 pub fn parse(text: &str, file: &str) -> Result<Vec<Judgement>, WorkloadError> {
     let mut judgements = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let failed = |what: String| WorkloadError::Line {
-            file: file.to_owned(),
-            line: number + 1,
-            what,
-        };
+        let failed =
+            |what: String| WorkloadError::Line { file: file.to_owned(), line: number + 1, what };
         let fields: Vec<&str> = line.split_whitespace().collect();
         let [qid, _, given, grade] = fields[..] else {
             let what = format!("{} fields; `qid 0 url grade` was expected", fields.len());

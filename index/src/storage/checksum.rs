@@ -52,7 +52,7 @@ impl FileEntry {
     ///
     /// # Errors
     /// [`StoreError::Damaged`] with found and expected.
-    pub fn verify(&self, path: &Path, bytes: u64, checksum: String) -> Result<(), StoreError> {
+    pub fn verify(&self, path: &Path, bytes: u64, checksum: &str) -> Result<(), StoreError> {
         self.verify_length(path, bytes)?;
         if checksum == self.checksum {
             return Ok(());

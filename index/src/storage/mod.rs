@@ -14,8 +14,7 @@ mod fault;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 pub use checksum::{Checksum, FileEntry, checksum_file};
 pub use fault::FaultPlan;
@@ -27,11 +26,28 @@ type Result<T> = std::result::Result<T, StoreError>;
 /// Marks names that no manifest names: what is left of them after a crash is removed.
 pub const TEMPORARY_SUFFIX: &str = ".tmp";
 
+/// A failed write.
+#[derive(Debug)]
+struct Failure {
+    operation: &'static str,
+    path: PathBuf,
+    source: io::Error,
+}
+
+/// The same error once more, with what the system said.
+fn copy_of(error: &io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => error.kind().into(),
+    }
+}
+
 /// A directory in which files appear whole or not at all.
 #[derive(Clone, Debug)]
 pub struct Storage {
     root: PathBuf,
-    poisoned: Arc<AtomicBool>,
+    /// The first failed write: from then on nothing is written.
+    failure: Arc<OnceLock<Failure>>,
     faults: Option<Arc<FaultPlan>>,
 }
 
@@ -42,7 +58,7 @@ impl Storage {
     /// The directory cannot be created.
     pub fn create(root: &Path, faults: Option<Arc<FaultPlan>>) -> Result<Self> {
         fs::create_dir_all(root).map_err(StoreError::io("create", root))?;
-        Ok(Self { root: root.to_owned(), poisoned: Arc::default(), faults })
+        Ok(Self { root: root.to_owned(), failure: Arc::default(), faults })
     }
 
     /// Path of `name` below the root.
@@ -65,7 +81,7 @@ impl Storage {
     /// The file cannot be read, or its length or checksum differ.
     pub fn read_verified(&self, entry: &FileEntry) -> Result<Vec<u8>> {
         let bytes = self.read(&entry.file)?;
-        entry.verify(&self.path(&entry.file), bytes.len() as u64, Checksum::of(&bytes))?;
+        entry.verify(&self.path(&entry.file), bytes.len() as u64, &Checksum::of(&bytes))?;
         Ok(bytes)
     }
 
@@ -113,7 +129,8 @@ impl Storage {
     pub fn remove(&self, name: &str) -> Result<()> {
         let path = self.path(name);
         self.step("remove", &path)?;
-        let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        let removed =
+            if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
         match removed {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(StoreError::Io { operation: "remove", path, source: error })
@@ -132,9 +149,8 @@ impl Storage {
             return Ok(Vec::new());
         }
         let entries = fs::read_dir(&path).map_err(StoreError::io("list", &path))?;
-        let mut names: Vec<String> = entries
-            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
-            .collect();
+        let mut names: Vec<String> =
+            entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
         names.sort_unstable();
         Ok(names)
     }
@@ -181,7 +197,7 @@ impl Storage {
 
     /// One step towards the disk: the place where tests make it fail.
     fn step(&self, operation: &'static str, path: &Path) -> Result<()> {
-        if self.poisoned.load(Ordering::Acquire) {
+        if self.failure.get().is_some() {
             return Err(StoreError::Poisoned);
         }
         let injected = self.faults.as_ref().map_or(Ok(()), |faults| faults.step());
@@ -191,9 +207,17 @@ impl Storage {
     /// Passes a result on and closes the handle for writing if it is an error.
     fn guard<T>(&self, result: io::Result<T>, operation: &'static str, path: &Path) -> Result<T> {
         result.map_err(|source| {
-            self.poisoned.store(true, Ordering::Release);
-            StoreError::Io { operation, path: path.to_owned(), source }
+            let (path, copy) = (path.to_owned(), copy_of(&source));
+            let _ = self.failure.set(Failure { operation, path: path.clone(), source: copy });
+            StoreError::Io { operation, path, source }
         })
+    }
+
+    /// The write that closed this handle, if one did: for callers whose errors pass through a
+    /// library that keeps only their text.
+    pub(crate) fn failure(&self) -> Option<StoreError> {
+        let Failure { operation, path, source } = self.failure.get()?;
+        Some(StoreError::Io { operation, path: path.clone(), source: copy_of(source) })
     }
 }
 

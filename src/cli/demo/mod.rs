@@ -49,7 +49,10 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let site = choose_site(args.tiny, global);
     let wanted = ((CRAWLED * site.len() as f64) as usize).max(1);
-    say(global, &format!("crawling a breadth-first tenth of {} ({} pages)…", site.name, site.len()));
+    say(
+        global,
+        &format!("crawling a breadth-first tenth of {} ({} pages)…", site.name, site.len()),
+    );
     let crawl = breadth_first(&site, wanted);
     let root = args.store.clone().unwrap_or_else(|| std::env::temp_dir().join("prospect-demo"));
     remove_demo_store(&root)?;
@@ -109,8 +112,7 @@ fn breadth_first(site: &Site, wanted: usize) -> Crawl {
     while records.len() < wanted && !queue.is_empty() {
         let count = FETCH_AHEAD.min(queue.len()).min(wanted - records.len());
         let urls: Vec<String> = queue.drain(..count).collect();
-        let fetched: Vec<Option<PageRecord>> =
-            urls.par_iter().map(|url| site.fetch(url)).collect();
+        let fetched: Vec<Option<PageRecord>> = urls.par_iter().map(|url| site.fetch(url)).collect();
         for record in fetched.into_iter().flatten() {
             for link in &record.outlinks {
                 let Ok(target) = url::canonical(&link.url) else { continue };
@@ -182,9 +184,7 @@ fn as_json(
     planned: &[PlannedUrl],
     comparison: &Comparison,
 ) -> serde_json::Value {
-    let batch = |(pages, asked): (usize, f64)| {
-        serde_json::json!({ "relevant_pages": pages, "queries_asked": asked })
-    };
+    let batch = |(pages, asked): (usize, f64)| serde_json::json!({ "relevant_pages": pages, "queries_asked": asked });
     serde_json::json!({
         "schema": "prospect.demo/1",
         "store": root,
@@ -218,7 +218,11 @@ fn as_text(
             |reason| {
                 let more = url.candidate_queries.saturating_sub(1);
                 let others = if more > 0 { format!(" and {more} more") } else { String::new() };
-                format!("{:.0}% for \"{}\"{others}", 100.0 * reason.chance, shown(&reason.query, 40))
+                format!(
+                    "{:.0}% for \"{}\"{others}",
+                    100.0 * reason.chance,
+                    shown(&reason.query, 40)
+                )
             },
         );
         text += &format!("{:>4} {:>8.1}  {:<46} {why}\n", url.rank, url.estimate, shown(short, 46));
@@ -242,7 +246,8 @@ fn as_text(
     );
     if let Some(first) = planned.first() {
         let store = root.display();
-        text += &format!("\nTry next: cargo run --release -- explain --store {store} {}\n", first.url);
+        text +=
+            &format!("\nTry next: cargo run --release -- explain --store {store} {}\n", first.url);
     }
     text
 }

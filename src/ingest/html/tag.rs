@@ -54,13 +54,13 @@ impl Tag {
             b"html" | b"body" => Self::Root,
             b"address" | b"article" | b"aside" | b"blockquote" | b"br" | b"button" | b"caption"
             | b"center" | b"dd" | b"details" | b"dialog" | b"dir" | b"div" | b"dl" | b"dt"
-            | b"fieldset" | b"figcaption" | b"figure" | b"footer" | b"form" | b"h1"
-            | b"h2" | b"h3" | b"h4" | b"h5" | b"h6" | b"head" | b"header" | b"hgroup" | b"hr"
-            | b"input" | b"legend" | b"li" | b"listing" | b"main" | b"menu"
-            | b"nav" | b"noscript" | b"object" | b"ol" | b"optgroup" | b"option" | b"plaintext"
-            | b"pre" | b"search" | b"section" | b"select" | b"summary" | b"table" | b"tbody"
-            | b"td" | b"text" | b"textarea" | b"tfoot" | b"th" | b"thead" | b"tr" | b"ul"
-            | b"video" | b"xmp" => Self::Block,
+            | b"fieldset" | b"figcaption" | b"figure" | b"footer" | b"form" | b"h1" | b"h2"
+            | b"h3" | b"h4" | b"h5" | b"h6" | b"head" | b"header" | b"hgroup" | b"hr"
+            | b"input" | b"legend" | b"li" | b"listing" | b"main" | b"menu" | b"nav"
+            | b"noscript" | b"object" | b"ol" | b"optgroup" | b"option" | b"plaintext" | b"pre"
+            | b"search" | b"section" | b"select" | b"summary" | b"table" | b"tbody" | b"td"
+            | b"text" | b"textarea" | b"tfoot" | b"th" | b"thead" | b"tr" | b"ul" | b"video"
+            | b"xmp" => Self::Block,
             _ => Self::Inline,
         }
     }

@@ -1,0 +1,262 @@
+//! An n-gram index that grew with the crawl answers as one built anew, and History shows nothing
+//! that was not known before a page's cycle.
+//!
+//! Story: each ingest adds a segment with what is new; pages are fetched, replaced and lost, and
+//! segments merge. A forgotten anchor loses matches silently; an anchor from a page's own cycle
+//! teaches the estimators to read the future. So after every ingest both views are compared with
+//! an index built from nothing and with a plain computation over the raw records. proptest prints
+//! the failing crawl.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use prospect_index::frontier::{NgramSegments, View};
+use prospect_index::manifest::{CycleEntry, OpenPlan, PSEUDO_CYCLES};
+use prospect_index::ngram::{NgramQuery, Scratch};
+use prospect_index::page::PageRecord;
+use prospect_index::store::{Store, StoreOptions};
+use prospect_index::words::{url_text, words};
+
+mod support;
+use support::{WORDS, current, ingest, open, page, url};
+
+/// A URL and the query's n-grams that it holds.
+type Matches = BTreeMap<String, BTreeSet<String>>;
+
+/// One page of an ingest: number, links with anchors, and how its fetch went.
+type Fetched = (usize, Vec<(usize, Vec<usize>)>, Option<u16>);
+
+/// An ingest, whether for a plan, and whether the indexes are brought up to date after it.
+type Step = (Vec<Fetched>, bool, bool);
+
+fn step() -> impl Strategy<Value = Step> {
+    let link = (0..24usize, vec(0..7usize, 0..4));
+    let status = prop_oneof![12 => Just(None), 1 => Just(Some(404)), 1 => Just(Some(500))];
+    let fetched = (0..24usize, vec(link, 0..5), status);
+    (vec(fetched, 0..14), any::<bool>(), proptest::bool::weighted(0.7))
+}
+
+fn record((number, links, status): &Fetched) -> PageRecord {
+    PageRecord { status: *status, ..page(*number, &[0], links) }
+}
+
+/// What the crawl was, as plainly as it can be said.
+#[derive(Default)]
+struct Crawl {
+    records: Vec<PageRecord>,
+    /// By record: the first `fetch_seq` of its cycle.
+    cycle_start: Vec<u32>,
+    /// The first record of the open plan's cycle.
+    plan_start: Option<u32>,
+}
+
+impl Crawl {
+    fn take(&mut self, new: Vec<PageRecord>) {
+        let (first, count) = (self.records.len() as u32, new.len() as u32);
+        let parts = PSEUDO_CYCLES.min(count);
+        for at in 0..count {
+            let start = (0..parts).map(|part| count * part / parts).rfind(|&start| start <= at);
+            let pseudo = first + start.unwrap_or(0);
+            self.cycle_start.push(self.plan_start.unwrap_or(pseudo));
+        }
+        self.records.extend(new);
+    }
+
+    /// Every URL that a record named: as page, or as link of a fetch that gave a page.
+    fn urls(&self) -> BTreeSet<String> {
+        let links = self.records.iter().filter(|record| record.is_success());
+        let targets = links.flat_map(|record| record.outlinks.iter().map(|link| link.url.clone()));
+        self.records.iter().map(|record| record.url.clone()).chain(targets).collect()
+    }
+
+    /// Anchors of links to `target` from current pages fetched before a record.
+    fn anchors(&self, target: &str, before_seq: u32) -> Vec<String> {
+        let pages = current(&self.records);
+        let earlier =
+            pages.into_iter().filter(|(url, (seq, _))| *seq < before_seq && *url != target);
+        earlier
+            .flat_map(|(_, (_, page))| &page.outlinks)
+            .filter(|link| link.url == target)
+            .map(|link| link.anchor.clone())
+            .collect()
+    }
+
+    /// The strings by which each URL of a view is known.
+    fn strings(&self, view: View) -> BTreeMap<String, Vec<String>> {
+        let pages = current(&self.records);
+        let mut strings = BTreeMap::new();
+        for url in self.urls() {
+            let tried = self.records.iter().any(|record| record.url == url);
+            let anchors = match (view, pages.get(url.as_str())) {
+                (View::Frontier, None) if !tried => self.anchors(&url, u32::MAX),
+                (View::History, Some((seq, _))) => {
+                    let anchors = self.anchors(&url, self.cycle_start[*seq as usize]);
+                    if anchors.is_empty() {
+                        continue;
+                    }
+                    anchors
+                }
+                _ => continue,
+            };
+            let own = url_text(&url).into_owned();
+            strings.insert(url, anchors.into_iter().chain([own]).collect());
+        }
+        strings
+    }
+
+    fn matches(&self, view: View, query: &NgramQuery) -> Matches {
+        let mut matches = Matches::new();
+        for (url, strings) in self.strings(view) {
+            let mut found = BTreeSet::new();
+            for words in strings.iter().map(|string| words(string)) {
+                let ngrams = (1..=3).flat_map(|n| words.windows(n)).map(|ngram| ngram.join(" "));
+                found.extend(ngrams);
+            }
+            let wanted = (0..query.len()).map(|number| query.ngram(number).join(" "));
+            let matched: BTreeSet<String> = wanted.filter(|ngram| found.contains(ngram)).collect();
+            if !matched.is_empty() {
+                matches.insert(url, matched);
+            }
+        }
+        matches
+    }
+}
+
+/// All that the index of a view says of a query: every URL with at least one of its n-grams.
+fn indexed(root: &Path, view: View, query: &NgramQuery) -> Matches {
+    let (store, known) = open(root);
+    let (segments, _) =
+        NgramSegments::open(store.storage(), store.manifest(), &known, view, 3).unwrap();
+    let masked = |url| view == View::Frontier && !known.pages.in_frontier(url);
+    let index = segments.index().unwrap();
+    let matches = index.match_query(query, masked, &mut Scratch::default()).unwrap();
+    let ngrams = |found: &prospect_index::ngram::Match| {
+        found.matched.iter().map(|number| query.ngram(number).join(" ")).collect()
+    };
+    matches.iter().map(|found| (known.urls.url(found.url).to_owned(), ngrams(found))).collect()
+}
+
+/// Opens or closes a plan, whose ingests are one cycle.
+fn set_plan(root: &Path, crawl: &mut Crawl, planned: bool) {
+    if planned == crawl.plan_start.is_some() {
+        return;
+    }
+    let mut store =
+        Store::open(root, &StoreOptions { create: true, ..StoreOptions::default() }).unwrap();
+    let first_seq = store.manifest().next_seq;
+    store
+        .commit(|manifest| {
+            let id = format!("plan {}", manifest.generation);
+            if planned {
+                manifest.cycles.push(CycleEntry { first_seq, plan: Some(id.clone()) });
+            }
+            let settings = serde_json::Value::Null;
+            manifest.plan = planned.then(|| OpenPlan { id, settings, files: Vec::new() });
+        })
+        .unwrap();
+    crawl.plan_start = planned.then_some(first_seq);
+}
+
+fn query(text: &str) -> NgramQuery {
+    NgramQuery::new(&words(text), 3).needing_share(0.0).unwrap()
+}
+
+fn queries() -> impl Strategy<Value = Vec<String>> {
+    let word = (0..WORDS.len()).prop_map(|word| WORDS[word]);
+    vec(vec(word, 1..5).prop_map(|words| words.join(" ")), 2)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn a_grown_index_matches_as_one_built_anew_and_as_a_plain_scan(
+        steps in vec(step(), 1..8),
+        queries in queries(),
+    ) {
+        let (grown, anew) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let mut crawl = Crawl::default();
+        // The first query finds every URL.
+        let queries: Vec<NgramQuery> =
+            std::iter::once("test").chain(queries.iter().map(String::as_str)).map(query).collect();
+        for (number, (fetched, planned, asked)) in steps.iter().enumerate() {
+            let new: Vec<PageRecord> = fetched.iter().map(record).collect();
+            set_plan(grown.path(), &mut crawl, *planned);
+            ingest(grown.path(), &new, &number.to_string());
+            crawl.take(new);
+            if !asked && number + 1 < steps.len() {
+                continue;
+            }
+            copy(grown.path(), anew.path());
+            let _ = std::fs::remove_dir_all(anew.path().join("derived"));
+            for view in [View::Frontier, View::History] {
+                for query in &queries {
+                    let got = indexed(grown.path(), view, query);
+                    let (words, step) = (query.words(), number);
+                    prop_assert_eq!(
+                        &got, &indexed(anew.path(), view, query),
+                        "grown and anew: {:?} after ingest {}, {:?}", view, step, words
+                    );
+                    prop_assert_eq!(
+                        got, crawl.matches(view, query),
+                        "grown and plain: {:?} after ingest {}, {:?}", view, step, words
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Copies the truth of a store.
+fn copy(from: &Path, to: &Path) {
+    let _ = std::fs::remove_dir_all(to.join("segments"));
+    std::fs::create_dir_all(to.join("segments")).unwrap();
+    std::fs::copy(from.join("MANIFEST.json"), to.join("MANIFEST.json")).unwrap();
+    let Ok(entries) = std::fs::read_dir(from.join("segments")) else { return };
+    for entry in entries {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), to.join("segments").join(entry.file_name())).unwrap();
+    }
+}
+
+/// How an index is brought up to date after a step.
+fn rebuilt(root: &Path, view: View) -> (u64, Option<String>) {
+    let (store, known) = open(root);
+    let (_, refresh) =
+        NgramSegments::open(store.storage(), store.manifest(), &known, view, 3).unwrap();
+    (refresh.added, refresh.rebuilt)
+}
+
+#[test]
+fn new_pages_cost_what_is_new_and_a_replaced_page_costs_a_rebuild() {
+    let dir = tempfile::tempdir().unwrap();
+    let many: Vec<(usize, Vec<usize>)> = (1..20).map(|to| (to, vec![to % 7])).collect();
+    ingest(dir.path(), &[page(0, &[0], &many)], "first");
+    assert_eq!(rebuilt(dir.path(), View::Frontier), (19, None));
+    assert_eq!(rebuilt(dir.path(), View::Frontier), (0, None));
+    ingest(dir.path(), &[page(1, &[0], &[(2, vec![3]), (21, vec![4])])], "second");
+    assert_eq!(rebuilt(dir.path(), View::Frontier), (2, None));
+    ingest(dir.path(), &[page(0, &[0], &[(3, vec![5])])], "third");
+    let (added, why) = rebuilt(dir.path(), View::Frontier);
+    assert_eq!((added, why.as_deref()), (19, Some("pages it was built from were fetched again")));
+    let gone = indexed(dir.path(), View::Frontier, &query("crawl"));
+    assert!(!gone.contains_key(&url(9)), "an anchor of the replaced version still matches");
+}
+
+#[test]
+fn history_keeps_out_an_anchor_that_came_with_the_page_s_own_cycle() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut crawl = Crawl::default();
+    ingest(dir.path(), &[page(0, &[0], &[(5, vec![2])])], "before");
+    set_plan(dir.path(), &mut crawl, true);
+    // Two ingests of one plan are one cycle.
+    ingest(dir.path(), &[page(1, &[0], &[(5, vec![3]), (6, vec![3])])], "its cycle");
+    ingest(dir.path(), &[page(5, &[0], &[]), page(6, &[0], &[])], "its cycle, later");
+    set_plan(dir.path(), &mut crawl, false);
+    ingest(dir.path(), &[page(2, &[0], &[(5, vec![4])])], "after");
+    let all = BTreeSet::from(["crawl".to_owned()]);
+    let found = indexed(dir.path(), View::History, &query("crawl budget é"));
+    assert_eq!(found, Matches::from([(url(5), all)]));
+}

@@ -1,0 +1,136 @@
+//! The rules, as data. `architecture.rs` holds the code against them.
+
+/// Module, what it may use, why no more. Lower modules first: a row may only name rows above it.
+pub const MAY_USE: &[(&str, &[&str], &str)] = &[
+    ("ingest", RECORDS, "a reader yields records and knows nothing of what becomes of them"),
+    ("workload", WORDS, "queries are words; what they are worth is decided above"),
+    ("graph", LINKS, "a graph is made of links, whatever is estimated from it"),
+    ("sketch", SKETCH, "served lists and need do not depend on estimates, nor on files"),
+    ("estimate", ESTIMATE, "an estimate reads search and records, no files and no judgements"),
+    ("plan", PLAN, "a plan picks from estimates under caps and reads no page"),
+    ("cycle", CYCLE, "a cycle ties all but input and the command line to a store"),
+    ("cli", CLI, "arguments, messages and exit codes may concern everything"),
+    ("lib", &[], "the tour of the pipeline, without code"),
+    ("main", &["prospect::cli"], "thin glue"),
+];
+
+const RECORDS: &[&str] = &["prospect_index::limits", "prospect_index::page"];
+const WORDS: &[&str] = &["prospect_index::limits", "prospect_index::url", "prospect_index::words"];
+const LINKS: &[&str] = &["prospect_index::link_table", "prospect_index::page"];
+const SKETCH: &[&str] = &[
+    "prospect::workload",
+    "prospect::graph",
+    "prospect_index::bm25",
+    "prospect_index::error",
+    "prospect_index::page",
+    "prospect_index::page_store",
+    "prospect_index::url_table",
+];
+const ESTIMATE: &[&str] = &[
+    "prospect::workload",
+    "prospect::graph",
+    "prospect::sketch",
+    "prospect_index::bm25",
+    "prospect_index::error",
+    "prospect_index::link_table",
+    "prospect_index::manifest",
+    "prospect_index::ngram",
+    "prospect_index::page",
+    "prospect_index::page_store",
+    "prospect_index::url",
+    "prospect_index::url_table",
+    "prospect_index::words",
+];
+const PLAN: &[&str] = &[
+    "prospect::graph",
+    "prospect::sketch",
+    "prospect::estimate",
+    "prospect_index::page",
+    "prospect_index::url",
+    "prospect_index::url_table",
+];
+const CYCLE: &[&str] = &[
+    "prospect::workload",
+    "prospect::graph",
+    "prospect::sketch",
+    "prospect::estimate",
+    "prospect::plan",
+    "prospect_index",
+];
+const CLI: &[&str] = &[
+    "prospect::ingest",
+    "prospect::workload",
+    "prospect::graph",
+    "prospect::sketch",
+    "prospect::estimate",
+    "prospect::plan",
+    "prospect::cycle",
+    "prospect_index",
+];
+
+const ANYWHERE: &[&str] = &["src", "index/src"];
+const COMMAND_LINE: &[&str] = &["src/cli", "src/main.rs"];
+
+/// Path, the files and folders that may use it, why. Every dependency has a row.
+pub const OWNERS: &[(&str, &[&str], &str)] = &[
+    ("tantivy", &["index/src/text_index.rs", "index/src/bm25.rs"], "replaced in one place"),
+    ("fst", &["index/src/ngram"], "replaced in one place"),
+    ("parquet", &["index/src/columns.rs"], "replaced in one place"),
+    ("hashbrown", &["index/src"], "tables of keys that live elsewhere"),
+    ("psl", &["index/src/url.rs"], "one notion of a registrable domain"),
+    ("petgraph", &["src/graph"], "replaced in one place"),
+    ("smartcore", &["src/estimate"], "replaced in one place"),
+    ("clap", &["src/cli"], "arguments exist on the command line only"),
+    ("indicatif", &["src/cli"], "progress exists on the command line only"),
+    ("include_dir", &["src/cli"], "the site of the demo travels in the command"),
+    ("anyhow", &["src/cli"], "libraries have typed errors"),
+    ("lol_html", &["src/ingest"], "one reader of HTML"),
+    ("htmlize", &["src/ingest"], "one reader of HTML"),
+    ("encoding_rs", &["src/ingest"], "one reader of HTML"),
+    ("memchr", &["src/ingest"], "searching bytes is for readers"),
+    ("flate2", &["src/ingest", "src/workload"], "inputs may be compressed"),
+    ("zstd", &["src/ingest", "src/workload"], "inputs may be compressed"),
+    ("rand", &["src/plan"], "chance has one seeded source"),
+    ("rand_chacha", &["src/plan"], "chance has one seeded source"),
+    (
+        "url",
+        &["index/src/url.rs", "src/ingest", "src/cli"],
+        "inputs give URLs; above, they are ids",
+    ),
+    ("percent_encoding", &["index/src", "src/ingest"], "one notion of a canonical URL"),
+    ("serde", ANYWHERE, "a vocabulary, not a decision"),
+    ("serde_json", ANYWHERE, "a vocabulary, not a decision"),
+    ("thiserror", ANYWHERE, "a vocabulary, not a decision"),
+    ("rayon", ANYWHERE, "a vocabulary, not a decision"),
+    ("xxhash_rust", ANYWHERE, "content hashes are cut from many things"),
+    ("prospect_index", ANYWHERE, "the on-disk side; who uses which part, MAY_USE says"),
+    ("prospect::workload::qrels", &["src/workload", "src/cli"], "plans never see judgements"),
+    ("std::fs", FILES, "estimates and plans touch no file"),
+    ("std::env", COMMAND_LINE, "results depend on arguments alone"),
+    ("std::time::Instant", COMMAND_LINE, "results do not depend on a clock"),
+    ("std::time::SystemTime", COMMAND_LINE, "results do not depend on a clock"),
+    ("std::process::exit", COMMAND_LINE, "a library returns its errors"),
+    ("std::process::Command", COMMAND_LINE, "a library starts no process"),
+    ("std::io::stdout", COMMAND_LINE, "a library prints nothing"),
+    ("std::io::stderr", COMMAND_LINE, "a library prints nothing"),
+    ("std::print!", COMMAND_LINE, "a library prints nothing"),
+    ("std::println!", COMMAND_LINE, "a library prints nothing"),
+    ("std::eprint!", COMMAND_LINE, "a library prints nothing"),
+    ("std::eprintln!", COMMAND_LINE, "a library prints nothing"),
+    ("std::dbg!", &[], "for the moment of debugging"),
+];
+
+/// Where files are opened: the store, n-gram segments (scratch files of a sort among them), inputs.
+const FILES: &[&str] = &[
+    "index/src/storage",
+    "index/src/store.rs",
+    "index/src/columns.rs",
+    "index/src/ngram",
+    "src/ingest",
+    "src/workload",
+    "src/cli",
+];
+
+/// What the on-disk side must not depend on, not even where it is not used.
+pub const NOT_IN_INDEX: &[&str] =
+    &["prospect", "clap", "indicatif", "ort", "petgraph", "rand", "rand_chacha", "smartcore"];
