@@ -76,6 +76,7 @@ pub type TermId = u32;
 /// Scores documents under the statistics as of one `fetch_seq`.
 pub struct Scorer<'a> {
     index: &'a TextIndex,
+    segments: Vec<Segment>,
     bm25: Bm25,
     statistics: CollectionStatistics,
     norms: Vec<f64>,
@@ -85,6 +86,31 @@ pub struct Scorer<'a> {
     idf: Vec<f64>,
     /// Document of the current page of each URL, `u32::MAX` if there is none.
     doc_of_url: Vec<u32>,
+}
+
+/// What is known of a segment of the index without reading its postings.
+struct Segment {
+    first_seq: u32,
+    last_seq: u32,
+    counted: Counted,
+}
+
+/// Which documents of a segment the statistics count.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Counted {
+    All,
+    None,
+    Some,
+}
+
+impl Counted {
+    fn of(counted: &[bool]) -> Self {
+        match counted.iter().filter(|counted| **counted).count() {
+            0 => Self::None,
+            some if some == counted.len() => Self::All,
+            _ => Self::Some,
+        }
+    }
 }
 
 /// Scores of one query, by document; reused from query to query by one thread.
@@ -110,6 +136,14 @@ impl<'a> Scorer<'a> {
         let counted: Vec<bool> = (0..docs.url.len())
             .map(|doc| docs.seq[doc] < epoch_end && docs.superseded_at[doc] >= epoch_end)
             .collect();
+        let segments: Vec<Segment> = index
+            .segments()
+            .map(|range| Segment {
+                first_seq: docs.seq[range.clone()].iter().min().copied().unwrap_or(0),
+                last_seq: docs.seq[range.clone()].iter().max().copied().unwrap_or(0),
+                counted: Counted::of(&counted[range]),
+            })
+            .collect();
         let lengths = docs.length.iter().zip(&counted).filter(|(_, counted)| **counted);
         let statistics = lengths.fold(CollectionStatistics::default(), |sum, (&length, _)| {
             CollectionStatistics {
@@ -126,7 +160,7 @@ impl<'a> Scorer<'a> {
             .par_iter()
             .map(|word| {
                 let postings = index.term(word)?;
-                let df = document_frequency(index, &postings, &counted)?;
+                let df = document_frequency(index, &postings, &counted, &segments)?;
                 Ok((postings, df))
             })
             .collect::<Result<_, StoreError>>()?;
@@ -135,7 +169,18 @@ impl<'a> Scorer<'a> {
         let (postings, df): (Vec<_>, Vec<_>) = terms.into_iter().unzip();
         let idf = df.iter().map(|&df| Bm25::idf(statistics.documents, df)).collect();
         let doc_of_url = doc_of_url(index);
-        Ok(Self { index, bm25, statistics, norms, vocabulary, postings, df, idf, doc_of_url })
+        Ok(Self {
+            index,
+            segments,
+            bm25,
+            statistics,
+            norms,
+            vocabulary,
+            postings,
+            df,
+            idf,
+            doc_of_url,
+        })
     }
 
     /// The statistics in use.
@@ -183,21 +228,22 @@ impl<'a> Scorer<'a> {
         let docs = self.index.docs();
         let visible =
             |doc: usize| seqs.contains(&docs.seq[doc]) && docs.superseded_at[doc] >= seqs.end;
-        let wanted = |range: Range<usize>| {
-            // A segment is skipped if none of its documents can be in the range.
-            seqs.start == 0 || docs.seq[range].iter().any(|seq| seqs.contains(seq))
-        };
         for &term in query {
             let idf = self.idf[term as usize];
             let postings = &self.postings[term as usize];
-            self.index.for_each_block(postings, wanted, |base, block, freqs| {
-                for (&doc, &tf) in block.iter().zip(freqs) {
-                    let doc = (base + doc) as usize;
-                    if visible(doc) {
-                        scores.add(doc, self.bm25.term_score(idf, tf, self.norms[doc]));
-                    }
+            for (number, segment) in self.segments.iter().enumerate() {
+                if segment.last_seq < seqs.start || segment.first_seq >= seqs.end {
+                    continue;
                 }
-            })?;
+                self.index.for_each_block(postings, number, |base, block, freqs| {
+                    for (&doc, &tf) in block.iter().zip(freqs) {
+                        let doc = (base + doc) as usize;
+                        if visible(doc) {
+                            scores.add(doc, self.bm25.term_score(idf, tf, self.norms[doc]));
+                        }
+                    }
+                })?;
+            }
         }
         Ok(())
     }
@@ -254,19 +300,24 @@ impl Scores {
     }
 }
 
+/// Documents that hold a term, of those counted; postings are read only where some documents of a
+/// segment are counted and some are not.
 fn document_frequency(
     index: &TextIndex,
     postings: &TermPostings,
     counted: &[bool],
+    segments: &[Segment],
 ) -> Result<u64, StoreError> {
     let mut df = 0;
-    index.for_each_block(
-        postings,
-        |_| true,
-        |base, block, _| {
-            df += block.iter().filter(|&&doc| counted[(base + doc) as usize]).count() as u64;
-        },
-    )?;
+    for (number, segment) in segments.iter().enumerate() {
+        match segment.counted {
+            Counted::All => df += postings.doc_freq(number),
+            Counted::None => {}
+            Counted::Some => index.for_each_block(postings, number, |base, block, _| {
+                df += block.iter().filter(|&&doc| counted[(base + doc) as usize]).count() as u64;
+            })?,
+        }
+    }
     Ok(df)
 }
 

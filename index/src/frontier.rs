@@ -259,7 +259,7 @@ impl Update<'_> {
         let path = self.storage.fresh_directory(&directory)?;
         let config = BuildConfig { max_words: self.max_words, ..BuildConfig::default() };
         let stats = build(&path, config).map_err(failed)?;
-        files.extend(self.storage.seal_directory(&directory)?);
+        files.extend(self.storage.entries_of(&directory)?);
         state.segments.push(SegmentName { directory, urls: stats.urls });
         Ok(())
     }

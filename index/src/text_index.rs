@@ -178,34 +178,41 @@ impl TextIndex {
         Ok(TermPostings { infos })
     }
 
-    /// Calls `take` with the document ordinals and term frequencies of a term, a block of up to
-    /// 128 at a time, in ascending order. Segments for which `wanted(first, end)` (a range of
-    /// ordinals) is false are skipped.
+    /// Ordinals of the documents of each segment.
+    pub fn segments(&self) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
+        self.segments.iter().map(|part| part.base as usize..(part.base + part.len) as usize)
+    }
+
+    /// Calls `take` with the document ordinals and term frequencies of a term in one segment, a
+    /// block of up to 128 at a time, in ascending order; the ordinals are relative to the first,
+    /// which is given with each block.
     ///
     /// # Errors
     /// The postings cannot be read.
     pub fn for_each_block(
         &self,
         term: &TermPostings,
-        wanted: impl Fn(std::ops::Range<usize>) -> bool,
+        segment: usize,
         mut take: impl FnMut(u32, &[u32], &[u32]),
     ) -> Result<()> {
-        for (segment, info) in self.segments.iter().zip(&term.infos) {
-            let Some(info) = info else { continue };
-            let range = segment.base as usize..(segment.base + segment.len) as usize;
-            if !wanted(range) {
-                continue;
-            }
-            let mut block: BlockSegmentPostings = segment
-                .inverted
-                .read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs)
-                .map_err(StoreError::text)?;
-            while !block.docs().is_empty() {
-                take(segment.base, block.docs(), block.freqs());
-                block.advance();
-            }
+        let part = &self.segments[segment];
+        let Some(info) = &term.infos[segment] else { return Ok(()) };
+        let mut block: BlockSegmentPostings = part
+            .inverted
+            .read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs)
+            .map_err(StoreError::text)?;
+        while !block.docs().is_empty() {
+            take(part.base, block.docs(), block.freqs());
+            block.advance();
         }
         Ok(())
+    }
+}
+
+impl TermPostings {
+    /// Documents of a segment that hold the term, whether current or not.
+    pub fn doc_freq(&self, segment: usize) -> u64 {
+        self.infos[segment].as_ref().map_or(0, |info| u64::from(info.doc_freq))
     }
 }
 
@@ -268,7 +275,7 @@ fn extend(storage: &Storage, manifest: &Manifest, derived: &Derived, from_seq: u
     merge_tail(&index, &mut writer)?;
     writer.wait_merging_threads().map_err(StoreError::text)?;
     let end_seq = manifest.next_seq;
-    let mut files = storage.seal_directory(derived.directory())?;
+    let mut files = storage.entries_of(derived.directory())?;
     // Tantivy's lock files come and go; the state cannot name itself.
     let kept = |file: &str| !file.ends_with(LOCK_SUFFIX) && !file.ends_with("STATE.json");
     files.retain(|entry| kept(&entry.file));

@@ -1,5 +1,6 @@
 //! `prospect explain`: why a URL is planned or not.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use prospect_index::limits;
@@ -54,7 +55,6 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         return super::ingest::println_json(&json);
     }
     let text = view.text(&open, &plan, &settings);
-    use std::io::Write;
     Ok(std::io::stdout().lock().write_all(text.as_bytes())?)
 }
 

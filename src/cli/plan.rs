@@ -46,6 +46,11 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let format = format_named(&args.format)?;
     let mut settings = args.options.settings()?;
     let workload = workload::load(&args.workload)?;
+    if workload.for_planning().queries.is_empty() {
+        let (file, count) = (args.workload.display(), workload.queries.len());
+        let error = anyhow::anyhow!("{file}: none of the {count} queries can be planned for");
+        return Err(Failure::input(error, "a query needs a word and a frequency above 0"));
+    }
     check_writable(&args.out)?;
     let mut open = OpenStore::open(&args.store, "prospect plan", limits::NGRAM_WORDS)?;
     output::say_refreshes(global, &open.refreshes);

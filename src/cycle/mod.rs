@@ -112,6 +112,6 @@ impl OpenStore {
         let (history, history_refresh) = ngrams(View::History)?;
         let refreshes =
             Refreshes { text: text_refresh, frontier: frontier_refresh, history: history_refresh };
-        Ok(Self { known, text, frontier, history, refreshes, store })
+        Ok(Self { store, known, text, frontier, history, refreshes })
     }
 }

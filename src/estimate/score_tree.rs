@@ -108,6 +108,7 @@ impl ScoreTree {
     }
 }
 
+#[allow(clippy::needless_pass_by_value, reason = "it is passed to `map_err` by name")]
 fn failed(what: impl ToString) -> EstimateError {
     EstimateError::Fit { model: "score tree", what: what.to_string() }
 }

@@ -84,7 +84,7 @@ pub fn open_text(path: &Path) -> Result<String, WorkloadError> {
     }
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
-        let line = 1 + error.as_bytes()[..valid].iter().filter(|&&b| b == b'\n').count();
+        let line = 1 + memchr::memchr_iter(b'\n', &error.as_bytes()[..valid]).count();
         WorkloadError::Line { file: file.clone(), line, what: "the line is not UTF-8".to_owned() }
     })
 }

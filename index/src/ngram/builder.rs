@@ -168,7 +168,7 @@ impl SegmentBuilder {
         self.forward.put(&self.encoded)
     }
 
-    /// Sorts and writes the segment's five files, synced.
+    /// Sorts and writes the segment's five files.
     ///
     /// # Errors
     /// [`NgramError::Io`] from the disk.

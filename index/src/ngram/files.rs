@@ -1,4 +1,4 @@
-//! The files a build writes: buffered, counted, synced when finished; temporary ones are removed
+//! The files a build writes: buffered, counted, flushed when finished; temporary ones are removed
 //! when dropped, also when the build fails.
 //!
 //! Not here: renaming into place and the manifest. A build writes into a directory that its caller
@@ -51,10 +51,9 @@ impl Output {
         overwrite().map(|_| ()).map_err(error)
     }
 
-    /// Flushes and syncs; returns the length in bytes.
+    /// Flushes; returns the length in bytes. Not synced: a segment is verified when it is opened.
     pub fn finish(mut self) -> Result<u64, NgramError> {
         self.writer.flush().map_err(io_error("write", &self.path))?;
-        self.writer.get_ref().sync_all().map_err(io_error("sync", &self.path))?;
         Ok(self.written)
     }
 }

@@ -1,0 +1,470 @@
+//! The life of a store, from the outside: crawl cycles, and what must not change a plan.
+//!
+//! The story: a crawler brings pages, a batch is planned, most of it is fetched, some of it fails
+//! or is never heard of again, and the next plan closes the cycle. A plan depends on what was
+//! ingested, the queries and the settings, and on nothing else: not on the number of threads, on
+//! a command having been run before, on a power cut, or on derived files having been lost.
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use common::{
+    Bench, CRAWLED, QUERIES, address, assert_sound, command, copy, done, failure, lines, page,
+    page_at, page_saying, prospect, rows, text, truth, urls,
+};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+const BUDGET: usize = 40;
+
+impl Bench {
+    /// Plans with a budget of [`BUDGET`]; gives the jsonl and what was said.
+    fn plan(&self, store: &Path, options: &[&str]) -> (String, String) {
+        let mut arguments = self.plan_arguments(store, &["--budget", "40"]);
+        arguments.extend(options.iter().map(|&option| option.to_owned()));
+        let run = done(&arguments);
+        (run.stdout, run.stderr)
+    }
+
+    fn ingest(&self, store: &Path, file: &str) -> String {
+        done(&["ingest", "--store", text(store), &self.path(file)]).stderr
+    }
+
+    /// A store with a plan of [`BUDGET`] URLs, and what a crawler brought for it in
+    /// `second.jsonl`: of the planned the first 25 as pages, the next 8 as failures, the next 2
+    /// as redirects, the last 5 not at all; and three pages that nobody planned.
+    fn with_fetched_plan() -> (Self, Vec<String>) {
+        let bench = Self::with_store();
+        let planned = urls(&bench.plan(&bench.store(), &[]).0);
+        assert_eq!(planned.len(), BUDGET);
+        let pages = planned[..25].iter().map(|url| page(page_at(url)));
+        let failures = planned[25..33].iter().map(|url| failure(url, 404));
+        let redirects = planned[33..35].iter().enumerate().map(|(at, url)| {
+            let record = serde_json::json!({
+                "url": format!("https://elsewhere.example/{at}"),
+                "requested_url": url,
+                "text": "topic1 topic2",
+            });
+            record.to_string()
+        });
+        let others = (CRAWLED..).filter(|&at| !planned.contains(&address(at))).take(1).map(page);
+        let fetched = pages.chain(failures).chain(redirects).chain(others);
+        bench.write("second.jsonl", lines(fetched));
+        (bench, planned)
+    }
+}
+
+#[test]
+fn two_cycles_are_closed_with_the_right_counts() {
+    let (bench, planned) = Bench::with_fetched_plan();
+    let store = bench.store();
+    let said = bench.ingest(&store, "second.jsonl");
+    assert!(said.contains("28 pages and 8 failed fetches stored; 0 replaced"), "{said}");
+
+    let (second, said) = bench.plan(&store, &[]);
+    let counts = "of 40 planned 25 fetched, 8 failed, 2 redirected, 5 not reported; \
+                  3 pages not planned";
+    assert!(said.contains(counts), "{said}");
+    let second = urls(&second);
+    let seen: HashSet<&String> = planned[..35].iter().collect();
+    let first: HashSet<String> = (0..CRAWLED).map(address).collect();
+    for url in &second {
+        assert!(!seen.contains(url) && !first.contains(url), "{url} was fetched already");
+    }
+    let again = planned[35..].iter().filter(|url| second.contains(url)).count();
+    assert!(again > 0, "what nobody reported may be planned again");
+    let kinds = ["outcomes-", "pair_outcomes-", "query_outcomes-"];
+    for kind in kinds {
+        assert_eq!(segments(&store, kind), 1, "{kind}");
+    }
+    assert_sound(&store);
+
+    let third = bench.write("third.jsonl", lines(second.iter().map(|url| page(page_at(url)))));
+    let said = done(&["ingest", "--close", "--store", text(&store), &third]).stderr;
+    let counts = "of 40 planned 40 fetched, 0 failed, 0 redirected, 0 not reported; \
+                  0 pages not planned";
+    assert!(said.contains(counts), "{said}");
+    assert!(said.contains("chance to enter the top K"), "{said}");
+    for kind in kinds {
+        assert_eq!(segments(&store, kind), 2, "{kind}");
+    }
+    // Closed by `ingest --close`, so that nothing is left for the next plan to close.
+    let (third, said) = bench.plan(&store, &[]);
+    assert!(!said.contains("closed plan"), "{said}");
+    assert!(urls(&third).iter().all(|url| !second.contains(url)));
+    assert_sound(&store);
+}
+
+fn segments(store: &Path, prefix: &str) -> usize {
+    let entries = fs::read_dir(store.join("segments")).unwrap();
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name.starts_with(prefix)).count()
+}
+
+#[test]
+fn outcomes_accrue_over_ingests_until_the_next_plan() {
+    let (bench, planned) = Bench::with_fetched_plan();
+    let store = bench.store();
+    bench.ingest(&store, "second.jsonl");
+    bench.write("late.jsonl", lines([page(page_at(&planned[35])), failure(&planned[36], 500)]));
+    bench.ingest(&store, "late.jsonl");
+    let (_, said) = bench.plan(&store, &[]);
+    let counts = "of 40 planned 26 fetched, 9 failed, 2 redirected, 3 not reported";
+    assert!(said.contains(counts), "{said}");
+    assert_sound(&store);
+}
+
+#[test]
+fn explain_agrees_with_the_plan() {
+    let (bench, _) = Bench::with_fetched_plan();
+    let store = bench.store();
+    let rows = rows(&bench.plan(&store, &[]).0);
+    for at in [0, 7, BUDGET - 1] {
+        let url = rows[at]["url"].as_str().unwrap();
+        let said = done(&["explain", "--store", text(&store), url]).stdout;
+        assert!(said.contains(&format!("not crawled; number {} of plan ", at + 1)), "{said}");
+        let rank = rows[at]["frontier_rank"].as_u64().unwrap();
+        assert!(said.contains(&format!("rank {rank} of ")), "{said}");
+        let queries = rows[at]["queries"].as_array().unwrap();
+        for query in queries {
+            assert!(said.contains(query["query"].as_str().unwrap()), "{said}");
+        }
+        assert!(!queries.is_empty(), "the generated URLs name what the queries ask for: {said}");
+        assert!(said.contains("in the URL: topic"), "{said}");
+    }
+    let crawled = done(&["explain", "--store", text(&store), &address(0)]).stdout;
+    assert!(crawled.contains("crawled, as record 0; not in plan"), "{crawled}");
+    assert!(crawled.contains("it is not in the frontier"), "{crawled}");
+}
+
+#[test]
+fn a_plan_does_not_depend_on_threads_or_on_having_been_made_before() {
+    let (bench, _) = Bench::with_fetched_plan();
+    let runs: Vec<_> = ["1", "2", "8"]
+        .iter()
+        .map(|threads| {
+            let store = bench.copy_of_store(&format!("store-{threads}"));
+            let threads = ["--threads", threads];
+            let file = bench.path("second.jsonl");
+            done(&[["ingest", "--store", text(&store), &file].as_slice(), &threads].concat());
+            let first = bench.plan(&store, &[threads.as_slice(), &["--explore", "0.2"]].concat());
+            let again = bench.plan(&store, &[threads.as_slice(), &["--explore", "0.2"]].concat());
+            assert_eq!(first.0, again.0, "the same command again, {threads:?}");
+            assert!(!again.1.contains("brought in"), "nothing is computed anew: {}", again.1);
+            (first.0, truth(&store))
+        })
+        .collect();
+    assert!(runs[0].0.lines().count() == BUDGET);
+    assert_eq!(runs[0].0, runs[1].0, "plans by 1 and 2 threads");
+    assert_eq!(runs[0].0, runs[2].0, "plans by 1 and 8 threads");
+    for other in &runs[1..] {
+        for (name, content) in &runs[0].1 {
+            assert!(other.1.get(name) == Some(content), "{} differs", name.display());
+        }
+    }
+}
+
+/// Starts a command, ends it with SIGKILL after `delay`, and tells whether it was still at work.
+fn killed_after<S: AsRef<str>>(arguments: &[S], delay: Duration) -> bool {
+    let mut child = command(arguments).spawn().expect("the binary starts");
+    thread::sleep(delay);
+    child.kill().expect("a child may be killed");
+    // A signal leaves no exit code.
+    child.wait_with_output().expect("the child ends").status.code().is_none()
+}
+
+#[test]
+fn a_command_killed_at_any_time_can_be_run_again() {
+    const STORES: usize = 6;
+    let seed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    println!("seed {seed}");
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let (bench, _) = Bench::with_fetched_plan();
+    let commands = |store: &Path| {
+        let file = bench.path("second.jsonl");
+        let ingest = ["ingest", "--store", text(store), &file].map(str::to_owned).to_vec();
+        [ingest, bench.plan_arguments(store, &["--budget", "40", "--explore", "0.1"])]
+    };
+    let undisturbed = bench.copy_of_store("undisturbed");
+    let timed = commands(&undisturbed).map(|arguments| {
+        let start = Instant::now();
+        (done(&arguments).stdout, start.elapsed())
+    });
+    let mut killed = 0;
+    for at in 0..STORES {
+        let store = bench.copy_of_store(&format!("killed-{at}"));
+        for (arguments, (stdout, elapsed)) in commands(&store).iter().zip(&timed) {
+            let delay = elapsed.mul_f64(random.random_range(0.0..1.0));
+            killed += usize::from(killed_after(arguments, delay));
+            assert_sound(&store);
+            let again = done(arguments).stdout;
+            assert!(&again == stdout, "{} differs after {delay:?}, seed {seed}", arguments[0]);
+            assert_sound(&store);
+        }
+        assert_same_truth(&undisturbed, &store, seed);
+    }
+    println!("{killed} of {} commands were killed at work", 2 * STORES);
+    assert!(killed > 0, "seed {seed}");
+}
+
+/// Whatever happened on the way, the store ends with the very files of an undisturbed run.
+#[track_caller]
+fn assert_same_truth(expected: &Path, found: &Path, seed: u64) {
+    let (expected, found) = (truth(expected), truth(found));
+    let names = |files: &BTreeMap<_, _>| files.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&found), names(&expected), "seed {seed}");
+    for (name, content) in &expected {
+        assert!(found[name] == *content, "{} differs, seed {seed}", name.display());
+    }
+}
+
+#[test]
+fn a_first_ingest_killed_at_any_time_can_be_run_again() {
+    let bench = Bench::with_store();
+    let expected = truth(&bench.store());
+    for (at, delay) in [0, 2, 5, 10, 15, 20, 30].into_iter().enumerate() {
+        let store = bench.path(&format!("killed-{at}"));
+        let arguments = ["ingest", "--store", &store, &bench.path("first.jsonl")];
+        killed_after(&arguments, Duration::from_millis(delay));
+        done(&arguments);
+        assert!(truth(Path::new(&store)) == expected, "killed after {delay} ms");
+        assert_sound(Path::new(&store));
+    }
+}
+
+#[test]
+fn derived_files_that_are_lost_or_damaged_are_rebuilt() {
+    let (bench, _) = Bench::with_fetched_plan();
+    bench.ingest(&bench.store(), "second.jsonl");
+    let (expected, _) = bench.plan(&bench.store(), &[]);
+    let store = bench.copy_of_store("lost");
+    fs::remove_dir_all(store.join("derived")).unwrap();
+    let (found, said) = bench.plan(&store, &[]);
+    assert!(found == expected, "the plan without derived files");
+    for built in ["text index: 128 of ", "frontier n-grams: ", "history n-grams: ", "served lists: "]
+    {
+        assert!(said.contains(built), "{built}: {said}");
+    }
+
+    let files = common::files(&bench.store().join("derived"));
+    assert!(files.len() > 12, "text index, two n-gram indexes and served lists: {files:?}");
+    for (at, (name, content)) in files.into_iter().enumerate().filter(|(_, (_, c))| !c.is_empty()) {
+        let store = bench.copy_of_store(&format!("damaged-{at}"));
+        let mut damaged = content;
+        let middle = damaged.len() / 2;
+        damaged[middle] ^= 1;
+        fs::write(store.join("derived").join(&name), damaged).unwrap();
+        let check = done(&["check", "--full", "--store", text(&store)]).stderr;
+        assert!(check.contains("will be rebuilt"), "{}: {check}", name.display());
+        let (found, said) = bench.plan(&store, &[]);
+        assert!(said.contains("rebuilt"), "{}: {said}", name.display());
+        assert!(found == expected, "{}", name.display());
+        assert_sound(&store);
+        fs::remove_dir_all(&store).unwrap();
+    }
+}
+
+fn host(url: &str) -> &str {
+    url.split('/').nth(2).unwrap()
+}
+
+fn domain(url: &str) -> &str {
+    host(url).split_once('.').unwrap().1
+}
+
+fn site(url: &str) -> String {
+    url.split('/').take(4).collect::<Vec<_>>().join("/")
+}
+
+#[test]
+fn caps_hold() {
+    let bench = Bench::with_store();
+    let largest = |plan: &str, group: &dyn Fn(&str) -> String| {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        urls(plan).iter().for_each(|url| *counts.entry(group(url)).or_default() += 1);
+        (counts.values().copied().max().unwrap_or(0), counts.len())
+    };
+    let plan = |options: &[&str]| bench.plan(&bench.store(), options).0;
+    let uncapped = plan(&[]);
+    assert!(largest(&uncapped, &|url| host(url).to_owned()).0 > 4, "the caps below would cut");
+    for explore in ["0", "0.5"] {
+        let capped = plan(&["--per-host", "4", "--explore", explore]);
+        assert_eq!(largest(&capped, &|url| host(url).to_owned()), (4, 6), "--explore {explore}");
+        let capped = plan(&["--per-domain", "5", "--explore", explore]);
+        assert_eq!(largest(&capped, &|url| domain(url).to_owned()), (5, 3), "--explore {explore}");
+        let capped = plan(&["--per-site", "2", "--explore", explore]);
+        assert_eq!(largest(&capped, &site), (2, 12), "--explore {explore}");
+    }
+    let capped = plan(&["--per-host", "4", "--per-domain", "6", "--per-site", "3"]);
+    assert_eq!(urls(&capped).len(), 18);
+    assert!(largest(&capped, &|url| host(url).to_owned()).0 <= 4);
+    // A URL that a cap held back is told so.
+    let left = urls(&uncapped).into_iter().find(|url| !urls(&capped).contains(url)).unwrap();
+    let said = done(&["explain", "--store", text(&bench.store()), &left]).stdout;
+    assert!(said.contains("held back by --per-"), "{said}");
+}
+
+#[test]
+fn exploration_takes_its_share_and_follows_its_seed() {
+    let bench = Bench::with_store();
+    let plan = |options: &[&str]| bench.plan(&bench.store(), options).0;
+    let greedy = plan(&[]);
+    assert!(rows(&greedy).iter().all(|row| row["explored"] == false));
+    let explored = plan(&["--explore", "0.25", "--seed", "7"]);
+    assert_eq!(urls(&explored).len(), BUDGET);
+    assert_eq!(urls(&explored)[..30], urls(&greedy)[..30], "the rest is greedy");
+    for row in &rows(&explored)[30..] {
+        assert_eq!(row["explored"], true);
+        let propensity = row["propensity"].as_f64().unwrap();
+        assert!(propensity > 0.0 && propensity < 0.2, "{propensity}");
+    }
+    assert_eq!(plan(&["--explore", "0.25", "--seed", "7"]), explored);
+    let other = plan(&["--explore", "0.25", "--seed", "8"]);
+    assert_eq!(urls(&other)[..30], urls(&explored)[..30]);
+    assert_ne!(urls(&other)[30..], urls(&explored)[30..]);
+    let all = rows(&plan(&["--explore", "1"]));
+    assert!(all.iter().all(|row| row["explored"] == true) && all.len() == BUDGET);
+}
+
+#[test]
+fn needy_plans_for_few_queries() {
+    let bench = Bench::with_store();
+    for (needy, expected) in [("5", 5), ("0.1", QUERIES / 10), ("1000", QUERIES)] {
+        let (plan, said) = bench.plan(&bench.store(), &["--needy", needy]);
+        assert!(said.contains(&format!(", {expected} needy)")), "--needy {needy}: {said}");
+        let rows = rows(&plan);
+        assert_eq!(rows.len(), BUDGET);
+        let reasons = rows.iter().flat_map(|row| row["queries"].as_array().unwrap());
+        let asked: BTreeSet<&str> = reasons.map(|query| query["qid"].as_str().unwrap()).collect();
+        assert!((1..=expected).contains(&asked.len()), "--needy {needy}: {asked:?}");
+    }
+}
+
+#[test]
+fn within_keeps_to_its_list() {
+    let bench = Bench::with_store();
+    let some: Vec<String> = urls(&bench.plan(&bench.store(), &[]).0).split_off(30);
+    let unknown = "https://unknown.example/".to_owned();
+    let list = bench.write("list.txt", lines(some.iter().cloned().chain([unknown])));
+    let held = urls(&bench.plan(&bench.store(), &["--within", &list]).0);
+    assert_eq!(held.iter().collect::<BTreeSet<_>>(), some.iter().collect());
+}
+
+#[test]
+fn json_outputs_name_their_schema() {
+    let (bench, planned) = Bench::with_fetched_plan();
+    let store = bench.store();
+    let file = bench.path("second.jsonl");
+    let workload = bench.path("queries.tsv");
+    let store = text(&store);
+    let ingest = json(&["ingest", "--store", store, &file], "prospect.ingest/1");
+    assert_eq!(ingest["counts"]["failed"], 8);
+    assert_eq!(ingest["stored"], true);
+    let arguments = ["plan", "--store", store, "--workload", &workload, "--budget", "9"];
+    let plan = json(&arguments, "prospect.plan/1");
+    assert_eq!(plan["closed"]["fetched"], 25);
+    assert_eq!(plan["closed"]["planned"], 40);
+    assert_eq!(plan["urls"].as_array().unwrap().len(), 9);
+    let url = plan["urls"][0]["url"].as_str().unwrap();
+    let explained = json(&["explain", "--store", store, url], "prospect.explain/1");
+    assert_eq!(explained["planned_rank"], 1);
+    assert_eq!(explained["plan_id"], plan["plan_id"]);
+    let gone = json(&["explain", "--store", store, &planned[25]], "prospect.explain/1");
+    assert_eq!(gone["state"], "its fetch failed with status 404");
+    let check = json(&["check", "--full", "--store", store], "prospect.check/1");
+    assert_eq!(check["damage"], serde_json::json!([]));
+    let formats = json(&["formats"], "prospect.formats/1");
+    assert!(formats["limits"].as_array().unwrap().len() > 5);
+}
+
+fn json(arguments: &[&str], schema: &str) -> serde_json::Value {
+    let run = done(&[arguments, &["--json", "--quiet"]].concat());
+    assert_eq!(run.stderr, "", "{arguments:?} --quiet");
+    let value: serde_json::Value = serde_json::from_str(&run.stdout).expect("it is JSON");
+    assert_eq!(value["schema"], schema, "{arguments:?}");
+    value
+}
+
+#[test]
+fn a_plan_is_written_in_every_format_and_place() {
+    let bench = Bench::with_store();
+    let (expected, _) = bench.plan(&bench.store(), &[]);
+    let (lines, _) = bench.plan(&bench.store(), &["--format", "urls"]);
+    assert_eq!(lines.lines().collect::<Vec<_>>(), urls(&expected));
+    let (table, _) = bench.plan(&bench.store(), &["--format", "tsv"]);
+    assert_eq!(table.lines().count(), BUDGET + 1);
+    let columns = table.lines().map(|line| line.split('\t').count()).collect::<BTreeSet<_>>();
+    assert_eq!(columns.len(), 1, "{table}");
+    let out = bench.write("plan.out", "an older and longer plan\n".repeat(9_000));
+    let (nothing, _) = bench.plan(&bench.store(), &["--out", &out]);
+    assert_eq!(nothing, "");
+    assert_eq!(fs::read_to_string(&out).unwrap(), expected);
+    let (nothing, _) = bench.plan(&bench.store(), &["--json", "--out", &out]);
+    assert_eq!(nothing, "");
+    let written: serde_json::Value = serde_json::from_slice(&fs::read(&out).unwrap()).unwrap();
+    assert_eq!(written["schema"], "prospect.plan/1");
+}
+
+#[test]
+fn the_same_input_again_stores_nothing_and_a_changed_page_replaces_the_old() {
+    let bench = Bench::with_store();
+    let store = bench.store();
+    let before = truth(&store);
+    let said = bench.ingest(&store, "first.jsonl");
+    assert!(said.contains("nothing to store"), "{said}");
+    assert!(truth(&store) == before);
+    let said = done(&["ingest", "--close", "--store", text(&store), &bench.path("first.jsonl")]);
+    assert!(said.stderr.contains("there is no open plan to close"), "{}", said.stderr);
+
+    bench.write("changed.jsonl", lines([page_saying(3, "unheardof"), page(CRAWLED)]));
+    let said = bench.ingest(&store, "changed.jsonl");
+    assert!(said.contains("2 pages and 0 failed fetches stored; 1 replaced, 0 repeated"), "{said}");
+    assert!(said.contains("holds 101 pages"), "{said}");
+    let said = done(&bench.plan_arguments(&store, &["--budget", "40"]));
+    assert!(!urls(&said.stdout).contains(&address(3)), "a replaced page is still crawled");
+    assert_sound(&store);
+}
+
+#[test]
+fn an_ingest_in_two_parts_knows_what_one_ingest_knows() {
+    let bench = Bench::with_store();
+    let parts = Path::new(&bench.path("parts")).to_owned();
+    bench.write("a.jsonl", lines((0..60).map(page)));
+    bench.write("b.jsonl", lines((60..CRAWLED).map(page)));
+    bench.ingest(&parts, "a.jsonl");
+    let said = bench.ingest(&parts, "b.jsonl");
+    assert!(said.contains("text index: 40 of 100 pages brought in"), "{said}");
+    let known = |store: &Path| {
+        let mut check = json(&["check", "--full", "--store", text(store)], "prospect.check/1");
+        ["urls", "pages", "links"].map(|name| check[name].take())
+    };
+    assert_eq!(known(&parts), known(&bench.store()));
+}
+
+#[test]
+fn the_tiny_site_can_be_planned_from_its_html() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("workloads/tiny");
+    let directory = tempfile::tempdir().unwrap();
+    // A third of the site: its top level and one of its directories.
+    let crawled = directory.path().join("crawled");
+    copy(&root.join("site/guides"), &crawled.join("guides"));
+    for name in ["index.html", "about.html", "links.html"] {
+        fs::copy(root.join("site").join(name), crawled.join(name)).unwrap();
+    }
+    let store = directory.path().join("store");
+    let (base, workload) = ("https://tools.example/", root.join("queries.tsv"));
+    done(&["ingest", "--store", text(&store), text(&crawled), "--base-url", base]);
+    let options = ["--budget", "10", "--format", "urls"];
+    let fixed = ["plan", "--store", text(&store), "--workload", text(&workload)];
+    let plan = done(&[fixed.as_slice(), &options].concat()).stdout;
+    assert_eq!(plan.lines().count(), 10);
+    for url in plan.lines() {
+        assert!(url.starts_with(base) && !url.contains("/guides/"), "{url}");
+    }
+    assert_eq!(prospect(&["check", "--full", "--store", text(&store)]).code, Some(0));
+}
