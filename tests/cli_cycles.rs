@@ -246,7 +246,8 @@ fn derived_files_that_are_lost_or_damaged_are_rebuilt() {
     fs::remove_dir_all(store.join("derived")).unwrap();
     let (found, said) = bench.plan(&store, &[]);
     assert!(found == expected, "the plan without derived files");
-    for built in ["text index: 128 of ", "frontier n-grams: ", "history n-grams: ", "served lists: "]
+    for built in
+        ["text index: 128 of ", "frontier n-grams: ", "history n-grams: ", "served lists: "]
     {
         assert!(said.contains(built), "{built}: {said}");
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use prospect_index::limits;
 use prospect_index::page::UrlId;
-use prospect_index::page_store::Fetch;
+use prospect_index::page_store::{Fetch, NO_ANSWER};
 use prospect_index::url;
 
 use super::Global;
@@ -70,6 +70,7 @@ impl View<'_> {
         match open.known.pages.fetch(self.id) {
             Fetch::Never => "not crawled".to_owned(),
             Fetch::Page { seq } => format!("crawled, as record {seq}"),
+            Fetch::Failed { status: NO_ANSWER, .. } => "its fetch had no answer".to_owned(),
             Fetch::Failed { status, .. } => format!("its fetch failed with status {status}"),
             Fetch::Redirected { .. } => "it redirects to another URL".to_owned(),
         }

@@ -165,11 +165,11 @@ fn say_plan(
     say(
         global,
         &format!(
-            "{} candidate pairs; score tree: {} leaves from {} training pairs; BM25 k1 {} b {}, \
+            "{} candidate pairs; {} training pairs in a score tree of {} leaf nodes; BM25 k1 {} b {}, \
              statistics epoch {} of {} pages",
             estimates.pairs.len(),
-            estimates.leaves,
             estimates.training_pairs,
+            estimates.leaves,
             settings.bm25.k1,
             settings.bm25.b,
             plan.epoch.number,

@@ -189,8 +189,8 @@ fn summary(plan_id: &str, rows: &[Row], pairs: &[PairRow<'_>]) -> CycleOutcome {
         redirected: of("redirected"),
         unknown: of("unknown"),
         unplanned: rows.len() - planned.len(),
-        predicted_impact: fetched().map(|row| row.predicted).sum(),
-        realised_impact: fetched().map(|row| row.realised).sum(),
+        predicted_impact: fetched().fold(0.0, |sum, row| sum + row.predicted),
+        realised_impact: fetched().fold(0.0, |sum, row| sum + row.realised),
         calibration: calibration(predictions),
     }
 }

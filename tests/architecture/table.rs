@@ -87,7 +87,7 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("lol_html", &["src/ingest"], "one reader of HTML"),
     ("htmlize", &["src/ingest"], "one reader of HTML"),
     ("encoding_rs", &["src/ingest"], "one reader of HTML"),
-    ("memchr", &["src/ingest"], "searching bytes is for readers"),
+    ("memchr", &["src/ingest", "src/workload"], "searching bytes is for readers"),
     ("flate2", &["src/ingest", "src/workload"], "inputs may be compressed"),
     ("zstd", &["src/ingest", "src/workload"], "inputs may be compressed"),
     ("rand", &["src/plan"], "chance has one seeded source"),
