@@ -115,7 +115,7 @@ fn pages_that_are_no_pages_are_refused() {
     check(&[("a.jsonl", b"")], "INGEST @a.jsonl", &["@a.jsonl: is empty"]);
     check(&[("a.jsonl", b"\n \n")], "INGEST @a.jsonl", &["@a.jsonl: is empty"]);
     check(&[("a.jsonl.gz", &gzip(""))], "INGEST @a.jsonl.gz", &["@a.jsonl.gz: is empty"]);
-    check(&[], "INGEST -", &["error: -: is empty"]);
+    check(&[], "INGEST -", &["error: standard input: is empty"]);
     let wrong = "{\"id\":1}\n".repeat(1_500);
     let expected = ["@a.jsonl: none of the first 1000 lines is a page", "@a.jsonl:1", "outlinks"];
     check(&[("a.jsonl", wrong.as_bytes())], "INGEST @a.jsonl", &expected);

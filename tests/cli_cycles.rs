@@ -287,7 +287,9 @@ fn caps_hold() {
     let bench = Bench::with_store();
     let largest = |plan: &str, group: &dyn Fn(&str) -> String| {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        urls(plan).iter().for_each(|url| *counts.entry(group(url)).or_default() += 1);
+        for url in urls(plan) {
+            *counts.entry(group(&url)).or_default() += 1;
+        }
         (counts.values().copied().max().unwrap_or(0), counts.len())
     };
     let plan = |options: &[&str]| bench.plan(&bench.store(), options).0;
@@ -409,6 +411,29 @@ fn a_plan_is_written_in_every_format_and_place() {
     assert_eq!(nothing, "");
     let written: serde_json::Value = serde_json::from_slice(&fs::read(&out).unwrap()).unwrap();
     assert_eq!(written["schema"], "prospect.plan/1");
+}
+
+#[test]
+fn standard_input_is_read_and_a_reader_that_goes_away_is_no_error() {
+    let bench = Bench::with_store();
+    let (expected, _) = bench.plan(&bench.store(), &[]);
+    let piped = bench.path("piped");
+    let from = |file: &str, arguments: &[&str]| {
+        let input = fs::File::open(bench.path(file)).unwrap();
+        let output = command(arguments).stdin(input).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    from("first.jsonl", &["ingest", "--store", &piped, "-"]);
+    let plan = ["plan", "--store", &piped, "--workload", "-", "--budget", "40"];
+    assert_eq!(from("queries.tsv", &plan), expected);
+
+    let arguments = bench.plan_arguments(&bench.store(), &["--budget", "40", "--quiet"]);
+    let mut child = command(&arguments).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), said.as_str()), (Some(0), ""));
 }
 
 #[test]

@@ -106,8 +106,4 @@ impl StoreError {
     pub(crate) fn damaged(path: &Path, what: impl Into<String>) -> Self {
         Self::Damaged { path: path.to_owned(), what: what.into() }
     }
-
-    pub(crate) fn text(error: impl std::fmt::Display) -> Self {
-        Self::Derived { structure: "text index", what: error.to_string() }
-    }
 }

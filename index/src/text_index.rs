@@ -124,7 +124,10 @@ impl TextIndex {
             storage.fresh_directory(derived.directory())?;
         }
         refresh.added = extend(storage, manifest, &derived, from_seq)?;
-        Ok((Self::read(storage, &derived, pages)?, refresh))
+        let index = Self::read(storage, &derived, pages)?;
+        // Replaced versions of pages are in the index too.
+        refresh.total = index.docs.url.len() as u64;
+        Ok((index, refresh))
     }
 
     fn read(storage: &Storage, derived: &Derived, pages: &PageTable) -> Result<Self> {
@@ -134,13 +137,13 @@ impl TextIndex {
             .reader_builder()
             .reload_policy(ReloadPolicy::Manual)
             .try_into()
-            .map_err(StoreError::text)?;
+            .map_err(failed)?;
         let mut segments = Vec::new();
         let mut docs = DocTable::default();
         for segment in reader.searcher().segment_readers() {
             let base = docs.url.len() as u32;
             let fast = segment.fast_fields();
-            let column = |name| fast.u64(name).map_err(StoreError::text);
+            let column = |name| fast.u64(name).map_err(failed);
             let (urls, seqs, lengths) = (column("url_id")?, column("seq")?, column("length")?);
             for doc in 0..segment.max_doc() {
                 let value = |column: &tantivy::columnar::Column<u64>| {
@@ -152,7 +155,7 @@ impl TextIndex {
                 docs.superseded_at.push(pages.record(seq).map_or(0, |(_, at)| at));
                 docs.length.push(value(&lengths));
             }
-            let inverted = segment.inverted_index(fields.body).map_err(StoreError::text)?;
+            let inverted = segment.inverted_index(fields.body).map_err(failed)?;
             segments.push(SegmentPart { inverted, base, len: segment.max_doc() });
         }
         Ok(Self { segments, docs, body: fields.body })
@@ -174,7 +177,7 @@ impl TextIndex {
             .iter()
             .map(|segment| segment.inverted.get_term_info(&term))
             .collect::<std::io::Result<_>>()
-            .map_err(StoreError::text)?;
+            .map_err(failed)?;
         Ok(TermPostings { infos })
     }
 
@@ -200,7 +203,7 @@ impl TextIndex {
         let mut block: BlockSegmentPostings = part
             .inverted
             .read_block_postings_from_terminfo(info, IndexRecordOption::WithFreqs)
-            .map_err(StoreError::text)?;
+            .map_err(failed)?;
         while !block.docs().is_empty() {
             take(part.base, block.docs(), block.freqs());
             block.advance();
@@ -214,6 +217,32 @@ impl TermPostings {
     pub fn doc_freq(&self, segment: usize) -> u64 {
         self.infos[segment].as_ref().map_or(0, |info| u64::from(info.doc_freq))
     }
+}
+
+/// Tantivy's error as ours. What the system refused stays an I/O error, so that a full disk is
+/// told as one; tantivy reports it in several wrappings, all of which print the system's message.
+fn failed(error: impl Into<tantivy::TantivyError>) -> StoreError {
+    let error = error.into();
+    let source = no_space(&error.to_string()).or_else(|| match &error {
+        tantivy::TantivyError::IoError(io) => Some(std::io::Error::new(io.kind(), io.to_string())),
+        _ => None,
+    });
+    match source {
+        Some(source) => StoreError::Io {
+            operation: "write the text index in",
+            path: "derived/text".into(),
+            source,
+        },
+        None => StoreError::Derived { structure: "text index", what: error.to_string() },
+    }
+}
+
+/// A wrapped "no space left on device", by the number that the system gives it.
+fn no_space(message: &str) -> Option<std::io::Error> {
+    const ENOSPC: i32 = 28;
+    message
+        .contains(&format!("(os error {ENOSPC})"))
+        .then(|| std::io::Error::from_raw_os_error(ENOSPC))
 }
 
 fn rebuild(refresh: &mut Refresh, why: &str) -> u32 {
@@ -247,8 +276,8 @@ fn schema() -> (Schema, Fields) {
 
 fn open_index(storage: &Storage, derived: &Derived, schema: Schema) -> Result<Index> {
     let path = storage.path(derived.directory());
-    let directory = tantivy::directory::MmapDirectory::open(&path).map_err(StoreError::text)?;
-    let index = Index::open_or_create(directory, schema).map_err(StoreError::text)?;
+    let directory = tantivy::directory::MmapDirectory::open(&path).map_err(failed)?;
+    let index = Index::open_or_create(directory, schema).map_err(failed)?;
     index.tokenizers().register(TOKENIZER, Words::default());
     Ok(index)
 }
@@ -259,7 +288,7 @@ fn extend(storage: &Storage, manifest: &Manifest, derived: &Derived, from_seq: u
     let index = open_index(storage, derived, schema)?;
     let threads = if manifest.next_seq - from_seq < 20_000 { 1 } else { 2 };
     let mut writer: IndexWriter =
-        index.writer_with_num_threads(threads, WRITER_BYTES).map_err(StoreError::text)?;
+        index.writer_with_num_threads(threads, WRITER_BYTES).map_err(failed)?;
     writer.set_merge_policy(Box::new(NoMergePolicy));
     let mut added = 0;
     for_each_text(storage, manifest, from_seq, |pages| {
@@ -267,13 +296,13 @@ fn extend(storage: &Storage, manifest: &Manifest, derived: &Derived, from_seq: u
             pages.par_iter().map(|page| document(fields, page)).collect();
         added += documents.len() as u64;
         for document in documents {
-            writer.add_document(document).map_err(StoreError::text)?;
+            writer.add_document(document).map_err(failed)?;
         }
         Ok(())
     })?;
-    writer.commit().map_err(StoreError::text)?;
+    writer.commit().map_err(failed)?;
     merge_tail(&index, &mut writer)?;
-    writer.wait_merging_threads().map_err(StoreError::text)?;
+    writer.wait_merging_threads().map_err(failed)?;
     let end_seq = manifest.next_seq;
     let mut files = storage.entries_of(derived.directory())?;
     // Tantivy's lock files come and go; the state cannot name itself.
@@ -286,7 +315,7 @@ fn extend(storage: &Storage, manifest: &Manifest, derived: &Derived, from_seq: u
 /// Keeps the segments in geometric sizes: the smallest are merged while the next larger is not
 /// much larger.
 fn merge_tail(index: &Index, writer: &mut IndexWriter) -> Result<()> {
-    let mut metas = index.searchable_segment_metas().map_err(StoreError::text)?;
+    let mut metas = index.searchable_segment_metas().map_err(failed)?;
     metas.sort_by_key(|meta| (std::cmp::Reverse(meta.max_doc()), meta.id()));
     let mut merged: Vec<SegmentId> = Vec::new();
     let mut size = 0.0;
@@ -298,8 +327,8 @@ fn merge_tail(index: &Index, writer: &mut IndexWriter) -> Result<()> {
         merged.push(meta.id());
     }
     if merged.len() > 1 {
-        writer.merge(&merged).wait().map_err(StoreError::text)?;
-        writer.garbage_collect_files().wait().map_err(StoreError::text)?;
+        writer.merge(&merged).wait().map_err(failed)?;
+        writer.garbage_collect_files().wait().map_err(failed)?;
     }
     Ok(())
 }

@@ -67,7 +67,8 @@ impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
         // The reader of our output went away (`| head`), which is no fault of anyone.
         let code = u8::from(error.kind() != io::ErrorKind::BrokenPipe);
-        Self { error: error.into(), hint: None, code }
+        let error = anyhow::Error::new(error).context("the result cannot be written");
+        Self { error, hint: None, code }
     }
 }
 

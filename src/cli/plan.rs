@@ -47,7 +47,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let mut settings = args.options.settings()?;
     let workload = workload::load(&args.workload)?;
     if workload.for_planning().queries.is_empty() {
-        let (file, count) = (args.workload.display(), workload.queries.len());
+        let (file, count) = (workload::shown(&args.workload), workload.queries.len());
         let error = anyhow::anyhow!("{file}: none of the {count} queries can be planned for");
         return Err(Failure::input(error, "a query needs a word and a frequency above 0"));
     }

@@ -212,7 +212,7 @@ pub fn open(
     let mut probes = Vec::with_capacity(paths.len());
     for path in paths {
         probes.push(if path == Path::new("-") {
-            Probe::of_reader("-", Box::new(std::io::stdin()))?
+            Probe::of_reader("standard input", Box::new(std::io::stdin()))?
         } else {
             Probe::of_path(path)?
         });

@@ -58,8 +58,12 @@ impl WorkloadError {
 /// The file cannot be read, a line is malformed, a qid stands twice, a frequency is negative or
 /// not a number, or there is no query.
 pub fn load(path: &Path) -> Result<Workload, WorkloadError> {
-    let file = path.display().to_string();
-    parse(&open_text(path)?, &file)
+    parse(&open_text(path)?, &shown(path))
+}
+
+/// A path in messages.
+pub fn shown(path: &Path) -> String {
+    if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
 }
 
 /// The text of a file, decompressed by its first bytes; `-` is standard input.
@@ -67,7 +71,7 @@ pub fn load(path: &Path) -> Result<Workload, WorkloadError> {
 /// # Errors
 /// It cannot be read, or is not UTF-8.
 pub fn open_text(path: &Path) -> Result<String, WorkloadError> {
-    let file = path.display().to_string();
+    let file = shown(path);
     let failed = |source| WorkloadError::Read { file: file.clone(), source };
     let mut bytes = Vec::new();
     if path == Path::new("-") {

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 use prospect_index::{limits, words};
 
-pub use formats::{WorkloadError, load, open_text, parse};
+pub use formats::{WorkloadError, load, open_text, parse, shown};
 
 /// One query.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use prospect_index::url;
 
-use super::{WorkloadError, open_text};
+use super::{WorkloadError, open_text, shown};
 
 /// One judged page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct Judgement {
 /// # Errors
 /// The file cannot be read or a line is malformed.
 pub fn load(path: &Path) -> Result<Vec<Judgement>, WorkloadError> {
-    parse(&open_text(path)?, &path.display().to_string())
+    parse(&open_text(path)?, &shown(path))
 }
 
 /// Parses judgements; `file` stands for the file in messages.

@@ -167,9 +167,9 @@ impl Bench {
     /// The workload and the pages; no store yet.
     pub fn new() -> Self {
         let bench = Self { directory: tempfile::tempdir().unwrap() };
-        bench.write("first.jsonl", &lines((0..CRAWLED).map(page)));
+        bench.write("first.jsonl", lines((0..CRAWLED).map(page)));
         let query = |at: usize| format!("q{at:02}\t{}\t{}", topic(at * 11).join(" "), at % 7 + 1);
-        bench.write("queries.tsv", &lines((0..QUERIES).map(query)));
+        bench.write("queries.tsv", lines((0..QUERIES).map(query)));
         bench
     }
 
