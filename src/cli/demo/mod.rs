@@ -229,7 +229,7 @@ fn as_text(
     }
     let (picked, next) = (comparison.picked, comparison.next);
     text += &format!(
-        "\nOf these {} pages {} were judged by hand to answer some query ({} askings); of the next {} \
+        "\nOf these {} pages {} are judged to answer some query ({} askings); of the next {} \
          in breadth-first order {} ({} askings).\nestimate = {} * query impact + {} * importance, in \
          askings whose top {} gains the page; BM25 k1 {} b {}.\n",
         planned.len(),

@@ -1,0 +1,108 @@
+//! The steps of a first plan on `uci-web` below `PROSPECT_DATA`: ingest (pages/s), served lists
+//! (queries/s), and a whole plan. `cargo bench --bench pipeline`.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use divan::Bencher;
+use divan::counter::ItemsCount;
+use prospect::cycle::OpenStore;
+use prospect::cycle::planner::{self, PlanSettings};
+use prospect::estimate::frontier::EstimateSettings;
+use prospect::ingest::{self, SourceItem, SourceOptions};
+use prospect::plan::SelectionSettings;
+use prospect::plan::caps::Caps;
+use prospect::sketch::served::ServedLists;
+use prospect::workload::{self, Workload};
+use prospect_index::bm25::{Bm25, Scorer};
+use prospect_index::ingest::ingest_all;
+use prospect_index::limits;
+use prospect_index::page::PageRecord;
+
+/// Records of the corpus that are ingested.
+const RECORDS: usize = 4_600;
+
+struct Data {
+    records: Vec<PageRecord>,
+    workload: Workload,
+}
+
+fn data() -> Option<&'static Data> {
+    static DATA: OnceLock<Option<Data>> = OnceLock::new();
+    DATA.get_or_init(|| {
+        let root = std::env::var_os("PROSPECT_DATA")
+            .map_or_else(|| "../shared/data".into(), PathBuf::from);
+        let folder = root.join("uci-web");
+        if !folder.join("pages.jsonl.zst").exists() {
+            println!("skipped: {} is not there", folder.display());
+            return None;
+        }
+        let paths = [folder.join("pages.jsonl.zst")];
+        let mut source = ingest::open(&paths, &SourceOptions::default()).expect("corpus");
+        let mut records = Vec::new();
+        while records.len() < RECORDS {
+            for item in source.next_batch(RECORDS - records.len()).expect("records") {
+                if let SourceItem::Page { record, .. } = item {
+                    records.push(record);
+                }
+            }
+        }
+        let workload = workload::load(&folder.join("queries.tsv")).expect("workload");
+        Some(Data { records, workload: workload.for_planning() })
+    })
+    .as_ref()
+}
+
+fn open(path: &Path) -> OpenStore {
+    OpenStore::open(path, "bench", limits::NGRAM_WORDS).expect("store")
+}
+
+#[divan::bench(sample_count = 5)]
+fn ingest_pages(bencher: Bencher<'_, '_>) {
+    let Some(data) = data() else { return };
+    bencher
+        .counter(ItemsCount::new(data.records.len()))
+        .with_inputs(|| (tempfile::tempdir().expect("directory"), data.records.clone()))
+        .bench_local_values(|(directory, records)| {
+            ingest_all(directory.path(), records, "bench").expect("ingest");
+            (open(directory.path()), directory)
+        });
+}
+
+#[divan::bench(sample_count = 10)]
+fn served_lists(bencher: Bencher<'_, '_>) {
+    let Some(data) = data() else { return };
+    let directory = tempfile::tempdir().expect("directory");
+    ingest_all(directory.path(), data.records.clone(), "bench").expect("ingest");
+    let store = open(directory.path());
+    let queries = &data.workload.queries;
+    let words = queries.iter().flat_map(|query| query.words.iter().map(String::as_str));
+    let end = store.store.manifest().next_seq;
+    let scorer = Scorer::new(&store.text, Bm25::default(), end, words).expect("scorer");
+    bencher
+        .counter(ItemsCount::new(queries.len()))
+        .bench_local(|| ServedLists::build(&scorer, queries, 10, end, &store.known.urls));
+}
+
+#[divan::bench(sample_count = 10)]
+fn plan_a_thousand(bencher: Bencher<'_, '_>) {
+    let Some(data) = data() else { return };
+    let directory = tempfile::tempdir().expect("directory");
+    ingest_all(directory.path(), data.records.clone(), "bench").expect("ingest");
+    let store = open(directory.path());
+    let selection =
+        SelectionSettings { budget: 1_000, caps: Caps::default(), explore: 0.0, seed: 1 };
+    let settings = PlanSettings {
+        k: 10,
+        bm25: Bm25::default(),
+        estimate: EstimateSettings::default(),
+        selection,
+        needy: None,
+        within: None,
+    };
+    bencher.bench_local(|| planner::plan(&store, &data.workload, &[], &settings).map(|p| p.id));
+}
+
+fn main() {
+    divan::main();
+}
