@@ -11,8 +11,7 @@ pub mod export;
 
 use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;
-use rand::Rng;
-use rand::SeedableRng;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::estimate::frontier::UrlEstimate;
