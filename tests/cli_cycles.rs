@@ -17,7 +17,7 @@ use common::{
     Bench, CRAWLED, QUERIES, address, assert_sound, command, copy, done, failure, lines, page,
     page_at, page_saying, prospect, rows, text, truth, urls,
 };
-use rand::{Rng, SeedableRng};
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 const BUDGET: usize = 40;
