@@ -57,7 +57,6 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let root = args.store.clone().unwrap_or_else(|| std::env::temp_dir().join("prospect-demo"));
     remove_demo_store(&root)?;
     let mut open = ingest(&root, crawl.records)?;
-    std::fs::write(root.join(MARK), "made by prospect demo\n")?;
     let workload = workload::parse(site.queries, "the demo's queries")?;
     let budget = ((PLANNED * site.len() as f64) as usize).clamp(1, BUDGET);
     let mut settings = default_settings(budget);
@@ -141,7 +140,10 @@ fn remove_demo_store(root: &Path) -> Result<(), Failure> {
 }
 
 fn ingest(root: &Path, records: Vec<PageRecord>) -> Result<OpenStore, Failure> {
-    let mut session = IngestSession::start(open_store(root, "prospect demo")?)?;
+    let store = open_store(root, "prospect demo")?;
+    // Marked before anything else, so that a demo that is interrupted can be run again.
+    std::fs::write(root.join(MARK), "made by prospect demo\n")?;
+    let mut session = IngestSession::start(store)?;
     let prepared: Vec<_> = records.into_par_iter().map(prepare).collect();
     for page in prepared.into_iter().flatten() {
         session.add(page)?;
