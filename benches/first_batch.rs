@@ -101,8 +101,7 @@ fn truth(corpus: &Corpus, workload: &Workload, dir: &Path) -> HashSet<String> {
     ingest_all(dir, corpus.records(&corpus.order), "all").expect("ingest");
     let store = open(dir);
     let end = store.store.manifest().next_seq;
-    let words = workload.queries.iter().flat_map(|q| q.words.iter().map(String::as_str));
-    let scorer = Scorer::new(&store.text, Bm25::default(), end, words).expect("scorer");
+    let scorer = Scorer::new(&store.text, Bm25::default(), end, workload.words()).expect("scorer");
     let started = Instant::now();
     let urls = &store.known.urls;
     let served =

@@ -57,6 +57,13 @@ fn open(path: &Path) -> OpenStore {
     OpenStore::open(path, "bench", limits::NGRAM_WORDS).expect("store")
 }
 
+/// A store of the records, with the directory that holds it.
+fn ingested(data: &Data) -> (OpenStore, tempfile::TempDir) {
+    let directory = tempfile::tempdir().expect("directory");
+    ingest_all(directory.path(), data.records.clone(), "bench").expect("ingest");
+    (open(directory.path()), directory)
+}
+
 #[divan::bench(sample_count = 5)]
 fn ingest_pages(bencher: Bencher<'_, '_>) {
     let Some(data) = data() else { return };
@@ -72,13 +79,11 @@ fn ingest_pages(bencher: Bencher<'_, '_>) {
 #[divan::bench(sample_count = 10)]
 fn served_lists(bencher: Bencher<'_, '_>) {
     let Some(data) = data() else { return };
-    let directory = tempfile::tempdir().expect("directory");
-    ingest_all(directory.path(), data.records.clone(), "bench").expect("ingest");
-    let store = open(directory.path());
+    let (store, _directory) = ingested(data);
     let queries = &data.workload.queries;
-    let words = queries.iter().flat_map(|query| query.words.iter().map(String::as_str));
     let end = store.store.manifest().next_seq;
-    let scorer = Scorer::new(&store.text, Bm25::default(), end, words).expect("scorer");
+    let scorer =
+        Scorer::new(&store.text, Bm25::default(), end, data.workload.words()).expect("scorer");
     bencher
         .counter(ItemsCount::new(queries.len()))
         .bench_local(|| ServedLists::build(&scorer, queries, 10, end, &store.known.urls));
@@ -87,9 +92,7 @@ fn served_lists(bencher: Bencher<'_, '_>) {
 #[divan::bench(sample_count = 10)]
 fn plan_a_thousand(bencher: Bencher<'_, '_>) {
     let Some(data) = data() else { return };
-    let directory = tempfile::tempdir().expect("directory");
-    ingest_all(directory.path(), data.records.clone(), "bench").expect("ingest");
-    let store = open(directory.path());
+    let (store, _directory) = ingested(data);
     let selection =
         SelectionSettings { budget: 1_000, caps: Caps::default(), explore: 0.0, seed: 1 };
     let settings = PlanSettings {

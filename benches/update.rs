@@ -73,12 +73,12 @@ fn measure(name: &str, folder: &Path) {
     let store = Store::open(path, &options).expect("store");
     let known = store.known().expect("tables");
     let (_, text) = open_all(&store, &known);
-    let queries = workload::load(&folder.join("queries.tsv")).expect("workload").queries;
-    let words = || queries.iter().flat_map(|query| query.words.iter().map(String::as_str));
+    let workload = workload::load(&folder.join("queries.tsv")).expect("workload");
+    let queries = &workload.queries;
     let epoch = store.manifest().next_seq;
-    let scorer = Scorer::new(&text, Bm25::default(), epoch, words()).expect("scorer");
+    let scorer = Scorer::new(&text, Bm25::default(), epoch, workload.words()).expect("scorer");
     let before =
-        ServedLists::build(&scorer, &queries, 10, epoch, &known.urls).expect("served lists");
+        ServedLists::build(&scorer, queries, 10, epoch, &known.urls).expect("served lists");
     drop(scorer);
     drop(store);
 
@@ -88,14 +88,14 @@ fn measure(name: &str, folder: &Path) {
     let (update, text) = open_all(&store, &known);
     let end = store.manifest().next_seq;
     let started = Instant::now();
-    let scorer = Scorer::new(&text, Bm25::default(), epoch, words()).expect("scorer");
+    let scorer = Scorer::new(&text, Bm25::default(), epoch, workload.words()).expect("scorer");
     let scorer_time = started.elapsed();
     let mut updated = before;
     let started = Instant::now();
-    updated.update(&scorer, &queries, end, &known.pages, &known.urls).expect("update");
+    updated.update(&scorer, queries, end, &known.pages, &known.urls).expect("update");
     let served_update = started.elapsed();
     let started = Instant::now();
-    let anew = ServedLists::build(&scorer, &queries, 10, end, &known.urls).expect("served lists");
+    let anew = ServedLists::build(&scorer, queries, 10, end, &known.urls).expect("served lists");
     let served_anew = started.elapsed();
     let equal = anew == updated;
     std::fs::remove_dir_all(path.join("derived")).expect("derived");

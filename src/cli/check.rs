@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use prospect_index::check::check;
 
 use super::Global;
-use super::output::{Failure, say};
+use super::output::{self, Failure, say};
 
 /// Arguments of `prospect check`.
 #[derive(clap::Args, Clone, Debug)]
@@ -23,7 +23,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     if global.json {
         let mut json = serde_json::to_value(&report)?;
         json["schema"] = "prospect.check/1".into();
-        super::ingest::println_json(&json)?;
+        output::print_json(&json)?;
     }
     for what in &report.to_rebuild {
         say(global, &format!("will be rebuilt at the next use: {what}"));

@@ -9,7 +9,7 @@ use prospect_index::page_store::{Fetch, NO_ANSWER};
 use prospect_index::url;
 
 use super::Global;
-use super::output::{Failure, shown};
+use super::output::{self, Failure, shown};
 use crate::cycle::planner::{self, Plan, PlanSettings};
 use crate::cycle::{CycleError, OpenStore, reasons, records};
 use crate::plan::export::QueryReason;
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let view = View { id, address: &address, plan_id: &stored.id, planned };
     if global.json {
         let json = view.json(&open, &plan, &settings);
-        return super::ingest::println_json(&json);
+        return output::print_json(&json);
     }
     let text = view.text(&open, &plan, &settings);
     Ok(std::io::stdout().lock().write_all(text.as_bytes())?)

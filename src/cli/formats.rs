@@ -5,7 +5,7 @@ use std::io::Write;
 use prospect_index::limits;
 
 use super::Global;
-use super::output::Failure;
+use super::output::{self, Failure};
 use crate::ingest;
 use crate::plan::export;
 
@@ -23,7 +23,7 @@ pub(super) fn run(global: &Global) -> Result<(), Failure> {
             "plans": export::FORMATS.iter().map(|f| (f.name, f.description)).collect::<Vec<_>>(),
             "limits": limits,
         });
-        return super::ingest::println_json(&json);
+        return output::print_json(&json);
     }
     let mut out = std::io::stdout().lock();
     writeln!(out, "Pages (prospect ingest):")?;

@@ -169,7 +169,7 @@ fn report(
             "urls": open.known.urls.len(),
             "refreshed": open.refreshes,
         });
-        println_json(&result)?;
+        output::print_json(&result)?;
         return Ok(());
     }
     match committed {
@@ -202,14 +202,5 @@ fn report(
     output::say_refreshes(global, &open.refreshes);
     let (pages, urls) = (open.known.pages.len(), open.known.urls.len());
     say(global, &format!("the store knows {urls} URLs and holds {pages} pages"));
-    Ok(())
-}
-
-/// One JSON value on stdout.
-pub(super) fn println_json(value: &serde_json::Value) -> Result<(), Failure> {
-    use std::io::Write;
-    let mut out = std::io::stdout().lock();
-    serde_json::to_writer_pretty(&mut out, value)?;
-    out.write_all(b"\n")?;
     Ok(())
 }

@@ -93,6 +93,17 @@ pub(super) fn print_failure(failure: &Failure) {
     }
 }
 
+/// A JSON value and the end of its last line.
+pub(super) fn write_json(out: &mut dyn Write, value: &serde_json::Value) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, value)?;
+    out.write_all(b"\n")
+}
+
+/// One JSON value on stdout.
+pub(super) fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
+    Ok(write_json(&mut io::stdout().lock(), value)?)
+}
+
 /// A line for people, on stderr.
 pub(super) fn say(global: &Global, line: &str) {
     if !global.quiet {

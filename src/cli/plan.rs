@@ -66,10 +66,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     say_plan(global, &open, &plan, &settings, &workload);
     let json = global.json.then(|| as_json(&plan, &settings, &planned, closed.as_ref()));
     write_out(&args.out, |out| match &json {
-        Some(json) => {
-            serde_json::to_writer_pretty(&mut *out, json)?;
-            out.write_all(b"\n")
-        }
+        Some(json) => output::write_json(out, json),
         None => format.write(out, &planned),
     })?;
     let (id, directory) = (&plan.id, args.store.display());

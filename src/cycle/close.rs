@@ -90,12 +90,13 @@ fn lists(
     settings: &PlanSettings,
 ) -> Result<(ServedLists, ServedLists), CycleError> {
     let manifest = open.store.manifest();
-    let words = workload.queries.iter().flat_map(|query| query.words.iter().map(String::as_str));
-    let scorer = Scorer::new(&open.text, settings.bm25, manifest.epoch.end_seq, words)?;
-    let (queries, urls) = (&workload.queries, &open.known.urls);
+    let epoch_end = manifest.epoch.end_seq;
+    let scorer = Scorer::new(&open.text, settings.bm25, epoch_end, workload.words())?;
+    let (queries, known) = (&workload.queries, &open.known);
     let start = manifest.cycles.last().map_or(0, |cycle| cycle.first_seq);
-    let before = ServedLists::build(&scorer, queries, settings.k, start, urls)?;
-    let after = ServedLists::build(&scorer, queries, settings.k, manifest.next_seq, urls)?;
+    let before = ServedLists::build(&scorer, queries, settings.k, start, &known.urls)?;
+    let mut after = before.clone();
+    after.update(&scorer, queries, manifest.next_seq, &known.pages, &known.urls)?;
     Ok((before, after))
 }
 

@@ -87,8 +87,7 @@ pub fn plan(
     }
     let workload = workload.for_planning();
     let epoch = current_epoch(open);
-    let words = workload.queries.iter().flat_map(|query| query.words.iter().map(String::as_str));
-    let scorer = Scorer::new(&open.text, settings.bm25, epoch.end_seq, words)?;
+    let scorer = Scorer::new(&open.text, settings.bm25, epoch.end_seq, workload.words())?;
     let (store, known) = (&open.store, &open.known);
     let (served, served_refresh) =
         served_cache::load(store, known, &scorer, &workload, settings.k, epoch.end_seq)?;

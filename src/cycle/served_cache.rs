@@ -22,7 +22,7 @@ struct Payload {
     epoch_end: u32,
     end_seq: u32,
     lineage: String,
-    /// Replaced records that the statistics of the epoch saw as current.
+    /// N and words of the epoch, which change if a page they count is replaced.
     statistics: (u64, u64),
 }
 
@@ -42,7 +42,7 @@ pub fn load(
     let derived = Derived::new(store.storage(), "served", VERSION);
     let end_seq = store.manifest().next_seq;
     let statistics = scorer.statistics();
-    let mut payload = Payload {
+    let payload = Payload {
         workload: workload.fingerprint(),
         bm25: scorer.bm25(),
         k,
@@ -66,7 +66,6 @@ pub fn load(
     } else if refresh.added == 0 {
         return Ok((served, refresh));
     }
-    payload.end_seq = end_seq;
     let name = format!("{}/lists-{:06}.bin", derived.directory(), store.manifest().generation);
     let entry = store.storage().write(&name, &encode(&served))?;
     derived.publish(&payload, vec![entry])?;

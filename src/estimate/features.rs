@@ -107,8 +107,8 @@ struct LinkEvidence {
     best_share: f32,
     is_query: bool,
     matching_sites: Vec<u32>,
+    /// Distinct pages that link to it: its parents.
     inlinks: u32,
-    parents: u32,
     best_parent: f64,
     parent_sum: f64,
 }
@@ -130,7 +130,7 @@ impl FeatureSource<'_> {
         let (best_count, best_idf) = query.shares(&links.best);
         let (all_count, all_idf) = query.shares(&links.union);
         let mass = if query.idf_mass > 0.0 { query.idf_mass } else { 1.0 };
-        let parents = f64::from(links.parents.max(1));
+        let parents = f64::from(links.inlinks.max(1));
         let urls = self.known.urls.len() as f64;
         [
             url_count,
@@ -159,7 +159,6 @@ impl FeatureSource<'_> {
             if last != Some(link.from) && link.from != target {
                 let score = self.scorer.score_of(query.scores, link.from);
                 evidence.inlinks += 1;
-                evidence.parents += 1;
                 evidence.best_parent = evidence.best_parent.max(score);
                 evidence.parent_sum += score;
             }

@@ -4,7 +4,6 @@
 //! `page_rank` scans all nodes for every node, so the iteration is ours.
 
 use petgraph::csr::Csr;
-use petgraph::visit::IntoNodeIdentifiers;
 use prospect_index::link_table::LinkTable;
 use rayon::prelude::*;
 
@@ -81,7 +80,7 @@ impl LinkGraph {
 
     /// URLs that the graph knows.
     pub fn len(&self) -> usize {
-        self.incoming.node_identifiers().count()
+        self.out_degree.len()
     }
 
     /// Whether it is empty.

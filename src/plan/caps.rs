@@ -19,7 +19,7 @@ pub struct Caps {
 }
 
 /// A cap that held a URL back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cap {
     /// `per_host`.
@@ -47,12 +47,6 @@ pub struct CapCounter<'a> {
     site_level: Option<SiteLevel>,
     limits: Vec<(Cap, usize)>,
     taken: HashMap<(Cap, String), usize>,
-}
-
-impl std::hash::Hash for Cap {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        (*self as u8).hash(state);
-    }
 }
 
 impl<'a> CapCounter<'a> {

@@ -61,6 +61,11 @@ impl Workload {
         Self { queries }
     }
 
+    /// All words of all queries, repeated as they come.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        self.queries.iter().flat_map(|query| query.words.iter().map(String::as_str))
+    }
+
     /// A content hash: the same queries and frequencies give the same.
     pub fn fingerprint(&self) -> String {
         let mut hash = xxhash_rust::xxh3::Xxh3::new();

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use super::Global;
 use super::ingest::open_store;
 use super::options::default_settings;
-use super::output::{Failure, say, shown};
+use super::output::{self, Failure, say, shown};
 use crate::cycle::planner::{self, Plan, PlanSettings};
 use crate::cycle::{CycleError, OpenStore, reasons};
 use crate::plan::export::PlannedUrl;
@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     settings.within = Some("pages of the demo's site".to_owned());
     let plan = planner::plan(&open, &workload, &within, &settings)?;
     planner::commit(&mut open, &plan, &settings)?;
-    let judged = Judged::new(site.qrels, &plan, &workload)?;
+    let judged = Judged::new(site.qrels, &workload)?;
     let planned = reasons::planned(&open.known, &plan, &settings, 1);
     let picked: Vec<String> = plan
         .batch
@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let next: Vec<String> = crawl.next.into_iter().take(picked.len()).collect();
     let comparison = Comparison { picked: judged.count(&picked), next: judged.count(&next) };
     if global.json {
-        return super::ingest::println_json(&as_json(&root, &plan, &planned, &comparison));
+        return output::print_json(&as_json(&root, &plan, &planned, &comparison));
     }
     let text = as_text(&root, &open, &plan, &settings, &planned, &comparison);
     Ok(std::io::stdout().lock().write_all(text.as_bytes())?)
@@ -156,7 +156,7 @@ fn ingest(root: &Path, records: Vec<PageRecord>) -> Result<OpenStore, Failure> {
 struct Judged(HashMap<String, f64>);
 
 impl Judged {
-    fn new(qrels: &str, _plan: &Plan, workload: &workload::Workload) -> Result<Self, Failure> {
+    fn new(qrels: &str, workload: &workload::Workload) -> Result<Self, Failure> {
         let frequency: HashMap<&str, f64> =
             workload.queries.iter().map(|q| (q.qid.as_str(), q.frequency)).collect();
         let mut pages: HashMap<String, f64> = HashMap::new();
