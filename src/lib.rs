@@ -14,5 +14,6 @@ pub mod estimate;
 pub mod graph;
 pub mod ingest;
 pub mod plan;
+pub mod results;
 pub mod sketch;
 pub mod workload;

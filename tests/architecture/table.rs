@@ -8,6 +8,7 @@ pub const MAY_USE: &[(&str, &[&str], &str)] = &[
     ("sketch", SKETCH, "served lists and need do not depend on estimates, nor on files"),
     ("estimate", ESTIMATE, "an estimate reads search and records, no files and no judgements"),
     ("plan", PLAN, "a plan picks from estimates under caps and reads no page"),
+    ("results", &[], "plain data that may go anywhere"),
     ("cycle", CYCLE, "a cycle ties all but input and the command line to a store"),
     ("cli", CLI, "arguments, messages and exit codes may concern everything"),
     ("lib", &[], "the tour of the pipeline, without code"),

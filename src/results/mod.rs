@@ -1,0 +1,266 @@
+//! What a simulation found, as it lies in `summary.json`: the types that the simulator fills and
+//! reports read. Plain data, without a decision.
+//!
+//! Figures that were measured over several seed sets carry their spread. Nothing here depends on
+//! a clock or on the number of threads: the same experiment gives the same bytes.
+
+use serde::{Deserialize, Serialize};
+
+/// Name and version of the format.
+pub const SCHEMA: &str = "prospect.simulate/1";
+
+/// All of an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Title of the experiment; the name of the corpus file where none is given.
+    pub title: String,
+    /// What it was made from.
+    pub provenance: Provenance,
+    /// The collection.
+    pub collection: CollectionFigures,
+    /// The policy that others are compared with, if it is among them.
+    pub baseline: Option<String>,
+    /// Level at which a difference is marked.
+    pub significance: f64,
+    /// Pages fetched at each checkpoint.
+    pub checkpoints: Vec<u32>,
+    /// Query kinds in the order of [`PolicySummary::kinds`]; the first is `all`.
+    pub kinds: Vec<String>,
+    /// Metrics in the order of [`KindSummary::curves`].
+    pub metrics: Vec<String>,
+    /// One entry a policy, in the order they were asked for.
+    pub policies: Vec<PolicySummary>,
+    /// Looks at the collection as a whole.
+    pub analyses: Analyses,
+}
+
+/// What an artefact was made from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// Version of Prospect.
+    pub version: String,
+    /// The settings in full, defaults included.
+    pub config: serde_json::Value,
+    /// Content hash of the settings.
+    pub config_hash: String,
+    /// Files that were read.
+    pub inputs: Vec<InputFile>,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// BM25's k1.
+    pub k1: f64,
+    /// BM25's b.
+    pub b: f64,
+    /// Length of result lists.
+    pub k: usize,
+}
+
+/// A file that was read.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InputFile {
+    /// What it is for: `corpus`, `workload`, `qrels`…
+    pub role: String,
+    /// Name without folders.
+    pub name: String,
+    /// Length in bytes.
+    pub bytes: u64,
+    /// XXH3 of its bytes, 16 hex digits.
+    pub xxh3: String,
+}
+
+/// The collection that was crawled.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CollectionFigures {
+    /// Pages.
+    pub pages: u32,
+    /// Links between them, duplicates of a page's own left out.
+    pub links: u64,
+    /// Hosts.
+    pub hosts: u32,
+    /// Pages that are crawled before the first batch (`--crawled`); 0 else.
+    pub crawled_before: u32,
+    /// Queries that were planned for, after merging.
+    pub planning_queries: u32,
+    /// Queries of the evaluation, before merging.
+    pub evaluation_queries: u32,
+    /// Relevant pages of the collection, for any query.
+    pub relevant_pages: u32,
+    /// True impact of all pages together, over the evaluation workload.
+    pub total_impact: f64,
+}
+
+/// One policy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PolicySummary {
+    /// Label: the policy's name, and the options in which it differs from its defaults.
+    pub name: String,
+    /// Whether it reads what no crawler can know.
+    pub oracle: bool,
+    /// Pages fetched in each seed set.
+    pub fetched: Vec<u32>,
+    /// By query kind, in the order of [`Summary::kinds`].
+    pub kinds: Vec<KindSummary>,
+    /// Largest hosts at each checkpoint.
+    pub hosts: Vec<HostShares>,
+    /// Queries that gained most over the baseline, best first.
+    pub gained: Vec<QueryChange>,
+    /// Queries that lost most, worst first.
+    pub lost: Vec<QueryChange>,
+}
+
+/// One policy on the queries of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct KindSummary {
+    /// The kind, or `all`.
+    pub kind: String,
+    /// Queries with at least one relevant page in the collection.
+    pub queries: u32,
+    /// One curve a metric, in the order of [`Summary::metrics`].
+    pub curves: Vec<Curve>,
+    /// Speedup over the baseline in finding relevant pages.
+    pub speedup_relevant: Option<Interval>,
+    /// Speedup over the baseline in collecting true impact.
+    pub speedup_impact: Option<Interval>,
+}
+
+/// A metric against pages fetched.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Curve {
+    /// The metric.
+    pub metric: String,
+    /// At checkpoints that the crawls of all seed sets reached.
+    pub points: Vec<Point>,
+    /// Mean height of the curve (trapezoids over pages fetched, divided by their width), over the
+    /// checkpoints that all policies reached.
+    pub area: Interval,
+    /// Difference of the area to the baseline's, with an interval from a paired bootstrap over
+    /// queries; absent for the baseline and for metrics that are not taken by query.
+    pub area_gain: Option<Interval>,
+}
+
+/// A metric at one checkpoint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    /// Pages fetched.
+    pub pages: u32,
+    /// Mean over seed sets.
+    pub mean: f64,
+    /// Standard deviation over seed sets (n - 1); 0 for one set.
+    pub sd: f64,
+    /// Smallest.
+    pub min: f64,
+    /// Largest.
+    pub max: f64,
+    /// Against the baseline.
+    pub versus_baseline: Option<Comparison>,
+}
+
+/// A test against the baseline.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// This policy less the baseline.
+    pub difference: f64,
+    /// Two-sided p: paired t-test over queries, or two-proportion z-test.
+    pub p: f64,
+    /// p after Bonferroni, over all policies and checkpoints of the metric and kind.
+    pub p_bonferroni: f64,
+    /// p after Holm, over the same.
+    pub p_holm: f64,
+    /// Whether `p_holm` is below [`Summary::significance`].
+    pub significant: bool,
+}
+
+/// A figure with its spread over seed sets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Mean.
+    pub mean: f64,
+    /// Lower end of the 95 % interval; absent where one figure is all there is.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+    /// The figures it was made from: one a seed set; empty for a bootstrap over queries.
+    pub values: Vec<f64>,
+}
+
+/// Pages by host at a checkpoint.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostShares {
+    /// Pages fetched.
+    pub pages: u32,
+    /// Share of the pages fetched, by host: the collection's largest hosts in falling order of
+    /// size, then `(other)`. Means over seed sets.
+    pub shares: Vec<(String, f64)>,
+}
+
+/// A query that gained or lost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct QueryChange {
+    /// Query.
+    pub qid: String,
+    /// As typed.
+    pub query: String,
+    /// Its kind.
+    pub kind: String,
+    /// Area of its nDCG@10 under the baseline.
+    pub baseline: f64,
+    /// Under the policy.
+    pub policy: f64,
+}
+
+/// Looks at the collection as a whole.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Analyses {
+    /// In-links in the collection against true impact, by page.
+    pub importance_impact: Option<Scatter>,
+    /// Quality of a page against the mean quality of the pages it links to.
+    pub quality_neighbours: Option<Scatter>,
+    /// Impact when only a share of the sketches is kept.
+    pub limited_sketches: Vec<LimitedSketches>,
+}
+
+/// Two figures of many pages, as counts in cells.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Scatter {
+    /// What lies along x.
+    pub x: String,
+    /// What lies along y.
+    pub y: String,
+    /// Pages.
+    pub pages: u32,
+    /// Pearson correlation; absent where a side does not vary.
+    pub correlation: Option<f64>,
+    /// Least squares `y = a + b x`; absent where x does not vary.
+    pub line: Option<(f64, f64)>,
+    /// Occupied cells: centre x, centre y, pages. Hexagons for quality, single points or squares
+    /// for impact.
+    pub cells: Vec<(f64, f64, u32)>,
+    /// Width of a cell along x.
+    pub cell_width: f64,
+}
+
+/// Impact against the share of sketches kept (Pandey and Olston, sections 6.3 and 6.4).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LimitedSketches {
+    /// The policy.
+    pub policy: String,
+    /// Share of the pages fetched at which impact is read.
+    pub fetched_share: f64,
+    /// One point a fraction.
+    pub points: Vec<LimitedPoint>,
+}
+
+/// Impact at one fraction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LimitedPoint {
+    /// Share of the sketches kept.
+    pub fraction: f64,
+    /// Sketches kept.
+    pub sketches: u32,
+    /// Share of the true impact of the uncrawled pages that was collected.
+    pub impact_share: f64,
+    /// The same, divided by that of fraction 1.
+    pub of_full: f64,
+}
