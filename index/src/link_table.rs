@@ -26,10 +26,14 @@ pub struct LinkTable {
     links: Vec<Link>,
     anchors: Vec<Box<str>>,
     anchor_ids: HashMap<Box<str>, u32>,
-    /// Links by target: `incoming[incoming_start[t]..incoming_start[t + 1]]`, in fetch order.
-    incoming: Vec<u32>,
-    incoming_start: Vec<usize>,
+    /// By link: the next one to the same target, [`END`] for the last.
+    next: Vec<u32>,
+    /// By target: its first and its last link, [`END`] where there is none.
+    ends: Vec<(u32, u32)>,
 }
+
+/// No link.
+const END: u32 = u32::MAX;
 
 impl LinkTable {
     /// Adds a link; links come in order of `seq`.
@@ -41,26 +45,18 @@ impl LinkTable {
             self.anchor_ids.insert(anchor.into(), id);
             id
         });
+        let row = self.links.len() as u32;
+        if self.ends.len() <= to.index() {
+            self.ends.resize(to.index() + 1, (END, END));
+        }
+        let ends = &mut self.ends[to.index()];
+        match ends.1 {
+            END => ends.0 = row,
+            last => self.next[last as usize] = row,
+        }
+        ends.1 = row;
+        self.next.push(END);
         self.links.push(Link { from, to, anchor: id, seq });
-    }
-
-    /// Builds the lists by target, for `urls` known URLs. Call once after the last push.
-    pub fn finish(&mut self, urls: usize) {
-        let mut start = vec![0usize; urls + 1];
-        for link in &self.links {
-            start[link.to.index() + 1] += 1;
-        }
-        for at in 0..urls {
-            start[at + 1] += start[at];
-        }
-        let mut next = start.clone();
-        self.incoming = vec![0; self.links.len()];
-        for (row, link) in self.links.iter().enumerate() {
-            let slot = &mut next[link.to.index()];
-            self.incoming[*slot] = row as u32;
-            *slot += 1;
-        }
-        self.incoming_start = start;
     }
 
     /// All links, in fetch order, then document order.
@@ -81,14 +77,12 @@ impl LinkTable {
     /// Links to `target` from pages fetched before `before_seq`, in fetch order. A page that links
     /// twice with different anchors appears twice.
     pub fn incoming(&self, target: UrlId, before_seq: u32) -> impl Iterator<Item = Link> + '_ {
-        let at = target.index();
-        let rows = match self.incoming_start.get(at + 1) {
-            Some(&end) => &self.incoming[self.incoming_start[at]..end],
-            None => &[],
-        };
-        rows.iter()
-            .map(|&row| self.links[row as usize])
-            .take_while(move |link| link.seq < before_seq)
+        let first = self.ends.get(target.index()).map_or(END, |ends| ends.0);
+        let rows = std::iter::successors((first != END).then_some(first), |&row| {
+            let next = self.next[row as usize];
+            (next != END).then_some(next)
+        });
+        rows.map(|row| self.links[row as usize]).take_while(move |link| link.seq < before_seq)
     }
 
     /// Distinct pages fetched before `before_seq` that link to `target`.
@@ -115,7 +109,6 @@ mod tests {
         table.push(UrlId(0), UrlId(2), 0, "zwei");
         table.push(UrlId(1), UrlId(2), 5, "two");
         table.push(UrlId(1), UrlId(3), 5, "three");
-        table.finish(4);
         assert_eq!(table.inlinks(UrlId(2), u32::MAX), 2);
         assert_eq!(table.inlinks(UrlId(2), 5), 1);
         assert_eq!(table.inlinks(UrlId(9), 5), 0);

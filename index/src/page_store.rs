@@ -182,6 +182,16 @@ pub struct Known {
 }
 
 impl Known {
+    /// How many URLs were known before a `fetch_seq`: ids are given in the order in which records
+    /// and their links come, so these are the ids below it. URLs that only failed fetches or
+    /// replaced pages have shown count from the next record on that shows them.
+    pub fn urls_before(&self, before_seq: u32) -> usize {
+        let pages = self.pages.crawled().take_while(|(seq, _)| *seq < before_seq);
+        let links = self.links.links().iter().take_while(|link| link.seq < before_seq);
+        let ids = pages.map(|(_, url)| url).chain(links.map(|link| link.to));
+        ids.map(|url| url.index() + 1).max().unwrap_or(0)
+    }
+
     /// Reads the tables; `with_links` false leaves the links out.
     ///
     /// # Errors
@@ -197,8 +207,6 @@ impl Known {
         if with_links {
             known.load_links(storage, manifest)?;
         }
-        let urls = known.urls.len();
-        known.links.finish(urls);
         Ok(known)
     }
 

@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::planner::PlanSettings;
 use super::records::{self, OUTCOMES, PAIR_OUTCOMES, QUERY_OUTCOMES, StoredPair, StoredPick};
 use super::{CycleError, OpenStore};
+use crate::sketch::need::QueryOutcome;
 use crate::sketch::served::ServedLists;
 use crate::workload::Workload;
 
@@ -196,6 +197,17 @@ fn summary(plan_id: &str, rows: &[Row], pairs: &[PairRow<'_>]) -> CycleOutcome {
     }
 }
 
+/// What became of the queries between two served lists under the same statistics.
+pub fn query_outcomes(before: &ServedLists, after: &ServedLists) -> Vec<QueryOutcome> {
+    let queries = before.lists.iter().zip(&after.lists).enumerate();
+    queries
+        .map(|(at, (old, new))| {
+            let entered = new.iter().filter(|(url, _)| !old.iter().any(|(o, _)| o == url));
+            QueryOutcome { mean_before: before.mean_score(at), new_results: entered.count() as f64 }
+        })
+        .collect()
+}
+
 /// Bins of equal count by predicted chance.
 pub fn calibration(mut predictions: Vec<(f64, bool)>) -> Vec<CalibrationBin> {
     predictions.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -242,17 +254,13 @@ fn commit(
         Column::U32(pairs.iter().map(|row| u32::from(row.entered)).collect()),
         Column::U32(pairs.iter().map(|row| u32::from(row.explored)).collect()),
     ];
-    let new_results = |at: usize| {
-        let old = &before.lists[at];
-        let new = after.lists[at].iter().filter(|(url, _)| !old.iter().any(|(o, _)| o == url));
-        new.count() as f64
-    };
     let queries = &workload.queries;
+    let became = query_outcomes(before, after);
     let query_outcomes = [
         ids(queries.len()),
         Column::Text(queries.iter().map(|query| query.qid.clone()).collect()),
-        Column::F64((0..queries.len()).map(|at| before.mean_score(at)).collect()),
-        Column::F64((0..queries.len()).map(new_results).collect()),
+        Column::F64(became.iter().map(|outcome| outcome.mean_before).collect()),
+        Column::F64(became.iter().map(|outcome| outcome.new_results).collect()),
     ];
     let store = &mut open.store;
     let segments = [

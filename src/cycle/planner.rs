@@ -2,7 +2,8 @@
 
 use prospect_index::bm25::{Bm25, Scorer};
 use prospect_index::columns::Column;
-use prospect_index::manifest::{CycleEntry, Epoch, OpenPlan, SegmentKind};
+use prospect_index::manifest::{CycleEntry, Epoch, Manifest, OpenPlan, SegmentKind};
+use prospect_index::page_store::{Known, PageTable};
 use prospect_index::text_index::Refresh;
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +12,10 @@ use super::{CycleError, EPOCH_GROWTH, OpenStore, served_cache};
 use crate::estimate::frontier::{
     EstimateInput, EstimateSettings, FrontierEstimates, PairEstimate, estimate,
 };
+use crate::estimate::page_ranks::PageRanks;
+use crate::estimate::pairs::MatchSource;
 use crate::plan::{Batch, SelectionSettings, select};
-use crate::sketch::need::{Improvability, Needy, neediest};
+use crate::sketch::need::{Improvability, Needy, QueryOutcome, neediest};
 use crate::sketch::served::ServedLists;
 use crate::workload::Workload;
 
@@ -57,9 +60,77 @@ pub struct Plan {
     pub improvability: Option<(f64, f64)>,
 }
 
+/// What a choice is made from, wherever it is kept: in a store, or in the memory of a simulation.
+pub struct PlanInput<'a> {
+    /// URLs, pages, links.
+    pub known: &'a Known,
+    /// Cycles.
+    pub manifest: &'a Manifest,
+    /// PageRank, up to date with the links.
+    pub ranks: &'a PageRanks,
+    /// Scores under the statistics of the epoch.
+    pub scorer: &'a Scorer<'a>,
+    /// Candidates among uncrawled URLs.
+    pub frontier: &'a dyn MatchSource,
+    /// Candidates among crawled pages, as known before their cycle.
+    pub history: &'a dyn MatchSource,
+    /// Queries to plan for, merged.
+    pub workload: &'a Workload,
+    /// Their served lists now.
+    pub served: &'a ServedLists,
+    /// What became of queries in closed cycles.
+    pub outcomes: &'a [QueryOutcome],
+    /// URLs that may be planned, by id; empty for all.
+    pub within: &'a [bool],
+}
+
+/// What was chosen, and why.
+pub struct Choice {
+    /// Indices of the needy queries.
+    pub needy: Vec<usize>,
+    /// Estimates of the frontier.
+    pub estimates: FrontierEstimates,
+    /// The ranking and the batch.
+    pub batch: Batch,
+    /// The fitted improvability, `(a, b)`.
+    pub improvability: Option<(f64, f64)>,
+}
+
+/// Chooses a batch. Reads nothing but its input and writes nothing.
+///
+/// # Errors
+/// An index cannot be read, or a model cannot be fitted.
+pub fn choose(input: &PlanInput<'_>, settings: &PlanSettings) -> Result<Choice, CycleError> {
+    let (workload, served) = (input.workload, input.served);
+    let improvability = Improvability::fit(input.outcomes);
+    let need: Vec<f64> = workload
+        .queries
+        .iter()
+        .enumerate()
+        .map(|(at, query)| query.frequency * improvability.of(served.mean_score(at)))
+        .collect();
+    let keep = settings.needy.map_or(need.len(), |needy| needy.of(need.len()));
+    let needy = neediest(&need, keep);
+    let estimated = EstimateInput {
+        known: input.known,
+        manifest: input.manifest,
+        ranks: input.ranks,
+        scorer: input.scorer,
+        frontier: input.frontier,
+        history: input.history,
+        queries: &workload.queries,
+        needy: &needy,
+        served,
+        within: input.within,
+    };
+    let mut estimates = estimate(&estimated, &settings.estimate)?;
+    let ranking = std::mem::take(&mut estimates.urls);
+    let batch = select(ranking, &input.known.urls, &settings.selection);
+    Ok(Choice { needy, estimates, batch, improvability: improvability.coefficients() })
+}
+
 /// The epoch to plan in: a new one when the collection has grown by a tenth.
-fn current_epoch(open: &OpenStore) -> Epoch {
-    let (manifest, pages) = (open.store.manifest(), &open.known.pages);
+pub fn current_epoch(manifest: &Manifest, pages: &PageTable) -> Epoch {
     let epoch = manifest.epoch;
     let counted = |end: u32| {
         (0..end).filter(|&seq| pages.record(seq).is_some_and(|(_, at)| at >= end)).count()
@@ -86,36 +157,28 @@ pub fn plan(
         return Err(CycleError::NoPages);
     }
     let workload = workload.for_planning();
-    let epoch = current_epoch(open);
+    let epoch = current_epoch(open.store.manifest(), &open.known.pages);
     let scorer = Scorer::new(&open.text, settings.bm25, epoch.end_seq, workload.words())?;
     let (store, known) = (&open.store, &open.known);
     let (served, served_refresh) =
         served_cache::load(store, known, &scorer, &workload, settings.k, epoch.end_seq)?;
-    let improvability = Improvability::fit(&records::query_outcomes(store)?);
-    let need: Vec<f64> = workload
-        .queries
-        .iter()
-        .enumerate()
-        .map(|(at, query)| query.frequency * improvability.of(served.mean_score(at)))
-        .collect();
-    let keep = settings.needy.map_or(need.len(), |needy| needy.of(need.len()));
-    let needy = neediest(&need, keep);
-    let input = EstimateInput {
+    let mut ranks = PageRanks::default();
+    ranks.update(known, store.manifest());
+    let input = PlanInput {
         known,
         manifest: store.manifest(),
+        ranks: &ranks,
         scorer: &scorer,
         frontier: &open.frontier.index()?,
         history: &open.history.index()?,
-        queries: &workload.queries,
-        needy: &needy,
+        workload: &workload,
         served: &served,
+        outcomes: &records::query_outcomes(store)?,
         within,
     };
-    let mut estimates = estimate(&input, &settings.estimate)?;
-    let batch = select(std::mem::take(&mut estimates.urls), &known.urls, &settings.selection);
+    let Choice { needy, estimates, batch, improvability } = choose(&input, settings)?;
     let id = plan_id(open, &workload, settings)?;
     let statistics = scorer.statistics();
-    let improvability = improvability.coefficients();
     Ok(Plan {
         id,
         workload,

@@ -58,8 +58,6 @@ pub struct QueryView<'a> {
     pub text: &'a str,
     /// Sum of the idf of its words.
     pub idf_mass: f64,
-    /// Scores of all crawled pages for it.
-    pub scores: &'a Scores,
     anchors: HashMap<u32, AnchorMatch>,
 }
 
@@ -76,9 +74,8 @@ impl<'a> QueryView<'a> {
         matching: &'a NgramQuery,
         text: &'a str,
         idf_mass: f64,
-        scores: &'a Scores,
     ) -> Self {
-        Self { idf, matching, text, idf_mass, scores, anchors: HashMap::new() }
+        Self { idf, matching, text, idf_mass, anchors: HashMap::new() }
     }
 
     fn anchor(&mut self, known: &Known, id: u32) -> AnchorMatch {
@@ -114,16 +111,27 @@ struct LinkEvidence {
 }
 
 impl FeatureSource<'_> {
-    /// Features of a URL for a query, from links of pages fetched before `before_seq`; the site's
-    /// mean is left 0.
+    /// Whether the URL and the anchors on pages fetched before `before_seq` hold what the query
+    /// needs.
+    pub fn is_match(&self, query: &mut QueryView<'_>, target: UrlId, before_seq: u32) -> bool {
+        let mut found = query.matching.matched_in(&words::url_text(self.known.urls.url(target)));
+        for link in self.known.links.incoming(target, before_seq) {
+            found.extend(&query.anchor(self.known, link.anchor).set);
+        }
+        query.matching.accepts(&found)
+    }
+
+    /// Features of a URL for a query, from links of pages fetched before `before_seq` and the
+    /// `scores` of all crawled pages for the query; the site's mean is left 0.
     pub fn features(
         &self,
         query: &mut QueryView<'_>,
+        scores: &Scores,
         target: UrlId,
         before_seq: u32,
-        page_rank: f64,
+        page_rank: f32,
     ) -> Features {
-        let links = self.links(query, target, before_seq);
+        let links = self.links(query, scores, target, before_seq);
         let address = self.known.urls.url(target);
         let url_set = query.matching.matched_in(&words::url_text(address));
         let (url_count, url_idf) = query.shares(&url_set);
@@ -131,7 +139,6 @@ impl FeatureSource<'_> {
         let (all_count, all_idf) = query.shares(&links.union);
         let mass = if query.idf_mass > 0.0 { query.idf_mass } else { 1.0 };
         let parents = f64::from(links.inlinks.max(1));
-        let urls = self.known.urls.len() as f64;
         [
             url_count,
             url_idf,
@@ -142,7 +149,7 @@ impl FeatureSource<'_> {
             f32::from(u8::from(links.is_query)),
             (links.matching_sites.len() as f32).ln_1p(),
             (links.inlinks as f32).ln_1p(),
-            (page_rank * urls).ln_1p() as f32,
+            page_rank,
             url::depth(address) as f32,
             address.len() as f32,
             0.0,
@@ -151,13 +158,19 @@ impl FeatureSource<'_> {
         ]
     }
 
-    fn links(&self, query: &mut QueryView<'_>, target: UrlId, before_seq: u32) -> LinkEvidence {
+    fn links(
+        &self,
+        query: &mut QueryView<'_>,
+        scores: &Scores,
+        target: UrlId,
+        before_seq: u32,
+    ) -> LinkEvidence {
         let mut evidence = LinkEvidence::default();
         let mut last = None;
         for link in self.known.links.incoming(target, before_seq) {
             // Links of one page are adjacent; a page never counts as its own parent.
             if last != Some(link.from) && link.from != target {
-                let score = self.scorer.score_of(query.scores, link.from);
+                let score = self.scorer.score_of(scores, link.from);
                 evidence.inlinks += 1;
                 evidence.best_parent = evidence.best_parent.max(score);
                 evidence.parent_sum += score;

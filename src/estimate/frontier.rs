@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use prospect_index::bm25::Scorer;
 use prospect_index::manifest::Manifest;
-use prospect_index::ngram::NgramIndex;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use rayon::prelude::*;
@@ -13,19 +12,16 @@ use serde::{Deserialize, Serialize};
 use super::EstimateError;
 use super::features::{FeatureSource, SITE_MEAN};
 use super::importance::ImportanceRegression;
-use super::pairs::{Horizon, MatchRule, Pair, PairSource, idf_mass};
+use super::page_ranks::PageRanks;
+use super::pairs::{Horizon, MatchRule, MatchSource, Pair, PairSource, idf_mass};
 use super::score_tree::{Example, ScoreTree};
 use super::sites::{SiteMeans, Sites};
-use crate::graph::LinkGraph;
 use crate::sketch::served::ServedLists;
 use crate::sketch::sketched;
 use crate::workload::Query;
 
 /// Training pairs of one query that are used.
 const TRAINING_PAIRS_PER_QUERY: usize = 2_000;
-/// Points of the crawl at which PageRank is computed for training pages; a page uses the last one
-/// before its cycle.
-const PAGE_RANK_POINTS: usize = 12;
 /// Before the first outcome, the chance of a candidate is this times its matched idf share.
 const COLD_CHANCE: f64 = 0.1;
 
@@ -86,12 +82,14 @@ pub struct EstimateInput<'a> {
     pub known: &'a Known,
     /// Cycles.
     pub manifest: &'a Manifest,
+    /// PageRank, up to date with the links.
+    pub ranks: &'a PageRanks,
     /// Scores under the statistics of the epoch.
     pub scorer: &'a Scorer<'a>,
     /// n-grams of uncrawled URLs.
-    pub frontier: &'a NgramIndex<'a>,
+    pub frontier: &'a dyn MatchSource,
     /// n-grams of crawled pages as known before their cycle.
-    pub history: &'a NgramIndex<'a>,
+    pub history: &'a dyn MatchSource,
     /// Queries to plan for.
     pub queries: &'a [Query],
     /// Indices of those that are needy.
@@ -165,20 +163,19 @@ pub fn estimate(
 ) -> Result<FrontierEstimates, EstimateError> {
     let known = input.known;
     let sites = Sites::new(&known.urls);
-    let ranks = PageRanks::new(known, input.manifest);
     let mut source = PairSource {
         features: FeatureSource { known, sites: &sites, scorer: input.scorer },
         rule: settings.rule,
         end_seq: input.manifest.next_seq,
         pairs_per_query: TRAINING_PAIRS_PER_QUERY,
     };
-    let past = Past { known, manifest: input.manifest, ranks: &ranks };
+    let past = Past { known, manifest: input.manifest, ranks: input.ranks };
     let training = source.pairs(input.queries, input.needy, input.history, &past)?;
     let (examples, means) = examples(input, &sites, &past, training);
     let tree = ScoreTree::fit(&examples, 0.0)?;
 
     source.pairs_per_query = usize::MAX;
-    let now = Now { known, ranks: &ranks, within: input.within };
+    let now = Now { known, ranks: input.ranks, within: input.within };
     let mut candidates = source.pairs(input.queries, input.needy, input.frontier, &now)?;
     for pair in &mut candidates {
         pair.features[SITE_MEAN] = means.mean(sites.of(pair.url)) as f32;
@@ -197,29 +194,6 @@ pub fn estimate(
     })
 }
 
-/// PageRank as of a few points of the crawl, and now.
-struct PageRanks {
-    points: Vec<(u32, Vec<f64>)>,
-    now: Vec<f64>,
-}
-
-impl PageRanks {
-    fn new(known: &Known, manifest: &Manifest) -> Self {
-        let urls = known.urls.len();
-        let rank = |before| LinkGraph::new(&known.links, urls, before).page_rank();
-        let starts: Vec<u32> = manifest.cycles.iter().map(|cycle| cycle.first_seq).collect();
-        let step = starts.len().div_ceil(PAGE_RANK_POINTS).max(1);
-        let points = starts.iter().step_by(step).map(|&start| (start, rank(start))).collect();
-        Self { points, now: rank(u32::MAX) }
-    }
-
-    /// Rank before a `fetch_seq`, or somewhat earlier, never later.
-    fn before(&self, seq: u32, url: UrlId) -> f64 {
-        let at = self.points.partition_point(|(start, _)| *start <= seq);
-        at.checked_sub(1).map_or(0.0, |at| self.points[at].1[url.index()])
-    }
-}
-
 /// Crawled pages as they were known at the start of their cycle.
 struct Past<'a> {
     known: &'a Known,
@@ -235,7 +209,7 @@ impl Past<'_> {
 }
 
 impl Horizon for Past<'_> {
-    fn of(&self, url: UrlId) -> Option<(u32, f64)> {
+    fn of(&self, url: UrlId) -> Option<(u32, f32)> {
         let start = self.cycle_start(url)?;
         Some((start, self.ranks.before(start, url)))
     }
@@ -249,10 +223,9 @@ struct Now<'a> {
 }
 
 impl Horizon for Now<'_> {
-    fn of(&self, url: UrlId) -> Option<(u32, f64)> {
+    fn of(&self, url: UrlId) -> Option<(u32, f32)> {
         let allowed = self.within.is_empty() || self.within[url.index()];
-        (allowed && self.known.pages.in_frontier(url))
-            .then(|| (u32::MAX, self.ranks.now[url.index()]))
+        (allowed && self.known.pages.in_frontier(url)).then(|| (u32::MAX, self.ranks.now(url)))
     }
 }
 
@@ -360,11 +333,11 @@ fn importance_x(
     known: &Known,
     settings: &EstimateSettings,
     url: UrlId,
-    (before_seq, page_rank): (u32, f64),
+    (before_seq, page_rank): (u32, f32),
 ) -> f64 {
     match settings.importance {
         Importance::Inlinks => f64::from(known.links.inlinks(url, before_seq)).ln_1p(),
-        Importance::PageRank => (page_rank * known.urls.len() as f64).ln_1p(),
+        Importance::PageRank => f64::from(page_rank),
     }
 }
 

@@ -7,6 +7,7 @@
 pub mod features;
 pub mod frontier;
 pub mod importance;
+pub mod page_ranks;
 pub mod pairs;
 pub mod score_tree;
 pub mod sites;

@@ -2,7 +2,7 @@
 //! their cycle, and frontier pairs. Both come out of the same matcher and the same features.
 
 use prospect_index::bm25::{Scorer, Scores};
-use prospect_index::ngram::{NgramIndex, NgramQuery, Scratch};
+use prospect_index::ngram::{NgramError, NgramIndex, NgramQuery, Scratch};
 use prospect_index::page::UrlId;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -43,11 +43,48 @@ pub struct Pair {
     pub score: f64,
 }
 
-/// When a URL's evidence ends, and its PageRank then.
+/// When a URL's evidence ends, and its importance then.
 pub trait Horizon: Sync {
-    /// `fetch_seq` from which on nothing may be known of the URL, and its PageRank before it;
-    /// `None` if the URL is no candidate.
-    fn of(&self, url: UrlId) -> Option<(u32, f64)>;
+    /// `fetch_seq` from which on nothing may be known of the URL, and `ln(1 + PageRank * URLs)`
+    /// before it; `None` if the URL is no candidate.
+    fn of(&self, url: UrlId) -> Option<(u32, f32)>;
+}
+
+/// Where the candidate URLs of a query come from.
+pub trait MatchSource: Sync {
+    /// URLs, ascending, that are not `masked` and whose strings hold what `query`, the query
+    /// number `at` of the workload, needs.
+    ///
+    /// # Errors
+    /// The query holds longer n-grams than are indexed.
+    fn candidates(
+        &self,
+        at: u32,
+        query: &NgramQuery,
+        masked: &(dyn Fn(UrlId) -> bool + Sync),
+        scratch: &mut Scratch,
+    ) -> Result<Vec<UrlId>, NgramError>;
+
+    /// Whether these are exactly the URLs that match by what is known of them; if not, they are
+    /// more, and the links known of each decide.
+    fn is_exact(&self) -> bool;
+}
+
+impl MatchSource for NgramIndex<'_> {
+    fn candidates(
+        &self,
+        _at: u32,
+        query: &NgramQuery,
+        masked: &(dyn Fn(UrlId) -> bool + Sync),
+        scratch: &mut Scratch,
+    ) -> Result<Vec<UrlId>, NgramError> {
+        let matches = self.match_query(query, masked, scratch)?;
+        Ok(matches.into_iter().map(|found| found.url).collect())
+    }
+
+    fn is_exact(&self) -> bool {
+        true
+    }
 }
 
 /// Everything that makes pairs.
@@ -73,7 +110,7 @@ impl PairSource<'_> {
         &self,
         queries: &[Query],
         wanted: &[usize],
-        index: &NgramIndex<'_>,
+        index: &dyn MatchSource,
         horizon: &impl Horizon,
     ) -> Result<Vec<Pair>, EstimateError> {
         let by_query: Vec<Vec<Pair>> = wanted
@@ -92,30 +129,36 @@ impl PairSource<'_> {
         &self,
         query: &Query,
         at: u32,
-        index: &NgramIndex<'_>,
+        index: &dyn MatchSource,
         horizon: &impl Horizon,
         scores: &mut Scores,
         scratch: &mut Scratch,
     ) -> Result<Vec<Pair>, EstimateError> {
         let scorer = self.features.scorer;
         let (idf, matching) = ngram_queries(query, self.rule, scorer)?;
-        let mut matches = index.match_query(&matching, |url| horizon.of(url).is_none(), scratch)?;
+        let masked = |url| horizon.of(url).is_none();
+        let mut matches = index.candidates(at, &matching, &masked, scratch)?;
+        let text = query.words.join(" ");
+        let mut view = QueryView::new(&idf, &matching, &text, idf_mass(query, scorer));
+        if !index.is_exact() {
+            matches.retain(|&url| {
+                let before = horizon.of(url).map_or(0, |(before, _)| before);
+                self.features.is_match(&mut view, url, before)
+            });
+        }
         if matches.is_empty() {
             return Ok(Vec::new());
         }
         if matches.len() > self.pairs_per_query {
-            matches.sort_by_key(|found| sample_key(at, found.url));
+            matches.sort_by_key(|&url| sample_key(at, url));
             matches.truncate(self.pairs_per_query);
-            matches.sort_by_key(|found| found.url);
+            matches.sort_unstable();
         }
         scorer.score(&scorer.term_ids(&query.words), 0..self.end_seq, scores)?;
-        let text = query.words.join(" ");
-        let mut view = QueryView::new(&idf, &matching, &text, idf_mass(query, scorer), scores);
-        let pairs = matches.iter().filter_map(|found| {
-            let (before, page_rank) = horizon.of(found.url)?;
-            let features = self.features.features(&mut view, found.url, before, page_rank);
-            let score = scorer.score_of(scores, found.url);
-            Some(Pair { query: at, url: found.url, features, score })
+        let pairs = matches.iter().filter_map(|&url| {
+            let (before, page_rank) = horizon.of(url)?;
+            let features = self.features.features(&mut view, scores, url, before, page_rank);
+            Some(Pair { query: at, url, features, score: scorer.score_of(scores, url) })
         });
         Ok(pairs.collect())
     }

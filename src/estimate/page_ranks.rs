@@ -1,0 +1,69 @@
+//! PageRank of known URLs as of a few points of the crawl, and now.
+//!
+//! A crawled page is described by what was known before its cycle. PageRank before every cycle
+//! would cost a run of the iteration each, so it is taken at a few of their starts, and a page uses
+//! the last one before its own. The points depend on nothing but the number of cycles, and a rank
+//! taken as of a point never changes, so a planner that goes on keeps what it has.
+
+use std::collections::BTreeMap;
+
+use prospect_index::manifest::Manifest;
+use prospect_index::page::UrlId;
+use prospect_index::page_store::Known;
+
+use crate::graph::LinkGraph;
+
+/// At most so many points are kept.
+const POINTS: usize = 12;
+
+/// `ln(1 + PageRank * URLs)` of the URLs known at each point; 4 bytes a URL and point.
+#[derive(Clone, Debug, Default)]
+pub struct PageRanks {
+    /// By the `fetch_seq` at which a cycle starts.
+    points: BTreeMap<u32, Vec<f32>>,
+    /// Over all links so far.
+    now: Vec<f32>,
+    /// The next `fetch_seq` when `now` was taken.
+    now_seq: Option<u32>,
+}
+
+impl PageRanks {
+    /// Brings the ranks up to the links and cycles so far. The result does not depend on what was
+    /// kept from earlier updates.
+    pub fn update(&mut self, known: &Known, manifest: &Manifest) {
+        let starts: Vec<u32> = manifest.cycles.iter().map(|cycle| cycle.first_seq).collect();
+        let step = starts.len().div_ceil(POINTS).next_power_of_two();
+        let wanted: Vec<u32> = starts.into_iter().step_by(step).collect();
+        if let Some(seq) = self.now_seq
+            && seq != manifest.next_seq
+        {
+            self.points.insert(seq, std::mem::take(&mut self.now));
+            self.now_seq = None;
+        }
+        self.points.retain(|seq, _| wanted.binary_search(seq).is_ok());
+        for seq in wanted {
+            self.points.entry(seq).or_insert_with(|| ranks(known, seq));
+        }
+        if self.now_seq.is_none() {
+            self.now = ranks(known, manifest.next_seq);
+            self.now_seq = Some(manifest.next_seq);
+        }
+    }
+
+    /// Of an uncrawled URL now; 0 if it was not known at the last update.
+    pub fn now(&self, url: UrlId) -> f32 {
+        self.now.get(url.index()).copied().unwrap_or(0.0)
+    }
+
+    /// Before a `fetch_seq`, or somewhat earlier, never later; 0 if the URL was not known then.
+    pub fn before(&self, seq: u32, url: UrlId) -> f32 {
+        let point = self.points.range(..=seq).next_back();
+        point.and_then(|(_, ranks)| ranks.get(url.index())).copied().unwrap_or(0.0)
+    }
+}
+
+fn ranks(known: &Known, before_seq: u32) -> Vec<f32> {
+    let urls = known.urls_before(before_seq);
+    let ranks = LinkGraph::new(&known.links, urls, before_seq).page_rank();
+    ranks.into_iter().map(|rank| (rank * urls as f64).ln_1p() as f32).collect()
+}
