@@ -14,6 +14,7 @@ pub mod estimate;
 pub mod graph;
 pub mod ingest;
 pub mod plan;
+pub mod policy;
 pub mod results;
 pub mod sketch;
 pub mod workload;

@@ -13,6 +13,7 @@ use rayon::prelude::*;
 
 use crate::error::StoreError;
 use crate::page::UrlId;
+use crate::page_store::NONE;
 use crate::text_index::{TermPostings, TextIndex};
 use crate::url_table::UrlTable;
 
@@ -138,10 +139,13 @@ impl<'a> Scorer<'a> {
             .collect();
         let segments: Vec<Segment> = index
             .segments()
-            .map(|range| Segment {
-                first_seq: docs.seq[range.clone()].iter().min().copied().unwrap_or(0),
-                last_seq: docs.seq[range.clone()].iter().max().copied().unwrap_or(0),
-                counted: Counted::of(&counted[range]),
+            .map(|range| {
+                let fetched = || docs.seq[range.clone()].iter().copied().filter(|&seq| seq != NONE);
+                Segment {
+                    first_seq: fetched().min().unwrap_or(NONE),
+                    last_seq: fetched().max().unwrap_or(0),
+                    counted: Counted::of(&counted[range.clone()]),
+                }
             })
             .collect();
         let lengths = docs.length.iter().zip(&counted).filter(|(_, counted)| **counted);
@@ -323,12 +327,12 @@ fn document_frequency(
 
 fn doc_of_url(index: &TextIndex) -> Vec<u32> {
     let docs = index.docs();
-    let urls = docs.url.iter().map(|url| url.index() + 1).max().unwrap_or(0);
+    let current = |doc: &usize| docs.superseded_at[*doc] == NONE && docs.seq[*doc] != NONE;
+    let current = || (0..docs.url.len()).filter(current);
+    let urls = current().map(|doc| docs.url[doc].index() + 1).max().unwrap_or(0);
     let mut doc_of_url = vec![u32::MAX; urls];
-    for (doc, url) in docs.url.iter().enumerate() {
-        if docs.superseded_at[doc] == u32::MAX {
-            doc_of_url[url.index()] = doc as u32;
-        }
+    for doc in current() {
+        doc_of_url[docs.url[doc].index()] = doc as u32;
     }
     doc_of_url
 }

@@ -6,6 +6,7 @@
 //! would notice by themselves.
 
 use std::collections::HashSet;
+use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -48,6 +49,20 @@ impl Derived {
     /// The structure `name`.
     pub fn new(storage: &Storage, name: &str, version: u32) -> Self {
         Self { storage: storage.clone(), directory: format!("{DERIVED}/{name}"), version }
+    }
+
+    /// The structure that is the directory `path` itself, outside of any store.
+    ///
+    /// # Errors
+    /// The path names no directory, or the one it lies in cannot be made.
+    pub fn at(path: &Path, version: u32) -> Result<Self, StoreError> {
+        let name = path.file_name().and_then(|name| name.to_str());
+        let (Some(parent), Some(name)) = (path.parent(), name) else {
+            let what = format!("{} is no name for a directory", path.display());
+            return Err(StoreError::Derived { structure: "text index", what });
+        };
+        let storage = Storage::create(parent, None)?;
+        Ok(Self { storage, directory: name.to_owned(), version })
     }
 
     /// Directory of the structure below the store's root.

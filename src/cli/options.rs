@@ -136,19 +136,6 @@ impl PlanOptions {
     }
 }
 
-/// The settings of `prospect plan` without any option.
-pub(super) fn default_settings(budget: usize) -> PlanSettings {
-    let selection = SelectionSettings { budget, caps: Caps::default(), explore: 0.0, seed: 1 };
-    PlanSettings {
-        k: DEFAULT_K,
-        bm25: Bm25::default(),
-        estimate: EstimateSettings::default(),
-        selection,
-        needy: None,
-        within: None,
-    }
-}
-
 fn range(name: &str, value: f64, least: f64, most: f64) -> Result<f64, Failure> {
     if (least..=most).contains(&value) {
         return Ok(value);

@@ -14,7 +14,9 @@ use crate::estimate::frontier::{
 };
 use crate::estimate::page_ranks::PageRanks;
 use crate::estimate::pairs::MatchSource;
+use crate::plan::caps::Caps;
 use crate::plan::{Batch, SelectionSettings, select};
+use crate::sketch::DEFAULT_K;
 use crate::sketch::need::{Improvability, Needy, QueryOutcome, neediest};
 use crate::sketch::served::ServedLists;
 use crate::workload::Workload;
@@ -34,6 +36,21 @@ pub struct PlanSettings {
     pub needy: Option<Needy>,
     /// Content hash of the list of URLs that may be planned, if there is one.
     pub within: Option<String>,
+}
+
+impl PlanSettings {
+    /// The defaults, for a budget.
+    pub fn new(budget: usize) -> Self {
+        let selection = SelectionSettings { budget, caps: Caps::default(), explore: 0.0, seed: 1 };
+        Self {
+            k: DEFAULT_K,
+            bm25: Bm25::default(),
+            estimate: EstimateSettings::default(),
+            selection,
+            needy: None,
+            within: None,
+        }
+    }
 }
 
 /// A plan with everything it was made from.

@@ -24,21 +24,22 @@ impl LinkGraph {
     /// The graph of links from pages fetched before `before_seq`, over `urls` known URLs. Two links
     /// of one page to one target are one edge.
     pub fn new(links: &LinkTable, urls: usize, before_seq: u32) -> Self {
-        let mut edges: Vec<(u32, u32)> = links
-            .links()
-            .iter()
-            .take_while(|link| link.seq < before_seq)
-            .map(|link| (link.to.0, link.from.0))
-            .collect();
+        let known = links.links().iter().take_while(|link| link.seq < before_seq);
+        Self::of_edges(known.map(|link| (link.to.0, link.from.0)).collect(), urls)
+    }
+
+    /// The graph of edges from target to source over `nodes` nodes, in any order. Edges that
+    /// repeat are one.
+    pub fn of_edges(mut edges: Vec<(u32, u32)>, nodes: usize) -> Self {
         edges.par_sort_unstable();
         edges.dedup();
-        let mut out_degree = vec![0; urls];
+        let mut out_degree = vec![0; nodes];
         for &(_, from) in &edges {
             out_degree[from as usize] += 1;
         }
         // The edges are sorted and distinct, which is all that can be wrong with them.
         let mut incoming = Csr::from_sorted_edges(&edges).unwrap_or_default();
-        while incoming.node_count() < urls {
+        while incoming.node_count() < nodes {
             incoming.add_node(());
         }
         Self { incoming, out_degree }

@@ -16,7 +16,6 @@ use rayon::prelude::*;
 
 use super::Global;
 use super::ingest::open_store;
-use super::options::default_settings;
 use super::output::{self, Failure, say, shown};
 use crate::cycle::planner::{self, Plan, PlanSettings};
 use crate::cycle::{CycleError, OpenStore, reasons};
@@ -59,7 +58,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let mut open = ingest(&root, crawl.records)?;
     let workload = workload::parse(site.queries, "the demo's queries")?;
     let budget = ((PLANNED * site.len() as f64) as usize).clamp(1, BUDGET);
-    let mut settings = default_settings(budget);
+    let mut settings = PlanSettings::new(budget);
     let ids = open.known.urls.ids();
     let within: Vec<bool> = ids.map(|id| site.has(open.known.urls.url(id))).collect();
     settings.within = Some("pages of the demo's site".to_owned());

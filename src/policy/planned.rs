@@ -1,0 +1,392 @@
+//! Policies that plan each batch as `prospect plan` does: the same choice from the same tables,
+//! which here are kept in memory and grow with the crawl.
+//!
+//! What a store would hold is rebuilt step by step: ids in order of discovery, cycles, statistics
+//! epochs, served lists and outcomes. The collection's text index and n-grams are made once for all
+//! crawls; a page's text is seen once it is fetched, and n-grams of links that no fetched page has
+//! shown count for nothing.
+
+use std::sync::{Mutex, PoisonError};
+
+use prospect_index::bm25::Scorer;
+use prospect_index::manifest::{CycleEntry, Manifest};
+use prospect_index::ngram::{NgramError, NgramIndex, NgramQuery, Scratch};
+use prospect_index::page::UrlId;
+use prospect_index::page_store::{Known, NO_ANSWER, NONE};
+use prospect_index::text_index::{DocTable, TextIndex};
+use prospect_index::url_table::UrlTable;
+
+use super::queue::SeedQueue;
+use super::{CrawlPolicy, Fetched, Page, PolicyError};
+use crate::cycle::CycleError;
+use crate::cycle::close::query_outcomes;
+use crate::cycle::planner::{PlanInput, PlanSettings, choose, current_epoch};
+use crate::estimate::page_ranks::PageRanks;
+use crate::estimate::pairs::MatchSource;
+use crate::sketch::need::QueryOutcome;
+use crate::sketch::served::ServedLists;
+use crate::workload::Workload;
+
+/// What planned policies read of a collection: of a page once it is fetched, of n-grams once a
+/// fetched page shows them.
+pub struct Web<'a> {
+    /// Canonical URL of every page.
+    pub urls: &'a UrlTable,
+    /// Links with anchors.
+    pub links: AnchoredLinks<'a>,
+    /// Text of every page: document i has the `UrlId` of its page.
+    pub text: &'a TextIndex,
+    /// n-grams of every page's URL and of all anchors that lead to it.
+    pub strings: &'a NgramIndex<'a>,
+    /// Queries to plan for, merged.
+    pub workload: &'a Workload,
+    /// Queries whose outcomes train improvability, if they are others.
+    pub trainers: Option<&'a Workload>,
+}
+
+/// Links of pages with their anchors, repeated targets with other anchors included, in document
+/// order.
+#[derive(Clone, Copy)]
+pub struct AnchoredLinks<'a> {
+    /// Links of page p: `starts[p]..starts[p + 1]`.
+    pub starts: &'a [u64],
+    /// Their targets.
+    pub targets: &'a [Page],
+    /// Their anchors, as indices of `texts`.
+    pub anchors: &'a [u32],
+    /// Distinct anchor texts.
+    pub texts: &'a [Box<str>],
+}
+
+impl<'a> AnchoredLinks<'a> {
+    fn of(&self, page: Page) -> impl Iterator<Item = (Page, &'a str)> + use<'a> {
+        let at = page as usize;
+        // Pages outside the collection have no row.
+        let start = self.starts.get(at).copied().unwrap_or(0) as usize;
+        let end = self.starts.get(at + 1).copied().unwrap_or(start as u64) as usize;
+        let (targets, anchors, texts) = (self.targets, self.anchors, self.texts);
+        (start..end).map(move |row| (targets[row], &*texts[anchors[row] as usize]))
+    }
+}
+
+/// A policy that plans.
+pub struct Planned<'a> {
+    web: &'a Web<'a>,
+    settings: PlanSettings,
+    known: Known,
+    manifest: Manifest,
+    /// By page: its id in `known`.
+    ids: Ids,
+    docs: DocTable,
+    /// By page: its document.
+    doc_of_page: Vec<u32>,
+    ranks: PageRanks,
+    candidates: Candidates<'a>,
+    served: Option<ServedLists>,
+    trained: Option<ServedLists>,
+    outcomes: Vec<QueryOutcome>,
+    seeds: SeedQueue,
+    /// Pages in the frontier that are no seed.
+    waiting: usize,
+    /// Pages of the batch and whether they failed, in fetch order.
+    batch: Vec<(Page, bool)>,
+    planned: bool,
+    batches: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Ids {
+    of_page: Vec<u32>,
+    page: Vec<Page>,
+}
+
+impl<'a> Planned<'a> {
+    /// A planner that knows nothing yet.
+    pub fn new(web: &'a Web<'a>, settings: PlanSettings) -> Self {
+        let all = web.text.docs();
+        let pages = web.urls.len();
+        let mut doc_of_page = vec![NONE; pages];
+        for (doc, url) in all.url.iter().enumerate() {
+            doc_of_page[url.index()] = doc as u32;
+        }
+        let docs = DocTable {
+            url: vec![UrlId(NONE); all.url.len()],
+            seq: vec![NONE; all.url.len()],
+            superseded_at: vec![NONE; all.url.len()],
+            length: all.length.clone(),
+        };
+        Self {
+            web,
+            settings,
+            known: Known::default(),
+            manifest: Manifest::default(),
+            ids: Ids { of_page: vec![NONE; pages], page: Vec::new() },
+            docs,
+            doc_of_page,
+            ranks: PageRanks::default(),
+            candidates: Candidates::new(web),
+            served: None,
+            trained: None,
+            outcomes: Vec::new(),
+            seeds: SeedQueue::default(),
+            waiting: 0,
+            batch: Vec::new(),
+            planned: false,
+            batches: 0,
+        }
+    }
+
+    fn id(&mut self, page: Page) -> UrlId {
+        let slot = &mut self.ids.of_page[page as usize];
+        if *slot == NONE {
+            *slot = self.known.urls.insert(self.web.urls.url(UrlId(page)), "").0;
+            self.ids.page.push(page);
+        }
+        UrlId(*slot)
+    }
+
+    /// Everything up to the picks of a plan: what the last batch brought, then the choice.
+    fn plan(&mut self, most: usize, choice: bool) -> Result<Vec<Page>, CycleError> {
+        let text = self.web.text.with_docs(self.docs.clone());
+        let epoch = current_epoch(&self.manifest, &self.known.pages);
+        let words = || {
+            let trainers = self.web.trainers.into_iter().flat_map(Workload::words);
+            self.web.workload.words().chain(trainers)
+        };
+        let bm25 = self.settings.bm25;
+        let mut scorer = Scorer::new(&text, bm25, self.manifest.epoch.end_seq, words())?;
+        self.close(&scorer)?;
+        if epoch != self.manifest.epoch {
+            self.manifest.epoch = epoch;
+            (self.served, self.trained) = (None, None);
+            self.candidates.forget();
+            scorer = Scorer::new(&text, bm25, epoch.end_seq, words())?;
+        }
+        let end = self.manifest.next_seq;
+        let served = match self.served.take() {
+            Some(served) => served,
+            None => self.build(&scorer, self.web.workload, end)?,
+        };
+        if let Some(trainers) = self.web.trainers
+            && self.trained.is_none()
+        {
+            if self.outcomes.is_empty() {
+                self.learn_from_pseudo_cycles(&scorer, trainers)?;
+            }
+            self.trained = Some(self.build(&scorer, trainers, end)?);
+        }
+        let picks = if choice { self.choose(&scorer, &served, most)? } else { Vec::new() };
+        self.served = Some(served);
+        let cycle = CycleEntry { first_seq: end, plan: Some(String::new()) };
+        self.manifest.cycles.push(cycle);
+        self.planned = true;
+        Ok(picks)
+    }
+
+    fn choose(
+        &mut self,
+        scorer: &Scorer<'_>,
+        served: &ServedLists,
+        most: usize,
+    ) -> Result<Vec<Page>, CycleError> {
+        let mut settings = self.settings.clone();
+        settings.selection.budget = most;
+        settings.selection.seed = settings.selection.seed.wrapping_add(self.batches << 32);
+        self.ranks.update(&self.known, &self.manifest);
+        let source = Visible { candidates: &self.candidates, ids: &self.ids };
+        let input = PlanInput {
+            known: &self.known,
+            manifest: &self.manifest,
+            ranks: &self.ranks,
+            scorer,
+            frontier: &source,
+            history: &source,
+            workload: self.web.workload,
+            served,
+            outcomes: &self.outcomes,
+            within: &[],
+        };
+        let choice = choose(&input, &settings)?;
+        let page = |pick: &crate::plan::Pick| self.ids.page[pick.estimate.url.index()];
+        Ok(choice.batch.picks.iter().map(page).collect())
+    }
+
+    fn build(
+        &self,
+        scorer: &Scorer<'_>,
+        workload: &Workload,
+        end: u32,
+    ) -> Result<ServedLists, CycleError> {
+        let (queries, urls) = (&workload.queries, &self.known.urls);
+        Ok(ServedLists::build(scorer, queries, self.settings.k, end, urls)?)
+    }
+
+    /// Closes the cycle of the last plan under the statistics it was made with: served lists are
+    /// brought up to date, and what changed trains improvability.
+    fn close(&mut self, scorer: &Scorer<'_>) -> Result<(), CycleError> {
+        if !std::mem::take(&mut self.planned) {
+            return Ok(());
+        }
+        let end = self.manifest.next_seq;
+        let (pages, urls) = (&self.known.pages, &self.known.urls);
+        let watched =
+            if self.web.trainers.is_some() { &mut self.trained } else { &mut self.served };
+        let workload = self.web.trainers.unwrap_or(self.web.workload);
+        if let Some(lists) = watched {
+            let before = lists.clone();
+            lists.update(scorer, &workload.queries, end, pages, urls)?;
+            self.outcomes.extend(query_outcomes(&before, lists));
+        }
+        if let (Some(lists), true) = (&mut self.served, self.web.trainers.is_some()) {
+            lists.update(scorer, &self.web.workload.queries, end, pages, urls)?;
+        }
+        Ok(())
+    }
+
+    /// Before the first plan: what the pseudo-cycles of an earlier crawl did to the trainers.
+    fn learn_from_pseudo_cycles(
+        &mut self,
+        scorer: &Scorer<'_>,
+        trainers: &Workload,
+    ) -> Result<(), CycleError> {
+        let starts: Vec<u32> = self.manifest.cycles.iter().map(|cycle| cycle.first_seq).collect();
+        let ends = starts.iter().skip(1).copied().chain([self.manifest.next_seq]);
+        let mut lists: Option<ServedLists> = None;
+        for end in ends {
+            let Some(before) = lists.take() else {
+                lists = Some(self.build(scorer, trainers, end)?);
+                continue;
+            };
+            let mut after = before.clone();
+            let (pages, urls) = (&self.known.pages, &self.known.urls);
+            after.update(scorer, &trainers.queries, end, pages, urls)?;
+            self.outcomes.extend(query_outcomes(&before, &after));
+            lists = Some(after);
+        }
+        Ok(())
+    }
+
+    fn take_in(&mut self, page: Page, failed: bool) {
+        let seq = self.manifest.next_seq;
+        self.manifest.next_seq += 1;
+        let url = self.id(page);
+        self.known.pages.note(url, seq, if failed { NO_ANSWER } else { 0 }, None);
+        if failed {
+            return;
+        }
+        let doc = self.doc_of_page[page as usize] as usize;
+        (self.docs.url[doc], self.docs.seq[doc]) = (url, seq);
+        for (target, anchor) in self.web.links.of(page) {
+            let to = self.id(target);
+            self.known.links.push(url, to, seq, anchor);
+        }
+    }
+}
+
+impl CrawlPolicy for Planned<'_> {
+    fn seeds(&mut self, seeds: &[Page]) {
+        self.seeds.add(seeds);
+    }
+
+    fn known(&mut self, pages: &[Page]) {
+        for &page in pages {
+            self.id(page);
+        }
+        self.waiting += pages.len();
+    }
+
+    fn next(&mut self, most: usize, batch: &mut Vec<Page>) -> Result<(), PolicyError> {
+        let most = self.seeds.take(most, batch);
+        if most > 0 && self.waiting > 0 {
+            let mut picks = self.plan(most, true)?;
+            // A seed that a page already links to is fetched as a seed.
+            picks.retain(|page| !batch.contains(page));
+            self.waiting -= picks.len();
+            batch.append(&mut picks);
+        }
+        Ok(())
+    }
+
+    fn replay(&mut self, batch: &[Page]) -> Result<(), PolicyError> {
+        let mut again = Vec::new();
+        let most = self.seeds.take(batch.len(), &mut again);
+        if !batch.starts_with(&again) {
+            return Err(PolicyError::Replay);
+        }
+        if most > 0 && self.waiting > 0 {
+            self.plan(most, false)?;
+            self.waiting -= batch.len() - again.len();
+        }
+        Ok(())
+    }
+
+    fn fetched(&mut self, fetched: &Fetched<'_>) {
+        self.batch.push((fetched.page, fetched.failed));
+        self.waiting += fetched.new.len();
+    }
+
+    fn batch_done(&mut self) -> Result<(), PolicyError> {
+        let batch = std::mem::take(&mut self.batch);
+        if !self.planned {
+            self.manifest.add_cycles(batch.len() as u32);
+        }
+        for (page, failed) in batch {
+            self.take_in(page, failed);
+        }
+        self.manifest.urls = self.known.urls.len() as u32;
+        self.batches += 1;
+        Ok(())
+    }
+}
+
+/// Candidates of every query over the whole collection, found once per statistics epoch.
+struct Candidates<'a> {
+    strings: &'a NgramIndex<'a>,
+    by_query: Vec<Mutex<Option<Vec<Page>>>>,
+}
+
+impl<'a> Candidates<'a> {
+    fn new(web: &Web<'a>) -> Self {
+        let by_query = web.workload.queries.iter().map(|_| Mutex::new(None)).collect();
+        Self { strings: web.strings, by_query }
+    }
+
+    fn forget(&mut self) {
+        for pages in &mut self.by_query {
+            *pages.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+    }
+}
+
+/// The candidates that the crawl knows, by their ids.
+struct Visible<'a> {
+    candidates: &'a Candidates<'a>,
+    ids: &'a Ids,
+}
+
+impl MatchSource for Visible<'_> {
+    fn candidates(
+        &self,
+        at: u32,
+        query: &NgramQuery,
+        masked: &(dyn Fn(UrlId) -> bool + Sync),
+        scratch: &mut Scratch,
+    ) -> Result<Vec<UrlId>, NgramError> {
+        let slot = &self.candidates.by_query[at as usize];
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if slot.is_none() {
+            let matches = self.candidates.strings.match_query(query, |_| false, scratch)?;
+            *slot = Some(matches.iter().map(|found| found.url.0).collect());
+        }
+        let pages = slot.as_deref().unwrap_or_default();
+        let ids = pages.iter().map(|&page| self.ids.of_page[page as usize]);
+        let mut ids: Vec<UrlId> =
+            ids.filter(|&id| id != NONE).map(UrlId).filter(|&id| !masked(id)).collect();
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    fn is_exact(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,72 @@
+//! The policies that the planner itself carries out, as settings of it: `query-driven` and `hybrid`
+//! as published (Pandey and Olston, WSDM 2008), and `prospect`, which is `prospect plan`.
+
+use super::options::{OptionError, Options};
+use crate::cycle::planner::PlanSettings;
+use crate::estimate::frontier::{ImpactReading, Importance};
+use crate::estimate::pairs::MatchRule;
+use crate::sketch::need::Needy;
+
+/// Options of planned policies; those of `prospect plan` by the same names.
+pub(super) const PLANNED_OPTIONS: &[(&str, &str)] = &[
+    ("explore", "share of each batch drawn at random"),
+    ("importance", "inlinks or pagerank"),
+    ("importance-weight", "weight of the query-independent impact"),
+    ("match", "idf or count"),
+    ("needy", "share of the queries to plan for, the neediest first"),
+    ("per-domain", "most pages of a registrable domain in a batch"),
+    ("per-host", "most pages of a host in a batch"),
+    ("per-site", "most pages of a site in a batch"),
+    ("query-weight", "weight of the query-based impact"),
+    ("reading", "chance, competing or sketch"),
+    ("rho", "share of a query's n-grams that a URL must hold"),
+];
+
+type Settings = Result<PlanSettings, OptionError>;
+
+/// The settings of `prospect plan`.
+pub(super) fn prospect(options: &Options, settings: PlanSettings) -> Settings {
+    with(options, settings)
+}
+
+/// As published: all n-grams must occur (rho = 1), and T says which sketches a page enters.
+pub(super) fn hybrid(options: &Options, mut settings: PlanSettings) -> Settings {
+    let max_words = settings.estimate.rule.max_words;
+    settings.estimate.rule = MatchRule { rho: 1.0, idf_weighted: false, max_words };
+    settings.estimate.reading = ImpactReading::Sketch;
+    (settings.estimate.query_weight, settings.estimate.importance_weight) = (0.9, 0.1);
+    with(options, settings)
+}
+
+/// The hybrid without its query-independent part.
+pub(super) fn query_driven(options: &Options, settings: PlanSettings) -> Settings {
+    let mut settings = hybrid(&Options::default(), settings)?;
+    (settings.estimate.query_weight, settings.estimate.importance_weight) = (1.0, 0.0);
+    with(options, settings)
+}
+
+fn with(options: &Options, mut settings: PlanSettings) -> Settings {
+    let estimate = &mut settings.estimate;
+    let set = |place: &mut f64, value: Option<f64>| *place = value.unwrap_or(*place);
+    set(&mut estimate.rule.rho, options.number("rho", 0.0, 1.0)?);
+    set(&mut estimate.query_weight, options.number("query-weight", 0.0, 1e9)?);
+    set(&mut estimate.importance_weight, options.number("importance-weight", 0.0, 1e9)?);
+    set(&mut settings.selection.explore, options.number("explore", 0.0, 1.0)?);
+    let matching = options.choice("match", &[("idf", true), ("count", false)])?;
+    estimate.rule.idf_weighted = matching.unwrap_or(estimate.rule.idf_weighted);
+    let readings = [
+        ("chance", ImpactReading::Chance),
+        ("competing", ImpactReading::Competing),
+        ("sketch", ImpactReading::Sketch),
+    ];
+    estimate.reading = options.choice("reading", &readings)?.unwrap_or(estimate.reading);
+    let importance = [("inlinks", Importance::Inlinks), ("pagerank", Importance::PageRank)];
+    estimate.importance = options.choice("importance", &importance)?.unwrap_or(estimate.importance);
+    let needy = options.number("needy", f64::MIN_POSITIVE, 1.0)?.map(Needy::Share);
+    settings.needy = needy.or(settings.needy);
+    let caps = &mut settings.selection.caps;
+    caps.per_host = options.count("per-host")?.or(caps.per_host);
+    caps.per_domain = options.count("per-domain")?.or(caps.per_domain);
+    caps.per_site = options.count("per-site")?.or(caps.per_site);
+    Ok(settings)
+}

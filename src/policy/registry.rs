@@ -1,0 +1,312 @@
+//! Every policy by name.
+
+use super::breadth::BreadthFirst;
+use super::depth::DepthFirst;
+use super::host_mean::HostMean;
+use super::importance::{Inlinks, PageRank};
+use super::opic::Opic;
+use super::options::{OptionError, Options};
+use super::planned::{Planned, Web};
+use super::planned_kinds::{self, PLANNED_OPTIONS};
+use super::priority::FixedPriority;
+use super::propagation::{Propagation, Rule};
+use super::site_budget::{SiteBudget, WANDER};
+use super::{Basics, CrawlPolicy, Quality, Truth};
+use crate::cycle::planner::PlanSettings;
+
+/// One policy.
+pub struct PolicyKind {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, in a line.
+    pub about: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// Options with their meaning.
+    pub options: &'static [(&'static str, &'static str)],
+    make: Make,
+}
+
+type Made<'a> = Result<Box<dyn CrawlPolicy + 'a>, OptionError>;
+
+/// How a policy is made, which tells what it can know.
+enum Make {
+    /// From what a crawl shows.
+    Links(for<'a> fn(&Basics<'a>, &Options) -> Made<'a>),
+    /// Also from the quality of fetched pages.
+    Quality(for<'a> fn(&Basics<'a>, Quality<'a>, &Options) -> Made<'a>),
+    /// By the planner, with these settings.
+    Planned(fn(&Options, PlanSettings) -> Result<PlanSettings, OptionError>),
+    /// From the quality of pages not fetched.
+    QualityOracle(for<'a> fn(&Basics<'a>, Quality<'a>) -> Box<dyn CrawlPolicy + 'a>),
+    /// From true impact or judgements.
+    TruthOracle(for<'a> fn(&Basics<'a>, Truth<'a>) -> Box<dyn CrawlPolicy + 'a>),
+}
+
+const IMPORTANCE: &[(&str, &str)] = &[("importance", "inlinks (default) or pagerank")];
+const WANDER_OPTION: &[(&str, &str)] = &[("wander", "share of the budget that wanders, 0.1")];
+const ICTIR: &str = "Pezzuti, MacAvaney, Tonellotto, ICTIR 2025";
+const WSDM: &str = "Pandey, Olston, WSDM 2008";
+const OURS: &str = "Prospect";
+
+const fn kind(
+    name: &'static str,
+    about: &'static str,
+    source: &'static str,
+    options: &'static [(&'static str, &'static str)],
+    make: Make,
+) -> PolicyKind {
+    PolicyKind { name, about, source, options, make }
+}
+
+/// All of them, in the order in which they are listed.
+pub const POLICIES: &[PolicyKind] = &[
+    kind(
+        "random",
+        "uniformly at random from the frontier",
+        "baseline",
+        &[],
+        Make::Links(|basics, _| Ok(Box::new(FixedPriority::random(basics)))),
+    ),
+    kind(
+        "bfs",
+        "first in, first out",
+        "baseline",
+        &[],
+        Make::Links(|_, _| Ok(Box::<BreadthFirst>::default())),
+    ),
+    kind(
+        "dfs",
+        "last in, first out",
+        "baseline",
+        &[],
+        Make::Links(|_, _| Ok(Box::<DepthFirst>::default())),
+    ),
+    kind(
+        "inlinks",
+        "most links from fetched pages",
+        "Cho, Garcia-Molina, Page, WWW 1998",
+        &[],
+        Make::Links(|basics, _| Ok(Box::new(Inlinks::new(basics)))),
+    ),
+    kind(
+        "pagerank",
+        "highest PageRank over fetched links, anew per batch",
+        "Cho, Garcia-Molina, Page, WWW 1998",
+        &[],
+        Make::Links(|basics, _| Ok(Box::new(PageRank::new(basics)))),
+    ),
+    kind(
+        "opic",
+        "most cash",
+        "Abiteboul, Preda, Cobena, WWW 2003",
+        &[],
+        Make::Links(|basics, _| Ok(Box::new(Opic::new(basics)))),
+    ),
+    kind(
+        "site-budget",
+        "budget per host by its centrality, a share wanders",
+        OURS,
+        WANDER_OPTION,
+        Make::Links(|basics, options| {
+            let wander = options.number("wander", 0.0, 1.0)?.unwrap_or(WANDER);
+            Ok(Box::new(SiteBudget::new(basics, wander)))
+        }),
+    ),
+    kind(
+        "query-independent",
+        "highest importance",
+        WSDM,
+        IMPORTANCE,
+        Make::Links(|basics, options| {
+            let choices = [("inlinks", false), ("pagerank", true)];
+            Ok(match options.choice("importance", &choices)? {
+                Some(true) => Box::new(PageRank::new(basics)),
+                _ => Box::new(Inlinks::new(basics)),
+            })
+        }),
+    ),
+    kind(
+        "query-driven",
+        "most sketches entered by expected score",
+        WSDM,
+        PLANNED_OPTIONS,
+        Make::Planned(planned_kinds::query_driven),
+    ),
+    kind(
+        "hybrid",
+        "0.9 query-driven impact, 0.1 impact expected from importance",
+        WSDM,
+        PLANNED_OPTIONS,
+        Make::Planned(planned_kinds::hybrid),
+    ),
+    kind(
+        "prospect",
+        "what `prospect plan` does",
+        OURS,
+        PLANNED_OPTIONS,
+        Make::Planned(planned_kinds::prospect),
+    ),
+    kind(
+        "qfirst",
+        "quality of the first parent",
+        ICTIR,
+        &[],
+        Make::Quality(|basics, quality, _| {
+            Ok(Box::new(Propagation::new(basics, quality, Rule::First)))
+        }),
+    ),
+    kind(
+        "qmin",
+        "lowest quality of the parents so far",
+        ICTIR,
+        &[],
+        Make::Quality(|basics, quality, _| {
+            Ok(Box::new(Propagation::new(basics, quality, Rule::Min)))
+        }),
+    ),
+    kind(
+        "qmean",
+        "mean quality of the parents so far",
+        OURS,
+        &[],
+        Make::Quality(|basics, quality, _| {
+            Ok(Box::new(Propagation::new(basics, quality, Rule::Mean)))
+        }),
+    ),
+    kind(
+        "qhost",
+        "mean quality of the host so far",
+        OURS,
+        &[],
+        Make::Quality(|basics, quality, _| Ok(Box::new(HostMean::new(basics, quality)))),
+    ),
+    kind(
+        "qoracle",
+        "the page's own quality",
+        ICTIR,
+        &[],
+        Make::QualityOracle(|basics, quality| {
+            Box::new(Propagation::new(basics, quality, Rule::Own))
+        }),
+    ),
+    kind(
+        "craw4llm-oracle",
+        "the page's own quality, seeds first in file order",
+        "Yu, Liu, Xiong, ACL 2025",
+        &[],
+        Make::QualityOracle(|basics, quality| {
+            Box::new(FixedPriority::new(basics, quality.0.to_vec()))
+        }),
+    ),
+    kind(
+        "impact-oracle",
+        "the page's true impact",
+        "reference",
+        &[],
+        Make::TruthOracle(|basics, truth| {
+            Box::new(FixedPriority::new(basics, truth.impact.to_vec()))
+        }),
+    ),
+    kind(
+        "relevance-oracle",
+        "most queries that the page was judged relevant for",
+        "reference",
+        &[],
+        Make::TruthOracle(|basics, truth| {
+            let score = truth.relevant.iter().map(|&queries| f64::from(queries)).collect();
+            Box::new(FixedPriority::new(basics, score))
+        }),
+    ),
+];
+
+impl PolicyKind {
+    /// Whether it reads what no crawler can know.
+    pub fn is_oracle(&self) -> bool {
+        matches!(self.make, Make::QualityOracle(_) | Make::TruthOracle(_))
+    }
+
+    /// Whether it reads quality scores.
+    pub fn needs_quality(&self) -> bool {
+        matches!(self.make, Make::Quality(_) | Make::QualityOracle(_))
+    }
+
+    /// Whether it plans, and so needs text and n-grams.
+    pub fn is_planned(&self) -> bool {
+        matches!(self.make, Make::Planned(_))
+    }
+}
+
+/// What policies are made from; what is absent cannot be read.
+#[derive(Clone, Copy)]
+pub struct Sources<'a> {
+    /// What every policy knows.
+    pub basics: Basics<'a>,
+    /// Quality scores, where there are any.
+    pub quality: Option<Quality<'a>>,
+    /// For the planner.
+    pub web: Option<&'a Web<'a>>,
+    /// For oracles.
+    pub truth: Truth<'a>,
+}
+
+/// A policy with its options.
+#[derive(Clone)]
+pub struct PolicyChoice {
+    /// The policy.
+    pub kind: &'static PolicyKind,
+    /// Its options.
+    options: Options,
+}
+
+impl PolicyChoice {
+    /// Parses `name` or `name+option=value…`.
+    ///
+    /// # Errors
+    /// There is no such policy or option.
+    pub fn parse(given: &str) -> Result<Self, OptionError> {
+        let mut parts = given.split('+');
+        let name = parts.next().unwrap_or_default();
+        let Some(kind) = POLICIES.iter().find(|kind| kind.name == name) else {
+            return Err(OptionError::Policy { name: name.to_owned() });
+        };
+        let choice = Self { kind, options: Options::parse(name, parts, kind.options)? };
+        choice.check()?;
+        Ok(choice)
+    }
+
+    /// Name and options: the policy's label in every output.
+    pub fn label(&self) -> String {
+        format!("{}{}", self.kind.name, self.options.suffix())
+    }
+
+    /// Tries the values of the options.
+    fn check(&self) -> Result<(), OptionError> {
+        let basics = Basics { url_order: &[], host: &[], hosts: 0, seed: 0, set: 1 };
+        match self.kind.make {
+            Make::Links(make) => make(&basics, &self.options).map(|_| ()),
+            Make::Planned(settings) => settings(&self.options, PlanSettings::new(1)).map(|_| ()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes the policy for one crawl. `settings` are those of the planner before the policy's own
+    /// options.
+    ///
+    /// # Errors
+    /// The policy needs quality scores or a workload and there are none.
+    pub fn make<'a>(&self, from: &Sources<'a>, settings: PlanSettings) -> Made<'a> {
+        let missing = |what| OptionError::Missing { policy: self.kind.name.to_owned(), what };
+        let quality = from.quality.ok_or_else(|| missing("quality scores"));
+        Ok(match self.kind.make {
+            Make::Links(make) => make(&from.basics, &self.options)?,
+            Make::Quality(make) => make(&from.basics, quality?, &self.options)?,
+            Make::QualityOracle(make) => make(&from.basics, quality?),
+            Make::TruthOracle(make) => make(&from.basics, from.truth),
+            Make::Planned(of) => {
+                let web = from.web.ok_or_else(|| missing("a workload"))?;
+                Box::new(Planned::new(web, of(&self.options, settings)?))
+            }
+        })
+    }
+}
