@@ -16,5 +16,6 @@ pub mod ingest;
 pub mod plan;
 pub mod policy;
 pub mod results;
+pub mod simulate;
 pub mod sketch;
 pub mod workload;

@@ -37,6 +37,27 @@ pub struct PreparedPage {
 }
 
 impl PreparedPage {
+    /// Whether the fetch gave a page.
+    pub fn is_success(&self) -> bool {
+        self.record.is_success()
+    }
+
+    /// Canonical URL, and its spelling.
+    pub fn url(&self) -> (&str, &str) {
+        (&self.url.canonical, &self.url.given)
+    }
+
+    /// Links in document order: canonical URL of the target, its spelling, and the anchor.
+    pub fn links(&self) -> impl Iterator<Item = (&str, &str, &str)> {
+        let links = self.links.iter();
+        links.map(|(url, anchor)| (url.canonical.as_str(), url.given.as_str(), anchor.as_str()))
+    }
+
+    /// Title and text.
+    pub fn into_texts(self) -> (String, String) {
+        (self.record.title, self.record.text)
+    }
+
     /// Counts what the reader of the input cut, by name.
     pub fn note_cuts(&mut self, cuts: &[(&'static str, u32)]) {
         for &(name, times) in cuts {

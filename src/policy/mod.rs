@@ -24,7 +24,7 @@ mod registry;
 mod site_budget;
 
 pub use options::{OptionError, Options};
-pub use registry::{POLICIES, PolicyChoice, PolicyKind};
+pub use registry::{POLICIES, PolicyChoice, PolicyKind, Sources};
 
 /// A page, by its number in the collection.
 pub type Page = u32;

@@ -11,6 +11,7 @@ pub const MAY_USE: &[(&str, &[&str], &str)] = &[
     ("results", &[], "plain data that may go anywhere"),
     ("cycle", CYCLE, "a cycle ties all but input and the command line to a store"),
     ("policy", POLICY, "a policy sees links, quality and the planner; never a metric"),
+    ("simulate", SIMULATE, "a simulation knows neither the command line nor the report"),
     ("cli", CLI, "arguments, messages and exit codes may concern everything"),
     ("lib", &[], "the tour of the pipeline, without code"),
     ("main", &["prospect::cli"], "thin glue"),
@@ -66,6 +67,19 @@ const POLICY: &[&str] = &[
     "prospect::estimate",
     "prospect::plan",
     "prospect::cycle",
+    "prospect_index",
+];
+const SIMULATE: &[&str] = &[
+    "prospect::ingest",
+    "prospect::workload",
+    "prospect::graph",
+    "prospect::sketch",
+    "prospect::estimate",
+    "prospect::plan",
+    "prospect::cycle",
+    "prospect::policy",
+    "prospect::results",
+    "prospect::evaluate",
     "prospect_index",
 ];
 const CLI: &[&str] = &[

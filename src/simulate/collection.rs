@@ -1,0 +1,282 @@
+//! A collection whose pages are hidden until they are fetched: all pages of a corpus or a store
+//! with their links, and one text index of them all.
+//!
+//! Pages are numbered; where URLs outside the collection are charged to the budget, they follow
+//! the pages, and have neither text nor links. Memory: 12 bytes a link, 8 more with anchors, and
+//! the URLs; texts go to the index as they are read.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use prospect_index::ngram::{BuildConfig, Segment, SegmentBuilder, SegmentParts};
+use prospect_index::page::UrlId;
+use prospect_index::page_store::NONE;
+use prospect_index::text_index::{DocTable, TextIndex};
+use prospect_index::url_table::UrlTable;
+use prospect_index::{limits, url, words};
+
+use super::SimulateError;
+use crate::policy::Page;
+use crate::policy::planned::AnchoredLinks;
+
+/// What becomes of links that lead out of the collection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outside {
+    /// They are dropped.
+    #[default]
+    Drop,
+    /// They can be fetched, which costs a page of the budget and gives none.
+    Charge,
+}
+
+/// A collection.
+pub struct Collection {
+    /// URLs of pages, then of what lies outside, where that is charged.
+    pub urls: UrlTable,
+    /// Pages.
+    pub pages: u32,
+    /// By page and outside URL: place by canonical URL.
+    pub url_order: Vec<u32>,
+    /// By page and outside URL: its host, numbered by name.
+    pub host: Vec<u32>,
+    /// Names of the hosts.
+    pub hosts: Vec<String>,
+    /// Distinct targets of page p: `links[link_starts[p]..link_starts[p + 1]]`, in document order.
+    link_starts: Vec<u64>,
+    links: Vec<Page>,
+    anchored: Anchored,
+    /// Text of the pages. A document has the `UrlId` of its page.
+    pub text: TextIndex,
+    /// Records of a URL that a later one replaced.
+    pub repeated: u64,
+}
+
+#[derive(Default)]
+struct Anchored {
+    starts: Vec<u64>,
+    targets: Vec<Page>,
+    anchors: Vec<u32>,
+    texts: Vec<Box<str>>,
+}
+
+impl Collection {
+    /// Distinct pages that a page links to, in document order.
+    pub fn links(&self, page: Page) -> &[Page] {
+        let at = page as usize;
+        match self.link_starts.get(at + 1) {
+            Some(&end) => &self.links[self.link_starts[at] as usize..end as usize],
+            None => &[],
+        }
+    }
+
+    /// Links in all.
+    pub fn link_count(&self) -> u64 {
+        self.links.len() as u64
+    }
+
+    /// Links with their anchors.
+    pub fn anchored_links(&self) -> AnchoredLinks<'_> {
+        let Anchored { starts, targets, anchors, texts } = &self.anchored;
+        AnchoredLinks { starts, targets, anchors, texts }
+    }
+
+    /// A page by canonical URL.
+    pub fn page(&self, canonical: &str) -> Option<Page> {
+        self.urls.get(canonical).map(|id| id.0).filter(|&page| page < self.pages)
+    }
+
+    /// Pages in URL order.
+    pub fn by_url(&self) -> Vec<Page> {
+        let mut pages: Vec<Page> = (0..self.pages).collect();
+        pages.sort_unstable_by_key(|&page| self.url_order[page as usize]);
+        pages
+    }
+
+    /// In-links of every page and outside URL from all pages of the collection.
+    pub fn inlinks(&self) -> Vec<u32> {
+        let mut count = vec![0; self.urls.len()];
+        for &target in &self.links {
+            count[target as usize] += 1;
+        }
+        count
+    }
+
+    /// n-grams of every URL and of all anchors that lead to it, built in `directory`, which exists.
+    ///
+    /// # Errors
+    /// The files cannot be written or read.
+    pub fn strings(&self, directory: &Path) -> Result<Segment, SimulateError> {
+        let mut incoming: Vec<(Page, u32)> = self
+            .anchored
+            .targets
+            .iter()
+            .copied()
+            .zip(self.anchored.anchors.iter().copied())
+            .collect();
+        incoming.sort_unstable();
+        incoming.dedup();
+        let config = BuildConfig { max_words: limits::NGRAM_WORDS, ..BuildConfig::default() };
+        let mut builder = SegmentBuilder::new(config, directory)?;
+        let mut rows = incoming.iter().peekable();
+        for id in self.urls.ids() {
+            builder.add(id, &words::url_text(self.urls.url(id)))?;
+            while let Some((_, anchor)) = rows.next_if(|(target, _)| *target == id.0) {
+                builder.add(id, &self.anchored.texts[*anchor as usize])?;
+            }
+        }
+        builder.finish()?;
+        Ok(Segment::from_parts(SegmentParts::read(directory)?)?)
+    }
+}
+
+/// Takes the pages of a corpus one after the other.
+#[derive(Default)]
+pub struct CollectionBuilder {
+    urls: UrlTable,
+    /// By document: its URL.
+    documents: Vec<UrlId>,
+    /// By URL: its latest document.
+    document_of: HashMap<UrlId, u32>,
+    repeated: u64,
+    row_ends: Vec<u64>,
+    targets: Vec<UrlId>,
+    anchors: Vec<u32>,
+    texts: Vec<Box<str>>,
+    text_ids: HashMap<Box<str>, u32>,
+}
+
+impl CollectionBuilder {
+    /// Adds a page: its canonical URL with its spelling, and its links as target, spelling and
+    /// anchor. The text goes to the index as the document of the same number.
+    pub fn add<'l>(
+        &mut self,
+        (canonical, spelling): (&str, &str),
+        links: impl Iterator<Item = (&'l str, &'l str, &'l str)>,
+    ) {
+        let document = self.documents.len() as u32;
+        let id = self.urls.insert(canonical, spelling);
+        self.documents.push(id);
+        if self.document_of.insert(id, document).is_some() {
+            self.repeated += 1;
+        }
+        for (target, spelling, anchor) in links {
+            self.targets.push(self.urls.insert(target, spelling));
+            let known = self.text_ids.get(anchor).copied();
+            let anchor = known.unwrap_or_else(|| {
+                let id = self.texts.len() as u32;
+                self.texts.push(anchor.into());
+                self.text_ids.insert(anchor.into(), id);
+                id
+            });
+            self.anchors.push(anchor);
+        }
+        self.row_ends.push(self.targets.len() as u64);
+    }
+
+    /// Pages so far, replaced ones included.
+    pub fn documents(&self) -> usize {
+        self.documents.len()
+    }
+
+    /// The collection; `text` is the index of the pages' texts in the order in which they were
+    /// added.
+    pub fn finish(self, text: &TextIndex, outside: Outside) -> Collection {
+        let is_page = |id: &UrlId| self.document_of.contains_key(id);
+        let (pages, others): (Vec<UrlId>, Vec<UrlId>) = self.urls.ids().partition(is_page);
+        let count = pages.len() as u32;
+        let mut numbers = vec![NONE; self.urls.len()];
+        let mut urls = UrlTable::default();
+        let kept = if outside == Outside::Charge { others } else { Vec::new() };
+        for id in pages.iter().chain(&kept) {
+            numbers[id.index()] = urls.insert(self.urls.url(*id), self.urls.spelling(*id)).0;
+        }
+        let anchored = self.anchored(&pages, &numbers);
+        let (link_starts, links) = distinct(&anchored, urls.len());
+        let (host, hosts) = hosts(&urls);
+        let documents = self.documents.iter().enumerate().map(|(document, id)| {
+            let latest = self.document_of.get(id) == Some(&(document as u32));
+            if latest { numbers[id.index()] } else { NONE }
+        });
+        let documents: Vec<u32> = documents.collect();
+        Collection {
+            url_order: url_order(&urls),
+            text: with_pages(text, &documents),
+            urls,
+            pages: count,
+            host,
+            hosts,
+            link_starts,
+            links,
+            anchored,
+            repeated: self.repeated,
+        }
+    }
+
+    /// Links of the latest document of every page, between known numbers.
+    fn anchored(&self, pages: &[UrlId], numbers: &[u32]) -> Anchored {
+        let mut anchored = Anchored { starts: vec![0], ..Anchored::default() };
+        let row_end = |document: usize| self.row_ends[document] as usize;
+        for page in pages {
+            let document = self.document_of[page] as usize;
+            let start = document.checked_sub(1).map_or(0, row_end);
+            for row in start..row_end(document) {
+                let target = numbers[self.targets[row].index()];
+                if target != NONE {
+                    anchored.targets.push(target);
+                    anchored.anchors.push(self.anchors[row]);
+                }
+            }
+            anchored.starts.push(anchored.targets.len() as u64);
+        }
+        anchored.texts.clone_from(&self.texts);
+        anchored
+    }
+}
+
+/// The links without repeated targets.
+fn distinct(anchored: &Anchored, urls: usize) -> (Vec<u64>, Vec<Page>) {
+    let mut last_seen = vec![NONE; urls];
+    let (mut starts, mut links) = (vec![0], Vec::with_capacity(anchored.targets.len()));
+    for (page, bounds) in anchored.starts.windows(2).enumerate() {
+        for &target in &anchored.targets[bounds[0] as usize..bounds[1] as usize] {
+            if std::mem::replace(&mut last_seen[target as usize], page as u32) != page as u32 {
+                links.push(target);
+            }
+        }
+        starts.push(links.len() as u64);
+    }
+    links.shrink_to_fit();
+    (starts, links)
+}
+
+fn url_order(urls: &UrlTable) -> Vec<u32> {
+    let mut ids: Vec<UrlId> = urls.ids().collect();
+    ids.sort_unstable_by(|a, b| urls.url(*a).cmp(urls.url(*b)));
+    let mut order = vec![0; ids.len()];
+    for (place, id) in ids.iter().enumerate() {
+        order[id.index()] = place as u32;
+    }
+    order
+}
+
+fn hosts(urls: &UrlTable) -> (Vec<u32>, Vec<String>) {
+    let mut names: Vec<&str> = urls.ids().map(|id| url::host(urls.url(id))).collect();
+    names.sort_unstable();
+    names.dedup();
+    let number = |id| names.binary_search(&url::host(urls.url(id))).unwrap_or(0) as u32;
+    let host = urls.ids().map(number).collect();
+    (host, names.into_iter().map(str::to_owned).collect())
+}
+
+/// The index with pages as its URLs; replaced documents are of none and are never seen.
+fn with_pages(text: &TextIndex, page_of_document: &[u32]) -> TextIndex {
+    let docs = text.docs();
+    let pages: Vec<u32> = docs.url.iter().map(|id| page_of_document[id.index()]).collect();
+    text.with_docs(DocTable {
+        url: pages.iter().map(|&page| UrlId(page)).collect(),
+        seq: pages,
+        superseded_at: vec![NONE; docs.url.len()],
+        length: docs.length.clone(),
+    })
+}

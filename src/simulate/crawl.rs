@@ -1,0 +1,180 @@
+//! One simulated crawl: a policy picks, pages are fetched, their links are seen.
+
+use super::collection::Collection;
+use crate::policy::{CrawlPolicy, Fetched, Page, PolicyError};
+
+/// Where a crawl starts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Start {
+    /// Pages to fetch first, in file order; without repetitions.
+    pub seeds: Vec<Page>,
+    /// Pages that are crawled before the first batch, in URL order.
+    pub crawled: Vec<Page>,
+    /// Whether every page of the collection is known from the start: there is nothing to discover.
+    pub all_known: bool,
+}
+
+/// How far a crawl goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Pages per batch.
+    pub batch: usize,
+    /// Pages in all.
+    pub pages: usize,
+}
+
+/// A crawl, as far as it went.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CrawlOrder {
+    /// Pages in fetch order, those crawled before left out.
+    pub pages: Vec<Page>,
+    /// Pages fetched at the end of each batch.
+    pub batch_ends: Vec<u32>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Unknown,
+    Waiting,
+    Fetched,
+}
+
+/// A crawl while it runs.
+pub struct Crawl<'a> {
+    collection: &'a Collection,
+    state: Vec<State>,
+    order: CrawlOrder,
+    new: Vec<Page>,
+    waiting: Vec<Page>,
+    /// Where the waiting links of each page of the batch end.
+    waiting_ends: Vec<usize>,
+}
+
+impl<'a> Crawl<'a> {
+    /// Starts a crawl: the policy is told of seeds and of what was crawled before.
+    ///
+    /// # Errors
+    /// The policy cannot take it in.
+    pub fn start(
+        collection: &'a Collection,
+        start: &Start,
+        policy: &mut dyn CrawlPolicy,
+    ) -> Result<Self, PolicyError> {
+        let mut crawl = Self {
+            collection,
+            state: vec![State::Unknown; collection.urls.len()],
+            order: CrawlOrder::default(),
+            new: Vec::new(),
+            waiting: Vec::new(),
+            waiting_ends: Vec::new(),
+        };
+        let is_new = |state: &mut [State], page: Page| {
+            std::mem::replace(&mut state[page as usize], State::Waiting) == State::Unknown
+        };
+        let mut seeds = start.seeds.clone();
+        seeds.retain(|&page| is_new(&mut crawl.state, page));
+        policy.seeds(&seeds);
+        if !start.crawled.is_empty() || start.all_known {
+            crawl.fetch(&start.crawled, policy);
+            if start.all_known {
+                let mut known = collection.by_url();
+                known.retain(|&page| crawl.state[page as usize] == State::Unknown);
+                for &page in &known {
+                    crawl.state[page as usize] = State::Waiting;
+                }
+                policy.known(&known);
+            }
+            policy.batch_done()?;
+        }
+        Ok(crawl)
+    }
+
+    /// Fetches the next batch; false when the frontier is empty or the budget spent.
+    ///
+    /// # Errors
+    /// The policy cannot go on.
+    pub fn step(
+        &mut self,
+        policy: &mut dyn CrawlPolicy,
+        budget: Budget,
+    ) -> Result<bool, PolicyError> {
+        let most = budget.batch.min(budget.pages.saturating_sub(self.order.pages.len()));
+        let mut batch = Vec::new();
+        if most > 0 {
+            policy.next(most, &mut batch)?;
+        }
+        self.take(&batch, policy)
+    }
+
+    /// Fetches a batch that an earlier run of this crawl had picked.
+    ///
+    /// # Errors
+    /// The policy cannot go on, or picks otherwise now.
+    pub fn replay(
+        &mut self,
+        policy: &mut dyn CrawlPolicy,
+        batch: &[Page],
+    ) -> Result<(), PolicyError> {
+        let waits = |page: &Page| self.state.get(*page as usize) == Some(&State::Waiting);
+        if !batch.iter().all(waits) {
+            return Err(PolicyError::Replay);
+        }
+        policy.replay(batch)?;
+        self.take(batch, policy).map(|_| ())
+    }
+
+    fn take(&mut self, batch: &[Page], policy: &mut dyn CrawlPolicy) -> Result<bool, PolicyError> {
+        if batch.is_empty() {
+            return Ok(false);
+        }
+        self.order.pages.extend(batch);
+        self.order.batch_ends.push(self.order.pages.len() as u32);
+        self.fetch(batch, policy);
+        policy.batch_done()?;
+        Ok(true)
+    }
+
+    /// Links in fetch order, then changes of priority.
+    fn fetch(&mut self, batch: &[Page], policy: &mut dyn CrawlPolicy) {
+        for &page in batch {
+            self.state[page as usize] = State::Fetched;
+        }
+        self.waiting.clear();
+        self.waiting_ends.clear();
+        for &page in batch {
+            self.new.clear();
+            let links = self.collection.links(page);
+            for &target in links {
+                let state = &mut self.state[target as usize];
+                match state {
+                    State::Unknown => {
+                        *state = State::Waiting;
+                        self.new.push(target);
+                    }
+                    State::Waiting => self.waiting.push(target),
+                    State::Fetched => {}
+                }
+            }
+            self.waiting_ends.push(self.waiting.len());
+            let failed = page >= self.collection.pages;
+            policy.fetched(&Fetched { page, links, new: &self.new, failed });
+        }
+        let mut from = 0;
+        for (&page, &end) in batch.iter().zip(&self.waiting_ends) {
+            if from < end {
+                policy.linked_again(page, &self.waiting[from..end]);
+            }
+            from = end;
+        }
+    }
+
+    /// The order so far.
+    pub fn order(&self) -> &CrawlOrder {
+        &self.order
+    }
+
+    /// Ends the crawl.
+    pub fn into_order(self) -> CrawlOrder {
+        self.order
+    }
+}

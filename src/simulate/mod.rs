@@ -1,0 +1,28 @@
+//! Simulation: crawls of a collection whose pages are hidden until they are fetched, under any
+//! policy, and what came of them.
+//!
+//! [`collection`] holds the pages, [`start`] says where a crawl begins, [`crawl`] runs it, and
+//! [`experiment`] runs all policies over all seed sets, evaluates them and keeps what is done, so
+//! that a killed run goes on. Not here: arguments and files of settings, and the report.
+
+pub mod collection;
+pub mod crawl;
+pub mod start;
+pub mod truth;
+
+/// Why a simulation cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulateError {
+    /// The index, or a file of the results.
+    #[error(transparent)]
+    Store(#[from] prospect_index::error::StoreError),
+    /// The n-gram index.
+    #[error(transparent)]
+    Ngram(#[from] prospect_index::ngram::NgramError),
+    /// A policy.
+    #[error(transparent)]
+    Policy(#[from] crate::policy::PolicyError),
+    /// A policy that there is not, or that cannot be made.
+    #[error(transparent)]
+    Option(#[from] crate::policy::OptionError),
+}

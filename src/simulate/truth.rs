@@ -1,0 +1,33 @@
+//! True impact: what every page is worth to a workload when the whole collection is indexed.
+//!
+//! `I(p, Q) = sum over q of f(q) V(R(p, q))`, with R the rank among all pages and V = 1 for the
+//! first K (Pandey and Olston, WSDM 2008, section 2).
+
+use prospect_index::bm25::{Bm25, Scorer};
+
+use super::SimulateError;
+use super::collection::Collection;
+use crate::sketch::served::ServedLists;
+use crate::workload::Workload;
+
+/// By page: true impact.
+///
+/// # Errors
+/// The index cannot be read.
+pub fn impact(
+    collection: &Collection,
+    workload: &Workload,
+    bm25: Bm25,
+    k: usize,
+) -> Result<Vec<f64>, SimulateError> {
+    let end = collection.pages;
+    let scorer = Scorer::new(&collection.text, bm25, end, workload.words())?;
+    let lists = ServedLists::build(&scorer, &workload.queries, k, end, &collection.urls)?;
+    let mut impact = vec![0.0; collection.urls.len()];
+    for (query, list) in workload.queries.iter().zip(&lists.lists) {
+        for (page, _) in list {
+            impact[page.index()] += query.frequency;
+        }
+    }
+    Ok(impact)
+}

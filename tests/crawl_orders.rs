@@ -1,0 +1,288 @@
+//! Crawl orders: the golden orders of METHODS, section 6, and what every policy of the registry
+//! has to keep to.
+
+use std::collections::HashSet;
+
+use prospect::cycle::planner::PlanSettings;
+use prospect::policy::planned::Web;
+use prospect::policy::{
+    Basics, CrawlPolicy, POLICIES, Page, PolicyChoice, Quality, Sources, Truth,
+};
+use prospect::simulate::collection::{Collection, CollectionBuilder, Outside};
+use prospect::simulate::crawl::{Budget, Crawl, CrawlOrder, Start};
+use prospect::simulate::truth;
+use prospect::workload::{Query, Workload};
+use prospect_index::bm25::Bm25;
+use prospect_index::ngram::{NgramIndex, Segment};
+use prospect_index::text_index::TextIndex;
+use proptest::prelude::*;
+
+const OPTIONS: [&str; 3] = ["", "+importance=pagerank", "+needy=0.5"];
+
+struct World {
+    collection: Collection,
+    strings: Segment,
+    workload: Workload,
+    quality: Vec<f64>,
+    impact: Vec<f64>,
+    relevant: Vec<u32>,
+    _directory: tempfile::TempDir,
+}
+
+struct PageOf<'t> {
+    url: String,
+    text: &'t str,
+    links: Vec<(String, String)>,
+}
+
+fn world(pages: &[PageOf<'_>], queries: &[&str], outside: Outside) -> World {
+    let directory = tempfile::tempdir().unwrap();
+    let mut builder = CollectionBuilder::default();
+    let mut texts = Vec::new();
+    for page in pages {
+        let links = page.links.iter().map(|(url, anchor)| (url.as_str(), "", anchor.as_str()));
+        builder.add((&page.url, ""), links);
+        texts.push((String::new(), page.text.to_owned()));
+    }
+    let text = TextIndex::build(&directory.path().join("text"), texts).unwrap();
+    let collection = builder.finish(&text, outside);
+    let strings_path = directory.path().join("strings");
+    std::fs::create_dir(&strings_path).unwrap();
+    let strings = collection.strings(&strings_path).unwrap();
+    let queries = queries.iter().enumerate();
+    let queries = queries.map(|(at, text)| Query::new(&format!("q{at}"), text, 1.0, "")).collect();
+    let workload = Workload { queries }.for_planning();
+    let impact = truth::impact(&collection, &workload, Bm25::default(), 10).unwrap();
+    let count = collection.urls.len();
+    World {
+        quality: (0..count).map(|page| -((page * 7 % 11) as f64) / 2.0).collect(),
+        relevant: (0..count).map(|page| u32::from(page % 5 == 0)).collect(),
+        collection,
+        strings,
+        workload,
+        impact,
+        _directory: directory,
+    }
+}
+
+impl World {
+    fn crawl(&self, policy: &str, start: &Start, budget: Budget) -> CrawlOrder {
+        let strings = NgramIndex::new(vec![&self.strings]).unwrap();
+        let web = Web {
+            urls: &self.collection.urls,
+            links: self.collection.anchored_links(),
+            text: &self.collection.text,
+            strings: &strings,
+            workload: &self.workload,
+            trainers: None,
+        };
+        let sources = Sources {
+            basics: Basics {
+                url_order: &self.collection.url_order,
+                host: &self.collection.host,
+                hosts: self.collection.hosts.len(),
+                seed: 1,
+                set: 1,
+            },
+            quality: Some(Quality(&self.quality)),
+            web: Some(&web),
+            truth: Truth { impact: &self.impact, relevant: &self.relevant },
+        };
+        let choice = PolicyChoice::parse(policy).unwrap();
+        let mut policy = choice.make(&sources, PlanSettings::new(1)).unwrap();
+        run(&self.collection, start, policy.as_mut(), budget)
+    }
+
+    fn seeds(&self, names: &[&str]) -> Start {
+        let page = |name: &&str| self.collection.page(&address(name)).unwrap();
+        Start { seeds: names.iter().map(page).collect(), ..Start::default() }
+    }
+}
+
+fn run(
+    collection: &Collection,
+    start: &Start,
+    policy: &mut dyn CrawlPolicy,
+    budget: Budget,
+) -> CrawlOrder {
+    let mut crawl = Crawl::start(collection, start, policy).unwrap();
+    while crawl.step(policy, budget).unwrap() {}
+    crawl.into_order()
+}
+
+fn address(name: &str) -> String {
+    format!("https://x.test/{name}")
+}
+
+/// The toy graph of METHODS, section 6.
+fn toy() -> World {
+    let links = [
+        ("s1", "c b a c s1 s2 zz"),
+        ("s2", "b d e"),
+        ("a", "f d"),
+        ("b", "g e h"),
+        ("c", "f h"),
+        ("d", "e"),
+        ("e", "h"),
+        ("f", "g"),
+        ("g", ""),
+        ("h", "d"),
+    ];
+    let pages: Vec<PageOf<'_>> = links
+        .iter()
+        .map(|(name, links)| {
+            let targets = links.split_whitespace().filter(|target| target != name);
+            let links = targets.map(|target| (address(target), String::new())).collect();
+            PageOf { url: address(name), text: "", links }
+        })
+        .collect();
+    let mut world = world(&pages, &[], Outside::Drop);
+    let quality = [
+        ("s1", -0.5),
+        ("s2", -2.0),
+        ("a", -1.0),
+        ("b", -0.25),
+        ("d", -3.0),
+        ("e", -0.125),
+        ("f", -0.25),
+        ("g", -4.0),
+        ("h", -0.75),
+    ];
+    world.quality = vec![-50.0; world.collection.urls.len()];
+    for (name, quality_of) in quality {
+        let page = world.collection.page(&address(name)).unwrap();
+        world.quality[page as usize] = quality_of;
+    }
+    world
+}
+
+#[test]
+fn golden_orders_of_the_toy_graph() {
+    let world = toy();
+    let start = world.seeds(&["s2", "s1"]);
+    for (policy, expected) in [
+        ("bfs", "s2 s1 b d e c a g h f"),
+        ("dfs", "s1 a d e h f g b c s2"),
+        ("qfirst", "s1 s2 a b g h c f d e"),
+        ("qmin", "s1 a b e g h c s2 d f"),
+        ("qoracle", "s1 s2 e b h a f d g c"),
+    ] {
+        let order = world.crawl(policy, &start, Budget { batch: 1, pages: usize::MAX });
+        let name = |page: &Page| {
+            let url = world.collection.urls.url(prospect_index::page::UrlId(*page));
+            url.rsplit('/').next().unwrap().to_owned()
+        };
+        let names: Vec<String> = order.pages.iter().map(name).collect();
+        assert_eq!(names.join(" "), expected, "{policy}");
+    }
+    for batch in 1..12 {
+        let order = world.crawl("bfs", &start, Budget { batch, pages: usize::MAX });
+        let first = world.crawl("bfs", &start, Budget { batch: 1, pages: usize::MAX });
+        assert_eq!(order.pages, first.pages, "bfs is unchanged by batches of {batch}");
+    }
+}
+
+fn random_world(seed: u64, pages: usize, outside: Outside) -> World {
+    let mut state = seed;
+    let mut random = move |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) as usize % below
+    };
+    let words = ["crawl", "budget", "query", "tail", "index", "page"];
+    let url = |page: usize| format!("https://h{}.test/{}-{page}", page % 7, words[page % 6]);
+    let mut texts = Vec::new();
+    for _ in 0..pages {
+        texts.push((0..random(9)).map(|_| words[random(6)]).collect::<Vec<_>>().join(" "));
+    }
+    let mut all = Vec::new();
+    for (page, text) in texts.iter().enumerate() {
+        let mut links = Vec::new();
+        for _ in 0..random(6) {
+            // Some targets lie outside.
+            let target = random(pages + 3);
+            if target != page {
+                links.push((url(target), words[random(6)].to_owned()));
+            }
+        }
+        all.push(PageOf { url: url(page), text, links });
+    }
+    world(&all, &["crawl budget", "tail query", "index"], outside)
+}
+
+/// Pages that links lead to from the seeds.
+fn reachable(collection: &Collection, seeds: &[Page]) -> HashSet<Page> {
+    let mut found: HashSet<Page> = seeds.iter().copied().collect();
+    let mut stack = seeds.to_vec();
+    while let Some(page) = stack.pop() {
+        stack.extend(collection.links(page).iter().filter(|&&target| found.insert(target)));
+    }
+    found
+}
+
+fn all_policies() -> Vec<String> {
+    let mut labels = Vec::new();
+    for kind in POLICIES {
+        let with_options = OPTIONS.iter().map(|options| format!("{}{options}", kind.name));
+        labels.extend(with_options.filter(|label| PolicyChoice::parse(label).is_ok()));
+    }
+    labels
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn every_policy_keeps_the_rules(
+        seed in any::<u64>(),
+        pages in 1usize..60,
+        batch in 1usize..20,
+        budget in 0usize..80,
+        charge in any::<bool>(),
+    ) {
+        let outside = if charge { Outside::Charge } else { Outside::Drop };
+        let world = random_world(seed, pages, outside);
+        let seeds: Vec<Page> = (0..3.min(pages) as Page).rev().collect();
+        let start = Start { seeds, ..Start::default() };
+        let everything = reachable(&world.collection, &start.seeds);
+        for label in all_policies() {
+            let whole = world.crawl(&label, &start, Budget { batch, pages: usize::MAX });
+            let fetched: HashSet<Page> = whole.pages.iter().copied().collect();
+            prop_assert_eq!(fetched.len(), whole.pages.len(), "{} fetches a page twice", label);
+            prop_assert_eq!(&fetched, &everything, "{} fetches what is reachable", label);
+            let again = world.crawl(&label, &start, Budget { batch, pages: usize::MAX });
+            prop_assert_eq!(&whole, &again, "{} is deterministic", label);
+            let part = world.crawl(&label, &start, Budget { batch, pages: budget });
+            prop_assert_eq!(part.pages.len(), budget.min(everything.len()), "{}", label);
+            let ends = std::iter::once(0).chain(whole.batch_ends.iter().copied());
+            let sizes: Vec<u32> = ends.zip(&whole.batch_ends).map(|(a, b)| b - a).collect();
+            prop_assert!(sizes.iter().all(|&size| size as usize <= batch), "{}", label);
+            if !POLICIES.iter().any(|kind| label.starts_with(kind.name) && kind.needs_quality())
+                && !["bfs", "dfs"].contains(&label.as_str())
+            {
+                prop_assert!(whole.pages.starts_with(&start.seeds), "{}: seeds come first", label);
+            }
+        }
+    }
+
+    #[test]
+    fn without_discovery_every_page_is_ordered(seed in any::<u64>(), batch in 1usize..9) {
+        let world = random_world(seed, 40, Outside::Drop);
+        let crawled: Vec<Page> = (0..25).collect();
+        let start = Start { crawled, all_known: true, ..Start::default() };
+        for label in all_policies() {
+            let order = world.crawl(&label, &start, Budget { batch, pages: usize::MAX });
+            let mut pages = order.pages.clone();
+            pages.sort_unstable();
+            prop_assert_eq!(pages, (25..40).collect::<Vec<Page>>(), "{}", label);
+        }
+    }
+}
+
+#[test]
+fn an_empty_frontier_is_an_empty_crawl() {
+    let world = random_world(1, 5, Outside::Drop);
+    for label in all_policies() {
+        let order = world.crawl(&label, &Start::default(), Budget { batch: 3, pages: 10 });
+        assert_eq!(order, CrawlOrder::default(), "{label}");
+    }
+}
