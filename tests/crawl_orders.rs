@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use proptest::prelude::*;
 use prospect::cycle::planner::PlanSettings;
 use prospect::policy::planned::Web;
 use prospect::policy::{
@@ -15,7 +16,6 @@ use prospect::workload::{Query, Workload};
 use prospect_index::bm25::Bm25;
 use prospect_index::ngram::{NgramIndex, Segment};
 use prospect_index::text_index::TextIndex;
-use proptest::prelude::*;
 
 const OPTIONS: [&str; 3] = ["", "+importance=pagerank", "+needy=0.5"];
 
@@ -29,20 +29,20 @@ struct World {
     _directory: tempfile::TempDir,
 }
 
-struct PageOf<'t> {
+struct PageOf {
     url: String,
-    text: &'t str,
+    text: String,
     links: Vec<(String, String)>,
 }
 
-fn world(pages: &[PageOf<'_>], queries: &[&str], outside: Outside) -> World {
+fn world(pages: &[PageOf], queries: &[&str], outside: Outside) -> World {
     let directory = tempfile::tempdir().unwrap();
     let mut builder = CollectionBuilder::default();
     let mut texts = Vec::new();
     for page in pages {
         let links = page.links.iter().map(|(url, anchor)| (url.as_str(), "", anchor.as_str()));
         builder.add((&page.url, ""), links);
-        texts.push((String::new(), page.text.to_owned()));
+        texts.push((String::new(), page.text.clone()));
     }
     let text = TextIndex::build(&directory.path().join("text"), texts).unwrap();
     let collection = builder.finish(&text, outside);
@@ -128,12 +128,12 @@ fn toy() -> World {
         ("g", ""),
         ("h", "d"),
     ];
-    let pages: Vec<PageOf<'_>> = links
+    let pages: Vec<PageOf> = links
         .iter()
         .map(|(name, links)| {
             let targets = links.split_whitespace().filter(|target| target != name);
             let links = targets.map(|target| (address(target), String::new())).collect();
-            PageOf { url: address(name), text: "", links }
+            PageOf { url: address(name), text: String::new(), links }
         })
         .collect();
     let mut world = world(&pages, &[], Outside::Drop);
@@ -183,6 +183,10 @@ fn golden_orders_of_the_toy_graph() {
 }
 
 fn random_world(seed: u64, pages: usize, outside: Outside) -> World {
+    random_pages(seed, pages, outside).0
+}
+
+fn random_pages(seed: u64, pages: usize, outside: Outside) -> (World, Vec<PageOf>) {
     let mut state = seed;
     let mut random = move |below: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -195,7 +199,7 @@ fn random_world(seed: u64, pages: usize, outside: Outside) -> World {
         texts.push((0..random(9)).map(|_| words[random(6)]).collect::<Vec<_>>().join(" "));
     }
     let mut all = Vec::new();
-    for (page, text) in texts.iter().enumerate() {
+    for (page, text) in texts.into_iter().enumerate() {
         let mut links = Vec::new();
         for _ in 0..random(6) {
             // Some targets lie outside.
@@ -206,7 +210,8 @@ fn random_world(seed: u64, pages: usize, outside: Outside) -> World {
         }
         all.push(PageOf { url: url(page), text, links });
     }
-    world(&all, &["crawl budget", "tail query", "index"], outside)
+    let world = world(&all, &["crawl budget", "tail query", "index"], outside);
+    (world, all)
 }
 
 /// Pages that links lead to from the seeds.
@@ -284,5 +289,82 @@ fn an_empty_frontier_is_an_empty_crawl() {
     for label in all_policies() {
         let order = world.crawl(&label, &Start::default(), Budget { batch: 3, pages: 10 });
         assert_eq!(order, CrawlOrder::default(), "{label}");
+    }
+}
+
+/// The same crawl by a store: ingest, plan, ingest, close and plan.
+fn crawl_by_store(
+    world: &World,
+    pages: &[PageOf],
+    start: &Start,
+    budget: Budget,
+    settings: &PlanSettings,
+) -> Vec<Vec<String>> {
+    use prospect::cycle::{OpenStore, close, planner};
+    use prospect_index::ingest::ingest_all;
+    use prospect_index::page::{Outlink, PageRecord, UrlId};
+    let directory = tempfile::tempdir().unwrap();
+    let url_of = |page: &Page| world.collection.urls.url(UrlId(*page)).to_owned();
+    let record = |url: &String| {
+        let page = pages.iter().find(|page| page.url == *url).unwrap();
+        let inside = page.links.iter().filter(|(to, _)| world.collection.page(to).is_some());
+        let link =
+            |(url, anchor): &(String, String)| Outlink { url: url.clone(), anchor: anchor.clone() };
+        PageRecord {
+            url: url.clone(),
+            text: page.text.clone(),
+            outlinks: inside.map(link).collect(),
+            ..PageRecord::default()
+        }
+    };
+    let ingest = |number: usize, urls: &[String]| {
+        let records = urls.iter().map(record).collect();
+        ingest_all(directory.path(), records, &format!("batch {number}")).unwrap();
+    };
+    let mut batches = vec![start.seeds.iter().map(url_of).collect::<Vec<String>>()];
+    ingest(0, &batches[0]);
+    let mut fetched = batches[0].len();
+    while fetched < budget.pages {
+        let mut open = OpenStore::open(directory.path(), "test", 3).unwrap();
+        if open.store.manifest().plan.is_some() {
+            close::close(&mut open).unwrap();
+        }
+        let mut settings = settings.clone();
+        settings.selection.budget = budget.batch.min(budget.pages - fetched);
+        let plan = planner::plan(&open, &world.workload, &[], &settings).unwrap();
+        if plan.batch.picks.is_empty() {
+            break;
+        }
+        planner::commit(&mut open, &plan, &settings).unwrap();
+        let url = |pick: &prospect::plan::Pick| open.known.urls.url(pick.estimate.url).to_owned();
+        batches.push(plan.batch.picks.iter().map(url).collect());
+        drop(open);
+        fetched += batches[batches.len() - 1].len();
+        ingest(batches.len(), &batches[batches.len() - 1]);
+    }
+    batches
+}
+
+#[test]
+fn a_simulated_plan_is_the_plan_of_a_store() {
+    for (label, seed) in [("prospect", 11), ("prospect", 12), ("hybrid", 13), ("query-driven", 14)]
+    {
+        let (world, pages) = random_pages(seed, 150, Outside::Drop);
+        let start = Start { seeds: (0..12).collect(), ..Start::default() };
+        let budget = Budget { batch: 12, pages: 120 };
+        let choice = PolicyChoice::parse(label).unwrap();
+        let settings = choice.settings(PlanSettings::new(1)).unwrap();
+        let stored = crawl_by_store(&world, &pages, &start, budget, &settings);
+        let simulated = world.crawl(label, &start, budget);
+        let name =
+            |page: &Page| world.collection.urls.url(prospect_index::page::UrlId(*page)).to_owned();
+        let mut from = 0;
+        let mut batches = Vec::new();
+        for &end in &simulated.batch_ends {
+            batches.push(simulated.pages[from..end as usize].iter().map(name).collect::<Vec<_>>());
+            from = end as usize;
+        }
+        assert!(batches.len() > 5, "{} batches", batches.len());
+        assert_eq!(batches, stored, "{label}");
     }
 }

@@ -211,6 +211,8 @@ impl Past<'_> {
 impl Horizon for Past<'_> {
     fn of(&self, url: UrlId) -> Option<(u32, f32)> {
         let start = self.cycle_start(url)?;
+        // A seed that nothing led to was no candidate of any plan.
+        self.known.links.incoming(url, start).next()?;
         Some((start, self.ranks.before(start, url)))
     }
 }
@@ -359,7 +361,6 @@ fn importance(
         .crawled()
         .filter_map(|(_, url)| {
             let (start, page_rank) = past.of(url)?;
-            known.links.incoming(url, start).next()?;
             let x = importance_x(known, settings, url, (start, page_rank));
             Some((x, impact[url.index()]))
         })

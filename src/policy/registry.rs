@@ -290,6 +290,18 @@ impl PolicyChoice {
         }
     }
 
+    /// The settings that a planned policy plans with, over those given; these themselves for a
+    /// policy that does not plan.
+    ///
+    /// # Errors
+    /// An option has a value that does not fit.
+    pub fn settings(&self, settings: PlanSettings) -> Result<PlanSettings, OptionError> {
+        match self.kind.make {
+            Make::Planned(of) => of(&self.options, settings),
+            _ => Ok(settings),
+        }
+    }
+
     /// Makes the policy for one crawl. `settings` are those of the planner before the policy's own
     /// options.
     ///
