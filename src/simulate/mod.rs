@@ -7,12 +7,22 @@
 
 pub mod collection;
 pub mod crawl;
+pub mod experiment;
+pub mod load;
+pub mod record;
+pub mod settings;
 pub mod start;
 pub mod truth;
 
 /// Why a simulation cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum SimulateError {
+    /// The corpus.
+    #[error(transparent)]
+    Ingest(#[from] crate::ingest::IngestError),
+    /// The corpus or the store has nothing to crawl.
+    #[error("there is no page to crawl")]
+    NoPages,
     /// The index, or a file of the results.
     #[error(transparent)]
     Store(#[from] prospect_index::error::StoreError),

@@ -1,0 +1,248 @@
+//! All crawls of an experiment: every policy over every seed set, side by side, each kept at its
+//! checkpoints so that a killed run goes on.
+
+use std::collections::VecDeque;
+use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
+
+use prospect_index::ngram::{NgramIndex, Segment};
+use prospect_index::storage::Storage;
+
+use super::SimulateError;
+use super::collection::Collection;
+use super::crawl::{Budget, Crawl, CrawlOrder, Start};
+use super::record::Record;
+use super::settings::Settings;
+use super::start;
+use crate::policy::planned::Web;
+use crate::policy::{Basics, PolicyChoice, Quality, Sources, Truth};
+use crate::workload::Workload;
+
+/// What an experiment is made of.
+pub struct Inputs<'a> {
+    /// The pages.
+    pub collection: &'a Collection,
+    /// n-grams of the collection, if a policy plans.
+    pub strings: Option<&'a Segment>,
+    /// Queries to plan for, merged.
+    pub planning: &'a Workload,
+    /// By page: quality.
+    pub quality: Option<&'a [f64]>,
+    /// By page: true impact over the planning workload.
+    pub impact: &'a [f64],
+    /// By page: queries of the judgements that it is relevant for.
+    pub relevant: &'a [u32],
+}
+
+/// What is going on, for people.
+pub trait Progress: Sync {
+    /// A crawl has fetched `pages` of at most `of` pages.
+    fn crawled(&self, policy: usize, set: u32, pages: u32, of: u32);
+    /// A crawl is complete.
+    fn done(&self, policy: usize, set: u32);
+}
+
+/// The crawls of one experiment.
+pub struct Crawls {
+    /// By set: where it starts.
+    pub starts: Vec<Start>,
+    /// By policy, then by set.
+    pub orders: Vec<Vec<CrawlOrder>>,
+    /// Numbers of fetched pages at which crawls are evaluated.
+    pub checkpoints: Vec<u32>,
+    /// Pages that can be fetched.
+    pub fetchable: u32,
+    /// URLs of seed and crawl lists that are not in the collection.
+    pub missing: usize,
+}
+
+/// Runs all crawls, those of a killed run from where they were kept in `storage`. `experiment`
+/// identifies settings and inputs.
+///
+/// # Errors
+/// A policy cannot be made or cannot go on, or a record cannot be written.
+pub fn run(
+    inputs: &Inputs<'_>,
+    settings: &Settings,
+    storage: &Storage,
+    experiment: u64,
+    progress: &dyn Progress,
+) -> Result<Crawls, SimulateError> {
+    let (starts, missing) = starts(inputs.collection, settings);
+    let crawled = starts.iter().map(|start| start.crawled.len()).max().unwrap_or(0) as u32;
+    let outside = inputs.collection.urls.len() as u32 - inputs.collection.pages;
+    let fetchable = inputs.collection.pages - crawled;
+    let budget = Budget {
+        batch: settings.batch.pages(fetchable) as usize,
+        pages: settings.max_pages.map_or(fetchable + outside, |most| most.pages(fetchable))
+            as usize,
+    };
+    let mut checkpoints: Vec<u32> =
+        settings.checkpoints.iter().map(|amount| amount.pages(fetchable)).collect();
+    checkpoints.retain(|&pages| pages as usize <= budget.pages);
+    checkpoints.sort_unstable();
+    checkpoints.dedup();
+    let strings = inputs.strings.map(|segment| NgramIndex::new(vec![segment])).transpose()?;
+    let run = Run {
+        inputs,
+        settings,
+        web: strings.as_ref().map(|strings| web(inputs, strings, None)),
+        starts: &starts,
+        checkpoints: &checkpoints,
+        budget,
+        storage,
+        experiment,
+        progress,
+    };
+    let orders = run.all()?;
+    Ok(Crawls { starts, orders, checkpoints, fetchable, missing })
+}
+
+/// What planned policies read.
+pub fn web<'a>(
+    inputs: &Inputs<'a>,
+    strings: &'a NgramIndex<'a>,
+    trainers: Option<&'a Workload>,
+) -> Web<'a> {
+    Web {
+        urls: &inputs.collection.urls,
+        links: inputs.collection.anchored_links(),
+        text: &inputs.collection.text,
+        strings,
+        workload: inputs.planning,
+        trainers,
+    }
+}
+
+fn starts(collection: &Collection, settings: &Settings) -> (Vec<Start>, usize) {
+    let mut missing = 0;
+    let starts = (1..=settings.sets)
+        .map(|set| {
+            let (start, absent) = match &settings.crawled {
+                Some(crawled) => {
+                    let (seed, promote) = (settings.seed, settings.promote);
+                    start::mostly_crawled(collection, crawled, promote, seed, set)
+                }
+                None => {
+                    let (seeds, absent) =
+                        start::seeds(collection, &settings.seeds, settings.seed, set);
+                    (Start { seeds, ..Start::default() }, absent)
+                }
+            };
+            missing += absent;
+            start
+        })
+        .collect();
+    (starts, missing)
+}
+
+struct Run<'a> {
+    inputs: &'a Inputs<'a>,
+    settings: &'a Settings,
+    web: Option<Web<'a>>,
+    starts: &'a [Start],
+    checkpoints: &'a [u32],
+    budget: Budget,
+    storage: &'a Storage,
+    experiment: u64,
+    progress: &'a dyn Progress,
+}
+
+impl Run<'_> {
+    /// As many crawls at a time as there are threads; planned ones, which take longest, first.
+    fn all(&self) -> Result<Vec<Vec<CrawlOrder>>, SimulateError> {
+        let policies = &self.settings.policies;
+        let mut tasks: Vec<(usize, usize)> = (0..policies.len())
+            .flat_map(|policy| (0..self.starts.len()).map(move |set| (policy, set)))
+            .collect();
+        tasks.sort_by_key(|&(policy, _)| !policies[policy].kind.is_planned());
+        let queue = Mutex::new(VecDeque::from(tasks));
+        let mut results: Vec<(usize, usize, Result<CrawlOrder, SimulateError>)> =
+            std::thread::scope(|scope| {
+                let worker = || {
+                    let mut done = Vec::new();
+                    loop {
+                        let task = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+                        let Some((policy, set)) = task else { return done };
+                        let result = self.one(policy, set);
+                        if result.is_err() {
+                            queue.lock().unwrap_or_else(PoisonError::into_inner).clear();
+                        }
+                        done.push((policy, set, result));
+                    }
+                };
+                let threads = rayon::current_num_threads();
+                let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+                let joined = workers.into_iter().map(|worker| worker.join());
+                joined.flat_map(|done| done.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+            });
+        results.sort_by_key(|(policy, set, _)| (*policy, *set));
+        let mut orders = vec![Vec::with_capacity(self.starts.len()); policies.len()];
+        for (policy, _, result) in results {
+            orders[policy].push(result?);
+        }
+        Ok(orders)
+    }
+
+    fn one(&self, policy: usize, set: usize) -> Result<CrawlOrder, SimulateError> {
+        let choice = &self.settings.policies[policy];
+        let name = format!("work/{}/{}", choice.label(), set + 1);
+        let record = Record::read(self.storage, &name, self.experiment).unwrap_or_default();
+        let of = (self.budget.pages as u32).min(self.inputs.collection.urls.len() as u32);
+        let number = set as u32 + 1;
+        if record.complete {
+            self.progress.done(policy, number);
+            return Ok(record.order);
+        }
+        let (sources, settings) = self.sources(number);
+        let mut maker = choice.make(&sources, settings)?;
+        let policy_state = maker.as_mut();
+        let mut crawl = Crawl::start(self.inputs.collection, &self.starts[set], policy_state)?;
+        let mut from = 0;
+        for &end in &record.order.batch_ends {
+            crawl.replay(policy_state, &record.order.pages[from..end as usize])?;
+            from = end as usize;
+        }
+        loop {
+            let before = crawl.order().pages.len();
+            let more = crawl.step(policy_state, self.budget)?;
+            let now = crawl.order().pages.len();
+            let passed = |&&at: &&u32| before < at as usize && at as usize <= now;
+            if !more || self.checkpoints.iter().any(|at| passed(&at)) {
+                let record = Record { order: crawl.order().clone(), complete: !more };
+                record.write(self.storage, &name, self.experiment)?;
+            }
+            if !more {
+                self.progress.done(policy, number);
+                return Ok(crawl.into_order());
+            }
+            self.progress.crawled(policy, number, now as u32, of);
+        }
+    }
+
+    fn sources(&self, set: u32) -> (Sources<'_>, crate::cycle::planner::PlanSettings) {
+        let collection = self.inputs.collection;
+        let basics = Basics {
+            url_order: &collection.url_order,
+            host: &collection.host,
+            hosts: collection.hosts.len(),
+            seed: self.settings.seed,
+            set,
+        };
+        let sources = Sources {
+            basics,
+            quality: self.inputs.quality.map(Quality),
+            web: self.web.as_ref(),
+            truth: Truth { impact: self.inputs.impact, relevant: self.inputs.relevant },
+        };
+        let mut settings = self.settings.plan.clone();
+        // Each set draws its own exploration.
+        settings.selection.seed = self.settings.seed.wrapping_add(u64::from(set) << 48);
+        (sources, settings)
+    }
+}
+
+/// Whether a policy of the list plans.
+pub fn needs_strings(policies: &[PolicyChoice]) -> bool {
+    policies.iter().any(|choice| choice.kind.is_planned())
+}

@@ -1,0 +1,150 @@
+//! Bringing a collection in: from a corpus (any format that `prospect ingest` reads) or a store.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+
+use prospect_index::ingest::{PreparedPage, prepare};
+use prospect_index::page_store::{Known, PageText, for_each_text};
+use prospect_index::store::{Store, StoreOptions};
+use prospect_index::text_index::TextIndex;
+use rayon::prelude::*;
+
+use super::SimulateError;
+use super::collection::{Collection, CollectionBuilder, Outside};
+use crate::ingest::{self, PageSource, SourceItem, SourceOptions};
+
+/// Records that are parsed at a time.
+const BATCH: usize = 2_000;
+
+/// What was left out while a corpus was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Skipped {
+    /// Records that are no page, with the first of them.
+    pub bad: u64,
+    /// The first of them, with its place.
+    pub first: Option<String>,
+    /// Failed fetches.
+    pub failed: u64,
+}
+
+/// Reads a corpus; the text index is built in `directory`.
+///
+/// # Errors
+/// The corpus cannot be read or has no page, or the index cannot be written.
+pub fn from_corpus(
+    paths: &[PathBuf],
+    options: &SourceOptions,
+    directory: &Path,
+    outside: Outside,
+    mut progress: impl FnMut(u64, Option<u64>),
+) -> Result<(Collection, Skipped), SimulateError> {
+    let mut source = ingest::open(paths, options)?;
+    let mut builder = CollectionBuilder::default();
+    let mut skipped = Skipped::default();
+    let mut waiting: VecDeque<PreparedPage> = VecDeque::new();
+    let mut failure = None;
+    let texts = std::iter::from_fn(|| {
+        while waiting.is_empty() {
+            match next_pages(source.as_mut(), &mut skipped) {
+                Ok(Some(pages)) => waiting.extend(pages),
+                Ok(None) => return None,
+                Err(error) => {
+                    failure = Some(error);
+                    return None;
+                }
+            }
+            let (read, of) = source.progress();
+            progress(read, of);
+        }
+        let page = waiting.pop_front()?;
+        builder.add(page.url(), page.links());
+        Some(page.into_texts())
+    });
+    let text = TextIndex::build(directory, texts)?;
+    if let Some(error) = failure {
+        return Err(error.into());
+    }
+    if builder.documents() == 0 {
+        return Err(SimulateError::NoPages);
+    }
+    Ok((builder.finish(&text, outside), skipped))
+}
+
+/// The next pages; none at the end of the corpus.
+fn next_pages(
+    source: &mut dyn PageSource,
+    skipped: &mut Skipped,
+) -> Result<Option<Vec<PreparedPage>>, ingest::IngestError> {
+    let items = source.next_batch(BATCH)?;
+    if items.is_empty() {
+        return Ok(None);
+    }
+    let prepared: Vec<Result<PreparedPage, String>> = items
+        .into_par_iter()
+        .map(|item| match item {
+            SourceItem::Page { record, origin, .. } => {
+                prepare(record).map_err(|error| format!("{origin}: the URL is {error}"))
+            }
+            SourceItem::Bad { reason, origin, detail } => {
+                Err(format!("{origin}: {reason}: {detail}"))
+            }
+        })
+        .collect();
+    let mut pages = Vec::with_capacity(prepared.len());
+    for page in prepared {
+        match page {
+            Ok(page) if page.is_success() => pages.push(page),
+            Ok(_) => skipped.failed += 1,
+            Err(what) => {
+                skipped.bad += 1;
+                skipped.first.get_or_insert(what);
+            }
+        }
+    }
+    Ok(Some(pages))
+}
+
+/// Reads the pages of a store in their current versions; the text index is built in `directory`,
+/// and the store is left as it is.
+///
+/// # Errors
+/// The store cannot be read or has no page, or the index cannot be written.
+pub fn from_store(
+    root: &Path,
+    directory: &Path,
+    outside: Outside,
+) -> Result<Collection, SimulateError> {
+    let options =
+        StoreOptions { holder: "prospect simulate".to_owned(), ..StoreOptions::default() };
+    let store = Store::open(root, &options)?;
+    let known = store.known()?;
+    if known.pages.is_empty() {
+        return Err(SimulateError::NoPages);
+    }
+    let mut pages: Vec<PageText> = Vec::with_capacity(known.pages.len());
+    for_each_text(store.storage(), store.manifest(), 0, |texts| {
+        let current = |page: &PageText| known.pages.page_seq(page.url) == Some(page.seq);
+        pages.extend(texts.into_iter().filter(current));
+        Ok(())
+    })?;
+    let mut builder = CollectionBuilder::default();
+    for page in &pages {
+        add_stored(&mut builder, &known, page);
+    }
+    let texts = pages.into_iter().map(|page| (page.title, page.text));
+    let text = TextIndex::build(directory, texts)?;
+    Ok(builder.finish(&text, outside))
+}
+
+fn add_stored(builder: &mut CollectionBuilder, known: &Known, page: &PageText) {
+    let links = known.links.links();
+    let from = links.partition_point(|link| link.seq < page.seq);
+    let of_page = links[from..].iter().take_while(|link| link.seq == page.seq);
+    let urls = &known.urls;
+    let spelled = |id| (urls.url(id), urls.spelling(id));
+    let rows = of_page.map(|link| {
+        let (url, spelling) = spelled(link.to);
+        (url, spelling, known.links.anchor(link.anchor))
+    });
+    builder.add(spelled(page.url), rows);
+}

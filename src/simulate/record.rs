@@ -1,0 +1,85 @@
+//! What is done of a crawl, as a file: a killed run goes on from there.
+//!
+//! The file names the experiment by its hash and ends with a checksum; one that does not fit is as
+//! good as none, and the crawl starts anew.
+
+use prospect_index::error::StoreError;
+use prospect_index::storage::Storage;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::crawl::CrawlOrder;
+
+const MAGIC: &[u8; 16] = b"prospect-crawl-1";
+
+/// A crawl, and whether it is complete.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// The order so far.
+    pub order: CrawlOrder,
+    /// Whether nothing is left to fetch.
+    pub complete: bool,
+}
+
+impl Record {
+    /// Writes the record in place of an earlier one.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&self, storage: &Storage, name: &str, experiment: u64) -> Result<(), StoreError> {
+        let CrawlOrder { pages, batch_ends } = &self.order;
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(experiment.to_le_bytes());
+        bytes.push(u8::from(self.complete));
+        for column in [pages, batch_ends] {
+            bytes.extend((column.len() as u32).to_le_bytes());
+            bytes.extend(column.iter().flat_map(|value| value.to_le_bytes()));
+        }
+        bytes.extend(xxh3_64(&bytes).to_le_bytes());
+        storage.write(name, &bytes).map(|_| ())
+    }
+
+    /// Reads the record of this experiment, if there is a whole one.
+    pub fn read(storage: &Storage, name: &str, experiment: u64) -> Option<Self> {
+        if !storage.exists(name) {
+            return None;
+        }
+        let bytes = storage.read(name).ok()?;
+        let (body, checksum) = bytes.split_last_chunk::<8>()?;
+        if xxh3_64(body) != u64::from_le_bytes(*checksum) {
+            return None;
+        }
+        let rest = body.strip_prefix(MAGIC)?.strip_prefix(&experiment.to_le_bytes())?;
+        let (&complete, mut rest) = rest.split_first()?;
+        let mut column = || {
+            let (count, tail) = rest.split_first_chunk::<4>()?;
+            let bytes = u32::from_le_bytes(*count) as usize * 4;
+            let (values, tail) = tail.split_at_checked(bytes)?;
+            rest = tail;
+            let (values, _) = values.as_chunks::<4>();
+            Some(values.iter().map(|value| u32::from_le_bytes(*value)).collect())
+        };
+        let order = CrawlOrder { pages: column()?, batch_ends: column()? };
+        Some(Self { order, complete: complete == 1 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_comes_back_whole_or_not_at_all() {
+        let directory = tempfile::tempdir().unwrap();
+        let storage = Storage::create(directory.path(), None).unwrap();
+        let order = CrawlOrder { pages: vec![4, 2, 9], batch_ends: vec![2, 3] };
+        let record = Record { order, complete: true };
+        record.write(&storage, "work/r", 7).unwrap();
+        assert_eq!(Record::read(&storage, "work/r", 7), Some(record));
+        assert_eq!(Record::read(&storage, "work/r", 8), None);
+        let mut bytes = storage.read("work/r").unwrap();
+        bytes[30] ^= 1;
+        storage.write("work/r", &bytes).unwrap();
+        assert_eq!(Record::read(&storage, "work/r", 7), None);
+        assert_eq!(Record::read(&storage, "work/none", 7), None);
+    }
+}

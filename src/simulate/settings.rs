@@ -1,0 +1,125 @@
+//! Settings of an experiment, validated.
+
+use serde::{Deserialize, Serialize};
+
+use super::collection::Outside;
+use super::start::{Crawled, Seeds};
+use crate::cycle::planner::PlanSettings;
+use crate::policy::PolicyChoice;
+
+/// A number of pages, or a share of those that can be fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Amount {
+    /// So many.
+    Pages(u32),
+    /// This share, rounded down, at least one.
+    Share(f64),
+}
+
+impl Amount {
+    /// Parses `12` or `1.5%`.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.strip_suffix('%') {
+            Some(percent) => {
+                let share = percent.trim().parse::<f64>().ok()? / 100.0;
+                (share > 0.0 && share <= 1.0).then_some(Self::Share(share))
+            }
+            None => text.parse().ok().filter(|&pages| pages > 0).map(Self::Pages),
+        }
+    }
+
+    /// Pages out of `of`. A share is `max(1, floor(share * of))`.
+    pub fn pages(self, of: u32) -> u32 {
+        match self {
+            Self::Pages(pages) => pages,
+            // A share such as 0.07 of 100 is meant as 7, and falls a hair short in binary.
+            Self::Share(share) => ((share * f64::from(of) + 1e-9).floor() as u32).max(1),
+        }
+    }
+}
+
+/// Checkpoints of METHODS, section 5, in percent.
+pub fn default_checkpoints() -> Vec<Amount> {
+    [1, 2]
+        .into_iter()
+        .chain((5..=100).step_by(5))
+        .map(|p| Amount::Share(f64::from(p) / 100.0))
+        .collect()
+}
+
+/// Which runs are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Runs {
+    /// None.
+    #[default]
+    None,
+    /// At the last checkpoint of every crawl.
+    Last,
+    /// At every checkpoint.
+    All,
+}
+
+/// The experiment of limited sketches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SketchSettings {
+    /// Shares of the sketches that are kept.
+    pub fractions: Vec<f64>,
+    /// Share of the uncrawled pages fetched at which impact is read.
+    pub at: f64,
+}
+
+/// An experiment.
+#[derive(Clone)]
+pub struct Settings {
+    /// Policies.
+    pub policies: Vec<PolicyChoice>,
+    /// Where crawls start.
+    pub seeds: Seeds,
+    /// Seed sets.
+    pub sets: u32,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// What is crawled before; then there is no link discovery.
+    pub crawled: Option<Crawled>,
+    /// Share of the uncrawled pages, by in-links, that is crawled too.
+    pub promote: f64,
+    /// Batch size.
+    pub batch: Amount,
+    /// Budget; all pages if there is none.
+    pub max_pages: Option<Amount>,
+    /// Checkpoints.
+    pub checkpoints: Vec<Amount>,
+    /// Links out of the collection.
+    pub outside: Outside,
+    /// Settings of the planner, BM25's and K among them.
+    pub plan: PlanSettings,
+    /// Label of the policy that others are compared with.
+    pub baseline: String,
+    /// Level of significance.
+    pub significance: f64,
+    /// Runs to write.
+    pub runs: Runs,
+    /// Limited sketches.
+    pub sketches: Option<SketchSettings>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_rounded_down_and_at_least_one() {
+        let pages = |text: &str| Amount::parse(text).map(|amount| amount.pages(250));
+        assert_eq!(
+            [pages("1%"), pages("0.1%"), pages("7"), pages("100%")],
+            [Some(2), Some(1), Some(7), Some(250)]
+        );
+        assert_eq!([pages("0"), pages("0%"), pages("101%"), pages("x")], [None; 4]);
+        assert_eq!(
+            (1..=100).map(|p| Amount::Share(f64::from(p) / 100.0).pages(100)).collect::<Vec<_>>(),
+            (1..=100).collect::<Vec<_>>()
+        );
+        assert_eq!(default_checkpoints().len(), 22);
+    }
+}
