@@ -6,11 +6,12 @@
 //! which queries need help. [`estimate`] tells what each uncrawled URL would bring, over features
 //! from the link [`graph`] and the n-gram index. [`plan`] picks a batch. [`cycle`] ties them to a
 //! store: it plans, and when the batch has been fetched and ingested it closes the cycle with what
-//! became of it. [`cli`] is the command line.
+//! became of it. [`evaluate`] measures runs against judgements. [`cli`] is the command line.
 
 pub mod cli;
 pub mod cycle;
 pub mod estimate;
+pub mod evaluate;
 pub mod graph;
 pub mod ingest;
 pub mod plan;

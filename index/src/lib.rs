@@ -132,12 +132,14 @@
 //! | [`ingest`] | from records to one commit |
 //! | [`derived`] | states of what can be rebuilt |
 //! | [`text_index`], [`bm25`] | search over pages |
+//! | [`checkpoints`] | search as of every checkpoint of many simulated crawls |
 //! | [`ngram`], [`frontier`] | matches over URLs and anchors |
 //! | [`check`] | walking a store and proving it |
 //! | [`error`] | what can go wrong, with the way out |
 
 pub mod bm25;
 pub mod check;
+pub mod checkpoints;
 pub mod columns;
 pub mod derived;
 pub mod error;

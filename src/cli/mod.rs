@@ -3,6 +3,7 @@
 
 mod check;
 mod demo;
+mod evaluate;
 mod explain;
 mod formats;
 mod ingest;
@@ -51,6 +52,8 @@ enum Command {
     Plan(plan::Args),
     /// Tell why a URL is planned or not.
     Explain(explain::Args),
+    /// Measure search runs against judgements, and compare them.
+    Evaluate(evaluate::Args),
     /// Verify a store.
     Check(check::Args),
     /// List the formats that are read and written, and the limits.
@@ -86,6 +89,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Ingest(args) => ingest::run(args, &cli.global),
         Command::Plan(args) => plan::run(args, &cli.global),
         Command::Explain(args) => explain::run(args, &cli.global),
+        Command::Evaluate(args) => evaluate::run(args, &cli.global),
         Command::Check(args) => check::run(args, &cli.global),
         Command::Formats => formats::run(&cli.global),
     }

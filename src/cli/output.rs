@@ -9,6 +9,7 @@ use prospect_index::text_index::Refresh;
 
 use super::Global;
 use crate::cycle::{CycleError, Refreshes};
+use crate::evaluate::EvaluateError;
 use crate::ingest::IngestError;
 use crate::workload::WorkloadError;
 
@@ -53,6 +54,13 @@ impl From<WorkloadError> for Failure {
     fn from(error: WorkloadError) -> Self {
         let hint = error.hint();
         Self::input(error, hint)
+    }
+}
+
+impl From<EvaluateError> for Failure {
+    fn from(error: EvaluateError) -> Self {
+        let hint = error.hint().map(str::to_owned);
+        Self { error: error.into(), hint, code: 1 }
     }
 }
 

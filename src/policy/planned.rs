@@ -107,7 +107,10 @@ impl<'a> Planned<'a> {
         let pages = web.urls.len();
         let mut doc_of_page = vec![NONE; pages];
         for (doc, url) in all.url.iter().enumerate() {
-            doc_of_page[url.index()] = doc as u32;
+            // Documents that no page has are numbered behind the pages.
+            if let Some(slot) = doc_of_page.get_mut(url.index()) {
+                *slot = doc as u32;
+            }
         }
         let docs = DocTable {
             url: vec![UrlId(NONE); all.url.len()],

@@ -93,6 +93,14 @@ impl Collection {
         pages
     }
 
+    /// By document number of [`Collection::text`]: the value of its page, or `other` for a document
+    /// that was replaced.
+    pub fn by_document(&self, by_page: &[u32], other: u32) -> Vec<u32> {
+        let mut values = by_page[..self.pages as usize].to_vec();
+        values.resize(self.text.docs().url.len(), other);
+        values
+    }
+
     /// In-links of every page and outside URL from all pages of the collection.
     pub fn inlinks(&self) -> Vec<u32> {
         let mut count = vec![0; self.urls.len()];
@@ -196,12 +204,12 @@ impl CollectionBuilder {
         let (host, hosts) = hosts(&urls);
         let documents = self.documents.iter().enumerate().map(|(document, id)| {
             let latest = self.document_of.get(id) == Some(&(document as u32));
-            if latest { numbers[id.index()] } else { NONE }
+            latest.then_some(numbers[id.index()])
         });
-        let documents: Vec<u32> = documents.collect();
+        let documents: Vec<Option<Page>> = documents.collect();
         Collection {
             url_order: url_order(&urls),
-            text: with_pages(text, &documents),
+            text: with_pages(text, count, &documents),
             urls,
             pages: count,
             host,
@@ -269,14 +277,19 @@ fn hosts(urls: &UrlTable) -> (Vec<u32>, Vec<String>) {
     (host, names.into_iter().map(str::to_owned).collect())
 }
 
-/// The index with pages as its URLs; replaced documents are of none and are never seen.
-fn with_pages(text: &TextIndex, page_of_document: &[u32]) -> TextIndex {
+/// The index with pages as its URLs. Documents that were replaced are of no page: they have the
+/// numbers behind the pages, and are never seen.
+fn with_pages(text: &TextIndex, pages: u32, page_of_document: &[Option<Page>]) -> TextIndex {
     let docs = text.docs();
-    let pages: Vec<u32> = docs.url.iter().map(|id| page_of_document[id.index()]).collect();
-    text.with_docs(DocTable {
-        url: pages.iter().map(|&page| UrlId(page)).collect(),
-        seq: pages,
-        superseded_at: vec![NONE; docs.url.len()],
-        length: docs.length.clone(),
-    })
+    let mut replaced = pages;
+    let mut url = Vec::with_capacity(docs.url.len());
+    let mut seq = Vec::with_capacity(docs.url.len());
+    for id in &docs.url {
+        let page = page_of_document[id.index()];
+        url.push(UrlId(page.unwrap_or(replaced)));
+        seq.push(page.unwrap_or(NONE));
+        replaced += u32::from(page.is_none());
+    }
+    let superseded_at = vec![NONE; docs.url.len()];
+    text.with_docs(DocTable { url, seq, superseded_at, length: docs.length.clone() })
 }

@@ -5,14 +5,18 @@
 //! [`experiment`] runs all policies over all seed sets, evaluates them and keeps what is done, so
 //! that a killed run goes on. Not here: arguments and files of settings, and the report.
 
+pub mod analyses;
 pub mod collection;
 pub mod crawl;
 pub mod experiment;
 pub mod load;
+pub mod measure;
 pub mod record;
 pub mod settings;
 pub mod start;
+pub mod summary;
 pub mod truth;
+mod work_file;
 
 /// Why a simulation cannot go on.
 #[derive(Debug, thiserror::Error)]

@@ -1,15 +1,10 @@
 //! What is done of a crawl, as a file: a killed run goes on from there.
-//!
-//! The file names the experiment by its hash and ends with a checksum; one that does not fit is as
-//! good as none, and the crawl starts anew.
 
 use prospect_index::error::StoreError;
 use prospect_index::storage::Storage;
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::crawl::CrawlOrder;
-
-const MAGIC: &[u8; 16] = b"prospect-crawl-1";
+use super::work_file;
 
 /// A crawl, and whether it is complete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,29 +22,18 @@ impl Record {
     /// The file cannot be written.
     pub fn write(&self, storage: &Storage, name: &str, experiment: u64) -> Result<(), StoreError> {
         let CrawlOrder { pages, batch_ends } = &self.order;
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend(experiment.to_le_bytes());
-        bytes.push(u8::from(self.complete));
+        let mut bytes = vec![u8::from(self.complete)];
         for column in [pages, batch_ends] {
             bytes.extend((column.len() as u32).to_le_bytes());
             bytes.extend(column.iter().flat_map(|value| value.to_le_bytes()));
         }
-        bytes.extend(xxh3_64(&bytes).to_le_bytes());
-        storage.write(name, &bytes).map(|_| ())
+        work_file::write(storage, name, experiment, &bytes)
     }
 
     /// Reads the record of this experiment, if there is a whole one.
     pub fn read(storage: &Storage, name: &str, experiment: u64) -> Option<Self> {
-        if !storage.exists(name) {
-            return None;
-        }
-        let bytes = storage.read(name).ok()?;
-        let (body, checksum) = bytes.split_last_chunk::<8>()?;
-        if xxh3_64(body) != u64::from_le_bytes(*checksum) {
-            return None;
-        }
-        let rest = body.strip_prefix(MAGIC)?.strip_prefix(&experiment.to_le_bytes())?;
-        let (&complete, mut rest) = rest.split_first()?;
+        let bytes = work_file::read(storage, name, experiment)?;
+        let (&complete, mut rest) = bytes.split_first()?;
         let mut column = || {
             let (count, tail) = rest.split_first_chunk::<4>()?;
             let bytes = u32::from_le_bytes(*count) as usize * 4;

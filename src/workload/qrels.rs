@@ -17,6 +17,19 @@ pub struct Judgement {
     pub grade: i32,
 }
 
+/// One line of a judgement file as it stands there. Its document need not be a URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RawJudgement {
+    /// Query.
+    pub qid: String,
+    /// Document id.
+    pub docid: String,
+    /// Grade; relevant above 0.
+    pub grade: i32,
+    /// Line, from 1.
+    pub line: usize,
+}
+
 /// Reads judgements; their URLs pass through the same canonicalisation as pages.
 ///
 /// # Errors
@@ -25,25 +38,49 @@ pub fn load(path: &Path) -> Result<Vec<Judgement>, WorkloadError> {
     parse(&open_text(path)?, &shown(path))
 }
 
+/// Reads judgements whose document ids are taken as they stand.
+///
+/// # Errors
+/// The file cannot be read or a line is malformed.
+pub fn load_raw(path: &Path) -> Result<Vec<RawJudgement>, WorkloadError> {
+    parse_raw(&open_text(path)?, &shown(path))
+}
+
 /// Parses judgements; `file` stands for the file in messages.
 ///
 /// # Errors
 /// A line is malformed.
 pub fn parse(text: &str, file: &str) -> Result<Vec<Judgement>, WorkloadError> {
+    let canonical = |RawJudgement { qid, docid, grade, line }| {
+        let failed = |e| {
+            let what = format!("{docid:?} is {e}");
+            WorkloadError::Line { file: file.to_owned(), line, what }
+        };
+        let url = url::canonical(&docid).map_err(failed)?;
+        Ok(Judgement { qid, url, grade })
+    };
+    parse_raw(text, file)?.into_iter().map(canonical).collect()
+}
+
+/// Parses judgements whose document ids are taken as they stand.
+///
+/// # Errors
+/// A line is malformed.
+pub fn parse_raw(text: &str, file: &str) -> Result<Vec<RawJudgement>, WorkloadError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut judgements = Vec::new();
-    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let failed =
-            |what: String| WorkloadError::Line { file: file.to_owned(), line: number + 1, what };
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        let [qid, _, given, grade] = fields[..] else {
+    for (number, content) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let line = number + 1;
+        let failed = |what: String| WorkloadError::Line { file: file.to_owned(), line, what };
+        let fields: Vec<&str> = content.split_whitespace().collect();
+        let [qid, _, docid, grade] = fields[..] else {
             let what = format!("{} fields; `qid 0 url grade` was expected", fields.len());
             return Err(failed(what));
         };
         let grade = grade
             .parse()
             .map_err(|_| failed(format!("the grade is {grade:?}; a whole number was expected")))?;
-        let url = url::canonical(given).map_err(|e| failed(format!("{given:?} is {e}")))?;
-        judgements.push(Judgement { qid: qid.to_owned(), url, grade });
+        judgements.push(RawJudgement { qid: qid.to_owned(), docid: docid.to_owned(), grade, line });
     }
     Ok(judgements)
 }
@@ -57,5 +94,15 @@ mod tests {
         let found = parse("q1 0 HTTP://x.test:80/%7ea 2\n", "r").unwrap();
         assert_eq!(found[0].url, "http://x.test/~a");
         assert!(parse("q1 0 u\n", "r").unwrap_err().to_string().starts_with("r:1: 3 fields"));
+    }
+
+    #[test]
+    fn raw_document_ids_stay_as_they_are() {
+        let found =
+            parse_raw("\u{feff}q1 0 HTTP://x.test:80/%7ea 2\r\n\nq1 0 D7 -1\n", "r").unwrap();
+        let expected = [("HTTP://x.test:80/%7ea", 2, 1), ("D7", -1, 3)];
+        let found: Vec<_> = found.iter().map(|j| (j.docid.as_str(), j.grade, j.line)).collect();
+        assert_eq!(found, expected);
+        assert!(parse("q1 0 D7 1\n", "r").unwrap_err().to_string().starts_with("r:1: \"D7\" is "));
     }
 }

@@ -9,6 +9,11 @@ pub const MAY_USE: &[(&str, &[&str], &str)] = &[
     ("estimate", ESTIMATE, "an estimate reads search and records, no files and no judgements"),
     ("plan", PLAN, "a plan picks from estimates under caps and reads no page"),
     ("results", &[], "plain data that may go anywhere"),
+    (
+        "evaluate",
+        EVALUATE,
+        "it measures what search returns and knows nothing of how pages were picked",
+    ),
     ("cycle", CYCLE, "a cycle ties all but input and the command line to a store"),
     ("policy", POLICY, "a policy sees links, quality and the planner; never a metric"),
     ("simulate", SIMULATE, "a simulation knows neither the command line nor the report"),
@@ -52,6 +57,14 @@ const PLAN: &[&str] = &[
     "prospect_index::url",
     "prospect_index::url_table",
 ];
+const EVALUATE: &[&str] = &[
+    "prospect::workload",
+    "prospect::results",
+    "prospect_index::bm25",
+    "prospect_index::checkpoints",
+    "prospect_index::error",
+    "prospect_index::text_index",
+];
 const CYCLE: &[&str] = &[
     "prospect::workload",
     "prospect::graph",
@@ -89,7 +102,11 @@ const CLI: &[&str] = &[
     "prospect::sketch",
     "prospect::estimate",
     "prospect::plan",
+    "prospect::results",
+    "prospect::evaluate",
     "prospect::cycle",
+    "prospect::policy",
+    "prospect::simulate",
     "prospect_index",
 ];
 
@@ -125,6 +142,8 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
         &["src/plan", "src/policy", "src/simulate", "src/evaluate"],
         "chance has one seeded source",
     ),
+    ("statrs", &["src/evaluate"], "replaced in one place"),
+    ("strsim", &["src/evaluate", "src/cli"], "misspelt names are told from those there are"),
     (
         "url",
         &["index/src/url.rs", "src/ingest", "src/cli"],
@@ -137,7 +156,11 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("rayon", ANYWHERE, "a vocabulary, not a decision"),
     ("xxhash_rust", ANYWHERE, "content hashes are cut from many things"),
     ("prospect_index", ANYWHERE, "the on-disk side; who uses which part, MAY_USE says"),
-    ("prospect::workload::qrels", &["src/workload", "src/cli"], "plans never see judgements"),
+    (
+        "prospect::workload::qrels",
+        &["src/workload", "src/evaluate", "src/simulate", "src/cli"],
+        "plans never see judgements",
+    ),
     ("std::fs", FILES, "estimates and plans touch no file"),
     ("std::env", COMMAND_LINE, "results depend on arguments alone"),
     ("std::time::Instant", COMMAND_LINE, "results do not depend on a clock"),

@@ -2,6 +2,7 @@
 //! Not responsible for which documents there are.
 
 use tantivy::TantivyDocument;
+use tantivy::fieldnorm::FieldNormReader;
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
 };
@@ -41,6 +42,11 @@ pub(super) fn schema() -> (Schema, Fields) {
 /// The text that is searched: title, space, text.
 pub fn searched_text(title: &str, text: &str) -> String {
     format!("{title} {text}")
+}
+
+/// A document length as Tantivy keeps it: the largest of its 256 lengths that is not above.
+pub fn rounded_length(length: u32) -> u32 {
+    FieldNormReader::id_to_fieldnorm(FieldNormReader::fieldnorm_to_id(length))
 }
 
 /// The document of a page.

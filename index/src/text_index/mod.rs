@@ -23,8 +23,8 @@ use crate::derived::Derived;
 use crate::error::StoreError;
 use crate::page::UrlId;
 use crate::page_store::NONE;
-pub use document::searched_text;
 use document::{TOKENIZER, Words, schema};
+pub use document::{rounded_length, searched_text};
 
 /// Version of the index's layout; another one is rebuilt.
 const VERSION: u32 = 1;

@@ -1,0 +1,154 @@
+//! `prospect evaluate`: what search runs are worth against judgements, and whether one is better.
+
+mod show;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::Global;
+use super::output::{self, Failure, say};
+use crate::evaluate::judgements::{Judgements, RunScores};
+use crate::evaluate::metrics::{DEPTH, Metric};
+use crate::evaluate::run::{self, Run};
+use crate::evaluate::{names, statistics};
+use crate::workload::shown;
+
+/// Arguments of `prospect evaluate`.
+#[derive(clap::Args, Clone, Debug)]
+pub(super) struct Args {
+    /// A TREC run, `qid Q0 docid rank score tag` a line; several are compared with the first.
+    #[arg(long = "run", value_name = "FILE", required = true)]
+    runs: Vec<PathBuf>,
+    /// TREC judgements, `qid 0 docid grade` a line.
+    #[arg(long, value_name = "FILE")]
+    qrels: PathBuf,
+    /// Metrics, separated by commas; any cut-off up to 1000.
+    #[arg(
+        long,
+        value_name = "METRICS",
+        value_delimiter = ',',
+        default_value = "nDCG@10,R@100,MRR@10,AP"
+    )]
+    metrics: Vec<String>,
+    /// Print every query, too.
+    #[arg(long)]
+    per_query: bool,
+}
+
+/// A run that was measured.
+struct Measured {
+    file: String,
+    tag: String,
+    scores: RunScores,
+    /// Against the first run, by metric; empty for the first itself.
+    p: Vec<Option<f64>>,
+    p_holm: Vec<Option<f64>>,
+}
+
+pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
+    let metrics = metrics(&args.metrics)?;
+    check_standard_input(args)?;
+    let judgements = Judgements::load(&args.qrels)?;
+    let mut runs = Vec::new();
+    for path in &args.runs {
+        runs.push(measure(path, &judgements, &metrics, global)?);
+    }
+    compare(&mut runs, metrics.len());
+    if global.json {
+        return output::print_json(&show::as_json(&runs, &judgements, &metrics, args.per_query));
+    }
+    let (queries, without) = (judgements.queries.len(), judgements.without_relevant);
+    let file = &judgements.file;
+    say(global, &format!("averages over the {queries} queries of {file} with a relevant document"));
+    if without > 0 {
+        say(global, &format!("  left out: {without} judged queries without one"));
+    }
+    show::print(&mut io::stdout().lock(), &runs, &judgements, &metrics, args.per_query)?;
+    if runs.len() == 1 {
+        say(global, "next: a second --run is compared with the first; --per-query lists queries");
+    }
+    Ok(())
+}
+
+/// The metrics asked for, each once.
+fn metrics(names: &[String]) -> Result<Vec<Metric>, Failure> {
+    let mut metrics = Vec::new();
+    for name in names {
+        let metric = names::parse(name).map_err(|error| {
+            let hint = error.hint();
+            Failure::input(error, hint)
+        })?;
+        if !metrics.contains(&metric) {
+            metrics.push(metric);
+        }
+    }
+    Ok(metrics)
+}
+
+fn check_standard_input(args: &Args) -> Result<(), Failure> {
+    let inputs = args.runs.iter().chain([&args.qrels]);
+    if inputs.filter(|path| path.as_path() == Path::new("-")).count() > 1 {
+        let error = anyhow::anyhow!("standard input is named more than once");
+        return Err(Failure::input(error, "only one of the files can be `-`"));
+    }
+    Ok(())
+}
+
+fn measure(
+    path: &Path,
+    judgements: &Judgements,
+    metrics: &[Metric],
+    global: &Global,
+) -> Result<Measured, Failure> {
+    let (run, file) = (run::load(path)?, shown(path));
+    let scores = judgements.measure(&run, &file, metrics)?;
+    let queries = judgements.queries.len();
+    let RunScores { without_results, not_judged, too_deep, .. } = scores;
+    for (count, what) in [
+        (
+            without_results,
+            format!("no results for {without_results} of {queries} queries; they count 0"),
+        ),
+        (not_judged, format!("left out: {not_judged} queries to which nothing is judged relevant")),
+        (
+            too_deep,
+            format!("{too_deep} queries have more than {DEPTH} results; the rest do not count"),
+        ),
+    ] {
+        if count > 0 {
+            say(global, &format!("{file}: {what}"));
+        }
+    }
+    if scores.judged_results == 0 {
+        say(global, &format!("{file}: no result is judged; {}", examples(&run, judgements)));
+    }
+    Ok(Measured { file, tag: run.tag, scores, p: Vec::new(), p_holm: Vec::new() })
+}
+
+/// Document ids of both sides, for one query that both have.
+fn examples(run: &Run, judgements: &Judgements) -> String {
+    let both = |(qid, judged)| Some((run.queries.get(qid)?.first()?, judged));
+    let pair = judgements.queries.iter().find_map(both);
+    let judged = pair.and_then(|(_, judged)| judged.docids().min());
+    let found = output::shown(pair.map_or("", |(found, _)| &found.docid), 200);
+    let judged = output::shown(judged.unwrap_or(""), 200);
+    format!("do document ids agree? the run has for example {found}, the judgements {judged}")
+}
+
+/// Tests every run but the first against it.
+fn compare(runs: &mut [Measured], metrics: usize) {
+    let Some((first, others)) = runs.split_first_mut() else { return };
+    for metric in 0..metrics {
+        let baseline = &first.scores.values[metric];
+        let tests: Vec<Option<f64>> = others
+            .iter()
+            .map(|other| statistics::paired_t_test(&other.scores.values[metric], baseline))
+            .collect();
+        // Runs have the same queries: either all tests are possible or none.
+        let holm = statistics::holm(&tests.iter().copied().flatten().collect::<Vec<f64>>());
+        for (at, other) in others.iter_mut().enumerate() {
+            other.p.push(tests[at]);
+            other.p_holm.push(holm.get(at).copied());
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Ranking metrics of crawls at checkpoints, exactly as if only the pages fetched by then had been
+//! indexed.
+//!
+//! Not here: when pages were fetched and why, and what is measured without a search ([`super::crawl`]).
+
+use prospect_index::bm25::Bm25;
+use prospect_index::checkpoints::{Ask, CheckpointScorer, Crawl, Similarity, Workspace};
+use prospect_index::error::StoreError;
+use prospect_index::text_index::TextIndex;
+use rayon::prelude::*;
+
+use super::metrics::{Judged, Metric};
+use crate::workload::Query;
+
+/// What is judged of one query, as pages of a collection.
+#[derive(Clone, Debug, Default)]
+pub struct JudgedPages {
+    /// Judged pages, ascending.
+    pub pages: Vec<u32>,
+    /// Their grades.
+    pub grades: Vec<i32>,
+    /// What is relevant.
+    pub judged: Judged,
+}
+
+impl JudgedPages {
+    /// From pages with their grades, in any order.
+    pub fn new(mut judged: Vec<(u32, i32)>) -> Self {
+        judged.sort_unstable();
+        let (pages, grades): (Vec<u32>, Vec<i32>) = judged.into_iter().unzip();
+        Self { judged: Judged::new(grades.iter().copied()), pages, grades }
+    }
+
+    /// The relevant pages, ascending.
+    pub fn relevant(&self) -> impl Iterator<Item = u32> + '_ {
+        let both = self.pages.iter().zip(&self.grades);
+        both.filter(|(_, grade)| **grade > 0).map(|(page, _)| *page)
+    }
+}
+
+/// A query that is evaluated, with its judgements.
+#[derive(Clone, Debug)]
+pub struct JudgedQuery {
+    /// The query.
+    pub query: Query,
+    /// Its judgements; at least one page is relevant.
+    pub judged: JudgedPages,
+}
+
+/// What crawls are evaluated with.
+pub struct CrawlEvaluation<'a> {
+    /// Index of the whole collection.
+    pub text: &'a TextIndex,
+    /// BM25's parameters.
+    pub bm25: Bm25,
+    /// By page: its place by canonical URL, which decides ties.
+    pub url_order: &'a [u32],
+    /// The queries.
+    pub queries: &'a [JudgedQuery],
+}
+
+/// Values of one crawl: by checkpoint, then by query and metric, the metrics of a query together.
+pub type Values = Vec<Vec<f64>>;
+
+impl CrawlEvaluation<'_> {
+    fn scorer(&self, crawls: &[Crawl<'_>]) -> Result<CheckpointScorer<'_>, StoreError> {
+        let words = self.queries.iter().flat_map(|judged| &judged.query.words).map(String::as_str);
+        let similarity = Similarity::Exact(self.bm25);
+        CheckpointScorer::new(self.text, similarity, crawls, self.url_order, words)
+    }
+
+    /// The metrics of every query at every checkpoint of every crawl.
+    ///
+    /// One pass over the postings of the queries' words serves all.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn values(
+        &self,
+        crawls: &[Crawl<'_>],
+        metrics: &[Metric],
+    ) -> Result<Vec<Values>, StoreError> {
+        let scorer = self.scorer(crawls)?;
+        let by_query: Vec<Vec<f64>> = self
+            .queries
+            .par_iter()
+            .map_init(Workspace::default, |workspace, query| {
+                query_values(&scorer, query, metrics, workspace)
+            })
+            .collect::<Result<_, _>>()?;
+        let mut at = 0;
+        let values = crawls
+            .iter()
+            .map(|crawl| {
+                let checkpoints = crawl.checkpoints.iter().map(|_| {
+                    let of_query = |values: &Vec<f64>| values[at..at + metrics.len()].to_vec();
+                    let values = by_query.iter().flat_map(of_query).collect();
+                    at += metrics.len();
+                    values
+                });
+                checkpoints.collect()
+            })
+            .collect();
+        Ok(values)
+    }
+
+    /// The best `top` pages of every query at every checkpoint of one crawl, with their scores: by
+    /// query, then by checkpoint.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn rankings(
+        &self,
+        crawl: Crawl<'_>,
+        top: usize,
+    ) -> Result<Vec<Vec<Vec<(u32, f64)>>>, StoreError> {
+        let scorer = self.scorer(&[crawl])?;
+        self.queries
+            .par_iter()
+            .map_init(Workspace::default, |workspace, judged| {
+                let ask = Ask { words: &judged.query.words, top, ranks_of: &[] };
+                let mut lists = Vec::with_capacity(crawl.checkpoints.len());
+                scorer.answer(&ask, workspace, |_, _, answer| lists.push(answer.top.clone()))?;
+                Ok(lists)
+            })
+            .collect()
+    }
+}
+
+/// Metrics of one query by crawl, checkpoint and metric.
+fn query_values(
+    scorer: &CheckpointScorer<'_>,
+    query: &JudgedQuery,
+    metrics: &[Metric],
+    workspace: &mut Workspace,
+) -> Result<Vec<f64>, StoreError> {
+    let JudgedPages { pages, grades, judged } = &query.judged;
+    let ask = Ask { words: &query.query.words, top: 0, ranks_of: pages };
+    let mut values = Vec::new();
+    let mut ranks = Vec::new();
+    scorer.answer(&ask, workspace, |_, _, answer| {
+        ranks.clear();
+        let found = answer.ranks.iter().zip(grades);
+        ranks.extend(found.filter_map(|(rank, &grade)| Some(((*rank)?, grade))));
+        values.extend(metrics.iter().map(|&metric| judged.value(metric, &ranks)));
+    })?;
+    Ok(values)
+}

@@ -1,0 +1,185 @@
+//! Reading the names of metrics as the field writes them, and helping with those that are none.
+
+use super::metrics::{DEPTH, Metric};
+use super::registry::{METRICS, Scope};
+
+/// Why a name is no metric of a run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MetricError {
+    /// Unheard of.
+    #[error("there is no metric {given:?}")]
+    Unknown {
+        /// As given.
+        given: String,
+        /// The nearest name.
+        nearest: String,
+    },
+    /// The cut-off is missing or cannot be.
+    #[error("the metric {given:?} needs a cut-off from 1 to {DEPTH}")]
+    Cutoff {
+        /// As given.
+        given: String,
+        /// How it could be.
+        example: &'static str,
+    },
+    /// It is a metric, but not of a run.
+    #[error("{name} is measured on a crawl, not on a run")]
+    OfCrawl {
+        /// The metric.
+        name: &'static str,
+    },
+}
+
+impl MetricError {
+    /// The next step for the person who reads the message.
+    pub fn hint(&self) -> String {
+        const OF_RUN: &str = "runs are measured by nDCG@k, R@k, MRR@k and AP, k being a rank";
+        match self {
+            Self::Unknown { nearest, .. } => format!("did you mean {nearest}? {OF_RUN}"),
+            Self::Cutoff { example, .. } => format!("for example {example}"),
+            Self::OfCrawl { .. } => OF_RUN.to_owned(),
+        }
+    }
+}
+
+/// Names that differ in their cut-off only.
+struct Family {
+    /// In lower case: ours, that of `ir_measures`, that of `trec_eval`.
+    names: &'static [&'static str],
+    example: &'static str,
+    needs_cutoff: bool,
+    metric: fn(u32) -> Metric,
+}
+
+const FAMILIES: &[Family] = &[
+    Family {
+        names: &["ndcg", "ndcg_cut"],
+        example: "nDCG@10",
+        needs_cutoff: true,
+        metric: Metric::Ndcg,
+    },
+    Family {
+        names: &["r", "recall"],
+        example: "R@100",
+        needs_cutoff: true,
+        metric: Metric::Recall,
+    },
+    Family {
+        names: &["mrr", "rr", "recip_rank"],
+        example: "MRR@10",
+        needs_cutoff: false,
+        metric: Metric::ReciprocalRank,
+    },
+    Family {
+        names: &["ap", "map", "map_cut"],
+        example: "AP",
+        needs_cutoff: false,
+        metric: Metric::AveragePrecision,
+    },
+];
+
+/// Reads a name: `nDCG@10`, `R@100`, `MRR@10` or `RR@10`, `AP`, with any cut-off; also those of
+/// `trec_eval`, such as `ndcg_cut_10`. Case does not matter. MRR and AP may go without cut-off.
+///
+/// # Errors
+/// There is no such metric, it is one of crawls, or its cut-off is missing or not 1 to [`DEPTH`].
+pub fn parse(given: &str) -> Result<Metric, MetricError> {
+    let lower = given.trim().to_lowercase();
+    if let Some(of_crawl) = METRICS
+        .iter()
+        .find(|metric| metric.scope == Scope::Crawl && metric.name.to_lowercase() == lower)
+    {
+        return Err(MetricError::OfCrawl { name: of_crawl.name });
+    }
+    let (name, cutoff) = split(&lower);
+    let Some(family) = FAMILIES.iter().find(|family| family.names.contains(&name)) else {
+        return Err(MetricError::Unknown {
+            given: given.to_owned(),
+            nearest: nearest(name, cutoff),
+        });
+    };
+    let cutoff = match cutoff {
+        None if !family.needs_cutoff => Some(DEPTH),
+        None => None,
+        Some(given) => given.parse().ok().filter(|cutoff| (1..=DEPTH).contains(cutoff)),
+    };
+    match cutoff {
+        Some(cutoff) => Ok((family.metric)(cutoff)),
+        None => Err(MetricError::Cutoff { given: given.to_owned(), example: family.example }),
+    }
+}
+
+/// Name and cut-off: `ndcg@10` or `ndcg_cut_10`.
+fn split(name: &str) -> (&str, Option<&str>) {
+    if let Some((name, cutoff)) = name.split_once('@') {
+        return (name, Some(cutoff));
+    }
+    match name.rsplit_once('_') {
+        Some((name, cutoff)) if cutoff.bytes().all(|b| b.is_ascii_digit()) => (name, Some(cutoff)),
+        _ => (name, None),
+    }
+}
+
+/// The metric whose name needs the fewest changes, with the cut-off that was given if it can be.
+fn nearest(name: &str, cutoff: Option<&str>) -> String {
+    let distance = |family: &&Family| {
+        family.names.iter().map(|known| strsim::damerau_levenshtein(known, name)).min()
+    };
+    let Some(family) = FAMILIES.iter().min_by_key(distance) else { return String::new() };
+    let given = cutoff.map(|cutoff| format!("{}@{cutoff}", family.names[0]));
+    match given.map(|given| parse(&given)) {
+        Some(Ok(metric)) => metric.to_string(),
+        _ => family.example.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_the_field_writes_them() {
+        let cases = [
+            ("nDCG@10", "nDCG@10"),
+            ("ndcg_cut_5", "nDCG@5"),
+            ("NDCG@1000", "nDCG@1000"),
+            ("Recall@20", "R@20"),
+            ("recall_100", "R@100"),
+            ("RR@10", "MRR@10"),
+            ("recip_rank", "MRR"),
+            (" MAP", "AP"),
+            ("map_cut_100", "AP@100"),
+        ];
+        for (given, shown) in cases {
+            let metric = parse(given).unwrap();
+            assert_eq!(metric.to_string(), shown);
+            assert_eq!(parse(shown), Ok(metric));
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_none_gets_a_way_out() {
+        let cases = [
+            ("nDGC@20", "there is no metric \"nDGC@20\"", "did you mean nDCG@20?"),
+            ("recal@x", "there is no metric \"recal@x\"", "did you mean R@100?"),
+            ("MARP", "there is no metric \"MARP\"", "did you mean AP?"),
+            ("nDCG", "the metric \"nDCG\" needs a cut-off from 1 to 1000", "for example nDCG@10"),
+            ("R@0", "the metric \"R@0\" needs a cut-off", "for example R@100"),
+            ("AP@1001", "the metric \"AP@1001\" needs a cut-off", "for example AP"),
+            ("maxndcg", "maxNDCG is measured on a crawl, not on a run", "nDCG@k, R@k"),
+        ];
+        for (given, message, hint) in cases {
+            let error = parse(given).unwrap_err();
+            assert!(error.to_string().starts_with(message), "{given}: {error}");
+            assert!(error.hint().contains(hint), "{given}: {}", error.hint());
+        }
+    }
+
+    #[test]
+    fn every_metric_of_runs_can_be_asked_for() {
+        for metric in METRICS {
+            let of_run = parse(metric.name).is_ok_and(|found| found.to_string() == metric.name);
+            assert_eq!(of_run, metric.scope == Scope::Run, "{}", metric.name);
+        }
+    }
+}

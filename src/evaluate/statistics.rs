@@ -1,0 +1,162 @@
+//! Whether a difference is more than chance: tests, corrections for many of them, intervals.
+//!
+//! Distributions are those of `statrs`; `tests/statistics.rs` holds all of it against SciPy.
+//! Methods: Student's paired t-test and the pooled two-proportion z-test as in Pezzuti, MacAvaney
+//! and Tonellotto (ICTIR 2025); Holm, Scandinavian Journal of Statistics 1979; Efron, Annals of
+//! Statistics 1979 (percentile bootstrap). Not here: at which level a difference counts.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
+
+use crate::results::Interval;
+
+/// Resamples of a bootstrap, where nothing else is asked for.
+pub const RESAMPLES: usize = 1000;
+
+/// Confidence of all intervals.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// Two-sided p of Student's t-test on pairs: the chance of a mean difference at least as large, if
+/// the true one is 0. None for fewer than two pairs. Where all differences are equal, p is 1 if
+/// they are 0, else 0.
+///
+/// # Panics
+/// If the sides differ in length.
+pub fn paired_t_test(a: &[f64], b: &[f64]) -> Option<f64> {
+    assert_eq!(a.len(), b.len(), "pairs have two sides");
+    let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+    let (mean, error) = mean_and_error(&differences)?;
+    if error == 0.0 {
+        return Some(if mean == 0.0 { 1.0 } else { 0.0 });
+    }
+    let student = StudentsT::new(0.0, 1.0, (differences.len() - 1) as f64).ok()?;
+    Some((2.0 * student.cdf(-(mean / error).abs())).min(1.0))
+}
+
+/// Two-sided p of the z-test on two proportions with pooled variance, `hits_a` of `all_a` against
+/// `hits_b` of `all_b`. None where a side is empty; 1 where both are none or all.
+pub fn two_proportion_z_test(hits_a: u64, all_a: u64, hits_b: u64, all_b: u64) -> Option<f64> {
+    if all_a == 0 || all_b == 0 {
+        return None;
+    }
+    let (n_a, n_b) = (all_a as f64, all_b as f64);
+    let pooled = (hits_a + hits_b) as f64 / (n_a + n_b);
+    let variance = pooled * (1.0 - pooled) * (1.0 / n_a + 1.0 / n_b);
+    if variance <= 0.0 {
+        return Some(1.0);
+    }
+    let z = (hits_a as f64 / n_a - hits_b as f64 / n_b) / variance.sqrt();
+    Some((2.0 * Normal::standard().cdf(-z.abs())).min(1.0))
+}
+
+/// p after Bonferroni: times the number of tests, at most 1. In the order given.
+pub fn bonferroni(p: &[f64]) -> Vec<f64> {
+    p.iter().map(|one| (one * p.len() as f64).min(1.0)).collect()
+}
+
+/// p after Holm's step-down: the i-th smallest of m times m - i + 1, at most 1, and never less than
+/// a smaller one's. In the order given.
+pub fn holm(p: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p.len()).collect();
+    order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
+    let mut adjusted = vec![0.0; p.len()];
+    let mut last = 0.0_f64;
+    for (step, at) in order.into_iter().enumerate() {
+        last = last.max((p[at] * (p.len() - step) as f64).min(1.0));
+        adjusted[at] = last;
+    }
+    adjusted
+}
+
+/// Mean of a few values, such as one a seed set, with its 95 % interval from Student's t; the
+/// interval is absent for one value. None for no value.
+pub fn mean_interval(values: &[f64]) -> Option<Interval> {
+    if values.is_empty() {
+        return None;
+    }
+    let half = mean_and_error(values).and_then(|(_, error)| {
+        let student = StudentsT::new(0.0, 1.0, (values.len() - 1) as f64).ok()?;
+        Some(error * student.inverse_cdf(f64::midpoint(1.0, CONFIDENCE)))
+    });
+    let mean = mean(values);
+    let (low, high) = (half.map(|half| mean - half), half.map(|half| mean + half));
+    Some(Interval { mean, low, high, values: values.to_vec() })
+}
+
+/// Mean of paired differences, such as one a query, with its 95 % percentile interval over
+/// `resamples` bootstrap samples (ends interpolated linearly). The same for any number of threads:
+/// sample i draws from stream i of the seed. None for no pair; the interval is absent for one pair
+/// or no sample.
+pub fn paired_bootstrap(differences: &[f64], resamples: usize, seed: u64) -> Option<Interval> {
+    if differences.is_empty() {
+        return None;
+    }
+    let count = differences.len() as u32;
+    let resample = |sample: usize| {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        random.set_stream(sample as u64);
+        let drawn = (0..count).map(|_| differences[random.random_range(0..count) as usize]);
+        drawn.sum::<f64>() / f64::from(count)
+    };
+    let mut means: Vec<f64> = if count == 1 {
+        Vec::new()
+    } else {
+        (0..resamples).into_par_iter().map(resample).collect()
+    };
+    means.sort_unstable_by(f64::total_cmp);
+    let tail = (1.0 - CONFIDENCE) / 2.0;
+    let (low, high) = (percentile(&means, tail), percentile(&means, 1.0 - tail));
+    Some(Interval { mean: mean(differences), low, high, values: Vec::new() })
+}
+
+/// Pearson's correlation. None for fewer than two pairs, or where a side does not vary.
+///
+/// # Panics
+/// If the sides differ in length.
+pub fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
+    assert_eq!(x.len(), y.len(), "pairs have two sides");
+    if !varies(x) || !varies(y) {
+        return None;
+    }
+    let (mean_x, mean_y) = (mean(x), mean(y));
+    let (mut xx, mut yy, mut xy) = (0.0, 0.0, 0.0);
+    for (x, y) in x.iter().zip(y) {
+        let (dx, dy) = (x - mean_x, y - mean_y);
+        xx += dx * dx;
+        yy += dy * dy;
+        xy += dx * dy;
+    }
+    (xx > 0.0 && yy > 0.0).then(|| (xy / (xx.sqrt() * yy.sqrt())).clamp(-1.0, 1.0))
+}
+
+/// Whether two values differ. The mean of equal ones may differ from them in the last bit, which
+/// would pass for spread.
+fn varies(values: &[f64]) -> bool {
+    values.iter().any(|&value| value != values[0])
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Mean and its standard error (n - 1); none for fewer than two values.
+fn mean_and_error(values: &[f64]) -> Option<(f64, f64)> {
+    if values.len() < 2 {
+        return None;
+    }
+    if !varies(values) {
+        return Some((values[0], 0.0));
+    }
+    let (n, mean) = (values.len() as f64, mean(values));
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    Some((mean, (squares / (n - 1.0) / n).sqrt()))
+}
+
+/// A percentile of sorted values, linear between neighbours; none of none.
+fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
+    let place = share * (sorted.len().checked_sub(1)?) as f64;
+    let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
+    Some(below + (above - below) * place.fract())
+}

@@ -1,0 +1,272 @@
+//! What crawls found: everything that a summary is made of, by policy, seed set and checkpoint.
+
+use prospect_index::checkpoints::Crawl;
+use prospect_index::page_store::NONE;
+use prospect_index::storage::Storage;
+
+use super::SimulateError;
+use super::collection::Collection;
+use super::crawl::{CrawlOrder, Start};
+use super::experiment::Crawls;
+use super::settings::Settings;
+use super::{truth, work_file};
+use crate::evaluate::checkpoints::{CrawlEvaluation, JudgedQuery, Values};
+use crate::evaluate::crawl::max_ndcg;
+use crate::evaluate::metrics::{DEPTH, Metric};
+use crate::policy::Page;
+use crate::workload::Workload;
+
+/// Metrics of rankings that are taken at every checkpoint.
+pub const RANKING_METRICS: [Metric; 4] = [
+    Metric::Ndcg(10),
+    Metric::Recall(100),
+    Metric::ReciprocalRank(10),
+    Metric::AveragePrecision(DEPTH),
+];
+
+/// Crawls that are evaluated in one pass.
+const CRAWLS_PER_PASS: usize = 8;
+
+/// Queries of one kind.
+pub struct Kind {
+    /// Its name; `all` for the first.
+    pub name: String,
+    /// Which of the judged queries.
+    pub queries: Vec<usize>,
+    /// By page: whether it is relevant to one of them.
+    pub relevant: Vec<bool>,
+    /// By page that is not crawled before: true impact over the workload's queries of the kind.
+    pub impact: Vec<f64>,
+    /// Its sum.
+    pub total_impact: f64,
+}
+
+/// The kinds of a workload: `all`, then those that it names.
+///
+/// # Errors
+/// The index cannot be read.
+pub fn kinds(
+    collection: &Collection,
+    evaluation: &Workload,
+    judged: &[JudgedQuery],
+    start: &Start,
+    settings: &Settings,
+) -> Result<Vec<Kind>, SimulateError> {
+    let mut names: Vec<&str> = evaluation.queries.iter().map(|q| q.kind.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.retain(|name| !name.is_empty());
+    let mut kinds = Vec::new();
+    for name in std::iter::once("all").chain(names) {
+        let of_kind = |kind: &str| name == "all" || kind == name;
+        let queries: Vec<usize> =
+            (0..judged.len()).filter(|&at| of_kind(&judged[at].query.kind)).collect();
+        let mut relevant = vec![false; collection.urls.len()];
+        for page in queries.iter().flat_map(|&at| judged[at].judged.relevant()) {
+            relevant[page as usize] = true;
+        }
+        let asked = evaluation.queries.iter().filter(|query| of_kind(&query.kind));
+        let workload = Workload { queries: asked.cloned().collect() };
+        let (bm25, k) = (settings.plan.bm25, settings.plan.k);
+        let mut impact = truth::impact(collection, &workload, bm25, k)?;
+        for &page in &start.crawled {
+            impact[page as usize] = 0.0;
+        }
+        let total_impact = impact.iter().fold(0.0, |sum, impact| sum + impact);
+        kinds.push(Kind { name: name.to_owned(), queries, relevant, impact, total_impact });
+    }
+    Ok(kinds)
+}
+
+/// One crawl, measured.
+pub struct Measured {
+    /// Checkpoints it reached.
+    pub reached: usize,
+    /// By kind: pages fetched when the n-th relevant page was.
+    pub tau: Vec<Vec<u32>>,
+    /// By kind, then by checkpoint: relevant pages fetched.
+    pub relevant: Vec<Vec<u32>>,
+    /// By kind: impact collected with each page.
+    pub impact: Vec<Vec<f64>>,
+    /// By checkpoint, then by judged query: relevant pages of the query fetched.
+    pub found: Vec<Vec<u32>>,
+    /// Ranking metrics.
+    pub values: Values,
+}
+
+/// Everything that measuring needs besides the crawls.
+pub struct Measure<'a> {
+    /// The pages.
+    pub collection: &'a Collection,
+    /// Queries with judgements.
+    pub judged: &'a [JudgedQuery],
+    /// Kinds of queries.
+    pub kinds: &'a [Kind],
+    /// The experiment.
+    pub settings: &'a Settings,
+    /// Where work is kept.
+    pub storage: &'a Storage,
+    /// Which experiment it is of.
+    pub experiment: u64,
+}
+
+impl Measure<'_> {
+    /// Measures all crawls: by policy, then by set. `progress` is told how many are done.
+    ///
+    /// # Errors
+    /// The index cannot be read, or work cannot be kept.
+    pub fn all(
+        &self,
+        crawls: &Crawls,
+        progress: &dyn Fn(usize),
+    ) -> Result<Vec<Vec<Measured>>, SimulateError> {
+        let sets = crawls.starts.len();
+        let count = crawls.orders.len() * sets;
+        let name = |at: usize| {
+            let label = self.settings.policies[at / sets].label();
+            format!("work/{label}/{}.values", at % sets + 1)
+        };
+        let queries = self.judged.len() * RANKING_METRICS.len();
+        let mut values: Vec<Option<Values>> = (0..count)
+            .map(|at| {
+                let bytes = work_file::read(self.storage, &name(at), self.experiment)?;
+                let reached = self.reached(crawls, at);
+                decode(&bytes, queries).filter(|values| values.len() == reached)
+            })
+            .collect();
+        let missing: Vec<usize> = (0..count).filter(|&at| values[at].is_none()).collect();
+        let mut done = count - missing.len();
+        for pass in missing.chunks(CRAWLS_PER_PASS) {
+            progress(done);
+            for (&at, found) in pass.iter().zip(self.pass(crawls, pass)?) {
+                work_file::write(self.storage, &name(at), self.experiment, &encode(&found))?;
+                values[at] = Some(found);
+            }
+            done += pass.len();
+        }
+        progress(done);
+        let mut values = values.into_iter().map(Option::unwrap_or_default);
+        let of_policy = |orders: &Vec<CrawlOrder>| {
+            let sets = orders.iter().zip(&crawls.starts);
+            sets.map(|(order, start)| {
+                self.one(&crawls.checkpoints, start, order, values.next().unwrap_or_default())
+            })
+            .collect()
+        };
+        Ok(crawls.orders.iter().map(of_policy).collect())
+    }
+
+    fn reached(&self, crawls: &Crawls, at: usize) -> usize {
+        let sets = crawls.starts.len();
+        let fetched = crawls.orders[at / sets][at % sets].pages.len();
+        crawls.checkpoints.iter().filter(|&&pages| pages as usize <= fetched).count()
+    }
+
+    /// Ranking metrics of some crawls.
+    fn pass(&self, crawls: &Crawls, pass: &[usize]) -> Result<Vec<Values>, SimulateError> {
+        let sets = crawls.starts.len();
+        let prepared: Vec<(Vec<u32>, Vec<u32>)> = pass
+            .iter()
+            .map(|&at| {
+                let (order, start) =
+                    (&crawls.orders[at / sets][at % sets], &crawls.starts[at % sets]);
+                let before = start.crawled.len() as u32;
+                let reached = &crawls.checkpoints[..self.reached(crawls, at)];
+                let checkpoints = reached.iter().map(|pages| before + pages).collect();
+                let positions = positions(self.collection, start, order);
+                (self.collection.by_document(&positions, NONE), checkpoints)
+            })
+            .collect();
+        let crawls: Vec<Crawl<'_>> = prepared
+            .iter()
+            .map(|(position, checkpoints)| Crawl { position, checkpoints })
+            .collect();
+        let url_order = self.collection.by_document(&self.collection.url_order, NONE);
+        Ok(self.evaluation(&url_order).values(&crawls, &RANKING_METRICS)?)
+    }
+
+    /// The evaluation, for pages as documents of the index.
+    pub fn evaluation<'a>(&'a self, url_order: &'a [u32]) -> CrawlEvaluation<'a> {
+        CrawlEvaluation {
+            text: &self.collection.text,
+            bm25: self.settings.plan.bm25,
+            url_order,
+            queries: self.judged,
+        }
+    }
+
+    fn one(
+        &self,
+        checkpoints: &[u32],
+        start: &Start,
+        order: &CrawlOrder,
+        values: Values,
+    ) -> Measured {
+        let pages = &order.pages;
+        let reached: Vec<u32> =
+            checkpoints.iter().copied().filter(|&at| at as usize <= pages.len()).collect();
+        let tau: Vec<Vec<u32>> =
+            self.kinds.iter().map(|kind| found_at(pages, &kind.relevant)).collect();
+        let relevant = tau
+            .iter()
+            .map(|tau| reached.iter().map(|&t| tau.partition_point(|&at| at <= t) as u32).collect())
+            .collect();
+        let impact = self.kinds.iter().map(|kind| cumulative(pages, &kind.impact)).collect();
+        let positions = positions(self.collection, start, order);
+        let before = start.crawled.len() as u32;
+        let found = reached
+            .iter()
+            .map(|&t| {
+                let fetched = |page: &Page| positions[*page as usize] < before + t;
+                let count =
+                    |query: &JudgedQuery| query.judged.relevant().filter(fetched).count() as u32;
+                self.judged.iter().map(count).collect()
+            })
+            .collect();
+        Measured { reached: reached.len(), tau, relevant, impact, found, values }
+    }
+}
+
+impl Measured {
+    /// maxNDCG of every judged query at a checkpoint.
+    pub fn max_ndcg(&self, checkpoint: usize) -> impl Iterator<Item = f64> + '_ {
+        self.found[checkpoint].iter().map(|&found| max_ndcg(found))
+    }
+}
+
+/// By page: its place in the fetch order, pages crawled before first; [`NONE`] if never fetched.
+pub fn positions(collection: &Collection, start: &Start, order: &CrawlOrder) -> Vec<u32> {
+    let mut positions = vec![NONE; collection.urls.len()];
+    for (at, &page) in start.crawled.iter().chain(&order.pages).enumerate() {
+        positions[page as usize] = at as u32;
+    }
+    positions
+}
+
+fn found_at(pages: &[Page], relevant: &[bool]) -> Vec<u32> {
+    let hits = pages.iter().enumerate().filter(|(_, page)| relevant[**page as usize]);
+    hits.map(|(at, _)| at as u32 + 1).collect()
+}
+
+fn cumulative(pages: &[Page], impact: &[f64]) -> Vec<f64> {
+    let mut sum = 0.0;
+    let added = pages.iter().map(|&page| {
+        sum += impact[page as usize];
+        sum
+    });
+    added.collect()
+}
+
+fn encode(values: &Values) -> Vec<u8> {
+    values.iter().flatten().flat_map(|value| value.to_bits().to_le_bytes()).collect()
+}
+
+fn decode(bytes: &[u8], per_checkpoint: usize) -> Option<Values> {
+    let (numbers, rest) = bytes.as_chunks::<8>();
+    if !rest.is_empty() {
+        return None;
+    }
+    let numbers: Vec<f64> =
+        numbers.iter().map(|bytes| f64::from_bits(u64::from_le_bytes(*bytes))).collect();
+    Some(numbers.chunks(per_checkpoint.max(1)).map(<[f64]>::to_vec).collect())
+}

@@ -1,0 +1,368 @@
+//! From measured crawls to the summary of an experiment: means and spread over seed sets, areas,
+//! speedups, and tests against the baseline.
+//!
+//! Significance (METHODS, section 2): for metrics that are taken by query, a paired two-sided
+//! t-test over queries, each query's value being its mean over the seed sets; for the harvest rate,
+//! a two-proportion z-test on the mean number of relevant pages. Seed sets do not multiply the
+//! number of observations.
+
+use super::analyses::{self, hosts};
+use super::experiment::{Crawls, Inputs};
+use super::measure::{Kind, Measured, RANKING_METRICS};
+use super::settings::Settings;
+use crate::evaluate::checkpoints::JudgedQuery;
+use crate::evaluate::crawl::{harvest_rate, impact_speedup, max_ndcg, speedup};
+use crate::evaluate::statistics::{
+    RESAMPLES, bonferroni, holm, mean_interval, paired_bootstrap, paired_t_test,
+    two_proportion_z_test,
+};
+use crate::results::{Comparison, Curve, Interval, KindSummary, Point, PolicySummary, QueryChange};
+
+/// Queries listed as gained and as lost.
+const QUERIES_LISTED: usize = 10;
+
+/// A metric of a summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SummaryMetric {
+    /// Harvest rate.
+    HarvestRate,
+    /// maxNDCG.
+    MaxNdcg,
+    /// maxNDCG divided by its value on the whole collection.
+    MaxNdcgOfFull,
+    /// One of [`RANKING_METRICS`].
+    Ranking(usize),
+    /// Share of the true impact collected.
+    Impact,
+}
+
+impl SummaryMetric {
+    /// All, or those that need no judgement.
+    pub fn all(judged: bool) -> Vec<Self> {
+        if !judged {
+            return vec![Self::Impact];
+        }
+        let rankings = (0..RANKING_METRICS.len()).map(Self::Ranking);
+        let first = [Self::HarvestRate, Self::MaxNdcg, Self::MaxNdcgOfFull];
+        first.into_iter().chain(rankings).chain([Self::Impact]).collect()
+    }
+
+    /// Its name.
+    pub fn name(self) -> String {
+        match self {
+            Self::HarvestRate => "HR".to_owned(),
+            Self::MaxNdcg => "maxNDCG".to_owned(),
+            Self::MaxNdcgOfFull => "maxNDCG/full".to_owned(),
+            Self::Ranking(at) => RANKING_METRICS[at].to_string(),
+            Self::Impact => "impact".to_owned(),
+        }
+    }
+}
+
+/// What a summary is made from.
+pub struct Findings<'a> {
+    /// Inputs.
+    pub inputs: &'a Inputs<'a>,
+    /// The experiment.
+    pub settings: &'a Settings,
+    /// Crawls.
+    pub crawls: &'a Crawls,
+    /// Crawls, measured: by policy, then by set.
+    pub measured: &'a [Vec<Measured>],
+    /// Queries with judgements.
+    pub judged: &'a [JudgedQuery],
+    /// Kinds of queries.
+    pub kinds: &'a [Kind],
+    /// Metrics.
+    pub metrics: &'a [SummaryMetric],
+}
+
+impl Findings<'_> {
+    /// Number of the baseline among the policies.
+    pub fn baseline(&self) -> Option<usize> {
+        let policies = &self.settings.policies;
+        policies.iter().position(|choice| choice.label() == self.settings.baseline)
+    }
+
+    /// One summary a policy.
+    pub fn policies(&self) -> Vec<PolicySummary> {
+        let curves: Vec<Vec<Vec<Curve>>> =
+            self.kinds.iter().map(|kind| self.curves_of_kind(kind)).collect();
+        let mut curves: Vec<_> = curves.into_iter().map(Vec::into_iter).collect();
+        let policies = self.settings.policies.iter().enumerate();
+        policies
+            .map(|(policy, choice)| {
+                let (gained, lost) = self.changes(policy);
+                let kinds = self.kinds.iter().zip(&mut curves).enumerate();
+                PolicySummary {
+                    name: choice.label(),
+                    oracle: choice.kind.is_oracle(),
+                    fetched: self.crawls.orders[policy]
+                        .iter()
+                        .map(|o| o.pages.len() as u32)
+                        .collect(),
+                    kinds: kinds
+                        .map(|(at, (kind, curves))| {
+                            self.kind(policy, at, kind, curves.next().unwrap_or_default())
+                        })
+                        .collect(),
+                    hosts: hosts(self, policy),
+                    gained,
+                    lost,
+                }
+            })
+            .collect()
+    }
+
+    fn kind(&self, policy: usize, at: usize, kind: &Kind, curves: Vec<Curve>) -> KindSummary {
+        let speedup_of = |relevant: bool| {
+            let baseline = self.baseline()?;
+            let sets = self.measured[policy].iter().zip(&self.measured[baseline]);
+            let values: Vec<f64> = sets
+                .filter_map(|(own, base)| {
+                    if relevant {
+                        return speedup(&own.tau[at], &base.tau[at]);
+                    }
+                    impact_speedup(&own.impact[at], &base.impact[at], kind.total_impact)
+                })
+                .collect();
+            mean_interval(&values)
+        };
+        KindSummary {
+            kind: kind.name.clone(),
+            queries: kind.queries.len() as u32,
+            curves,
+            speedup_relevant: speedup_of(true),
+            speedup_impact: speedup_of(false),
+        }
+    }
+
+    /// Curves of all policies on one kind: by policy, then by metric.
+    fn curves_of_kind(&self, kind: &Kind) -> Vec<Vec<Curve>> {
+        let by_metric: Vec<Vec<Curve>> =
+            self.metrics.iter().map(|&metric| self.curves(kind, metric)).collect();
+        (0..self.measured.len())
+            .map(|policy| by_metric.iter().map(|curves| curves[policy].clone()).collect())
+            .collect()
+    }
+
+    /// Curves of one metric: by policy.
+    fn curves(&self, kind: &Kind, metric: SummaryMetric) -> Vec<Curve> {
+        let mut curves: Vec<Curve> =
+            (0..self.measured.len()).map(|policy| self.curve(kind, metric, policy)).collect();
+        self.compare(kind, metric, &mut curves);
+        curves
+    }
+
+    /// Checkpoints that all crawls of a policy reached.
+    fn reached(&self, policy: usize) -> usize {
+        self.measured[policy].iter().map(|crawl| crawl.reached).min().unwrap_or(0)
+    }
+
+    /// Checkpoints that all crawls reached.
+    fn common(&self) -> usize {
+        (0..self.measured.len()).map(|policy| self.reached(policy)).min().unwrap_or(0)
+    }
+
+    fn curve(&self, kind: &Kind, metric: SummaryMetric, policy: usize) -> Curve {
+        let by_set: Vec<Vec<f64>> = self.measured[policy]
+            .iter()
+            .map(|crawl| {
+                (0..self.reached(policy)).map(|at| self.value(kind, metric, crawl, at)).collect()
+            })
+            .collect();
+        let points = (0..self.reached(policy))
+            .map(|at| point(self.crawls.checkpoints[at], by_set.iter().map(|set| set[at])))
+            .collect();
+        let areas: Vec<f64> =
+            by_set.iter().map(|values| self.area(&values[..self.common()])).collect();
+        let area = mean_interval(&areas).unwrap_or_else(|| interval(0.0));
+        let baseline = self.baseline().filter(|&baseline| baseline != policy);
+        let area_gain = baseline.and_then(|baseline| {
+            let own = self.query_areas(kind, metric, policy)?;
+            let base = self.query_areas(kind, metric, baseline)?;
+            let differences: Vec<f64> = own.iter().zip(&base).map(|(a, b)| a - b).collect();
+            paired_bootstrap(&differences, RESAMPLES, self.settings.seed)
+        });
+        Curve { metric: metric.name(), points, area, area_gain }
+    }
+
+    /// The metric of one crawl at a checkpoint.
+    fn value(&self, kind: &Kind, metric: SummaryMetric, crawl: &Measured, at: usize) -> f64 {
+        let pages = self.crawls.checkpoints[at];
+        let number = self.kind_number(kind);
+        match metric {
+            SummaryMetric::HarvestRate => {
+                harvest_rate(crawl.relevant[number][at] as usize, pages as usize)
+            }
+            SummaryMetric::Impact if kind.total_impact > 0.0 => {
+                crawl.impact[number][pages as usize - 1] / kind.total_impact
+            }
+            SummaryMetric::Impact => 0.0,
+            _ => {
+                let values = kind.queries.iter().map(|&q| self.query_value(metric, crawl, at, q));
+                // Adding 0 makes 0 of the -0 that an empty sum is.
+                values.sum::<f64>() / kind.queries.len().max(1) as f64 + 0.0
+            }
+        }
+    }
+
+    fn kind_number(&self, kind: &Kind) -> usize {
+        self.kinds.iter().position(|other| std::ptr::eq(other, kind)).unwrap_or(0)
+    }
+
+    /// A metric that is taken by query, of one query.
+    fn query_value(&self, metric: SummaryMetric, crawl: &Measured, at: usize, query: usize) -> f64 {
+        let found = || max_ndcg(crawl.found[at][query]);
+        match metric {
+            SummaryMetric::MaxNdcg => found(),
+            SummaryMetric::MaxNdcgOfFull => {
+                found() / max_ndcg(self.judged[query].judged.judged.relevant() as u32)
+            }
+            SummaryMetric::Ranking(number) => {
+                crawl.values[at][query * RANKING_METRICS.len() + number]
+            }
+            SummaryMetric::HarvestRate | SummaryMetric::Impact => 0.0,
+        }
+    }
+
+    /// By query of the kind: the mean over seed sets; none for a metric that is not taken by query.
+    fn query_means(
+        &self,
+        kind: &Kind,
+        metric: SummaryMetric,
+        policy: usize,
+        at: usize,
+    ) -> Option<Vec<f64>> {
+        if matches!(metric, SummaryMetric::HarvestRate | SummaryMetric::Impact) {
+            return None;
+        }
+        let crawls = &self.measured[policy];
+        let mean = |&query: &usize| {
+            let values = crawls.iter().map(|crawl| self.query_value(metric, crawl, at, query));
+            values.sum::<f64>() / crawls.len() as f64
+        };
+        Some(kind.queries.iter().map(mean).collect())
+    }
+
+    /// By query of the kind: the area of its curve, mean over seed sets.
+    fn query_areas(&self, kind: &Kind, metric: SummaryMetric, policy: usize) -> Option<Vec<f64>> {
+        let columns: Vec<Vec<f64>> = (0..self.common())
+            .map(|at| self.query_means(kind, metric, policy, at))
+            .collect::<Option<_>>()?;
+        let area = |query| {
+            let curve: Vec<f64> = columns.iter().map(|column| column[query]).collect();
+            self.area(&curve)
+        };
+        Some((0..kind.queries.len()).map(area).collect())
+    }
+
+    /// Mean height of a curve over the first checkpoints.
+    fn area(&self, values: &[f64]) -> f64 {
+        let at = |i: usize| f64::from(self.crawls.checkpoints[i]);
+        match values {
+            [] => 0.0,
+            [only] => *only,
+            _ => {
+                let steps = values.windows(2).enumerate();
+                let area: f64 = steps
+                    .map(|(i, pair)| f64::midpoint(pair[0], pair[1]) * (at(i + 1) - at(i)))
+                    .sum();
+                area / (at(values.len() - 1) - at(0))
+            }
+        }
+    }
+
+    /// Tests every policy against the baseline at every checkpoint that both reached.
+    fn compare(&self, kind: &Kind, metric: SummaryMetric, curves: &mut [Curve]) {
+        let Some(baseline) = self.baseline() else { return };
+        let mut tests: Vec<(usize, usize, f64)> = Vec::new();
+        for policy in (0..curves.len()).filter(|&policy| policy != baseline) {
+            for at in 0..self.reached(policy).min(self.reached(baseline)) {
+                if let Some(p) = self.test(kind, metric, policy, baseline, at) {
+                    tests.push((policy, at, p));
+                }
+            }
+        }
+        let p: Vec<f64> = tests.iter().map(|test| test.2).collect();
+        let (bonferroni, holm) = (bonferroni(&p), holm(&p));
+        for (number, (policy, at, p)) in tests.into_iter().enumerate() {
+            let difference = curves[policy].points[at].mean - curves[baseline].points[at].mean;
+            curves[policy].points[at].versus_baseline = Some(Comparison {
+                difference,
+                p,
+                p_bonferroni: bonferroni[number],
+                p_holm: holm[number],
+                significant: holm[number] < self.settings.significance,
+            });
+        }
+    }
+
+    fn test(
+        &self,
+        kind: &Kind,
+        metric: SummaryMetric,
+        policy: usize,
+        baseline: usize,
+        at: usize,
+    ) -> Option<f64> {
+        if metric == SummaryMetric::HarvestRate {
+            let number = self.kind_number(kind);
+            let pages = u64::from(self.crawls.checkpoints[at]);
+            let hits = |policy: usize| {
+                let crawls = &self.measured[policy];
+                let total: u64 = crawls.iter().map(|c| u64::from(c.relevant[number][at])).sum();
+                (total as f64 / crawls.len() as f64).round() as u64
+            };
+            return two_proportion_z_test(hits(policy), pages, hits(baseline), pages);
+        }
+        let own = self.query_means(kind, metric, policy, at)?;
+        paired_t_test(&own, &self.query_means(kind, metric, baseline, at)?)
+    }
+
+    /// Queries whose nDCG@10 gained and lost most over the baseline.
+    fn changes(&self, policy: usize) -> (Vec<QueryChange>, Vec<QueryChange>) {
+        let all = &self.kinds[0];
+        let metric = SummaryMetric::Ranking(0);
+        let baseline = self.baseline().filter(|&baseline| baseline != policy);
+        let areas = |policy| self.query_areas(all, metric, policy).unwrap_or_default();
+        let Some(baseline) = baseline.filter(|_| self.metrics.contains(&metric)) else {
+            return (Vec::new(), Vec::new());
+        };
+        let (own, base) = (areas(policy), areas(baseline));
+        let mut order: Vec<usize> = (0..own.len()).collect();
+        order.sort_by(|&a, &b| (own[b] - base[b]).total_cmp(&(own[a] - base[a])).then(a.cmp(&b)));
+        let change = |&at: &usize| {
+            let query = &self.judged[all.queries[at]].query;
+            QueryChange {
+                qid: query.qid.clone(),
+                query: query.text.clone(),
+                kind: query.kind.clone(),
+                baseline: base[at],
+                policy: own[at],
+            }
+        };
+        let gained = order.iter().filter(|&&at| own[at] > base[at]).take(QUERIES_LISTED);
+        let lost = order.iter().rev().filter(|&&at| own[at] < base[at]).take(QUERIES_LISTED);
+        (gained.map(change).collect(), lost.map(change).collect())
+    }
+
+    /// Looks at the collection as a whole.
+    pub fn analyses(&self) -> crate::results::Analyses {
+        analyses::of(self)
+    }
+}
+
+fn interval(mean: f64) -> Interval {
+    Interval { mean, low: None, high: None, values: Vec::new() }
+}
+
+fn point(pages: u32, values: impl Iterator<Item = f64>) -> Point {
+    let values: Vec<f64> = values.collect();
+    let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+    let spread: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    let sd = if values.len() < 2 { 0.0 } else { (spread / (values.len() - 1) as f64).sqrt() };
+    let min = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    Point { pages, mean, sd, min, max, versus_baseline: None }
+}
