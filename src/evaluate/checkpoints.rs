@@ -10,6 +10,7 @@ use prospect_index::text_index::TextIndex;
 use rayon::prelude::*;
 
 use super::metrics::{Judged, Metric};
+use super::run::RERANK_DEPTH;
 use crate::workload::Query;
 
 /// What is judged of one query, as pages of a collection.
@@ -45,6 +46,9 @@ pub struct JudgedQuery {
     pub query: Query,
     /// Its judgements; at least one page is relevant.
     pub judged: JudgedPages,
+    /// Scores of another system by which the first results are ordered anew: page and score, by
+    /// page; empty for none.
+    pub reranked: Vec<(u32, f32)>,
 }
 
 /// What crawls are evaluated with.
@@ -127,6 +131,25 @@ impl CrawlEvaluation<'_> {
     }
 }
 
+/// The first results in the order of another system's scores, ties as they were; those without a
+/// score stay behind them. Empty where there is no such system.
+fn rerank(top: &[(u32, f64)], scores: &[(u32, f32)]) -> Vec<u32> {
+    if scores.is_empty() {
+        return Vec::new();
+    }
+    let score = |page: u32| {
+        let at = scores.binary_search_by_key(&page, |(page, _)| *page).ok()?;
+        Some(scores[at].1)
+    };
+    let mut order: Vec<(Option<f32>, u32)> =
+        top.iter().map(|&(page, _)| (score(page), page)).collect();
+    order.sort_by(|a, b| match (a.0, b.0) {
+        (Some(a), Some(b)) => b.total_cmp(&a),
+        (a, b) => b.is_some().cmp(&a.is_some()),
+    });
+    order.into_iter().map(|(_, page)| page).collect()
+}
+
 /// Metrics of one query by crawl, checkpoint and metric.
 fn query_values(
     scorer: &CheckpointScorer<'_>,
@@ -135,14 +158,31 @@ fn query_values(
     workspace: &mut Workspace,
 ) -> Result<Vec<f64>, StoreError> {
     let JudgedPages { pages, grades, judged } = &query.judged;
-    let ask = Ask { words: &query.query.words, top: 0, ranks_of: pages };
+    let top = if query.reranked.is_empty() { 0 } else { RERANK_DEPTH };
+    let ask = Ask { words: &query.query.words, top, ranks_of: pages };
     let mut values = Vec::new();
     let mut ranks = Vec::new();
     scorer.answer(&ask, workspace, |_, _, answer| {
         ranks.clear();
-        let found = answer.ranks.iter().zip(grades);
-        ranks.extend(found.filter_map(|(rank, &grade)| Some(((*rank)?, grade))));
+        let moved = rerank(&answer.top, &query.reranked);
+        let found = pages.iter().zip(&answer.ranks).zip(grades);
+        ranks.extend(found.filter_map(|((page, rank), &grade)| {
+            let moved = moved.iter().position(|moved| moved == page);
+            Some((moved.map_or(*rank, |at| Some(at as u32 + 1))?, grade))
+        }));
         values.extend(metrics.iter().map(|&metric| judged.value(metric, &ranks)));
     })?;
     Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reranked_results_come_first_by_score_and_others_keep_their_order() {
+        let top = [(4, 9.0), (7, 8.0), (1, 7.0), (3, 6.0)];
+        assert_eq!(rerank(&top, &[(1, 0.5), (3, 2.0), (9, 5.0)]), [3, 1, 4, 7]);
+        assert_eq!(rerank(&top, &[]), Vec::<u32>::new());
+    }
 }

@@ -6,11 +6,15 @@
 //! that a killed run goes on. Not here: arguments and files of settings, and the report.
 
 pub mod analyses;
+pub mod artefacts;
 pub mod collection;
 pub mod crawl;
 pub mod experiment;
+pub mod judgements;
+pub mod limited_sketches;
 pub mod load;
 pub mod measure;
+pub mod quality;
 pub mod record;
 pub mod settings;
 pub mod start;
@@ -30,6 +34,9 @@ pub enum SimulateError {
     /// The index, or a file of the results.
     #[error(transparent)]
     Store(#[from] prospect_index::error::StoreError),
+    /// A run that cannot be written.
+    #[error(transparent)]
+    Evaluate(#[from] crate::evaluate::EvaluateError),
     /// The n-gram index.
     #[error(transparent)]
     Ngram(#[from] prospect_index::ngram::NgramError),

@@ -59,6 +59,21 @@ impl SummaryMetric {
     }
 }
 
+/// One value of a curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Seed set, from 1.
+    pub set: u32,
+    /// Query kind.
+    pub kind: String,
+    /// Metric.
+    pub metric: String,
+    /// Pages fetched.
+    pub pages: u32,
+    /// Value.
+    pub value: f64,
+}
+
 /// What a summary is made from.
 pub struct Findings<'a> {
     /// Inputs.
@@ -345,6 +360,25 @@ impl Findings<'_> {
         let gained = order.iter().filter(|&&at| own[at] > base[at]).take(QUERIES_LISTED);
         let lost = order.iter().rev().filter(|&&at| own[at] < base[at]).take(QUERIES_LISTED);
         (gained.map(change).collect(), lost.map(change).collect())
+    }
+
+    /// The curves of one policy, seed set by seed set.
+    pub fn rows(&self, policy: usize) -> Vec<Row> {
+        let mut rows = Vec::new();
+        for (set, crawl) in self.measured[policy].iter().enumerate() {
+            for kind in self.kinds {
+                for metric in self.metrics {
+                    rows.extend((0..crawl.reached).map(|at| Row {
+                        set: set as u32 + 1,
+                        kind: kind.name.clone(),
+                        metric: metric.name(),
+                        pages: self.crawls.checkpoints[at],
+                        value: self.value(kind, *metric, crawl, at),
+                    }));
+                }
+            }
+        }
+        rows
     }
 
     /// Looks at the collection as a whole.

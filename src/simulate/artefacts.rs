@@ -1,0 +1,252 @@
+//! The files of a finished experiment. Each carries the version, the experiment's hash, the seed
+//! and BM25's parameters, in itself or, where a format has no place for it, in `PROVENANCE.json`
+//! beside it.
+
+use prospect_index::checkpoints::Crawl;
+use prospect_index::columns::{Column, ColumnType, Schema, TableWriter};
+use prospect_index::page::UrlId;
+use prospect_index::page_store::NONE;
+use prospect_index::storage::Storage;
+
+use super::SimulateError;
+use super::experiment::Crawls;
+use super::measure::{Measure, RANKING_METRICS, positions};
+use super::settings::Runs;
+use super::summary::Findings;
+use crate::evaluate::metrics::DEPTH;
+use crate::evaluate::run::write_query;
+use crate::results::{Provenance, Summary};
+
+use ColumnType::{F64, Text, U32};
+
+const CURVES: Schema = Schema {
+    name: "curves",
+    columns: &[
+        ("policy", Text),
+        ("set", U32),
+        ("kind", Text),
+        ("metric", Text),
+        ("pages", U32),
+        ("value", F64),
+        ("version", Text),
+        ("experiment", Text),
+        ("seed", F64),
+        ("k1", F64),
+        ("b", F64),
+    ],
+};
+
+const PER_QUERY: Schema = Schema {
+    name: "per_query",
+    columns: &[
+        ("policy", Text),
+        ("set", U32),
+        ("pages", U32),
+        ("qid", Text),
+        ("kind", Text),
+        ("relevant_fetched", U32),
+        ("max_ndcg", F64),
+        ("ndcg_10", F64),
+        ("r_100", F64),
+        ("mrr_10", F64),
+        ("ap", F64),
+        ("version", Text),
+        ("experiment", Text),
+    ],
+};
+
+/// Writes the orders: one URL a line, in the spelling first seen.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn orders(storage: &Storage, findings: &Findings<'_>) -> Result<(), SimulateError> {
+    let urls = &findings.inputs.collection.urls;
+    for (choice, orders) in findings.settings.policies.iter().zip(&findings.crawls.orders) {
+        for (set, order) in orders.iter().enumerate() {
+            let mut lines = String::new();
+            for &page in &order.pages {
+                lines.push_str(urls.spelling(UrlId(page)));
+                lines.push('\n');
+            }
+            let name = format!("order/{}/{}.txt", choice.label(), set + 1);
+            storage.write(&name, lines.as_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+/// `curves.csv`: one line a policy, kind, metric and checkpoint.
+pub fn curves_csv(summary: &Summary, experiment: &str) -> String {
+    let mut csv = String::from(
+        "policy,oracle,kind,metric,pages,mean,sd,min,max,difference,p,p_holm,significant,version,experiment,seed,k1,b\n",
+    );
+    let Provenance { version, seed, k1, b, .. } = &summary.provenance;
+    for policy in &summary.policies {
+        for kind in &policy.kinds {
+            for curve in &kind.curves {
+                for point in &curve.points {
+                    let versus = point.versus_baseline;
+                    let number = |of: fn(&crate::results::Comparison) -> f64| {
+                        versus.as_ref().map_or(String::new(), |versus| of(versus).to_string())
+                    };
+                    let significant = versus.map_or(String::new(), |v| v.significant.to_string());
+                    csv.push_str(&format!(
+                        "{},{},{},{},{},{},{},{},{},{},{},{},{significant},{version},{experiment},{seed},{k1},{b}\n",
+                        quoted(&policy.name),
+                        policy.oracle,
+                        quoted(&kind.kind),
+                        quoted(&curve.metric),
+                        point.pages,
+                        point.mean,
+                        point.sd,
+                        point.min,
+                        point.max,
+                        number(|v| v.difference),
+                        number(|v| v.p),
+                        number(|v| v.p_holm),
+                    ));
+                }
+            }
+        }
+    }
+    csv
+}
+
+/// A field of a CSV file (RFC 4180).
+fn quoted(field: &str) -> String {
+    if field.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field.to_owned()
+    }
+}
+
+/// `curves.parquet`: the curves of every seed set.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn curves_parquet(
+    storage: &Storage,
+    findings: &Findings<'_>,
+    provenance: &Provenance,
+    experiment: &str,
+) -> Result<(), SimulateError> {
+    let mut writer = TableWriter::create(storage, "curves.parquet", CURVES)?;
+    for (policy, choice) in findings.settings.policies.iter().enumerate() {
+        let rows = findings.rows(policy);
+        let count = rows.len();
+        let text = |of: fn(&super::summary::Row) -> &str| {
+            Column::Text(rows.iter().map(|row| of(row).to_owned()).collect())
+        };
+        let same = |value: &str| Column::Text(vec![value.to_owned(); count]);
+        let number = |value: f64| Column::F64(vec![value; count]);
+        writer.write(&[
+            same(&choice.label()),
+            Column::U32(rows.iter().map(|row| row.set).collect()),
+            text(|row| &row.kind),
+            text(|row| &row.metric),
+            Column::U32(rows.iter().map(|row| row.pages).collect()),
+            Column::F64(rows.iter().map(|row| row.value).collect()),
+            same(&provenance.version),
+            same(experiment),
+            number(provenance.seed as f64),
+            number(provenance.k1),
+            number(provenance.b),
+        ])?;
+    }
+    writer.finish()?;
+    Ok(())
+}
+
+/// `per_query.parquet`: metrics of every query at every checkpoint of every crawl.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn per_query(
+    storage: &Storage,
+    findings: &Findings<'_>,
+    provenance: &Provenance,
+    experiment: &str,
+) -> Result<(), SimulateError> {
+    let mut writer = TableWriter::create(storage, "per_query.parquet", PER_QUERY)?;
+    let queries = findings.judged;
+    for (choice, sets) in findings.settings.policies.iter().zip(findings.measured) {
+        for (set, crawl) in sets.iter().enumerate() {
+            let pages = findings.crawls.checkpoints.iter();
+            for (at, &pages) in pages.take(crawl.reached).enumerate() {
+                let count = queries.len();
+                let same = |value: &str| Column::Text(vec![value.to_owned(); count]);
+                let text = |of: fn(&crate::workload::Query) -> &str| {
+                    Column::Text(queries.iter().map(|q| of(&q.query).to_owned()).collect())
+                };
+                let metric = |number: usize| {
+                    let values = crawl.values[at].chunks(RANKING_METRICS.len());
+                    Column::F64(values.map(|values| values[number]).collect())
+                };
+                writer.write(&[
+                    same(&choice.label()),
+                    Column::U32(vec![set as u32 + 1; count]),
+                    Column::U32(vec![pages; count]),
+                    text(|query| &query.qid),
+                    text(|query| &query.kind),
+                    Column::U32(crawl.found[at].clone()),
+                    Column::F64(crawl.max_ndcg(at).collect()),
+                    metric(0),
+                    metric(1),
+                    metric(2),
+                    metric(3),
+                    same(&provenance.version),
+                    same(experiment),
+                ])?;
+            }
+        }
+    }
+    writer.finish()?;
+    Ok(())
+}
+
+/// TREC runs of every crawl at the checkpoints asked for: `runs/<policy>/<set>/<pages>.run`.
+///
+/// # Errors
+/// A file cannot be written.
+pub fn runs(
+    storage: &Storage,
+    measure: &Measure<'_>,
+    crawls: &Crawls,
+    experiment: &str,
+) -> Result<(), SimulateError> {
+    let wanted = measure.settings.runs;
+    if wanted == Runs::None {
+        return Ok(());
+    }
+    let collection = measure.collection;
+    let url_order = collection.by_document(&collection.url_order, NONE);
+    let evaluation = measure.evaluation(&url_order);
+    for (choice, orders) in measure.settings.policies.iter().zip(&crawls.orders) {
+        let tag = format!("prospect-{}-{experiment}", choice.label());
+        for (set, (order, start)) in orders.iter().zip(&crawls.starts).enumerate() {
+            let reached = crawls.checkpoints.iter().filter(|&&at| at as usize <= order.pages.len());
+            let mut pages: Vec<u32> = reached.copied().collect();
+            if wanted == Runs::Last {
+                pages.drain(..pages.len().saturating_sub(1));
+            }
+            let before = start.crawled.len() as u32;
+            let position = collection.by_document(&positions(collection, start, order), NONE);
+            let checkpoints: Vec<u32> = pages.iter().map(|pages| before + pages).collect();
+            let crawl = Crawl { position: &position, checkpoints: &checkpoints };
+            let rankings = evaluation.rankings(crawl, DEPTH as usize)?;
+            for (at, pages) in pages.iter().enumerate() {
+                let mut out = Vec::new();
+                for (judged, lists) in measure.judged.iter().zip(&rankings) {
+                    let url = |page: u32| collection.urls.spelling(UrlId(page));
+                    let list: Vec<(&str, f64)> =
+                        lists[at].iter().map(|&(page, score)| (url(page), score)).collect();
+                    write_query(&mut out, &tag, &judged.query.qid, &list)?;
+                }
+                let name = format!("runs/{}/{}/{pages}.run", choice.label(), set + 1);
+                storage.write(&name, &out)?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,79 @@
+//! Judgements of a collection's pages by query: what crawls are measured against.
+
+use std::collections::HashMap;
+
+use super::collection::Collection;
+use crate::evaluate::checkpoints::{JudgedPages, JudgedQuery};
+use crate::evaluate::run::Run;
+use crate::workload::Workload;
+use crate::workload::qrels::Judgement;
+
+/// Queries that can be evaluated, and what was left out.
+#[derive(Default)]
+pub struct Judged {
+    /// Queries of the evaluation workload with at least one relevant page in the collection, by
+    /// qid.
+    pub queries: Vec<JudgedQuery>,
+    /// By page: of how many of them it is a relevant page.
+    pub relevant: Vec<u32>,
+    /// Judgements of URLs that are not in the collection.
+    pub outside: usize,
+    /// Judgements of queries that are not in the workload.
+    pub other_queries: usize,
+}
+
+impl Judged {
+    /// Joins judgements with queries and pages. The last judgement of a query and page wins.
+    pub fn new(collection: &Collection, evaluation: &Workload, judgements: &[Judgement]) -> Self {
+        let mut found = Self { relevant: vec![0; collection.urls.len()], ..Self::default() };
+        let mut by_query: HashMap<&str, HashMap<u32, i32>> = HashMap::new();
+        for query in &evaluation.queries {
+            by_query.insert(&query.qid, HashMap::new());
+        }
+        for judgement in judgements {
+            let Some(pages) = by_query.get_mut(judgement.qid.as_str()) else {
+                found.other_queries += 1;
+                continue;
+            };
+            match collection.page(&judgement.url) {
+                Some(page) => {
+                    pages.insert(page, judgement.grade);
+                }
+                None => found.outside += 1,
+            }
+        }
+        for query in &evaluation.queries {
+            let pages = by_query.remove(query.qid.as_str()).unwrap_or_default();
+            let judged = JudgedPages::new(pages.into_iter().collect());
+            if judged.judged.relevant() == 0 {
+                continue;
+            }
+            for page in judged.relevant() {
+                found.relevant[page as usize] += 1;
+            }
+            found.queries.push(JudgedQuery { query: query.clone(), judged, reranked: Vec::new() });
+        }
+        found
+    }
+
+    /// Lets an external run order the first results of its queries; the number of queries and
+    /// results of it that are used.
+    pub fn rerank(&mut self, collection: &Collection, run: &Run) -> (usize, usize) {
+        let (mut queries, mut results) = (0, 0);
+        for judged in &mut self.queries {
+            let Some(list) = run.queries.get(&judged.query.qid) else { continue };
+            let page = |docid: &str| {
+                let canonical = prospect_index::url::canonical(docid).ok()?;
+                collection.page(&canonical)
+            };
+            let scored =
+                list.iter().filter_map(|result| Some((page(&result.docid)?, result.score)));
+            judged.reranked = scored.collect();
+            judged.reranked.sort_by_key(|(page, _)| *page);
+            judged.reranked.dedup_by_key(|(page, _)| *page);
+            queries += usize::from(!judged.reranked.is_empty());
+            results += judged.reranked.len();
+        }
+        (queries, results)
+    }
+}

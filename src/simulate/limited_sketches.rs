@@ -1,0 +1,93 @@
+//! How much impact is kept when only the sketches of the neediest queries are (Pandey and Olston,
+//! WSDM 2008, sections 6.3 and 6.4).
+//!
+//! The queries are split in two halves at random. Improvability is trained on the outcomes of one
+//! half; of the other, only a fraction of the sketches is kept, the neediest first, and the impact
+//! that the crawl collects for that half is read at one point of the crawl.
+
+use prospect_index::ngram::NgramIndex;
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use super::SimulateError;
+use super::crawl::{Budget, Crawl, Start};
+use super::experiment::{Inputs, web};
+use super::settings::{Settings, SketchSettings};
+use super::truth;
+use crate::cycle::planner::PlanSettings;
+use crate::policy::PolicyChoice;
+use crate::policy::planned::Planned;
+use crate::results::{LimitedPoint, LimitedSketches};
+use crate::sketch::need::Needy;
+use crate::workload::Workload;
+
+/// Stream of the seed that halves the queries; seed sets use low ones.
+const HALVES_STREAM: u64 = 1 << 34;
+
+/// Runs the experiment for a planned policy from the start of the first seed set.
+///
+/// # Errors
+/// The index cannot be read, or the policy cannot be made.
+pub fn run(
+    inputs: &Inputs<'_>,
+    settings: &Settings,
+    sketches: &SketchSettings,
+    choice: &PolicyChoice,
+    start: &Start,
+    progress: &dyn Fn(f64),
+) -> Result<LimitedSketches, SimulateError> {
+    let (trainers, tested) = halves(inputs.planning, settings.seed);
+    let inputs = Inputs { planning: &tested, ..*inputs };
+    let strings = NgramIndex::new(inputs.strings.into_iter().collect())?;
+    let web = web(&inputs, &strings, Some(&trainers));
+    let plan = choice.settings(settings.plan.clone())?;
+    let impact = truth::impact(inputs.collection, &tested, plan.bm25, plan.k)?;
+    let fetchable = inputs.collection.pages - start.crawled.len() as u32;
+    let pages = ((sketches.at * f64::from(fetchable)) as usize).max(1);
+    let budget = Budget { batch: settings.batch.pages(fetchable) as usize, pages };
+    let total: f64 = {
+        let before: f64 = start.crawled.iter().map(|&page| impact[page as usize]).sum();
+        impact.iter().sum::<f64>() - before
+    };
+    let share = |fraction: f64| -> Result<f64, SimulateError> {
+        let needy = Some(Needy::Share(fraction));
+        let mut policy = Planned::new(&web, PlanSettings { needy, ..plan.clone() });
+        let mut crawl = Crawl::start(inputs.collection, start, &mut policy)?;
+        while crawl.step(&mut policy, budget)? {}
+        let order = crawl.into_order();
+        let collected: f64 = order.pages.iter().map(|&page| impact[page as usize]).sum();
+        Ok(if total > 0.0 { collected / total } else { 0.0 })
+    };
+    let full = share(1.0)?;
+    let points = sketches
+        .fractions
+        .iter()
+        .map(|&fraction| {
+            progress(fraction);
+            let impact_share = if fraction >= 1.0 { full } else { share(fraction)? };
+            Ok(LimitedPoint {
+                fraction,
+                sketches: Needy::Share(fraction).of(tested.queries.len()) as u32,
+                impact_share,
+                of_full: if full > 0.0 { impact_share / full } else { 0.0 },
+            })
+        })
+        .collect::<Result<_, SimulateError>>()?;
+    Ok(LimitedSketches { policy: choice.label(), fetched_share: sketches.at, points })
+}
+
+/// The queries in two halves at random, each by qid.
+pub fn halves(workload: &Workload, seed: u64) -> (Workload, Workload) {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(HALVES_STREAM);
+    let mut order: Vec<usize> = (0..workload.queries.len()).collect();
+    order.shuffle(&mut random);
+    let of = |half: &[usize]| {
+        let mut half = half.to_vec();
+        half.sort_unstable();
+        Workload { queries: half.iter().map(|&at| workload.queries[at].clone()).collect() }
+    };
+    let (first, second) = order.split_at(order.len() / 2);
+    (of(first), of(second))
+}
