@@ -6,7 +6,11 @@
 //! which queries need help. [`estimate`] tells what each uncrawled URL would bring, over features
 //! from the link [`graph`] and the n-gram index. [`plan`] picks a batch. [`cycle`] ties them to a
 //! store: it plans, and when the batch has been fetched and ingested it closes the cycle with what
-//! became of it. [`evaluate`] measures runs against judgements. [`cli`] is the command line.
+//! became of it.
+//!
+//! A [`policy`] is an order of crawling; the planner is one of them. [`simulate`] crawls a
+//! collection under any policy, [`evaluate`] measures what it found against judgements, what came
+//! of it are [`results`], and [`report`] shows them. [`cli`] is the command line.
 
 pub mod cli;
 pub mod cycle;
@@ -16,6 +20,7 @@ pub mod graph;
 pub mod ingest;
 pub mod plan;
 pub mod policy;
+pub mod report;
 pub mod results;
 pub mod simulate;
 pub mod sketch;

@@ -10,6 +10,7 @@ mod ingest;
 mod options;
 mod output;
 mod plan;
+mod report;
 
 use std::process::ExitCode;
 
@@ -54,6 +55,8 @@ enum Command {
     Explain(explain::Args),
     /// Measure search runs against judgements, and compare them.
     Evaluate(evaluate::Args),
+    /// Show what simulations found: tables, or one HTML file with charts.
+    Report(report::Args),
     /// Verify a store.
     Check(check::Args),
     /// List the formats that are read and written, and the limits.
@@ -90,6 +93,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Plan(args) => plan::run(args, &cli.global),
         Command::Explain(args) => explain::run(args, &cli.global),
         Command::Evaluate(args) => evaluate::run(args, &cli.global),
+        Command::Report(args) => report::run(args, &cli.global),
         Command::Check(args) => check::run(args, &cli.global),
         Command::Formats => formats::run(&cli.global),
     }

@@ -14,6 +14,7 @@ pub const MAY_USE: &[(&str, &[&str], &str)] = &[
         EVALUATE,
         "it measures what search returns and knows nothing of how pages were picked",
     ),
+    ("report", &["prospect::results"], "a report shows results and decides nothing"),
     ("cycle", CYCLE, "a cycle ties all but input and the command line to a store"),
     ("policy", POLICY, "a policy sees links, quality and the planner; never a metric"),
     ("simulate", SIMULATE, "a simulation knows neither the command line nor the report"),
@@ -107,6 +108,7 @@ const CLI: &[&str] = &[
     "prospect::cycle",
     "prospect::policy",
     "prospect::simulate",
+    "prospect::report",
     "prospect_index",
 ];
 
@@ -144,6 +146,10 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ),
     ("statrs", &["src/evaluate"], "replaced in one place"),
     ("strsim", &["src/evaluate", "src/cli"], "misspelt names are told from those there are"),
+    ("sha2", &["src/report/html"], "a page names its script by hash"),
+    ("base64", &["src/report/html"], "a page names its script by hash"),
+    ("rand", &["src/plan"], "chance has one seeded source"),
+    ("rand_chacha", &["src/plan"], "chance has one seeded source"),
     (
         "url",
         &["index/src/url.rs", "src/ingest", "src/cli"],

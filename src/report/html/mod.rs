@@ -1,0 +1,189 @@
+//! One HTML page for all experiments: tables as HTML, charts drawn by a script of ours from data
+//! that lies in the page.
+//!
+//! The page loads nothing. Its policy (`Content-Security-Policy`) allows the one script and the one
+//! style sheet by their hash and forbids every other source, so that a name which got past
+//! the escaping would still not run. Data stands in a block that browsers do not execute. Without
+//! scripts the tables remain.
+//!
+//! Why charts of our own: plotly.js, as the crate `plotly` carries it, adds 4.7 MB to every report
+//! (6.8 MB through its own interface, which adds `MathJax`), needs inline styles, names tile servers
+//! for maps, and cannot be used from the keyboard. What a report needs is lines, areas, cells and
+//! intervals.
+
+mod data;
+mod escape;
+mod provenance;
+mod tables;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use sha2::{Digest, Sha256};
+
+use self::escape::{escape, isolated};
+use super::glossary;
+use super::number::thousands;
+use crate::results::Summary;
+
+/// The script: its parts share one scope.
+const SCRIPT: &str = concat!(
+    "(() => {\n\"use strict\";\n",
+    include_str!("../assets/dom.js"),
+    include_str!("../assets/axes.js"),
+    include_str!("../assets/figure.js"),
+    include_str!("../assets/lines.js"),
+    include_str!("../assets/shapes.js"),
+    include_str!("../assets/views.js"),
+    include_str!("../assets/curves.js"),
+    include_str!("../assets/details.js"),
+    include_str!("../assets/collection.js"),
+    include_str!("../assets/page.js"),
+    "})();\n"
+);
+const STYLE: &str = include_str!("../assets/report.css");
+
+/// The page.
+///
+/// # Errors
+///
+/// When a value cannot be JSON, which the types of a summary do not allow.
+pub fn page(summaries: &[Summary]) -> Result<String, serde_json::Error> {
+    let title = match summaries {
+        [one] => format!("{}: report of a crawl simulation", one.title),
+        _ => "Report of crawl simulations".to_owned(),
+    };
+    let mut out = head(&title);
+    out += &format!("<header><h1>{}</h1>\n", isolated(&title));
+    out += "<p><button type=\"button\" id=\"theme\" hidden>Theme: as the system</button></p>\n";
+    out +=
+        "<noscript><p class=\"note\">Charts need JavaScript; the tables do not.</p></noscript>\n";
+    out += "</header>\n";
+    out += &contents(summaries);
+    out += "<main>\n";
+    for (at, summary) in summaries.iter().enumerate() {
+        out += &section(summary, at)?;
+    }
+    out += "</main>\n<script type=\"application/json\" id=\"data\">";
+    out += &escape::json(&data::data(summaries))?;
+    out += "</script>\n<script>";
+    out += SCRIPT;
+    out += "</script>\n</body>\n</html>\n";
+    Ok(out)
+}
+
+fn head(title: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         script-src '{}'; style-src '{}'; img-src data: blob:; base-uri 'none'; \
+         form-action 'none'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"referrer\" content=\"no-referrer\">\n\
+         <link rel=\"icon\" href=\"data:,\">\n\
+         <title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n",
+        source_hash(SCRIPT),
+        source_hash(STYLE),
+        escape(title),
+    )
+}
+
+/// What a policy calls an inline source.
+fn source_hash(source: &str) -> String {
+    format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(source.as_bytes())))
+}
+
+/// The parts of a section: end of the id, heading.
+const PARTS: &[(&str, &str)] = &[
+    ("summary", "Areas and speedups"),
+    ("curves", "Curves over pages fetched"),
+    ("kinds", "The same by query kind"),
+    ("queries", "Queries that gained and lost"),
+    ("hosts", "Hosts over time"),
+    ("analyses", "The collection"),
+    ("provenance", "Provenance and definitions"),
+];
+
+/// The parts that a summary has something for.
+fn parts(summary: &Summary) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let (policies, analyses) = (&summary.policies, &summary.analyses);
+    let hosts = policies.iter().any(|policy| !policy.hosts.is_empty());
+    let queries = policies.iter().any(|p| !p.gained.is_empty() || !p.lost.is_empty());
+    let collection = analyses.importance_impact.is_some()
+        || analyses.quality_neighbours.is_some()
+        || !analyses.limited_sketches.is_empty();
+    let kinds = summary.kinds.len() > 1;
+    PARTS.iter().copied().filter(move |(part, _)| match *part {
+        "kinds" => kinds,
+        "queries" => queries,
+        "hosts" => hosts,
+        "analyses" => collection,
+        _ => true,
+    })
+}
+
+fn contents(summaries: &[Summary]) -> String {
+    let mut out = String::from("<nav aria-label=\"Contents\"><ol>\n");
+    for (at, summary) in summaries.iter().enumerate() {
+        let links: Vec<String> = parts(summary)
+            .map(|(part, heading)| format!("<a href=\"#e{at}-{part}\">{heading}</a>"))
+            .collect();
+        out += &format!(
+            "<li><a href=\"#e{at}\">{}</a> <span class=\"parts\">{}</span></li>\n",
+            isolated(&summary.title),
+            links.join(" ")
+        );
+    }
+    out + "</ol></nav>\n"
+}
+
+fn section(summary: &Summary, at: usize) -> Result<String, serde_json::Error> {
+    let mut out = format!(
+        "<section class=\"experiment\" id=\"e{at}\" data-experiment=\"{at}\">\n<h2>{}</h2>\n",
+        isolated(&summary.title)
+    );
+    out += &lead(summary);
+    // The script puts the choice of query kind and the legend here; they stay in sight.
+    out += "<div class=\"controls\" data-view=\"controls\"></div>\n";
+    for (part, heading) in parts(summary) {
+        out += &format!("<section id=\"e{at}-{part}\">\n<h3>{heading}</h3>\n");
+        match part {
+            "summary" => out += &tables::by_kind(summary),
+            "provenance" => out += &provenance::provenance(summary)?,
+            _ => {}
+        }
+        if part != "provenance" {
+            out += &format!("<div class=\"view\" data-view=\"{part}\"></div>\n");
+        }
+        out += "</section>\n";
+    }
+    Ok(out + "</section>\n")
+}
+
+/// The collection and the experiment in two sentences.
+fn lead(summary: &Summary) -> String {
+    let collection = &summary.collection;
+    let count = |number: u32| thousands(number.into());
+    let mut out = format!(
+        "<p>{} pages on {} hosts with {} links; {} of the pages are relevant to one of {} queries \
+         ({} were planned for). ",
+        count(collection.pages),
+        count(collection.hosts),
+        thousands(collection.links),
+        count(collection.relevant_pages),
+        count(collection.evaluation_queries),
+        count(collection.planning_queries),
+    );
+    if collection.crawled_before > 0 {
+        out += &format!("{} pages are crawled before. ", count(collection.crawled_before));
+    }
+    let baseline = match &summary.baseline {
+        Some(name) => format!("compared with {}", isolated(name)),
+        None => "without a baseline".to_owned(),
+    };
+    out += &format!(
+        "{} policies, {baseline}, over {} seed sets.</p>\n",
+        summary.policies.len(),
+        glossary::seed_sets(summary)
+    );
+    out
+}

@@ -1,0 +1,15 @@
+//! The report: what simulations found, for readers. [`read`] takes a `summary.json`, [`terminal`]
+//! makes tables of it for a terminal, [`figures`] the same as JSON, and [`html`] one page with
+//! charts that opens anywhere, offline.
+//!
+//! It turns [`Summary`](crate::results::Summary) values into texts and decides nothing: no figure
+//! is computed here but for rounding. It opens no file and knows no clock, so the same summaries
+//! give the same bytes. What policies, metrics and tests are called and mean for a reader is in
+//! [`glossary`].
+
+pub mod figures;
+pub mod glossary;
+pub mod html;
+pub mod number;
+pub mod read;
+pub mod terminal;

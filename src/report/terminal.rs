@@ -1,0 +1,188 @@
+//! The summary of an experiment as tables for a terminal, at most [`WIDTH`] columns wide where
+//! names allow. Text only; who prints it is the command line.
+
+use super::glossary;
+use super::number::{decimals, excludes, fixed, thousands, with_interval};
+use crate::results::{Interval, KindSummary, Summary};
+
+/// Columns of text.
+pub const WIDTH: usize = 100;
+/// Characters of a policy's name.
+const NAME_WIDTH: usize = 30;
+
+/// A column: heading, then one cell a policy.
+struct Column {
+    heading: String,
+    cells: Vec<String>,
+}
+
+impl Column {
+    fn width(&self) -> usize {
+        let cells = self.cells.iter().map(|cell| width(cell)).max().unwrap_or(0);
+        cells.max(width(&self.heading))
+    }
+}
+
+/// The tables of an experiment: of one query kind, or of every one.
+pub fn tables(summary: &Summary, kind: Option<&str>) -> String {
+    let mut out = heading(summary);
+    for (at, name) in summary.kinds.iter().enumerate() {
+        if kind.is_none_or(|kind| kind == name) {
+            out.push('\n');
+            out.push_str(&table(summary, at));
+        }
+    }
+    out.push_str(&legend(summary));
+    out
+}
+
+fn heading(summary: &Summary) -> String {
+    let (made, collection) = (&summary.provenance, &summary.collection);
+    let baseline = summary.baseline.as_deref().map_or("none".to_owned(), |name| clean(name, WIDTH));
+    let mut out = format!("{}\n", clean(&summary.title, WIDTH));
+    out += &format!(
+        "  {} pages on {} hosts; {} queries; {} seed sets; baseline {baseline}\n",
+        thousands(collection.pages.into()),
+        thousands(collection.hosts.into()),
+        thousands(collection.evaluation_queries.into()),
+        glossary::seed_sets(summary),
+    );
+    out += &format!(
+        "  prospect {}, config {}, seed {}, BM25 k1 {} b {}, lists of {}\n",
+        clean(&made.version, 20),
+        clean(&made.config_hash, 20),
+        made.seed,
+        made.k1,
+        made.b,
+        made.k,
+    );
+    out
+}
+
+fn table(summary: &Summary, kind: usize) -> String {
+    let of_kind: Vec<&KindSummary> = summary.policies.iter().map(|p| &p.kinds[kind]).collect();
+    let queries = of_kind.first().map_or(0, |kind| kind.queries);
+    let mut out =
+        format!("queries: {} ({})\n", clean(&summary.kinds[kind], 40), thousands(queries.into()));
+    let first = names(summary);
+    let mut columns = vec![fetched(summary)];
+    columns.extend((0..summary.metrics.len()).map(|metric| area(summary, &of_kind, metric)));
+    columns.push(speedup("speedup relevant", &of_kind, |kind| kind.speedup_relevant.as_ref()));
+    columns.push(speedup("speedup impact", &of_kind, |kind| kind.speedup_impact.as_ref()));
+    // As many columns side by side as fit; the rest follows below, under the names again.
+    let mut rest = columns.as_slice();
+    while !rest.is_empty() {
+        let mut total = first.width();
+        let mut fit = 0;
+        while fit < rest.len() && (fit == 0 || total + 2 + rest[fit].width() <= WIDTH) {
+            total += 2 + rest[fit].width();
+            fit += 1;
+        }
+        out += &rows(&first, &rest[..fit]);
+        rest = &rest[fit..];
+        if !rest.is_empty() {
+            out.push('\n');
+        }
+    }
+    out
+}
+
+fn names(summary: &Summary) -> Column {
+    let cells = summary.policies.iter().map(|policy| {
+        let name = clean(&policy.name, NAME_WIDTH);
+        if policy.oracle { format!("{name} oracle") } else { name }
+    });
+    Column { heading: "policy".to_owned(), cells: cells.collect() }
+}
+
+fn fetched(summary: &Summary) -> Column {
+    let cells = summary.policies.iter().map(|policy| {
+        let (least, most) = (policy.fetched.iter().min(), policy.fetched.iter().max());
+        match (least, most) {
+            (Some(least), Some(most)) if least != most => {
+                format!("{}-{}", thousands((*least).into()), thousands((*most).into()))
+            }
+            (_, most) => thousands(most.copied().unwrap_or(0).into()),
+        }
+    });
+    Column { heading: "fetched".to_owned(), cells: cells.collect() }
+}
+
+fn area(summary: &Summary, of_kind: &[&KindSummary], metric: usize) -> Column {
+    let curves = || of_kind.iter().map(|kind| &kind.curves[metric]);
+    let decimals = decimals(curves().map(|curve| curve.area.mean));
+    let cells = curves().map(|curve| {
+        let marked = curve.area_gain.as_ref().is_some_and(|gain| excludes(gain, 0.0));
+        format!("{}{}", with_interval(&curve.area, decimals), if marked { '*' } else { ' ' })
+    });
+    Column { heading: clean(&summary.metrics[metric], 24) + " ", cells: cells.collect() }
+}
+
+fn speedup(
+    heading: &str,
+    of_kind: &[&KindSummary],
+    of: impl Fn(&KindSummary) -> Option<&Interval>,
+) -> Column {
+    let cells = of_kind.iter().map(|kind| match of(kind) {
+        None => "- ".to_owned(),
+        Some(interval) => {
+            let mark = if excludes(interval, 1.0) { '*' } else { ' ' };
+            // Two decimals: the third is never more than noise of the seeds.
+            let ends = interval.low.zip(interval.high).map_or(String::new(), |(low, high)| {
+                format!(" [{}, {}]", fixed(low, 2), fixed(high, 2))
+            });
+            format!("{}{ends}{mark}", fixed(interval.mean, 2))
+        }
+    });
+    Column { heading: format!("{heading} "), cells: cells.collect() }
+}
+
+fn rows(first: &Column, columns: &[Column]) -> String {
+    let mut out = String::new();
+    let mut row = |name: &str, cells: &mut dyn Iterator<Item = (&str, usize)>| {
+        let mut line = format!("  {name}{}", " ".repeat(first.width() - width(name)));
+        for (cell, column) in cells {
+            line += &" ".repeat(2 + column - width(cell));
+            line += cell;
+        }
+        out += line.trim_end();
+        out.push('\n');
+    };
+    row(&first.heading, &mut columns.iter().map(|c| (c.heading.as_str(), c.width())));
+    for (at, name) in first.cells.iter().enumerate() {
+        row(name, &mut columns.iter().map(|c| (c.cells[at].as_str(), c.width())));
+    }
+    out
+}
+
+fn legend(summary: &Summary) -> String {
+    let mut out = String::from("\n  metrics: mean height of the curve over pages fetched");
+    if glossary::seed_sets(summary) > 1 {
+        out += ", 95 % interval over seed sets";
+    }
+    out.push('\n');
+    if let Some(baseline) = &summary.baseline {
+        let baseline = clean(baseline, NAME_WIDTH);
+        out += &format!(
+            "  * differs from {baseline}: metrics by a paired bootstrap over queries, speedups by \
+             their interval;\n    without it: not told apart, or not tested\n"
+        );
+    }
+    out
+}
+
+/// Characters of `text`; names of policies are Latin.
+fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// Text that cannot move the cursor, cut to `most` characters.
+fn clean(text: &str, most: usize) -> String {
+    let mut out: String =
+        text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(most + 1).collect();
+    if width(&out) > most {
+        out = out.chars().take(most.saturating_sub(1)).collect();
+        out.push('…');
+    }
+    out
+}

@@ -1,0 +1,194 @@
+//! A headless Chromium for tests of pages, over its debugging pipe: no driver, no port, no crate.
+//!
+//! `PROSPECT_CHROMIUM` names the browser; without it the usual names are looked up in `PATH`. Where
+//! there is none a test says that it is skipped.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// Longest wait for an answer; a loaded machine starts a browser in some seconds.
+const PATIENCE: Duration = Duration::from_mins(1);
+const NAMES: &[&str] = &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/// A browser with one page.
+pub struct Browser {
+    child: Child,
+    commands: ChildStdin,
+    messages: Receiver<Value>,
+    session: Option<String>,
+    last_id: u64,
+    /// What the page reported, oldest first.
+    pub events: Vec<Value>,
+    _profile: TempDir,
+}
+
+/// The browser of this machine. One that is named must be there.
+pub fn find() -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("PROSPECT_CHROMIUM") {
+        let named = PathBuf::from(named);
+        assert!(named.is_file(), "PROSPECT_CHROMIUM names {}, which is no file", named.display());
+        return Some(named);
+    }
+    let path = std::env::var_os("PATH")?;
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    NAMES.iter().flat_map(|name| folders.iter().map(move |f| f.join(name))).find(|p| p.is_file())
+}
+
+impl Browser {
+    /// Starts `program` with an empty profile.
+    pub fn start(program: &Path) -> Self {
+        let profile = tempfile::tempdir().unwrap();
+        // The pipe is file descriptors 3 and 4, which a shell makes of the usual ones.
+        let mut child = Command::new("sh")
+            .args(["-c", "exec \"$@\" 3<&0 4>&1 0</dev/null 1>&2", "sh"])
+            .arg(program)
+            .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic"])
+            .args(["--no-first-run", "--disable-background-networking", "--disable-sync"])
+            .args(["--disable-component-update", "--disable-dev-shm-usage"])
+            .arg(format!("--user-data-dir={}", profile.path().display()))
+            .args(["--remote-debugging-pipe", "about:blank"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the browser starts");
+        let commands = child.stdin.take().unwrap();
+        let mut answers = BufReader::new(child.stdout.take().unwrap());
+        let (send, messages) = channel();
+        std::thread::spawn(move || {
+            let mut message = Vec::new();
+            while answers.read_until(0, &mut message).is_ok_and(|length| length > 0) {
+                let Ok(value) = serde_json::from_slice(&message[..message.len() - 1]) else {
+                    break;
+                };
+                if send.send(value).is_err() {
+                    break;
+                }
+                message.clear();
+            }
+        });
+        let (session, events) = (None, Vec::new());
+        let mut browser =
+            Self { child, commands, messages, session, last_id: 0, events, _profile: profile };
+        browser.attach();
+        browser
+    }
+
+    fn attach(&mut self) {
+        let page = self.send("Target.createTarget", &json!({ "url": "about:blank" }));
+        let of_page = json!({ "targetId": page["targetId"], "flatten": true });
+        let attached = self.send("Target.attachToTarget", &of_page);
+        self.session = Some(attached["sessionId"].as_str().unwrap().to_owned());
+        for domain in ["Page", "Runtime", "Log", "Network"] {
+            self.send(&format!("{domain}.enable"), &json!({}));
+        }
+        self.size(1366, 768);
+    }
+
+    /// Sends a command and waits for its result.
+    #[track_caller]
+    pub fn send(&mut self, method: &str, parameters: &Value) -> Value {
+        self.last_id += 1;
+        let id = self.last_id;
+        let mut command = json!({ "id": id, "method": method, "params": parameters });
+        if let Some(session) = &self.session {
+            command["sessionId"] = session.as_str().into();
+        }
+        self.commands.write_all(format!("{command}\0").as_bytes()).expect("the browser listens");
+        loop {
+            let message = self.messages.recv_timeout(PATIENCE);
+            let message = message.unwrap_or_else(|error| panic!("{method}: no answer: {error}"));
+            if message["id"] == id {
+                assert!(message["error"].is_null(), "{method}: {}", message["error"]);
+                return message["result"].clone();
+            }
+            self.events.push(message);
+        }
+    }
+
+    /// Size of the window.
+    pub fn size(&mut self, width: u32, height: u32) {
+        let size =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        self.send("Emulation.setDeviceMetricsOverride", &size);
+    }
+
+    /// Opens a file and waits until its script is through; events of before are forgotten.
+    pub fn open(&mut self, file: &Path) {
+        self.events.clear();
+        self.send("Page.navigate", &json!({ "url": format!("file://{}", file.display()) }));
+        let ready = "document.readyState === 'complete' && location.protocol === 'file:'";
+        self.wait_until(ready);
+    }
+
+    /// The value of a JavaScript expression.
+    #[track_caller]
+    pub fn value(&mut self, expression: &str) -> Value {
+        let question = json!({ "expression": expression, "returnByValue": true });
+        let answer = self.send("Runtime.evaluate", &question);
+        assert!(answer["exceptionDetails"].is_null(), "{expression}: {answer}");
+        answer["result"]["value"].clone()
+    }
+
+    /// Waits until an expression is true.
+    #[track_caller]
+    pub fn wait_until(&mut self, expression: &str) {
+        let start = Instant::now();
+        while self.value(expression) != true {
+            assert!(start.elapsed() < PATIENCE, "never true: {expression}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Presses and lets go of a key.
+    pub fn press(&mut self, key: &str) {
+        for kind in ["keyDown", "keyUp"] {
+            let event = json!({ "type": kind, "key": key, "code": key });
+            self.send("Input.dispatchKeyEvent", &event);
+        }
+    }
+
+    /// Errors of the page, dialogs, and addresses that it asked for besides itself.
+    pub fn complaints(&self) -> Vec<String> {
+        let bad = |event: &&Value| match event["method"].as_str().unwrap_or_default() {
+            "Runtime.exceptionThrown" | "Page.javascriptDialogOpening" | "Log.entryAdded" => true,
+            "Runtime.consoleAPICalled" => event["params"]["type"] != "log",
+            "Network.requestWillBeSent" => {
+                let url = event["params"]["request"]["url"].as_str().unwrap_or_default();
+                !url.starts_with("file://") && !url.starts_with("data:")
+            }
+            _ => false,
+        };
+        self.events.iter().filter(bad).map(ToString::to_string).collect()
+    }
+
+    /// Addresses of files that were asked for.
+    pub fn files(&self) -> usize {
+        let asked = |event: &&Value| {
+            let url = event["params"]["request"]["url"].as_str().unwrap_or_default();
+            event["method"] == "Network.requestWillBeSent" && url.starts_with("file://")
+        };
+        self.events.iter().filter(asked).count()
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let close = json!({ "id": self.last_id + 1, "method": "Browser.close" });
+        let _ = self.commands.write_all(format!("{close}\0").as_bytes());
+        for _ in 0..100 {
+            if matches!(self.child.try_wait(), Ok(Some(_))) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
