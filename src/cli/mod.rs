@@ -11,6 +11,7 @@ mod options;
 mod output;
 mod plan;
 mod report;
+mod simulate;
 
 use std::process::ExitCode;
 
@@ -53,6 +54,8 @@ enum Command {
     Plan(plan::Args),
     /// Tell why a URL is planned or not.
     Explain(explain::Args),
+    /// Crawl a collection under any policy, and measure what came of it.
+    Simulate(Box<simulate::Args>),
     /// Measure search runs against judgements, and compare them.
     Evaluate(evaluate::Args),
     /// Show what simulations found: tables, or one HTML file with charts.
@@ -92,6 +95,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Ingest(args) => ingest::run(args, &cli.global),
         Command::Plan(args) => plan::run(args, &cli.global),
         Command::Explain(args) => explain::run(args, &cli.global),
+        Command::Simulate(args) => simulate::run(args, &cli.global),
         Command::Evaluate(args) => evaluate::run(args, &cli.global),
         Command::Report(args) => report::run(args, &cli.global),
         Command::Check(args) => check::run(args, &cli.global),

@@ -11,6 +11,8 @@ use super::Global;
 use crate::cycle::{CycleError, Refreshes};
 use crate::evaluate::EvaluateError;
 use crate::ingest::IngestError;
+use crate::policy::PolicyError;
+use crate::simulate::SimulateError;
 use crate::workload::WorkloadError;
 
 /// A command that ended badly.
@@ -61,6 +63,26 @@ impl From<EvaluateError> for Failure {
     fn from(error: EvaluateError) -> Self {
         let hint = error.hint().map(str::to_owned);
         Self { error: error.into(), hint, code: 1 }
+    }
+}
+
+impl From<SimulateError> for Failure {
+    fn from(error: SimulateError) -> Self {
+        match error {
+            SimulateError::Ingest(error) => error.into(),
+            SimulateError::Store(error) => error.into(),
+            SimulateError::Evaluate(error) => error.into(),
+            SimulateError::Policy(PolicyError::Plan(error)) => error.into(),
+            SimulateError::Policy(PolicyError::Replay) => {
+                let hint = "remove the folder of the results, and run the experiment again";
+                Self::input(error, hint)
+            }
+            SimulateError::NoPages => Self::input(error, "check what --corpus or --store names"),
+            SimulateError::Option(error) => {
+                Self::input(error, "`prospect policies` lists policies and their options")
+            }
+            SimulateError::Ngram(error) => Self::ours(error),
+        }
     }
 }
 

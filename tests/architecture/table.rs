@@ -145,6 +145,7 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
         "chance has one seeded source",
     ),
     ("statrs", &["src/evaluate"], "replaced in one place"),
+    ("toml", &["src/cli/simulate"], "experiments are written as files on the command line only"),
     ("strsim", &["src/evaluate", "src/cli"], "misspelt names are told from those there are"),
     ("sha2", &["src/report/html"], "a page names its script by hash"),
     ("base64", &["src/report/html"], "a page names its script by hash"),

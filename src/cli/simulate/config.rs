@@ -1,0 +1,288 @@
+//! An experiment as people write it: a TOML file, or the same by flags. One definition gives both:
+//! a key of the file is a flag without its dashes.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::cli::output::Failure;
+
+/// Every setting, as given. A flag wins over the file.
+#[derive(clap::Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(super) struct Config {
+    /// Title of the experiment.
+    #[arg(long, value_name = "TEXT")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) title: Option<String>,
+    /// Files of the collection, in any format that `prospect ingest` reads.
+    #[arg(long, value_name = "FILE", value_delimiter = ',')]
+    #[serde(deserialize_with = "list", skip_serializing_if = "Vec::is_empty")]
+    pub(super) corpus: Vec<String>,
+    /// The pages of a store are the collection.
+    #[arg(long, value_name = "DIR", conflicts_with = "corpus")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) store: Option<String>,
+    /// URL that HTML files of the collection were served at.
+    #[arg(long, value_name = "URL")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) base_url: Option<String>,
+    /// Queries to plan for: TSV, JSON lines or TREC topics.
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) workload: Option<String>,
+    /// Queries to evaluate with, if they are others.
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) eval_workload: Option<String>,
+    /// Judgements: `qid 0 url grade` a line. Without them only impact is measured.
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) qrels: Option<String>,
+    /// Quality of pages: `url<TAB>log-probability` a line.
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) quality: Option<String>,
+    /// A TREC run whose scores order the first 100 results of each query anew.
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rerank: Option<String>,
+    /// Policies, or `all`; with options such as `hybrid+needy=0.1`. See `prospect policies`.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    #[serde(deserialize_with = "list", skip_serializing_if = "Vec::is_empty")]
+    pub(super) policy: Vec<String>,
+    /// Files of seed URLs, one a set; or `random:50`, or `per-host:1`.
+    #[arg(long, value_name = "FILES|random:N|per-host:N", value_delimiter = ',')]
+    #[serde(deserialize_with = "list", skip_serializing_if = "Vec::is_empty")]
+    pub(super) seeds: Vec<String>,
+    /// Seed sets; as many as there are files of seeds, else 1.
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) seed_sets: Option<u32>,
+    /// Seed of everything random; 1.
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) seed: Option<u64>,
+    /// Pages crawled before the first batch, without link discovery: a file of URLs, or `share:0.9`.
+    #[arg(long, value_name = "FILE|share:P")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) crawled: Option<String>,
+    /// Share of the uncrawled pages of most in-links that is crawled too, such as 20%.
+    #[arg(long, value_name = "SHARE", requires = "crawled")]
+    #[serde(deserialize_with = "scalar", skip_serializing_if = "Option::is_none")]
+    pub(super) promote: Option<String>,
+    /// Pages per batch: a number, or a share such as 1% (the default).
+    #[arg(long, value_name = "N|SHARE")]
+    #[serde(deserialize_with = "scalar", skip_serializing_if = "Option::is_none")]
+    pub(super) batch: Option<String>,
+    /// Pages to fetch at most: a number or a share.
+    #[arg(long, value_name = "N|SHARE")]
+    #[serde(deserialize_with = "scalar", skip_serializing_if = "Option::is_none")]
+    pub(super) max_pages: Option<String>,
+    /// Where crawls are evaluated; 1%, 2% and every 5 % by default.
+    #[arg(long, value_name = "N|SHARE", value_delimiter = ',')]
+    #[serde(deserialize_with = "list", skip_serializing_if = "Vec::is_empty")]
+    pub(super) checkpoints: Vec<String>,
+    /// Links out of the collection: `drop` (the default), or `charge` them to the budget.
+    #[arg(long, value_name = "HOW")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) outside: Option<String>,
+    /// Length of result lists; 10.
+    #[arg(long, value_name = "K")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) top: Option<usize>,
+    /// BM25's k1; 0.9.
+    #[arg(long, value_name = "K1", allow_negative_numbers = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) k1: Option<f64>,
+    /// BM25's b; 0.4.
+    #[arg(long, value_name = "B", allow_negative_numbers = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) b: Option<f64>,
+    /// The policy that others are compared with; `bfs`.
+    #[arg(long, value_name = "NAME")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) baseline: Option<String>,
+    /// Level of significance; 0.01.
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) significance: Option<f64>,
+    /// TREC runs to write: `none` (the default), `last` checkpoint, or `all`.
+    #[arg(long, value_name = "WHICH")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) runs: Option<String>,
+    /// Shares of the sketches to keep, for the experiment of limited sketches; 1 is all.
+    #[arg(long, value_name = "SHARES", value_delimiter = ',')]
+    #[serde(deserialize_with = "list", skip_serializing_if = "Vec::is_empty")]
+    pub(super) sketches: Vec<String>,
+    /// Share of the uncrawled pages fetched at which their impact is read; 20%.
+    #[arg(long, value_name = "SHARE")]
+    #[serde(deserialize_with = "scalar", skip_serializing_if = "Option::is_none")]
+    pub(super) sketches_at: Option<String>,
+}
+
+/// One value or a list of them, numbers as they are written.
+fn list<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Given {
+        One(Scalar),
+        Many(Vec<Scalar>),
+    }
+    Ok(match Given::deserialize(input)? {
+        Given::One(one) => one.text().split(',').map(|part| part.trim().to_owned()).collect(),
+        Given::Many(many) => many.iter().map(Scalar::text).collect(),
+    })
+}
+
+fn scalar<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
+    Scalar::deserialize(input).map(|value| Some(value.text()))
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Scalar {
+    Text(String),
+    Whole(i64),
+    Number(f64),
+}
+
+impl Scalar {
+    fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Whole(number) => number.to_string(),
+            Self::Number(number) => number.to_string(),
+        }
+    }
+}
+
+/// Key under which a file holds experiments of its own, each over the settings beside it.
+const EXPERIMENTS: &str = "experiment";
+/// Key that names an experiment: its folder below the output.
+const NAME: &str = "name";
+
+/// The experiments of a file with their names; one without a name if it holds no list.
+pub(super) fn read(path: &Path, text: &str) -> Result<Vec<(String, Config)>, Failure> {
+    let mut base: toml::Table = text.parse().map_err(|error| broken(path, &error))?;
+    let experiments = match base.remove(EXPERIMENTS) {
+        None => {
+            // From the text, so that an error names its line.
+            let config = toml::from_str(text).map_err(|error| broken(path, &error))?;
+            return Ok(vec![(String::new(), rooted(config, path))]);
+        }
+        Some(toml::Value::Array(experiments)) => experiments,
+        Some(_) => {
+            let error = anyhow::anyhow!("{}: `experiment` is no list", path.display());
+            return Err(Failure::input(error, "write each experiment below [[experiment]]"));
+        }
+    };
+    let mut configs = Vec::new();
+    for (number, own) in experiments.into_iter().enumerate() {
+        let toml::Value::Table(mut own) = own else { continue };
+        let name = match own.remove(NAME) {
+            Some(toml::Value::String(name)) if is_folder(&name) => name,
+            _ => (number + 1).to_string(),
+        };
+        let mut table = base.clone();
+        table.extend(own);
+        let config = table.try_into().map_err(|error| broken(path, &error))?;
+        configs.push((name, rooted(config, path)));
+    }
+    Ok(configs)
+}
+
+fn is_folder(name: &str) -> bool {
+    let plain = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+    !name.is_empty() && !name.starts_with('.') && name.chars().all(plain)
+}
+
+/// Paths of a file are relative to its folder.
+fn rooted(mut config: Config, file: &Path) -> Config {
+    let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) else {
+        return config;
+    };
+    let join = |path: &mut String| *path = folder.join(&*path).to_string_lossy().into_owned();
+    config.corpus.iter_mut().for_each(join);
+    for seeds in &mut config.seeds {
+        if !is_rule(seeds) {
+            join(seeds);
+        }
+    }
+    if let Some(crawled) = config.crawled.as_mut().filter(|crawled| !is_rule(crawled)) {
+        join(crawled);
+    }
+    let Config { store, workload, eval_workload, qrels, quality, rerank, .. } = &mut config;
+    for path in [store, workload, eval_workload, qrels, quality, rerank] {
+        path.iter_mut().for_each(join);
+    }
+    config
+}
+
+/// Whether seeds or crawled pages are given by a rule, and not by a file.
+pub(super) fn is_rule(given: &str) -> bool {
+    ["random:", "per-host:", "share:"].iter().any(|rule| given.starts_with(rule))
+}
+
+/// Settings of `flags` where they are given, else of the file.
+pub(super) fn over(flags: &Config, file: Config) -> Result<Config, Failure> {
+    let table = |config: &Config| toml::Table::try_from(config).map_err(Failure::ours);
+    let mut merged = table(&file)?;
+    merged.extend(table(flags)?);
+    merged.try_into().map_err(Failure::ours)
+}
+
+/// A file that is no experiment: what is wrong, where, and which key was meant.
+fn broken(path: &Path, error: &toml::de::Error) -> Failure {
+    let message = error.to_string();
+    let hint = match unknown_key(error.message()) {
+        Some((given, near)) => format!("there is no key {given}; did you mean {near}?"),
+        None => "`prospect simulate --help` lists the keys: a flag without its dashes".to_owned(),
+    };
+    Failure::input(anyhow::anyhow!("{}: {}", path.display(), message.trim_end()), hint)
+}
+
+/// The key that was given and the nearest there is, out of serde's message.
+fn unknown_key(message: &str) -> Option<(String, String)> {
+    let rest = message.strip_prefix("unknown field ")?;
+    let mut names = rest.split('`').skip(1).step_by(2);
+    let given = names.next()?;
+    let distance = |name: &&str| (strsim::osa_distance(given, name), (*name).to_owned());
+    Some((given.to_owned(), names.min_by_key(distance)?.to_owned()))
+}
+
+/// The paths of a list.
+pub(super) fn paths(given: &[String]) -> Vec<PathBuf> {
+    given.iter().map(PathBuf::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_says_what_flags_say() {
+        let text =
+            "corpus = 'pages.jsonl'\npolicy = 'bfs, qmin'\nbatch = 1\ncheckpoints = ['1%', 100]\n";
+        let configs = read(Path::new("dir/run.toml"), text).unwrap();
+        let config = &configs[0].1;
+        assert_eq!(config.corpus, ["dir/pages.jsonl"]);
+        assert_eq!(config.policy, ["bfs", "qmin"]);
+        assert_eq!(config.batch.as_deref(), Some("1"));
+        assert_eq!(config.checkpoints, ["1%", "100"]);
+        let flags = Config { batch: Some("2%".to_owned()), ..Config::default() };
+        let merged = over(&flags, config.clone()).unwrap();
+        assert_eq!((merged.batch.as_deref(), merged.policy.len()), (Some("2%"), 2));
+    }
+
+    #[test]
+    fn experiments_share_what_stands_beside_them() {
+        let text = "policy = ['bfs']\n[[experiment]]\nname = 'a'\nbatch = 1\n[[experiment]]\npolicy = 'dfs'\n";
+        let configs = read(Path::new("run.toml"), text).unwrap();
+        let found: Vec<_> = configs
+            .iter()
+            .map(|(name, config)| (name.as_str(), config.policy[0].as_str()))
+            .collect();
+        assert_eq!(found, [("a", "bfs"), ("2", "dfs")]);
+    }
+}

@@ -1,0 +1,301 @@
+//! From what was given to a validated experiment.
+
+use std::path::Path;
+
+use prospect_index::url;
+
+use super::config::{Config, is_rule};
+use crate::cli::output::Failure;
+use crate::cycle::planner::PlanSettings;
+use crate::policy::{OptionError, POLICIES, PolicyChoice};
+use crate::simulate::collection::Outside;
+use crate::simulate::settings::{Amount, Runs, Settings, SketchSettings, default_checkpoints};
+use crate::simulate::start::{Crawled, Seeds};
+use crate::workload::open_text;
+
+/// Files that say where crawls start, with their contents, for the hash of the experiment.
+pub(super) type StartFiles = Vec<(&'static str, String)>;
+
+/// The experiment. `quality` tells whether there are scores, `queries` whether there is a workload.
+pub(super) fn settings(config: &Config, quality: bool) -> Result<(Settings, StartFiles), Failure> {
+    let mut files = Vec::new();
+    let seeds = seeds(config, &mut files)?;
+    let lists = if let Seeds::Lists(lists) = &seeds { lists.len() as u32 } else { 0 };
+    let sets = config.seed_sets.unwrap_or(lists.max(1));
+    if sets == 0 || (lists > 0 && sets > lists && config.crawled.is_none()) {
+        let error = anyhow::anyhow!("{sets} seed sets, and {lists} files of seeds");
+        return Err(Failure::input(error, "name one file of seeds for each set"));
+    }
+    let mut plan = PlanSettings::new(1);
+    plan.k = config.top.unwrap_or(plan.k);
+    plan.bm25.k1 = number("k1", config.k1, plan.bm25.k1, 0.0, 1e9)?;
+    plan.bm25.b = number("b", config.b, plan.bm25.b, 0.0, 1.0)?;
+    if plan.k == 0 || plan.k > 1000 {
+        let error = anyhow::anyhow!("top is {}; it must lie between 1 and 1000", plan.k);
+        return Err(Failure::input(error, "for example --top 10"));
+    }
+    let settings = Settings {
+        policies: policies(config, quality)?,
+        seeds,
+        sets,
+        seed: config.seed.unwrap_or(1),
+        crawled: crawled(config, &mut files)?,
+        promote: config.promote.as_deref().map_or(Ok(0.0), |given| share("promote", given))?,
+        batch: amount("batch", config.batch.as_deref().unwrap_or("1%"))?,
+        max_pages: config
+            .max_pages
+            .as_deref()
+            .map(|given| amount("max-pages", given))
+            .transpose()?,
+        checkpoints: checkpoints(config)?,
+        outside: outside(config)?,
+        plan,
+        baseline: config.baseline.clone().unwrap_or_else(|| "bfs".to_owned()),
+        significance: number("significance", config.significance, 0.01, 0.0, 1.0)?,
+        runs: runs(config)?,
+        sketches: sketches(config)?,
+    };
+    Ok((settings, files))
+}
+
+/// The settings in full, as provenance. Files are named without folders: their contents are hashed.
+pub(super) fn as_json(config: &Config, settings: &Settings) -> serde_json::Value {
+    let bare = |given: &String| {
+        if is_rule(given) {
+            return given.clone();
+        }
+        Path::new(given).file_name().map_or(given.clone(), |n| n.to_string_lossy().into_owned())
+    };
+    let file = |given: &Option<String>| given.as_ref().map(bare);
+    let labels: Vec<String> = settings.policies.iter().map(PolicyChoice::label).collect();
+    let amount = |amount: Amount| match amount {
+        Amount::Pages(pages) => serde_json::json!(pages),
+        Amount::Share(share) => serde_json::json!(format!("{}%", (share * 1e6).round() / 1e4)),
+    };
+    serde_json::json!({
+        "corpus": config.corpus.iter().map(bare).collect::<Vec<_>>(),
+        "store": file(&config.store),
+        "workload": file(&config.workload),
+        "eval-workload": file(&config.eval_workload),
+        "qrels": file(&config.qrels),
+        "quality": file(&config.quality),
+        "rerank": file(&config.rerank),
+        "policy": labels,
+        "seeds": config.seeds.iter().map(bare).collect::<Vec<_>>(),
+        "seed-sets": settings.sets,
+        "seed": settings.seed,
+        "crawled": file(&config.crawled),
+        "promote": settings.promote,
+        "batch": amount(settings.batch),
+        "max-pages": settings.max_pages.map(amount),
+        "checkpoints": settings.checkpoints.iter().map(|&at| amount(at)).collect::<Vec<_>>(),
+        "outside": settings.outside,
+        "top": settings.plan.k,
+        "k1": settings.plan.bm25.k1,
+        "b": settings.plan.bm25.b,
+        "baseline": settings.baseline,
+        "significance": settings.significance,
+        "runs": settings.runs,
+        "sketches": settings.sketches,
+        "plan": settings.plan.estimate,
+    })
+}
+
+fn policies(config: &Config, quality: bool) -> Result<Vec<PolicyChoice>, Failure> {
+    let mut choices: Vec<PolicyChoice> = Vec::new();
+    let planned = config.workload.is_some();
+    for given in &config.policy {
+        if given == "all" {
+            let fits = POLICIES.iter().filter(|kind| quality || !kind.needs_quality());
+            for kind in fits.filter(|kind| planned || !kind.is_planned()) {
+                choices.push(PolicyChoice::parse(kind.name).map_err(|error| wrong(&error))?);
+            }
+        } else {
+            choices.push(PolicyChoice::parse(given.trim()).map_err(|error| wrong(&error))?);
+        }
+    }
+    if choices.is_empty() {
+        let error = anyhow::anyhow!("no policy is named");
+        return Err(Failure::input(
+            error,
+            "for example --policy bfs,qmin,prospect, or --policy all",
+        ));
+    }
+    for choice in &choices {
+        if choice.kind.needs_quality() && !quality {
+            let error = anyhow::anyhow!("policy {} needs quality scores", choice.label());
+            return Err(Failure::input(error, "give them with --quality FILE"));
+        }
+        if choice.kind.is_planned() && !planned {
+            let error = anyhow::anyhow!("policy {} plans for queries", choice.label());
+            return Err(Failure::input(error, "give them with --workload FILE"));
+        }
+    }
+    let mut labels: Vec<String> = choices.iter().map(PolicyChoice::label).collect();
+    labels.sort_unstable();
+    if let Some(pair) = labels.windows(2).find(|pair| pair[0] == pair[1]) {
+        let error = anyhow::anyhow!("policy {} is named twice", pair[0]);
+        return Err(Failure::input(error, "name each policy once; options make another of it"));
+    }
+    Ok(choices)
+}
+
+fn wrong(error: &OptionError) -> Failure {
+    let hint = match error {
+        OptionError::Policy { name } => {
+            let near = POLICIES.iter().min_by_key(|kind| strsim::osa_distance(name, kind.name));
+            let near = near.map_or("bfs", |kind| kind.name);
+            format!("did you mean {near}? `prospect policies` lists them all")
+        }
+        _ => "`prospect policies` lists policies and their options".to_owned(),
+    };
+    Failure::input(anyhow::anyhow!("{error}"), hint)
+}
+
+/// URLs of a file, one a line, canonical.
+fn url_list(
+    role: &'static str,
+    path: &str,
+    files: &mut StartFiles,
+) -> Result<Vec<String>, Failure> {
+    let text = open_text(Path::new(path))?;
+    let mut urls = Vec::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let url = url::canonical(line.trim()).map_err(|error| {
+            let error = anyhow::anyhow!("{path}:{}: {line:?} is {error}", number + 1);
+            Failure::input(error, "write one absolute http(s) URL a line")
+        })?;
+        urls.push(url);
+    }
+    files.push((role, path.to_owned()));
+    Ok(urls)
+}
+
+fn seeds(config: &Config, files: &mut StartFiles) -> Result<Seeds, Failure> {
+    let rules = config.seeds.iter().filter(|given| is_rule(given)).count();
+    match config.seeds.as_slice() {
+        [] if config.crawled.is_some() => Ok(Seeds::Lists(vec![Vec::new()])),
+        [] => {
+            let error = anyhow::anyhow!("nothing says where crawls start");
+            Err(Failure::input(
+                error,
+                "give --seeds FILE, --seeds random:50 or --crawled share:0.9",
+            ))
+        }
+        [rule] if rules == 1 => {
+            let (kind, count) = rule.split_once(':').unwrap_or((rule, ""));
+            let count = count.parse::<usize>().ok().filter(|&count| count > 0);
+            match (kind, count) {
+                ("random", Some(count)) => Ok(Seeds::Random(count)),
+                ("per-host", Some(count)) => Ok(Seeds::PerHost(count)),
+                _ => {
+                    let error = anyhow::anyhow!("seeds are {rule:?}");
+                    Err(Failure::input(error, "write random:50, per-host:1, or names of files"))
+                }
+            }
+        }
+        lists if rules == 0 => {
+            let lists: Vec<Vec<String>> = lists
+                .iter()
+                .map(|path| url_list("seeds", path, files))
+                .collect::<Result<_, _>>()?;
+            Ok(Seeds::Lists(lists))
+        }
+        _ => {
+            let error = anyhow::anyhow!("seeds are both files and a rule");
+            Err(Failure::input(error, "give files of seeds, or one rule such as random:50"))
+        }
+    }
+}
+
+fn crawled(config: &Config, files: &mut StartFiles) -> Result<Option<Crawled>, Failure> {
+    let Some(given) = &config.crawled else { return Ok(None) };
+    match given.strip_prefix("share:") {
+        Some(given) => Ok(Some(Crawled::Share(share("crawled", given)?))),
+        None => Ok(Some(Crawled::List(url_list("crawled", given, files)?))),
+    }
+}
+
+/// A share in (0, 1), as a number or in percent.
+fn share(key: &str, given: &str) -> Result<f64, Failure> {
+    let value = match given.strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
+        None => given.parse::<f64>(),
+    };
+    match value {
+        Ok(share) if share > 0.0 && share < 1.0 => Ok(share),
+        _ => {
+            let error = anyhow::anyhow!("{key} is {given:?}; a share between 0 and 1 was expected");
+            Err(Failure::input(error, "for example 0.9, or 90%"))
+        }
+    }
+}
+
+fn amount(key: &str, given: &str) -> Result<Amount, Failure> {
+    Amount::parse(given).ok_or_else(|| {
+        let error =
+            anyhow::anyhow!("{key} is {given:?}; a number of pages or a share was expected");
+        Failure::input(error, format!("for example --{key} 100, or --{key} 1%"))
+    })
+}
+
+fn checkpoints(config: &Config) -> Result<Vec<Amount>, Failure> {
+    if config.checkpoints.is_empty() {
+        return Ok(default_checkpoints());
+    }
+    config.checkpoints.iter().map(|given| amount("checkpoints", given)).collect()
+}
+
+fn outside(config: &Config) -> Result<Outside, Failure> {
+    match config.outside.as_deref() {
+        None | Some("drop") => Ok(Outside::Drop),
+        Some("charge") => Ok(Outside::Charge),
+        Some(other) => {
+            let error = anyhow::anyhow!("outside is {other:?}");
+            Err(Failure::input(error, "links out of the collection are `drop`ped or `charge`d"))
+        }
+    }
+}
+
+fn runs(config: &Config) -> Result<Runs, Failure> {
+    match config.runs.as_deref() {
+        None | Some("none") => Ok(Runs::None),
+        Some("last") => Ok(Runs::Last),
+        Some("all") => Ok(Runs::All),
+        Some(other) => {
+            let error = anyhow::anyhow!("runs is {other:?}");
+            Err(Failure::input(
+                error,
+                "runs are written for `none`, the `last` or `all` checkpoints",
+            ))
+        }
+    }
+}
+
+fn sketches(config: &Config) -> Result<Option<SketchSettings>, Failure> {
+    if config.sketches.is_empty() {
+        return Ok(None);
+    }
+    let fraction = |given: &String| match given.parse::<f64>() {
+        Ok(one) if one == 1.0 => Ok(one),
+        _ => share("sketches", given),
+    };
+    let fractions = config.sketches.iter().map(fraction).collect::<Result<_, _>>()?;
+    let at = share("sketches-at", config.sketches_at.as_deref().unwrap_or("20%"))?;
+    Ok(Some(SketchSettings { fractions, at }))
+}
+
+fn number(
+    key: &str,
+    given: Option<f64>,
+    otherwise: f64,
+    least: f64,
+    most: f64,
+) -> Result<f64, Failure> {
+    let value = given.unwrap_or(otherwise);
+    if (least..=most).contains(&value) {
+        return Ok(value);
+    }
+    let error = anyhow::anyhow!("{key} is {value}; it must lie between {least} and {most}");
+    Err(Failure::input(error, format!("for example --{key} {otherwise}")))
+}
