@@ -1,9 +1,12 @@
 //! `prospect evaluate`: what search runs are worth against judgements, and whether one is better.
 
+mod search;
 mod show;
 
 use std::io;
 use std::path::{Path, PathBuf};
+
+use prospect_index::bm25::Bm25;
 
 use super::Global;
 use super::output::{self, Failure, say};
@@ -17,8 +20,29 @@ use crate::workload::shown;
 #[derive(clap::Args, Clone, Debug)]
 pub(super) struct Args {
     /// A TREC run, `qid Q0 docid rank score tag` a line; several are compared with the first.
-    #[arg(long = "run", value_name = "FILE", required = true)]
+    #[arg(long = "run", value_name = "FILE", required_unless_present_any = ["corpus", "store"])]
     runs: Vec<PathBuf>,
+    /// Search these pages with BM25 and measure what comes; any format of `prospect ingest`.
+    #[arg(long, value_name = "FILE", value_delimiter = ',', requires = "workload")]
+    corpus: Vec<PathBuf>,
+    /// Search the pages of a store.
+    #[arg(long, value_name = "DIR", requires = "workload", conflicts_with = "corpus")]
+    store: Option<PathBuf>,
+    /// The queries to search for.
+    #[arg(long, value_name = "FILE")]
+    workload: Option<PathBuf>,
+    /// A TREC run whose scores order the first 100 results of each query anew.
+    #[arg(long, value_name = "FILE", requires = "workload")]
+    rerank: Option<PathBuf>,
+    /// Write the results of the search as a TREC run.
+    #[arg(long, value_name = "FILE", requires = "workload")]
+    write_run: Option<PathBuf>,
+    /// BM25's k1.
+    #[arg(long, value_name = "K1", default_value_t = Bm25::default().k1)]
+    k1: f64,
+    /// BM25's b.
+    #[arg(long, value_name = "B", default_value_t = Bm25::default().b)]
+    b: f64,
     /// TREC judgements, `qid 0 docid grade` a line.
     #[arg(long, value_name = "FILE")]
     qrels: PathBuf,
@@ -48,10 +72,18 @@ struct Measured {
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let metrics = metrics(&args.metrics)?;
     check_standard_input(args)?;
-    let judgements = Judgements::load(&args.qrels)?;
+    let searched = search::run(args, global)?;
+    let judgements = match &searched {
+        Some(_) => search::judgements(&args.qrels)?,
+        None => Judgements::load(&args.qrels)?,
+    };
     let mut runs = Vec::new();
+    if let Some(searched) = searched {
+        runs.push(measure(searched, "search".to_owned(), &judgements, &metrics, global)?);
+    }
     for path in &args.runs {
-        runs.push(measure(path, &judgements, &metrics, global)?);
+        let (run, file) = (run::load(path)?, shown(path));
+        runs.push(measure(run, file, &judgements, &metrics, global)?);
     }
     compare(&mut runs, metrics.len());
     if global.json {
@@ -95,12 +127,12 @@ fn check_standard_input(args: &Args) -> Result<(), Failure> {
 }
 
 fn measure(
-    path: &Path,
+    run: Run,
+    file: String,
     judgements: &Judgements,
     metrics: &[Metric],
     global: &Global,
 ) -> Result<Measured, Failure> {
-    let (run, file) = (run::load(path)?, shown(path));
     let scores = judgements.measure(&run, &file, metrics)?;
     let queries = judgements.queries.len();
     let RunScores { without_results, not_judged, too_deep, .. } = scores;

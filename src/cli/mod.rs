@@ -10,6 +10,7 @@ mod ingest;
 mod options;
 mod output;
 mod plan;
+mod policies;
 mod report;
 mod simulate;
 
@@ -62,6 +63,10 @@ enum Command {
     Report(report::Args),
     /// Verify a store.
     Check(check::Args),
+    /// List the crawl policies that can be simulated.
+    Policies,
+    /// List the metrics.
+    Metrics,
     /// List the formats that are read and written, and the limits.
     Formats,
 }
@@ -99,6 +104,8 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Evaluate(args) => evaluate::run(args, &cli.global),
         Command::Report(args) => report::run(args, &cli.global),
         Command::Check(args) => check::run(args, &cli.global),
+        Command::Policies => policies::policies(&cli.global),
+        Command::Metrics => policies::metrics(&cli.global),
         Command::Formats => formats::run(&cli.global),
     }
 }

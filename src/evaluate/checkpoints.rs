@@ -157,15 +157,18 @@ fn query_values(
     metrics: &[Metric],
     workspace: &mut Workspace,
 ) -> Result<Vec<f64>, StoreError> {
-    let JudgedPages { pages, grades, judged } = &query.judged;
+    let judged = &query.judged.judged;
+    // Pages that are judged and not relevant change no metric; ranks of fewer pages cost less.
+    let both = query.judged.pages.iter().copied().zip(query.judged.grades.iter().copied());
+    let (pages, grades): (Vec<u32>, Vec<i32>) = both.filter(|(_, grade)| *grade > 0).unzip();
     let top = if query.reranked.is_empty() { 0 } else { RERANK_DEPTH };
-    let ask = Ask { words: &query.query.words, top, ranks_of: pages };
+    let ask = Ask { words: &query.query.words, top, ranks_of: &pages };
     let mut values = Vec::new();
     let mut ranks = Vec::new();
     scorer.answer(&ask, workspace, |_, _, answer| {
         ranks.clear();
         let moved = rerank(&answer.top, &query.reranked);
-        let found = pages.iter().zip(&answer.ranks).zip(grades);
+        let found = pages.iter().zip(&answer.ranks).zip(&grades);
         ranks.extend(found.filter_map(|((page, rank), &grade)| {
             let moved = moved.iter().position(|moved| moved == page);
             Some((moved.map_or(*rank, |at| Some(at as u32 + 1))?, grade))

@@ -17,7 +17,7 @@ const METRICS: &[(&[&str], &str)] = &[
          over queries.",
     ),
     (
-        &["maxndcgshare", "maxndcgnormalised", "maxndcgnormalized", "nmaxndcg", "maxndcgnorm"],
+        &["maxndcgshare", "maxndcgnormalised", "maxndcgnormalized", "nmaxndcg", "maxndcgfull"],
         "maxNDCG of each query divided by its value when the whole collection is fetched. Mean over \
          queries.",
     ),
@@ -120,7 +120,7 @@ pub fn seed_sets(summary: &Summary) -> usize {
 mod tests {
     #[test]
     fn metrics_are_known_however_they_are_spelled() {
-        for name in ["HR", "maxNDCG", "nDCG@10", "R@100", "impact", "maxNDCG share", "MRR@10"] {
+        for name in ["HR", "maxNDCG", "nDCG@10", "R@100", "impact", "maxNDCG/full", "MRR@10"] {
             assert!(super::metric(name).is_some(), "{name}");
         }
         assert!(super::metric("charm").is_none());

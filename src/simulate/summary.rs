@@ -131,7 +131,7 @@ impl Findings<'_> {
 
     fn kind(&self, policy: usize, at: usize, kind: &Kind, curves: Vec<Curve>) -> KindSummary {
         let speedup_of = |relevant: bool| {
-            let baseline = self.baseline()?;
+            let baseline = self.baseline().filter(|&baseline| baseline != policy)?;
             let sets = self.measured[policy].iter().zip(&self.measured[baseline]);
             let values: Vec<f64> = sets
                 .filter_map(|(own, base)| {

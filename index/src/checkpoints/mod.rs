@@ -8,7 +8,8 @@
 //!
 //! The postings of a query's words are read once. A posting adds to the scores of its document at
 //! all checkpoints that contain it, side by side; no score outlives its window of documents. What is
-//! kept are the best pages of each checkpoint and, for each page asked for, how many beat it.
+//! kept are the best pages of each checkpoint and, for each page asked for, how many beat it. A
+//! document that can change neither is not scored (`passes`).
 //!
 //! Not responsible for what makes a crawl's order, nor for measures over ranks.
 
@@ -19,26 +20,27 @@ mod postings;
 mod ranking;
 mod similarity;
 mod tables;
+mod window;
 
 use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use crate::bm25::TermId;
+use crate::bm25::{Bm25, TermId};
 use crate::error::StoreError;
 use crate::text_index::{TermPostings, TextIndex};
-use engine::{Engine, Lanes};
-use passes::Pass;
+use engine::Engine;
 use postings::Postings;
 pub use similarity::Similarity;
 use similarity::TantivyBm25;
+use window::Lanes;
 
 /// A crawl to be evaluated.
 #[derive(Clone, Copy, Debug)]
 pub struct Crawl<'a> {
     /// By page: its place in the order of the fetches, from 0; `u32::MAX` if it is never fetched.
     pub position: &'a [u32],
-    /// Numbers of fetches, ascending, up to 65,535 of them: checkpoint t contains the pages with a
+    /// Numbers of fetches, ascending, up to 65,534 of them: checkpoint t contains the pages with a
     /// position below t.
     pub checkpoints: &'a [u32],
 }
@@ -72,7 +74,6 @@ pub struct Answer {
 #[derive(Debug, Default)]
 pub struct Workspace {
     postings: Postings,
-    pass: Pass,
     double: Lanes<f64>,
     single: Lanes<f32>,
     ids: Vec<TermId>,
@@ -106,7 +107,8 @@ impl<'a> CheckpointScorer<'a> {
     ///
     /// # Panics
     /// If the pages are not the index's: each document another page below their number, and a
-    /// position and a place for each; or if a crawl has more than 65,535 checkpoints.
+    /// position and a place for each; if a crawl has more than 65,534 checkpoints; if k1 < 0 or b is
+    /// not in [0, 1].
     pub fn new<'w>(
         index: &'a TextIndex,
         similarity: Similarity,
@@ -115,6 +117,10 @@ impl<'a> CheckpointScorer<'a> {
         words: impl IntoIterator<Item = &'w str>,
     ) -> Result<Self, StoreError> {
         check(index, crawls, url_order);
+        if let Similarity::Exact(Bm25 { k1, b }) = similarity {
+            // Otherwise a word could give more than its weight.
+            assert!(k1 >= 0.0 && (0.0..=1.0).contains(&b), "k1 {k1} and b {b} are of BM25");
+        }
         let mut distinct: Vec<&str> = words.into_iter().collect();
         distinct.sort_unstable();
         distinct.dedup();
@@ -148,13 +154,13 @@ impl<'a> CheckpointScorer<'a> {
         workspace: &mut Workspace,
         take: impl FnMut(usize, usize, &Answer),
     ) -> Result<(), StoreError> {
-        let Workspace { postings, pass, double, single, ids } = workspace;
+        let Workspace { postings, double, single, ids } = workspace;
         ids.clear();
         ids.extend(ask.words.iter().filter_map(|word| self.vocabulary.get(word)));
         postings.read(self.index, ids, &self.terms)?;
         match &self.engine {
-            AnyEngine::Exact(engine) => engine.answer(ask, postings, pass, double, take),
-            AnyEngine::Tantivy(engine) => engine.answer(ask, postings, pass, single, take),
+            AnyEngine::Exact(engine) => engine.answer(ask, postings, double, take),
+            AnyEngine::Tantivy(engine) => engine.answer(ask, postings, single, take),
         }
         Ok(())
     }

@@ -28,6 +28,8 @@ pub(super) struct Documents<'a> {
     pub page: Vec<u32>,
     /// Words of each document.
     pub length: &'a [u32],
+    /// By page: place among all pages by URL.
+    pub url_order: &'a [u32],
     /// Distinct lengths that count.
     pub classes: Vec<u32>,
     /// By document: its length among `classes`.
@@ -36,7 +38,7 @@ pub(super) struct Documents<'a> {
 
 impl<'a> Documents<'a> {
     /// The documents of an index.
-    pub fn of(index: &'a TextIndex, formula: &impl Formula) -> Self {
+    pub fn of(index: &'a TextIndex, formula: &impl Formula, url_order: &'a [u32]) -> Self {
         let docs = index.docs();
         let counting = |&length: &u32| formula.length(length);
         let mut classes: Vec<u32> = docs.length.iter().map(counting).collect();
@@ -45,7 +47,7 @@ impl<'a> Documents<'a> {
         let class_of = |length: u32| classes.partition_point(|&class| class < length) as u32;
         let class = docs.length.iter().map(|length| class_of(counting(length))).collect();
         let page = docs.url.iter().map(|url| url.0).collect();
-        Self { page, length: &docs.length, classes, class }
+        Self { page, length: &docs.length, url_order, classes, class }
     }
 }
 

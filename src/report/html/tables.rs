@@ -27,9 +27,8 @@ fn table(summary: &Summary, kind: usize) -> String {
         explained(summary),
     );
     let metrics = summary.metrics.iter().map(|name| format!("area of {}", isolated(name)));
-    let ends = ["speedup, relevant pages".to_owned(), "speedup, impact".to_owned()];
-    let fixed_columns = ["policy".to_owned(), "pages fetched".to_owned()];
-    for heading in fixed_columns.into_iter().chain(metrics).chain(ends) {
+    let first = ["policy", "pages fetched", "speedup, relevant pages", "speedup, impact"];
+    for heading in first.map(str::to_owned).into_iter().chain(metrics) {
         out += &format!("<th scope=\"col\">{heading}</th>");
     }
     out += "</tr></thead>\n<tbody>\n";
@@ -58,13 +57,13 @@ fn row(summary: &Summary, at: usize, kind: &KindSummary, places: &[usize]) -> St
         escape(&policy.name),
         pages(&policy.fetched),
     );
-    for (curve, places) in kind.curves.iter().zip(places) {
-        let side = curve.area_gain.as_ref().filter(|gain| excludes(gain, 0.0));
-        out += &cell(Some(&curve.area), *places, side.map(|gain| gain.mean > 0.0));
-    }
     for interval in [&kind.speedup_relevant, &kind.speedup_impact] {
         let side = interval.as_ref().filter(|speedup| excludes(speedup, 1.0));
         out += &cell(interval.as_ref(), 2, side.map(|speedup| speedup.mean > 1.0));
+    }
+    for (curve, places) in kind.curves.iter().zip(places) {
+        let side = curve.area_gain.as_ref().filter(|gain| excludes(gain, 0.0));
+        out += &cell(Some(&curve.area), *places, side.map(|gain| gain.mean > 0.0));
     }
     out + "</tr>\n"
 }

@@ -1,0 +1,138 @@
+//! A run of our own: BM25 over the pages of a corpus or a store, reranked where another system's
+//! run is given.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use prospect_index::bm25::Bm25;
+use prospect_index::checkpoints::Crawl;
+use prospect_index::page::UrlId;
+use prospect_index::page_store::NONE;
+
+use super::Args;
+use crate::cli::Global;
+use crate::cli::output::{Failure, say};
+use crate::evaluate::checkpoints::{CrawlEvaluation, JudgedPages, JudgedQuery};
+use crate::evaluate::judgements::Judgements;
+use crate::evaluate::metrics::DEPTH;
+use crate::evaluate::run::{self, Run, Scored};
+use crate::ingest::SourceOptions;
+use crate::simulate::collection::{Collection, Outside};
+use crate::simulate::load;
+use crate::workload::qrels::{self, RawJudgement};
+use crate::workload::{self, shown};
+
+/// Name of our system in runs.
+const TAG: &str = "prospect-bm25";
+
+/// Searches, if pages are given.
+pub(super) fn run(args: &Args, global: &Global) -> Result<Option<Run>, Failure> {
+    let Some(queries) = &args.workload else { return Ok(None) };
+    let workload = workload::load(queries)?;
+    let directory = std::env::temp_dir().join(format!("prospect-evaluate-{}", std::process::id()));
+    let collection = collection(args, &directory);
+    let run = collection.and_then(|collection| {
+        let pages = collection.pages;
+        say(global, &format!("{pages} pages, BM25 with k1 {} and b {}", args.k1, args.b));
+        search(args, &collection, &workload)
+    });
+    // What is left of the index is of no use to anyone, whether or not the search went well.
+    let _ = std::fs::remove_dir_all(&directory);
+    let mut run = run?;
+    if let Some(path) = &args.rerank {
+        rerank(&mut run, &run::load(path)?);
+    }
+    if let Some(path) = &args.write_run {
+        write(&run, path)?;
+    }
+    Ok(Some(run))
+}
+
+fn collection(args: &Args, directory: &Path) -> Result<Collection, Failure> {
+    if let Some(store) = &args.store {
+        return Ok(load::from_store(store, directory, Outside::Drop)?);
+    }
+    let options = SourceOptions::default();
+    Ok(load::from_corpus(&args.corpus, &options, directory, Outside::Drop, |_, _| {})?.0)
+}
+
+/// The first results of every query over all pages.
+fn search(
+    args: &Args,
+    collection: &Collection,
+    workload: &workload::Workload,
+) -> Result<Run, Failure> {
+    let queries: Vec<JudgedQuery> = workload
+        .queries
+        .iter()
+        .map(|query| JudgedQuery {
+            query: query.clone(),
+            judged: JudgedPages::default(),
+            reranked: Vec::new(),
+        })
+        .collect();
+    let url_order = collection.by_document(&collection.url_order, NONE);
+    let evaluation = CrawlEvaluation {
+        text: &collection.text,
+        bm25: Bm25 { k1: args.k1, b: args.b },
+        url_order: &url_order,
+        queries: &queries,
+    };
+    let all: Vec<u32> = (0..collection.pages).collect();
+    let position = collection.by_document(&all, NONE);
+    let crawl = Crawl { position: &position, checkpoints: &[collection.pages] };
+    let rankings = evaluation.rankings(crawl, DEPTH as usize)?;
+    let mut lists = BTreeMap::new();
+    for (query, checkpoints) in workload.queries.iter().zip(rankings) {
+        let ranked = checkpoints.into_iter().next().unwrap_or_default();
+        if ranked.is_empty() {
+            continue;
+        }
+        let scores = run::falling_scores(ranked.iter().map(|(_, score)| *score));
+        let url = |page: u32| collection.urls.url(UrlId(page)).to_owned();
+        let results = ranked.iter().zip(scores);
+        let results = results.map(|(&(page, _), score)| Scored { docid: url(page), score });
+        lists.insert(query.qid.clone(), results.collect());
+    }
+    Ok(Run { tag: TAG.to_owned(), queries: lists })
+}
+
+fn rerank(run: &mut Run, external: &Run) {
+    for (qid, results) in &mut run.queries {
+        let Some(scores) = external.queries.get(qid) else { continue };
+        let docids: Vec<&str> = results.iter().map(|result| result.docid.as_str()).collect();
+        let order = run::rerank(&docids, scores);
+        // What counts from here on is the order; scores that fall keep it.
+        let places = (0..order.len()).map(|place| -(place as f32));
+        *results = order
+            .iter()
+            .zip(places)
+            .map(|(&at, score)| Scored { docid: results[at].docid.clone(), score })
+            .collect();
+    }
+}
+
+fn write(run: &Run, path: &Path) -> Result<(), Failure> {
+    let mut out = Vec::new();
+    for (qid, results) in &run.queries {
+        let list: Vec<(&str, f64)> =
+            results.iter().map(|result| (result.docid.as_str(), f64::from(result.score))).collect();
+        run::write_query(&mut out, &run.tag, qid, &list)?;
+    }
+    std::fs::write(path, out).map_err(|error| {
+        let error = anyhow::Error::new(error).context(format!("cannot write {}", path.display()));
+        Failure::input(error, "check the path given to --write-run")
+    })
+}
+
+/// Judgements whose documents are pages: their URLs are made canonical.
+pub(super) fn judgements(path: &Path) -> Result<Judgements, Failure> {
+    let judged = qrels::load(path)?;
+    let lines = judged.into_iter().enumerate().map(|(at, judgement)| RawJudgement {
+        qid: judgement.qid,
+        docid: judgement.url,
+        grade: judgement.grade,
+        line: at + 1,
+    });
+    Ok(Judgements::new(lines.collect(), &shown(path))?)
+}

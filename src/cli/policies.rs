@@ -1,0 +1,95 @@
+//! `prospect policies` and `prospect metrics`: what there is to simulate and to measure.
+
+use std::io::Write;
+
+use super::Global;
+use super::output::{self, Failure};
+use crate::evaluate::registry::{METRICS, Scope};
+use crate::policy::POLICIES;
+
+/// Lists the policies.
+pub(super) fn policies(global: &Global) -> Result<(), Failure> {
+    if global.json {
+        let policies: Vec<serde_json::Value> = POLICIES
+            .iter()
+            .map(|kind| {
+                serde_json::json!({
+                    "name": kind.name,
+                    "about": kind.about,
+                    "source": kind.source,
+                    "oracle": kind.is_oracle(),
+                    "needs_quality": kind.needs_quality(),
+                    "needs_workload": kind.is_planned(),
+                    "options": kind.options,
+                })
+            })
+            .collect();
+        let json = serde_json::json!({ "schema": "prospect.policies/1", "policies": policies });
+        return output::print_json(&json);
+    }
+    let mut out = std::io::stdout().lock();
+    for kind in POLICIES {
+        let mut notes = Vec::new();
+        if kind.is_oracle() {
+            notes.push("oracle: reads what no crawler can know");
+        }
+        if kind.needs_quality() {
+            notes.push("needs --quality");
+        }
+        if kind.is_planned() {
+            notes.push("needs --workload");
+        }
+        let notes =
+            if notes.is_empty() { String::new() } else { format!(" ({})", notes.join("; ")) };
+        writeln!(out, "{:<18} {}{notes}", kind.name, kind.about)?;
+        writeln!(out, "{:<18}   {}", "", kind.source)?;
+    }
+    writeln!(out, "\nOptions, as in hybrid+needy=0.1+rho=0.5:")?;
+    let mut shown: Vec<(&str, &str)> =
+        POLICIES.iter().flat_map(|kind| kind.options).copied().collect();
+    shown.sort_unstable();
+    shown.dedup_by_key(|(name, _)| *name);
+    for (name, meaning) in shown {
+        let of = POLICIES.iter().filter(|kind| kind.options.iter().any(|(own, _)| *own == name));
+        let of: Vec<&str> = of.map(|kind| kind.name).collect();
+        writeln!(out, "{name:<18} {meaning} ({})", of.join(", "))?;
+    }
+    Ok(())
+}
+
+/// Lists the metrics.
+pub(super) fn metrics(global: &Global) -> Result<(), Failure> {
+    let scope = |scope| match scope {
+        Scope::Run => "run",
+        Scope::Crawl => "crawl",
+    };
+    if global.json {
+        let metrics: Vec<serde_json::Value> = METRICS
+            .iter()
+            .map(|metric| {
+                serde_json::json!({
+                    "name": metric.name,
+                    "scope": scope(metric.scope),
+                    "per_query": metric.per_query,
+                    "measures": metric.measures,
+                    "source": metric.source,
+                })
+            })
+            .collect();
+        let json = serde_json::json!({ "schema": "prospect.metrics/1", "metrics": metrics });
+        return output::print_json(&json);
+    }
+    let mut out = std::io::stdout().lock();
+    for metric in METRICS {
+        writeln!(out, "{:<13} {}", metric.name, metric.measures)?;
+        let by_query = if metric.per_query { "by query" } else { "as a whole" };
+        let (scope, source) = (scope(metric.scope), metric.source);
+        writeln!(out, "{:<13}   of a {scope}, {by_query}; {source}", "")?;
+    }
+    writeln!(
+        out,
+        "\nprospect simulate measures all of them; prospect evaluate takes those of a run,"
+    )?;
+    writeln!(out, "with any cut-off: nDCG@20, R@1000, MRR, AP@100.")?;
+    Ok(())
+}
