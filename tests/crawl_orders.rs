@@ -41,7 +41,7 @@ fn world(pages: &[PageOf], queries: &[&str], outside: Outside) -> World {
     let mut texts = Vec::new();
     for page in pages {
         let links = page.links.iter().map(|(url, anchor)| (url.as_str(), "", anchor.as_str()));
-        builder.add((&page.url, ""), links);
+        builder.add((&page.url, ""), None, links);
         texts.push((String::new(), page.text.clone()));
     }
     let text = TextIndex::build(&directory.path().join("text"), texts).unwrap();

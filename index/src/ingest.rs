@@ -53,6 +53,11 @@ impl PreparedPage {
         links.map(|(url, anchor)| (url.canonical.as_str(), url.given.as_str(), anchor.as_str()))
     }
 
+    /// Quality of the text, where the input tells.
+    pub fn quality_score(&self) -> Option<f64> {
+        self.record.quality_score
+    }
+
     /// Title and text.
     pub fn into_texts(self) -> (String, String) {
         (self.record.title, self.record.text)

@@ -27,7 +27,7 @@ pub struct Outlink {
 
 /// One fetched page, or one failed fetch, as an input gives it. URLs are absolute but not yet
 /// canonical.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PageRecord {
     /// URL of the page; after a redirect, where it ended.
     pub url: String,
@@ -53,6 +53,9 @@ pub struct PageRecord {
     /// The plan that asked for it.
     #[serde(default)]
     pub plan_id: Option<String>,
+    /// Quality of the text, as a log-probability; used by simulations, not stored.
+    #[serde(default)]
+    pub quality_score: Option<f64>,
 }
 
 impl PageRecord {

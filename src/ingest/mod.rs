@@ -56,7 +56,7 @@ pub trait PageSource: Send {
 }
 
 /// One record of the input.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum SourceItem {
     /// A page or a failed fetch.
     Page {

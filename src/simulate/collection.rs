@@ -48,6 +48,8 @@ pub struct Collection {
     anchored: Anchored,
     /// Text of the pages. A document has the `UrlId` of its page.
     pub text: TextIndex,
+    /// Quality scores that the input carried, by page.
+    pub quality: Vec<Option<f64>>,
     /// Records of a URL that a later one replaced.
     pub repeated: u64,
 }
@@ -144,6 +146,8 @@ pub struct CollectionBuilder {
     urls: UrlTable,
     /// By document: its URL.
     documents: Vec<UrlId>,
+    /// By document: the quality score that came with it.
+    quality: Vec<Option<f64>>,
     /// By URL: its latest document.
     document_of: HashMap<UrlId, u32>,
     repeated: u64,
@@ -155,16 +159,18 @@ pub struct CollectionBuilder {
 }
 
 impl CollectionBuilder {
-    /// Adds a page: its canonical URL with its spelling, and its links as target, spelling and
-    /// anchor. The text goes to the index as the document of the same number.
+    /// Adds a page: its canonical URL with its spelling, its quality if it is known, and its links
+    /// as target, spelling and anchor. The text goes to the index as the document of the same number.
     pub fn add<'l>(
         &mut self,
         (canonical, spelling): (&str, &str),
+        quality: Option<f64>,
         links: impl Iterator<Item = (&'l str, &'l str, &'l str)>,
     ) {
         let document = self.documents.len() as u32;
         let id = self.urls.insert(canonical, spelling);
         self.documents.push(id);
+        self.quality.push(quality);
         if self.document_of.insert(id, document).is_some() {
             self.repeated += 1;
         }
@@ -207,7 +213,9 @@ impl CollectionBuilder {
             latest.then_some(numbers[id.index()])
         });
         let documents: Vec<Option<Page>> = documents.collect();
+        let quality = pages.iter().map(|id| self.quality[self.document_of[id] as usize]).collect();
         Collection {
+            quality,
             url_order: url_order(&urls),
             text: with_pages(text, count, &documents),
             urls,

@@ -57,7 +57,7 @@ pub fn from_corpus(
             progress(read, of);
         }
         let page = waiting.pop_front()?;
-        builder.add(page.url(), page.links());
+        builder.add(page.url(), page.quality_score(), page.links());
         Some(page.into_texts())
     });
     let text = TextIndex::build(directory, texts)?;
@@ -146,5 +146,5 @@ fn add_stored(builder: &mut CollectionBuilder, known: &Known, page: &PageText) {
         let (url, spelling) = spelled(link.to);
         (url, spelling, known.links.anchor(link.anchor))
     });
-    builder.add(spelled(page.url), rows);
+    builder.add(spelled(page.url), None, rows);
 }

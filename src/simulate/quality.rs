@@ -1,17 +1,21 @@
-//! Quality scores of a collection's pages: `url<TAB>score` a line, scores being log-probabilities.
+//! Quality scores of a collection's pages, which are log-probabilities: from lines of
+//! `url<TAB>score`, or as the corpus carries them.
 
 use prospect_index::url;
 
 use super::collection::Collection;
 use crate::policy::NO_QUALITY;
 
+/// What fits.
+const EXPECTED: &str = "a log-probability, at most 0, was expected";
+
 /// What is wrong with a line of scores.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("{file}:{line}: {what}")]
+#[error("{}: {what}", if *line == 0 { file.clone() } else { format!("{file}:{line}") })]
 pub struct QualityError {
-    /// The file.
+    /// The file, or the page.
     pub file: String,
-    /// Line, from 1.
+    /// Line, from 1; 0 for a page.
     pub line: usize,
     /// What is wrong.
     pub what: String,
@@ -26,6 +30,28 @@ pub struct Scores {
     pub missing: u32,
     /// Lines of URLs that are no page of the collection.
     pub unknown: u32,
+}
+
+/// The scores that came with the pages, if there is one.
+///
+/// # Errors
+/// A score is above 0.
+pub fn carried(collection: &Collection) -> Result<Option<Scores>, QualityError> {
+    let mut by_page = vec![NO_QUALITY; collection.urls.len()];
+    let mut missing = 0;
+    for (page, score) in collection.quality.iter().enumerate() {
+        match score {
+            Some(score) if *score <= 0.0 => by_page[page] = *score,
+            Some(score) => {
+                let address = collection.urls.url(prospect_index::page::UrlId(page as u32));
+                let what = format!("quality_score is {score}; {EXPECTED}");
+                return Err(QualityError { file: address.to_owned(), line: 0, what });
+            }
+            None => missing += 1,
+        }
+    }
+    let any = (missing as usize) < collection.quality.len();
+    Ok(any.then_some(Scores { by_page, missing, unknown: 0 }))
 }
 
 /// Parses scores; `file` stands for the file in messages. A later line of one URL wins.
@@ -47,8 +73,7 @@ pub fn parse(text: &str, file: &str, collection: &Collection) -> Result<Scores, 
             Ok(score) if score <= 0.0 && score.is_finite() => score,
             _ => {
                 let score = score.trim();
-                let what =
-                    format!("the score is {score:?}; a log-probability, at most 0, was expected");
+                let what = format!("the score is {score:?}; {EXPECTED}");
                 return Err(failed(what));
             }
         };

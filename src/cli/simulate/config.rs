@@ -39,8 +39,9 @@ pub(super) struct Config {
     #[arg(long, value_name = "FILE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) qrels: Option<String>,
-    /// Quality of pages: `url<TAB>log-probability` a line.
-    #[arg(long, value_name = "FILE")]
+    /// Quality of pages: a file of `url<TAB>log-probability`, or `column`, the field
+    /// `quality_score` of the corpus.
+    #[arg(long, value_name = "FILE|column")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) quality: Option<String>,
     /// A TREC run whose scores order the first 100 results of each query anew.
@@ -157,6 +158,9 @@ impl Scalar {
     }
 }
 
+/// Quality that the corpus itself carries.
+pub(super) const CARRIED: &str = "column";
+
 /// Key under which a file holds experiments of its own, each over the settings beside it.
 const EXPERIMENTS: &str = "experiment";
 /// Key that names an experiment: its folder below the output.
@@ -213,9 +217,10 @@ fn rooted(mut config: Config, file: &Path) -> Config {
         join(crawled);
     }
     let Config { store, workload, eval_workload, qrels, quality, rerank, .. } = &mut config;
-    for path in [store, workload, eval_workload, qrels, quality, rerank] {
+    for path in [store, workload, eval_workload, qrels, rerank] {
         path.iter_mut().for_each(join);
     }
+    quality.iter_mut().filter(|given| *given != CARRIED).for_each(join);
     config
 }
 

@@ -142,16 +142,13 @@ fn input_files(
         one("workload", &config.workload),
         one("eval-workload", &config.eval_workload),
         one("qrels", &config.qrels),
-        one("quality", &config.quality),
+        one("quality", &config.quality).filter(|(_, path)| path != config::CARRIED),
         one("rerank", &config.rerank),
     ];
     let store = config.store.iter().map(|store| ("store", format!("{store}/MANIFEST.json")));
     let all = corpus.chain(store).chain(others.into_iter().flatten());
     for (role, path) in all.chain(start_files.iter().cloned()) {
         let path = PathBuf::from(path);
-        if path.is_dir() {
-            continue;
-        }
         let name = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
         let (bytes, xxh3) = hash_of(&path)?;
         inputs.push(InputFile { role: role.to_owned(), name, bytes, xxh3 });
@@ -159,18 +156,34 @@ fn input_files(
     Ok(inputs)
 }
 
+/// Length and hash of a file; of a folder, those of all its files by name.
 fn hash_of(path: &Path) -> Result<(u64, String), Failure> {
-    let failed = |error: io::Error| {
+    let mut checksum = Checksum::default();
+    let bytes = add_to_hash(path, &mut checksum).map_err(|error| {
         let error = anyhow::Error::new(error).context(format!("cannot read {}", path.display()));
         Failure::input(error, "check the path; paths in an experiment's file are relative to it")
-    };
-    let mut file = std::fs::File::open(path).map_err(failed)?;
-    let mut checksum = Checksum::default();
-    let (mut bytes, mut buffer) = (0, vec![0; 1 << 20]);
+    })?;
+    Ok((bytes, checksum.finish()))
+}
+
+fn add_to_hash(path: &Path, checksum: &mut Checksum) -> io::Result<u64> {
+    let mut bytes = 0;
+    if path.is_dir() {
+        let entries = std::fs::read_dir(path)?.map(|entry| Ok(entry?.path()));
+        let mut paths: Vec<PathBuf> = entries.collect::<io::Result<_>>()?;
+        paths.sort_unstable();
+        for path in paths {
+            checksum.update(path.file_name().unwrap_or_default().as_encoded_bytes());
+            bytes += add_to_hash(&path, checksum)?;
+        }
+        return Ok(bytes);
+    }
+    let mut file = std::fs::File::open(path)?;
+    let mut buffer = vec![0; 1 << 20];
     loop {
-        let count = io::Read::read(&mut file, &mut buffer).map_err(failed)?;
+        let count = io::Read::read(&mut file, &mut buffer)?;
         if count == 0 {
-            return Ok((bytes, checksum.finish()));
+            return Ok(bytes);
         }
         bytes += count as u64;
         checksum.update(&buffer[..count]);
@@ -412,10 +425,18 @@ impl Experiment<'_> {
 
     fn quality(&self, collection: &Collection) -> Result<Option<Vec<f64>>, Failure> {
         let Some(path) = &self.config.quality else { return Ok(None) };
-        let text = open_text(Path::new(path))?;
-        let scores = quality::parse(&text, path, collection).map_err(|error| {
+        let wrong = |error| {
             Failure::input(error, "write `url<TAB>score` a line, scores being log-probabilities")
-        })?;
+        };
+        let scores = if path == config::CARRIED {
+            quality::carried(collection).map_err(wrong)?.ok_or_else(|| {
+                let error = anyhow::anyhow!("no page of the corpus has a quality_score");
+                Failure::input(error, "name a file of scores with --quality FILE")
+            })?
+        } else {
+            let text = open_text(Path::new(path))?;
+            quality::parse(&text, path, collection).map_err(wrong)?
+        };
         if scores.missing + scores.unknown > 0 {
             let line = format!(
                 "{path}: {} pages without a score, {} scores of other URLs",

@@ -75,6 +75,7 @@ pub(super) fn as_json(config: &Config, settings: &Settings) -> serde_json::Value
     serde_json::json!({
         "corpus": config.corpus.iter().map(bare).collect::<Vec<_>>(),
         "store": file(&config.store),
+        "base-url": config.base_url,
         "workload": file(&config.workload),
         "eval-workload": file(&config.eval_workload),
         "qrels": file(&config.qrels),

@@ -24,6 +24,7 @@ struct RawRecord {
     requested_url: Option<String>,
     fetched_at: Option<String>,
     plan_id: Option<String>,
+    quality_score: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -67,6 +68,7 @@ pub(super) fn record(line: &[u8]) -> Result<Parsed, Bad> {
         requested_url: requested_url(raw.requested_url, &url, &mut cuts),
         fetched_at: raw.fetched_at,
         plan_id: raw.plan_id,
+        quality_score: raw.quality_score,
     };
     Ok((record, cuts.into_vec()))
 }
