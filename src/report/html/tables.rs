@@ -20,11 +20,12 @@ fn table(summary: &Summary, kind: usize) -> String {
     let of_kind: Vec<&KindSummary> = summary.policies.iter().map(|p| &p.kinds[kind]).collect();
     let queries = of_kind.first().map_or(0, |kind| kind.queries);
     let mut out = format!(
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Areas and speedups\">\
-         <table class=\"sortable\">\n<caption>Queries: {} ({}). {}</caption>\n<thead><tr>",
+        "<p class=\"caption\">{}</p>\n\
+         <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Areas and speedups\">\
+         <table class=\"sortable\">\n<caption>Queries: {} ({})</caption>\n<thead><tr>",
+        explained(summary),
         isolated(&summary.kinds[kind]),
         thousands(queries.into()),
-        explained(summary),
     );
     let metrics = summary.metrics.iter().map(|name| format!("area of {}", isolated(name)));
     let first = ["policy", "pages fetched", "speedup, relevant pages", "speedup, impact"];
