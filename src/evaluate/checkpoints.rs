@@ -63,6 +63,9 @@ pub struct CrawlEvaluation<'a> {
     pub queries: &'a [JudgedQuery],
 }
 
+/// The best pages of a query, best first, with their scores.
+pub type Ranking = Vec<(u32, f64)>;
+
 /// Values of one crawl: by checkpoint, then by query and metric, the metrics of a query together.
 pub type Values = Vec<Vec<f64>>;
 
@@ -113,11 +116,7 @@ impl CrawlEvaluation<'_> {
     ///
     /// # Errors
     /// The index cannot be read.
-    pub fn rankings(
-        &self,
-        crawl: Crawl<'_>,
-        top: usize,
-    ) -> Result<Vec<Vec<Vec<(u32, f64)>>>, StoreError> {
+    pub fn rankings(&self, crawl: Crawl<'_>, top: usize) -> Result<Vec<Vec<Ranking>>, StoreError> {
         let scorer = self.scorer(&[crawl])?;
         self.queries
             .par_iter()

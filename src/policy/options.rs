@@ -78,7 +78,8 @@ impl Options {
 
     /// The options as they are written, in order of their names.
     pub(super) fn suffix(&self) -> String {
-        self.0.iter().map(|(name, value)| format!("+{name}={value}")).collect()
+        let parts = self.0.iter().flat_map(|(name, value)| ["+", name, "=", value]);
+        parts.collect()
     }
 
     /// A number between two others.

@@ -90,7 +90,8 @@ pub struct Planned<'a> {
     waiting: usize,
     /// Pages of the batch and whether they failed, in fetch order.
     batch: Vec<(Page, bool)>,
-    planned: bool,
+    /// Whether the batch was planned, at least in part.
+    by_plan: bool,
     batches: u64,
 }
 
@@ -134,7 +135,7 @@ impl<'a> Planned<'a> {
             seeds: SeedQueue::default(),
             waiting: 0,
             batch: Vec::new(),
-            planned: false,
+            by_plan: false,
             batches: 0,
         }
     }
@@ -182,7 +183,7 @@ impl<'a> Planned<'a> {
         self.served = Some(served);
         let cycle = CycleEntry { first_seq: end, plan: Some(String::new()) };
         self.manifest.cycles.push(cycle);
-        self.planned = true;
+        self.by_plan = true;
         Ok(picks)
     }
 
@@ -227,7 +228,7 @@ impl<'a> Planned<'a> {
     /// Closes the cycle of the last plan under the statistics it was made with: served lists are
     /// brought up to date, and what changed trains improvability.
     fn close(&mut self, scorer: &Scorer<'_>) -> Result<(), CycleError> {
-        if !std::mem::take(&mut self.planned) {
+        if !std::mem::take(&mut self.by_plan) {
             return Ok(());
         }
         let end = self.manifest.next_seq;
@@ -330,7 +331,7 @@ impl CrawlPolicy for Planned<'_> {
 
     fn batch_done(&mut self) -> Result<(), PolicyError> {
         let batch = std::mem::take(&mut self.batch);
-        if !self.planned {
+        if !self.by_plan {
             self.manifest.add_cycles(batch.len() as u32);
         }
         for (page, failed) in batch {

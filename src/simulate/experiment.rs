@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
+use std::thread::ScopedJoinHandle;
 
 use prospect_index::ngram::{NgramIndex, Segment};
 use prospect_index::storage::Storage;
@@ -118,16 +119,12 @@ fn starts(collection: &Collection, settings: &Settings) -> (Vec<Start>, usize) {
     let mut missing = 0;
     let starts = (1..=settings.sets)
         .map(|set| {
-            let (start, absent) = match &settings.crawled {
-                Some(crawled) => {
-                    let (seed, promote) = (settings.seed, settings.promote);
-                    start::mostly_crawled(collection, crawled, promote, seed, set)
-                }
-                None => {
-                    let (seeds, absent) =
-                        start::seeds(collection, &settings.seeds, settings.seed, set);
-                    (Start { seeds, ..Start::default() }, absent)
-                }
+            let seed = settings.seed;
+            let (start, absent) = if let Some(crawled) = &settings.crawled {
+                start::mostly_crawled(collection, crawled, settings.promote, seed, set)
+            } else {
+                let (seeds, absent) = start::seeds(collection, &settings.seeds, seed, set);
+                (Start { seeds, ..Start::default() }, absent)
             };
             missing += absent;
             start
@@ -173,7 +170,7 @@ impl Run<'_> {
                 };
                 let threads = rayon::current_num_threads();
                 let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-                let joined = workers.into_iter().map(|worker| worker.join());
+                let joined = workers.into_iter().map(ScopedJoinHandle::join);
                 joined.flat_map(|done| done.unwrap_or_else(|panic| resume_unwind(panic))).collect()
             });
         results.sort_by_key(|(policy, set, _)| (*policy, *set));

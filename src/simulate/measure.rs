@@ -130,7 +130,7 @@ impl Measure<'_> {
         let mut values: Vec<Option<Values>> = (0..count)
             .map(|at| {
                 let bytes = work_file::read(self.storage, &name(at), self.experiment)?;
-                let reached = self.reached(crawls, at);
+                let reached = reached(crawls, at);
                 decode(&bytes, queries).filter(|values| values.len() == reached)
             })
             .collect();
@@ -156,12 +156,6 @@ impl Measure<'_> {
         Ok(crawls.orders.iter().map(of_policy).collect())
     }
 
-    fn reached(&self, crawls: &Crawls, at: usize) -> usize {
-        let sets = crawls.starts.len();
-        let fetched = crawls.orders[at / sets][at % sets].pages.len();
-        crawls.checkpoints.iter().filter(|&&pages| pages as usize <= fetched).count()
-    }
-
     /// Ranking metrics of some crawls.
     fn pass(&self, crawls: &Crawls, pass: &[usize]) -> Result<Vec<Values>, SimulateError> {
         let sets = crawls.starts.len();
@@ -171,7 +165,7 @@ impl Measure<'_> {
                 let (order, start) =
                     (&crawls.orders[at / sets][at % sets], &crawls.starts[at % sets]);
                 let before = start.crawled.len() as u32;
-                let reached = &crawls.checkpoints[..self.reached(crawls, at)];
+                let reached = &crawls.checkpoints[..reached(crawls, at)];
                 let checkpoints = reached.iter().map(|pages| before + pages).collect();
                 let positions = positions(self.collection, start, order);
                 (self.collection.by_document(&positions, NONE), checkpoints)
@@ -232,6 +226,13 @@ impl Measured {
     pub fn max_ndcg(&self, checkpoint: usize) -> impl Iterator<Item = f64> + '_ {
         self.found[checkpoint].iter().map(|&found| max_ndcg(found))
     }
+}
+
+/// Checkpoints that crawl number `at` reached, policies by sets.
+fn reached(crawls: &Crawls, at: usize) -> usize {
+    let sets = crawls.starts.len();
+    let fetched = crawls.orders[at / sets][at % sets].pages.len();
+    crawls.checkpoints.iter().filter(|&&pages| pages as usize <= fetched).count()
 }
 
 /// By page: its place in the fetch order, pages crawled before first; [`NONE`] if never fetched.

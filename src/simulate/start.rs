@@ -1,6 +1,6 @@
 //! Where crawls start: seed sets, and what is crawled before the first batch.
 //!
-//! Everything random is a Fisher-Yates shuffle of the pages in URL order by ChaCha8, seeded by the
+//! Everything random is a Fisher-Yates shuffle of the pages in URL order by `ChaCha8`, seeded by the
 //! experiment's seed, one stream a seed set: set n has the same pages whatever the policy and the
 //! number of sets.
 

@@ -113,6 +113,7 @@ const CLI: &[&str] = &[
 ];
 
 const ANYWHERE: &[&str] = &["src", "index/src"];
+const CHANCE: &[&str] = &["src/plan", "src/policy", "src/simulate", "src/evaluate"];
 const COMMAND_LINE: &[&str] = &["src/cli", "src/main.rs"];
 
 /// Path, the files and folders that may use it, why. Every dependency has a row.
@@ -134,23 +135,13 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("memchr", &["src/ingest", "src/workload"], "searching bytes is for readers"),
     ("flate2", &["src/ingest", "src/workload"], "inputs may be compressed"),
     ("zstd", &["src/ingest", "src/workload"], "inputs may be compressed"),
-    (
-        "rand",
-        &["src/plan", "src/policy", "src/simulate", "src/evaluate"],
-        "chance has one seeded source",
-    ),
-    (
-        "rand_chacha",
-        &["src/plan", "src/policy", "src/simulate", "src/evaluate"],
-        "chance has one seeded source",
-    ),
+    ("rand", CHANCE, "chance has one seeded source"),
+    ("rand_chacha", CHANCE, "chance has one seeded source"),
     ("statrs", &["src/evaluate"], "replaced in one place"),
     ("toml", &["src/cli/simulate"], "experiments are written as files on the command line only"),
     ("strsim", &["src/evaluate", "src/cli"], "misspelt names are told from those there are"),
     ("sha2", &["src/report/html"], "a page names its script by hash"),
     ("base64", &["src/report/html"], "a page names its script by hash"),
-    ("rand", &["src/plan"], "chance has one seeded source"),
-    ("rand_chacha", &["src/plan"], "chance has one seeded source"),
     (
         "url",
         &["index/src/url.rs", "src/ingest", "src/cli"],

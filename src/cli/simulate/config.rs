@@ -230,9 +230,9 @@ pub(super) fn is_rule(given: &str) -> bool {
 }
 
 /// Settings of `flags` where they are given, else of the file.
-pub(super) fn over(flags: &Config, file: Config) -> Result<Config, Failure> {
+pub(super) fn over(flags: &Config, file: &Config) -> Result<Config, Failure> {
     let table = |config: &Config| toml::Table::try_from(config).map_err(Failure::ours);
-    let mut merged = table(&file)?;
+    let mut merged = table(file)?;
     merged.extend(table(flags)?);
     merged.try_into().map_err(Failure::ours)
 }
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(config.batch.as_deref(), Some("1"));
         assert_eq!(config.checkpoints, ["1%", "100"]);
         let flags = Config { batch: Some("2%".to_owned()), ..Config::default() };
-        let merged = over(&flags, config.clone()).unwrap();
+        let merged = over(&flags, config).unwrap();
         assert_eq!((merged.batch.as_deref(), merged.policy.len()), (Some("2%"), 2));
     }
 

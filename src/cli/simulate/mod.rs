@@ -15,6 +15,7 @@ use super::Global;
 use super::output::{self, Failure, Progress, say};
 use crate::evaluate::run as runs;
 use crate::ingest::SourceOptions;
+use crate::policy::PolicyChoice;
 use crate::report::terminal;
 use crate::results::{CollectionFigures, InputFile, Provenance, SCHEMA, Summary};
 use crate::simulate::collection::Collection;
@@ -53,7 +54,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let several = experiments.len() > 1;
     let mut summaries = Vec::new();
     for (name, file) in experiments {
-        let config = config::over(&args.config, file)?;
+        let config = config::over(&args.config, &file)?;
         let out = if name.is_empty() { args.out.clone() } else { args.out.join(&name) };
         if several {
             say(global, &format!("experiment {name}"));
@@ -229,7 +230,7 @@ impl Experiment<'_> {
             impact: &impact,
             relevant: &queries.judged.relevant,
         };
-        let labels = self.settings.policies.iter().map(|choice| choice.label()).collect();
+        let labels = self.settings.policies.iter().map(PolicyChoice::label).collect();
         let progress = progress::Policies::new(self.global, labels, self.settings.sets);
         let crawls = experiment::run(&inputs, &self.settings, &self.storage, self.hash, &progress)?;
         self.check(&crawls)?;
@@ -283,7 +284,7 @@ impl Experiment<'_> {
             schema: SCHEMA.to_owned(),
             title: self.title(),
             provenance: self.provenance.clone(),
-            collection: self.figures(inputs, queries, crawls, kinds),
+            collection: figures(inputs, queries, crawls, kinds),
             baseline,
             significance: self.settings.significance,
             checkpoints: crawls.checkpoints.clone(),
@@ -314,26 +315,6 @@ impl Experiment<'_> {
                 .map_or_else(String::new, |n| n.to_string_lossy().into_owned())
         });
         self.config.title.clone().or(named).unwrap_or_default()
-    }
-
-    fn figures(
-        &self,
-        inputs: &Inputs<'_>,
-        queries: &Queries,
-        crawls: &Crawls,
-        kinds: &[Kind],
-    ) -> CollectionFigures {
-        let collection = inputs.collection;
-        CollectionFigures {
-            pages: collection.pages,
-            links: collection.link_count(),
-            hosts: collection.hosts.len() as u32,
-            crawled_before: collection.pages - crawls.fetchable,
-            planning_queries: queries.planning.queries.len() as u32,
-            evaluation_queries: queries.evaluation.queries.len() as u32,
-            relevant_pages: kinds[0].relevant.iter().filter(|relevant| **relevant).count() as u32,
-            total_impact: kinds[0].total_impact,
-        }
     }
 
     fn limited_sketches(
@@ -459,5 +440,25 @@ impl Experiment<'_> {
             return Err(Failure::input(error, "seeds are URLs of the collection, one a line"));
         }
         Ok(())
+    }
+}
+
+/// The collection in figures.
+fn figures(
+    inputs: &Inputs<'_>,
+    queries: &Queries,
+    crawls: &Crawls,
+    kinds: &[Kind],
+) -> CollectionFigures {
+    let collection = inputs.collection;
+    CollectionFigures {
+        pages: collection.pages,
+        links: collection.link_count(),
+        hosts: collection.hosts.len() as u32,
+        crawled_before: collection.pages - crawls.fetchable,
+        planning_queries: queries.planning.queries.len() as u32,
+        evaluation_queries: queries.evaluation.queries.len() as u32,
+        relevant_pages: kinds[0].relevant.iter().filter(|relevant| **relevant).count() as u32,
+        total_impact: kinds[0].total_impact,
     }
 }

@@ -134,8 +134,8 @@ fn policies(config: &Config, quality: bool) -> Result<Vec<PolicyChoice>, Failure
     }
     let mut labels: Vec<String> = choices.iter().map(PolicyChoice::label).collect();
     labels.sort_unstable();
-    if let Some(pair) = labels.windows(2).find(|pair| pair[0] == pair[1]) {
-        let error = anyhow::anyhow!("policy {} is named twice", pair[0]);
+    if let Some([label, _]) = labels.array_windows().find(|[a, b]| a == b) {
+        let error = anyhow::anyhow!("policy {label} is named twice");
         return Err(Failure::input(error, "name each policy once; options make another of it"));
     }
     Ok(choices)
