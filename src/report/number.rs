@@ -2,6 +2,12 @@
 
 use crate::results::Interval;
 
+/// A number with its noun, `s` added but for one.
+pub fn counted(number: u64, noun: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", thousands(number))
+}
+
 /// A whole number with separators: `12,345`.
 pub fn thousands(number: u64) -> String {
     let digits = number.to_string();

@@ -2,7 +2,7 @@
 //! names allow. Text only; who prints it is the command line.
 
 use super::glossary;
-use super::number::{decimals, excludes, fixed, thousands, with_interval};
+use super::number::{counted, decimals, excludes, fixed, thousands, with_interval};
 use crate::results::{Interval, KindSummary, Summary};
 
 /// Columns of text.
@@ -41,11 +41,11 @@ fn heading(summary: &Summary) -> String {
     let baseline = summary.baseline.as_deref().map_or("none".to_owned(), |name| clean(name, WIDTH));
     let mut out = format!("{}\n", clean(&summary.title, WIDTH));
     out += &format!(
-        "  {} pages on {} hosts; {} queries; {} seed sets; baseline {baseline}\n",
-        thousands(collection.pages.into()),
-        thousands(collection.hosts.into()),
+        "  {} on {}; {} queries; {}; baseline {baseline}\n",
+        counted(collection.pages.into(), "page"),
+        counted(collection.hosts.into(), "host"),
         thousands(collection.evaluation_queries.into()),
-        glossary::seed_sets(summary),
+        counted(glossary::seed_sets(summary) as u64, "seed set"),
     );
     out += &format!(
         "  prospect {}, config {}, seed {}, BM25 k1 {} b {}, lists of {}\n",

@@ -22,7 +22,7 @@ use sha2::{Digest, Sha256};
 
 use self::escape::{escape, isolated};
 use super::glossary;
-use super::number::thousands;
+use super::number::{counted, thousands};
 use crate::results::Summary;
 
 /// The script: its parts share one scope.
@@ -164,11 +164,11 @@ fn lead(summary: &Summary) -> String {
     let collection = &summary.collection;
     let count = |number: u32| thousands(number.into());
     let mut out = format!(
-        "<p>{} pages on {} hosts with {} links; {} of the pages are relevant to one of {} queries \
+        "<p>{} on {} with {}; {} of the pages are relevant to one of {} queries \
          ({} were planned for). ",
-        count(collection.pages),
-        count(collection.hosts),
-        thousands(collection.links),
+        counted(collection.pages.into(), "page"),
+        counted(collection.hosts.into(), "host"),
+        counted(collection.links, "link"),
         count(collection.relevant_pages),
         count(collection.evaluation_queries),
         count(collection.planning_queries),
@@ -181,9 +181,9 @@ fn lead(summary: &Summary) -> String {
         None => "without a baseline".to_owned(),
     };
     out += &format!(
-        "{} policies, {baseline}, over {} seed sets.</p>\n",
+        "{} policies, {baseline}, over {}.</p>\n",
         summary.policies.len(),
-        glossary::seed_sets(summary)
+        counted(glossary::seed_sets(summary) as u64, "seed set")
     );
     out
 }
