@@ -57,15 +57,12 @@ impl Policies {
             bar: self.bars.as_ref().map(|bars| self.bar(bars, policy)),
         });
         let slot = own.sets.entry(set).or_insert((0, false));
-        let per_set = match pages {
-            Some((fetched, of)) => {
-                slot.0 = fetched;
-                of
-            }
-            None => {
-                slot.1 = true;
-                slot.0
-            }
+        let per_set = if let Some((fetched, of)) = pages {
+            slot.0 = fetched;
+            of
+        } else {
+            slot.1 = true;
+            slot.0
         };
         let complete = own.sets.values().filter(|(_, complete)| *complete).count() as u32;
         let total = u64::from(per_set) * u64::from(self.sets);
