@@ -67,6 +67,11 @@ fn world(pages: &[PageOf], queries: &[&str], outside: Outside) -> World {
 
 impl World {
     fn crawl(&self, policy: &str, start: &Start, budget: Budget) -> CrawlOrder {
+        self.resume(policy, start, budget, &[])
+    }
+
+    /// A crawl that was killed after `done`, by batch, and goes on.
+    fn resume(&self, policy: &str, start: &Start, budget: Budget, done: &[&[Page]]) -> CrawlOrder {
         let strings = NgramIndex::new(vec![&self.strings]).unwrap();
         let web = Web {
             urls: &self.collection.urls,
@@ -90,7 +95,19 @@ impl World {
         };
         let choice = PolicyChoice::parse(policy).unwrap();
         let mut policy = choice.make(&sources, PlanSettings::new(1)).unwrap();
-        run(&self.collection, start, policy.as_mut(), budget)
+        run(&self.collection, start, policy.as_mut(), budget, done)
+    }
+
+    /// By batch: whether it has as many pages as it could.
+    fn full(&self, start: &Start, batches: &[&[Page]], most: usize) -> bool {
+        let mut known: HashSet<Page> = start.seeds.iter().copied().collect();
+        let mut fetched = 0;
+        batches.iter().all(|batch| {
+            let full = batch.len() == most.min(known.len() - fetched);
+            fetched += batch.len();
+            known.extend(batch.iter().flat_map(|&page| self.collection.links(page)));
+            full
+        })
     }
 
     fn seeds(&self, names: &[&str]) -> Start {
@@ -104,10 +121,19 @@ fn run(
     start: &Start,
     policy: &mut dyn CrawlPolicy,
     budget: Budget,
+    done: &[&[Page]],
 ) -> CrawlOrder {
     let mut crawl = Crawl::start(collection, start, policy).unwrap();
+    for batch in done {
+        crawl.replay(policy, batch).unwrap();
+    }
     while crawl.step(policy, budget).unwrap() {}
     crawl.into_order()
+}
+
+fn batches(order: &CrawlOrder) -> Vec<&[Page]> {
+    let starts = std::iter::once(0).chain(order.batch_ends.iter().copied());
+    starts.zip(&order.batch_ends).map(|(a, &b)| &order.pages[a as usize..b as usize]).collect()
 }
 
 fn address(name: &str) -> String {
@@ -258,9 +284,12 @@ proptest! {
             prop_assert_eq!(&whole, &again, "{} is deterministic", label);
             let part = world.crawl(&label, &start, Budget { batch, pages: budget });
             prop_assert_eq!(part.pages.len(), budget.min(everything.len()), "{}", label);
-            let ends = std::iter::once(0).chain(whole.batch_ends.iter().copied());
-            let sizes: Vec<u32> = ends.zip(&whole.batch_ends).map(|(a, b)| b - a).collect();
-            prop_assert!(sizes.iter().all(|&size| size as usize <= batch), "{}", label);
+            let batches = batches(&whole);
+            prop_assert!(world.full(&start, &batches, batch), "{}: {:?}", label, batches);
+            let done = &batches[..budget % (batches.len() + 1)];
+            let resumed =
+                world.resume(&label, &start, Budget { batch, pages: usize::MAX }, done);
+            prop_assert_eq!(&resumed, &whole, "{} goes on after {} batches", label, done.len());
             if !POLICIES.iter().any(|kind| label.starts_with(kind.name) && kind.needs_quality())
                 && !["bfs", "dfs"].contains(&label.as_str())
             {

@@ -63,7 +63,7 @@ pub struct CrawlEvaluation<'a> {
     pub queries: &'a [JudgedQuery],
 }
 
-/// The best pages of a query, best first, with their scores.
+/// Pages with their scores, best first.
 pub type Ranking = Vec<(u32, f64)>;
 
 /// Values of one crawl: by checkpoint, then by query and metric, the metrics of a query together.
@@ -111,8 +111,9 @@ impl CrawlEvaluation<'_> {
         Ok(values)
     }
 
-    /// The best `top` pages of every query at every checkpoint of one crawl, with their scores: by
-    /// query, then by checkpoint.
+    /// The best `top` pages of every query at every checkpoint of one crawl, reranked where that is
+    /// asked for, with their scores: by query, then by checkpoint. Reranked pages have the scores
+    /// of the other system, and those behind them the last of these.
     ///
     /// # Errors
     /// The index cannot be read.
@@ -123,7 +124,9 @@ impl CrawlEvaluation<'_> {
             .map_init(Workspace::default, |workspace, judged| {
                 let ask = Ask { words: &judged.query.words, top, ranks_of: &[] };
                 let mut lists = Vec::with_capacity(crawl.checkpoints.len());
-                scorer.answer(&ask, workspace, |_, _, answer| lists.push(answer.top.clone()))?;
+                scorer.answer(&ask, workspace, |_, _, answer| {
+                    lists.push(reranked(&answer.top, &judged.reranked));
+                })?;
                 Ok(lists)
             })
             .collect()
@@ -147,6 +150,25 @@ fn rerank(top: &[(u32, f64)], scores: &[(u32, f32)]) -> Vec<u32> {
         (a, b) => b.is_some().cmp(&a.is_some()),
     });
     order.into_iter().map(|(_, page)| page).collect()
+}
+
+/// A list in the order of [`rerank`], with scores that do not rise.
+fn reranked(list: &[(u32, f64)], scores: &[(u32, f32)]) -> Ranking {
+    let depth = list.len().min(RERANK_DEPTH);
+    let order = rerank(&list[..depth], scores);
+    if order.is_empty() {
+        return list.to_vec();
+    }
+    let rest = list[depth..].iter().map(|(page, _)| *page);
+    let mut last = 0.0;
+    let scored = order.into_iter().chain(rest).enumerate().map(|(at, page)| {
+        let given = scores.binary_search_by_key(&page, |(page, _)| *page);
+        if let Some(given) = given.ok().filter(|_| at < depth) {
+            last = f64::from(scores[given].1);
+        }
+        (page, last)
+    });
+    scored.collect()
 }
 
 /// Metrics of one query by crawl, checkpoint and metric.
@@ -186,5 +208,8 @@ mod tests {
         let top = [(4, 9.0), (7, 8.0), (1, 7.0), (3, 6.0)];
         assert_eq!(rerank(&top, &[(1, 0.5), (3, 2.0), (9, 5.0)]), [3, 1, 4, 7]);
         assert_eq!(rerank(&top, &[]), Vec::<u32>::new());
+        let scored = [(3, 2.0), (1, 0.5), (4, 0.5), (7, 0.5)];
+        assert_eq!(reranked(&top, &[(1, 0.5), (3, 2.0), (9, 5.0)]), scored);
+        assert_eq!(reranked(&top, &[]), top);
     }
 }

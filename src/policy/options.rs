@@ -78,8 +78,8 @@ impl Options {
 
     /// The options as they are written, in order of their names.
     pub(super) fn suffix(&self) -> String {
-        let parts = self.0.iter().flat_map(|(name, value)| ["+", name, "=", value]);
-        parts.collect()
+        let join = |whole, (name, value): (&String, &String)| format!("{whole}+{name}={value}");
+        self.0.iter().fold(String::new(), join)
     }
 
     /// A number between two others.

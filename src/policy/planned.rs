@@ -90,8 +90,8 @@ pub struct Planned<'a> {
     waiting: usize,
     /// Pages of the batch and whether they failed, in fetch order.
     batch: Vec<(Page, bool)>,
-    /// Whether the batch was planned, at least in part.
-    by_plan: bool,
+    /// Whether a plan was made whose batch is not closed.
+    is_open: bool,
     batches: u64,
 }
 
@@ -135,7 +135,7 @@ impl<'a> Planned<'a> {
             seeds: SeedQueue::default(),
             waiting: 0,
             batch: Vec::new(),
-            by_plan: false,
+            is_open: false,
             batches: 0,
         }
     }
@@ -150,7 +150,8 @@ impl<'a> Planned<'a> {
     }
 
     /// Everything up to the picks of a plan: what the last batch brought, then the choice.
-    fn plan(&mut self, most: usize, choice: bool) -> Result<Vec<Page>, CycleError> {
+    /// `taken` are seeds of the same batch: a link may lead to them, and they are fetched as seeds.
+    fn plan(&mut self, most: usize, taken: &[Page], choice: bool) -> Result<Vec<Page>, CycleError> {
         let text = self.web.text.with_docs(self.docs.clone());
         let epoch = current_epoch(&self.manifest, &self.known.pages);
         let words = || {
@@ -179,11 +180,11 @@ impl<'a> Planned<'a> {
             }
             self.trained = Some(self.build(&scorer, trainers, end)?);
         }
-        let picks = if choice { self.choose(&scorer, &served, most)? } else { Vec::new() };
+        let picks = if choice { self.choose(&scorer, &served, most, taken)? } else { Vec::new() };
         self.served = Some(served);
         let cycle = CycleEntry { first_seq: end, plan: Some(String::new()) };
         self.manifest.cycles.push(cycle);
-        self.by_plan = true;
+        self.is_open = true;
         Ok(picks)
     }
 
@@ -192,7 +193,9 @@ impl<'a> Planned<'a> {
         scorer: &Scorer<'_>,
         served: &ServedLists,
         most: usize,
+        taken: &[Page],
     ) -> Result<Vec<Page>, CycleError> {
+        let within = self.all_but(taken);
         let mut settings = self.settings.clone();
         settings.selection.budget = most;
         settings.selection.seed = settings.selection.seed.wrapping_add(self.batches << 32);
@@ -208,11 +211,25 @@ impl<'a> Planned<'a> {
             workload: self.web.workload,
             served,
             outcomes: &self.outcomes,
-            within: &[],
+            within: &within,
         };
         let choice = choose(&input, &settings)?;
         let page = |pick: &crate::plan::Pick| self.ids.page[pick.estimate.url.index()];
         Ok(choice.batch.picks.iter().map(page).collect())
+    }
+
+    /// By URL: whether it may be planned; empty for all.
+    fn all_but(&self, taken: &[Page]) -> Vec<bool> {
+        if taken.is_empty() {
+            return Vec::new();
+        }
+        let mut within = vec![true; self.known.urls.len()];
+        for &page in taken {
+            if let Some(slot) = within.get_mut(self.ids.of_page[page as usize] as usize) {
+                *slot = false;
+            }
+        }
+        within
     }
 
     fn build(
@@ -228,7 +245,7 @@ impl<'a> Planned<'a> {
     /// Closes the cycle of the last plan under the statistics it was made with: served lists are
     /// brought up to date, and what changed trains improvability.
     fn close(&mut self, scorer: &Scorer<'_>) -> Result<(), CycleError> {
-        if !std::mem::take(&mut self.by_plan) {
+        if !std::mem::take(&mut self.is_open) {
             return Ok(());
         }
         let end = self.manifest.next_seq;
@@ -302,9 +319,7 @@ impl CrawlPolicy for Planned<'_> {
     fn next(&mut self, most: usize, batch: &mut Vec<Page>) -> Result<(), PolicyError> {
         let most = self.seeds.take(most, batch);
         if most > 0 && self.waiting > 0 {
-            let mut picks = self.plan(most, true)?;
-            // A seed that a page already links to is fetched as a seed.
-            picks.retain(|page| !batch.contains(page));
+            let mut picks = self.plan(most, batch, true)?;
             self.waiting -= picks.len();
             batch.append(&mut picks);
         }
@@ -318,7 +333,7 @@ impl CrawlPolicy for Planned<'_> {
             return Err(PolicyError::Replay);
         }
         if most > 0 && self.waiting > 0 {
-            self.plan(most, false)?;
+            self.plan(most, &again, false)?;
             self.waiting -= batch.len() - again.len();
         }
         Ok(())
@@ -331,7 +346,7 @@ impl CrawlPolicy for Planned<'_> {
 
     fn batch_done(&mut self) -> Result<(), PolicyError> {
         let batch = std::mem::take(&mut self.batch);
-        if !self.by_plan {
+        if !self.is_open {
             self.manifest.add_cycles(batch.len() as u32);
         }
         for (page, failed) in batch {

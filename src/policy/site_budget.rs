@@ -171,6 +171,8 @@ impl CrawlPolicy for SiteBudget<'_> {
         let most = self.seeds.take(most, batch);
         if most > 0 && !self.frontier.is_empty() {
             self.update_centrality();
+            // Of what is fetched, not of what was asked for: a resumed crawl asks for the former.
+            let most = most.min(self.frontier.len());
             let most = self.wander(most, batch);
             self.spend(most, batch);
         }

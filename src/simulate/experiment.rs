@@ -4,7 +4,6 @@
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
 use std::sync::{Mutex, PoisonError};
-use std::thread::ScopedJoinHandle;
 
 use prospect_index::ngram::{NgramIndex, Segment};
 use prospect_index::storage::Storage;
@@ -51,10 +50,39 @@ pub struct Crawls {
     pub orders: Vec<Vec<CrawlOrder>>,
     /// Numbers of fetched pages at which crawls are evaluated.
     pub checkpoints: Vec<u32>,
-    /// Pages that can be fetched.
-    pub fetchable: u32,
+}
+
+/// Where crawls start and how far they go.
+pub struct Course {
+    /// By set: where it starts.
+    pub starts: Vec<Start>,
     /// URLs of seed and crawl lists that are not in the collection.
     pub missing: usize,
+    /// Pages that can be fetched.
+    pub fetchable: u32,
+    /// Pages per batch and in all.
+    pub budget: Budget,
+    /// Numbers of fetched pages at which crawls are evaluated, those beyond the budget left out.
+    pub checkpoints: Vec<u32>,
+}
+
+impl Course {
+    /// The course of an experiment's crawls.
+    pub fn new(collection: &Collection, settings: &Settings) -> Self {
+        let (starts, missing) = starts(collection, settings);
+        let crawled = starts.iter().map(|start| start.crawled.len()).max().unwrap_or(0) as u32;
+        let outside = collection.urls.len() as u32 - collection.pages;
+        let fetchable = collection.pages - crawled;
+        let all = fetchable + outside;
+        let pages = settings.max_pages.map_or(all, |most| most.pages(fetchable)) as usize;
+        let budget = Budget { batch: settings.batch.pages(fetchable) as usize, pages };
+        let mut checkpoints: Vec<u32> =
+            settings.checkpoints.iter().map(|amount| amount.pages(fetchable)).collect();
+        checkpoints.retain(|&at| at as usize <= budget.pages && at <= all);
+        checkpoints.sort_unstable();
+        checkpoints.dedup();
+        Self { starts, missing, fetchable, budget, checkpoints }
+    }
 }
 
 /// Runs all crawls, those of a killed run from where they were kept in `storage`. `experiment`
@@ -65,38 +93,24 @@ pub struct Crawls {
 pub fn run(
     inputs: &Inputs<'_>,
     settings: &Settings,
+    course: Course,
     storage: &Storage,
     experiment: u64,
     progress: &dyn Progress,
 ) -> Result<Crawls, SimulateError> {
-    let (starts, missing) = starts(inputs.collection, settings);
-    let crawled = starts.iter().map(|start| start.crawled.len()).max().unwrap_or(0) as u32;
-    let outside = inputs.collection.urls.len() as u32 - inputs.collection.pages;
-    let fetchable = inputs.collection.pages - crawled;
-    let budget = Budget {
-        batch: settings.batch.pages(fetchable) as usize,
-        pages: settings.max_pages.map_or(fetchable + outside, |most| most.pages(fetchable))
-            as usize,
-    };
-    let mut checkpoints: Vec<u32> =
-        settings.checkpoints.iter().map(|amount| amount.pages(fetchable)).collect();
-    checkpoints.retain(|&pages| pages as usize <= budget.pages);
-    checkpoints.sort_unstable();
-    checkpoints.dedup();
     let strings = inputs.strings.map(|segment| NgramIndex::new(vec![segment])).transpose()?;
     let run = Run {
         inputs,
         settings,
         web: strings.as_ref().map(|strings| web(inputs, strings, None)),
-        starts: &starts,
-        checkpoints: &checkpoints,
-        budget,
+        course: &course,
         storage,
         experiment,
         progress,
     };
     let orders = run.all()?;
-    Ok(Crawls { starts, orders, checkpoints, fetchable, missing })
+    let Course { starts, checkpoints, .. } = course;
+    Ok(Crawls { starts, orders, checkpoints })
 }
 
 /// What planned policies read.
@@ -119,11 +133,11 @@ fn starts(collection: &Collection, settings: &Settings) -> (Vec<Start>, usize) {
     let mut missing = 0;
     let starts = (1..=settings.sets)
         .map(|set| {
-            let seed = settings.seed;
             let (start, absent) = if let Some(crawled) = &settings.crawled {
-                start::mostly_crawled(collection, crawled, settings.promote, seed, set)
+                let (seed, promote) = (settings.seed, settings.promote);
+                start::mostly_crawled(collection, crawled, promote, seed, set)
             } else {
-                let (seeds, absent) = start::seeds(collection, &settings.seeds, seed, set);
+                let (seeds, absent) = start::seeds(collection, &settings.seeds, settings.seed, set);
                 (Start { seeds, ..Start::default() }, absent)
             };
             missing += absent;
@@ -137,9 +151,7 @@ struct Run<'a> {
     inputs: &'a Inputs<'a>,
     settings: &'a Settings,
     web: Option<Web<'a>>,
-    starts: &'a [Start],
-    checkpoints: &'a [u32],
-    budget: Budget,
+    course: &'a Course,
     storage: &'a Storage,
     experiment: u64,
     progress: &'a dyn Progress,
@@ -150,7 +162,7 @@ impl Run<'_> {
     fn all(&self) -> Result<Vec<Vec<CrawlOrder>>, SimulateError> {
         let policies = &self.settings.policies;
         let mut tasks: Vec<(usize, usize)> = (0..policies.len())
-            .flat_map(|policy| (0..self.starts.len()).map(move |set| (policy, set)))
+            .flat_map(|policy| (0..self.course.starts.len()).map(move |set| (policy, set)))
             .collect();
         tasks.sort_by_key(|&(policy, _)| !policies[policy].kind.is_planned());
         let queue = Mutex::new(VecDeque::from(tasks));
@@ -170,11 +182,11 @@ impl Run<'_> {
                 };
                 let threads = rayon::current_num_threads();
                 let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-                let joined = workers.into_iter().map(ScopedJoinHandle::join);
+                let joined = workers.into_iter().map(std::thread::ScopedJoinHandle::join);
                 joined.flat_map(|done| done.unwrap_or_else(|panic| resume_unwind(panic))).collect()
             });
         results.sort_by_key(|(policy, set, _)| (*policy, *set));
-        let mut orders = vec![Vec::with_capacity(self.starts.len()); policies.len()];
+        let mut orders = vec![Vec::with_capacity(self.course.starts.len()); policies.len()];
         for (policy, _, result) in results {
             orders[policy].push(result?);
         }
@@ -185,7 +197,7 @@ impl Run<'_> {
         let choice = &self.settings.policies[policy];
         let name = format!("work/{}/{}", choice.label(), set + 1);
         let record = Record::read(self.storage, &name, self.experiment).unwrap_or_default();
-        let of = (self.budget.pages as u32).min(self.inputs.collection.urls.len() as u32);
+        let of = (self.course.budget.pages as u32).min(self.inputs.collection.urls.len() as u32);
         let number = set as u32 + 1;
         if record.complete {
             self.progress.done(policy, number);
@@ -194,7 +206,8 @@ impl Run<'_> {
         let (sources, settings) = self.sources(number);
         let mut maker = choice.make(&sources, settings)?;
         let policy_state = maker.as_mut();
-        let mut crawl = Crawl::start(self.inputs.collection, &self.starts[set], policy_state)?;
+        let mut crawl =
+            Crawl::start(self.inputs.collection, &self.course.starts[set], policy_state)?;
         let mut from = 0;
         for &end in &record.order.batch_ends {
             crawl.replay(policy_state, &record.order.pages[from..end as usize])?;
@@ -202,10 +215,10 @@ impl Run<'_> {
         }
         loop {
             let before = crawl.order().pages.len();
-            let more = crawl.step(policy_state, self.budget)?;
+            let more = crawl.step(policy_state, self.course.budget)?;
             let now = crawl.order().pages.len();
             let passed = |&&at: &&u32| before < at as usize && at as usize <= now;
-            if !more || self.checkpoints.iter().any(|at| passed(&at)) {
+            if !more || self.course.checkpoints.iter().any(|at| passed(&at)) {
                 let record = Record { order: crawl.order().clone(), complete: !more };
                 record.write(self.storage, &name, self.experiment)?;
             }

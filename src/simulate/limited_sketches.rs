@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use super::SimulateError;
 use super::crawl::{Budget, Crawl, Start};
 use super::experiment::{Inputs, web};
-use super::settings::{Settings, SketchSettings};
+use super::settings::{Amount, Settings, SketchSettings};
 use super::truth;
 use crate::cycle::planner::PlanSettings;
 use crate::policy::PolicyChoice;
@@ -44,7 +44,7 @@ pub fn run(
     let plan = choice.settings(settings.plan.clone())?;
     let impact = truth::impact(inputs.collection, &tested, plan.bm25, plan.k)?;
     let fetchable = inputs.collection.pages - start.crawled.len() as u32;
-    let pages = ((sketches.at * f64::from(fetchable)) as usize).max(1);
+    let pages = Amount::Share(sketches.at).pages(fetchable) as usize;
     let budget = Budget { batch: settings.batch.pages(fetchable) as usize, pages };
     let total: f64 = {
         let before: f64 = start.crawled.iter().map(|&page| impact[page as usize]).sum();

@@ -35,10 +35,8 @@ pub struct Kind {
     pub queries: Vec<usize>,
     /// By page: whether it is relevant to one of them.
     pub relevant: Vec<bool>,
-    /// By page that is not crawled before: true impact over the workload's queries of the kind.
+    /// By page: true impact over the workload's queries of the kind.
     pub impact: Vec<f64>,
-    /// Its sum.
-    pub total_impact: f64,
 }
 
 /// The kinds of a workload: `all`, then those that it names.
@@ -49,7 +47,6 @@ pub fn kinds(
     collection: &Collection,
     evaluation: &Workload,
     judged: &[JudgedQuery],
-    start: &Start,
     settings: &Settings,
 ) -> Result<Vec<Kind>, SimulateError> {
     let mut names: Vec<&str> = evaluation.queries.iter().map(|q| q.kind.as_str()).collect();
@@ -68,14 +65,22 @@ pub fn kinds(
         let asked = evaluation.queries.iter().filter(|query| of_kind(&query.kind));
         let workload = Workload { queries: asked.cloned().collect() };
         let (bm25, k) = (settings.plan.bm25, settings.plan.k);
-        let mut impact = truth::impact(collection, &workload, bm25, k)?;
-        for &page in &start.crawled {
-            impact[page as usize] = 0.0;
-        }
-        let total_impact = impact.iter().fold(0.0, |sum, impact| sum + impact);
-        kinds.push(Kind { name: name.to_owned(), queries, relevant, impact, total_impact });
+        let impact = truth::impact(collection, &workload, bm25, k)?;
+        kinds.push(Kind { name: name.to_owned(), queries, relevant, impact });
     }
     Ok(kinds)
+}
+
+impl Kind {
+    /// Impact that a crawl from `start` can collect: that of all pages which are not crawled
+    /// before, reachable or not.
+    pub fn total_impact(&self, start: &Start) -> f64 {
+        let mut left = vec![true; self.impact.len()];
+        for &page in &start.crawled {
+            left[page as usize] = false;
+        }
+        self.impact.iter().zip(left).filter(|(_, left)| *left).fold(0.0, |sum, (own, _)| sum + own)
+    }
 }
 
 /// One crawl, measured.
@@ -88,6 +93,8 @@ pub struct Measured {
     pub relevant: Vec<Vec<u32>>,
     /// By kind: impact collected with each page.
     pub impact: Vec<Vec<f64>>,
+    /// By kind: impact there was to collect.
+    pub total_impact: Vec<f64>,
     /// By checkpoint, then by judged query: relevant pages of the query fetched.
     pub found: Vec<Vec<u32>>,
     /// Ranking metrics.
@@ -206,6 +213,7 @@ impl Measure<'_> {
             .map(|tau| reached.iter().map(|&t| tau.partition_point(|&at| at <= t) as u32).collect())
             .collect();
         let impact = self.kinds.iter().map(|kind| cumulative(pages, &kind.impact)).collect();
+        let total_impact = self.kinds.iter().map(|kind| kind.total_impact(start)).collect();
         let positions = positions(self.collection, start, order);
         let before = start.crawled.len() as u32;
         let found = reached
@@ -217,8 +225,15 @@ impl Measure<'_> {
                 self.judged.iter().map(count).collect()
             })
             .collect();
-        Measured { reached: reached.len(), tau, relevant, impact, found, values }
+        Measured { reached: reached.len(), tau, relevant, impact, total_impact, found, values }
     }
+}
+
+/// Checkpoints that a crawl reached; crawls are numbered by policy, then by set.
+fn reached(crawls: &Crawls, at: usize) -> usize {
+    let sets = crawls.starts.len();
+    let fetched = crawls.orders[at / sets][at % sets].pages.len();
+    crawls.checkpoints.iter().filter(|&&pages| pages as usize <= fetched).count()
 }
 
 impl Measured {
@@ -226,13 +241,6 @@ impl Measured {
     pub fn max_ndcg(&self, checkpoint: usize) -> impl Iterator<Item = f64> + '_ {
         self.found[checkpoint].iter().map(|&found| max_ndcg(found))
     }
-}
-
-/// Checkpoints that crawl number `at` reached, policies by sets.
-fn reached(crawls: &Crawls, at: usize) -> usize {
-    let sets = crawls.starts.len();
-    let fetched = crawls.orders[at / sets][at % sets].pages.len();
-    crawls.checkpoints.iter().filter(|&&pages| pages as usize <= fetched).count()
 }
 
 /// By page: its place in the fetch order, pages crawled before first; [`NONE`] if never fetched.

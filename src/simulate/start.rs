@@ -10,6 +10,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::collection::Collection;
 use super::crawl::Start;
+use super::settings::Amount;
 use crate::policy::Page;
 
 /// Where seeds come from.
@@ -85,8 +86,7 @@ pub fn mostly_crawled(
         }
         Crawled::Share(share) => {
             let mut pages = shuffled(collection, seed, set);
-            let count = (share * f64::from(collection.pages)).floor().max(1.0);
-            pages.truncate(count as usize);
+            pages.truncate(Amount::Share(*share).pages(collection.pages) as usize);
             (pages, 0)
         }
     };
@@ -109,7 +109,10 @@ fn promoted(collection: &Collection, crawled: &[Page], share: f64) -> Vec<Page> 
     }
     let mut rest = collection.by_url();
     rest.retain(|page| !is_crawled(page));
-    let count = (share * rest.len() as f64).floor() as usize;
+    if share <= 0.0 || rest.is_empty() {
+        return Vec::new();
+    }
+    let count = Amount::Share(share).pages(rest.len() as u32) as usize;
     rest.sort_by_key(|&page| std::cmp::Reverse(inlinks[page as usize]));
     rest.truncate(count);
     rest

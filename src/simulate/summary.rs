@@ -138,7 +138,7 @@ impl Findings<'_> {
                     if relevant {
                         return speedup(&own.tau[at], &base.tau[at]);
                     }
-                    impact_speedup(&own.impact[at], &base.impact[at], kind.total_impact)
+                    impact_speedup(&own.impact[at], &base.impact[at], own.total_impact[at])
                 })
                 .collect();
             mean_interval(&values)
@@ -210,10 +210,10 @@ impl Findings<'_> {
             SummaryMetric::HarvestRate => {
                 harvest_rate(crawl.relevant[number][at] as usize, pages as usize)
             }
-            SummaryMetric::Impact if kind.total_impact > 0.0 => {
-                crawl.impact[number][pages as usize - 1] / kind.total_impact
-            }
-            SummaryMetric::Impact => 0.0,
+            SummaryMetric::Impact => match crawl.total_impact[number] {
+                total if total > 0.0 => crawl.impact[number][pages as usize - 1] / total,
+                _ => 0.0,
+            },
             _ => {
                 let values = kind.queries.iter().map(|&q| self.query_value(metric, crawl, at, q));
                 // Adding 0 makes 0 of the -0 that an empty sum is.

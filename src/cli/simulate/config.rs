@@ -61,7 +61,8 @@ pub(super) struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) seed_sets: Option<u32>,
     /// Seed of everything random; 1.
-    #[arg(long, value_name = "N")]
+    // TOML has no larger number.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) seed: Option<u64>,
     /// Pages crawled before the first batch, without link discovery: a file of URLs, or `share:0.9`.
@@ -69,7 +70,7 @@ pub(super) struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) crawled: Option<String>,
     /// Share of the uncrawled pages of most in-links that is crawled too, such as 20%.
-    #[arg(long, value_name = "SHARE", requires = "crawled")]
+    #[arg(long, value_name = "SHARE")]
     #[serde(deserialize_with = "scalar", skip_serializing_if = "Option::is_none")]
     pub(super) promote: Option<String>,
     /// Pages per batch: a number, or a share such as 1% (the default).
@@ -163,6 +164,7 @@ pub(super) const CARRIED: &str = "column";
 
 /// Key under which a file holds experiments of its own, each over the settings beside it.
 const EXPERIMENTS: &str = "experiment";
+const BELOW: &str = "write each experiment below [[experiment]]";
 /// Key that names an experiment: its folder below the output.
 const NAME: &str = "name";
 
@@ -178,22 +180,41 @@ pub(super) fn read(path: &Path, text: &str) -> Result<Vec<(String, Config)>, Fai
         Some(toml::Value::Array(experiments)) => experiments,
         Some(_) => {
             let error = anyhow::anyhow!("{}: `experiment` is no list", path.display());
-            return Err(Failure::input(error, "write each experiment below [[experiment]]"));
+            return Err(Failure::input(error, BELOW));
         }
     };
     let mut configs = Vec::new();
     for (number, own) in experiments.into_iter().enumerate() {
-        let toml::Value::Table(mut own) = own else { continue };
-        let name = match own.remove(NAME) {
-            Some(toml::Value::String(name)) if is_folder(&name) => name,
-            _ => (number + 1).to_string(),
+        let toml::Value::Table(mut own) = own else {
+            let error = anyhow::anyhow!("{}: `experiment` holds no tables", path.display());
+            return Err(Failure::input(error, BELOW));
         };
+        let name =
+            own.remove(NAME).map_or(Ok((number + 1).to_string()), |name| folder(path, &name))?;
+        if configs.iter().any(|(other, _)| *other == name) {
+            let error = anyhow::anyhow!("{}: two experiments have the name {name}", path.display());
+            return Err(Failure::input(error, "a name is a folder below --out; give another one"));
+        }
         let mut table = base.clone();
         table.extend(own);
-        let config = table.try_into().map_err(|error| broken(path, &error))?;
+        let config = table.try_into().map_err(|error| broken_below(path, text, &name, &error))?;
         configs.push((name, rooted(config, path)));
     }
     Ok(configs)
+}
+
+/// The name of an experiment, which is that of a folder.
+fn folder(path: &Path, name: &toml::Value) -> Result<String, Failure> {
+    match name {
+        toml::Value::String(name) if is_folder(name) => Ok(name.clone()),
+        other => {
+            let given = other
+                .as_str()
+                .map_or_else(|| format!("a {}", other.type_str()), |name| format!("{name:?}"));
+            let error = anyhow::anyhow!("{}: {given} cannot name an experiment", path.display());
+            Err(Failure::input(error, "names are of letters, digits, and - _ . within"))
+        }
+    }
 }
 
 fn is_folder(name: &str) -> bool {
@@ -229,22 +250,55 @@ pub(super) fn is_rule(given: &str) -> bool {
     ["random:", "per-host:", "share:"].iter().any(|rule| given.starts_with(rule))
 }
 
+/// Settings of which one takes the place of another.
+const INSTEAD: [(&str, &str); 5] = [
+    ("corpus", "store"),
+    ("store", "corpus"),
+    ("seeds", "crawled"),
+    ("seeds", "promote"),
+    ("crawled", "seeds"),
+];
+
 /// Settings of `flags` where they are given, else of the file.
 pub(super) fn over(flags: &Config, file: &Config) -> Result<Config, Failure> {
     let table = |config: &Config| toml::Table::try_from(config).map_err(Failure::ours);
     let mut merged = table(file)?;
-    merged.extend(table(flags)?);
+    let flags = table(flags)?;
+    for (given, other) in INSTEAD {
+        if flags.contains_key(given) {
+            merged.remove(other);
+        }
+    }
+    merged.extend(flags);
     merged.try_into().map_err(Failure::ours)
 }
 
 /// A file that is no experiment: what is wrong, where, and which key was meant.
 fn broken(path: &Path, error: &toml::de::Error) -> Failure {
-    let message = error.to_string();
-    let hint = match unknown_key(error.message()) {
+    let error_text = anyhow::anyhow!("{}: {}", path.display(), error.to_string().trim_end());
+    Failure::input(error_text, hint(error))
+}
+
+/// The same for an experiment below [[experiment]], which is no longer text when it is read.
+fn broken_below(path: &Path, text: &str, name: &str, error: &toml::de::Error) -> Failure {
+    let key = unknown_key(error.message()).map(|(given, _)| given);
+    let is_key = |line: &str| {
+        let left = line.split_once('=').map(|(left, _)| left.trim());
+        left.is_some_and(|left| Some(left) == key.as_deref())
+    };
+    let place = match text.lines().position(is_key) {
+        Some(line) => format!("{}:{}", path.display(), line + 1),
+        None => path.display().to_string(),
+    };
+    let message = anyhow::anyhow!("{place}: experiment {name}: {}", error.message());
+    Failure::input(message, hint(error))
+}
+
+fn hint(error: &toml::de::Error) -> String {
+    match unknown_key(error.message()) {
         Some((given, near)) => format!("there is no key {given}; did you mean {near}?"),
         None => "`prospect simulate --help` lists the keys: a flag without its dashes".to_owned(),
-    };
-    Failure::input(anyhow::anyhow!("{}: {}", path.display(), message.trim_end()), hint)
+    }
 }
 
 /// The key that was given and the nearest there is, out of serde's message.

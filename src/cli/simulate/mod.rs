@@ -1,25 +1,27 @@
 //! `prospect simulate`: crawls of a collection under any policy, and what came of them.
 
 mod config;
+mod identity;
 mod progress;
 mod settings;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use prospect_index::storage::{Checksum, Storage};
-use xxhash_rust::xxh3::xxh3_64;
+use prospect_index::storage::Storage;
 
 use self::config::Config;
+use self::identity::{SUMMARY, WORK};
 use super::Global;
 use super::output::{self, Failure, Progress, say};
 use crate::evaluate::run as runs;
 use crate::ingest::SourceOptions;
 use crate::policy::PolicyChoice;
 use crate::report::terminal;
-use crate::results::{CollectionFigures, InputFile, Provenance, SCHEMA, Summary};
+use crate::results::{CollectionFigures, Provenance, SCHEMA, Summary};
 use crate::simulate::collection::Collection;
-use crate::simulate::experiment::{self, Crawls, Inputs, needs_strings};
+use crate::simulate::crawl::Start;
+use crate::simulate::experiment::{self, Course, Crawls, Inputs, needs_strings};
 use crate::simulate::judgements::Judged;
 use crate::simulate::limited_sketches;
 use crate::simulate::measure::{self, Kind, Measure};
@@ -27,11 +29,6 @@ use crate::simulate::settings::Settings;
 use crate::simulate::summary::{Findings, SummaryMetric};
 use crate::simulate::{artefacts, load, quality, truth};
 use crate::workload::{self, Workload, open_text, qrels};
-
-/// Where work in progress is kept, below the output.
-const WORK: &str = "work";
-/// The file that ends an experiment.
-const SUMMARY: &str = "summary.json";
 
 /// Arguments of `prospect simulate`.
 #[derive(clap::Args, Clone, Debug)]
@@ -51,15 +48,19 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         Some(path) => config::read(path, &open_text(path)?)?,
         None => vec![(String::new(), Config::default())],
     };
-    let several = experiments.len() > 1;
+    // All are checked before the first begins, which may take hours.
+    let prepared: Vec<Prepared> = experiments
+        .into_iter()
+        .map(|(name, file)| prepare(name, config::over(&args.config, &file)?))
+        .collect::<Result<_, _>>()?;
     let mut summaries = Vec::new();
-    for (name, file) in experiments {
-        let config = config::over(&args.config, &file)?;
-        let out = if name.is_empty() { args.out.clone() } else { args.out.join(&name) };
-        if several {
+    for experiment in prepared {
+        let name = &experiment.name;
+        let out = if name.is_empty() { args.out.clone() } else { args.out.join(name) };
+        if !name.is_empty() {
             say(global, &format!("experiment {name}"));
         }
-        summaries.push(one(&config, &out, global)?);
+        summaries.push(one(experiment, &out, global)?);
         say(global, &format!("next: prospect report {} --html report.html", out.display()));
     }
     if global.json {
@@ -77,118 +78,33 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     Ok(())
 }
 
+/// An experiment whose settings fit and whose files are there.
+struct Prepared {
+    name: String,
+    config: Config,
+    settings: Settings,
+    provenance: Provenance,
+}
+
+fn prepare(name: String, config: Config) -> Result<Prepared, Failure> {
+    let (settings, start_files) = settings::settings(&config)?;
+    let inputs = identity::input_files(&config, &start_files)?;
+    let provenance = identity::provenance(&config, &settings, inputs)?;
+    Ok(Prepared { name, config, settings, provenance })
+}
+
 /// One experiment, from its settings to its files.
-fn one(config: &Config, out: &Path, global: &Global) -> Result<Summary, Failure> {
-    let (settings, start_files) = settings::settings(config, config.quality.is_some())?;
-    let inputs = input_files(config, &start_files)?;
-    let provenance = provenance(config, &settings, inputs)?;
+fn one(experiment: Prepared, out: &Path, global: &Global) -> Result<Summary, Failure> {
+    let Prepared { config, settings, provenance, .. } = experiment;
     let storage = Storage::create(out, None)?;
-    let hash = experiment_hash(&provenance)?;
-    if let Some(summary) = finished(&storage, out, hash)? {
+    let hash = identity::hash(&provenance)?;
+    if let Some(summary) = identity::claim(&storage, out, &provenance)? {
         say(global, &format!("{}: this experiment is complete", out.display()));
         return Ok(summary);
     }
-    let summary = Experiment { config, settings, provenance, storage, hash, global }.carry_out()?;
+    let summary =
+        Experiment { config: &config, settings, provenance, storage, hash, global }.carry_out()?;
     Ok(summary)
-}
-
-/// The summary of an experiment that is complete; an error if it is another one.
-fn finished(storage: &Storage, out: &Path, hash: u64) -> Result<Option<Summary>, Failure> {
-    if !storage.exists(SUMMARY) {
-        return Ok(None);
-    }
-    let bytes = storage.read(SUMMARY)?;
-    let found: Option<Summary> = serde_json::from_slice(&bytes).ok();
-    match found {
-        Some(summary) if experiment_hash(&summary.provenance)? == hash => Ok(Some(summary)),
-        _ => {
-            let error =
-                anyhow::anyhow!("{} holds the results of another experiment", out.display());
-            Err(Failure::input(error, "give another --out, or remove the folder"))
-        }
-    }
-}
-
-/// Names the experiment: version, settings, and contents of all inputs.
-fn experiment_hash(provenance: &Provenance) -> Result<u64, Failure> {
-    Ok(xxh3_64(&serde_json::to_vec(provenance)?))
-}
-
-fn provenance(
-    config: &Config,
-    settings: &Settings,
-    inputs: Vec<InputFile>,
-) -> Result<Provenance, Failure> {
-    let json = settings::as_json(config, settings);
-    Ok(Provenance {
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        config_hash: format!("{:016x}", xxh3_64(&serde_json::to_vec(&json)?)),
-        config: json,
-        inputs,
-        seed: settings.seed,
-        k1: settings.plan.bm25.k1,
-        b: settings.plan.bm25.b,
-        k: settings.plan.k,
-    })
-}
-
-fn input_files(
-    config: &Config,
-    start_files: &[(&'static str, String)],
-) -> Result<Vec<InputFile>, Failure> {
-    let mut inputs = Vec::new();
-    let one = |role: &'static str, path: &Option<String>| path.clone().map(|path| (role, path));
-    let corpus = config.corpus.iter().map(|path| ("corpus", path.clone()));
-    let others = [
-        one("workload", &config.workload),
-        one("eval-workload", &config.eval_workload),
-        one("qrels", &config.qrels),
-        one("quality", &config.quality).filter(|(_, path)| path != config::CARRIED),
-        one("rerank", &config.rerank),
-    ];
-    let store = config.store.iter().map(|store| ("store", format!("{store}/MANIFEST.json")));
-    let all = corpus.chain(store).chain(others.into_iter().flatten());
-    for (role, path) in all.chain(start_files.iter().cloned()) {
-        let path = PathBuf::from(path);
-        let name = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
-        let (bytes, xxh3) = hash_of(&path)?;
-        inputs.push(InputFile { role: role.to_owned(), name, bytes, xxh3 });
-    }
-    Ok(inputs)
-}
-
-/// Length and hash of a file; of a folder, those of all its files by name.
-fn hash_of(path: &Path) -> Result<(u64, String), Failure> {
-    let mut checksum = Checksum::default();
-    let bytes = add_to_hash(path, &mut checksum).map_err(|error| {
-        let error = anyhow::Error::new(error).context(format!("cannot read {}", path.display()));
-        Failure::input(error, "check the path; paths in an experiment's file are relative to it")
-    })?;
-    Ok((bytes, checksum.finish()))
-}
-
-fn add_to_hash(path: &Path, checksum: &mut Checksum) -> io::Result<u64> {
-    let mut bytes = 0;
-    if path.is_dir() {
-        let entries = std::fs::read_dir(path)?.map(|entry| Ok(entry?.path()));
-        let mut paths: Vec<PathBuf> = entries.collect::<io::Result<_>>()?;
-        paths.sort_unstable();
-        for path in paths {
-            checksum.update(path.file_name().unwrap_or_default().as_encoded_bytes());
-            bytes += add_to_hash(&path, checksum)?;
-        }
-        return Ok(bytes);
-    }
-    let mut file = std::fs::File::open(path)?;
-    let mut buffer = vec![0; 1 << 20];
-    loop {
-        let count = io::Read::read(&mut file, &mut buffer)?;
-        if count == 0 {
-            return Ok(bytes);
-        }
-        bytes += count as u64;
-        checksum.update(&buffer[..count]);
-    }
 }
 
 /// An experiment that is not complete.
@@ -213,6 +129,8 @@ impl Experiment<'_> {
         let collection = self.collection()?;
         let queries = self.queries(&collection)?;
         let quality = self.quality(&collection)?;
+        let course = self.course(&collection)?;
+        let fetchable = course.fetchable;
         let (bm25, k) = (self.settings.plan.bm25, self.settings.plan.k);
         let impact = truth::impact(&collection, &queries.planning, bm25, k)?;
         let planned = needs_strings(&self.settings.policies) || self.settings.sketches.is_some();
@@ -232,16 +150,11 @@ impl Experiment<'_> {
         };
         let labels = self.settings.policies.iter().map(PolicyChoice::label).collect();
         let progress = progress::Policies::new(self.global, labels, self.settings.sets);
-        let crawls = experiment::run(&inputs, &self.settings, &self.storage, self.hash, &progress)?;
-        self.check(&crawls)?;
-        let kinds = measure::kinds(
-            &collection,
-            &queries.evaluation,
-            &queries.judged.queries,
-            &crawls.starts[0],
-            &self.settings,
-        )?;
-        let summary = self.summary(&inputs, &queries, &crawls, &kinds)?;
+        let (settings, storage) = (&self.settings, &self.storage);
+        let crawls = experiment::run(&inputs, settings, course, storage, self.hash, &progress)?;
+        let kinds =
+            measure::kinds(&collection, &queries.evaluation, &queries.judged.queries, settings)?;
+        let summary = self.summary(&inputs, &queries, &crawls, &kinds, fetchable)?;
         let json = serde_json::to_vec_pretty(&summary)?;
         self.storage.write(SUMMARY, &json)?;
         self.storage.remove(WORK)?;
@@ -254,6 +167,7 @@ impl Experiment<'_> {
         queries: &Queries,
         crawls: &Crawls,
         kinds: &[Kind],
+        fetchable: u32,
     ) -> Result<Summary, Failure> {
         let judged = &queries.judged.queries;
         let measure = Measure {
@@ -265,7 +179,9 @@ impl Experiment<'_> {
             experiment: self.hash,
         };
         let measured = measure.all(crawls, &|done| {
-            say(self.global, &format!("evaluated {done} crawls"));
+            if done > 0 {
+                say(self.global, &format!("evaluated {done} crawls"));
+            }
         })?;
         let metrics = SummaryMetric::all(!judged.is_empty());
         let findings = Findings {
@@ -284,7 +200,7 @@ impl Experiment<'_> {
             schema: SCHEMA.to_owned(),
             title: self.title(),
             provenance: self.provenance.clone(),
-            collection: figures(inputs, queries, crawls, kinds),
+            collection: figures(inputs, queries, kinds, fetchable),
             baseline,
             significance: self.settings.significance,
             checkpoints: crawls.checkpoints.clone(),
@@ -300,8 +216,6 @@ impl Experiment<'_> {
         artefacts::curves_parquet(&self.storage, &findings, &self.provenance, &hash)?;
         artefacts::per_query(&self.storage, &findings, &self.provenance, &hash)?;
         artefacts::runs(&self.storage, &measure, crawls, &hash)?;
-        let provenance = serde_json::to_vec_pretty(&self.provenance)?;
-        self.storage.write("PROVENANCE.json", &provenance)?;
         Ok(summary)
     }
 
@@ -343,10 +257,6 @@ impl Experiment<'_> {
         let outside = self.settings.outside;
         if let Some(store) = &self.config.store {
             return Ok(load::from_store(Path::new(store), &directory, outside)?);
-        }
-        if self.config.corpus.is_empty() {
-            let error = anyhow::anyhow!("there is nothing to crawl");
-            return Err(Failure::input(error, "name pages with --corpus FILE, or --store DIR"));
         }
         let options =
             SourceOptions { base_url: self.config.base_url.clone(), ..SourceOptions::default() };
@@ -397,6 +307,11 @@ impl Experiment<'_> {
             );
             say(self.global, &line);
         }
+        if let (Some(path), true) = (&self.config.qrels, judged.queries.is_empty()) {
+            let error = anyhow::anyhow!("{path}: no query has a relevant page in the collection");
+            let hint = "qids and URLs of judgements, queries and pages must be the same";
+            return Err(Failure::input(error, hint));
+        }
         if let Some(path) = &self.config.rerank {
             let (queries, results) = judged.rerank(collection, &runs::load(Path::new(path))?);
             say(self.global, &format!("{path}: orders {results} results of {queries} queries"));
@@ -428,18 +343,38 @@ impl Experiment<'_> {
         Ok(Some(scores.by_page))
     }
 
-    fn check(&self, crawls: &Crawls) -> Result<(), Failure> {
-        if crawls.missing > 0 {
-            let line = format!("{} URLs of the lists are not in the collection", crawls.missing);
+    /// Where crawls start and how far they go, before the first begins.
+    fn course(&self, collection: &Collection) -> Result<Course, Failure> {
+        let course = Course::new(collection, &self.settings);
+        if course.missing > 0 {
+            let line = format!(
+                "{} URLs of seeds or crawled pages are not in the collection",
+                course.missing
+            );
             say(self.global, &line);
         }
-        let empty =
-            |start: &crate::simulate::crawl::Start| start.seeds.is_empty() && !start.all_known;
-        if crawls.starts.iter().any(empty) {
-            let error = anyhow::anyhow!("a seed set has no page of the collection");
+        let empty = |start: &Start| start.seeds.is_empty() && !start.all_known;
+        if let Some(set) = course.starts.iter().position(empty) {
+            let name = self.config.seeds.get(set).or(self.config.seeds.last());
+            let name = name.map_or("seeds", String::as_str);
+            let error =
+                anyhow::anyhow!("{name}: no seed of set {} is a page of the collection", set + 1);
             return Err(Failure::input(error, "seeds are URLs of the collection, one a line"));
         }
-        Ok(())
+        if course.fetchable == 0 {
+            let error = anyhow::anyhow!("all {} pages are crawled before", collection.pages);
+            return Err(Failure::input(
+                error,
+                "leave pages to fetch, for example --crawled share:0.9",
+            ));
+        }
+        if course.checkpoints.is_empty() {
+            let most = course.budget.pages;
+            let error = anyhow::anyhow!("no checkpoint lies within the {most} pages to fetch");
+            let hint = format!("fetch more, or name them, for example --checkpoints {most}");
+            return Err(Failure::input(error, hint));
+        }
+        Ok(course)
     }
 }
 
@@ -447,18 +382,18 @@ impl Experiment<'_> {
 fn figures(
     inputs: &Inputs<'_>,
     queries: &Queries,
-    crawls: &Crawls,
     kinds: &[Kind],
+    fetchable: u32,
 ) -> CollectionFigures {
     let collection = inputs.collection;
     CollectionFigures {
         pages: collection.pages,
         links: collection.link_count(),
         hosts: collection.hosts.len() as u32,
-        crawled_before: collection.pages - crawls.fetchable,
+        crawled_before: collection.pages - fetchable,
         planning_queries: queries.planning.queries.len() as u32,
         evaluation_queries: queries.evaluation.queries.len() as u32,
         relevant_pages: kinds[0].relevant.iter().filter(|relevant| **relevant).count() as u32,
-        total_impact: kinds[0].total_impact,
+        total_impact: kinds[0].impact.iter().fold(0.0, |sum, own| sum + own),
     }
 }

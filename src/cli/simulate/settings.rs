@@ -16,9 +16,11 @@ use crate::workload::open_text;
 /// Files that say where crawls start, with their contents, for the hash of the experiment.
 pub(super) type StartFiles = Vec<(&'static str, String)>;
 
-/// The experiment. `quality` tells whether there are scores, `queries` whether there is a workload.
-pub(super) fn settings(config: &Config, quality: bool) -> Result<(Settings, StartFiles), Failure> {
+/// The experiment.
+pub(super) fn settings(config: &Config) -> Result<(Settings, StartFiles), Failure> {
+    refuse_contradictions(config)?;
     let mut files = Vec::new();
+    let policies = policies(config)?;
     let seeds = seeds(config, &mut files)?;
     let lists = if let Seeds::Lists(lists) = &seeds { lists.len() as u32 } else { 0 };
     let sets = config.seed_sets.unwrap_or(lists.max(1));
@@ -35,7 +37,9 @@ pub(super) fn settings(config: &Config, quality: bool) -> Result<(Settings, Star
         return Err(Failure::input(error, "for example --top 10"));
     }
     let settings = Settings {
-        policies: policies(config, quality)?,
+        baseline: baseline(config, &policies)?,
+        sketches: sketches(config, &policies)?,
+        policies,
         seeds,
         sets,
         seed: config.seed.unwrap_or(1),
@@ -50,12 +54,74 @@ pub(super) fn settings(config: &Config, quality: bool) -> Result<(Settings, Star
         checkpoints: checkpoints(config)?,
         outside: outside(config)?,
         plan,
-        baseline: config.baseline.clone().unwrap_or_else(|| "bfs".to_owned()),
         significance: number("significance", config.significance, 0.01, 0.0, 1.0)?,
         runs: runs(config)?,
-        sketches: sketches(config)?,
     };
     Ok((settings, files))
+}
+
+/// Settings that exclude each other, or that do nothing without another one.
+fn refuse_contradictions(config: &Config) -> Result<(), Failure> {
+    let queries = config.eval_workload.is_some() || config.workload.is_some();
+    let wrong = [
+        (
+            !config.corpus.is_empty() && config.store.is_some(),
+            "corpus and store both name the collection",
+            "give one of them",
+        ),
+        (
+            config.corpus.is_empty() && config.store.is_none(),
+            "there is nothing to crawl",
+            "name pages with --corpus FILE, or --store DIR",
+        ),
+        (
+            !config.seeds.is_empty() && config.crawled.is_some(),
+            "seeds and crawled both say where crawls start",
+            "give --seeds, or --crawled, after which every page is known and none is a seed",
+        ),
+        (
+            config.promote.is_some() && config.crawled.is_none(),
+            "promote needs crawled: it adds to the pages that are crawled before",
+            "for example --crawled share:0.8 --promote 20%",
+        ),
+        (
+            config.qrels.is_some() && !queries,
+            "qrels judge results of queries, and there are none",
+            "give them with --workload FILE or --eval-workload FILE",
+        ),
+        (
+            config.rerank.is_some() && config.qrels.is_none(),
+            "rerank changes what judgements measure, and there are none",
+            "give them with --qrels FILE",
+        ),
+        (
+            config.runs.as_deref().is_some_and(|runs| runs != "none") && config.qrels.is_none(),
+            "runs are written for judged queries, and there are none",
+            "give judgements with --qrels FILE",
+        ),
+        (
+            config.sketches_at.is_some() && config.sketches.is_empty(),
+            "sketches-at needs sketches",
+            "for example --sketches 0.01,0.1,1",
+        ),
+    ];
+    match wrong.into_iter().find(|(found, ..)| *found) {
+        Some((_, what, hint)) => Err(Failure::input(anyhow::anyhow!(what), hint)),
+        None => Ok(()),
+    }
+}
+
+/// The label of the baseline. One that is asked for must be there; `bfs` is it where it runs.
+fn baseline(config: &Config, policies: &[PolicyChoice]) -> Result<String, Failure> {
+    let Some(given) = &config.baseline else { return Ok("bfs".to_owned()) };
+    let label = PolicyChoice::parse(given.trim()).map_err(|error| wrong(&error))?.label();
+    let labels: Vec<String> = policies.iter().map(PolicyChoice::label).collect();
+    if labels.contains(&label) {
+        return Ok(label);
+    }
+    let error =
+        anyhow::anyhow!("the baseline {label} is none of the policies: {}", labels.join(", "));
+    Err(Failure::input(error, "name it with --policy too, or another one with --baseline"))
 }
 
 /// The settings in full, as provenance. Files are named without folders: their contents are hashed.
@@ -73,9 +139,9 @@ pub(super) fn as_json(config: &Config, settings: &Settings) -> serde_json::Value
         Amount::Share(share) => serde_json::json!(format!("{}%", (share * 1e6).round() / 1e4)),
     };
     serde_json::json!({
+        "base-url": config.base_url,
         "corpus": config.corpus.iter().map(bare).collect::<Vec<_>>(),
         "store": file(&config.store),
-        "base-url": config.base_url,
         "workload": file(&config.workload),
         "eval-workload": file(&config.eval_workload),
         "qrels": file(&config.qrels),
@@ -102,9 +168,9 @@ pub(super) fn as_json(config: &Config, settings: &Settings) -> serde_json::Value
     })
 }
 
-fn policies(config: &Config, quality: bool) -> Result<Vec<PolicyChoice>, Failure> {
+fn policies(config: &Config) -> Result<Vec<PolicyChoice>, Failure> {
     let mut choices: Vec<PolicyChoice> = Vec::new();
-    let planned = config.workload.is_some();
+    let (planned, quality) = (config.workload.is_some(), config.quality.is_some());
     for given in &config.policy {
         if given == "all" {
             let fits = POLICIES.iter().filter(|kind| quality || !kind.needs_quality());
@@ -134,8 +200,8 @@ fn policies(config: &Config, quality: bool) -> Result<Vec<PolicyChoice>, Failure
     }
     let mut labels: Vec<String> = choices.iter().map(PolicyChoice::label).collect();
     labels.sort_unstable();
-    if let Some([label, _]) = labels.array_windows().find(|[a, b]| a == b) {
-        let error = anyhow::anyhow!("policy {label} is named twice");
+    if let Some([name, _]) = labels.array_windows().find(|[a, b]| a == b) {
+        let error = anyhow::anyhow!("policy {name} is named twice");
         return Err(Failure::input(error, "name each policy once; options make another of it"));
     }
     Ok(choices)
@@ -273,9 +339,13 @@ fn runs(config: &Config) -> Result<Runs, Failure> {
     }
 }
 
-fn sketches(config: &Config) -> Result<Option<SketchSettings>, Failure> {
+fn sketches(config: &Config, policies: &[PolicyChoice]) -> Result<Option<SketchSettings>, Failure> {
     if config.sketches.is_empty() {
         return Ok(None);
+    }
+    if !policies.iter().any(|choice| choice.kind.is_planned()) {
+        let error = anyhow::anyhow!("sketches are of policies that plan, and there is none");
+        return Err(Failure::input(error, "add one to --policy, for example query-driven"));
     }
     let fraction = |given: &String| match given.parse::<f64>() {
         Ok(one) if one == 1.0 => Ok(one),
