@@ -6,6 +6,8 @@
 //! Document lengths are exact and arithmetic is f64; query words count with multiplicity and are
 //! summed in query order, so that a score is the same bits whatever the index's segments are.
 
+mod gathered;
+
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -16,6 +18,7 @@ use crate::page::UrlId;
 use crate::page_store::NONE;
 use crate::text_index::{TermPostings, TextIndex};
 use crate::url_table::UrlTable;
+pub use gathered::Gathered;
 
 /// The two parameters.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -229,25 +232,39 @@ impl<'a> Scorer<'a> {
         scores: &mut Scores,
     ) -> Result<(), StoreError> {
         scores.clear(self.norms.len());
+        for &term in query {
+            let idf = self.idf[term as usize];
+            self.for_each(term, &seqs, |doc, tf| {
+                scores.add(doc, self.bm25.term_score(idf, tf, self.norms[doc]));
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Calls `take` with the current documents with `fetch_seq` in `seqs` that hold a word, and how
+    /// often.
+    fn for_each(
+        &self,
+        term: TermId,
+        seqs: &Range<u32>,
+        mut take: impl FnMut(usize, u32),
+    ) -> Result<(), StoreError> {
         let docs = self.index.docs();
         let visible =
             |doc: usize| seqs.contains(&docs.seq[doc]) && docs.superseded_at[doc] >= seqs.end;
-        for &term in query {
-            let idf = self.idf[term as usize];
-            let postings = &self.postings[term as usize];
-            for (number, segment) in self.segments.iter().enumerate() {
-                if segment.last_seq < seqs.start || segment.first_seq >= seqs.end {
-                    continue;
-                }
-                self.index.for_each_block(postings, number, |base, block, freqs| {
-                    for (&doc, &tf) in block.iter().zip(freqs) {
-                        let doc = (base + doc) as usize;
-                        if visible(doc) {
-                            scores.add(doc, self.bm25.term_score(idf, tf, self.norms[doc]));
-                        }
-                    }
-                })?;
+        let postings = &self.postings[term as usize];
+        for (number, segment) in self.segments.iter().enumerate() {
+            if segment.last_seq < seqs.start || segment.first_seq >= seqs.end {
+                continue;
             }
+            self.index.for_each_block(postings, number, |base, block, freqs| {
+                for (&doc, &tf) in block.iter().zip(freqs) {
+                    let doc = (base + doc) as usize;
+                    if visible(doc) {
+                        take(doc, tf);
+                    }
+                }
+            })?;
         }
         Ok(())
     }

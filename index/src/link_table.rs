@@ -1,7 +1,7 @@
 //! Links in memory: who links to whom, with which anchor text, in the order the pages were
 //! fetched, so that the links known before any cycle are a prefix.
 //!
-//! Costs 20 bytes a link plus the distinct anchor texts.
+//! Costs 20 bytes a link and 12 a URL, plus the distinct anchor texts.
 
 use hashbrown::HashMap;
 
@@ -30,6 +30,8 @@ pub struct LinkTable {
     next: Vec<u32>,
     /// By target: its first and its last link, [`END`] where there is none.
     ends: Vec<(u32, u32)>,
+    /// By target: distinct pages that link to it.
+    inlinks: Vec<u32>,
 }
 
 /// No link.
@@ -48,8 +50,12 @@ impl LinkTable {
         let row = self.links.len() as u32;
         if self.ends.len() <= to.index() {
             self.ends.resize(to.index() + 1, (END, END));
+            self.inlinks.resize(to.index() + 1, 0);
         }
         let ends = &mut self.ends[to.index()];
+        // Links of one page are adjacent, since rows are in fetch order.
+        let again = ends.1 != END && self.links[ends.1 as usize].from == from;
+        self.inlinks[to.index()] += u32::from(!again);
         match ends.1 {
             END => ends.0 = row,
             last => self.next[last as usize] = row,
@@ -85,11 +91,19 @@ impl LinkTable {
         rows.map(|row| self.links[row as usize]).take_while(move |link| link.seq < before_seq)
     }
 
+    /// Distinct pages that link to `target`, at no cost.
+    pub fn all_inlinks(&self, target: UrlId) -> u32 {
+        self.inlinks.get(target.index()).copied().unwrap_or(0)
+    }
+
     /// Distinct pages fetched before `before_seq` that link to `target`.
     pub fn inlinks(&self, target: UrlId, before_seq: u32) -> u32 {
+        let last = self.ends.get(target.index()).map_or(END, |ends| ends.1);
+        if last == END || self.links[last as usize].seq < before_seq {
+            return self.all_inlinks(target);
+        }
         let mut count = 0;
         let mut last = None;
-        // Links of one page are adjacent, since rows are in fetch order.
         for link in self.incoming(target, before_seq) {
             count += u32::from(last != Some(link.from));
             last = Some(link.from);
@@ -111,6 +125,7 @@ mod tests {
         table.push(UrlId(1), UrlId(3), 5, "three");
         assert_eq!(table.inlinks(UrlId(2), u32::MAX), 2);
         assert_eq!(table.inlinks(UrlId(2), 5), 1);
+        assert_eq!([0, 2, 3, 9].map(|url| table.all_inlinks(UrlId(url))), [0, 2, 1, 0]);
         assert_eq!(table.inlinks(UrlId(9), 5), 0);
         let anchors: Vec<_> =
             table.incoming(UrlId(2), 5).map(|link| table.anchor(link.anchor)).collect();

@@ -12,10 +12,11 @@ use super::{CycleError, EPOCH_GROWTH, OpenStore, served_cache};
 use crate::estimate::frontier::{
     EstimateInput, EstimateSettings, FrontierEstimates, PairEstimate, estimate,
 };
+use crate::estimate::memory::Memory;
 use crate::estimate::page_ranks::PageRanks;
 use crate::estimate::pairs::MatchSource;
 use crate::plan::caps::Caps;
-use crate::plan::{Batch, SelectionSettings, select};
+use crate::plan::{Batch, SelectionSettings, select, select_only};
 use crate::sketch::DEFAULT_K;
 use crate::sketch::need::{Improvability, Needy, QueryOutcome, neediest};
 use crate::sketch::served::ServedLists;
@@ -99,6 +100,8 @@ pub struct PlanInput<'a> {
     pub outcomes: &'a [QueryOutcome],
     /// URLs that may be planned, by id; empty for all.
     pub within: &'a [bool],
+    /// Whether anyone looks at the ranking behind the batch.
+    pub whole_ranking: bool,
 }
 
 /// What was chosen, and why.
@@ -113,11 +116,16 @@ pub struct Choice {
     pub improvability: Option<(f64, f64)>,
 }
 
-/// Chooses a batch. Reads nothing but its input and writes nothing.
+/// Chooses a batch. Reads nothing but its input and writes nothing but `memory`, which is of
+/// earlier choices for the same queries, or empty, and changes no choice.
 ///
 /// # Errors
 /// An index cannot be read, or a model cannot be fitted.
-pub fn choose(input: &PlanInput<'_>, settings: &PlanSettings) -> Result<Choice, CycleError> {
+pub fn choose(
+    input: &PlanInput<'_>,
+    memory: &mut Memory,
+    settings: &PlanSettings,
+) -> Result<Choice, CycleError> {
     let (workload, served) = (input.workload, input.served);
     let improvability = Improvability::fit(input.outcomes);
     let need: Vec<f64> = workload
@@ -140,8 +148,9 @@ pub fn choose(input: &PlanInput<'_>, settings: &PlanSettings) -> Result<Choice, 
         served,
         within: input.within,
     };
-    let mut estimates = estimate(&estimated, &settings.estimate)?;
+    let mut estimates = estimate(&estimated, memory, &settings.estimate)?;
     let ranking = std::mem::take(&mut estimates.urls);
+    let select = if input.whole_ranking { select } else { select_only };
     let batch = select(ranking, &input.known.urls, &settings.selection);
     Ok(Choice { needy, estimates, batch, improvability: improvability.coefficients() })
 }
@@ -192,8 +201,10 @@ pub fn plan(
         served: &served,
         outcomes: &records::query_outcomes(store)?,
         within,
+        whole_ranking: true,
     };
-    let Choice { needy, estimates, batch, improvability } = choose(&input, settings)?;
+    let Choice { needy, estimates, batch, improvability } =
+        choose(&input, &mut Memory::default(), settings)?;
     let id = plan_id(open, &workload, settings)?;
     let statistics = scorer.statistics();
     Ok(Plan {

@@ -6,10 +6,11 @@ use std::collections::HashMap;
 use prospect_index::bm25::{Scorer, Scores};
 use prospect_index::ngram::{NgramQuery, NgramSet};
 use prospect_index::page::UrlId;
-use prospect_index::page_store::Known;
+use prospect_index::page_store::{Known, NONE};
 use prospect_index::{url, words};
 
 use super::sites::Sites;
+use super::strings::Strings;
 
 /// Number of features.
 pub const COUNT: usize = 15;
@@ -34,6 +35,8 @@ pub const NAMES: [&str; COUNT] = [
 ];
 /// Position of the site's mean, which is filled in later, when outcomes are in order.
 pub const SITE_MEAN: usize = 12;
+/// Position of `ln(1 + PageRank * URLs)`, which is filled in later, where a model reads it.
+pub const PAGE_RANK: usize = 9;
 
 /// Features of one pair.
 pub type Features = [f32; COUNT];
@@ -44,6 +47,8 @@ pub struct FeatureSource<'a> {
     pub known: &'a Known,
     /// Sites of URLs.
     pub sites: &'a Sites,
+    /// Their strings, where they are kept; else each is cut into words as it is needed.
+    pub strings: Option<&'a Strings>,
     /// Scores of parents.
     pub scorer: &'a Scorer<'a>,
 }
@@ -58,6 +63,9 @@ pub struct QueryView<'a> {
     pub text: &'a str,
     /// Sum of the idf of its words.
     pub idf_mass: f64,
+    /// Its words and its distinct words as numbers of [`Strings`]; empty where there are none.
+    numbers: Vec<u32>,
+    distinct: Vec<u32>,
     anchors: HashMap<u32, AnchorMatch>,
 }
 
@@ -75,10 +83,43 @@ impl<'a> QueryView<'a> {
         text: &'a str,
         idf_mass: f64,
     ) -> Self {
-        Self { idf, matching, text, idf_mass, anchors: HashMap::new() }
+        let (numbers, distinct) = (Vec::new(), Vec::new());
+        Self { idf, matching, text, idf_mass, numbers, distinct, anchors: HashMap::new() }
     }
 
-    fn anchor(&mut self, known: &Known, id: u32) -> AnchorMatch {
+    /// The view for strings that are kept; `words` are those of the query, with multiplicity.
+    #[must_use]
+    pub fn of_strings(mut self, words: &[String], strings: Option<&Strings>) -> Self {
+        if let Some(strings) = strings {
+            self.numbers = strings.numbers(words);
+            self.distinct = strings.numbers(self.matching.words());
+        }
+        self
+    }
+
+    /// n-grams that a string has, by numbers of its words.
+    fn matched(&self, words: &[u32]) -> NgramSet {
+        let place = |&number: &u32| {
+            let known = number != NONE;
+            known.then(|| self.distinct.iter().position(|&other| other == number)).flatten()
+        };
+        self.matching.matched_words(words.iter().map(place))
+    }
+
+    fn url(&self, source: &FeatureSource<'_>, url: UrlId) -> NgramSet {
+        match source.strings {
+            Some(strings) => self.matched(strings.url(url)),
+            None => self.matching.matched_in(&words::url_text(source.known.urls.url(url))),
+        }
+    }
+
+    fn anchor(&mut self, source: &FeatureSource<'_>, id: u32) -> AnchorMatch {
+        if let Some(strings) = source.strings {
+            let words = strings.anchor(id);
+            let set = self.matched(words);
+            return AnchorMatch { set, is_query: !set.is_empty() && words == self.numbers };
+        }
+        let known = source.known;
         let (matching, query) = (self.matching, self.text);
         *self.anchors.entry(id).or_insert_with(|| {
             let text = known.links.anchor(id);
@@ -111,35 +152,35 @@ struct LinkEvidence {
 }
 
 impl FeatureSource<'_> {
-    /// Whether the URL and the anchors on pages fetched before `before_seq` hold what the query
-    /// needs.
-    pub fn is_match(&self, query: &mut QueryView<'_>, target: UrlId, before_seq: u32) -> bool {
-        let mut found = query.matching.matched_in(&words::url_text(self.known.urls.url(target)));
-        for link in self.known.links.incoming(target, before_seq) {
-            found.extend(&query.anchor(self.known, link.anchor).set);
-        }
-        query.matching.accepts(&found)
-    }
-
     /// Features of a URL for a query, from links of pages fetched before `before_seq` and the
-    /// `scores` of all crawled pages for the query; the site's mean is left 0.
+    /// `scores` of all crawled pages for the query; PageRank and the site's mean are
+    /// left 0. `None` if the URL
+    /// and the anchors of these links do not hold what the query needs and `check` says that this
+    /// is not known yet.
     pub fn features(
         &self,
         query: &mut QueryView<'_>,
         scores: &Scores,
         target: UrlId,
         before_seq: u32,
-        page_rank: f32,
-    ) -> Features {
+        check: bool,
+    ) -> Option<Features> {
         let links = self.links(query, scores, target, before_seq);
         let address = self.known.urls.url(target);
-        let url_set = query.matching.matched_in(&words::url_text(address));
+        let url_set = query.url(self, target);
+        if check {
+            let mut found = url_set;
+            found.extend(&links.union);
+            if !query.matching.accepts(&found) {
+                return None;
+            }
+        }
         let (url_count, url_idf) = query.shares(&url_set);
         let (best_count, best_idf) = query.shares(&links.best);
         let (all_count, all_idf) = query.shares(&links.union);
         let mass = if query.idf_mass > 0.0 { query.idf_mass } else { 1.0 };
         let parents = f64::from(links.inlinks.max(1));
-        [
+        Some([
             url_count,
             url_idf,
             best_count,
@@ -149,13 +190,13 @@ impl FeatureSource<'_> {
             f32::from(u8::from(links.is_query)),
             (links.matching_sites.len() as f32).ln_1p(),
             (links.inlinks as f32).ln_1p(),
-            page_rank,
+            0.0,
             url::depth(address) as f32,
             address.len() as f32,
             0.0,
             (links.best_parent / mass) as f32,
             (links.parent_sum / parents / mass) as f32,
-        ]
+        ])
     }
 
     fn links(
@@ -176,7 +217,7 @@ impl FeatureSource<'_> {
                 evidence.parent_sum += score;
             }
             last = Some(link.from);
-            let anchor = query.anchor(self.known, link.anchor);
+            let anchor = query.anchor(self, link.anchor);
             if anchor.set.is_empty() {
                 continue;
             }

@@ -1,17 +1,19 @@
 //! Estimates of the whole frontier: query impact, importance, and their blend.
 
-use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use prospect_index::bm25::Scorer;
 use prospect_index::manifest::Manifest;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
+use prospect_index::url::SiteLevel;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::EstimateError;
-use super::features::{FeatureSource, SITE_MEAN};
+use super::features::{FeatureSource, PAGE_RANK, SITE_MEAN};
 use super::importance::ImportanceRegression;
+use super::memory::{Memory, Training};
 use super::page_ranks::PageRanks;
 use super::pairs::{Horizon, MatchRule, MatchSource, Pair, PairSource, idf_mass};
 use super::score_tree::{Example, ScoreTree};
@@ -153,44 +155,49 @@ impl FrontierEstimates {
     }
 }
 
-/// Estimates every uncrawled URL.
+/// Estimates every uncrawled URL; `memory` is of earlier plans for the same queries, or empty.
 ///
 /// # Errors
 /// An index cannot be read, or a model cannot be fitted.
 pub fn estimate(
     input: &EstimateInput<'_>,
+    memory: &mut Memory,
     settings: &EstimateSettings,
 ) -> Result<FrontierEstimates, EstimateError> {
-    let known = input.known;
-    let sites = Sites::new(&known.urls);
-    let mut source = PairSource {
-        features: FeatureSource { known, sites: &sites, scorer: input.scorer },
+    let (known, ranks) = (input.known, input.ranks);
+    memory.update(known, input.manifest, input.queries.len());
+    let sites = &memory.sites;
+    let strings = memory.strings.as_ref();
+    let source = PairSource {
+        features: FeatureSource { known, sites, strings, scorer: input.scorer },
         rule: settings.rule,
         end_seq: input.manifest.next_seq,
-        pairs_per_query: TRAINING_PAIRS_PER_QUERY,
+        training_pairs: TRAINING_PAIRS_PER_QUERY,
+        history: input.history,
+        past: Past { known, manifest: input.manifest },
+        frontier: input.frontier,
+        now: Now { known, within: input.within },
     };
-    let past = Past { known, manifest: input.manifest, ranks: input.ranks };
-    let training = source.pairs(input.queries, input.needy, input.history, &past)?;
-    let (examples, means) = examples(input, &sites, &past, training);
+    let mut candidates = source.pairs(input.queries, input.needy, &memory.training)?;
+    let (examples, means) = examples(input, sites, &memory.training);
     let tree = ScoreTree::fit(&examples, 0.0)?;
-
-    source.pairs_per_query = usize::MAX;
-    let now = Now { known, ranks: input.ranks, within: input.within };
-    let mut candidates = source.pairs(input.queries, input.needy, input.frontier, &now)?;
-    for pair in &mut candidates {
+    let reads_ranks = tree.reads(PAGE_RANK) || settings.importance == Importance::PageRank;
+    let page_ranks = if reads_ranks { ranks.now(known) } else { &[] };
+    candidates.par_iter_mut().for_each(|pair| {
+        pair.features[PAGE_RANK] = page_ranks.get(pair.url.index()).copied().unwrap_or(0.0);
         pair.features[SITE_MEAN] = means.mean(sites.of(pair.url)) as f32;
-    }
+    });
     let mut pairs = pair_estimates(input, settings, &tree, &candidates);
     pairs.par_sort_unstable_by_key(|pair| (pair.url, pair.query));
-    let importance = importance(input, settings, &past)?;
-    let urls = url_estimates(input, settings, &pairs, &importance, &now);
+    let importance = importance(input, settings, &source.past, memory)?;
+    let urls = url_estimates(input, settings, &pairs, &importance, page_ranks);
     Ok(FrontierEstimates {
         urls,
         pairs,
         training_pairs: examples.len(),
         leaves: tree.leaves(),
         importance,
-        site_level: sites.level().name(),
+        site_level: sites.level().map_or("", SiteLevel::name),
     })
 }
 
@@ -198,7 +205,6 @@ pub fn estimate(
 struct Past<'a> {
     known: &'a Known,
     manifest: &'a Manifest,
-    ranks: &'a PageRanks,
 }
 
 impl Past<'_> {
@@ -209,25 +215,24 @@ impl Past<'_> {
 }
 
 impl Horizon for Past<'_> {
-    fn of(&self, url: UrlId) -> Option<(u32, f32)> {
+    fn of(&self, url: UrlId) -> Option<u32> {
         let start = self.cycle_start(url)?;
         // A seed that nothing led to was no candidate of any plan.
         self.known.links.incoming(url, start).next()?;
-        Some((start, self.ranks.before(start, url)))
+        Some(start)
     }
 }
 
 /// Uncrawled URLs as they are known now.
 struct Now<'a> {
     known: &'a Known,
-    ranks: &'a PageRanks,
     within: &'a [bool],
 }
 
 impl Horizon for Now<'_> {
-    fn of(&self, url: UrlId) -> Option<(u32, f32)> {
+    fn of(&self, url: UrlId) -> Option<u32> {
         let allowed = self.within.is_empty() || self.within[url.index()];
-        (allowed && self.known.pages.in_frontier(url)).then(|| (u32::MAX, self.ranks.now(url)))
+        (allowed && self.known.pages.in_frontier(url)).then_some(u32::MAX)
     }
 }
 
@@ -236,28 +241,29 @@ impl Horizon for Now<'_> {
 fn examples(
     input: &EstimateInput<'_>,
     sites: &Sites,
-    past: &Past<'_>,
-    pairs: Vec<Pair>,
+    training: &[Mutex<Training>],
 ) -> (Vec<Example>, SiteMeans) {
-    let masses: Vec<f64> = input.queries.iter().map(|q| idf_mass(q, input.scorer)).collect();
-    let mut by_cycle: BTreeMap<u32, Vec<Pair>> = BTreeMap::new();
-    for pair in pairs {
-        if let Some(start) = past.cycle_start(pair.url) {
-            by_cycle.entry(start).or_default().push(pair);
-        }
-    }
+    let kept: Vec<MutexGuard<'_, Training>> = input
+        .needy
+        .iter()
+        .map(|&at| training[at].lock().unwrap_or_else(PoisonError::into_inner))
+        .collect();
+    let mut pairs: Vec<&Pair> = kept.iter().flat_map(|training| &training.pairs).collect();
+    pairs.par_sort_by_key(|pair| pair.before_seq);
     let mut means = SiteMeans::new(sites.len());
-    let mut examples = Vec::new();
-    for pairs in by_cycle.into_values() {
+    let mut examples = Vec::with_capacity(pairs.len());
+    let masses: Vec<f64> = input.queries.iter().map(|q| idf_mass(q, input.scorer)).collect();
+    for cycle in pairs.chunk_by(|a, b| a.before_seq == b.before_seq) {
         let first = examples.len();
-        for pair in &pairs {
+        for pair in cycle {
             let mut features = pair.features;
+            features[PAGE_RANK] = input.ranks.before(pair.before_seq, pair.url);
             features[SITE_MEAN] = means.mean(sites.of(pair.url)) as f32;
             let outcome = (pair.score / masses[pair.query as usize].max(f64::MIN_POSITIVE)) as f32;
             examples.push(Example { features, outcome });
         }
         // Only now, so that no page of the cycle sees another one's outcome.
-        for (pair, example) in pairs.iter().zip(&examples[first..]) {
+        for (pair, example) in cycle.iter().zip(&examples[first..]) {
             means.add(sites.of(pair.url), f64::from(example.outcome));
         }
     }
@@ -309,8 +315,11 @@ fn threshold(
     let expected = pairs.iter().map(|pair| tree.mean(&pair.features) * mass);
     let mut scores: Vec<f64> = input.served.lists[at].iter().map(|(_, score)| *score).collect();
     scores.extend(expected);
-    scores.sort_by(|a, b| b.total_cmp(a));
-    scores.get(input.served.k - 1).copied().unwrap_or(0.0)
+    let kth = input.served.k - 1;
+    if scores.len() <= kth {
+        return 0.0;
+    }
+    *scores.select_nth_unstable_by(kth, |a, b| b.total_cmp(a)).1
 }
 
 fn chance(tree: &ScoreTree, pair: &Pair, threshold: f64) -> f64 {
@@ -330,15 +339,10 @@ fn read_sketch(input: &EstimateInput<'_>, query: usize, estimates: &mut [PairEst
     }
 }
 
-/// Importance of a URL as x of the regression, from links before `before_seq`.
-fn importance_x(
-    known: &Known,
-    settings: &EstimateSettings,
-    url: UrlId,
-    (before_seq, page_rank): (u32, f32),
-) -> f64 {
+/// Importance as x of the regression.
+fn importance_x(settings: &EstimateSettings, inlinks: u32, page_rank: f32) -> f64 {
     match settings.importance {
-        Importance::Inlinks => f64::from(known.links.inlinks(url, before_seq)).ln_1p(),
+        Importance::Inlinks => f64::from(inlinks).ln_1p(),
         Importance::PageRank => f64::from(page_rank),
     }
 }
@@ -348,6 +352,7 @@ fn importance(
     input: &EstimateInput<'_>,
     settings: &EstimateSettings,
     past: &Past<'_>,
+    memory: &Memory,
 ) -> Result<ImportanceRegression, EstimateError> {
     let known = input.known;
     let mut impact = vec![0.0; known.urls.len()];
@@ -359,10 +364,13 @@ fn importance(
     let points: Vec<(f64, f64)> = known
         .pages
         .crawled()
-        .filter_map(|(_, url)| {
-            let (start, page_rank) = past.of(url)?;
-            let x = importance_x(known, settings, url, (start, page_rank));
-            Some((x, impact[url.index()]))
+        .filter_map(|(seq, url)| {
+            let inlinks = memory.past_inlinks(seq)?;
+            let page_rank = match settings.importance {
+                Importance::Inlinks => 0.0,
+                Importance::PageRank => input.ranks.before(past.of(url)?, url),
+            };
+            Some((importance_x(settings, inlinks, page_rank), impact[url.index()]))
         })
         .collect();
     ImportanceRegression::fit(&points)
@@ -373,9 +381,10 @@ fn url_estimates(
     settings: &EstimateSettings,
     pairs: &[PairEstimate],
     importance: &ImportanceRegression,
-    now: &Now<'_>,
+    page_ranks: &[f32],
 ) -> Vec<UrlEstimate> {
     let known = input.known;
+    let now = Now { known, within: input.within };
     let mut query_impact = vec![0.0; known.urls.len()];
     // Pairs are ordered by URL and query, so the sums are the same bits in every run.
     for pair in pairs {
@@ -385,12 +394,13 @@ fn url_estimates(
     let ids: Vec<UrlId> = known.urls.ids().collect();
     ids.into_par_iter()
         .filter_map(|url| {
-            let horizon = now.of(url)?;
-            let importance_impact = importance.impact(importance_x(known, settings, url, horizon));
+            now.of(url)?;
+            let page_rank = page_ranks.get(url.index()).copied().unwrap_or(0.0);
+            let inlinks = known.links.all_inlinks(url);
+            let importance_impact = importance.impact(importance_x(settings, inlinks, page_rank));
             let query_impact = query_impact[url.index()];
             let estimate = settings.query_weight * query_impact
                 + settings.importance_weight * importance_impact;
-            let inlinks = known.links.inlinks(url, u32::MAX);
             Some(UrlEstimate { url, query_impact, importance_impact, estimate, inlinks })
         })
         .collect()

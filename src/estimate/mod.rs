@@ -7,10 +7,12 @@
 pub mod features;
 pub mod frontier;
 pub mod importance;
+pub mod memory;
 pub mod page_ranks;
 pub mod pairs;
 pub mod score_tree;
 pub mod sites;
+pub mod strings;
 
 /// Why estimates cannot be made.
 #[derive(Debug, thiserror::Error)]

@@ -6,6 +6,7 @@
 //! taken as of a point never changes, so a planner that goes on keeps what it has.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use prospect_index::manifest::Manifest;
 use prospect_index::page::UrlId;
@@ -21,10 +22,10 @@ const POINTS: usize = 12;
 pub struct PageRanks {
     /// By the `fetch_seq` at which a cycle starts.
     points: BTreeMap<u32, Vec<f32>>,
-    /// Over all links so far.
-    now: Vec<f32>,
-    /// The next `fetch_seq` when `now` was taken.
-    now_seq: Option<u32>,
+    /// Over all links so far, once someone asks.
+    now: OnceLock<Vec<f32>>,
+    /// The next `fetch_seq` at the last update: when `now` is of.
+    now_seq: u32,
 }
 
 impl PageRanks {
@@ -34,25 +35,22 @@ impl PageRanks {
         let starts: Vec<u32> = manifest.cycles.iter().map(|cycle| cycle.first_seq).collect();
         let step = starts.len().div_ceil(POINTS).next_power_of_two();
         let wanted: Vec<u32> = starts.into_iter().step_by(step).collect();
-        if let Some(seq) = self.now_seq
-            && seq != manifest.next_seq
-        {
-            self.points.insert(seq, std::mem::take(&mut self.now));
-            self.now_seq = None;
+        if self.now_seq != manifest.next_seq {
+            if let Some(ranks) = self.now.take() {
+                self.points.insert(self.now_seq, ranks);
+            }
+            self.now_seq = manifest.next_seq;
         }
         self.points.retain(|seq, _| wanted.binary_search(seq).is_ok());
         for seq in wanted {
             self.points.entry(seq).or_insert_with(|| ranks(known, seq));
         }
-        if self.now_seq.is_none() {
-            self.now = ranks(known, manifest.next_seq);
-            self.now_seq = Some(manifest.next_seq);
-        }
     }
 
-    /// Of an uncrawled URL now; 0 if it was not known at the last update.
-    pub fn now(&self, url: UrlId) -> f32 {
-        self.now.get(url.index()).copied().unwrap_or(0.0)
+    /// By URL, as of the last update. The first call costs a run of the iteration: a plan whose
+    /// model does not read PageRank needs none.
+    pub fn now(&self, known: &Known) -> &[f32] {
+        self.now.get_or_init(|| ranks(known, self.now_seq))
     }
 
     /// Before a `fetch_seq`, or somewhat earlier, never later; 0 if the URL was not known then.

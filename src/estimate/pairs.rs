@@ -1,6 +1,8 @@
 //! Candidate pairs of query and URL: training pairs from crawled pages as they were known before
 //! their cycle, and frontier pairs. Both come out of the same matcher and the same features.
 
+use std::sync::{Mutex, PoisonError};
+
 use prospect_index::bm25::{Scorer, Scores};
 use prospect_index::ngram::{NgramError, NgramIndex, NgramQuery, Scratch};
 use prospect_index::page::UrlId;
@@ -9,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::EstimateError;
 use super::features::{FeatureSource, Features, QueryView};
+use super::memory::Training;
 use crate::workload::Query;
 
 /// How a query and a URL must agree to be a candidate pair.
@@ -37,17 +40,18 @@ pub struct Pair {
     pub query: u32,
     /// The URL.
     pub url: UrlId,
+    /// `fetch_seq` from which on nothing may be known of it.
+    pub before_seq: u32,
     /// What was known before the fetch.
     pub features: Features,
     /// S of the crawled page for the query; 0 for an uncrawled one.
     pub score: f64,
 }
 
-/// When a URL's evidence ends, and its importance then.
+/// When a URL's evidence ends.
 pub trait Horizon: Sync {
-    /// `fetch_seq` from which on nothing may be known of the URL, and `ln(1 + PageRank * URLs)`
-    /// before it; `None` if the URL is no candidate.
-    fn of(&self, url: UrlId) -> Option<(u32, f32)>;
+    /// `fetch_seq` from which on nothing may be known of the URL; `None` if it is no candidate.
+    fn of(&self, url: UrlId) -> Option<u32>;
 }
 
 /// Where the candidate URLs of a query come from.
@@ -88,19 +92,29 @@ impl MatchSource for NgramIndex<'_> {
 }
 
 /// Everything that makes pairs.
-pub struct PairSource<'a> {
+pub struct PairSource<'a, P, N> {
     /// Features.
     pub features: FeatureSource<'a>,
     /// How a pair must agree.
     pub rule: MatchRule,
     /// Pages with `fetch_seq` below this are crawled.
     pub end_seq: u32,
-    /// At most so many pairs of a query are used; which ones depends on nothing but the pair.
-    pub pairs_per_query: usize,
+    /// At most so many training pairs of a query are used; which ones depends on nothing but the
+    /// pair.
+    pub training_pairs: usize,
+    /// Candidates among crawled pages.
+    pub history: &'a dyn MatchSource,
+    /// What was known of them.
+    pub past: P,
+    /// Candidates among uncrawled URLs.
+    pub frontier: &'a dyn MatchSource,
+    /// What is known of them.
+    pub now: N,
 }
 
-impl PairSource<'_> {
-    /// Pairs of the given queries with the URLs of an n-gram index, by query, then by URL.
+impl<P: Horizon, N: Horizon> PairSource<'_, P, N> {
+    /// Frontier pairs of the given queries, by query, then by URL. Their training pairs, by query,
+    /// are brought up to date.
     ///
     /// Costs, per query, its postings (for the scores of parents) and its rarest n-grams.
     ///
@@ -110,15 +124,16 @@ impl PairSource<'_> {
         &self,
         queries: &[Query],
         wanted: &[usize],
-        index: &dyn MatchSource,
-        horizon: &impl Horizon,
+        training: &[Mutex<Training>],
     ) -> Result<Vec<Pair>, EstimateError> {
         let by_query: Vec<Vec<Pair>> = wanted
             .par_iter()
             .map_init(
                 || (Scores::default(), Scratch::default()),
                 |(scores, scratch), &at| {
-                    self.pairs_of(&queries[at], at as u32, index, horizon, scores, scratch)
+                    // No one else has it: queries are wanted once.
+                    let mut training = training[at].lock().unwrap_or_else(PoisonError::into_inner);
+                    self.pairs_of(&queries[at], at as u32, &mut training, scores, scratch)
                 },
             )
             .collect::<Result<_, _>>()?;
@@ -129,38 +144,71 @@ impl PairSource<'_> {
         &self,
         query: &Query,
         at: u32,
-        index: &dyn MatchSource,
-        horizon: &impl Horizon,
+        training: &mut Training,
         scores: &mut Scores,
         scratch: &mut Scratch,
     ) -> Result<Vec<Pair>, EstimateError> {
         let scorer = self.features.scorer;
         let (idf, matching) = ngram_queries(query, self.rule, scorer)?;
-        let masked = |url| horizon.of(url).is_none();
-        let mut matches = index.candidates(at, &matching, &masked, scratch)?;
-        let text = query.words.join(" ");
-        let mut view = QueryView::new(&idf, &matching, &text, idf_mass(query, scorer));
-        if !index.is_exact() {
-            matches.retain(|&url| {
-                let before = horizon.of(url).map_or(0, |(before, _)| before);
-                self.features.is_match(&mut view, url, before)
-            });
-        }
-        if matches.is_empty() {
+        let (pages, seen) = (&self.features.known.pages, training.seen);
+        let is_seen = |url| pages.page_seq(url).is_none_or(|seq| seq < seen);
+        let masked = |url| is_seen(url) || self.past.of(url).is_none();
+        let crawled = self.history.candidates(at, &matching, &masked, scratch)?;
+        training.seen = self.end_seq;
+        let masked = |url| self.now.of(url).is_none();
+        let uncrawled = self.frontier.candidates(at, &matching, &masked, scratch)?;
+        if crawled.is_empty() && uncrawled.is_empty() {
             return Ok(Vec::new());
         }
-        if matches.len() > self.pairs_per_query {
-            matches.sort_by_key(|&url| sample_key(at, url));
-            matches.truncate(self.pairs_per_query);
-            matches.sort_unstable();
-        }
         scorer.score(&scorer.term_ids(&query.words), 0..self.end_seq, scores)?;
-        let pairs = matches.iter().filter_map(|&url| {
-            let (before, page_rank) = horizon.of(url)?;
-            let features = self.features.features(&mut view, scores, url, before, page_rank);
-            Some(Pair { query: at, url, features, score: scorer.score_of(scores, url) })
-        });
-        Ok(pairs.collect())
+        let text = query.words.join(" ");
+        let view = QueryView::new(&idf, &matching, &text, idf_mass(query, scorer));
+        let view = view.of_strings(&query.words, self.features.strings);
+        let mut maker = Maker { features: &self.features, view, at, scores };
+        let exact = self.history.is_exact();
+        self.train(&mut maker, crawled, exact, training);
+        let exact = self.frontier.is_exact();
+        Ok(uncrawled.into_iter().filter_map(|url| maker.pair(url, &self.now, exact)).collect())
+    }
+
+    /// Adds pairs of `new` pages. A page outside the sample of some pages is outside that of more.
+    fn train(
+        &self,
+        maker: &mut Maker<'_, '_>,
+        mut new: Vec<UrlId>,
+        exact: bool,
+        training: &mut Training,
+    ) {
+        let (most, at) = (self.training_pairs, maker.at);
+        let pairs = &mut training.pairs;
+        if pairs.len() + new.len() > most {
+            new.sort_by_cached_key(|&url| sample_key(at, url));
+        }
+        let made = new.into_iter().filter_map(|url| maker.pair(url, &self.past, exact));
+        pairs.extend(made.take(most));
+        if pairs.len() > most {
+            pairs.sort_by_cached_key(|pair| (sample_key(at, pair.url), pair.url));
+            pairs.truncate(most);
+        }
+        pairs.sort_unstable_by_key(|pair| pair.url);
+    }
+}
+
+/// Makes pairs of one query.
+struct Maker<'a, 'q> {
+    features: &'a FeatureSource<'a>,
+    view: QueryView<'q>,
+    at: u32,
+    scores: &'a Scores,
+}
+
+impl Maker<'_, '_> {
+    fn pair(&mut self, url: UrlId, horizon: &impl Horizon, exact: bool) -> Option<Pair> {
+        let (query, before_seq) = (self.at, horizon.of(url)?);
+        let features =
+            self.features.features(&mut self.view, self.scores, url, before_seq, !exact)?;
+        let score = self.features.scorer.score_of(self.scores, url);
+        Some(Pair { query, url, before_seq, features, score })
     }
 }
 

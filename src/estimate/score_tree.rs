@@ -94,6 +94,13 @@ impl ScoreTree {
         self.examples
     }
 
+    /// Whether some split reads a feature.
+    pub fn reads(&self, feature: usize) -> bool {
+        let is_read =
+            |node: &Node| matches!(node, Node::Split { feature: at, .. } if *at == feature);
+        self.nodes.iter().any(is_read)
+    }
+
     /// Leaves.
     pub fn leaves(&self) -> usize {
         self.nodes.iter().filter(|node| matches!(node, Node::Leaf { .. })).count()

@@ -1,36 +1,69 @@
 //! Sites of URLs, and the mean outcome of each site as of any cycle.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use prospect_index::page::UrlId;
-use prospect_index::url::SiteLevel;
+use prospect_index::url::{SITE_GROUPS, SiteLevel};
 use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
 
 /// Site of every known URL.
+#[derive(Clone, Debug, Default)]
 pub struct Sites {
-    level: SiteLevel,
+    choice: LevelChoice,
+    /// The level of `of_url`.
+    level: Option<SiteLevel>,
     of_url: Vec<u32>,
-    count: usize,
+    numbers: HashMap<String, u32>,
+}
+
+/// Groups that the known URLs make at the coarse levels, as far as the choice needs them.
+#[derive(Clone, Debug, Default)]
+struct LevelChoice {
+    groups: [HashSet<String>; 2],
+    /// URLs looked at, by level.
+    seen: [usize; 2],
+}
+
+const COARSE: [SiteLevel; 2] = [SiteLevel::Domain, SiteLevel::Host];
+
+impl LevelChoice {
+    /// [`SiteLevel::of`] all URLs, of which those seen earlier are not looked at again.
+    fn update(&mut self, urls: &UrlTable) -> SiteLevel {
+        for (at, level) in COARSE.into_iter().enumerate() {
+            let (groups, seen) = (&mut self.groups[at], &mut self.seen[at]);
+            while groups.len() < SITE_GROUPS && *seen < urls.len() {
+                groups.insert(level.site(urls.url(UrlId(*seen as u32))));
+                *seen += 1;
+            }
+            if groups.len() >= SITE_GROUPS {
+                return level;
+            }
+        }
+        SiteLevel::Directory
+    }
 }
 
 impl Sites {
-    /// Chooses the level and numbers the sites by first appearance.
-    pub fn new(urls: &UrlTable) -> Self {
-        let level = SiteLevel::of(urls.ids().map(|id| urls.url(id)));
-        let ids: Vec<UrlId> = urls.ids().collect();
-        let names: Vec<String> = ids.par_iter().map(|&id| level.site(urls.url(id))).collect();
-        let mut numbers: HashMap<String, u32> = HashMap::new();
-        let mut of_url = Vec::with_capacity(names.len());
-        for name in names {
-            let next = numbers.len() as u32;
-            of_url.push(*numbers.entry(name).or_insert(next));
+    /// Chooses the level and numbers the sites by first appearance. Equal to starting anew: URLs
+    /// seen earlier are looked at again only if the level changes.
+    pub fn update(&mut self, urls: &UrlTable) {
+        let level = self.choice.update(urls);
+        if self.level != Some(level) {
+            self.level = Some(level);
+            self.of_url.clear();
+            self.numbers.clear();
         }
-        Self { level, of_url, count: numbers.len() }
+        let ids: Vec<UrlId> = urls.ids().skip(self.of_url.len()).collect();
+        let names: Vec<String> = ids.par_iter().map(|&id| level.site(urls.url(id))).collect();
+        for name in names {
+            let next = self.numbers.len() as u32;
+            self.of_url.push(*self.numbers.entry(name).or_insert(next));
+        }
     }
 
-    /// What "site" means here.
-    pub fn level(&self) -> SiteLevel {
+    /// What "site" means here; `None` before the first update.
+    pub fn level(&self) -> Option<SiteLevel> {
         self.level
     }
 
@@ -41,12 +74,12 @@ impl Sites {
 
     /// Sites.
     pub fn len(&self) -> usize {
-        self.count
+        self.numbers.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.count == 0
+        self.numbers.is_empty()
     }
 }
 
@@ -80,5 +113,26 @@ impl SiteMeans {
         let prior = if self.all.1 == 0.0 { 0.0 } else { self.all.0 / self.all.1 };
         let (sum, count) = self.sums[site as usize];
         (sum + PRIOR_OUTCOMES * prior) / (count + PRIOR_OUTCOMES)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sites_brought_up_to_date_are_those_made_anew() {
+        let mut urls = UrlTable::default();
+        let mut kept = Sites::default();
+        for step in 0..130 {
+            let host = if step < 60 { step % 3 } else { step };
+            urls.insert(&format!("https://www.h{host}.test/d{}/{step}", step % 5), "");
+            kept.update(&urls);
+            let mut anew = Sites::default();
+            anew.update(&urls);
+            assert_eq!(kept.level(), Some(SiteLevel::of(urls.ids().map(|id| urls.url(id)))));
+            assert_eq!((kept.level(), &kept.of_url), (anew.level(), &anew.of_url), "{step}");
+        }
+        assert_eq!(kept.level(), Some(SiteLevel::Domain));
     }
 }

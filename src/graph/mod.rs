@@ -1,7 +1,9 @@
 //! The link graph over known URLs: structure in petgraph's CSR, PageRank by power iteration.
 //!
 //! Links come from crawled pages only; uncrawled URLs are nodes without out-links. petgraph's own
-//! `page_rank` scans all nodes for every node, so the iteration is ours.
+//! `page_rank` scans all nodes for every node, so the iteration is ours. Its CSR wants sorted edges:
+//! a planner makes the graph anew for every plan, and they are brought in order by counting, which
+//! is faster than sorting.
 
 use petgraph::csr::Csr;
 use prospect_index::link_table::LinkTable;
@@ -24,21 +26,32 @@ impl LinkGraph {
     /// The graph of links from pages fetched before `before_seq`, over `urls` known URLs. Two links
     /// of one page to one target are one edge.
     pub fn new(links: &LinkTable, urls: usize, before_seq: u32) -> Self {
-        let known = links.links().iter().take_while(|link| link.seq < before_seq);
-        Self::of_edges(known.map(|link| (link.to.0, link.from.0)).collect(), urls)
+        let links = links.links();
+        let known = links.partition_point(|link| link.seq < before_seq);
+        Self::of_edges(links[..known].iter().map(|link| (link.to.0, link.from.0)), urls)
     }
 
     /// The graph of edges from target to source over `nodes` nodes, in any order. Edges that
     /// repeat are one.
-    pub fn of_edges(mut edges: Vec<(u32, u32)>, nodes: usize) -> Self {
-        edges.par_sort_unstable();
-        edges.dedup();
+    pub fn of_edges(edges: impl Iterator<Item = (u32, u32)> + Clone, nodes: usize) -> Self {
+        // By source, then, in that order, by target: sorted by both.
+        let (firsts, targets) = grouped(nodes, edges.map(|(to, from)| (from, to)));
+        let by_source = (0..nodes).flat_map(|from| {
+            targets[firsts[from]..firsts[from + 1]].iter().map(move |&to| (to, from as u32))
+        });
+        let (starts, sources) = grouped(nodes, by_source);
+        let mut sorted: Vec<(u32, u32)> = Vec::with_capacity(sources.len());
+        for to in 0..nodes {
+            let of_target = &sources[starts[to]..starts[to + 1]];
+            sorted.extend(of_target.iter().map(|&from| (to as u32, from)));
+        }
+        sorted.dedup();
         let mut out_degree = vec![0; nodes];
-        for &(_, from) in &edges {
+        for &(_, from) in &sorted {
             out_degree[from as usize] += 1;
         }
         // The edges are sorted and distinct, which is all that can be wrong with them.
-        let mut incoming = Csr::from_sorted_edges(&edges).unwrap_or_default();
+        let mut incoming = Csr::from_sorted_edges(&sorted).unwrap_or_default();
         while incoming.node_count() < nodes {
             incoming.add_node(());
         }
@@ -88,6 +101,25 @@ impl LinkGraph {
     pub fn is_empty(&self) -> bool {
         self.out_degree.is_empty()
     }
+}
+
+/// The values of each key, in the order of the pairs, with the start of each key's and the end of
+/// the last.
+fn grouped(keys: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> (Vec<usize>, Vec<u32>) {
+    let mut starts = vec![0; keys + 1];
+    for (key, _) in pairs.clone() {
+        starts[key as usize + 1] += 1;
+    }
+    for key in 0..keys {
+        starts[key + 1] += starts[key];
+    }
+    let mut ends = starts.clone();
+    let mut values = vec![0; starts[keys]];
+    for (key, value) in pairs {
+        values[ends[key as usize]] = value;
+        ends[key as usize] += 1;
+    }
+    (starts, values)
 }
 
 #[cfg(test)]

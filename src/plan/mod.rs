@@ -13,6 +13,7 @@ use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
 
 use crate::estimate::frontier::UrlEstimate;
 use caps::{Cap, CapCounter, Caps};
@@ -28,6 +29,13 @@ pub struct SelectionSettings {
     pub explore: f64,
     /// Seed of the draw.
     pub seed: u64,
+}
+
+impl SelectionSettings {
+    /// Whether the batch is simply the first of the ranking.
+    fn is_plain(&self) -> bool {
+        self.caps == Caps::default() && self.explore == 0.0
+    }
 }
 
 /// One URL of a batch.
@@ -54,15 +62,36 @@ pub struct Batch {
     pub held_back: Vec<(u32, Cap)>,
 }
 
-/// Picks a batch.
-pub fn select(
-    mut ranking: Vec<UrlEstimate>,
+/// Picks a batch and ranks the whole frontier.
+pub fn select(ranking: Vec<UrlEstimate>, urls: &UrlTable, settings: &SelectionSettings) -> Batch {
+    select_from(ranking, urls, settings, true)
+}
+
+/// Picks the same batch for who does not look at the ranking: where no cap and no exploration asks
+/// for the rest of it, it ends with the batch.
+pub fn select_only(
+    ranking: Vec<UrlEstimate>,
     urls: &UrlTable,
     settings: &SelectionSettings,
 ) -> Batch {
-    ranking.sort_by(|a, b| {
+    select_from(ranking, urls, settings, false)
+}
+
+fn select_from(
+    mut ranking: Vec<UrlEstimate>,
+    urls: &UrlTable,
+    settings: &SelectionSettings,
+    whole: bool,
+) -> Batch {
+    let order = |a: &UrlEstimate, b: &UrlEstimate| {
         b.estimate.total_cmp(&a.estimate).then_with(|| urls.url(a.url).cmp(urls.url(b.url)))
-    });
+    };
+    if settings.is_plain() && !whole && ranking.len() > settings.budget {
+        ranking.select_nth_unstable_by(settings.budget, order);
+        ranking.truncate(settings.budget);
+    }
+    // No two URLs are equal, so there is one order.
+    ranking.par_sort_unstable_by(order);
     let explored = (settings.explore * settings.budget as f64).floor() as usize;
     let greedy = settings.budget.saturating_sub(explored);
     let mut counter = CapCounter::new(settings.caps, urls);
@@ -160,6 +189,10 @@ mod tests {
             let caps = Caps { per_host: Some(2), per_domain: Some(3), per_site: None };
             let settings = SelectionSettings { budget: 4, caps, explore: 0.0, seed: 1 };
             let batch = select(ranking.clone(), &urls, &settings);
+            assert_eq!(select_only(ranking.clone(), &urls, &settings).picks, batch.picks);
+            let plain = SelectionSettings { caps: Caps::default(), ..settings };
+            let only = select_only(ranking.clone(), &urls, &plain);
+            assert_eq!(only.picks, select(ranking.clone(), &urls, &plain).picks);
             let found: f64 = batch.picks.iter().map(|pick| pick.estimate.estimate).sum();
             let mut best = 0.0f64;
             for set in 0..1u32 << 9 {

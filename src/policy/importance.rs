@@ -98,7 +98,8 @@ impl CrawlPolicy for PageRank<'_> {
         }
         // Pages that nothing is known of are nodes too. They have the rank of a page without
         // in-links, which scales all ranks and changes no order.
-        let rank = LinkGraph::of_edges(self.edges.clone(), self.url_order.len()).page_rank();
+        let rank =
+            LinkGraph::of_edges(self.edges.iter().copied(), self.url_order.len()).page_rank();
         let url_order = self.url_order;
         let order = |a: &Page, b: &Page| {
             let (a, b) = (*a as usize, *b as usize);

@@ -21,6 +21,7 @@ use super::{CrawlPolicy, Fetched, Page, PolicyError};
 use crate::cycle::CycleError;
 use crate::cycle::close::query_outcomes;
 use crate::cycle::planner::{PlanInput, PlanSettings, choose, current_epoch};
+use crate::estimate::memory::Memory;
 use crate::estimate::page_ranks::PageRanks;
 use crate::estimate::pairs::MatchSource;
 use crate::sketch::need::QueryOutcome;
@@ -81,6 +82,7 @@ pub struct Planned<'a> {
     /// By page: its document.
     doc_of_page: Vec<u32>,
     ranks: PageRanks,
+    memory: Memory,
     candidates: Candidates<'a>,
     served: Option<ServedLists>,
     trained: Option<ServedLists>,
@@ -128,6 +130,7 @@ impl<'a> Planned<'a> {
             docs,
             doc_of_page,
             ranks: PageRanks::default(),
+            memory: Memory::lasting(&web.workload.queries),
             candidates: Candidates::new(web),
             served: None,
             trained: None,
@@ -165,6 +168,7 @@ impl<'a> Planned<'a> {
             self.manifest.epoch = epoch;
             (self.served, self.trained) = (None, None);
             self.candidates.forget();
+            self.memory.forget_epoch();
             scorer = Scorer::new(&text, bm25, epoch.end_seq, words())?;
         }
         let end = self.manifest.next_seq;
@@ -212,8 +216,9 @@ impl<'a> Planned<'a> {
             served,
             outcomes: &self.outcomes,
             within: &within,
+            whole_ranking: false,
         };
-        let choice = choose(&input, &settings)?;
+        let choice = choose(&input, &mut self.memory, &settings)?;
         let page = |pick: &crate::plan::Pick| self.ids.page[pick.estimate.url.index()];
         Ok(choice.batch.picks.iter().map(page).collect())
     }

@@ -153,7 +153,7 @@ impl<'a> SiteBudget<'a> {
         self.taken_at = self.fetched;
         self.edges.sort_unstable();
         self.edges.dedup();
-        let ranks = LinkGraph::of_edges(self.edges.clone(), self.basics.hosts).page_rank();
+        let ranks = LinkGraph::of_edges(self.edges.iter().copied(), self.basics.hosts).page_rank();
         self.centrality = ranks;
     }
 }

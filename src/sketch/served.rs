@@ -60,6 +60,7 @@ impl ServedLists {
         let (k, old_end) = (self.k, self.end_seq);
         // A page is in a list by the version of before `old_end`; gone or replaced means stale.
         let stale = |(url, _): &(UrlId, f64)| pages.page_seq(*url).is_none_or(|s| s >= old_end);
+        let new = scorer.gather(old_end..end_seq)?;
         let anew: Vec<bool> = self
             .lists
             .par_iter_mut()
@@ -69,7 +70,8 @@ impl ServedLists {
                     *list = top(scorer, query, k, 0..end_seq, scores, urls)?;
                     return Ok(true);
                 }
-                for entry in top(scorer, query, k, old_end..end_seq, scores, urls)? {
+                scorer.score_gathered(&scorer.term_ids(&query.words), &new, scores);
+                for entry in scorer.top_k(scores, k, urls) {
                     insert_ranked(list, entry, k, urls);
                 }
                 Ok(false)

@@ -214,6 +214,16 @@ impl NgramQuery {
         weight >= self.needed && !set.is_empty()
     }
 
+    /// The query's n-grams that occur in a string whose words are given by their places in
+    /// [`NgramQuery::words`]; `None` for a word that the query has not, or a run of them.
+    pub fn matched_words(&self, words: impl Iterator<Item = Option<usize>>) -> NgramSet {
+        let mut walk = Walk::new(self);
+        for word in words {
+            walk.word(word);
+        }
+        walk.found()
+    }
+
     /// The query's n-grams that occur in one string.
     pub fn matched_in(&self, text: &str) -> NgramSet {
         let mut walk = Walk::new(self);

@@ -1,0 +1,48 @@
+//! Postings of a range of documents, gathered from all words at once: what a batch of new pages
+//! does to the lists of many queries costs one reading of each word's postings, not one for every
+//! query that has the word.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::{Scorer, Scores, TermId};
+use crate::error::StoreError;
+
+/// By word of a scorer's vocabulary: documents of a range that hold it, with its frequency.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    postings: Vec<Vec<(u32, u32)>>,
+}
+
+impl Scorer<'_> {
+    /// Gathers the current documents with `fetch_seq` in `seqs`. Costs 8 bytes for each of their
+    /// distinct words that is in the vocabulary.
+    ///
+    /// # Errors
+    /// The postings cannot be read.
+    pub fn gather(&self, seqs: Range<u32>) -> Result<Gathered, StoreError> {
+        if seqs.is_empty() {
+            return Ok(Gathered { postings: vec![Vec::new(); self.postings.len()] });
+        }
+        let one = |term: usize| {
+            let mut found = Vec::new();
+            self.for_each(term as TermId, &seqs, |doc, tf| found.push((doc as u32, tf)))?;
+            Ok(found)
+        };
+        let postings = (0..self.postings.len()).into_par_iter().map(one);
+        Ok(Gathered { postings: postings.collect::<Result<_, StoreError>>()? })
+    }
+
+    /// As [`Scorer::score`] for the range that was gathered, to the last bit.
+    pub fn score_gathered(&self, query: &[TermId], gathered: &Gathered, scores: &mut Scores) {
+        scores.clear(self.norms.len());
+        for &term in query {
+            let idf = self.idf[term as usize];
+            for &(doc, tf) in &gathered.postings[term as usize] {
+                let doc = doc as usize;
+                scores.add(doc, self.bm25.term_score(idf, tf, self.norms[doc]));
+            }
+        }
+    }
+}
