@@ -45,7 +45,7 @@ fn main() {
     let (from, _) = start::mostly_crawled(&collection, &crawled, 0.0, 1, 1);
     let policies = std::env::var("PROSPECT_SKETCH_POLICIES");
     for policy in policies.as_deref().unwrap_or("query-driven,hybrid").split(',') {
-        for at in [0.1, 0.3] {
+        for at in [0.1] {
             let sketches = SketchSettings { fractions: FRACTIONS.to_vec(), at };
             let settings = settings(policy, crawled.clone());
             let choice = PolicyChoice::parse(policy).expect("policy");

@@ -2,45 +2,33 @@
 //! and `query-independent` (Pandey and Olston, WSDM 2008), which ranks by either. Seeds come first,
 //! in file order.
 
-use super::queue::{PriorityQueue, SeedQueue};
+use super::queue::{SeedQueue, SeedsThenPriority};
 use super::{Basics, CrawlPolicy, Fetched, Page, PolicyError};
 use crate::graph::LinkGraph;
 
 /// Pages by the number of fetched pages that link to them.
 pub(super) struct Inlinks<'a> {
     count: Vec<u32>,
-    seeds: SeedQueue,
-    is_seed: Vec<bool>,
-    queue: PriorityQueue<'a>,
+    queue: SeedsThenPriority<'a>,
 }
 
 impl<'a> Inlinks<'a> {
     pub(super) fn new(basics: &Basics<'a>) -> Self {
-        let pages = basics.url_order.len();
-        Self {
-            count: vec![0; pages],
-            seeds: SeedQueue::default(),
-            is_seed: vec![false; pages],
-            queue: PriorityQueue::new(basics.url_order),
-        }
+        let count = vec![0; basics.url_order.len()];
+        Self { count, queue: SeedsThenPriority::new(basics.url_order) }
     }
 
     fn linked(&mut self, pages: &[Page]) {
         for &page in pages {
             self.count[page as usize] += 1;
-            if !self.is_seed[page as usize] {
-                self.queue.set(page, f64::from(self.count[page as usize]));
-            }
+            self.queue.set(page, f64::from(self.count[page as usize]));
         }
     }
 }
 
 impl CrawlPolicy for Inlinks<'_> {
     fn seeds(&mut self, seeds: &[Page]) {
-        self.seeds.add(seeds);
-        for &page in seeds {
-            self.is_seed[page as usize] = true;
-        }
+        self.queue.add_seeds(seeds);
     }
 
     fn known(&mut self, pages: &[Page]) {
@@ -50,7 +38,6 @@ impl CrawlPolicy for Inlinks<'_> {
     }
 
     fn next(&mut self, most: usize, batch: &mut Vec<Page>) -> Result<(), PolicyError> {
-        let most = self.seeds.take(most, batch);
         self.queue.take(most, batch);
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! is fetched, it gives its cash in equal parts to the pages it links to; the frontier is ranked by
 //! cash. What goes to pages already fetched is spent. Seeds come first, in file order.
 
-use super::queue::{PriorityQueue, SeedQueue};
+use super::queue::SeedsThenPriority;
 use super::{Basics, CrawlPolicy, Fetched, Page, PolicyError};
 
 /// Pages by cash.
@@ -11,9 +11,7 @@ pub(super) struct Opic<'a> {
     cash: Vec<f64>,
     /// By fetched page: what each page it links to gets.
     share: Vec<f64>,
-    seeds: SeedQueue,
-    is_seed: Vec<bool>,
-    queue: PriorityQueue<'a>,
+    queue: SeedsThenPriority<'a>,
 }
 
 impl<'a> Opic<'a> {
@@ -22,9 +20,7 @@ impl<'a> Opic<'a> {
         Self {
             cash: vec![1.0; pages],
             share: vec![0.0; pages],
-            seeds: SeedQueue::default(),
-            is_seed: vec![false; pages],
-            queue: PriorityQueue::new(basics.url_order),
+            queue: SeedsThenPriority::new(basics.url_order),
         }
     }
 
@@ -32,19 +28,14 @@ impl<'a> Opic<'a> {
         let share = self.share[parent as usize];
         for &page in pages {
             self.cash[page as usize] += share;
-            if !self.is_seed[page as usize] {
-                self.queue.set(page, self.cash[page as usize]);
-            }
+            self.queue.set(page, self.cash[page as usize]);
         }
     }
 }
 
 impl CrawlPolicy for Opic<'_> {
     fn seeds(&mut self, seeds: &[Page]) {
-        self.seeds.add(seeds);
-        for &page in seeds {
-            self.is_seed[page as usize] = true;
-        }
+        self.queue.add_seeds(seeds);
     }
 
     fn known(&mut self, pages: &[Page]) {
@@ -54,7 +45,6 @@ impl CrawlPolicy for Opic<'_> {
     }
 
     fn next(&mut self, most: usize, batch: &mut Vec<Page>) -> Result<(), PolicyError> {
-        let most = self.seeds.take(most, batch);
         self.queue.take(most, batch);
         Ok(())
     }

@@ -7,7 +7,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use super::queue::{PriorityQueue, SeedQueue};
+use super::queue::SeedsThenPriority;
 use super::{Basics, CrawlPolicy, Fetched, Page, PolicyError};
 
 /// Streams of one seed: sets count from 1 and draw seeds from the stream of their number; the
@@ -17,15 +17,13 @@ const POLICY_STREAM: u64 = 1 << 32;
 /// Pages by a fixed score, seeds first in file order.
 pub(super) struct FixedPriority<'a> {
     score: Vec<f64>,
-    seeds: SeedQueue,
-    queue: PriorityQueue<'a>,
+    queue: SeedsThenPriority<'a>,
 }
 
 impl<'a> FixedPriority<'a> {
     /// By page: its score.
     pub(super) fn new(basics: &Basics<'a>, score: Vec<f64>) -> Self {
-        let queue = PriorityQueue::new(basics.url_order);
-        Self { score, seeds: SeedQueue::default(), queue }
+        Self { score, queue: SeedsThenPriority::new(basics.url_order) }
     }
 
     /// A random order of all pages: Fisher-Yates over pages in URL order.
@@ -47,7 +45,7 @@ impl<'a> FixedPriority<'a> {
 
 impl CrawlPolicy for FixedPriority<'_> {
     fn seeds(&mut self, seeds: &[Page]) {
-        self.seeds.add(seeds);
+        self.queue.add_seeds(seeds);
     }
 
     fn known(&mut self, pages: &[Page]) {
@@ -55,7 +53,6 @@ impl CrawlPolicy for FixedPriority<'_> {
     }
 
     fn next(&mut self, most: usize, batch: &mut Vec<Page>) -> Result<(), PolicyError> {
-        let most = self.seeds.take(most, batch);
         self.queue.take(most, batch);
         Ok(())
     }

@@ -76,6 +76,43 @@ impl SeedQueue {
     }
 }
 
+/// Seeds first, then all other pages by priority.
+pub(super) struct SeedsThenPriority<'a> {
+    seeds: SeedQueue,
+    is_seed: Vec<bool>,
+    queue: PriorityQueue<'a>,
+}
+
+impl<'a> SeedsThenPriority<'a> {
+    pub(super) fn new(url_order: &'a [u32]) -> Self {
+        Self {
+            seeds: SeedQueue::default(),
+            is_seed: vec![false; url_order.len()],
+            queue: PriorityQueue::new(url_order),
+        }
+    }
+
+    pub(super) fn add_seeds(&mut self, seeds: &[Page]) {
+        self.seeds.add(seeds);
+        for &page in seeds {
+            self.is_seed[page as usize] = true;
+        }
+    }
+
+    /// Puts a page in, or changes its priority; a seed keeps its place.
+    pub(super) fn set(&mut self, page: Page, priority: f64) {
+        if !self.is_seed[page as usize] {
+            self.queue.set(page, priority);
+        }
+    }
+
+    /// Takes up to `most` pages.
+    pub(super) fn take(&mut self, most: usize, batch: &mut Vec<Page>) {
+        let most = self.seeds.take(most, batch);
+        self.queue.take(most, batch);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 
 use super::glossary;
 use super::number::{counted, decimals, excludes, fixed, thousands, with_interval};
-use crate::results::{Interval, KindSummary, Summary};
+use crate::results::{Interval, KindSummary, LimitedSketches, Summary};
 
 /// Columns of text.
 pub const WIDTH: usize = 100;
@@ -33,7 +33,31 @@ pub fn tables(summary: &Summary, kind: Option<&str>) -> String {
         }
     }
     out.push_str(&legend(summary));
+    // They are of all queries.
+    let of_all = kind.is_none_or(|kind| summary.kinds.first().is_some_and(|all| all == kind));
+    for limited in summary.analyses.limited_sketches.iter().filter(|_| of_all) {
+        out.push('\n');
+        out.push_str(&sketches(limited));
+    }
     out
+}
+
+/// Impact against the share of sketches that is kept.
+fn sketches(limited: &LimitedSketches) -> String {
+    let out = format!(
+        "limited sketches, {}, {} % of the uncrawled pages fetched\n",
+        clean(&limited.policy, NAME_WIDTH),
+        fixed(limited.fetched_share * 100.0, 0)
+    );
+    let points = || limited.points.iter();
+    let column = |heading: &str, cells: Vec<String>| Column { heading: heading.to_owned(), cells };
+    let columns = [
+        column("sketches", points().map(|p| thousands(p.sketches.into())).collect()),
+        column("impact", points().map(|p| fixed(p.impact_share, 3)).collect()),
+        column("of full", points().map(|p| fixed(p.of_full, 3)).collect()),
+    ];
+    let first = column("fraction", points().map(|p| p.fraction.to_string()).collect());
+    out + &rows(&first, &columns)
 }
 
 fn heading(summary: &Summary) -> String {

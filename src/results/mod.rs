@@ -115,7 +115,8 @@ pub struct PolicySummary {
 pub struct KindSummary {
     /// The kind, or `all`.
     pub kind: String,
-    /// Queries with at least one relevant page in the collection.
+    /// Queries with at least one relevant page in the collection; all of the kind where there are no
+    /// judgements.
     pub queries: u32,
     /// One curve a metric, in the order of [`Summary::metrics`].
     pub curves: Vec<Curve>,

@@ -33,6 +33,8 @@ pub struct Kind {
     pub name: String,
     /// Which of the judged queries.
     pub queries: Vec<usize>,
+    /// Queries of the workload, judged or not.
+    pub asked: usize,
     /// By page: whether it is relevant to one of them.
     pub relevant: Vec<bool>,
     /// By page: true impact over the workload's queries of the kind.
@@ -66,7 +68,8 @@ pub fn kinds(
         let workload = Workload { queries: asked.cloned().collect() };
         let (bm25, k) = (settings.plan.bm25, settings.plan.k);
         let impact = truth::impact(collection, &workload, bm25, k)?;
-        kinds.push(Kind { name: name.to_owned(), queries, relevant, impact });
+        let asked = workload.queries.len();
+        kinds.push(Kind { name: name.to_owned(), queries, asked, relevant, impact });
     }
     Ok(kinds)
 }

@@ -145,7 +145,7 @@ impl Findings<'_> {
         };
         KindSummary {
             kind: kind.name.clone(),
-            queries: kind.queries.len() as u32,
+            queries: if self.judged.is_empty() { kind.asked } else { kind.queries.len() } as u32,
             curves,
             speedup_relevant: speedup_of(true),
             speedup_impact: speedup_of(false),

@@ -2,6 +2,7 @@
 
 mod config;
 mod identity;
+mod inputs;
 mod progress;
 mod settings;
 
@@ -13,22 +14,18 @@ use prospect_index::storage::Storage;
 use self::config::Config;
 use self::identity::{SUMMARY, WORK};
 use super::Global;
-use super::output::{self, Failure, Progress, say};
-use crate::evaluate::run as runs;
-use crate::ingest::SourceOptions;
+use super::output::{self, Failure, say};
 use crate::policy::PolicyChoice;
 use crate::report::terminal;
 use crate::results::{CollectionFigures, Provenance, SCHEMA, Summary};
-use crate::simulate::collection::Collection;
-use crate::simulate::crawl::Start;
-use crate::simulate::experiment::{self, Course, Crawls, Inputs, needs_strings};
+use crate::simulate::experiment::{self, Crawls, Inputs, needs_strings};
 use crate::simulate::judgements::Judged;
 use crate::simulate::limited_sketches;
 use crate::simulate::measure::{self, Kind, Measure};
 use crate::simulate::settings::Settings;
 use crate::simulate::summary::{Findings, SummaryMetric};
-use crate::simulate::{artefacts, load, quality, truth};
-use crate::workload::{self, Workload, open_text, qrels};
+use crate::simulate::{artefacts, truth};
+use crate::workload::{Workload, open_text};
 
 /// Arguments of `prospect simulate`.
 #[derive(clap::Args, Clone, Debug)]
@@ -249,132 +246,6 @@ impl Experiment<'_> {
                 .push(limited_sketches::run(inputs, settings, sketches, choice, start, &progress)?);
         }
         Ok(found)
-    }
-
-    /// Reads the pages.
-    fn collection(&self) -> Result<Collection, Failure> {
-        let directory = self.storage.path(&format!("{WORK}/text"));
-        let outside = self.settings.outside;
-        if let Some(store) = &self.config.store {
-            return Ok(load::from_store(Path::new(store), &directory, outside)?);
-        }
-        let options =
-            SourceOptions { base_url: self.config.base_url.clone(), ..SourceOptions::default() };
-        let paths = config::paths(&self.config.corpus);
-        let mut bar = Progress::new(self.global, "reading", None);
-        let (collection, skipped) =
-            load::from_corpus(&paths, &options, &directory, outside, |read, _| {
-                bar.at(read, &format!("{} MB", read >> 20));
-            })?;
-        bar.done();
-        if let Some(first) = &skipped.first {
-            say(self.global, &format!("{} records skipped; the first: {first}", skipped.bad));
-        }
-        let line = format!(
-            "{} pages on {} hosts, {} links; {} records replaced, {} failed fetches left out",
-            collection.pages,
-            collection.hosts.len(),
-            collection.link_count(),
-            collection.repeated,
-            skipped.failed
-        );
-        say(self.global, &line);
-        Ok(collection)
-    }
-
-    fn queries(&self, collection: &Collection) -> Result<Queries, Failure> {
-        let read = |path: &Option<String>| match path {
-            Some(path) => workload::load(Path::new(path)).map_err(Failure::from),
-            None => Ok(Workload::default()),
-        };
-        let given = read(&self.config.workload)?;
-        let evaluation = match &self.config.eval_workload {
-            Some(_) => read(&self.config.eval_workload)?,
-            None => given.clone(),
-        };
-        let judgements = match &self.config.qrels {
-            Some(path) => qrels::load(Path::new(path))?,
-            None => Vec::new(),
-        };
-        let mut judged = Judged::new(collection, &evaluation, &judgements);
-        if self.config.qrels.is_some() {
-            let line = format!(
-                "{} of {} queries have a relevant page; {} judgements outside the collection, {} of other queries",
-                judged.queries.len(),
-                evaluation.queries.len(),
-                judged.outside,
-                judged.other_queries
-            );
-            say(self.global, &line);
-        }
-        if let (Some(path), true) = (&self.config.qrels, judged.queries.is_empty()) {
-            let error = anyhow::anyhow!("{path}: no query has a relevant page in the collection");
-            let hint = "qids and URLs of judgements, queries and pages must be the same";
-            return Err(Failure::input(error, hint));
-        }
-        if let Some(path) = &self.config.rerank {
-            let (queries, results) = judged.rerank(collection, &runs::load(Path::new(path))?);
-            say(self.global, &format!("{path}: orders {results} results of {queries} queries"));
-        }
-        Ok(Queries { planning: given.for_planning(), evaluation, judged })
-    }
-
-    fn quality(&self, collection: &Collection) -> Result<Option<Vec<f64>>, Failure> {
-        let Some(path) = &self.config.quality else { return Ok(None) };
-        let wrong = |error| {
-            Failure::input(error, "write `url<TAB>score` a line, scores being log-probabilities")
-        };
-        let scores = if path == config::CARRIED {
-            quality::carried(collection).map_err(wrong)?.ok_or_else(|| {
-                let error = anyhow::anyhow!("no page of the corpus has a quality_score");
-                Failure::input(error, "name a file of scores with --quality FILE")
-            })?
-        } else {
-            let text = open_text(Path::new(path))?;
-            quality::parse(&text, path, collection).map_err(wrong)?
-        };
-        if scores.missing + scores.unknown > 0 {
-            let line = format!(
-                "{path}: {} pages without a score, {} scores of other URLs",
-                scores.missing, scores.unknown
-            );
-            say(self.global, &line);
-        }
-        Ok(Some(scores.by_page))
-    }
-
-    /// Where crawls start and how far they go, before the first begins.
-    fn course(&self, collection: &Collection) -> Result<Course, Failure> {
-        let course = Course::new(collection, &self.settings);
-        if course.missing > 0 {
-            let line = format!(
-                "{} URLs of seeds or crawled pages are not in the collection",
-                course.missing
-            );
-            say(self.global, &line);
-        }
-        let empty = |start: &Start| start.seeds.is_empty() && !start.all_known;
-        if let Some(set) = course.starts.iter().position(empty) {
-            let name = self.config.seeds.get(set).or(self.config.seeds.last());
-            let name = name.map_or("seeds", String::as_str);
-            let error =
-                anyhow::anyhow!("{name}: no seed of set {} is a page of the collection", set + 1);
-            return Err(Failure::input(error, "seeds are URLs of the collection, one a line"));
-        }
-        if course.fetchable == 0 {
-            let error = anyhow::anyhow!("all {} pages are crawled before", collection.pages);
-            return Err(Failure::input(
-                error,
-                "leave pages to fetch, for example --crawled share:0.9",
-            ));
-        }
-        if course.checkpoints.is_empty() {
-            let most = course.budget.pages;
-            let error = anyhow::anyhow!("no checkpoint lies within the {most} pages to fetch");
-            let hint = format!("fetch more, or name them, for example --checkpoints {most}");
-            return Err(Failure::input(error, hint));
-        }
-        Ok(course)
     }
 }
 
