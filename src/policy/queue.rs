@@ -26,7 +26,11 @@ impl<'a> PriorityQueue<'a> {
     }
 
     /// Puts a page in, or changes its priority.
+    ///
+    /// # Panics
+    /// If the priority is NaN or infinite, which is an error where it arises and never a rank.
     pub(super) fn set(&mut self, page: Page, priority: f64) {
+        assert!(priority.is_finite(), "the priority of page {page} is {priority}");
         let priority = ordered(priority);
         if self.current[page as usize] != priority {
             self.current[page as usize] = priority;

@@ -52,6 +52,9 @@ const PER_QUERY: Schema = Schema {
         ("ap", F64),
         ("version", Text),
         ("experiment", Text),
+        ("seed", F64),
+        ("k1", F64),
+        ("b", F64),
     ],
 };
 
@@ -179,6 +182,7 @@ pub fn per_query(
                 let text = |of: fn(&crate::workload::Query) -> &str| {
                     Column::Text(queries.iter().map(|q| of(&q.query).to_owned()).collect())
                 };
+                let number = |value: f64| Column::F64(vec![value; count]);
                 let metric = |number: usize| {
                     let values = crawl.values[at].chunks(RANKING_METRICS.len());
                     Column::F64(values.map(|values| values[number]).collect())
@@ -197,6 +201,9 @@ pub fn per_query(
                     metric(3),
                     same(&provenance.version),
                     same(experiment),
+                    number(provenance.seed as f64),
+                    number(provenance.k1),
+                    number(provenance.b),
                 ])?;
             }
         }
