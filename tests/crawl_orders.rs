@@ -397,3 +397,50 @@ fn a_simulated_plan_is_the_plan_of_a_store() {
         assert_eq!(batches, stored, "{label}");
     }
 }
+
+/// What a crawl of the first batches shows is all that a policy may go by: other texts, links and
+/// scores of the pages that it did not fetch give the same order. Oracles read them, and differ.
+#[test]
+fn only_oracles_see_what_is_not_fetched() {
+    let (world, pages) = random_pages(21, 200, Outside::Drop);
+    let names = |world: &World, order: &CrawlOrder| -> Vec<String> {
+        let url = |page: &Page| world.collection.urls.url(prospect_index::page::UrlId(*page));
+        order.pages.iter().map(|page| url(page).to_owned()).collect()
+    };
+    let budget = Budget { batch: 10, pages: 60 };
+    let seeds = |world: &World| {
+        let pages = pages[..8].iter().map(|page| world.collection.page(&page.url).unwrap());
+        Start { seeds: pages.collect(), ..Start::default() }
+    };
+    for label in all_policies() {
+        let kind = POLICIES.iter().find(|kind| label.split('+').next() == Some(kind.name)).unwrap();
+        let order = names(&world, &world.crawl(&label, &seeds(&world), budget));
+        let fetched: HashSet<&str> = order.iter().map(String::as_str).collect();
+        let changed: Vec<PageOf> = pages
+            .iter()
+            .enumerate()
+            .map(|(at, page)| {
+                let known = fetched.contains(page.url.as_str());
+                let (text, links) = if known {
+                    (page.text.clone(), page.links.clone())
+                } else {
+                    // The same pages stay known to the collection, by a link to each.
+                    let to = pages[(at * 7 + 3) % pages.len()].url.clone();
+                    ("crawl budget tail query index".repeat(at % 5), vec![(to, "index".to_owned())])
+                };
+                PageOf { url: page.url.clone(), text, links }
+            })
+            .collect();
+        let queries = ["crawl budget", "tail query", "index"];
+        let mut other = self::world(&changed, &queries, Outside::Drop);
+        for (at, page) in pages.iter().enumerate() {
+            let number = other.collection.page(&page.url).unwrap() as usize;
+            let own = world.collection.page(&page.url).unwrap() as usize;
+            let known = fetched.contains(page.url.as_str());
+            other.quality[number] = if known { world.quality[own] } else { -((at % 13) as f64) };
+            other.relevant[number] = if known { world.relevant[own] } else { (at % 3) as u32 };
+        }
+        let again = names(&other, &other.crawl(&label, &seeds(&other), budget));
+        assert_eq!(again == order, !kind.is_oracle(), "{label}");
+    }
+}
