@@ -9,6 +9,15 @@ use super::output::{self, Failure};
 use crate::ingest;
 use crate::plan::export;
 
+/// Text files, compressed or not, with what a line of them holds.
+const TEXTS: &[(&str, &str)] = &[
+    ("queries", "qid<TAB>query[<TAB>frequency[<TAB>kind]]; also JSON lines and TREC topics"),
+    ("qrels", "TREC judgements: qid 0 url grade"),
+    ("runs", "TREC runs: qid Q0 url rank score tag"),
+    ("seeds", "one URL"),
+    ("quality", "url<TAB>log-probability"),
+];
+
 pub(super) fn run(global: &Global) -> Result<(), Failure> {
     if global.json {
         let limits: Vec<_> = limits::TABLE
@@ -21,6 +30,7 @@ pub(super) fn run(global: &Global) -> Result<(), Failure> {
             "schema": "prospect.formats/1",
             "pages": ingest::FORMATS.iter().map(|f| (f.name, f.description)).collect::<Vec<_>>(),
             "plans": export::FORMATS.iter().map(|f| (f.name, f.description)).collect::<Vec<_>>(),
+            "texts": TEXTS,
             "limits": limits,
         });
         return output::print_json(&json);
@@ -33,6 +43,10 @@ pub(super) fn run(global: &Global) -> Result<(), Failure> {
     writeln!(out, "Plans (prospect plan --format):")?;
     for format in export::FORMATS {
         writeln!(out, "  {:<8} {}", format.name, format.description)?;
+    }
+    writeln!(out, "Text files, by line (plain, .gz or .zst):")?;
+    for (name, line) in TEXTS {
+        writeln!(out, "  {name:<8} {line}")?;
     }
     writeln!(out, "Limits:")?;
     for (name, value, unit, beyond) in limits::TABLE {
