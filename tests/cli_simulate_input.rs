@@ -167,6 +167,11 @@ fn files_that_are_missing_are_named() {
     let line = format!("{} --policy bfs --seeds @gone", GOOD.replace(" --seeds @seeds1.txt", ""));
     check(&[], &line, &["cannot read @gone"]);
     check(&[], &line.replace("--corpus @pages.jsonl", "--store @gone"), &["@gone"]);
+    check(
+        &[],
+        "simulate --corpus - --policy bfs --seeds random:2",
+        &["corpus is `-`, standard input", "name a file"],
+    );
 }
 
 #[test]

@@ -135,6 +135,11 @@ pub(super) fn input_files(
     let store = config.store.iter().map(|store| ("store", format!("{store}/MANIFEST.json")));
     let all = corpus.chain(store).chain(others.into_iter().flatten());
     for (role, path) in all.chain(start_files.iter().cloned()) {
+        if path == "-" {
+            let error =
+                anyhow::anyhow!("{role} is `-`, standard input, which is gone once it is read");
+            return Err(Failure::input(error, "name a file: a killed experiment reads it again"));
+        }
         let path = PathBuf::from(path);
         let name = path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
         let (bytes, xxh3) = hash_of(&path)?;
