@@ -1,5 +1,5 @@
 //! The crawl cycle: opens a store with everything derived from it, plans a batch, and closes a
-//! cycle with what became of it. Shared by the command line and, later, the simulator.
+//! cycle with what became of it. Shared by the command line and the policies that plan in memory.
 //!
 //! Not here: arguments, printing, and how estimates are made.
 

@@ -3,7 +3,7 @@
 use prospect_index::bm25::{Bm25, Scorer};
 use prospect_index::columns::Column;
 use prospect_index::manifest::{CycleEntry, Epoch, Manifest, OpenPlan, SegmentKind};
-use prospect_index::page_store::{Known, PageTable};
+use prospect_index::page_store::PageTable;
 use prospect_index::text_index::Refresh;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,6 @@ use crate::estimate::frontier::{
 };
 use crate::estimate::memory::Memory;
 use crate::estimate::page_ranks::PageRanks;
-use crate::estimate::pairs::MatchSource;
 use crate::plan::caps::Caps;
 use crate::plan::{Batch, SelectionSettings, select, select_only};
 use crate::sketch::DEFAULT_K;
@@ -78,28 +77,12 @@ pub struct Plan {
     pub improvability: Option<(f64, f64)>,
 }
 
-/// What a choice is made from, wherever it is kept: in a store, or in the memory of a simulation.
+/// What a choice is made from.
 pub struct PlanInput<'a> {
-    /// URLs, pages, links.
-    pub known: &'a Known,
-    /// Cycles.
-    pub manifest: &'a Manifest,
-    /// PageRank, up to date with the links.
-    pub ranks: &'a PageRanks,
-    /// Scores under the statistics of the epoch.
-    pub scorer: &'a Scorer<'a>,
-    /// Candidates among uncrawled URLs.
-    pub frontier: &'a dyn MatchSource,
-    /// Candidates among crawled pages, as known before their cycle.
-    pub history: &'a dyn MatchSource,
-    /// Queries to plan for, merged.
-    pub workload: &'a Workload,
-    /// Their served lists now.
-    pub served: &'a ServedLists,
+    /// What estimates are made from.
+    pub estimate: EstimateInput<'a>,
     /// What became of queries in closed cycles.
     pub outcomes: &'a [QueryOutcome],
-    /// URLs that may be planned, by id; empty for all.
-    pub within: &'a [bool],
     /// Whether anyone looks at the ranking behind the batch.
     pub whole_ranking: bool,
 }
@@ -126,32 +109,19 @@ pub fn choose(
     memory: &mut Memory,
     settings: &PlanSettings,
 ) -> Result<Choice, CycleError> {
-    let (workload, served) = (input.workload, input.served);
+    let EstimateInput { queries, served, known, .. } = &input.estimate;
     let improvability = Improvability::fit(input.outcomes);
-    let need: Vec<f64> = workload
-        .queries
+    let need: Vec<f64> = queries
         .iter()
         .enumerate()
         .map(|(at, query)| query.frequency * improvability.of(served.mean_score(at)))
         .collect();
     let keep = settings.needy.map_or(need.len(), |needy| needy.of(need.len()));
     let needy = neediest(&need, keep);
-    let estimated = EstimateInput {
-        known: input.known,
-        manifest: input.manifest,
-        ranks: input.ranks,
-        scorer: input.scorer,
-        frontier: input.frontier,
-        history: input.history,
-        queries: &workload.queries,
-        needy: &needy,
-        served,
-        within: input.within,
-    };
-    let mut estimates = estimate(&estimated, memory, &settings.estimate)?;
+    let mut estimates = estimate(&input.estimate, &needy, memory, &settings.estimate)?;
     let ranking = std::mem::take(&mut estimates.urls);
     let select = if input.whole_ranking { select } else { select_only };
-    let batch = select(ranking, &input.known.urls, &settings.selection);
+    let batch = select(ranking, &known.urls, &settings.selection);
     Ok(Choice { needy, estimates, batch, improvability: improvability.coefficients() })
 }
 
@@ -190,17 +160,20 @@ pub fn plan(
         served_cache::load(store, known, &scorer, &workload, settings.k, epoch.end_seq)?;
     let mut ranks = PageRanks::default();
     ranks.update(known, store.manifest());
+    let (frontier, history) = (open.frontier.index()?, open.history.index()?);
     let input = PlanInput {
-        known,
-        manifest: store.manifest(),
-        ranks: &ranks,
-        scorer: &scorer,
-        frontier: &open.frontier.index()?,
-        history: &open.history.index()?,
-        workload: &workload,
-        served: &served,
+        estimate: EstimateInput {
+            known,
+            manifest: store.manifest(),
+            ranks: &ranks,
+            scorer: &scorer,
+            frontier: &frontier,
+            history: &history,
+            queries: &workload.queries,
+            served: &served,
+            within,
+        },
         outcomes: &records::query_outcomes(store)?,
-        within,
         whole_ranking: true,
     };
     let Choice { needy, estimates, batch, improvability } =

@@ -78,7 +78,8 @@ impl Default for EstimateSettings {
     }
 }
 
-/// What estimates are made from.
+/// What estimates are made from, wherever it is kept: in a store, or in the memory of a
+/// simulation.
 pub struct EstimateInput<'a> {
     /// URLs, pages, links.
     pub known: &'a Known,
@@ -92,11 +93,9 @@ pub struct EstimateInput<'a> {
     pub frontier: &'a dyn MatchSource,
     /// n-grams of crawled pages as known before their cycle.
     pub history: &'a dyn MatchSource,
-    /// Queries to plan for.
+    /// Queries to plan for, merged.
     pub queries: &'a [Query],
-    /// Indices of those that are needy.
-    pub needy: &'a [usize],
-    /// Their served lists.
+    /// Their served lists now.
     pub served: &'a ServedLists,
     /// URLs that may be planned, by id; empty for all.
     pub within: &'a [bool],
@@ -155,12 +154,13 @@ impl FrontierEstimates {
     }
 }
 
-/// Estimates every uncrawled URL; `memory` is of earlier plans for the same queries, or empty.
+/// Estimates every uncrawled URL for the `needy` queries, given as indices; `memory` is of earlier plans for the same queries, or empty.
 ///
 /// # Errors
 /// An index cannot be read, or a model cannot be fitted.
 pub fn estimate(
     input: &EstimateInput<'_>,
+    needy: &[usize],
     memory: &mut Memory,
     settings: &EstimateSettings,
 ) -> Result<FrontierEstimates, EstimateError> {
@@ -178,8 +178,8 @@ pub fn estimate(
         frontier: input.frontier,
         now: Now { known, within: input.within },
     };
-    let mut candidates = source.pairs(input.queries, input.needy, &memory.training)?;
-    let (examples, means) = examples(input, sites, &memory.training);
+    let mut candidates = source.pairs(input.queries, needy, &memory.training)?;
+    let (examples, means) = examples(input, needy, sites, &memory.training);
     let tree = ScoreTree::fit(&examples, 0.0)?;
     let reads_ranks = tree.reads(PAGE_RANK) || settings.importance == Importance::PageRank;
     let page_ranks = if reads_ranks { ranks.now(known) } else { &[] };
@@ -240,11 +240,11 @@ impl Horizon for Now<'_> {
 /// and the means over all.
 fn examples(
     input: &EstimateInput<'_>,
+    needy: &[usize],
     sites: &Sites,
     training: &[Mutex<Training>],
 ) -> (Vec<Example>, SiteMeans) {
-    let kept: Vec<MutexGuard<'_, Training>> = input
-        .needy
+    let kept: Vec<MutexGuard<'_, Training>> = needy
         .iter()
         .map(|&at| training[at].lock().unwrap_or_else(PoisonError::into_inner))
         .collect();

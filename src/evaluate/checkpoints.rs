@@ -10,7 +10,7 @@ use prospect_index::text_index::TextIndex;
 use rayon::prelude::*;
 
 use super::metrics::{Judged, Metric};
-use super::run::RERANK_DEPTH;
+use super::run::{RERANK_DEPTH, order_by_scores};
 use crate::workload::Query;
 
 /// What is judged of one query, as pages of a collection.
@@ -133,40 +133,37 @@ impl CrawlEvaluation<'_> {
     }
 }
 
-/// The first results in the order of another system's scores, ties as they were; those without a
-/// score stay behind them. Empty where there is no such system.
-fn rerank(top: &[(u32, f64)], scores: &[(u32, f32)]) -> Vec<u32> {
-    if scores.is_empty() {
-        return Vec::new();
-    }
+/// What another system says of each page of a list.
+fn scores_of(list: &[(u32, f64)], scores: &[(u32, f32)]) -> Vec<Option<f32>> {
     let score = |page: u32| {
         let at = scores.binary_search_by_key(&page, |(page, _)| *page).ok()?;
         Some(scores[at].1)
     };
-    let mut order: Vec<(Option<f32>, u32)> =
-        top.iter().map(|&(page, _)| (score(page), page)).collect();
-    order.sort_by(|a, b| match (a.0, b.0) {
-        (Some(a), Some(b)) => b.total_cmp(&a),
-        (a, b) => b.is_some().cmp(&a.is_some()),
-    });
-    order.into_iter().map(|(_, page)| page).collect()
+    list.iter().map(|&(page, _)| score(page)).collect()
+}
+
+/// The pages of a list in the order of another system's scores, ties as they were; those without a
+/// score stay behind them. Empty where there is no such system.
+fn rerank(list: &[(u32, f64)], scores: &[(u32, f32)]) -> Vec<u32> {
+    if scores.is_empty() {
+        return Vec::new();
+    }
+    let order = order_by_scores(&scores_of(list, scores), |a, b| a.cmp(&b));
+    order.into_iter().map(|at| list[at].0).collect()
 }
 
 /// A list in the order of [`rerank`], with scores that do not rise.
 fn reranked(list: &[(u32, f64)], scores: &[(u32, f32)]) -> Ranking {
-    let depth = list.len().min(RERANK_DEPTH);
-    let order = rerank(&list[..depth], scores);
-    if order.is_empty() {
+    if scores.is_empty() {
         return list.to_vec();
     }
-    let rest = list[depth..].iter().map(|(page, _)| *page);
+    let given = scores_of(list, scores);
     let mut last = 0.0;
-    let scored = order.into_iter().chain(rest).enumerate().map(|(at, page)| {
-        let given = scores.binary_search_by_key(&page, |(page, _)| *page);
-        if let Some(given) = given.ok().filter(|_| at < depth) {
-            last = f64::from(scores[given].1);
+    let scored = order_by_scores(&given, |a, b| a.cmp(&b)).into_iter().map(|at| {
+        if let Some(score) = given[at].filter(|_| at < RERANK_DEPTH) {
+            last = f64::from(score);
         }
-        (page, last)
+        (list[at].0, last)
     });
     scored.collect()
 }

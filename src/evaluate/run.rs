@@ -166,17 +166,27 @@ pub fn falling_scores(scores: impl IntoIterator<Item = f64>) -> Vec<f32> {
 /// so do all further results. Gives the positions in `docids`, best first. Whoever writes the new
 /// order gives those without a score the last one there is: [`write_query`] makes it fall.
 pub fn rerank(docids: &[&str], external: &[Scored]) -> Vec<usize> {
-    let depth = docids.len().min(RERANK_DEPTH);
     let scores: std::collections::HashMap<&str, f32> =
         external.iter().map(|result| (result.docid.as_str(), result.score)).collect();
-    let score = |at: &usize| scores.get(docids[*at]).copied();
-    let mut order: Vec<usize> = (0..depth).filter(|at| score(at).is_some()).collect();
-    order.sort_by(|a, b| {
-        let by_score = score(b).unwrap_or(0.0).total_cmp(&score(a).unwrap_or(0.0));
-        by_score.then_with(|| docids[*a].cmp(docids[*b]))
+    let scores: Vec<Option<f32>> = docids.iter().map(|docid| scores.get(docid).copied()).collect();
+    order_by_scores(&scores, |a, b| docids[a].cmp(docids[b]))
+}
+
+/// The order of [`rerank`] over results that another system scores, by position, with the rule for
+/// equal scores.
+pub(super) fn order_by_scores(
+    scores: &[Option<f32>],
+    tie: impl Fn(usize, usize) -> Ordering,
+) -> Vec<usize> {
+    let depth = scores.len().min(RERANK_DEPTH);
+    let (mut order, behind): (Vec<usize>, Vec<usize>) =
+        (0..depth).partition(|&at| scores[at].is_some());
+    order.sort_by(|&a, &b| {
+        let (own, other) = (scores[a].unwrap_or(0.0), scores[b].unwrap_or(0.0));
+        other.total_cmp(&own).then_with(|| tie(a, b))
     });
-    order.extend((0..depth).filter(|at| score(at).is_none()));
-    order.extend(depth..docids.len());
+    order.extend(behind);
+    order.extend(depth..scores.len());
     order
 }
 

@@ -21,6 +21,7 @@ use super::{CrawlPolicy, Fetched, Page, PolicyError};
 use crate::cycle::CycleError;
 use crate::cycle::close::query_outcomes;
 use crate::cycle::planner::{PlanInput, PlanSettings, choose, current_epoch};
+use crate::estimate::frontier::EstimateInput;
 use crate::estimate::memory::Memory;
 use crate::estimate::page_ranks::PageRanks;
 use crate::estimate::pairs::MatchSource;
@@ -206,16 +207,18 @@ impl<'a> Planned<'a> {
         self.ranks.update(&self.known, &self.manifest);
         let source = Visible { candidates: &self.candidates, ids: &self.ids };
         let input = PlanInput {
-            known: &self.known,
-            manifest: &self.manifest,
-            ranks: &self.ranks,
-            scorer,
-            frontier: &source,
-            history: &source,
-            workload: self.web.workload,
-            served,
+            estimate: EstimateInput {
+                known: &self.known,
+                manifest: &self.manifest,
+                ranks: &self.ranks,
+                scorer,
+                frontier: &source,
+                history: &source,
+                queries: &self.web.workload.queries,
+                served,
+                within: &within,
+            },
             outcomes: &self.outcomes,
-            within: &within,
             whole_ranking: false,
         };
         let choice = choose(&input, &mut self.memory, &settings)?;
@@ -357,7 +360,6 @@ impl CrawlPolicy for Planned<'_> {
         for (page, failed) in batch {
             self.take_in(page, failed);
         }
-        self.manifest.urls = self.known.urls.len() as u32;
         self.batches += 1;
         Ok(())
     }

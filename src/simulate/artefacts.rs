@@ -124,6 +124,23 @@ fn quoted(field: &str) -> String {
     }
 }
 
+/// One text in every row.
+fn same(value: &str, rows: usize) -> Column {
+    Column::Text(vec![value.to_owned(); rows])
+}
+
+/// The last columns of every table: what its rows were made from.
+fn made_from(provenance: &Provenance, experiment: &str, rows: usize) -> [Column; 5] {
+    let number = |value: f64| Column::F64(vec![value; rows]);
+    [
+        same(&provenance.version, rows),
+        same(experiment, rows),
+        number(provenance.seed as f64),
+        number(provenance.k1),
+        number(provenance.b),
+    ]
+}
+
 /// `curves.parquet`: the curves of every seed set.
 ///
 /// # Errors
@@ -141,21 +158,16 @@ pub fn curves_parquet(
         let text = |of: fn(&super::summary::Row) -> &str| {
             Column::Text(rows.iter().map(|row| of(row).to_owned()).collect())
         };
-        let same = |value: &str| Column::Text(vec![value.to_owned(); count]);
-        let number = |value: f64| Column::F64(vec![value; count]);
-        writer.write(&[
-            same(&choice.label()),
+        let mut columns = vec![
+            same(&choice.label(), count),
             Column::U32(rows.iter().map(|row| row.set).collect()),
             text(|row| &row.kind),
             text(|row| &row.metric),
             Column::U32(rows.iter().map(|row| row.pages).collect()),
             Column::F64(rows.iter().map(|row| row.value).collect()),
-            same(&provenance.version),
-            same(experiment),
-            number(provenance.seed as f64),
-            number(provenance.k1),
-            number(provenance.b),
-        ])?;
+        ];
+        columns.extend(made_from(provenance, experiment, count));
+        writer.write(&columns)?;
     }
     writer.finish()?;
     Ok(())
@@ -178,17 +190,15 @@ pub fn per_query(
             let pages = findings.crawls.checkpoints.iter();
             for (at, &pages) in pages.take(crawl.reached).enumerate() {
                 let count = queries.len();
-                let same = |value: &str| Column::Text(vec![value.to_owned(); count]);
                 let text = |of: fn(&crate::workload::Query) -> &str| {
                     Column::Text(queries.iter().map(|q| of(&q.query).to_owned()).collect())
                 };
-                let number = |value: f64| Column::F64(vec![value; count]);
                 let metric = |number: usize| {
                     let values = crawl.values[at].chunks(RANKING_METRICS.len());
                     Column::F64(values.map(|values| values[number]).collect())
                 };
-                writer.write(&[
-                    same(&choice.label()),
+                let mut columns = vec![
+                    same(&choice.label(), count),
                     Column::U32(vec![set as u32 + 1; count]),
                     Column::U32(vec![pages; count]),
                     text(|query| &query.qid),
@@ -199,12 +209,9 @@ pub fn per_query(
                     metric(1),
                     metric(2),
                     metric(3),
-                    same(&provenance.version),
-                    same(experiment),
-                    number(provenance.seed as f64),
-                    number(provenance.k1),
-                    number(provenance.b),
-                ])?;
+                ];
+                columns.extend(made_from(provenance, experiment, count));
+                writer.write(&columns)?;
             }
         }
     }

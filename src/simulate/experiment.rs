@@ -204,21 +204,20 @@ impl Run<'_> {
             return Ok(record.order);
         }
         let (sources, settings) = self.sources(number);
-        let mut maker = choice.make(&sources, settings)?;
-        let policy_state = maker.as_mut();
-        let mut crawl =
-            Crawl::start(self.inputs.collection, &self.course.starts[set], policy_state)?;
+        let mut made = choice.make(&sources, settings)?;
+        let state = made.as_mut();
+        let mut crawl = Crawl::start(self.inputs.collection, &self.course.starts[set], state)?;
         let mut from = 0;
         for &end in &record.order.batch_ends {
-            crawl.replay(policy_state, &record.order.pages[from..end as usize])?;
+            crawl.replay(state, &record.order.pages[from..end as usize])?;
             from = end as usize;
         }
         loop {
             let before = crawl.order().pages.len();
-            let more = crawl.step(policy_state, self.course.budget)?;
+            let more = crawl.step(state, self.course.budget)?;
             let now = crawl.order().pages.len();
-            let passed = |&&at: &&u32| before < at as usize && at as usize <= now;
-            if !more || self.course.checkpoints.iter().any(|at| passed(&at)) {
+            let passed = |&at: &u32| before < at as usize && at as usize <= now;
+            if !more || self.course.checkpoints.iter().any(passed) {
                 let record = Record { order: crawl.order().clone(), complete: !more };
                 record.write(self.storage, &name, self.experiment)?;
             }

@@ -101,14 +101,18 @@ impl Findings<'_> {
 
     /// One summary a policy.
     pub fn policies(&self) -> Vec<PolicySummary> {
-        let curves: Vec<Vec<Vec<Curve>>> =
-            self.kinds.iter().map(|kind| self.curves_of_kind(kind)).collect();
-        let mut curves: Vec<_> = curves.into_iter().map(Vec::into_iter).collect();
+        // By kind, metric and policy: policies are taken off one after the other.
+        let mut curves: Vec<Vec<std::vec::IntoIter<Curve>>> = (0..self.kinds.len())
+            .map(|kind| {
+                let of_metric = |&metric: &SummaryMetric| self.curves(kind, metric).into_iter();
+                self.metrics.iter().map(of_metric).collect()
+            })
+            .collect();
         let policies = self.settings.policies.iter().enumerate();
         policies
             .map(|(policy, choice)| {
                 let (gained, lost) = self.changes(policy);
-                let kinds = self.kinds.iter().zip(&mut curves).enumerate();
+                let kinds = curves.iter_mut().enumerate();
                 PolicySummary {
                     name: choice.label(),
                     oracle: choice.kind.is_oracle(),
@@ -117,8 +121,9 @@ impl Findings<'_> {
                         .map(|o| o.pages.len() as u32)
                         .collect(),
                     kinds: kinds
-                        .map(|(at, (kind, curves))| {
-                            self.kind(policy, at, kind, curves.next().unwrap_or_default())
+                        .map(|(kind, curves)| {
+                            let curves = curves.iter_mut().filter_map(Iterator::next).collect();
+                            self.kind(policy, kind, curves)
                         })
                         .collect(),
                     hosts: hosts(self, policy),
@@ -129,16 +134,18 @@ impl Findings<'_> {
             .collect()
     }
 
-    fn kind(&self, policy: usize, at: usize, kind: &Kind, curves: Vec<Curve>) -> KindSummary {
+    fn kind(&self, policy: usize, number: usize, curves: Vec<Curve>) -> KindSummary {
+        let kind = &self.kinds[number];
         let speedup_of = |relevant: bool| {
             let baseline = self.baseline().filter(|&baseline| baseline != policy)?;
             let sets = self.measured[policy].iter().zip(&self.measured[baseline]);
             let values: Vec<f64> = sets
                 .filter_map(|(own, base)| {
                     if relevant {
-                        return speedup(&own.tau[at], &base.tau[at]);
+                        return speedup(&own.tau[number], &base.tau[number]);
                     }
-                    impact_speedup(&own.impact[at], &base.impact[at], own.total_impact[at])
+                    let total = own.total_impact[number];
+                    impact_speedup(&own.impact[number], &base.impact[number], total)
                 })
                 .collect();
             mean_interval(&values)
@@ -152,17 +159,8 @@ impl Findings<'_> {
         }
     }
 
-    /// Curves of all policies on one kind: by policy, then by metric.
-    fn curves_of_kind(&self, kind: &Kind) -> Vec<Vec<Curve>> {
-        let by_metric: Vec<Vec<Curve>> =
-            self.metrics.iter().map(|&metric| self.curves(kind, metric)).collect();
-        (0..self.measured.len())
-            .map(|policy| by_metric.iter().map(|curves| curves[policy].clone()).collect())
-            .collect()
-    }
-
-    /// Curves of one metric: by policy.
-    fn curves(&self, kind: &Kind, metric: SummaryMetric) -> Vec<Curve> {
+    /// Curves of one metric on the queries of a kind: by policy.
+    fn curves(&self, kind: usize, metric: SummaryMetric) -> Vec<Curve> {
         let mut curves: Vec<Curve> =
             (0..self.measured.len()).map(|policy| self.curve(kind, metric, policy)).collect();
         self.compare(kind, metric, &mut curves);
@@ -179,7 +177,7 @@ impl Findings<'_> {
         (0..self.measured.len()).map(|policy| self.reached(policy)).min().unwrap_or(0)
     }
 
-    fn curve(&self, kind: &Kind, metric: SummaryMetric, policy: usize) -> Curve {
+    fn curve(&self, kind: usize, metric: SummaryMetric, policy: usize) -> Curve {
         let by_set: Vec<Vec<f64>> = self.measured[policy]
             .iter()
             .map(|crawl| {
@@ -203,27 +201,23 @@ impl Findings<'_> {
     }
 
     /// The metric of one crawl at a checkpoint.
-    fn value(&self, kind: &Kind, metric: SummaryMetric, crawl: &Measured, at: usize) -> f64 {
+    fn value(&self, kind: usize, metric: SummaryMetric, crawl: &Measured, at: usize) -> f64 {
         let pages = self.crawls.checkpoints[at];
-        let number = self.kind_number(kind);
         match metric {
             SummaryMetric::HarvestRate => {
-                harvest_rate(crawl.relevant[number][at] as usize, pages as usize)
+                harvest_rate(crawl.relevant[kind][at] as usize, pages as usize)
             }
-            SummaryMetric::Impact => match crawl.total_impact[number] {
-                total if total > 0.0 => crawl.impact[number][pages as usize - 1] / total,
+            SummaryMetric::Impact => match crawl.total_impact[kind] {
+                total if total > 0.0 => crawl.impact[kind][pages as usize - 1] / total,
                 _ => 0.0,
             },
             _ => {
-                let values = kind.queries.iter().map(|&q| self.query_value(metric, crawl, at, q));
+                let queries = &self.kinds[kind].queries;
+                let values = queries.iter().map(|&q| self.query_value(metric, crawl, at, q));
                 // Adding 0 makes 0 of the -0 that an empty sum is.
-                values.sum::<f64>() / kind.queries.len().max(1) as f64 + 0.0
+                values.sum::<f64>() / queries.len().max(1) as f64 + 0.0
             }
         }
-    }
-
-    fn kind_number(&self, kind: &Kind) -> usize {
-        self.kinds.iter().position(|other| std::ptr::eq(other, kind)).unwrap_or(0)
     }
 
     /// A metric that is taken by query, of one query.
@@ -244,7 +238,7 @@ impl Findings<'_> {
     /// By query of the kind: the mean over seed sets; none for a metric that is not taken by query.
     fn query_means(
         &self,
-        kind: &Kind,
+        kind: usize,
         metric: SummaryMetric,
         policy: usize,
         at: usize,
@@ -257,11 +251,11 @@ impl Findings<'_> {
             let values = crawls.iter().map(|crawl| self.query_value(metric, crawl, at, query));
             values.sum::<f64>() / crawls.len() as f64
         };
-        Some(kind.queries.iter().map(mean).collect())
+        Some(self.kinds[kind].queries.iter().map(mean).collect())
     }
 
     /// By query of the kind: the area of its curve, mean over seed sets.
-    fn query_areas(&self, kind: &Kind, metric: SummaryMetric, policy: usize) -> Option<Vec<f64>> {
+    fn query_areas(&self, kind: usize, metric: SummaryMetric, policy: usize) -> Option<Vec<f64>> {
         let columns: Vec<Vec<f64>> = (0..self.common())
             .map(|at| self.query_means(kind, metric, policy, at))
             .collect::<Option<_>>()?;
@@ -269,7 +263,7 @@ impl Findings<'_> {
             let curve: Vec<f64> = columns.iter().map(|column| column[query]).collect();
             self.area(&curve)
         };
-        Some((0..kind.queries.len()).map(area).collect())
+        Some((0..self.kinds[kind].queries.len()).map(area).collect())
     }
 
     /// Mean height of a curve over the first checkpoints.
@@ -289,7 +283,7 @@ impl Findings<'_> {
     }
 
     /// Tests every policy against the baseline at every checkpoint that both reached.
-    fn compare(&self, kind: &Kind, metric: SummaryMetric, curves: &mut [Curve]) {
+    fn compare(&self, kind: usize, metric: SummaryMetric, curves: &mut [Curve]) {
         let Some(baseline) = self.baseline() else { return };
         let mut tests: Vec<(usize, usize, f64)> = Vec::new();
         for policy in (0..curves.len()).filter(|&policy| policy != baseline) {
@@ -315,18 +309,17 @@ impl Findings<'_> {
 
     fn test(
         &self,
-        kind: &Kind,
+        kind: usize,
         metric: SummaryMetric,
         policy: usize,
         baseline: usize,
         at: usize,
     ) -> Option<f64> {
         if metric == SummaryMetric::HarvestRate {
-            let number = self.kind_number(kind);
             let pages = u64::from(self.crawls.checkpoints[at]);
             let hits = |policy: usize| {
                 let crawls = &self.measured[policy];
-                let total: u64 = crawls.iter().map(|c| u64::from(c.relevant[number][at])).sum();
+                let total: u64 = crawls.iter().map(|c| u64::from(c.relevant[kind][at])).sum();
                 (total as f64 / crawls.len() as f64).round() as u64
             };
             return two_proportion_z_test(hits(policy), pages, hits(baseline), pages);
@@ -337,7 +330,8 @@ impl Findings<'_> {
 
     /// Queries whose nDCG@10 gained and lost most over the baseline.
     fn changes(&self, policy: usize) -> (Vec<QueryChange>, Vec<QueryChange>) {
-        let all = &self.kinds[0];
+        // The first kind is all queries.
+        let all = 0;
         let metric = SummaryMetric::Ranking(0);
         let baseline = self.baseline().filter(|&baseline| baseline != policy);
         let areas = |policy| self.query_areas(all, metric, policy).unwrap_or_default();
@@ -348,7 +342,7 @@ impl Findings<'_> {
         let mut order: Vec<usize> = (0..own.len()).collect();
         order.sort_by(|&a, &b| (own[b] - base[b]).total_cmp(&(own[a] - base[a])).then(a.cmp(&b)));
         let change = |&at: &usize| {
-            let query = &self.judged[all.queries[at]].query;
+            let query = &self.judged[self.kinds[all].queries[at]].query;
             QueryChange {
                 qid: query.qid.clone(),
                 query: query.text.clone(),
@@ -366,14 +360,14 @@ impl Findings<'_> {
     pub fn rows(&self, policy: usize) -> Vec<Row> {
         let mut rows = Vec::new();
         for (set, crawl) in self.measured[policy].iter().enumerate() {
-            for kind in self.kinds {
+            for (number, kind) in self.kinds.iter().enumerate() {
                 for metric in self.metrics {
                     rows.extend((0..crawl.reached).map(|at| Row {
                         set: set as u32 + 1,
                         kind: kind.name.clone(),
                         metric: metric.name(),
                         pages: self.crawls.checkpoints[at],
-                        value: self.value(kind, *metric, crawl, at),
+                        value: self.value(number, *metric, crawl, at),
                     }));
                 }
             }

@@ -79,16 +79,7 @@ function analysesView(experiment) {
     );
   }
   if (limited.length) panels.push(limitedFigure(experiment, limited));
-  return {
-    nodes: [
-      html(
-        "div",
-        { class: "panels" },
-        panels.map((panel) => panel.node),
-      ),
-    ],
-    redraw: () => panels.forEach((panel) => panel.redraw()),
-  };
+  return panelsView(panels);
 }
 
 function limitedFigure(experiment, limited) {

@@ -161,3 +161,17 @@ function dataTable(title, { head, rows }) {
     ),
   );
 }
+
+/** A view of figures side by side. */
+function panelsView(panels) {
+  return {
+    nodes: [
+      html(
+        "div",
+        { class: "panels" },
+        panels.map((panel) => panel.node),
+      ),
+    ],
+    redraw: () => panels.forEach((panel) => panel.redraw()),
+  };
+}

@@ -138,14 +138,5 @@ function summaryView(experiment, state) {
     ]);
     return panel;
   });
-  return {
-    nodes: [
-      html(
-        "div",
-        { class: "panels" },
-        panels.map((panel) => panel.node),
-      ),
-    ],
-    redraw: () => panels.forEach((panel) => panel.redraw()),
-  };
+  return panelsView(panels);
 }
