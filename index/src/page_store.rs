@@ -179,9 +179,18 @@ pub struct Known {
     pub pages: PageTable,
     /// Links of current pages.
     pub links: LinkTable,
+    /// By `fetch_seq`: quality of the page's text as a log-probability, NaN where it has no score;
+    /// it may end early.
+    pub quality: Vec<f32>,
 }
 
 impl Known {
+    /// Quality of the current page of a URL, if it has a score.
+    pub fn quality(&self, url: UrlId) -> Option<f32> {
+        let seq = self.pages.page_seq(url)?;
+        self.quality.get(seq as usize).copied().filter(|quality| !quality.is_nan())
+    }
+
     /// How many URLs were known before a `fetch_seq`: ids are given in the order in which records
     /// and their links come, so these are the ids below it. URLs that only failed fetches or
     /// replaced pages have shown count from the next record on that shows them.

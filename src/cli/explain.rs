@@ -12,6 +12,8 @@ use super::Global;
 use super::output::{self, Failure, shown};
 use crate::cycle::planner::{self, Plan, PlanSettings};
 use crate::cycle::{CycleError, OpenStore, reasons, records};
+use crate::estimate::blend::{Blend, PART_NAMES, PARTS};
+use crate::estimate::frontier::UrlEstimate;
 use crate::plan::export::QueryReason;
 use crate::plan::position;
 
@@ -91,8 +93,12 @@ impl View<'_> {
             "estimate": estimate.map(|e| e.estimate),
             "query_impact": estimate.map(|e| e.query_impact),
             "importance_impact": estimate.map(|e| e.importance_impact),
-            "query_weight": settings.estimate.query_weight,
-            "importance_weight": settings.estimate.importance_weight,
+            "quality_impact": estimate.map(|e| e.quality_impact),
+            "quality": estimate.and_then(|e| e.quality),
+            "query_weight": plan.estimates.blend.weights[0],
+            "importance_weight": plan.estimates.blend.weights[1],
+            "quality_weight": plan.estimates.blend.weights[2],
+            "blend_outcomes": plan.estimates.blend.outcomes,
             "inlinks": open.known.links.inlinks(self.id, u32::MAX),
             "held_back_by": held_back.map(|(_, cap)| *cap),
             "queries": reasons::reasons(&open.known, plan, settings, self.id, QUERIES_SHOWN),
@@ -110,17 +116,9 @@ impl View<'_> {
             return text;
         };
         let estimate = plan.batch.ranking[at];
-        let (frontier, blend) = (plan.batch.ranking.len(), settings.estimate);
+        let frontier = plan.batch.ranking.len();
         text += &format!("  rank {} of {frontier} in the frontier by estimate\n", at + 1);
-        text += &format!(
-            "  estimate {:.4} = {} * query impact {:.4} + {} * importance impact {:.4} ({} in-links)\n",
-            estimate.estimate,
-            blend.query_weight,
-            estimate.query_impact,
-            blend.importance_weight,
-            estimate.importance_impact,
-            estimate.inlinks,
-        );
+        text += &parts_text(&estimate, &plan.estimates.blend);
         if let Some((_, cap)) = plan.batch.held_back.iter().find(|(rank, _)| *rank as usize == at) {
             text += &format!("  held back by {}\n", cap.option());
         } else if self.planned.is_none() && at >= settings.selection.budget {
@@ -136,6 +134,29 @@ impl View<'_> {
         }
         text
     }
+}
+
+/// The estimate as the sum of its parts.
+fn parts_text(estimate: &UrlEstimate, blend: &Blend) -> String {
+    let quality = match estimate.quality {
+        Some(quality) => format!("expected quality {quality:.2}"),
+        None => "no quality known".to_owned(),
+    };
+    let mut text = format!("  estimate {:.4} in impact units:\n", estimate.estimate);
+    let evidence = [String::new(), format!("{} in-links", estimate.inlinks), quality];
+    for at in 0..PARTS {
+        let (weight, part) = (blend.weights[at], estimate.parts()[at]);
+        let evidence = match evidence[at].as_str() {
+            "" => String::new(),
+            evidence => format!("  ({evidence})"),
+        };
+        text += &format!(
+            "    {:>9.4} = {weight:.4} * {part:.4} {}{evidence}\n",
+            weight * part,
+            PART_NAMES[at],
+        );
+    }
+    text
 }
 
 fn reason_text(reason: &QueryReason) -> String {

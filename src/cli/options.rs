@@ -42,6 +42,15 @@ pub(super) enum ImportanceArg {
     Pagerank,
 }
 
+/// Where the weights of the blend come from.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum BlendArg {
+    /// Fitted on what past picks turned out to be.
+    Fitted,
+    /// As given.
+    Fixed,
+}
+
 #[derive(Args, Clone, Debug)]
 pub(super) struct PlanOptions {
     /// URLs to plan at most.
@@ -83,12 +92,18 @@ pub(super) struct PlanOptions {
     /// Importance of the query-independent part.
     #[arg(long, value_enum, default_value = "inlinks")]
     importance: ImportanceArg,
-    /// Weight of the query-based impact.
+    /// Weight of the query-based impact, as a start.
     #[arg(long, value_name = "W", default_value_t = 0.9, allow_negative_numbers = true)]
     query_weight: f64,
-    /// Weight of the query-independent impact.
-    #[arg(long, value_name = "W", default_value_t = 0.1, allow_negative_numbers = true)]
+    /// Weight of the impact expected from importance, as a start.
+    #[arg(long, value_name = "W", default_value_t = 0.05, allow_negative_numbers = true)]
     importance_weight: f64,
+    /// Weight of the impact expected from quality, as a start.
+    #[arg(long, value_name = "W", default_value_t = 0.05, allow_negative_numbers = true)]
+    quality_weight: f64,
+    /// Whether the weights are fitted on past picks or stay as given.
+    #[arg(long, value_enum, default_value = "fitted")]
+    blend: BlendArg,
     /// BM25's k1.
     #[arg(long, value_name = "K1", default_value_t = Bm25::default().k1, allow_negative_numbers = true)]
     k1: f64,
@@ -119,8 +134,12 @@ impl PlanOptions {
                 ImportanceArg::Inlinks => Importance::Inlinks,
                 ImportanceArg::Pagerank => Importance::PageRank,
             },
-            query_weight: weight("--query-weight", self.query_weight)?,
-            importance_weight: weight("--importance-weight", self.importance_weight)?,
+            weights: [
+                weight("--query-weight", self.query_weight)?,
+                weight("--importance-weight", self.importance_weight)?,
+                weight("--quality-weight", self.quality_weight)?,
+            ],
+            fitted: matches!(self.blend, BlendArg::Fitted),
         };
         let caps =
             Caps { per_host: self.per_host, per_domain: self.per_domain, per_site: self.per_site };

@@ -12,9 +12,10 @@ use serde::Serialize;
 use super::planner::PlanSettings;
 use super::records::{self, OUTCOMES, PAIR_OUTCOMES, QUERY_OUTCOMES, StoredPair, StoredPick};
 use super::{CycleError, OpenStore};
+use crate::estimate::blend::PARTS;
 use crate::sketch::need::QueryOutcome;
 use crate::sketch::served::ServedLists;
-use crate::workload::Workload;
+use crate::workload::{Query, Workload};
 
 /// Bins of a calibration table.
 pub const BINS: usize = 10;
@@ -62,6 +63,7 @@ struct Row {
     state: &'static str,
     explored: bool,
     propensity: f64,
+    parts: [f64; PARTS],
     predicted: f64,
     realised: f64,
 }
@@ -108,12 +110,7 @@ fn outcome_rows(
     picks: &[StoredPick],
     after: &ServedLists,
 ) -> Vec<Row> {
-    let mut impact: HashMap<UrlId, f64> = HashMap::new();
-    for (query, list) in workload.queries.iter().zip(&after.lists) {
-        for (url, _) in list {
-            *impact.entry(*url).or_insert(0.0) += query.frequency;
-        }
-    }
+    let impact = realised_impact(&workload.queries, after);
     let realised = |url: UrlId| impact.get(&url).copied().unwrap_or(0.0);
     let pages = &open.known.pages;
     let mut rows: Vec<Row> = picks
@@ -131,6 +128,7 @@ fn outcome_rows(
                 state,
                 explored: pick.explored,
                 propensity: pick.propensity,
+                parts: pick.parts,
                 predicted: pick.estimate,
                 realised: realised(pick.url),
             }
@@ -145,6 +143,7 @@ fn outcome_rows(
         state: "fetched",
         explored: false,
         propensity: 0.0,
+        parts: [0.0; PARTS],
         predicted: 0.0,
         realised: realised(url),
     }));
@@ -197,6 +196,17 @@ fn summary(plan_id: &str, rows: &[Row], pairs: &[PairRow<'_>]) -> CycleOutcome {
     }
 }
 
+/// Impact of the pages of served lists: f(q) summed over the lists they are in.
+pub fn realised_impact(queries: &[Query], served: &ServedLists) -> HashMap<UrlId, f64> {
+    let mut impact: HashMap<UrlId, f64> = HashMap::new();
+    for (query, list) in queries.iter().zip(&served.lists) {
+        for (url, _) in list {
+            *impact.entry(*url).or_insert(0.0) += query.frequency;
+        }
+    }
+    impact
+}
+
 /// What became of the queries between two served lists under the same statistics.
 pub fn query_outcomes(before: &ServedLists, after: &ServedLists) -> Vec<QueryOutcome> {
     let queries = before.lists.iter().zip(&after.lists).enumerate();
@@ -243,6 +253,9 @@ fn commit(
         Column::Text(rows.iter().map(|row| row.state.to_owned()).collect()),
         Column::U32(rows.iter().map(|row| u32::from(row.explored)).collect()),
         numbers(|row| row.propensity),
+        numbers(|row| row.parts[0]),
+        numbers(|row| row.parts[1]),
+        numbers(|row| row.parts[2]),
         numbers(|row| row.predicted),
         numbers(|row| row.realised),
     ];

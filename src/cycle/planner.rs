@@ -172,6 +172,7 @@ pub fn plan(
             queries: &workload.queries,
             served: &served,
             within,
+            past_picks: &records::pick_outcomes(store)?,
         },
         outcomes: &records::query_outcomes(store)?,
         whole_ranking: true,
@@ -259,6 +260,7 @@ fn pick_columns(plan: &Plan) -> Vec<Column> {
         numbers(|pick| pick.propensity),
         numbers(|pick| pick.estimate.query_impact),
         numbers(|pick| pick.estimate.importance_impact),
+        numbers(|pick| pick.estimate.quality_impact),
         numbers(|pick| pick.estimate.estimate),
     ]
 }

@@ -40,6 +40,8 @@ fn planned_url(
         estimate: estimate.estimate,
         query_impact: estimate.query_impact,
         importance_impact: estimate.importance_impact,
+        quality_impact: estimate.quality_impact,
+        quality: estimate.quality,
         inlinks: estimate.inlinks,
         frontier_rank: pick.frontier_rank,
         explored: pick.explored,

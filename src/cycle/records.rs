@@ -6,6 +6,7 @@ use prospect_index::manifest::SegmentKind;
 use prospect_index::page::UrlId;
 use prospect_index::store::Store;
 
+use crate::estimate::blend::{PARTS, PickOutcome};
 use crate::sketch::need::QueryOutcome;
 use crate::workload::{Query, Workload};
 
@@ -22,6 +23,7 @@ pub const PLANS: Schema = Schema {
         ("propensity", F64),
         ("query_impact", F64),
         ("importance_impact", F64),
+        ("quality_impact", F64),
         ("estimate", F64),
     ],
 };
@@ -54,6 +56,9 @@ pub const OUTCOMES: Schema = Schema {
         ("state", Text),
         ("explored", U32),
         ("propensity", F64),
+        ("query_impact", F64),
+        ("importance_impact", F64),
+        ("quality_impact", F64),
         ("predicted_impact", F64),
         ("realised_impact", F64),
     ],
@@ -87,6 +92,8 @@ pub struct StoredPick {
     pub explored: bool,
     /// Probability with which it was picked.
     pub propensity: f64,
+    /// Parts of the estimate.
+    pub parts: [f64; PARTS],
     /// Blended estimate.
     pub estimate: f64,
 }
@@ -151,7 +158,8 @@ pub fn picks(store: &Store, plan: &str) -> Result<Vec<StoredPick>, StoreError> {
             url: UrlId(id(&columns[1], row)),
             explored: id(&columns[3], row) == 1,
             propensity: number(&columns[4], row),
-            estimate: number(&columns[7], row),
+            parts: [5, 6, 7].map(|column| number(&columns[column], row)),
+            estimate: number(&columns[8], row),
         });
     })?;
     Ok(picks)
@@ -199,6 +207,27 @@ pub fn query_outcomes(store: &Store) -> Result<Vec<QueryOutcome>, StoreError> {
         outcomes.extend(
             rows.map(|(mean_before, new_results)| QueryOutcome { mean_before, new_results }),
         );
+    })?;
+    Ok(outcomes)
+}
+
+/// What became of the fetched picks of all closed cycles.
+///
+/// # Errors
+/// A segment is damaged.
+pub fn pick_outcomes(store: &Store) -> Result<Vec<PickOutcome>, StoreError> {
+    let mut outcomes = Vec::new();
+    store.read_segments(SegmentKind::Outcomes, OUTCOMES, |_, columns| {
+        let rows = match &columns[2] {
+            Column::U32(planned) => planned.len(),
+            _ => 0,
+        };
+        for row in 0..rows {
+            if id(&columns[2], row) == 1 && text(&columns[3], row) == "fetched" {
+                let parts = [6, 7, 8].map(|column| number(&columns[column], row));
+                outcomes.push(PickOutcome { parts, realised: number(&columns[10], row) });
+            }
+        }
     })?;
     Ok(outcomes)
 }

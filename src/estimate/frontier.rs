@@ -1,4 +1,4 @@
-//! Estimates of the whole frontier: query impact, importance, and their blend.
+//! Estimates of the whole frontier: query impact, importance, quality, and their blend.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,11 +11,12 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::EstimateError;
+use super::blend::{Blend, PARTS, PickOutcome};
 use super::features::{FeatureSource, PAGE_RANK, SITE_MEAN};
-use super::importance::ImportanceRegression;
-use super::memory::{Memory, Training};
+use super::memory::{Memory, Training, scored_parents};
 use super::page_ranks::PageRanks;
 use super::pairs::{Horizon, MatchRule, MatchSource, Pair, PairSource, idf_mass};
+use super::regression::ImpactRegression;
 use super::score_tree::{Example, ScoreTree};
 use super::sites::{SiteMeans, Sites};
 use crate::sketch::served::ServedLists;
@@ -59,21 +60,22 @@ pub struct EstimateSettings {
     pub reading: ImpactReading,
     /// Importance used.
     pub importance: Importance,
-    /// Weight of the query-based impact in the blend.
-    pub query_weight: f64,
-    /// Weight of the query-independent impact in the blend.
-    pub importance_weight: f64,
+    /// Weights of the parts: query-based impact, impact expected from importance, and from
+    /// quality.
+    pub weights: [f64; PARTS],
+    /// Whether the weights are where fitting on past picks starts from, or stay.
+    pub fitted: bool,
 }
 
 impl Default for EstimateSettings {
-    /// 0.9 and 0.1 (METHODS, section 1).
+    /// Starts at 0.9, 0.05 and 0.05.
     fn default() -> Self {
         Self {
             rule: MatchRule::default(),
             reading: ImpactReading::Competing,
             importance: Importance::Inlinks,
-            query_weight: 0.9,
-            importance_weight: 0.1,
+            weights: [0.9, 0.05, 0.05],
+            fitted: true,
         }
     }
 }
@@ -99,6 +101,8 @@ pub struct EstimateInput<'a> {
     pub served: &'a ServedLists,
     /// URLs that may be planned, by id; empty for all.
     pub within: &'a [bool],
+    /// What became of the picks of earlier plans.
+    pub past_picks: &'a [PickOutcome],
 }
 
 /// A candidate pair of the frontier with its estimate.
@@ -121,12 +125,23 @@ pub struct UrlEstimate {
     pub url: UrlId,
     /// Query-based impact.
     pub query_impact: f64,
-    /// Query-independent impact.
+    /// Impact expected from importance.
     pub importance_impact: f64,
+    /// Impact expected from quality.
+    pub quality_impact: f64,
+    /// Quality expected of the page, as a log-probability, where any is known.
+    pub quality: Option<f64>,
     /// Their blend: what URLs are ranked by.
     pub estimate: f64,
     /// Pages that link to it.
     pub inlinks: u32,
+}
+
+impl UrlEstimate {
+    /// The parts that are blended.
+    pub fn parts(&self) -> [f64; PARTS] {
+        [self.query_impact, self.importance_impact, self.quality_impact]
+    }
 }
 
 /// Estimates of the frontier.
@@ -139,8 +154,12 @@ pub struct FrontierEstimates {
     pub training_pairs: usize,
     /// Leaves of the score tree.
     pub leaves: usize,
-    /// The importance regression.
-    pub importance: ImportanceRegression,
+    /// From importance to impact.
+    pub importance: ImpactRegression,
+    /// From the probability that a page is good to impact.
+    pub quality: ImpactRegression,
+    /// Weights of the parts.
+    pub blend: Blend,
     /// What a site is here.
     pub site_level: &'static str,
 }
@@ -189,14 +208,21 @@ pub fn estimate(
     });
     let mut pairs = pair_estimates(input, settings, &tree, &candidates);
     pairs.par_sort_unstable_by_key(|pair| (pair.url, pair.query));
-    let importance = importance(input, settings, &source.past, memory)?;
-    let urls = url_estimates(input, settings, &pairs, &importance, page_ranks);
+    let (importance, quality) = regressions(input, settings, &source.past, memory)?;
+    let blend = match settings.fitted {
+        true => Blend::fit(settings.weights, input.past_picks),
+        false => Blend::fixed(settings.weights),
+    };
+    let mapped = Mapped { importance, quality, blend };
+    let urls = url_estimates(input, settings, &pairs, &mapped, memory, page_ranks);
     Ok(FrontierEstimates {
         urls,
         pairs,
         training_pairs: examples.len(),
         leaves: tree.leaves(),
         importance,
+        quality,
+        blend,
         site_level: sites.level().map_or("", SiteLevel::name),
     })
 }
@@ -347,13 +373,21 @@ fn importance_x(settings: &EstimateSettings, inlinks: u32, page_rank: f32) -> f6
     }
 }
 
-/// Fits importance to the impact of crawled pages that were known before their fetch.
-fn importance(
+/// How parts become impact, and how they are weighed.
+struct Mapped {
+    importance: ImpactRegression,
+    quality: ImpactRegression,
+    blend: Blend,
+}
+
+/// Fits importance, and expected quality, to the impact of crawled pages that were known before
+/// their fetch.
+fn regressions(
     input: &EstimateInput<'_>,
     settings: &EstimateSettings,
     past: &Past<'_>,
     memory: &Memory,
-) -> Result<ImportanceRegression, EstimateError> {
+) -> Result<(ImpactRegression, ImpactRegression), EstimateError> {
     let known = input.known;
     let mut impact = vec![0.0; known.urls.len()];
     for (query, list) in input.queries.iter().zip(&input.served.lists) {
@@ -361,7 +395,7 @@ fn importance(
             impact[url.index()] += query.frequency;
         }
     }
-    let points: Vec<(f64, f64)> = known
+    let importance: Vec<(f64, f64)> = known
         .pages
         .crawled()
         .filter_map(|(seq, url)| {
@@ -373,14 +407,20 @@ fn importance(
             Some((importance_x(settings, inlinks, page_rank), impact[url.index()]))
         })
         .collect();
-    ImportanceRegression::fit(&points)
+    let quality: Vec<(f64, f64)> = known
+        .pages
+        .crawled()
+        .filter_map(|(seq, url)| Some((memory.past_quality(seq)?.exp(), impact[url.index()])))
+        .collect();
+    Ok((ImpactRegression::fit(&importance)?, ImpactRegression::fit(&quality)?))
 }
 
 fn url_estimates(
     input: &EstimateInput<'_>,
     settings: &EstimateSettings,
     pairs: &[PairEstimate],
-    importance: &ImportanceRegression,
+    mapped: &Mapped,
+    memory: &Memory,
     page_ranks: &[f32],
 ) -> Vec<UrlEstimate> {
     let known = input.known;
@@ -391,17 +431,30 @@ fn url_estimates(
         query_impact[pair.url.index()] +=
             input.queries[pair.query as usize].frequency * pair.chance;
     }
+    let posterior = memory.posterior();
+    let expected = |url| {
+        let parents = || scored_parents(known, url, u32::MAX);
+        (!known.quality.is_empty()).then(|| posterior.expected(memory.sites.of(url), parents()))?
+    };
     let ids: Vec<UrlId> = known.urls.ids().collect();
     ids.into_par_iter()
         .filter_map(|url| {
             now.of(url)?;
             let page_rank = page_ranks.get(url.index()).copied().unwrap_or(0.0);
             let inlinks = known.links.all_inlinks(url);
-            let importance_impact = importance.impact(importance_x(settings, inlinks, page_rank));
-            let query_impact = query_impact[url.index()];
-            let estimate = settings.query_weight * query_impact
-                + settings.importance_weight * importance_impact;
-            Some(UrlEstimate { url, query_impact, importance_impact, estimate, inlinks })
+            let x = importance_x(settings, inlinks, page_rank);
+            let quality = expected(url);
+            let mut estimate = UrlEstimate {
+                url,
+                query_impact: query_impact[url.index()],
+                importance_impact: mapped.importance.impact(x),
+                quality_impact: quality.map_or(0.0, |q: f64| mapped.quality.impact(q.exp())),
+                quality,
+                estimate: 0.0,
+                inlinks,
+            };
+            estimate.estimate = mapped.blend.of(estimate.parts());
+            Some(estimate)
         })
         .collect()
 }

@@ -4,17 +4,20 @@
 //! Within a statistics epoch a crawled page is described by what was known before its cycle, and
 //! that never changes, so the features of a training pair are computed once. They do change with
 //! PageRank's points, which is why that feature is filled in for every plan, and with the site
-//! level, at which everything is forgotten.
+//! level, at which everything is forgotten. Scores of quality come with their pages; who brings
+//! them later starts with an empty memory.
 //!
-//! Costs at most the training pairs of every query, 4 bytes a crawled page, and [`Strings`].
+//! Costs at most the training pairs of every query, 8 bytes a crawled page, and [`Strings`].
 
 use std::sync::Mutex;
 
 use prospect_index::manifest::Manifest;
+use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, NONE};
 use prospect_index::url::SiteLevel;
 
 use super::pairs::Pair;
+use super::quality::{Evidence, Posterior};
 use super::sites::Sites;
 use super::strings::Strings;
 use crate::workload::Query;
@@ -31,6 +34,20 @@ pub struct Memory {
     /// By `fetch_seq`: links from other pages before the page's cycle, [`NONE`] where the page was
     /// no candidate of any plan.
     past_inlinks: Vec<u32>,
+    quality: PastQuality,
+}
+
+/// Quality that was expected of crawled pages, and what it was expected from.
+#[derive(Default)]
+struct PastQuality {
+    /// Of pages of earlier cycles.
+    posterior: Posterior,
+    /// Scored pages of the last cycle: site, quality, parents. No page of the cycle sees them.
+    pending: Vec<(u32, f64, Evidence)>,
+    /// Start of the last cycle.
+    start: u32,
+    /// By `fetch_seq`: expected before the page's cycle, NaN where nothing was.
+    expected: Vec<f32>,
 }
 
 /// Training pairs of one query.
@@ -53,12 +70,31 @@ impl Memory {
         self.training.clear();
     }
 
+    /// Expected quality of the page of a record, from what was known before its cycle.
+    pub fn past_quality(&self, seq: u32) -> Option<f64> {
+        let expected = self.quality.expected.get(seq as usize).copied();
+        expected.filter(|expected| !expected.is_nan()).map(f64::from)
+    }
+
+    /// What is expected of pages from all that are fetched.
+    pub fn posterior(&self) -> Posterior {
+        let mut posterior = self.quality.posterior.clone();
+        for (site, quality, parents) in &self.quality.pending {
+            posterior.learn(*site, *quality, *parents);
+        }
+        posterior
+    }
+
     /// Takes in what is new since the last plan, before one for `queries` queries.
     pub fn update(&mut self, known: &Known, manifest: &Manifest, queries: usize) {
         let level: Option<SiteLevel> = self.sites.level();
         self.sites.update(&known.urls);
         if level.is_some() && level != self.sites.level() {
             self.forget_epoch();
+            self.quality = PastQuality::default();
+        }
+        if !known.quality.is_empty() {
+            self.quality.update(known, manifest, &self.sites);
         }
         self.training.resize_with(queries, Mutex::default);
         if let Some(strings) = &mut self.strings {
@@ -78,5 +114,44 @@ impl Memory {
     /// candidate of any plan.
     pub fn past_inlinks(&self, seq: u32) -> Option<u32> {
         self.past_inlinks.get(seq as usize).copied().filter(|&inlinks| inlinks != NONE)
+    }
+}
+
+/// Scores of the distinct pages fetched before `before_seq` that link to a URL.
+pub fn scored_parents(known: &Known, url: UrlId, before_seq: u32) -> Evidence {
+    let mut evidence = Evidence::default();
+    let mut last = None;
+    for link in known.links.incoming(url, before_seq) {
+        if last != Some(link.from) && link.from != url {
+            known.quality(link.from).map(f64::from).into_iter().for_each(|q| evidence.add(q));
+        }
+        last = Some(link.from);
+    }
+    evidence
+}
+
+impl PastQuality {
+    fn update(&mut self, known: &Known, manifest: &Manifest, sites: &Sites) {
+        for seq in self.expected.len() as u32..manifest.next_seq {
+            let start = manifest.cycle_start(manifest.cycle_of(seq));
+            if start != self.start {
+                self.start = start;
+                for (site, quality, parents) in self.pending.drain(..) {
+                    self.posterior.learn(site, quality, parents);
+                }
+            }
+            let current = known.pages.record(seq).filter(|(_, replaced)| *replaced == NONE);
+            let Some((url, _)) = current else {
+                self.expected.push(f32::NAN);
+                continue;
+            };
+            let (site, parents) = (sites.of(url), scored_parents(known, url, start));
+            let linked = known.links.incoming(url, start).next().is_some();
+            let expected = self.posterior.expected(site, parents).filter(|_| linked);
+            self.expected.push(expected.map_or(f32::NAN, |expected| expected as f32));
+            if let Some(quality) = known.quality(url) {
+                self.pending.push((site, f64::from(quality), parents));
+            }
+        }
     }
 }

@@ -1,15 +1,18 @@
 //! Estimators: what fetching an uncrawled URL would bring, from what is known before the fetch.
 //!
 //! [`pairs`] finds candidate pairs and their features, [`score_tree`] predicts scores and chances,
-//! [`importance`] maps in-links to impact, [`frontier`] puts them together. Not here: which URLs
-//! are picked, and files.
+//! [`quality`] passes the quality of pages on to what they link to, [`regression`] maps in-links and
+//! quality to impact, [`blend`] weighs the parts, [`frontier`] puts them together. Not here: which
+//! URLs are picked, and files.
 
+pub mod blend;
 pub mod features;
 pub mod frontier;
-pub mod importance;
 pub mod memory;
 pub mod page_ranks;
 pub mod pairs;
+pub mod quality;
+pub mod regression;
 pub mod score_tree;
 pub mod sites;
 pub mod strings;

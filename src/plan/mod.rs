@@ -162,6 +162,8 @@ mod tests {
                 url: urls.insert(url, ""),
                 query_impact: estimate,
                 importance_impact: 0.0,
+                quality_impact: 0.0,
+                quality: None,
                 estimate,
                 inlinks: 1,
             })

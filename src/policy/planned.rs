@@ -17,10 +17,11 @@ use prospect_index::text_index::{DocTable, TextIndex};
 use prospect_index::url_table::UrlTable;
 
 use super::queue::SeedQueue;
-use super::{CrawlPolicy, Fetched, Page, PolicyError};
+use super::{CrawlPolicy, Fetched, NO_QUALITY, Page, PolicyError, Quality};
 use crate::cycle::CycleError;
-use crate::cycle::close::query_outcomes;
+use crate::cycle::close::{query_outcomes, realised_impact};
 use crate::cycle::planner::{PlanInput, PlanSettings, choose, current_epoch};
+use crate::estimate::blend::{PARTS, PickOutcome};
 use crate::estimate::frontier::EstimateInput;
 use crate::estimate::memory::Memory;
 use crate::estimate::page_ranks::PageRanks;
@@ -74,6 +75,8 @@ impl<'a> AnchoredLinks<'a> {
 /// A policy that plans.
 pub struct Planned<'a> {
     web: &'a Web<'a>,
+    /// Read of fetched pages only.
+    quality: Option<Quality<'a>>,
     settings: PlanSettings,
     known: Known,
     manifest: Manifest,
@@ -88,6 +91,10 @@ pub struct Planned<'a> {
     served: Option<ServedLists>,
     trained: Option<ServedLists>,
     outcomes: Vec<QueryOutcome>,
+    /// Picks of the last plan with the parts of their estimates.
+    open_picks: Vec<(UrlId, [f64; PARTS])>,
+    /// What became of those before.
+    past_picks: Vec<PickOutcome>,
     seeds: SeedQueue,
     /// Pages in the frontier that are no seed.
     waiting: usize,
@@ -106,7 +113,7 @@ struct Ids {
 
 impl<'a> Planned<'a> {
     /// A planner that knows nothing yet.
-    pub fn new(web: &'a Web<'a>, settings: PlanSettings) -> Self {
+    pub fn new(web: &'a Web<'a>, quality: Option<Quality<'a>>, settings: PlanSettings) -> Self {
         let all = web.text.docs();
         let pages = web.urls.len();
         let mut doc_of_page = vec![NONE; pages];
@@ -124,6 +131,7 @@ impl<'a> Planned<'a> {
         };
         Self {
             web,
+            quality,
             settings,
             known: Known::default(),
             manifest: Manifest::default(),
@@ -136,6 +144,8 @@ impl<'a> Planned<'a> {
             served: None,
             trained: None,
             outcomes: Vec::new(),
+            open_picks: Vec::new(),
+            past_picks: Vec::new(),
             seeds: SeedQueue::default(),
             waiting: 0,
             batch: Vec::new(),
@@ -217,13 +227,15 @@ impl<'a> Planned<'a> {
                 queries: &self.web.workload.queries,
                 served,
                 within: &within,
+                past_picks: &self.past_picks,
             },
             outcomes: &self.outcomes,
             whole_ranking: false,
         };
         let choice = choose(&input, &mut self.memory, &settings)?;
-        let page = |pick: &crate::plan::Pick| self.ids.page[pick.estimate.url.index()];
-        Ok(choice.batch.picks.iter().map(page).collect())
+        let picks = || choice.batch.picks.iter().map(|pick| &pick.estimate);
+        self.open_picks = picks().map(|estimate| (estimate.url, estimate.parts())).collect();
+        Ok(picks().map(|estimate| self.ids.page[estimate.url.index()]).collect())
     }
 
     /// By URL: whether it may be planned; empty for all.
@@ -269,6 +281,15 @@ impl<'a> Planned<'a> {
         if let (Some(lists), true) = (&mut self.served, self.web.trainers.is_some()) {
             lists.update(scorer, &self.web.workload.queries, end, pages, urls)?;
         }
+        let picks = std::mem::take(&mut self.open_picks);
+        if let Some(lists) = &self.served {
+            let impact = realised_impact(&self.web.workload.queries, lists);
+            let fetched = picks.into_iter().filter(|(url, _)| pages.page_seq(*url).is_some());
+            self.past_picks.extend(fetched.map(|(url, parts)| PickOutcome {
+                parts,
+                realised: impact.get(&url).copied().unwrap_or(0.0),
+            }));
+        }
         Ok(())
     }
 
@@ -300,6 +321,11 @@ impl<'a> Planned<'a> {
         self.manifest.next_seq += 1;
         let url = self.id(page);
         self.known.pages.note(url, seq, if failed { NO_ANSWER } else { 0 }, None);
+        if let Some(Quality(quality)) = self.quality {
+            let score = quality[page as usize];
+            let known = !failed && score > NO_QUALITY;
+            self.known.quality.push(if known { score as f32 } else { f32::NAN });
+        }
         if failed {
             return;
         }
@@ -341,7 +367,11 @@ impl CrawlPolicy for Planned<'_> {
             return Err(PolicyError::Replay);
         }
         if most > 0 && self.waiting > 0 {
-            self.plan(most, &again, false)?;
+            // Fitted weights depend on what was promised of earlier picks.
+            let picks = self.plan(most, &again, self.settings.estimate.fitted)?;
+            if self.settings.estimate.fitted && picks != batch[again.len()..] {
+                return Err(PolicyError::Replay);
+            }
             self.waiting -= batch.len() - again.len();
         }
         Ok(())

@@ -9,14 +9,16 @@ use crate::sketch::need::Needy;
 
 /// Options of planned policies; those of `prospect plan` by the same names.
 pub(super) const PLANNED_OPTIONS: &[(&str, &str)] = &[
+    ("blend", "fitted or fixed: whether weights are fitted on past picks"),
     ("explore", "share of each batch drawn at random"),
     ("importance", "inlinks or pagerank"),
-    ("importance-weight", "weight of the query-independent impact"),
+    ("importance-weight", "weight of the impact expected from importance"),
     ("match", "idf or count"),
     ("needy", "share of the queries to plan for, the neediest first"),
     ("per-domain", "most pages of a registrable domain in a batch"),
     ("per-host", "most pages of a host in a batch"),
     ("per-site", "most pages of a site in a batch"),
+    ("quality-weight", "weight of the impact expected from quality"),
     ("query-weight", "weight of the query-based impact"),
     ("reading", "chance, competing or sketch"),
     ("rho", "share of a query's n-grams that a URL must hold"),
@@ -34,14 +36,14 @@ pub(super) fn hybrid(options: &Options, mut settings: PlanSettings) -> Settings 
     let max_words = settings.estimate.rule.max_words;
     settings.estimate.rule = MatchRule { rho: 1.0, idf_weighted: false, max_words };
     settings.estimate.reading = ImpactReading::Sketch;
-    (settings.estimate.query_weight, settings.estimate.importance_weight) = (0.9, 0.1);
+    (settings.estimate.weights, settings.estimate.fitted) = ([0.9, 0.1, 0.0], false);
     with(options, settings)
 }
 
 /// The hybrid without its query-independent part.
 pub(super) fn query_driven(options: &Options, settings: PlanSettings) -> Settings {
     let mut settings = hybrid(&Options::default(), settings)?;
-    (settings.estimate.query_weight, settings.estimate.importance_weight) = (1.0, 0.0);
+    settings.estimate.weights = [1.0, 0.0, 0.0];
     with(options, settings)
 }
 
@@ -49,8 +51,12 @@ fn with(options: &Options, mut settings: PlanSettings) -> Settings {
     let estimate = &mut settings.estimate;
     let set = |place: &mut f64, value: Option<f64>| *place = value.unwrap_or(*place);
     set(&mut estimate.rule.rho, options.number("rho", 0.0, 1.0)?);
-    set(&mut estimate.query_weight, options.number("query-weight", 0.0, 1e9)?);
-    set(&mut estimate.importance_weight, options.number("importance-weight", 0.0, 1e9)?);
+    let names = ["query-weight", "importance-weight", "quality-weight"];
+    for (weight, name) in estimate.weights.iter_mut().zip(names) {
+        set(weight, options.number(name, 0.0, 1e9)?);
+    }
+    let fitted = options.choice("blend", &[("fitted", true), ("fixed", false)])?;
+    estimate.fitted = fitted.unwrap_or(estimate.fitted);
     set(&mut settings.selection.explore, options.number("explore", 0.0, 1.0)?);
     let matching = options.choice("match", &[("idf", true), ("count", false)])?;
     estimate.rule.idf_weighted = matching.unwrap_or(estimate.rule.idf_weighted);

@@ -8,11 +8,14 @@ use super::opic::Opic;
 use super::options::{OptionError, Options};
 use super::planned::{Planned, Web};
 use super::planned_kinds::{self, PLANNED_OPTIONS};
+use super::posterior::PosteriorQuality;
 use super::priority::FixedPriority;
 use super::propagation::{Propagation, Rule};
+use super::quality_skip::{LOW, QualitySkip};
 use super::site_budget::{SiteBudget, WANDER};
 use super::{Basics, CrawlPolicy, Quality, Truth};
 use crate::cycle::planner::PlanSettings;
+use crate::estimate::frontier::EstimateSettings;
 
 /// One policy.
 pub struct PolicyKind {
@@ -45,8 +48,13 @@ enum Make {
 
 const IMPORTANCE: &[(&str, &str)] = &[("importance", "inlinks (default) or pagerank")];
 const WANDER_OPTION: &[(&str, &str)] = &[("wander", "share of the budget that wanders, 0.1")];
+const QUALITY_SKIP_OPTIONS: &[(&str, &str)] = &[
+    ("low", "quantile of the scores so far below which quality is low, 0.3"),
+    ("skipped", "postpone (default) or drop"),
+];
 const ICTIR: &str = "Pezzuti, MacAvaney, Tonellotto, ICTIR 2025";
 const WSDM: &str = "Pandey, Olston, WSDM 2008";
+const DQS: &str = "Pezzuti, Mueller, MacAvaney, Tonellotto, 2025";
 const OURS: &str = "Prospect";
 
 const fn kind(
@@ -182,6 +190,25 @@ pub const POLICIES: &[PolicyKind] = &[
         Make::Quality(|basics, quality, _| Ok(Box::new(HostMean::new(basics, quality)))),
     ),
     kind(
+        "qposterior",
+        "quality expected from parents, host and crawl by how much each says",
+        OURS,
+        &[],
+        Make::Quality(|basics, quality, _| Ok(Box::new(PosteriorQuality::new(basics, quality)))),
+    ),
+    kind(
+        "quality-skip",
+        "breadth-first past what is mostly linked from low quality",
+        DQS,
+        QUALITY_SKIP_OPTIONS,
+        Make::Quality(|basics, quality, options| {
+            let low = options.number("low", 0.0, 1.0)?.unwrap_or(LOW);
+            let choices = [("postpone", false), ("drop", true)];
+            let drops = options.choice("skipped", &choices)?.unwrap_or(false);
+            Ok(Box::new(QualitySkip::new(basics, quality, low, drops)))
+        }),
+    ),
+    kind(
         "qoracle",
         "the page's own quality",
         ICTIR,
@@ -285,6 +312,7 @@ impl PolicyChoice {
         let basics = Basics { url_order: &[], host: &[], hosts: 0, seed: 0, set: 1 };
         match self.kind.make {
             Make::Links(make) => make(&basics, &self.options).map(|_| ()),
+            Make::Quality(make) => make(&basics, Quality(&[]), &self.options).map(|_| ()),
             Make::Planned(settings) => settings(&self.options, PlanSettings::new(1)).map(|_| ()),
             _ => Ok(()),
         }
@@ -317,7 +345,10 @@ impl PolicyChoice {
             Make::TruthOracle(make) => make(&from.basics, from.truth),
             Make::Planned(of) => {
                 let web = from.web.ok_or_else(|| missing("a workload"))?;
-                Box::new(Planned::new(web, of(&self.options, settings)?))
+                let settings = of(&self.options, settings)?;
+                let EstimateSettings { weights, fitted, .. } = settings.estimate;
+                let quality = from.quality.filter(|_| fitted || weights[2] > 0.0);
+                Box::new(Planned::new(web, quality, settings))
             }
         })
     }

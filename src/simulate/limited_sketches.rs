@@ -52,7 +52,7 @@ pub fn run(
     };
     let share = |fraction: f64| -> Result<f64, SimulateError> {
         let needy = Some(Needy::Share(fraction));
-        let mut policy = Planned::new(&web, PlanSettings { needy, ..plan.clone() });
+        let mut policy = Planned::new(&web, None, PlanSettings { needy, ..plan.clone() });
         let mut crawl = Crawl::start(inputs.collection, start, &mut policy)?;
         while crawl.step(&mut policy, budget)? {}
         let order = crawl.into_order();

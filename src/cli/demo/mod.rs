@@ -231,7 +231,7 @@ fn as_text(
     let (picked, next) = (comparison.picked, comparison.next);
     text += &format!(
         "\nOf these {} pages {} are judged to answer some query ({} askings); of the next {} \
-         in breadth-first order {} ({} askings).\nestimate = {} * query impact + {} * importance, in \
+         in breadth-first order {} ({} askings).\nestimate = {} * query impact + {} * importance + {} * quality, in \
          askings whose top {} gains the page; BM25 k1 {} b {}.\n",
         planned.len(),
         picked.0,
@@ -239,8 +239,9 @@ fn as_text(
         planned.len(),
         next.0,
         next.1,
-        settings.estimate.query_weight,
-        settings.estimate.importance_weight,
+        settings.estimate.weights[0],
+        settings.estimate.weights[1],
+        settings.estimate.weights[2],
         settings.k,
         settings.bm25.k1,
         settings.bm25.b,

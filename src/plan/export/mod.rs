@@ -19,8 +19,12 @@ pub struct PlannedUrl {
     pub estimate: f64,
     /// Query-based part: frequency times chance, summed over queries.
     pub query_impact: f64,
-    /// Query-independent part.
+    /// Impact expected from importance.
     pub importance_impact: f64,
+    /// Impact expected from quality.
+    pub quality_impact: f64,
+    /// Quality expected of the page, as a log-probability, where any is known.
+    pub quality: Option<f64>,
     /// Crawled pages that link to it.
     pub inlinks: u32,
     /// Position in the whole frontier by estimate, from 1.

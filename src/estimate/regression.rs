@@ -1,5 +1,5 @@
-//! The query-independent estimate: from importance to impact by quadratic regression on crawled
-//! pages (METHODS, section 1).
+//! From what is known of a page before its fetch, whatever is asked, to impact: a quadratic
+//! regression on crawled pages (METHODS, section 1). Importance and quality are mapped so.
 
 use serde::Serialize;
 use smartcore::linalg::basic::matrix::DenseMatrix;
@@ -7,16 +7,17 @@ use smartcore::linear::linear_regression::{LinearRegression, LinearRegressionPar
 
 use super::EstimateError;
 
-/// `impact = c0 + c1 x + c2 x²` with x = ln(1 + importance), clamped at the vertex and at 0.
+/// `impact = c0 + c1 x + c2 x²` clamped at the vertex and at 0; x is ln(1 + importance), or
+/// the probability that the page is good.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct ImportanceRegression {
+pub struct ImpactRegression {
     /// c0, c1, c2.
     pub coefficients: [f64; 3],
     /// Crawled pages it was fitted on.
     pub pages: usize,
 }
 
-impl ImportanceRegression {
+impl ImpactRegression {
     /// Fits on `(x, impact)` of crawled pages, x as known before their fetch. With fewer than three
     /// distinct x the mean impact is the estimate of all.
     ///
@@ -32,7 +33,7 @@ impl ImportanceRegression {
             return Ok(Self { coefficients: [mean, 0.0, 0.0], pages });
         }
         let failed = |what: &dyn std::fmt::Display| EstimateError::Fit {
-            model: "importance regression",
+            model: "impact regression",
             what: what.to_string(),
         };
         let flat: Vec<f64> = points.iter().flat_map(|(x, _)| [*x, x * x]).collect();
@@ -74,13 +75,13 @@ mod tests {
             .map(|i| f64::from(i) / 10.0)
             .map(|x| (x, -1.0 + 2.0 * x - 0.25 * x * x))
             .collect();
-        let fit = ImportanceRegression::fit(&points).unwrap();
+        let fit = ImpactRegression::fit(&points).unwrap();
         for (found, expected) in fit.coefficients.iter().zip([-1.0, 2.0, -0.25]) {
             assert!((found - expected).abs() < 1e-6, "{fit:?}");
         }
         assert_eq!(fit.impact(0.0), 0.0);
         assert!((fit.impact(9.0) - fit.impact(4.0)).abs() < 1e-6);
-        assert_eq!(ImportanceRegression::fit(&[]).unwrap().impact(3.0), 0.0);
-        assert_eq!(ImportanceRegression::fit(&[(1.0, 2.0), (1.0, 4.0)]).unwrap().impact(9.0), 3.0);
+        assert_eq!(ImpactRegression::fit(&[]).unwrap().impact(3.0), 0.0);
+        assert_eq!(ImpactRegression::fit(&[(1.0, 2.0), (1.0, 4.0)]).unwrap().impact(9.0), 3.0);
     }
 }

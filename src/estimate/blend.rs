@@ -1,0 +1,173 @@
+//! The blend of the parts of an estimate, with weights fitted on what past picks turned out to be.
+//!
+//! All parts are in impact units, so that a part which predicts well on its own asks for the weight
+//! 1. Least squares over past picks, weights not negative, drawn towards the weights that the
+//! user starts from by a ridge worth [`PRIOR_PICKS`] picks: before the first outcome the blend is
+//! the start, and it moves as outcomes come in. Picks are those that looked best, so outcomes say
+//! more about the top of the ranking than about its tail, which is where picks are made.
+
+use serde::Serialize;
+
+/// Parts of an estimate: query impact, impact expected from importance, and from quality.
+pub const PARTS: usize = 3;
+/// Names of the parts, in order.
+pub const PART_NAMES: [&str; PARTS] = ["query", "importance", "quality"];
+/// Outcomes that the start is worth.
+pub const PRIOR_PICKS: f64 = 200.0;
+
+/// A fetched pick: what each part had promised, and what it brought, in impact units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PickOutcome {
+    /// The parts as of the plan.
+    pub parts: [f64; PARTS],
+    /// Realised impact at the close of its cycle.
+    pub realised: f64,
+}
+
+/// Weights of the parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Blend {
+    /// By part.
+    pub weights: [f64; PARTS],
+    /// Outcomes they were fitted on; 0 if they are the start.
+    pub outcomes: usize,
+}
+
+impl Blend {
+    /// Weights that are not fitted.
+    pub fn fixed(weights: [f64; PARTS]) -> Self {
+        Self { weights, outcomes: 0 }
+    }
+
+    /// Fits the weights, from `start`.
+    pub fn fit(start: [f64; PARTS], outcomes: &[PickOutcome]) -> Self {
+        if outcomes.is_empty() {
+            return Self::fixed(start);
+        }
+        // Normal equations of the ridge: (X'X + D) w = X'y + D start.
+        let mut left = [[0.0; PARTS]; PARTS];
+        let mut right = [0.0; PARTS];
+        for PickOutcome { parts, realised } in outcomes {
+            for a in 0..PARTS {
+                for b in 0..PARTS {
+                    left[a][b] += parts[a] * parts[b];
+                }
+                right[a] += parts[a] * realised;
+            }
+        }
+        for at in 0..PARTS {
+            let ridge = PRIOR_PICKS * left[at][at] / outcomes.len() as f64;
+            left[at][at] += ridge;
+            right[at] += ridge * start[at];
+            // A part that was always 0 keeps its start.
+            if left[at][at] == 0.0 {
+                (left[at][at], right[at]) = (1.0, start[at]);
+            }
+        }
+        Self { weights: not_negative(&left, &right), outcomes: outcomes.len() }
+    }
+
+    /// The blended estimate.
+    pub fn of(&self, parts: [f64; PARTS]) -> f64 {
+        // Not a sum by iterator: the order of the sum is part of the result.
+        self.weights[0] * parts[0] + self.weights[1] * parts[1] + self.weights[2] * parts[2]
+    }
+}
+
+/// The weights of least `w'Lw - 2 w'r` with no weight below 0: of all choices which parts may be
+/// positive, the best that is feasible. With three parts there are eight.
+fn not_negative(left: &[[f64; PARTS]; PARTS], right: &[f64; PARTS]) -> [f64; PARTS] {
+    let mut best = ([0.0; PARTS], 0.0);
+    for choice in 1..1_u32 << PARTS {
+        let free: Vec<usize> = (0..PARTS).filter(|at| choice >> at & 1 == 1).collect();
+        let Some(weights) = solve(left, right, &free) else { continue };
+        if weights.iter().any(|&weight| weight < 0.0) {
+            continue;
+        }
+        let mut value = 0.0;
+        for a in 0..PARTS {
+            value -= 2.0 * weights[a] * right[a];
+            value += (0..PARTS).map(|b| weights[a] * left[a][b] * weights[b]).sum::<f64>();
+        }
+        if value < best.1 {
+            best = (weights, value);
+        }
+    }
+    best.0
+}
+
+/// Solves the equations of the `free` parts, the others 0, by elimination with pivots. None where
+/// they do not determine the weights.
+fn solve(
+    left: &[[f64; PARTS]; PARTS],
+    right: &[f64; PARTS],
+    free: &[usize],
+) -> Option<[f64; PARTS]> {
+    let size = free.len();
+    let mut rows: Vec<Vec<f64>> = free
+        .iter()
+        .map(|&a| free.iter().map(|&b| left[a][b]).chain([right[a]]).collect())
+        .collect();
+    for at in 0..size {
+        let pivot = (at..size).max_by(|&a, &b| rows[a][at].abs().total_cmp(&rows[b][at].abs()))?;
+        rows.swap(at, pivot);
+        let top = rows[at].clone();
+        if top[at].abs() < f64::MIN_POSITIVE {
+            return None;
+        }
+        for row in (0..size).filter(|&row| row != at) {
+            let factor = rows[row][at] / top[at];
+            for (value, above) in rows[row].iter_mut().zip(&top) {
+                *value -= factor * above;
+            }
+        }
+    }
+    let mut weights = [0.0; PARTS];
+    for (at, &part) in free.iter().enumerate() {
+        weights[part] = rows[at][size] / rows[at][at];
+    }
+    weights.iter().all(|weight| weight.is_finite()).then_some(weights)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: [f64; PARTS] = [0.9, 0.05, 0.05];
+
+    fn outcomes(count: u32, realised: impl Fn([f64; PARTS]) -> f64) -> Vec<PickOutcome> {
+        let value = |step: u32, by: u32| f64::from(step.wrapping_mul(by) >> 20 & 255) / 255.0;
+        let of = |step| [1, 2, 3].map(|by| value(step + 1, 2_654_435_761_u32.wrapping_mul(by)));
+        let outcome = |parts| PickOutcome { parts, realised: realised(parts) };
+        (0..count).map(of).map(outcome).collect()
+    }
+
+    fn close(found: [f64; PARTS], expected: [f64; PARTS], error: f64) {
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < error, "{found} is not {expected}");
+        }
+    }
+
+    #[test]
+    fn without_outcomes_the_blend_is_the_start() {
+        assert_eq!(Blend::fit(START, &[]), Blend::fixed(START));
+        close(Blend::fit(START, &outcomes(2, |_| 0.5)).weights, START, 0.05);
+    }
+
+    #[test]
+    fn many_outcomes_give_the_weights_that_made_them() {
+        let truth = [0.3, 0.0, 0.6];
+        let made = |parts: [f64; PARTS]| Blend::fixed(truth).of(parts);
+        close(Blend::fit(START, &outcomes(100_000, made)).weights, truth, 0.02);
+    }
+
+    #[test]
+    fn no_weight_is_negative_and_a_part_that_says_nothing_keeps_its_start() {
+        let made = |parts: [f64; PARTS]| (parts[0] - parts[1]).max(0.0);
+        let weights = Blend::fit(START, &outcomes(10_000, made)).weights;
+        assert_eq!(weights[1], 0.0);
+        let mut silent = outcomes(10_000, made);
+        silent.iter_mut().for_each(|outcome| outcome.parts[2] = 0.0);
+        assert_eq!(Blend::fit(START, &silent).weights[2], START[2]);
+    }
+}
