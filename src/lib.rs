@@ -8,6 +8,8 @@
 //! store: it plans, and when the batch has been fetched and ingested it closes the cycle with what
 //! became of it.
 //!
+//! [`neural`] models read a page's text and say how good it is, or how well it answers a query.
+//!
 //! A [`policy`] is an order of crawling; the planner is one of them. [`simulate`] crawls a
 //! collection under any policy, [`evaluate`] measures what it found against judgements, what came
 //! of it are [`results`], and [`report`] shows them. [`cli`] is the command line.
@@ -18,6 +20,7 @@ pub mod estimate;
 pub mod evaluate;
 pub mod graph;
 pub mod ingest;
+pub mod neural;
 pub mod plan;
 pub mod policy;
 pub mod report;

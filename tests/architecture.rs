@@ -16,7 +16,7 @@ mod source;
 mod table;
 
 use source::Found;
-use table::{MAY_USE, NOT_IN_INDEX, OWNERS};
+use table::{MAY_USE, NOT_IN_INDEX, OWNERS, UNSAFE};
 
 #[derive(Debug, PartialEq)]
 struct Violation {
@@ -204,6 +204,31 @@ fn the_on_disk_side_depends_on_nothing_clever() {
     for name in NOT_IN_INDEX {
         assert!(!names.contains(*name), "index/Cargo.toml: depends on {name}");
     }
+}
+
+#[test]
+fn unsafe_code_is_in_one_file() {
+    let mut files = Vec::new();
+    for folder in ["src", "index/src"] {
+        walk(&root().join(folder), &mut files);
+    }
+    let mut found = BTreeSet::new();
+    for path in files {
+        let text = std::fs::read_to_string(&path).unwrap();
+        if !source::lines_with(&text, &["unsafe", "unsafe_code"]).is_empty() {
+            let file = path.strip_prefix(root()).unwrap().to_string_lossy().replace('\\', "/");
+            found.insert(file);
+        }
+    }
+    assert_eq!(found, BTreeSet::from([UNSAFE.to_owned()]));
+}
+
+#[test]
+fn unsafe_code_is_found_however_it_is_written() {
+    let words = ["unsafe", "unsafe_code"];
+    let text = "// unsafe\nfn f() { unsafe\n{} }\n#![allow(unsafe_code)]\nlet a = \"unsafe\";";
+    assert_eq!(source::lines_with(text, &words), [2, 4]);
+    assert_eq!(source::lines_with("mod tests { unsafe impl Send for A {} }", &words), [1]);
 }
 
 /// The violations of a planted text, as `line used`.

@@ -1,12 +1,58 @@
 //! Neural models over page text: how good a page is whatever is asked, and how well it answers a
 //! query.
 //!
-//! A model is a directory (see `models/README.md`) that [`Choice`] names, or the one that is
-//! bundled. It is loaded for a [`Runtime`], tract inside this binary or an ONNX Runtime library, and
-//! then scores batches of texts through [`QualityModel`] or pairs through [`PairModel`].
+//! A model is a directory (see `models/README.md`) that a [`ModelSource`] names, or the bundled one,
+//! [`bundled`]. It is loaded for a [`Runtime`], tract inside this binary or an ONNX Runtime library,
+//! and then scores texts through [`QualityModel`], pairs through [`PairModel`], or turns texts into
+//! vectors through [`Embedder`]. [`Cached`] remembers scores on disk.
 //! Not here: which pages are scored, and what is done with the scores.
 //!
+//! How a score stays the same: every text is one run of its own, on one thread, so neither its
+//! companions nor the number of threads can reach its bits. This costs nothing: at 256 tokens
+//! neither runtime gains from batches (`benches/neural_throughput.rs`). The last digits may differ
+//! from one runtime or kind of processor to another; [`QualityModel::fingerprint`] names the runtime.
+//!
 //! Without the feature `neural` the same interface refuses to load anything.
+
+#[cfg(not(feature = "neural"))]
+mod absent;
+#[cfg(feature = "neural")]
+mod backend;
+mod bundled;
+mod cache;
+#[cfg(feature = "neural")]
+mod checks;
+#[cfg(feature = "neural")]
+mod classifier;
+#[cfg(feature = "neural")]
+mod embedding;
+mod error;
+#[cfg(feature = "neural")]
+mod load;
+#[cfg(feature = "neural")]
+mod onnx;
+#[cfg(feature = "neural")]
+mod pair;
+#[cfg(feature = "neural")]
+mod probe;
+#[cfg(feature = "neural")]
+mod scores;
+#[cfg(feature = "neural")]
+mod settings;
+mod source;
+#[cfg(feature = "neural")]
+mod t5;
+#[cfg(feature = "neural")]
+mod tokens;
+
+#[cfg(not(feature = "neural"))]
+pub use absent::{load_embedder, load_pairs, load_quality};
+pub use bundled::bundled;
+pub use cache::Cached;
+pub use error::{LibraryProblem, NeuralError};
+#[cfg(feature = "neural")]
+pub use load::{load_embedder, load_pairs, load_quality};
+pub use source::{ModelSource, Runtime};
 
 /// Scores texts. Implementations score in parallel inside one call; a text's score depends neither
 /// on the texts beside it nor on the number of threads.
@@ -38,6 +84,24 @@ pub trait PairModel: Send + Sync {
     /// # Errors
     /// The runtime fails, or a score is not a number.
     fn score(&self, query: &str, texts: &[&str]) -> Result<Vec<f64>, NeuralError>;
+}
+
+/// Turns texts into vectors, of length 1 where the model's settings normalise them.
+pub trait Embedder: Send + Sync {
+    /// Name of the model, for people.
+    fn name(&self) -> &str;
+
+    /// As for [`QualityModel::fingerprint`].
+    fn fingerprint(&self) -> &str;
+
+    /// Numbers in one vector.
+    fn dimension(&self) -> usize;
+
+    /// One vector of [`Embedder::dimension`] numbers for each of `texts`.
+    ///
+    /// # Errors
+    /// The runtime fails, or a number is not finite.
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, NeuralError>;
 }
 
 /// The text of a page that models read: as for search, title and text with a space between.

@@ -46,6 +46,12 @@ struct Import {
     exported: bool,
 }
 
+/// Lines of `source` that have one of `words` in their code, tests included.
+pub fn lines_with(source: &str, words: &[&str]) -> Vec<usize> {
+    let tokens = tokens(source).into_iter();
+    tokens.filter(|token| words.contains(&token.text.as_str())).map(|token| token.line).collect()
+}
+
 /// The paths of `source`, the text of the module `module` (`prospect::plan::caps`). `crates` are the
 /// crates it can name besides the standard library.
 pub fn paths(source: &str, module: &str, crates: &BTreeSet<String>) -> Found {

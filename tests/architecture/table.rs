@@ -3,6 +3,7 @@
 /// Module, what it may use, why no more. Lower modules first: a row may only name rows above it.
 pub const MAY_USE: &[(&str, &[&str], &str)] = &[
     ("ingest", RECORDS, "a reader yields records and knows nothing of what becomes of them"),
+    ("neural", &[], "a model reads texts and knows nothing of where they come from"),
     ("workload", WORDS, "queries are words; what they are worth is decided above"),
     ("graph", LINKS, "a graph is made of links, whatever is estimated from it"),
     ("sketch", SKETCH, "served lists and need do not depend on estimates, nor on files"),
@@ -138,7 +139,11 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("rand", CHANCE, "chance has one seeded source"),
     ("rand_chacha", CHANCE, "chance has one seeded source"),
     ("statrs", &["src/evaluate"], "replaced in one place"),
-    ("toml", &["src/cli/simulate"], "experiments are written as files on the command line only"),
+    ("ort", &["src/neural"], "replaced in one place"),
+    ("ort_tract", &["src/neural/backend"], "replaced in one place"),
+    ("libloading", &["src/neural/backend/library.rs"], "one place opens a library"),
+    ("tokenizers", &["src/neural/tokens.rs"], "replaced in one place"),
+    ("toml", &["src/cli/simulate", "src/neural"], "experiments and models are described by files"),
     ("strsim", &["src/evaluate", "src/cli"], "misspelt names are told from those there are"),
     ("sha2", &["src/report/html"], "a page names its script by hash"),
     ("base64", &["src/report/html"], "a page names its script by hash"),
@@ -174,16 +179,21 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("std::dbg!", &[], "for the moment of debugging"),
 ];
 
-/// Where files are opened: the store, n-gram segments (scratch files of a sort among them), inputs.
+/// Where files are opened: the store, n-gram segments (scratch files of a sort among them), inputs,
+/// models and their remembered scores.
 const FILES: &[&str] = &[
     "index/src/storage",
     "index/src/store.rs",
     "index/src/columns.rs",
     "index/src/ngram",
     "src/ingest",
+    "src/neural",
     "src/workload",
     "src/cli",
 ];
+
+/// The only file with unsafe code: it speaks to a shared library.
+pub const UNSAFE: &str = "src/neural/backend/library.rs";
 
 /// What the on-disk side must not depend on, not even where it is not used.
 pub const NOT_IN_INDEX: &[&str] =

@@ -1,0 +1,136 @@
+//! How many texts a second a quality model scores, tokenising included, two threads, rows full.
+//!
+//! `cargo bench --bench neural_throughput -- [MODEL_DIRECTORY [LIBRARY]]`: by tract and, where a
+//! library of ONNX Runtime is named, by that. Without a directory it is the bundled model or, until
+//! there is one, a small one of the tests. Each line can be set beside what
+//! `models/bench_onnxruntime.py` prints for the same directory. On a loaded machine the time of the
+//! processor tells more than that of the clock: `cpu_ms_per_text`. Asserts nothing.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use prospect::neural::{self, ModelSource, QualityModel, Runtime};
+
+const THREADS: usize = 2;
+const RUNS: usize = 3;
+const RUN: Duration = Duration::from_secs(2);
+/// Texts of one call.
+const CALL: usize = 64;
+/// Enough for a full row of 4096 tokens.
+const TEXT_BYTES: usize = 32_000;
+/// `/proc/self/stat` counts in these.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+fn main() {
+    // Cargo adds `--bench`.
+    let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
+    let directory = arguments.next().filter(|argument| !argument.is_empty());
+    let directory = directory.map(PathBuf::from);
+    let library = arguments.next().map(PathBuf::from);
+    let is_second_process = arguments.next().is_some();
+    let model = source(directory.as_deref());
+    if !is_second_process {
+        measure(&model, None);
+    }
+    let Some(library) = library else { return };
+    if is_second_process {
+        measure(&model, Some(library));
+        return;
+    }
+    // A process has one runtime.
+    let own = std::env::current_exe().expect("own path");
+    let directory = directory.unwrap_or_default();
+    let status = Command::new(own).arg(directory).arg(library).arg("second").status();
+    assert!(status.expect("own program").success());
+}
+
+fn source(directory: Option<&Path>) -> ModelSource {
+    match directory {
+        Some(directory) => ModelSource::Directory(directory.to_owned()),
+        None => neural::bundled().unwrap_or_else(|| {
+            let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+            ModelSource::Directory(root.join("tests/models/classifier-two-labels"))
+        }),
+    }
+}
+
+/// `max_tokens` of a model: every text is longer, so these are the tokens of each row.
+fn row_tokens(source: &ModelSource) -> i64 {
+    let settings = match source {
+        ModelSource::Directory(directory) => {
+            std::fs::read_to_string(directory.join("model.toml")).expect("model.toml")
+        }
+        ModelSource::Files { settings, .. } => (*settings).to_owned(),
+    };
+    let settings: toml::Table = settings.parse().expect("settings");
+    settings["max_tokens"].as_integer().expect("a number")
+}
+
+fn measure(source: &ModelSource, library: Option<PathBuf>) {
+    let runtime = if library.is_some() { "onnxruntime" } else { "tract" };
+    let asked = Runtime { library, threads: THREADS };
+    let start = Instant::now();
+    let model = neural::load_quality(source, &asked).expect("model");
+    let load = start.elapsed();
+    let texts = texts();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    // Sessions are made when they are first needed.
+    model.score(&texts).expect("scores");
+    let (mut per_second, mut cpu_ms) = (0.0_f64, f64::INFINITY);
+    for _ in 0..RUNS {
+        let (texts_per_second, cpu_ms_per_text) = run(&*model, &texts);
+        per_second = per_second.max(texts_per_second);
+        cpu_ms = cpu_ms.min(cpu_ms_per_text);
+    }
+    println!(
+        "neural_throughput model={} runtime={runtime} tokens={} threads={THREADS} \
+         texts_per_s={per_second:.1} cpu_ms_per_text={cpu_ms:.3} load_ms={}",
+        model.name(),
+        row_tokens(source),
+        load.as_millis()
+    );
+}
+
+/// Texts a second and milliseconds of processor for each.
+fn run(model: &dyn QualityModel, texts: &[&str]) -> (f64, f64) {
+    let (start, cpu) = (Instant::now(), cpu_seconds());
+    let mut scored = 0;
+    while start.elapsed() < RUN {
+        model.score(texts).expect("scores");
+        scored += texts.len();
+    }
+    let scored = scored as f64;
+    (scored / start.elapsed().as_secs_f64(), (cpu_seconds() - cpu) * 1000.0 / scored)
+}
+
+/// Time of all threads of this process, not a number where the system does not tell.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = stat.rsplit(')').next().unwrap_or_default();
+    let mut fields = after_name.split_whitespace().skip(11);
+    let mut ticks = || fields.next().and_then(|ticks| ticks.parse::<f64>().ok());
+    match (ticks(), ticks()) {
+        (Some(user), Some(system)) => (user + system) / TICKS_PER_SECOND,
+        _ => f64::NAN,
+    }
+}
+
+/// Texts of different words, from the README.
+fn texts() -> Vec<String> {
+    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"));
+    let readme = readme.expect("README.md");
+    let words: Vec<&str> = readme.split_whitespace().collect();
+    let text = |number: usize| {
+        let mut text = String::new();
+        for word in words.iter().cycle().skip(number * 37) {
+            if text.len() > TEXT_BYTES {
+                break;
+            }
+            text.push_str(word);
+            text.push(' ');
+        }
+        text
+    };
+    (0..CALL).map(text).collect()
+}

@@ -1,0 +1,158 @@
+//! One thread's sessions of a graph, and one run of it.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+use ort::session::builder::GraphOptimizationLevel;
+use ort::session::{Session, SessionInputValue, SessionOutputs};
+use ort::value::{Tensor, TensorElementType};
+
+use super::Backend;
+use crate::neural::NeuralError;
+use crate::neural::onnx;
+use crate::neural::tokens::Row;
+
+/// What every worker of a model shares.
+pub struct Graph {
+    pub backend: Backend,
+    /// Name of the model and of its file, for messages.
+    pub model: String,
+    pub file: String,
+    pub bytes: Cow<'static, [u8]>,
+    /// Inputs by name, in the order of the graph.
+    pub inputs: Vec<String>,
+    /// The output that is read.
+    pub output: &'static str,
+    pub pad_id: i64,
+    /// Lengths that rows are padded to, ascending; none: a row is run as it is.
+    pub lengths: Vec<usize>,
+}
+
+/// The numbers a graph gives for one row.
+#[derive(Debug, PartialEq)]
+pub struct Output {
+    pub shape: Vec<usize>,
+    pub values: Vec<f32>,
+}
+
+/// The sessions of one thread: one, or one for each length of row that has come up.
+pub struct Worker {
+    graph: Arc<Graph>,
+    sessions: HashMap<usize, Session>,
+}
+
+impl Worker {
+    pub fn new(graph: Arc<Graph>) -> Self {
+        Self { graph, sessions: HashMap::new() }
+    }
+
+    /// Runs the graph over one row.
+    pub fn run(&mut self, row: &Row) -> Result<Output, NeuralError> {
+        let graph = Arc::clone(&self.graph);
+        let fits = |length: &&usize| **length >= row.ids.len();
+        let planned = graph.lengths.iter().find(fits).copied();
+        let length = planned.unwrap_or(row.ids.len()).max(1);
+        let inputs = inputs(&graph, row, length).map_err(|error| graph.fails(&error))?;
+        let session = self.session(planned)?;
+        let outputs = session.run(inputs).map_err(|error| graph.fails(&error))?;
+        graph.read(&outputs, row.ids.len())
+    }
+
+    /// The session for rows of a planned length, or the one for all.
+    fn session(&mut self, planned: Option<usize>) -> Result<&mut Session, NeuralError> {
+        match self.sessions.entry(planned.unwrap_or(0)) {
+            Entry::Occupied(session) => Ok(session.into_mut()),
+            Entry::Vacant(place) => Ok(place.insert(self.graph.session(planned)?)),
+        }
+    }
+}
+
+impl Graph {
+    /// The output that is read, for a text of `tokens` tokens.
+    fn read(&self, outputs: &SessionOutputs<'_>, tokens: usize) -> Result<Output, NeuralError> {
+        let name = self.output;
+        let Some(value) = outputs.get(name) else {
+            return Err(self.refuse(format!("the output {name} was not computed")));
+        };
+        if value.dtype().tensor_type() != Some(TensorElementType::Float32) {
+            let found = value.dtype();
+            return Err(self.refuse(format!("the output {name} is {found}; expected float32")));
+        }
+        let (shape, values) = value.try_extract_tensor().map_err(|error| self.fails(&error))?;
+        if let Some(wrong) = values.iter().find(|value: &&f32| !value.is_finite()) {
+            return Err(self.refuse(format!(
+                "the output {name} has {wrong} for a text of {tokens} tokens; expected numbers"
+            )));
+        }
+        let shape = shape.iter().map(|size| *size as usize).collect();
+        Ok(Output { shape, values: values.to_vec() })
+    }
+
+    fn session(&self, planned: Option<usize>) -> Result<Session, NeuralError> {
+        let specialised;
+        let bytes = match planned {
+            None => self.bytes.as_ref(),
+            Some(length) => {
+                specialised = onnx::specialised(&self.bytes, length)
+                    .map_err(|_| self.refuse("expected an ONNX model".to_owned()))?;
+                &specialised
+            }
+        };
+        let built = self.build(bytes);
+        built.map_err(|problem| {
+            self.refuse(format!("{} cannot run this graph: {problem}", self.backend.name))
+        })
+    }
+
+    fn build(&self, bytes: &[u8]) -> Result<Session, String> {
+        // `ort` gives the builder back with the error; only the message is wanted.
+        let builder = Session::builder(&self.backend.environment).map_err(|e| e.to_string())?;
+        // tract optimises only where a level is set.
+        let builder = builder.with_optimization_level(GraphOptimizationLevel::All);
+        let builder = builder.map_err(|e| e.to_string())?.with_intra_threads(1);
+        let builder = builder.map_err(|e| e.to_string())?.with_inter_threads(1);
+        let mut builder = builder.map_err(|e| e.to_string())?;
+        builder.commit_from_memory(bytes).map_err(|e| e.to_string())
+    }
+
+    fn fails(&self, error: &ort::Error) -> NeuralError {
+        let (model, runtime) = (self.model.clone(), self.backend.name.clone());
+        NeuralError::Run { model, runtime, problem: error.to_string() }
+    }
+
+    /// The error that the file of this graph is not what it should be.
+    pub fn refuse(&self, problem: String) -> NeuralError {
+        NeuralError::Model { file: self.file.clone(), problem }
+    }
+}
+
+/// The inputs that the graph asks for, each `[1, length]`.
+fn inputs<'a>(
+    graph: &'a Graph,
+    row: &Row,
+    length: usize,
+) -> ort::Result<Vec<(&'a str, SessionInputValue<'static>)>> {
+    let padded = |values: &mut dyn Iterator<Item = i64>,
+                  pad: i64|
+     -> ort::Result<SessionInputValue<'static>> {
+        let mut values: Vec<i64> = values.collect();
+        values.resize(length, pad);
+        Ok(Tensor::from_array(([1, length], values))?.into())
+    };
+    let mut inputs = Vec::with_capacity(graph.inputs.len());
+    for name in &graph.inputs {
+        let value = match name.as_str() {
+            "attention_mask" => padded(&mut row.ids.iter().map(|_| 1), 0)?,
+            "token_type_ids" => {
+                let second = row.second_part.unwrap_or(row.ids.len());
+                padded(&mut (0..row.ids.len()).map(|at| i64::from(at >= second)), 0)?
+            }
+            "text_length" => Tensor::from_array(([1, 1], vec![row.text_length]))?.into(),
+            _ => padded(&mut row.ids.iter().copied(), graph.pad_id)?,
+        };
+        inputs.push((name.as_str(), value));
+    }
+    Ok(inputs)
+}

@@ -1,0 +1,109 @@
+//! What can be wrong with a model, its runtime or the cache of its scores.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why a model cannot be loaded or cannot score.
+#[derive(Debug, thiserror::Error)]
+pub enum NeuralError {
+    /// The feature `neural` is off.
+    #[error(
+        "this prospect was built without neural models; build it with the feature `neural`, which is \
+         on by default: cargo install without --no-default-features"
+    )]
+    NotBuilt,
+    /// A file of a model cannot be read.
+    #[error(
+        "{}: {error}; a model is a directory with model.onnx, tokenizer.json and model.toml (see \
+         models/README.md)", path.display()
+    )]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// A file of a model is not what it should be.
+    #[error("{file}: {problem}")]
+    Model {
+        /// The file, or its name in the bundled model.
+        file: String,
+        /// Expected and found.
+        problem: String,
+    },
+    /// A sound model, but not for this.
+    #[error("{file}: the model's kind is {found}; expected {expected}")]
+    Kind {
+        /// Its `model.toml`.
+        file: String,
+        /// The kind there.
+        found: &'static str,
+        /// Kinds that would do, and for what.
+        expected: &'static str,
+    },
+    /// The library that was named cannot be used.
+    #[error("{}: {problem}; {}", path.display(), LibraryProblem::WAY_OUT)]
+    Library {
+        /// The library.
+        path: PathBuf,
+        /// Why.
+        problem: LibraryProblem,
+    },
+    /// The process runs its models by something else already.
+    #[error(
+        "models of this process run by {set} already, asked for was {asked}; name one runtime for all of them"
+    )]
+    OtherRuntime {
+        /// What the first load chose.
+        set: String,
+        /// What this load asks for.
+        asked: String,
+    },
+    /// The runtime fails on a sound model.
+    #[error("{model}: {runtime} fails: {problem}")]
+    Run {
+        /// Name of the model.
+        model: String,
+        /// The runtime with its version.
+        runtime: String,
+        /// What it says.
+        problem: String,
+    },
+    /// The file of remembered scores cannot be read or written.
+    #[error("{}: {error}; the cache of scores may be deleted, scores are then computed again", path.display())]
+    Cache {
+        /// The file or its directory.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+}
+
+/// What is wrong with a library.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LibraryProblem {
+    /// There is no such file.
+    #[error("there is no such file")]
+    Missing,
+    /// The system's loader refuses it.
+    #[error("cannot be loaded as a library ({0})")]
+    NotLoaded(String),
+    /// It lacks the entry point.
+    #[error("is a library, but not ONNX Runtime (it has no OrtGetApiBase)")]
+    NotOnnxRuntime,
+    /// It does not know the version of the interface that we speak.
+    #[error("is ONNX Runtime {found}; expected 1.{oldest} or newer")]
+    TooOld {
+        /// Its version.
+        found: String,
+        /// The oldest minor version that goes.
+        oldest: u32,
+    },
+}
+
+impl LibraryProblem {
+    /// Where a library that goes is found.
+    pub const WAY_OUT: &'static str = "name a library of ONNX Runtime 1.24 or newer with --onnxruntime PATH or \
+        ORT_DYLIB_PATH: `pip download onnxruntime` brings one (onnxruntime/capi/libonnxruntime.so.1.x \
+        in the wheel), as do the release archives of ONNX Runtime; without one, models run by tract";
+}

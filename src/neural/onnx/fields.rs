@@ -1,0 +1,86 @@
+//! The wire format of Protocol Buffers: the fields of one message, in order.
+
+use super::NotOnnx;
+
+/// One field of a message.
+pub struct Field<'a> {
+    pub number: u64,
+    pub payload: Payload<'a>,
+    /// The field as it stands, number and length included.
+    pub raw: &'a [u8],
+}
+
+/// What a field holds.
+pub enum Payload<'a> {
+    Integer(u64),
+    /// A message, a text or bytes.
+    Bytes(&'a [u8]),
+    /// Four or eight bytes that this reader has no use for.
+    Fixed,
+}
+
+/// The fields of `message`; after an error, nothing more.
+pub fn fields(message: &[u8]) -> impl Iterator<Item = Result<Field<'_>, NotOnnx>> {
+    let mut rest = message;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let Some((field, after)) = field(rest) else {
+            rest = &[];
+            return Some(Err(NotOnnx));
+        };
+        rest = after;
+        Some(Ok(field))
+    })
+}
+
+fn field(message: &[u8]) -> Option<(Field<'_>, &[u8])> {
+    let (key, rest) = integer(message)?;
+    let (payload, rest) = match key & 7 {
+        0 => integer(rest).map(|(value, rest)| (Payload::Integer(value), rest))?,
+        1 => (Payload::Fixed, rest.get(8..)?),
+        2 => {
+            let (length, rest) = integer(rest)?;
+            let (bytes, rest) = rest.split_at_checked(usize::try_from(length).ok()?)?;
+            (Payload::Bytes(bytes), rest)
+        }
+        5 => (Payload::Fixed, rest.get(4..)?),
+        _ => return None,
+    };
+    let raw = &message[..message.len() - rest.len()];
+    (key >> 3 != 0).then_some((Field { number: key >> 3, payload, raw }, rest))
+}
+
+/// A number of 7 bits a byte, least first, and what follows it.
+pub fn integer(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let mut value = 0;
+    for (at, byte) in bytes.iter().enumerate().take(10) {
+        value |= u64::from(byte & 0x7f) << (7 * at);
+        if byte & 0x80 == 0 {
+            return Some((value, &bytes[at + 1..]));
+        }
+    }
+    None
+}
+
+/// Appends a number.
+pub fn write_integer(message: &mut Vec<u8>, field: u64, value: u64) {
+    append(message, field << 3);
+    append(message, value);
+}
+
+/// Appends a message.
+pub fn write_bytes(message: &mut Vec<u8>, field: u64, bytes: &[u8]) {
+    append(message, field << 3 | 2);
+    append(message, bytes.len() as u64);
+    message.extend_from_slice(bytes);
+}
+
+fn append(message: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        message.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    message.push(value as u8);
+}
