@@ -12,10 +12,15 @@
 //!
 //! A [`policy`] is an order of crawling; the planner is one of them. [`simulate`] crawls a
 //! collection under any policy, [`evaluate`] measures what it found against judgements, what came
-//! of it are [`results`], and [`report`] shows them. [`cli`] is the command line.
+//! of it are [`results`], and [`report`] shows them.
+//!
+//! Beside the pipeline stand [`documents`], files of any format as streams that keep every column,
+//! [`neural`] models over texts, and [`quality`], which scores, analyses and prunes documents with
+//! both. [`cli`] is the command line.
 
 pub mod cli;
 pub mod cycle;
+pub mod documents;
 pub mod estimate;
 pub mod evaluate;
 pub mod graph;
@@ -23,6 +28,7 @@ pub mod ingest;
 pub mod neural;
 pub mod plan;
 pub mod policy;
+pub mod quality;
 pub mod report;
 pub mod results;
 pub mod simulate;

@@ -18,6 +18,14 @@ const TEXTS: &[(&str, &str)] = &[
     ("quality", "url<TAB>log-probability"),
 ];
 
+/// Files of documents.
+const DOCUMENTS: &[(&str, &str)] = &[
+    ("parquet", "columns of any type, nested ones too; also snappy, gzip, lz4 and zstd inside"),
+    ("csv", "a header and one document a record; plain, .gz or .zst"),
+    ("json", "one array of objects; plain, .gz or .zst"),
+    ("jsonl", "one object a line; plain, .gz or .zst"),
+];
+
 pub(super) fn run(global: &Global) -> Result<(), Failure> {
     if global.json {
         let limits: Vec<_> = limits::TABLE
@@ -30,6 +38,7 @@ pub(super) fn run(global: &Global) -> Result<(), Failure> {
             "schema": "prospect.formats/1",
             "pages": ingest::FORMATS.iter().map(|f| (f.name, f.description)).collect::<Vec<_>>(),
             "plans": export::FORMATS.iter().map(|f| (f.name, f.description)).collect::<Vec<_>>(),
+            "documents": DOCUMENTS,
             "texts": TEXTS,
             "limits": limits,
         });
@@ -43,6 +52,10 @@ pub(super) fn run(global: &Global) -> Result<(), Failure> {
     writeln!(out, "Plans (prospect plan --format):")?;
     for format in export::FORMATS {
         writeln!(out, "  {:<8} {}", format.name, format.description)?;
+    }
+    writeln!(out, "Documents (prospect quality), read and written:")?;
+    for (name, description) in DOCUMENTS {
+        writeln!(out, "  {name:<8} {description}")?;
     }
     writeln!(out, "Text files, by line (plain, .gz or .zst):")?;
     for (name, line) in TEXTS {

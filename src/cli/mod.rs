@@ -7,10 +7,12 @@ mod evaluate;
 mod explain;
 mod formats;
 mod ingest;
+mod model;
 mod options;
 mod output;
 mod plan;
 mod policies;
+mod quality;
 mod report;
 mod simulate;
 
@@ -61,6 +63,8 @@ enum Command {
     Evaluate(evaluate::Args),
     /// Show what simulations found: tables, or one HTML file with charts.
     Report(report::Args),
+    /// Score the quality of documents, look at the scores, and prune by them.
+    Quality(quality::Args),
     /// Verify a store.
     Check(check::Args),
     /// List the crawl policies that can be simulated.
@@ -103,6 +107,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Simulate(args) => simulate::run(args, &cli.global),
         Command::Evaluate(args) => evaluate::run(args, &cli.global),
         Command::Report(args) => report::run(args, &cli.global),
+        Command::Quality(args) => quality::run(args, &cli.global),
         Command::Check(args) => check::run(args, &cli.global),
         Command::Policies => policies::policies(&cli.global),
         Command::Metrics => policies::metrics(&cli.global),

@@ -9,9 +9,11 @@ use prospect_index::text_index::Refresh;
 
 use super::Global;
 use crate::cycle::{CycleError, Refreshes};
+use crate::documents::DocumentError;
 use crate::evaluate::EvaluateError;
 use crate::ingest::IngestError;
 use crate::policy::PolicyError;
+use crate::quality::QualityError;
 use crate::simulate::SimulateError;
 use crate::workload::WorkloadError;
 
@@ -88,6 +90,24 @@ impl From<SimulateError> for Failure {
 
 impl From<IngestError> for Failure {
     fn from(error: IngestError) -> Self {
+        let hint = error.hint();
+        Self::input(error, hint)
+    }
+}
+
+impl From<DocumentError> for Failure {
+    fn from(error: DocumentError) -> Self {
+        QualityError::Document(error).into()
+    }
+}
+
+impl From<QualityError> for Failure {
+    fn from(error: QualityError) -> Self {
+        if let QualityError::Document(DocumentError::Write { source }) = &error
+            && source.kind() == io::ErrorKind::BrokenPipe
+        {
+            return io::Error::from(io::ErrorKind::BrokenPipe).into();
+        }
         let hint = error.hint();
         Self::input(error, hint)
     }
@@ -189,9 +209,25 @@ impl Progress {
         Self { bar, plain: !terminal && !global.quiet, what, last: Instant::now() }
     }
 
+    /// As [`Progress::new`], over anything that is counted; the bar shows the notes.
+    pub(super) fn noting(global: &Global, what: &'static str, total: Option<u64>) -> Self {
+        let progress = Self::new(global, what, total);
+        if let Some(bar) = &progress.bar
+            && let Ok(style) =
+                ProgressStyle::with_template("{prefix} {wide_bar} {percent} % {msg} ETA {eta}")
+        {
+            bar.set_prefix(what);
+            bar.set_style(style);
+        }
+        progress
+    }
+
     pub(super) fn at(&mut self, bytes: u64, note: &str) {
         if let Some(bar) = &self.bar {
             bar.set_position(bytes);
+            if !bar.prefix().is_empty() {
+                bar.set_message(note.to_owned());
+            }
         } else if self.plain && self.last.elapsed() >= PLAIN_EVERY {
             self.last = Instant::now();
             let _ = writeln!(io::stderr().lock(), "{}: {note}", self.what);

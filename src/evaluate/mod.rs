@@ -5,12 +5,15 @@
 //! runs and judgements as files, or ranks that a caller found. Not here: how pages were picked, and
 //! printing.
 
+pub mod auc;
 pub mod checkpoints;
 pub mod crawl;
+pub mod divergence;
 mod error;
 pub mod judgements;
 pub mod metrics;
 pub mod names;
+pub mod neighbours;
 pub mod registry;
 pub mod run;
 pub mod statistics;

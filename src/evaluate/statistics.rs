@@ -131,6 +131,18 @@ pub fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
     (xx > 0.0 && yy > 0.0).then(|| (xy / (xx.sqrt() * yy.sqrt())).clamp(-1.0, 1.0))
 }
 
+/// Least squares `y = a + b x`; none where x does not vary.
+///
+/// # Panics
+/// If the sides differ in length.
+pub fn least_squares(xs: &[f64], ys: &[f64]) -> Option<(f64, f64)> {
+    assert_eq!(xs.len(), ys.len(), "pairs have two sides");
+    let (mx, my) = (mean(xs), mean(ys));
+    let sxx: f64 = xs.iter().map(|x| (x - mx).powi(2)).sum();
+    let sxy: f64 = xs.iter().zip(ys).map(|(x, y)| (x - mx) * (y - my)).sum();
+    (sxx > 0.0).then(|| (my - sxy / sxx * mx, sxy / sxx))
+}
+
 /// Whether two values differ. The mean of equal ones may differ from them in the last bit, which
 /// would pass for spread.
 fn varies(values: &[f64]) -> bool {
@@ -155,7 +167,7 @@ fn mean_and_error(values: &[f64]) -> Option<(f64, f64)> {
 }
 
 /// A percentile of sorted values, linear between neighbours; none of none.
-fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
+pub fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
     let place = share * (sorted.len().checked_sub(1)?) as f64;
     let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
     Some(below + (above - below) * place.fract())

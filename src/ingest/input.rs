@@ -14,14 +14,14 @@ const READ_BYTES: usize = 256 << 10;
 
 /// How a stream is compressed, told by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Compression {
+pub(crate) enum Compression {
     Plain,
     Gzip,
     Zstd,
 }
 
 impl Compression {
-    pub(super) fn of(head: &[u8]) -> Self {
+    pub(crate) fn of(head: &[u8]) -> Self {
         match head {
             [0x1f, 0x8b, ..] => Self::Gzip,
             // A frame, or a skippable frame (magic 0x184D2A50 to 5F), as `zstd --long` may write.
@@ -30,7 +30,7 @@ impl Compression {
         }
     }
 
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Plain => "plain",
             Self::Gzip => "gzip",
@@ -39,7 +39,7 @@ impl Compression {
     }
 
     /// `raw`, decompressed. Concatenated members and frames are read as one.
-    pub(super) fn decoder<'a>(
+    pub(crate) fn decoder<'a>(
         self,
         raw: impl Read + Send + 'a,
     ) -> io::Result<Box<dyn Read + Send + 'a>> {
@@ -58,7 +58,7 @@ impl Compression {
 
 /// What was read of one raw stream so far; shared between the stream and whoever asks.
 #[derive(Clone)]
-pub(super) struct Tally(Arc<Shared>);
+pub(crate) struct Tally(Arc<Shared>);
 
 struct Shared {
     bytes: AtomicU64,
@@ -67,18 +67,18 @@ struct Shared {
 
 impl Tally {
     /// A tally of the stream called `name` in the fingerprint.
-    pub(super) fn new(name: &str) -> Self {
+    pub(crate) fn new(name: &str) -> Self {
         let mut hash = Xxh3::new();
         update_with_name(&mut hash, name);
         Self(Arc::new(Shared { bytes: AtomicU64::new(0), hash: Mutex::new(hash) }))
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.0.bytes.load(Ordering::Relaxed)
     }
 
     /// The fingerprint of the name and all bytes so far.
-    pub(super) fn fingerprint(&self) -> String {
+    pub(crate) fn fingerprint(&self) -> String {
         let hash = self.0.hash.lock().unwrap_or_else(PoisonError::into_inner);
         format!("{:032x}", hash.digest128())
     }
@@ -90,15 +90,15 @@ impl Tally {
 }
 
 /// Feeds a name with its length, so that names and contents cannot run into each other.
-pub(super) fn update_with_name(hash: &mut Xxh3, name: &str) {
+pub(crate) fn update_with_name(hash: &mut Xxh3, name: &str) {
     hash.update(&(name.len() as u64).to_le_bytes());
     hash.update(name.as_bytes());
 }
 
 /// A raw stream that reports to a [`Tally`].
-pub(super) struct Tallied<R> {
-    pub(super) inner: R,
-    pub(super) tally: Tally,
+pub(crate) struct Tallied<R> {
+    pub(crate) inner: R,
+    pub(crate) tally: Tally,
 }
 
 impl<R: Read> Read for Tallied<R> {

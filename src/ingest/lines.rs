@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read};
 
 /// What was read of the next line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(crate) enum Line {
     /// Its bytes were appended, without the line end.
     Whole,
     /// It has this many bytes, more than the cap; nothing was appended.
@@ -18,7 +18,7 @@ pub(super) enum Line {
 ///
 /// # Errors
 /// Those of `reader`.
-pub(super) fn read_line(
+pub(crate) fn read_line(
     reader: &mut impl BufRead,
     cap: usize,
     buffer: &mut Vec<u8>,

@@ -17,9 +17,9 @@
 mod chain;
 mod error;
 pub mod html;
-mod input;
+pub(crate) mod input;
 mod jsonl;
-mod lines;
+pub(crate) mod lines;
 mod probe;
 mod record;
 

@@ -1,16 +1,18 @@
-//! The model inside this binary, which scores pages where none is named.
+//! The model inside this binary, which scores pages where none is named. `bundled/CARD.md` tells
+//! what it was trained on, its figures and its limits.
 
 use super::ModelSource;
 
-/// The bundled quality model, if this build has one.
+/// The bundled quality model; none in a build without the feature `neural`.
 pub fn bundled() -> Option<ModelSource> {
-    // With the files in `src/neural/bundled/`, this is
-    //     Some(ModelSource::Files {
-    //         name: "bundled",
-    //         model: include_bytes!("bundled/model.onnx"),
-    //         tokenizer: include_bytes!("bundled/tokenizer.json"),
-    //         settings: include_str!("bundled/model.toml"),
-    //         head: None,
-    //     })
+    #[cfg(feature = "neural")]
+    return Some(ModelSource::Files {
+        name: "bundled",
+        model: include_bytes!("bundled/model.onnx"),
+        tokenizer: include_bytes!("bundled/tokenizer.json"),
+        settings: include_str!("bundled/model.toml"),
+        head: None,
+    });
+    #[cfg(not(feature = "neural"))]
     None
 }

@@ -42,6 +42,7 @@ mod settings;
 mod source;
 #[cfg(feature = "neural")]
 mod t5;
+pub mod text_length;
 #[cfg(feature = "neural")]
 mod tokens;
 

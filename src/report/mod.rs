@@ -11,5 +11,6 @@ pub mod figures;
 pub mod glossary;
 pub mod html;
 pub mod number;
+pub mod quality;
 pub mod read;
 pub mod terminal;

@@ -4,6 +4,8 @@
 //! Figures that were measured over several seed sets carry their spread. Nothing here depends on
 //! a clock or on the number of threads: the same experiment gives the same bytes.
 
+pub mod quality;
+
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the format.

@@ -3,7 +3,16 @@
 /// Module, what it may use, why no more. Lower modules first: a row may only name rows above it.
 pub const MAY_USE: &[(&str, &[&str], &str)] = &[
     ("ingest", RECORDS, "a reader yields records and knows nothing of what becomes of them"),
-    ("neural", &[], "a model reads texts and knows nothing of where they come from"),
+    (
+        "documents",
+        &["prospect::ingest", "prospect_index::limits"],
+        "columns pass through as they are, whatever they mean; streams are read as records are",
+    ),
+    (
+        "neural",
+        &["prospect_index::words"],
+        "a model reads texts and knows nothing of where they come from",
+    ),
     ("workload", WORDS, "queries are words; what they are worth is decided above"),
     ("graph", LINKS, "a graph is made of links, whatever is estimated from it"),
     ("sketch", SKETCH, "served lists and need do not depend on estimates, nor on files"),
@@ -15,6 +24,7 @@ pub const MAY_USE: &[(&str, &[&str], &str)] = &[
         EVALUATE,
         "it measures what search returns and knows nothing of how pages were picked",
     ),
+    ("quality", QUALITY, "scores of documents; neither the command line nor crawls"),
     ("report", &["prospect::results"], "a report shows results and decides nothing"),
     ("cycle", CYCLE, "a cycle ties all but input and the command line to a store"),
     ("policy", POLICY, "a policy sees links, quality and the planner; never a metric"),
@@ -67,6 +77,14 @@ const EVALUATE: &[&str] = &[
     "prospect_index::error",
     "prospect_index::text_index",
 ];
+const QUALITY: &[&str] = &[
+    "prospect::documents",
+    "prospect::neural",
+    "prospect::results",
+    "prospect::evaluate",
+    "prospect_index::url",
+    "prospect_index::words",
+];
 const CYCLE: &[&str] = &[
     "prospect::workload",
     "prospect::graph",
@@ -99,6 +117,9 @@ const SIMULATE: &[&str] = &[
 ];
 const CLI: &[&str] = &[
     "prospect::ingest",
+    "prospect::documents",
+    "prospect::neural",
+    "prospect::quality",
     "prospect::workload",
     "prospect::graph",
     "prospect::sketch",
@@ -121,7 +142,12 @@ const COMMAND_LINE: &[&str] = &["src/cli", "src/main.rs"];
 pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("tantivy", &["index/src/text_index"], "replaced in one place"),
     ("fst", &["index/src/ngram"], "replaced in one place"),
-    ("parquet", &["index/src/columns.rs"], "replaced in one place"),
+    ("parquet", &["index/src/columns.rs", "src/documents"], "the store, and files of others"),
+    ("arrow_array", &["src/documents"], "columns of documents, whatever their types"),
+    ("arrow_buffer", &["src/documents"], "columns of documents, whatever their types"),
+    ("arrow_schema", &["src/documents"], "columns of documents, whatever their types"),
+    ("arrow_select", &["src/documents"], "columns of documents, whatever their types"),
+    ("csv", &["src/documents"], "one reader and writer of CSV"),
     ("hashbrown", &["index/src"], "tables of keys that live elsewhere"),
     ("psl", &["index/src/url.rs"], "one notion of a registrable domain"),
     ("petgraph", &["src/graph"], "replaced in one place"),
@@ -133,9 +159,9 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("lol_html", &["src/ingest"], "one reader of HTML"),
     ("htmlize", &["src/ingest"], "one reader of HTML"),
     ("encoding_rs", &["src/ingest"], "one reader of HTML"),
-    ("memchr", &["src/ingest", "src/workload"], "searching bytes is for readers"),
-    ("flate2", &["src/ingest", "src/workload"], "inputs may be compressed"),
-    ("zstd", &["src/ingest", "src/workload"], "inputs may be compressed"),
+    ("memchr", &["src/ingest", "src/workload", "src/documents"], "searching bytes is for readers"),
+    ("flate2", &["src/ingest", "src/workload", "src/documents"], "files may be compressed"),
+    ("zstd", &["src/ingest", "src/workload", "src/documents"], "files may be compressed"),
     ("rand", CHANCE, "chance has one seeded source"),
     ("rand_chacha", CHANCE, "chance has one seeded source"),
     ("statrs", &["src/evaluate"], "replaced in one place"),
@@ -149,7 +175,7 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("base64", &["src/report/html"], "a page names its script by hash"),
     (
         "url",
-        &["index/src/url.rs", "src/ingest", "src/cli"],
+        &["index/src/url.rs", "src/ingest", "src/quality/pages.rs", "src/cli"],
         "inputs give URLs; above, they are ids",
     ),
     ("percent_encoding", &["index/src", "src/ingest"], "one notion of a canonical URL"),
@@ -180,7 +206,7 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
 ];
 
 /// Where files are opened: the store, n-gram segments (scratch files of a sort among them), inputs,
-/// models and their remembered scores.
+/// models and their remembered scores, and the scores of a run that may have to go on.
 const FILES: &[&str] = &[
     "index/src/storage",
     "index/src/store.rs",
@@ -188,6 +214,8 @@ const FILES: &[&str] = &[
     "index/src/ngram",
     "src/ingest",
     "src/neural",
+    "src/documents",
+    "src/quality/journal.rs",
     "src/workload",
     "src/cli",
 ];

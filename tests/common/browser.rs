@@ -3,6 +3,8 @@
 //! `PROSPECT_CHROMIUM` names the browser; without it the usual names are looked up in `PATH`. Where
 //! there is none a test says that it is skipped.
 
+#![allow(dead_code, reason = "each test binary uses a part")]
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};

@@ -69,7 +69,7 @@ fn curve(curve: &Curve) -> Value {
     })
 }
 
-fn interval(interval: &Interval) -> Value {
+pub(super) fn interval(interval: &Interval) -> Value {
     json!({
         "mean": short(interval.mean),
         "low": interval.low.map(short),
@@ -114,7 +114,7 @@ fn analyses(analyses: &Analyses) -> Value {
     })
 }
 
-fn scatter(scatter: &Scatter) -> Value {
+pub(super) fn scatter(scatter: &Scatter) -> Value {
     let cell = |&(x, y, pages): &(f64, f64, u32)| json!([short(x), short(y), pages]);
     json!({
         "x": scatter.x,

@@ -14,6 +14,7 @@
 mod data;
 mod escape;
 mod provenance;
+pub mod quality;
 mod tables;
 
 use base64::Engine;
@@ -37,6 +38,7 @@ const SCRIPT: &str = concat!(
     include_str!("../assets/curves.js"),
     include_str!("../assets/details.js"),
     include_str!("../assets/collection.js"),
+    include_str!("../assets/experiments.js"),
     include_str!("../assets/page.js"),
     "})();\n"
 );
@@ -52,26 +54,28 @@ pub fn page(summaries: &[Summary]) -> Result<String, serde_json::Error> {
         [one] => format!("{}: report of a crawl simulation", one.title),
         _ => "Report of crawl simulations".to_owned(),
     };
-    let mut out = head(&title);
-    out += &format!("<header><h1>{}</h1>\n", isolated(&title));
-    out += "<p><button type=\"button\" id=\"theme\" hidden>Theme: as the system</button></p>\n";
-    out +=
-        "<noscript><p class=\"note\">Charts need JavaScript; the tables do not.</p></noscript>\n";
-    out += "</header>\n";
+    let mut out = head(&title, SCRIPT);
     out += &contents(summaries);
     out += "<main>\n";
     for (at, summary) in summaries.iter().enumerate() {
         out += &section(summary, at)?;
     }
-    out += "</main>\n<script type=\"application/json\" id=\"data\">";
-    out += &escape::json(&data::data(summaries))?;
-    out += "</script>\n<script>";
-    out += SCRIPT;
-    out += "</script>\n</body>\n</html>\n";
+    out += "</main>\n";
+    out += &tail(&data::data(summaries), SCRIPT)?;
     Ok(out)
 }
 
-fn head(title: &str) -> String {
+/// Data and script, and the end of the page.
+fn tail(data: &serde_json::Value, script: &str) -> Result<String, serde_json::Error> {
+    let data = escape::json(data)?;
+    Ok(format!(
+        "<script type=\"application/json\" id=\"data\">{data}</script>\n\
+         <script>{script}</script>\n</body>\n</html>\n"
+    ))
+}
+
+/// What comes before the contents.
+fn head(title: &str, script: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
@@ -80,10 +84,15 @@ fn head(title: &str) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n\
          <link rel=\"icon\" href=\"data:,\">\n\
-         <title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n",
-        source_hash(SCRIPT),
+         <title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
+         <header><h1>{}</h1>\n\
+         <p><button type=\"button\" id=\"theme\" hidden>Theme: as the system</button></p>\n\
+         <noscript><p class=\"note\">Charts need JavaScript; the tables do not.</p></noscript>\n\
+         </header>\n",
+        source_hash(script),
         source_hash(STYLE),
         escape(title),
+        isolated(title),
     )
 }
 

@@ -1,0 +1,100 @@
+//! Which model scores: the one place where the command line meets the loading of models.
+
+use std::path::{Path, PathBuf};
+
+use super::output::Failure;
+use super::Global;
+use crate::neural::text_length::{self, TextLength};
+use crate::neural::{self, Cached, ModelSource, NeuralError, QualityModel, Runtime};
+
+/// Name of the model inside this binary.
+const BUNDLED: &str = "bundled";
+
+/// What runs models, and where their scores are remembered.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub(super) struct RuntimeOptions {
+    /// Run models with this ONNX Runtime library (1.24 or later) instead of the built-in tract.
+    #[arg(long, value_name = "FILE", env = "ORT_DYLIB_PATH")]
+    onnxruntime: Option<PathBuf>,
+    /// Keep scores by text and model in this directory, and take them from there.
+    #[arg(long, value_name = "DIR")]
+    score_cache: Option<PathBuf>,
+}
+
+/// Options that choose a quality model.
+#[derive(clap::Args, Clone, Debug)]
+pub(super) struct ModelOptions {
+    /// `bundled`, a directory with a model, or `text-length`, the baseline that counts words.
+    #[arg(long, value_name = "MODEL", default_value = BUNDLED)]
+    model: String,
+    #[command(flatten)]
+    runtime: RuntimeOptions,
+}
+
+/// A model with its cache.
+pub(super) struct Model {
+    model: Box<dyn QualityModel>,
+    cache: Option<PathBuf>,
+}
+
+impl ModelOptions {
+    /// Loads the model.
+    pub(super) fn load(&self, global: &Global) -> Result<Model, Failure> {
+        self.runtime.quality(&self.model, global)
+    }
+}
+
+impl RuntimeOptions {
+    /// Loads a quality model by name.
+    pub(super) fn quality(&self, name: &str, global: &Global) -> Result<Model, Failure> {
+        let model: Box<dyn QualityModel> = match name {
+            text_length::NAME => Box::new(TextLength),
+            _ => neural::load_quality(&source(name)?, &self.runtime(global)).map_err(failed)?,
+        };
+        Ok(Model { model, cache: self.score_cache.clone() })
+    }
+
+    fn runtime(&self, global: &Global) -> Runtime {
+        let threads = match global.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        };
+        Runtime { library: self.onnxruntime.clone(), threads }
+    }
+}
+
+impl Model {
+    /// Runs `work` with the model, its cache around it where there is one.
+    pub(super) fn with<T>(
+        &self,
+        work: impl FnOnce(&dyn QualityModel) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let Some(directory) = &self.cache else { return work(self.model.as_ref()) };
+        let cached = Cached::open(directory, self.model.as_ref()).map_err(failed)?;
+        let done = work(&cached);
+        cached.flush().map_err(failed)?;
+        done
+    }
+}
+
+fn source(name: &str) -> Result<ModelSource, Failure> {
+    if name != BUNDLED {
+        let directory = Path::new(name);
+        if !directory.is_dir() {
+            let error = anyhow::anyhow!("there is no model {name}");
+            let hint = "name a directory with model.onnx, tokenizer.json and model.toml, `bundled` \
+                        or `text-length`";
+            return Err(Failure::input(error, hint));
+        }
+        return Ok(ModelSource::Directory(directory.to_owned()));
+    }
+    neural::bundled().ok_or_else(|| failed(NeuralError::NotBuilt))
+}
+
+/// A model that cannot be used is for the user to mend.
+fn failed(error: NeuralError) -> Failure {
+    Failure::input(
+        error,
+        "models/README.md tells how models are made; `--model text-length` scores without one",
+    )
+}

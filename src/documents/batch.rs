@@ -1,0 +1,217 @@
+//! Some rows of a file with all their columns, as the file has them.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, BooleanArray, RecordBatch};
+use arrow_schema::DataType;
+use arrow_select::filter::filter_record_batch;
+use rayon::prelude::*;
+use serde_json::value::RawValue;
+
+use super::{DocumentError, object, to_json};
+
+/// Rows in the order of the file, and what stood between them and is no row.
+#[derive(Debug)]
+pub struct Batch {
+    pub(super) rows: Rows,
+    pub(super) places: Places,
+    /// What could not be read.
+    pub bad: Vec<BadRow>,
+}
+
+/// Rows as their format holds them.
+#[derive(Debug)]
+pub(super) enum Rows {
+    /// Parquet.
+    Columns(RecordBatch),
+    /// JSON: the text of one object a row.
+    Objects(Vec<Box<str>>),
+    /// CSV: the cells of each row, as many as the header has.
+    Cells { header: Arc<[String]>, rows: Vec<csv::StringRecord> },
+}
+
+/// Where rows stand in their file.
+#[derive(Debug)]
+pub(super) enum Places {
+    /// By line, from 1.
+    Lines(Arc<str>, Vec<u64>),
+    /// By row, from 1; this is the first.
+    Rows(Arc<str>, u64),
+}
+
+/// Something that is no row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadRow {
+    /// Why, by a stable name.
+    pub reason: &'static str,
+    /// `file:line`.
+    pub place: String,
+    /// What was found, for people.
+    pub detail: String,
+}
+
+/// One value of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// Null, missing, or an empty cell of CSV.
+    Null,
+    /// Text.
+    Text(Cow<'a, str>),
+    /// Anything else, as JSON.
+    Json(Cow<'a, str>),
+}
+
+impl Batch {
+    /// Rows.
+    pub fn len(&self) -> usize {
+        match &self.rows {
+            Rows::Columns(batch) => batch.num_rows(),
+            Rows::Objects(rows) => rows.len(),
+            Rows::Cells { rows, .. } => rows.len(),
+        }
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Where a row stands, for messages.
+    pub fn place(&self, row: usize) -> String {
+        match &self.places {
+            Places::Lines(file, lines) => format!("{file}:{}", lines[row]),
+            Places::Rows(file, first) => format!("{file}, row {}", first + row as u64),
+        }
+    }
+
+    /// The values of some columns, by row; a column that a row does not have is null there.
+    pub fn values(&self, columns: &[String]) -> Vec<Vec<Value<'_>>> {
+        match &self.rows {
+            Rows::Columns(batch) => {
+                let arrays: Vec<Option<&dyn Array>> = columns
+                    .iter()
+                    .map(|name| batch.column_by_name(name).map(AsRef::as_ref))
+                    .collect();
+                let row = |row| arrays.iter().map(|array| of_array(*array, row)).collect();
+                (0..batch.num_rows()).map(row).collect()
+            }
+            Rows::Objects(rows) => rows.par_iter().map(|text| of_object(text, columns)).collect(),
+            Rows::Cells { header, rows } => {
+                let at: Vec<Option<usize>> = columns
+                    .iter()
+                    .map(|name| header.iter().position(|title| title == name))
+                    .collect();
+                rows.iter()
+                    .map(|row| at.iter().map(|at| of_cell(at.and_then(|at| row.get(at)))).collect())
+                    .collect()
+            }
+        }
+    }
+
+    /// The rows that are to be kept, without what is no row.
+    ///
+    /// # Errors
+    /// Arrow refuses a column.
+    pub fn filter(&self, keep: &[bool]) -> Result<Self, DocumentError> {
+        let kept = |row: &usize| keep[*row];
+        let at: Vec<usize> = (0..self.len()).filter(kept).collect();
+        let rows = match &self.rows {
+            Rows::Columns(batch) => {
+                let mask = BooleanArray::from(keep.to_vec());
+                let refused = |source| DocumentError::Arrow {
+                    path: self.file().to_owned(),
+                    rows: 0,
+                    source: Box::new(source),
+                };
+                Rows::Columns(filter_record_batch(batch, &mask).map_err(refused)?)
+            }
+            Rows::Objects(rows) => Rows::Objects(at.iter().map(|&row| rows[row].clone()).collect()),
+            Rows::Cells { header, rows } => Rows::Cells {
+                header: Arc::clone(header),
+                rows: at.iter().map(|&row| rows[row].clone()).collect(),
+            },
+        };
+        let places = match &self.places {
+            Places::Lines(file, lines) => {
+                Places::Lines(Arc::clone(file), at.iter().map(|&row| lines[row]).collect())
+            }
+            Places::Rows(file, first) => Places::Rows(Arc::clone(file), *first),
+        };
+        Ok(Self { rows, places, bad: Vec::new() })
+    }
+
+    /// The file it is of.
+    pub(super) fn file(&self) -> &str {
+        match &self.places {
+            Places::Lines(file, _) | Places::Rows(file, _) => file,
+        }
+    }
+}
+
+impl Value<'_> {
+    /// The number it is, if it is a finite one.
+    pub fn number(&self) -> Option<f64> {
+        let text = match self {
+            Self::Null => return None,
+            Self::Text(text) | Self::Json(text) => text.trim(),
+        };
+        text.parse().ok().filter(|number: &f64| number.is_finite())
+    }
+
+    /// The addresses in a list of them: texts, or objects with a `url`. A text may hold the JSON of
+    /// such a list.
+    pub fn addresses(&self) -> Vec<String> {
+        let (Self::Text(text) | Self::Json(text)) = self else { return Vec::new() };
+        let address = |element: &&RawValue| match element.get().as_bytes().first() {
+            Some(b'"') => serde_json::from_str(element.get()).ok(),
+            Some(b'{') => {
+                let place = object::find(element.get(), "url")?;
+                serde_json::from_str(&element.get()[place]).ok()
+            }
+            _ => None,
+        };
+        object::elements(text).unwrap_or_default().iter().filter_map(address).collect()
+    }
+}
+
+fn of_array(array: Option<&dyn Array>, row: usize) -> Value<'_> {
+    let Some(array) = array.filter(|array| array.is_valid(row)) else { return Value::Null };
+    match array.data_type() {
+        DataType::Utf8 => Value::Text(array.as_string::<i32>().value(row).into()),
+        DataType::LargeUtf8 => Value::Text(array.as_string::<i64>().value(row).into()),
+        DataType::Utf8View => Value::Text(array.as_string_view().value(row).into()),
+        _ => {
+            let mut json = String::new();
+            to_json::push(&mut json, array, row);
+            of_json(Cow::Owned(json))
+        }
+    }
+}
+
+fn of_object<'a>(text: &'a str, columns: &[String]) -> Vec<Value<'a>> {
+    let members = object::members(text).map_or_else(|_| Vec::new(), |members| members.0);
+    let value = |name: &String| members.iter().rev().find(|(key, _)| key == name);
+    let value = |name| value(name).map_or(Value::Null, |(_, json)| of_json(Cow::Borrowed(*json)));
+    columns.iter().map(value).collect()
+}
+
+fn of_json(json: Cow<'_, str>) -> Value<'_> {
+    match json.as_bytes().first() {
+        Some(b'n') | None => Value::Null,
+        // Half of a surrogate pair is JSON, but no text.
+        Some(b'"') => match serde_json::from_str(&json) {
+            Ok(text) => Value::Text(Cow::Owned(text)),
+            Err(_) => Value::Json(json),
+        },
+        Some(_) => Value::Json(json),
+    }
+}
+
+fn of_cell(cell: Option<&str>) -> Value<'_> {
+    match cell {
+        None | Some("") => Value::Null,
+        Some(cell) => Value::Text(Cow::Borrowed(cell)),
+    }
+}

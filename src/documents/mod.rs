@@ -1,0 +1,45 @@
+//! Files of documents as streams of batches that keep every column: Parquet, CSV, JSON arrays and
+//! JSON lines in, any of them out.
+//!
+//! Parquet stays in Arrow columns, so that nested values and exact types pass through; rows of JSON
+//! stay the text they were, so that keys keep their order and numbers their digits; cells of CSV stay
+//! text. Only a change of format converts: `to_json` writes Arrow values as JSON, `to_arrow` reads
+//! JSON or cells into Arrow columns whose types [`shape`] has found in a pass over the file.
+//! Not here: what the values mean, files in the making, and what becomes of bad rows.
+//!
+//! *Memory.* A batch holds at most as many rows as asked for and stops growing at
+//! [`BATCH_BYTES`](crate::ingest::BATCH_BYTES) of input; one row has at most
+//! [`LINE_BYTES`](prospect_index::limits::LINE_BYTES). A Parquet file is read page by page and written
+//! in row groups of [`ROW_GROUP_BYTES`]. Nothing grows with the number of rows.
+
+mod added;
+mod batch;
+mod csv_file;
+mod csv_sink;
+mod error;
+mod format;
+mod json_array;
+mod json_lines;
+mod json_sink;
+mod object;
+mod objects;
+mod packed;
+mod parquet_file;
+mod parquet_schema;
+pub mod shape;
+mod sinks;
+mod source;
+mod text_stream;
+mod to_arrow;
+mod to_json;
+
+pub use added::{Added, AddedColumn, AddedKind};
+pub use batch::{BadRow, Batch, Value};
+pub use error::DocumentError;
+pub use format::{Compression, Format, needs_shape};
+pub use parquet_schema::{ROW_GROUP_BYTES, Table};
+pub use sinks::{DocumentSink, Layout, create};
+pub use source::{DocumentSource, Input, OpenOptions, open};
+
+/// Rows of a batch where nothing else is asked for.
+pub const BATCH_ROWS: usize = 256;

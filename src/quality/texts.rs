@@ -1,0 +1,114 @@
+//! The text of a document that a model reads: some of its columns, joined by a space.
+
+use crate::documents::{BadRow, Batch, DocumentError, Value};
+
+/// The names of a column of titles.
+const TITLE: &str = "title";
+/// The names of a column of text, the first that is there counts.
+const TEXTS: &[&str] = &["plain_text", "text", "content", "body"];
+/// A longer text has no score: no page is that long, and models read its beginning only.
+pub const TEXT_BYTES: usize = 16 << 20;
+
+/// Why a document has no text to score.
+pub type NoText = BadRow;
+
+/// The columns that make the text: those asked for, or by name `title` and the first of
+/// `plain_text`, `text`, `content`, `body`.
+///
+/// # Errors
+/// There is none of them.
+pub fn columns(
+    file: &str,
+    columns: &[String],
+    asked: Option<&[String]>,
+) -> Result<Vec<String>, DocumentError> {
+    let has = |name: &str| columns.iter().any(|column| column == name);
+    let missing = |missing: String| DocumentError::NoColumn {
+        path: file.to_owned(),
+        missing,
+        columns: columns.to_vec(),
+    };
+    if let Some(asked) = asked {
+        return match asked.iter().find(|name| !has(name)) {
+            Some(name) => Err(missing(format!("{name:?}"))),
+            None => Ok(asked.to_vec()),
+        };
+    }
+    let text = TEXTS.iter().find(|name| has(name));
+    let found: Vec<String> = [TITLE]
+        .iter()
+        .filter(|name| has(name))
+        .chain(text)
+        .map(|name| (*name).to_owned())
+        .collect();
+    if found.is_empty() {
+        return Err(missing(format!("of text ({TITLE}, {})", TEXTS.join(", "))));
+    }
+    Ok(found)
+}
+
+/// The texts of a batch, or why there is none to score.
+pub fn of_batch(batch: &Batch, columns: &[String]) -> Vec<Result<String, NoText>> {
+    let values = batch.values(columns);
+    values.into_iter().enumerate().map(|(row, values)| text(batch, row, columns, values)).collect()
+}
+
+fn text(
+    batch: &Batch,
+    row: usize,
+    columns: &[String],
+    values: Vec<Value<'_>>,
+) -> Result<String, NoText> {
+    let none = |reason, detail: String| NoText { reason, place: batch.place(row), detail };
+    let mut text = String::new();
+    for (column, value) in columns.iter().zip(values) {
+        match value {
+            Value::Null => {}
+            Value::Text(part) if part.is_empty() => {}
+            Value::Text(part) => {
+                if !text.is_empty() {
+                    text.push(' ');
+                }
+                text.push_str(&part);
+            }
+            Value::Json(json) => {
+                let start: String = json.chars().take(40).collect();
+                return Err(none("wrong-type", format!("{column} is no text but {start}")));
+            }
+        }
+    }
+    if text.trim().is_empty() {
+        return Err(none("no-text", format!("{} empty", columns.join(" and "))));
+    }
+    if text.len() > TEXT_BYTES {
+        let detail = format!("{} bytes, at most {TEXT_BYTES}", text.len());
+        return Err(none("text-too-long", detail));
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::columns;
+
+    fn names(line: &str) -> Vec<String> {
+        line.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn text_columns_are_found_by_name() {
+        for (there, expected) in [
+            ("id url title plain_text language", "title plain_text"),
+            ("url title text outlinks", "title text"),
+            ("content", "content"),
+            ("title", "title"),
+        ] {
+            assert_eq!(columns("f", &names(there), None).unwrap(), names(expected), "{there}");
+        }
+        let error = columns("f", &names("id html"), None).unwrap_err();
+        let expected = "f: there is no column of text (title, plain_text, text, content, body); \
+                        it has id, html";
+        assert_eq!(error.to_string(), expected);
+        assert!(columns("f", &names("a"), Some(&names("b"))).is_err());
+    }
+}
