@@ -44,7 +44,10 @@ impl QualityModel for Mortal {
 
     fn score(&self, texts: &[&str]) -> Result<Vec<f64>, NeuralError> {
         let mut left = self.batches.lock().unwrap();
-        *left = left.checked_sub(1).ok_or_else(|| NeuralError::Model("gave out".to_owned()))?;
+        *left = left.checked_sub(1).ok_or_else(|| NeuralError::Model {
+            file: "a model".to_owned(),
+            problem: "gave out".to_owned(),
+        })?;
         *self.texts.lock().unwrap() += texts.len();
         TextLength.score(texts)
     }

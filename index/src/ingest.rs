@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::limits;
 use crate::manifest::{IngestEntry, SegmentEntry, SegmentKind};
 use crate::page::{PageRecord, UrlId};
-use crate::page_store::{Known, LINKS, NO_ANSWER, NONE, PAGES, URLS};
+use crate::page_store::{Known, LINKS, NO_ANSWER, NONE, PAGES, QUALITY, URLS};
 use crate::store::Store;
 use crate::url::{self, UrlError};
 
@@ -197,6 +197,8 @@ pub struct IngestSession {
     first_seq: u32,
     next_seq: u32,
     rows: Rows,
+    /// Scores that came with the pages: `fetch_seq`, quality.
+    quality: (Vec<u32>, Vec<f64>),
     pages: TableWriter,
     links: TableWriter,
     counts: IngestCounts,
@@ -220,6 +222,7 @@ impl IngestSession {
             first_seq,
             next_seq: first_seq,
             rows: Rows::default(),
+            quality: (Vec::new(), Vec::new()),
             pages,
             links,
             counts: IngestCounts::default(),
@@ -252,6 +255,11 @@ impl IngestSession {
         self.rows.pages.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
         let record = page.record;
         let success = record.is_success();
+        // What is above 0 is no log-probability, and says nothing that could be used.
+        if let Some(quality) = record.quality_score.filter(|quality| success && *quality <= 0.0) {
+            self.quality.0.push(seq);
+            self.quality.1.push(quality);
+        }
         let keep = |text: String| if success { text } else { String::new() };
         let texts = [
             keep(record.title),
@@ -290,6 +298,11 @@ impl IngestSession {
             SegmentEntry { kind: SegmentKind::Pages, file: pages, rows: page_rows },
             SegmentEntry { kind: SegmentKind::Links, file: links, rows: link_rows },
         ];
+        if !self.quality.0.is_empty() {
+            let (seqs, scores) = std::mem::take(&mut self.quality);
+            let columns = [Column::U32(seqs), Column::F64(scores)];
+            segments.push(self.store.write_segment(SegmentKind::Quality, QUALITY, &columns)?);
+        }
         segments.insert(0, write_urls(&self.store, &self.known, self.first_url)?);
         let urls = self.known.urls.len() as u32;
         let (first_seq, end_seq) = (self.first_seq, self.next_seq);

@@ -34,6 +34,19 @@ pub enum SegmentKind {
     PairOutcomes,
     /// What became of a plan's queries.
     QueryOutcomes,
+    /// Quality of fetched pages.
+    Quality,
+}
+
+/// The model that scored the pages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QualityEntry {
+    /// Name of the model, for people.
+    pub model: String,
+    /// Content hash of everything its scores depend on.
+    pub fingerprint: String,
+    /// Records with a `fetch_seq` below this have been scored, those without a text left out.
+    pub end_seq: u32,
 }
 
 /// One immutable file of a table.
@@ -111,6 +124,9 @@ pub struct Manifest {
     pub epoch: Epoch,
     /// Cycles of plans that have been closed.
     pub closed_cycles: u32,
+    /// The model that scored the pages, if one did.
+    #[serde(default)]
+    pub quality: Option<QualityEntry>,
 }
 
 /// Pseudo-cycles that an ingest without a plan is cut into (METHODS, section 0).

@@ -53,7 +53,7 @@ pub struct PageRecord {
     /// The plan that asked for it.
     #[serde(default)]
     pub plan_id: Option<String>,
-    /// Quality of the text, as a log-probability; used by simulations, not stored.
+    /// Quality of the text, as a log-probability, at most 0; one above 0 is not stored.
     #[serde(default)]
     pub quality_score: Option<f64>,
 }

@@ -46,6 +46,13 @@ pub const LINKS: Schema = Schema {
     ],
 };
 
+/// Scores of pages, as log-probabilities that their text is good; of two of one record the later
+/// counts.
+pub const QUALITY: Schema = Schema {
+    name: "quality",
+    columns: &[("fetch_seq", ColumnType::U32), ("quality", ColumnType::F64)],
+};
+
 /// What is known of the fetch of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Fetch {
@@ -201,7 +208,7 @@ impl Known {
         ids.map(|url| url.index() + 1).max().unwrap_or(0)
     }
 
-    /// Reads the tables; `with_links` false leaves the links out.
+    /// Reads the tables; `with_links` false leaves links and quality out.
     ///
     /// # Errors
     /// A file is missing, damaged or cannot be read.
@@ -215,6 +222,7 @@ impl Known {
         known.load_pages(storage, manifest)?;
         if with_links {
             known.load_links(storage, manifest)?;
+            known.load_quality(storage, manifest)?;
         }
         Ok(known)
     }
@@ -279,6 +287,33 @@ impl Known {
             })?;
         }
         Ok(())
+    }
+
+    fn load_quality(&mut self, storage: &Storage, manifest: &Manifest) -> Result<(), StoreError> {
+        for segment in manifest.segments_of(SegmentKind::Quality) {
+            let path = storage.path(&segment.file.file);
+            read_table(&path, QUALITY, &["fetch_seq", "quality"], |mut columns| {
+                let (seqs, scores) = (columns[0].take_u32(), columns[1].take_f64());
+                for (seq, score) in seqs.into_iter().zip(scores) {
+                    if seq >= manifest.next_seq || !score.is_finite() {
+                        let what = format!("record {seq} has quality {score}");
+                        return Err(StoreError::damaged(&path, what));
+                    }
+                    self.note_quality(seq, score);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Takes in the quality of a record's page.
+    pub fn note_quality(&mut self, seq: u32, quality: f64) {
+        let at = seq as usize;
+        if self.quality.len() <= at {
+            self.quality.resize(at + 1, f32::NAN);
+        }
+        self.quality[at] = quality as f32;
     }
 
     fn check_id(&self, path: &std::path::Path, id: u32) -> Result<(), StoreError> {

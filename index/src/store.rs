@@ -95,7 +95,8 @@ impl Store {
     /// # Errors
     /// A file is missing or damaged.
     pub fn known(&self) -> Result<Known, StoreError> {
-        self.verify_kinds(&[SegmentKind::Urls, SegmentKind::Pages, SegmentKind::Links])?;
+        use SegmentKind::{Links, Pages, Quality, Urls};
+        self.verify_kinds(&[Urls, Pages, Links, Quality])?;
         Known::load(&self.storage, &self.manifest, true)
     }
 

@@ -8,6 +8,7 @@ use prospect_index::limits;
 use prospect_index::store::{Store, StoreOptions};
 use rayon::prelude::*;
 
+use super::model::StoreQualityOptions;
 use super::output::{self, Failure, Progress, say};
 use super::{Global, plan};
 use crate::cycle::OpenStore;
@@ -32,6 +33,8 @@ pub(super) struct Args {
     /// Close the cycle of the open plan afterwards.
     #[arg(long)]
     close: bool,
+    #[command(flatten)]
+    quality: StoreQualityOptions,
     /// URL that the HTML files were served at.
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
@@ -74,6 +77,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         Some(_) if args.close => Some(close::close(&mut open)?),
         _ => None,
     };
+    args.quality.score(&mut open, global)?;
     report(global, &open, &counts, &skipped, committed, closed.as_ref())?;
     match &closed {
         Some(outcome) => plan::say_outcome(global, outcome),

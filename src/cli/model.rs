@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::output::Failure;
 use super::Global;
+use super::output::{Failure, Progress, say};
+use crate::cycle::OpenStore;
+use crate::cycle::quality::{self, Scored};
 use crate::neural::text_length::{self, TextLength};
 use crate::neural::{self, Cached, ModelSource, NeuralError, QualityModel, Runtime};
 
@@ -29,6 +31,51 @@ pub(super) struct ModelOptions {
     model: String,
     #[command(flatten)]
     runtime: RuntimeOptions,
+}
+
+/// Options that score the pages of a store.
+#[derive(clap::Args, Clone, Debug)]
+pub(super) struct StoreQualityOptions {
+    /// Score the pages of the store that have no score yet with this model: `bundled`, a directory
+    /// with a model, or `text-length`. Without it, what is scored stays and new pages have none.
+    #[arg(long, value_name = "MODEL")]
+    quality_model: Option<String>,
+    /// Leave the newest N records unscored until as many more have come.
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "quality_model")]
+    quality_delay: u32,
+    #[command(flatten)]
+    runtime: RuntimeOptions,
+}
+
+impl StoreQualityOptions {
+    /// Scores the new pages of a store, if a model is configured.
+    pub(super) fn score(
+        &self,
+        open: &mut OpenStore,
+        global: &Global,
+    ) -> Result<Option<Scored>, Failure> {
+        let Some(name) = &self.quality_model else { return Ok(None) };
+        let model = self.runtime.quality(name, global)?;
+        let scored = model.with(|model| {
+            let mut progress =
+                Progress::noting(global, "score", Some(u64::from(open.store.manifest().next_seq)));
+            let mut told = |pages: u64| progress.at(pages, &format!("{pages} pages scored"));
+            let scored = quality::score_new(open, model, self.quality_delay, &mut told);
+            progress.done();
+            Ok(scored?)
+        })?;
+        let Scored { model, scored: pages, empty, waiting, replaced } = &scored;
+        let waiting = match waiting {
+            0 => String::new(),
+            records => format!("; the {records} newest records wait"),
+        };
+        let again = if *replaced { ", in place of another model's scores" } else { "" };
+        say(
+            global,
+            &format!("quality by {model}: {pages} pages scored{again}, {empty} empty{waiting}"),
+        );
+        Ok(Some(scored))
+    }
 }
 
 /// A model with its cache.

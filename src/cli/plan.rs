@@ -9,11 +9,13 @@ use prospect_index::page_store::Known;
 use prospect_index::url;
 
 use super::Global;
+use super::model::StoreQualityOptions;
 use super::options::PlanOptions;
 use super::output::{self, Failure, say};
 use crate::cycle::close::{self, CycleOutcome};
 use crate::cycle::planner::{self, Plan, PlanSettings};
 use crate::cycle::{OpenStore, reasons};
+use crate::estimate::blend::{Blend, PART_NAMES};
 use crate::plan::export::{FORMATS, Format, PlannedUrl};
 use crate::workload::{self, Workload, open_text};
 
@@ -31,6 +33,8 @@ pub(super) struct Args {
     workload: PathBuf,
     #[command(flatten)]
     options: PlanOptions,
+    #[command(flatten)]
+    quality: StoreQualityOptions,
     /// Plan only URLs of this list, one a line.
     #[arg(long, value_name = "FILE")]
     within: Option<PathBuf>,
@@ -59,6 +63,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         None => Vec::new(),
     };
     let closed = close_if_fetched(&mut open, global)?;
+    args.quality.score(&mut open, global)?;
     let plan = planner::plan(&open, &workload, &within, &settings)?;
     output::say_refresh(global, "served lists", "queries", &plan.served_refresh);
     planner::commit(&mut open, &plan, &settings)?;
@@ -173,6 +178,19 @@ fn say_plan(
             plan.statistics.documents,
         ),
     );
+    say(global, &blend_line(&estimates.blend, open));
+}
+
+/// Weights of the estimate's parts, and what they rest on.
+fn blend_line(blend: &Blend, open: &OpenStore) -> String {
+    let parts = blend.weights.iter().zip(PART_NAMES);
+    let parts: Vec<String> = parts.map(|(weight, name)| format!("{weight:.4} {name}")).collect();
+    let evidence = match blend.outcomes {
+        0 => "no past pick says otherwise".to_owned(),
+        picks => format!("fitted on {picks} past picks"),
+    };
+    let scored = open.known.quality.iter().filter(|quality| !quality.is_nan()).count();
+    format!("estimate = {}; {evidence}; {scored} pages have a quality", parts.join(" + "))
 }
 
 fn as_json(
@@ -190,6 +208,8 @@ fn as_json(
         "statistics": plan.statistics,
         "improvability": plan.improvability,
         "importance": plan.estimates.importance,
+        "quality": plan.estimates.quality,
+        "blend": plan.estimates.blend,
         "site": plan.estimates.site_level,
         "training_pairs": plan.estimates.training_pairs,
         "candidate_pairs": plan.estimates.pairs.len(),

@@ -5,6 +5,7 @@
 
 pub mod close;
 pub mod planner;
+pub mod quality;
 pub mod reasons;
 pub mod records;
 pub mod served_cache;
@@ -37,6 +38,9 @@ pub enum CycleError {
     /// Nothing was fetched yet.
     #[error("the store has no page yet")]
     NoPages,
+    /// Pages cannot be scored.
+    #[error(transparent)]
+    Neural(#[from] crate::neural::NeuralError),
     /// There is no open plan.
     #[error("the store has no open plan")]
     NoPlan,

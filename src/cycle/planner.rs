@@ -205,6 +205,9 @@ fn plan_id(
     let mut hash = xxhash_rust::xxh3::Xxh3::new();
     hash.update(manifest.lineage(manifest.next_seq).as_bytes());
     hash.update(&manifest.closed_cycles.to_le_bytes());
+    for segment in manifest.segments_of(SegmentKind::Quality) {
+        hash.update(segment.file.checksum.as_bytes());
+    }
     hash.update(workload.fingerprint().as_bytes());
     hash.update(&serde_json::to_vec(settings)?);
     Ok(format!("{:016x}", hash.digest()))

@@ -13,7 +13,7 @@ use super::sites::Sites;
 use super::strings::Strings;
 
 /// Number of features.
-pub const COUNT: usize = 15;
+pub const COUNT: usize = 16;
 
 /// Names of the features, in order.
 pub const NAMES: [&str; COUNT] = [
@@ -32,11 +32,16 @@ pub const NAMES: [&str; COUNT] = [
     "mean outcome of the site",
     "best parent score",
     "mean parent score",
+    "expected quality",
 ];
 /// Position of the site's mean, which is filled in later, when outcomes are in order.
 pub const SITE_MEAN: usize = 12;
 /// Position of `ln(1 + PageRank * URLs)`, which is filled in later, where a model reads it.
 pub const PAGE_RANK: usize = 9;
+
+/// Position of the quality expected from parents and site, which is filled in later, too; 0 where no
+/// page has a quality.
+pub const QUALITY: usize = 15;
 
 /// Features of one pair.
 pub type Features = [f32; COUNT];
@@ -153,8 +158,8 @@ struct LinkEvidence {
 
 impl FeatureSource<'_> {
     /// Features of a URL for a query, from links of pages fetched before `before_seq` and the
-    /// `scores` of all crawled pages for the query; PageRank and the site's mean are
-    /// left 0. `None` if the URL
+    /// `scores` of all crawled pages for the query; PageRank, the site's mean and
+    /// quality are left 0. `None` if the URL
     /// and the anchors of these links do not hold what the query needs and `check` says that this
     /// is not known yet.
     pub fn features(
@@ -196,6 +201,7 @@ impl FeatureSource<'_> {
             0.0,
             (links.best_parent / mass) as f32,
             (links.parent_sum / parents / mass) as f32,
+            0.0,
         ])
     }
 

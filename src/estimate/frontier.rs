@@ -1,6 +1,6 @@
 //! Estimates of the whole frontier: query impact, importance, quality, and their blend.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{MutexGuard, PoisonError};
 
 use prospect_index::bm25::Scorer;
 use prospect_index::manifest::Manifest;
@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize};
 
 use super::EstimateError;
 use super::blend::{Blend, PARTS, PickOutcome};
-use super::features::{FeatureSource, PAGE_RANK, SITE_MEAN};
+use super::features::{FeatureSource, PAGE_RANK, QUALITY, SITE_MEAN};
 use super::memory::{Memory, Training, scored_parents};
 use super::page_ranks::PageRanks;
 use super::pairs::{Horizon, MatchRule, MatchSource, Pair, PairSource, idf_mass};
 use super::regression::ImpactRegression;
 use super::score_tree::{Example, ScoreTree};
-use super::sites::{SiteMeans, Sites};
+use super::sites::SiteMeans;
 use crate::sketch::served::ServedLists;
 use crate::sketch::sketched;
 use crate::workload::Query;
@@ -198,13 +198,15 @@ pub fn estimate(
         now: Now { known, within: input.within },
     };
     let mut candidates = source.pairs(input.queries, needy, &memory.training)?;
-    let (examples, means) = examples(input, needy, sites, &memory.training);
+    let (examples, means) = examples(input, needy, memory);
+    let expected = expected_quality(input, memory);
     let tree = ScoreTree::fit(&examples, 0.0)?;
     let reads_ranks = tree.reads(PAGE_RANK) || settings.importance == Importance::PageRank;
     let page_ranks = if reads_ranks { ranks.now(known) } else { &[] };
     candidates.par_iter_mut().for_each(|pair| {
         pair.features[PAGE_RANK] = page_ranks.get(pair.url.index()).copied().unwrap_or(0.0);
         pair.features[SITE_MEAN] = means.mean(sites.of(pair.url)) as f32;
+        pair.features[QUALITY] = expected.get(pair.url.index()).copied().unwrap_or(0.0);
     });
     let mut pairs = pair_estimates(input, settings, &tree, &candidates);
     pairs.par_sort_unstable_by_key(|pair| (pair.url, pair.query));
@@ -214,7 +216,7 @@ pub fn estimate(
         false => Blend::fixed(settings.weights),
     };
     let mapped = Mapped { importance, quality, blend };
-    let urls = url_estimates(input, settings, &pairs, &mapped, memory, page_ranks);
+    let urls = url_estimates(input, settings, &pairs, &mapped, &expected, page_ranks);
     Ok(FrontierEstimates {
         urls,
         pairs,
@@ -267,9 +269,10 @@ impl Horizon for Now<'_> {
 fn examples(
     input: &EstimateInput<'_>,
     needy: &[usize],
-    sites: &Sites,
-    training: &[Mutex<Training>],
+    memory: &Memory,
 ) -> (Vec<Example>, SiteMeans) {
+    let (sites, training) = (&memory.sites, &memory.training);
+    let quality = |url| memory.past_quality(input.known.pages.page_seq(url)?);
     let kept: Vec<MutexGuard<'_, Training>> = needy
         .iter()
         .map(|&at| training[at].lock().unwrap_or_else(PoisonError::into_inner))
@@ -285,6 +288,7 @@ fn examples(
             let mut features = pair.features;
             features[PAGE_RANK] = input.ranks.before(pair.before_seq, pair.url);
             features[SITE_MEAN] = means.mean(sites.of(pair.url)) as f32;
+            features[QUALITY] = quality(pair.url).unwrap_or(0.0) as f32;
             let outcome = (pair.score / masses[pair.query as usize].max(f64::MIN_POSITIVE)) as f32;
             examples.push(Example { features, outcome });
         }
@@ -373,6 +377,24 @@ fn importance_x(settings: &EstimateSettings, inlinks: u32, page_rank: f32) -> f6
     }
 }
 
+/// By URL: the quality expected of it, for those of the frontier; empty where no page has one.
+fn expected_quality(input: &EstimateInput<'_>, memory: &Memory) -> Vec<f32> {
+    let known = input.known;
+    let posterior = memory.posterior();
+    if posterior.is_empty() {
+        return Vec::new();
+    }
+    let now = Now { known, within: input.within };
+    let ids: Vec<UrlId> = known.urls.ids().collect();
+    ids.into_par_iter()
+        .map(|url| {
+            let parents = now.of(url).map(|end| scored_parents(known, url, end));
+            let site = memory.sites.of(url);
+            parents.and_then(|parents| posterior.expected(site, parents)).unwrap_or(0.0) as f32
+        })
+        .collect()
+}
+
 /// How parts become impact, and how they are weighed.
 struct Mapped {
     importance: ImpactRegression,
@@ -420,7 +442,7 @@ fn url_estimates(
     settings: &EstimateSettings,
     pairs: &[PairEstimate],
     mapped: &Mapped,
-    memory: &Memory,
+    expected: &[f32],
     page_ranks: &[f32],
 ) -> Vec<UrlEstimate> {
     let known = input.known;
@@ -431,11 +453,6 @@ fn url_estimates(
         query_impact[pair.url.index()] +=
             input.queries[pair.query as usize].frequency * pair.chance;
     }
-    let posterior = memory.posterior();
-    let expected = |url| {
-        let parents = || scored_parents(known, url, u32::MAX);
-        (!known.quality.is_empty()).then(|| posterior.expected(memory.sites.of(url), parents()))?
-    };
     let ids: Vec<UrlId> = known.urls.ids().collect();
     ids.into_par_iter()
         .filter_map(|url| {
@@ -443,12 +460,12 @@ fn url_estimates(
             let page_rank = page_ranks.get(url.index()).copied().unwrap_or(0.0);
             let inlinks = known.links.all_inlinks(url);
             let x = importance_x(settings, inlinks, page_rank);
-            let quality = expected(url);
+            let quality = expected.get(url.index()).copied().map(f64::from);
             let mut estimate = UrlEstimate {
                 url,
                 query_impact: query_impact[url.index()],
                 importance_impact: mapped.importance.impact(x),
-                quality_impact: quality.map_or(0.0, |q: f64| mapped.quality.impact(q.exp())),
+                quality_impact: quality.map_or(0.0, |q| mapped.quality.impact(q.exp())),
                 quality,
                 estimate: 0.0,
                 inlinks,

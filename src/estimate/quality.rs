@@ -98,6 +98,11 @@ impl Posterior {
         self.all.add(quality);
     }
 
+    /// Whether nothing was learned.
+    pub fn is_empty(&self) -> bool {
+        self.all.count == 0
+    }
+
     /// Mean of a group's fetched pages, drawn towards that of all.
     pub fn group_mean(&self, group: u32) -> Option<f64> {
         let group = self.groups.get(group as usize).copied().unwrap_or_default();

@@ -86,6 +86,7 @@ const QUALITY: &[&str] = &[
     "prospect_index::words",
 ];
 const CYCLE: &[&str] = &[
+    "prospect::neural",
     "prospect::workload",
     "prospect::graph",
     "prospect::sketch",

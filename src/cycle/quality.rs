@@ -1,0 +1,114 @@
+//! Scoring the pages of a store with a quality model: all that are new since the last time, or all
+//! when the model is another one.
+//!
+//! A delay keeps the newest pages back until as many more have come, so that a model that is slow can
+//! score in large batches while the crawl goes on (Pezzuti, Mueller, MacAvaney and Tonellotto, 2025);
+//! until then they are no evidence. Memory: the texts of one row group of the store.
+
+use prospect_index::columns::Column;
+use prospect_index::manifest::{QualityEntry, SegmentKind};
+use prospect_index::page_store::{PageText, QUALITY, for_each_text};
+use serde::Serialize;
+
+use super::{CycleError, OpenStore};
+use crate::neural::{NeuralError, QualityModel, document};
+
+/// What was scored.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Scored {
+    /// Name of the model.
+    pub model: String,
+    /// Pages that have a score now and had none.
+    pub scored: u64,
+    /// Pages that were looked at and have no text.
+    pub empty: u64,
+    /// The newest records, which wait for their scores.
+    pub waiting: u32,
+    /// Whether another model had scored before, whose scores are replaced.
+    pub replaced: bool,
+}
+
+/// Scores pages with `model`, all but the `delay` newest records, and commits their scores.
+/// `progress` is told how many records have been looked at.
+///
+/// # Errors
+/// The model fails, or the store cannot be read or written; then nothing has changed.
+pub fn score_new(
+    open: &mut OpenStore,
+    model: &dyn QualityModel,
+    delay: u32,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Scored, CycleError> {
+    let manifest = open.store.manifest();
+    let before = manifest.quality.clone();
+    let same = before.as_ref().filter(|entry| entry.fingerprint == model.fingerprint());
+    let from = same.map_or(0, |entry| entry.end_seq);
+    let end = manifest.next_seq.saturating_sub(delay).max(from);
+    let replaced = before.is_some() && same.is_none();
+    let mut scored = Scored { model: model.name().to_owned(), replaced, ..Scored::default() };
+    scored.waiting = manifest.next_seq - end;
+    if from == end {
+        return Ok(scored);
+    }
+    let (mut seqs, mut scores, mut failed) = (Vec::new(), Vec::new(), None);
+    for_each_text(open.store.storage(), manifest, from, |mut pages| {
+        pages.retain(|page| page.seq < end);
+        if failed.is_none() {
+            failed = score(model, &pages, &mut seqs, &mut scores).err();
+            scored.empty += pages.iter().filter(|page| is_empty(page)).count() as u64;
+            progress(seqs.len() as u64 + scored.empty);
+        }
+        Ok(())
+    })?;
+    if let Some(error) = failed {
+        return Err(error.into());
+    }
+    scored.scored = seqs.len() as u64;
+    commit(open, model, end, replaced, &seqs, &scores)?;
+    Ok(scored)
+}
+
+fn is_empty(page: &PageText) -> bool {
+    page.title.trim().is_empty() && page.text.trim().is_empty()
+}
+
+fn score(
+    model: &dyn QualityModel,
+    pages: &[PageText],
+    seqs: &mut Vec<u32>,
+    scores: &mut Vec<f64>,
+) -> Result<(), NeuralError> {
+    let pages = || pages.iter().filter(|page| !is_empty(page));
+    let texts: Vec<String> = pages().map(|page| document(&page.title, &page.text)).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    scores.extend(model.score(&texts)?);
+    seqs.extend(pages().map(|page| page.seq));
+    Ok(())
+}
+
+fn commit(
+    open: &mut OpenStore,
+    model: &dyn QualityModel,
+    end_seq: u32,
+    replaced: bool,
+    seqs: &[u32],
+    scores: &[f64],
+) -> Result<(), CycleError> {
+    let columns = [Column::U32(seqs.to_vec()), Column::F64(scores.to_vec())];
+    let segment = open.store.write_segment(SegmentKind::Quality, QUALITY, &columns)?;
+    open.store.commit(|manifest| {
+        if replaced {
+            manifest.segments.retain(|segment| segment.kind != SegmentKind::Quality);
+        }
+        manifest.segments.push(segment);
+        let (model, fingerprint) = (model.name().to_owned(), model.fingerprint().to_owned());
+        manifest.quality = Some(QualityEntry { model, fingerprint, end_seq });
+    })?;
+    if replaced {
+        open.known.quality.clear();
+    }
+    for (&seq, &quality) in seqs.iter().zip(scores) {
+        open.known.note_quality(seq, quality);
+    }
+    Ok(())
+}
