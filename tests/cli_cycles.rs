@@ -494,3 +494,30 @@ fn the_tiny_site_can_be_planned_from_its_html() {
     }
     assert_eq!(prospect(&["check", "--full", "--store", text(&store)]).code, Some(0));
 }
+
+#[test]
+fn a_quality_model_scores_what_is_new_and_its_scores_are_part_of_the_plan() {
+    let (bench, _) = Bench::with_fetched_plan();
+    let store = bench.store();
+    let (unscored, said) = bench.plan(&store, &[]);
+    assert!(said.contains("0 pages have a quality"), "{said}");
+    let model = ["--quality-model", "text-length"];
+    let delayed = [model[0], model[1], "--quality-delay", "10"];
+    let (_, said) = bench.plan(&store, &delayed);
+    assert!(said.contains("; the 10 newest records wait"), "{said}");
+    let (first, said) = bench.plan(&store, &model);
+    let new = said.lines().find(|line| line.starts_with("quality by text-length")).unwrap();
+    assert!(!new.contains("wait"), "{said}");
+    assert_ne!(first, unscored);
+    let (again, said) = bench.plan(&store, &model);
+    assert!(said.contains("quality by text-length: 0 pages scored, 0 empty"), "{said}");
+    // What is scored stays when no model is named.
+    assert_eq!((&again, &bench.plan(&store, &[]).0), (&first, &first));
+
+    let (store, second) = (text(&store).to_owned(), bench.path("second.jsonl"));
+    let ingest = ["ingest", "--store", &store, "--close", &second];
+    let said = done(&[&ingest[..], &model[..]].concat()).stderr;
+    // 25 planned pages, 2 that were redirected to, 1 that nobody planned.
+    assert!(said.contains("quality by text-length: 28 pages scored"), "{said}");
+    assert_sound(&bench.store());
+}

@@ -416,7 +416,7 @@ fn unusable_files_are_named_with_place_and_way_out() {
     bad(
         &[("a.jsonl", row)],
         &format!("a.jsonl {to} --model nowhere"),
-        &["--model nowhere", "--model text-length"],
+        &["there is no model nowhere", "`text-length`"],
     );
     bad(&[("a.jsonl", row)], "a.jsonl --output no/out.jsonl", &["no: there is no such directory"]);
     bad(

@@ -343,6 +343,7 @@ fn crawl_by_store(
             url: url.clone(),
             text: page.text.clone(),
             outlinks: inside.map(link).collect(),
+            quality_score: world.collection.page(url).map(|page| world.quality[page as usize]),
             ..PageRecord::default()
         }
     };

@@ -1,10 +1,11 @@
 //! The blend of the parts of an estimate, with weights fitted on what past picks turned out to be.
 //!
-//! All parts are in impact units, so that a part which predicts well on its own asks for the weight
-//! 1. Least squares over past picks, weights not negative, drawn towards the weights that the
-//! user starts from by a ridge worth [`PRIOR_PICKS`] picks: before the first outcome the blend is
-//! the start, and it moves as outcomes come in. Picks are those that looked best, so outcomes say
-//! more about the top of the ranking than about its tail, which is where picks are made.
+//! All parts are in impact units, so that a part which predicts well on its own asks for a weight of
+//! one. Least squares over past picks, weights not negative, drawn towards the weights that the user
+//! starts from by a ridge worth [`PRIOR_PICKS`] picks: before the first outcome the blend is the
+//! start, and it moves as outcomes come in. Picks are those that looked best, so outcomes say more
+//! about the top of the ranking, where picks are made, than about its tail. An outcome is what the
+//! batch brought at once; that a good page also leads to good pages is not in it.
 
 use serde::Serialize;
 
@@ -167,7 +168,9 @@ mod tests {
         let weights = Blend::fit(START, &outcomes(10_000, made)).weights;
         assert_eq!(weights[1], 0.0);
         let mut silent = outcomes(10_000, made);
-        silent.iter_mut().for_each(|outcome| outcome.parts[2] = 0.0);
+        for outcome in &mut silent {
+            outcome.parts[2] = 0.0;
+        }
         assert_eq!(Blend::fit(START, &silent).weights[2], START[2]);
     }
 }

@@ -211,9 +211,10 @@ pub fn estimate(
     let mut pairs = pair_estimates(input, settings, &tree, &candidates);
     pairs.par_sort_unstable_by_key(|pair| (pair.url, pair.query));
     let (importance, quality) = regressions(input, settings, &source.past, memory)?;
-    let blend = match settings.fitted {
-        true => Blend::fit(settings.weights, input.past_picks),
-        false => Blend::fixed(settings.weights),
+    let blend = if settings.fitted {
+        Blend::fit(settings.weights, input.past_picks)
+    } else {
+        Blend::fixed(settings.weights)
     };
     let mapped = Mapped { importance, quality, blend };
     let urls = url_estimates(input, settings, &pairs, &mapped, &expected, page_ranks);

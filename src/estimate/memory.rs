@@ -122,8 +122,11 @@ pub fn scored_parents(known: &Known, url: UrlId, before_seq: u32) -> Evidence {
     let mut evidence = Evidence::default();
     let mut last = None;
     for link in known.links.incoming(url, before_seq) {
-        if last != Some(link.from) && link.from != url {
-            known.quality(link.from).map(f64::from).into_iter().for_each(|q| evidence.add(q));
+        if last != Some(link.from)
+            && link.from != url
+            && let Some(quality) = known.quality(link.from)
+        {
+            evidence.add(f64::from(quality));
         }
         last = Some(link.from);
     }

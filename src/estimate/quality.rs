@@ -121,7 +121,9 @@ mod tests {
 
     fn of(scores: &[f64]) -> Evidence {
         let mut evidence = Evidence::default();
-        scores.iter().for_each(|&score| evidence.add(score));
+        for &score in scores {
+            evidence.add(score);
+        }
         evidence
     }
 

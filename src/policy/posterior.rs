@@ -58,7 +58,9 @@ impl<'a> PosteriorQuality<'a> {
     fn linked(&mut self, parent: Page, pages: &[Page]) {
         let quality = self.quality[parent as usize];
         if quality > NO_QUALITY {
-            pages.iter().for_each(|&page| self.parents[page as usize].add(quality));
+            for &page in pages {
+                self.parents[page as usize].add(quality);
+            }
         }
     }
 }
@@ -69,13 +71,17 @@ impl CrawlPolicy for PosteriorQuality<'_> {
     }
 
     fn known(&mut self, pages: &[Page]) {
-        pages.iter().for_each(|&page| self.add(page));
+        for &page in pages {
+            self.add(page);
+        }
     }
 
     fn next(&mut self, most: usize, batch: &mut Vec<Page>) -> Result<(), PolicyError> {
         let before = batch.len();
         self.queue.take(most, batch);
-        batch[before..].iter().for_each(|&page| self.is_waiting[page as usize] = false);
+        for &page in &batch[before..] {
+            self.is_waiting[page as usize] = false;
+        }
         Ok(())
     }
 
@@ -87,12 +93,16 @@ impl CrawlPolicy for PosteriorQuality<'_> {
             self.posterior.learn(host, quality, self.parents[fetched.page as usize]);
         }
         self.linked(fetched.page, fetched.new);
-        fetched.new.iter().for_each(|&page| self.add(page));
+        for &page in fetched.new {
+            self.add(page);
+        }
     }
 
     fn linked_again(&mut self, page: Page, waiting: &[Page]) {
         self.linked(page, waiting);
-        waiting.iter().for_each(|&page| self.rank(page));
+        for &page in waiting {
+            self.rank(page);
+        }
     }
 
     fn batch_done(&mut self) -> Result<(), PolicyError> {
