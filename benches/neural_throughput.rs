@@ -1,14 +1,17 @@
-//! How many texts a second a quality model scores, tokenising included, two threads, rows full.
+//! How many texts a second a quality model scores, tokenising included, two threads, 256 tokens each.
 //!
 //! `cargo bench --bench neural_throughput -- [MODEL_DIRECTORY [LIBRARY]]`: by tract and, where a
 //! library of ONNX Runtime is named, by that. Without a directory it is the bundled model or, until
 //! there is one, a small one of the tests. Each line can be set beside what
 //! `models/bench_onnxruntime.py` prints for the same directory. On a loaded machine the time of the
-//! processor tells more than that of the clock: `cpu_ms_per_text`. Asserts nothing.
+//! processor tells more than that of the clock: `cpu_ms_per_text`. `--texts` in place of a library
+//! prints the texts, a line each, for that script. Asserts nothing.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
+
+use tokenizers::Tokenizer;
 
 use prospect::neural::{self, ModelSource, QualityModel, Runtime};
 
@@ -17,8 +20,8 @@ const RUNS: usize = 3;
 const RUN: Duration = Duration::from_secs(2);
 /// Texts of one call.
 const CALL: usize = 64;
-/// Enough for a full row of 4096 tokens.
-const TEXT_BYTES: usize = 32_000;
+/// Of a text, special ones left out.
+const TOKENS: usize = 254;
 /// `/proc/self/stat` counts in these.
 const TICKS_PER_SECOND: f64 = 100.0;
 
@@ -28,6 +31,10 @@ fn main() {
     let directory = arguments.next().filter(|argument| !argument.is_empty());
     let directory = directory.map(PathBuf::from);
     let library = arguments.next().map(PathBuf::from);
+    if library.as_deref() == Some(Path::new("--texts")) {
+        let texts = texts(&tokenizer(&source(directory.as_deref())));
+        return texts.iter().for_each(|text| println!("{text}"));
+    }
     let is_second_process = arguments.next().is_some();
     let model = source(directory.as_deref());
     if !is_second_process {
@@ -55,16 +62,14 @@ fn source(directory: Option<&Path>) -> ModelSource {
     }
 }
 
-/// `max_tokens` of a model: every text is longer, so these are the tokens of each row.
-fn row_tokens(source: &ModelSource) -> i64 {
-    let settings = match source {
-        ModelSource::Directory(directory) => {
-            std::fs::read_to_string(directory.join("model.toml")).expect("model.toml")
-        }
-        ModelSource::Files { settings, .. } => (*settings).to_owned(),
+fn tokenizer(source: &ModelSource) -> Tokenizer {
+    let read = match source {
+        ModelSource::Directory(directory) => std::fs::read(directory.join("tokenizer.json")),
+        ModelSource::Files { tokenizer, .. } => Ok(tokenizer.to_vec()),
     };
-    let settings: toml::Table = settings.parse().expect("settings");
-    settings["max_tokens"].as_integer().expect("a number")
+    let mut tokenizer = Tokenizer::from_bytes(read.expect("tokenizer.json")).expect("a tokenizer");
+    tokenizer.with_truncation(None).expect("no truncation");
+    tokenizer
 }
 
 fn measure(source: &ModelSource, library: Option<PathBuf>) {
@@ -73,7 +78,7 @@ fn measure(source: &ModelSource, library: Option<PathBuf>) {
     let start = Instant::now();
     let model = neural::load_quality(source, &asked).expect("model");
     let load = start.elapsed();
-    let texts = texts();
+    let texts = texts(&tokenizer(source));
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     // Sessions are made when they are first needed.
     model.score(&texts).expect("scores");
@@ -87,7 +92,7 @@ fn measure(source: &ModelSource, library: Option<PathBuf>) {
         "neural_throughput model={} runtime={runtime} tokens={} threads={THREADS} \
          texts_per_s={per_second:.1} cpu_ms_per_text={cpu_ms:.3} load_ms={}",
         model.name(),
-        row_tokens(source),
+        TOKENS + 2,
         load.as_millis()
     );
 }
@@ -116,15 +121,16 @@ fn cpu_seconds() -> f64 {
     }
 }
 
-/// Texts of different words, from the README.
-fn texts() -> Vec<String> {
+/// Texts of different words from the README, of [`TOKENS`] tokens or the last word less.
+fn texts(tokenizer: &Tokenizer) -> Vec<String> {
     let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"));
     let readme = readme.expect("README.md");
     let words: Vec<&str> = readme.split_whitespace().collect();
     let text = |number: usize| {
-        let mut text = String::new();
+        let (mut text, mut tokens) = (String::new(), 0);
         for word in words.iter().cycle().skip(number * 37) {
-            if text.len() > TEXT_BYTES {
+            tokens += tokenizer.encode_fast(*word, false).expect("tokens").len();
+            if tokens > TOKENS {
                 break;
             }
             text.push_str(word);
