@@ -255,8 +255,9 @@ impl IngestSession {
         self.rows.pages.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
         let record = page.record;
         let success = record.is_success();
-        // What is above 0 is no log-probability, and says nothing that could be used.
-        if let Some(quality) = record.quality_score.filter(|quality| success && *quality <= 0.0) {
+        // What is above 0 is no log-probability, and what `Known` cannot hold is no figure.
+        let usable = |quality: &f64| success && *quality <= 0.0 && (*quality as f32).is_finite();
+        if let Some(quality) = record.quality_score.filter(usable) {
             self.quality.0.push(seq);
             self.quality.1.push(quality);
         }

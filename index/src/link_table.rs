@@ -102,13 +102,17 @@ impl LinkTable {
         if last == END || self.links[last as usize].seq < before_seq {
             return self.all_inlinks(target);
         }
-        let mut count = 0;
+        self.parents(target, before_seq).count() as u32
+    }
+
+    /// The distinct pages fetched before `before_seq` that link to `target`, in fetch order; the
+    /// target itself if it does.
+    pub fn parents(&self, target: UrlId, before_seq: u32) -> impl Iterator<Item = UrlId> + '_ {
         let mut last = None;
-        for link in self.incoming(target, before_seq) {
-            count += u32::from(last != Some(link.from));
-            last = Some(link.from);
-        }
-        count
+        // Links of one page are adjacent, since rows are in fetch order.
+        self.incoming(target, before_seq)
+            .map(|link| link.from)
+            .filter(move |&from| last.replace(from) != Some(from))
     }
 }
 

@@ -15,7 +15,7 @@ use super::{CycleError, OpenStore};
 use crate::estimate::blend::PARTS;
 use crate::sketch::need::QueryOutcome;
 use crate::sketch::served::ServedLists;
-use crate::workload::{Query, Workload};
+use crate::workload::Workload;
 
 /// Bins of a calibration table.
 pub const BINS: usize = 10;
@@ -110,8 +110,8 @@ fn outcome_rows(
     picks: &[StoredPick],
     after: &ServedLists,
 ) -> Vec<Row> {
-    let impact = realised_impact(&workload.queries, after);
-    let realised = |url: UrlId| impact.get(&url).copied().unwrap_or(0.0);
+    let impact = after.impact(&workload.queries, open.known.urls.len());
+    let realised = |url: UrlId| impact[url.index()];
     let pages = &open.known.pages;
     let mut rows: Vec<Row> = picks
         .iter()
@@ -194,17 +194,6 @@ fn summary(plan_id: &str, rows: &[Row], pairs: &[PairRow<'_>]) -> CycleOutcome {
         realised_impact: fetched().fold(0.0, |sum, row| sum + row.realised),
         calibration: calibration(predictions),
     }
-}
-
-/// Impact of the pages of served lists: f(q) summed over the lists they are in.
-pub fn realised_impact(queries: &[Query], served: &ServedLists) -> HashMap<UrlId, f64> {
-    let mut impact: HashMap<UrlId, f64> = HashMap::new();
-    for (query, list) in queries.iter().zip(&served.lists) {
-        for (url, _) in list {
-            *impact.entry(*url).or_insert(0.0) += query.frequency;
-        }
-    }
-    impact
 }
 
 /// What became of the queries between two served lists under the same statistics.

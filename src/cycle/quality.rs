@@ -7,11 +7,11 @@
 
 use prospect_index::columns::Column;
 use prospect_index::manifest::{QualityEntry, SegmentKind};
-use prospect_index::page_store::{PageText, QUALITY, for_each_text};
+use prospect_index::page_store::{QUALITY, for_each_text};
 use serde::Serialize;
 
 use super::{CycleError, OpenStore};
-use crate::neural::{NeuralError, QualityModel, document};
+use crate::neural::{QualityModel, document};
 
 /// What was scored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -51,11 +51,25 @@ pub fn score_new(
         return Ok(scored);
     }
     let (mut seqs, mut scores, mut failed) = (Vec::new(), Vec::new(), None);
-    for_each_text(open.store.storage(), manifest, from, |mut pages| {
-        pages.retain(|page| page.seq < end);
+    for_each_text(open.store.storage(), manifest, from, |pages| {
         if failed.is_none() {
-            failed = score(model, &pages, &mut seqs, &mut scores).err();
-            scored.empty += pages.iter().filter(|page| is_empty(page)).count() as u64;
+            let pages = pages.into_iter().filter(|page| {
+                // A version that was replaced is evidence for nothing.
+                page.seq < end && open.known.pages.page_seq(page.url) == Some(page.seq)
+            });
+            let mut texts: Vec<(u32, String)> =
+                pages.map(|page| (page.seq, document(&[page.title, page.text]))).collect();
+            let all = texts.len();
+            texts.retain(|(_, text)| !text.trim().is_empty());
+            scored.empty += (all - texts.len()) as u64;
+            let read: Vec<&str> = texts.iter().map(|(_, text)| text.as_str()).collect();
+            match model.score(&read) {
+                Ok(found) => {
+                    seqs.extend(texts.iter().map(|(seq, _)| *seq));
+                    scores.extend(found);
+                }
+                Err(error) => failed = Some(error),
+            }
             progress(seqs.len() as u64 + scored.empty);
         }
         Ok(())
@@ -66,24 +80,6 @@ pub fn score_new(
     scored.scored = seqs.len() as u64;
     commit(open, model, end, replaced, &seqs, &scores)?;
     Ok(scored)
-}
-
-fn is_empty(page: &PageText) -> bool {
-    page.title.trim().is_empty() && page.text.trim().is_empty()
-}
-
-fn score(
-    model: &dyn QualityModel,
-    pages: &[PageText],
-    seqs: &mut Vec<u32>,
-    scores: &mut Vec<f64>,
-) -> Result<(), NeuralError> {
-    let pages = || pages.iter().filter(|page| !is_empty(page));
-    let texts: Vec<String> = pages().map(|page| document(&page.title, &page.text)).collect();
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    scores.extend(model.score(&texts)?);
-    seqs.extend(pages().map(|page| page.seq));
-    Ok(())
 }
 
 fn commit(

@@ -158,10 +158,9 @@ struct LinkEvidence {
 
 impl FeatureSource<'_> {
     /// Features of a URL for a query, from links of pages fetched before `before_seq` and the
-    /// `scores` of all crawled pages for the query; PageRank, the site's mean and
-    /// quality are left 0. `None` if the URL
-    /// and the anchors of these links do not hold what the query needs and `check` says that this
-    /// is not known yet.
+    /// `scores` of all crawled pages for the query; PageRank, the site's mean and quality are left 0.
+    /// `None` if the URL and the anchors of these links do not hold what the query needs and `check`
+    /// says that this is not known yet.
     pub fn features(
         &self,
         query: &mut QueryView<'_>,

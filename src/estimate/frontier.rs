@@ -173,7 +173,8 @@ impl FrontierEstimates {
     }
 }
 
-/// Estimates every uncrawled URL for the `needy` queries, given as indices; `memory` is of earlier plans for the same queries, or empty.
+/// Estimates every uncrawled URL for the `needy` queries, given as indices; `memory` is of earlier
+/// plans for the same queries, or empty.
 ///
 /// # Errors
 /// An index cannot be read, or a model cannot be fitted.
@@ -412,12 +413,7 @@ fn regressions(
     memory: &Memory,
 ) -> Result<(ImpactRegression, ImpactRegression), EstimateError> {
     let known = input.known;
-    let mut impact = vec![0.0; known.urls.len()];
-    for (query, list) in input.queries.iter().zip(&input.served.lists) {
-        for (url, _) in list {
-            impact[url.index()] += query.frequency;
-        }
-    }
+    let impact = input.served.impact(input.queries, known.urls.len());
     let importance: Vec<(f64, f64)> = known
         .pages
         .crawled()

@@ -120,15 +120,10 @@ impl Memory {
 /// Scores of the distinct pages fetched before `before_seq` that link to a URL.
 pub fn scored_parents(known: &Known, url: UrlId, before_seq: u32) -> Evidence {
     let mut evidence = Evidence::default();
-    let mut last = None;
-    for link in known.links.incoming(url, before_seq) {
-        if last != Some(link.from)
-            && link.from != url
-            && let Some(quality) = known.quality(link.from)
-        {
+    for parent in known.links.parents(url, before_seq).filter(|&parent| parent != url) {
+        if let Some(quality) = known.quality(parent) {
             evidence.add(f64::from(quality));
         }
-        last = Some(link.from);
     }
     evidence
 }

@@ -105,11 +105,10 @@ pub trait Embedder: Send + Sync {
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, NeuralError>;
 }
 
-/// The text of a page that models read: as for search, title and text with a space between.
-pub fn document(title: &str, text: &str) -> String {
-    match (title.is_empty(), text.is_empty()) {
-        (true, _) => text.to_owned(),
-        (_, true) => title.to_owned(),
-        _ => format!("{title} {text}"),
-    }
+/// The text of a page that models read: as for search, title and text, or other parts, those that
+/// are not empty with a space between.
+pub fn document<S: AsRef<str>>(parts: &[S]) -> String {
+    let parts: Vec<&str> =
+        parts.iter().map(AsRef::as_ref).filter(|part| !part.is_empty()).collect();
+    parts.join(" ")
 }

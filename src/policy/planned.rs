@@ -19,7 +19,7 @@ use prospect_index::url_table::UrlTable;
 use super::queue::SeedQueue;
 use super::{CrawlPolicy, Fetched, NO_QUALITY, Page, PolicyError, Quality};
 use crate::cycle::CycleError;
-use crate::cycle::close::{query_outcomes, realised_impact};
+use crate::cycle::close::query_outcomes;
 use crate::cycle::planner::{PlanInput, PlanSettings, choose, current_epoch};
 use crate::estimate::blend::{PARTS, PickOutcome};
 use crate::estimate::frontier::EstimateInput;
@@ -281,14 +281,14 @@ impl<'a> Planned<'a> {
         if let (Some(lists), true) = (&mut self.served, self.web.trainers.is_some()) {
             lists.update(scorer, &self.web.workload.queries, end, pages, urls)?;
         }
+        // Only fitted weights ask what became of picks.
         let picks = std::mem::take(&mut self.open_picks);
-        if let Some(lists) = &self.served {
-            let impact = realised_impact(&self.web.workload.queries, lists);
+        if let (Some(lists), true) = (&self.served, self.settings.estimate.fitted) {
+            let impact = lists.impact(&self.web.workload.queries, urls.len());
             let fetched = picks.into_iter().filter(|(url, _)| pages.page_seq(*url).is_some());
-            self.past_picks.extend(fetched.map(|(url, parts)| PickOutcome {
-                parts,
-                realised: impact.get(&url).copied().unwrap_or(0.0),
-            }));
+            self.past_picks.extend(
+                fetched.map(|(url, parts)| PickOutcome { parts, realised: impact[url.index()] }),
+            );
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! The text of a document that a model reads: some of its columns, joined by a space.
 
 use crate::documents::{BadRow, Batch, DocumentError, Value};
+use crate::neural::document;
 
 /// The names of a column of titles.
 const TITLE: &str = "title";
@@ -8,6 +9,11 @@ const TITLE: &str = "title";
 const TEXTS: &[&str] = &["plain_text", "text", "content", "body"];
 /// A longer text has no score: no page is that long, and models read its beginning only.
 pub const TEXT_BYTES: usize = 16 << 20;
+
+/// Names of columns that are texts.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    [TITLE].into_iter().chain(TEXTS.iter().copied())
+}
 
 /// Why a document has no text to score.
 pub type NoText = BadRow;
@@ -42,7 +48,7 @@ pub fn columns(
         .map(|name| (*name).to_owned())
         .collect();
     if found.is_empty() {
-        return Err(missing(format!("of text ({TITLE}, {})", TEXTS.join(", "))));
+        return Err(missing(format!("of text ({})", names().collect::<Vec<_>>().join(", "))));
     }
     Ok(found)
 }
@@ -60,23 +66,18 @@ fn text(
     values: Vec<Value<'_>>,
 ) -> Result<String, NoText> {
     let none = |reason, detail: String| NoText { reason, place: batch.place(row), detail };
-    let mut text = String::new();
+    let mut parts = Vec::with_capacity(columns.len());
     for (column, value) in columns.iter().zip(values) {
         match value {
             Value::Null => {}
-            Value::Text(part) if part.is_empty() => {}
-            Value::Text(part) => {
-                if !text.is_empty() {
-                    text.push(' ');
-                }
-                text.push_str(&part);
-            }
+            Value::Text(part) => parts.push(part),
             Value::Json(json) => {
                 let start: String = json.chars().take(40).collect();
                 return Err(none("wrong-type", format!("{column} is no text but {start}")));
             }
         }
     }
+    let text = document(&parts);
     if text.trim().is_empty() {
         return Err(none("no-text", format!("{} empty", columns.join(" and "))));
     }

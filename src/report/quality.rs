@@ -30,29 +30,39 @@ fn distributions(found: &QualityAnalysis) -> String {
     }
     let mut out = format!("Scores ({})\n{}", found.column, aligned(&rows));
     for one in &found.collections {
-        for (count, what) in [
-            (one.skipped, "row that cannot be read"),
-            (one.repeated, "earlier row of a repeated URL"),
-            (one.without_url, "row without a usable URL"),
-        ] {
-            if count > 0 {
-                out += &format!("{}: {} left out\n", one.name, counted(count, what));
-            }
+        for what in left_out(one) {
+            out += &format!("{}: {what} left out\n", one.name);
         }
     }
     out
 }
 
+/// What of a collection was left out, counted.
+pub(super) fn left_out(one: &QualityCollection) -> impl Iterator<Item = String> {
+    let left = [
+        (one.skipped, "row that cannot be read"),
+        (one.repeated, "earlier row of a repeated URL"),
+        (one.without_url, "row without a usable URL"),
+    ];
+    left.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| counted(count, what))
+}
+
+/// Names of the figures of a distribution.
+pub(super) const FIGURES: [&str; 9] =
+    ["min", "5 %", "25 %", "median", "75 %", "95 %", "max", "mean", "sd"];
+
+/// The figures of a distribution, in the order of [`FIGURES`].
+pub(super) fn figures(d: &Distribution) -> [f64; FIGURES.len()] {
+    [d.min, d.p05, d.p25, d.median, d.p75, d.p95, d.max, d.mean, d.sd]
+}
+
 fn heading(first: &[&str]) -> Vec<String> {
-    let figures = ["min", "5 %", "25 %", "median", "75 %", "95 %", "max", "mean", "sd"];
-    first.iter().chain(&figures).map(ToString::to_string).collect()
+    first.iter().chain(&FIGURES).map(ToString::to_string).collect()
 }
 
 fn cells(distribution: Option<&Distribution>) -> Vec<String> {
-    let Some(d) = distribution else { return vec!["-".to_owned(); 9] };
-    [d.min, d.p05, d.p25, d.median, d.p75, d.p95, d.max, d.mean, d.sd]
-        .map(|value| fixed(value, PLACES))
-        .into()
+    let Some(d) = distribution else { return vec!["-".to_owned(); FIGURES.len()] };
+    figures(d).map(|value| fixed(value, PLACES)).into()
 }
 
 fn histograms(found: &QualityAnalysis) -> String {

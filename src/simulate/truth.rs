@@ -23,11 +23,5 @@ pub fn impact(
     let end = collection.pages;
     let scorer = Scorer::new(&collection.text, bm25, end, workload.words())?;
     let lists = ServedLists::build(&scorer, &workload.queries, k, end, &collection.urls)?;
-    let mut impact = vec![0.0; collection.urls.len()];
-    for (query, list) in workload.queries.iter().zip(&lists.lists) {
-        for (page, _) in list {
-            impact[page.index()] += query.frequency;
-        }
-    }
-    Ok(impact)
+    Ok(lists.impact(&workload.queries, collection.urls.len()))
 }

@@ -43,6 +43,18 @@ impl ServedLists {
         Ok(Self { k, end_seq, lists })
     }
 
+    /// By URL, of which there are `urls`: impact of the pages of these lists, which is f(q) summed over
+    /// those a page is in. `queries` are those of the lists.
+    pub fn impact(&self, queries: &[Query], urls: usize) -> Vec<f64> {
+        let mut impact = vec![0.0; urls];
+        for (query, list) in queries.iter().zip(&self.lists) {
+            for (url, _) in list {
+                impact[url.index()] += query.frequency;
+            }
+        }
+        impact
+    }
+
     /// Brings the lists up to `end_seq`: new pages are scored for the queries whose words they
     /// hold; a query that served a page which has been replaced since is scored anew. Returns how
     /// many were. Equal to building from nothing under the same statistics.

@@ -13,7 +13,7 @@ use crate::documents::{
     OpenOptions, needs_shape, shape,
 };
 use crate::quality::prune::{Tiers, scores};
-use crate::quality::{Counts, QualityError};
+use crate::quality::{Counts, QualityError, texts};
 
 /// What becomes of documents without a score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -68,6 +68,17 @@ impl Args {
     fn unscored(&self) -> Unscored {
         let usual = if self.tiers.is_some() { Unscored::Keep } else { Unscored::Drop };
         self.unscored.unwrap_or(usual)
+    }
+
+    /// The tier of documents without a score, of `tiers`: the lowest, that of documents that are
+    /// kept, or that of the rest; none for nowhere.
+    fn tier_of_unscored(&self, tiers: &Tiers) -> Option<usize> {
+        match (self.unscored(), &self.tiers) {
+            (Unscored::Keep, Some(_)) => Some(tiers.count() - 1),
+            (Unscored::Keep, None) => Some(0),
+            (Unscored::Drop, Some(_)) => None,
+            (Unscored::Drop, None) => Some(1),
+        }
     }
 }
 
@@ -181,8 +192,7 @@ fn open(
     let options = OpenOptions { batch_rows: args.format.batch, columns: None };
     let mut source = documents::open(input, &options)?;
     let shape = if needs_shape(from, to) {
-        let text: Vec<String> =
-            ["title", "plain_text", "text", "content", "body", "url"].map(str::to_owned).into();
+        let text = texts::names().chain(["url"]).map(str::to_owned).collect::<Vec<_>>();
         Some(shape::find(source.as_mut(), &text)?)
     } else {
         None
@@ -215,14 +225,7 @@ fn write(
     let options = OpenOptions { batch_rows: args.format.batch, columns: None };
     let mut source = documents::open(input, &options)?;
     let mut progress = Progress::noting(global, "prune", source.progress().1);
-    let (column, last) = ([args.column.clone()], tiers.count() - 1);
-    // The lowest tier, or the tier that is kept; none for nowhere.
-    let without = match (args.unscored(), &args.tiers) {
-        (Unscored::Keep, Some(_)) => Some(last),
-        (Unscored::Keep, None) => Some(0),
-        (Unscored::Drop, Some(_)) => None,
-        (Unscored::Drop, None) => Some(1),
-    };
+    let (column, without) = ([args.column.clone()], args.tier_of_unscored(tiers));
     let (mut skipped, mut rows) = (Counts::default(), 0);
     while let Some(batch) = source.next_batch()? {
         for row in &batch.bad {
@@ -297,12 +300,7 @@ fn finish(outlets: Vec<Outlet>) -> Result<(), Failure> {
 
 fn report(args: &Args, global: &Global, tiers: &Tiers, summary: &Summary) -> Result<(), Failure> {
     let Summary { kept, names, count, missing, skipped } = summary;
-    // The lowest tier, or the documents that are kept.
-    let with_unscored = match (args.unscored(), &args.tiers) {
-        (Unscored::Drop, _) => None,
-        (Unscored::Keep, None) => Some(0),
-        (Unscored::Keep, Some(_)) => Some(tiers.count() - 1),
-    };
+    let with_unscored = args.tier_of_unscored(tiers);
     let shown = |tier: usize| {
         let lowest = tiers.lowest(tier).map(|lowest| format!(", the lowest {lowest}"));
         let without = if with_unscored == Some(tier) { *missing } else { 0 };

@@ -11,6 +11,23 @@
 //! for maps, and cannot be used from the keyboard. What a report needs is lines, areas, cells and
 //! intervals.
 
+/// The script of a page: what charts of all pages need around the parts of this one, in one scope.
+macro_rules! script {
+    ($($part:literal),*) => {
+        concat!(
+            "(() => {\n\"use strict\";\n",
+            include_str!("../assets/dom.js"),
+            include_str!("../assets/axes.js"),
+            include_str!("../assets/figure.js"),
+            include_str!("../assets/lines.js"),
+            include_str!("../assets/shapes.js"),
+            $(include_str!(concat!("../assets/", $part)),)*
+            include_str!("../assets/page.js"),
+            "})();\n"
+        )
+    };
+}
+
 mod data;
 mod escape;
 mod provenance;
@@ -26,22 +43,8 @@ use super::glossary;
 use super::number::{counted, thousands};
 use crate::results::Summary;
 
-/// The script: its parts share one scope.
-const SCRIPT: &str = concat!(
-    "(() => {\n\"use strict\";\n",
-    include_str!("../assets/dom.js"),
-    include_str!("../assets/axes.js"),
-    include_str!("../assets/figure.js"),
-    include_str!("../assets/lines.js"),
-    include_str!("../assets/shapes.js"),
-    include_str!("../assets/views.js"),
-    include_str!("../assets/curves.js"),
-    include_str!("../assets/details.js"),
-    include_str!("../assets/collection.js"),
-    include_str!("../assets/experiments.js"),
-    include_str!("../assets/page.js"),
-    "})();\n"
-);
+const SCRIPT: &str =
+    script!("views.js", "curves.js", "details.js", "collection.js", "experiments.js");
 const STYLE: &str = include_str!("../assets/report.css");
 
 /// The page.

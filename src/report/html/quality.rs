@@ -7,21 +7,10 @@ use super::data::{interval, scatter};
 use super::escape::{escape, isolated};
 use super::{head, tail};
 use crate::report::number::{counted, fixed, short, thousands};
+use crate::report::quality::{FIGURES, figures, left_out};
 use crate::results::quality::{Distribution, QualityAnalysis, QualityCollection, Relevance};
 
-/// The script: its parts share one scope.
-const SCRIPT: &str = concat!(
-    "(() => {\n\"use strict\";\n",
-    include_str!("../assets/dom.js"),
-    include_str!("../assets/axes.js"),
-    include_str!("../assets/figure.js"),
-    include_str!("../assets/lines.js"),
-    include_str!("../assets/shapes.js"),
-    include_str!("../assets/collection.js"),
-    include_str!("../assets/quality.js"),
-    include_str!("../assets/page.js"),
-    "})();\n"
-);
+const SCRIPT: &str = script!("collection.js", "quality.js");
 
 /// The page.
 ///
@@ -76,22 +65,12 @@ fn scores(found: &QualityAnalysis) -> String {
     }
     out += "</tbody></table></div>\n";
     for one in &found.collections {
-        for (count, what) in [
-            (one.skipped, "row that cannot be read"),
-            (one.repeated, "earlier row of a repeated URL"),
-            (one.without_url, "row without a usable URL"),
-        ] {
-            if count > 0 {
-                let what = counted(count, what);
-                out +=
-                    &format!("<p class=\"note\">{}: {what} left out.</p>\n", isolated(&one.name));
-            }
+        for what in left_out(one) {
+            out += &format!("<p class=\"note\">{}: {what} left out.</p>\n", isolated(&one.name));
         }
     }
     out
 }
-
-const FIGURES: [&str; 9] = ["min", "5 %", "25 %", "median", "75 %", "95 %", "max", "mean", "sd"];
 
 /// The start of a table whose first columns are named, followed by the figures of a distribution.
 fn table(caption: &str, first: &[&str], figures: bool) -> String {
@@ -108,7 +87,7 @@ fn table(caption: &str, first: &[&str], figures: bool) -> String {
 
 fn cells(distribution: Option<&Distribution>) -> String {
     let Some(d) = distribution else { return "<td>–</td>".repeat(FIGURES.len()) };
-    [d.min, d.p05, d.p25, d.median, d.p75, d.p95, d.max, d.mean, d.sd]
+    figures(d)
         .map(|value| format!("<td data-sort=\"{}\">{}</td>", short(value), fixed(value, 3)))
         .concat()
 }
