@@ -4,7 +4,7 @@
 //! A model is a directory (see `models/README.md`) that a [`ModelSource`] names, or the bundled one,
 //! [`bundled`]. It is loaded for a [`Runtime`], tract inside this binary or an ONNX Runtime library,
 //! and then scores texts through [`QualityModel`], pairs through [`PairModel`], or turns texts into
-//! vectors through [`Embedder`]. [`Cached`] remembers scores on disk.
+//! vectors through [`Embedder`]. [`Cached`] and [`CachedPairs`] remember scores on disk.
 //! Not here: which pages are scored, and what is done with the scores.
 //!
 //! How a score stays the same: every text is one run of its own, on one thread, so neither its
@@ -49,7 +49,7 @@ mod tokens;
 #[cfg(not(feature = "neural"))]
 pub use absent::{load_embedder, load_pairs, load_quality};
 pub use bundled::bundled;
-pub use cache::Cached;
+pub use cache::{Cached, CachedPairs};
 pub use error::{LibraryProblem, NeuralError};
 #[cfg(feature = "neural")]
 pub use load::{load_embedder, load_pairs, load_quality};

@@ -3,7 +3,7 @@
 //! | | bytes |
 //! |---|---|
 //! | header | `PROSPECT`, `SCORES 1`, fingerprint of the model (16) |
-//! | record | hash of the text (16), score (8, binary64), check (8) |
+//! | record | hash of the text, or of query and text (16), score (8, binary64), check (8) |
 //!
 //! All numbers are little-endian. The check is XXH3 of the record, seeded with the model's
 //! fingerprint. A record whose check fails is passed over, and its place is used for the next score
@@ -11,8 +11,8 @@
 //! over.
 //!
 //! Two processes may use one file: it is read under a shared lock and written under an exclusive one,
-//! whole records at a time. Each sees what the other had written when it opened the file; a text that
-//! both score stands there twice, with the same score.
+//! whole records at a time. Each sees what the other had written when it opened the file; what both
+//! score stands there twice, with the same score.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -25,10 +25,10 @@ use crate::neural::NeuralError;
 const MAGIC: &[u8; 16] = b"PROSPECTSCORES 1";
 const RECORD_BYTES: usize = 32;
 
-/// A text's hash with its score.
+/// The hash of what was scored, with its score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Record {
-    pub text: u128,
+    pub key: u128,
     pub score: f64,
 }
 
@@ -122,7 +122,7 @@ impl ScoreFile {
 
     fn encode(&self, record: Record) -> [u8; RECORD_BYTES] {
         let mut bytes = [0; RECORD_BYTES];
-        bytes[..16].copy_from_slice(&record.text.to_le_bytes());
+        bytes[..16].copy_from_slice(&record.key.to_le_bytes());
         bytes[16..24].copy_from_slice(&record.score.to_le_bytes());
         let check = xxh3_64_with_seed(&bytes[..24], self.seed);
         bytes[24..].copy_from_slice(&check.to_le_bytes());
@@ -130,9 +130,9 @@ impl ScoreFile {
     }
 
     fn decode(&self, bytes: &[u8; RECORD_BYTES]) -> Option<Record> {
-        let text = u128::from_le_bytes(*bytes.first_chunk()?);
+        let key = u128::from_le_bytes(*bytes.first_chunk()?);
         let score = f64::from_le_bytes(*bytes[16..].first_chunk()?);
-        let record = Record { text, score };
+        let record = Record { key, score };
         (self.encode(record) == *bytes && !score.is_nan()).then_some(record)
     }
 

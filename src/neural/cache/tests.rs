@@ -34,6 +34,21 @@ impl QualityModel for Counting {
     }
 }
 
+impl PairModel for Counting {
+    fn name(&self) -> &'static str {
+        "counting"
+    }
+
+    fn fingerprint(&self) -> &str {
+        self.fingerprint
+    }
+
+    fn score(&self, query: &str, texts: &[&str]) -> Result<Vec<f64>, NeuralError> {
+        let of_texts = QualityModel::score(self, texts)?;
+        Ok(of_texts.into_iter().map(|score| score - query.len() as f64).collect())
+    }
+}
+
 fn texts(count: usize) -> Vec<String> {
     (0..count).map(|number| "word ".repeat(number)).collect()
 }
@@ -137,4 +152,24 @@ fn two_that_write_side_by_side_lose_nothing() {
         }
     });
     assert_eq!(score(folder.path(), "aa", &texts(60)).1, 0);
+}
+
+#[test]
+fn pairs_are_remembered_by_query_and_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let model = Counting::new("aa");
+    let score = |query: &str, texts: &[&str]| {
+        let cached = CachedPairs::open(folder.path(), &model).unwrap();
+        cached.score(query, texts).unwrap()
+    };
+    let first = [score("q", &["one", "two", "one"]), score("long", &["one"])];
+    assert_eq!((model.scored(), first[0][0]), (3, first[0][2]));
+    assert_ne!(first[0][0], first[1][0]);
+    // What is a query's and what a text's is told apart.
+    score("one", &["q"]);
+    score("qo", &["ne"]);
+    assert_eq!(model.scored(), 5);
+    assert_eq!([score("q", &["one", "two", "one"]), score("long", &["one"])], first);
+    assert_eq!(model.scored(), 5);
+    assert_eq!(std::fs::read(only_file(folder.path())).unwrap().len(), 32 * 6);
 }
