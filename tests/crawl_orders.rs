@@ -45,7 +45,7 @@ fn world(pages: &[PageOf], queries: &[&str], outside: Outside) -> World {
         texts.push((String::new(), page.text.clone()));
     }
     let text = TextIndex::build(&directory.path().join("text"), texts).unwrap();
-    let collection = builder.finish(&text, outside);
+    let collection = builder.finish(&text, None, outside).unwrap();
     let strings_path = directory.path().join("strings");
     std::fs::create_dir(&strings_path).unwrap();
     let strings = collection.strings(&strings_path).unwrap();

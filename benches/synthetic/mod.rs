@@ -102,7 +102,7 @@ impl Shape {
         }
         let texts = (0..self.pages).map(|page| (String::new(), self.text(page)));
         let text = TextIndex::build(directory, texts).expect("text index");
-        builder.finish(&text, Outside::Drop)
+        builder.finish(&text, None, Outside::Drop).expect("no texts are kept")
     }
 
     /// Distinct queries of two or three topic words that stand together on some page, with

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use prospect_index::bm25::Bm25;
 
 use super::Global;
+use super::model::RuntimeOptions;
 use super::output::{self, Failure, say};
 use crate::evaluate::judgements::{Judgements, RunScores};
 use crate::evaluate::metrics::{DEPTH, Metric};
@@ -34,6 +35,12 @@ pub(super) struct Args {
     /// A TREC run whose scores order the first 100 results of each query anew.
     #[arg(long, value_name = "FILE", requires = "workload")]
     rerank: Option<PathBuf>,
+    /// A cross-encoder that orders the first 100 results of each query anew: a directory with a model
+    /// of kind `sequence-pair`.
+    #[arg(long, value_name = "DIR", requires = "workload", conflicts_with = "rerank")]
+    rerank_model: Option<PathBuf>,
+    #[command(flatten)]
+    runtime: RuntimeOptions,
     /// Write the results of the search as a TREC run.
     #[arg(long, value_name = "FILE", requires = "workload")]
     write_run: Option<PathBuf>,
@@ -72,13 +79,12 @@ struct Measured {
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let metrics = metrics(&args.metrics)?;
     check_standard_input(args)?;
-    let searched = search::run(args, global)?;
-    let judgements = match &searched {
+    let judgements = match &args.workload {
         Some(_) => search::judgements(&args.qrels)?,
         None => Judgements::load(&args.qrels)?,
     };
     let mut runs = Vec::new();
-    if let Some(searched) = searched {
+    if let Some(searched) = search::run(args, &judgements, global)? {
         runs.push(measure(searched, "search".to_owned(), &judgements, &metrics, global)?);
     }
     for path in &args.runs {

@@ -3,11 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use super::Global;
-use super::output::{Failure, Progress, say};
+use super::output::{Failure, MODELS, Progress, say};
 use crate::cycle::OpenStore;
 use crate::cycle::quality::{self, Scored};
+use crate::evaluate::rerank::{PairScores, RerankError};
+use crate::evaluate::run::RERANK_DEPTH;
 use crate::neural::text_length::{self, TextLength};
-use crate::neural::{self, Cached, ModelSource, NeuralError, QualityModel, Runtime};
+use crate::neural::{
+    self, Cached, CachedPairs, ModelSource, NeuralError, PairModel, QualityModel, Runtime,
+};
+use crate::results::Reranker;
 
 /// Name of the model inside this binary.
 const BUNDLED: &str = "bundled";
@@ -84,6 +89,12 @@ pub(super) struct Model {
     cache: Option<PathBuf>,
 }
 
+/// A cross-encoder with its cache.
+pub(super) struct CrossEncoder {
+    model: Box<dyn PairModel>,
+    cache: Option<PathBuf>,
+}
+
 impl ModelOptions {
     /// Loads the model.
     pub(super) fn load(&self, global: &Global) -> Result<Model, Failure> {
@@ -99,6 +110,24 @@ impl RuntimeOptions {
             _ => neural::load_quality(&source(name)?, &self.runtime(global)).map_err(failed)?,
         };
         Ok(Model { model, cache: self.score_cache.clone() })
+    }
+
+    /// Loads a cross-encoder.
+    pub(super) fn cross_encoder(
+        &self,
+        directory: &Path,
+        global: &Global,
+    ) -> Result<CrossEncoder, Failure> {
+        if !directory.is_dir() {
+            let error = anyhow::anyhow!("there is no model {}", directory.display());
+            let hint = "name a directory with model.onnx, tokenizer.json and a model.toml of kind \
+                        sequence-pair";
+            return Err(Failure::input(error, hint));
+        }
+        let source = ModelSource::Directory(directory.to_owned());
+        let model = neural::load_pairs(&source, &self.runtime(global));
+        let model = model.map_err(|error| Failure::input(error, MODELS))?;
+        Ok(CrossEncoder { model, cache: self.score_cache.clone() })
     }
 
     fn runtime(&self, global: &Global) -> Runtime {
@@ -121,6 +150,47 @@ impl Model {
         let done = work(&cached);
         cached.flush().map_err(failed)?;
         done
+    }
+}
+
+impl CrossEncoder {
+    /// What results say of it.
+    pub(super) fn described(&self) -> Reranker {
+        let (name, fingerprint) =
+            (self.model.name().to_owned(), self.model.fingerprint().to_owned());
+        Reranker { name, fingerprint, depth: RERANK_DEPTH }
+    }
+
+    /// Runs `score` with the model and what tells of its progress; scores are remembered in the
+    /// directory that was asked for, or else in `cache`.
+    pub(super) fn score<E: Into<Failure>>(
+        &self,
+        cache: Option<PathBuf>,
+        global: &Global,
+        score: impl FnOnce(&dyn PairModel, &mut dyn FnMut(u64, u64)) -> Result<PairScores, E>,
+    ) -> Result<PairScores, Failure> {
+        let mut bar = None;
+        let mut told = |done: u64, all: u64| {
+            let bar = bar.get_or_insert_with(|| Progress::noting(global, "re-rank", Some(all)));
+            bar.at(done, &format!("{done} of {all} pairs of query and page"));
+        };
+        let scores = match self.cache.clone().or(cache) {
+            None => score(self.model.as_ref(), &mut told).map_err(Into::into)?,
+            Some(directory) => {
+                let unusable = |error| Failure::from(RerankError::Model(error));
+                let cached = CachedPairs::open(&directory, self.model.as_ref());
+                let cached = cached.map_err(unusable)?;
+                let scores = score(&cached, &mut told);
+                cached.flush().map_err(unusable)?;
+                scores.map_err(Into::into)?
+            }
+        };
+        if let Some(bar) = bar {
+            bar.done();
+        }
+        let (name, pairs) = (self.model.name(), scores.pairs());
+        say(global, &format!("re-ranked by {name}: {pairs} pairs of query and page"));
+        Ok(scores)
     }
 }
 

@@ -11,6 +11,7 @@ use super::Global;
 use crate::cycle::{CycleError, Refreshes};
 use crate::documents::DocumentError;
 use crate::evaluate::EvaluateError;
+use crate::evaluate::rerank::RerankError;
 use crate::ingest::IngestError;
 use crate::policy::PolicyError;
 use crate::quality::QualityError;
@@ -37,6 +38,9 @@ impl Failure {
         Self { error: error.into(), hint: None, code: 2 }
     }
 }
+
+/// The next step where a cross-encoder cannot be used.
+pub(super) const MODELS: &str = "models/README.md tells how a cross-encoder is exported; `--rerank RUN` takes the scores of a run";
 
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
@@ -68,12 +72,22 @@ impl From<EvaluateError> for Failure {
     }
 }
 
+impl From<RerankError> for Failure {
+    fn from(error: RerankError) -> Self {
+        match error {
+            RerankError::Model(error) => Self::input(error, MODELS),
+            RerankError::Texts(error) => error.into(),
+        }
+    }
+}
+
 impl From<SimulateError> for Failure {
     fn from(error: SimulateError) -> Self {
         match error {
             SimulateError::Ingest(error) => error.into(),
             SimulateError::Store(error) => error.into(),
             SimulateError::Evaluate(error) => error.into(),
+            SimulateError::Rerank(error) => error.into(),
             SimulateError::Policy(PolicyError::Plan(error)) => error.into(),
             SimulateError::Policy(PolicyError::Replay) => {
                 let hint = "remove the folder of the results, and run the experiment again";

@@ -10,7 +10,8 @@ use prospect_index::text_index::TextIndex;
 use rayon::prelude::*;
 
 use super::metrics::{Judged, Metric};
-use super::run::{RERANK_DEPTH, order_by_scores};
+use super::rerank::{self, Candidates, PairScores};
+use super::run::RERANK_DEPTH;
 use crate::workload::Query;
 
 /// What is judged of one query, as pages of a collection.
@@ -32,6 +33,11 @@ impl JudgedPages {
         Self { judged: Judged::new(grades.iter().copied()), pages, grades }
     }
 
+    /// Whether a page is relevant.
+    pub fn is_relevant(&self, page: u32) -> bool {
+        self.pages.binary_search(&page).is_ok_and(|at| self.grades[at] > 0)
+    }
+
     /// The relevant pages, ascending.
     pub fn relevant(&self) -> impl Iterator<Item = u32> + '_ {
         let both = self.pages.iter().zip(&self.grades);
@@ -46,9 +52,16 @@ pub struct JudgedQuery {
     pub query: Query,
     /// Its judgements; at least one page is relevant.
     pub judged: JudgedPages,
-    /// Scores of another system by which the first results are ordered anew: page and score, by
-    /// page; empty for none.
-    pub reranked: Vec<(u32, f32)>,
+}
+
+/// Which result lists a re-ranker is asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lists {
+    /// Those with a relevant page among the first [`RERANK_DEPTH`]: all that metrics need, for the
+    /// others measure the same in any order.
+    WithRelevant,
+    /// All, for runs that are written.
+    All,
 }
 
 /// What crawls are evaluated with.
@@ -61,6 +74,8 @@ pub struct CrawlEvaluation<'a> {
     pub url_order: &'a [u32],
     /// The queries.
     pub queries: &'a [JudgedQuery],
+    /// Scores of another system by which the first results of each query are ordered anew.
+    pub reranker: &'a PairScores,
 }
 
 /// Pages with their scores, best first.
@@ -91,8 +106,9 @@ impl CrawlEvaluation<'_> {
         let by_query: Vec<Vec<f64>> = self
             .queries
             .par_iter()
-            .map_init(Workspace::default, |workspace, query| {
-                query_values(&scorer, query, metrics, workspace)
+            .enumerate()
+            .map_init(Workspace::default, |workspace, (at, query)| {
+                query_values(&scorer, query, self.reranker.of(at), metrics, workspace)
             })
             .collect::<Result<_, _>>()?;
         let mut at = 0;
@@ -111,6 +127,33 @@ impl CrawlEvaluation<'_> {
         Ok(values)
     }
 
+    /// Adds to `found` the pages that are among the first [`RERANK_DEPTH`] results of each query at
+    /// any checkpoint of any crawl.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn candidates(
+        &self,
+        crawls: &[Crawl<'_>],
+        lists: Lists,
+        found: &mut Candidates,
+    ) -> Result<(), StoreError> {
+        let scorer = self.scorer(crawls)?;
+        found.resize_with(self.queries.len(), Default::default);
+        self.queries.par_iter().zip(found).try_for_each_init(
+            Workspace::default,
+            |workspace, (judged, found)| {
+                let ask = Ask { words: &judged.query.words, top: RERANK_DEPTH, ranks_of: &[] };
+                scorer.answer(&ask, workspace, |_, _, answer| {
+                    let pages = || answer.top.iter().map(|(page, _)| *page);
+                    if lists == Lists::All || pages().any(|page| judged.judged.is_relevant(page)) {
+                        found.extend(pages());
+                    }
+                })
+            },
+        )
+    }
+
     /// The best `top` pages of every query at every checkpoint of one crawl, reranked where that is
     /// asked for, with their scores: by query, then by checkpoint. Reranked pages have the scores
     /// of the other system, and those behind them the last of these.
@@ -121,11 +164,12 @@ impl CrawlEvaluation<'_> {
         let scorer = self.scorer(&[crawl])?;
         self.queries
             .par_iter()
-            .map_init(Workspace::default, |workspace, judged| {
+            .enumerate()
+            .map_init(Workspace::default, |workspace, (at, judged)| {
                 let ask = Ask { words: &judged.query.words, top, ranks_of: &[] };
                 let mut lists = Vec::with_capacity(crawl.checkpoints.len());
                 scorer.answer(&ask, workspace, |_, _, answer| {
-                    lists.push(reranked(&answer.top, &judged.reranked));
+                    lists.push(rerank::ranking(&answer.top, self.reranker.of(at)));
                 })?;
                 Ok(lists)
             })
@@ -133,45 +177,11 @@ impl CrawlEvaluation<'_> {
     }
 }
 
-/// What another system says of each page of a list.
-fn scores_of(list: &[(u32, f64)], scores: &[(u32, f32)]) -> Vec<Option<f32>> {
-    let score = |page: u32| {
-        let at = scores.binary_search_by_key(&page, |(page, _)| *page).ok()?;
-        Some(scores[at].1)
-    };
-    list.iter().map(|&(page, _)| score(page)).collect()
-}
-
-/// The pages of a list in the order of another system's scores, ties as they were; those without a
-/// score stay behind them. Empty where there is no such system.
-fn rerank(list: &[(u32, f64)], scores: &[(u32, f32)]) -> Vec<u32> {
-    if scores.is_empty() {
-        return Vec::new();
-    }
-    let order = order_by_scores(&scores_of(list, scores), |a, b| a.cmp(&b));
-    order.into_iter().map(|at| list[at].0).collect()
-}
-
-/// A list in the order of [`rerank`], with scores that do not rise.
-fn reranked(list: &[(u32, f64)], scores: &[(u32, f32)]) -> Ranking {
-    if scores.is_empty() {
-        return list.to_vec();
-    }
-    let given = scores_of(list, scores);
-    let mut last = 0.0;
-    let scored = order_by_scores(&given, |a, b| a.cmp(&b)).into_iter().map(|at| {
-        if let Some(score) = given[at].filter(|_| at < RERANK_DEPTH) {
-            last = f64::from(score);
-        }
-        (list[at].0, last)
-    });
-    scored.collect()
-}
-
 /// Metrics of one query by crawl, checkpoint and metric.
 fn query_values(
     scorer: &CheckpointScorer<'_>,
     query: &JudgedQuery,
+    reranker: &[(u32, f64)],
     metrics: &[Metric],
     workspace: &mut Workspace,
 ) -> Result<Vec<f64>, StoreError> {
@@ -179,13 +189,13 @@ fn query_values(
     // Pages that are judged and not relevant change no metric; ranks of fewer pages cost less.
     let both = query.judged.pages.iter().copied().zip(query.judged.grades.iter().copied());
     let (pages, grades): (Vec<u32>, Vec<i32>) = both.filter(|(_, grade)| *grade > 0).unzip();
-    let top = if query.reranked.is_empty() { 0 } else { RERANK_DEPTH };
+    let top = if reranker.is_empty() { 0 } else { RERANK_DEPTH };
     let ask = Ask { words: &query.query.words, top, ranks_of: &pages };
     let mut values = Vec::new();
     let mut ranks = Vec::new();
     scorer.answer(&ask, workspace, |_, _, answer| {
         ranks.clear();
-        let moved = rerank(&answer.top, &query.reranked);
+        let moved = rerank::order(&answer.top, reranker);
         let found = pages.iter().zip(&answer.ranks).zip(&grades);
         ranks.extend(found.filter_map(|((page, rank), &grade)| {
             let moved = moved.iter().position(|moved| moved == page);
@@ -194,19 +204,4 @@ fn query_values(
         values.extend(metrics.iter().map(|&metric| judged.value(metric, &ranks)));
     })?;
     Ok(values)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn reranked_results_come_first_by_score_and_others_keep_their_order() {
-        let top = [(4, 9.0), (7, 8.0), (1, 7.0), (3, 6.0)];
-        assert_eq!(rerank(&top, &[(1, 0.5), (3, 2.0), (9, 5.0)]), [3, 1, 4, 7]);
-        assert_eq!(rerank(&top, &[]), Vec::<u32>::new());
-        let scored = [(3, 2.0), (1, 0.5), (4, 0.5), (7, 0.5)];
-        assert_eq!(reranked(&top, &[(1, 0.5), (3, 2.0), (9, 5.0)]), scored);
-        assert_eq!(reranked(&top, &[]), top);
-    }
 }

@@ -27,6 +27,11 @@ impl JudgedQuery {
         self.grades.keys().map(String::as_str)
     }
 
+    /// The judged documents with their grades, in no order.
+    pub fn grades(&self) -> impl Iterator<Item = (&str, i32)> {
+        self.grades.iter().map(|(docid, grade)| (docid.as_str(), *grade))
+    }
+
     /// Rank from 1 and grade of the judged documents of a list, best first.
     pub fn ranks(&self, results: &[Scored]) -> Vec<(u32, i32)> {
         let of = |(rank, result): (u32, &Scored)| Some((rank, *self.grades.get(&result.docid)?));

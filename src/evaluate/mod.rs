@@ -15,6 +15,7 @@ pub mod metrics;
 pub mod names;
 pub mod neighbours;
 pub mod registry;
+pub mod rerank;
 pub mod run;
 pub mod statistics;
 

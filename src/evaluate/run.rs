@@ -166,16 +166,16 @@ pub fn falling_scores(scores: impl IntoIterator<Item = f64>) -> Vec<f32> {
 /// so do all further results. Gives the positions in `docids`, best first. Whoever writes the new
 /// order gives those without a score the last one there is: [`write_query`] makes it fall.
 pub fn rerank(docids: &[&str], external: &[Scored]) -> Vec<usize> {
-    let scores: std::collections::HashMap<&str, f32> =
-        external.iter().map(|result| (result.docid.as_str(), result.score)).collect();
-    let scores: Vec<Option<f32>> = docids.iter().map(|docid| scores.get(docid).copied()).collect();
+    let scores: std::collections::HashMap<&str, f64> =
+        external.iter().map(|result| (result.docid.as_str(), f64::from(result.score))).collect();
+    let scores: Vec<Option<f64>> = docids.iter().map(|docid| scores.get(docid).copied()).collect();
     order_by_scores(&scores, |a, b| docids[a].cmp(docids[b]))
 }
 
 /// The order of [`rerank`] over results that another system scores, by position, with the rule for
 /// equal scores.
 pub(super) fn order_by_scores(
-    scores: &[Option<f32>],
+    scores: &[Option<f64>],
     tie: impl Fn(usize, usize) -> Ordering,
 ) -> Vec<usize> {
     let depth = scores.len().min(RERANK_DEPTH);

@@ -1,7 +1,7 @@
 //! What a reader is told about metrics, tests and limits of a simulation. The definitions are those
 //! of METHODS.md in words; the figures are computed elsewhere.
 
-use crate::results::Summary;
+use crate::results::{Provenance, Summary};
 
 /// Metric names as they are compared, and what they mean.
 const METRICS: &[(&[&str], &str)] = &[
@@ -52,6 +52,13 @@ pub fn metric(name: &str) -> Option<&'static str> {
     METRICS.iter().find(|(names, _)| names.contains(&plain.as_str())).map(|(_, meaning)| *meaning)
 }
 
+/// What the ranking metrics are taken of, where it is more than a BM25 search.
+pub fn rankings(made: &Provenance) -> Option<String> {
+    let Provenance { k1, b, reranker, .. } = made;
+    let reranker = reranker.as_ref()?;
+    Some(format!("BM25 (k1 {k1}, b {b}) >> {}, top {}", reranker.name, reranker.depth))
+}
+
 /// How differences are tested, a paragraph each.
 pub fn tests(summary: &Summary) -> Vec<String> {
     let Some(baseline) = &summary.baseline else {
@@ -93,6 +100,13 @@ pub fn caveats(summary: &Summary) -> Vec<String> {
          do not cover other collections, and neighbouring points of a curve are not independent."
             .to_owned(),
     ];
+    if let Some(reranker) = &summary.provenance.reranker {
+        out.push(format!(
+            "The first {} results of every search are ordered by {} before ranking metrics are taken. \
+             True impact and the policies know BM25 alone.",
+            reranker.depth, reranker.name
+        ));
+    }
     if summary.policies.iter().any(|policy| policy.oracle) {
         out.push(
             "Oracles read what no crawler can know before a fetch. They bound what is possible and \
@@ -118,6 +132,28 @@ pub fn seed_sets(summary: &Summary) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use crate::results::{Provenance, Reranker};
+
+    #[test]
+    fn rankings_are_those_of_bm25_and_what_orders_them_anew() {
+        let mut made = Provenance {
+            version: String::new(),
+            config: serde_json::Value::Null,
+            config_hash: String::new(),
+            inputs: Vec::new(),
+            seed: 1,
+            k1: 0.9,
+            b: 0.4,
+            k: 10,
+            reranker: None,
+        };
+        assert_eq!(super::rankings(&made), None);
+        let (name, fingerprint) = ("MonoELECTRA".to_owned(), "00".to_owned());
+        made.reranker = Some(Reranker { name, fingerprint, depth: 100 });
+        let expected = "BM25 (k1 0.9, b 0.4) >> MonoELECTRA, top 100";
+        assert_eq!(super::rankings(&made).as_deref(), Some(expected));
+    }
+
     #[test]
     fn metrics_are_known_however_they_are_spelled() {
         for name in ["HR", "maxNDCG", "nDCG@10", "R@100", "impact", "maxNDCG/full", "MRR@10"] {

@@ -80,6 +80,9 @@ fn heading(summary: &Summary) -> String {
         made.b,
         made.k,
     );
+    if let Some(rankings) = glossary::rankings(made) {
+        out += &format!("  rankings: {}\n", clean(&rankings, WIDTH));
+    }
     out
 }
 

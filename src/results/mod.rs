@@ -57,6 +57,20 @@ pub struct Provenance {
     pub b: f64,
     /// Length of result lists.
     pub k: usize,
+    /// What orders the first results of every search anew, if anything does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reranker: Option<Reranker>,
+}
+
+/// A cross-encoder behind a search, or a run with the scores of one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reranker {
+    /// Name of the model, or of the run's file.
+    pub name: String,
+    /// Content hash of all that the scores depend on: 32 hex digits, of a run 16.
+    pub fingerprint: String,
+    /// Results of each query that it orders.
+    pub depth: usize,
 }
 
 /// A file that was read.

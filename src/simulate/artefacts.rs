@@ -2,7 +2,6 @@
 //! and BM25's parameters, in itself or, where a format has no place for it, in `PROVENANCE.json`
 //! beside it.
 
-use prospect_index::checkpoints::Crawl;
 use prospect_index::columns::{Column, ColumnType, Schema, TableWriter};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::NONE;
@@ -10,9 +9,10 @@ use prospect_index::storage::Storage;
 
 use super::SimulateError;
 use super::experiment::Crawls;
-use super::measure::{Measure, RANKING_METRICS, positions};
+use super::measure::{Measure, RANKING_METRICS};
 use super::settings::Runs;
 use super::summary::Findings;
+use super::values::Placed;
 use crate::evaluate::metrics::DEPTH;
 use crate::evaluate::run::write_query;
 use crate::results::{Provenance, Summary};
@@ -236,31 +236,32 @@ pub fn runs(
     let collection = measure.collection;
     let url_order = collection.by_document(&collection.url_order, NONE);
     let evaluation = measure.evaluation(&url_order);
-    for (choice, orders) in measure.settings.policies.iter().zip(&crawls.orders) {
-        let tag = format!("prospect-{}-{experiment}", choice.label());
-        for (set, (order, start)) in orders.iter().zip(&crawls.starts).enumerate() {
-            let reached = crawls.checkpoints.iter().filter(|&&at| at as usize <= order.pages.len());
-            let mut pages: Vec<u32> = reached.copied().collect();
-            if wanted == Runs::Last {
-                pages.drain(..pages.len().saturating_sub(1));
+    let sets = crawls.starts.len();
+    for at in 0..crawls.count() {
+        let (label, set) = (measure.settings.policies[at / sets].label(), at % sets + 1);
+        let tag = format!("prospect-{label}-{experiment}");
+        let pages = run_checkpoints(wanted, crawls.reached(at));
+        let placed = Placed::new(collection, crawls.one(at), pages);
+        let rankings = evaluation.rankings(placed.crawl(), DEPTH as usize)?;
+        for (at, pages) in pages.iter().enumerate() {
+            let mut out = Vec::new();
+            for (judged, lists) in measure.judged.iter().zip(&rankings) {
+                let url = |page: u32| collection.urls.spelling(UrlId(page));
+                let list: Vec<(&str, f64)> =
+                    lists[at].iter().map(|&(page, score)| (url(page), score)).collect();
+                write_query(&mut out, &tag, &judged.query.qid, &list)?;
             }
-            let before = start.crawled.len() as u32;
-            let position = collection.by_document(&positions(collection, start, order), NONE);
-            let checkpoints: Vec<u32> = pages.iter().map(|pages| before + pages).collect();
-            let crawl = Crawl { position: &position, checkpoints: &checkpoints };
-            let rankings = evaluation.rankings(crawl, DEPTH as usize)?;
-            for (at, pages) in pages.iter().enumerate() {
-                let mut out = Vec::new();
-                for (judged, lists) in measure.judged.iter().zip(&rankings) {
-                    let url = |page: u32| collection.urls.spelling(UrlId(page));
-                    let list: Vec<(&str, f64)> =
-                        lists[at].iter().map(|&(page, score)| (url(page), score)).collect();
-                    write_query(&mut out, &tag, &judged.query.qid, &list)?;
-                }
-                let name = format!("runs/{}/{}/{pages}.run", choice.label(), set + 1);
-                storage.write(&name, &out)?;
-            }
+            storage.write(&format!("runs/{label}/{set}/{pages}.run"), &out)?;
         }
     }
     Ok(())
+}
+
+/// The checkpoints at which runs are written, of those that a crawl reached.
+pub(super) fn run_checkpoints(wanted: Runs, reached: &[u32]) -> &[u32] {
+    match wanted {
+        Runs::None => &[],
+        Runs::Last => &reached[reached.len().saturating_sub(1)..],
+        Runs::All => reached,
+    }
 }

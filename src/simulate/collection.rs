@@ -16,6 +16,7 @@ use prospect_index::url_table::UrlTable;
 use prospect_index::{limits, url, words};
 
 use super::SimulateError;
+use super::page_texts::{TextFile, TextWriter};
 use crate::policy::Page;
 use crate::policy::planned::AnchoredLinks;
 
@@ -48,6 +49,8 @@ pub struct Collection {
     anchored: Anchored,
     /// Text of the pages. A document has the `UrlId` of its page.
     pub text: TextIndex,
+    /// The texts themselves, by page, where they are kept.
+    pub texts: Option<TextFile>,
     /// Quality scores that the input carried, by page.
     pub quality: Vec<Option<f64>>,
     /// Records of a URL that a later one replaced.
@@ -194,8 +197,16 @@ impl CollectionBuilder {
     }
 
     /// The collection; `text` is the index of the pages' texts in the order in which they were
-    /// added.
-    pub fn finish(self, text: &TextIndex, outside: Outside) -> Collection {
+    /// added, and `texts` has the same documents.
+    ///
+    /// # Errors
+    /// The texts cannot be written.
+    pub fn finish(
+        self,
+        text: &TextIndex,
+        texts: Option<TextWriter>,
+        outside: Outside,
+    ) -> Result<Collection, SimulateError> {
         let is_page = |id: &UrlId| self.document_of.contains_key(id);
         let (pages, others): (Vec<UrlId>, Vec<UrlId>) = self.urls.ids().partition(is_page);
         let count = pages.len() as u32;
@@ -214,8 +225,10 @@ impl CollectionBuilder {
         });
         let documents: Vec<Option<Page>> = documents.collect();
         let quality = pages.iter().map(|id| self.quality[self.document_of[id] as usize]).collect();
-        Collection {
+        let texts = texts.map(|texts| texts.finish(count, &documents)).transpose()?;
+        Ok(Collection {
             quality,
+            texts,
             url_order: url_order(&urls),
             text: with_pages(text, count, &documents),
             urls,
@@ -226,7 +239,7 @@ impl CollectionBuilder {
             links,
             anchored,
             repeated: self.repeated,
-        }
+        })
     }
 
     /// Links of the latest document of every page, between known numbers.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::collection::Collection;
 use crate::evaluate::checkpoints::{JudgedPages, JudgedQuery};
+use crate::evaluate::rerank::PairScores;
 use crate::evaluate::run::Run;
 use crate::workload::Workload;
 use crate::workload::qrels::Judgement;
@@ -51,29 +52,26 @@ impl Judged {
             for page in judged.relevant() {
                 found.relevant[page as usize] += 1;
             }
-            found.queries.push(JudgedQuery { query: query.clone(), judged, reranked: Vec::new() });
+            found.queries.push(JudgedQuery { query: query.clone(), judged });
         }
         found
     }
 
-    /// Lets an external run order the first results of its queries; the number of queries and
-    /// results of it that are used.
-    pub fn rerank(&mut self, collection: &Collection, run: &Run) -> (usize, usize) {
-        let (mut queries, mut results) = (0, 0);
-        for judged in &mut self.queries {
-            let Some(list) = run.queries.get(&judged.query.qid) else { continue };
-            let page = |docid: &str| {
-                let canonical = prospect_index::url::canonical(docid).ok()?;
-                collection.page(&canonical)
-            };
-            let scored =
-                list.iter().filter_map(|result| Some((page(&result.docid)?, result.score)));
-            judged.reranked = scored.collect();
-            judged.reranked.sort_by_key(|(page, _)| *page);
-            judged.reranked.dedup_by_key(|(page, _)| *page);
-            queries += usize::from(!judged.reranked.is_empty());
-            results += judged.reranked.len();
-        }
-        (queries, results)
+    /// What an external run says of the queries' pages, and of how many queries it says something.
+    pub fn scores_of(&self, collection: &Collection, run: &Run) -> (PairScores, usize) {
+        let page = |docid: &str| {
+            let canonical = prospect_index::url::canonical(docid).ok()?;
+            collection.page(&canonical)
+        };
+        let of_query = |judged: &JudgedQuery| {
+            let list = run.queries.get(&judged.query.qid).map_or(&[][..], Vec::as_slice);
+            let scored = list
+                .iter()
+                .filter_map(|result| Some((page(&result.docid)?, f64::from(result.score))));
+            scored.collect::<Vec<(u32, f64)>>()
+        };
+        let by_query: Vec<_> = self.queries.iter().map(of_query).collect();
+        let queries = by_query.iter().filter(|scores| !scores.is_empty()).count();
+        (PairScores::new(by_query), queries)
     }
 }

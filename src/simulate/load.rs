@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 
+use prospect_index::error::StoreError;
 use prospect_index::ingest::{PreparedPage, prepare};
 use prospect_index::page_store::{Known, PageText, for_each_text};
 use prospect_index::store::{Store, StoreOptions};
@@ -11,10 +12,35 @@ use rayon::prelude::*;
 
 use super::SimulateError;
 use super::collection::{Collection, CollectionBuilder, Outside};
+use super::page_texts::TextWriter;
 use crate::ingest::{self, PageSource, SourceItem, SourceOptions};
 
 /// Records that are parsed at a time.
 const BATCH: usize = 2_000;
+
+/// Where the files of a collection go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Directory of the text index.
+    index: PathBuf,
+    /// The pages' texts, where a model is to read them.
+    texts: Option<PathBuf>,
+}
+
+impl Place {
+    /// [`Place::NAMES`] below a directory; the texts only if they are to be kept.
+    pub fn below(directory: &Path, keep_texts: bool) -> Self {
+        let [index, texts] = Self::NAMES.map(|name| directory.join(name));
+        Self { index, texts: keep_texts.then_some(texts) }
+    }
+
+    /// Names of the text index and of the texts.
+    pub const NAMES: [&str; 2] = ["text", "texts"];
+
+    fn writer(&self) -> Result<Option<TextWriter>, StoreError> {
+        self.texts.as_deref().map(TextWriter::create).transpose()
+    }
+}
 
 /// What was left out while a corpus was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,14 +53,14 @@ pub struct Skipped {
     pub failed: u64,
 }
 
-/// Reads a corpus; the text index is built in `directory`.
+/// Reads a corpus; its text index is built in its place.
 ///
 /// # Errors
-/// The corpus cannot be read or has no page, or the index cannot be written.
+/// The corpus cannot be read or has no page, or a file of the collection cannot be written.
 pub fn from_corpus(
     paths: &[PathBuf],
     options: &SourceOptions,
-    directory: &Path,
+    place: &Place,
     outside: Outside,
     mut progress: impl FnMut(u64, Option<u64>),
 ) -> Result<(Collection, Skipped), SimulateError> {
@@ -42,14 +68,15 @@ pub fn from_corpus(
     let mut builder = CollectionBuilder::default();
     let mut skipped = Skipped::default();
     let mut waiting: VecDeque<PreparedPage> = VecDeque::new();
-    let mut failure = None;
+    let mut kept = place.writer()?;
+    let mut failure: Option<SimulateError> = None;
     let texts = std::iter::from_fn(|| {
         while waiting.is_empty() {
             match next_pages(source.as_mut(), &mut skipped) {
                 Ok(Some(pages)) => waiting.extend(pages),
                 Ok(None) => return None,
                 Err(error) => {
-                    failure = Some(error);
+                    failure = Some(error.into());
                     return None;
                 }
             }
@@ -58,16 +85,21 @@ pub fn from_corpus(
         }
         let page = waiting.pop_front()?;
         builder.add(page.url(), page.quality_score(), page.links());
-        Some(page.into_texts())
+        let (title, text) = page.into_texts();
+        if let Some(Err(error)) = kept.as_mut().map(|kept| kept.add(&title, &text)) {
+            failure = Some(error.into());
+            return None;
+        }
+        Some((title, text))
     });
-    let text = TextIndex::build(directory, texts)?;
+    let text = TextIndex::build(&place.index, texts)?;
     if let Some(error) = failure {
-        return Err(error.into());
+        return Err(error);
     }
     if builder.documents() == 0 {
         return Err(SimulateError::NoPages);
     }
-    Ok((builder.finish(&text, outside), skipped))
+    Ok((builder.finish(&text, kept, outside)?, skipped))
 }
 
 /// The next pages; none at the end of the corpus.
@@ -104,14 +136,14 @@ fn next_pages(
     Ok(Some(pages))
 }
 
-/// Reads the pages of a store in their current versions; the text index is built in `directory`,
-/// and the store is left as it is.
+/// Reads the pages of a store in their current versions; the text index is built in its place, and
+/// the store is left as it is.
 ///
 /// # Errors
-/// The store cannot be read or has no page, or the index cannot be written.
+/// The store cannot be read or has no page, or a file of the collection cannot be written.
 pub fn from_store(
     root: &Path,
-    directory: &Path,
+    place: &Place,
     outside: Outside,
 ) -> Result<Collection, SimulateError> {
     let options =
@@ -128,12 +160,16 @@ pub fn from_store(
         Ok(())
     })?;
     let mut builder = CollectionBuilder::default();
+    let mut kept = place.writer()?;
     for page in &pages {
         add_stored(&mut builder, &known, page);
+        if let Some(kept) = &mut kept {
+            kept.add(&page.title, &page.text)?;
+        }
     }
     let texts = pages.into_iter().map(|page| (page.title, page.text));
-    let text = TextIndex::build(directory, texts)?;
-    Ok(builder.finish(&text, outside))
+    let text = TextIndex::build(&place.index, texts)?;
+    builder.finish(&text, kept, outside)
 }
 
 fn add_stored(builder: &mut CollectionBuilder, known: &Known, page: &PageText) {

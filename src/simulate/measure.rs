@@ -1,6 +1,5 @@
 //! What crawls found: everything that a summary is made of, by policy, seed set and checkpoint.
 
-use prospect_index::checkpoints::Crawl;
 use prospect_index::page_store::NONE;
 use prospect_index::storage::Storage;
 
@@ -9,10 +8,11 @@ use super::collection::Collection;
 use super::crawl::{CrawlOrder, Start};
 use super::experiment::Crawls;
 use super::settings::Settings;
-use super::{truth, work_file};
+use super::truth;
 use crate::evaluate::checkpoints::{CrawlEvaluation, JudgedQuery, Values};
 use crate::evaluate::crawl::max_ndcg;
 use crate::evaluate::metrics::{DEPTH, Metric};
+use crate::evaluate::rerank::PairScores;
 use crate::policy::Page;
 use crate::workload::Workload;
 
@@ -23,9 +23,6 @@ pub const RANKING_METRICS: [Metric; 4] = [
     Metric::ReciprocalRank(10),
     Metric::AveragePrecision(DEPTH),
 ];
-
-/// Crawls that are evaluated in one pass.
-const CRAWLS_PER_PASS: usize = 8;
 
 /// Queries of one kind.
 pub struct Kind {
@@ -110,6 +107,8 @@ pub struct Measure<'a> {
     pub collection: &'a Collection,
     /// Queries with judgements.
     pub judged: &'a [JudgedQuery],
+    /// Scores by which the first results of these queries are ordered anew.
+    pub reranker: &'a PairScores,
     /// Kinds of queries.
     pub kinds: &'a [Kind],
     /// The experiment.
@@ -130,32 +129,7 @@ impl Measure<'_> {
         crawls: &Crawls,
         progress: &dyn Fn(usize),
     ) -> Result<Vec<Vec<Measured>>, SimulateError> {
-        let sets = crawls.starts.len();
-        let count = crawls.orders.len() * sets;
-        let name = |at: usize| {
-            let label = self.settings.policies[at / sets].label();
-            format!("work/{label}/{}.values", at % sets + 1)
-        };
-        let queries = self.judged.len() * RANKING_METRICS.len();
-        let mut values: Vec<Option<Values>> = (0..count)
-            .map(|at| {
-                let bytes = work_file::read(self.storage, &name(at), self.experiment)?;
-                let reached = reached(crawls, at);
-                decode(&bytes, queries).filter(|values| values.len() == reached)
-            })
-            .collect();
-        let missing: Vec<usize> = (0..count).filter(|&at| values[at].is_none()).collect();
-        let mut done = count - missing.len();
-        for pass in missing.chunks(CRAWLS_PER_PASS) {
-            progress(done);
-            for (&at, found) in pass.iter().zip(self.pass(crawls, pass)?) {
-                work_file::write(self.storage, &name(at), self.experiment, &encode(&found))?;
-                values[at] = Some(found);
-            }
-            done += pass.len();
-        }
-        progress(done);
-        let mut values = values.into_iter().map(Option::unwrap_or_default);
+        let mut values = self.values(crawls, progress)?.into_iter();
         let of_policy = |orders: &Vec<CrawlOrder>| {
             let sets = orders.iter().zip(&crawls.starts);
             sets.map(|(order, start)| {
@@ -166,29 +140,6 @@ impl Measure<'_> {
         Ok(crawls.orders.iter().map(of_policy).collect())
     }
 
-    /// Ranking metrics of some crawls.
-    fn pass(&self, crawls: &Crawls, pass: &[usize]) -> Result<Vec<Values>, SimulateError> {
-        let sets = crawls.starts.len();
-        let prepared: Vec<(Vec<u32>, Vec<u32>)> = pass
-            .iter()
-            .map(|&at| {
-                let (order, start) =
-                    (&crawls.orders[at / sets][at % sets], &crawls.starts[at % sets]);
-                let before = start.crawled.len() as u32;
-                let reached = &crawls.checkpoints[..reached(crawls, at)];
-                let checkpoints = reached.iter().map(|pages| before + pages).collect();
-                let positions = positions(self.collection, start, order);
-                (self.collection.by_document(&positions, NONE), checkpoints)
-            })
-            .collect();
-        let crawls: Vec<Crawl<'_>> = prepared
-            .iter()
-            .map(|(position, checkpoints)| Crawl { position, checkpoints })
-            .collect();
-        let url_order = self.collection.by_document(&self.collection.url_order, NONE);
-        Ok(self.evaluation(&url_order).values(&crawls, &RANKING_METRICS)?)
-    }
-
     /// The evaluation, for pages as documents of the index.
     pub fn evaluation<'a>(&'a self, url_order: &'a [u32]) -> CrawlEvaluation<'a> {
         CrawlEvaluation {
@@ -196,6 +147,7 @@ impl Measure<'_> {
             bm25: self.settings.plan.bm25,
             url_order,
             queries: self.judged,
+            reranker: self.reranker,
         }
     }
 
@@ -232,13 +184,6 @@ impl Measure<'_> {
     }
 }
 
-/// Checkpoints that a crawl reached; crawls are numbered by policy, then by set.
-fn reached(crawls: &Crawls, at: usize) -> usize {
-    let sets = crawls.starts.len();
-    let fetched = crawls.orders[at / sets][at % sets].pages.len();
-    crawls.checkpoints.iter().filter(|&&pages| pages as usize <= fetched).count()
-}
-
 impl Measured {
     /// maxNDCG of every judged query at a checkpoint.
     pub fn max_ndcg(&self, checkpoint: usize) -> impl Iterator<Item = f64> + '_ {
@@ -267,18 +212,4 @@ fn cumulative(pages: &[Page], impact: &[f64]) -> Vec<f64> {
         sum
     });
     added.collect()
-}
-
-fn encode(values: &Values) -> Vec<u8> {
-    values.iter().flatten().flat_map(|value| value.to_bits().to_le_bytes()).collect()
-}
-
-fn decode(bytes: &[u8], per_checkpoint: usize) -> Option<Values> {
-    let (numbers, rest) = bytes.as_chunks::<8>();
-    if !rest.is_empty() {
-        return None;
-    }
-    let numbers: Vec<f64> =
-        numbers.iter().map(|bytes| f64::from_bits(u64::from_le_bytes(*bytes))).collect();
-    Some(numbers.chunks(per_checkpoint.max(1)).map(<[f64]>::to_vec).collect())
 }

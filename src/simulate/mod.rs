@@ -14,12 +14,15 @@ pub mod judgements;
 pub mod limited_sketches;
 pub mod load;
 pub mod measure;
+pub mod page_texts;
 pub mod quality;
 pub mod record;
+pub mod rerank;
 pub mod settings;
 pub mod start;
 pub mod summary;
 pub mod truth;
+pub mod values;
 mod work_file;
 
 /// Why a simulation cannot go on.
@@ -34,6 +37,9 @@ pub enum SimulateError {
     /// The index, or a file of the results.
     #[error(transparent)]
     Store(#[from] prospect_index::error::StoreError),
+    /// A re-ranker.
+    #[error(transparent)]
+    Rerank(#[from] crate::evaluate::rerank::RerankError),
     /// A run that cannot be written.
     #[error(transparent)]
     Evaluate(#[from] crate::evaluate::EvaluateError),

@@ -70,6 +70,7 @@ const PLAN: &[&str] = &[
     "prospect_index::url_table",
 ];
 const EVALUATE: &[&str] = &[
+    "prospect::neural",
     "prospect::workload",
     "prospect::results",
     "prospect_index::bm25",
@@ -105,6 +106,7 @@ const POLICY: &[&str] = &[
 ];
 const SIMULATE: &[&str] = &[
     "prospect::ingest",
+    "prospect::neural",
     "prospect::workload",
     "prospect::graph",
     "prospect::sketch",
@@ -162,7 +164,11 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("encoding_rs", &["src/ingest"], "one reader of HTML"),
     ("memchr", &["src/ingest", "src/workload", "src/documents"], "searching bytes is for readers"),
     ("flate2", &["src/ingest", "src/workload", "src/documents"], "files may be compressed"),
-    ("zstd", &["src/ingest", "src/workload", "src/documents"], "files may be compressed"),
+    (
+        "zstd",
+        &["src/ingest", "src/workload", "src/documents", PAGE_TEXTS],
+        "files may be compressed",
+    ),
     ("rand", CHANCE, "chance has one seeded source"),
     ("rand_chacha", CHANCE, "chance has one seeded source"),
     ("statrs", &["src/evaluate"], "replaced in one place"),
@@ -206,8 +212,12 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("std::dbg!", &[], "for the moment of debugging"),
 ];
 
+/// The scratch file with the texts of a collection.
+const PAGE_TEXTS: &str = "src/simulate/page_texts.rs";
+
 /// Where files are opened: the store, n-gram segments (scratch files of a sort among them), inputs,
-/// models and their remembered scores, and the scores of a run that may have to go on.
+/// models and their remembered scores, texts that models read again, and the scores of a run that
+/// may have to go on.
 const FILES: &[&str] = &[
     "index/src/storage",
     "index/src/store.rs",
@@ -217,6 +227,7 @@ const FILES: &[&str] = &[
     "src/neural",
     "src/documents",
     "src/quality/journal.rs",
+    PAGE_TEXTS,
     "src/workload",
     "src/cli",
 ];

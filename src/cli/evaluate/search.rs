@@ -1,5 +1,5 @@
-//! A run of our own: BM25 over the pages of a corpus or a store, reranked where another system's
-//! run is given.
+//! A run of our own: BM25 over the pages of a corpus or a store, reranked where a cross-encoder or
+//! another system's run is given.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,30 +11,39 @@ use prospect_index::page_store::NONE;
 
 use super::Args;
 use crate::cli::Global;
+use crate::cli::model::CrossEncoder;
 use crate::cli::output::{Failure, say};
-use crate::evaluate::checkpoints::{CrawlEvaluation, JudgedPages, JudgedQuery};
-use crate::evaluate::judgements::Judgements;
+use crate::evaluate::checkpoints::{CrawlEvaluation, JudgedPages, JudgedQuery, Lists};
+use crate::evaluate::judgements::{JudgedQuery as OfQuery, Judgements};
 use crate::evaluate::metrics::DEPTH;
+use crate::evaluate::rerank::{Candidates, PairScores, score};
 use crate::evaluate::run::{self, Run, Scored};
 use crate::ingest::SourceOptions;
 use crate::simulate::collection::{Collection, Outside};
-use crate::simulate::load;
+use crate::simulate::load::{self, Place};
 use crate::workload::qrels::{self, RawJudgement};
-use crate::workload::{self, shown};
+use crate::workload::{self, Query, Workload, shown};
 
 /// Name of our system in runs.
 const TAG: &str = "prospect-bm25";
 
 /// Searches, if pages are given.
-pub(super) fn run(args: &Args, global: &Global) -> Result<Option<Run>, Failure> {
+pub(super) fn run(
+    args: &Args,
+    judgements: &Judgements,
+    global: &Global,
+) -> Result<Option<Run>, Failure> {
     let Some(queries) = &args.workload else { return Ok(None) };
     let workload = workload::load(queries)?;
+    let load = |directory| args.runtime.cross_encoder(directory, global);
+    let reranker = args.rerank_model.as_deref().map(load).transpose()?;
     let directory = std::env::temp_dir().join(format!("prospect-evaluate-{}", std::process::id()));
-    let collection = collection(args, &directory);
+    let collection = collection(args, &Place::below(&directory, reranker.is_some()));
     let run = collection.and_then(|collection| {
         let pages = collection.pages;
         say(global, &format!("{pages} pages, BM25 with k1 {} and b {}", args.k1, args.b));
-        search(args, &collection, &workload)
+        let queries = judged(&workload, judgements, &collection);
+        Search { args, collection, queries, reranker }.run(global)
     });
     // What is left of the index is of no use to anyone, whether or not the search went well.
     let _ = std::fs::remove_dir_all(&directory);
@@ -48,53 +57,95 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<Option<Run>, Failure> 
     Ok(Some(run))
 }
 
-fn collection(args: &Args, directory: &Path) -> Result<Collection, Failure> {
+fn collection(args: &Args, place: &Place) -> Result<Collection, Failure> {
     if let Some(store) = &args.store {
-        return Ok(load::from_store(store, directory, Outside::Drop)?);
+        return Ok(load::from_store(store, place, Outside::Drop)?);
     }
     let options = SourceOptions::default();
-    Ok(load::from_corpus(&args.corpus, &options, directory, Outside::Drop, |_, _| {})?.0)
+    Ok(load::from_corpus(&args.corpus, &options, place, Outside::Drop, |_, _| {})?.0)
 }
 
-/// The first results of every query over all pages.
-fn search(
-    args: &Args,
+/// All queries, with what is judged of them.
+fn judged(
+    workload: &Workload,
+    judgements: &Judgements,
     collection: &Collection,
-    workload: &workload::Workload,
-) -> Result<Run, Failure> {
-    let queries: Vec<JudgedQuery> = workload
-        .queries
-        .iter()
-        .map(|query| JudgedQuery {
-            query: query.clone(),
-            judged: JudgedPages::default(),
-            reranked: Vec::new(),
-        })
-        .collect();
-    let url_order = collection.by_document(&collection.url_order, NONE);
-    let evaluation = CrawlEvaluation {
-        text: &collection.text,
-        bm25: Bm25 { k1: args.k1, b: args.b },
-        url_order: &url_order,
-        queries: &queries,
+) -> Vec<JudgedQuery> {
+    let of_query = |query: &Query| {
+        let grades = judgements.queries.get(&query.qid).into_iter().flat_map(OfQuery::grades);
+        let pages = grades.filter_map(|(url, grade)| Some((collection.page(url)?, grade)));
+        JudgedQuery { query: query.clone(), judged: JudgedPages::new(pages.collect()) }
     };
-    let all: Vec<u32> = (0..collection.pages).collect();
-    let position = collection.by_document(&all, NONE);
-    let crawl = Crawl { position: &position, checkpoints: &[collection.pages] };
-    let rankings = evaluation.rankings(crawl, DEPTH as usize)?;
-    let mut lists = BTreeMap::new();
-    for (query, checkpoints) in workload.queries.iter().zip(rankings) {
-        let ranked = checkpoints.into_iter().next().unwrap_or_default();
-        if ranked.is_empty() {
-            continue;
+    workload.queries.iter().map(of_query).collect()
+}
+
+/// A search over all pages.
+struct Search<'a> {
+    args: &'a Args,
+    collection: Collection,
+    queries: Vec<JudgedQuery>,
+    reranker: Option<CrossEncoder>,
+}
+
+impl Search<'_> {
+    /// The first results of every query.
+    fn run(&self, global: &Global) -> Result<Run, Failure> {
+        let collection = &self.collection;
+        let url_order = collection.by_document(&collection.url_order, NONE);
+        let evaluation = CrawlEvaluation {
+            text: &collection.text,
+            bm25: Bm25 { k1: self.args.k1, b: self.args.b },
+            url_order: &url_order,
+            queries: &self.queries,
+            reranker: &PairScores::default(),
+        };
+        let all: Vec<u32> = (0..collection.pages).collect();
+        let position = collection.by_document(&all, NONE);
+        let crawl = Crawl { position: &position, checkpoints: &[collection.pages] };
+        let scores = self.scores(&evaluation, crawl, global)?;
+        let evaluation = CrawlEvaluation { reranker: &scores, ..evaluation };
+        let rankings = evaluation.rankings(crawl, DEPTH as usize)?;
+        let mut lists = BTreeMap::new();
+        for (judged, checkpoints) in self.queries.iter().zip(rankings) {
+            let ranked = checkpoints.into_iter().next().unwrap_or_default();
+            if ranked.is_empty() {
+                continue;
+            }
+            let scores = run::falling_scores(ranked.iter().map(|(_, score)| *score));
+            let url = |page: u32| collection.urls.url(UrlId(page)).to_owned();
+            let results = ranked.iter().zip(scores);
+            let results = results.map(|(&(page, _), score)| Scored { docid: url(page), score });
+            lists.insert(judged.query.qid.clone(), results.collect());
         }
-        let scores = run::falling_scores(ranked.iter().map(|(_, score)| *score));
-        let url = |page: u32| collection.urls.url(UrlId(page)).to_owned();
-        let results = ranked.iter().zip(scores);
-        let results = results.map(|(&(page, _), score)| Scored { docid: url(page), score });
-        lists.insert(query.qid.clone(), results.collect());
+        Ok(Run { tag: self.tag(), queries: lists })
     }
-    Ok(Run { tag: TAG.to_owned(), queries: lists })
+
+    /// What the cross-encoder says, if there is one; of queries that are neither judged nor written
+    /// it is not asked.
+    fn scores(
+        &self,
+        evaluation: &CrawlEvaluation<'_>,
+        crawl: Crawl<'_>,
+        global: &Global,
+    ) -> Result<PairScores, Failure> {
+        let (Some(reranker), Some(texts)) = (&self.reranker, &self.collection.texts) else {
+            return Ok(PairScores::default());
+        };
+        let is_written = self.args.write_run.is_some();
+        let lists = if is_written { Lists::All } else { Lists::WithRelevant };
+        let mut candidates = Candidates::default();
+        evaluation.candidates(&[crawl], lists, &mut candidates)?;
+        reranker.score(None, global, |model, progress| {
+            score(model, texts, &self.queries, &candidates, progress)
+        })
+    }
+
+    /// Name of the system in its run, without white space.
+    fn tag(&self) -> String {
+        let Some(reranker) = &self.reranker else { return TAG.to_owned() };
+        let name = reranker.described().name;
+        format!("{TAG}>>{}", name.split_whitespace().collect::<Vec<_>>().join("-"))
+    }
 }
 
 fn rerank(run: &mut Run, external: &Run) {

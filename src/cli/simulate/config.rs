@@ -48,6 +48,11 @@ pub(super) struct Config {
     #[arg(long, value_name = "FILE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rerank: Option<String>,
+    /// A cross-encoder that orders the first 100 results of each query anew: a directory with a model
+    /// of kind `sequence-pair`.
+    #[arg(long, value_name = "DIR", conflicts_with = "rerank")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rerank_model: Option<String>,
     /// Policies, or `all`; with options such as `hybrid+needy=0.1`. See `prospect policies`.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     #[serde(deserialize_with = "list", skip_serializing_if = "Vec::is_empty")]
@@ -237,8 +242,9 @@ fn rooted(mut config: Config, file: &Path) -> Config {
     if let Some(crawled) = config.crawled.as_mut().filter(|crawled| !is_rule(crawled)) {
         join(crawled);
     }
-    let Config { store, workload, eval_workload, qrels, quality, rerank, .. } = &mut config;
-    for path in [store, workload, eval_workload, qrels, rerank] {
+    let Config { store, workload, eval_workload, qrels, quality, rerank, rerank_model, .. } =
+        &mut config;
+    for path in [store, workload, eval_workload, qrels, rerank, rerank_model] {
         path.iter_mut().for_each(join);
     }
     quality.iter_mut().filter(|given| *given != CARRIED).for_each(join);
@@ -251,12 +257,14 @@ pub(super) fn is_rule(given: &str) -> bool {
 }
 
 /// Settings of which one takes the place of another.
-const INSTEAD: [(&str, &str); 5] = [
+const INSTEAD: [(&str, &str); 7] = [
     ("corpus", "store"),
     ("store", "corpus"),
     ("seeds", "crawled"),
     ("seeds", "promote"),
     ("crawled", "seeds"),
+    ("rerank", "rerank-model"),
+    ("rerank-model", "rerank"),
 ];
 
 /// Settings of `flags` where they are given, else of the file.

@@ -11,13 +11,19 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::config::{CARRIED, Config};
 use super::settings;
 use crate::cli::output::Failure;
-use crate::results::{InputFile, Provenance, Summary};
+use crate::evaluate::run::RERANK_DEPTH;
+use crate::results::{InputFile, Provenance, Reranker, Summary};
+use crate::simulate::load::Place;
 use crate::simulate::settings::Settings;
 
 /// Where work in progress is kept, below the output.
 pub(super) const WORK: &str = "work";
+/// Scores of a cross-encoder there, where no other place is asked for.
+pub(super) const SCORES: &str = "scores";
 /// What of it is built anew whenever an experiment goes on.
-const BUILT_ANEW: [&str; 2] = ["strings", "text"];
+const BUILT_ANEW: [&str; 3] = ["strings", Place::NAMES[0], Place::NAMES[1]];
+/// What a run is for that orders results anew.
+const RERANK: &str = "rerank";
 /// The file that ends an experiment.
 pub(super) const SUMMARY: &str = "summary.json";
 /// The file that begins an experiment: from then on the folder is its own.
@@ -80,11 +86,14 @@ fn has_crawls(storage: &Storage) -> Result<bool, Failure> {
 
 /// Names of what two experiments do not share.
 fn differences(a: &Provenance, b: &Provenance) -> String {
+    let (own, other) = (&a.config, &b.config);
     let mut names = BTreeSet::new();
     if a.version != b.version {
         names.insert("version");
     }
-    let (own, other) = (&a.config, &b.config);
+    if a.reranker != b.reranker && own.get(RERANK) == other.get(RERANK) {
+        names.insert("rerank-model");
+    }
     let keys = |of: &'_ serde_json::Value| {
         of.as_object().map(|table| table.keys().cloned().collect::<Vec<_>>()).unwrap_or_default()
     };
@@ -103,8 +112,14 @@ pub(super) fn provenance(
     config: &Config,
     settings: &Settings,
     inputs: Vec<InputFile>,
+    model: Option<Reranker>,
 ) -> Result<Provenance, Failure> {
     let json = settings::as_json(config, settings);
+    let run = inputs.iter().find(|input| input.role == RERANK).map(|input| Reranker {
+        name: input.name.clone(),
+        fingerprint: input.xxh3.clone(),
+        depth: RERANK_DEPTH,
+    });
     Ok(Provenance {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         config_hash: format!("{:016x}", xxh3_64(&serde_json::to_vec(&json)?)),
@@ -114,6 +129,7 @@ pub(super) fn provenance(
         k1: settings.plan.bm25.k1,
         b: settings.plan.bm25.b,
         k: settings.plan.k,
+        reranker: model.or(run),
     })
 }
 
@@ -130,7 +146,7 @@ pub(super) fn input_files(
         one("eval-workload", &config.eval_workload),
         one("qrels", &config.qrels),
         one("quality", &config.quality).filter(|(_, path)| path != CARRIED),
-        one("rerank", &config.rerank),
+        one(RERANK, &config.rerank),
     ];
     let store = config.store.iter().map(|store| ("store", format!("{store}/MANIFEST.json")));
     let all = corpus.chain(store).chain(others.into_iter().flatten());

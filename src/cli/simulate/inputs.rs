@@ -7,29 +7,31 @@ use super::config;
 use super::identity::WORK;
 use super::{Experiment, Queries};
 use crate::cli::output::{Failure, Progress, say};
+use crate::evaluate::rerank::PairScores;
 use crate::evaluate::run as runs;
 use crate::ingest::SourceOptions;
 use crate::simulate::collection::Collection;
 use crate::simulate::crawl::Start;
 use crate::simulate::experiment::Course;
 use crate::simulate::judgements::Judged;
-use crate::simulate::{load, quality};
+use crate::simulate::load::{self, Place};
+use crate::simulate::quality;
 use crate::workload::{self, Workload, open_text, qrels};
 
 impl Experiment<'_> {
     /// Reads the pages.
     pub(super) fn collection(&self) -> Result<Collection, Failure> {
-        let directory = self.storage.path(&format!("{WORK}/text"));
+        let place = Place::below(&self.storage.path(WORK), self.reranker.is_some());
         let outside = self.settings.outside;
         if let Some(store) = &self.config.store {
-            return Ok(load::from_store(Path::new(store), &directory, outside)?);
+            return Ok(load::from_store(Path::new(store), &place, outside)?);
         }
         let options =
             SourceOptions { base_url: self.config.base_url.clone(), ..SourceOptions::default() };
         let paths = config::paths(&self.config.corpus);
         let mut bar = Progress::new(self.global, "reading", None);
         let (collection, skipped) =
-            load::from_corpus(&paths, &options, &directory, outside, |read, _| {
+            load::from_corpus(&paths, &options, &place, outside, |read, _| {
                 bar.at(read, &format!("{} MB", read >> 20));
             })?;
         bar.done();
@@ -62,7 +64,7 @@ impl Experiment<'_> {
             Some(path) => qrels::load(Path::new(path))?,
             None => Vec::new(),
         };
-        let mut judged = Judged::new(collection, &evaluation, &judgements);
+        let judged = Judged::new(collection, &evaluation, &judgements);
         if self.config.qrels.is_some() {
             let line = format!(
                 "{} of {} queries have a relevant page; {} judgements outside the collection, {} of other queries",
@@ -78,11 +80,14 @@ impl Experiment<'_> {
             let hint = "qids and URLs of judgements, queries and pages must be the same";
             return Err(Failure::input(error, hint));
         }
+        let mut external = PairScores::default();
         if let Some(path) = &self.config.rerank {
-            let (queries, results) = judged.rerank(collection, &runs::load(Path::new(path))?);
+            let queries;
+            (external, queries) = judged.scores_of(collection, &runs::load(Path::new(path))?);
+            let results = external.pairs();
             say(self.global, &format!("{path}: orders {results} results of {queries} queries"));
         }
-        Ok(Queries { planning: given.for_planning(), evaluation, judged })
+        Ok(Queries { planning: given.for_planning(), evaluation, judged, external })
     }
 
     pub(super) fn quality(&self, collection: &Collection) -> Result<Option<Vec<f64>>, Failure> {

@@ -3,18 +3,23 @@
 mod config;
 mod identity;
 mod inputs;
+mod prepare;
 mod progress;
 mod settings;
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use prospect_index::storage::Storage;
 
 use self::config::Config;
-use self::identity::{SUMMARY, WORK};
+use self::identity::{SCORES, SUMMARY, WORK};
+use self::prepare::{Prepared, Rerankers};
 use super::Global;
+use super::model::{CrossEncoder, RuntimeOptions};
 use super::output::{self, Failure, say};
+use crate::evaluate::rerank::PairScores;
 use crate::policy::PolicyChoice;
 use crate::report::terminal;
 use crate::results::{CollectionFigures, Provenance, SCHEMA, Summary};
@@ -24,7 +29,7 @@ use crate::simulate::limited_sketches;
 use crate::simulate::measure::{self, Kind, Measure};
 use crate::simulate::settings::Settings;
 use crate::simulate::summary::{Findings, SummaryMetric};
-use crate::simulate::{artefacts, truth};
+use crate::simulate::{artefacts, rerank, truth};
 use crate::workload::{Workload, open_text};
 
 /// Arguments of `prospect simulate`.
@@ -38,6 +43,8 @@ pub(super) struct Args {
     out: PathBuf,
     #[command(flatten)]
     config: Config,
+    #[command(flatten)]
+    runtime: RuntimeOptions,
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
@@ -46,10 +53,11 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         None => vec![(String::new(), Config::default())],
     };
     // All are checked before the first begins, which may take hours.
-    let prepared: Vec<Prepared> = experiments
-        .into_iter()
-        .map(|(name, file)| prepare(name, config::over(&args.config, &file)?))
-        .collect::<Result<_, _>>()?;
+    let mut rerankers = Rerankers::new(&args.runtime, global);
+    let mut prepare =
+        |(name, file)| Prepared::new(name, config::over(&args.config, &file)?, &mut rerankers);
+    let prepared: Vec<Prepared> =
+        experiments.into_iter().map(&mut prepare).collect::<Result<_, _>>()?;
     let mut summaries = Vec::new();
     for experiment in prepared {
         let name = &experiment.name;
@@ -75,33 +83,17 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     Ok(())
 }
 
-/// An experiment whose settings fit and whose files are there.
-struct Prepared {
-    name: String,
-    config: Config,
-    settings: Settings,
-    provenance: Provenance,
-}
-
-fn prepare(name: String, config: Config) -> Result<Prepared, Failure> {
-    let (settings, start_files) = settings::settings(&config)?;
-    let inputs = identity::input_files(&config, &start_files)?;
-    let provenance = identity::provenance(&config, &settings, inputs)?;
-    Ok(Prepared { name, config, settings, provenance })
-}
-
 /// One experiment, from its settings to its files.
 fn one(experiment: Prepared, out: &Path, global: &Global) -> Result<Summary, Failure> {
-    let Prepared { config, settings, provenance, .. } = experiment;
+    let Prepared { config, settings, provenance, reranker, .. } = experiment;
     let storage = Storage::create(out, None)?;
     let hash = identity::hash(&provenance)?;
     if let Some(summary) = identity::claim(&storage, out, &provenance)? {
         say(global, &format!("{}: this experiment is complete", out.display()));
         return Ok(summary);
     }
-    let summary =
-        Experiment { config: &config, settings, provenance, storage, hash, global }.carry_out()?;
-    Ok(summary)
+    let config = &config;
+    Experiment { config, settings, provenance, reranker, storage, hash, global }.carry_out()
 }
 
 /// An experiment that is not complete.
@@ -109,6 +101,7 @@ struct Experiment<'a> {
     config: &'a Config,
     settings: Settings,
     provenance: Provenance,
+    reranker: Option<Rc<CrossEncoder>>,
     storage: Storage,
     hash: u64,
     global: &'a Global,
@@ -119,6 +112,8 @@ struct Queries {
     planning: Workload,
     evaluation: Workload,
     judged: Judged,
+    /// What another system says of results.
+    external: PairScores,
 }
 
 impl Experiment<'_> {
@@ -167,14 +162,23 @@ impl Experiment<'_> {
         fetchable: u32,
     ) -> Result<Summary, Failure> {
         let judged = &queries.judged.queries;
-        let measure = Measure {
+        let scored;
+        let mut measure = Measure {
             collection: inputs.collection,
             judged,
+            reranker: &queries.external,
             kinds,
             settings: &self.settings,
             storage: &self.storage,
             experiment: self.hash,
         };
+        if let (Some(reranker), Some(texts)) = (&self.reranker, &inputs.collection.texts) {
+            let cache = self.storage.path(&format!("{WORK}/{SCORES}"));
+            scored = reranker.score(Some(cache), self.global, |model, progress| {
+                rerank::scores(&measure, crawls, model, texts, progress)
+            })?;
+            measure.reranker = &scored;
+        }
         let measured = measure.all(crawls, &|done| {
             if done > 0 {
                 say(self.global, &format!("evaluated {done} crawls"));

@@ -95,6 +95,16 @@ fn refuse_contradictions(config: &Config) -> Result<(), Failure> {
             "give them with --qrels FILE",
         ),
         (
+            config.rerank_model.is_some() && config.qrels.is_none(),
+            "rerank-model changes what judgements measure, and there are none",
+            "give them with --qrels FILE",
+        ),
+        (
+            config.rerank.is_some() && config.rerank_model.is_some(),
+            "rerank and rerank-model both order the first results",
+            "give one of them",
+        ),
+        (
             config.runs.as_deref().is_some_and(|runs| runs != "none") && config.qrels.is_none(),
             "runs are written for judged queries, and there are none",
             "give judgements with --qrels FILE",
@@ -147,6 +157,7 @@ pub(super) fn as_json(config: &Config, settings: &Settings) -> serde_json::Value
         "qrels": file(&config.qrels),
         "quality": file(&config.quality),
         "rerank": file(&config.rerank),
+        "rerank-model": file(&config.rerank_model),
         "policy": labels,
         "seeds": config.seeds.iter().map(bare).collect::<Vec<_>>(),
         "seed-sets": settings.sets,

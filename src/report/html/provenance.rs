@@ -11,7 +11,11 @@ pub(super) fn provenance(summary: &Summary) -> Result<String, serde_json::Error>
     let mut out = String::from("<table class=\"facts\">\n");
     let checkpoints: Vec<String> =
         summary.checkpoints.iter().map(|&pages| thousands(pages.into())).collect();
-    for (name, value) in [
+    let rankings = glossary::rankings(made).map(|rankings| {
+        let fingerprint = made.reranker.as_ref().map_or("", |reranker| &reranker.fingerprint);
+        ("rankings", format!("{} <code>{}</code>", isolated(&rankings), escape(fingerprint)))
+    });
+    let facts = [
         ("Prospect", escape(&made.version)),
         ("configuration", format!("<code>{}</code>", escape(&made.config_hash))),
         ("seed", made.seed.to_string()),
@@ -19,7 +23,8 @@ pub(super) fn provenance(summary: &Summary) -> Result<String, serde_json::Error>
         ("length of result lists", made.k.to_string()),
         ("level of significance", summary.significance.to_string()),
         ("checkpoints, pages fetched", checkpoints.join(" · ")),
-    ] {
+    ];
+    for (name, value) in facts.into_iter().chain(rankings) {
         out += &format!("<tr><th scope=\"row\">{name}</th><td>{value}</td></tr>\n");
     }
     out += "</table>\n";
