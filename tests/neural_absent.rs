@@ -22,3 +22,19 @@ fn models_are_refused_with_the_way_out_and_the_baseline_scores() {
     let store = bench.store();
     done(&bench.plan_arguments(&store, &["--budget", "5", "--quality-model", "text-length"]));
 }
+
+#[test]
+fn a_cross_encoder_is_refused_too_and_a_run_reranks() {
+    let bench = Bench::with_store();
+    let first = bench.path("first.jsonl");
+    let page = common::address(0);
+    let qrels = bench.write("qrels", format!("q00 0 {page} 1\n"));
+    let run = bench.write("run", format!("q00 Q0 {page} 1 9 other\n"));
+    let queries = bench.path("queries.tsv");
+    let evaluate = ["evaluate", "--corpus", &first, "--workload", &queries, "--qrels", &qrels];
+    let model = [&evaluate[..], &["--rerank-model", &bench.path("store")]].concat();
+    let said = prospect(&model).stderr;
+    assert!(said.contains("built without neural models") && said.contains("--rerank RUN"), "{said}");
+    let reranked = done(&[&evaluate[..], &["--rerank", &run]].concat());
+    assert!(reranked.stdout.contains("1.0000"), "{}", reranked.stdout);
+}
