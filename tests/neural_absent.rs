@@ -30,11 +30,14 @@ fn a_cross_encoder_is_refused_too_and_a_run_reranks() {
     let page = common::address(0);
     let qrels = bench.write("qrels", format!("q00 0 {page} 1\n"));
     let run = bench.write("run", format!("q00 Q0 {page} 1 9 other\n"));
-    let queries = bench.path("queries.tsv");
+    let (queries, store) = (bench.path("queries.tsv"), bench.path("store"));
     let evaluate = ["evaluate", "--corpus", &first, "--workload", &queries, "--qrels", &qrels];
-    let model = [&evaluate[..], &["--rerank-model", &bench.path("store")]].concat();
+    let model = [&evaluate[..], &["--rerank-model", &store]].concat();
     let said = prospect(&model).stderr;
-    assert!(said.contains("built without neural models") && said.contains("--rerank RUN"), "{said}");
+    assert!(
+        said.contains("built without neural models") && said.contains("--rerank RUN"),
+        "{said}"
+    );
     let reranked = done(&[&evaluate[..], &["--rerank", &run]].concat());
     assert!(reranked.stdout.contains("1.0000"), "{}", reranked.stdout);
 }
