@@ -12,7 +12,7 @@ use super::Global;
 use super::output::{self, Failure, shown};
 use crate::cycle::planner::{self, Plan, PlanSettings};
 use crate::cycle::{CycleError, OpenStore, reasons, records};
-use crate::estimate::blend::{Blend, PART_NAMES, PARTS};
+use crate::estimate::blend::{self, Blend, PART_NAMES, PARTS};
 use crate::estimate::frontier::UrlEstimate;
 use crate::plan::export::QueryReason;
 use crate::plan::position;
@@ -91,13 +91,17 @@ impl View<'_> {
             "frontier_rank": at.map(|at| at + 1),
             "frontier": plan.batch.ranking.len(),
             "estimate": estimate.map(|e| e.estimate),
-            "query_impact": estimate.map(|e| e.query_impact),
-            "importance_impact": estimate.map(|e| e.importance_impact),
-            "quality_impact": estimate.map(|e| e.quality_impact),
+            "query_impact": estimate.map(|e| e.parts[blend::QUERY]),
+            "locality_impact": estimate.map(|e| e.parts[blend::LOCALITY]),
+            "page_impact": estimate.map(|e| e.parts[blend::PAGE]),
+            "importance_impact": estimate.map(|e| e.parts[blend::IMPORTANCE]),
+            "quality_impact": estimate.map(|e| e.parts[blend::QUALITY]),
             "quality": estimate.and_then(|e| e.quality),
-            "query_weight": plan.estimates.blend.weights[0],
-            "importance_weight": plan.estimates.blend.weights[1],
-            "quality_weight": plan.estimates.blend.weights[2],
+            "query_weight": plan.estimates.blend.weights[blend::QUERY],
+            "locality_weight": plan.estimates.blend.weights[blend::LOCALITY],
+            "page_weight": plan.estimates.blend.weights[blend::PAGE],
+            "importance_weight": plan.estimates.blend.weights[blend::IMPORTANCE],
+            "quality_weight": plan.estimates.blend.weights[blend::QUALITY],
             "blend_outcomes": plan.estimates.blend.outcomes,
             "inlinks": open.known.links.inlinks(self.id, u32::MAX),
             "held_back_by": held_back.map(|(_, cap)| *cap),
@@ -143,9 +147,11 @@ fn parts_text(estimate: &UrlEstimate, blend: &Blend) -> String {
         None => "no quality known".to_owned(),
     };
     let mut text = format!("  estimate {:.4} in impact units:\n", estimate.estimate);
-    let evidence = [String::new(), format!("{} in-links", estimate.inlinks), quality];
+    let mut evidence: [String; PARTS] = Default::default();
+    evidence[blend::IMPORTANCE] = format!("{} in-links", estimate.inlinks);
+    evidence[blend::QUALITY] = quality;
     for at in 0..PARTS {
-        let (weight, part) = (blend.weights[at], estimate.parts()[at]);
+        let (weight, part) = (blend.weights[at], estimate.parts[at]);
         let evidence = match evidence[at].as_str() {
             "" => String::new(),
             evidence => format!("  ({evidence})"),

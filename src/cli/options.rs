@@ -6,6 +6,7 @@ use prospect_index::limits;
 
 use super::Failure;
 use crate::cycle::planner::PlanSettings;
+use crate::estimate::blend::{self, START};
 use crate::estimate::frontier::{EstimateSettings, ImpactReading, Importance};
 use crate::estimate::pairs::MatchRule;
 use crate::plan::SelectionSettings;
@@ -93,13 +94,19 @@ pub(super) struct PlanOptions {
     #[arg(long, value_enum, default_value = "inlinks")]
     importance: ImportanceArg,
     /// Weight of the query-based impact, as a start.
-    #[arg(long, value_name = "W", default_value_t = 0.9, allow_negative_numbers = true)]
+    #[arg(long, value_name = "W", default_value_t = START[blend::QUERY], allow_negative_numbers = true)]
     query_weight: f64,
+    /// Weight of the impact on queries whose best pages link to it, as a start.
+    #[arg(long, value_name = "W", default_value_t = START[blend::LOCALITY], allow_negative_numbers = true)]
+    locality_weight: f64,
+    /// Weight of the impact that the page model expects, as a start.
+    #[arg(long, value_name = "W", default_value_t = START[blend::PAGE], allow_negative_numbers = true)]
+    page_weight: f64,
     /// Weight of the impact expected from importance, as a start.
-    #[arg(long, value_name = "W", default_value_t = 0.05, allow_negative_numbers = true)]
+    #[arg(long, value_name = "W", default_value_t = START[blend::IMPORTANCE], allow_negative_numbers = true)]
     importance_weight: f64,
     /// Weight of the impact expected from quality, as a start.
-    #[arg(long, value_name = "W", default_value_t = 0.05, allow_negative_numbers = true)]
+    #[arg(long, value_name = "W", default_value_t = START[blend::QUALITY], allow_negative_numbers = true)]
     quality_weight: f64,
     /// Whether the weights are fitted on past picks or stay as given.
     #[arg(long, value_enum, default_value = "fitted")]
@@ -136,6 +143,8 @@ impl PlanOptions {
             },
             weights: [
                 weight("--query-weight", self.query_weight)?,
+                weight("--locality-weight", self.locality_weight)?,
+                weight("--page-weight", self.page_weight)?,
                 weight("--importance-weight", self.importance_weight)?,
                 weight("--quality-weight", self.quality_weight)?,
             ],

@@ -235,19 +235,17 @@ fn commit(
 ) -> Result<(), CycleError> {
     let ids = |count: usize| Column::Text(vec![plan.to_owned(); count]);
     let numbers = |of: fn(&Row) -> f64| Column::F64(rows.iter().map(of).collect());
-    let outcomes = [
+    let mut outcomes = vec![
         ids(rows.len()),
         Column::U32(rows.iter().map(|row| row.url.0).collect()),
         Column::U32(rows.iter().map(|row| u32::from(row.planned)).collect()),
         Column::Text(rows.iter().map(|row| row.state.to_owned()).collect()),
         Column::U32(rows.iter().map(|row| u32::from(row.explored)).collect()),
         numbers(|row| row.propensity),
-        numbers(|row| row.parts[0]),
-        numbers(|row| row.parts[1]),
-        numbers(|row| row.parts[2]),
-        numbers(|row| row.predicted),
-        numbers(|row| row.realised),
     ];
+    let parts = |part: usize| Column::F64(rows.iter().map(|row| row.parts[part]).collect());
+    outcomes.extend((0..PARTS).map(parts));
+    outcomes.extend([numbers(|row| row.predicted), numbers(|row| row.realised)]);
     let pair_outcomes = [
         ids(pairs.len()),
         Column::U32(pairs.iter().map(|row| row.pair.url.0).collect()),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::records::{self, PLAN_PAIRS, PLANS, WORKLOADS};
 use super::{CycleError, EPOCH_GROWTH, OpenStore, served_cache};
+use crate::estimate::blend::PARTS;
 use crate::estimate::frontier::{
     EstimateInput, EstimateSettings, FrontierEstimates, PairEstimate, estimate,
 };
@@ -255,17 +256,19 @@ fn pick_columns(plan: &Plan) -> Vec<Column> {
     let picks = &plan.batch.picks;
     let numbers = |of: fn(&crate::plan::Pick) -> f64| Column::F64(picks.iter().map(of).collect());
     let ids = |of: fn(&crate::plan::Pick) -> u32| Column::U32(picks.iter().map(of).collect());
-    vec![
+    let mut columns = vec![
         Column::Text(vec![plan.id.clone(); picks.len()]),
         ids(|pick| pick.estimate.url.0),
         ids(|pick| pick.frontier_rank),
         ids(|pick| u32::from(pick.explored)),
         numbers(|pick| pick.propensity),
-        numbers(|pick| pick.estimate.query_impact),
-        numbers(|pick| pick.estimate.importance_impact),
-        numbers(|pick| pick.estimate.quality_impact),
-        numbers(|pick| pick.estimate.estimate),
-    ]
+    ];
+    for part in 0..PARTS {
+        let values = picks.iter().map(|pick| pick.estimate.parts[part]).collect();
+        columns.push(Column::F64(values));
+    }
+    columns.push(numbers(|pick| pick.estimate.estimate));
+    columns
 }
 
 fn pair_columns(plan: &Plan) -> Vec<Column> {

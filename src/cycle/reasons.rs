@@ -8,6 +8,7 @@ use prospect_index::page_store::Known;
 use prospect_index::words::url_text;
 
 use super::planner::{Plan, PlanSettings};
+use crate::estimate::blend;
 use crate::plan::Pick;
 use crate::plan::export::{Evidence, PlannedUrl, QueryReason};
 
@@ -38,9 +39,11 @@ fn planned_url(
         rank,
         url: known.urls.spelling(estimate.url).to_owned(),
         estimate: estimate.estimate,
-        query_impact: estimate.query_impact,
-        importance_impact: estimate.importance_impact,
-        quality_impact: estimate.quality_impact,
+        query_impact: estimate.parts[blend::QUERY],
+        locality_impact: estimate.parts[blend::LOCALITY],
+        page_impact: estimate.parts[blend::PAGE],
+        importance_impact: estimate.parts[blend::IMPORTANCE],
+        quality_impact: estimate.parts[blend::QUALITY],
         quality: estimate.quality,
         inlinks: estimate.inlinks,
         frontier_rank: pick.frontier_rank,

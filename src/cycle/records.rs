@@ -22,6 +22,8 @@ pub const PLANS: Schema = Schema {
         ("explored", U32),
         ("propensity", F64),
         ("query_impact", F64),
+        ("locality_impact", F64),
+        ("page_impact", F64),
         ("importance_impact", F64),
         ("quality_impact", F64),
         ("estimate", F64),
@@ -57,6 +59,8 @@ pub const OUTCOMES: Schema = Schema {
         ("explored", U32),
         ("propensity", F64),
         ("query_impact", F64),
+        ("locality_impact", F64),
+        ("page_impact", F64),
         ("importance_impact", F64),
         ("quality_impact", F64),
         ("predicted_impact", F64),
@@ -158,8 +162,8 @@ pub fn picks(store: &Store, plan: &str) -> Result<Vec<StoredPick>, StoreError> {
             url: UrlId(id(&columns[1], row)),
             explored: id(&columns[3], row) == 1,
             propensity: number(&columns[4], row),
-            parts: [5, 6, 7].map(|column| number(&columns[column], row)),
-            estimate: number(&columns[8], row),
+            parts: std::array::from_fn(|part| number(&columns[5 + part], row)),
+            estimate: number(&columns[5 + PARTS], row),
         });
     })?;
     Ok(picks)
@@ -224,8 +228,9 @@ pub fn pick_outcomes(store: &Store) -> Result<Vec<PickOutcome>, StoreError> {
         };
         for row in 0..rows {
             if id(&columns[2], row) == 1 && text(&columns[3], row) == "fetched" {
-                let parts = [6, 7, 8].map(|column| number(&columns[column], row));
-                outcomes.push(PickOutcome { parts, realised: number(&columns[10], row) });
+                let parts = std::array::from_fn(|part| number(&columns[6 + part], row));
+                let realised = number(&columns[7 + PARTS], row);
+                outcomes.push(PickOutcome { parts, realised });
             }
         }
     })?;

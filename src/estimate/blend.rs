@@ -9,10 +9,22 @@
 
 use serde::Serialize;
 
-/// Parts of an estimate: query impact, impact expected from importance, and from quality.
-pub const PARTS: usize = 3;
+/// Parts of an estimate.
+pub const PARTS: usize = 5;
 /// Names of the parts, in order.
-pub const PART_NAMES: [&str; PARTS] = ["query", "importance", "quality"];
+pub const PART_NAMES: [&str; PARTS] = ["query", "locality", "page", "importance", "quality"];
+/// Impact on the queries that the URL or its anchors match.
+pub const QUERY: usize = 0;
+/// Impact on other queries, whose best pages link to it.
+pub const LOCALITY: usize = 1;
+/// Impact that a model of pages expects, whatever is asked.
+pub const PAGE: usize = 2;
+/// Impact expected from importance alone.
+pub const IMPORTANCE: usize = 3;
+/// Impact expected from quality alone.
+pub const QUALITY: usize = 4;
+/// Where weights start.
+pub const START: [f64; PARTS] = [0.9, 0.05, 0.05, 0.05, 0.05];
 /// Outcomes that the start is worth.
 pub const PRIOR_PICKS: f64 = 200.0;
 
@@ -70,13 +82,13 @@ impl Blend {
 
     /// The blended estimate.
     pub fn of(&self, parts: [f64; PARTS]) -> f64 {
-        // Not a sum by iterator: the order of the sum is part of the result.
-        self.weights[0] * parts[0] + self.weights[1] * parts[1] + self.weights[2] * parts[2]
+        // The order of the sum is part of the result.
+        (0..PARTS).fold(0.0, |sum, at| sum + self.weights[at] * parts[at])
     }
 }
 
 /// The weights of least `w'Lw - 2 w'r` with no weight below 0: of all choices which parts may be
-/// positive, the best that is feasible. With three parts there are eight.
+/// positive, the best that is feasible. With five parts there are 32.
 fn not_negative(left: &[[f64; PARTS]; PARTS], right: &[f64; PARTS]) -> [f64; PARTS] {
     let mut best = ([0.0; PARTS], 0.0);
     for choice in 1..1_u32 << PARTS {
@@ -134,11 +146,10 @@ fn solve(
 mod tests {
     use super::*;
 
-    const START: [f64; PARTS] = [0.9, 0.05, 0.05];
-
     fn outcomes(count: u32, realised: impl Fn([f64; PARTS]) -> f64) -> Vec<PickOutcome> {
         let value = |step: u32, by: u32| f64::from(step.wrapping_mul(by) >> 20 & 255) / 255.0;
-        let of = |step| [1, 2, 3].map(|by| value(step + 1, 2_654_435_761_u32.wrapping_mul(by)));
+        let of =
+            |step| [1, 2, 3, 5, 7].map(|by| value(step + 1, 2_654_435_761_u32.wrapping_mul(by)));
         let outcome = |parts| PickOutcome { parts, realised: realised(parts) };
         (0..count).map(of).map(outcome).collect()
     }
@@ -157,7 +168,7 @@ mod tests {
 
     #[test]
     fn many_outcomes_give_the_weights_that_made_them() {
-        let truth = [0.3, 0.0, 0.6];
+        let truth = [0.3, 0.0, 0.6, 0.2, 0.1];
         let made = |parts: [f64; PARTS]| Blend::fixed(truth).of(parts);
         close(Blend::fit(START, &outcomes(100_000, made)).weights, truth, 0.02);
     }
@@ -169,8 +180,8 @@ mod tests {
         assert_eq!(weights[1], 0.0);
         let mut silent = outcomes(10_000, made);
         for outcome in &mut silent {
-            outcome.parts[2] = 0.0;
+            outcome.parts[QUALITY] = 0.0;
         }
-        assert_eq!(Blend::fit(START, &silent).weights[2], START[2]);
+        assert_eq!(Blend::fit(START, &silent).weights[QUALITY], START[QUALITY]);
     }
 }

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::EstimateError;
-use super::blend::{Blend, PARTS, PickOutcome};
+use super::blend::{self, Blend, PARTS, PickOutcome, START};
 use super::features::{FeatureSource, PAGE_RANK, QUALITY, SITE_MEAN};
 use super::memory::{Memory, Training, scored_parents};
 use super::page_ranks::PageRanks;
@@ -60,21 +60,20 @@ pub struct EstimateSettings {
     pub reading: ImpactReading,
     /// Importance used.
     pub importance: Importance,
-    /// Weights of the parts: query-based impact, impact expected from importance, and from
-    /// quality.
+    /// Weights of the parts.
     pub weights: [f64; PARTS],
     /// Whether the weights are where fitting on past picks starts from, or stay.
     pub fitted: bool,
 }
 
 impl Default for EstimateSettings {
-    /// Starts at 0.9, 0.05 and 0.05.
+    /// Weights start at [`START`].
     fn default() -> Self {
         Self {
             rule: MatchRule::default(),
             reading: ImpactReading::Competing,
             importance: Importance::Inlinks,
-            weights: [0.9, 0.05, 0.05],
+            weights: START,
             fitted: true,
         }
     }
@@ -123,25 +122,14 @@ pub struct PairEstimate {
 pub struct UrlEstimate {
     /// The URL.
     pub url: UrlId,
-    /// Query-based impact.
-    pub query_impact: f64,
-    /// Impact expected from importance.
-    pub importance_impact: f64,
-    /// Impact expected from quality.
-    pub quality_impact: f64,
+    /// Its parts, as in [`blend::PART_NAMES`](super::blend::PART_NAMES).
+    pub parts: [f64; PARTS],
     /// Quality expected of the page, as a log-probability, where any is known.
     pub quality: Option<f64>,
     /// Their blend: what URLs are ranked by.
     pub estimate: f64,
     /// Pages that link to it.
     pub inlinks: u32,
-}
-
-impl UrlEstimate {
-    /// The parts that are blended.
-    pub fn parts(&self) -> [f64; PARTS] {
-        [self.query_impact, self.importance_impact, self.quality_impact]
-    }
 }
 
 /// Estimates of the frontier.
@@ -458,16 +446,13 @@ fn url_estimates(
             let inlinks = known.links.all_inlinks(url);
             let x = importance_x(settings, inlinks, page_rank);
             let quality = expected.get(url.index()).copied().map(f64::from);
-            let mut estimate = UrlEstimate {
-                url,
-                query_impact: query_impact[url.index()],
-                importance_impact: mapped.importance.impact(x),
-                quality_impact: quality.map_or(0.0, |q| mapped.quality.impact(q.exp())),
-                quality,
-                estimate: 0.0,
-                inlinks,
-            };
-            estimate.estimate = mapped.blend.of(estimate.parts());
+            let mut estimate =
+                UrlEstimate { url, parts: [0.0; PARTS], quality, estimate: 0.0, inlinks };
+            estimate.parts[blend::QUERY] = query_impact[url.index()];
+            estimate.parts[blend::IMPORTANCE] = mapped.importance.impact(x);
+            estimate.parts[blend::QUALITY] =
+                quality.map_or(0.0, |quality| mapped.quality.impact(quality.exp()));
+            estimate.estimate = mapped.blend.of(estimate.parts);
             Some(estimate)
         })
         .collect()

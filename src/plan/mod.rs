@@ -160,9 +160,7 @@ mod tests {
             .iter()
             .map(|&(url, estimate)| UrlEstimate {
                 url: urls.insert(url, ""),
-                query_impact: estimate,
-                importance_impact: 0.0,
-                quality_impact: 0.0,
+                parts: [estimate, 0.0, 0.0, 0.0, 0.0],
                 quality: None,
                 estimate,
                 inlinks: 1,

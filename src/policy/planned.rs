@@ -234,7 +234,7 @@ impl<'a> Planned<'a> {
         };
         let choice = choose(&input, &mut self.memory, &settings)?;
         let picks = || choice.batch.picks.iter().map(|pick| &pick.estimate);
-        self.open_picks = picks().map(|estimate| (estimate.url, estimate.parts())).collect();
+        self.open_picks = picks().map(|estimate| (estimate.url, estimate.parts)).collect();
         Ok(picks().map(|estimate| self.ids.page[estimate.url.index()]).collect())
     }
 

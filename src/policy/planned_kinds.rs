@@ -3,6 +3,7 @@
 
 use super::options::{OptionError, Options};
 use crate::cycle::planner::PlanSettings;
+use crate::estimate::blend::{self, PART_NAMES, PARTS};
 use crate::estimate::frontier::{ImpactReading, Importance};
 use crate::estimate::pairs::MatchRule;
 use crate::sketch::need::Needy;
@@ -13,8 +14,10 @@ pub(super) const PLANNED_OPTIONS: &[(&str, &str)] = &[
     ("explore", "share of each batch drawn at random"),
     ("importance", "inlinks or pagerank"),
     ("importance-weight", "weight of the impact expected from importance"),
+    ("locality-weight", "weight of the impact on queries whose best pages link to it"),
     ("match", "idf or count"),
     ("needy", "share of the queries to plan for, the neediest first"),
+    ("page-weight", "weight of the impact that the page model expects"),
     ("per-domain", "most pages of a registrable domain in a batch"),
     ("per-host", "most pages of a host in a batch"),
     ("per-site", "most pages of a site in a batch"),
@@ -23,6 +26,13 @@ pub(super) const PLANNED_OPTIONS: &[(&str, &str)] = &[
     ("reading", "chance, competing or sketch"),
     ("rho", "share of a query's n-grams that a URL must hold"),
 ];
+
+/// Weights of the two parts that the source blends.
+fn published(query: f64, importance: f64) -> [f64; PARTS] {
+    let mut weights = [0.0; PARTS];
+    (weights[blend::QUERY], weights[blend::IMPORTANCE]) = (query, importance);
+    weights
+}
 
 type Settings = Result<PlanSettings, OptionError>;
 
@@ -36,14 +46,14 @@ pub(super) fn hybrid(options: &Options, mut settings: PlanSettings) -> Settings 
     let max_words = settings.estimate.rule.max_words;
     settings.estimate.rule = MatchRule { rho: 1.0, idf_weighted: false, max_words };
     settings.estimate.reading = ImpactReading::Sketch;
-    (settings.estimate.weights, settings.estimate.fitted) = ([0.9, 0.1, 0.0], false);
+    (settings.estimate.weights, settings.estimate.fitted) = (published(0.9, 0.1), false);
     with(options, settings)
 }
 
 /// The hybrid without its query-independent part.
 pub(super) fn query_driven(options: &Options, settings: PlanSettings) -> Settings {
     let mut settings = hybrid(&Options::default(), settings)?;
-    settings.estimate.weights = [1.0, 0.0, 0.0];
+    settings.estimate.weights = published(1.0, 0.0);
     with(options, settings)
 }
 
@@ -51,9 +61,8 @@ fn with(options: &Options, mut settings: PlanSettings) -> Settings {
     let estimate = &mut settings.estimate;
     let set = |place: &mut f64, value: Option<f64>| *place = value.unwrap_or(*place);
     set(&mut estimate.rule.rho, options.number("rho", 0.0, 1.0)?);
-    let names = ["query-weight", "importance-weight", "quality-weight"];
-    for (weight, name) in estimate.weights.iter_mut().zip(names) {
-        set(weight, options.number(name, 0.0, 1e9)?);
+    for (weight, part) in estimate.weights.iter_mut().zip(PART_NAMES) {
+        set(weight, options.number(&format!("{part}-weight"), 0.0, 1e9)?);
     }
     let fitted = options.choice("blend", &[("fitted", true), ("fixed", false)])?;
     estimate.fitted = fitted.unwrap_or(estimate.fitted);

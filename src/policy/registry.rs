@@ -15,6 +15,7 @@ use super::quality_skip::{LOW, QualitySkip};
 use super::site_budget::{SiteBudget, WANDER};
 use super::{Basics, CrawlPolicy, Quality, Truth};
 use crate::cycle::planner::PlanSettings;
+use crate::estimate::blend::QUALITY;
 use crate::estimate::frontier::EstimateSettings;
 
 /// One policy.
@@ -347,7 +348,7 @@ impl PolicyChoice {
                 let web = from.web.ok_or_else(|| missing("a workload"))?;
                 let settings = of(&self.options, settings)?;
                 let EstimateSettings { weights, fitted, .. } = settings.estimate;
-                let quality = from.quality.filter(|_| fitted || weights[2] > 0.0);
+                let quality = from.quality.filter(|_| fitted || weights[QUALITY] > 0.0);
                 Box::new(Planned::new(web, quality, settings))
             }
         })

@@ -17,8 +17,12 @@ pub struct PlannedUrl {
     pub url: String,
     /// Blended estimate, in impact units: what the batch is ordered by.
     pub estimate: f64,
-    /// Query-based part: frequency times chance, summed over queries.
+    /// Frequency times chance, summed over the queries that the URL or its anchors match.
     pub query_impact: f64,
+    /// The same over other queries, whose best pages link to it.
+    pub locality_impact: f64,
+    /// Impact that a model of pages expects, whatever is asked.
+    pub page_impact: f64,
     /// Impact expected from importance.
     pub importance_impact: f64,
     /// Impact expected from quality.

@@ -8,8 +8,8 @@ pub(super) const FORMAT: Format = Format {
     write: |out, planned| {
         writeln!(
             out,
-            "rank\turl\testimate\tquery_impact\timportance_impact\tquality_impact\tinlinks\t\
-             explored\tbest_query\tchance"
+            "rank\turl\testimate\tquery_impact\tlocality_impact\tpage_impact\timportance_impact\t\
+             quality_impact\tinlinks\texplored\tbest_query\tchance"
         )?;
         for url in planned {
             let best = url.queries.first();
@@ -17,11 +17,13 @@ pub(super) const FORMAT: Format = Format {
             let chance = best.map_or(0.0, |reason| reason.chance);
             writeln!(
                 out,
-                "{}\t{}\t{:.6}\t{:.6}\t{:.6}\t{:.6}\t{}\t{}\t{query}\t{chance:.4}",
+                "{}\t{}\t{:.6}\t{:.6}\t{:.6}\t{:.6}\t{:.6}\t{:.6}\t{}\t{}\t{query}\t{chance:.4}",
                 url.rank,
                 url.url,
                 url.estimate,
                 url.query_impact,
+                url.locality_impact,
+                url.page_impact,
                 url.importance_impact,
                 url.quality_impact,
                 url.inlinks,
