@@ -32,6 +32,8 @@ pub(super) enum ReadingArg {
     Competing,
     /// Whether the expected score is in the sketch.
     Sketch,
+    /// The chance to be in the top K for good, learned from the crawl.
+    Lasting,
 }
 
 /// Which importance.
@@ -88,7 +90,7 @@ pub(super) struct PlanOptions {
     #[arg(long, value_name = "N", default_value_t = DEFAULT_K)]
     top: usize,
     /// Reading of the score estimate.
-    #[arg(long, value_enum, default_value = "competing")]
+    #[arg(long, value_enum, default_value = "lasting")]
     reading: ReadingArg,
     /// Importance of the query-independent part.
     #[arg(long, value_enum, default_value = "inlinks")]
@@ -136,6 +138,7 @@ impl PlanOptions {
                 ReadingArg::Chance => ImpactReading::Chance,
                 ReadingArg::Competing => ImpactReading::Competing,
                 ReadingArg::Sketch => ImpactReading::Sketch,
+                ReadingArg::Lasting => ImpactReading::Lasting,
             },
             importance: match self.importance {
                 ImportanceArg::Inlinks => Importance::Inlinks,

@@ -173,6 +173,7 @@ pub fn plan(
             queries: &workload.queries,
             served: &served,
             within,
+            epoch_end: epoch.end_seq,
             past_picks: &records::pick_outcomes(store)?,
         },
         outcomes: &records::query_outcomes(store)?,

@@ -23,8 +23,9 @@ pub const PAGE: usize = 2;
 pub const IMPORTANCE: usize = 3;
 /// Impact expected from quality alone.
 pub const QUALITY: usize = 4;
-/// Where weights start.
-pub const START: [f64; PARTS] = [0.9, 0.05, 0.05, 0.05, 0.05];
+/// Where weights start. The page model knows of importance, so that importance alone says little
+/// more than the order of pages before there is a model.
+pub const START: [f64; PARTS] = [0.9, 0.05, 0.05, 0.01, 0.05];
 /// Outcomes that the start is worth.
 pub const PRIOR_PICKS: f64 = 200.0;
 

@@ -34,6 +34,10 @@ pub const NAMES: [&str; COUNT] = [
     "mean parent score",
     "expected quality",
 ];
+/// Positions of the scores of parents.
+pub const BEST_PARENT: usize = 13;
+/// See [`BEST_PARENT`].
+pub const MEAN_PARENT: usize = 14;
 /// Position of the site's mean, which is filled in later, when outcomes are in order.
 pub const SITE_MEAN: usize = 12;
 /// Position of `ln(1 + PageRank * URLs)`, which is filled in later, where a model reads it.

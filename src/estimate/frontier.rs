@@ -1,7 +1,5 @@
 //! Estimates of the whole frontier: query impact, importance, quality, and their blend.
 
-use std::sync::{MutexGuard, PoisonError};
-
 use prospect_index::bm25::Scorer;
 use prospect_index::manifest::Manifest;
 use prospect_index::page::UrlId;
@@ -10,23 +8,17 @@ use prospect_index::url::SiteLevel;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::EstimateError;
 use super::blend::{self, Blend, PARTS, PickOutcome, START};
-use super::features::{FeatureSource, PAGE_RANK, QUALITY, SITE_MEAN};
-use super::memory::{Memory, Training, scored_parents};
+use super::memory::{Memory, scored_parents};
 use super::page_ranks::PageRanks;
-use super::pairs::{Horizon, MatchRule, MatchSource, Pair, PairSource, idf_mass};
+use super::pairs::{Horizon, MatchRule, MatchSource};
 use super::regression::ImpactRegression;
-use super::score_tree::{Example, ScoreTree};
-use super::sites::SiteMeans;
+use super::{EstimateError, by_tree, lasting};
 use crate::sketch::served::ServedLists;
-use crate::sketch::sketched;
 use crate::workload::Query;
 
-/// Training pairs of one query that are used.
-const TRAINING_PAIRS_PER_QUERY: usize = 2_000;
 /// Before the first outcome, the chance of a candidate is this times its matched idf share.
-const COLD_CHANCE: f64 = 0.1;
+pub(super) const COLD_CHANCE: f64 = 0.1;
 
 /// Which reading of S' makes the query impact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +31,9 @@ pub enum ImpactReading {
     Competing,
     /// Sum of f(q) over the sketches that the point estimate enters (the paper's T).
     Sketch,
+    /// Sum of f(q) times the chance to be in q's top K for good, learned from the crawl, with
+    /// candidates that the best pages link to.
+    Lasting,
 }
 
 /// Which importance the query-independent estimate is made from.
@@ -71,7 +66,7 @@ impl Default for EstimateSettings {
     fn default() -> Self {
         Self {
             rule: MatchRule::default(),
-            reading: ImpactReading::Competing,
+            reading: ImpactReading::Lasting,
             importance: Importance::Inlinks,
             weights: START,
             fitted: true,
@@ -100,6 +95,8 @@ pub struct EstimateInput<'a> {
     pub served: &'a ServedLists,
     /// URLs that may be planned, by id; empty for all.
     pub within: &'a [bool],
+    /// Records before this one are those of the statistics epoch.
+    pub epoch_end: u32,
     /// What became of the picks of earlier plans.
     pub past_picks: &'a [PickOutcome],
 }
@@ -115,6 +112,8 @@ pub struct PairEstimate {
     pub expected_score: f64,
     /// Chance to enter the query's top K; 0 or 1 with the sketch reading.
     pub chance: f64,
+    /// Whether the URL or its anchors match the query; if not, its best pages link to it.
+    pub matches: bool,
 }
 
 /// Estimate of one URL, in impact units.
@@ -172,57 +171,51 @@ pub fn estimate(
     memory: &mut Memory,
     settings: &EstimateSettings,
 ) -> Result<FrontierEstimates, EstimateError> {
-    let (known, ranks) = (input.known, input.ranks);
+    let known = input.known;
     memory.update(known, input.manifest, input.queries.len());
-    let sites = &memory.sites;
-    let strings = memory.strings.as_ref();
-    let source = PairSource {
-        features: FeatureSource { known, sites, strings, scorer: input.scorer },
-        rule: settings.rule,
-        end_seq: input.manifest.next_seq,
-        training_pairs: TRAINING_PAIRS_PER_QUERY,
-        history: input.history,
-        past: Past { known, manifest: input.manifest },
-        frontier: input.frontier,
-        now: Now { known, within: input.within },
-    };
-    let mut candidates = source.pairs(input.queries, needy, &memory.training)?;
-    let (examples, means) = examples(input, needy, memory);
     let expected = expected_quality(input, memory);
-    let tree = ScoreTree::fit(&examples, 0.0)?;
-    let reads_ranks = tree.reads(PAGE_RANK) || settings.importance == Importance::PageRank;
-    let page_ranks = if reads_ranks { ranks.now(known) } else { &[] };
-    candidates.par_iter_mut().for_each(|pair| {
-        pair.features[PAGE_RANK] = page_ranks.get(pair.url.index()).copied().unwrap_or(0.0);
-        pair.features[SITE_MEAN] = means.mean(sites.of(pair.url)) as f32;
-        pair.features[QUALITY] = expected.get(pair.url.index()).copied().unwrap_or(0.0);
-    });
-    let mut pairs = pair_estimates(input, settings, &tree, &candidates);
+    let Found { mut pairs, page_impact, training_pairs, leaves } = match settings.reading {
+        ImpactReading::Lasting => lasting::estimate(input, needy, memory, settings, &expected)?,
+        _ => by_tree::estimate(input, needy, memory, settings, &expected)?,
+    };
     pairs.par_sort_unstable_by_key(|pair| (pair.url, pair.query));
-    let (importance, quality) = regressions(input, settings, &source.past, memory)?;
+    let past = Past { known, manifest: input.manifest };
+    let (importance, quality) = regressions(input, settings, &past, memory)?;
     let blend = if settings.fitted {
         Blend::fit(settings.weights, input.past_picks)
     } else {
         Blend::fixed(settings.weights)
     };
     let mapped = Mapped { importance, quality, blend };
-    let urls = url_estimates(input, settings, &pairs, &mapped, &expected, page_ranks);
+    let urls = url_estimates(input, settings, &pairs, &page_impact, &mapped, &expected);
     Ok(FrontierEstimates {
         urls,
         pairs,
-        training_pairs: examples.len(),
-        leaves: tree.leaves(),
+        training_pairs,
+        leaves,
         importance,
         quality,
         blend,
-        site_level: sites.level().map_or("", SiteLevel::name),
+        site_level: memory.sites.level().map_or("", SiteLevel::name),
     })
 }
 
+/// What a reading finds.
+pub(super) struct Found {
+    /// Candidate pairs.
+    pub(super) pairs: Vec<PairEstimate>,
+    /// By URL: impact that the page model expects; empty without one.
+    pub(super) page_impact: Vec<f64>,
+    /// Pairs that scores were learned from.
+    pub(super) training_pairs: usize,
+    /// Leaves of the score tree; 0 without one.
+    pub(super) leaves: usize,
+}
+
 /// Crawled pages as they were known at the start of their cycle.
-struct Past<'a> {
-    known: &'a Known,
-    manifest: &'a Manifest,
+pub(super) struct Past<'a> {
+    pub(super) known: &'a Known,
+    pub(super) manifest: &'a Manifest,
 }
 
 impl Past<'_> {
@@ -242,120 +235,15 @@ impl Horizon for Past<'_> {
 }
 
 /// Uncrawled URLs as they are known now.
-struct Now<'a> {
-    known: &'a Known,
-    within: &'a [bool],
+pub(super) struct Now<'a> {
+    pub(super) known: &'a Known,
+    pub(super) within: &'a [bool],
 }
 
 impl Horizon for Now<'_> {
     fn of(&self, url: UrlId) -> Option<u32> {
         let allowed = self.within.is_empty() || self.within[url.index()];
         (allowed && self.known.pages.in_frontier(url)).then_some(u32::MAX)
-    }
-}
-
-/// Training examples in the order of their cycles, each with its site's mean over earlier cycles;
-/// and the means over all.
-fn examples(
-    input: &EstimateInput<'_>,
-    needy: &[usize],
-    memory: &Memory,
-) -> (Vec<Example>, SiteMeans) {
-    let (sites, training) = (&memory.sites, &memory.training);
-    let quality = |url| memory.past_quality(input.known.pages.page_seq(url)?);
-    let kept: Vec<MutexGuard<'_, Training>> = needy
-        .iter()
-        .map(|&at| training[at].lock().unwrap_or_else(PoisonError::into_inner))
-        .collect();
-    let mut pairs: Vec<&Pair> = kept.iter().flat_map(|training| &training.pairs).collect();
-    pairs.par_sort_by_key(|pair| pair.before_seq);
-    let mut means = SiteMeans::new(sites.len());
-    let mut examples = Vec::with_capacity(pairs.len());
-    let masses: Vec<f64> = input.queries.iter().map(|q| idf_mass(q, input.scorer)).collect();
-    for cycle in pairs.chunk_by(|a, b| a.before_seq == b.before_seq) {
-        let first = examples.len();
-        for pair in cycle {
-            let mut features = pair.features;
-            features[PAGE_RANK] = input.ranks.before(pair.before_seq, pair.url);
-            features[SITE_MEAN] = means.mean(sites.of(pair.url)) as f32;
-            features[QUALITY] = quality(pair.url).unwrap_or(0.0) as f32;
-            let outcome = (pair.score / masses[pair.query as usize].max(f64::MIN_POSITIVE)) as f32;
-            examples.push(Example { features, outcome });
-        }
-        // Only now, so that no page of the cycle sees another one's outcome.
-        for (pair, example) in cycle.iter().zip(&examples[first..]) {
-            means.add(sites.of(pair.url), f64::from(example.outcome));
-        }
-    }
-    (examples, means)
-}
-
-fn pair_estimates(
-    input: &EstimateInput<'_>,
-    settings: &EstimateSettings,
-    tree: &ScoreTree,
-    candidates: &[Pair],
-) -> Vec<PairEstimate> {
-    let by_query: Vec<&[Pair]> = candidates.chunk_by(|a, b| a.query == b.query).collect();
-    by_query
-        .into_par_iter()
-        .flat_map_iter(|pairs| {
-            let at = pairs[0].query as usize;
-            let mass = idf_mass(&input.queries[at], input.scorer).max(f64::MIN_POSITIVE);
-            let threshold = threshold(input, settings, tree, pairs, mass) / mass;
-            let mut estimates: Vec<PairEstimate> = pairs
-                .iter()
-                .map(|pair| PairEstimate {
-                    url: pair.url,
-                    query: pair.query,
-                    expected_score: tree.mean(&pair.features) * mass,
-                    chance: chance(tree, pair, threshold),
-                })
-                .collect();
-            if settings.reading == ImpactReading::Sketch {
-                read_sketch(input, at, &mut estimates);
-            }
-            estimates
-        })
-        .collect()
-}
-
-/// The score that a candidate has to beat.
-fn threshold(
-    input: &EstimateInput<'_>,
-    settings: &EstimateSettings,
-    tree: &ScoreTree,
-    pairs: &[Pair],
-    mass: f64,
-) -> f64 {
-    let at = pairs[0].query as usize;
-    if settings.reading != ImpactReading::Competing {
-        return input.served.kth_score(at);
-    }
-    let expected = pairs.iter().map(|pair| tree.mean(&pair.features) * mass);
-    let mut scores: Vec<f64> = input.served.lists[at].iter().map(|(_, score)| *score).collect();
-    scores.extend(expected);
-    let kth = input.served.k - 1;
-    if scores.len() <= kth {
-        return 0.0;
-    }
-    *scores.select_nth_unstable_by(kth, |a, b| b.total_cmp(a)).1
-}
-
-fn chance(tree: &ScoreTree, pair: &Pair, threshold: f64) -> f64 {
-    if tree.examples() > 0 {
-        return tree.chance_above(&pair.features, threshold);
-    }
-    COLD_CHANCE * f64::from(pair.features[1].max(pair.features[5]))
-}
-
-fn read_sketch(input: &EstimateInput<'_>, query: usize, estimates: &mut [PairEstimate]) {
-    let expected: Vec<(UrlId, f64)> =
-        estimates.iter().map(|pair| (pair.url, pair.expected_score)).collect();
-    let served = &input.served.lists[query];
-    let entered = sketched(served, &expected, input.served.k, &input.known.urls);
-    for pair in estimates {
-        pair.chance = f64::from(u8::from(entered.binary_search(&pair.url).is_ok()));
     }
 }
 
@@ -426,16 +314,21 @@ fn url_estimates(
     input: &EstimateInput<'_>,
     settings: &EstimateSettings,
     pairs: &[PairEstimate],
+    page_impact: &[f64],
     mapped: &Mapped,
     expected: &[f32],
-    page_ranks: &[f32],
 ) -> Vec<UrlEstimate> {
     let known = input.known;
+    let page_ranks = match settings.importance {
+        Importance::Inlinks => &[],
+        Importance::PageRank => input.ranks.now(known),
+    };
     let now = Now { known, within: input.within };
-    let mut query_impact = vec![0.0; known.urls.len()];
+    let mut from_pairs = vec![[0.0; 2]; known.urls.len()];
     // Pairs are ordered by URL and query, so the sums are the same bits in every run.
     for pair in pairs {
-        query_impact[pair.url.index()] +=
+        let part = if pair.matches { blend::QUERY } else { blend::LOCALITY };
+        from_pairs[pair.url.index()][part] +=
             input.queries[pair.query as usize].frequency * pair.chance;
     }
     let ids: Vec<UrlId> = known.urls.ids().collect();
@@ -448,7 +341,9 @@ fn url_estimates(
             let quality = expected.get(url.index()).copied().map(f64::from);
             let mut estimate =
                 UrlEstimate { url, parts: [0.0; PARTS], quality, estimate: 0.0, inlinks };
-            estimate.parts[blend::QUERY] = query_impact[url.index()];
+            [estimate.parts[blend::QUERY], estimate.parts[blend::LOCALITY]] =
+                from_pairs[url.index()];
+            estimate.parts[blend::PAGE] = page_impact.get(url.index()).copied().unwrap_or(0.0);
             estimate.parts[blend::IMPORTANCE] = mapped.importance.impact(x);
             estimate.parts[blend::QUALITY] =
                 quality.map_or(0.0, |quality| mapped.quality.impact(quality.exp()));

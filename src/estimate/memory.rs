@@ -16,8 +16,10 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, NONE};
 use prospect_index::url::SiteLevel;
 
+use super::lasting::Models;
 use super::pairs::Pair;
 use super::quality::{Evidence, Posterior};
+use super::regions::Regions;
 use super::sites::Sites;
 use super::strings::Strings;
 use crate::workload::Query;
@@ -35,6 +37,10 @@ pub struct Memory {
     /// no candidate of any plan.
     past_inlinks: Vec<u32>,
     quality: PastQuality,
+    /// Regions of the URLs known at the last plan.
+    pub regions: Regions,
+    /// What was fitted in this epoch.
+    pub models: Option<Models>,
 }
 
 /// Quality that was expected of crawled pages, and what it was expected from.
@@ -68,6 +74,7 @@ impl Memory {
     /// Forgets what depends on the statistics of an epoch.
     pub fn forget_epoch(&mut self) {
         self.training.clear();
+        self.models = None;
     }
 
     /// Expected quality of the page of a record, from what was known before its cycle.

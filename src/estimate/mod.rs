@@ -6,13 +6,20 @@
 //! URLs are picked, and files.
 
 pub mod blend;
+pub mod boosted;
+mod by_tree;
+pub mod candidates;
 pub mod features;
 pub mod frontier;
+mod lasting;
 pub mod memory;
+pub mod page_features;
 pub mod page_ranks;
 pub mod pairs;
 pub mod quality;
+pub mod regions;
 pub mod regression;
+pub mod score_model;
 pub mod score_tree;
 pub mod sites;
 pub mod strings;

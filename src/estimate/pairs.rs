@@ -237,7 +237,7 @@ pub fn ngram_queries(
 }
 
 /// A fixed pseudo-random order of pairs, for samples that do not depend on threads or history.
-fn sample_key(query: u32, url: UrlId) -> u64 {
+pub(super) fn sample_key(query: u32, url: UrlId) -> u64 {
     let mut bytes = [0; 8];
     bytes[..4].copy_from_slice(&query.to_le_bytes());
     bytes[4..].copy_from_slice(&url.0.to_le_bytes());

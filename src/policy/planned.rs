@@ -227,6 +227,7 @@ impl<'a> Planned<'a> {
                 queries: &self.web.workload.queries,
                 served,
                 within: &within,
+                epoch_end: self.manifest.epoch.end_seq,
                 past_picks: &self.past_picks,
             },
             outcomes: &self.outcomes,

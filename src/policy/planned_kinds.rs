@@ -23,7 +23,7 @@ pub(super) const PLANNED_OPTIONS: &[(&str, &str)] = &[
     ("per-site", "most pages of a site in a batch"),
     ("quality-weight", "weight of the impact expected from quality"),
     ("query-weight", "weight of the query-based impact"),
-    ("reading", "chance, competing or sketch"),
+    ("reading", "lasting, competing, chance or sketch"),
     ("rho", "share of a query's n-grams that a URL must hold"),
 ];
 
@@ -73,6 +73,7 @@ fn with(options: &Options, mut settings: PlanSettings) -> Settings {
         ("chance", ImpactReading::Chance),
         ("competing", ImpactReading::Competing),
         ("sketch", ImpactReading::Sketch),
+        ("lasting", ImpactReading::Lasting),
     ];
     estimate.reading = options.choice("reading", &readings)?.unwrap_or(estimate.reading);
     let importance = [("inlinks", Importance::Inlinks), ("pagerank", Importance::PageRank)];

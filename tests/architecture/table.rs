@@ -154,6 +154,7 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("hashbrown", &["index/src"], "tables of keys that live elsewhere"),
     ("psl", &["index/src/url.rs"], "one notion of a registrable domain"),
     ("petgraph", &["src/graph"], "replaced in one place"),
+    ("forust_ml", &["src/estimate/boosted.rs"], "replaced in one place"),
     ("smartcore", &["src/estimate"], "replaced in one place"),
     ("clap", &["src/cli"], "arguments exist on the command line only"),
     ("indicatif", &["src/cli"], "progress exists on the command line only"),

@@ -1,0 +1,169 @@
+//! Estimates by the score tree (Pandey and Olston, WSDM 2008): S' of every URL that matches a query, and
+//! a reading of it.
+
+use std::sync::{MutexGuard, PoisonError};
+
+use prospect_index::page::UrlId;
+use rayon::prelude::*;
+
+use super::EstimateError;
+use super::features::{FeatureSource, PAGE_RANK, QUALITY, SITE_MEAN};
+use super::frontier::{
+    COLD_CHANCE, EstimateInput, EstimateSettings, Found, ImpactReading, Now, PairEstimate, Past,
+};
+use super::memory::{Memory, Training};
+use super::pairs::{Pair, PairSource, idf_mass};
+use super::score_tree::{Example, ScoreTree};
+use super::sites::SiteMeans;
+use crate::sketch::sketched;
+
+/// Training pairs of one query that are used.
+const TRAINING_PAIRS_PER_QUERY: usize = 2_000;
+
+/// Estimates the URLs that match one of the `needy` queries; `quality` is what is expected by URL,
+/// or empty.
+///
+/// # Errors
+/// An index cannot be read, or the tree cannot be fitted.
+pub(super) fn estimate(
+    input: &EstimateInput<'_>,
+    needy: &[usize],
+    memory: &Memory,
+    settings: &EstimateSettings,
+    quality: &[f32],
+) -> Result<Found, EstimateError> {
+    let (known, sites) = (input.known, &memory.sites);
+    let source = PairSource {
+        features: FeatureSource {
+            known,
+            sites,
+            strings: memory.strings.as_ref(),
+            scorer: input.scorer,
+        },
+        rule: settings.rule,
+        end_seq: input.manifest.next_seq,
+        training_pairs: TRAINING_PAIRS_PER_QUERY,
+        history: input.history,
+        past: Past { known, manifest: input.manifest },
+        frontier: input.frontier,
+        now: Now { known, within: input.within },
+    };
+    let mut candidates = source.pairs(input.queries, needy, &memory.training)?;
+    let (examples, means) = examples(input, needy, memory);
+    let tree = ScoreTree::fit(&examples, 0.0)?;
+    let page_ranks = if tree.reads(PAGE_RANK) { input.ranks.now(known) } else { &[] };
+    candidates.par_iter_mut().for_each(|pair| {
+        pair.features[PAGE_RANK] = page_ranks.get(pair.url.index()).copied().unwrap_or(0.0);
+        pair.features[SITE_MEAN] = means.mean(sites.of(pair.url)) as f32;
+        pair.features[QUALITY] = quality.get(pair.url.index()).copied().unwrap_or(0.0);
+    });
+    let pairs = pair_estimates(input, settings, &tree, &candidates);
+    let (training_pairs, leaves) = (examples.len(), tree.leaves());
+    Ok(Found { pairs, page_impact: Vec::new(), training_pairs, leaves })
+}
+
+/// Training examples in the order of their cycles, each with its site's mean over earlier cycles;
+/// and the means over all.
+fn examples(
+    input: &EstimateInput<'_>,
+    needy: &[usize],
+    memory: &Memory,
+) -> (Vec<Example>, SiteMeans) {
+    let (sites, training) = (&memory.sites, &memory.training);
+    let quality = |url| memory.past_quality(input.known.pages.page_seq(url)?);
+    let kept: Vec<MutexGuard<'_, Training>> = needy
+        .iter()
+        .map(|&at| training[at].lock().unwrap_or_else(PoisonError::into_inner))
+        .collect();
+    let mut pairs: Vec<&Pair> = kept.iter().flat_map(|training| &training.pairs).collect();
+    pairs.par_sort_by_key(|pair| pair.before_seq);
+    let mut means = SiteMeans::new(sites.len());
+    let mut examples = Vec::with_capacity(pairs.len());
+    let masses: Vec<f64> = input.queries.iter().map(|q| idf_mass(q, input.scorer)).collect();
+    for cycle in pairs.chunk_by(|a, b| a.before_seq == b.before_seq) {
+        let first = examples.len();
+        for pair in cycle {
+            let mut features = pair.features;
+            features[PAGE_RANK] = input.ranks.before(pair.before_seq, pair.url);
+            features[SITE_MEAN] = means.mean(sites.of(pair.url)) as f32;
+            features[QUALITY] = quality(pair.url).unwrap_or(0.0) as f32;
+            let outcome = (pair.score / masses[pair.query as usize].max(f64::MIN_POSITIVE)) as f32;
+            examples.push(Example { features, outcome });
+        }
+        // Only now, so that no page of the cycle sees another one's outcome.
+        for (pair, example) in cycle.iter().zip(&examples[first..]) {
+            means.add(sites.of(pair.url), f64::from(example.outcome));
+        }
+    }
+    (examples, means)
+}
+
+fn pair_estimates(
+    input: &EstimateInput<'_>,
+    settings: &EstimateSettings,
+    tree: &ScoreTree,
+    candidates: &[Pair],
+) -> Vec<PairEstimate> {
+    let by_query: Vec<&[Pair]> = candidates.chunk_by(|a, b| a.query == b.query).collect();
+    by_query
+        .into_par_iter()
+        .flat_map_iter(|pairs| {
+            let at = pairs[0].query as usize;
+            let mass = idf_mass(&input.queries[at], input.scorer).max(f64::MIN_POSITIVE);
+            let threshold = threshold(input, settings, tree, pairs, mass) / mass;
+            let mut estimates: Vec<PairEstimate> = pairs
+                .iter()
+                .map(|pair| PairEstimate {
+                    url: pair.url,
+                    query: pair.query,
+                    expected_score: tree.mean(&pair.features) * mass,
+                    chance: chance(tree, pair, threshold),
+                    matches: true,
+                })
+                .collect();
+            if settings.reading == ImpactReading::Sketch {
+                read_sketch(input, at, &mut estimates);
+            }
+            estimates
+        })
+        .collect()
+}
+
+/// The score that a candidate has to beat.
+fn threshold(
+    input: &EstimateInput<'_>,
+    settings: &EstimateSettings,
+    tree: &ScoreTree,
+    pairs: &[Pair],
+    mass: f64,
+) -> f64 {
+    let at = pairs[0].query as usize;
+    if settings.reading != ImpactReading::Competing {
+        return input.served.kth_score(at);
+    }
+    let expected = pairs.iter().map(|pair| tree.mean(&pair.features) * mass);
+    let mut scores: Vec<f64> = input.served.lists[at].iter().map(|(_, score)| *score).collect();
+    scores.extend(expected);
+    let kth = input.served.k - 1;
+    if scores.len() <= kth {
+        return 0.0;
+    }
+    *scores.select_nth_unstable_by(kth, |a, b| b.total_cmp(a)).1
+}
+
+fn chance(tree: &ScoreTree, pair: &Pair, threshold: f64) -> f64 {
+    if tree.examples() > 0 {
+        return tree.chance_above(&pair.features, threshold);
+    }
+    COLD_CHANCE * f64::from(pair.features[1].max(pair.features[5]))
+}
+
+fn read_sketch(input: &EstimateInput<'_>, query: usize, estimates: &mut [PairEstimate]) {
+    let expected: Vec<(UrlId, f64)> =
+        estimates.iter().map(|pair| (pair.url, pair.expected_score)).collect();
+    let served = &input.served.lists[query];
+    let entered = sketched(served, &expected, input.served.k, &input.known.urls);
+    for pair in estimates {
+        pair.chance = f64::from(u8::from(entered.binary_search(&pair.url).is_ok()));
+    }
+}

@@ -1,0 +1,160 @@
+//! Candidate pairs of a query and a URL: URLs whose strings share words with it, and URLs that the
+//! pages which answer it best link to, whatever their strings say (topical locality, Davison 2000).
+//!
+//! Questions share few words with URLs and anchors, so most of their candidates are of the second
+//! kind. A query has at most [`ANSWERS`] times [`LINKS`] of them; those of the first kind are bounded
+//! by the share of n-grams that must match.
+//!
+//! A crawled page is a candidate as it was at the start of its cycle: then, one of the answers of
+//! that time has to have linked to it.
+
+use prospect_index::bm25::{Scorer, Scores};
+use prospect_index::ngram::Scratch;
+use prospect_index::page::UrlId;
+use prospect_index::page_store::Known;
+
+use super::EstimateError;
+use super::features::{self, FeatureSource, QueryView};
+use super::pairs::{Horizon, MatchRule, MatchSource, idf_mass, ngram_queries, sample_key};
+use crate::workload::Query;
+
+/// Best pages of a query whose links are followed.
+pub const ANSWERS: usize = 20;
+/// Links of such a page that are followed, in document order.
+pub const LINKS: usize = 300;
+
+/// Features of a pair, as positions in [`features::NAMES`]: shares of the query in URL and anchors,
+/// and scores of parents.
+const READ: [usize; COUNT] = [0, 1, 2, 3, 4, 5, 6, 7, features::BEST_PARENT, features::MEAN_PARENT];
+/// Number of features of a pair.
+pub const COUNT: usize = 10;
+
+/// A candidate pair.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The URL.
+    pub url: UrlId,
+    /// What was known before the fetch.
+    pub features: [f32; COUNT],
+    /// Whether the URL or its anchors match the query.
+    pub matches: bool,
+    /// S of a crawled page as a share of the query's idf mass; 0 of an uncrawled one.
+    pub score: f64,
+}
+
+/// One query, while its candidates are looked for by one thread.
+pub struct Ask<'a> {
+    /// Index of the query.
+    pub at: u32,
+    /// The query.
+    pub query: &'a Query,
+    /// Room for scores.
+    pub scores: &'a mut Scores,
+    /// Room for matches.
+    pub scratch: &'a mut Scratch,
+}
+
+/// What candidates are made from.
+pub struct CandidateSource<'a, H> {
+    /// Features.
+    pub features: FeatureSource<'a>,
+    /// How strings must agree.
+    pub rule: MatchRule,
+    /// Pages fetched before this `fetch_seq` can be answers.
+    pub end_seq: u32,
+    /// Where matching URLs come from.
+    pub matches: &'a dyn MatchSource,
+    /// Which URLs can be candidates, and what may be known of them.
+    pub horizon: H,
+}
+
+/// A page that was among the answers, from after its own `fetch_seq` until that of the page which
+/// took its place.
+struct Answer {
+    seq: u32,
+    until: u32,
+}
+
+impl<H: Horizon> CandidateSource<'_, H> {
+    /// Candidates of a query, by URL. Of more than `most` a sample is taken that depends on
+    /// nothing but the pairs.
+    ///
+    /// Costs the postings of the query's words, its rarest n-grams, and the links to its candidates.
+    ///
+    /// # Errors
+    /// An index cannot be read.
+    pub fn of(&self, ask: &mut Ask<'_>, most: usize) -> Result<Vec<Candidate>, EstimateError> {
+        let Ask { at, query, scores, scratch } = ask;
+        let scorer = self.features.scorer;
+        let (idf, matching) = ngram_queries(query, self.rule, scorer)?;
+        let masked = |url| self.horizon.of(url).is_none();
+        let matched = self.matches.candidates(*at, &matching, &masked, scratch)?;
+        scorer.score(&scorer.term_ids(&query.words), 0..self.end_seq, scores)?;
+        let linked = self.linked(&answers(self.features.known, scorer, scores, self.end_seq));
+        let mut urls = [matched.as_slice(), &linked].concat();
+        urls.sort_unstable();
+        urls.dedup();
+        if urls.len() > most {
+            urls.sort_by_cached_key(|&url| (sample_key(*at, url), url));
+            urls.truncate(most);
+            urls.sort_unstable();
+        }
+        let text = query.words.join(" ");
+        let mass = idf_mass(query, scorer).max(f64::MIN_POSITIVE);
+        let view = QueryView::new(&idf, &matching, &text, mass);
+        let mut view = view.of_strings(&query.words, self.features.strings);
+        let made = urls.into_iter().filter_map(|url| {
+            let before_seq = self.horizon.of(url)?;
+            let is_linked = linked.binary_search(&url).is_ok();
+            let mut matches = matched.binary_search(&url).is_ok();
+            let mut made =
+                |check| self.features.features(&mut view, scores, url, before_seq, check);
+            let checked = made(matches && !self.matches.is_exact());
+            matches &= checked.is_some();
+            let all = checked.or_else(|| is_linked.then(|| made(false)).flatten())?;
+            let score = scorer.score_of(scores, url) / mass;
+            Some(Candidate { url, features: READ.map(|feature| all[feature]), matches, score })
+        });
+        Ok(made.collect())
+    }
+
+    /// URLs that were candidates while one of these pages was an answer, ascending.
+    fn linked(&self, answers: &[Answer]) -> Vec<UrlId> {
+        let links = self.features.known.links.links();
+        let mut urls = Vec::new();
+        for answer in answers {
+            let start = links.partition_point(|link| link.seq < answer.seq);
+            let of_page = links[start..].iter().take_while(|link| link.seq == answer.seq);
+            let known = |&to: &UrlId| {
+                let before = self.horizon.of(to);
+                before.is_some_and(|before| answer.seq < before && before <= answer.until)
+            };
+            urls.extend(of_page.take(LINKS).map(|link| link.to).filter(known));
+        }
+        urls.sort_unstable();
+        urls.dedup();
+        urls
+    }
+}
+
+/// All pages that were among the [`ANSWERS`] best at some time, as the crawl went on.
+fn answers(known: &Known, scorer: &Scorer<'_>, scores: &Scores, end_seq: u32) -> Vec<Answer> {
+    let mut all: Vec<Answer> = Vec::new();
+    let mut best: Vec<(f64, usize)> = Vec::with_capacity(ANSWERS + 1);
+    for (seq, url) in known.pages.crawled().take_while(|(seq, _)| *seq < end_seq) {
+        let score = scorer.score_of(scores, url);
+        let low = best.get(ANSWERS - 1).map_or(0.0, |(low, _)| *low);
+        if score <= low {
+            continue;
+        }
+        let at = best.partition_point(|(other, _)| *other >= score);
+        best.insert(at, (score, all.len()));
+        all.push(Answer { seq, until: u32::MAX });
+        if best.len() > ANSWERS
+            && let Some((_, out)) = best.pop()
+        {
+            all[out].until = seq;
+        }
+    }
+    all
+}

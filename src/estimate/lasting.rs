@@ -1,0 +1,250 @@
+//! Estimates that learn from the crawl: the chance of every candidate pair to last, and the impact of
+//! a page by what pages around it were worth.
+//!
+//! Models are fitted once in a statistics epoch, on the pages fetched before it as they were known
+//! at the start of their cycles, with the scores and the lists of the epoch. So a planner that starts
+//! anew within the epoch fits the same. What models read is up to date at every plan: the K-th
+//! scores, the links, the impact of parents and regions.
+
+use prospect_index::bm25::Scores;
+use prospect_index::ngram::Scratch;
+use prospect_index::page::UrlId;
+use rayon::prelude::*;
+
+use super::EstimateError;
+use super::boosted::{Boosted, Growth};
+use super::candidates::{Ask, Candidate, CandidateSource};
+use super::features::FeatureSource;
+use super::frontier::{
+    COLD_CHANCE, EstimateInput, EstimateSettings, Found, Now, PairEstimate, Past,
+};
+use super::memory::Memory;
+use super::page_features::{COUNT, Impact, PageFeatures, PageSource};
+use super::pairs::{Horizon, idf_mass};
+use super::regions::RegionMeans;
+use super::score_model::ScoreModel;
+use crate::sketch::served::ServedLists;
+
+/// Pairs on which the score model is fitted.
+const TRAINING_PAIRS: usize = 100_000;
+const PAGE_GROWTH: Growth = Growth { trees: 60, depth: 4, rate: 0.1, leaf: 60.0 };
+/// Pages without which the page model is not fitted.
+const FEWEST_PAGES: usize = 50;
+
+/// The models of a statistics epoch.
+pub struct Models {
+    /// The epoch's end.
+    epoch_end: u32,
+    scores: Option<ScoreModel>,
+    pages: Option<Boosted>,
+    /// Pairs on which the score model was fitted.
+    training_pairs: usize,
+}
+
+/// Estimates candidate pairs of the `needy` queries, given as indices, and every page of the frontier.
+/// `quality` is what is expected by URL, or empty.
+///
+/// # Errors
+/// An index cannot be read, or a model cannot be fitted.
+pub(super) fn estimate(
+    input: &EstimateInput<'_>,
+    needy: &[usize],
+    memory: &mut Memory,
+    settings: &EstimateSettings,
+    quality: &[f32],
+) -> Result<Found, EstimateError> {
+    let known = input.known;
+    memory.regions.update(&known.urls);
+    if memory.models.as_ref().is_none_or(|models| models.epoch_end != input.epoch_end) {
+        memory.models = Some(fit(input, memory, settings)?);
+    }
+    let scores = memory.models.as_ref().and_then(|models| models.scores.as_ref());
+    let now = Now { known, within: input.within };
+    let end_seq = input.manifest.next_seq;
+    let source = CandidateSource {
+        features: features(input, memory),
+        rule: settings.rule,
+        end_seq,
+        matches: input.frontier,
+        horizon: now,
+    };
+    let pairs: Vec<Vec<PairEstimate>> = needy
+        .par_iter()
+        .map_init(
+            || (Scores::default(), Scratch::default()),
+            |(room, scratch), &at| {
+                let query = &input.queries[at];
+                let mut ask = Ask { at: at as u32, query, scores: room, scratch };
+                Ok(pair_estimates(input, at, scores, &source.of(&mut ask, usize::MAX)?))
+            },
+        )
+        .collect::<Result<_, EstimateError>>()?;
+    Ok(Found {
+        pairs: pairs.into_iter().flatten().collect(),
+        page_impact: page_impact(input, memory, quality),
+        training_pairs: memory.models.as_ref().map_or(0, |models| models.training_pairs),
+        leaves: 0,
+    })
+}
+
+fn features<'a>(input: &EstimateInput<'a>, memory: &'a Memory) -> FeatureSource<'a> {
+    FeatureSource {
+        known: input.known,
+        sites: &memory.sites,
+        strings: memory.strings.as_ref(),
+        scorer: input.scorer,
+    }
+}
+
+/// Estimates of the candidates of one query.
+fn pair_estimates(
+    input: &EstimateInput<'_>,
+    at: usize,
+    model: Option<&ScoreModel>,
+    candidates: &[Candidate],
+) -> Vec<PairEstimate> {
+    let mass = idf_mass(&input.queries[at], input.scorer).max(f64::MIN_POSITIVE);
+    let (expected, chances): (Vec<f64>, Vec<f64>) = if let Some(model) = model {
+        let served: Vec<f64> =
+            input.served.lists[at].iter().map(|(_, score)| score / mass).collect();
+        let expected: Vec<f64> =
+            candidates.iter().map(|candidate| model.expected(&candidate.features)).collect();
+        let highest = input.scorer.bm25().k1 + 1.0;
+        let chances = model.chances(&served, &expected, input.served.k, highest);
+        (expected, chances)
+    } else {
+        // Before the first outcome: the idf share of the URL, or of all anchors.
+        let share = |candidate: &Candidate| {
+            COLD_CHANCE * f64::from(candidate.features[1].max(candidate.features[5]))
+        };
+        candidates.iter().map(|candidate| (0.0, share(candidate))).unzip()
+    };
+    let all = candidates.iter().zip(expected).zip(chances);
+    let estimate = |((candidate, expected), chance): ((&Candidate, f64), f64)| PairEstimate {
+        url: candidate.url,
+        query: at as u32,
+        expected_score: expected * mass,
+        chance,
+        matches: candidate.matches,
+    };
+    all.map(estimate).collect()
+}
+
+/// By URL: impact that the page model expects; nothing before it is fitted.
+fn page_impact(input: &EstimateInput<'_>, memory: &Memory, quality: &[f32]) -> Vec<f64> {
+    let known = input.known;
+    let Some(model) = memory.models.as_ref().and_then(|models| models.pages.as_ref()) else {
+        return Vec::new();
+    };
+    let impact = Impact::new(input.served, input.queries, known.urls.len());
+    let mut means = RegionMeans::default();
+    for (_, url) in known.pages.crawled() {
+        means.add(memory.regions.of(url), impact.of_url[url.index()]);
+    }
+    let source =
+        PageSource { known, manifest: input.manifest, regions: &memory.regions, impact: &impact };
+    let now = Now { known, within: input.within };
+    let ids: Vec<UrlId> = known.urls.ids().collect();
+    ids.into_par_iter()
+        .map(|url| {
+            let Some(end) = now.of(url) else { return 0.0 };
+            let quality = quality.get(url.index()).copied().unwrap_or(0.0);
+            let features = source.features(url, end, &means, quality);
+            model.predict(&features).max(0.0) * means.mean()
+        })
+        .collect()
+}
+
+/// Pages fetched before the epoch that a plan could have picked.
+struct Bets<'a> {
+    past: Past<'a>,
+    end_seq: u32,
+}
+
+impl Horizon for Bets<'_> {
+    fn of(&self, url: UrlId) -> Option<u32> {
+        self.past.known.pages.page_seq(url).filter(|&seq| seq < self.end_seq)?;
+        self.past.of(url)
+    }
+}
+
+fn fit(
+    input: &EstimateInput<'_>,
+    memory: &Memory,
+    settings: &EstimateSettings,
+) -> Result<Models, EstimateError> {
+    let (known, manifest, end_seq) = (input.known, input.manifest, input.epoch_end);
+    let bets = Bets { past: Past { known, manifest }, end_seq };
+    let source = CandidateSource {
+        features: features(input, memory),
+        rule: settings.rule,
+        end_seq,
+        matches: input.history,
+        horizon: bets,
+    };
+    let queries = input.queries.len();
+    let most = TRAINING_PAIRS.div_ceil(queries.max(1));
+    let pairs: Vec<Vec<Candidate>> = (0..queries)
+        .into_par_iter()
+        .map_init(
+            || (Scores::default(), Scratch::default()),
+            |(scores, scratch), at| {
+                let query = &input.queries[at];
+                source.of(&mut Ask { at: at as u32, query, scores, scratch }, most)
+            },
+        )
+        .collect::<Result<_, EstimateError>>()?;
+    let pairs: Vec<Candidate> = pairs.into_iter().flatten().collect();
+    Ok(Models {
+        epoch_end: end_seq,
+        scores: ScoreModel::fit(&pairs)?,
+        pages: fit_pages(input, memory, &source.horizon)?,
+        training_pairs: pairs.len(),
+    })
+}
+
+/// Fits the impact of the bets to what was known of them, cycle by cycle: no page sees what another
+/// one of its cycle was worth.
+fn fit_pages(
+    input: &EstimateInput<'_>,
+    memory: &Memory,
+    bets: &Bets<'_>,
+) -> Result<Option<Boosted>, EstimateError> {
+    let (known, manifest, end_seq) = (input.known, input.manifest, bets.end_seq);
+    let impact = if input.served.end_seq == end_seq {
+        Impact::new(input.served, input.queries, known.urls.len())
+    } else {
+        let k = input.served.k;
+        let served = ServedLists::build(input.scorer, input.queries, k, end_seq, &known.urls)?;
+        Impact::new(&served, input.queries, known.urls.len())
+    };
+    let source = PageSource { known, manifest, regions: &memory.regions, impact: &impact };
+    let fetched: Vec<(u32, UrlId)> =
+        known.pages.crawled().take_while(|(seq, _)| *seq < end_seq).collect();
+    let mut means = RegionMeans::default();
+    let (mut rows, mut worth) = (Vec::new(), Vec::new());
+    for cycle in fetched.chunk_by(|a, b| manifest.cycle_of(a.0) == manifest.cycle_of(b.0)) {
+        let made: Vec<Option<PageFeatures>> = cycle
+            .par_iter()
+            .map(|&(seq, url)| {
+                let start = bets.of(url)?;
+                let quality = memory.past_quality(seq).unwrap_or(0.0) as f32;
+                Some(source.features(url, start, &means, quality))
+            })
+            .collect();
+        for (&(_, url), made) in cycle.iter().zip(made) {
+            let impact = impact.of_url[url.index()];
+            means.add(memory.regions.of(url), impact);
+            if let Some(features) = made {
+                rows.extend(features);
+                worth.push(impact);
+            }
+        }
+    }
+    if worth.len() < FEWEST_PAGES {
+        return Ok(None);
+    }
+    let mean = means.mean().max(f64::MIN_POSITIVE);
+    let targets: Vec<f64> = worth.iter().map(|impact| impact / mean).collect();
+    Ok(Some(Boosted::fit(&rows, COUNT, &targets, PAGE_GROWTH)?))
+}

@@ -1,0 +1,139 @@
+//! What is known of a page before its fetch whatever is asked: how it is linked, what its URL looks
+//! like, and what pages around it were worth.
+
+use prospect_index::manifest::Manifest;
+use prospect_index::page::UrlId;
+use prospect_index::page_store::Known;
+use prospect_index::url;
+
+use super::regions::{KINDS, RegionMeans, Regions};
+use crate::sketch::served::ServedLists;
+use crate::workload::Query;
+
+/// Features that are not about regions.
+const SINGLE: usize = 13;
+/// Number of features.
+pub const COUNT: usize = SINGLE + 2 * KINDS;
+
+/// Features of a page. Impact is in units of the mean impact of the fetched pages.
+pub type PageFeatures = [f32; COUNT];
+
+/// Impact of fetched pages, by the lists they are served in.
+pub struct Impact {
+    /// By URL.
+    pub of_url: Vec<f64>,
+    /// By URL: the queries it is served for, with their frequencies.
+    serves: Vec<Vec<(u32, f64)>>,
+}
+
+impl Impact {
+    /// Of the pages of `served`, the lists of `queries`; there are `urls` URLs.
+    pub fn new(served: &ServedLists, queries: &[Query], urls: usize) -> Self {
+        let mut serves = vec![Vec::new(); urls];
+        for (at, (query, list)) in queries.iter().zip(&served.lists).enumerate() {
+            for (url, _) in list {
+                serves[url.index()].push((at as u32, query.frequency));
+            }
+        }
+        Self { of_url: served.impact(queries, urls), serves }
+    }
+}
+
+/// What page features are made from.
+pub struct PageSource<'a> {
+    /// URLs, pages, links.
+    pub known: &'a Known,
+    /// The next `fetch_seq`.
+    pub manifest: &'a Manifest,
+    /// Regions of URLs.
+    pub regions: &'a Regions,
+    /// Impact of fetched pages.
+    pub impact: &'a Impact,
+}
+
+/// What the pages that link to a page say.
+#[derive(Default)]
+struct Parents {
+    count: u32,
+    impact: f64,
+    best: f64,
+    /// Frequency of the queries that some parent is served for, and that several are.
+    served: f64,
+    served_again: f64,
+    /// Of the first link: its place among those of its page, how many these are, and its age as
+    /// a share of the crawl.
+    place: f32,
+    links: f32,
+    age: f32,
+}
+
+impl PageSource<'_> {
+    /// Features of a URL from links of pages fetched before `before_seq`, when regions had these
+    /// `means`; `quality` is what is expected, 0 where nothing is.
+    pub fn features(
+        &self,
+        url: UrlId,
+        before_seq: u32,
+        means: &RegionMeans,
+        quality: f32,
+    ) -> PageFeatures {
+        let address = self.known.urls.url(url);
+        let unit = means.mean().max(f64::MIN_POSITIVE);
+        let parents = self.parents(url, before_seq);
+        let digits = address.bytes().filter(u8::is_ascii_digit).count();
+        let mut features = [0.0; COUNT];
+        features[..SINGLE].copy_from_slice(&[
+            (parents.count as f32).ln_1p(),
+            url::depth(address) as f32,
+            address.len() as f32,
+            digits as f32,
+            f32::from(u8::from(address.contains('?'))),
+            parents.place.ln_1p(),
+            parents.links.ln_1p(),
+            parents.age,
+            // One more parent of mean impact keeps a single one from saying too much.
+            ((parents.impact / unit + 1.0) / (f64::from(parents.count) + 1.0)) as f32,
+            (parents.best / unit) as f32,
+            quality,
+            (parents.served / unit) as f32,
+            (parents.served_again / unit) as f32,
+        ]);
+        let regions = means.of(self.regions.of(url));
+        for (pair, (mean, pages)) in
+            features[SINGLE..].as_chunks_mut::<2>().0.iter_mut().zip(regions)
+        {
+            *pair = [(mean / unit) as f32, (pages as f32).ln_1p()];
+        }
+        features
+    }
+
+    fn parents(&self, url: UrlId, before_seq: u32) -> Parents {
+        let links = &self.known.links;
+        let mut found = Parents::default();
+        let mut queries: Vec<(u32, f64)> = Vec::new();
+        for parent in links.parents(url, before_seq).filter(|&parent| parent != url) {
+            let impact = self.impact.of_url[parent.index()];
+            found.count += 1;
+            found.impact += impact;
+            found.best = found.best.max(impact);
+            queries.extend(&self.impact.serves[parent.index()]);
+        }
+        queries.sort_unstable_by_key(|(query, _)| *query);
+        for same in queries.chunk_by(|a, b| a.0 == b.0) {
+            found.served += same[0].1;
+            found.served_again += if same.len() > 1 { same[0].1 } else { 0.0 };
+        }
+        let first = links.incoming(url, before_seq).find(|link| link.from != url);
+        if let Some(first) = first {
+            let all = links.links();
+            let start = all.partition_point(|link| link.seq < first.seq);
+            let of_page = &all[start..];
+            let of_page = &of_page[..of_page.partition_point(|link| link.seq == first.seq)];
+            found.place = of_page.iter().position(|link| link.to == url).unwrap_or(0) as f32;
+            found.links = of_page.len() as f32;
+            let now = before_seq.min(self.manifest.next_seq);
+            found.age = (now - first.seq) as f32 / now.max(1) as f32;
+        }
+        found
+    }
+}

@@ -1,0 +1,163 @@
+//! How a page will score for a query: boosted trees for the expected score, and the scores that pages
+//! of about the same expectation turned out to have.
+//!
+//! Scores are shares of the query's idf mass, so that they carry over between queries. The chance
+//! to be among the best K for good is the chance to beat the score that, in expectation, K pages of
+//! all beat: those served now and every candidate, each of which stands for [`UNSEEN`] more that no
+//! link has shown yet. So the chances of a query add up to the places it has: candidates compete.
+//! It is the expected-case objective of Pandey and Olston (WSDM 2008, section 4.2) with the K-th
+//! score at its expectation, which costs O(n) for n candidates where the whole distribution of ranks costs
+//! O(n K L).
+
+use super::EstimateError;
+use super::boosted::{Boosted, Growth};
+use super::candidates::{COUNT, Candidate};
+
+const GROWTH: Growth = Growth { trees: 30, depth: 5, rate: 0.1, leaf: 5.0 };
+/// Pairs without which nothing is fitted.
+const FEWEST: usize = 100;
+/// Outcomes of the first bin, which holds the highest expectations, and growth from bin to bin.
+const FIRST_BIN: f64 = 100.0;
+const BIN_GROWTH: f64 = 1.1;
+/// URLs that are not known yet for each candidate that is.
+const UNSEEN: f64 = 3.0;
+/// Halvings of the interval in which the threshold lies.
+const HALVINGS: u32 = 24;
+
+/// A fitted model.
+pub struct ScoreModel {
+    trees: Boosted,
+    /// By expectation, descending.
+    bins: Vec<Bin>,
+}
+
+struct Bin {
+    /// Lowest expectation.
+    low: f64,
+    /// Scores, ascending.
+    outcomes: Vec<f32>,
+}
+
+impl Bin {
+    fn share_above(&self, score: f64) -> f64 {
+        let below = self.outcomes.partition_point(|&outcome| f64::from(outcome) <= score);
+        (self.outcomes.len() - below) as f64 / self.outcomes.len() as f64
+    }
+}
+
+impl ScoreModel {
+    /// Fits on candidates that were fetched; `None` if they are too few.
+    ///
+    /// # Errors
+    /// The trees cannot be fitted.
+    pub fn fit(candidates: &[Candidate]) -> Result<Option<Self>, EstimateError> {
+        if candidates.len() < FEWEST {
+            return Ok(None);
+        }
+        let rows: Vec<f32> = candidates.iter().flat_map(|candidate| candidate.features).collect();
+        let scores: Vec<f64> = candidates.iter().map(|candidate| candidate.score).collect();
+        let trees = Boosted::fit(&rows, COUNT, &scores, GROWTH)?;
+        let mut known: Vec<(f64, f32)> = candidates
+            .iter()
+            .map(|candidate| (trees.predict(&candidate.features), candidate.score as f32))
+            .collect();
+        known.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let (mut bins, mut size, mut rest) = (Vec::new(), FIRST_BIN, known.as_slice());
+        while let Some(last) = rest.len().min(size as usize).checked_sub(1) {
+            let (bin, others) = rest.split_at(last + 1);
+            let mut outcomes: Vec<f32> = bin.iter().map(|(_, score)| *score).collect();
+            outcomes.sort_by(f32::total_cmp);
+            bins.push(Bin { low: bin[last].0, outcomes });
+            (rest, size) = (others, size * BIN_GROWTH);
+        }
+        Ok(Some(Self { trees, bins }))
+    }
+
+    /// Expected score, as a share of the idf mass.
+    pub fn expected(&self, features: &[f32; COUNT]) -> f64 {
+        self.trees.predict(features)
+    }
+
+    fn bin(&self, expected: f64) -> usize {
+        self.bins.partition_point(|bin| bin.low > expected).min(self.bins.len() - 1)
+    }
+
+    /// Chance of each candidate with these expectations to be among the `k` best for good, beside
+    /// pages of the scores `served`; no score is above `highest`.
+    pub fn chances(&self, served: &[f64], expected: &[f64], k: usize, highest: f64) -> Vec<f64> {
+        let bins: Vec<usize> = expected.iter().map(|&expected| self.bin(expected)).collect();
+        let mut counts = vec![0_u32; self.bins.len()];
+        for &bin in &bins {
+            counts[bin] += 1;
+        }
+        let above = |score: f64| {
+            let mut sum = served.iter().filter(|&&served| served > score).count() as f64;
+            for (bin, &count) in self.bins.iter().zip(&counts).filter(|(_, count)| **count > 0) {
+                sum += (1.0 + UNSEEN) * f64::from(count) * bin.share_above(score);
+            }
+            sum
+        };
+        let (mut low, mut high) = (0.0, highest);
+        if above(low) <= k as f64 {
+            high = low;
+        }
+        for _ in 0..HALVINGS {
+            let middle = f64::midpoint(low, high);
+            if above(middle) > k as f64 {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        let by_bin: Vec<f64> = self.bins.iter().map(|bin| bin.share_above(high)).collect();
+        bins.into_iter().map(|bin| by_bin[bin]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prospect_index::page::UrlId;
+
+    fn candidates(count: u32) -> Vec<Candidate> {
+        let made = (0..count).map(|at| {
+            let number = |by: u32| f64::from((at + 1).wrapping_mul(by) >> 16 & 1023) / 1023.0;
+            let mut features = [0.0; COUNT];
+            features[3] = number(2_654_435_761) as f32;
+            let score = number(2_654_435_761) * 0.6 + number(2_246_822_519) * 0.2;
+            Candidate { url: UrlId(at), features, matches: true, score }
+        });
+        made.collect()
+    }
+
+    fn features(value: f32) -> [f32; COUNT] {
+        let mut features = [0.0; COUNT];
+        features[3] = value;
+        features
+    }
+
+    #[test]
+    fn few_pairs_fit_nothing() {
+        assert!(ScoreModel::fit(&candidates(99)).unwrap().is_none());
+        assert!(ScoreModel::fit(&[]).unwrap().is_none());
+    }
+
+    #[test]
+    fn chances_add_up_to_the_places_and_rise_with_the_expectation() {
+        let model = ScoreModel::fit(&candidates(20_000)).unwrap().unwrap();
+        let expected: Vec<f64> =
+            (0..1_000).map(|at| model.expected(&features(at as f32 / 1_000.0))).collect();
+        let sum = |served: &[f64]| {
+            let chances = model.chances(served, &expected, 10, 1.9);
+            assert!(chances.first() <= chances.last());
+            chances.iter().sum::<f64>() * (1.0 + UNSEEN)
+        };
+        assert!((sum(&[]) - 10.0).abs() < 1.0, "{}", sum(&[]));
+        // Four pages that nothing beats leave six places.
+        assert!((sum(&[1.5; 4]) - 6.0).abs() < 1.0);
+        assert!(sum(&[1.5; 10]) < 0.1);
+        // Fewer candidates than places: whoever scores at all has one.
+        let few = model.chances(&[], &expected[500..502], 10, 1.9);
+        assert_eq!(few, [1.0, 1.0]);
+    }
+}
