@@ -131,7 +131,7 @@ impl View<'_> {
         }
         let reasons = reasons::reasons(&open.known, plan, settings, self.id, QUERIES_SHOWN);
         if reasons.is_empty() {
-            text += "  no query shares enough words with its URL or its anchors\n";
+            text += "  no query shares enough words with its URL or its anchors, and none's best pages link to it\n";
         }
         for reason in &reasons {
             text += &reason_text(reason);
@@ -174,6 +174,9 @@ fn reason_text(reason: &QueryReason) -> String {
         reason.expected_score,
         reason.kth_score,
     );
+    if reason.matched.is_empty() {
+        text += "            linked from pages that answer it best\n";
+    }
     for evidence in &reason.matched {
         let place = match evidence.place {
             "url" => "in the URL".to_owned(),

@@ -15,7 +15,7 @@ use super::output::{self, Failure, say};
 use crate::cycle::close::{self, CycleOutcome};
 use crate::cycle::planner::{self, Plan, PlanSettings};
 use crate::cycle::{OpenStore, reasons};
-use crate::estimate::blend::{Blend, PART_NAMES};
+use crate::estimate::blend::Blend;
 use crate::plan::export::{FORMATS, Format, PlannedUrl};
 use crate::workload::{self, Workload, open_text};
 
@@ -167,11 +167,10 @@ fn say_plan(
     say(
         global,
         &format!(
-            "{} candidate pairs; {} training pairs in a score tree of {} leaf nodes; BM25 k1 {} b {}, \
+            "{} candidate pairs, learned from {} pairs of crawled pages; BM25 k1 {} b {}, \
              statistics epoch {} of {} pages",
             estimates.pairs.len(),
             estimates.training_pairs,
-            estimates.leaves,
             settings.bm25.k1,
             settings.bm25.b,
             plan.epoch.number,
@@ -183,14 +182,12 @@ fn say_plan(
 
 /// Weights of the estimate's parts, and what they rest on.
 fn blend_line(blend: &Blend, open: &OpenStore) -> String {
-    let parts = blend.weights.iter().zip(PART_NAMES);
-    let parts: Vec<String> = parts.map(|(weight, name)| format!("{weight:.4} {name}")).collect();
     let evidence = match blend.outcomes {
         0 => "no past pick says otherwise".to_owned(),
         picks => format!("fitted on {picks} past picks"),
     };
     let scored = open.known.quality.iter().filter(|quality| !quality.is_nan()).count();
-    format!("estimate = {}; {evidence}; {scored} pages have a quality", parts.join(" + "))
+    format!("estimate = {blend}; {evidence}; {scored} pages have a quality")
 }
 
 fn as_json(

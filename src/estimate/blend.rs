@@ -88,6 +88,17 @@ impl Blend {
     }
 }
 
+impl std::fmt::Display for Blend {
+    /// As a sum, each weight before the name of its part.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        for (at, (weight, name)) in self.weights.iter().zip(PART_NAMES).enumerate() {
+            let plus = if at > 0 { " + " } else { "" };
+            write!(formatter, "{plus}{weight:.2} {name}")?;
+        }
+        Ok(())
+    }
+}
+
 /// The weights of least `w'Lw - 2 w'r` with no weight below 0: of all choices which parts may be
 /// positive, the best that is feasible. With five parts there are 32.
 fn not_negative(left: &[[f64; PARTS]; PARTS], right: &[f64; PARTS]) -> [f64; PARTS] {
@@ -159,6 +170,12 @@ mod tests {
         for (found, expected) in found.iter().zip(expected) {
             assert!((found - expected).abs() < error, "{found} is not {expected}");
         }
+    }
+
+    #[test]
+    fn a_blend_reads_as_a_sum() {
+        let text = "0.90 query + 0.05 locality + 0.05 page + 0.01 importance + 0.05 quality";
+        assert_eq!(Blend::fixed(START).to_string(), text);
     }
 
     #[test]

@@ -59,7 +59,8 @@ pub(super) fn estimate(
         memory.models = Some(fit(input, memory, settings)?);
     }
     let scores = memory.models.as_ref().and_then(|models| models.scores.as_ref());
-    let now = Now { known, within: input.within };
+    // What may not be planned now still competes for places.
+    let now = Now { known, within: &[] };
     let end_seq = input.manifest.next_seq;
     let source = CandidateSource {
         features: features(input, memory),

@@ -231,17 +231,15 @@ fn as_text(
     let (picked, next) = (comparison.picked, comparison.next);
     text += &format!(
         "\nOf these {} pages {} are judged to answer some query ({} askings); of the next {} \
-         in breadth-first order {} ({} askings).\nestimate = {} * query impact + {} * importance + {} * quality, in \
-         askings whose top {} gains the page; BM25 k1 {} b {}.\n",
+         in breadth-first order {} ({} askings).\nestimate = {}, in askings whose top {} gains the \
+         page; BM25 k1 {} b {}.\n",
         planned.len(),
         picked.0,
         picked.1,
         planned.len(),
         next.0,
         next.1,
-        settings.estimate.weights[0],
-        settings.estimate.weights[1],
-        settings.estimate.weights[2],
+        plan.estimates.blend,
         settings.k,
         settings.bm25.k1,
         settings.bm25.b,
