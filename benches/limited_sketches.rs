@@ -89,5 +89,6 @@ fn settings(policy: &str, crawled: Crawled) -> Settings {
         significance: 0.01,
         runs: Runs::None,
         sketches: None,
+        attacks: None,
     }
 }

@@ -76,6 +76,20 @@ fn policies_say_what_they_need() {
 }
 
 #[test]
+fn attacks_that_there_are_not_are_answered_with_those_there_are() {
+    let known = "anchor-stuffing, url-stuffing, link-farm:N, bait-and-switch";
+    let good = "GOOD --policy bfs --attack";
+    check(&[], &format!("{good} cloaking"), &["there is no attack \"cloaking\"", known, "all"]);
+    check(&[], &format!("{good} link-farm:5"), &["has \"5\" domains", "from 10 to 1000"]);
+    check(&[], &format!("{good} all,url-stuffing"), &["attack url-stuffing is named twice"]);
+    check(&[], &format!("{good} link-farm:10"), &["needs 20 pages", "is 3", "--attack-share 5%"]);
+    check(&[], &format!("{good} all --attack-share 2"), &["attack-share is \"2\""]);
+    check(&[], "GOOD --policy bfs --attack-share 5%", &["attack-share needs attack"]);
+    let bare = "simulate --corpus @pages.jsonl --seeds @seeds1.txt --policy bfs --attack all";
+    check(&[], bare, &["attack aims at queries", "--workload FILE"]);
+}
+
+#[test]
 fn a_baseline_that_is_asked_for_must_be_there() {
     let expected = ["the baseline qmin is none of the policies: bfs, dfs", "--policy"];
     check(&[], "GOOD --policy bfs,dfs --baseline qmin", &expected);

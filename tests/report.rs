@@ -82,6 +82,7 @@ fn a_page_says_what_it_was_made_from_and_what_its_words_mean() {
 fn a_page_leaves_out_what_a_summary_lacks() {
     let mut summary = experiment::experiment();
     summary.analyses = Analyses::default();
+    summary.manipulation = None;
     summary.kinds.truncate(1);
     for policy in &mut summary.policies {
         policy.kinds.truncate(1);
@@ -90,10 +91,27 @@ fn a_page_leaves_out_what_a_summary_lacks() {
         policy.lost.clear();
     }
     let page = page(&[summary]);
-    for part in ["analyses", "kinds", "hosts", "queries"] {
+    for part in ["analyses", "kinds", "hosts", "queries", "manipulation"] {
         assert!(!page.contains(&format!("id=\"e0-{part}\"")), "{part}");
     }
     assert!(page.contains("id=\"e0-curves\""));
+}
+
+#[test]
+fn attackers_have_a_table_with_a_row_for_every_policy_and_attack() {
+    let summary = experiment::experiment();
+    let page = page(std::slice::from_ref(&summary));
+    let part = page.split("id=\"e0-manipulation\"").nth(1).unwrap().split("</section>").next();
+    let part = part.unwrap();
+    assert_eq!(part.matches("<tr><th scope=\"row\"").count(), 2 * summary.policies.len());
+    assert!(part.contains("after 3,600 pages fetched"), "{part}");
+    assert!(part.contains("121 pages on 1 host, linked from 121 honest ones"), "{part}");
+    assert_eq!(part.matches("<td>–</td>").count(), 2, "no ratio where none was met");
+    let text = terminal::tables(&summary, Some("all"));
+    let tables = text.split("manipulation, after 3,600 pages fetched").nth(1).unwrap();
+    assert!(tables.contains("link-farm:10: 121 pages on 1 host"), "{tables}");
+    assert!(tables.contains("0.0460 ±0.0046"), "{tables}");
+    assert!(!terminal::tables(&summary, Some("question")).contains("manipulation"));
 }
 
 #[test]
@@ -104,6 +122,9 @@ fn names_become_text() {
     summary.policies[0].gained[0].query =
         "</script><img src=x onerror=alert(1)>\u{2028}".to_owned();
     summary.policies[2].name = "a\" onclick=\"b".to_owned();
+    let attack = &mut summary.manipulation.as_mut().unwrap().attacks[0];
+    attack.attack = "<script>".to_owned();
+    attack.policies[0].policy = "a\" onclick=\"b".to_owned();
     let page = page(&[summary]);
     assert_eq!(page.matches("<script").count(), 2);
     assert_eq!(page.matches("</script>").count(), 2);

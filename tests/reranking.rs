@@ -15,6 +15,7 @@ use prospect::evaluate::metrics::Metric;
 use prospect::evaluate::rerank::{self, Candidates, PairScores};
 use prospect::ingest::SourceOptions;
 use prospect::neural::{NeuralError, PairModel};
+use prospect::simulate::added::Added;
 use prospect::simulate::collection::{Collection, Outside};
 use prospect::simulate::load::{self, Place};
 use prospect::workload;
@@ -75,8 +76,8 @@ fn web() -> Web {
     };
     let corpus = [PathBuf::from(bench.path("pages.jsonl"))];
     let place = Place::below(Path::new(&bench.path("work")), true);
-    let options = SourceOptions::default();
-    let loaded = load::from_corpus(&corpus, &options, &place, Outside::Drop, |_, _| {});
+    let (options, added) = (SourceOptions::default(), Added::default());
+    let loaded = load::from_corpus(&corpus, &options, &place, Outside::Drop, &added, |_, _| {});
     let collection = loaded.unwrap().0;
     let workload = workload::load(Path::new(&bench.path("queries.tsv"))).unwrap();
     let queries = workload.queries.into_iter().filter_map(|query| {

@@ -10,6 +10,7 @@
 pub mod figures;
 pub mod glossary;
 pub mod html;
+mod manipulation;
 pub mod number;
 pub mod quality;
 pub mod read;

@@ -1,6 +1,8 @@
 //! The summary of an experiment as tables for a terminal, at most [`WIDTH`] columns wide where
 //! names allow. Text only; who prints it is the command line.
 
+mod manipulation;
+
 use super::glossary;
 use super::number::{counted, decimals, excludes, fixed, thousands, with_interval};
 use crate::results::{Interval, KindSummary, LimitedSketches, Summary};
@@ -38,6 +40,10 @@ pub fn tables(summary: &Summary, kind: Option<&str>) -> String {
     for limited in summary.analyses.limited_sketches.iter().filter(|_| of_all) {
         out.push('\n');
         out.push_str(&sketches(limited));
+    }
+    if let Some(attacked) = summary.manipulation.as_ref().filter(|_| of_all) {
+        out.push('\n');
+        out.push_str(&manipulation::table(attacked));
     }
     out
 }
@@ -96,8 +102,14 @@ fn table(summary: &Summary, kind: usize) -> String {
     columns.extend((0..summary.metrics.len()).map(|metric| area(summary, &of_kind, metric)));
     columns.push(speedup("speedup relevant", &of_kind, |kind| kind.speedup_relevant.as_ref()));
     columns.push(speedup("speedup impact", &of_kind, |kind| kind.speedup_impact.as_ref()));
-    // As many columns side by side as fit; the rest follows below, under the names again.
-    let mut rest = columns.as_slice();
+    out += &wrapped(&first, &columns);
+    out
+}
+
+/// As many columns side by side as fit; the rest follows below, under the names again.
+fn wrapped(first: &Column, columns: &[Column]) -> String {
+    let mut out = String::new();
+    let mut rest = columns;
     while !rest.is_empty() {
         let mut total = first.width();
         let mut fit = 0;
@@ -105,7 +117,7 @@ fn table(summary: &Summary, kind: usize) -> String {
             total += 2 + rest[fit].width();
             fit += 1;
         }
-        out += &rows(&first, &rest[..fit]);
+        out += &rows(first, &rest[..fit]);
         rest = &rest[fit..];
         if !rest.is_empty() {
             out.push('\n');

@@ -8,6 +8,7 @@ use prospect_index::page_store::NONE;
 use prospect_index::storage::Storage;
 
 use super::SimulateError;
+use super::collection::Collection;
 use super::experiment::Crawls;
 use super::measure::{Measure, RANKING_METRICS};
 use super::settings::Runs;
@@ -15,6 +16,7 @@ use super::summary::Findings;
 use super::values::Placed;
 use crate::evaluate::metrics::DEPTH;
 use crate::evaluate::run::write_query;
+use crate::policy::PolicyChoice;
 use crate::results::{Provenance, Summary};
 
 use ColumnType::{F64, Text, U32};
@@ -58,20 +60,26 @@ const PER_QUERY: Schema = Schema {
     ],
 };
 
-/// Writes the orders: one URL a line, in the spelling first seen.
+/// Writes the orders below `folder`: one URL a line, in the spelling first seen.
 ///
 /// # Errors
 /// A file cannot be written.
-pub fn orders(storage: &Storage, findings: &Findings<'_>) -> Result<(), SimulateError> {
-    let urls = &findings.inputs.collection.urls;
-    for (choice, orders) in findings.settings.policies.iter().zip(&findings.crawls.orders) {
+pub fn orders(
+    storage: &Storage,
+    folder: &str,
+    collection: &Collection,
+    policies: &[PolicyChoice],
+    crawls: &Crawls,
+) -> Result<(), SimulateError> {
+    let urls = &collection.urls;
+    for (choice, orders) in policies.iter().zip(&crawls.orders) {
         for (set, order) in orders.iter().enumerate() {
             let mut lines = String::new();
             for &page in &order.pages {
                 lines.push_str(urls.spelling(UrlId(page)));
                 lines.push('\n');
             }
-            let name = format!("order/{}/{}.txt", choice.label(), set + 1);
+            let name = format!("{folder}/{}/{}.txt", choice.label(), set + 1);
             storage.write(&name, lines.as_bytes())?;
         }
     }

@@ -53,6 +53,7 @@ pub struct Crawls {
 }
 
 /// Where crawls start and how far they go.
+#[derive(Clone)]
 pub struct Course {
     /// By set: where it starts.
     pub starts: Vec<Start>,
@@ -85,8 +86,18 @@ impl Course {
     }
 }
 
-/// Runs all crawls, those of a killed run from where they were kept in `storage`. `experiment`
-/// identifies settings and inputs.
+/// Where crawls are kept, so that a killed run goes on.
+#[derive(Clone, Copy)]
+pub struct Work<'a> {
+    /// The output.
+    pub storage: &'a Storage,
+    /// Folder in it.
+    pub folder: &'a str,
+    /// Identifies settings and inputs.
+    pub experiment: u64,
+}
+
+/// Runs all crawls, those of a killed run from where they were kept in `work`.
 ///
 /// # Errors
 /// A policy cannot be made or cannot go on, or a record cannot be written.
@@ -94,8 +105,7 @@ pub fn run(
     inputs: &Inputs<'_>,
     settings: &Settings,
     course: Course,
-    storage: &Storage,
-    experiment: u64,
+    work: Work<'_>,
     progress: &dyn Progress,
 ) -> Result<Crawls, SimulateError> {
     let strings = inputs.strings.map(|segment| NgramIndex::new(vec![segment])).transpose()?;
@@ -104,8 +114,7 @@ pub fn run(
         settings,
         web: strings.as_ref().map(|strings| web(inputs, strings, None)),
         course: &course,
-        storage,
-        experiment,
+        work,
         progress,
     };
     let orders = run.all()?;
@@ -152,8 +161,7 @@ struct Run<'a> {
     settings: &'a Settings,
     web: Option<Web<'a>>,
     course: &'a Course,
-    storage: &'a Storage,
-    experiment: u64,
+    work: Work<'a>,
     progress: &'a dyn Progress,
 }
 
@@ -195,8 +203,9 @@ impl Run<'_> {
 
     fn one(&self, policy: usize, set: usize) -> Result<CrawlOrder, SimulateError> {
         let choice = &self.settings.policies[policy];
-        let name = format!("work/{}/{}", choice.label(), set + 1);
-        let record = Record::read(self.storage, &name, self.experiment).unwrap_or_default();
+        let Work { storage, folder, experiment } = self.work;
+        let name = format!("{folder}/{}/{}", choice.label(), set + 1);
+        let record = Record::read(storage, &name, experiment).unwrap_or_default();
         let of = (self.course.budget.pages as u32).min(self.inputs.collection.urls.len() as u32);
         let number = set as u32 + 1;
         if record.complete {
@@ -219,7 +228,7 @@ impl Run<'_> {
             let passed = |&at: &u32| before < at as usize && at as usize <= now;
             if !more || self.course.checkpoints.iter().any(passed) {
                 let record = Record { order: crawl.order().clone(), complete: !more };
-                record.write(self.storage, &name, self.experiment)?;
+                record.write(storage, &name, experiment)?;
             }
             if !more {
                 self.progress.done(policy, number);

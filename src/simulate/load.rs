@@ -11,6 +11,7 @@ use prospect_index::text_index::TextIndex;
 use rayon::prelude::*;
 
 use super::SimulateError;
+use super::added::Added;
 use super::collection::{Collection, CollectionBuilder, Outside};
 use super::page_texts::TextWriter;
 use crate::ingest::{self, PageSource, SourceItem, SourceOptions};
@@ -53,7 +54,7 @@ pub struct Skipped {
     pub failed: u64,
 }
 
-/// Reads a corpus; its text index is built in its place.
+/// Reads a corpus, with what is added to it; its text index is built in its place.
 ///
 /// # Errors
 /// The corpus cannot be read or has no page, or a file of the collection cannot be written.
@@ -62,6 +63,7 @@ pub fn from_corpus(
     options: &SourceOptions,
     place: &Place,
     outside: Outside,
+    added: &Added,
     mut progress: impl FnMut(u64, Option<u64>),
 ) -> Result<(Collection, Skipped), SimulateError> {
     let mut source = ingest::open(paths, options)?;
@@ -69,12 +71,13 @@ pub fn from_corpus(
     let mut skipped = Skipped::default();
     let mut waiting: VecDeque<PreparedPage> = VecDeque::new();
     let mut kept = place.writer()?;
+    let mut last = Some(added.pages.clone());
     let mut failure: Option<SimulateError> = None;
     let texts = std::iter::from_fn(|| {
         while waiting.is_empty() {
             match next_pages(source.as_mut(), &mut skipped) {
                 Ok(Some(pages)) => waiting.extend(pages),
-                Ok(None) => return None,
+                Ok(None) => waiting.extend(last.take()?),
                 Err(error) => {
                     failure = Some(error.into());
                     return None;
@@ -84,7 +87,8 @@ pub fn from_corpus(
             progress(read, of);
         }
         let page = waiting.pop_front()?;
-        builder.add(page.url(), page.quality_score(), page.links());
+        let links = page.links().chain(added.links_of(page.url().0));
+        builder.add(page.url(), page.quality_score(), links);
         let (title, text) = page.into_texts();
         if let Some(Err(error)) = kept.as_mut().map(|kept| kept.add(&title, &text)) {
             failure = Some(error.into());
@@ -136,8 +140,8 @@ fn next_pages(
     Ok(Some(pages))
 }
 
-/// Reads the pages of a store in their current versions; the text index is built in its place, and
-/// the store is left as it is.
+/// Reads the pages of a store in their current versions, with what is added to them; the text index
+/// is built in its place, and the store is left as it is.
 ///
 /// # Errors
 /// The store cannot be read or has no page, or a file of the collection cannot be written.
@@ -145,6 +149,7 @@ pub fn from_store(
     root: &Path,
     place: &Place,
     outside: Outside,
+    added: &Added,
 ) -> Result<Collection, SimulateError> {
     let options =
         StoreOptions { holder: "prospect simulate".to_owned(), ..StoreOptions::default() };
@@ -162,17 +167,23 @@ pub fn from_store(
     let mut builder = CollectionBuilder::default();
     let mut kept = place.writer()?;
     for page in &pages {
-        add_stored(&mut builder, &known, page);
-        if let Some(kept) = &mut kept {
-            kept.add(&page.title, &page.text)?;
+        add_stored(&mut builder, &known, page, added);
+    }
+    let mut texts: Vec<_> = pages.into_iter().map(|page| (page.title, page.text)).collect();
+    for page in &added.pages {
+        builder.add(page.url(), None, page.links());
+        texts.push(page.clone().into_texts());
+    }
+    if let Some(kept) = &mut kept {
+        for (title, text) in &texts {
+            kept.add(title, text)?;
         }
     }
-    let texts = pages.into_iter().map(|page| (page.title, page.text));
     let text = TextIndex::build(&place.index, texts)?;
     builder.finish(&text, kept, outside)
 }
 
-fn add_stored(builder: &mut CollectionBuilder, known: &Known, page: &PageText) {
+fn add_stored(builder: &mut CollectionBuilder, known: &Known, page: &PageText, added: &Added) {
     let links = known.links.links();
     let from = links.partition_point(|link| link.seq < page.seq);
     let of_page = links[from..].iter().take_while(|link| link.seq == page.seq);
@@ -182,5 +193,6 @@ fn add_stored(builder: &mut CollectionBuilder, known: &Known, page: &PageText) {
         let (url, spelling) = spelled(link.to);
         (url, spelling, known.links.anchor(link.anchor))
     });
+    let rows = rows.chain(added.links_of(urls.url(page.url)));
     builder.add(spelled(page.url), None, rows);
 }

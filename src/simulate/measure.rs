@@ -205,7 +205,8 @@ fn found_at(pages: &[Page], relevant: &[bool]) -> Vec<u32> {
     hits.map(|(at, _)| at as u32 + 1).collect()
 }
 
-fn cumulative(pages: &[Page], impact: &[f64]) -> Vec<f64> {
+/// By number of pages fetched, from 1: the impact they have together.
+pub(super) fn cumulative(pages: &[Page], impact: &[f64]) -> Vec<f64> {
     let mut sum = 0.0;
     let added = pages.iter().map(|&page| {
         sum += impact[page as usize];

@@ -3,10 +3,13 @@
 //!
 //! [`collection`] holds the pages, [`start`] says where a crawl begins, [`crawl`] runs it, and
 //! [`experiment`] runs all policies over all seed sets, evaluates them and keeps what is done, so
-//! that a killed run goes on. Not here: arguments and files of settings, and the report.
+//! that a killed run goes on; [`attack`] has manipulators take part. Not here: arguments and files
+//! of settings, and the report.
 
+pub mod added;
 pub mod analyses;
 pub mod artefacts;
+pub mod attack;
 pub mod collection;
 pub mod crawl;
 pub mod experiment;

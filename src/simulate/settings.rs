@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::attack::AttackSettings;
 use super::collection::Outside;
 use super::start::{Crawled, Seeds};
 use crate::cycle::planner::PlanSettings;
@@ -102,6 +103,8 @@ pub struct Settings {
     pub runs: Runs,
     /// Limited sketches.
     pub sketches: Option<SketchSettings>,
+    /// Attacks, each with crawls of its own.
+    pub attacks: Option<AttackSettings>,
 }
 
 #[cfg(test)]

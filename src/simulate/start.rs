@@ -34,7 +34,7 @@ pub enum Crawled {
 }
 
 /// Pages in a random order of one set.
-fn shuffled(collection: &Collection, seed: u64, set: u32) -> Vec<Page> {
+pub(super) fn shuffled(collection: &Collection, seed: u64, set: u32) -> Vec<Page> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(u64::from(set));
     let mut pages = collection.by_url();

@@ -3,6 +3,7 @@
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+use prospect::results::manipulation::{AttackPoint, AttackSummary, AttackedPolicy, Manipulation};
 use prospect::results::{
     Analyses, CollectionFigures, Comparison, Curve, HostShares, InputFile, Interval, KindSummary,
     LimitedPoint, LimitedSketches, Point, PolicySummary, Provenance, QueryChange, SCHEMA, Scatter,
@@ -62,6 +63,7 @@ pub fn experiment() -> Summary {
         metrics: METRICS.iter().map(|(metric, _)| (*metric).to_owned()).collect(),
         policies,
         analyses: analyses(&mut random),
+        manipulation: Some(manipulation(&[360, 3600])),
     }
 }
 
@@ -255,6 +257,36 @@ fn analyses(random: &mut ChaCha8Rng) -> Analyses {
         quality_neighbours: Some(quality),
         limited_sketches: vec![limited("prospect", 0.62), limited("impact-oracle", 0.88)],
     }
+}
+
+fn manipulation(checkpoints: &[u32]) -> Manipulation {
+    let interval = |mean: f64| {
+        let (low, high) = (Some(mean * 0.9), Some(mean * 1.1));
+        Interval { mean, low, high, values: vec![mean; SETS] }
+    };
+    let attack = |attack: &str, strength: f64| {
+        let policy = |(policy, _, speed): &(&str, bool, f64)| AttackedPolicy {
+            policy: (*policy).to_owned(),
+            points: checkpoints
+                .iter()
+                .map(|&pages| AttackPoint {
+                    pages,
+                    picks: interval(0.01 * strength * speed),
+                    frontier: interval(0.01),
+                    waiting: interval(0.008),
+                    // One policy never met the attacker.
+                    ratio: (*policy != "dfs").then(|| interval(strength * speed)),
+                    owned: interval(0.2 * speed),
+                    impact_lost: interval(0.02 * strength),
+                })
+                .collect(),
+        };
+        let policies = POLICIES.iter().map(policy).collect();
+        let (pages, attack) = (121, attack.to_owned());
+        AttackSummary { attack, pages, hosts: 1, linked_from: 121, policies }
+    };
+    let attacks = vec![attack("anchor-stuffing", 1.5), attack("link-farm:10", 2.0)];
+    Manipulation { share: 0.01, read_at: checkpoints.last().copied(), attacks }
 }
 
 fn limited(policy: &str, full: f64) -> LimitedSketches {

@@ -19,6 +19,7 @@ use crate::evaluate::metrics::DEPTH;
 use crate::evaluate::rerank::{Candidates, PairScores, score};
 use crate::evaluate::run::{self, Run, Scored};
 use crate::ingest::SourceOptions;
+use crate::simulate::added::Added;
 use crate::simulate::collection::{Collection, Outside};
 use crate::simulate::load::{self, Place};
 use crate::workload::qrels::{self, RawJudgement};
@@ -59,10 +60,10 @@ pub(super) fn run(
 
 fn collection(args: &Args, place: &Place) -> Result<Collection, Failure> {
     if let Some(store) = &args.store {
-        return Ok(load::from_store(store, place, Outside::Drop)?);
+        return Ok(load::from_store(store, place, Outside::Drop, &Added::default())?);
     }
-    let options = SourceOptions::default();
-    Ok(load::from_corpus(&args.corpus, &options, place, Outside::Drop, |_, _| {})?.0)
+    let (options, added) = (SourceOptions::default(), Added::default());
+    Ok(load::from_corpus(&args.corpus, &options, place, Outside::Drop, &added, |_, _| {})?.0)
 }
 
 /// All queries, with what is judged of them.

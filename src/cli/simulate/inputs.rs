@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use prospect_index::ngram::Segment;
+
 use super::config;
 use super::identity::WORK;
 use super::{Experiment, Queries};
@@ -10,31 +12,45 @@ use crate::cli::output::{Failure, Progress, say};
 use crate::evaluate::rerank::PairScores;
 use crate::evaluate::run as runs;
 use crate::ingest::SourceOptions;
+use crate::simulate::added::Added;
 use crate::simulate::collection::Collection;
 use crate::simulate::crawl::Start;
-use crate::simulate::experiment::Course;
+use crate::simulate::experiment::{Course, needs_strings};
 use crate::simulate::judgements::Judged;
-use crate::simulate::load::{self, Place};
+use crate::simulate::load::{self, Place, Skipped};
 use crate::simulate::quality;
 use crate::workload::{self, Workload, open_text, qrels};
 
 impl Experiment<'_> {
-    /// Reads the pages.
-    pub(super) fn collection(&self) -> Result<Collection, Failure> {
-        let place = Place::below(&self.storage.path(WORK), self.reranker.is_some());
+    /// Reads the pages with what is added to them.
+    pub(super) fn load(
+        &self,
+        place: &Place,
+        added: &Added,
+    ) -> Result<(Collection, Skipped), Failure> {
         let outside = self.settings.outside;
         if let Some(store) = &self.config.store {
-            return Ok(load::from_store(Path::new(store), &place, outside)?);
+            let collection = load::from_store(Path::new(store), place, outside, added)?;
+            return Ok((collection, Skipped::default()));
         }
         let options =
             SourceOptions { base_url: self.config.base_url.clone(), ..SourceOptions::default() };
         let paths = config::paths(&self.config.corpus);
         let mut bar = Progress::new(self.global, "reading", None);
-        let (collection, skipped) =
-            load::from_corpus(&paths, &options, &place, outside, |read, _| {
-                bar.at(read, &format!("{} MB", read >> 20));
-            })?;
+        let loaded = load::from_corpus(&paths, &options, place, outside, added, |read, _| {
+            bar.at(read, &format!("{} MB", read >> 20));
+        })?;
         bar.done();
+        Ok(loaded)
+    }
+
+    /// Reads the pages, and says what was left out.
+    pub(super) fn collection(&self) -> Result<Collection, Failure> {
+        let place = Place::below(&self.storage.path(WORK), self.reranker.is_some());
+        let (collection, skipped) = self.load(&place, &Added::default())?;
+        if self.config.store.is_some() {
+            return Ok(collection);
+        }
         if let Some(first) = &skipped.first {
             say(self.global, &format!("{} records skipped; the first: {first}", skipped.bad));
         }
@@ -48,6 +64,19 @@ impl Experiment<'_> {
         );
         say(self.global, &line);
         Ok(collection)
+    }
+
+    /// n-grams of a collection, in `folder`, where a policy plans.
+    pub(super) fn strings(
+        &self,
+        collection: &Collection,
+        folder: &str,
+    ) -> Result<Option<Segment>, Failure> {
+        if !needs_strings(&self.settings.policies) && self.settings.sketches.is_none() {
+            return Ok(None);
+        }
+        let directory = self.storage.fresh_directory(&format!("{folder}/strings"))?;
+        Ok(Some(collection.strings(&directory)?))
     }
 
     pub(super) fn queries(&self, collection: &Collection) -> Result<Queries, Failure> {

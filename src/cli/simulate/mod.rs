@@ -1,5 +1,6 @@
 //! `prospect simulate`: crawls of a collection under any policy, and what came of them.
 
+mod attacks;
 mod config;
 mod identity;
 mod inputs;
@@ -13,6 +14,7 @@ use std::rc::Rc;
 
 use prospect_index::storage::Storage;
 
+use self::attacks::Honest;
 use self::config::Config;
 use self::identity::{SCORES, SUMMARY, WORK};
 use self::prepare::{Prepared, Rerankers};
@@ -23,7 +25,7 @@ use crate::evaluate::rerank::PairScores;
 use crate::policy::PolicyChoice;
 use crate::report::terminal;
 use crate::results::{CollectionFigures, Provenance, SCHEMA, Summary};
-use crate::simulate::experiment::{self, Crawls, Inputs, needs_strings};
+use crate::simulate::experiment::{self, Crawls, Inputs, Work};
 use crate::simulate::judgements::Judged;
 use crate::simulate::limited_sketches;
 use crate::simulate::measure::{self, Kind, Measure};
@@ -122,16 +124,9 @@ impl Experiment<'_> {
         let queries = self.queries(&collection)?;
         let quality = self.quality(&collection)?;
         let course = self.course(&collection)?;
-        let fetchable = course.fetchable;
         let (bm25, k) = (self.settings.plan.bm25, self.settings.plan.k);
         let impact = truth::impact(&collection, &queries.planning, bm25, k)?;
-        let planned = needs_strings(&self.settings.policies) || self.settings.sketches.is_some();
-        let strings = if planned {
-            let directory = self.storage.fresh_directory(&format!("{WORK}/strings"))?;
-            Some(collection.strings(&directory)?)
-        } else {
-            None
-        };
+        let strings = self.strings(&collection, WORK)?;
         let inputs = Inputs {
             collection: &collection,
             strings: strings.as_ref(),
@@ -140,13 +135,19 @@ impl Experiment<'_> {
             impact: &impact,
             relevant: &queries.judged.relevant,
         };
+        let attacks = self.attacks(&inputs, &queries)?;
         let labels = self.settings.policies.iter().map(PolicyChoice::label).collect();
         let progress = progress::Policies::new(self.global, labels, self.settings.sets);
         let (settings, storage) = (&self.settings, &self.storage);
-        let crawls = experiment::run(&inputs, settings, course, storage, self.hash, &progress)?;
+        let work = Work { storage, folder: WORK, experiment: self.hash };
+        let crawls = experiment::run(&inputs, settings, course.clone(), work, &progress)?;
         let kinds =
             measure::kinds(&collection, &queries.evaluation, &queries.judged.queries, settings)?;
-        let summary = self.summary(&inputs, &queries, &crawls, &kinds, fetchable)?;
+        let mut summary = self.summary(&inputs, &queries, &crawls, &kinds, course.fetchable)?;
+        // The first kind is all queries.
+        let impact = &kinds[0].impact;
+        let honest = Honest { inputs: &inputs, course: &course, crawls: &crawls, impact };
+        summary.manipulation = self.manipulation(&attacks, &honest)?;
         let json = serde_json::to_vec_pretty(&summary)?;
         self.storage.write(SUMMARY, &json)?;
         self.storage.remove(WORK)?;
@@ -209,9 +210,11 @@ impl Experiment<'_> {
             metrics: metrics.iter().map(|metric| metric.name()).collect(),
             policies: findings.policies(),
             analyses,
+            manipulation: None,
         };
         let hash = format!("{:016x}", self.hash);
-        artefacts::orders(&self.storage, &findings)?;
+        let policies = &self.settings.policies;
+        artefacts::orders(&self.storage, "order", inputs.collection, policies, crawls)?;
         let csv = artefacts::curves_csv(&summary, &hash);
         self.storage.write("curves.csv", csv.as_bytes())?;
         artefacts::curves_parquet(&self.storage, &findings, &self.provenance, &hash)?;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use prospect_index::url;
 
+use super::attacks;
 use super::config::{Config, is_rule};
 use crate::cli::output::Failure;
 use crate::cycle::planner::PlanSettings;
@@ -39,6 +40,7 @@ pub(super) fn settings(config: &Config) -> Result<(Settings, StartFiles), Failur
     let settings = Settings {
         baseline: baseline(config, &policies)?,
         sketches: sketches(config, &policies)?,
+        attacks: attacks::settings(config)?,
         policies,
         seeds,
         sets,
@@ -114,6 +116,16 @@ fn refuse_contradictions(config: &Config) -> Result<(), Failure> {
             "sketches-at needs sketches",
             "for example --sketches 0.01,0.1,1",
         ),
+        (
+            !config.attack.is_empty() && config.workload.is_none(),
+            "attack aims at queries, and there are none",
+            "give them with --workload FILE",
+        ),
+        (
+            config.attack_share.is_some() && config.attack.is_empty(),
+            "attack-share needs attack",
+            "for example --attack all --attack-share 5%",
+        ),
     ];
     match wrong.into_iter().find(|(found, ..)| *found) {
         Some((_, what, hint)) => Err(Failure::input(anyhow::anyhow!(what), hint)),
@@ -148,6 +160,7 @@ pub(super) fn as_json(config: &Config, settings: &Settings) -> serde_json::Value
         Amount::Pages(pages) => serde_json::json!(pages),
         Amount::Share(share) => serde_json::json!(format!("{}%", (share * 1e6).round() / 1e4)),
     };
+    let attacks = settings.attacks.as_ref();
     serde_json::json!({
         "base-url": config.base_url,
         "corpus": config.corpus.iter().map(bare).collect::<Vec<_>>(),
@@ -175,6 +188,8 @@ pub(super) fn as_json(config: &Config, settings: &Settings) -> serde_json::Value
         "significance": settings.significance,
         "runs": settings.runs,
         "sketches": settings.sketches,
+        "attack": attacks.map(|attacks| attacks.kinds.iter().map(|k| k.label()).collect::<Vec<_>>()),
+        "attack-share": attacks.map(|attacks| attacks.share),
         "plan": settings.plan.estimate,
     })
 }
@@ -295,7 +310,7 @@ fn crawled(config: &Config, files: &mut StartFiles) -> Result<Option<Crawled>, F
 }
 
 /// A share in (0, 1), as a number or in percent.
-fn share(key: &str, given: &str) -> Result<f64, Failure> {
+pub(super) fn share(key: &str, given: &str) -> Result<f64, Failure> {
     let value = match given.strip_suffix('%') {
         Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
         None => given.parse::<f64>(),

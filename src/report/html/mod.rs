@@ -30,6 +30,7 @@ macro_rules! script {
 
 mod data;
 mod escape;
+mod manipulation;
 mod provenance;
 pub mod quality;
 mod tables;
@@ -111,6 +112,7 @@ const PARTS: &[(&str, &str)] = &[
     ("kinds", "The same by query kind"),
     ("queries", "Queries that gained and lost"),
     ("hosts", "Hosts over time"),
+    ("manipulation", "Manipulation"),
     ("analyses", "The collection"),
     ("provenance", "Provenance and definitions"),
 ];
@@ -128,6 +130,7 @@ fn parts(summary: &Summary) -> impl Iterator<Item = (&'static str, &'static str)
         "kinds" => kinds,
         "queries" => queries,
         "hosts" => hosts,
+        "manipulation" => summary.manipulation.is_some(),
         "analyses" => collection,
         _ => true,
     })
@@ -160,10 +163,12 @@ fn section(summary: &Summary, at: usize) -> Result<String, serde_json::Error> {
         out += &format!("<section id=\"e{at}-{part}\">\n<h3>{heading}</h3>\n");
         match part {
             "summary" => out += &tables::by_kind(summary),
+            "manipulation" => out += &manipulation::table(summary),
             "provenance" => out += &provenance::provenance(summary)?,
             _ => {}
         }
-        if part != "provenance" {
+        // These have no chart.
+        if !["manipulation", "provenance"].contains(&part) {
             out += &format!("<div class=\"view\" data-view=\"{part}\"></div>\n");
         }
         out += "</section>\n";

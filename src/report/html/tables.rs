@@ -80,7 +80,7 @@ fn pages(fetched: &[u32]) -> String {
 }
 
 /// A figure with its interval below; `better` if it is told apart from the baseline.
-fn cell(interval: Option<&Interval>, places: usize, better: Option<bool>) -> String {
+pub(super) fn cell(interval: Option<&Interval>, places: usize, better: Option<bool>) -> String {
     let Some(interval) = interval else { return "<td>–</td>".to_owned() };
     let mark = match better {
         Some(true) => " <abbr class=\"mark better\" title=\"better than the baseline\">▲</abbr>",

@@ -1,0 +1,34 @@
+//! The table of attacks.
+
+use super::{Column, NAME_WIDTH, clean, wrapped};
+use crate::report::manipulation::{FIGURES, Figure, Row, as_of, described, places, rows};
+use crate::report::number::with_interval;
+use crate::results::manipulation::Manipulation;
+
+/// A row a policy, attack by attack.
+pub(super) fn table(manipulation: &Manipulation) -> String {
+    let all = rows(manipulation);
+    let mut out = format!("manipulation, {}\n", as_of(manipulation));
+    for attack in &manipulation.attacks {
+        out += &format!("\n{}: {}\n", clean(&attack.attack, NAME_WIDTH), described(attack));
+        let of_attack = || all.iter().filter(|(of, ..)| of.attack == attack.attack);
+        let names = of_attack().map(|(_, policy, _)| clean(&policy.policy, NAME_WIDTH));
+        let first = Column { heading: "policy".to_owned(), cells: names.collect() };
+        let column = |figure: &Figure| {
+            // As many decimals for every attack.
+            let places = places(&all, figure);
+            let cells = of_attack().map(|row| cell(row, figure, places));
+            Column { heading: figure.heading.to_owned(), cells: cells.collect() }
+        };
+        out += &wrapped(&first, &FIGURES.each_ref().map(column));
+    }
+    out += "\n  picks, frontier: the attacker's share of pages picked, and of pages that entered the \
+            frontier;\n  ratio: 1 where its pages are as likely to be picked as any that were found\n\
+            \x20 impact lost: of honest pages, against the crawl without attacker\n";
+    out
+}
+
+fn cell((_, _, point): &Row<'_>, figure: &Figure, places: usize) -> String {
+    let interval = point.and_then(figure.of);
+    interval.map_or("-".to_owned(), |interval| with_interval(interval, places))
+}

@@ -1,0 +1,95 @@
+//! An attacked collection beside the honest one: what is known of a page goes with it, and pages of
+//! the attacker have none of it.
+//!
+//! True impact and judgements are those of the honest collection, so that nothing an attacker adds
+//! counts or displaces a page that does. Quality scores tell nothing of attackers: each of their
+//! pages has that of an honest page drawn at random.
+
+use prospect_index::ngram::Segment;
+use prospect_index::page_store::NONE;
+
+use super::DRAWN_AS;
+use crate::policy::Page;
+use crate::simulate::collection::Collection;
+use crate::simulate::crawl::Start;
+use crate::simulate::experiment::{Course, Inputs};
+use crate::simulate::start::shuffled;
+
+/// A collection with pages of an attacker.
+pub struct Attacked {
+    /// All pages.
+    pub collection: Collection,
+    /// By page: its number in the honest collection; [`NONE`] for the attacker's.
+    honest: Vec<Page>,
+    /// By page of the honest collection: its number here.
+    here: Vec<Page>,
+    quality: Option<Vec<f64>>,
+    impact: Vec<f64>,
+    relevant: Vec<u32>,
+}
+
+impl Attacked {
+    /// `collection` is that of `honest` with an attacker's pages.
+    pub fn new(collection: Collection, honest: &Inputs<'_>, seed: u64) -> Self {
+        let known = &honest.collection.urls;
+        let number = |id| known.get(collection.urls.url(id)).map_or(NONE, |id| id.0);
+        let of_page: Vec<Page> = collection.urls.ids().map(number).collect();
+        let mut here = vec![NONE; known.len()];
+        for (page, &number) in of_page.iter().enumerate() {
+            if let Some(slot) = here.get_mut(number as usize) {
+                *slot = page as Page;
+            }
+        }
+        let mut attacked = Self {
+            collection,
+            honest: of_page,
+            here,
+            quality: None,
+            impact: Vec::new(),
+            relevant: Vec::new(),
+        };
+        attacked.impact = attacked.spread(honest.impact, || 0.0);
+        attacked.relevant = attacked.spread(honest.relevant, || 0);
+        attacked.quality = honest.quality.map(|quality| {
+            // From the end: those at the beginning link to the attacker.
+            let drawn = shuffled(honest.collection, seed, DRAWN_AS);
+            let mut drawn = drawn.iter().rev().cycle().map(|&page| quality[page as usize]);
+            attacked.spread(quality, || drawn.next().unwrap_or(crate::policy::NO_QUALITY))
+        });
+        attacked
+    }
+
+    /// By page here: what it has in the honest collection, or what the attacker's have.
+    pub fn spread<T: Copy>(&self, by_page: &[T], mut of_attacker: impl FnMut() -> T) -> Vec<T> {
+        let value = |&page: &Page| by_page.get(page as usize).copied();
+        self.honest.iter().map(|page| value(page).unwrap_or_else(&mut of_attacker)).collect()
+    }
+
+    /// Whether a page is the attacker's.
+    pub fn is_attacker(&self, page: Page) -> bool {
+        self.honest[page as usize] == NONE
+    }
+
+    /// What crawls of this collection are made from.
+    pub fn inputs<'a>(&'a self, honest: &Inputs<'a>, strings: Option<&'a Segment>) -> Inputs<'a> {
+        Inputs {
+            collection: &self.collection,
+            strings,
+            planning: honest.planning,
+            quality: self.quality.as_deref(),
+            impact: &self.impact,
+            relevant: &self.relevant,
+        }
+    }
+
+    /// The same starts, batches, budget and checkpoints as on the honest collection.
+    pub fn course(&self, honest: &Course) -> Course {
+        let here = |pages: &[Page]| pages.iter().map(|&page| self.here[page as usize]).collect();
+        let moved = |start: &Start| Start {
+            seeds: here(&start.seeds),
+            crawled: here(&start.crawled),
+            all_known: start.all_known,
+        };
+        Course { starts: honest.starts.iter().map(moved).collect(), ..honest.clone() }
+    }
+}

@@ -1,0 +1,172 @@
+//! Attacks on a crawl: pages of a manipulator that want to be fetched, added to a collection
+//! before the crawls start, and what they got.
+//!
+//! An attacker owns a share of the collection. It knows the words of the planning workload, which
+//! is the worst case, and nothing else. Its texts hold no word that is asked for, but for those
+//! of bait. As many honest pages as it owns, drawn at random, each carry one link to it, as a spammed
+//! comment does; its pages link to each other. Policies and the planner are not told.
+//!
+//! [`Attack`] makes the pages, one file a kind; [`attacked`] puts what is known of the honest pages
+//! over the attacked collection, [`gains`] measures a crawl, [`summary`] sets all beside the crawls
+//! of the honest collection. Everything here is drawn from the
+//! seed of the experiment.
+
+mod anchor_stuffing;
+pub mod attacked;
+mod bait_and_switch;
+pub mod gains;
+mod junk;
+mod kinds;
+mod link_farm;
+mod plot;
+pub mod summary;
+mod url_stuffing;
+
+use std::collections::BTreeMap;
+
+use prospect_index::ingest::{PreparedPage, prepare};
+use prospect_index::page::{Outlink, PageRecord, UrlId};
+
+use self::junk::Junk;
+use self::plot::{Attacker, Plot};
+use super::added::Added;
+use super::collection::Collection;
+use super::start::shuffled;
+use crate::workload::Workload;
+
+pub use kinds::{ATTACKS, AttackKind, FARM_DOMAINS};
+
+/// Number of the seed set that the honest pages with a link to the attacker are drawn as; crawls
+/// count theirs from 1.
+const DRAWN_AS: u32 = 0;
+
+/// Why there is no attack.
+#[derive(Debug, thiserror::Error)]
+pub enum AttackError {
+    /// None has this name.
+    #[error("there is no attack {given:?}; there are {}, and `all`", known())]
+    Unknown {
+        /// What was asked for.
+        given: String,
+    },
+    /// A farm of no number of domains, or of too few or too many.
+    #[error(
+        "a link farm has {given:?} domains; link-farm:N with N from {} to {} was expected",
+        FARM_DOMAINS.start(),
+        FARM_DOMAINS.end()
+    )]
+    Domains {
+        /// What was asked for.
+        given: String,
+    },
+    /// The share of the collection that the attacker owns is too small.
+    #[error("{kind} needs {needed} pages of its own, and the attacker's share is {owned}")]
+    TooSmall {
+        /// The attack.
+        kind: String,
+        /// Pages it needs.
+        needed: usize,
+        /// Pages it owns.
+        owned: usize,
+    },
+    /// There is no query to aim at.
+    #[error("the workload has no query to aim at")]
+    NoQuery,
+    /// A URL that was made up cannot be one.
+    #[error("a made-up URL: {0}")]
+    Url(#[from] prospect_index::url::UrlError),
+}
+
+fn known() -> String {
+    ATTACKS.map(|(name, _)| name).join(", ")
+}
+
+/// The attacks of an experiment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AttackSettings {
+    /// Kinds, each once.
+    pub kinds: Vec<AttackKind>,
+    /// Share of the attacked collection that an attacker owns, between 0 and 1.
+    pub share: f64,
+}
+
+/// What an attack is aimed at.
+pub struct Victim<'a> {
+    /// The honest pages.
+    pub collection: &'a Collection,
+    /// The queries that the attacker knows.
+    pub planning: &'a Workload,
+    /// The queries whose words its texts keep clear of, beside those.
+    pub evaluation: &'a Workload,
+}
+
+/// An attack, ready to be added to the collection.
+#[derive(Debug)]
+pub struct Attack {
+    /// What it is.
+    pub kind: AttackKind,
+    /// Its pages, and the links to them from honest pages.
+    pub added: Added,
+}
+
+impl Attack {
+    /// An attacker that owns `share` (0 to 1, both excluded) of the attacked collection, rounded
+    /// to pages.
+    ///
+    /// # Errors
+    /// The share is too small for the attack, or there is no query.
+    pub fn new(
+        kind: AttackKind,
+        victim: &Victim<'_>,
+        share: f64,
+        seed: u64,
+    ) -> Result<Self, AttackError> {
+        let Victim { collection, planning, evaluation } = victim;
+        let owned = (f64::from(collection.pages) * share / (1.0 - share)).round() as usize;
+        let needed = kind.least_pages();
+        if owned < needed {
+            return Err(AttackError::TooSmall { kind: kind.label(), needed, owned });
+        }
+        if planning.queries.is_empty() {
+            return Err(AttackError::NoQuery);
+        }
+        let junk = Junk::new(seed, planning.words().chain(evaluation.words()));
+        let mut attacker = Attacker::new(&planning.queries, junk);
+        let plot = match kind {
+            AttackKind::AnchorStuffing => anchor_stuffing::plot(&mut attacker, owned),
+            AttackKind::UrlStuffing => url_stuffing::plot(&mut attacker, owned),
+            AttackKind::LinkFarm(domains) => {
+                link_farm::plot(&mut attacker, owned, domains as usize)
+            }
+            AttackKind::BaitAndSwitch => bait_and_switch::plot(&mut attacker, owned),
+        };
+        let added = added(&plot, collection, seed)?;
+        Ok(Self { kind, added })
+    }
+}
+
+/// The plot as pages, with a link from as many honest pages.
+fn added(plot: &Plot, collection: &Collection, seed: u64) -> Result<Added, AttackError> {
+    let outlink = |(to, anchor): &(usize, String)| Outlink {
+        url: plot.pages[*to].url.clone(),
+        anchor: anchor.clone(),
+    };
+    let page = |own: &plot::Owned| {
+        prepare(PageRecord {
+            url: own.url.clone(),
+            title: own.title.clone(),
+            text: own.text.clone(),
+            outlinks: own.links.iter().map(outlink).collect(),
+            ..PageRecord::default()
+        })
+    };
+    let pages: Vec<PreparedPage> = plot.pages.iter().map(page).collect::<Result<_, _>>()?;
+    let mut links = BTreeMap::new();
+    let spammed = shuffled(collection, seed, DRAWN_AS).into_iter().take(pages.len());
+    for (honest, (to, anchor)) in spammed.zip(plot.doors.iter().cycle()) {
+        let (canonical, spelling) = pages[*to].url();
+        let link = (canonical.to_owned(), spelling.to_owned(), anchor.clone());
+        links.insert(collection.urls.url(UrlId(honest)).to_owned(), vec![link]);
+    }
+    Ok(Added { pages, links })
+}

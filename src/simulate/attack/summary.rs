@@ -1,0 +1,133 @@
+//! Attacked crawls beside those of the honest collection, as a summary holds them.
+//!
+//! True impact is that of honest pages, and every page fetched counts as effort, whoever owns it.
+
+use super::AttackKind;
+use super::attacked::Attacked;
+use super::gains::of_crawl;
+use crate::evaluate::statistics::mean_interval;
+use crate::policy::PolicyChoice;
+use crate::results::Interval;
+use crate::results::manipulation::{AttackPoint, AttackSummary, AttackedPolicy, Manipulation};
+use crate::simulate::experiment::Crawls;
+use crate::simulate::measure::cumulative;
+use crate::simulate::settings::Amount;
+
+/// Share of the honest pages fetched that tables are read at.
+const READ_AT: Amount = Amount::Share(0.3);
+
+/// Crawls with and without an attacker.
+pub struct Comparison<'a> {
+    /// The attack.
+    pub kind: AttackKind,
+    /// Its collection.
+    pub attacked: &'a Attacked,
+    /// Honest pages that link to the attacker.
+    pub linked_from: usize,
+    /// Crawls of the attacked collection.
+    pub crawls: &'a Crawls,
+    /// Crawls of the honest collection.
+    pub honest: &'a Crawls,
+    /// True impact by page of the honest collection.
+    pub impact: &'a [f64],
+    /// The policies of both.
+    pub policies: &'a [PolicyChoice],
+}
+
+/// One crawl at one checkpoint.
+struct Values {
+    picks: f64,
+    frontier: f64,
+    waiting: f64,
+    owned: f64,
+    impact_lost: f64,
+}
+
+impl Comparison<'_> {
+    /// What the attacker got.
+    pub fn summary(&self) -> AttackSummary {
+        let collection = &self.attacked.collection;
+        let pages = 0..collection.pages;
+        let owned = pages.filter(|&page| self.attacked.is_attacker(page));
+        let mut hosts: Vec<u32> = owned.map(|page| collection.host[page as usize]).collect();
+        let pages = hosts.len() as u32;
+        hosts.sort_unstable();
+        hosts.dedup();
+        let of_policy = |(at, choice): (usize, &PolicyChoice)| AttackedPolicy {
+            policy: choice.label(),
+            points: self.points(at, pages),
+        };
+        AttackSummary {
+            attack: self.kind.label(),
+            pages,
+            hosts: hosts.len() as u32,
+            linked_from: self.linked_from as u32,
+            policies: self.policies.iter().enumerate().map(of_policy).collect(),
+        }
+    }
+
+    /// At the checkpoints that all crawls of a policy reached.
+    fn points(&self, policy: usize, owned: u32) -> Vec<AttackPoint> {
+        let sets: Vec<Vec<Values>> =
+            (0..self.crawls.starts.len()).map(|set| self.values(policy, set, owned)).collect();
+        let reached = sets.iter().map(Vec::len).min().unwrap_or(0);
+        let checkpoints = self.crawls.checkpoints[..reached].iter().enumerate();
+        checkpoints
+            .filter_map(|(at, &pages)| {
+                let at_point: Vec<&Values> = sets.iter().map(|set| &set[at]).collect();
+                point(pages, &at_point)
+            })
+            .collect()
+    }
+
+    /// At the checkpoints that one crawl reached, attacked or not.
+    fn values(&self, policy: usize, set: usize, owned: u32) -> Vec<Values> {
+        let (order, honest) = (&self.crawls.orders[policy][set], &self.honest.orders[policy][set]);
+        let of_honest_pages = self.attacked.spread(self.impact, || 0.0);
+        let attacked_impact = cumulative(&order.pages, &of_honest_pages);
+        let honest_impact = cumulative(&honest.pages, self.impact);
+        let checkpoints = &self.crawls.checkpoints;
+        let gains = of_crawl(self.attacked, &self.crawls.starts[set], order, checkpoints);
+        let values = checkpoints.iter().zip(gains).map_while(|(&pages, gain)| {
+            let (own, without) =
+                (attacked_impact[pages as usize - 1], *honest_impact.get(pages as usize - 1)?);
+            Some(Values {
+                picks: gain.picks,
+                frontier: gain.frontier,
+                waiting: gain.waiting,
+                owned: f64::from(gain.fetched) / f64::from(owned.max(1)),
+                impact_lost: if without > 0.0 { 1.0 - own / without } else { 0.0 },
+            })
+        });
+        values.collect()
+    }
+}
+
+/// None for no seed set.
+fn point(pages: u32, sets: &[&Values]) -> Option<AttackPoint> {
+    let of = |value: fn(&Values) -> f64| -> Option<Interval> {
+        mean_interval(&sets.iter().map(|set| value(set)).collect::<Vec<f64>>())
+    };
+    let present = sets.iter().filter(|set| set.frontier > 0.0);
+    let ratios: Vec<f64> = present.map(|set| set.picks / set.frontier).collect();
+    Some(AttackPoint {
+        pages,
+        picks: of(|set| set.picks)?,
+        frontier: of(|set| set.frontier)?,
+        waiting: of(|set| set.waiting)?,
+        ratio: mean_interval(&ratios),
+        owned: of(|set| set.owned)?,
+        impact_lost: of(|set| set.impact_lost)?,
+    })
+}
+
+/// All attacks of an experiment on `fetchable` honest pages.
+pub fn manipulation(share: f64, fetchable: u32, attacks: Vec<AttackSummary>) -> Manipulation {
+    let policies = || attacks.iter().flat_map(|attack| &attack.policies);
+    let shortest = policies().min_by_key(|policy| policy.points.len());
+    let common: Vec<u32> =
+        shortest.into_iter().flat_map(|policy| &policy.points).map(|point| point.pages).collect();
+    let last = common.iter().rfind(|&&pages| pages <= READ_AT.pages(fetchable));
+    let read_at = last.or(common.first()).copied();
+    Manipulation { share, read_at, attacks }
+}
