@@ -279,6 +279,18 @@ impl<'a> Scorer<'a> {
         top
     }
 
+    /// The documents that were scored, in no order: `fetch_seq`, URL, score.
+    pub fn scored<'s>(
+        &'s self,
+        scores: &'s Scores,
+    ) -> impl Iterator<Item = (u32, UrlId, f64)> + 's {
+        let docs = self.index.docs();
+        scores.touched.iter().map(move |&doc| {
+            let at = doc as usize;
+            (docs.seq[at], docs.url[at], scores.by_doc[at])
+        })
+    }
+
     /// Score of the current page of a URL in the scores of a query; 0 if it was not scored.
     pub fn score_of(&self, scores: &Scores, url: UrlId) -> f64 {
         match self.doc_of_url.get(url.index()) {

@@ -53,7 +53,7 @@ pub struct CycleOutcome {
     /// Impact that they have: f(q) summed over the top-K lists they are in.
     pub realised_impact: f64,
     /// Ten bins of equal count, pairs of fetched picks by predicted chance; greedy and explored
-    /// picks together.
+    /// picks together. More pairs enter a list than stay, so a chance to last looks too low here.
     pub calibration: Vec<CalibrationBin>,
 }
 

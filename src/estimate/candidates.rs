@@ -2,8 +2,8 @@
 //! pages which answer it best link to, whatever their strings say (topical locality, Davison 2000).
 //!
 //! Questions share few words with URLs and anchors, so most of their candidates are of the second
-//! kind. A query has at most [`ANSWERS`] times [`LINKS`] of them; those of the first kind are bounded
-//! by the share of n-grams that must match.
+//! kind. In the frontier a query has at most [`ANSWERS`] times [`LINKS`] of them; those of the first
+//! kind are bounded by the share of n-grams that must match.
 //!
 //! A crawled page is a candidate as it was at the start of its cycle: then, one of the answers of
 //! that time has to have linked to it.
@@ -11,7 +11,6 @@
 use prospect_index::bm25::{Scorer, Scores};
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
-use prospect_index::page_store::Known;
 
 use super::EstimateError;
 use super::features::{self, FeatureSource, QueryView};
@@ -90,14 +89,12 @@ impl<H: Horizon> CandidateSource<'_, H> {
         let masked = |url| self.horizon.of(url).is_none();
         let matched = self.matches.candidates(*at, &matching, &masked, scratch)?;
         scorer.score(&scorer.term_ids(&query.words), 0..self.end_seq, scores)?;
-        let linked = self.linked(&answers(self.features.known, scorer, scores, self.end_seq));
+        let linked = self.linked(&answers(scorer, scores));
         let mut urls = [matched.as_slice(), &linked].concat();
         urls.sort_unstable();
         urls.dedup();
         if urls.len() > most {
             urls.sort_by_cached_key(|&url| (sample_key(*at, url), url));
-            urls.truncate(most);
-            urls.sort_unstable();
         }
         let text = query.words.join(" ");
         let mass = idf_mass(query, scorer).max(f64::MIN_POSITIVE);
@@ -115,7 +112,10 @@ impl<H: Horizon> CandidateSource<'_, H> {
             let score = scorer.score_of(scores, url) / mass;
             Some(Candidate { url, features: READ.map(|feature| all[feature]), matches, score })
         });
-        Ok(made.collect())
+        // Only now, when what merely may match is gone, so that the sample is one of candidates.
+        let mut candidates: Vec<Candidate> = made.take(most).collect();
+        candidates.sort_unstable_by_key(|candidate| candidate.url);
+        Ok(candidates)
     }
 
     /// URLs that were candidates while one of these pages was an answer, ascending.
@@ -138,11 +138,13 @@ impl<H: Horizon> CandidateSource<'_, H> {
 }
 
 /// All pages that were among the [`ANSWERS`] best at some time, as the crawl went on.
-fn answers(known: &Known, scorer: &Scorer<'_>, scores: &Scores, end_seq: u32) -> Vec<Answer> {
+fn answers(scorer: &Scorer<'_>, scores: &Scores) -> Vec<Answer> {
+    let mut pages: Vec<(u32, f64)> =
+        scorer.scored(scores).map(|(seq, _, score)| (seq, score)).collect();
+    pages.sort_unstable_by_key(|(seq, _)| *seq);
     let mut all: Vec<Answer> = Vec::new();
     let mut best: Vec<(f64, usize)> = Vec::with_capacity(ANSWERS + 1);
-    for (seq, url) in known.pages.crawled().take_while(|(seq, _)| *seq < end_seq) {
-        let score = scorer.score_of(scores, url);
+    for (seq, score) in pages {
         let low = best.get(ANSWERS - 1).map_or(0.0, |(low, _)| *low);
         if score <= low {
             continue;

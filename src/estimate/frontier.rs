@@ -1,4 +1,4 @@
-//! Estimates of the whole frontier: query impact, importance, quality, and their blend.
+//! Estimates of the whole frontier: the parts of each URL's estimate, and their blend.
 
 use prospect_index::bm25::Scorer;
 use prospect_index::manifest::Manifest;
@@ -110,7 +110,8 @@ pub struct PairEstimate {
     pub query: u32,
     /// Expected score S'.
     pub expected_score: f64,
-    /// Chance to enter the query's top K; 0 or 1 with the sketch reading.
+    /// Chance to enter the query's top K, or to be in it for good with the lasting reading; 0 or 1
+    /// with the sketch reading.
     pub chance: f64,
     /// Whether the URL or its anchors match the query; if not, its best pages link to it.
     pub matches: bool,
@@ -137,7 +138,7 @@ pub struct FrontierEstimates {
     pub urls: Vec<UrlEstimate>,
     /// Candidate pairs, by URL, then query.
     pub pairs: Vec<PairEstimate>,
-    /// Training pairs of the score tree.
+    /// Pairs that scores were learned from.
     pub training_pairs: usize,
     /// Leaves of the score tree.
     pub leaves: usize,

@@ -3,7 +3,9 @@
 //!
 //! Models are fitted once in a statistics epoch, on the pages fetched before it as they were known
 //! at the start of their cycles, with the scores and the lists of the epoch. So a planner that starts
-//! anew within the epoch fits the same. What models read is up to date at every plan: the K-th
+//! anew within the epoch fits the same, unless pages were replaced in it. Which pages were fetched is as of a
+//! cycle's start, what they are worth as of the epoch's: that of a parent may have fallen by the very
+//! page that it is a feature of. What models read is up to date at every plan: the K-th
 //! scores, the links, the impact of parents and regions.
 
 use prospect_index::bm25::Scores;
@@ -204,8 +206,8 @@ fn fit(
     })
 }
 
-/// Fits the impact of the bets to what was known of them, cycle by cycle: no page sees what another
-/// one of its cycle was worth.
+/// Fits the impact of the bets to what was known of them, cycle by cycle: a page of a cycle is no
+/// feature of another.
 fn fit_pages(
     input: &EstimateInput<'_>,
     memory: &Memory,

@@ -7,7 +7,8 @@
 //! level, at which everything is forgotten. Scores of quality come with their pages; who brings
 //! them later starts with an empty memory.
 //!
-//! Costs at most the training pairs of every query, 8 bytes a crawled page, and [`Strings`].
+//! Costs at most the training pairs of every query, 8 bytes a crawled page, 20 a URL and the names of
+//! its regions, the models, and [`Strings`].
 
 use std::sync::Mutex;
 

@@ -64,10 +64,16 @@ impl ScoreModel {
         known.sort_by(|a, b| b.0.total_cmp(&a.0));
         let (mut bins, mut size, mut rest) = (Vec::new(), FIRST_BIN, known.as_slice());
         while let Some(last) = rest.len().min(size as usize).checked_sub(1) {
-            let (bin, others) = rest.split_at(last + 1);
+            let edge = rest[last].0;
+            // Equal expectations share a bin, and what is left is no bin of a few.
+            let mut end = last + 1 + rest[last + 1..].partition_point(|(e, _)| *e >= edge);
+            if rest.len() - end < FIRST_BIN as usize {
+                end = rest.len();
+            }
+            let (bin, others) = rest.split_at(end);
             let mut outcomes: Vec<f32> = bin.iter().map(|(_, score)| *score).collect();
             outcomes.sort_by(f32::total_cmp);
-            bins.push(Bin { low: bin[last].0, outcomes });
+            bins.push(Bin { low: bin[end - 1].0, outcomes });
             (rest, size) = (others, size * BIN_GROWTH);
         }
         Ok(Some(Self { trees, bins }))
@@ -140,6 +146,18 @@ mod tests {
     fn few_pairs_fit_nothing() {
         assert!(ScoreModel::fit(&candidates(99)).unwrap().is_none());
         assert!(ScoreModel::fit(&[]).unwrap().is_none());
+    }
+
+    #[test]
+    fn equal_expectations_share_a_bin_and_no_bin_is_small() {
+        let mut equal = candidates(10_000);
+        for candidate in &mut equal {
+            candidate.features = features(0.5);
+        }
+        assert_eq!(ScoreModel::fit(&equal).unwrap().unwrap().bins.len(), 1);
+        let model = ScoreModel::fit(&candidates(1_011)).unwrap().unwrap();
+        assert!(model.bins.iter().all(|bin| bin.outcomes.len() >= FIRST_BIN as usize));
+        assert!(model.bins.len() > 3);
     }
 
     #[test]
