@@ -122,7 +122,7 @@ pub struct PairEstimate {
 pub struct UrlEstimate {
     /// The URL.
     pub url: UrlId,
-    /// Its parts, as in [`blend::PART_NAMES`](super::blend::PART_NAMES).
+    /// Its parts, as in [`blend::PART_NAMES`].
     pub parts: [f64; PARTS],
     /// Quality expected of the page, as a log-probability, where any is known.
     pub quality: Option<f64>,

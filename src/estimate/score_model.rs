@@ -3,7 +3,7 @@
 //!
 //! Scores are shares of the query's idf mass, so that they carry over between queries. The chance
 //! to be among the best K for good is the chance to beat the score that, in expectation, K pages of
-//! all beat: those served now and every candidate, each of which stands for [`UNSEEN`] more that no
+//! all beat: those served now and every candidate, each of which stands for three more that no
 //! link has shown yet. So the chances of a query add up to the places it has: candidates compete.
 //! It is the expected-case objective of Pandey and Olston (WSDM 2008, section 4.2) with the K-th
 //! score at its expectation, which costs O(n) for n candidates where the whole distribution of ranks costs
