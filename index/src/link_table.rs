@@ -70,6 +70,12 @@ impl LinkTable {
         &self.links
     }
 
+    /// Links of the page fetched as `seq`, in document order.
+    pub fn of_page(&self, seq: u32) -> &[Link] {
+        let of_page = &self.links[self.links.partition_point(|link| link.seq < seq)..];
+        &of_page[..of_page.partition_point(|link| link.seq == seq)]
+    }
+
     /// Distinct anchor texts; one of them may be empty.
     pub fn anchors(&self) -> usize {
         self.anchors.len()
@@ -135,5 +141,6 @@ mod tests {
             table.incoming(UrlId(2), 5).map(|link| table.anchor(link.anchor)).collect();
         assert_eq!(anchors, ["two", "zwei"]);
         assert_eq!(table.anchors(), 3);
+        assert_eq!([0, 3, 5, 9].map(|seq| table.of_page(seq).len()), [2, 0, 2, 0]);
     }
 }

@@ -160,7 +160,9 @@ pub fn plan(
     let (served, served_refresh) =
         served_cache::load(store, known, &scorer, &workload, settings.k, epoch.end_seq)?;
     let mut ranks = PageRanks::default();
-    ranks.update(known, store.manifest());
+    if settings.estimate.reads_page_rank() {
+        ranks.update(known, store.manifest());
+    }
     let (frontier, history) = (open.frontier.index()?, open.history.index()?);
     let input = PlanInput {
         estimate: EstimateInput {

@@ -58,8 +58,7 @@ pub(super) fn estimate(
         pair.features[QUALITY] = quality.get(pair.url.index()).copied().unwrap_or(0.0);
     });
     let pairs = pair_estimates(input, settings, &tree, &candidates);
-    let (training_pairs, leaves) = (examples.len(), tree.leaves());
-    Ok(Found { pairs, page_impact: Vec::new(), training_pairs, leaves })
+    Ok(Found { pairs, page_impact: Vec::new(), training_pairs: examples.len() })
 }
 
 /// Training examples in the order of their cycles, each with its site's mean over earlier cycles;

@@ -120,15 +120,14 @@ impl<H: Horizon> CandidateSource<'_, H> {
 
     /// URLs that were candidates while one of these pages was an answer, ascending.
     fn linked(&self, answers: &[Answer]) -> Vec<UrlId> {
-        let links = self.features.known.links.links();
+        let links = &self.features.known.links;
         let mut urls = Vec::new();
         for answer in answers {
-            let start = links.partition_point(|link| link.seq < answer.seq);
-            let of_page = links[start..].iter().take_while(|link| link.seq == answer.seq);
             let known = |&to: &UrlId| {
                 let before = self.horizon.of(to);
                 before.is_some_and(|before| answer.seq < before && before <= answer.until)
             };
+            let of_page = links.of_page(answer.seq).iter();
             urls.extend(of_page.take(LINKS).map(|link| link.to).filter(known));
         }
         urls.sort_unstable();

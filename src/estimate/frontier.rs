@@ -74,6 +74,13 @@ impl Default for EstimateSettings {
     }
 }
 
+impl EstimateSettings {
+    /// Whether estimates read PageRank, which costs runs of its iteration to keep up to date.
+    pub fn reads_page_rank(&self) -> bool {
+        self.reading != ImpactReading::Lasting || self.importance == Importance::PageRank
+    }
+}
+
 /// What estimates are made from, wherever it is kept: in a store, or in the memory of a
 /// simulation.
 pub struct EstimateInput<'a> {
@@ -81,7 +88,7 @@ pub struct EstimateInput<'a> {
     pub known: &'a Known,
     /// Cycles.
     pub manifest: &'a Manifest,
-    /// PageRank, up to date with the links.
+    /// PageRank, up to date with the links where the settings read it.
     pub ranks: &'a PageRanks,
     /// Scores under the statistics of the epoch.
     pub scorer: &'a Scorer<'a>,
@@ -140,8 +147,6 @@ pub struct FrontierEstimates {
     pub pairs: Vec<PairEstimate>,
     /// Pairs that scores were learned from.
     pub training_pairs: usize,
-    /// Leaves of the score tree.
-    pub leaves: usize,
     /// From importance to impact.
     pub importance: ImpactRegression,
     /// From the probability that a page is good to impact.
@@ -175,7 +180,7 @@ pub fn estimate(
     let known = input.known;
     memory.update(known, input.manifest, input.queries.len());
     let expected = expected_quality(input, memory);
-    let Found { mut pairs, page_impact, training_pairs, leaves } = match settings.reading {
+    let Found { mut pairs, page_impact, training_pairs } = match settings.reading {
         ImpactReading::Lasting => lasting::estimate(input, needy, memory, settings, &expected)?,
         _ => by_tree::estimate(input, needy, memory, settings, &expected)?,
     };
@@ -193,7 +198,6 @@ pub fn estimate(
         urls,
         pairs,
         training_pairs,
-        leaves,
         importance,
         quality,
         blend,
@@ -209,8 +213,6 @@ pub(super) struct Found {
     pub(super) page_impact: Vec<f64>,
     /// Pairs that scores were learned from.
     pub(super) training_pairs: usize,
-    /// Leaves of the score tree; 0 without one.
-    pub(super) leaves: usize,
 }
 
 /// Crawled pages as they were known at the start of their cycle.

@@ -57,8 +57,9 @@ pub(super) fn estimate(
 ) -> Result<Found, EstimateError> {
     let known = input.known;
     memory.regions.update(&known.urls);
+    let impact = Impact::new(input.served, input.queries, known.urls.len());
     if memory.models.as_ref().is_none_or(|models| models.epoch_end != input.epoch_end) {
-        memory.models = Some(fit(input, memory, settings)?);
+        memory.models = Some(fit(input, &impact, memory, settings)?);
     }
     let scores = memory.models.as_ref().and_then(|models| models.scores.as_ref());
     // What may not be planned now still competes for places.
@@ -84,9 +85,8 @@ pub(super) fn estimate(
         .collect::<Result<_, EstimateError>>()?;
     Ok(Found {
         pairs: pairs.into_iter().flatten().collect(),
-        page_impact: page_impact(input, memory, quality),
+        page_impact: page_impact(input, &impact, memory, quality),
         training_pairs: memory.models.as_ref().map_or(0, |models| models.training_pairs),
-        leaves: 0,
     })
 }
 
@@ -134,18 +134,22 @@ fn pair_estimates(
 }
 
 /// By URL: impact that the page model expects; nothing before it is fitted.
-fn page_impact(input: &EstimateInput<'_>, memory: &Memory, quality: &[f32]) -> Vec<f64> {
+fn page_impact(
+    input: &EstimateInput<'_>,
+    impact: &Impact,
+    memory: &Memory,
+    quality: &[f32],
+) -> Vec<f64> {
     let known = input.known;
     let Some(model) = memory.models.as_ref().and_then(|models| models.pages.as_ref()) else {
         return Vec::new();
     };
-    let impact = Impact::new(input.served, input.queries, known.urls.len());
     let mut means = RegionMeans::default();
     for (_, url) in known.pages.crawled() {
         means.add(memory.regions.of(url), impact.of_url[url.index()]);
     }
     let source =
-        PageSource { known, manifest: input.manifest, regions: &memory.regions, impact: &impact };
+        PageSource { known, next_seq: input.manifest.next_seq, regions: &memory.regions, impact };
     let now = Now { known, within: input.within };
     let ids: Vec<UrlId> = known.urls.ids().collect();
     ids.into_par_iter()
@@ -173,6 +177,7 @@ impl Horizon for Bets<'_> {
 
 fn fit(
     input: &EstimateInput<'_>,
+    impact: &Impact,
     memory: &Memory,
     settings: &EstimateSettings,
 ) -> Result<Models, EstimateError> {
@@ -201,7 +206,7 @@ fn fit(
     Ok(Models {
         epoch_end: end_seq,
         scores: ScoreModel::fit(&pairs)?,
-        pages: fit_pages(input, memory, &source.horizon)?,
+        pages: fit_pages(input, impact, memory, &source.horizon)?,
         training_pairs: pairs.len(),
     })
 }
@@ -210,18 +215,22 @@ fn fit(
 /// feature of another.
 fn fit_pages(
     input: &EstimateInput<'_>,
+    impact: &Impact,
     memory: &Memory,
     bets: &Bets<'_>,
 ) -> Result<Option<Boosted>, EstimateError> {
     let (known, manifest, end_seq) = (input.known, input.manifest, bets.end_seq);
+    let of_epoch;
     let impact = if input.served.end_seq == end_seq {
-        Impact::new(input.served, input.queries, known.urls.len())
+        impact
     } else {
         let k = input.served.k;
         let served = ServedLists::build(input.scorer, input.queries, k, end_seq, &known.urls)?;
-        Impact::new(&served, input.queries, known.urls.len())
+        of_epoch = Impact::new(&served, input.queries, known.urls.len());
+        &of_epoch
     };
-    let source = PageSource { known, manifest, regions: &memory.regions, impact: &impact };
+    let source =
+        PageSource { known, next_seq: manifest.next_seq, regions: &memory.regions, impact };
     let fetched: Vec<(u32, UrlId)> =
         known.pages.crawled().take_while(|(seq, _)| *seq < end_seq).collect();
     let mut means = RegionMeans::default();

@@ -17,9 +17,10 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, NONE};
 use prospect_index::url::SiteLevel;
 
+use super::evidence::Evidence;
 use super::lasting::Models;
 use super::pairs::Pair;
-use super::quality::{Evidence, Posterior};
+use super::quality::Posterior;
 use super::regions::Regions;
 use super::sites::Sites;
 use super::strings::Strings;

@@ -1,7 +1,6 @@
 //! What is known of a page before its fetch whatever is asked: how it is linked, what its URL looks
 //! like, and what pages around it were worth.
 
-use prospect_index::manifest::Manifest;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use prospect_index::url;
@@ -44,7 +43,7 @@ pub struct PageSource<'a> {
     /// URLs, pages, links.
     pub known: &'a Known,
     /// The next `fetch_seq`.
-    pub manifest: &'a Manifest,
+    pub next_seq: u32,
     /// Regions of URLs.
     pub regions: &'a Regions,
     /// Impact of fetched pages.
@@ -125,13 +124,10 @@ impl PageSource<'_> {
         }
         let first = links.incoming(url, before_seq).find(|link| link.from != url);
         if let Some(first) = first {
-            let all = links.links();
-            let start = all.partition_point(|link| link.seq < first.seq);
-            let of_page = &all[start..];
-            let of_page = &of_page[..of_page.partition_point(|link| link.seq == first.seq)];
+            let of_page = links.of_page(first.seq);
             found.place = of_page.iter().position(|link| link.to == url).unwrap_or(0) as f32;
             found.links = of_page.len() as f32;
-            let now = before_seq.min(self.manifest.next_seq);
+            let now = before_seq.min(self.next_seq);
             found.age = (now - first.seq) as f32 / now.max(1) as f32;
         }
         found

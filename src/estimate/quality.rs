@@ -12,37 +12,14 @@
 //!
 //! Quality here is a log-probability, as a model gives it; a page without a score is no evidence.
 
+use super::evidence::Evidence;
+
 /// Ratios of variances that are tried.
 pub const STRENGTHS: [f64; 9] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0, 256.0];
 /// Ratio before [`ENOUGH`] predictions.
 const COLD_STRENGTH: usize = 2;
 /// Predictions from which on the ratio is learned.
 const ENOUGH: u32 = 20;
-
-/// Scores seen: their sum and number.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Evidence {
-    sum: f64,
-    count: u32,
-}
-
-impl Evidence {
-    /// Adds a score.
-    pub fn add(&mut self, quality: f64) {
-        self.sum += quality;
-        self.count += 1;
-    }
-
-    /// Their mean, if there is one.
-    pub fn mean(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum / f64::from(self.count))
-    }
-
-    /// Their mean drawn towards `prior`, as if `strength` scores of that value had been seen.
-    fn towards(&self, prior: f64, strength: f64) -> f64 {
-        (self.sum + strength * prior) / (f64::from(self.count) + strength)
-    }
-}
 
 /// Squared errors of each strength.
 #[derive(Clone, Debug, Default)]
@@ -83,10 +60,10 @@ impl Posterior {
     pub fn learn(&mut self, group: u32, quality: f64, parents: Evidence) {
         if let Some(all) = self.all.mean() {
             let group = self.groups.get(group as usize).copied().unwrap_or_default();
-            if group.count > 0 {
+            if !group.is_empty() {
                 self.of_group.learn(group, all, quality);
             }
-            if parents.count > 0 {
+            if !parents.is_empty() {
                 let prior = group.towards(all, self.of_group.strength());
                 self.of_parents.learn(parents, prior, quality);
             }
@@ -100,7 +77,7 @@ impl Posterior {
 
     /// Whether nothing was learned.
     pub fn is_empty(&self) -> bool {
-        self.all.count == 0
+        self.all.is_empty()
     }
 
     /// Mean of a group's fetched pages, drawn towards that of all.

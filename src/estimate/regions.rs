@@ -12,6 +12,8 @@ use prospect_index::url;
 use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
 
+use super::evidence::Evidence;
+
 /// Kinds of regions: host, section, directory, pattern.
 pub const KINDS: usize = 4;
 /// Of a kind: the kind of the region around it, towards whose mean a mean is drawn.
@@ -48,9 +50,8 @@ impl Regions {
 
 fn names(address: &str) -> [String; KINDS] {
     let host = url::host(address);
-    let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
-    let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
-    let path = path.split_once('/').map_or("", |(_, path)| path);
+    let query = address.split_once('?').map_or("", |(_, query)| query);
+    let path = &url::path(address)[1..];
     let (directory, last) = path.rsplit_once('/').unwrap_or(("", path));
     let section = directory.split('/').next().unwrap_or("");
     let (name, extension) = last.rsplit_once('.').unwrap_or((last, ""));
@@ -83,29 +84,26 @@ fn names(address: &str) -> [String; KINDS] {
 /// What the fetched pages of each region were worth.
 #[derive(Clone, Debug, Default)]
 pub struct RegionMeans {
-    /// By kind and region: pages, and the sum of their values.
-    sums: [Vec<(u32, f64)>; KINDS],
-    all: (u32, f64),
+    of_region: [Vec<Evidence>; KINDS],
+    all: Evidence,
 }
 
 impl RegionMeans {
     /// Adds a fetched page.
     pub fn add(&mut self, regions: [u32; KINDS], value: f64) {
-        for (sums, region) in self.sums.iter_mut().zip(regions) {
+        for (seen, region) in self.of_region.iter_mut().zip(regions) {
             let at = region as usize;
-            if sums.len() <= at {
-                sums.resize(at + 1, (0, 0.0));
+            if seen.len() <= at {
+                seen.resize(at + 1, Evidence::default());
             }
-            sums[at].0 += 1;
-            sums[at].1 += value;
+            seen[at].add(value);
         }
-        self.all.0 += 1;
-        self.all.1 += value;
+        self.all.add(value);
     }
 
     /// Mean over all pages; 0 without one.
     pub fn mean(&self) -> f64 {
-        self.all.1 / f64::from(self.all.0.max(1))
+        self.all.mean().unwrap_or(0.0)
     }
 
     /// By kind: the mean of the region, drawn towards that of the region around it while it has
@@ -114,9 +112,8 @@ impl RegionMeans {
         let mut found = [(0.0, 0); KINDS];
         for (kind, region) in regions.into_iter().enumerate() {
             let prior = AROUND[kind].map_or(self.mean(), |around| found[around].0);
-            let (pages, sum) = self.sums[kind].get(region as usize).copied().unwrap_or_default();
-            let mean = (sum + PRIOR_PAGES * prior) / (f64::from(pages) + PRIOR_PAGES);
-            found[kind] = (mean, pages);
+            let seen = self.of_region[kind].get(region as usize).copied().unwrap_or_default();
+            found[kind] = (seen.towards(prior, PRIOR_PAGES), seen.count());
         }
         found
     }

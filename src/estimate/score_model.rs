@@ -88,24 +88,18 @@ impl ScoreModel {
         self.bins.partition_point(|bin| bin.low > expected).min(self.bins.len() - 1)
     }
 
-    /// Chance of each candidate with these expectations to be among the `k` best for good, beside
-    /// pages of the scores `served`; no score is above `highest`.
-    pub fn chances(&self, served: &[f64], expected: &[f64], k: usize, highest: f64) -> Vec<f64> {
-        let bins: Vec<usize> = expected.iter().map(|&expected| self.bin(expected)).collect();
-        let mut counts = vec![0_u32; self.bins.len()];
-        for &bin in &bins {
-            counts[bin] += 1;
-        }
+    /// The score that `k` pages beat in expectation: of those `served`, and of candidates by bin.
+    fn threshold(&self, served: &[f64], counts: &[u32], k: usize, highest: f64) -> f64 {
         let above = |score: f64| {
             let mut sum = served.iter().filter(|&&served| served > score).count() as f64;
-            for (bin, &count) in self.bins.iter().zip(&counts).filter(|(_, count)| **count > 0) {
+            for (bin, &count) in self.bins.iter().zip(counts).filter(|(_, count)| **count > 0) {
                 sum += (1.0 + UNSEEN) * f64::from(count) * bin.share_above(score);
             }
             sum
         };
         let (mut low, mut high) = (0.0, highest);
         if above(low) <= k as f64 {
-            high = low;
+            return low;
         }
         for _ in 0..HALVINGS {
             let middle = f64::midpoint(low, high);
@@ -115,7 +109,19 @@ impl ScoreModel {
                 high = middle;
             }
         }
-        let by_bin: Vec<f64> = self.bins.iter().map(|bin| bin.share_above(high)).collect();
+        high
+    }
+
+    /// Chance of each candidate with these expectations to be among the `k` best for good, beside
+    /// pages of the scores `served`; no score is above `highest`.
+    pub fn chances(&self, served: &[f64], expected: &[f64], k: usize, highest: f64) -> Vec<f64> {
+        let bins: Vec<usize> = expected.iter().map(|&expected| self.bin(expected)).collect();
+        let mut counts = vec![0_u32; self.bins.len()];
+        for &bin in &bins {
+            counts[bin] += 1;
+        }
+        let threshold = self.threshold(served, &counts, k, highest);
+        let by_bin: Vec<f64> = self.bins.iter().map(|bin| bin.share_above(threshold)).collect();
         bins.into_iter().map(|bin| by_bin[bin]).collect()
     }
 }

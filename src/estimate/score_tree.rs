@@ -101,8 +101,8 @@ impl ScoreTree {
         self.nodes.iter().any(is_read)
     }
 
-    /// Leaves.
-    pub fn leaves(&self) -> usize {
+    #[cfg(test)]
+    fn leaves(&self) -> usize {
         self.nodes.iter().filter(|node| matches!(node, Node::Leaf { .. })).count()
     }
 

@@ -7,6 +7,8 @@ use prospect_index::url::{SITE_GROUPS, SiteLevel};
 use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
 
+use super::evidence::Evidence;
+
 /// Site of every known URL.
 #[derive(Clone, Debug, Default)]
 pub struct Sites {
@@ -90,29 +92,25 @@ const PRIOR_OUTCOMES: f64 = 10.0;
 /// site has few.
 #[derive(Clone, Debug, Default)]
 pub struct SiteMeans {
-    sums: Vec<(f64, f64)>,
-    all: (f64, f64),
+    of_site: Vec<Evidence>,
+    all: Evidence,
 }
 
 impl SiteMeans {
     /// No outcome, for `sites` sites.
     pub fn new(sites: usize) -> Self {
-        Self { sums: vec![(0.0, 0.0); sites], all: (0.0, 0.0) }
+        Self { of_site: vec![Evidence::default(); sites], all: Evidence::default() }
     }
 
     /// Adds an outcome.
     pub fn add(&mut self, site: u32, outcome: f64) {
-        for sum in [&mut self.sums[site as usize], &mut self.all] {
-            sum.0 += outcome;
-            sum.1 += 1.0;
-        }
+        self.of_site[site as usize].add(outcome);
+        self.all.add(outcome);
     }
 
     /// Mean of a site; 0 before the first outcome of all.
     pub fn mean(&self, site: u32) -> f64 {
-        let prior = if self.all.1 == 0.0 { 0.0 } else { self.all.0 / self.all.1 };
-        let (sum, count) = self.sums[site as usize];
-        (sum + PRIOR_OUTCOMES * prior) / (count + PRIOR_OUTCOMES)
+        self.of_site[site as usize].towards(self.all.mean().unwrap_or(0.0), PRIOR_OUTCOMES)
     }
 }
 

@@ -214,7 +214,9 @@ impl<'a> Planned<'a> {
         let mut settings = self.settings.clone();
         settings.selection.budget = most;
         settings.selection.seed = settings.selection.seed.wrapping_add(self.batches << 32);
-        self.ranks.update(&self.known, &self.manifest);
+        if settings.estimate.reads_page_rank() {
+            self.ranks.update(&self.known, &self.manifest);
+        }
         let source = Visible { candidates: &self.candidates, ids: &self.ids };
         let input = PlanInput {
             estimate: EstimateInput {

@@ -7,7 +7,8 @@
 
 use super::queue::SeedsThenPriority;
 use super::{Basics, CrawlPolicy, Fetched, NO_QUALITY, Page, PolicyError, Quality};
-use crate::estimate::quality::{Evidence, Posterior};
+use crate::estimate::evidence::Evidence;
+use crate::estimate::quality::Posterior;
 
 /// Growth of the crawl after which all pages are ranked anew.
 const GROWTH: f64 = 1.05;

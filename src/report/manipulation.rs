@@ -35,8 +35,7 @@ pub(super) type Row<'a> = (&'a AttackSummary, &'a AttackedPolicy, Option<&'a Att
 
 /// The rows: attack by attack.
 pub(super) fn rows(manipulation: &Manipulation) -> Vec<Row<'_>> {
-    let of_attack = |attack: &'_ AttackSummary| attack.policies.len();
-    let mut rows = Vec::with_capacity(manipulation.attacks.iter().map(of_attack).sum());
+    let mut rows = Vec::new();
     for attack in &manipulation.attacks {
         for policy in &attack.policies {
             let read_at = |point: &&AttackPoint| Some(point.pages) == manipulation.read_at;

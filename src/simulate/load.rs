@@ -184,12 +184,9 @@ pub fn from_store(
 }
 
 fn add_stored(builder: &mut CollectionBuilder, known: &Known, page: &PageText, added: &Added) {
-    let links = known.links.links();
-    let from = links.partition_point(|link| link.seq < page.seq);
-    let of_page = links[from..].iter().take_while(|link| link.seq == page.seq);
     let urls = &known.urls;
     let spelled = |id| (urls.url(id), urls.spelling(id));
-    let rows = of_page.map(|link| {
+    let rows = known.links.of_page(page.seq).iter().map(|link| {
         let (url, spelling) = spelled(link.to);
         (url, spelling, known.links.anchor(link.anchor))
     });

@@ -53,9 +53,10 @@ impl Comparison<'_> {
         let pages = hosts.len() as u32;
         hosts.sort_unstable();
         hosts.dedup();
+        let impact = self.attacked.spread(self.impact, || 0.0);
         let of_policy = |(at, choice): (usize, &PolicyChoice)| AttackedPolicy {
             policy: choice.label(),
-            points: self.points(at, pages),
+            points: self.points(at, pages, &impact),
         };
         AttackSummary {
             attack: self.kind.label(),
@@ -66,10 +67,11 @@ impl Comparison<'_> {
         }
     }
 
-    /// At the checkpoints that all crawls of a policy reached.
-    fn points(&self, policy: usize, owned: u32) -> Vec<AttackPoint> {
-        let sets: Vec<Vec<Values>> =
-            (0..self.crawls.starts.len()).map(|set| self.values(policy, set, owned)).collect();
+    /// At the checkpoints that all crawls of a policy reached; `impact` is by page of the attacked
+    /// collection.
+    fn points(&self, policy: usize, owned: u32, impact: &[f64]) -> Vec<AttackPoint> {
+        let of_set = |set| self.values(policy, set, owned, impact);
+        let sets: Vec<Vec<Values>> = (0..self.crawls.starts.len()).map(of_set).collect();
         let reached = sets.iter().map(Vec::len).min().unwrap_or(0);
         let checkpoints = self.crawls.checkpoints[..reached].iter().enumerate();
         checkpoints
@@ -81,10 +83,9 @@ impl Comparison<'_> {
     }
 
     /// At the checkpoints that one crawl reached, attacked or not.
-    fn values(&self, policy: usize, set: usize, owned: u32) -> Vec<Values> {
+    fn values(&self, policy: usize, set: usize, owned: u32, impact: &[f64]) -> Vec<Values> {
         let (order, honest) = (&self.crawls.orders[policy][set], &self.honest.orders[policy][set]);
-        let of_honest_pages = self.attacked.spread(self.impact, || 0.0);
-        let attacked_impact = cumulative(&order.pages, &of_honest_pages);
+        let attacked_impact = cumulative(&order.pages, impact);
         let honest_impact = cumulative(&honest.pages, self.impact);
         let checkpoints = &self.crawls.checkpoints;
         let gains = of_crawl(self.attacked, &self.crawls.starts[set], order, checkpoints);
