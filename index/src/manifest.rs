@@ -24,6 +24,8 @@ pub enum SegmentKind {
     Links,
     /// Picks of a plan.
     Plans,
+    /// Everything a plan chose from, with the probabilities of its draw.
+    Pools,
     /// Candidate pairs of a plan's picks.
     PlanPairs,
     /// Queries a plan was made for.

@@ -12,6 +12,7 @@ use super::Global;
 use super::model::StoreQualityOptions;
 use super::options::PlanOptions;
 use super::output::{self, Failure, say};
+use crate::cycle::calibration::{Calibration, CalibrationBin};
 use crate::cycle::close::{self, CycleOutcome};
 use crate::cycle::planner::{self, Plan, PlanSettings};
 use crate::cycle::{OpenStore, reasons};
@@ -134,12 +135,17 @@ pub(super) fn say_outcome(global: &Global, outcome: &CycleOutcome) {
             outcome.realised_impact, outcome.predicted_impact
         ),
     );
-    if !outcome.calibration.is_empty() {
-        say(global, "  chance to enter the top K, ten bins: predicted -> realised (pairs)");
-        for bin in &outcome.calibration {
-            let line = format!("  {:.4} -> {:.4} ({})", bin.predicted, bin.realised, bin.pairs);
-            say(global, &line);
-        }
+    let pools =
+        [("best", &outcome.greedy_calibration), ("explored", &outcome.explored_calibration)];
+    for (name, found) in pools.into_iter().filter(|(_, found)| found.pairs > 0) {
+        let Calibration { pairs, error, log_loss, base_log_loss, bins } = found;
+        let line = format!(
+            "  chance to enter the top K, {pairs} pairs of the {name}: error {error:.4}, log-loss \
+             {log_loss:.4} (base rate {base_log_loss:.4}); predicted -> realised:"
+        );
+        say(global, &line);
+        let bin = |bin: &CalibrationBin| format!("{:.4} -> {:.4}", bin.predicted, bin.realised);
+        say(global, &format!("    {}", bins.iter().map(bin).collect::<Vec<_>>().join(", ")));
     }
 }
 

@@ -9,27 +9,15 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::Fetch;
 use serde::Serialize;
 
+use super::calibration::Calibration;
 use super::planner::PlanSettings;
 use super::records::{self, OUTCOMES, PAIR_OUTCOMES, QUERY_OUTCOMES, StoredPair, StoredPick};
 use super::{CycleError, OpenStore};
 use crate::estimate::blend::PARTS;
+use crate::plan::explore::Pool;
 use crate::sketch::need::QueryOutcome;
 use crate::sketch::served::ServedLists;
 use crate::workload::Workload;
-
-/// Bins of a calibration table.
-pub const BINS: usize = 10;
-
-/// One bin of pairs with about the same predicted chance.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct CalibrationBin {
-    /// Pairs.
-    pub pairs: usize,
-    /// Mean predicted chance.
-    pub predicted: f64,
-    /// Share that entered the top K.
-    pub realised: f64,
-}
 
 /// What became of a plan.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -52,16 +40,17 @@ pub struct CycleOutcome {
     pub predicted_impact: f64,
     /// Impact that they have: f(q) summed over the top-K lists they are in.
     pub realised_impact: f64,
-    /// Ten bins of equal count, pairs of fetched picks by predicted chance; greedy and explored
-    /// picks together. More pairs enter a list than stay, so a chance to last looks too low here.
-    pub calibration: Vec<CalibrationBin>,
+    /// The chance to enter a list, over the candidate pairs of fetched picks that were the best.
+    pub greedy_calibration: Calibration,
+    /// The same of picks drawn at random: the best look better than they are, these do not.
+    pub explored_calibration: Calibration,
 }
 
 struct Row {
     url: UrlId,
     planned: bool,
     state: &'static str,
-    explored: bool,
+    pool: Option<Pool>,
     propensity: f64,
     parts: [f64; PARTS],
     predicted: f64,
@@ -126,7 +115,7 @@ fn outcome_rows(
                 url: pick.url,
                 planned: true,
                 state,
-                explored: pick.explored,
+                pool: Some(pick.pool),
                 propensity: pick.propensity,
                 parts: pick.parts,
                 predicted: pick.estimate,
@@ -141,7 +130,7 @@ fn outcome_rows(
         url,
         planned: false,
         state: "fetched",
-        explored: false,
+        pool: None,
         propensity: 0.0,
         parts: [0.0; PARTS],
         predicted: 0.0,
@@ -153,7 +142,7 @@ fn outcome_rows(
 struct PairRow<'a> {
     pair: &'a StoredPair,
     entered: bool,
-    explored: bool,
+    pool: Pool,
 }
 
 fn entered_pairs<'a>(
@@ -162,17 +151,17 @@ fn entered_pairs<'a>(
     rows: &[Row],
     after: &ServedLists,
 ) -> Vec<PairRow<'a>> {
-    let fetched: HashMap<UrlId, bool> =
-        rows.iter().filter(|r| r.state == "fetched").map(|r| (r.url, r.explored)).collect();
+    let of_fetched = |row: &Row| (row.state == "fetched").then_some((row.url, row.pool?));
+    let fetched: HashMap<UrlId, Pool> = rows.iter().filter_map(of_fetched).collect();
     let at: HashMap<&str, usize> =
         workload.queries.iter().enumerate().map(|(at, q)| (q.qid.as_str(), at)).collect();
     pairs
         .iter()
         .filter_map(|pair| {
-            let explored = *fetched.get(&pair.url)?;
+            let pool = *fetched.get(&pair.url)?;
             let list = &after.lists[*at.get(pair.qid.as_str())?];
             let entered = list.iter().any(|(url, _)| *url == pair.url);
-            Some(PairRow { pair, entered, explored })
+            Some(PairRow { pair, entered, pool })
         })
         .collect()
 }
@@ -181,7 +170,10 @@ fn summary(plan_id: &str, rows: &[Row], pairs: &[PairRow<'_>]) -> CycleOutcome {
     let planned: Vec<&Row> = rows.iter().filter(|row| row.planned).collect();
     let of = |state: &str| planned.iter().filter(|row| row.state == state).count();
     let fetched = || planned.iter().filter(|row| row.state == "fetched");
-    let predictions: Vec<(f64, bool)> = pairs.iter().map(|p| (p.pair.chance, p.entered)).collect();
+    let calibration = |greedy: bool| {
+        let of_pool = pairs.iter().filter(|row| (row.pool == Pool::Greedy) == greedy);
+        Calibration::of(of_pool.map(|row| (row.pair.entry_chance, row.entered)).collect())
+    };
     CycleOutcome {
         plan_id: plan_id.to_owned(),
         planned: planned.len(),
@@ -192,7 +184,8 @@ fn summary(plan_id: &str, rows: &[Row], pairs: &[PairRow<'_>]) -> CycleOutcome {
         unplanned: rows.len() - planned.len(),
         predicted_impact: fetched().fold(0.0, |sum, row| sum + row.predicted),
         realised_impact: fetched().fold(0.0, |sum, row| sum + row.realised),
-        calibration: calibration(predictions),
+        greedy_calibration: calibration(true),
+        explored_calibration: calibration(false),
     }
 }
 
@@ -203,24 +196,6 @@ pub fn query_outcomes(before: &ServedLists, after: &ServedLists) -> Vec<QueryOut
         .map(|(at, (old, new))| {
             let entered = new.iter().filter(|(url, _)| !old.iter().any(|(o, _)| o == url));
             QueryOutcome { mean_before: before.mean_score(at), new_results: entered.count() as f64 }
-        })
-        .collect()
-}
-
-/// Bins of equal count by predicted chance.
-pub fn calibration(mut predictions: Vec<(f64, bool)>) -> Vec<CalibrationBin> {
-    predictions.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    let bins = BINS.min(predictions.len());
-    (0..bins)
-        .map(|bin| {
-            let range = bin * predictions.len() / bins..(bin + 1) * predictions.len() / bins;
-            let pairs = &predictions[range];
-            let count = pairs.len() as f64;
-            CalibrationBin {
-                pairs: pairs.len(),
-                predicted: pairs.iter().map(|(chance, _)| chance).sum::<f64>() / count,
-                realised: pairs.iter().filter(|(_, entered)| *entered).count() as f64 / count,
-            }
         })
         .collect()
 }
@@ -240,7 +215,9 @@ fn commit(
         Column::U32(rows.iter().map(|row| row.url.0).collect()),
         Column::U32(rows.iter().map(|row| u32::from(row.planned)).collect()),
         Column::Text(rows.iter().map(|row| row.state.to_owned()).collect()),
-        Column::U32(rows.iter().map(|row| u32::from(row.explored)).collect()),
+        Column::Text(
+            rows.iter().map(|row| row.pool.map_or("", Pool::name).to_owned()).collect(),
+        ),
         numbers(|row| row.propensity),
     ];
     let parts = |part: usize| Column::F64(rows.iter().map(|row| row.parts[part]).collect());
@@ -251,8 +228,9 @@ fn commit(
         Column::U32(pairs.iter().map(|row| row.pair.url.0).collect()),
         Column::Text(pairs.iter().map(|row| row.pair.qid.clone()).collect()),
         Column::F64(pairs.iter().map(|row| row.pair.chance).collect()),
+        Column::F64(pairs.iter().map(|row| row.pair.entry_chance).collect()),
         Column::U32(pairs.iter().map(|row| u32::from(row.entered)).collect()),
-        Column::U32(pairs.iter().map(|row| u32::from(row.explored)).collect()),
+        Column::Text(pairs.iter().map(|row| row.pool.name().to_owned()).collect()),
     ];
     let queries = &workload.queries;
     let became = query_outcomes(before, after);
@@ -274,20 +252,4 @@ fn commit(
         manifest.closed_cycles += 1;
     })?;
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bins_hold_equal_counts_in_order_of_the_prediction() {
-        let predictions = (0..100).map(|i| (f64::from(i) / 100.0, i >= 50)).collect();
-        let bins = calibration(predictions);
-        assert_eq!(bins.len(), BINS);
-        assert!(bins.iter().all(|bin| bin.pairs == 10));
-        assert!((bins[0].predicted - 0.045).abs() < 1e-12);
-        assert_eq!((bins[4].realised, bins[5].realised), (0.0, 1.0));
-        assert!(calibration(Vec::new()).is_empty());
-    }
 }

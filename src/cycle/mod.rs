@@ -3,6 +3,7 @@
 //!
 //! Not here: arguments, printing, and how estimates are made.
 
+pub mod calibration;
 pub mod close;
 pub mod planner;
 pub mod quality;

@@ -7,11 +7,11 @@ use prospect_index::page_store::PageTable;
 use prospect_index::text_index::Refresh;
 use serde::{Deserialize, Serialize};
 
-use super::records::{self, PLAN_PAIRS, PLANS, WORKLOADS};
+use super::records::{self, PLAN_PAIRS, PLANS, POOLS, WORKLOADS};
 use super::{CycleError, EPOCH_GROWTH, OpenStore, served_cache};
 use crate::estimate::blend::PARTS;
 use crate::estimate::frontier::{
-    EstimateInput, EstimateSettings, FrontierEstimates, PairEstimate, estimate,
+    EstimateInput, EstimateSettings, FrontierEstimates, PairEstimate, UrlEstimate, estimate,
 };
 use crate::estimate::memory::Memory;
 use crate::estimate::page_ranks::PageRanks;
@@ -122,7 +122,11 @@ pub fn choose(
     let mut estimates = estimate(&input.estimate, &needy, memory, &settings.estimate)?;
     let ranking = std::mem::take(&mut estimates.urls);
     let select = if input.whole_ranking { select } else { select_only };
-    let batch = select(ranking, &known.urls, &settings.selection);
+    // Each batch is a draw of its own.
+    let next_seq = input.estimate.manifest.next_seq.to_le_bytes();
+    let seed = xxhash_rust::xxh3::xxh3_64_with_seed(&next_seq, settings.selection.seed);
+    let selection = SelectionSettings { seed, ..settings.selection };
+    let batch = select(ranking, &known.urls, &selection);
     Ok(Choice { needy, estimates, batch, improvability: improvability.coefficients() })
 }
 
@@ -230,11 +234,14 @@ pub fn commit(
     if store.manifest().plan.as_ref().is_some_and(|old| old.id == plan.id) {
         return Ok(());
     }
-    let segments = [
+    let mut segments = vec![
         store.write_segment(SegmentKind::Plans, PLANS, &pick_columns(plan))?,
         store.write_segment(SegmentKind::PlanPairs, PLAN_PAIRS, &pair_columns(plan))?,
         store.write_segment(SegmentKind::Workloads, WORKLOADS, &workload_columns(plan))?,
     ];
+    if !plan.batch.pools.is_empty() {
+        segments.push(store.write_segment(SegmentKind::Pools, POOLS, &pool_columns(plan))?);
+    }
     let files = segments.iter().map(|segment| segment.file.file.clone()).collect();
     let open_plan =
         OpenPlan { id: plan.id.clone(), settings: serde_json::to_value(settings)?, files };
@@ -263,14 +270,34 @@ fn pick_columns(plan: &Plan) -> Vec<Column> {
         Column::Text(vec![plan.id.clone(); picks.len()]),
         ids(|pick| pick.estimate.url.0),
         ids(|pick| pick.frontier_rank),
-        ids(|pick| u32::from(pick.explored)),
+        Column::Text(picks.iter().map(|pick| pick.pool.name().to_owned()).collect()),
         numbers(|pick| pick.propensity),
     ];
-    for part in 0..PARTS {
-        let values = picks.iter().map(|pick| pick.estimate.parts[part]).collect();
-        columns.push(Column::F64(values));
-    }
-    columns.push(numbers(|pick| pick.estimate.estimate));
+    columns.extend(part_columns(picks.iter().map(|pick| &pick.estimate)));
+    columns
+}
+
+/// Parts of estimates, and their blend.
+fn part_columns<'a>(
+    estimates: impl Iterator<Item = &'a UrlEstimate> + Clone,
+) -> impl Iterator<Item = Column> {
+    let blended = Column::F64(estimates.clone().map(|estimate| estimate.estimate).collect());
+    let parts = (0..PARTS).map(move |part| {
+        Column::F64(estimates.clone().map(|estimate| estimate.parts[part]).collect())
+    });
+    parts.chain([blended])
+}
+
+/// What a plan with exploration chose from.
+fn pool_columns(plan: &Plan) -> Vec<Column> {
+    let Batch { ranking, pools, .. } = &plan.batch;
+    let mut columns = vec![
+        Column::Text(vec![plan.id.clone(); ranking.len()]),
+        Column::U32(ranking.iter().map(|estimate| estimate.url.0).collect()),
+        Column::Text(pools.iter().map(|(pool, _)| pool.name().to_owned()).collect()),
+        Column::F64(pools.iter().map(|(_, propensity)| *propensity).collect()),
+    ];
+    columns.extend(part_columns(ranking.iter()));
     columns
 }
 
@@ -284,6 +311,7 @@ fn pair_columns(plan: &Plan) -> Vec<Column> {
         Column::U32(pairs.iter().map(|pair| pair.url.0).collect()),
         Column::Text(pairs.iter().map(qid).collect()),
         Column::F64(pairs.iter().map(|pair| pair.chance).collect()),
+        Column::F64(pairs.iter().map(|pair| pair.entry_chance).collect()),
     ]
 }
 

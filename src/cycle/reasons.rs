@@ -47,7 +47,7 @@ fn planned_url(
         quality: estimate.quality,
         inlinks: estimate.inlinks,
         frontier_rank: pick.frontier_rank,
-        explored: pick.explored,
+        pool: pick.pool,
         propensity: pick.propensity,
         candidate_queries: plan.estimates.pairs_of(estimate.url).len(),
         queries: reasons(known, plan, settings, estimate.url, queries),

@@ -7,6 +7,7 @@ use prospect_index::page::UrlId;
 use prospect_index::store::Store;
 
 use crate::estimate::blend::{PARTS, PickOutcome};
+use crate::plan::explore::Pool;
 use crate::sketch::need::QueryOutcome;
 use crate::workload::{Query, Workload};
 
@@ -19,7 +20,24 @@ pub const PLANS: Schema = Schema {
         ("plan_id", Text),
         ("url_id", U32),
         ("frontier_rank", U32),
-        ("explored", U32),
+        ("pool", Text),
+        ("propensity", F64),
+        ("query_impact", F64),
+        ("locality_impact", F64),
+        ("page_impact", F64),
+        ("importance_impact", F64),
+        ("quality_impact", F64),
+        ("estimate", F64),
+    ],
+};
+
+/// Everything that a plan with exploration chose from, in the order of the ranking.
+pub const POOLS: Schema = Schema {
+    name: "pools",
+    columns: &[
+        ("plan_id", Text),
+        ("url_id", U32),
+        ("pool", Text),
         ("propensity", F64),
         ("query_impact", F64),
         ("locality_impact", F64),
@@ -33,7 +51,13 @@ pub const PLANS: Schema = Schema {
 /// Candidate pairs of the picks.
 pub const PLAN_PAIRS: Schema = Schema {
     name: "plan_pairs",
-    columns: &[("plan_id", Text), ("url_id", U32), ("qid", Text), ("chance", F64)],
+    columns: &[
+        ("plan_id", Text),
+        ("url_id", U32),
+        ("qid", Text),
+        ("chance", F64),
+        ("entry_chance", F64),
+    ],
 };
 
 /// Queries that plans were made for.
@@ -56,7 +80,7 @@ pub const OUTCOMES: Schema = Schema {
         ("url_id", U32),
         ("planned", U32),
         ("state", Text),
-        ("explored", U32),
+        ("pool", Text),
         ("propensity", F64),
         ("query_impact", F64),
         ("locality_impact", F64),
@@ -76,8 +100,9 @@ pub const PAIR_OUTCOMES: Schema = Schema {
         ("url_id", U32),
         ("qid", Text),
         ("chance", F64),
+        ("entry_chance", F64),
         ("entered", U32),
-        ("explored", U32),
+        ("pool", Text),
     ],
 };
 
@@ -92,8 +117,8 @@ pub const QUERY_OUTCOMES: Schema = Schema {
 pub struct StoredPick {
     /// The URL.
     pub url: UrlId,
-    /// Whether it was drawn at random.
-    pub explored: bool,
+    /// Where it comes from.
+    pub pool: Pool,
     /// Probability with which it was picked.
     pub propensity: f64,
     /// Parts of the estimate.
@@ -109,8 +134,10 @@ pub struct StoredPair {
     pub url: UrlId,
     /// Query.
     pub qid: String,
-    /// Chance that was predicted.
+    /// Chance that its impact was estimated with.
     pub chance: f64,
+    /// Chance to enter the list.
+    pub entry_chance: f64,
 }
 
 fn rows_of(
@@ -160,7 +187,7 @@ pub fn picks(store: &Store, plan: &str) -> Result<Vec<StoredPick>, StoreError> {
     rows_of(store, SegmentKind::Plans, PLANS, plan, |columns, row| {
         picks.push(StoredPick {
             url: UrlId(id(&columns[1], row)),
-            explored: id(&columns[3], row) == 1,
+            pool: Pool::named(text(&columns[3], row)).unwrap_or(Pool::Greedy),
             propensity: number(&columns[4], row),
             parts: std::array::from_fn(|part| number(&columns[5 + part], row)),
             estimate: number(&columns[5 + PARTS], row),
@@ -180,6 +207,7 @@ pub fn pairs(store: &Store, plan: &str) -> Result<Vec<StoredPair>, StoreError> {
             url: UrlId(id(&columns[1], row)),
             qid: text(&columns[2], row).to_owned(),
             chance: number(&columns[3], row),
+            entry_chance: number(&columns[4], row),
         });
     })?;
     Ok(pairs)

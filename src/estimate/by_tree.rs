@@ -117,6 +117,7 @@ fn pair_estimates(
                     query: pair.query,
                     expected_score: tree.mean(&pair.features) * mass,
                     chance: chance(tree, pair, threshold),
+                    entry_chance: chance(tree, pair, input.served.kth_score(at) / mass),
                     matches: true,
                 })
                 .collect();

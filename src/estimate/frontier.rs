@@ -120,6 +120,8 @@ pub struct PairEstimate {
     /// Chance to enter the query's top K, or to be in it for good with the lasting reading; 0 or 1
     /// with the sketch reading.
     pub chance: f64,
+    /// Chance to be in the query's top K if it were fetched now and nothing else.
+    pub entry_chance: f64,
     /// Whether the URL or its anchors match the query; if not, its best pages link to it.
     pub matches: bool,
 }

@@ -107,30 +107,33 @@ fn pair_estimates(
     candidates: &[Candidate],
 ) -> Vec<PairEstimate> {
     let mass = idf_mass(&input.queries[at], input.scorer).max(f64::MIN_POSITIVE);
-    let (expected, chances): (Vec<f64>, Vec<f64>) = if let Some(model) = model {
+    let highest = input.scorer.bm25().k1 + 1.0;
+    let (expected, chances, entry): (Vec<f64>, Vec<f64>, Vec<f64>) = if let Some(model) = model {
         let served: Vec<f64> =
             input.served.lists[at].iter().map(|(_, score)| score / mass).collect();
         let expected: Vec<f64> =
             candidates.iter().map(|candidate| model.expected(&candidate.features)).collect();
-        let highest = input.scorer.bm25().k1 + 1.0;
         let chances = model.chances(&served, &expected, input.served.k, highest);
-        (expected, chances)
+        let kth = input.served.kth_score(at) / mass;
+        let entry = expected.iter().map(|&expected| model.chance_above(kth, expected)).collect();
+        (expected, chances, entry)
     } else {
         // Before the first outcome: the idf share of the URL, or of all anchors.
         let share = |candidate: &Candidate| {
             COLD_CHANCE * f64::from(candidate.features[1].max(candidate.features[5]))
         };
-        candidates.iter().map(|candidate| (0.0, share(candidate))).unzip()
+        let shares: Vec<f64> = candidates.iter().map(share).collect();
+        (vec![0.0; shares.len()], shares.clone(), shares)
     };
-    let all = candidates.iter().zip(expected).zip(chances);
-    let estimate = |((candidate, expected), chance): ((&Candidate, f64), f64)| PairEstimate {
+    let estimate = |(at_candidate, candidate): (usize, &Candidate)| PairEstimate {
         url: candidate.url,
         query: at as u32,
-        expected_score: expected * mass,
-        chance,
+        expected_score: expected[at_candidate] * mass,
+        chance: chances[at_candidate],
+        entry_chance: entry[at_candidate],
         matches: candidate.matches,
     };
-    all.map(estimate).collect()
+    candidates.iter().enumerate().map(estimate).collect()
 }
 
 /// By URL: impact that the page model expects; nothing before it is fitted.

@@ -41,12 +41,15 @@ impl Cap {
     }
 }
 
+/// What a cap counts: URLs of the host, domain or site of this name.
+pub type Group = (Cap, String);
+
 /// Counts picks against the caps.
 pub struct CapCounter<'a> {
     urls: &'a UrlTable,
     site_level: Option<SiteLevel>,
     limits: Vec<(Cap, usize)>,
-    taken: HashMap<(Cap, String), usize>,
+    taken: HashMap<Group, usize>,
 }
 
 impl<'a> CapCounter<'a> {
@@ -57,9 +60,11 @@ impl<'a> CapCounter<'a> {
             (Cap::Domain, caps.per_domain),
             (Cap::Site, caps.per_site),
         ];
-        let limits = given.into_iter().filter_map(|(cap, most)| Some((cap, most?))).collect();
+        let mut limits: Vec<(Cap, usize)> =
+            given.into_iter().filter_map(|(cap, most)| Some((cap, most?))).collect();
         let level = || SiteLevel::of(urls.ids().map(|id| urls.url(id)));
         let site_level = caps.per_site.map(|_| level());
+        limits.sort_by_key(|(cap, _)| size(*cap, site_level));
         Self { urls, site_level, limits, taken: HashMap::new() }
     }
 
@@ -68,23 +73,42 @@ impl<'a> CapCounter<'a> {
     /// # Errors
     /// The first cap that is exhausted.
     pub fn take(&mut self, id: UrlId) -> Result<(), Cap> {
+        let groups = self.left(id);
+        if let Some(((cap, _), _)) = groups.iter().find(|(_, left)| *left == 0) {
+            return Err(*cap);
+        }
+        for (group, _) in groups {
+            *self.taken.entry(group).or_insert(0) += 1;
+        }
+        Ok(())
+    }
+
+    /// The groups that a URL counts for, each with the places it has left, from the smallest kind of
+    /// group to the largest: each lies within the next.
+    pub fn left(&self, id: UrlId) -> Vec<(Group, usize)> {
         let address = self.urls.url(id);
         let host = url::host(address);
-        let mut groups = Vec::with_capacity(self.limits.len());
-        for &(cap, most) in &self.limits {
-            let group = match cap {
+        let group = |&(cap, most): &(Cap, usize)| {
+            let name = match cap {
                 Cap::Host => host.to_owned(),
                 Cap::Domain => url::registrable_domain(host).to_owned(),
                 Cap::Site => self.site_level.unwrap_or(SiteLevel::Host).site(address),
             };
-            if self.taken.get(&(cap, group.clone())).copied().unwrap_or(0) >= most {
-                return Err(cap);
-            }
-            groups.push((cap, group));
-        }
-        for group in groups {
-            *self.taken.entry(group).or_insert(0) += 1;
-        }
-        Ok(())
+            let group = (cap, name);
+            let taken = self.taken.get(&group).copied().unwrap_or(0);
+            (group, most.saturating_sub(taken))
+        };
+        self.limits.iter().map(group).collect()
+    }
+}
+
+/// Kinds of groups from the smallest to the largest.
+fn size(cap: Cap, site_level: Option<SiteLevel>) -> u8 {
+    match (cap, site_level) {
+        (Cap::Site, Some(SiteLevel::Directory)) => 0,
+        (Cap::Host, _) => 1,
+        (Cap::Site, Some(SiteLevel::Host) | None) => 2,
+        (Cap::Domain, _) => 3,
+        (Cap::Site, Some(SiteLevel::Domain)) => 4,
     }
 }

@@ -7,16 +7,16 @@
 //! 1971). That no longer holds where picks compete for the same place of a result list.
 
 pub mod caps;
+pub mod explore;
 pub mod export;
 
 use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use crate::estimate::frontier::UrlEstimate;
 use caps::{Cap, CapCounter, Caps};
+use explore::{Draw, Draws, Members, Pool};
 
 /// What to pick.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -25,7 +25,7 @@ pub struct SelectionSettings {
     pub budget: usize,
     /// Caps by host, domain and site.
     pub caps: Caps,
-    /// Share of the budget that is drawn at random from what greedy left, in [0, 1].
+    /// Share of the budget, in [0, 1], that is drawn at random from what greedy left.
     pub explore: f64,
     /// Seed of the draw.
     pub seed: u64,
@@ -45,10 +45,10 @@ pub struct Pick {
     pub estimate: UrlEstimate,
     /// Rank in the frontier by estimate, from 1.
     pub frontier_rank: u32,
-    /// Whether it was drawn at random.
-    pub explored: bool,
-    /// Probability with which it was picked: 1 for a greedy pick, draws over pool for an explored
-    /// one (before caps).
+    /// Where it comes from.
+    pub pool: Pool,
+    /// Probability with which it was picked, given the ranking: 1 for a greedy pick, that of the draw
+    /// for another.
     pub propensity: f64,
 }
 
@@ -56,8 +56,11 @@ pub struct Pick {
 pub struct Batch {
     /// All URLs by estimate descending, then URL ascending.
     pub ranking: Vec<UrlEstimate>,
-    /// The batch: greedy picks in rank order, then explored ones in the order drawn.
+    /// The batch: greedy picks in rank order, then those of the near and of the far pool, too.
     pub picks: Vec<Pick>,
+    /// By position in the ranking: the pool, and the probability to be picked, 0 where a cap leaves no
+    /// place; empty if nothing is explored.
+    pub pools: Vec<(Pool, f64)>,
     /// For URLs that a cap held back: position in the ranking, and the cap.
     pub held_back: Vec<(u32, Cap)>,
 }
@@ -92,56 +95,57 @@ fn select_from(
     }
     // No two URLs are equal, so there is one order.
     ranking.par_sort_unstable_by(order);
-    let explored = (settings.explore * settings.budget as f64).floor() as usize;
-    let greedy = settings.budget.saturating_sub(explored);
+    let draws = Draws::of(settings.explore, settings.budget);
+    let greedy = settings.budget.saturating_sub(draws.count);
     let mut counter = CapCounter::new(settings.caps, urls);
     let mut picks = Vec::new();
-    let mut left = Vec::new();
+    let mut rest = Vec::new();
     let mut held_back = Vec::new();
     for (at, estimate) in ranking.iter().enumerate() {
         if picks.len() == greedy {
-            left.push(at);
-            continue;
+            rest.extend(at..ranking.len());
+            break;
         }
         match counter.take(estimate.url) {
-            Ok(()) => picks.push(pick(at, *estimate, false, 1.0)),
+            Ok(()) => picks.push(pick(at, *estimate, Pool::Greedy, 1.0)),
             Err(cap) => held_back.push((at as u32, cap)),
         }
     }
-    explore(&ranking, left, explored.min(settings.budget), settings.seed, &mut counter, &mut picks);
-    Batch { ranking, picks, held_back }
-}
-
-fn pick(at: usize, estimate: UrlEstimate, explored: bool, propensity: f64) -> Pick {
-    Pick { estimate, frontier_rank: at as u32 + 1, explored, propensity }
-}
-
-/// Draws without replacement, uniformly, from what greedy left (Fisher-Yates, as far as needed).
-fn explore(
-    ranking: &[UrlEstimate],
-    mut pool: Vec<usize>,
-    draws: usize,
-    seed: u64,
-    counter: &mut CapCounter<'_>,
-    picks: &mut Vec<Pick>,
-) {
-    if draws == 0 || pool.is_empty() {
-        return;
+    let mut batch = Batch { ranking, picks, held_back, pools: Vec::new() };
+    if draws.count > 0 {
+        batch.explore(&rest, draws, urls, settings, &counter);
     }
-    let propensity = (draws as f64 / pool.len() as f64).min(1.0);
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut drawn = 0;
-    for at in 0..pool.len() {
-        if drawn == draws {
-            break;
+    batch
+}
+
+fn pick(at: usize, estimate: UrlEstimate, pool: Pool, propensity: f64) -> Pick {
+    Pick { estimate, frontier_rank: at as u32 + 1, pool, propensity }
+}
+
+impl Batch {
+    /// Draws from `rest`, positions in the ranking behind the greedy picks.
+    fn explore(
+        &mut self,
+        rest: &[usize],
+        draws: Draws,
+        urls: &UrlTable,
+        settings: &SelectionSettings,
+        counter: &CapCounter<'_>,
+    ) {
+        self.pools = vec![(Pool::Greedy, 0.0); self.ranking.len()];
+        for pick in &self.picks {
+            self.pools[pick.frontier_rank as usize - 1].1 = 1.0;
         }
-        let other = random.random_range(at..pool.len());
-        pool.swap(at, other);
-        let estimate = ranking[pool[at]];
-        if counter.take(estimate.url).is_ok() {
-            picks.push(pick(pool[at], estimate, true, propensity));
-            drawn += 1;
+        let ids: Vec<UrlId> = rest.iter().map(|&at| self.ranking[at].url).collect();
+        let members = Members { urls: &ids, near: ids.len().min(settings.budget) };
+        let Draw { chances, drawn } = explore::draw(&members, draws, settings.seed, urls, counter);
+        for (member, (&at, &chance)) in rest.iter().zip(&chances).enumerate() {
+            self.pools[at] = (members.pool(member), chance);
         }
+        self.picks.extend(drawn.into_iter().map(|member| {
+            let at = rest[member];
+            pick(at, self.ranking[at], members.pool(member), chances[member])
+        }));
     }
 }
 
@@ -152,6 +156,9 @@ pub fn position(ranking: &[UrlEstimate], url: UrlId) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
     use super::*;
 
     fn frontier(estimates: &[(&str, f64)]) -> (UrlTable, Vec<UrlEstimate>) {
@@ -229,12 +236,25 @@ mod tests {
         let weighted: Vec<(&str, f64)> =
             names.iter().enumerate().map(|(i, name)| (name.as_str(), i as f64)).collect();
         let (urls, ranking) = frontier(&weighted);
-        let batch = select(ranking.clone(), &urls, &settings(10, None, 0.3));
-        assert_eq!(batch.picks.len(), 10);
-        let explored: Vec<&Pick> = batch.picks.iter().filter(|pick| pick.explored).collect();
-        assert_eq!(explored.len(), 3);
-        assert!(explored.iter().all(|pick| (pick.propensity - 3.0 / 93.0).abs() < 1e-12));
-        assert!(explored.iter().all(|pick| pick.frontier_rank > 7));
-        assert_eq!(select(ranking, &urls, &settings(10, None, 0.3)).picks, batch.picks);
+        let batch = select(ranking.clone(), &urls, &settings(10, None, 0.4));
+        let of = |pool| batch.picks.iter().filter(move |pick| pick.pool == pool);
+        assert_eq!(Pool::ALL.map(|pool| of(pool).count()), [6, 3, 1]);
+        assert!(of(Pool::Greedy).all(|pick| pick.propensity == 1.0 && pick.frontier_rank <= 6));
+        assert!(of(Pool::Near).all(|pick| (pick.propensity - 3.0 / 10.0).abs() < 1e-12));
+        assert!(of(Pool::Near).all(|pick| (7..=16).contains(&pick.frontier_rank)));
+        assert!(of(Pool::Far).all(|pick| (pick.propensity - 1.0 / 84.0).abs() < 1e-12));
+        assert!(of(Pool::Far).all(|pick| pick.frontier_rank > 16));
+        assert_eq!(select(ranking.clone(), &urls, &settings(10, None, 0.4)).picks, batch.picks);
+        assert_eq!(select_only(ranking, &urls, &settings(10, None, 0.4)).picks, batch.picks);
+    }
+
+    #[test]
+    fn a_frontier_within_the_budget_is_picked_whole() {
+        let (urls, ranking) = frontier(&[("https://a.test/", 1.0), ("https://b.test/", 0.0)]);
+        for explore in [0.0, 0.5, 1.0] {
+            let batch = select(ranking.clone(), &urls, &settings(4, None, explore));
+            assert_eq!(batch.picks.len(), 2);
+            assert!(batch.picks.iter().all(|pick| pick.propensity == 1.0));
+        }
     }
 }

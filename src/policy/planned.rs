@@ -102,7 +102,6 @@ pub struct Planned<'a> {
     batch: Vec<(Page, bool)>,
     /// Whether a plan was made whose batch is not closed.
     is_open: bool,
-    batches: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -150,7 +149,6 @@ impl<'a> Planned<'a> {
             waiting: 0,
             batch: Vec::new(),
             is_open: false,
-            batches: 0,
         }
     }
 
@@ -213,7 +211,6 @@ impl<'a> Planned<'a> {
         let within = self.all_but(taken);
         let mut settings = self.settings.clone();
         settings.selection.budget = most;
-        settings.selection.seed = settings.selection.seed.wrapping_add(self.batches << 32);
         if settings.estimate.reads_page_rank() {
             self.ranks.update(&self.known, &self.manifest);
         }
@@ -393,7 +390,6 @@ impl CrawlPolicy for Planned<'_> {
         for (page, failed) in batch {
             self.take_in(page, failed);
         }
-        self.batches += 1;
         Ok(())
     }
 }

@@ -8,6 +8,8 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::explore::Pool;
+
 /// One planned URL with its reasons.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PlannedUrl {
@@ -33,8 +35,8 @@ pub struct PlannedUrl {
     pub inlinks: u32,
     /// Position in the whole frontier by estimate, from 1.
     pub frontier_rank: u32,
-    /// Whether it was drawn at random.
-    pub explored: bool,
+    /// Whether it is one of the best, or drawn at random from those near them or far from them.
+    pub pool: Pool,
     /// Probability with which it was picked.
     pub propensity: f64,
     /// Number of candidate queries.

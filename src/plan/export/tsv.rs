@@ -4,12 +4,12 @@ use super::Format;
 
 pub(super) const FORMAT: Format = Format {
     name: "tsv",
-    description: "tab-separated: rank, url, estimate, its parts, in-links, explored, best query",
+    description: "tab-separated: rank, url, estimate, its parts, in-links, pool, best query",
     write: |out, planned| {
         writeln!(
             out,
             "rank\turl\testimate\tquery_impact\tlocality_impact\tpage_impact\timportance_impact\t\
-             quality_impact\tinlinks\texplored\tbest_query\tchance"
+             quality_impact\tinlinks\tpool\tbest_query\tchance"
         )?;
         for url in planned {
             let best = url.queries.first();
@@ -27,7 +27,7 @@ pub(super) const FORMAT: Format = Format {
                 url.importance_impact,
                 url.quality_impact,
                 url.inlinks,
-                u8::from(url.explored),
+                url.pool.name(),
             )?;
         }
         Ok(())

@@ -1,0 +1,106 @@
+//! How well chances were foreseen: pairs are predicted before their batch, and their outcome is what
+//! the batch turned out to be.
+
+use serde::Serialize;
+
+/// Bins of a table.
+pub const BINS: usize = 10;
+/// A chance of 0 or 1 that is wrong would cost without end: chances are kept so far away from both.
+const LEAST: f64 = 1e-6;
+
+/// One bin of pairs with about the same predicted chance.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CalibrationBin {
+    /// Pairs.
+    pub pairs: usize,
+    /// Mean predicted chance.
+    pub predicted: f64,
+    /// Share that entered the top K.
+    pub realised: f64,
+}
+
+/// Predicted chances against outcomes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Calibration {
+    /// Pairs.
+    pub pairs: usize,
+    /// Expected calibration error: over the bins, the difference between predicted and realised,
+    /// weighted by pairs.
+    pub error: f64,
+    /// Mean of `-ln` of the probability that was given to what happened.
+    pub log_loss: f64,
+    /// The log-loss of the share that entered, given to every pair alike.
+    pub base_log_loss: f64,
+    /// Bins of equal count by predicted chance, ten where there are as many pairs.
+    pub bins: Vec<CalibrationBin>,
+}
+
+impl Calibration {
+    /// Of pairs with their predicted chance, and whether they entered.
+    pub fn of(mut predictions: Vec<(f64, bool)>) -> Self {
+        predictions.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let pairs = predictions.len();
+        let bins: Vec<CalibrationBin> = (0..BINS.min(pairs))
+            .map(|bin| {
+                let range = bin * pairs / BINS.min(pairs)..(bin + 1) * pairs / BINS.min(pairs);
+                let of_bin = &predictions[range];
+                let predicted = of_bin.iter().map(|(chance, _)| chance).sum::<f64>();
+                CalibrationBin {
+                    pairs: of_bin.len(),
+                    predicted: predicted / of_bin.len() as f64,
+                    realised: share(of_bin),
+                }
+            })
+            .collect();
+        let off = |bin: &CalibrationBin| (bin.predicted - bin.realised).abs() * bin.pairs as f64;
+        let base = share(&predictions);
+        let count = pairs.max(1) as f64;
+        let loss = |chance: f64, entered: bool| {
+            let chance = chance.clamp(LEAST, 1.0 - LEAST);
+            -if entered { chance.ln() } else { (1.0 - chance).ln() }
+        };
+        let losses = predictions.iter().map(|&(chance, entered)| loss(chance, entered));
+        Self {
+            pairs,
+            error: bins.iter().map(off).sum::<f64>() / count,
+            log_loss: losses.sum::<f64>() / count,
+            base_log_loss: base * loss(base, true) + (1.0 - base) * loss(base, false),
+            bins,
+        }
+    }
+}
+
+/// Share of the pairs that entered; 0 of none.
+fn share(pairs: &[(f64, bool)]) -> f64 {
+    pairs.iter().filter(|(_, entered)| *entered).count() as f64 / pairs.len().max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_hold_equal_counts_in_order_of_the_prediction() {
+        let predictions = (0..100).map(|i| (f64::from(i) / 100.0, i >= 50)).collect();
+        let bins = Calibration::of(predictions).bins;
+        assert_eq!(bins.len(), BINS);
+        assert!(bins.iter().all(|bin| bin.pairs == 10));
+        assert!((bins[0].predicted - 0.045).abs() < 1e-12);
+        assert_eq!((bins[4].realised, bins[5].realised), (0.0, 1.0));
+        assert_eq!(Calibration::of(Vec::new()), Calibration::default());
+    }
+
+    #[test]
+    fn chances_that_hold_have_no_error_and_beat_the_base_rate() {
+        // 20 pairs of 0.1, 20 of 0.9: 2 and 18 enter.
+        let at = |i: i32| if i < 20 { (0.1, i < 2) } else { (0.9, i < 38) };
+        let found = Calibration::of((0..40).map(at).collect());
+        assert!((found.base_log_loss - 2.0_f64.ln()).abs() < 1e-12);
+        let entropy = -(0.1 * 0.1_f64.ln() + 0.9 * 0.9_f64.ln());
+        assert!((found.log_loss - entropy).abs() < 1e-12);
+        // Four pairs a bin: of the bins of 0.1 the last one holds both that enter.
+        assert!((found.error - 0.16).abs() < 1e-12, "{}", found.error);
+        let wrong = Calibration::of(vec![(0.0, true), (1.0, false)]);
+        assert!(wrong.log_loss > 10.0 && wrong.log_loss.is_finite());
+    }
+}

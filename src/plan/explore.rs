@@ -1,0 +1,357 @@
+//! Exploration: a part of the batch is drawn at random, with probabilities that are known exactly, so
+//! that models do not only see their own choices and another plan can be valued by the same outcomes.
+//!
+//! Draws come from two pools. [`Pool::Near`] holds the URLs that follow the greedy picks in the
+//! ranking, as many as the budget: they cost little, and other weights would pick many of them.
+//! [`Pool::Far`] holds all the rest, of which greedy never learns anything.
+//!
+//! Three draws of four come from the near pool. Within a pool every URL has the same chance, but
+//! where caps leave a host, domain or site fewer
+//! places: there the chances of its URLs shrink to what it may still take. The draw is systematic
+//! (Madow, 1949): chances are laid end to end and a comb with teeth one apart is dropped on them at
+//! random, so each URL is hit with just its chance. URLs lie in random order, but those of a
+//! domain, a host and a site side by side; a group whose chances sum up to no more than a whole
+//! number of places is then never hit more often, and no draw has to be taken back. Without caps this
+//! is sampling without replacement, every set alike but for the choice of the order.
+
+use prospect_index::page::UrlId;
+use prospect_index::url_table::UrlTable;
+use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::caps::{CapCounter, Group};
+
+/// Share of the draws that come from the near pool.
+const NEAR_SHARE: f64 = 0.75;
+/// Halvings of the interval in which the common factor lies.
+const HALVINGS: u32 = 60;
+
+/// Where a pick comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pool {
+    /// The best under the caps.
+    Greedy,
+    /// Drawn from those that follow the greedy picks, as many as the budget.
+    Near,
+    /// Drawn from all the rest.
+    Far,
+}
+
+impl Pool {
+    /// All of them, in order.
+    pub const ALL: [Self; 3] = [Self::Greedy, Self::Near, Self::Far];
+
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Greedy => "greedy",
+            Self::Near => "near",
+            Self::Far => "far",
+        }
+    }
+
+    /// The pool of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|pool| pool.name() == name)
+    }
+}
+
+/// What is drawn from.
+pub(super) struct Members<'a> {
+    /// URLs, the near pool first.
+    pub(super) urls: &'a [UrlId],
+    /// Size of the near pool.
+    pub(super) near: usize,
+}
+
+/// How many are drawn: a share of a budget is hardly ever a whole number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Draws {
+    /// Draws, as a whole number.
+    pub(super) count: usize,
+    /// Chance of the first member before any other weight: the part of a draw that is too much is
+    /// given back to the one that greedy would have picked next.
+    first: f64,
+}
+
+impl Draws {
+    /// A share of a budget.
+    pub(super) fn of(share: f64, budget: usize) -> Self {
+        let exact = share * budget as f64;
+        // A share such as 0.07 of 100 is meant as 7.
+        let count = (exact - 1e-9).ceil().max(0.0);
+        Self { count: count as usize, first: (count - exact).max(0.0) }
+    }
+}
+
+impl Members<'_> {
+    /// By member: in what proportion chances stand to each other.
+    fn weights(&self) -> Vec<f64> {
+        let far = self.urls.len() - self.near;
+        let near_share = if far == 0 { 1.0 } else { NEAR_SHARE };
+        let mut weights = vec![near_share / self.near.max(1) as f64; self.near];
+        weights.resize(self.urls.len(), (1.0 - near_share) / far.max(1) as f64);
+        weights
+    }
+
+    /// The pool of a member.
+    pub(super) fn pool(&self, member: usize) -> Pool {
+        if member < self.near { Pool::Near } else { Pool::Far }
+    }
+}
+
+/// The chance of each member to be drawn, and which were.
+pub(super) struct Draw {
+    /// Chance by member, in [0, 1].
+    pub(super) chances: Vec<f64>,
+    /// Members drawn, ascending.
+    pub(super) drawn: Vec<usize>,
+}
+
+/// Draws so many members, fewer if caps do not leave as many. The counter knows what is taken.
+pub(super) fn draw(
+    members: &Members<'_>,
+    draws: Draws,
+    seed: u64,
+    urls: &UrlTable,
+    counter: &CapCounter<'_>,
+) -> Draw {
+    let groups = Groups::new(members.urls, counter);
+    let chances = groups.chances(&members.weights(), draws);
+    let key = |at: usize| xxh3_64_with_seed(urls.url(members.urls[at]).as_bytes(), seed);
+    let order = groups.order(members.urls.len(), seed, key);
+    // A number in [0, 1) with the bits that a double has.
+    let start = (xxh3_64_with_seed(&[], seed) >> 11) as f64 / (1_u64 << 53) as f64;
+    let (mut sum, mut teeth) = (start, 0.0);
+    let mut drawn = Vec::with_capacity(draws.count);
+    for at in order {
+        sum += chances[at];
+        // Sums that should be whole fall a hair short in binary.
+        let passed = (sum + 1e-9).floor();
+        if passed > teeth {
+            drawn.push(at);
+        }
+        teeth = passed;
+    }
+    drawn.sort_unstable();
+    Draw { chances, drawn }
+}
+
+/// Groups that caps count, from the smallest kind to the largest; each lies within one of the next.
+struct Groups {
+    levels: Vec<Level>,
+}
+
+#[derive(Default)]
+struct Level {
+    /// By member: its group.
+    of: Vec<u32>,
+    /// By group: places left.
+    left: Vec<f64>,
+    /// By group: what it is.
+    group: Vec<Group>,
+}
+
+impl Groups {
+    fn new(members: &[UrlId], counter: &CapCounter<'_>) -> Self {
+        let mut levels: Vec<Level> = Vec::new();
+        let mut numbers = std::collections::HashMap::new();
+        for &member in members {
+            for (at, (group, left)) in counter.left(member).into_iter().enumerate() {
+                if levels.len() == at {
+                    levels.push(Level::default());
+                }
+                let level = &mut levels[at];
+                let number = *numbers.entry(group).or_insert_with_key(|group| {
+                    level.left.push(left as f64);
+                    level.group.push(group.clone());
+                    level.left.len() as u32 - 1
+                });
+                level.of.push(number);
+            }
+        }
+        Self { levels }
+    }
+
+    /// The chances in proportion to the weights, but for what caps and certainty hold down, that sum
+    /// up to `draws`, or to as many as there can be.
+    fn chances(&self, weights: &[f64], draws: Draws) -> Vec<f64> {
+        let sum = |chances: &[f64]| chances.iter().sum::<f64>();
+        let lightest = weights.iter().copied().fold(f64::INFINITY, f64::min);
+        let (mut low, mut high) = (0.0, 1.0 / lightest);
+        let most = self.scaled(weights, high, draws.first);
+        if sum(&most) <= draws.count as f64 {
+            return most;
+        }
+        for _ in 0..HALVINGS {
+            let middle = f64::midpoint(low, high);
+            if sum(&self.scaled(weights, middle, draws.first)) > draws.count as f64 {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        self.scaled(weights, low, draws.first)
+    }
+
+    /// Weights times a factor, more for the first, at most 1, scaled down in groups that have fewer
+    /// places, the smallest first.
+    fn scaled(&self, weights: &[f64], factor: f64, first: f64) -> Vec<f64> {
+        let mut chances: Vec<f64> = weights.iter().map(|weight| factor * weight).collect();
+        if let Some(chance) = chances.first_mut() {
+            *chance += first;
+        }
+        for chance in &mut chances {
+            *chance = chance.min(1.0);
+        }
+        for level in &self.levels {
+            let mut sums = vec![0.0; level.left.len()];
+            for (&group, chance) in level.of.iter().zip(&chances) {
+                sums[group as usize] += chance;
+            }
+            for (&group, chance) in level.of.iter().zip(&mut chances) {
+                let (sum, left) = (sums[group as usize], level.left[group as usize]);
+                if sum > left {
+                    *chance *= left / sum;
+                }
+            }
+        }
+        chances
+    }
+
+    /// Members at random, those of a group side by side.
+    fn order(&self, members: usize, seed: u64, key: impl Fn(usize) -> u64) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..members).collect();
+        order.sort_by_cached_key(|&at| {
+            let mix = |level: &Level| {
+                let (_, name) = &level.group[level.of[at] as usize];
+                xxh3_64_with_seed(name.as_bytes(), seed)
+            };
+            let groups: Vec<u64> = self.levels.iter().rev().map(mix).collect();
+            (groups, key(at), at)
+        });
+        order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::caps::Caps;
+    use super::*;
+
+    /// 40 URLs of one host, 20 of a second one of the same domain, 10 of another domain.
+    fn members() -> (UrlTable, Vec<UrlId>) {
+        let mut urls = UrlTable::default();
+        let hosts = [("a.x.test", 40), ("b.x.test", 20), ("c.y.test", 10)];
+        for (host, pages) in hosts {
+            for page in 0..pages {
+                urls.insert(&format!("https://{host}/{page}"), "");
+            }
+        }
+        let ids = urls.ids().collect();
+        (urls, ids)
+    }
+
+    fn whole(count: usize) -> Draws {
+        Draws { count, first: 0.0 }
+    }
+
+    fn of_host<T>(urls: &UrlTable, ids: &[UrlId], host: &str, of: impl Fn(usize) -> T) -> Vec<T> {
+        let within = ids.iter().enumerate().filter(|(_, id)| urls.url(**id).contains(host));
+        within.map(|(at, _)| of(at)).collect()
+    }
+
+    #[test]
+    fn urls_are_drawn_as_often_as_their_chances_say() {
+        let (urls, ids) = members();
+        let caps = [
+            Caps::default(),
+            Caps { per_host: Some(5), per_domain: Some(8), per_site: None },
+        ];
+        for caps in caps {
+            let trials = 4_000;
+            let (mut times, mut chances) = (vec![0; ids.len()], Vec::new());
+            for seed in 0..trials {
+                let counter = CapCounter::new(caps, &urls);
+                let drawn = draw(&Members { urls: &ids, near: 30 }, whole(12), seed, &urls, &counter);
+                assert_eq!(drawn.drawn.len(), 12);
+                for at in drawn.drawn {
+                    times[at] += 1;
+                }
+                chances = drawn.chances;
+            }
+            assert!((chances.iter().sum::<f64>() - 12.0).abs() < 1e-6);
+            for (times, chance) in times.iter().zip(&chances) {
+                // Five standard deviations.
+                let error = 5.0 * (chance * (1.0 - chance) / trials as f64).sqrt() + 1e-9;
+                assert!((f64::from(*times) / trials as f64 - chance).abs() < error);
+            }
+        }
+    }
+
+    #[test]
+    fn caps_hold_for_every_draw_and_leave_the_chances_to_others() {
+        let (urls, ids) = members();
+        let caps = Caps { per_host: Some(5), per_domain: Some(8), per_site: None };
+        for seed in 0..500 {
+            let counter = CapCounter::new(caps, &urls);
+            let drawn = draw(&Members { urls: &ids, near: 70 }, whole(12), seed, &urls, &counter);
+            let count = |host| {
+                of_host(&urls, &ids, host, |at| usize::from(drawn.drawn.contains(&at)))
+                    .iter()
+                    .sum::<usize>()
+            };
+            assert!(count("a.x.test") <= 5 && count("b.x.test") <= 5 && count("c.y.test") <= 5);
+            assert!(count(".x.test") <= 8);
+            // 8 of the one domain leave 4 for the other, and both are needed for 12.
+            let sum = |host| of_host(&urls, &ids, host, |at| drawn.chances[at]).iter().sum::<f64>();
+            assert!((sum(".x.test") - 8.0).abs() < 1e-6 && (sum("c.y.test") - 4.0).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn no_more_is_drawn_than_caps_leave() {
+        let (urls, ids) = members();
+        let caps = Caps { per_host: Some(3), per_domain: None, per_site: None };
+        let mut counter = CapCounter::new(caps, &urls);
+        counter.take(ids[0]).unwrap();
+        let members = Members { urls: &ids, near: 30 };
+        assert_eq!(draw(&members, whole(12), 1, &urls, &counter).drawn.len(), 8);
+    }
+
+    #[test]
+    fn a_pool_that_is_too_small_leaves_its_draws_to_the_other() {
+        let (urls, ids) = members();
+        let counter = CapCounter::new(Caps::default(), &urls);
+        let split = |draws, near| {
+            let members = Members { urls: &ids, near };
+            let drawn = draw(&members, whole(draws), 1, &urls, &counter).drawn;
+            let from_near = drawn.iter().filter(|at| members.pool(**at) == Pool::Near).count();
+            (from_near, drawn.len() - from_near)
+        };
+        assert_eq!(split(20, 10), (10, 10));
+        assert_eq!(split(20, 70), (20, 0));
+        assert_eq!(split(90, 10), (10, 60));
+        assert_eq!(split(20, 0), (0, 20));
+    }
+    #[test]
+    fn a_part_of_a_draw_is_a_draw_now_and_then() {
+        assert_eq!(Draws::of(0.05, 400), whole(20));
+        assert_eq!(Draws::of(0.07, 100), whole(7));
+        assert_eq!(Draws::of(0.0, 400), whole(0));
+        let (urls, ids) = members();
+        let counter = CapCounter::new(Caps::default(), &urls);
+        let draws = Draws::of(0.05, 5);
+        let first = (0..2_000).filter(|&seed| {
+            let found = draw(&Members { urls: &ids, near: 5 }, draws, seed, &urls, &counter);
+            assert_eq!(found.drawn.len(), 1);
+            let others: f64 = found.chances[1..].iter().sum();
+            assert!((others - 0.25).abs() < 0.04 && (found.chances[0] + others - 1.0).abs() < 1e-9);
+            found.drawn == [0]
+        });
+        // Three of four, and its share of the pool.
+        let times = first.count();
+        assert!((1_500..1_680).contains(&times), "{times}");
+    }
+}
