@@ -215,9 +215,7 @@ fn commit(
         Column::U32(rows.iter().map(|row| row.url.0).collect()),
         Column::U32(rows.iter().map(|row| u32::from(row.planned)).collect()),
         Column::Text(rows.iter().map(|row| row.state.to_owned()).collect()),
-        Column::Text(
-            rows.iter().map(|row| row.pool.map_or("", Pool::name).to_owned()).collect(),
-        ),
+        Column::Text(rows.iter().map(|row| row.pool.map_or("", Pool::name).to_owned()).collect()),
         numbers(|row| row.propensity),
     ];
     let parts = |part: usize| Column::F64(rows.iter().map(|row| row.parts[part]).collect());

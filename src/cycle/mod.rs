@@ -5,6 +5,7 @@
 
 pub mod calibration;
 pub mod close;
+pub mod counterfactual;
 pub mod planner;
 pub mod quality;
 pub mod reasons;

@@ -265,16 +265,15 @@ mod tests {
     #[test]
     fn urls_are_drawn_as_often_as_their_chances_say() {
         let (urls, ids) = members();
-        let caps = [
-            Caps::default(),
-            Caps { per_host: Some(5), per_domain: Some(8), per_site: None },
-        ];
+        let caps =
+            [Caps::default(), Caps { per_host: Some(5), per_domain: Some(8), per_site: None }];
         for caps in caps {
             let trials = 4_000;
             let (mut times, mut chances) = (vec![0; ids.len()], Vec::new());
             for seed in 0..trials {
                 let counter = CapCounter::new(caps, &urls);
-                let drawn = draw(&Members { urls: &ids, near: 30 }, whole(12), seed, &urls, &counter);
+                let drawn =
+                    draw(&Members { urls: &ids, near: 30 }, whole(12), seed, &urls, &counter);
                 assert_eq!(drawn.drawn.len(), 12);
                 for at in drawn.drawn {
                     times[at] += 1;

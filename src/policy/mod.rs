@@ -10,6 +10,7 @@
 //! URL, ascending.
 
 mod breadth;
+mod crawled;
 mod depth;
 mod host_mean;
 mod importance;

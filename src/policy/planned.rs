@@ -9,20 +9,21 @@
 use std::sync::{Mutex, PoisonError};
 
 use prospect_index::bm25::Scorer;
-use prospect_index::manifest::{CycleEntry, Manifest};
+use prospect_index::manifest::CycleEntry;
 use prospect_index::ngram::{NgramError, NgramIndex, NgramQuery, Scratch};
 use prospect_index::page::UrlId;
-use prospect_index::page_store::{Known, NO_ANSWER, NONE};
-use prospect_index::text_index::{DocTable, TextIndex};
+use prospect_index::page_store::NONE;
+use prospect_index::text_index::TextIndex;
 use prospect_index::url_table::UrlTable;
 
+use super::crawled::{Crawled, Ids};
 use super::queue::SeedQueue;
-use super::{CrawlPolicy, Fetched, NO_QUALITY, Page, PolicyError, Quality};
+use super::{CrawlPolicy, Fetched, Page, PolicyError, Quality};
 use crate::cycle::CycleError;
 use crate::cycle::close::query_outcomes;
-use crate::cycle::planner::{PlanInput, PlanSettings, choose, current_epoch};
+use crate::cycle::planner::{Choice, PlanInput, PlanSettings, choose, current_epoch};
 use crate::estimate::blend::{PARTS, PickOutcome};
-use crate::estimate::frontier::EstimateInput;
+use crate::estimate::frontier::{EstimateInput, UrlEstimate};
 use crate::estimate::memory::Memory;
 use crate::estimate::page_ranks::PageRanks;
 use crate::estimate::pairs::MatchSource;
@@ -62,7 +63,8 @@ pub struct AnchoredLinks<'a> {
 }
 
 impl<'a> AnchoredLinks<'a> {
-    fn of(&self, page: Page) -> impl Iterator<Item = (Page, &'a str)> + use<'a> {
+    /// Links of a page.
+    pub(super) fn of(&self, page: Page) -> impl Iterator<Item = (Page, &'a str)> + use<'a> {
         let at = page as usize;
         // Pages outside the collection have no row.
         let start = self.starts.get(at).copied().unwrap_or(0) as usize;
@@ -75,16 +77,8 @@ impl<'a> AnchoredLinks<'a> {
 /// A policy that plans.
 pub struct Planned<'a> {
     web: &'a Web<'a>,
-    /// Read of fetched pages only.
-    quality: Option<Quality<'a>>,
     settings: PlanSettings,
-    known: Known,
-    manifest: Manifest,
-    /// By page: its id in `known`.
-    ids: Ids,
-    docs: DocTable,
-    /// By page: its document.
-    doc_of_page: Vec<u32>,
+    crawled: Crawled<'a>,
     ranks: PageRanks,
     memory: Memory,
     candidates: Candidates<'a>,
@@ -104,39 +98,13 @@ pub struct Planned<'a> {
     is_open: bool,
 }
 
-#[derive(Clone, Debug, Default)]
-struct Ids {
-    of_page: Vec<u32>,
-    page: Vec<Page>,
-}
-
 impl<'a> Planned<'a> {
     /// A planner that knows nothing yet.
     pub fn new(web: &'a Web<'a>, quality: Option<Quality<'a>>, settings: PlanSettings) -> Self {
-        let all = web.text.docs();
-        let pages = web.urls.len();
-        let mut doc_of_page = vec![NONE; pages];
-        for (doc, url) in all.url.iter().enumerate() {
-            // Documents that no page has are numbered behind the pages.
-            if let Some(slot) = doc_of_page.get_mut(url.index()) {
-                *slot = doc as u32;
-            }
-        }
-        let docs = DocTable {
-            url: vec![UrlId(NONE); all.url.len()],
-            seq: vec![NONE; all.url.len()],
-            superseded_at: vec![NONE; all.url.len()],
-            length: all.length.clone(),
-        };
         Self {
             web,
-            quality,
             settings,
-            known: Known::default(),
-            manifest: Manifest::default(),
-            ids: Ids { of_page: vec![NONE; pages], page: Vec::new() },
-            docs,
-            doc_of_page,
+            crawled: Crawled::new(web, quality),
             ranks: PageRanks::default(),
             memory: Memory::lasting(&web.workload.queries),
             candidates: Candidates::new(web),
@@ -152,35 +120,41 @@ impl<'a> Planned<'a> {
         }
     }
 
-    fn id(&mut self, page: Page) -> UrlId {
-        let slot = &mut self.ids.of_page[page as usize];
-        if *slot == NONE {
-            *slot = self.known.urls.insert(self.web.urls.url(UrlId(page)), "").0;
-            self.ids.page.push(page);
-        }
-        UrlId(*slot)
-    }
-
     /// Everything up to the picks of a plan: what the last batch brought, then the choice.
     /// `taken` are seeds of the same batch: a link may lead to them, and they are fetched as seeds.
     fn plan(&mut self, most: usize, taken: &[Page], choice: bool) -> Result<Vec<Page>, CycleError> {
-        let text = self.web.text.with_docs(self.docs.clone());
-        let epoch = current_epoch(&self.manifest, &self.known.pages);
+        let end = self.crawled.manifest.next_seq;
+        let picks = self.with_lists(|planned, scorer, served| {
+            if choice { planned.pick(scorer, served, most, taken) } else { Ok(Vec::new()) }
+        })?;
+        let cycle = CycleEntry { first_seq: end, plan: Some(String::new()) };
+        self.crawled.manifest.cycles.push(cycle);
+        self.is_open = true;
+        Ok(picks)
+    }
+
+    /// Takes in what the last batch brought, and does something with the lists of now.
+    fn with_lists<T>(
+        &mut self,
+        act: impl FnOnce(&mut Self, &Scorer<'_>, &ServedLists) -> Result<T, CycleError>,
+    ) -> Result<T, CycleError> {
+        let text = self.web.text.with_docs(self.crawled.docs.clone());
+        let epoch = current_epoch(&self.crawled.manifest, &self.crawled.known.pages);
         let words = || {
             let trainers = self.web.trainers.into_iter().flat_map(Workload::words);
             self.web.workload.words().chain(trainers)
         };
         let bm25 = self.settings.bm25;
-        let mut scorer = Scorer::new(&text, bm25, self.manifest.epoch.end_seq, words())?;
+        let mut scorer = Scorer::new(&text, bm25, self.crawled.manifest.epoch.end_seq, words())?;
         self.close(&scorer)?;
-        if epoch != self.manifest.epoch {
-            self.manifest.epoch = epoch;
+        if epoch != self.crawled.manifest.epoch {
+            self.crawled.manifest.epoch = epoch;
             (self.served, self.trained) = (None, None);
             self.candidates.forget();
             self.memory.forget_epoch();
             scorer = Scorer::new(&text, bm25, epoch.end_seq, words())?;
         }
-        let end = self.manifest.next_seq;
+        let end = self.crawled.manifest.next_seq;
         let served = match self.served.take() {
             Some(served) => served,
             None => self.build(&scorer, self.web.workload, end)?,
@@ -193,12 +167,63 @@ impl<'a> Planned<'a> {
             }
             self.trained = Some(self.build(&scorer, trainers, end)?);
         }
-        let picks = if choice { self.choose(&scorer, &served, most, taken)? } else { Vec::new() };
+        let acted = act(self, &scorer, &served);
         self.served = Some(served);
-        let cycle = CycleEntry { first_seq: end, plan: Some(String::new()) };
-        self.manifest.cycles.push(cycle);
-        self.is_open = true;
-        Ok(picks)
+        acted
+    }
+
+    /// The whole frontier in the order in which the next plan would rank it.
+    ///
+    /// # Errors
+    /// An index cannot be read, or a model cannot be fitted.
+    pub fn ranking(&mut self) -> Result<Vec<UrlEstimate>, PolicyError> {
+        let choice = self
+            .with_lists(|planned, scorer, served| planned.choose(scorer, served, 0, &[], true))?;
+        Ok(choice.batch.ranking)
+    }
+
+    /// URLs that the crawl knows.
+    pub fn urls(&self) -> &UrlTable {
+        &self.crawled.known.urls
+    }
+
+    /// The impact that each URL of a batch would have if the batch were fetched now.
+    ///
+    /// # Errors
+    /// An index cannot be read.
+    pub fn would_earn(&self, batch: &[UrlId]) -> Result<Vec<f64>, PolicyError> {
+        let mut crawled = self.crawled.clone();
+        for url in batch {
+            crawled.take_in(self.crawled.ids.page[url.index()], false);
+        }
+        let Crawled { known, manifest, docs, .. } = crawled;
+        let queries = &self.web.workload.queries;
+        let text = self.web.text.with_docs(docs);
+        let (bm25, epoch_end) = (self.settings.bm25, manifest.epoch.end_seq);
+        let words = self.web.workload.words();
+        let scorer = Scorer::new(&text, bm25, epoch_end, words).map_err(CycleError::from)?;
+        let mut served = match &self.served {
+            Some(served) => served.clone(),
+            None => self.build(&scorer, self.web.workload, self.crawled.manifest.next_seq)?,
+        };
+        served
+            .update(&scorer, queries, manifest.next_seq, &known.pages, &known.urls)
+            .map_err(CycleError::from)?;
+        let impact = served.impact(queries, known.urls.len());
+        Ok(batch.iter().map(|url| impact[url.index()]).collect())
+    }
+
+    fn pick(
+        &mut self,
+        scorer: &Scorer<'_>,
+        served: &ServedLists,
+        most: usize,
+        taken: &[Page],
+    ) -> Result<Vec<Page>, CycleError> {
+        let batch = self.choose(scorer, served, most, taken, false)?.batch;
+        let picks = || batch.picks.iter().map(|pick| &pick.estimate);
+        self.open_picks = picks().map(|estimate| (estimate.url, estimate.parts)).collect();
+        Ok(picks().map(|estimate| self.crawled.ids.page[estimate.url.index()]).collect())
     }
 
     fn choose(
@@ -207,18 +232,19 @@ impl<'a> Planned<'a> {
         served: &ServedLists,
         most: usize,
         taken: &[Page],
-    ) -> Result<Vec<Page>, CycleError> {
+        whole_ranking: bool,
+    ) -> Result<Choice, CycleError> {
         let within = self.all_but(taken);
         let mut settings = self.settings.clone();
         settings.selection.budget = most;
         if settings.estimate.reads_page_rank() {
-            self.ranks.update(&self.known, &self.manifest);
+            self.ranks.update(&self.crawled.known, &self.crawled.manifest);
         }
-        let source = Visible { candidates: &self.candidates, ids: &self.ids };
+        let source = Visible { candidates: &self.candidates, ids: &self.crawled.ids };
         let input = PlanInput {
             estimate: EstimateInput {
-                known: &self.known,
-                manifest: &self.manifest,
+                known: &self.crawled.known,
+                manifest: &self.crawled.manifest,
                 ranks: &self.ranks,
                 scorer,
                 frontier: &source,
@@ -226,16 +252,13 @@ impl<'a> Planned<'a> {
                 queries: &self.web.workload.queries,
                 served,
                 within: &within,
-                epoch_end: self.manifest.epoch.end_seq,
+                epoch_end: self.crawled.manifest.epoch.end_seq,
                 past_picks: &self.past_picks,
             },
             outcomes: &self.outcomes,
-            whole_ranking: false,
+            whole_ranking,
         };
-        let choice = choose(&input, &mut self.memory, &settings)?;
-        let picks = || choice.batch.picks.iter().map(|pick| &pick.estimate);
-        self.open_picks = picks().map(|estimate| (estimate.url, estimate.parts)).collect();
-        Ok(picks().map(|estimate| self.ids.page[estimate.url.index()]).collect())
+        choose(&input, &mut self.memory, &settings)
     }
 
     /// By URL: whether it may be planned; empty for all.
@@ -243,9 +266,9 @@ impl<'a> Planned<'a> {
         if taken.is_empty() {
             return Vec::new();
         }
-        let mut within = vec![true; self.known.urls.len()];
+        let mut within = vec![true; self.crawled.known.urls.len()];
         for &page in taken {
-            if let Some(slot) = within.get_mut(self.ids.of_page[page as usize] as usize) {
+            if let Some(slot) = within.get_mut(self.crawled.ids.of_page[page as usize] as usize) {
                 *slot = false;
             }
         }
@@ -258,7 +281,7 @@ impl<'a> Planned<'a> {
         workload: &Workload,
         end: u32,
     ) -> Result<ServedLists, CycleError> {
-        let (queries, urls) = (&workload.queries, &self.known.urls);
+        let (queries, urls) = (&workload.queries, &self.crawled.known.urls);
         Ok(ServedLists::build(scorer, queries, self.settings.k, end, urls)?)
     }
 
@@ -268,8 +291,8 @@ impl<'a> Planned<'a> {
         if !std::mem::take(&mut self.is_open) {
             return Ok(());
         }
-        let end = self.manifest.next_seq;
-        let (pages, urls) = (&self.known.pages, &self.known.urls);
+        let end = self.crawled.manifest.next_seq;
+        let (pages, urls) = (&self.crawled.known.pages, &self.crawled.known.urls);
         let watched =
             if self.web.trainers.is_some() { &mut self.trained } else { &mut self.served };
         let workload = self.web.trainers.unwrap_or(self.web.workload);
@@ -299,8 +322,9 @@ impl<'a> Planned<'a> {
         scorer: &Scorer<'_>,
         trainers: &Workload,
     ) -> Result<(), CycleError> {
-        let starts: Vec<u32> = self.manifest.cycles.iter().map(|cycle| cycle.first_seq).collect();
-        let ends = starts.iter().skip(1).copied().chain([self.manifest.next_seq]);
+        let starts: Vec<u32> =
+            self.crawled.manifest.cycles.iter().map(|cycle| cycle.first_seq).collect();
+        let ends = starts.iter().skip(1).copied().chain([self.crawled.manifest.next_seq]);
         let mut lists: Option<ServedLists> = None;
         for end in ends {
             let Some(before) = lists.take() else {
@@ -308,33 +332,12 @@ impl<'a> Planned<'a> {
                 continue;
             };
             let mut after = before.clone();
-            let (pages, urls) = (&self.known.pages, &self.known.urls);
+            let (pages, urls) = (&self.crawled.known.pages, &self.crawled.known.urls);
             after.update(scorer, &trainers.queries, end, pages, urls)?;
             self.outcomes.extend(query_outcomes(&before, &after));
             lists = Some(after);
         }
         Ok(())
-    }
-
-    fn take_in(&mut self, page: Page, failed: bool) {
-        let seq = self.manifest.next_seq;
-        self.manifest.next_seq += 1;
-        let url = self.id(page);
-        self.known.pages.note(url, seq, if failed { NO_ANSWER } else { 0 }, None);
-        if let Some(Quality(quality)) = self.quality {
-            let score = quality[page as usize];
-            let known = !failed && score > NO_QUALITY;
-            self.known.quality.push(if known { score as f32 } else { f32::NAN });
-        }
-        if failed {
-            return;
-        }
-        let doc = self.doc_of_page[page as usize] as usize;
-        (self.docs.url[doc], self.docs.seq[doc]) = (url, seq);
-        for (target, anchor) in self.web.links.of(page) {
-            let to = self.id(target);
-            self.known.links.push(url, to, seq, anchor);
-        }
     }
 }
 
@@ -345,7 +348,7 @@ impl CrawlPolicy for Planned<'_> {
 
     fn known(&mut self, pages: &[Page]) {
         for &page in pages {
-            self.id(page);
+            self.crawled.id(page);
         }
         self.waiting += pages.len();
     }
@@ -385,10 +388,10 @@ impl CrawlPolicy for Planned<'_> {
     fn batch_done(&mut self) -> Result<(), PolicyError> {
         let batch = std::mem::take(&mut self.batch);
         if !self.is_open {
-            self.manifest.add_cycles(batch.len() as u32);
+            self.crawled.manifest.add_cycles(batch.len() as u32);
         }
         for (page, failed) in batch {
-            self.take_in(page, failed);
+            self.crawled.take_in(page, failed);
         }
         Ok(())
     }

@@ -241,6 +241,9 @@ pub struct Analyses {
     pub quality_neighbours: Option<Scatter>,
     /// Impact when only a share of the sketches is kept.
     pub limited_sketches: Vec<LimitedSketches>,
+    /// Counterfactual estimates against what they are of.
+    #[serde(default)]
+    pub counterfactual: Vec<CounterfactualCheck>,
 }
 
 /// Two figures of many pages, as counts in cells.
@@ -261,6 +264,53 @@ pub struct Scatter {
     pub cells: Vec<(f64, f64, u32)>,
     /// Width of a cell along x.
     pub cell_width: f64,
+}
+
+/// Counterfactual estimates from draws of one batch, against the truth.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CounterfactualCheck {
+    /// The policy.
+    pub policy: String,
+    /// Share of the pages fetched when the batch was drawn.
+    pub fetched_share: f64,
+    /// Draws.
+    pub trials: u32,
+    /// URLs of the batch.
+    pub batch: u32,
+    /// URLs it was drawn from, mean over seed sets.
+    pub frontier: u32,
+    /// Share of the batch that was drawn at random.
+    pub explore: f64,
+    /// One entry a batch that was valued.
+    pub targets: Vec<CounterfactualTarget>,
+}
+
+/// One batch that was valued by the outcomes of another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CounterfactualTarget {
+    /// How its URLs are chosen.
+    pub batch: String,
+    /// Share of its URLs that the other batch holds, mean over trials.
+    pub shared: f64,
+    /// Impact that it has, mean over trials.
+    pub truth: f64,
+    /// What its estimates say; they have no interval.
+    pub expected: CounterfactualFigures,
+    /// By inverse propensity.
+    pub inverse_propensity: CounterfactualFigures,
+    /// Doubly robust.
+    pub doubly_robust: CounterfactualFigures,
+}
+
+/// How far estimates are from the truth, over all trials.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CounterfactualFigures {
+    /// Mean error as a share of the mean truth.
+    pub bias: f64,
+    /// Mean half-width of the 95 % interval, as such a share.
+    pub half_width: f64,
+    /// Share of the trials in which the interval holds the truth.
+    pub held: f64,
 }
 
 /// Impact against the share of sketches kept (Pandey and Olston, sections 6.3 and 6.4).

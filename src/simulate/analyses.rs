@@ -17,6 +17,7 @@ pub fn of(findings: &Findings<'_>) -> Analyses {
         importance_impact: importance_impact(findings),
         quality_neighbours: quality_neighbours(findings),
         limited_sketches: Vec::new(),
+        counterfactual: Vec::new(),
     }
 }
 

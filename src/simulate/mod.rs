@@ -11,6 +11,7 @@ pub mod analyses;
 pub mod artefacts;
 pub mod attack;
 pub mod collection;
+pub mod counterfactual;
 pub mod crawl;
 pub mod experiment;
 pub mod judgements;

@@ -70,6 +70,15 @@ pub struct SketchSettings {
     pub at: f64,
 }
 
+/// The experiment of counterfactual estimates.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CounterfactualSettings {
+    /// Draws of the batch.
+    pub trials: usize,
+    /// Share of the pages fetched at which the batch is drawn.
+    pub at: f64,
+}
+
 /// An experiment.
 #[derive(Clone)]
 pub struct Settings {
@@ -103,6 +112,8 @@ pub struct Settings {
     pub runs: Runs,
     /// Limited sketches.
     pub sketches: Option<SketchSettings>,
+    /// Counterfactual estimates.
+    pub counterfactual: Option<CounterfactualSettings>,
     /// Attacks, each with crawls of its own.
     pub attacks: Option<AttackSettings>,
 }

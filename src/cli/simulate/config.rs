@@ -126,6 +126,15 @@ pub(super) struct Config {
     #[arg(long, value_name = "SHARE")]
     #[serde(deserialize_with = "scalar", skip_serializing_if = "Option::is_none")]
     pub(super) sketches_at: Option<String>,
+    /// Draw one batch of each policy that explores so many times, and see whether counterfactual
+    /// estimates of other batches hold.
+    #[arg(long, value_name = "TRIALS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) counterfactual: Option<usize>,
+    /// Share of the pages fetched when that batch is drawn; 10%.
+    #[arg(long, value_name = "SHARE")]
+    #[serde(deserialize_with = "scalar", skip_serializing_if = "Option::is_none")]
+    pub(super) counterfactual_at: Option<String>,
     /// Attacks to crawl under as well, each by itself: `anchor-stuffing`, `url-stuffing`,
     /// `link-farm:N` (10 to 1000 domains), `bait-and-switch`; or `all`, a farm of 10 among them.
     #[arg(long, value_name = "KINDS", value_delimiter = ',')]

@@ -24,14 +24,14 @@ use super::output::{self, Failure, say};
 use crate::evaluate::rerank::PairScores;
 use crate::policy::PolicyChoice;
 use crate::report::terminal;
-use crate::results::{CollectionFigures, Provenance, SCHEMA, Summary};
+use crate::results::{CollectionFigures, CounterfactualCheck, Provenance, SCHEMA, Summary};
 use crate::simulate::experiment::{self, Crawls, Inputs, Work};
 use crate::simulate::judgements::Judged;
-use crate::simulate::limited_sketches;
 use crate::simulate::measure::{self, Kind, Measure};
 use crate::simulate::settings::Settings;
 use crate::simulate::summary::{Findings, SummaryMetric};
 use crate::simulate::{artefacts, rerank, truth};
+use crate::simulate::{counterfactual, limited_sketches};
 use crate::workload::{Workload, open_text};
 
 /// Arguments of `prospect simulate`.
@@ -197,6 +197,7 @@ impl Experiment<'_> {
         };
         let mut analyses = findings.analyses();
         analyses.limited_sketches = self.limited_sketches(inputs, crawls)?;
+        analyses.counterfactual = self.counterfactual(inputs, crawls)?;
         let baseline = findings.baseline().map(|_| self.settings.baseline.clone());
         let summary = Summary {
             schema: SCHEMA.to_owned(),
@@ -233,6 +234,24 @@ impl Experiment<'_> {
                 .map_or_else(String::new, |n| n.to_string_lossy().into_owned())
         });
         self.config.title.clone().or(named).unwrap_or_default()
+    }
+
+    fn counterfactual(
+        &self,
+        inputs: &Inputs<'_>,
+        crawls: &Crawls,
+    ) -> Result<Vec<CounterfactualCheck>, Failure> {
+        let Some(check) = &self.settings.counterfactual else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for choice in &self.settings.policies {
+            let progress = |set: usize| {
+                let label = choice.label();
+                say(self.global, &format!("{label}: counterfactual estimates from seed set {set}"));
+            };
+            let (settings, starts) = (&self.settings, &crawls.starts);
+            found.extend(counterfactual::run(inputs, settings, check, choice, starts, &progress)?);
+        }
+        Ok(found)
     }
 
     fn limited_sketches(

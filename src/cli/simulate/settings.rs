@@ -10,7 +10,9 @@ use crate::cli::output::Failure;
 use crate::cycle::planner::PlanSettings;
 use crate::policy::{OptionError, POLICIES, PolicyChoice};
 use crate::simulate::collection::Outside;
-use crate::simulate::settings::{Amount, Runs, Settings, SketchSettings, default_checkpoints};
+use crate::simulate::settings::{
+    Amount, CounterfactualSettings, Runs, Settings, SketchSettings, default_checkpoints,
+};
 use crate::simulate::start::{Crawled, Seeds};
 use crate::workload::open_text;
 
@@ -40,6 +42,7 @@ pub(super) fn settings(config: &Config) -> Result<(Settings, StartFiles), Failur
     let settings = Settings {
         baseline: baseline(config, &policies)?,
         sketches: sketches(config, &policies)?,
+        counterfactual: counterfactual(config)?,
         attacks: attacks::settings(config)?,
         policies,
         seeds,
@@ -117,6 +120,11 @@ fn refuse_contradictions(config: &Config) -> Result<(), Failure> {
             "for example --sketches 0.01,0.1,1",
         ),
         (
+            config.counterfactual_at.is_some() && config.counterfactual.is_none(),
+            "counterfactual-at needs counterfactual",
+            "for example --counterfactual 100",
+        ),
+        (
             !config.attack.is_empty() && config.workload.is_none(),
             "attack aims at queries, and there are none",
             "give them with --workload FILE",
@@ -188,6 +196,7 @@ pub(super) fn as_json(config: &Config, settings: &Settings) -> serde_json::Value
         "significance": settings.significance,
         "runs": settings.runs,
         "sketches": settings.sketches,
+        "counterfactual": settings.counterfactual,
         "attack": attacks.map(|attacks| attacks.kinds.iter().map(|k| k.label()).collect::<Vec<_>>()),
         "attack-share": attacks.map(|attacks| attacks.share),
         "plan": settings.plan.estimate,
@@ -380,6 +389,16 @@ fn sketches(config: &Config, policies: &[PolicyChoice]) -> Result<Option<SketchS
     let fractions = config.sketches.iter().map(fraction).collect::<Result<_, _>>()?;
     let at = share("sketches-at", config.sketches_at.as_deref().unwrap_or("20%"))?;
     Ok(Some(SketchSettings { fractions, at }))
+}
+
+fn counterfactual(config: &Config) -> Result<Option<CounterfactualSettings>, Failure> {
+    let Some(trials) = config.counterfactual else { return Ok(None) };
+    if trials == 0 {
+        let error = anyhow::anyhow!("counterfactual is 0: there is nothing to draw");
+        return Err(Failure::input(error, "for example --counterfactual 100"));
+    }
+    let at = share("counterfactual-at", config.counterfactual_at.as_deref().unwrap_or("10%"))?;
+    Ok(Some(CounterfactualSettings { trials, at }))
 }
 
 fn number(

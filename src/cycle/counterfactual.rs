@@ -1,0 +1,191 @@
+//! What another batch of the same frontier would have earned, from the outcomes of the batch that was
+//! fetched.
+//!
+//! Of URLs that both batches hold, the outcome is known. Of the others it is known for those that
+//! were drawn at random, each with the probability of its draw, so that its outcome, divided by this
+//! probability, stands for those that were not: inverse propensity (Horvitz and Thompson, 1952).
+//! Doubly robust (Dudík, Langford and Li, 2011) says the same of what estimates had left unforeseen, and
+//! adds what they had foreseen: exact if either is right, and far less scattered where estimates are
+//! worth something. They were made before the batch, so they owe nothing to its outcomes.
+//!
+//! An interval covers the chance of the draw. The variance of an outcome around its estimate is taken
+//! to grow with the estimate, by a factor that the whole batch tells; a few draws that happened to hit
+//! the other batch would not. Not covered: that pages of a batch compete for the same places, so
+//! that an outcome depends on what else was fetched.
+
+use serde::Serialize;
+
+/// Standard deviations of a normal variable that 95 % lie within.
+const NORMAL: f64 = 1.96;
+
+/// A URL of the frontier that a plan chose from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Logged {
+    /// Impact that was expected.
+    pub estimate: f64,
+    /// Probability with which it was picked.
+    pub propensity: f64,
+    /// Whether it was picked.
+    pub picked: bool,
+    /// Impact that it had, if it was picked and that is known; a failed fetch has none, 0.
+    pub outcome: Option<f64>,
+}
+
+/// An estimated value with its 95 % interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Estimated {
+    /// The value.
+    pub value: f64,
+    /// Half the width of the interval.
+    pub half_width: f64,
+}
+
+impl Estimated {
+    /// Whether the interval holds a value.
+    pub fn holds(&self, value: f64) -> bool {
+        (value - self.value).abs() <= self.half_width
+    }
+}
+
+/// What a batch would have earned.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Counterfactual {
+    /// URLs of the batch.
+    pub urls: usize,
+    /// Of them, in the batch that was fetched as well.
+    pub shared: usize,
+    /// Of them, without a chance to be picked, so that nothing but their estimates is known.
+    pub unsupported: usize,
+    /// Sum of their estimates.
+    pub expected: f64,
+    /// By inverse propensity.
+    pub inverse_propensity: Estimated,
+    /// Doubly robust.
+    pub doubly_robust: Estimated,
+}
+
+/// What the URLs of `batch`, told by position in `logged`, would have earned.
+pub fn counterfactual(logged: &[Logged], batch: &[bool]) -> Counterfactual {
+    let picked = || logged.iter().filter(|url| url.picked);
+    let known = || logged.iter().filter_map(|url| Some((url.estimate, url.outcome?)));
+    // What was not reported may be anything: as if it had been left out at random.
+    let reported = known().count() as f64 / picked().count().max(1) as f64;
+    let count = known().count().max(1) as f64;
+    let mean = known().map(|(estimate, _)| estimate).sum::<f64>() / count;
+    let squares = known().map(|(estimate, outcome)| (outcome - estimate).powi(2)).sum::<f64>();
+    let scale = squares / known().map(|(estimate, _)| estimate + mean).sum::<f64>().max(1e-12);
+    let mut found = Counterfactual {
+        urls: 0,
+        shared: 0,
+        unsupported: 0,
+        expected: 0.0,
+        inverse_propensity: Estimated::default(),
+        doubly_robust: Estimated::default(),
+    };
+    let (mut of_outcome, mut of_rest) = (0.0, 0.0);
+    for (url, _) in logged.iter().zip(batch).filter(|(_, wanted)| **wanted) {
+        found.urls += 1;
+        found.shared += usize::from(url.picked);
+        found.expected += url.estimate;
+        let propensity = url.propensity * reported;
+        if propensity <= 0.0 {
+            found.unsupported += 1;
+            continue;
+        }
+        if let Some(outcome) = url.outcome {
+            found.inverse_propensity.value += outcome / propensity;
+            found.doubly_robust.value += (outcome - url.estimate) / propensity;
+        }
+        let spread = (1.0 - propensity) / propensity;
+        let variance = scale * (url.estimate + mean);
+        of_rest += spread * variance;
+        of_outcome += spread * (variance + url.estimate.powi(2));
+    }
+    found.doubly_robust.value += found.expected;
+    found.inverse_propensity.half_width = NORMAL * of_outcome.sqrt();
+    found.doubly_robust.half_width = NORMAL * of_rest.sqrt();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A frontier of 2,000 URLs by estimate, with outcomes that follow the estimates by half. The
+    /// best 80 are picked, and 1 of 10 of the next 200, which `trial` decides.
+    fn frontier(trial: u64) -> (Vec<Logged>, Vec<f64>) {
+        let noise = |at: u64, salt: u64| {
+            let bits = xxhash_rust::xxh3::xxh3_64_with_seed(&at.to_le_bytes(), salt);
+            (bits >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        let outcome = |at: u64| {
+            let expected = 40.0 / (at as f64 + 10.0);
+            (0.5 * expected + f64::from(u8::from(noise(at, 1) < expected / 4.0))).min(4.0)
+        };
+        let logged = |at: u64| {
+            let propensity = match at {
+                0..80 => 1.0,
+                80..280 => 0.1,
+                _ => 0.0,
+            };
+            let picked = noise(at, 2 + trial) < propensity;
+            let estimate = 40.0 / (at as f64 + 10.0);
+            Logged { estimate, propensity, picked, outcome: picked.then(|| outcome(at)) }
+        };
+        ((0..2_000).map(logged).collect(), (0..2_000).map(outcome).collect())
+    }
+
+    fn value(truth: &[f64], batch: &[bool]) -> f64 {
+        truth.iter().zip(batch).filter(|(_, wanted)| **wanted).map(|(value, _)| value).sum()
+    }
+
+    #[test]
+    fn the_batch_that_was_fetched_earned_what_it_earned() {
+        let (logged, truth) = frontier(0);
+        let batch: Vec<bool> = logged.iter().map(|url| url.propensity == 1.0).collect();
+        let found = counterfactual(&logged, &batch);
+        assert_eq!((found.urls, found.shared, found.unsupported), (80, 80, 0));
+        for estimated in [found.inverse_propensity, found.doubly_robust] {
+            assert!((estimated.value - value(&truth, &batch)).abs() < 1e-9);
+            assert_eq!(estimated.half_width, 0.0);
+        }
+    }
+
+    #[test]
+    fn intervals_hold_the_truth_and_estimates_are_right_in_the_mean() {
+        let trials = 400;
+        // Every third of the first 240.
+        let batch: Vec<bool> = (0..2_000).map(|at| at < 240 && at % 3 == 0).collect();
+        let truth = value(&frontier(0).1, &batch);
+        let (mut held, mut sums) = ([0; 2], [0.0; 2]);
+        for trial in 0..trials {
+            let found = counterfactual(&frontier(trial).0, &batch);
+            let both = [found.inverse_propensity, found.doubly_robust];
+            assert!(both[1].half_width < both[0].half_width);
+            for (at, estimated) in both.iter().enumerate() {
+                held[at] += u32::from(estimated.holds(truth));
+                sums[at] += estimated.value;
+            }
+        }
+        for at in 0..2 {
+            assert!((sums[at] / trials as f64 / truth - 1.0).abs() < 0.05, "{} {truth}", sums[at]);
+            assert!(f64::from(held[at]) >= 0.9 * trials as f64, "{}", held[at]);
+        }
+    }
+
+    #[test]
+    fn what_was_not_reported_widens_and_what_had_no_chance_is_told() {
+        let (mut logged, _) = frontier(0);
+        let batch: Vec<bool> = (0..2_000).map(|at| at < 100 || at >= 1_990).collect();
+        let before = counterfactual(&logged, &batch);
+        assert_eq!(before.unsupported, 10);
+        for url in logged.iter_mut().step_by(4) {
+            url.outcome = None;
+        }
+        let after = counterfactual(&logged, &batch);
+        assert!(after.doubly_robust.half_width > before.doubly_robust.half_width);
+        let change = after.doubly_robust.value / before.doubly_robust.value;
+        assert!((change - 1.0).abs() < 0.3, "{change}");
+        assert!(counterfactual(&[], &[]).doubly_robust.value == 0.0);
+    }
+}

@@ -1,0 +1,191 @@
+//! Whether counterfactual estimates hold: at one point of a crawl a batch is drawn again and again,
+//! from each draw it is estimated what other batches of the same frontier would have earned, and they
+//! are fetched, too.
+
+use prospect_index::ngram::NgramIndex;
+use prospect_index::page::UrlId;
+
+use super::SimulateError;
+use super::crawl::{Budget, Crawl, Start};
+use super::experiment::{Inputs, web};
+use super::settings::{Amount, CounterfactualSettings, Settings};
+use crate::cycle::counterfactual::{Counterfactual, Estimated, Logged, counterfactual};
+use crate::estimate::blend::{self, PARTS};
+use crate::estimate::frontier::UrlEstimate;
+use crate::plan::{SelectionSettings, select};
+use crate::policy::planned::Planned;
+use crate::policy::{PolicyChoice, Quality};
+use crate::results::{CounterfactualCheck, CounterfactualFigures, CounterfactualTarget};
+
+/// Orders of the frontier that a batch is valued under: what each URL is ranked by.
+type Order = fn(&UrlEstimate) -> f64;
+const TARGETS: [(&str, Order); 6] = [
+    ("greedy", |url| url.estimate),
+    ("start weights", |url| blend::Blend::fixed(blend::START).of(url.parts)),
+    ("query parts", |url| without(url, &[blend::PAGE, blend::IMPORTANCE, blend::QUALITY])),
+    ("page part", |url| url.parts[blend::PAGE]),
+    ("inlinks", |url| f64::from(url.inlinks)),
+    ("oldest first", |url| -f64::from(url.url.0)),
+];
+
+fn without(url: &UrlEstimate, parts: &[usize]) -> f64 {
+    let kept = (0..PARTS).filter(|part| !parts.contains(part));
+    kept.fold(0.0, |sum, part| sum + url.parts[part])
+}
+
+/// One batch of a target at one state of a crawl.
+struct Target {
+    batch: Vec<bool>,
+    truth: f64,
+}
+
+/// What was found of one target.
+#[derive(Default)]
+struct Tally {
+    shared: f64,
+    truth: f64,
+    expected: Figures,
+    inverse_propensity: Figures,
+    doubly_robust: Figures,
+}
+
+#[derive(Default)]
+struct Figures {
+    error: f64,
+    half_width: f64,
+    held: u32,
+}
+
+impl Figures {
+    fn add(&mut self, found: Estimated, truth: f64) {
+        self.error += found.value - truth;
+        self.half_width += found.half_width;
+        self.held += u32::from(found.holds(truth));
+    }
+
+    /// Of so many trials with this sum of truths.
+    fn of(&self, trials: f64, truth: f64) -> CounterfactualFigures {
+        let share = |sum: f64| if truth > 0.0 { sum / truth } else { 0.0 };
+        CounterfactualFigures {
+            bias: share(self.error),
+            half_width: share(self.half_width),
+            held: f64::from(self.held) / trials,
+        }
+    }
+}
+
+impl Tally {
+    fn add(&mut self, found: &Counterfactual, truth: f64) {
+        self.shared += found.shared as f64 / found.urls.max(1) as f64;
+        self.truth += truth;
+        self.expected.add(Estimated { value: found.expected, half_width: 0.0 }, truth);
+        self.inverse_propensity.add(found.inverse_propensity, truth);
+        self.doubly_robust.add(found.doubly_robust, truth);
+    }
+}
+
+/// Tries the estimates out; trials take turns with the seed sets. None for a policy that does not
+/// plan, or explores nothing: without a draw there is nothing to estimate from.
+///
+/// # Errors
+/// The index cannot be read, or the policy cannot be made.
+pub fn run(
+    inputs: &Inputs<'_>,
+    settings: &Settings,
+    check: &CounterfactualSettings,
+    choice: &PolicyChoice,
+    starts: &[Start],
+    progress: &dyn Fn(usize),
+) -> Result<Option<CounterfactualCheck>, SimulateError> {
+    let plan = choice.settings(settings.plan.clone())?;
+    if !choice.kind.is_planned() || plan.selection.explore == 0.0 {
+        return Ok(None);
+    }
+    let strings = NgramIndex::new(inputs.strings.into_iter().collect())?;
+    let web = web(inputs, &strings, None);
+    let crawled = starts.first().map_or(0, |start| start.crawled.len()) as u32;
+    let fetchable = inputs.collection.pages - crawled;
+    let batch = settings.batch.pages(fetchable) as usize;
+    let budget = Budget { batch, pages: Amount::Share(check.at).pages(fetchable) as usize };
+    let selection = SelectionSettings { budget: batch, ..plan.selection };
+    let mut tallies: Vec<Tally> = TARGETS.iter().map(|_| Tally::default()).collect();
+    let mut frontier = 0;
+    for (set, start) in starts.iter().enumerate() {
+        let mut planned = Planned::new(&web, inputs.quality.map(Quality), plan.clone());
+        let mut crawl = Crawl::start(inputs.collection, start, &mut planned)?;
+        while crawl.step(&mut planned, budget)? {}
+        let ranking = planned.ranking()?;
+        frontier += ranking.len();
+        let targets = targets(&planned, &ranking, &selection)?;
+        for trial in (set..check.trials).step_by(starts.len()) {
+            let seed = settings.seed.wrapping_add(1 + trial as u64);
+            let drawn = SelectionSettings { seed, ..selection };
+            let logged = logged(&planned, &ranking, &drawn)?;
+            for (target, tally) in targets.iter().zip(&mut tallies) {
+                tally.add(&counterfactual(&logged, &target.batch), target.truth);
+            }
+        }
+        progress(set + 1);
+    }
+    let trials = check.trials as f64;
+    let target = |((name, _), tally): (&(&str, Order), &Tally)| CounterfactualTarget {
+        batch: (*name).to_owned(),
+        shared: tally.shared / trials,
+        truth: tally.truth / trials,
+        expected: tally.expected.of(trials, tally.truth),
+        inverse_propensity: tally.inverse_propensity.of(trials, tally.truth),
+        doubly_robust: tally.doubly_robust.of(trials, tally.truth),
+    };
+    Ok(Some(CounterfactualCheck {
+        policy: choice.label(),
+        fetched_share: check.at,
+        trials: check.trials as u32,
+        batch: batch as u32,
+        frontier: (frontier / starts.len().max(1)) as u32,
+        explore: selection.explore,
+        targets: TARGETS.iter().zip(&tallies).map(target).collect(),
+    }))
+}
+
+/// The batch of every target, and what it earns.
+fn targets(
+    planned: &Planned<'_>,
+    ranking: &[UrlEstimate],
+    selection: &SelectionSettings,
+) -> Result<Vec<Target>, SimulateError> {
+    let greedy = SelectionSettings { explore: 0.0, ..*selection };
+    let target = |(_, order): &(&str, Order)| {
+        let reordered = |url: &UrlEstimate| UrlEstimate { estimate: order(url), ..*url };
+        let reordered: Vec<UrlEstimate> = ranking.iter().map(reordered).collect();
+        let picks = select(reordered, planned.urls(), &greedy).picks;
+        let urls: Vec<UrlId> = picks.iter().map(|pick| pick.estimate.url).collect();
+        let mut wanted = vec![false; planned.urls().len()];
+        for url in &urls {
+            wanted[url.index()] = true;
+        }
+        Ok(Target {
+            batch: ranking.iter().map(|url| wanted[url.url.index()]).collect(),
+            truth: planned.would_earn(&urls)?.iter().fold(0.0, |sum, own| sum + own),
+        })
+    };
+    TARGETS.iter().map(target).collect()
+}
+
+/// A draw with its outcomes, in the order of the ranking.
+fn logged(
+    planned: &Planned<'_>,
+    ranking: &[UrlEstimate],
+    selection: &SelectionSettings,
+) -> Result<Vec<Logged>, SimulateError> {
+    let batch = select(ranking.to_vec(), planned.urls(), selection);
+    let urls: Vec<UrlId> = batch.picks.iter().map(|pick| pick.estimate.url).collect();
+    let mut outcomes = vec![None; planned.urls().len()];
+    for (url, earned) in urls.iter().zip(planned.would_earn(&urls)?) {
+        outcomes[url.index()] = Some(earned);
+    }
+    let logged = ranking.iter().zip(&batch.pools).map(|(url, &(_, propensity))| {
+        let outcome = outcomes[url.url.index()];
+        Logged { estimate: url.estimate, propensity, picked: outcome.is_some(), outcome }
+    });
+    Ok(logged.collect())
+}
