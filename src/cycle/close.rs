@@ -6,10 +6,11 @@ use prospect_index::bm25::Scorer;
 use prospect_index::columns::Column;
 use prospect_index::manifest::SegmentKind;
 use prospect_index::page::UrlId;
-use prospect_index::page_store::Fetch;
+use prospect_index::page_store::{Fetch, NONE};
 use serde::Serialize;
 
 use super::calibration::Calibration;
+use super::counterfactual::{HALVES, half_of};
 use super::planner::PlanSettings;
 use super::records::{self, OUTCOMES, PAIR_OUTCOMES, QUERY_OUTCOMES, StoredPair, StoredPick};
 use super::{CycleError, OpenStore};
@@ -55,6 +56,7 @@ struct Row {
     parts: [f64; PARTS],
     predicted: f64,
     realised: f64,
+    in_half: f64,
 }
 
 /// Computes the outcome of the open plan and commits it: the cycle is closed.
@@ -67,12 +69,19 @@ pub fn close(open: &mut OpenStore) -> Result<CycleOutcome, CycleError> {
     let workload = records::workload(&open.store, &plan.id)?;
     let picks = records::picks(&open.store, &plan.id)?;
     let pairs = records::pairs(&open.store, &plan.id)?;
-    let (before, after) = lists(open, &workload, &settings)?;
-    let rows = outcome_rows(open, &workload, &picks, &after);
+    let Lists { before, after, in_half } = lists(open, &workload, &settings)?;
+    let rows = outcome_rows(open, &workload, &picks, &after, &in_half);
     let entered = entered_pairs(&workload, &pairs, &rows, &after);
     let outcome = summary(&plan.id, &rows, &entered);
     commit(open, &plan.id, &workload, &rows, &entered, (&before, &after))?;
     Ok(outcome)
+}
+
+struct Lists {
+    before: ServedLists,
+    after: ServedLists,
+    /// By URL: impact without the other half of the cycle's pages.
+    in_half: Vec<f64>,
 }
 
 /// Served lists at the start of the cycle and now, under the same statistics.
@@ -80,7 +89,7 @@ fn lists(
     open: &OpenStore,
     workload: &Workload,
     settings: &PlanSettings,
-) -> Result<(ServedLists, ServedLists), CycleError> {
+) -> Result<Lists, CycleError> {
     let manifest = open.store.manifest();
     let epoch_end = manifest.epoch.end_seq;
     let scorer = Scorer::new(&open.text, settings.bm25, epoch_end, workload.words())?;
@@ -89,7 +98,27 @@ fn lists(
     let before = ServedLists::build(&scorer, queries, settings.k, start, &known.urls)?;
     let mut after = before.clone();
     after.update(&scorer, queries, manifest.next_seq, &known.pages, &known.urls)?;
-    Ok((before, after))
+    let mut in_half = vec![0.0; known.urls.len()];
+    for half in 0..HALVES {
+        let is_other = |url: UrlId| half_of(known.urls.url(url)) != half;
+        let mut docs = open.text.docs().clone();
+        for (seq, url) in docs.seq.iter_mut().zip(&docs.url) {
+            if (start..manifest.next_seq).contains(seq) && is_other(*url) {
+                *seq = NONE;
+            }
+        }
+        let text = open.text.with_docs(docs);
+        let scorer = Scorer::new(&text, settings.bm25, epoch_end, workload.words())?;
+        let mut lists = before.clone();
+        lists.update(&scorer, queries, manifest.next_seq, &known.pages, &known.urls)?;
+        let impact = lists.impact(queries, known.urls.len());
+        for (at, impact) in impact.into_iter().enumerate().filter(|(_, impact)| *impact > 0.0) {
+            if half_of(known.urls.url(UrlId(at as u32))) == half {
+                in_half[at] = impact;
+            }
+        }
+    }
+    Ok(Lists { before, after, in_half })
 }
 
 /// Planned URLs in batch order, then pages of the cycle that were not planned, in fetch order.
@@ -98,6 +127,7 @@ fn outcome_rows(
     workload: &Workload,
     picks: &[StoredPick],
     after: &ServedLists,
+    in_half: &[f64],
 ) -> Vec<Row> {
     let impact = after.impact(&workload.queries, open.known.urls.len());
     let realised = |url: UrlId| impact[url.index()];
@@ -120,6 +150,7 @@ fn outcome_rows(
                 parts: pick.parts,
                 predicted: pick.estimate,
                 realised: realised(pick.url),
+                in_half: in_half[pick.url.index()],
             }
         })
         .collect();
@@ -135,6 +166,7 @@ fn outcome_rows(
         parts: [0.0; PARTS],
         predicted: 0.0,
         realised: realised(url),
+        in_half: in_half[url.index()],
     }));
     rows
 }
@@ -220,7 +252,11 @@ fn commit(
     ];
     let parts = |part: usize| Column::F64(rows.iter().map(|row| row.parts[part]).collect());
     outcomes.extend((0..PARTS).map(parts));
-    outcomes.extend([numbers(|row| row.predicted), numbers(|row| row.realised)]);
+    outcomes.extend([
+        numbers(|row| row.predicted),
+        numbers(|row| row.realised),
+        numbers(|row| row.in_half),
+    ]);
     let pair_outcomes = [
         ids(pairs.len()),
         Column::U32(pairs.iter().map(|row| row.pair.url.0).collect()),

@@ -8,15 +8,29 @@
 //! adds what they had foreseen: exact if either is right, and far less scattered where estimates are
 //! worth something. They were made before the batch, so they owe nothing to its outcomes.
 //!
-//! An interval covers the chance of the draw. The variance of an outcome around its estimate is taken
-//! to grow with the estimate, by a factor that the whole batch tells; a few draws that happened to hit
-//! the other batch would not. Not covered: that pages of a batch compete for the same places, so
-//! that an outcome depends on what else was fetched.
+//! Pages of a batch take places from each other, so outcomes depend on what else was fetched, and the
+//! sum above is what the other batch would earn if its pages met with as much competition as those of
+//! the batch that was. If it is larger, they would meet with more. How fast returns diminish is
+//! seen from each half of the batch alone: if the whole earns `2^e` times what half of it does, `x`
+//! times as much on that scale is worth `x^e` times as much, if all of it is after the same places,
+//! and `x` times as much if it is after others. The value lies in the middle.
+//!
+//! An interval covers both ends, and the chance of the draw. The variance of an outcome around its
+//! estimate is taken to grow with the estimate, by a factor that the whole batch tells; a few draws
+//! that happened to hit the other batch would not.
 
 use serde::Serialize;
 
 /// Standard deviations of a normal variable that 95 % lie within.
 const NORMAL: f64 = 1.96;
+
+/// Parts that a batch is cut into, to see how fast its returns diminish.
+pub const HALVES: u64 = 2;
+
+/// The half of its batch that a URL belongs to.
+pub fn half_of(url: &str) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(url.as_bytes()) % HALVES
+}
 
 /// A URL of the frontier that a plan chose from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,8 +41,17 @@ pub struct Logged {
     pub propensity: f64,
     /// Whether it was picked.
     pub picked: bool,
-    /// Impact that it had, if it was picked and that is known; a failed fetch has none, 0.
-    pub outcome: Option<f64>,
+    /// What became of it, if it was picked and that is known.
+    pub outcome: Option<Outcome>,
+}
+
+/// What became of a pick; all 0 of a failed fetch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// Impact that it has.
+    pub impact: f64,
+    /// Impact that it would have without the other half of the batch.
+    pub in_half: f64,
 }
 
 /// An estimated value with its 95 % interval.
@@ -67,13 +90,14 @@ pub struct Counterfactual {
 /// What the URLs of `batch`, told by position in `logged`, would have earned.
 pub fn counterfactual(logged: &[Logged], batch: &[bool]) -> Counterfactual {
     let picked = || logged.iter().filter(|url| url.picked);
-    let known = || logged.iter().filter_map(|url| Some((url.estimate, url.outcome?)));
+    let known = || logged.iter().filter_map(|url| Some((url.estimate, url.outcome?.impact)));
     // What was not reported may be anything: as if it had been left out at random.
     let reported = known().count() as f64 / picked().count().max(1) as f64;
     let count = known().count().max(1) as f64;
     let mean = known().map(|(estimate, _)| estimate).sum::<f64>() / count;
     let squares = known().map(|(estimate, outcome)| (outcome - estimate).powi(2)).sum::<f64>();
     let scale = squares / known().map(|(estimate, _)| estimate + mean).sum::<f64>().max(1e-12);
+    let returns = Returns::of(logged);
     let mut found = Counterfactual {
         urls: 0,
         shared: 0,
@@ -92,9 +116,9 @@ pub fn counterfactual(logged: &[Logged], batch: &[bool]) -> Counterfactual {
             found.unsupported += 1;
             continue;
         }
-        if let Some(outcome) = url.outcome {
-            found.inverse_propensity.value += outcome / propensity;
-            found.doubly_robust.value += (outcome - url.estimate) / propensity;
+        if let Some(Outcome { impact, .. }) = url.outcome {
+            found.inverse_propensity.value += impact / propensity;
+            found.doubly_robust.value += (impact - url.estimate) / propensity;
         }
         let spread = (1.0 - propensity) / propensity;
         let variance = scale * (url.estimate + mean);
@@ -104,7 +128,43 @@ pub fn counterfactual(logged: &[Logged], batch: &[bool]) -> Counterfactual {
     found.doubly_robust.value += found.expected;
     found.inverse_propensity.half_width = NORMAL * of_outcome.sqrt();
     found.doubly_robust.half_width = NORMAL * of_rest.sqrt();
+    for estimated in [&mut found.inverse_propensity, &mut found.doubly_robust] {
+        *estimated = returns.with_competition(*estimated);
+    }
     found
+}
+
+/// How returns of a batch diminish with its size.
+struct Returns {
+    /// Impact of the batch.
+    impact: f64,
+    /// What it grows with, as a power of the size: 1 without competition.
+    exponent: f64,
+}
+
+impl Returns {
+    fn of(logged: &[Logged]) -> Self {
+        let outcomes = || logged.iter().filter_map(|url| url.outcome);
+        let impact = outcomes().map(|outcome| outcome.impact).sum::<f64>();
+        // Mean of the two halves.
+        let half = outcomes().map(|outcome| outcome.in_half).sum::<f64>() / 2.0;
+        let known = impact > 0.0 && half > 0.0;
+        let exponent = if known { (impact / half).log2().clamp(0.0, 1.0) } else { 1.0 };
+        Self { impact, exponent }
+    }
+
+    /// From the competition that the batch met with to that of a batch which earns so much more.
+    fn with_competition(&self, estimated: Estimated) -> Estimated {
+        if self.impact <= 0.0 || estimated.value <= 0.0 {
+            return estimated;
+        }
+        let most = self.impact * (estimated.value / self.impact).powf(self.exponent);
+        // To the first order, an error shrinks with the slope.
+        let slope = f64::midpoint(1.0, self.exponent * most / estimated.value);
+        let between = (estimated.value - most).abs() / 2.0;
+        let value = f64::midpoint(estimated.value, most);
+        Estimated { value, half_width: between + slope * estimated.half_width }
+    }
 }
 
 #[cfg(test)]
@@ -122,6 +182,7 @@ mod tests {
             let expected = 40.0 / (at as f64 + 10.0);
             (0.5 * expected + f64::from(u8::from(noise(at, 1) < expected / 4.0))).min(4.0)
         };
+        let of = |impact| Outcome { impact, in_half: impact };
         let logged = |at: u64| {
             let propensity = match at {
                 0..80 => 1.0,
@@ -130,7 +191,7 @@ mod tests {
             };
             let picked = noise(at, 2 + trial) < propensity;
             let estimate = 40.0 / (at as f64 + 10.0);
-            Logged { estimate, propensity, picked, outcome: picked.then(|| outcome(at)) }
+            Logged { estimate, propensity, picked, outcome: picked.then(|| of(outcome(at))) }
         };
         ((0..2_000).map(logged).collect(), (0..2_000).map(outcome).collect())
     }
@@ -171,6 +232,26 @@ mod tests {
             assert!((sums[at] / trials as f64 / truth - 1.0).abs() < 0.05, "{} {truth}", sums[at]);
             assert!(f64::from(held[at]) >= 0.9 * trials as f64, "{}", held[at]);
         }
+    }
+
+    #[test]
+    fn more_of_a_batch_meets_with_more_competition() {
+        let (mut logged, _) = frontier(0);
+        let batch: Vec<bool> = (0..2_000).map(|at| at < 280).collect();
+        let without = counterfactual(&logged, &batch).doubly_robust;
+        // Half of the batch earns 3 of 4 of what all of it does.
+        let mut impact = 0.0;
+        for outcome in logged.iter_mut().filter_map(|url| url.outcome.as_mut()) {
+            outcome.in_half = 1.5 * outcome.impact;
+            impact += outcome.impact;
+        }
+        let with = counterfactual(&logged, &batch).doubly_robust;
+        let most = (without.value / impact).powf((4.0_f64 / 3.0).log2());
+        assert!((with.value / impact - f64::midpoint(without.value / impact, most)).abs() < 1e-9);
+        assert!(impact < with.value && with.value < without.value);
+        assert!(with.holds(without.value) && with.holds(most * impact));
+        let fetched: Vec<bool> = logged.iter().map(|url| url.picked).collect();
+        assert!((value(&frontier(0).1, &fetched) - impact).abs() < 1e-9);
     }
 
     #[test]

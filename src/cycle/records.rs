@@ -89,6 +89,7 @@ pub const OUTCOMES: Schema = Schema {
         ("quality_impact", F64),
         ("predicted_impact", F64),
         ("realised_impact", F64),
+        ("impact_in_half", F64),
     ],
 };
 

@@ -206,10 +206,11 @@ impl<'a> Planned<'a> {
             Some(served) => served.clone(),
             None => self.build(&scorer, self.web.workload, self.crawled.manifest.next_seq)?,
         };
+        let (end, all) = (manifest.next_seq, known.urls.len());
         served
-            .update(&scorer, queries, manifest.next_seq, &known.pages, &known.urls)
+            .update(&scorer, queries, end, &known.pages, &known.urls)
             .map_err(CycleError::from)?;
-        let impact = served.impact(queries, known.urls.len());
+        let impact = served.impact(queries, all);
         Ok(batch.iter().map(|url| impact[url.index()]).collect())
     }
 

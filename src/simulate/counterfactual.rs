@@ -9,7 +9,9 @@ use super::SimulateError;
 use super::crawl::{Budget, Crawl, Start};
 use super::experiment::{Inputs, web};
 use super::settings::{Amount, CounterfactualSettings, Settings};
-use crate::cycle::counterfactual::{Counterfactual, Estimated, Logged, counterfactual};
+use crate::cycle::counterfactual::{
+    Counterfactual, Estimated, HALVES, Logged, Outcome, counterfactual, half_of,
+};
 use crate::estimate::blend::{self, PARTS};
 use crate::estimate::frontier::UrlEstimate;
 use crate::plan::{SelectionSettings, select};
@@ -180,8 +182,17 @@ fn logged(
     let batch = select(ranking.to_vec(), planned.urls(), selection);
     let urls: Vec<UrlId> = batch.picks.iter().map(|pick| pick.estimate.url).collect();
     let mut outcomes = vec![None; planned.urls().len()];
-    for (url, earned) in urls.iter().zip(planned.would_earn(&urls)?) {
-        outcomes[url.index()] = Some(earned);
+    for (url, impact) in urls.iter().zip(planned.would_earn(&urls)?) {
+        outcomes[url.index()] = Some(Outcome { impact, in_half: 0.0 });
+    }
+    for half in 0..HALVES {
+        let of_half = |url: &UrlId| half_of(planned.urls().url(*url)) == half;
+        let urls: Vec<UrlId> = urls.iter().copied().filter(of_half).collect();
+        for (url, in_half) in urls.iter().zip(planned.would_earn(&urls)?) {
+            if let Some(outcome) = &mut outcomes[url.index()] {
+                outcome.in_half = in_half;
+            }
+        }
     }
     let logged = ranking.iter().zip(&batch.pools).map(|(url, &(_, propensity))| {
         let outcome = outcomes[url.url.index()];
