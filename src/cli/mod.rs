@@ -2,6 +2,7 @@
 //! that prints, reads the environment or the clock.
 
 mod check;
+mod counterfactual;
 mod demo;
 mod evaluate;
 mod explain;
@@ -57,6 +58,8 @@ enum Command {
     Plan(plan::Args),
     /// Tell why a URL is planned or not.
     Explain(explain::Args),
+    /// Tell what another batch would have earned, by the outcomes of one that was fetched.
+    Counterfactual(counterfactual::Args),
     /// Crawl a collection under any policy, and measure what came of it.
     Simulate(Box<simulate::Args>),
     /// Measure search runs against judgements, and compare them.
@@ -104,6 +107,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Ingest(args) => ingest::run(args, &cli.global),
         Command::Plan(args) => plan::run(args, &cli.global),
         Command::Explain(args) => explain::run(args, &cli.global),
+        Command::Counterfactual(args) => counterfactual::run(args, &cli.global),
         Command::Simulate(args) => simulate::run(args, &cli.global),
         Command::Evaluate(args) => evaluate::run(args, &cli.global),
         Command::Report(args) => report::run(args, &cli.global),

@@ -6,6 +6,7 @@
 pub mod calibration;
 pub mod close;
 pub mod counterfactual;
+pub mod logged;
 pub mod planner;
 pub mod quality;
 pub mod reasons;

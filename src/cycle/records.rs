@@ -1,11 +1,14 @@
 //! Plans, their workloads and their outcomes as tables of the store.
 
+use std::collections::HashMap;
+
 use prospect_index::columns::{Column, ColumnType, Schema};
 use prospect_index::error::StoreError;
 use prospect_index::manifest::SegmentKind;
 use prospect_index::page::UrlId;
 use prospect_index::store::Store;
 
+use super::counterfactual::Outcome;
 use crate::estimate::blend::{PARTS, PickOutcome};
 use crate::plan::explore::Pool;
 use crate::sketch::need::QueryOutcome;
@@ -195,6 +198,67 @@ pub fn picks(store: &Store, plan: &str) -> Result<Vec<StoredPick>, StoreError> {
         });
     })?;
     Ok(picks)
+}
+
+/// A URL that a plan with exploration chose from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LoggedUrl {
+    /// The URL.
+    pub url: UrlId,
+    /// Probability with which it was picked.
+    pub propensity: f64,
+    /// Parts of the estimate.
+    pub parts: [f64; PARTS],
+    /// Blended estimate.
+    pub estimate: f64,
+}
+
+/// What a plan with exploration chose from, in the order of its ranking.
+///
+/// # Errors
+/// A segment is damaged.
+pub fn pool(store: &Store, plan: &str) -> Result<Vec<LoggedUrl>, StoreError> {
+    let mut urls = Vec::new();
+    rows_of(store, SegmentKind::Pools, POOLS, plan, |columns, row| {
+        urls.push(LoggedUrl {
+            url: UrlId(id(&columns[1], row)),
+            propensity: number(&columns[3], row),
+            parts: std::array::from_fn(|part| number(&columns[4 + part], row)),
+            estimate: number(&columns[4 + PARTS], row),
+        });
+    })?;
+    Ok(urls)
+}
+
+/// What became of the URLs of a closed plan; `None` for those that were not reported.
+///
+/// # Errors
+/// A segment is damaged.
+pub fn outcomes(store: &Store, plan: &str) -> Result<HashMap<UrlId, Option<Outcome>>, StoreError> {
+    let mut outcomes = HashMap::new();
+    rows_of(store, SegmentKind::Outcomes, OUTCOMES, plan, |columns, row| {
+        if id(&columns[2], row) == 1 {
+            let impact = number(&columns[7 + PARTS], row);
+            let outcome = Outcome { impact, in_half: number(&columns[8 + PARTS], row) };
+            let is_known = text(&columns[3], row) != "unknown";
+            outcomes.insert(UrlId(id(&columns[1], row)), is_known.then_some(outcome));
+        }
+    })?;
+    Ok(outcomes)
+}
+
+/// Plans with exploration, in order.
+///
+/// # Errors
+/// A segment is damaged.
+pub fn pooled_plans(store: &Store) -> Result<Vec<String>, StoreError> {
+    let mut ids: Vec<String> = Vec::new();
+    // A plan has a segment of its own.
+    store.read_segments(SegmentKind::Pools, POOLS, |_, mut columns| {
+        ids.extend(columns[0].take_text().into_iter().next());
+    })?;
+    ids.dedup();
+    Ok(ids)
 }
 
 /// Candidate pairs of a plan's picks.

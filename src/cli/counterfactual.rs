@@ -1,0 +1,170 @@
+//! `prospect counterfactual`: what another batch would have earned, by the outcomes of one that was
+//! fetched.
+
+use std::collections::HashSet;
+use std::io::Write;
+use std::path::PathBuf;
+
+use prospect_index::page::UrlId;
+use prospect_index::page_store::Known;
+use prospect_index::store::{Store, StoreOptions};
+use prospect_index::url;
+
+use super::Global;
+use super::output::{self, Failure, say};
+use crate::cycle::counterfactual::{Counterfactual, Estimated, counterfactual};
+use crate::cycle::logged::{self, LoggedPlan, ORDERS};
+use crate::estimate::blend::{Blend, PART_NAMES, PARTS};
+use crate::plan::caps::Caps;
+use crate::workload::{open_text, shown};
+
+/// Arguments of `prospect counterfactual`.
+#[derive(clap::Args, Clone, Debug)]
+pub(super) struct Args {
+    /// The store.
+    #[arg(long, value_name = "DIR")]
+    store: PathBuf,
+    /// A plan that explored and whose cycle is closed; the last one if none is named.
+    #[arg(long, value_name = "ID")]
+    plan: Option<String>,
+    /// Value the batch that these weights would have picked: of query, locality, page, importance
+    /// and quality.
+    #[arg(long, value_name = "W,W,W,W,W", value_delimiter = ',', allow_negative_numbers = true)]
+    weights: Vec<f64>,
+    /// Value this batch: URLs, one a line.
+    #[arg(long, value_name = "FILE", conflicts_with = "weights")]
+    urls: Option<PathBuf>,
+    /// URLs of a batch that is picked by weights; as many as were planned if this is not given.
+    #[arg(long, value_name = "N")]
+    budget: Option<usize>,
+    /// At most so many URLs of one host in it.
+    #[arg(long, value_name = "N")]
+    per_host: Option<usize>,
+    /// At most so many URLs of one registrable domain.
+    #[arg(long, value_name = "N")]
+    per_domain: Option<usize>,
+    /// At most so many URLs of one site.
+    #[arg(long, value_name = "N")]
+    per_site: Option<usize>,
+}
+
+pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
+    let options =
+        StoreOptions { holder: "prospect counterfactual".to_owned(), ..StoreOptions::default() };
+    let store = Store::open(&args.store, &options)?;
+    let id = plan_id(args, &logged::plans(&store)?)?;
+    let known = store.known()?;
+    let plan = logged::plan(&store, &id)?;
+    let batches = batches(args, &plan, &known, global)?;
+    let fetched: Vec<bool> = plan.logged.iter().map(|url| url.picked).collect();
+    let all = [("fetched".to_owned(), fetched)].into_iter().chain(batches);
+    let found: Vec<(String, Counterfactual)> =
+        all.map(|(name, batch)| (name, counterfactual(&plan.logged, &batch))).collect();
+    if global.json {
+        let batches =
+            found.iter().map(|(name, found)| serde_json::json!({ "batch": name, "found": found }));
+        return output::print_json(&serde_json::json!({
+            "schema": "prospect.counterfactual/1",
+            "plan_id": plan.id,
+            "frontier": plan.urls.len(),
+            "batches": batches.collect::<Vec<_>>(),
+        }));
+    }
+    let out = table(&found);
+    say(
+        global,
+        &format!(
+            "plan {id}: {} URLs picked from {}; impact that other batches would have had, 95 % \
+             intervals",
+            plan.picks(),
+            plan.urls.len()
+        ),
+    );
+    std::io::stdout().lock().write_all(out.as_bytes())?;
+    Ok(())
+}
+
+fn plan_id(args: &Args, plans: &[String]) -> Result<String, Failure> {
+    let none = || {
+        let error = anyhow::anyhow!("{}: no plan with exploration is closed", args.store.display());
+        Failure::input(
+            error,
+            "plan with --explore above 0, fetch, ingest, and close with the next plan or `ingest \
+             --close`",
+        )
+    };
+    let last = plans.last().ok_or_else(none)?;
+    let Some(given) = &args.plan else { return Ok(last.clone()) };
+    plans.iter().find(|plan| *plan == given).cloned().ok_or_else(|| {
+        let error = anyhow::anyhow!("there is no plan {given:?} that explored and is closed");
+        Failure::input(error, format!("there are {}", plans.join(", ")))
+    })
+}
+
+/// The batches that are asked for, or those that everyone may want to know of.
+fn batches(
+    args: &Args,
+    plan: &LoggedPlan,
+    known: &Known,
+    global: &Global,
+) -> Result<Vec<(String, Vec<bool>)>, Failure> {
+    if let Some(path) = &args.urls {
+        let wanted: HashSet<UrlId> = listed(path, known)?;
+        let batch: Vec<bool> = plan.urls.iter().map(|url| wanted.contains(&url.url)).collect();
+        let found = batch.iter().filter(|wanted| **wanted).count();
+        if found == 0 {
+            let error = anyhow::anyhow!("{}: none of its URLs was in the frontier", shown(path));
+            return Err(Failure::input(error, "it takes one absolute URL a line"));
+        }
+        say(global, &format!("{}: {found} URLs were in the frontier", shown(path)));
+        return Ok(vec![(shown(path), batch)]);
+    }
+    let Args { budget, per_host, per_domain, per_site, .. } = *args;
+    let caps = Caps { per_host, per_domain, per_site };
+    let budget = budget.unwrap_or(plan.picks());
+    if args.weights.is_empty() {
+        let batch = |(name, order): &(&str, logged::Order)| {
+            ((*name).to_owned(), plan.batch(order, budget, caps, &known.urls))
+        };
+        return Ok(ORDERS.iter().map(batch).collect());
+    }
+    let weights: [f64; PARTS] = args.weights.clone().try_into().map_err(|given: Vec<f64>| {
+        let error = anyhow::anyhow!("--weights has {} numbers", given.len());
+        Failure::input(error, format!("give {PARTS}: of {}", PART_NAMES.join(", ")))
+    })?;
+    if weights.iter().any(|weight| !weight.is_finite() || *weight < 0.0) {
+        let error = anyhow::anyhow!("--weights holds a number below 0");
+        return Err(Failure::input(error, "weights are 0 or more"));
+    }
+    let blend = Blend::fixed(weights);
+    let batch = plan.batch(|parts, _| blend.of(parts), budget, caps, &known.urls);
+    Ok(vec![(blend.to_string(), batch)])
+}
+
+fn listed(path: &std::path::Path, known: &Known) -> Result<HashSet<UrlId>, Failure> {
+    let text = open_text(path)?;
+    let id = |line: &str| known.urls.get(&url::canonical(line.trim()).ok()?);
+    Ok(text.lines().filter_map(id).collect())
+}
+
+fn table(found: &[(String, Counterfactual)]) -> String {
+    let width = found.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let mut out = format!(
+        "{:width$}  {:>7}  {:>7}  {:>11}  {:>10}  {:>22}  {:>22}\n",
+        "batch", "URLs", "shared", "unsupported", "expected", "inverse propensity", "doubly robust"
+    );
+    for (name, found) in found {
+        let value =
+            |Estimated { value, half_width }: Estimated| format!("{value:.1} ± {half_width:.1}");
+        out += &format!(
+            "{name:width$}  {:>7}  {:>7}  {:>11}  {:>10.1}  {:>22}  {:>22}\n",
+            found.urls,
+            found.shared,
+            found.unsupported,
+            found.expected,
+            value(found.inverse_propensity),
+            value(found.doubly_robust),
+        );
+    }
+    out
+}
