@@ -8,6 +8,7 @@ use super::Failure;
 use crate::cycle::planner::PlanSettings;
 use crate::estimate::blend::{self, START};
 use crate::estimate::frontier::{EstimateSettings, ImpactReading, Importance};
+use crate::estimate::groups::Groups;
 use crate::estimate::pairs::MatchRule;
 use crate::plan::SelectionSettings;
 use crate::plan::caps::Caps;
@@ -152,6 +153,7 @@ impl PlanOptions {
                 weight("--quality-weight", self.quality_weight)?,
             ],
             fitted: matches!(self.blend, BlendArg::Fitted),
+            without: Groups::default(),
         };
         let caps =
             Caps { per_host: self.per_host, per_domain: self.per_domain, per_site: self.per_site };

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::blend::{self, Blend, PARTS, PickOutcome, START};
+use super::groups::{Group, Groups};
 use super::memory::{Memory, scored_parents};
 use super::page_ranks::PageRanks;
 use super::pairs::{Horizon, MatchRule, MatchSource};
@@ -59,6 +60,9 @@ pub struct EstimateSettings {
     pub weights: [f64; PARTS],
     /// Whether the weights are where fitting on past picks starts from, or stay.
     pub fitted: bool,
+    /// Evidence that is left out.
+    #[serde(default, skip_serializing_if = "Groups::is_empty")]
+    pub without: Groups,
 }
 
 impl Default for EstimateSettings {
@@ -70,6 +74,7 @@ impl Default for EstimateSettings {
             importance: Importance::Inlinks,
             weights: START,
             fitted: true,
+            without: Groups::default(),
         }
     }
 }
@@ -78,6 +83,29 @@ impl EstimateSettings {
     /// Whether estimates read PageRank, which costs runs of its iteration to keep up to date.
     pub fn reads_page_rank(&self) -> bool {
         self.reading != ImpactReading::Lasting || self.importance == Importance::PageRank
+    }
+
+    /// Whether weights are fitted, so that it matters what became of picks.
+    pub fn fits(&self) -> bool {
+        self.fitted && !self.without.contains(Group::Fit)
+    }
+
+    /// The weights, 0 for parts that are left out.
+    fn start(&self) -> [f64; PARTS] {
+        let mut weights = self.weights;
+        for (part, group) in [
+            (blend::QUERY, Group::Pairs),
+            (blend::LOCALITY, Group::Pairs),
+            (blend::LOCALITY, Group::Inherited),
+            (blend::PAGE, Group::Page),
+            (blend::IMPORTANCE, Group::Importance),
+            (blend::QUALITY, Group::Quality),
+        ] {
+            if self.without.contains(group) {
+                weights[part] = 0.0;
+            }
+        }
+        weights
     }
 }
 
@@ -187,11 +215,9 @@ pub fn estimate(
     pairs.par_sort_unstable_by_key(|pair| (pair.url, pair.query));
     let past = Past { known, manifest: input.manifest };
     let (importance, quality) = regressions(input, settings, &past, memory)?;
-    let blend = if settings.fitted {
-        Blend::fit(settings.weights, input.past_picks)
-    } else {
-        Blend::fixed(settings.weights)
-    };
+    let start = settings.start();
+    let blend =
+        if settings.fits() { Blend::fit(start, input.past_picks) } else { Blend::fixed(start) };
     let mapped = Mapped { importance, quality, blend };
     let urls = url_estimates(input, settings, &pairs, &page_impact, &mapped, &expected);
     Ok(FrontierEstimates {
@@ -293,9 +319,12 @@ fn regressions(
 ) -> Result<(ImpactRegression, ImpactRegression), EstimateError> {
     let known = input.known;
     let impact = input.served.impact(input.queries, known.urls.len());
-    let importance: Vec<(f64, f64)> = known
-        .pages
-        .crawled()
+    // On no page, a regression expects nothing of any.
+    let pages = |group| {
+        let is_read = !settings.without.contains(group);
+        known.pages.crawled().filter(move |_| is_read)
+    };
+    let importance: Vec<(f64, f64)> = pages(Group::Importance)
         .filter_map(|(seq, url)| {
             let inlinks = memory.past_inlinks(seq)?;
             let page_rank = match settings.importance {
@@ -305,9 +334,7 @@ fn regressions(
             Some((importance_x(settings, inlinks, page_rank), impact[url.index()]))
         })
         .collect();
-    let quality: Vec<(f64, f64)> = known
-        .pages
-        .crawled()
+    let quality: Vec<(f64, f64)> = pages(Group::Quality)
         .filter_map(|(seq, url)| Some((memory.past_quality(seq)?.exp(), impact[url.index()])))
         .collect();
     Ok((ImpactRegression::fit(&importance)?, ImpactRegression::fit(&quality)?))

@@ -20,11 +20,12 @@ use super::features::FeatureSource;
 use super::frontier::{
     COLD_CHANCE, EstimateInput, EstimateSettings, Found, Now, PairEstimate, Past,
 };
+use super::groups::Group;
 use super::memory::Memory;
 use super::page_features::{COUNT, Impact, PageFeatures, PageSource};
-use super::pairs::{Horizon, idf_mass};
+use super::pairs::{Horizon, MatchRule, idf_mass};
 use super::regions::RegionMeans;
-use super::score_model::ScoreModel;
+use super::score_model::{ScoreModel, UNSEEN};
 use crate::sketch::served::ServedLists;
 
 /// Pairs on which the score model is fitted.
@@ -67,11 +68,13 @@ pub(super) fn estimate(
     let end_seq = input.manifest.next_seq;
     let source = CandidateSource {
         features: features(input, memory),
-        rule: settings.rule,
+        rule: rule(settings),
         end_seq,
         matches: input.frontier,
         horizon: now,
+        without: settings.without,
     };
+    let needy = if settings.without.contains(Group::Pairs) { &[] } else { needy };
     let pairs: Vec<Vec<PairEstimate>> = needy
         .par_iter()
         .map_init(
@@ -85,9 +88,15 @@ pub(super) fn estimate(
         .collect::<Result<_, EstimateError>>()?;
     Ok(Found {
         pairs: pairs.into_iter().flatten().collect(),
-        page_impact: page_impact(input, &impact, memory, quality),
+        page_impact: page_impact(input, &impact, memory, settings, quality),
         training_pairs: memory.models.as_ref().map_or(0, |models| models.training_pairs),
     })
+}
+
+/// How strings must agree: without partial matches, all n-grams must occur.
+fn rule(settings: &EstimateSettings) -> MatchRule {
+    let rho = if settings.without.contains(Group::Partial) { 1.0 } else { settings.rule.rho };
+    MatchRule { rho, ..settings.rule }
 }
 
 fn features<'a>(input: &EstimateInput<'a>, memory: &'a Memory) -> FeatureSource<'a> {
@@ -138,6 +147,7 @@ fn page_impact(
     input: &EstimateInput<'_>,
     impact: &Impact,
     memory: &Memory,
+    settings: &EstimateSettings,
     quality: &[f32],
 ) -> Vec<f64> {
     let known = input.known;
@@ -148,8 +158,7 @@ fn page_impact(
     for (_, url) in known.pages.crawled() {
         means.add(memory.regions.of(url), impact.of_url[url.index()]);
     }
-    let source =
-        PageSource { known, next_seq: input.manifest.next_seq, regions: &memory.regions, impact };
+    let source = page_source(input, impact, memory, settings);
     let now = Now { known, within: input.within };
     let ids: Vec<UrlId> = known.urls.ids().collect();
     ids.into_par_iter()
@@ -160,6 +169,21 @@ fn page_impact(
             model.predict(&features).max(0.0) * means.mean()
         })
         .collect()
+}
+
+fn page_source<'a>(
+    input: &EstimateInput<'a>,
+    impact: &'a Impact,
+    memory: &'a Memory,
+    settings: &EstimateSettings,
+) -> PageSource<'a> {
+    PageSource {
+        known: input.known,
+        next_seq: input.manifest.next_seq,
+        regions: &memory.regions,
+        impact,
+        without: settings.without,
+    }
 }
 
 /// Pages fetched before the epoch that a plan could have picked.
@@ -185,12 +209,14 @@ fn fit(
     let bets = Bets { past: Past { known, manifest }, end_seq };
     let source = CandidateSource {
         features: features(input, memory),
-        rule: settings.rule,
+        rule: rule(settings),
         end_seq,
         matches: input.history,
         horizon: bets,
+        without: settings.without,
     };
-    let queries = input.queries.len();
+    let all = !settings.without.contains(Group::Pairs);
+    let queries = if all { input.queries.len() } else { 0 };
     let most = TRAINING_PAIRS.div_ceil(queries.max(1));
     let pairs: Vec<Vec<Candidate>> = (0..queries)
         .into_par_iter()
@@ -203,10 +229,16 @@ fn fit(
         )
         .collect::<Result<_, EstimateError>>()?;
     let pairs: Vec<Candidate> = pairs.into_iter().flatten().collect();
+    let unseen = if settings.without.contains(Group::Unseen) { 0.0 } else { UNSEEN };
+    let pages = if settings.without.contains(Group::Page) {
+        None
+    } else {
+        fit_pages(input, impact, memory, settings, &source.horizon)?
+    };
     Ok(Models {
         epoch_end: end_seq,
-        scores: ScoreModel::fit(&pairs)?,
-        pages: fit_pages(input, impact, memory, &source.horizon)?,
+        scores: ScoreModel::fit(&pairs, unseen)?,
+        pages,
         training_pairs: pairs.len(),
     })
 }
@@ -217,6 +249,7 @@ fn fit_pages(
     input: &EstimateInput<'_>,
     impact: &Impact,
     memory: &Memory,
+    settings: &EstimateSettings,
     bets: &Bets<'_>,
 ) -> Result<Option<Boosted>, EstimateError> {
     let (known, manifest, end_seq) = (input.known, input.manifest, bets.end_seq);
@@ -229,8 +262,7 @@ fn fit_pages(
         of_epoch = Impact::new(&served, input.queries, known.urls.len());
         &of_epoch
     };
-    let source =
-        PageSource { known, next_seq: manifest.next_seq, regions: &memory.regions, impact };
+    let source = page_source(input, impact, memory, settings);
     let fetched: Vec<(u32, UrlId)> =
         known.pages.crawled().take_while(|(seq, _)| *seq < end_seq).collect();
     let mut means = RegionMeans::default();

@@ -12,6 +12,7 @@ pub mod candidates;
 pub mod evidence;
 pub mod features;
 pub mod frontier;
+pub mod groups;
 mod lasting;
 pub mod memory;
 pub mod page_features;

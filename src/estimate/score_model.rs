@@ -20,7 +20,7 @@ const FEWEST: usize = 100;
 const FIRST_BIN: f64 = 100.0;
 const BIN_GROWTH: f64 = 1.1;
 /// URLs that are not known yet for each candidate that is.
-const UNSEEN: f64 = 3.0;
+pub const UNSEEN: f64 = 3.0;
 /// Halvings of the interval in which the threshold lies.
 const HALVINGS: u32 = 24;
 
@@ -29,6 +29,8 @@ pub struct ScoreModel {
     trees: Boosted,
     /// By expectation, descending.
     bins: Vec<Bin>,
+    /// URLs that are not known yet for each candidate that is.
+    unseen: f64,
 }
 
 struct Bin {
@@ -46,11 +48,12 @@ impl Bin {
 }
 
 impl ScoreModel {
-    /// Fits on candidates that were fetched; `None` if they are too few.
+    /// Fits on candidates that were fetched; `None` if they are too few. Each candidate competes with
+    /// `unseen` more of its kind that are not known yet.
     ///
     /// # Errors
     /// The trees cannot be fitted.
-    pub fn fit(candidates: &[Candidate]) -> Result<Option<Self>, EstimateError> {
+    pub fn fit(candidates: &[Candidate], unseen: f64) -> Result<Option<Self>, EstimateError> {
         if candidates.len() < FEWEST {
             return Ok(None);
         }
@@ -76,7 +79,7 @@ impl ScoreModel {
             bins.push(Bin { low: bin[end - 1].0, outcomes });
             (rest, size) = (others, size * BIN_GROWTH);
         }
-        Ok(Some(Self { trees, bins }))
+        Ok(Some(Self { trees, bins, unseen }))
     }
 
     /// Expected score, as a share of the idf mass.
@@ -93,7 +96,7 @@ impl ScoreModel {
         let above = |score: f64| {
             let mut sum = served.iter().filter(|&&served| served > score).count() as f64;
             for (bin, &count) in self.bins.iter().zip(counts).filter(|(_, count)| **count > 0) {
-                sum += (1.0 + UNSEEN) * f64::from(count) * bin.share_above(score);
+                sum += (1.0 + self.unseen) * f64::from(count) * bin.share_above(score);
             }
             sum
         };
@@ -150,8 +153,8 @@ mod tests {
 
     #[test]
     fn few_pairs_fit_nothing() {
-        assert!(ScoreModel::fit(&candidates(99)).unwrap().is_none());
-        assert!(ScoreModel::fit(&[]).unwrap().is_none());
+        assert!(ScoreModel::fit(&candidates(99), UNSEEN).unwrap().is_none());
+        assert!(ScoreModel::fit(&[], UNSEEN).unwrap().is_none());
     }
 
     #[test]
@@ -160,15 +163,24 @@ mod tests {
         for candidate in &mut equal {
             candidate.features = features(0.5);
         }
-        assert_eq!(ScoreModel::fit(&equal).unwrap().unwrap().bins.len(), 1);
-        let model = ScoreModel::fit(&candidates(1_011)).unwrap().unwrap();
+        assert_eq!(ScoreModel::fit(&equal, UNSEEN).unwrap().unwrap().bins.len(), 1);
+        let model = ScoreModel::fit(&candidates(1_011), UNSEEN).unwrap().unwrap();
         assert!(model.bins.iter().all(|bin| bin.outcomes.len() >= FIRST_BIN as usize));
         assert!(model.bins.len() > 3);
     }
 
     #[test]
+    fn without_the_unseen_the_known_candidates_share_the_places() {
+        let model = ScoreModel::fit(&candidates(20_000), 0.0).unwrap().unwrap();
+        let expected: Vec<f64> =
+            (0..1_000).map(|at| model.expected(&features(at as f32 / 1_000.0))).collect();
+        let sum: f64 = model.chances(&[], &expected, 10, 1.9).iter().sum();
+        assert!((sum - 10.0).abs() < 1.0, "{sum}");
+    }
+
+    #[test]
     fn chances_add_up_to_the_places_and_rise_with_the_expectation() {
-        let model = ScoreModel::fit(&candidates(20_000)).unwrap().unwrap();
+        let model = ScoreModel::fit(&candidates(20_000), UNSEEN).unwrap().unwrap();
         let expected: Vec<f64> =
             (0..1_000).map(|at| model.expected(&features(at as f32 / 1_000.0))).collect();
         let sum = |served: &[f64]| {

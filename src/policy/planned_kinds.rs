@@ -5,8 +5,12 @@ use super::options::{OptionError, Options};
 use crate::cycle::planner::PlanSettings;
 use crate::estimate::blend::{self, PART_NAMES, PARTS};
 use crate::estimate::frontier::{ImpactReading, Importance};
+use crate::estimate::groups::{Groups, SEPARATOR};
 use crate::estimate::pairs::MatchRule;
 use crate::sketch::need::Needy;
+
+/// The option that leaves out groups of evidence.
+pub(super) const WITHOUT: &str = "without";
 
 /// Options of planned policies; those of `prospect plan` by the same names.
 pub(super) const PLANNED_OPTIONS: &[(&str, &str)] = &[
@@ -25,6 +29,7 @@ pub(super) const PLANNED_OPTIONS: &[(&str, &str)] = &[
     ("query-weight", "weight of the query-based impact"),
     ("reading", "lasting, competing, chance or sketch"),
     ("rho", "share of a query's n-grams that a URL must hold"),
+    (WITHOUT, "groups of evidence to leave out, with the reading lasting"),
 ];
 
 /// Weights of the two parts that the source blends.
@@ -76,6 +81,14 @@ fn with(options: &Options, mut settings: PlanSettings) -> Settings {
         ("lasting", ImpactReading::Lasting),
     ];
     estimate.reading = options.choice("reading", &readings)?.unwrap_or(estimate.reading);
+    if let Some(names) = options.names(WITHOUT, SEPARATOR) {
+        let groups = Groups::named(names);
+        estimate.without = groups
+            .map_err(|unknown| options.wrong(WITHOUT, format!("some of {}", unknown.known)))?;
+        if estimate.reading != ImpactReading::Lasting {
+            return Err(options.wrong(WITHOUT, "the reading lasting".to_owned()));
+        }
+    }
     let importance = [("inlinks", Importance::Inlinks), ("pagerank", Importance::PageRank)];
     estimate.importance = options.choice("importance", &importance)?.unwrap_or(estimate.importance);
     let needy = options.number("needy", f64::MIN_POSITIVE, 1.0)?.map(Needy::Share);
