@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ablation::Pairing;
 use super::attack::AttackSettings;
 use super::collection::Outside;
 use super::start::{Crawled, Seeds};
@@ -103,6 +104,8 @@ pub struct Settings {
     pub runs: Runs,
     /// Limited sketches.
     pub sketches: Option<SketchSettings>,
+    /// Policies with groups of their evidence left out.
+    pub ablation: Vec<Pairing>,
     /// Attacks, each with crawls of its own.
     pub attacks: Option<AttackSettings>,
 }
