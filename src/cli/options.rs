@@ -27,10 +27,6 @@ pub(super) enum MatchArg {
 /// Which reading of the score estimate makes the impact.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum ReadingArg {
-    /// The chance to enter a query's top K.
-    Chance,
-    /// The same, with candidates competing for the places.
-    Competing,
     /// Whether the expected score is in the sketch.
     Sketch,
     /// The chance to be in the top K for good, learned from the crawl.
@@ -136,8 +132,6 @@ impl PlanOptions {
         let estimate = EstimateSettings {
             rule,
             reading: match self.reading {
-                ReadingArg::Chance => ImpactReading::Chance,
-                ReadingArg::Competing => ImpactReading::Competing,
                 ReadingArg::Sketch => ImpactReading::Sketch,
                 ReadingArg::Lasting => ImpactReading::Lasting,
             },

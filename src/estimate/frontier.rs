@@ -18,18 +18,10 @@ use super::{EstimateError, by_tree, lasting};
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
 
-/// Before the first outcome, the chance of a candidate is this times its matched idf share.
-pub(super) const COLD_CHANCE: f64 = 0.1;
-
 /// Which reading of S' makes the query impact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ImpactReading {
-    /// Sum of f(q) times the chance to beat the K-th score of q's served list.
-    Chance,
-    /// Sum of f(q) times the chance to beat the K-th score of q's sketch, so that candidates
-    /// compete with each other.
-    Competing,
     /// Sum of f(q) over the sketches that the point estimate enters (the paper's T).
     Sketch,
     /// Sum of f(q) times the chance to be in q's top K for good, learned from the crawl, with
@@ -145,8 +137,8 @@ pub struct PairEstimate {
     pub query: u32,
     /// Expected score S'.
     pub expected_score: f64,
-    /// Chance to enter the query's top K, or to be in it for good with the lasting reading; 0 or 1
-    /// with the sketch reading.
+    /// Chance to be in the query's top K for good; with the sketch reading 0 or 1, whether S' enters
+    /// the sketch.
     pub chance: f64,
     /// Whether the URL or its anchors match the query; if not, its best pages link to it.
     pub matches: bool,
@@ -210,7 +202,7 @@ pub fn estimate(
     let expected = expected_quality(input, memory);
     let Found { mut pairs, page_impact, training_pairs } = match settings.reading {
         ImpactReading::Lasting => lasting::estimate(input, needy, memory, settings, &expected)?,
-        _ => by_tree::estimate(input, needy, memory, settings, &expected)?,
+        ImpactReading::Sketch => by_tree::estimate(input, needy, memory, settings.rule, &expected)?,
     };
     pairs.par_sort_unstable_by_key(|pair| (pair.url, pair.query));
     let past = Past { known, manifest: input.manifest };

@@ -17,9 +17,7 @@ use super::EstimateError;
 use super::boosted::{Boosted, Growth};
 use super::candidates::{Ask, Candidate, CandidateSource};
 use super::features::FeatureSource;
-use super::frontier::{
-    COLD_CHANCE, EstimateInput, EstimateSettings, Found, Now, PairEstimate, Past,
-};
+use super::frontier::{EstimateInput, EstimateSettings, Found, Now, PairEstimate, Past};
 use super::groups::Group;
 use super::memory::Memory;
 use super::page_features::{COUNT, Impact, PageFeatures, PageSource};
@@ -28,6 +26,8 @@ use super::regions::RegionMeans;
 use super::score_model::{ScoreModel, UNSEEN};
 use crate::sketch::served::ServedLists;
 
+/// Before the first outcome, the chance of a candidate is this times its matched idf share.
+const COLD_CHANCE: f64 = 0.1;
 /// Pairs on which the score model is fitted.
 const TRAINING_PAIRS: usize = 100_000;
 const PAGE_GROWTH: Growth = Growth { trees: 60, depth: 4, rate: 0.1, leaf: 60.0 };

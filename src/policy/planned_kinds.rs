@@ -27,7 +27,7 @@ pub(super) const PLANNED_OPTIONS: &[(&str, &str)] = &[
     ("per-site", "most pages of a site in a batch"),
     ("quality-weight", "weight of the impact expected from quality"),
     ("query-weight", "weight of the query-based impact"),
-    ("reading", "lasting, competing, chance or sketch"),
+    ("reading", "lasting or sketch"),
     ("rho", "share of a query's n-grams that a URL must hold"),
     (WITHOUT, "groups of evidence to leave out, with the reading lasting"),
 ];
@@ -74,12 +74,7 @@ fn with(options: &Options, mut settings: PlanSettings) -> Settings {
     set(&mut settings.selection.explore, options.number("explore", 0.0, 1.0)?);
     let matching = options.choice("match", &[("idf", true), ("count", false)])?;
     estimate.rule.idf_weighted = matching.unwrap_or(estimate.rule.idf_weighted);
-    let readings = [
-        ("chance", ImpactReading::Chance),
-        ("competing", ImpactReading::Competing),
-        ("sketch", ImpactReading::Sketch),
-        ("lasting", ImpactReading::Lasting),
-    ];
+    let readings = [("lasting", ImpactReading::Lasting), ("sketch", ImpactReading::Sketch)];
     estimate.reading = options.choice("reading", &readings)?.unwrap_or(estimate.reading);
     if let Some(names) = options.names(WITHOUT, SEPARATOR) {
         let groups = Groups::named(names);
