@@ -9,6 +9,7 @@ use crate::cycle::planner::PlanSettings;
 use crate::estimate::blend::{self, START};
 use crate::estimate::frontier::{EstimateSettings, ImpactReading, Importance};
 use crate::estimate::groups::Groups;
+use crate::estimate::pair_model::PairModel;
 use crate::estimate::pairs::MatchRule;
 use crate::plan::SelectionSettings;
 use crate::plan::caps::Caps;
@@ -147,6 +148,7 @@ impl PlanOptions {
                 weight("--quality-weight", self.quality_weight)?,
             ],
             fitted: matches!(self.blend, BlendArg::Fitted),
+            pair_model: PairModel::default(),
             without: Groups::default(),
         };
         let caps =

@@ -12,6 +12,7 @@ use super::blend::{self, Blend, PARTS, PickOutcome, START};
 use super::groups::{Group, Groups};
 use super::memory::{Memory, scored_parents};
 use super::page_ranks::PageRanks;
+use super::pair_model::PairModel;
 use super::pairs::{Horizon, MatchRule, MatchSource};
 use super::regression::ImpactRegression;
 use super::{EstimateError, by_tree, lasting};
@@ -52,6 +53,9 @@ pub struct EstimateSettings {
     pub weights: [f64; PARTS],
     /// Whether the weights are where fitting on past picks starts from, or stay.
     pub fitted: bool,
+    /// Model of the scores of pairs, with the lasting reading.
+    #[serde(default, skip_serializing_if = "PairModel::is_default")]
+    pub pair_model: PairModel,
     /// Evidence that is left out.
     #[serde(default, skip_serializing_if = "Groups::is_empty")]
     pub without: Groups,
@@ -66,6 +70,7 @@ impl Default for EstimateSettings {
             importance: Importance::Inlinks,
             weights: START,
             fitted: true,
+            pair_model: PairModel::default(),
             without: Groups::default(),
         }
     }

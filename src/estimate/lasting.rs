@@ -82,7 +82,7 @@ pub(super) fn estimate(
             |(room, scratch), &at| {
                 let query = &input.queries[at];
                 let mut ask = Ask { at: at as u32, query, scores: room, scratch };
-                Ok(pair_estimates(input, at, scores, &source.of(&mut ask, usize::MAX)?))
+                pair_estimates(input, at, scores, &source.of(&mut ask, usize::MAX)?)
             },
         )
         .collect::<Result<_, EstimateError>>()?;
@@ -114,13 +114,12 @@ fn pair_estimates(
     at: usize,
     model: Option<&ScoreModel>,
     candidates: &[Candidate],
-) -> Vec<PairEstimate> {
+) -> Result<Vec<PairEstimate>, EstimateError> {
     let mass = idf_mass(&input.queries[at], input.scorer).max(f64::MIN_POSITIVE);
     let (expected, chances): (Vec<f64>, Vec<f64>) = if let Some(model) = model {
         let served: Vec<f64> =
             input.served.lists[at].iter().map(|(_, score)| score / mass).collect();
-        let expected: Vec<f64> =
-            candidates.iter().map(|candidate| model.expected(&candidate.features)).collect();
+        let expected = model.expected(candidates)?;
         let highest = input.scorer.bm25().k1 + 1.0;
         let chances = model.chances(&served, &expected, input.served.k, highest);
         (expected, chances)
@@ -139,7 +138,7 @@ fn pair_estimates(
         chance,
         matches: candidate.matches,
     };
-    all.map(estimate).collect()
+    Ok(all.map(estimate).collect())
 }
 
 /// By URL: impact that the page model expects; nothing before it is fitted.
@@ -237,7 +236,7 @@ fn fit(
     };
     Ok(Models {
         epoch_end: end_seq,
-        scores: ScoreModel::fit(&pairs, unseen)?,
+        scores: ScoreModel::fit(&pairs, settings.pair_model, unseen)?,
         pages,
         training_pairs: pairs.len(),
     })

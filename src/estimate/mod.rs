@@ -17,6 +17,7 @@ mod lasting;
 pub mod memory;
 pub mod page_features;
 pub mod page_ranks;
+pub mod pair_model;
 pub mod pairs;
 pub mod quality;
 pub mod regions;

@@ -6,6 +6,7 @@ use crate::cycle::planner::PlanSettings;
 use crate::estimate::blend::{self, PART_NAMES, PARTS};
 use crate::estimate::frontier::{ImpactReading, Importance};
 use crate::estimate::groups::{Groups, SEPARATOR};
+use crate::estimate::pair_model::PairModel;
 use crate::estimate::pairs::MatchRule;
 use crate::sketch::need::Needy;
 
@@ -22,6 +23,7 @@ pub(super) const PLANNED_OPTIONS: &[(&str, &str)] = &[
     ("match", "idf or count"),
     ("needy", "share of the queries to plan for, the neediest first"),
     ("page-weight", "weight of the impact that the page model expects"),
+    ("pair-model", "boosted, linear or forest: how scores of pairs are predicted"),
     ("per-domain", "most pages of a registrable domain in a batch"),
     ("per-host", "most pages of a host in a batch"),
     ("per-site", "most pages of a site in a batch"),
@@ -76,6 +78,12 @@ fn with(options: &Options, mut settings: PlanSettings) -> Settings {
     estimate.rule.idf_weighted = matching.unwrap_or(estimate.rule.idf_weighted);
     let readings = [("lasting", ImpactReading::Lasting), ("sketch", ImpactReading::Sketch)];
     estimate.reading = options.choice("reading", &readings)?.unwrap_or(estimate.reading);
+    let models = [
+        ("boosted", PairModel::Boosted),
+        ("linear", PairModel::Linear),
+        ("forest", PairModel::Forest),
+    ];
+    estimate.pair_model = options.choice("pair-model", &models)?.unwrap_or(estimate.pair_model);
     if let Some(names) = options.names(WITHOUT, SEPARATOR) {
         let groups = Groups::named(names);
         estimate.without = groups
