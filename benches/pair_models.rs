@@ -2,13 +2,14 @@
 //!
 //! Each corpus is crawled from `seeds-1.txt` by plans of 1 % with the default settings. At a few
 //! points every model is fitted on the candidate pairs of the pages fetched so far, as a plan does
-//! it, and tells of every candidate pair of the next batch its score and the chance that this is
-//! above the K-th score of the query's list. The batch shows what becomes of them. Printed are, over
-//! all points: log-loss and expected calibration error (ten bins of equal count) of the chance
-//! against being in the top 10 after the batch, the mean squared error of the score (a share of the
-//! query's idf mass), the time to fit, and the time to predict all pairs of the frontier. The base
-//! rate is the share of the training pairs that are in a top 10, and their mean score. Asserts
-//! nothing: `cargo bench --bench pair_models`.
+//! it, and tells of every candidate pair of the next batch its score, and the chance to be in the
+//! query's top 10: the share of those that are, among training pairs of about the same expected
+//! score over the K-th score of their query's list (histogram binning, Zadrozny and Elkan 2001). The
+//! batch shows what becomes of them. Printed are, over all points: log-loss and expected calibration
+//! error (ten bins of equal count) against being in the top 10 after the batch, the mean squared
+//! error of the score (a share of the query's idf mass), the time to fit, and the time to predict
+//! all pairs of the frontier. The base rate is the share of all training pairs, and their mean
+//! score. Asserts nothing: `cargo bench --bench pair_models`.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -36,6 +37,8 @@ use rayon::prelude::*;
 const K: usize = 10;
 /// Batches, each of a hundredth of the pages, after which models are compared.
 const POINTS: [usize; 4] = [2, 4, 7, 10];
+/// Bins of training pairs by expectation.
+const BINS: usize = 50;
 const TRAINING_PAIRS: usize = 100_000;
 const MODELS: [PairModel; 3] = [PairModel::Boosted, PairModel::Linear, PairModel::Forest];
 
@@ -211,6 +214,27 @@ fn masses(scorer: &Scorer<'_>, workload: &Workload) -> Vec<f64> {
     workload.queries.iter().map(mass).collect()
 }
 
+/// Shares by value: the lowest value of each bin, descending, and the share in it.
+struct Bins(Vec<(f64, f64)>);
+
+impl Bins {
+    fn new(known: impl Iterator<Item = (f64, bool)>) -> Self {
+        let mut known: Vec<(f64, bool)> = known.collect();
+        known.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let bins = known.chunks(known.len().div_ceil(BINS).max(1));
+        let share = |bin: &[(f64, bool)]| {
+            let hits = bin.iter().filter(|(_, hit)| *hit).count();
+            (bin[bin.len() - 1].0, hits as f64 / bin.len() as f64)
+        };
+        Self(bins.map(share).collect())
+    }
+
+    fn share(&self, value: f64) -> f64 {
+        let at = self.0.partition_point(|(low, _)| *low > value).min(self.0.len() - 1);
+        self.0[at].1
+    }
+}
+
 /// Fits every model on a store and has it tell of the pages that are picked.
 fn tell(
     store: &OpenStore,
@@ -228,11 +252,14 @@ fn tell(
     let most = TRAINING_PAIRS.div_ceil(queries.len());
     let training = candidates(store, &scorer, workload, &history, Fetched(store), most);
     let waiting = candidates(store, &scorer, workload, &frontier, Waiting(store), usize::MAX);
-    let in_top = |(at, pairs): (usize, &Vec<Candidate>)| {
-        let list = &served.lists[at];
-        pairs.iter().filter(|pair| list.iter().any(|(url, _)| *url == pair.url)).count()
+    let kth: Vec<f64> = (0..queries.len()).map(|at| served.kth_score(at) / masses[at]).collect();
+    let in_top =
+        |at: usize, pair: &Candidate| served.lists[at].iter().any(|(url, _)| *url == pair.url);
+    let of_query = |(at, pairs): (usize, &Vec<Candidate>)| -> Vec<(f64, bool)> {
+        pairs.iter().map(|pair| (kth[at], in_top(at, pair))).collect()
     };
-    let hits: usize = training.iter().enumerate().map(in_top).sum();
+    let labels: Vec<(f64, bool)> = training.iter().enumerate().flat_map(of_query).collect();
+    let hits = labels.iter().filter(|(_, in_top)| *in_top).count();
     let training: Vec<Candidate> = training.into_iter().flatten().collect();
     let rate = hits as f64 / training.len().max(1) as f64;
     let mean = training.iter().map(|pair| pair.score).sum::<f64>() / training.len().max(1) as f64;
@@ -250,17 +277,17 @@ fn tell(
         let expect = |pairs: &Vec<Candidate>| fitted.expected(pairs).expect("predict");
         let expected: Vec<Vec<f64>> = waiting.iter().map(expect).collect();
         told.predict += started.elapsed();
-        let highest = Bm25::default().k1 + 1.0;
+        let known = fitted.expected(&training).expect("predict").into_iter().zip(&labels);
+        let bins = Bins::new(known.map(|(expected, (kth, in_top))| (expected - kth, *in_top)));
         let mut said = Vec::new();
         for (at, (pairs, expected)) in waiting.iter().zip(expected).enumerate() {
-            let scores: Vec<f64> = served.lists[at].iter().map(|(_, s)| s / masses[at]).collect();
-            for (pair, expected) in pairs.iter().zip(expected) {
-                if picked.contains(&pair.url) {
-                    // Alone, it competes with the pages of the list only.
-                    let chance = fitted.chances(&scores, &[expected], K, highest)[0];
-                    said.push((at, pair.url, expected, chance));
-                }
-            }
+            let all = pairs.iter().zip(expected);
+            let picked = all.filter(|(pair, _)| picked.contains(&pair.url));
+            said.extend(
+                picked.map(|(pair, expected)| {
+                    (at, pair.url, expected, bins.share(expected - kth[at]))
+                }),
+            );
         }
         all.push(said);
     }

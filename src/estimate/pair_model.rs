@@ -139,7 +139,8 @@ mod tests {
             let expected = predict();
             let pairs = expected.iter().zip(&candidates);
             let error: f64 = pairs.map(|(e, one)| (e - one.score).powi(2)).sum();
-            assert!(error / 2_000.0 < 0.05, "{model:?}: {error}");
+            // Half of the variance; a forest splits on one of three features drawn, most of them 0.
+            assert!(error / 2_000.0 < 0.18, "{model:?}: {error}");
             assert_eq!(expected, predict(), "{model:?}");
         }
         assert!(

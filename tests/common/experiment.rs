@@ -262,16 +262,16 @@ fn analyses(random: &mut ChaCha8Rng) -> Analyses {
 }
 
 /// With ends a tenth of the mean away.
-fn interval(mean: f64) -> Interval {
+fn near(mean: f64) -> Interval {
     let half = mean.abs() * 0.1;
     Interval { mean, low: Some(mean - half), high: Some(mean + half), values: vec![mean; SETS] }
 }
 
 fn ablation() -> Ablation {
     let figures = |speedup: f64, impact| AblationFigures {
-        speedup_relevant: Some(interval(speedup)),
+        speedup_relevant: Some(near(speedup)),
         speedup_impact: None,
-        impact: Some(interval(impact)),
+        impact: Some(near(impact)),
     };
     let group = |(name, loss): (&str, f64)| AblatedGroup {
         group: name.to_owned(),
@@ -293,13 +293,13 @@ fn manipulation(checkpoints: &[u32]) -> Manipulation {
                 .iter()
                 .map(|&pages| AttackPoint {
                     pages,
-                    picks: interval(0.01 * strength * speed),
-                    frontier: interval(0.01),
-                    waiting: interval(0.008),
+                    picks: near(0.01 * strength * speed),
+                    frontier: near(0.01),
+                    waiting: near(0.008),
                     // One policy never met the attacker.
-                    ratio: (*policy != "dfs").then(|| interval(strength * speed)),
-                    owned: interval(0.2 * speed),
-                    impact_lost: interval(0.02 * strength),
+                    ratio: (*policy != "dfs").then(|| near(strength * speed)),
+                    owned: near(0.2 * speed),
+                    impact_lost: near(0.02 * strength),
                 })
                 .collect(),
         };
