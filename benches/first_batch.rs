@@ -148,8 +148,7 @@ fn measure(name: &str, folder: &Path) {
     println!("  in-links: {} of {} in a true top 10", hits(&by_inlinks), by_inlinks.len());
     for idf_weighted in [false, true] {
         for rho in [1.0, 0.5, 0.25, 0.1, 0.05, 0.02] {
-            for reading in [ImpactReading::Chance, ImpactReading::Competing, ImpactReading::Sketch]
-            {
+            for reading in [ImpactReading::Lasting, ImpactReading::Sketch] {
                 let rule = MatchRule { rho, idf_weighted, max_words: 3 };
                 let started = Instant::now();
                 let settings = settings(rule, reading);

@@ -89,6 +89,7 @@ fn settings(policy: &str, crawled: Crawled) -> Settings {
         significance: 0.01,
         runs: Runs::None,
         sketches: None,
+        ablation: Vec::new(),
         attacks: None,
     }
 }

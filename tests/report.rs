@@ -82,7 +82,7 @@ fn a_page_says_what_it_was_made_from_and_what_its_words_mean() {
 fn a_page_leaves_out_what_a_summary_lacks() {
     let mut summary = experiment::experiment();
     summary.analyses = Analyses::default();
-    summary.manipulation = None;
+    (summary.ablation, summary.manipulation) = (None, None);
     summary.kinds.truncate(1);
     for policy in &mut summary.policies {
         policy.kinds.truncate(1);
@@ -91,10 +91,32 @@ fn a_page_leaves_out_what_a_summary_lacks() {
         policy.lost.clear();
     }
     let page = page(&[summary]);
-    for part in ["analyses", "kinds", "hosts", "queries", "manipulation"] {
+    for part in ["analyses", "kinds", "hosts", "queries", "ablation", "manipulation"] {
         assert!(!page.contains(&format!("id=\"e0-{part}\"")), "{part}");
     }
     assert!(page.contains("id=\"e0-curves\""));
+}
+
+#[test]
+fn an_ablation_has_a_table_with_a_row_for_the_policy_and_every_group() {
+    let summary = experiment::experiment();
+    let page = page(std::slice::from_ref(&summary));
+    let part = page.split("id=\"e0-ablation\"").nth(1).unwrap().split("</section>").next();
+    let part = part.unwrap();
+    assert_eq!(part.matches("<tr><th scope=\"row\"").count(), 3);
+    assert!(part.contains("impact after 3,600 pages fetched"), "{part}");
+    assert!(part.contains("what anchors says"), "{part}");
+    assert_eq!(part.matches("<td>–</td>").count(), 3, "a speedup that there is not");
+    let text = terminal::tables(&summary, Some("all"));
+    let table = text.split("ablation of prospect, impact after 3,600").nth(1).unwrap();
+    for expected in ["2.400 ±0.240", "-0.300 ±0.030*", "0.020 ±0.002*"] {
+        assert!(table.contains(expected), "{expected}: {table}");
+    }
+    assert!(!terminal::tables(&summary, Some("question")).contains("ablation"));
+    let figures = figures::figures(std::slice::from_ref(&summary), None).unwrap();
+    let group = &figures["experiments"][0]["ablation"]["policies"][0]["groups"][1];
+    assert_eq!(group["group"], "anchors");
+    assert_eq!(group["change"]["speedup_relevant"]["mean"], 0.02);
 }
 
 #[test]

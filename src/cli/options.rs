@@ -8,6 +8,8 @@ use super::Failure;
 use crate::cycle::planner::PlanSettings;
 use crate::estimate::blend::{self, START};
 use crate::estimate::frontier::{EstimateSettings, ImpactReading, Importance};
+use crate::estimate::groups::Groups;
+use crate::estimate::pair_model::PairModel;
 use crate::estimate::pairs::MatchRule;
 use crate::plan::SelectionSettings;
 use crate::plan::caps::Caps;
@@ -26,10 +28,6 @@ pub(super) enum MatchArg {
 /// Which reading of the score estimate makes the impact.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum ReadingArg {
-    /// The chance to enter a query's top K.
-    Chance,
-    /// The same, with candidates competing for the places.
-    Competing,
     /// Whether the expected score is in the sketch.
     Sketch,
     /// The chance to be in the top K for good, learned from the crawl.
@@ -135,8 +133,6 @@ impl PlanOptions {
         let estimate = EstimateSettings {
             rule,
             reading: match self.reading {
-                ReadingArg::Chance => ImpactReading::Chance,
-                ReadingArg::Competing => ImpactReading::Competing,
                 ReadingArg::Sketch => ImpactReading::Sketch,
                 ReadingArg::Lasting => ImpactReading::Lasting,
             },
@@ -152,6 +148,8 @@ impl PlanOptions {
                 weight("--quality-weight", self.quality_weight)?,
             ],
             fitted: matches!(self.blend, BlendArg::Fitted),
+            pair_model: PairModel::default(),
+            without: Groups::default(),
         };
         let caps =
             Caps { per_host: self.per_host, per_domain: self.per_domain, per_site: self.per_site };

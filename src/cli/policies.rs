@@ -4,6 +4,7 @@ use std::io::Write;
 
 use super::Global;
 use super::output::{self, Failure};
+use crate::estimate::groups::{Group, SEPARATOR};
 use crate::evaluate::registry::{METRICS, Scope};
 use crate::policy::POLICIES;
 
@@ -24,7 +25,14 @@ pub(super) fn policies(global: &Global) -> Result<(), Failure> {
                 })
             })
             .collect();
-        let json = serde_json::json!({ "schema": "prospect.policies/1", "policies": policies });
+        let groups: Vec<serde_json::Value> = Group::all()
+            .map(|group| serde_json::json!({ "name": group.name(), "meaning": group.meaning() }))
+            .collect();
+        let json = serde_json::json!({
+            "schema": "prospect.policies/1",
+            "policies": policies,
+            "groups": groups,
+        });
         return output::print_json(&json);
     }
     let mut out = std::io::stdout().lock();
@@ -53,6 +61,10 @@ pub(super) fn policies(global: &Global) -> Result<(), Failure> {
         let of = POLICIES.iter().filter(|kind| kind.options.iter().any(|(own, _)| *own == name));
         let of: Vec<&str> = of.map(|kind| kind.name).collect();
         writeln!(out, "{name:<18} {meaning} ({})", of.join(", "))?;
+    }
+    writeln!(out, "\nGroups of evidence, as in prospect+without=url{SEPARATOR}anchors:")?;
+    for group in Group::all() {
+        writeln!(out, "{:<18} {}", group.name(), group.meaning())?;
     }
     Ok(())
 }

@@ -1,5 +1,5 @@
 //! Estimates by the score tree (Pandey and Olston, WSDM 2008): S' of every URL that matches a query, and
-//! a reading of it.
+//! the sketches that it enters.
 
 use std::sync::{MutexGuard, PoisonError};
 
@@ -8,11 +8,9 @@ use rayon::prelude::*;
 
 use super::EstimateError;
 use super::features::{FeatureSource, PAGE_RANK, QUALITY, SITE_MEAN};
-use super::frontier::{
-    COLD_CHANCE, EstimateInput, EstimateSettings, Found, ImpactReading, Now, PairEstimate, Past,
-};
+use super::frontier::{EstimateInput, Found, Now, PairEstimate, Past};
 use super::memory::{Memory, Training};
-use super::pairs::{Pair, PairSource, idf_mass};
+use super::pairs::{MatchRule, Pair, PairSource, idf_mass};
 use super::score_tree::{Example, ScoreTree};
 use super::sites::SiteMeans;
 use crate::sketch::sketched;
@@ -29,7 +27,7 @@ pub(super) fn estimate(
     input: &EstimateInput<'_>,
     needy: &[usize],
     memory: &Memory,
-    settings: &EstimateSettings,
+    rule: MatchRule,
     quality: &[f32],
 ) -> Result<Found, EstimateError> {
     let (known, sites) = (input.known, &memory.sites);
@@ -40,7 +38,7 @@ pub(super) fn estimate(
             strings: memory.strings.as_ref(),
             scorer: input.scorer,
         },
-        rule: settings.rule,
+        rule,
         end_seq: input.manifest.next_seq,
         training_pairs: TRAINING_PAIRS_PER_QUERY,
         history: input.history,
@@ -50,14 +48,14 @@ pub(super) fn estimate(
     };
     let mut candidates = source.pairs(input.queries, needy, &memory.training)?;
     let (examples, means) = examples(input, needy, memory);
-    let tree = ScoreTree::fit(&examples, 0.0)?;
+    let tree = ScoreTree::fit(&examples)?;
     let page_ranks = if tree.reads(PAGE_RANK) { input.ranks.now(known) } else { &[] };
     candidates.par_iter_mut().for_each(|pair| {
         pair.features[PAGE_RANK] = page_ranks.get(pair.url.index()).copied().unwrap_or(0.0);
         pair.features[SITE_MEAN] = means.mean(sites.of(pair.url)) as f32;
         pair.features[QUALITY] = quality.get(pair.url.index()).copied().unwrap_or(0.0);
     });
-    let pairs = pair_estimates(input, settings, &tree, &candidates);
+    let pairs = pair_estimates(input, &tree, &candidates);
     Ok(Found { pairs, page_impact: Vec::new(), training_pairs: examples.len() })
 }
 
@@ -99,7 +97,6 @@ fn examples(
 
 fn pair_estimates(
     input: &EstimateInput<'_>,
-    settings: &EstimateSettings,
     tree: &ScoreTree,
     candidates: &[Pair],
 ) -> Vec<PairEstimate> {
@@ -109,53 +106,21 @@ fn pair_estimates(
         .flat_map_iter(|pairs| {
             let at = pairs[0].query as usize;
             let mass = idf_mass(&input.queries[at], input.scorer).max(f64::MIN_POSITIVE);
-            let threshold = threshold(input, settings, tree, pairs, mass) / mass;
             let mut estimates: Vec<PairEstimate> = pairs
                 .iter()
                 .map(|pair| PairEstimate {
                     url: pair.url,
                     query: pair.query,
                     expected_score: tree.mean(&pair.features) * mass,
-                    chance: chance(tree, pair, threshold),
-                    entry_chance: chance(tree, pair, input.served.kth_score(at) / mass),
+                    chance: 0.0,
+                    entry_chance: 0.0,
                     matches: true,
                 })
                 .collect();
-            if settings.reading == ImpactReading::Sketch {
-                read_sketch(input, at, &mut estimates);
-            }
+            read_sketch(input, at, &mut estimates);
             estimates
         })
         .collect()
-}
-
-/// The score that a candidate has to beat.
-fn threshold(
-    input: &EstimateInput<'_>,
-    settings: &EstimateSettings,
-    tree: &ScoreTree,
-    pairs: &[Pair],
-    mass: f64,
-) -> f64 {
-    let at = pairs[0].query as usize;
-    if settings.reading != ImpactReading::Competing {
-        return input.served.kth_score(at);
-    }
-    let expected = pairs.iter().map(|pair| tree.mean(&pair.features) * mass);
-    let mut scores: Vec<f64> = input.served.lists[at].iter().map(|(_, score)| *score).collect();
-    scores.extend(expected);
-    let kth = input.served.k - 1;
-    if scores.len() <= kth {
-        return 0.0;
-    }
-    *scores.select_nth_unstable_by(kth, |a, b| b.total_cmp(a)).1
-}
-
-fn chance(tree: &ScoreTree, pair: &Pair, threshold: f64) -> f64 {
-    if tree.examples() > 0 {
-        return tree.chance_above(&pair.features, threshold);
-    }
-    COLD_CHANCE * f64::from(pair.features[1].max(pair.features[5]))
 }
 
 fn read_sketch(input: &EstimateInput<'_>, query: usize, estimates: &mut [PairEstimate]) {
@@ -165,5 +130,7 @@ fn read_sketch(input: &EstimateInput<'_>, query: usize, estimates: &mut [PairEst
     let entered = sketched(served, &expected, input.served.k, &input.known.urls);
     for pair in estimates {
         pair.chance = f64::from(u8::from(entered.binary_search(&pair.url).is_ok()));
+        // The point estimate knows no chances.
+        pair.entry_chance = pair.chance;
     }
 }

@@ -8,12 +8,15 @@
 //! A crawled page is a candidate as it was at the start of its cycle: then, one of the answers of
 //! that time has to have linked to it.
 
+use std::ops::Range;
+
 use prospect_index::bm25::{Scorer, Scores};
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
 
 use super::EstimateError;
 use super::features::{self, FeatureSource, QueryView};
+use super::groups::{Group, Groups};
 use super::pairs::{Horizon, MatchRule, MatchSource, idf_mass, ngram_queries, sample_key};
 use crate::workload::Query;
 
@@ -27,6 +30,9 @@ pub const LINKS: usize = 300;
 const READ: [usize; COUNT] = [0, 1, 2, 3, 4, 5, 6, 7, features::BEST_PARENT, features::MEAN_PARENT];
 /// Number of features of a pair.
 pub const COUNT: usize = 10;
+/// Where the features of each group are.
+const PLACES: [(Group, Range<usize>); 3] =
+    [(Group::Url, 0..2), (Group::Anchors, 2..8), (Group::ParentScores, 8..COUNT)];
 
 /// A candidate pair.
 #[derive(Clone, Debug)]
@@ -65,6 +71,8 @@ pub struct CandidateSource<'a, H> {
     pub matches: &'a dyn MatchSource,
     /// Which URLs can be candidates, and what may be known of them.
     pub horizon: H,
+    /// Evidence that is left out.
+    pub without: Groups,
 }
 
 /// A page that was among the answers, from after its own `fetch_seq` until that of the page which
@@ -89,7 +97,11 @@ impl<H: Horizon> CandidateSource<'_, H> {
         let masked = |url| self.horizon.of(url).is_none();
         let matched = self.matches.candidates(*at, &matching, &masked, scratch)?;
         scorer.score(&scorer.term_ids(&query.words), 0..self.end_seq, scores)?;
-        let linked = self.linked(&answers(scorer, scores));
+        let linked = if self.without.contains(Group::Inherited) {
+            Vec::new()
+        } else {
+            self.linked(&answers(scorer, scores))
+        };
         let mut urls = [matched.as_slice(), &linked].concat();
         urls.sort_unstable();
         urls.dedup();
@@ -110,7 +122,9 @@ impl<H: Horizon> CandidateSource<'_, H> {
             matches &= checked.is_some();
             let all = checked.or_else(|| is_linked.then(|| made(false)).flatten())?;
             let score = scorer.score_of(scores, url) / mass;
-            Some(Candidate { url, features: READ.map(|feature| all[feature]), matches, score })
+            let mut features = READ.map(|feature| all[feature]);
+            self.without.clear(&mut features, &PLACES);
+            Some(Candidate { url, features, matches, score })
         });
         // Only now, when what merely may match is gone, so that the sample is one of candidates.
         let mut candidates: Vec<Candidate> = made.take(most).collect();

@@ -9,26 +9,20 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::blend::{self, Blend, PARTS, PickOutcome, START};
+use super::groups::{Group, Groups};
 use super::memory::{Memory, scored_parents};
 use super::page_ranks::PageRanks;
+use super::pair_model::PairModel;
 use super::pairs::{Horizon, MatchRule, MatchSource};
 use super::regression::ImpactRegression;
 use super::{EstimateError, by_tree, lasting};
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
 
-/// Before the first outcome, the chance of a candidate is this times its matched idf share.
-pub(super) const COLD_CHANCE: f64 = 0.1;
-
 /// Which reading of S' makes the query impact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ImpactReading {
-    /// Sum of f(q) times the chance to beat the K-th score of q's served list.
-    Chance,
-    /// Sum of f(q) times the chance to beat the K-th score of q's sketch, so that candidates
-    /// compete with each other.
-    Competing,
     /// Sum of f(q) over the sketches that the point estimate enters (the paper's T).
     Sketch,
     /// Sum of f(q) times the chance to be in q's top K for good, learned from the crawl, with
@@ -59,6 +53,12 @@ pub struct EstimateSettings {
     pub weights: [f64; PARTS],
     /// Whether the weights are where fitting on past picks starts from, or stay.
     pub fitted: bool,
+    /// Model of the scores of pairs, with the lasting reading.
+    #[serde(default, skip_serializing_if = "PairModel::is_default")]
+    pub pair_model: PairModel,
+    /// Evidence that is left out.
+    #[serde(default, skip_serializing_if = "Groups::is_empty")]
+    pub without: Groups,
 }
 
 impl Default for EstimateSettings {
@@ -70,6 +70,8 @@ impl Default for EstimateSettings {
             importance: Importance::Inlinks,
             weights: START,
             fitted: true,
+            pair_model: PairModel::default(),
+            without: Groups::default(),
         }
     }
 }
@@ -78,6 +80,29 @@ impl EstimateSettings {
     /// Whether estimates read PageRank, which costs runs of its iteration to keep up to date.
     pub fn reads_page_rank(&self) -> bool {
         self.reading != ImpactReading::Lasting || self.importance == Importance::PageRank
+    }
+
+    /// Whether weights are fitted, so that it matters what became of picks.
+    pub fn fits(&self) -> bool {
+        self.fitted && !self.without.contains(Group::Fit)
+    }
+
+    /// The weights, 0 for parts that are left out.
+    fn start(&self) -> [f64; PARTS] {
+        let mut weights = self.weights;
+        for (part, group) in [
+            (blend::QUERY, Group::Pairs),
+            (blend::LOCALITY, Group::Pairs),
+            (blend::LOCALITY, Group::Inherited),
+            (blend::PAGE, Group::Page),
+            (blend::IMPORTANCE, Group::Importance),
+            (blend::QUALITY, Group::Quality),
+        ] {
+            if self.without.contains(group) {
+                weights[part] = 0.0;
+            }
+        }
+        weights
     }
 }
 
@@ -117,8 +142,8 @@ pub struct PairEstimate {
     pub query: u32,
     /// Expected score S'.
     pub expected_score: f64,
-    /// Chance to enter the query's top K, or to be in it for good with the lasting reading; 0 or 1
-    /// with the sketch reading.
+    /// Chance to be in the query's top K for good; with the sketch reading 0 or 1, whether S' enters
+    /// the sketch.
     pub chance: f64,
     /// Chance to be in the query's top K if it were fetched now and nothing else.
     pub entry_chance: f64,
@@ -184,16 +209,14 @@ pub fn estimate(
     let expected = expected_quality(input, memory);
     let Found { mut pairs, page_impact, training_pairs } = match settings.reading {
         ImpactReading::Lasting => lasting::estimate(input, needy, memory, settings, &expected)?,
-        _ => by_tree::estimate(input, needy, memory, settings, &expected)?,
+        ImpactReading::Sketch => by_tree::estimate(input, needy, memory, settings.rule, &expected)?,
     };
     pairs.par_sort_unstable_by_key(|pair| (pair.url, pair.query));
     let past = Past { known, manifest: input.manifest };
     let (importance, quality) = regressions(input, settings, &past, memory)?;
-    let blend = if settings.fitted {
-        Blend::fit(settings.weights, input.past_picks)
-    } else {
-        Blend::fixed(settings.weights)
-    };
+    let start = settings.start();
+    let blend =
+        if settings.fits() { Blend::fit(start, input.past_picks) } else { Blend::fixed(start) };
     let mapped = Mapped { importance, quality, blend };
     let urls = url_estimates(input, settings, &pairs, &page_impact, &mapped, &expected);
     Ok(FrontierEstimates {
@@ -295,9 +318,12 @@ fn regressions(
 ) -> Result<(ImpactRegression, ImpactRegression), EstimateError> {
     let known = input.known;
     let impact = input.served.impact(input.queries, known.urls.len());
-    let importance: Vec<(f64, f64)> = known
-        .pages
-        .crawled()
+    // On no page, a regression expects nothing of any.
+    let pages = |group| {
+        let is_read = !settings.without.contains(group);
+        known.pages.crawled().filter(move |_| is_read)
+    };
+    let importance: Vec<(f64, f64)> = pages(Group::Importance)
         .filter_map(|(seq, url)| {
             let inlinks = memory.past_inlinks(seq)?;
             let page_rank = match settings.importance {
@@ -307,9 +333,7 @@ fn regressions(
             Some((importance_x(settings, inlinks, page_rank), impact[url.index()]))
         })
         .collect();
-    let quality: Vec<(f64, f64)> = known
-        .pages
-        .crawled()
+    let quality: Vec<(f64, f64)> = pages(Group::Quality)
         .filter_map(|(seq, url)| Some((memory.past_quality(seq)?.exp(), impact[url.index()])))
         .collect();
     Ok((ImpactRegression::fit(&importance)?, ImpactRegression::fit(&quality)?))

@@ -17,16 +17,17 @@ use super::EstimateError;
 use super::boosted::{Boosted, Growth};
 use super::candidates::{Ask, Candidate, CandidateSource};
 use super::features::FeatureSource;
-use super::frontier::{
-    COLD_CHANCE, EstimateInput, EstimateSettings, Found, Now, PairEstimate, Past,
-};
+use super::frontier::{EstimateInput, EstimateSettings, Found, Now, PairEstimate, Past};
+use super::groups::Group;
 use super::memory::Memory;
 use super::page_features::{COUNT, Impact, PageFeatures, PageSource};
-use super::pairs::{Horizon, idf_mass};
+use super::pairs::{Horizon, MatchRule, idf_mass};
 use super::regions::RegionMeans;
-use super::score_model::ScoreModel;
+use super::score_model::{ScoreModel, UNSEEN};
 use crate::sketch::served::ServedLists;
 
+/// Before the first outcome, the chance of a candidate is this times its matched idf share.
+const COLD_CHANCE: f64 = 0.1;
 /// Pairs on which the score model is fitted.
 const TRAINING_PAIRS: usize = 100_000;
 const PAGE_GROWTH: Growth = Growth { trees: 60, depth: 4, rate: 0.1, leaf: 60.0 };
@@ -67,11 +68,13 @@ pub(super) fn estimate(
     let end_seq = input.manifest.next_seq;
     let source = CandidateSource {
         features: features(input, memory),
-        rule: settings.rule,
+        rule: rule(settings),
         end_seq,
         matches: input.frontier,
         horizon: now,
+        without: settings.without,
     };
+    let needy = if settings.without.contains(Group::Pairs) { &[] } else { needy };
     let pairs: Vec<Vec<PairEstimate>> = needy
         .par_iter()
         .map_init(
@@ -79,15 +82,21 @@ pub(super) fn estimate(
             |(room, scratch), &at| {
                 let query = &input.queries[at];
                 let mut ask = Ask { at: at as u32, query, scores: room, scratch };
-                Ok(pair_estimates(input, at, scores, &source.of(&mut ask, usize::MAX)?))
+                pair_estimates(input, at, scores, &source.of(&mut ask, usize::MAX)?)
             },
         )
         .collect::<Result<_, EstimateError>>()?;
     Ok(Found {
         pairs: pairs.into_iter().flatten().collect(),
-        page_impact: page_impact(input, &impact, memory, quality),
+        page_impact: page_impact(input, &impact, memory, settings, quality),
         training_pairs: memory.models.as_ref().map_or(0, |models| models.training_pairs),
     })
+}
+
+/// How strings must agree: without partial matches, all n-grams must occur.
+fn rule(settings: &EstimateSettings) -> MatchRule {
+    let rho = if settings.without.contains(Group::Partial) { 1.0 } else { settings.rule.rho };
+    MatchRule { rho, ..settings.rule }
 }
 
 fn features<'a>(input: &EstimateInput<'a>, memory: &'a Memory) -> FeatureSource<'a> {
@@ -105,14 +114,13 @@ fn pair_estimates(
     at: usize,
     model: Option<&ScoreModel>,
     candidates: &[Candidate],
-) -> Vec<PairEstimate> {
+) -> Result<Vec<PairEstimate>, EstimateError> {
     let mass = idf_mass(&input.queries[at], input.scorer).max(f64::MIN_POSITIVE);
     let highest = input.scorer.bm25().k1 + 1.0;
     let (expected, chances, entry): (Vec<f64>, Vec<f64>, Vec<f64>) = if let Some(model) = model {
         let served: Vec<f64> =
             input.served.lists[at].iter().map(|(_, score)| score / mass).collect();
-        let expected: Vec<f64> =
-            candidates.iter().map(|candidate| model.expected(&candidate.features)).collect();
+        let expected = model.expected(candidates)?;
         let chances = model.chances(&served, &expected, input.served.k, highest);
         let kth = input.served.kth_score(at) / mass;
         let entry = expected.iter().map(|&expected| model.chance_above(kth, expected)).collect();
@@ -133,7 +141,7 @@ fn pair_estimates(
         entry_chance: entry[at_candidate],
         matches: candidate.matches,
     };
-    candidates.iter().enumerate().map(estimate).collect()
+    Ok(candidates.iter().enumerate().map(estimate).collect())
 }
 
 /// By URL: impact that the page model expects; nothing before it is fitted.
@@ -141,6 +149,7 @@ fn page_impact(
     input: &EstimateInput<'_>,
     impact: &Impact,
     memory: &Memory,
+    settings: &EstimateSettings,
     quality: &[f32],
 ) -> Vec<f64> {
     let known = input.known;
@@ -151,8 +160,7 @@ fn page_impact(
     for (_, url) in known.pages.crawled() {
         means.add(memory.regions.of(url), impact.of_url[url.index()]);
     }
-    let source =
-        PageSource { known, next_seq: input.manifest.next_seq, regions: &memory.regions, impact };
+    let source = page_source(input, impact, memory, settings);
     let now = Now { known, within: input.within };
     let ids: Vec<UrlId> = known.urls.ids().collect();
     ids.into_par_iter()
@@ -163,6 +171,21 @@ fn page_impact(
             model.predict(&features).max(0.0) * means.mean()
         })
         .collect()
+}
+
+fn page_source<'a>(
+    input: &EstimateInput<'a>,
+    impact: &'a Impact,
+    memory: &'a Memory,
+    settings: &EstimateSettings,
+) -> PageSource<'a> {
+    PageSource {
+        known: input.known,
+        next_seq: input.manifest.next_seq,
+        regions: &memory.regions,
+        impact,
+        without: settings.without,
+    }
 }
 
 /// Pages fetched before the epoch that a plan could have picked.
@@ -188,12 +211,14 @@ fn fit(
     let bets = Bets { past: Past { known, manifest }, end_seq };
     let source = CandidateSource {
         features: features(input, memory),
-        rule: settings.rule,
+        rule: rule(settings),
         end_seq,
         matches: input.history,
         horizon: bets,
+        without: settings.without,
     };
-    let queries = input.queries.len();
+    let all = !settings.without.contains(Group::Pairs);
+    let queries = if all { input.queries.len() } else { 0 };
     let most = TRAINING_PAIRS.div_ceil(queries.max(1));
     let pairs: Vec<Vec<Candidate>> = (0..queries)
         .into_par_iter()
@@ -206,10 +231,16 @@ fn fit(
         )
         .collect::<Result<_, EstimateError>>()?;
     let pairs: Vec<Candidate> = pairs.into_iter().flatten().collect();
+    let unseen = if settings.without.contains(Group::Unseen) { 0.0 } else { UNSEEN };
+    let pages = if settings.without.contains(Group::Page) {
+        None
+    } else {
+        fit_pages(input, impact, memory, settings, &source.horizon)?
+    };
     Ok(Models {
         epoch_end: end_seq,
-        scores: ScoreModel::fit(&pairs)?,
-        pages: fit_pages(input, impact, memory, &source.horizon)?,
+        scores: ScoreModel::fit(&pairs, settings.pair_model, unseen)?,
+        pages,
         training_pairs: pairs.len(),
     })
 }
@@ -220,6 +251,7 @@ fn fit_pages(
     input: &EstimateInput<'_>,
     impact: &Impact,
     memory: &Memory,
+    settings: &EstimateSettings,
     bets: &Bets<'_>,
 ) -> Result<Option<Boosted>, EstimateError> {
     let (known, manifest, end_seq) = (input.known, input.manifest, bets.end_seq);
@@ -232,8 +264,7 @@ fn fit_pages(
         of_epoch = Impact::new(&served, input.queries, known.urls.len());
         &of_epoch
     };
-    let source =
-        PageSource { known, next_seq: manifest.next_seq, regions: &memory.regions, impact };
+    let source = page_source(input, impact, memory, settings);
     let fetched: Vec<(u32, UrlId)> =
         known.pages.crawled().take_while(|(seq, _)| *seq < end_seq).collect();
     let mut means = RegionMeans::default();

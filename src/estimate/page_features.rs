@@ -1,10 +1,13 @@
 //! What is known of a page before its fetch whatever is asked: how it is linked, what its URL looks
 //! like, and what pages around it were worth.
 
+use std::ops::Range;
+
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use prospect_index::url;
 
+use super::groups::{Group, Groups};
 use super::regions::{KINDS, RegionMeans, Regions};
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
@@ -13,6 +16,17 @@ use crate::workload::Query;
 const SINGLE: usize = 13;
 /// Number of features.
 pub const COUNT: usize = SINGLE + 2 * KINDS;
+
+/// Where the features of each group are.
+const PLACES: [(Group, Range<usize>); 7] = [
+    (Group::PageLinks, 0..1),
+    (Group::PageUrl, 1..5),
+    (Group::PageLinks, 5..8),
+    (Group::PageParents, 8..10),
+    (Group::PageQuality, 10..11),
+    (Group::PageParents, 11..SINGLE),
+    (Group::Regions, SINGLE..COUNT),
+];
 
 /// Features of a page. Impact is in units of the mean impact of the fetched pages.
 pub type PageFeatures = [f32; COUNT];
@@ -48,6 +62,8 @@ pub struct PageSource<'a> {
     pub regions: &'a Regions,
     /// Impact of fetched pages.
     pub impact: &'a Impact,
+    /// Evidence that is left out.
+    pub without: Groups,
 }
 
 /// What the pages that link to a page say.
@@ -103,6 +119,7 @@ impl PageSource<'_> {
         {
             *pair = [(mean / unit) as f32, (pages as f32).ln_1p()];
         }
+        self.without.clear(&mut features, &PLACES);
         features
     }
 

@@ -1,5 +1,5 @@
-//! How a page will score for a query: boosted trees for the expected score, and the scores that pages
-//! of about the same expectation turned out to have.
+//! How a page will score for a query: a model of the expected score, and the scores that pages of
+//! about the same expectation turned out to have.
 //!
 //! Scores are shares of the query's idf mass, so that they carry over between queries. The chance
 //! to be among the best K for good is the chance to beat the score that, in expectation, K pages of
@@ -10,25 +10,26 @@
 //! O(n K L).
 
 use super::EstimateError;
-use super::boosted::{Boosted, Growth};
-use super::candidates::{COUNT, Candidate};
+use super::candidates::Candidate;
+use super::pair_model::{Fitted, PairModel};
 
-const GROWTH: Growth = Growth { trees: 30, depth: 5, rate: 0.1, leaf: 5.0 };
 /// Pairs without which nothing is fitted.
 const FEWEST: usize = 100;
 /// Outcomes of the first bin, which holds the highest expectations, and growth from bin to bin.
 const FIRST_BIN: f64 = 100.0;
 const BIN_GROWTH: f64 = 1.1;
 /// URLs that are not known yet for each candidate that is.
-const UNSEEN: f64 = 3.0;
+pub const UNSEEN: f64 = 3.0;
 /// Halvings of the interval in which the threshold lies.
 const HALVINGS: u32 = 24;
 
 /// A fitted model.
 pub struct ScoreModel {
-    trees: Boosted,
+    scores: Fitted,
     /// By expectation, descending.
     bins: Vec<Bin>,
+    /// URLs that are not known yet for each candidate that is.
+    unseen: f64,
 }
 
 struct Bin {
@@ -46,21 +47,23 @@ impl Bin {
 }
 
 impl ScoreModel {
-    /// Fits on candidates that were fetched; `None` if they are too few.
+    /// Fits on candidates that were fetched; `None` if they are too few. Each candidate competes with
+    /// `unseen` more of its kind that are not known yet.
     ///
     /// # Errors
-    /// The trees cannot be fitted.
-    pub fn fit(candidates: &[Candidate]) -> Result<Option<Self>, EstimateError> {
+    /// The model cannot be fitted.
+    pub fn fit(
+        candidates: &[Candidate],
+        model: PairModel,
+        unseen: f64,
+    ) -> Result<Option<Self>, EstimateError> {
         if candidates.len() < FEWEST {
             return Ok(None);
         }
-        let rows: Vec<f32> = candidates.iter().flat_map(|candidate| candidate.features).collect();
-        let scores: Vec<f64> = candidates.iter().map(|candidate| candidate.score).collect();
-        let trees = Boosted::fit(&rows, COUNT, &scores, GROWTH)?;
-        let mut known: Vec<(f64, f32)> = candidates
-            .iter()
-            .map(|candidate| (trees.predict(&candidate.features), candidate.score as f32))
-            .collect();
+        let scores = Fitted::fit(model, candidates)?;
+        let outcomes = candidates.iter().map(|candidate| candidate.score as f32);
+        let mut known: Vec<(f64, f32)> =
+            scores.predict(candidates)?.into_iter().zip(outcomes).collect();
         known.sort_by(|a, b| b.0.total_cmp(&a.0));
         let (mut bins, mut size, mut rest) = (Vec::new(), FIRST_BIN, known.as_slice());
         while let Some(last) = rest.len().min(size as usize).checked_sub(1) {
@@ -76,12 +79,15 @@ impl ScoreModel {
             bins.push(Bin { low: bin[end - 1].0, outcomes });
             (rest, size) = (others, size * BIN_GROWTH);
         }
-        Ok(Some(Self { trees, bins }))
+        Ok(Some(Self { scores, bins, unseen }))
     }
 
-    /// Expected score, as a share of the idf mass.
-    pub fn expected(&self, features: &[f32; COUNT]) -> f64 {
-        self.trees.predict(features)
+    /// Expected scores, as shares of the idf mass.
+    ///
+    /// # Errors
+    /// The model refuses the features (never for finite ones).
+    pub fn expected(&self, candidates: &[Candidate]) -> Result<Vec<f64>, EstimateError> {
+        self.scores.predict(candidates)
     }
 
     /// Chance of a page with this expectation to score above `score`.
@@ -98,7 +104,7 @@ impl ScoreModel {
         let above = |score: f64| {
             let mut sum = served.iter().filter(|&&served| served > score).count() as f64;
             for (bin, &count) in self.bins.iter().zip(counts).filter(|(_, count)| **count > 0) {
-                sum += (1.0 + UNSEEN) * f64::from(count) * bin.share_above(score);
+                sum += (1.0 + self.unseen) * f64::from(count) * bin.share_above(score);
             }
             sum
         };
@@ -134,6 +140,7 @@ impl ScoreModel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::estimate::candidates::COUNT;
     use prospect_index::page::UrlId;
 
     fn candidates(count: u32) -> Vec<Candidate> {
@@ -153,10 +160,19 @@ mod tests {
         features
     }
 
+    /// What a model expects of a thousand pages, less to more.
+    fn expected(model: &ScoreModel) -> Vec<f64> {
+        let mut pages = candidates(1_000);
+        for (at, page) in pages.iter_mut().enumerate() {
+            page.features = features(at as f32 / 1_000.0);
+        }
+        model.expected(&pages).unwrap()
+    }
+
     #[test]
     fn few_pairs_fit_nothing() {
-        assert!(ScoreModel::fit(&candidates(99)).unwrap().is_none());
-        assert!(ScoreModel::fit(&[]).unwrap().is_none());
+        assert!(ScoreModel::fit(&candidates(99), PairModel::Boosted, UNSEEN).unwrap().is_none());
+        assert!(ScoreModel::fit(&[], PairModel::Boosted, UNSEEN).unwrap().is_none());
     }
 
     #[test]
@@ -165,17 +181,29 @@ mod tests {
         for candidate in &mut equal {
             candidate.features = features(0.5);
         }
-        assert_eq!(ScoreModel::fit(&equal).unwrap().unwrap().bins.len(), 1);
-        let model = ScoreModel::fit(&candidates(1_011)).unwrap().unwrap();
+        assert_eq!(
+            ScoreModel::fit(&equal, PairModel::Boosted, UNSEEN).unwrap().unwrap().bins.len(),
+            1
+        );
+        let model =
+            ScoreModel::fit(&candidates(1_011), PairModel::Boosted, UNSEEN).unwrap().unwrap();
         assert!(model.bins.iter().all(|bin| bin.outcomes.len() >= FIRST_BIN as usize));
         assert!(model.bins.len() > 3);
     }
 
     #[test]
+    fn without_the_unseen_the_known_candidates_share_the_places() {
+        let model = ScoreModel::fit(&candidates(20_000), PairModel::Boosted, 0.0).unwrap().unwrap();
+        let expected = expected(&model);
+        let sum: f64 = model.chances(&[], &expected, 10, 1.9).iter().sum();
+        assert!((sum - 10.0).abs() < 1.0, "{sum}");
+    }
+
+    #[test]
     fn chances_add_up_to_the_places_and_rise_with_the_expectation() {
-        let model = ScoreModel::fit(&candidates(20_000)).unwrap().unwrap();
-        let expected: Vec<f64> =
-            (0..1_000).map(|at| model.expected(&features(at as f32 / 1_000.0))).collect();
+        let model =
+            ScoreModel::fit(&candidates(20_000), PairModel::Boosted, UNSEEN).unwrap().unwrap();
+        let expected = expected(&model);
         let sum = |served: &[f64]| {
             let chances = model.chances(served, &expected, 10, 1.9);
             assert!(chances.first() <= chances.last());

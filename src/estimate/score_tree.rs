@@ -1,9 +1,7 @@
 //! S': the expected score of an uncrawled page for a query, by a regression tree over
 //! content-independent features (METHODS, section 1).
 //!
-//! The tree is fitted by smartcore and kept as a flat array of ours, with the outcomes of the
-//! training pairs in every leaf, so that the point estimate (their mean) and the chance to beat a
-//! threshold (their share above it) are two readings of one model. The target is
+//! The tree is fitted by smartcore and kept as a flat array of ours. The target is
 //! `S / (idf mass of the query)`, so that it carries over between queries.
 
 use smartcore::linalg::basic::matrix::DenseMatrix;
@@ -16,7 +14,7 @@ use super::features::{COUNT, Features};
 
 /// Depth of the tree.
 const MAX_DEPTH: u16 = 8;
-/// Training pairs in a leaf: enough for a distribution.
+/// Training pairs in a leaf.
 const MIN_LEAF: usize = 50;
 
 /// One training pair.
@@ -30,38 +28,33 @@ pub struct Example {
 
 enum Node {
     Split { feature: usize, value: f32, low: usize, high: usize },
-    Leaf { outcomes: Vec<f32>, mean: f64 },
+    Leaf { mean: f64 },
 }
 
-/// A fitted tree with the distribution of outcomes in every leaf.
+/// A fitted tree with the mean outcome in every leaf.
 pub struct ScoreTree {
     nodes: Vec<Node>,
-    examples: usize,
 }
 
 impl ScoreTree {
-    /// Fits the tree; with fewer than `2 * 50` examples it is one leaf, and with none its one
-    /// outcome is `prior`.
+    /// Fits the tree; with fewer than `2 * 50` examples it is one leaf, and with none it expects 0.
     ///
     /// # Errors
     /// smartcore refuses the data (never for finite features).
-    pub fn fit(examples: &[Example], prior: f32) -> Result<Self, EstimateError> {
-        let leaf = |outcomes| Node::Leaf { outcomes, mean: 0.0 };
-        let mut tree = Self { nodes: vec![leaf(Vec::new())], examples: examples.len() };
+    pub fn fit(examples: &[Example]) -> Result<Self, EstimateError> {
+        let mut tree = Self { nodes: vec![Node::Leaf { mean: 0.0 }] };
         if examples.len() >= 2 * MIN_LEAF {
             tree.nodes = fit_nodes(examples)?;
         }
+        let mut outcomes: Vec<Vec<f32>> = vec![Vec::new(); tree.nodes.len()];
         for example in examples {
-            let at = tree.leaf(&example.features);
-            if let Node::Leaf { outcomes, .. } = &mut tree.nodes[at] {
-                outcomes.push(example.outcome);
-            }
+            outcomes[tree.leaf(&example.features)].push(example.outcome);
         }
-        for node in &mut tree.nodes {
-            if let Node::Leaf { outcomes, mean } = node {
-                if outcomes.is_empty() {
-                    outcomes.push(prior);
-                }
+        for (node, mut outcomes) in tree.nodes.iter_mut().zip(outcomes) {
+            if let Node::Leaf { mean } = node
+                && !outcomes.is_empty()
+            {
+                // In their own order, the sum does not depend on that of the examples.
                 outcomes.sort_by(f32::total_cmp);
                 *mean = outcomes.iter().map(|&o| f64::from(o)).sum::<f64>() / outcomes.len() as f64;
             }
@@ -72,26 +65,9 @@ impl ScoreTree {
     /// Expected outcome.
     pub fn mean(&self, features: &Features) -> f64 {
         match &self.nodes[self.leaf(features)] {
-            Node::Leaf { mean, .. } => *mean,
+            Node::Leaf { mean } => *mean,
             Node::Split { .. } => 0.0,
         }
-    }
-
-    /// Chance that the outcome is above `threshold` (and above 0).
-    pub fn chance_above(&self, features: &Features, threshold: f64) -> f64 {
-        match &self.nodes[self.leaf(features)] {
-            Node::Leaf { outcomes, .. } => {
-                let below =
-                    outcomes.partition_point(|&outcome| f64::from(outcome) <= threshold.max(0.0));
-                (outcomes.len() - below) as f64 / outcomes.len() as f64
-            }
-            Node::Split { .. } => 0.0,
-        }
-    }
-
-    /// Training pairs.
-    pub fn examples(&self) -> usize {
-        self.examples
     }
 
     /// Whether some split reads a feature.
@@ -141,7 +117,7 @@ fn fit_nodes(examples: &[Example]) -> Result<Vec<Node>, EstimateError> {
 fn node(value: &serde_json::Value) -> Result<Node, EstimateError> {
     let child = |name: &str| value[name].as_u64().map(|at| at as usize);
     let (Some(low), Some(high)) = (child("true_child"), child("false_child")) else {
-        return Ok(Node::Leaf { outcomes: Vec::new(), mean: 0.0 });
+        return Ok(Node::Leaf { mean: 0.0 });
     };
     let feature = child("split_feature").filter(|&f| f < COUNT).ok_or_else(|| failed("split"))?;
     let split = value["split_value"].as_f64().ok_or_else(|| failed("a split without value"))?;
@@ -153,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mean_and_chance_are_readings_of_one_leaf() {
+    fn the_mean_is_that_of_the_leaf() {
         let examples: Vec<Example> = (0..1000)
             .map(|i| {
                 let mut features = [0.0; COUNT];
@@ -162,20 +138,19 @@ mod tests {
                 Example { features, outcome }
             })
             .collect();
-        let tree = ScoreTree::fit(&examples, 0.0).unwrap();
+        let tree = ScoreTree::fit(&examples).unwrap();
         let mut good = [0.0; COUNT];
         good[3] = 1.0;
         assert!((tree.mean(&good) - 0.4).abs() < 1e-6);
-        assert!((tree.chance_above(&good, 0.3) - 0.6).abs() < 1e-9);
-        assert_eq!(tree.chance_above(&[0.0; COUNT], 0.0), 0.0);
-        assert!(tree.leaves() >= 2);
+        assert_eq!(tree.mean(&[0.0; COUNT]), 0.0);
+        assert!(tree.reads(3) && tree.leaves() >= 2);
     }
 
     #[test]
-    fn without_examples_the_prior_speaks() {
-        let tree = ScoreTree::fit(&[], 0.25).unwrap();
-        assert_eq!(tree.mean(&[1.0; COUNT]), 0.25);
-        assert_eq!(tree.chance_above(&[1.0; COUNT], 0.2), 1.0);
-        assert_eq!(tree.chance_above(&[1.0; COUNT], 0.3), 0.0);
+    fn few_examples_are_one_leaf_and_none_expect_nothing() {
+        let example = |outcome| Example { features: [outcome; COUNT], outcome };
+        let tree = ScoreTree::fit(&[example(0.25), example(0.75)]).unwrap();
+        assert_eq!((tree.leaves(), tree.mean(&[1.0; COUNT])), (1, 0.5));
+        assert_eq!(ScoreTree::fit(&[]).unwrap().mean(&[1.0; COUNT]), 0.0);
     }
 }

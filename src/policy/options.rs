@@ -118,6 +118,28 @@ impl Options {
         let names: Vec<&str> = choices.iter().map(|(choice, _)| *choice).collect();
         Err(wrong(name, value, names.join(" or ")))
     }
+
+    /// Names joined by `separator`.
+    pub(super) fn names(&self, name: &str, separator: char) -> Option<impl Iterator<Item = &str>> {
+        self.0.get(name).map(|value| value.split(separator))
+    }
+
+    /// The same options and one more.
+    pub(super) fn with(&self, name: &str, value: &str) -> Self {
+        let mut options = self.0.clone();
+        options.insert(name.to_owned(), value.to_owned());
+        Self(options)
+    }
+
+    /// Whether an option is given.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
+    /// An option whose value does not fit.
+    pub(super) fn wrong(&self, name: &str, expected: String) -> OptionError {
+        wrong(name, self.0.get(name).map_or("", String::as_str), expected)
+    }
 }
 
 fn wrong(option: &str, value: &str, expected: String) -> OptionError {

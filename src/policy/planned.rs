@@ -307,7 +307,7 @@ impl<'a> Planned<'a> {
         }
         // Only fitted weights ask what became of picks.
         let picks = std::mem::take(&mut self.open_picks);
-        if let (Some(lists), true) = (&self.served, self.settings.estimate.fitted) {
+        if let (Some(lists), true) = (&self.served, self.settings.estimate.fits()) {
             let impact = lists.impact(&self.web.workload.queries, urls.len());
             let fetched = picks.into_iter().filter(|(url, _)| pages.page_seq(*url).is_some());
             self.past_picks.extend(
@@ -372,8 +372,9 @@ impl CrawlPolicy for Planned<'_> {
         }
         if most > 0 && self.waiting > 0 {
             // Fitted weights depend on what was promised of earlier picks.
-            let picks = self.plan(most, &again, self.settings.estimate.fitted)?;
-            if self.settings.estimate.fitted && picks != batch[again.len()..] {
+            let fits = self.settings.estimate.fits();
+            let picks = self.plan(most, &again, fits)?;
+            if fits && picks != batch[again.len()..] {
                 return Err(PolicyError::Replay);
             }
             self.waiting -= batch.len() - again.len();

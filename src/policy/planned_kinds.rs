@@ -5,8 +5,13 @@ use super::options::{OptionError, Options};
 use crate::cycle::planner::PlanSettings;
 use crate::estimate::blend::{self, PART_NAMES, PARTS};
 use crate::estimate::frontier::{ImpactReading, Importance};
+use crate::estimate::groups::{Groups, SEPARATOR};
+use crate::estimate::pair_model::PairModel;
 use crate::estimate::pairs::MatchRule;
 use crate::sketch::need::Needy;
+
+/// The option that leaves out groups of evidence.
+pub(super) const WITHOUT: &str = "without";
 
 /// Options of planned policies; those of `prospect plan` by the same names.
 pub(super) const PLANNED_OPTIONS: &[(&str, &str)] = &[
@@ -18,13 +23,15 @@ pub(super) const PLANNED_OPTIONS: &[(&str, &str)] = &[
     ("match", "idf or count"),
     ("needy", "share of the queries to plan for, the neediest first"),
     ("page-weight", "weight of the impact that the page model expects"),
+    ("pair-model", "boosted, linear or forest: how scores of pairs are predicted"),
     ("per-domain", "most pages of a registrable domain in a batch"),
     ("per-host", "most pages of a host in a batch"),
     ("per-site", "most pages of a site in a batch"),
     ("quality-weight", "weight of the impact expected from quality"),
     ("query-weight", "weight of the query-based impact"),
-    ("reading", "lasting, competing, chance or sketch"),
+    ("reading", "lasting or sketch"),
     ("rho", "share of a query's n-grams that a URL must hold"),
+    (WITHOUT, "groups of evidence to leave out, with the reading lasting"),
 ];
 
 /// Weights of the two parts that the source blends.
@@ -69,13 +76,22 @@ fn with(options: &Options, mut settings: PlanSettings) -> Settings {
     set(&mut settings.selection.explore, options.number("explore", 0.0, 1.0)?);
     let matching = options.choice("match", &[("idf", true), ("count", false)])?;
     estimate.rule.idf_weighted = matching.unwrap_or(estimate.rule.idf_weighted);
-    let readings = [
-        ("chance", ImpactReading::Chance),
-        ("competing", ImpactReading::Competing),
-        ("sketch", ImpactReading::Sketch),
-        ("lasting", ImpactReading::Lasting),
-    ];
+    let readings = [("lasting", ImpactReading::Lasting), ("sketch", ImpactReading::Sketch)];
     estimate.reading = options.choice("reading", &readings)?.unwrap_or(estimate.reading);
+    let models = [
+        ("boosted", PairModel::Boosted),
+        ("linear", PairModel::Linear),
+        ("forest", PairModel::Forest),
+    ];
+    estimate.pair_model = options.choice("pair-model", &models)?.unwrap_or(estimate.pair_model);
+    if let Some(names) = options.names(WITHOUT, SEPARATOR) {
+        let groups = Groups::named(names);
+        estimate.without = groups
+            .map_err(|unknown| options.wrong(WITHOUT, format!("some of {}", unknown.known)))?;
+        if estimate.reading != ImpactReading::Lasting {
+            return Err(options.wrong(WITHOUT, "the reading lasting".to_owned()));
+        }
+    }
     let importance = [("inlinks", Importance::Inlinks), ("pagerank", Importance::PageRank)];
     estimate.importance = options.choice("importance", &importance)?.unwrap_or(estimate.importance);
     let needy = options.number("needy", f64::MIN_POSITIVE, 1.0)?.map(Needy::Share);

@@ -7,7 +7,7 @@ use super::importance::{Inlinks, PageRank};
 use super::opic::Opic;
 use super::options::{OptionError, Options};
 use super::planned::{Planned, Web};
-use super::planned_kinds::{self, PLANNED_OPTIONS};
+use super::planned_kinds::{self, PLANNED_OPTIONS, WITHOUT};
 use super::posterior::PosteriorQuality;
 use super::priority::FixedPriority;
 use super::propagation::{Propagation, Rule};
@@ -16,7 +16,8 @@ use super::site_budget::{SiteBudget, WANDER};
 use super::{Basics, CrawlPolicy, Quality, Truth};
 use crate::cycle::planner::PlanSettings;
 use crate::estimate::blend::QUALITY;
-use crate::estimate::frontier::EstimateSettings;
+use crate::estimate::frontier::{EstimateSettings, ImpactReading};
+use crate::estimate::groups::Group;
 
 /// One policy.
 pub struct PolicyKind {
@@ -329,6 +330,15 @@ impl PolicyChoice {
             Make::Planned(of) => of(&self.options, settings),
             _ => Ok(settings),
         }
+    }
+
+    /// The policy without a group of evidence; `None` if it reads no groups, or does without some.
+    pub fn without(&self, group: Group) -> Option<Self> {
+        let settings = self.settings(PlanSettings::new(1)).ok()?;
+        let reads = settings.estimate.reading == ImpactReading::Lasting && self.kind.is_planned();
+        let whole = reads && !self.options.has(WITHOUT);
+        let options = self.options.with(WITHOUT, group.name());
+        whole.then_some(Self { kind: self.kind, options })
     }
 
     /// Makes the policy for one crawl. `settings` are those of the planner before the policy's own

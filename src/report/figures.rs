@@ -1,5 +1,5 @@
-//! The main figures of experiments as JSON: per query kind and policy the areas and speedups, and what
-//! attackers got, with what they were made from. Curves and analyses stay in `summary.json`.
+//! The main figures of experiments as JSON: per query kind and policy the areas and speedups, what
+//! each group of evidence is worth, and what attackers got, with what they were made from. Curves and analyses stay in `summary.json`.
 
 use serde_json::{Map, Value, json};
 
@@ -39,6 +39,7 @@ fn experiment(summary: &Summary, kind: Option<&str>) -> Result<Value, serde_json
         "collection": serde_json::to_value(&summary.collection)?,
         "baseline": summary.baseline,
         "kinds": kinds,
+        "ablation": serde_json::to_value(&summary.ablation)?,
         "manipulation": serde_json::to_value(&summary.manipulation)?,
     }))
 }

@@ -7,6 +7,7 @@
 //! give the same bytes. What policies, metrics and tests are called and mean for a reader is in
 //! [`glossary`].
 
+mod ablation;
 pub mod figures;
 pub mod glossary;
 pub mod html;

@@ -1,6 +1,7 @@
 //! The summary of an experiment as tables for a terminal, at most [`WIDTH`] columns wide where
 //! names allow. Text only; who prints it is the command line.
 
+mod ablation;
 mod manipulation;
 
 use super::glossary;
@@ -47,6 +48,10 @@ pub fn tables(summary: &Summary, kind: Option<&str>) -> String {
     for check in summary.analyses.counterfactual.iter().filter(|_| of_all) {
         out.push('\n');
         out.push_str(&counterfactual(check));
+    }
+    if let Some(ablated) = summary.ablation.as_ref().filter(|_| of_all) {
+        out.push('\n');
+        out.push_str(&ablation::table(ablated));
     }
     if let Some(attacked) = summary.manipulation.as_ref().filter(|_| of_all) {
         out.push('\n');

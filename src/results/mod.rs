@@ -4,6 +4,7 @@
 //! Figures that were measured over several seed sets carry their spread. Nothing here depends on
 //! a clock or on the number of threads: the same experiment gives the same bytes.
 
+pub mod ablation;
 pub mod manipulation;
 pub mod quality;
 
@@ -37,6 +38,9 @@ pub struct Summary {
     pub policies: Vec<PolicySummary>,
     /// Looks at the collection as a whole.
     pub analyses: Analyses,
+    /// What policies lose without a group of their evidence. Absent where it was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ablation: Option<ablation::Ablation>,
     /// What attackers got of crawls of their own; all else here is of crawls without them. Absent
     /// where none was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -6,6 +6,7 @@
 //! that a killed run goes on; [`attack`] has manipulators take part. Not here: arguments and files
 //! of settings, and the report.
 
+pub mod ablation;
 pub mod added;
 pub mod analyses;
 pub mod artefacts;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::ablation::Pairing;
 use super::attack::AttackSettings;
 use super::collection::Outside;
 use super::start::{Crawled, Seeds};
@@ -114,6 +115,8 @@ pub struct Settings {
     pub sketches: Option<SketchSettings>,
     /// Counterfactual estimates.
     pub counterfactual: Option<CounterfactualSettings>,
+    /// Policies with groups of their evidence left out.
+    pub ablation: Vec<Pairing>,
     /// Attacks, each with crawls of its own.
     pub attacks: Option<AttackSettings>,
 }

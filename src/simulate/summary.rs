@@ -137,18 +137,8 @@ impl Findings<'_> {
     fn kind(&self, policy: usize, number: usize, curves: Vec<Curve>) -> KindSummary {
         let kind = &self.kinds[number];
         let speedup_of = |relevant: bool| {
-            let baseline = self.baseline().filter(|&baseline| baseline != policy)?;
-            let sets = self.measured[policy].iter().zip(&self.measured[baseline]);
-            let values: Vec<f64> = sets
-                .filter_map(|(own, base)| {
-                    if relevant {
-                        return speedup(&own.tau[number], &base.tau[number]);
-                    }
-                    let total = own.total_impact[number];
-                    impact_speedup(&own.impact[number], &base.impact[number], total)
-                })
-                .collect();
-            mean_interval(&values)
+            let sets = self.speedups(policy, number, relevant).into_iter();
+            mean_interval(&sets.flatten().collect::<Vec<f64>>())
         };
         KindSummary {
             kind: kind.name.clone(),
@@ -157,6 +147,21 @@ impl Findings<'_> {
             speedup_relevant: speedup_of(true),
             speedup_impact: speedup_of(false),
         }
+    }
+
+    /// Speedup over the baseline, in relevant pages or in impact, by set; nothing for the baseline.
+    pub(super) fn speedups(&self, policy: usize, kind: usize, relevant: bool) -> Vec<Option<f64>> {
+        let Some(baseline) = self.baseline().filter(|&baseline| baseline != policy) else {
+            return Vec::new();
+        };
+        let sets = self.measured[policy].iter().zip(&self.measured[baseline]);
+        let of_set = |(own, base): (&Measured, &Measured)| {
+            if relevant {
+                return speedup(&own.tau[kind], &base.tau[kind]);
+            }
+            impact_speedup(&own.impact[kind], &base.impact[kind], own.total_impact[kind])
+        };
+        sets.map(of_set).collect()
     }
 
     /// Curves of one metric on the queries of a kind: by policy.
@@ -173,7 +178,7 @@ impl Findings<'_> {
     }
 
     /// Checkpoints that all crawls reached.
-    fn common(&self) -> usize {
+    pub(super) fn common(&self) -> usize {
         (0..self.measured.len()).map(|policy| self.reached(policy)).min().unwrap_or(0)
     }
 
@@ -201,7 +206,13 @@ impl Findings<'_> {
     }
 
     /// The metric of one crawl at a checkpoint.
-    fn value(&self, kind: usize, metric: SummaryMetric, crawl: &Measured, at: usize) -> f64 {
+    pub(super) fn value(
+        &self,
+        kind: usize,
+        metric: SummaryMetric,
+        crawl: &Measured,
+        at: usize,
+    ) -> f64 {
         let pages = self.crawls.checkpoints[at];
         match metric {
             SummaryMetric::HarvestRate => {

@@ -3,6 +3,7 @@
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+use prospect::results::ablation::{AblatedGroup, AblatedPolicy, Ablation, AblationFigures};
 use prospect::results::manipulation::{AttackPoint, AttackSummary, AttackedPolicy, Manipulation};
 use prospect::results::{
     Analyses, CollectionFigures, Comparison, Curve, HostShares, InputFile, Interval, KindSummary,
@@ -63,6 +64,7 @@ pub fn experiment() -> Summary {
         metrics: METRICS.iter().map(|(metric, _)| (*metric).to_owned()).collect(),
         policies,
         analyses: analyses(&mut random),
+        ablation: Some(ablation()),
         manipulation: Some(manipulation(&[360, 3600])),
     }
 }
@@ -259,11 +261,31 @@ fn analyses(random: &mut ChaCha8Rng) -> Analyses {
     }
 }
 
-fn manipulation(checkpoints: &[u32]) -> Manipulation {
-    let interval = |mean: f64| {
-        let (low, high) = (Some(mean * 0.9), Some(mean * 1.1));
-        Interval { mean, low, high, values: vec![mean; SETS] }
+/// With ends a tenth of the mean away.
+fn near(mean: f64) -> Interval {
+    let half = mean.abs() * 0.1;
+    Interval { mean, low: Some(mean - half), high: Some(mean + half), values: vec![mean; SETS] }
+}
+
+fn ablation() -> Ablation {
+    let figures = |speedup: f64, impact| AblationFigures {
+        speedup_relevant: Some(near(speedup)),
+        speedup_impact: None,
+        impact: Some(near(impact)),
     };
+    let group = |(name, loss): (&str, f64)| AblatedGroup {
+        group: name.to_owned(),
+        meaning: format!("what {name} says"),
+        policy: format!("prospect+without={name}"),
+        change: figures(loss, loss / 10.0),
+    };
+    let groups = [("url", -0.3), ("anchors", 0.02)].map(group).into();
+    let whole = figures(2.4, 0.31);
+    let policies = vec![AblatedPolicy { policy: "prospect".to_owned(), whole, groups }];
+    Ablation { read_at: Some(3600), policies }
+}
+
+fn manipulation(checkpoints: &[u32]) -> Manipulation {
     let attack = |attack: &str, strength: f64| {
         let policy = |(policy, _, speed): &(&str, bool, f64)| AttackedPolicy {
             policy: (*policy).to_owned(),
@@ -271,13 +293,13 @@ fn manipulation(checkpoints: &[u32]) -> Manipulation {
                 .iter()
                 .map(|&pages| AttackPoint {
                     pages,
-                    picks: interval(0.01 * strength * speed),
-                    frontier: interval(0.01),
-                    waiting: interval(0.008),
+                    picks: near(0.01 * strength * speed),
+                    frontier: near(0.01),
+                    waiting: near(0.008),
                     // One policy never met the attacker.
-                    ratio: (*policy != "dfs").then(|| interval(strength * speed)),
-                    owned: interval(0.2 * speed),
-                    impact_lost: interval(0.02 * strength),
+                    ratio: (*policy != "dfs").then(|| near(strength * speed)),
+                    owned: near(0.2 * speed),
+                    impact_lost: near(0.02 * strength),
                 })
                 .collect(),
         };

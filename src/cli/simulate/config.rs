@@ -86,6 +86,11 @@ pub(super) struct Config {
     #[arg(long, value_name = "N|SHARE")]
     #[serde(deserialize_with = "scalar", skip_serializing_if = "Option::is_none")]
     pub(super) max_pages: Option<String>,
+    /// Also crawl without each group of evidence, one at a time, and tell what each is worth. The
+    /// groups are those of `prospect policies`.
+    #[arg(long)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) ablate: bool,
     /// Where crawls are evaluated; 1%, 2% and every 5 % by default.
     #[arg(long, value_name = "N|SHARE", value_delimiter = ',')]
     #[serde(deserialize_with = "list", skip_serializing_if = "Vec::is_empty")]

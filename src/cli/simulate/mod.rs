@@ -211,6 +211,7 @@ impl Experiment<'_> {
             metrics: metrics.iter().map(|metric| metric.name()).collect(),
             policies: findings.policies(),
             analyses,
+            ablation: findings.ablation(fetchable),
             manipulation: None,
         };
         let hash = format!("{:016x}", self.hash);

@@ -9,6 +9,7 @@ use super::config::{Config, is_rule};
 use crate::cli::output::Failure;
 use crate::cycle::planner::PlanSettings;
 use crate::policy::{OptionError, POLICIES, PolicyChoice};
+use crate::simulate::ablation::{Pairing, pairings};
 use crate::simulate::collection::Outside;
 use crate::simulate::settings::{
     Amount, CounterfactualSettings, Runs, Settings, SketchSettings, default_checkpoints,
@@ -23,7 +24,8 @@ pub(super) type StartFiles = Vec<(&'static str, String)>;
 pub(super) fn settings(config: &Config) -> Result<(Settings, StartFiles), Failure> {
     refuse_contradictions(config)?;
     let mut files = Vec::new();
-    let policies = policies(config)?;
+    let mut policies = policies(config)?;
+    let ablation = ablation(config, &mut policies)?;
     let seeds = seeds(config, &mut files)?;
     let lists = if let Seeds::Lists(lists) = &seeds { lists.len() as u32 } else { 0 };
     let sets = config.seed_sets.unwrap_or(lists.max(1));
@@ -44,6 +46,7 @@ pub(super) fn settings(config: &Config) -> Result<(Settings, StartFiles), Failur
         sketches: sketches(config, &policies)?,
         counterfactual: counterfactual(config)?,
         attacks: attacks::settings(config)?,
+        ablation,
         policies,
         seeds,
         sets,
@@ -197,6 +200,7 @@ pub(super) fn as_json(config: &Config, settings: &Settings) -> serde_json::Value
         "runs": settings.runs,
         "sketches": settings.sketches,
         "counterfactual": settings.counterfactual,
+        "ablate": config.ablate,
         "attack": attacks.map(|attacks| attacks.kinds.iter().map(|k| k.label()).collect::<Vec<_>>()),
         "attack-share": attacks.map(|attacks| attacks.share),
         "plan": settings.plan.estimate,
@@ -240,6 +244,19 @@ fn policies(config: &Config) -> Result<Vec<PolicyChoice>, Failure> {
         return Err(Failure::input(error, "name each policy once; options make another of it"));
     }
     Ok(choices)
+}
+
+/// The policies without a group of evidence, which join the others.
+fn ablation(config: &Config, policies: &mut Vec<PolicyChoice>) -> Result<Vec<Pairing>, Failure> {
+    if !config.ablate {
+        return Ok(Vec::new());
+    }
+    let pairings = pairings(policies, config.quality.is_some());
+    if pairings.is_empty() {
+        let error = anyhow::anyhow!("ablate needs a policy with groups of evidence to leave out");
+        return Err(Failure::input(error, "add one to --policy, for example prospect"));
+    }
+    Ok(pairings)
 }
 
 fn wrong(error: &OptionError) -> Failure {

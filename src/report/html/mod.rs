@@ -28,6 +28,7 @@ macro_rules! script {
     };
 }
 
+mod ablation;
 mod data;
 mod escape;
 mod manipulation;
@@ -112,6 +113,7 @@ const PARTS: &[(&str, &str)] = &[
     ("kinds", "The same by query kind"),
     ("queries", "Queries that gained and lost"),
     ("hosts", "Hosts over time"),
+    ("ablation", "Ablation"),
     ("manipulation", "Manipulation"),
     ("analyses", "The collection"),
     ("provenance", "Provenance and definitions"),
@@ -130,6 +132,7 @@ fn parts(summary: &Summary) -> impl Iterator<Item = (&'static str, &'static str)
         "kinds" => kinds,
         "queries" => queries,
         "hosts" => hosts,
+        "ablation" => summary.ablation.is_some(),
         "manipulation" => summary.manipulation.is_some(),
         "analyses" => collection,
         _ => true,
@@ -163,12 +166,13 @@ fn section(summary: &Summary, at: usize) -> Result<String, serde_json::Error> {
         out += &format!("<section id=\"e{at}-{part}\">\n<h3>{heading}</h3>\n");
         match part {
             "summary" => out += &tables::by_kind(summary),
+            "ablation" => out += &ablation::tables(summary),
             "manipulation" => out += &manipulation::table(summary),
             "provenance" => out += &provenance::provenance(summary)?,
             _ => {}
         }
         // These have no chart.
-        if !["manipulation", "provenance"].contains(&part) {
+        if !["ablation", "manipulation", "provenance"].contains(&part) {
             out += &format!("<div class=\"view\" data-view=\"{part}\"></div>\n");
         }
         out += "</section>\n";

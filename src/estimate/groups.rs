@@ -1,0 +1,195 @@
+//! Groups of evidence that estimates can be made without, to see what each is worth.
+//!
+//! A feature of a group that is left out is 0 for every model, when it is fitted and when it
+//! predicts. A part of the estimate that is left out is 0 and weighs nothing, and its work is not
+//! done. Groups are those of the lasting reading.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+/// Between names of groups, as people write several.
+pub const SEPARATOR: char = '.';
+
+/// A group of evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Shares of the query in the URL.
+    Url,
+    /// Shares of the query in anchors.
+    Anchors,
+    /// Scores of parents for the query.
+    ParentScores,
+    /// Matches of a part of the query.
+    Partial,
+    /// Candidates that the answers of a query link to.
+    Inherited,
+    /// Competition of candidates that are not known yet.
+    Unseen,
+    /// All estimates by query.
+    Pairs,
+    /// Number of links to a page, and the first one.
+    PageLinks,
+    /// Shape of the page's URL.
+    PageUrl,
+    /// What parents of a page are worth.
+    PageParents,
+    /// What pages of the same regions are worth.
+    Regions,
+    /// Quality expected of a page, as a feature.
+    PageQuality,
+    /// The page model.
+    Page,
+    /// The part of importance.
+    Importance,
+    /// The part of quality.
+    Quality,
+    /// Fitting the weights of the parts.
+    Fit,
+}
+
+use Group::{
+    Anchors, Fit, Importance, Inherited, Page, PageLinks, PageParents, PageQuality, PageUrl, Pairs,
+    ParentScores, Partial, Quality, Regions, Unseen, Url,
+};
+
+/// Every group with its name and its meaning, in the order of [`Group`].
+const GROUPS: [(Group, &str, &str); 16] = [
+    (Url, "url", "pair features: shares of the query in the URL"),
+    (Anchors, "anchors", "pair features: shares of the query in anchors"),
+    (ParentScores, "parent-scores", "pair features: scores of parents for the query"),
+    (Partial, "partial", "candidates that hold a part of the query only"),
+    (Inherited, "inherited", "candidates that the answers of a query link to: the part locality"),
+    (Unseen, "unseen", "competition of candidates that no link has shown yet"),
+    (Pairs, "pairs", "every estimate by query: the parts query and locality"),
+    (PageLinks, "page-links", "page features: number of links, place and age of the first one"),
+    (PageUrl, "page-url", "page features: shape of the URL"),
+    (PageParents, "page-parents", "page features: impact of parents, and queries they serve"),
+    (Regions, "regions", "page features: impact of host, section, directory and pattern"),
+    (PageQuality, "page-quality", "page features: expected quality"),
+    (Page, "page", "the page model: the part page"),
+    (Importance, "importance", "the part importance"),
+    (Quality, "quality", "the part quality"),
+    (Fit, "fit", "weights of the parts fitted on past picks; without, they stay"),
+];
+
+impl Group {
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        GROUPS.into_iter().map(|(group, ..)| group)
+    }
+
+    /// As people write it.
+    pub fn name(self) -> &'static str {
+        GROUPS[self as usize].1
+    }
+
+    /// What is in it.
+    pub fn meaning(self) -> &'static str {
+        GROUPS[self as usize].2
+    }
+
+    /// Whether there is nothing in it where no page has a quality.
+    pub fn is_of_quality(self) -> bool {
+        matches!(self, PageQuality | Quality)
+    }
+}
+
+/// A name of no group.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no group {name:?}; there are {known}")]
+pub struct UnknownGroup {
+    /// What was given.
+    pub name: String,
+    /// What there is.
+    pub known: String,
+}
+
+/// A set of groups; as JSON, a list of their names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<String>", into = "Vec<&'static str>")]
+pub struct Groups(u32);
+
+impl Groups {
+    /// The groups of these names.
+    ///
+    /// # Errors
+    /// A name is that of no group.
+    pub fn named<'n>(names: impl Iterator<Item = &'n str>) -> Result<Self, UnknownGroup> {
+        let mut groups = Self::default();
+        for name in names {
+            let Some(group) = Group::all().find(|group| group.name() == name) else {
+                let known: Vec<&str> = Group::all().map(Group::name).collect();
+                return Err(UnknownGroup { name: name.to_owned(), known: known.join(", ") });
+            };
+            groups.0 |= 1 << group as u32;
+        }
+        Ok(groups)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether a group is among them.
+    pub fn contains(self, group: Group) -> bool {
+        self.0 >> group as u32 & 1 == 1
+    }
+
+    /// Makes the features of these groups 0; `places` says where each group's features are.
+    pub fn clear(self, features: &mut [f32], places: &[(Group, Range<usize>)]) {
+        for (group, place) in places {
+            if self.contains(*group) {
+                features[place.clone()].fill(0.0);
+            }
+        }
+    }
+}
+
+impl TryFrom<Vec<String>> for Groups {
+    type Error = UnknownGroup;
+
+    fn try_from(names: Vec<String>) -> Result<Self, UnknownGroup> {
+        Self::named(names.iter().map(String::as_str))
+    }
+}
+
+impl From<Groups> for Vec<&'static str> {
+    fn from(groups: Groups) -> Self {
+        Group::all().filter(|&group| groups.contains(group)).map(Group::name).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_stands_at_its_own_place() {
+        for (at, group) in Group::all().enumerate() {
+            assert_eq!(group as usize, at, "{}", group.name());
+        }
+    }
+
+    #[test]
+    fn a_set_is_a_list_of_names_as_json() {
+        let groups = Groups::named(["regions", "url"].into_iter()).unwrap();
+        let json = serde_json::to_string(&groups).unwrap();
+        assert_eq!(json, "[\"url\",\"regions\"]");
+        assert_eq!(serde_json::from_str::<Groups>(&json).unwrap(), groups);
+        assert!(groups.contains(Url) && !groups.contains(Anchors));
+        let error = serde_json::from_str::<Groups>("[\"charm\"]").unwrap_err().to_string();
+        assert!(error.starts_with("there is no group \"charm\"; there are url, "), "{error}");
+    }
+
+    #[test]
+    fn only_features_of_the_groups_are_cleared() {
+        let mut features = [1.0; 4];
+        let places = [(Url, 0..1), (Regions, 1..3)];
+        Groups::named(["regions"].into_iter()).unwrap().clear(&mut features, &places);
+        assert_eq!(features, [1.0, 0.0, 0.0, 1.0]);
+        Groups::default().clear(&mut features, &places);
+        assert_eq!(features, [1.0, 0.0, 0.0, 1.0]);
+    }
+}
