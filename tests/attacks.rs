@@ -134,6 +134,19 @@ fn stuffed_anchors_and_urls_hold_queries_verbatim() {
 }
 
 #[test]
+fn the_control_aims_at_no_query() {
+    let control = attack(AttackKind::Control);
+    let asked: BTreeSet<&str> = HONEST.workload.words().collect();
+    let anchors = anchors(&control);
+    assert_eq!(anchors.len(), OWNED);
+    for (url, anchors) in anchors {
+        for text in anchors.iter().chain([&url]) {
+            assert!(!words(text).iter().any(|word| asked.contains(&**word)), "{text}");
+        }
+    }
+}
+
+#[test]
 fn every_domain_of_a_farm_links_to_every_target_with_a_query() {
     let farm = attack(AttackKind::LinkFarm(10));
     let hosts: BTreeSet<&str> =
