@@ -68,6 +68,9 @@ pub(super) struct PlanOptions {
     /// At most so many URLs of one site.
     #[arg(long, value_name = "N")]
     per_site: Option<usize>,
+    /// At most this share of the budget of one site, where the frontier has at least 20 sites.
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    site_share: Option<f64>,
     /// Share of the budget that is drawn at random.
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, allow_negative_numbers = true)]
     explore: f64,
@@ -153,8 +156,12 @@ impl PlanOptions {
             ],
             fitted: matches!(self.blend, BlendArg::Fitted),
         };
-        let caps =
-            Caps { per_host: self.per_host, per_domain: self.per_domain, per_site: self.per_site };
+        let caps = Caps {
+            per_host: self.per_host,
+            per_domain: self.per_domain,
+            per_site: self.per_site,
+            site_share: self.site_share.map(|given| share("--site-share", given)).transpose()?,
+        };
         let explore = share("--explore", self.explore)?;
         Ok(PlanSettings {
             k: whole("--top", self.top, 1, 1000)?,

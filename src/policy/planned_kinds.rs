@@ -25,6 +25,7 @@ pub(super) const PLANNED_OPTIONS: &[(&str, &str)] = &[
     ("query-weight", "weight of the query-based impact"),
     ("reading", "lasting, competing, chance or sketch"),
     ("rho", "share of a query's n-grams that a URL must hold"),
+    ("site-share", "most of a batch that a site may have, where the frontier has 20 sites"),
 ];
 
 /// Weights of the two parts that the source blends.
@@ -84,5 +85,6 @@ fn with(options: &Options, mut settings: PlanSettings) -> Settings {
     caps.per_host = options.count("per-host")?.or(caps.per_host);
     caps.per_domain = options.count("per-domain")?.or(caps.per_domain);
     caps.per_site = options.count("per-site")?.or(caps.per_site);
+    caps.site_share = options.number("site-share", 0.0, 1.0)?.or(caps.site_share);
     Ok(settings)
 }
