@@ -337,6 +337,19 @@ fn a_policy_that_ranks_by_anchors_is_led_by_them_and_chance_is_not() {
 }
 
 #[test]
+fn the_defence_changes_a_crawl_once_there_are_promises_to_keep() {
+    let bench = bench();
+    let policies = "prospect,prospect+defence=off";
+    simulated(&bench, &format!("{SMALL} --policy {policies} --batch 2%"), "defended");
+    let [on, off] = policies.split(',').collect::<Vec<_>>()[..] else { unreachable!() };
+    let (on, off) = (order(&bench, "defended", on, 1), order(&bench, "defended", off, 1));
+    // The seeds, and the first plan.
+    let before = SEEDS[0] + BATCH;
+    assert_eq!(on[..before], off[..before]);
+    assert_ne!(on, off);
+}
+
+#[test]
 fn all_but_the_manipulation_is_that_of_crawls_without_an_attacker() {
     let bench = &*ATTACKED;
     let plain = line("").replace("--attack-share 10%", "");

@@ -54,6 +54,15 @@ pub(super) enum BlendArg {
     Fixed,
 }
 
+/// Whether there is a defence.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum DefenceArg {
+    /// Sites that break promises count less.
+    On,
+    /// All evidence is believed.
+    Off,
+}
+
 #[derive(Args, Clone, Debug)]
 pub(super) struct PlanOptions {
     /// URLs to plan at most.
@@ -116,6 +125,9 @@ pub(super) struct PlanOptions {
     /// Whether the weights are fitted on past picks or stay as given.
     #[arg(long, value_enum, default_value = "fitted")]
     blend: BlendArg,
+    /// Whether estimates are guarded against manipulation.
+    #[arg(long, value_enum, default_value = "on")]
+    defence: DefenceArg,
     /// BM25's k1.
     #[arg(long, value_name = "K1", default_value_t = Bm25::default().k1, allow_negative_numbers = true)]
     k1: f64,
@@ -155,6 +167,7 @@ impl PlanOptions {
                 weight("--quality-weight", self.quality_weight)?,
             ],
             fitted: matches!(self.blend, BlendArg::Fitted),
+            defended: matches!(self.defence, DefenceArg::On),
         };
         let caps = Caps {
             per_host: self.per_host,

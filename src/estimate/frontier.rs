@@ -12,6 +12,7 @@ use super::blend::{self, Blend, PARTS, PickOutcome, START};
 use super::memory::{Memory, scored_parents};
 use super::page_ranks::PageRanks;
 use super::pairs::{Horizon, MatchRule, MatchSource};
+use super::promises::Promises;
 use super::regression::ImpactRegression;
 use super::{EstimateError, by_tree, lasting};
 use crate::sketch::served::ServedLists;
@@ -59,6 +60,8 @@ pub struct EstimateSettings {
     pub weights: [f64; PARTS],
     /// Whether the weights are where fitting on past picks starts from, or stay.
     pub fitted: bool,
+    /// Whether URLs count for less where past picks of their site broke promises.
+    pub defended: bool,
 }
 
 impl Default for EstimateSettings {
@@ -70,11 +73,17 @@ impl Default for EstimateSettings {
             importance: Importance::Inlinks,
             weights: START,
             fitted: true,
+            defended: true,
         }
     }
 }
 
 impl EstimateSettings {
+    /// Whether estimates depend on what became of past picks.
+    pub fn learns_from_picks(&self) -> bool {
+        self.fitted || self.defended
+    }
+
     /// Whether estimates read PageRank, which costs runs of its iteration to keep up to date.
     pub fn reads_page_rank(&self) -> bool {
         self.reading != ImpactReading::Lasting || self.importance == Importance::PageRank
@@ -133,7 +142,7 @@ pub struct UrlEstimate {
     pub parts: [f64; PARTS],
     /// Quality expected of the page, as a log-probability, where any is known.
     pub quality: Option<f64>,
-    /// Their blend: what URLs are ranked by.
+    /// Their blend, less where past picks of its site broke promises: what URLs are ranked by.
     pub estimate: f64,
     /// Pages that link to it.
     pub inlinks: u32,
@@ -193,7 +202,10 @@ pub fn estimate(
         Blend::fixed(settings.weights)
     };
     let mapped = Mapped { importance, quality, blend };
-    let urls = url_estimates(input, settings, &pairs, &page_impact, &mapped, &expected);
+    let mut urls = url_estimates(input, settings, &pairs, &page_impact, &mapped, &expected);
+    if settings.defended {
+        defend(&mut urls, input, memory, &blend);
+    }
     Ok(FrontierEstimates {
         urls,
         pairs,
@@ -203,6 +215,16 @@ pub fn estimate(
         blend,
         site_level: memory.sites.level().map_or("", SiteLevel::name),
     })
+}
+
+/// Takes from every estimate what its site does not keep of its promises.
+fn defend(urls: &mut [UrlEstimate], input: &EstimateInput<'_>, memory: &mut Memory, blend: &Blend) {
+    memory.regions.update(&input.known.urls);
+    let picks = input.past_picks.iter();
+    let promises = Promises::new(picks.map(|pick| (memory.owner(pick.url), *pick)), blend);
+    for url in urls {
+        url.estimate *= promises.trust(memory.owner(url.url));
+    }
 }
 
 /// What a reading finds.

@@ -17,6 +17,7 @@ pub mod memory;
 pub mod page_features;
 pub mod page_ranks;
 pub mod pairs;
+pub mod promises;
 pub mod quality;
 pub mod regions;
 pub mod regression;

@@ -11,6 +11,7 @@ use crate::sketch::need::Needy;
 /// Options of planned policies; those of `prospect plan` by the same names.
 pub(super) const PLANNED_OPTIONS: &[(&str, &str)] = &[
     ("blend", "fitted or fixed: whether weights are fitted on past picks"),
+    ("defence", "on or off: whether estimates are guarded against manipulation"),
     ("explore", "share of each batch drawn at random"),
     ("importance", "inlinks or pagerank"),
     ("importance-weight", "weight of the impact expected from importance"),
@@ -48,6 +49,7 @@ pub(super) fn hybrid(options: &Options, mut settings: PlanSettings) -> Settings 
     settings.estimate.rule = MatchRule { rho: 1.0, idf_weighted: false, max_words };
     settings.estimate.reading = ImpactReading::Sketch;
     (settings.estimate.weights, settings.estimate.fitted) = (published(0.9, 0.1), false);
+    settings.estimate.defended = false;
     with(options, settings)
 }
 
@@ -67,6 +69,8 @@ fn with(options: &Options, mut settings: PlanSettings) -> Settings {
     }
     let fitted = options.choice("blend", &[("fitted", true), ("fixed", false)])?;
     estimate.fitted = fitted.unwrap_or(estimate.fitted);
+    let defence = options.choice("defence", &[("on", true), ("off", false)])?;
+    estimate.defended = defence.unwrap_or(estimate.defended);
     set(&mut settings.selection.explore, options.number("explore", 0.0, 1.0)?);
     let matching = options.choice("match", &[("idf", true), ("count", false)])?;
     estimate.rule.idf_weighted = matching.unwrap_or(estimate.rule.idf_weighted);
