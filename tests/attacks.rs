@@ -134,6 +134,19 @@ fn stuffed_anchors_and_urls_hold_queries_verbatim() {
 }
 
 #[test]
+fn the_control_aims_at_no_query() {
+    let control = attack(AttackKind::Control);
+    let asked: BTreeSet<&str> = HONEST.workload.words().collect();
+    let anchors = anchors(&control);
+    assert_eq!(anchors.len(), OWNED);
+    for (url, anchors) in anchors {
+        for text in anchors.iter().chain([&url]) {
+            assert!(!words(text).iter().any(|word| asked.contains(&**word)), "{text}");
+        }
+    }
+}
+
+#[test]
 fn every_domain_of_a_farm_links_to_every_target_with_a_query() {
     let farm = attack(AttackKind::LinkFarm(10));
     let hosts: BTreeSet<&str> =
@@ -321,6 +334,19 @@ fn a_policy_that_ranks_by_anchors_is_led_by_them_and_chance_is_not() {
     let ratio = |policy: &str| read(&found, "anchor-stuffing", policy, "ratio");
     assert!(ratio("query-driven") > 1.5, "{}", ratio("query-driven"));
     assert!((0.6..1.1).contains(&ratio("random")), "{}", ratio("random"));
+}
+
+#[test]
+fn the_defence_changes_a_crawl_once_there_are_promises_to_keep() {
+    let bench = bench();
+    let policies = "prospect,prospect+defence=off";
+    simulated(&bench, &format!("{SMALL} --policy {policies} --batch 2%"), "defended");
+    let [on, off] = policies.split(',').collect::<Vec<_>>()[..] else { unreachable!() };
+    let (on, off) = (order(&bench, "defended", on, 1), order(&bench, "defended", off, 1));
+    // The seeds, and the first plan.
+    let before = SEEDS[0] + BATCH;
+    assert_eq!(on[..before], off[..before]);
+    assert_ne!(on, off);
 }
 
 #[test]

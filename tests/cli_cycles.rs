@@ -303,6 +303,8 @@ fn caps_hold() {
         let capped = plan(&["--per-site", "2", "--explore", explore]);
         assert_eq!(largest(&capped, &site), (2, 12), "--explore {explore}");
     }
+    let shared = plan(&["--site-share", "0.05"]);
+    assert_eq!(urls(&shared), urls(&uncapped), "there are 12 sites");
     let capped = plan(&["--per-host", "4", "--per-domain", "6", "--per-site", "3"]);
     assert_eq!(urls(&capped).len(), 18);
     assert!(largest(&capped, &|url| host(url).to_owned()).0 <= 4);
@@ -316,22 +318,32 @@ fn caps_hold() {
 fn exploration_takes_its_share_and_follows_its_seed() {
     let bench = Bench::with_store();
     let plan = |options: &[&str]| bench.plan(&bench.store(), options).0;
-    let greedy = plan(&[]);
-    assert!(rows(&greedy).iter().all(|row| row["explored"] == false));
+    let greedy = plan(&["--explore", "0"]);
+    assert!(rows(&greedy).iter().all(|row| row["pool"] == "greedy" && row["propensity"] == 1.0));
     let explored = plan(&["--explore", "0.25", "--seed", "7"]);
     assert_eq!(urls(&explored).len(), BUDGET);
     assert_eq!(urls(&explored)[..30], urls(&greedy)[..30], "the rest is greedy");
+    let mut near = 0;
     for row in &rows(&explored)[30..] {
-        assert_eq!(row["explored"], true);
-        let propensity = row["propensity"].as_f64().unwrap();
-        assert!(propensity > 0.0 && propensity < 0.2, "{propensity}");
+        let (rank, propensity) = (row["frontier_rank"].as_u64(), row["propensity"].as_f64());
+        let is_near = row["pool"] == "near";
+        near += usize::from(is_near);
+        assert_eq!(is_near, rank.unwrap() <= 70, "{row}");
+        assert!(is_near || row["pool"] == "far");
+        // 7.5 of 40 that come next; the frontier is small, so the far ones are few.
+        assert!(propensity.unwrap() > 0.0 && propensity.unwrap() < 0.2, "{row}");
     }
+    assert!(near == 7 || near == 8 || near == 6 || near == 9, "{near}");
     assert_eq!(plan(&["--explore", "0.25", "--seed", "7"]), explored);
     let other = plan(&["--explore", "0.25", "--seed", "8"]);
     assert_eq!(urls(&other)[..30], urls(&explored)[..30]);
     assert_ne!(urls(&other)[30..], urls(&explored)[30..]);
     let all = rows(&plan(&["--explore", "1"]));
-    assert!(all.iter().all(|row| row["explored"] == true) && all.len() == BUDGET);
+    assert!(all.iter().all(|row| row["pool"] != "greedy") && all.len() == BUDGET);
+    // Another seed, another batch, but about a fiftieth of it.
+    let count = |row: &&serde_json::Value| row["pool"] != "greedy";
+    let default = rows(&plan(&[])).iter().filter(count).count();
+    assert!(default <= 1, "{default}");
 }
 
 #[test]
@@ -520,4 +532,62 @@ fn a_quality_model_scores_what_is_new_and_its_scores_are_part_of_the_plan() {
     // 25 planned pages, 2 that were redirected to, 1 that nobody planned.
     assert!(said.contains("quality by text-length: 28 pages scored"), "{said}");
     assert_sound(&bench.store());
+}
+
+#[test]
+fn a_closed_plan_that_explored_tells_what_other_batches_would_have_earned() {
+    let bench = Bench::with_store();
+    let store = bench.store();
+    let none = prospect(&["counterfactual", "--store", text(&store)]);
+    assert_eq!(none.code, Some(1));
+    assert!(none.stderr.contains("no plan with exploration is closed"), "{}", none.stderr);
+    assert!(none.stderr.contains("--explore"), "{}", none.stderr);
+    let planned = urls(&bench.plan(&store, &["--explore", "0.5", "--seed", "3"]).0);
+    bench.write("batch.jsonl", lines(planned.iter().map(|url| page(page_at(url)))));
+    bench.ingest(&store, "batch.jsonl");
+    let (next, _) = bench.plan(&store, &["--explore", "0"]);
+    let before = fs::read(store.join("MANIFEST.json")).unwrap();
+    let found = |options: &[&str]| {
+        let mut arguments = vec!["counterfactual", "--store", text(&store), "--json"];
+        arguments.extend(options);
+        let json: serde_json::Value = serde_json::from_str(&done(&arguments).stdout).unwrap();
+        json
+    };
+    let all = found(&[]);
+    let batch = |json: &serde_json::Value, name: &str| {
+        let batches = json["batches"].as_array().unwrap().clone();
+        batches.into_iter().find(|batch| batch["batch"] == name).unwrap()["found"].clone()
+    };
+    let value = |found: &serde_json::Value| found["doubly_robust"]["value"].as_f64().unwrap();
+    let half = |found: &serde_json::Value| found["doubly_robust"]["half_width"].as_f64().unwrap();
+    let (fetched, greedy) = (batch(&all, "fetched"), batch(&all, "greedy"));
+    assert_eq!((fetched["urls"].as_u64(), fetched["shared"].as_u64()), (Some(40), Some(40)));
+    assert_eq!(greedy["urls"].as_u64(), Some(40));
+    assert!((20..40).contains(&greedy["shared"].as_u64().unwrap()));
+    assert!(half(&greedy) > 0.0 && value(&greedy) > 0.0);
+    // A list of just those URLs is that batch, in whatever order.
+    let mut reversed = planned.clone();
+    reversed.reverse();
+    bench.write("batch.txt", reversed.join("\n"));
+    let listed = found(&["--urls", &bench.path("batch.txt")]);
+    let of_file = &listed["batches"][1]["found"];
+    assert_eq!((of_file["urls"].as_u64(), of_file["shared"].as_u64()), (Some(40), Some(40)));
+    assert!((value(of_file) - value(&fetched)).abs() < 1e-9);
+    // Weights of nothing but the page part are the batch of that name.
+    let weighted = found(&["--weights", "0,0,1,0,0"]);
+    assert_eq!(weighted["batches"][1]["found"], batch(&all, "page part"));
+    for (options, expected) in [
+        (&["--weights", "1,2"][..], "--weights has 2 numbers"),
+        (&["--weights", "1,1,1,1,-1"], "below 0"),
+        (&["--plan", "nonsense"], "there is no plan"),
+    ] {
+        let mut arguments = vec!["counterfactual", "--store", text(&store)];
+        arguments.extend(options);
+        let failed = prospect(&arguments);
+        assert_eq!(failed.code, Some(1), "{expected}");
+        assert!(failed.stderr.contains(expected), "{}", failed.stderr);
+    }
+    // Nothing was changed.
+    assert_eq!(fs::read(store.join("MANIFEST.json")).unwrap(), before);
+    assert_eq!(bench.plan(&store, &["--explore", "0"]).0, next);
 }

@@ -91,7 +91,9 @@ fn a_page_leaves_out_what_a_summary_lacks() {
         policy.lost.clear();
     }
     let page = page(&[summary]);
-    for part in ["analyses", "kinds", "hosts", "queries", "ablation", "manipulation"] {
+    for part in
+        ["analyses", "kinds", "hosts", "queries", "ablation", "counterfactual", "manipulation"]
+    {
         assert!(!page.contains(&format!("id=\"e0-{part}\"")), "{part}");
     }
     assert!(page.contains("id=\"e0-curves\""));
@@ -117,6 +119,22 @@ fn an_ablation_has_a_table_with_a_row_for_the_policy_and_every_group() {
     let group = &figures["experiments"][0]["ablation"]["policies"][0]["groups"][1];
     assert_eq!(group["group"], "anchors");
     assert_eq!(group["change"]["speedup_relevant"]["mean"], 0.02);
+}
+
+#[test]
+fn counterfactual_estimates_have_a_table_with_a_row_for_every_batch() {
+    let summary = experiment::experiment();
+    let page = page(std::slice::from_ref(&summary));
+    let part = page.split("id=\"e0-counterfactual\"").nth(1).unwrap().split("</section>").next();
+    let part = part.unwrap();
+    assert_eq!(part.matches("<tr><th scope=\"row\"").count(), 2);
+    assert!(part.contains("page part &lt;b&gt;") && !part.contains("<b>"), "{part}");
+    let text = terminal::tables(&summary, Some("all"));
+    let table = text.split("100 draws of 459 out of 20,123 URLs").nth(1).unwrap();
+    for expected in ["20.0 % explored", "83.0 %", "1.2 % ±6.1 % (0.97)"] {
+        assert!(table.contains(expected), "{expected}: {table}");
+        assert!(part.contains(expected), "{expected}: {part}");
+    }
 }
 
 #[test]

@@ -120,7 +120,7 @@ fn batches(
         return Ok(vec![(shown(path), batch)]);
     }
     let Args { budget, per_host, per_domain, per_site, .. } = *args;
-    let caps = Caps { per_host, per_domain, per_site };
+    let caps = Caps { per_host, per_domain, per_site, site_share: None };
     let budget = budget.unwrap_or(plan.picks());
     if args.weights.is_empty() {
         let batch = |(name, order): &(&str, logged::Order)| {

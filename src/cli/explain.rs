@@ -102,6 +102,7 @@ impl View<'_> {
             "page_weight": plan.estimates.blend.weights[blend::PAGE],
             "importance_weight": plan.estimates.blend.weights[blend::IMPORTANCE],
             "quality_weight": plan.estimates.blend.weights[blend::QUALITY],
+            "trust": estimate.map(|e| trust(&e, &plan.estimates.blend)),
             "blend_outcomes": plan.estimates.blend.outcomes,
             "inlinks": open.known.links.inlinks(self.id, u32::MAX),
             "held_back_by": held_back.map(|(_, cap)| *cap),
@@ -140,6 +141,12 @@ impl View<'_> {
     }
 }
 
+/// What is left of the sum of the parts where past picks of the site broke promises; else 1.
+fn trust(estimate: &UrlEstimate, blend: &Blend) -> f64 {
+    let sum = blend.of(estimate.parts);
+    if sum > 0.0 { estimate.estimate / sum } else { 1.0 }
+}
+
 /// The estimate as the sum of its parts.
 fn parts_text(estimate: &UrlEstimate, blend: &Blend) -> String {
     let quality = match estimate.quality {
@@ -160,6 +167,12 @@ fn parts_text(estimate: &UrlEstimate, blend: &Blend) -> String {
             "    {:>9.4} = {weight:.4} * {part:.4} {}{evidence}\n",
             weight * part,
             PART_NAMES[at],
+        );
+    }
+    let trust = trust(estimate, blend);
+    if trust < 1.0 {
+        text += &format!(
+            "    times {trust:.2}: past picks of its site kept less of what they promised\n"
         );
     }
     text

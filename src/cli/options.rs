@@ -13,6 +13,7 @@ use crate::estimate::pair_model::PairModel;
 use crate::estimate::pairs::MatchRule;
 use crate::plan::SelectionSettings;
 use crate::plan::caps::Caps;
+use crate::plan::explore::EXPLORE;
 use crate::sketch::DEFAULT_K;
 use crate::sketch::need::Needy;
 
@@ -52,6 +53,15 @@ pub(super) enum BlendArg {
     Fixed,
 }
 
+/// Whether there is a defence.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum DefenceArg {
+    /// Sites that break promises count less.
+    On,
+    /// All evidence is believed.
+    Off,
+}
+
 #[derive(Args, Clone, Debug)]
 pub(super) struct PlanOptions {
     /// URLs to plan at most.
@@ -66,8 +76,11 @@ pub(super) struct PlanOptions {
     /// At most so many URLs of one site.
     #[arg(long, value_name = "N")]
     per_site: Option<usize>,
-    /// Share of the budget that is drawn at random.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0, allow_negative_numbers = true)]
+    /// At most this share of the budget of one site, where the frontier has at least 20 sites.
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
+    site_share: Option<f64>,
+    /// Share of the budget that is drawn at random, most of it from what comes next in the ranking.
+    #[arg(long, value_name = "SHARE", default_value_t = EXPLORE, allow_negative_numbers = true)]
     explore: f64,
     /// Seed of the draw.
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -111,6 +124,9 @@ pub(super) struct PlanOptions {
     /// Whether the weights are fitted on past picks or stay as given.
     #[arg(long, value_enum, default_value = "fitted")]
     blend: BlendArg,
+    /// Whether estimates are guarded against manipulation.
+    #[arg(long, value_enum, default_value = "on")]
+    defence: DefenceArg,
     /// BM25's k1.
     #[arg(long, value_name = "K1", default_value_t = Bm25::default().k1, allow_negative_numbers = true)]
     k1: f64,
@@ -150,9 +166,14 @@ impl PlanOptions {
             fitted: matches!(self.blend, BlendArg::Fitted),
             pair_model: PairModel::default(),
             without: Groups::default(),
+            defended: matches!(self.defence, DefenceArg::On),
         };
-        let caps =
-            Caps { per_host: self.per_host, per_domain: self.per_domain, per_site: self.per_site };
+        let caps = Caps {
+            per_host: self.per_host,
+            per_domain: self.per_domain,
+            per_site: self.per_site,
+            site_share: self.site_share.map(|given| share("--site-share", given)).transpose()?,
+        };
         let explore = share("--explore", self.explore)?;
         Ok(PlanSettings {
             k: whole("--top", self.top, 1, 1000)?,

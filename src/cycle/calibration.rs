@@ -40,6 +40,9 @@ impl Calibration {
     pub fn of(mut predictions: Vec<(f64, bool)>) -> Self {
         predictions.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let pairs = predictions.len();
+        if pairs == 0 {
+            return Self::default();
+        }
         let bins: Vec<CalibrationBin> = (0..BINS.min(pairs))
             .map(|bin| {
                 let range = bin * pairs / BINS.min(pairs)..(bin + 1) * pairs / BINS.min(pairs);
@@ -54,7 +57,7 @@ impl Calibration {
             .collect();
         let off = |bin: &CalibrationBin| (bin.predicted - bin.realised).abs() * bin.pairs as f64;
         let base = share(&predictions);
-        let count = pairs.max(1) as f64;
+        let count = pairs as f64;
         let loss = |chance: f64, entered: bool| {
             let chance = chance.clamp(LEAST, 1.0 - LEAST);
             -if entered { chance.ln() } else { (1.0 - chance).ln() }
@@ -70,9 +73,9 @@ impl Calibration {
     }
 }
 
-/// Share of the pairs that entered; 0 of none.
+/// Share of the pairs that entered, of at least one.
 fn share(pairs: &[(f64, bool)]) -> f64 {
-    pairs.iter().filter(|(_, entered)| *entered).count() as f64 / pairs.len().max(1) as f64
+    pairs.iter().filter(|(_, entered)| *entered).count() as f64 / pairs.len() as f64
 }
 
 #[cfg(test)]

@@ -92,7 +92,8 @@ impl LoggedPlan {
         ranked.sort_unstable_by(|a, b| {
             b.0.total_cmp(&a.0).then_with(|| address(a.1).cmp(address(b.1)))
         });
-        let mut counter = CapCounter::new(caps, urls);
+        let frontier = self.urls.iter().map(|url| url.url);
+        let mut counter = CapCounter::new(caps, budget, frontier, urls);
         let mut batch = vec![false; self.urls.len()];
         let fits = |(_, at): &(f64, usize)| counter.take(self.urls[*at].url).is_ok();
         for (_, at) in ranked.into_iter().filter(fits).take(budget) {

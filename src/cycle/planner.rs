@@ -16,6 +16,7 @@ use crate::estimate::frontier::{
 use crate::estimate::memory::Memory;
 use crate::estimate::page_ranks::PageRanks;
 use crate::plan::caps::Caps;
+use crate::plan::explore::EXPLORE;
 use crate::plan::{Batch, SelectionSettings, select, select_only};
 use crate::sketch::DEFAULT_K;
 use crate::sketch::need::{Improvability, Needy, QueryOutcome, neediest};
@@ -42,7 +43,8 @@ pub struct PlanSettings {
 impl PlanSettings {
     /// The defaults, for a budget.
     pub fn new(budget: usize) -> Self {
-        let selection = SelectionSettings { budget, caps: Caps::default(), explore: 0.0, seed: 1 };
+        let selection =
+            SelectionSettings { budget, caps: Caps::default(), explore: EXPLORE, seed: 1 };
         Self {
             k: DEFAULT_K,
             bm25: Bm25::default(),

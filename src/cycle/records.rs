@@ -323,7 +323,8 @@ pub fn pick_outcomes(store: &Store) -> Result<Vec<PickOutcome>, StoreError> {
             if id(&columns[2], row) == 1 && text(&columns[3], row) == "fetched" {
                 let parts = std::array::from_fn(|part| number(&columns[6 + part], row));
                 let realised = number(&columns[7 + PARTS], row);
-                outcomes.push(PickOutcome { parts, realised });
+                let url = UrlId(id(&columns[1], row));
+                outcomes.push(PickOutcome { url, parts, realised });
             }
         }
     })?;

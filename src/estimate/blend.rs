@@ -7,6 +7,7 @@
 //! about the top of the ranking, where picks are made, than about its tail. An outcome is what the
 //! batch brought at once; that a good page also leads to good pages is not in it.
 
+use prospect_index::page::UrlId;
 use serde::Serialize;
 
 /// Parts of an estimate.
@@ -32,6 +33,8 @@ pub const PRIOR_PICKS: f64 = 200.0;
 /// A fetched pick: what each part had promised, and what it brought, in impact units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PickOutcome {
+    /// The URL.
+    pub url: UrlId,
     /// The parts as of the plan.
     pub parts: [f64; PARTS],
     /// Realised impact at the close of its cycle.
@@ -61,7 +64,7 @@ impl Blend {
         // Normal equations of the ridge: (X'X + D) w = X'y + D start.
         let mut left = [[0.0; PARTS]; PARTS];
         let mut right = [0.0; PARTS];
-        for PickOutcome { parts, realised } in outcomes {
+        for PickOutcome { parts, realised, .. } in outcomes {
             for a in 0..PARTS {
                 for b in 0..PARTS {
                     left[a][b] += parts[a] * parts[b];
@@ -162,7 +165,7 @@ mod tests {
         let value = |step: u32, by: u32| f64::from(step.wrapping_mul(by) >> 20 & 255) / 255.0;
         let of =
             |step| [1, 2, 3, 5, 7].map(|by| value(step + 1, 2_654_435_761_u32.wrapping_mul(by)));
-        let outcome = |parts| PickOutcome { parts, realised: realised(parts) };
+        let outcome = |parts| PickOutcome { url: UrlId(0), parts, realised: realised(parts) };
         (0..count).map(of).map(outcome).collect()
     }
 

@@ -14,6 +14,7 @@ use super::memory::{Memory, scored_parents};
 use super::page_ranks::PageRanks;
 use super::pair_model::PairModel;
 use super::pairs::{Horizon, MatchRule, MatchSource};
+use super::promises::Promises;
 use super::regression::ImpactRegression;
 use super::{EstimateError, by_tree, lasting};
 use crate::sketch::served::ServedLists;
@@ -59,6 +60,8 @@ pub struct EstimateSettings {
     /// Evidence that is left out.
     #[serde(default, skip_serializing_if = "Groups::is_empty")]
     pub without: Groups,
+    /// Whether URLs count for less where past picks of their site broke promises.
+    pub defended: bool,
 }
 
 impl Default for EstimateSettings {
@@ -72,11 +75,17 @@ impl Default for EstimateSettings {
             fitted: true,
             pair_model: PairModel::default(),
             without: Groups::default(),
+            defended: true,
         }
     }
 }
 
 impl EstimateSettings {
+    /// Whether estimates depend on what became of past picks.
+    pub fn learns_from_picks(&self) -> bool {
+        self.fits() || self.defended
+    }
+
     /// Whether estimates read PageRank, which costs runs of its iteration to keep up to date.
     pub fn reads_page_rank(&self) -> bool {
         self.reading != ImpactReading::Lasting || self.importance == Importance::PageRank
@@ -160,7 +169,7 @@ pub struct UrlEstimate {
     pub parts: [f64; PARTS],
     /// Quality expected of the page, as a log-probability, where any is known.
     pub quality: Option<f64>,
-    /// Their blend: what URLs are ranked by.
+    /// Their blend, less where past picks of its site broke promises: what URLs are ranked by.
     pub estimate: f64,
     /// Pages that link to it.
     pub inlinks: u32,
@@ -218,7 +227,10 @@ pub fn estimate(
     let blend =
         if settings.fits() { Blend::fit(start, input.past_picks) } else { Blend::fixed(start) };
     let mapped = Mapped { importance, quality, blend };
-    let urls = url_estimates(input, settings, &pairs, &page_impact, &mapped, &expected);
+    let mut urls = url_estimates(input, settings, &pairs, &page_impact, &mapped, &expected);
+    if settings.defended {
+        defend(&mut urls, input, memory, &blend);
+    }
     Ok(FrontierEstimates {
         urls,
         pairs,
@@ -228,6 +240,16 @@ pub fn estimate(
         blend,
         site_level: memory.sites.level().map_or("", SiteLevel::name),
     })
+}
+
+/// Takes from every estimate what its site does not keep of its promises.
+fn defend(urls: &mut [UrlEstimate], input: &EstimateInput<'_>, memory: &mut Memory, blend: &Blend) {
+    memory.regions.update(&input.known.urls);
+    let picks = input.past_picks.iter();
+    let promises = Promises::new(picks.map(|pick| (memory.owner(pick.url), *pick)), blend);
+    for url in urls {
+        url.estimate *= promises.trust(memory.owner(url.url));
+    }
 }
 
 /// What a reading finds.

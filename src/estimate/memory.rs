@@ -94,6 +94,14 @@ impl Memory {
         posterior
     }
 
+    /// Who answers for a URL: its site, or its host where sites are parts of one.
+    pub fn owner(&self, url: UrlId) -> u32 {
+        match self.sites.level() {
+            Some(SiteLevel::Directory) => self.regions.host(url),
+            _ => self.sites.of(url),
+        }
+    }
+
     /// Takes in what is new since the last plan, before one for `queries` queries.
     pub fn update(&mut self, known: &Known, manifest: &Manifest, queries: usize) {
         let level: Option<SiteLevel> = self.sites.level();

@@ -19,6 +19,7 @@ pub mod page_features;
 pub mod page_ranks;
 pub mod pair_model;
 pub mod pairs;
+pub mod promises;
 pub mod quality;
 pub mod regions;
 pub mod regression;

@@ -42,6 +42,11 @@ impl Regions {
         }
     }
 
+    /// Host of a URL.
+    pub fn host(&self, url: UrlId) -> u32 {
+        self.of_url[0][url.index()]
+    }
+
     /// Regions of a URL, by kind.
     pub fn of(&self, url: UrlId) -> [u32; KINDS] {
         std::array::from_fn(|kind| self.of_url[kind][url.index()])

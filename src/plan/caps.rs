@@ -1,14 +1,17 @@
 //! Caps on how many URLs of one host, registrable domain or site a batch may hold.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use prospect_index::page::UrlId;
 use prospect_index::url::{self, SiteLevel};
 use prospect_index::url_table::UrlTable;
 use serde::{Deserialize, Serialize};
 
+/// Sites of the frontier without which no site is held to a share of the batch.
+pub const FEWEST_SITES: usize = 20;
+
 /// Largest numbers of URLs; `None` is no cap.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Caps {
     /// Of one host.
     pub per_host: Option<usize>,
@@ -16,6 +19,8 @@ pub struct Caps {
     pub per_domain: Option<usize>,
     /// Of one site.
     pub per_site: Option<usize>,
+    /// Of one site, as a share of the batch; where the frontier has at least [`FEWEST_SITES`].
+    pub site_share: Option<f64>,
 }
 
 /// A cap that held a URL back.
@@ -28,6 +33,8 @@ pub enum Cap {
     Domain,
     /// `per_site`.
     Site,
+    /// `site_share`.
+    SiteShare,
 }
 
 impl Cap {
@@ -37,6 +44,7 @@ impl Cap {
             Self::Host => "--per-host",
             Self::Domain => "--per-domain",
             Self::Site => "--per-site",
+            Self::SiteShare => "--site-share",
         }
     }
 }
@@ -47,23 +55,33 @@ pub type Group = (Cap, String);
 /// Counts picks against the caps.
 pub struct CapCounter<'a> {
     urls: &'a UrlTable,
-    site_level: Option<SiteLevel>,
+    site_level: SiteLevel,
     limits: Vec<(Cap, usize)>,
     taken: HashMap<Group, usize>,
 }
 
 impl<'a> CapCounter<'a> {
-    /// No pick yet.
-    pub fn new(caps: Caps, urls: &'a UrlTable) -> Self {
+    /// No pick yet of a batch of `budget` URLs from the `frontier`.
+    pub fn new(
+        caps: Caps,
+        budget: usize,
+        frontier: impl Iterator<Item = UrlId>,
+        urls: &'a UrlTable,
+    ) -> Self {
+        let site_level = match (caps.per_site, caps.site_share) {
+            (None, None) => SiteLevel::Host,
+            _ => SiteLevel::of(urls.ids().map(|id| urls.url(id))),
+        };
+        let of_share = caps.site_share.filter(|_| has_sites(site_level, frontier, urls));
+        let of_share = of_share.map(|share| ((share * budget as f64) as usize).max(1));
         let given = [
             (Cap::Host, caps.per_host),
             (Cap::Domain, caps.per_domain),
             (Cap::Site, caps.per_site),
+            (Cap::SiteShare, of_share),
         ];
         let mut limits: Vec<(Cap, usize)> =
             given.into_iter().filter_map(|(cap, most)| Some((cap, most?))).collect();
-        let level = || SiteLevel::of(urls.ids().map(|id| urls.url(id)));
-        let site_level = caps.per_site.map(|_| level());
         limits.sort_by_key(|(cap, _)| size(*cap, site_level));
         Self { urls, site_level, limits, taken: HashMap::new() }
     }
@@ -92,7 +110,7 @@ impl<'a> CapCounter<'a> {
             let name = match cap {
                 Cap::Host => host.to_owned(),
                 Cap::Domain => url::registrable_domain(host).to_owned(),
-                Cap::Site => self.site_level.unwrap_or(SiteLevel::Host).site(address),
+                Cap::Site | Cap::SiteShare => self.site_level.site(address),
             };
             let group = (cap, name);
             let taken = self.taken.get(&group).copied().unwrap_or(0);
@@ -103,12 +121,53 @@ impl<'a> CapCounter<'a> {
 }
 
 /// Kinds of groups from the smallest to the largest.
-fn size(cap: Cap, site_level: Option<SiteLevel>) -> u8 {
+fn size(cap: Cap, site_level: SiteLevel) -> u8 {
     match (cap, site_level) {
-        (Cap::Site, Some(SiteLevel::Directory)) => 0,
+        (Cap::Site | Cap::SiteShare, SiteLevel::Directory) => 0,
         (Cap::Host, _) => 1,
-        (Cap::Site, Some(SiteLevel::Host) | None) => 2,
+        (Cap::Site | Cap::SiteShare, SiteLevel::Host) => 2,
         (Cap::Domain, _) => 3,
-        (Cap::Site, Some(SiteLevel::Domain)) => 4,
+        (Cap::Site | Cap::SiteShare, SiteLevel::Domain) => 4,
+    }
+}
+
+/// Whether there are enough sites that none needs more than a share of the batch.
+fn has_sites(level: SiteLevel, frontier: impl Iterator<Item = UrlId>, urls: &UrlTable) -> bool {
+    let mut sites = HashSet::new();
+    for id in frontier {
+        sites.insert(level.site(urls.url(id)));
+        if sites.len() == FEWEST_SITES {
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// URLs taken of a batch of 40 from `sites` sites of 30 URLs each, and what held back the next.
+    fn taken(sites: usize, caps: Caps) -> (usize, Option<Cap>) {
+        let mut urls = UrlTable::default();
+        let address = |at| format!("https://h{}.test/{at}", at % sites);
+        let ids: Vec<UrlId> = (0..30 * sites).map(|at| urls.insert(&address(at), "")).collect();
+        let mut counter = CapCounter::new(caps, 40, ids.iter().copied(), &urls);
+        let of_first: Vec<Result<(), Cap>> =
+            ids.iter().step_by(sites).map(|&id| counter.take(id)).collect();
+        let count = of_first.iter().filter(|taken| taken.is_ok()).count();
+        (count, of_first.into_iter().find_map(Result::err))
+    }
+
+    #[test]
+    fn a_site_has_its_share_where_there_are_enough() {
+        let share = |share| Caps { site_share: Some(share), ..Caps::default() };
+        assert_eq!(taken(FEWEST_SITES, share(0.1)), (4, Some(Cap::SiteShare)));
+        assert_eq!(taken(60, share(0.5)), (20, Some(Cap::SiteShare)));
+        assert_eq!(taken(60, share(0.0)), (1, Some(Cap::SiteShare)), "one at least");
+        assert_eq!(taken(FEWEST_SITES - 1, share(0.1)), (30, None));
+        let both = Caps { per_site: Some(3), ..share(0.1) };
+        assert_eq!(taken(FEWEST_SITES, both), (3, Some(Cap::Site)));
+        assert_eq!(taken(FEWEST_SITES - 1, both), (3, Some(Cap::Site)));
     }
 }

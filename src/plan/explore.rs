@@ -21,6 +21,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::caps::{CapCounter, Group};
 
+/// Share of a batch that is explored unless something else is asked for.
+pub const EXPLORE: f64 = 0.02;
 /// Share of the draws that come from the near pool.
 const NEAR_SHARE: f64 = 0.75;
 /// Halvings of the interval in which the common factor lies.
@@ -266,12 +268,12 @@ mod tests {
     fn urls_are_drawn_as_often_as_their_chances_say() {
         let (urls, ids) = members();
         let caps =
-            [Caps::default(), Caps { per_host: Some(5), per_domain: Some(8), per_site: None }];
+            [Caps::default(), Caps { per_host: Some(5), per_domain: Some(8), ..Caps::default() }];
         for caps in caps {
             let trials = 4_000;
             let (mut times, mut chances) = (vec![0; ids.len()], Vec::new());
             for seed in 0..trials {
-                let counter = CapCounter::new(caps, &urls);
+                let counter = CapCounter::new(caps, 12, ids.iter().copied(), &urls);
                 let drawn =
                     draw(&Members { urls: &ids, near: 30 }, whole(12), seed, &urls, &counter);
                 assert_eq!(drawn.drawn.len(), 12);
@@ -292,9 +294,9 @@ mod tests {
     #[test]
     fn caps_hold_for_every_draw_and_leave_the_chances_to_others() {
         let (urls, ids) = members();
-        let caps = Caps { per_host: Some(5), per_domain: Some(8), per_site: None };
+        let caps = Caps { per_host: Some(5), per_domain: Some(8), ..Caps::default() };
         for seed in 0..500 {
-            let counter = CapCounter::new(caps, &urls);
+            let counter = CapCounter::new(caps, 12, ids.iter().copied(), &urls);
             let drawn = draw(&Members { urls: &ids, near: 70 }, whole(12), seed, &urls, &counter);
             let count = |host| {
                 of_host(&urls, &ids, host, |at| usize::from(drawn.drawn.contains(&at)))
@@ -312,8 +314,8 @@ mod tests {
     #[test]
     fn no_more_is_drawn_than_caps_leave() {
         let (urls, ids) = members();
-        let caps = Caps { per_host: Some(3), per_domain: None, per_site: None };
-        let mut counter = CapCounter::new(caps, &urls);
+        let caps = Caps { per_host: Some(3), ..Caps::default() };
+        let mut counter = CapCounter::new(caps, 12, ids.iter().copied(), &urls);
         counter.take(ids[0]).unwrap();
         let members = Members { urls: &ids, near: 30 };
         assert_eq!(draw(&members, whole(12), 1, &urls, &counter).drawn.len(), 8);
@@ -322,7 +324,7 @@ mod tests {
     #[test]
     fn a_pool_that_is_too_small_leaves_its_draws_to_the_other() {
         let (urls, ids) = members();
-        let counter = CapCounter::new(Caps::default(), &urls);
+        let counter = CapCounter::new(Caps::default(), 12, ids.iter().copied(), &urls);
         let split = |draws, near| {
             let members = Members { urls: &ids, near };
             let drawn = draw(&members, whole(draws), 1, &urls, &counter).drawn;
@@ -340,7 +342,7 @@ mod tests {
         assert_eq!(Draws::of(0.07, 100), whole(7));
         assert_eq!(Draws::of(0.0, 400), whole(0));
         let (urls, ids) = members();
-        let counter = CapCounter::new(Caps::default(), &urls);
+        let counter = CapCounter::new(Caps::default(), 12, ids.iter().copied(), &urls);
         let draws = Draws::of(0.05, 5);
         let first = (0..2_000).filter(|&seed| {
             let found = draw(&Members { urls: &ids, near: 5 }, draws, seed, &urls, &counter);

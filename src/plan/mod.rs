@@ -97,7 +97,8 @@ fn select_from(
     ranking.par_sort_unstable_by(order);
     let draws = Draws::of(settings.explore, settings.budget);
     let greedy = settings.budget.saturating_sub(draws.count);
-    let mut counter = CapCounter::new(settings.caps, urls);
+    let frontier = ranking.iter().map(|estimate| estimate.url);
+    let mut counter = CapCounter::new(settings.caps, settings.budget, frontier, urls);
     let mut picks = Vec::new();
     let mut rest = Vec::new();
     let mut held_back = Vec::new();
@@ -177,7 +178,7 @@ mod tests {
     }
 
     fn settings(budget: usize, per_host: Option<usize>, explore: f64) -> SelectionSettings {
-        let caps = Caps { per_host, per_domain: None, per_site: None };
+        let caps = Caps { per_host, ..Caps::default() };
         SelectionSettings { budget, caps, explore, seed: 1 }
     }
 
@@ -193,7 +194,7 @@ mod tests {
                 .map(|name| (name.as_str(), f64::from(random.random_range(0..20u8))))
                 .collect();
             let (urls, ranking) = frontier(&weighted);
-            let caps = Caps { per_host: Some(2), per_domain: Some(3), per_site: None };
+            let caps = Caps { per_host: Some(2), per_domain: Some(3), ..Caps::default() };
             let settings = SelectionSettings { budget: 4, caps, explore: 0.0, seed: 1 };
             let batch = select(ranking.clone(), &urls, &settings);
             assert_eq!(select_only(ranking.clone(), &urls, &settings).picks, batch.picks);
@@ -205,7 +206,7 @@ mod tests {
             for set in 0..1u32 << 9 {
                 let members: Vec<_> =
                     (0..9).filter(|i| set >> i & 1 == 1).map(|i| ranking[i]).collect();
-                let mut counter = CapCounter::new(caps, &urls);
+                let mut counter = CapCounter::new(caps, 4, urls.ids(), &urls);
                 let fits = members.len() <= 4
                     && members.iter().all(|member| counter.take(member.url).is_ok());
                 if fits {

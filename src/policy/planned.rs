@@ -305,14 +305,15 @@ impl<'a> Planned<'a> {
         if let (Some(lists), true) = (&mut self.served, self.web.trainers.is_some()) {
             lists.update(scorer, &self.web.workload.queries, end, pages, urls)?;
         }
-        // Only fitted weights ask what became of picks.
         let picks = std::mem::take(&mut self.open_picks);
-        if let (Some(lists), true) = (&self.served, self.settings.estimate.fits()) {
+        if let (Some(lists), true) = (&self.served, self.settings.estimate.learns_from_picks()) {
             let impact = lists.impact(&self.web.workload.queries, urls.len());
             let fetched = picks.into_iter().filter(|(url, _)| pages.page_seq(*url).is_some());
-            self.past_picks.extend(
-                fetched.map(|(url, parts)| PickOutcome { parts, realised: impact[url.index()] }),
-            );
+            self.past_picks.extend(fetched.map(|(url, parts)| PickOutcome {
+                url,
+                parts,
+                realised: impact[url.index()],
+            }));
         }
         Ok(())
     }
@@ -371,10 +372,9 @@ impl CrawlPolicy for Planned<'_> {
             return Err(PolicyError::Replay);
         }
         if most > 0 && self.waiting > 0 {
-            // Fitted weights depend on what was promised of earlier picks.
-            let fits = self.settings.estimate.fits();
-            let picks = self.plan(most, &again, fits)?;
-            if fits && picks != batch[again.len()..] {
+            let learns = self.settings.estimate.learns_from_picks();
+            let picks = self.plan(most, &again, learns)?;
+            if learns && picks != batch[again.len()..] {
                 return Err(PolicyError::Replay);
             }
             self.waiting -= batch.len() - again.len();

@@ -16,6 +16,7 @@ pub(super) const WITHOUT: &str = "without";
 /// Options of planned policies; those of `prospect plan` by the same names.
 pub(super) const PLANNED_OPTIONS: &[(&str, &str)] = &[
     ("blend", "fitted or fixed: whether weights are fitted on past picks"),
+    ("defence", "on or off: whether estimates are guarded against manipulation"),
     ("explore", "share of each batch drawn at random"),
     ("importance", "inlinks or pagerank"),
     ("importance-weight", "weight of the impact expected from importance"),
@@ -31,6 +32,7 @@ pub(super) const PLANNED_OPTIONS: &[(&str, &str)] = &[
     ("query-weight", "weight of the query-based impact"),
     ("reading", "lasting or sketch"),
     ("rho", "share of a query's n-grams that a URL must hold"),
+    ("site-share", "most of a batch that a site may have, where the frontier has 20 sites"),
     (WITHOUT, "groups of evidence to leave out, with the reading lasting"),
 ];
 
@@ -54,6 +56,8 @@ pub(super) fn hybrid(options: &Options, mut settings: PlanSettings) -> Settings 
     settings.estimate.rule = MatchRule { rho: 1.0, idf_weighted: false, max_words };
     settings.estimate.reading = ImpactReading::Sketch;
     (settings.estimate.weights, settings.estimate.fitted) = (published(0.9, 0.1), false);
+    settings.selection.explore = 0.0;
+    settings.estimate.defended = false;
     with(options, settings)
 }
 
@@ -73,6 +77,8 @@ fn with(options: &Options, mut settings: PlanSettings) -> Settings {
     }
     let fitted = options.choice("blend", &[("fitted", true), ("fixed", false)])?;
     estimate.fitted = fitted.unwrap_or(estimate.fitted);
+    let defence = options.choice("defence", &[("on", true), ("off", false)])?;
+    estimate.defended = defence.unwrap_or(estimate.defended);
     set(&mut settings.selection.explore, options.number("explore", 0.0, 1.0)?);
     let matching = options.choice("match", &[("idf", true), ("count", false)])?;
     estimate.rule.idf_weighted = matching.unwrap_or(estimate.rule.idf_weighted);
@@ -100,5 +106,6 @@ fn with(options: &Options, mut settings: PlanSettings) -> Settings {
     caps.per_host = options.count("per-host")?.or(caps.per_host);
     caps.per_domain = options.count("per-domain")?.or(caps.per_domain);
     caps.per_site = options.count("per-site")?.or(caps.per_site);
+    caps.site_share = options.number("site-share", 0.0, 1.0)?.or(caps.site_share);
     Ok(settings)
 }

@@ -8,6 +8,7 @@
 //! [`glossary`].
 
 mod ablation;
+mod counterfactual;
 pub mod figures;
 pub mod glossary;
 pub mod html;

@@ -2,14 +2,12 @@
 //! names allow. Text only; who prints it is the command line.
 
 mod ablation;
+mod counterfactual;
 mod manipulation;
 
 use super::glossary;
 use super::number::{counted, decimals, excludes, fixed, thousands, with_interval};
-use crate::results::{
-    CounterfactualCheck, CounterfactualFigures, CounterfactualTarget, Interval, KindSummary,
-    LimitedSketches, Summary,
-};
+use crate::results::{Interval, KindSummary, LimitedSketches, Summary};
 
 /// Columns of text.
 pub const WIDTH: usize = 100;
@@ -47,7 +45,7 @@ pub fn tables(summary: &Summary, kind: Option<&str>) -> String {
     }
     for check in summary.analyses.counterfactual.iter().filter(|_| of_all) {
         out.push('\n');
-        out.push_str(&counterfactual(check));
+        out.push_str(&counterfactual::table(check));
     }
     if let Some(ablated) = summary.ablation.as_ref().filter(|_| of_all) {
         out.push('\n');
@@ -76,38 +74,6 @@ fn sketches(limited: &LimitedSketches) -> String {
     ];
     let first = column("fraction", points().map(|p| p.fraction.to_string()).collect());
     out + &rows(&first, &columns)
-}
-
-/// Counterfactual estimates against the truth.
-fn counterfactual(check: &CounterfactualCheck) -> String {
-    let out = format!(
-        "counterfactual estimates from {} of {} URLs, {}, {} % explored, {} % of the pages fetched\n",
-        counted(check.trials.into(), "draw"),
-        thousands(check.batch.into()),
-        clean(&check.policy, NAME_WIDTH),
-        fixed(check.explore * 100.0, 1),
-        fixed(check.fetched_share * 100.0, 0)
-    );
-    let targets = || check.targets.iter();
-    let column = |heading: &str, cells: Vec<String>| Column { heading: heading.to_owned(), cells };
-    let percent = |share: f64| format!("{} %", fixed(share * 100.0, 1));
-    let of = |name: &str, of: fn(&CounterfactualTarget) -> CounterfactualFigures| {
-        let cell = |figures: CounterfactualFigures| {
-            let CounterfactualFigures { bias, half_width, held } = figures;
-            format!("{} ±{} ({})", percent(bias), percent(half_width), fixed(held, 2))
-        };
-        column(name, targets().map(|target| cell(of(target))).collect())
-    };
-    let columns = [
-        column("shared", targets().map(|target| percent(target.shared)).collect()),
-        column("impact", targets().map(|target| fixed(target.truth, 1)).collect()),
-        column("expected", targets().map(|target| percent(target.expected.bias)).collect()),
-        of("inverse propensity", |target| target.inverse_propensity),
-        of("doubly robust", |target| target.doubly_robust),
-    ];
-    let first = column("batch", targets().map(|target| target.batch.clone()).collect());
-    out + &rows(&first, &columns)
-        + "  error, ± half-width of the 95 % interval (share of draws whose interval holds the truth)\n"
 }
 
 fn heading(summary: &Summary) -> String {

@@ -6,9 +6,9 @@
 use prospect::results::ablation::{AblatedGroup, AblatedPolicy, Ablation, AblationFigures};
 use prospect::results::manipulation::{AttackPoint, AttackSummary, AttackedPolicy, Manipulation};
 use prospect::results::{
-    Analyses, CollectionFigures, Comparison, Curve, HostShares, InputFile, Interval, KindSummary,
-    LimitedPoint, LimitedSketches, Point, PolicySummary, Provenance, QueryChange, SCHEMA, Scatter,
-    Summary,
+    Analyses, CollectionFigures, Comparison, CounterfactualCheck, CounterfactualFigures,
+    CounterfactualTarget, Curve, HostShares, InputFile, Interval, KindSummary, LimitedPoint,
+    LimitedSketches, Point, PolicySummary, Provenance, QueryChange, SCHEMA, Scatter, Summary,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -258,6 +258,28 @@ fn analyses(random: &mut ChaCha8Rng) -> Analyses {
         importance_impact: Some(importance),
         quality_neighbours: Some(quality),
         limited_sketches: vec![limited("prospect", 0.62), limited("impact-oracle", 0.88)],
+        counterfactual: vec![counterfactual()],
+    }
+}
+
+fn counterfactual() -> CounterfactualCheck {
+    let figures = |bias, half_width| CounterfactualFigures { bias, half_width, held: 0.97 };
+    let target = |(batch, shared): (&str, f64)| CounterfactualTarget {
+        batch: batch.to_owned(),
+        shared,
+        truth: 123.4,
+        expected: figures(-0.1, 0.0),
+        inverse_propensity: figures(0.023, 0.64),
+        doubly_robust: figures(0.012, 0.061),
+    };
+    CounterfactualCheck {
+        policy: "prospect".to_owned(),
+        fetched_share: 0.1,
+        trials: 100,
+        batch: 459,
+        frontier: 20_123,
+        explore: 0.2,
+        targets: [("greedy", 0.83), ("page part <b>", 0.4)].map(target).into(),
     }
 }
 

@@ -29,6 +29,7 @@ macro_rules! script {
 }
 
 mod ablation;
+mod counterfactual;
 mod data;
 mod escape;
 mod manipulation;
@@ -114,6 +115,7 @@ const PARTS: &[(&str, &str)] = &[
     ("queries", "Queries that gained and lost"),
     ("hosts", "Hosts over time"),
     ("ablation", "Ablation"),
+    ("counterfactual", "Counterfactual estimates"),
     ("manipulation", "Manipulation"),
     ("analyses", "The collection"),
     ("provenance", "Provenance and definitions"),
@@ -133,6 +135,7 @@ fn parts(summary: &Summary) -> impl Iterator<Item = (&'static str, &'static str)
         "queries" => queries,
         "hosts" => hosts,
         "ablation" => summary.ablation.is_some(),
+        "counterfactual" => !analyses.counterfactual.is_empty(),
         "manipulation" => summary.manipulation.is_some(),
         "analyses" => collection,
         _ => true,
@@ -167,12 +170,13 @@ fn section(summary: &Summary, at: usize) -> Result<String, serde_json::Error> {
         match part {
             "summary" => out += &tables::by_kind(summary),
             "ablation" => out += &ablation::tables(summary),
+            "counterfactual" => out += &counterfactual::tables(summary),
             "manipulation" => out += &manipulation::table(summary),
             "provenance" => out += &provenance::provenance(summary)?,
             _ => {}
         }
         // These have no chart.
-        if !["ablation", "manipulation", "provenance"].contains(&part) {
+        if !["ablation", "counterfactual", "manipulation", "provenance"].contains(&part) {
             out += &format!("<div class=\"view\" data-view=\"{part}\"></div>\n");
         }
         out += "</section>\n";

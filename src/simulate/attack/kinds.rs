@@ -5,7 +5,8 @@ use super::AttackError;
 /// Domains that a farm may have.
 pub const FARM_DOMAINS: std::ops::RangeInclusive<u32> = 10..=1000;
 /// Every kind as it is written, and what it does.
-pub const ATTACKS: [(&str, &str); 4] = [
+pub const ATTACKS: [(&str, &str); 5] = [
+    ("control", "as many odd pages that aim at no query, to hold the others against"),
     ("anchor-stuffing", "anchors that hold many queries lead to junk"),
     ("url-stuffing", "URLs of junk are made of queries"),
     ("link-farm:N", "N domains, 10 to 1000, link to junk with queries as anchors"),
@@ -16,6 +17,8 @@ pub const ATTACKS: [(&str, &str); 4] = [
 /// `AIRWeb` 2005: anchor text spam, URL spam, spam farms; all posted as comments on honest pages).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttackKind {
+    /// Nothing is aimed at.
+    Control,
     /// Anchors hold many queries.
     AnchorStuffing,
     /// URLs are made of queries.
@@ -28,7 +31,8 @@ pub enum AttackKind {
 
 impl AttackKind {
     /// One of every kind, the smallest farm among them.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
+        Self::Control,
         Self::AnchorStuffing,
         Self::UrlStuffing,
         Self::LinkFarm(*FARM_DOMAINS.start()),
@@ -41,6 +45,7 @@ impl AttackKind {
     /// There is no such kind, or a farm's domains are not given or out of range.
     pub fn parse(given: &str) -> Result<Self, AttackError> {
         match given.split_once(':').unwrap_or((given, "")) {
+            ("control", "") => Ok(Self::Control),
             ("anchor-stuffing", "") => Ok(Self::AnchorStuffing),
             ("url-stuffing", "") => Ok(Self::UrlStuffing),
             ("bait-and-switch", "") => Ok(Self::BaitAndSwitch),
@@ -56,6 +61,7 @@ impl AttackKind {
     /// As it is written.
     pub fn label(self) -> String {
         match self {
+            Self::Control => "control".to_owned(),
             Self::AnchorStuffing => "anchor-stuffing".to_owned(),
             Self::UrlStuffing => "url-stuffing".to_owned(),
             Self::LinkFarm(domains) => format!("link-farm:{domains}"),
@@ -71,7 +77,7 @@ impl AttackKind {
     /// Pages that it cannot do without.
     pub(super) fn least_pages(self) -> usize {
         match self {
-            Self::AnchorStuffing | Self::UrlStuffing => 1,
+            Self::Control | Self::AnchorStuffing | Self::UrlStuffing => 1,
             Self::LinkFarm(domains) => 2 * domains as usize,
             Self::BaitAndSwitch => 2,
         }

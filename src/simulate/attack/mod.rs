@@ -14,6 +14,7 @@
 mod anchor_stuffing;
 pub mod attacked;
 mod bait_and_switch;
+mod control;
 pub mod gains;
 mod junk;
 mod kinds;
@@ -133,6 +134,7 @@ impl Attack {
         let junk = Junk::new(seed, planning.words().chain(evaluation.words()));
         let mut attacker = Attacker::new(&planning.queries, junk);
         let plot = match kind {
+            AttackKind::Control => control::plot(&mut attacker, owned),
             AttackKind::AnchorStuffing => anchor_stuffing::plot(&mut attacker, owned),
             AttackKind::UrlStuffing => url_stuffing::plot(&mut attacker, owned),
             AttackKind::LinkFarm(domains) => {

@@ -1,0 +1,121 @@
+//! How sites keep what their estimates promise: the defence against who is good at looking good.
+//!
+//! Anchors, links, and even the first pages of a site can be made for a crawler. What no site can
+//! make up is what its later pages are worth once they are fetched. Where past picks of a site
+//! brought less of what they had promised than picks usually do, its URLs count for less. No pick is
+//! credited with more than it had promised, so that a few very good pages do not pay for many bad
+//! ones, and later picks count more, so that a site which turns bad is noticed. What counts is the
+//! share of picks in general, so that optimism about all sites is no site's fault.
+
+use std::collections::HashMap;
+
+use super::blend::{Blend, PickOutcome};
+
+/// Picks of usual worth that a site starts with.
+const PRIOR_PICKS: f64 = 5.0;
+/// Picks of a site after which an earlier one counts half.
+const HALF_LIFE: f64 = 10.0;
+
+/// What was promised, and what of it was kept, in impact units.
+#[derive(Clone, Copy, Debug, Default)]
+struct Promise {
+    given: f64,
+    kept: f64,
+}
+
+impl Promise {
+    fn add(&mut self, given: f64, kept: f64) {
+        self.given += given;
+        self.kept += kept;
+    }
+}
+
+/// The promises of every site.
+#[derive(Clone, Debug, Default)]
+pub struct Promises {
+    of_site: HashMap<u32, Promise>,
+    all: Promise,
+    picks: usize,
+}
+
+impl Promises {
+    /// Of past picks, in the order in which they were picked, each with its site. What they had
+    /// promised is their parts under the `blend` of today.
+    pub fn new(picks: impl Iterator<Item = (u32, PickOutcome)>, blend: &Blend) -> Self {
+        let fades = 0.5_f64.powf(1.0 / HALF_LIFE);
+        let mut promises = Self::default();
+        for (site, pick) in picks {
+            let given = blend.of(pick.parts);
+            let kept = given.min(pick.realised);
+            let of_site = promises.of_site.entry(site).or_default();
+            *of_site = Promise { given: of_site.given * fades, kept: of_site.kept * fades };
+            of_site.add(given, kept);
+            promises.all.add(given, kept);
+            promises.picks += 1;
+        }
+        promises
+    }
+
+    /// The share of its promises that a site keeps, over the usual share, as far as it is known;
+    /// at most 1.
+    pub fn trust(&self, site: u32) -> f64 {
+        let usual = self.all.kept / self.all.given;
+        let Some(Promise { given, kept }) = self.of_site.get(&site).filter(|_| usual > 0.0) else {
+            return 1.0;
+        };
+        let prior = PRIOR_PICKS * self.all.given / self.picks as f64;
+        ((kept + prior * usual) / (given + prior) / usual).min(1.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::blend::{PARTS, QUERY, START};
+    use prospect_index::page::UrlId;
+
+    /// By site: what its picks brought, of a promise of 1 each. Sites take turns.
+    fn promises(realised: &[&[f64]]) -> Promises {
+        let mut blend = Blend::fixed(START);
+        blend.weights[QUERY] = 1.0;
+        let mut parts = [0.0; PARTS];
+        parts[QUERY] = 1.0;
+        let longest = realised.iter().map(|site| site.len()).max().unwrap_or(0);
+        let picks = (0..longest).flat_map(|turn| {
+            realised.iter().enumerate().filter_map(move |(site, all)| {
+                let outcome = PickOutcome { url: UrlId(0), parts, realised: *all.get(turn)? };
+                Some((site as u32, outcome))
+            })
+        });
+        Promises::new(picks, &blend)
+    }
+
+    #[test]
+    fn who_breaks_promises_is_trusted_less_and_nobody_more_than_fully() {
+        let found = promises(&[&[0.5; 20], &[0.0; 20], &[1.0; 20]]);
+        assert_eq!(found.trust(0), 1.0, "as usual");
+        assert_eq!(found.trust(2), 1.0);
+        assert_eq!(found.trust(9), 1.0, "a site that nothing is known of");
+        assert!(found.trust(1) < 0.4, "{}", found.trust(1));
+        let once = promises(&[&[0.5; 20], &[0.0; 1], &[1.0; 20]]);
+        assert!(once.trust(1) > 0.8, "one pick says little: {}", once.trust(1));
+    }
+
+    #[test]
+    fn without_picks_or_anything_kept_all_are_trusted() {
+        assert_eq!(promises(&[]).trust(0), 1.0);
+        assert_eq!(promises(&[&[0.0; 5], &[0.0; 5]]).trust(0), 1.0);
+    }
+
+    #[test]
+    fn bait_does_not_pay_for_what_follows() {
+        let mut switched = vec![9.0; 30];
+        switched.extend([0.0; 30]);
+        let honest = vec![0.5; 60];
+        let found = promises(&[&honest, &switched]);
+        assert!(found.trust(1) < 0.5, "{}", found.trust(1));
+        let mut better = switched;
+        better.reverse();
+        assert_eq!(promises(&[&honest, &better]).trust(1), 1.0, "who gets better is forgiven");
+    }
+}
