@@ -131,7 +131,9 @@ fn counterfactual_estimates_have_a_table_with_a_row_for_every_batch() {
     assert!(part.contains("page part &lt;b&gt;") && !part.contains("<b>"), "{part}");
     let text = terminal::tables(&summary, Some("all"));
     let table = text.split("100 draws of 459 out of 20,123 URLs").nth(1).unwrap();
-    for expected in ["20.0 % explored", "83.0 %", "1.2 % ±6.1 % (0.97)"] {
+    for expected in
+        ["20.0 % explored", "83.0 %", "1.2 % ±6.1 % (0.97)", "345,678 pairs of the best"]
+    {
         assert!(table.contains(expected), "{expected}: {table}");
         assert!(part.contains(expected), "{expected}: {part}");
     }

@@ -12,7 +12,7 @@ use prospect_index::bm25::Scorer;
 use prospect_index::manifest::CycleEntry;
 use prospect_index::ngram::{NgramError, NgramIndex, NgramQuery, Scratch};
 use prospect_index::page::UrlId;
-use prospect_index::page_store::NONE;
+use prospect_index::page_store::{NONE, PageTable};
 use prospect_index::text_index::TextIndex;
 use prospect_index::url_table::UrlTable;
 
@@ -23,10 +23,11 @@ use crate::cycle::CycleError;
 use crate::cycle::close::query_outcomes;
 use crate::cycle::planner::{Choice, PlanInput, PlanSettings, choose, current_epoch};
 use crate::estimate::blend::{PARTS, PickOutcome};
-use crate::estimate::frontier::{EstimateInput, UrlEstimate};
+use crate::estimate::frontier::{EstimateInput, PairEstimate, UrlEstimate};
 use crate::estimate::memory::Memory;
 use crate::estimate::page_ranks::PageRanks;
 use crate::estimate::pairs::MatchSource;
+use crate::plan::explore::Pool;
 use crate::sketch::need::QueryOutcome;
 use crate::sketch::served::ServedLists;
 use crate::workload::Workload;
@@ -89,6 +90,8 @@ pub struct Planned<'a> {
     open_picks: Vec<(UrlId, [f64; PARTS])>,
     /// What became of those before.
     past_picks: Vec<PickOutcome>,
+    /// Candidate pairs of those picks, where someone wants to know how well they were foreseen.
+    foreseen: Option<Foreseen>,
     seeds: SeedQueue,
     /// Pages in the frontier that are no seed.
     waiting: usize,
@@ -113,6 +116,7 @@ impl<'a> Planned<'a> {
             outcomes: Vec::new(),
             open_picks: Vec::new(),
             past_picks: Vec::new(),
+            foreseen: None,
             seeds: SeedQueue::default(),
             waiting: 0,
             batch: Vec::new(),
@@ -182,6 +186,17 @@ impl<'a> Planned<'a> {
         Ok(choice.batch.ranking)
     }
 
+    /// Keeps what was foreseen of candidate pairs from now on.
+    pub fn keep_foreseen(&mut self) {
+        self.foreseen = Some(Foreseen::default());
+    }
+
+    /// Pairs of the picks of closed cycles: where the pick comes from, its chance to enter the list,
+    /// and whether it did.
+    pub fn foreseen(&self) -> &[(Pool, f64, bool)] {
+        self.foreseen.as_ref().map_or(&[], |foreseen| &foreseen.closed)
+    }
+
     /// URLs that the crawl knows.
     pub fn urls(&self) -> &UrlTable {
         &self.crawled.known.urls
@@ -221,7 +236,13 @@ impl<'a> Planned<'a> {
         most: usize,
         taken: &[Page],
     ) -> Result<Vec<Page>, CycleError> {
-        let batch = self.choose(scorer, served, most, taken, false)?.batch;
+        let Choice { batch, estimates, .. } = self.choose(scorer, served, most, taken, false)?;
+        if let Some(foreseen) = &mut self.foreseen {
+            let pairs = batch.picks.iter().flat_map(|pick| {
+                estimates.pairs_of(pick.estimate.url).iter().map(|pair| (pick.pool, *pair))
+            });
+            foreseen.open = pairs.collect();
+        }
         let picks = || batch.picks.iter().map(|pick| &pick.estimate);
         self.open_picks = picks().map(|estimate| (estimate.url, estimate.parts)).collect();
         Ok(picks().map(|estimate| self.crawled.ids.page[estimate.url.index()]).collect())
@@ -305,6 +326,9 @@ impl<'a> Planned<'a> {
         if let (Some(lists), true) = (&mut self.served, self.web.trainers.is_some()) {
             lists.update(scorer, &self.web.workload.queries, end, pages, urls)?;
         }
+        if let (Some(lists), Some(foreseen)) = (&self.served, &mut self.foreseen) {
+            foreseen.close(lists, pages);
+        }
         let picks = std::mem::take(&mut self.open_picks);
         if let (Some(lists), true) = (&self.served, self.settings.estimate.learns_from_picks()) {
             let impact = lists.impact(&self.web.workload.queries, urls.len());
@@ -340,6 +364,23 @@ impl<'a> Planned<'a> {
             lists = Some(after);
         }
         Ok(())
+    }
+}
+
+/// Candidate pairs of picks: those of the open plan, and what became of the others.
+#[derive(Default)]
+struct Foreseen {
+    open: Vec<(Pool, PairEstimate)>,
+    closed: Vec<(Pool, f64, bool)>,
+}
+
+impl Foreseen {
+    fn close(&mut self, lists: &ServedLists, pages: &PageTable) {
+        let fetched = self.open.drain(..).filter(|(_, pair)| pages.page_seq(pair.url).is_some());
+        self.closed.extend(fetched.map(|(pool, pair)| {
+            let list = &lists.lists[pair.query as usize];
+            (pool, pair.entry_chance, list.iter().any(|(url, _)| *url == pair.url))
+        }));
     }
 }
 

@@ -1,7 +1,7 @@
 //! What tables of counterfactual estimates show, on a terminal as in HTML: a row a batch.
 
 use super::number::{counted, fixed, thousands};
-use crate::results::{CounterfactualCheck, CounterfactualFigures};
+use crate::results::{CalibrationFigures, CounterfactualCheck, CounterfactualFigures};
 
 /// What the cells say.
 pub(super) const MEANING: &str = "error in % of the impact, ± half of the 95 % interval (share of draws whose interval is right)";
@@ -19,6 +19,21 @@ pub(super) fn caption(check: &CounterfactualCheck) -> String {
         fixed(check.explore * 100.0, 1),
         fixed(check.fetched_share * 100.0, 0)
     )
+}
+
+/// How well chances were foreseen on the way there, a line for the best picks and one for the others.
+pub(super) fn calibration(check: &CounterfactualCheck) -> [String; 2] {
+    let line = |name: &str, figures: CalibrationFigures| {
+        let CalibrationFigures { pairs, error, log_loss, base_log_loss } = figures;
+        format!(
+            "chance to enter a list, {} of {name}: error {}, log-loss {} (base rate {})",
+            counted(pairs, "pair"),
+            fixed(error, 4),
+            fixed(log_loss, 4),
+            fixed(base_log_loss, 4)
+        )
+    };
+    [line("the best picks", check.greedy), line("explored picks", check.explored)]
 }
 
 /// Rows: the batch, and a cell a heading.

@@ -287,6 +287,23 @@ pub struct CounterfactualCheck {
     pub explore: f64,
     /// One entry a batch that was valued.
     pub targets: Vec<CounterfactualTarget>,
+    /// Chances to enter a list until then, of the candidate pairs of the best picks.
+    pub greedy: CalibrationFigures,
+    /// The same of picks that were drawn.
+    pub explored: CalibrationFigures,
+}
+
+/// How well chances were foreseen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CalibrationFigures {
+    /// Candidate pairs.
+    pub pairs: u64,
+    /// Expected calibration error over ten bins of equal count.
+    pub error: f64,
+    /// Mean of `-ln` of the probability that was given to what happened.
+    pub log_loss: f64,
+    /// The log-loss of the share that entered, given to every pair alike.
+    pub base_log_loss: f64,
 }
 
 /// One batch that was valued by the outcomes of another.

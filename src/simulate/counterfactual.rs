@@ -1,6 +1,6 @@
 //! Whether counterfactual estimates hold: at one point of a crawl a batch is drawn again and again,
 //! from each draw it is estimated what other batches of the same frontier would have earned, and they
-//! are fetched, too.
+//! are fetched, too. On the way there it is seen how well chances to enter a list were foreseen.
 
 use prospect_index::ngram::NgramIndex;
 use prospect_index::page::UrlId;
@@ -9,15 +9,19 @@ use super::SimulateError;
 use super::crawl::{Budget, Crawl, Start};
 use super::experiment::{Inputs, web};
 use super::settings::{Amount, CounterfactualSettings, Settings};
+use crate::cycle::calibration::Calibration;
 use crate::cycle::counterfactual::{
     Counterfactual, Estimated, HALVES, Logged, Outcome, counterfactual, half_of,
 };
 use crate::estimate::blend::{self, PARTS};
 use crate::estimate::frontier::UrlEstimate;
+use crate::plan::explore::Pool;
 use crate::plan::{SelectionSettings, select};
 use crate::policy::planned::Planned;
 use crate::policy::{PolicyChoice, Quality};
-use crate::results::{CounterfactualCheck, CounterfactualFigures, CounterfactualTarget};
+use crate::results::{
+    CalibrationFigures, CounterfactualCheck, CounterfactualFigures, CounterfactualTarget,
+};
 
 /// Orders of the frontier that a batch is valued under: what each URL is ranked by.
 type Order = fn(&UrlEstimate) -> f64;
@@ -111,13 +115,15 @@ pub fn run(
     let budget = Budget { batch, pages: Amount::Share(check.at).pages(fetchable) as usize };
     let selection = SelectionSettings { budget: batch, ..plan.selection };
     let mut tallies: Vec<Tally> = TARGETS.iter().map(|_| Tally::default()).collect();
-    let mut frontier = 0;
+    let (mut frontier, mut foreseen) = (0, Vec::new());
     for (set, start) in starts.iter().enumerate() {
         let mut planned = Planned::new(&web, inputs.quality.map(Quality), plan.clone());
+        planned.keep_foreseen();
         let mut crawl = Crawl::start(inputs.collection, start, &mut planned)?;
         while crawl.step(&mut planned, budget)? {}
         let ranking = planned.ranking()?;
         frontier += ranking.len();
+        foreseen.extend_from_slice(planned.foreseen());
         let targets = targets(&planned, &ranking, &selection)?;
         for trial in (set..check.trials).step_by(starts.len()) {
             let seed = settings.seed.wrapping_add(1 + trial as u64);
@@ -146,7 +152,17 @@ pub fn run(
         frontier: (frontier / starts.len().max(1)) as u32,
         explore: selection.explore,
         targets: TARGETS.iter().zip(&tallies).map(target).collect(),
+        greedy: calibration(&foreseen, true),
+        explored: calibration(&foreseen, false),
     }))
+}
+
+/// Of pairs of greedy picks, or of all others.
+fn calibration(foreseen: &[(Pool, f64, bool)], greedy: bool) -> CalibrationFigures {
+    let of_pool = foreseen.iter().filter(|(pool, ..)| (*pool == Pool::Greedy) == greedy);
+    let found = Calibration::of(of_pool.map(|&(_, chance, entered)| (chance, entered)).collect());
+    let Calibration { pairs, error, log_loss, base_log_loss, .. } = found;
+    CalibrationFigures { pairs: pairs as u64, error, log_loss, base_log_loss }
 }
 
 /// The batch of every target, and what it earns.

@@ -6,9 +6,10 @@
 use prospect::results::ablation::{AblatedGroup, AblatedPolicy, Ablation, AblationFigures};
 use prospect::results::manipulation::{AttackPoint, AttackSummary, AttackedPolicy, Manipulation};
 use prospect::results::{
-    Analyses, CollectionFigures, Comparison, CounterfactualCheck, CounterfactualFigures,
-    CounterfactualTarget, Curve, HostShares, InputFile, Interval, KindSummary, LimitedPoint,
-    LimitedSketches, Point, PolicySummary, Provenance, QueryChange, SCHEMA, Scatter, Summary,
+    Analyses, CalibrationFigures, CollectionFigures, Comparison, CounterfactualCheck,
+    CounterfactualFigures, CounterfactualTarget, Curve, HostShares, InputFile, Interval,
+    KindSummary, LimitedPoint, LimitedSketches, Point, PolicySummary, Provenance, QueryChange,
+    SCHEMA, Scatter, Summary,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -262,6 +263,10 @@ fn analyses(random: &mut ChaCha8Rng) -> Analyses {
     }
 }
 
+fn calibration(pairs: u64) -> CalibrationFigures {
+    CalibrationFigures { pairs, error: 0.0123, log_loss: 0.234, base_log_loss: 0.345 }
+}
+
 fn counterfactual() -> CounterfactualCheck {
     let figures = |bias, half_width| CounterfactualFigures { bias, half_width, held: 0.97 };
     let target = |(batch, shared): (&str, f64)| CounterfactualTarget {
@@ -280,6 +285,8 @@ fn counterfactual() -> CounterfactualCheck {
         frontier: 20_123,
         explore: 0.2,
         targets: [("greedy", 0.83), ("page part <b>", 0.4)].map(target).into(),
+        greedy: calibration(345_678),
+        explored: calibration(4_321),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Counterfactual estimates as HTML tables. They need no script.
 
 use super::escape::{escape, isolated};
-use crate::report::counterfactual::{HEADINGS, MEANING, caption, rows};
+use crate::report::counterfactual::{HEADINGS, MEANING, calibration, caption, rows};
 use crate::results::{CounterfactualCheck, Summary};
 
 /// A table a policy; nothing where nothing was tried.
@@ -26,5 +26,6 @@ fn table(check: &CounterfactualCheck) -> String {
         let cells = cells.iter().fold(String::new(), add);
         out += &format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", isolated(batch));
     }
-    out + "</tbody>\n</table></div>\n"
+    let [greedy, explored] = calibration(check);
+    out + &format!("</tbody>\n</table></div>\n<p class=\"caption\">{greedy}<br>{explored}</p>\n")
 }

@@ -14,8 +14,9 @@ pub(super) fn table(check: &CounterfactualCheck) -> String {
             column.cells.push(cell);
         }
     }
+    let [greedy, explored] = counterfactual::calibration(check);
     format!(
-        "counterfactual estimates, {}\n  {}\n{}  {MEANING}\n",
+        "counterfactual estimates, {}\n  {}\n{}  {MEANING}\n  {greedy}\n  {explored}\n",
         clean(&check.policy, NAME_WIDTH),
         counterfactual::caption(check),
         rows(&first, &columns)
