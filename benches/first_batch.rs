@@ -197,7 +197,7 @@ fn calibration(
         "  the batch: impact {:.0} predicted, {:.0} realised; chance to enter the top 10:",
         outcome.predicted_impact, outcome.realised_impact
     );
-    for bin in outcome.calibration {
+    for bin in outcome.greedy_calibration.bins {
         println!("    {:.4} -> {:.4} ({} pairs)", bin.predicted, bin.realised, bin.pairs);
     }
 }

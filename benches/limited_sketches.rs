@@ -91,5 +91,6 @@ fn settings(policy: &str, crawled: Crawled) -> Settings {
         sketches: None,
         ablation: Vec::new(),
         attacks: None,
+        counterfactual: None,
     }
 }

@@ -263,7 +263,9 @@ fn commit(
         Column::Text(pairs.iter().map(|row| row.pair.qid.clone()).collect()),
         Column::F64(pairs.iter().map(|row| row.pair.chance).collect()),
         Column::F64(pairs.iter().map(|row| row.pair.entry_chance).collect()),
+        Column::F64(pairs.iter().map(|row| row.pair.margin).collect()),
         Column::U32(pairs.iter().map(|row| u32::from(row.entered)).collect()),
+        Column::U32(pairs.iter().map(|row| u32::from(row.pair.matches)).collect()),
         Column::Text(pairs.iter().map(|row| row.pool.name().to_owned()).collect()),
     ];
     let queries = &workload.queries;

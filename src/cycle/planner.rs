@@ -183,6 +183,7 @@ pub fn plan(
             within,
             epoch_end: epoch.end_seq,
             past_picks: &records::pick_outcomes(store)?,
+            past_pairs: &records::entry_outcomes(store)?,
         },
         outcomes: &records::query_outcomes(store)?,
         whole_ranking: true,
@@ -314,6 +315,8 @@ fn pair_columns(plan: &Plan) -> Vec<Column> {
         Column::Text(pairs.iter().map(qid).collect()),
         Column::F64(pairs.iter().map(|pair| pair.chance).collect()),
         Column::F64(pairs.iter().map(|pair| pair.entry_chance).collect()),
+        Column::F64(pairs.iter().map(|pair| pair.margin).collect()),
+        Column::U32(pairs.iter().map(|pair| u32::from(pair.matches)).collect()),
     ]
 }
 

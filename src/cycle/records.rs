@@ -10,6 +10,7 @@ use prospect_index::store::Store;
 
 use super::counterfactual::Outcome;
 use crate::estimate::blend::{PARTS, PickOutcome};
+use crate::estimate::entry::EntryOutcomes;
 use crate::plan::explore::Pool;
 use crate::sketch::need::QueryOutcome;
 use crate::workload::{Query, Workload};
@@ -60,6 +61,8 @@ pub const PLAN_PAIRS: Schema = Schema {
         ("qid", Text),
         ("chance", F64),
         ("entry_chance", F64),
+        ("margin", F64),
+        ("matches", U32),
     ],
 };
 
@@ -105,7 +108,9 @@ pub const PAIR_OUTCOMES: Schema = Schema {
         ("qid", Text),
         ("chance", F64),
         ("entry_chance", F64),
+        ("margin", F64),
         ("entered", U32),
+        ("matches", U32),
         ("pool", Text),
     ],
 };
@@ -142,6 +147,10 @@ pub struct StoredPair {
     pub chance: f64,
     /// Chance to enter the list.
     pub entry_chance: f64,
+    /// Expected score less the K-th score, as shares of the query's idf mass.
+    pub margin: f64,
+    /// Whether the URL or its anchors match the query.
+    pub matches: bool,
 }
 
 fn rows_of(
@@ -273,6 +282,8 @@ pub fn pairs(store: &Store, plan: &str) -> Result<Vec<StoredPair>, StoreError> {
             qid: text(&columns[2], row).to_owned(),
             chance: number(&columns[3], row),
             entry_chance: number(&columns[4], row),
+            margin: number(&columns[5], row),
+            matches: id(&columns[6], row) == 1,
         });
     })?;
     Ok(pairs)
@@ -304,6 +315,27 @@ pub fn query_outcomes(store: &Store) -> Result<Vec<QueryOutcome>, StoreError> {
         outcomes.extend(
             rows.map(|(mean_before, new_results)| QueryOutcome { mean_before, new_results }),
         );
+    })?;
+    Ok(outcomes)
+}
+
+/// What became of the candidate pairs of fetched picks in all closed cycles.
+///
+/// # Errors
+/// A segment is damaged.
+pub fn entry_outcomes(store: &Store) -> Result<EntryOutcomes, StoreError> {
+    let mut outcomes = EntryOutcomes::default();
+    let mut cycle = None;
+    store.read_segments(SegmentKind::PairOutcomes, PAIR_OUTCOMES, |segment, mut columns| {
+        // A cycle has a segment of its own.
+        if cycle.replace(segment.file.file.clone()) != Some(segment.file.file.clone()) {
+            outcomes.next_cycle();
+        }
+        let margins = columns[5].take_f64();
+        for (row, margin) in margins.into_iter().enumerate() {
+            let matches = id(&columns[7], row) == 1;
+            outcomes.add(matches, margin, id(&columns[6], row) == 1);
+        }
     })?;
     Ok(outcomes)
 }

@@ -114,6 +114,7 @@ fn pair_estimates(
                     expected_score: tree.mean(&pair.features) * mass,
                     chance: 0.0,
                     entry_chance: 0.0,
+                    margin: tree.mean(&pair.features) - input.served.kth_score(at) / mass,
                     matches: true,
                 })
                 .collect();

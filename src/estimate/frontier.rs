@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::blend::{self, Blend, PARTS, PickOutcome, START};
+use super::entry::EntryOutcomes;
 use super::groups::{Group, Groups};
 use super::memory::{Memory, scored_parents};
 use super::page_ranks::PageRanks;
@@ -140,6 +141,8 @@ pub struct EstimateInput<'a> {
     pub epoch_end: u32,
     /// What became of the picks of earlier plans.
     pub past_picks: &'a [PickOutcome],
+    /// What became of their candidate pairs.
+    pub past_pairs: &'a EntryOutcomes,
 }
 
 /// A candidate pair of the frontier with its estimate.
@@ -154,8 +157,10 @@ pub struct PairEstimate {
     /// Chance to be in the query's top K for good; with the sketch reading 0 or 1, whether S' enters
     /// the sketch.
     pub chance: f64,
-    /// Chance to be in the query's top K if it were fetched now and nothing else.
+    /// Chance to be in the query's top K when it is fetched.
     pub entry_chance: f64,
+    /// Expected score less the K-th score, as shares of the query's idf mass.
+    pub margin: f64,
     /// Whether the URL or its anchors match the query; if not, its best pages link to it.
     pub matches: bool,
 }

@@ -16,6 +16,7 @@ use rayon::prelude::*;
 use super::EstimateError;
 use super::boosted::{Boosted, Growth};
 use super::candidates::{Ask, Candidate, CandidateSource};
+use super::entry::EntryModel;
 use super::features::FeatureSource;
 use super::frontier::{EstimateInput, EstimateSettings, Found, Now, PairEstimate, Past};
 use super::groups::Group;
@@ -66,6 +67,7 @@ pub(super) fn estimate(
     // What may not be planned now still competes for places.
     let now = Now { known, within: &[] };
     let end_seq = input.manifest.next_seq;
+    let entry = EntryModel::fit(input.past_pairs);
     let source = CandidateSource {
         features: features(input, memory),
         rule: rule(settings),
@@ -82,7 +84,7 @@ pub(super) fn estimate(
             |(room, scratch), &at| {
                 let query = &input.queries[at];
                 let mut ask = Ask { at: at as u32, query, scores: room, scratch };
-                pair_estimates(input, at, scores, &source.of(&mut ask, usize::MAX)?)
+                pair_estimates(input, at, (scores, &entry), &source.of(&mut ask, usize::MAX)?)
             },
         )
         .collect::<Result<_, EstimateError>>()?;
@@ -112,19 +114,19 @@ fn features<'a>(input: &EstimateInput<'a>, memory: &'a Memory) -> FeatureSource<
 fn pair_estimates(
     input: &EstimateInput<'_>,
     at: usize,
-    model: Option<&ScoreModel>,
+    (model, entry): (Option<&ScoreModel>, &EntryModel),
     candidates: &[Candidate],
 ) -> Result<Vec<PairEstimate>, EstimateError> {
     let mass = idf_mass(&input.queries[at], input.scorer).max(f64::MIN_POSITIVE);
     let highest = input.scorer.bm25().k1 + 1.0;
-    let (expected, chances, entry): (Vec<f64>, Vec<f64>, Vec<f64>) = if let Some(model) = model {
+    let kth = input.served.kth_score(at) / mass;
+    let (expected, chances, now): (Vec<f64>, Vec<f64>, Vec<f64>) = if let Some(model) = model {
         let served: Vec<f64> =
             input.served.lists[at].iter().map(|(_, score)| score / mass).collect();
         let expected = model.expected(candidates)?;
         let chances = model.chances(&served, &expected, input.served.k, highest);
-        let kth = input.served.kth_score(at) / mass;
-        let entry = expected.iter().map(|&expected| model.chance_above(kth, expected)).collect();
-        (expected, chances, entry)
+        let now = expected.iter().map(|&expected| model.chance_above(kth, expected)).collect();
+        (expected, chances, now)
     } else {
         // Before the first outcome: the idf share of the URL, or of all anchors.
         let share = |candidate: &Candidate| {
@@ -133,13 +135,17 @@ fn pair_estimates(
         let shares: Vec<f64> = candidates.iter().map(share).collect();
         (vec![0.0; shares.len()], shares.clone(), shares)
     };
-    let estimate = |(at_candidate, candidate): (usize, &Candidate)| PairEstimate {
-        url: candidate.url,
-        query: at as u32,
-        expected_score: expected[at_candidate] * mass,
-        chance: chances[at_candidate],
-        entry_chance: entry[at_candidate],
-        matches: candidate.matches,
+    let estimate = |(place, candidate): (usize, &Candidate)| {
+        let margin = expected[place] - kth;
+        PairEstimate {
+            url: candidate.url,
+            query: at as u32,
+            expected_score: expected[place] * mass,
+            chance: chances[place],
+            entry_chance: entry.chance(candidate.matches, margin).unwrap_or(now[place]),
+            margin,
+            matches: candidate.matches,
+        }
     };
     Ok(candidates.iter().enumerate().map(estimate).collect())
 }

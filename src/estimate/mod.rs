@@ -9,6 +9,7 @@ pub mod blend;
 pub mod boosted;
 mod by_tree;
 pub mod candidates;
+pub mod entry;
 pub mod evidence;
 pub mod features;
 pub mod frontier;

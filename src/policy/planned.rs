@@ -23,6 +23,7 @@ use crate::cycle::CycleError;
 use crate::cycle::close::query_outcomes;
 use crate::cycle::planner::{Choice, PlanInput, PlanSettings, choose, current_epoch};
 use crate::estimate::blend::{PARTS, PickOutcome};
+use crate::estimate::entry::EntryOutcomes;
 use crate::estimate::frontier::{EstimateInput, PairEstimate, UrlEstimate};
 use crate::estimate::memory::Memory;
 use crate::estimate::page_ranks::PageRanks;
@@ -90,8 +91,8 @@ pub struct Planned<'a> {
     open_picks: Vec<(UrlId, [f64; PARTS])>,
     /// What became of those before.
     past_picks: Vec<PickOutcome>,
-    /// Candidate pairs of those picks, where someone wants to know how well they were foreseen.
-    foreseen: Option<Foreseen>,
+    /// Candidate pairs of those picks.
+    foreseen: Foreseen,
     seeds: SeedQueue,
     /// Pages in the frontier that are no seed.
     waiting: usize,
@@ -116,7 +117,7 @@ impl<'a> Planned<'a> {
             outcomes: Vec::new(),
             open_picks: Vec::new(),
             past_picks: Vec::new(),
-            foreseen: None,
+            foreseen: Foreseen::default(),
             seeds: SeedQueue::default(),
             waiting: 0,
             batch: Vec::new(),
@@ -188,13 +189,13 @@ impl<'a> Planned<'a> {
 
     /// Keeps what was foreseen of candidate pairs from now on.
     pub fn keep_foreseen(&mut self) {
-        self.foreseen = Some(Foreseen::default());
+        self.foreseen.kept = Some(Vec::new());
     }
 
     /// Pairs of the picks of closed cycles: where the pick comes from, its chance to enter the list,
     /// and whether it did.
     pub fn foreseen(&self) -> &[(Pool, f64, bool)] {
-        self.foreseen.as_ref().map_or(&[], |foreseen| &foreseen.closed)
+        self.foreseen.kept.as_deref().unwrap_or_default()
     }
 
     /// URLs that the crawl knows.
@@ -237,12 +238,10 @@ impl<'a> Planned<'a> {
         taken: &[Page],
     ) -> Result<Vec<Page>, CycleError> {
         let Choice { batch, estimates, .. } = self.choose(scorer, served, most, taken, false)?;
-        if let Some(foreseen) = &mut self.foreseen {
-            let pairs = batch.picks.iter().flat_map(|pick| {
-                estimates.pairs_of(pick.estimate.url).iter().map(|pair| (pick.pool, *pair))
-            });
-            foreseen.open = pairs.collect();
-        }
+        let pairs = batch.picks.iter().flat_map(|pick| {
+            estimates.pairs_of(pick.estimate.url).iter().map(|pair| (pick.pool, *pair))
+        });
+        self.foreseen.open = pairs.collect();
         let picks = || batch.picks.iter().map(|pick| &pick.estimate);
         self.open_picks = picks().map(|estimate| (estimate.url, estimate.parts)).collect();
         Ok(picks().map(|estimate| self.crawled.ids.page[estimate.url.index()]).collect())
@@ -276,6 +275,7 @@ impl<'a> Planned<'a> {
                 within: &within,
                 epoch_end: self.crawled.manifest.epoch.end_seq,
                 past_picks: &self.past_picks,
+                past_pairs: &self.foreseen.outcomes,
             },
             outcomes: &self.outcomes,
             whole_ranking,
@@ -326,8 +326,8 @@ impl<'a> Planned<'a> {
         if let (Some(lists), true) = (&mut self.served, self.web.trainers.is_some()) {
             lists.update(scorer, &self.web.workload.queries, end, pages, urls)?;
         }
-        if let (Some(lists), Some(foreseen)) = (&self.served, &mut self.foreseen) {
-            foreseen.close(lists, pages);
+        if let Some(lists) = &self.served {
+            self.foreseen.close(lists, pages);
         }
         let picks = std::mem::take(&mut self.open_picks);
         if let (Some(lists), true) = (&self.served, self.settings.estimate.learns_from_picks()) {
@@ -371,16 +371,25 @@ impl<'a> Planned<'a> {
 #[derive(Default)]
 struct Foreseen {
     open: Vec<(Pool, PairEstimate)>,
-    closed: Vec<(Pool, f64, bool)>,
+    outcomes: EntryOutcomes,
+    /// One by one, where someone wants to know how well they were foreseen.
+    kept: Option<Vec<(Pool, f64, bool)>>,
 }
 
 impl Foreseen {
     fn close(&mut self, lists: &ServedLists, pages: &PageTable) {
-        let fetched = self.open.drain(..).filter(|(_, pair)| pages.page_seq(pair.url).is_some());
-        self.closed.extend(fetched.map(|(pool, pair)| {
+        self.outcomes.next_cycle();
+        for (pool, pair) in std::mem::take(&mut self.open) {
+            if pages.page_seq(pair.url).is_none() {
+                continue;
+            }
             let list = &lists.lists[pair.query as usize];
-            (pool, pair.entry_chance, list.iter().any(|(url, _)| *url == pair.url))
-        }));
+            let entered = list.iter().any(|(url, _)| *url == pair.url);
+            self.outcomes.add(pair.matches, pair.margin, entered);
+            if let Some(kept) = &mut self.kept {
+                kept.push((pool, pair.entry_chance, entered));
+            }
+        }
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn calibration(check: &CounterfactualCheck) -> [String; 2] {
     let line = |name: &str, figures: CalibrationFigures| {
         let CalibrationFigures { pairs, error, log_loss, base_log_loss } = figures;
         format!(
-            "chance to enter a list, {} of {name}: error {}, log-loss {} (base rate {})",
+            "chance to enter: {} of {name}: error {}, log-loss {} (base rate {})",
             counted(pairs, "pair"),
             fixed(error, 4),
             fixed(log_loss, 4),
