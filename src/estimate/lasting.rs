@@ -124,7 +124,9 @@ fn pair_estimates(
         let served: Vec<f64> =
             input.served.lists[at].iter().map(|(_, score)| score / mass).collect();
         let expected = model.expected(candidates)?;
-        let chances = model.chances(&served, &expected, input.served.k, highest);
+        let matches = candidates.iter().map(|candidate| candidate.matches);
+        let each = expected.iter().copied().zip(matches);
+        let chances = model.chances(&served, each, input.served.k, highest);
         let now = expected.iter().map(|&expected| model.chance_above(kth, expected)).collect();
         (expected, chances, now)
     } else {

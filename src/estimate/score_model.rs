@@ -3,8 +3,9 @@
 //!
 //! Scores are shares of the query's idf mass, so that they carry over between queries. The chance
 //! to be among the best K for good is the chance to beat the score that, in expectation, K pages of
-//! all beat: those served now and every candidate, each of which stands for three more that no
-//! link has shown yet. So the chances of a query add up to the places it has: candidates compete.
+//! all beat: those served now and every candidate, of which each that matches stands for three more
+//! that no link has shown yet. So the chances of a query add up to the places it has: candidates
+//! compete.
 //! It is the expected-case objective of Pandey and Olston (WSDM 2008, section 4.2) with the K-th
 //! score at its expectation, which costs O(n) for n candidates where the whole distribution of ranks costs
 //! O(n K L).
@@ -18,7 +19,8 @@ const FEWEST: usize = 100;
 /// Outcomes of the first bin, which holds the highest expectations, and growth from bin to bin.
 const FIRST_BIN: f64 = 100.0;
 const BIN_GROWTH: f64 = 1.1;
-/// URLs that are not known yet for each candidate that is.
+/// URLs that are not known yet for each matching candidate that is. Of those that answers link to, most
+/// are known.
 pub const UNSEEN: f64 = 3.0;
 /// Halvings of the interval in which the threshold lies.
 const HALVINGS: u32 = 24;
@@ -28,7 +30,7 @@ pub struct ScoreModel {
     scores: Fitted,
     /// By expectation, descending.
     bins: Vec<Bin>,
-    /// URLs that are not known yet for each candidate that is.
+    /// URLs that are not known yet for each matching candidate that is.
     unseen: f64,
 }
 
@@ -100,11 +102,11 @@ impl ScoreModel {
     }
 
     /// The score that `k` pages beat in expectation: of those `served`, and of candidates by bin.
-    fn threshold(&self, served: &[f64], counts: &[u32], k: usize, highest: f64) -> f64 {
+    fn threshold(&self, served: &[f64], counts: &[f64], k: usize, highest: f64) -> f64 {
         let above = |score: f64| {
             let mut sum = served.iter().filter(|&&served| served > score).count() as f64;
-            for (bin, &count) in self.bins.iter().zip(counts).filter(|(_, count)| **count > 0) {
-                sum += (1.0 + self.unseen) * f64::from(count) * bin.share_above(score);
+            for (bin, &count) in self.bins.iter().zip(counts).filter(|(_, count)| **count > 0.0) {
+                sum += count * bin.share_above(score);
             }
             sum
         };
@@ -123,14 +125,22 @@ impl ScoreModel {
         high
     }
 
-    /// Chance of each candidate with these expectations to be among the `k` best for good, beside
-    /// pages of the scores `served`; no score is above `highest`.
-    pub fn chances(&self, served: &[f64], expected: &[f64], k: usize, highest: f64) -> Vec<f64> {
-        let bins: Vec<usize> = expected.iter().map(|&expected| self.bin(expected)).collect();
-        let mut counts = vec![0_u32; self.bins.len()];
-        for &bin in &bins {
-            counts[bin] += 1;
-        }
+    /// Chance of each candidate, given its expectation and whether it matches, to be among the `k`
+    /// best for good, beside pages of the scores `served`; no score is above `highest`.
+    pub fn chances(
+        &self,
+        served: &[f64],
+        candidates: impl Iterator<Item = (f64, bool)>,
+        k: usize,
+        highest: f64,
+    ) -> Vec<f64> {
+        let mut counts = vec![0.0; self.bins.len()];
+        let count = |(expected, matches): (f64, bool)| {
+            let bin = self.bin(expected);
+            counts[bin] += if matches { 1.0 + self.unseen } else { 1.0 };
+            bin
+        };
+        let bins: Vec<usize> = candidates.map(count).collect();
         let threshold = self.threshold(served, &counts, k, highest);
         let by_bin: Vec<f64> = self.bins.iter().map(|bin| bin.share_above(threshold)).collect();
         bins.into_iter().map(|bin| by_bin[bin]).collect()
@@ -195,7 +205,8 @@ mod tests {
     fn without_the_unseen_the_known_candidates_share_the_places() {
         let model = ScoreModel::fit(&candidates(20_000), PairModel::Boosted, 0.0).unwrap().unwrap();
         let expected = expected(&model);
-        let sum: f64 = model.chances(&[], &expected, 10, 1.9).iter().sum();
+        let matching = || expected.iter().map(|&expected| (expected, true));
+        let sum: f64 = model.chances(&[], matching(), 10, 1.9).iter().sum();
         assert!((sum - 10.0).abs() < 1.0, "{sum}");
     }
 
@@ -204,8 +215,9 @@ mod tests {
         let model =
             ScoreModel::fit(&candidates(20_000), PairModel::Boosted, UNSEEN).unwrap().unwrap();
         let expected = expected(&model);
+        let all = |matches| expected.iter().map(move |&expected| (expected, matches));
         let sum = |served: &[f64]| {
-            let chances = model.chances(served, &expected, 10, 1.9);
+            let chances = model.chances(served, all(true), 10, 1.9);
             assert!(chances.first() <= chances.last());
             chances.iter().sum::<f64>() * (1.0 + UNSEEN)
         };
@@ -214,7 +226,10 @@ mod tests {
         assert!((sum(&[1.5; 4]) - 6.0).abs() < 1.0);
         assert!(sum(&[1.5; 10]) < 0.1);
         // Fewer candidates than places: whoever scores at all has one.
-        let few = model.chances(&[], &expected[500..502], 10, 1.9);
+        let few = model.chances(&[], all(true).skip(500).take(2), 10, 1.9);
         assert_eq!(few, [1.0, 1.0]);
+        // Those that do not match stand for nobody else.
+        let linked: f64 = model.chances(&[], all(false), 10, 1.9).iter().sum();
+        assert!((linked - 10.0).abs() < 1.0, "{linked}");
     }
 }
