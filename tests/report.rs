@@ -17,6 +17,12 @@ fn attributes<'a>(markup: &'a str, name: &str) -> Vec<&'a str> {
     markup.split(&open).skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
 }
 
+/// A section of the page, by its id.
+fn section<'a>(page: &'a str, id: &str) -> &'a str {
+    let part = page.split(&format!("id=\"{id}\"")).nth(1).unwrap();
+    part.split("</section>").next().unwrap()
+}
+
 #[test]
 fn the_same_summaries_give_the_same_bytes() {
     assert_eq!(page(&[experiment::experiment()]), page(&[experiment::experiment()]));
@@ -103,8 +109,7 @@ fn a_page_leaves_out_what_a_summary_lacks() {
 fn an_ablation_has_a_table_with_a_row_for_the_policy_and_every_group() {
     let summary = experiment::experiment();
     let page = page(std::slice::from_ref(&summary));
-    let part = page.split("id=\"e0-ablation\"").nth(1).unwrap().split("</section>").next();
-    let part = part.unwrap();
+    let part = section(&page, "e0-ablation");
     assert_eq!(part.matches("<tr><th scope=\"row\"").count(), 3);
     assert!(part.contains("impact after 3,600 pages fetched"), "{part}");
     assert!(part.contains("what anchors says"), "{part}");
@@ -125,8 +130,7 @@ fn an_ablation_has_a_table_with_a_row_for_the_policy_and_every_group() {
 fn counterfactual_estimates_have_a_table_with_a_row_for_every_batch() {
     let summary = experiment::experiment();
     let page = page(std::slice::from_ref(&summary));
-    let part = page.split("id=\"e0-counterfactual\"").nth(1).unwrap().split("</section>").next();
-    let part = part.unwrap();
+    let part = section(&page, "e0-counterfactual");
     assert_eq!(part.matches("<tr><th scope=\"row\"").count(), 2);
     assert!(part.contains("page part &lt;b&gt;") && !part.contains("<b>"), "{part}");
     let text = terminal::tables(&summary, Some("all"));
@@ -143,8 +147,7 @@ fn counterfactual_estimates_have_a_table_with_a_row_for_every_batch() {
 fn attackers_have_a_table_with_a_row_for_every_policy_and_attack() {
     let summary = experiment::experiment();
     let page = page(std::slice::from_ref(&summary));
-    let part = page.split("id=\"e0-manipulation\"").nth(1).unwrap().split("</section>").next();
-    let part = part.unwrap();
+    let part = section(&page, "e0-manipulation");
     assert_eq!(part.matches("<tr><th scope=\"row\"").count(), 2 * summary.policies.len());
     assert!(part.contains("after 3,600 pages fetched"), "{part}");
     assert!(part.contains("121 pages on 1 host, linked from 121 honest ones"), "{part}");

@@ -83,7 +83,7 @@ fn check_tables(store: &Store, report: &mut CheckReport) {
             SegmentKind::Quality => QUALITY,
             _ => continue,
         };
-        let names: Vec<&str> = schema.columns.iter().map(|(name, _)| *name).collect();
+        let names = schema.names();
         let mut rows = 0;
         let path = store.storage().path(&segment.file.file);
         let read = read_table(&path, schema, &names, |columns| {

@@ -42,6 +42,11 @@ pub struct Schema {
 }
 
 impl Schema {
+    /// Names of the columns, in order.
+    pub fn names(&self) -> Vec<&'static str> {
+        self.columns.iter().map(|(name, _)| *name).collect()
+    }
+
     /// Position of a column.
     fn position(&self, column: &str) -> Option<usize> {
         self.columns.iter().position(|(name, _)| *name == column)

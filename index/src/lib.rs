@@ -101,7 +101,7 @@
 //! |---|---|
 //! | checksum of the manifest, length of every live file | [`store::Store::open`] |
 //! | checksum of `urls`, `pages` and `links` | [`store::Store::known`] and the start of an ingest (without `links`, which it does not read) |
-//! | checksum of the other tables | [`store::Store::read_segments`] |
+//! | checksum of the other tables | [`store::Store::read_segment`] |
 //! | checksum of a derived structure | each time it is opened |
 //! | everything, and every row | [`check::check`] with `full` |
 //!

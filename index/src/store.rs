@@ -134,7 +134,8 @@ impl Store {
         Ok(SegmentEntry { kind, file, rows })
     }
 
-    /// Reads the named columns of all segments of a table, after verifying their checksums.
+    /// Reads columns of all segments of a table, in the order in which they are named, after
+    /// verifying checksums; one call of `take` per row group.
     ///
     /// # Errors
     /// A file is missing or damaged.
@@ -142,17 +143,31 @@ impl Store {
         &self,
         kind: SegmentKind,
         schema: Schema,
+        names: &[&str],
         mut take: impl FnMut(&SegmentEntry, Vec<Column>),
     ) -> Result<(), StoreError> {
-        self.verify_kinds(&[kind])?;
-        let names: Vec<&str> = schema.columns.iter().map(|(name, _)| *name).collect();
         for segment in self.manifest.segments_of(kind) {
-            read_table(&self.storage.path(&segment.file.file), schema, &names, |columns| {
-                take(segment, columns);
-                Ok(())
-            })?;
+            self.read_segment(segment, schema, names, |columns| take(segment, columns))?;
         }
         Ok(())
+    }
+
+    /// The same of one segment.
+    ///
+    /// # Errors
+    /// The file is missing or damaged.
+    pub fn read_segment(
+        &self,
+        segment: &SegmentEntry,
+        schema: Schema,
+        names: &[&str],
+        mut take: impl FnMut(Vec<Column>),
+    ) -> Result<(), StoreError> {
+        verify_segment(&self.storage, segment)?;
+        read_table(&self.storage.path(&segment.file.file), schema, names, |columns| {
+            take(columns);
+            Ok(())
+        })
     }
 
     /// Verifies the checksums of the tables of `kinds`: their files are about to be read.

@@ -363,7 +363,8 @@ fn a_damaged_segment_is_named_by_whoever_reads_it_first() {
             }
             let store = open_plainly(dir.path()).unwrap();
             if name.starts_with("outcomes") {
-                let read = store.read_segments(SegmentKind::Outcomes, NOTES, |_, _| {});
+                let read =
+                    store.read_segments(SegmentKind::Outcomes, NOTES, &NOTES.names(), |_, _| {});
                 assert_damaged(read, path, &case);
             } else {
                 assert_damaged(store.known(), path, &case);

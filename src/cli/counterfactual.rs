@@ -11,11 +11,12 @@ use prospect_index::store::{Store, StoreOptions};
 use prospect_index::url;
 
 use super::Global;
+use super::options::CapOptions;
 use super::output::{self, Failure, say};
 use crate::cycle::counterfactual::{Counterfactual, Estimated, counterfactual};
 use crate::cycle::logged::{self, LoggedPlan, ORDERS};
 use crate::estimate::blend::{Blend, PART_NAMES, PARTS};
-use crate::plan::caps::Caps;
+use crate::plan::SelectionSettings;
 use crate::workload::{open_text, shown};
 
 /// Arguments of `prospect counterfactual`.
@@ -37,15 +38,8 @@ pub(super) struct Args {
     /// URLs of a batch that is picked by weights; as many as were planned if this is not given.
     #[arg(long, value_name = "N")]
     budget: Option<usize>,
-    /// At most so many URLs of one host in it.
-    #[arg(long, value_name = "N")]
-    per_host: Option<usize>,
-    /// At most so many URLs of one registrable domain.
-    #[arg(long, value_name = "N")]
-    per_domain: Option<usize>,
-    /// At most so many URLs of one site.
-    #[arg(long, value_name = "N")]
-    per_site: Option<usize>,
+    #[command(flatten)]
+    caps: CapOptions,
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
@@ -119,12 +113,11 @@ fn batches(
         say(global, &format!("{}: {found} URLs were in the frontier", shown(path)));
         return Ok(vec![(shown(path), batch)]);
     }
-    let Args { budget, per_host, per_domain, per_site, .. } = *args;
-    let caps = Caps { per_host, per_domain, per_site, site_share: None };
-    let budget = budget.unwrap_or(plan.picks());
+    let budget = args.budget.unwrap_or(plan.picks());
+    let selection = SelectionSettings { budget, caps: args.caps.caps()?, explore: 0.0, seed: 0 };
     if args.weights.is_empty() {
         let batch = |(name, order): &(&str, logged::Order)| {
-            ((*name).to_owned(), plan.batch(order, budget, caps, &known.urls))
+            ((*name).to_owned(), plan.batch(order, &selection, &known.urls))
         };
         return Ok(ORDERS.iter().map(batch).collect());
     }
@@ -137,7 +130,7 @@ fn batches(
         return Err(Failure::input(error, "weights are 0 or more"));
     }
     let blend = Blend::fixed(weights);
-    let batch = plan.batch(|parts, _| blend.of(parts), budget, caps, &known.urls);
+    let batch = plan.batch(|parts, _| blend.of(parts), &selection, &known.urls);
     Ok(vec![(blend.to_string(), batch)])
 }
 

@@ -62,11 +62,9 @@ pub(super) enum DefenceArg {
     Off,
 }
 
+/// Caps of a batch.
 #[derive(Args, Clone, Debug)]
-pub(super) struct PlanOptions {
-    /// URLs to plan at most.
-    #[arg(long, value_name = "N")]
-    pub(super) budget: usize,
+pub(super) struct CapOptions {
     /// At most so many URLs of one host.
     #[arg(long, value_name = "N")]
     per_host: Option<usize>,
@@ -79,6 +77,28 @@ pub(super) struct PlanOptions {
     /// At most this share of the budget of one site, where the frontier has at least 20 sites.
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     site_share: Option<f64>,
+}
+
+impl CapOptions {
+    /// The caps, validated.
+    pub(super) fn caps(&self) -> Result<Caps, Failure> {
+        let share = |given| range("--site-share", given, 0.0, 1.0);
+        Ok(Caps {
+            per_host: self.per_host,
+            per_domain: self.per_domain,
+            per_site: self.per_site,
+            site_share: self.site_share.map(share).transpose()?,
+        })
+    }
+}
+
+#[derive(Args, Clone, Debug)]
+pub(super) struct PlanOptions {
+    /// URLs to plan at most.
+    #[arg(long, value_name = "N")]
+    pub(super) budget: usize,
+    #[command(flatten)]
+    caps: CapOptions,
     /// Share of the budget that is drawn at random, most of it from what comes next in the ranking.
     #[arg(long, value_name = "SHARE", default_value_t = EXPLORE, allow_negative_numbers = true)]
     explore: f64,
@@ -168,13 +188,7 @@ impl PlanOptions {
             without: Groups::default(),
             defended: matches!(self.defence, DefenceArg::On),
         };
-        let caps = Caps {
-            per_host: self.per_host,
-            per_domain: self.per_domain,
-            per_site: self.per_site,
-            site_share: self.site_share.map(|given| share("--site-share", given)).transpose()?,
-        };
-        let explore = share("--explore", self.explore)?;
+        let (caps, explore) = (self.caps.caps()?, share("--explore", self.explore)?);
         Ok(PlanSettings {
             k: whole("--top", self.top, 1, 1000)?,
             bm25: Bm25 { k1: weight("--k1", self.k1)?, b: share("--b", self.b)? },

@@ -76,10 +76,15 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         None => format.write(out, &planned),
     })?;
     let (id, directory) = (&plan.id, args.store.display());
+    let drawn = match plan.batch.drawn() {
+        0 => String::new(),
+        drawn => format!(", {drawn} of them drawn at random"),
+    };
     say(
         global,
         &format!(
-            "plan {id}: {} URLs. next: fetch them, then prospect ingest --store {directory} FILE…",
+            "plan {id}: {} URLs{drawn}. next: fetch them, then prospect ingest --store {directory} \
+             FILE…",
             planned.len()
         ),
     );
@@ -218,6 +223,7 @@ fn as_json(
         "candidate_pairs": plan.estimates.pairs.len(),
         "frontier": plan.batch.ranking.len(),
         "held_back": plan.batch.held_back.len(),
+        "drawn": plan.batch.drawn(),
         "urls": planned,
     })
 }

@@ -3,6 +3,8 @@
 
 use serde::Serialize;
 
+use crate::plan::explore::Pool;
+
 /// Bins of a table.
 pub const BINS: usize = 10;
 /// A chance of 0 or 1 that is wrong would cost without end: chances are kept so far away from both.
@@ -36,6 +38,15 @@ pub struct Calibration {
 }
 
 impl Calibration {
+    /// Of the pairs of greedy picks, and of those of all others, from the pool of each pair's pick, its
+    /// predicted chance, and whether it entered.
+    pub fn greedy_and_explored(pairs: &[(Pool, f64, bool)]) -> [Self; 2] {
+        [true, false].map(|greedy| {
+            let of_pool = pairs.iter().filter(|(pool, ..)| (*pool == Pool::Greedy) == greedy);
+            Self::of(of_pool.map(|&(_, chance, entered)| (chance, entered)).collect())
+        })
+    }
+
     /// Of pairs with their predicted chance, and whether they entered.
     pub fn of(mut predictions: Vec<(f64, bool)>) -> Self {
         predictions.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));

@@ -69,7 +69,13 @@ pub fn close(open: &mut OpenStore) -> Result<CycleOutcome, CycleError> {
     let workload = records::workload(&open.store, &plan.id)?;
     let picks = records::picks(&open.store, &plan.id)?;
     let pairs = records::pairs(&open.store, &plan.id)?;
-    let Lists { before, after, in_half } = lists(open, &workload, &settings)?;
+    let (before, after) = lists(open, &workload, &settings)?;
+    // Nobody can value another batch by one that drew nothing at random.
+    let in_half = if settings.selection.explore > 0.0 {
+        impact_in_halves(open, &workload, &settings, &before)?
+    } else {
+        vec![0.0; open.known.urls.len()]
+    };
     let rows = outcome_rows(open, &workload, &picks, &after, &in_half);
     let entered = entered_pairs(&workload, &pairs, &rows, &after);
     let outcome = summary(&plan.id, &rows, &entered);
@@ -77,19 +83,12 @@ pub fn close(open: &mut OpenStore) -> Result<CycleOutcome, CycleError> {
     Ok(outcome)
 }
 
-struct Lists {
-    before: ServedLists,
-    after: ServedLists,
-    /// By URL: impact without the other half of the cycle's pages.
-    in_half: Vec<f64>,
-}
-
 /// Served lists at the start of the cycle and now, under the same statistics.
 fn lists(
     open: &OpenStore,
     workload: &Workload,
     settings: &PlanSettings,
-) -> Result<Lists, CycleError> {
+) -> Result<(ServedLists, ServedLists), CycleError> {
     let manifest = open.store.manifest();
     let epoch_end = manifest.epoch.end_seq;
     let scorer = Scorer::new(&open.text, settings.bm25, epoch_end, workload.words())?;
@@ -98,17 +97,29 @@ fn lists(
     let before = ServedLists::build(&scorer, queries, settings.k, start, &known.urls)?;
     let mut after = before.clone();
     after.update(&scorer, queries, manifest.next_seq, &known.pages, &known.urls)?;
+    Ok((before, after))
+}
+
+/// By URL: impact of the cycle's pages without the other half of them.
+fn impact_in_halves(
+    open: &OpenStore,
+    workload: &Workload,
+    settings: &PlanSettings,
+    before: &ServedLists,
+) -> Result<Vec<f64>, CycleError> {
+    let (manifest, known, queries) = (open.store.manifest(), &open.known, &workload.queries);
+    let cycle = before.end_seq..manifest.next_seq;
     let mut in_half = vec![0.0; known.urls.len()];
     for half in 0..HALVES {
         let is_other = |url: UrlId| half_of(known.urls.url(url)) != half;
         let mut docs = open.text.docs().clone();
         for (seq, url) in docs.seq.iter_mut().zip(&docs.url) {
-            if (start..manifest.next_seq).contains(seq) && is_other(*url) {
+            if cycle.contains(seq) && is_other(*url) {
                 *seq = NONE;
             }
         }
         let text = open.text.with_docs(docs);
-        let scorer = Scorer::new(&text, settings.bm25, epoch_end, workload.words())?;
+        let scorer = Scorer::new(&text, settings.bm25, manifest.epoch.end_seq, workload.words())?;
         let mut lists = before.clone();
         lists.update(&scorer, queries, manifest.next_seq, &known.pages, &known.urls)?;
         let impact = lists.impact(queries, known.urls.len());
@@ -118,7 +129,7 @@ fn lists(
             }
         }
     }
-    Ok(Lists { before, after, in_half })
+    Ok(in_half)
 }
 
 /// Planned URLs in batch order, then pages of the cycle that were not planned, in fetch order.
@@ -202,10 +213,9 @@ fn summary(plan_id: &str, rows: &[Row], pairs: &[PairRow<'_>]) -> CycleOutcome {
     let planned: Vec<&Row> = rows.iter().filter(|row| row.planned).collect();
     let of = |state: &str| planned.iter().filter(|row| row.state == state).count();
     let fetched = || planned.iter().filter(|row| row.state == "fetched");
-    let calibration = |greedy: bool| {
-        let of_pool = pairs.iter().filter(|row| (row.pool == Pool::Greedy) == greedy);
-        Calibration::of(of_pool.map(|row| (row.pair.entry_chance, row.entered)).collect())
-    };
+    let foreseen: Vec<(Pool, f64, bool)> =
+        pairs.iter().map(|row| (row.pool, row.pair.entry_chance, row.entered)).collect();
+    let [greedy_calibration, explored_calibration] = Calibration::greedy_and_explored(&foreseen);
     CycleOutcome {
         plan_id: plan_id.to_owned(),
         planned: planned.len(),
@@ -216,8 +226,8 @@ fn summary(plan_id: &str, rows: &[Row], pairs: &[PairRow<'_>]) -> CycleOutcome {
         unplanned: rows.len() - planned.len(),
         predicted_impact: fetched().fold(0.0, |sum, row| sum + row.predicted),
         realised_impact: fetched().fold(0.0, |sum, row| sum + row.realised),
-        greedy_calibration: calibration(true),
-        explored_calibration: calibration(false),
+        greedy_calibration,
+        explored_calibration,
     }
 }
 

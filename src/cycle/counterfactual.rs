@@ -71,7 +71,7 @@ impl Estimated {
 }
 
 /// What a batch would have earned.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Counterfactual {
     /// URLs of the batch.
     pub urls: usize,
@@ -98,14 +98,7 @@ pub fn counterfactual(logged: &[Logged], batch: &[bool]) -> Counterfactual {
     let squares = known().map(|(estimate, outcome)| (outcome - estimate).powi(2)).sum::<f64>();
     let scale = squares / known().map(|(estimate, _)| estimate + mean).sum::<f64>().max(1e-12);
     let returns = Returns::of(logged);
-    let mut found = Counterfactual {
-        urls: 0,
-        shared: 0,
-        unsupported: 0,
-        expected: 0.0,
-        inverse_propensity: Estimated::default(),
-        doubly_robust: Estimated::default(),
-    };
+    let mut found = Counterfactual::default();
     let (mut of_outcome, mut of_rest) = (0.0, 0.0);
     for (url, _) in logged.iter().zip(batch).filter(|(_, wanted)| **wanted) {
         found.urls += 1;

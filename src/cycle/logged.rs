@@ -9,16 +9,17 @@ use prospect_index::url_table::UrlTable;
 
 use super::CycleError;
 use super::counterfactual::{Logged, Outcome};
-use super::records::{self, LoggedUrl};
+use super::records::{self, StoredPick};
 use crate::estimate::blend::{self, Blend, PARTS};
-use crate::plan::caps::{CapCounter, Caps};
+use crate::estimate::frontier::UrlEstimate;
+use crate::plan::{SelectionSettings, select_only};
 
 /// A plan that explored and was closed.
 pub struct LoggedPlan {
     /// The plan.
     pub id: String,
     /// Its frontier, in the order of its ranking.
-    pub urls: Vec<LoggedUrl>,
+    pub urls: Vec<StoredPick>,
     /// What became of them, in the same order.
     pub logged: Vec<Logged>,
 }
@@ -56,6 +57,9 @@ pub fn plan(store: &Store, id: &str) -> Result<LoggedPlan, CycleError> {
     Ok(LoggedPlan { id: id.to_owned(), urls, logged })
 }
 
+/// What a URL is ranked by, from the parts of its estimate and their blend.
+pub type Order = fn([f64; PARTS], f64) -> f64;
+
 /// Batches that everyone may want to know the value of: their name, and what URLs are ranked by.
 pub const ORDERS: [(&str, Order); 5] = [
     ("greedy", |_, estimate| estimate),
@@ -65,8 +69,27 @@ pub const ORDERS: [(&str, Order); 5] = [
     ("importance part", |parts, _| parts[blend::IMPORTANCE]),
 ];
 
-/// What a URL is ranked by, from the parts of its estimate and their blend.
-pub type Order = fn([f64; PARTS], f64) -> f64;
+/// The batch that a plan would pick without exploration if URLs were ranked by `value`: in the order
+/// of the URLs given, whether each is in it.
+pub fn best(
+    ranked: impl Iterator<Item = (UrlId, f64)> + Clone,
+    selection: &SelectionSettings,
+    urls: &UrlTable,
+) -> Vec<bool> {
+    let estimate = |(url, value)| UrlEstimate {
+        url,
+        parts: [0.0; PARTS],
+        quality: None,
+        estimate: value,
+        inlinks: 0,
+    };
+    let greedy = SelectionSettings { explore: 0.0, ..*selection };
+    let mut wanted = vec![false; urls.len()];
+    for pick in select_only(ranked.clone().map(estimate).collect(), urls, &greedy).picks {
+        wanted[pick.estimate.url.index()] = true;
+    }
+    ranked.map(|(url, _)| wanted[url.index()]).collect()
+}
 
 impl LoggedPlan {
     /// URLs that were picked.
@@ -74,31 +97,14 @@ impl LoggedPlan {
         self.logged.iter().filter(|url| url.picked).count()
     }
 
-    /// The best `budget` URLs by `order` under the caps, as places in the frontier.
+    /// The best URLs by `order`, as places in the frontier.
     pub fn batch(
         &self,
         order: impl Fn([f64; PARTS], f64) -> f64,
-        budget: usize,
-        caps: Caps,
+        selection: &SelectionSettings,
         urls: &UrlTable,
     ) -> Vec<bool> {
-        let mut ranked: Vec<(f64, usize)> = self
-            .urls
-            .iter()
-            .enumerate()
-            .map(|(at, url)| (order(url.parts, url.estimate), at))
-            .collect();
-        let address = |at: usize| urls.url(self.urls[at].url);
-        ranked.sort_unstable_by(|a, b| {
-            b.0.total_cmp(&a.0).then_with(|| address(a.1).cmp(address(b.1)))
-        });
-        let frontier = self.urls.iter().map(|url| url.url);
-        let mut counter = CapCounter::new(caps, budget, frontier, urls);
-        let mut batch = vec![false; self.urls.len()];
-        let fits = |(_, at): &(f64, usize)| counter.take(self.urls[*at].url).is_ok();
-        for (_, at) in ranked.into_iter().filter(fits).take(budget) {
-            batch[at] = true;
-        }
-        batch
+        let value = |url: &StoredPick| (url.url, order(url.parts, url.estimate));
+        best(self.urls.iter().map(value), selection, urls)
     }
 }

@@ -7,11 +7,10 @@ use prospect_index::page_store::PageTable;
 use prospect_index::text_index::Refresh;
 use serde::{Deserialize, Serialize};
 
-use super::records::{self, PLAN_PAIRS, PLANS, POOLS, WORKLOADS};
+use super::records::{self, PLAN_PAIRS, PLANS, POOLS, WORKLOADS, pick_columns};
 use super::{CycleError, EPOCH_GROWTH, OpenStore, served_cache};
-use crate::estimate::blend::PARTS;
 use crate::estimate::frontier::{
-    EstimateInput, EstimateSettings, FrontierEstimates, PairEstimate, UrlEstimate, estimate,
+    EstimateInput, EstimateSettings, FrontierEstimates, PairEstimate, estimate,
 };
 use crate::estimate::memory::Memory;
 use crate::estimate::page_ranks::PageRanks;
@@ -238,12 +237,17 @@ pub fn commit(
         return Ok(());
     }
     let mut segments = vec![
-        store.write_segment(SegmentKind::Plans, PLANS, &pick_columns(plan))?,
+        store.write_segment(
+            SegmentKind::Plans,
+            PLANS,
+            &pick_columns(&plan.id, &plan.batch.picks),
+        )?,
         store.write_segment(SegmentKind::PlanPairs, PLAN_PAIRS, &pair_columns(plan))?,
         store.write_segment(SegmentKind::Workloads, WORKLOADS, &workload_columns(plan))?,
     ];
     if !plan.batch.pools.is_empty() {
-        segments.push(store.write_segment(SegmentKind::Pools, POOLS, &pool_columns(plan))?);
+        let columns = pick_columns(&plan.id, &plan.batch.possible_picks());
+        segments.push(store.write_segment(SegmentKind::Pools, POOLS, &columns)?);
     }
     let files = segments.iter().map(|segment| segment.file.file.clone()).collect();
     let open_plan =
@@ -263,45 +267,6 @@ pub fn commit(
         manifest.epoch = plan.epoch;
     })?;
     Ok(())
-}
-
-fn pick_columns(plan: &Plan) -> Vec<Column> {
-    let picks = &plan.batch.picks;
-    let numbers = |of: fn(&crate::plan::Pick) -> f64| Column::F64(picks.iter().map(of).collect());
-    let ids = |of: fn(&crate::plan::Pick) -> u32| Column::U32(picks.iter().map(of).collect());
-    let mut columns = vec![
-        Column::Text(vec![plan.id.clone(); picks.len()]),
-        ids(|pick| pick.estimate.url.0),
-        ids(|pick| pick.frontier_rank),
-        Column::Text(picks.iter().map(|pick| pick.pool.name().to_owned()).collect()),
-        numbers(|pick| pick.propensity),
-    ];
-    columns.extend(part_columns(picks.iter().map(|pick| &pick.estimate)));
-    columns
-}
-
-/// Parts of estimates, and their blend.
-fn part_columns<'a>(
-    estimates: impl Iterator<Item = &'a UrlEstimate> + Clone,
-) -> impl Iterator<Item = Column> {
-    let blended = Column::F64(estimates.clone().map(|estimate| estimate.estimate).collect());
-    let parts = (0..PARTS).map(move |part| {
-        Column::F64(estimates.clone().map(|estimate| estimate.parts[part]).collect())
-    });
-    parts.chain([blended])
-}
-
-/// What a plan with exploration chose from.
-fn pool_columns(plan: &Plan) -> Vec<Column> {
-    let Batch { ranking, pools, .. } = &plan.batch;
-    let mut columns = vec![
-        Column::Text(vec![plan.id.clone(); ranking.len()]),
-        Column::U32(ranking.iter().map(|estimate| estimate.url.0).collect()),
-        Column::Text(pools.iter().map(|(pool, _)| pool.name().to_owned()).collect()),
-        Column::F64(pools.iter().map(|(_, propensity)| *propensity).collect()),
-    ];
-    columns.extend(part_columns(ranking.iter()));
-    columns
 }
 
 fn pair_columns(plan: &Plan) -> Vec<Column> {

@@ -4,53 +4,39 @@ use std::collections::HashMap;
 
 use prospect_index::columns::{Column, ColumnType, Schema};
 use prospect_index::error::StoreError;
-use prospect_index::manifest::SegmentKind;
+use prospect_index::manifest::{SegmentEntry, SegmentKind};
 use prospect_index::page::UrlId;
 use prospect_index::store::Store;
 
 use super::counterfactual::Outcome;
 use crate::estimate::blend::{PARTS, PickOutcome};
 use crate::estimate::entry::EntryOutcomes;
+use crate::plan::Pick;
 use crate::plan::explore::Pool;
 use crate::sketch::need::QueryOutcome;
 use crate::workload::{Query, Workload};
 
 use ColumnType::{F64, Text, U32};
 
+const PICK_COLUMNS: &[(&str, ColumnType)] = &[
+    ("plan_id", Text),
+    ("url_id", U32),
+    ("frontier_rank", U32),
+    ("pool", Text),
+    ("propensity", F64),
+    ("query_impact", F64),
+    ("locality_impact", F64),
+    ("page_impact", F64),
+    ("importance_impact", F64),
+    ("quality_impact", F64),
+    ("estimate", F64),
+];
+
 /// Picks, in the order of the batch.
-pub const PLANS: Schema = Schema {
-    name: "plans",
-    columns: &[
-        ("plan_id", Text),
-        ("url_id", U32),
-        ("frontier_rank", U32),
-        ("pool", Text),
-        ("propensity", F64),
-        ("query_impact", F64),
-        ("locality_impact", F64),
-        ("page_impact", F64),
-        ("importance_impact", F64),
-        ("quality_impact", F64),
-        ("estimate", F64),
-    ],
-};
+pub const PLANS: Schema = Schema { name: "plans", columns: PICK_COLUMNS };
 
 /// Everything that a plan with exploration chose from, in the order of the ranking.
-pub const POOLS: Schema = Schema {
-    name: "pools",
-    columns: &[
-        ("plan_id", Text),
-        ("url_id", U32),
-        ("pool", Text),
-        ("propensity", F64),
-        ("query_impact", F64),
-        ("locality_impact", F64),
-        ("page_impact", F64),
-        ("importance_impact", F64),
-        ("quality_impact", F64),
-        ("estimate", F64),
-    ],
-};
+pub const POOLS: Schema = Schema { name: "pools", columns: PICK_COLUMNS };
 
 /// Candidate pairs of the picks.
 pub const PLAN_PAIRS: Schema = Schema {
@@ -121,7 +107,7 @@ pub const QUERY_OUTCOMES: Schema = Schema {
     columns: &[("plan_id", Text), ("qid", Text), ("mean_before", F64), ("new_results", F64)],
 };
 
-/// A pick as stored.
+/// A pick, or what a plan could have picked, as stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StoredPick {
     /// The URL.
@@ -153,19 +139,45 @@ pub struct StoredPair {
     pub matches: bool,
 }
 
+/// The segment of a plan's rows: each plan, and each closed cycle, has one of its own.
+fn segment_of<'a>(
+    store: &'a Store,
+    kind: SegmentKind,
+    schema: Schema,
+    plan: &str,
+) -> Result<Option<&'a SegmentEntry>, StoreError> {
+    for segment in store.manifest().segments_of(kind) {
+        if plan_of(store, segment, schema)?.is_some_and(|id| id == plan) {
+            return Ok(Some(segment));
+        }
+    }
+    Ok(None)
+}
+
+/// The plan that a segment is of; none if it has no row.
+fn plan_of(
+    store: &Store,
+    segment: &SegmentEntry,
+    schema: Schema,
+) -> Result<Option<String>, StoreError> {
+    let mut plan = None;
+    store.read_segment(segment, schema, &["plan_id"], |mut columns| {
+        plan = plan.take().or_else(|| columns[0].take_text().into_iter().next());
+    })?;
+    Ok(plan)
+}
+
 fn rows_of(
     store: &Store,
     kind: SegmentKind,
     schema: Schema,
     plan: &str,
-    mut take: impl FnMut(&mut [Column], usize),
+    mut take: impl FnMut(&[Column], usize),
 ) -> Result<(), StoreError> {
-    store.read_segments(kind, schema, |_, mut columns| {
-        let ids = columns[0].take_text();
-        for (row, id) in ids.iter().enumerate() {
-            if id == plan {
-                take(&mut columns, row);
-            }
+    let Some(segment) = segment_of(store, kind, schema, plan)? else { return Ok(()) };
+    store.read_segment(segment, schema, &schema.names(), |columns| {
+        for row in 0..columns[0].len() {
+            take(&columns, row);
         }
     })
 }
@@ -196,8 +208,25 @@ fn id(column: &Column, row: usize) -> u32 {
 /// # Errors
 /// A segment is damaged.
 pub fn picks(store: &Store, plan: &str) -> Result<Vec<StoredPick>, StoreError> {
+    stored_picks(store, SegmentKind::Plans, PLANS, plan)
+}
+
+/// What a plan with exploration chose from, in the order of its ranking.
+///
+/// # Errors
+/// A segment is damaged.
+pub fn pool(store: &Store, plan: &str) -> Result<Vec<StoredPick>, StoreError> {
+    stored_picks(store, SegmentKind::Pools, POOLS, plan)
+}
+
+fn stored_picks(
+    store: &Store,
+    kind: SegmentKind,
+    schema: Schema,
+    plan: &str,
+) -> Result<Vec<StoredPick>, StoreError> {
     let mut picks = Vec::new();
-    rows_of(store, SegmentKind::Plans, PLANS, plan, |columns, row| {
+    rows_of(store, kind, schema, plan, |columns, row| {
         picks.push(StoredPick {
             url: UrlId(id(&columns[1], row)),
             pool: Pool::named(text(&columns[3], row)).unwrap_or(Pool::Greedy),
@@ -209,34 +238,22 @@ pub fn picks(store: &Store, plan: &str) -> Result<Vec<StoredPick>, StoreError> {
     Ok(picks)
 }
 
-/// A URL that a plan with exploration chose from.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LoggedUrl {
-    /// The URL.
-    pub url: UrlId,
-    /// Probability with which it was picked.
-    pub propensity: f64,
-    /// Parts of the estimate.
-    pub parts: [f64; PARTS],
-    /// Blended estimate.
-    pub estimate: f64,
-}
-
-/// What a plan with exploration chose from, in the order of its ranking.
-///
-/// # Errors
-/// A segment is damaged.
-pub fn pool(store: &Store, plan: &str) -> Result<Vec<LoggedUrl>, StoreError> {
-    let mut urls = Vec::new();
-    rows_of(store, SegmentKind::Pools, POOLS, plan, |columns, row| {
-        urls.push(LoggedUrl {
-            url: UrlId(id(&columns[1], row)),
-            propensity: number(&columns[3], row),
-            parts: std::array::from_fn(|part| number(&columns[4 + part], row)),
-            estimate: number(&columns[4 + PARTS], row),
-        });
-    })?;
-    Ok(urls)
+/// Columns of [`PLANS`] or [`POOLS`].
+pub(super) fn pick_columns(plan: &str, picks: &[Pick]) -> Vec<Column> {
+    let numbers = |of: fn(&Pick) -> f64| Column::F64(picks.iter().map(of).collect());
+    let ids = |of: fn(&Pick) -> u32| Column::U32(picks.iter().map(of).collect());
+    let part =
+        |part: usize| Column::F64(picks.iter().map(|pick| pick.estimate.parts[part]).collect());
+    let mut columns = vec![
+        Column::Text(vec![plan.to_owned(); picks.len()]),
+        ids(|pick| pick.estimate.url.0),
+        ids(|pick| pick.frontier_rank),
+        Column::Text(picks.iter().map(|pick| pick.pool.name().to_owned()).collect()),
+        numbers(|pick| pick.propensity),
+    ];
+    columns.extend((0..PARTS).map(part));
+    columns.push(numbers(|pick| pick.estimate.estimate));
+    columns
 }
 
 /// What became of the URLs of a closed plan; `None` for those that were not reported.
@@ -261,13 +278,8 @@ pub fn outcomes(store: &Store, plan: &str) -> Result<HashMap<UrlId, Option<Outco
 /// # Errors
 /// A segment is damaged.
 pub fn pooled_plans(store: &Store) -> Result<Vec<String>, StoreError> {
-    let mut ids: Vec<String> = Vec::new();
-    // A plan has a segment of its own.
-    store.read_segments(SegmentKind::Pools, POOLS, |_, mut columns| {
-        ids.extend(columns[0].take_text().into_iter().next());
-    })?;
-    ids.dedup();
-    Ok(ids)
+    let segments = store.manifest().segments_of(SegmentKind::Pools);
+    segments.filter_map(|segment| plan_of(store, segment, POOLS).transpose()).collect()
 }
 
 /// Candidate pairs of a plan's picks.
@@ -309,8 +321,9 @@ pub fn workload(store: &Store, plan: &str) -> Result<Workload, StoreError> {
 /// A segment is damaged.
 pub fn query_outcomes(store: &Store) -> Result<Vec<QueryOutcome>, StoreError> {
     let mut outcomes = Vec::new();
-    store.read_segments(SegmentKind::QueryOutcomes, QUERY_OUTCOMES, |_, mut columns| {
-        let (means, new) = (columns[2].take_f64(), columns[3].take_f64());
+    let (kind, names) = (SegmentKind::QueryOutcomes, ["mean_before", "new_results"]);
+    store.read_segments(kind, QUERY_OUTCOMES, &names, |_, mut columns| {
+        let (means, new) = (columns[0].take_f64(), columns[1].take_f64());
         let rows = means.into_iter().zip(new);
         outcomes.extend(
             rows.map(|(mean_before, new_results)| QueryOutcome { mean_before, new_results }),
@@ -325,18 +338,16 @@ pub fn query_outcomes(store: &Store) -> Result<Vec<QueryOutcome>, StoreError> {
 /// A segment is damaged.
 pub fn entry_outcomes(store: &Store) -> Result<EntryOutcomes, StoreError> {
     let mut outcomes = EntryOutcomes::default();
-    let mut cycle = None;
-    store.read_segments(SegmentKind::PairOutcomes, PAIR_OUTCOMES, |segment, mut columns| {
-        // A cycle has a segment of its own.
-        if cycle.replace(segment.file.file.clone()) != Some(segment.file.file.clone()) {
-            outcomes.next_cycle();
-        }
-        let margins = columns[5].take_f64();
-        for (row, margin) in margins.into_iter().enumerate() {
-            let matches = id(&columns[7], row) == 1;
-            outcomes.add(matches, margin, id(&columns[6], row) == 1);
-        }
-    })?;
+    for segment in store.manifest().segments_of(SegmentKind::PairOutcomes) {
+        outcomes.next_cycle();
+        let names = ["margin", "entered", "matches"];
+        store.read_segment(segment, PAIR_OUTCOMES, &names, |columns| {
+            for row in 0..columns[0].len() {
+                let (entered, matches) = (id(&columns[1], row) == 1, id(&columns[2], row) == 1);
+                outcomes.add(matches, number(&columns[0], row), entered);
+            }
+        })?;
+    }
     Ok(outcomes)
 }
 
@@ -346,12 +357,8 @@ pub fn entry_outcomes(store: &Store) -> Result<EntryOutcomes, StoreError> {
 /// A segment is damaged.
 pub fn pick_outcomes(store: &Store) -> Result<Vec<PickOutcome>, StoreError> {
     let mut outcomes = Vec::new();
-    store.read_segments(SegmentKind::Outcomes, OUTCOMES, |_, columns| {
-        let rows = match &columns[2] {
-            Column::U32(planned) => planned.len(),
-            _ => 0,
-        };
-        for row in 0..rows {
+    store.read_segments(SegmentKind::Outcomes, OUTCOMES, &OUTCOMES.names(), |_, columns| {
+        for row in 0..columns[0].len() {
             if id(&columns[2], row) == 1 && text(&columns[3], row) == "fetched" {
                 let parts = std::array::from_fn(|part| number(&columns[6 + part], row));
                 let realised = number(&columns[7 + PARTS], row);

@@ -4,9 +4,9 @@
 //! What tells most is the margin: the expected score less the K-th score of the list, as shares of the
 //! query's idf mass. The share of past pairs that entered rises with it; it is fitted by isotonic
 //! regression (pool adjacent violators: Ayer et al., 1955) over narrow ranges of the margin, apart for
-//! pairs that match and for those that are linked from answers. Pairs of earlier cycles count for less, for lists get harder to enter as the crawl goes on. Nobody is picked
-//! for this chance: it is what a plan foretells of its batch, while picks are made by the chance to
-//! stay.
+//! pairs that match and for those that are linked from answers. Pairs of earlier cycles count for
+//! less, for lists get harder to enter as the crawl goes on. Nobody is picked for this chance: it is
+//! what a plan foretells of its batch, while picks are made by the chance to stay.
 
 /// Ranges of margins.
 const RANGES: usize = 400;

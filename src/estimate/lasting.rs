@@ -3,9 +3,9 @@
 //!
 //! Models are fitted once in a statistics epoch, on the pages fetched before it as they were known
 //! at the start of their cycles, with the scores and the lists of the epoch. So a planner that starts
-//! anew within the epoch fits the same, unless pages were replaced in it. Which pages were fetched is as of a
-//! cycle's start, what they are worth as of the epoch's: that of a parent may have fallen by the very
-//! page that it is a feature of. What models read is up to date at every plan: the K-th
+//! anew within the epoch fits the same, unless pages were replaced in it. Which pages were fetched
+//! is as of a cycle's start, what they are worth as of the epoch's: that of a parent may have fallen
+//! by the very page that it is a feature of. What models read is up to date at every plan: the K-th
 //! scores, the links, the impact of parents and regions.
 
 use prospect_index::bm25::Scores;
@@ -120,22 +120,25 @@ fn pair_estimates(
     let mass = idf_mass(&input.queries[at], input.scorer).max(f64::MIN_POSITIVE);
     let highest = input.scorer.bm25().k1 + 1.0;
     let kth = input.served.kth_score(at) / mass;
-    let (expected, chances, now): (Vec<f64>, Vec<f64>, Vec<f64>) = if let Some(model) = model {
+    let (expected, chances): (Vec<f64>, Vec<f64>) = if let Some(model) = model {
         let served: Vec<f64> =
             input.served.lists[at].iter().map(|(_, score)| score / mass).collect();
         let expected = model.expected(candidates)?;
         let matches = candidates.iter().map(|candidate| candidate.matches);
         let each = expected.iter().copied().zip(matches);
         let chances = model.chances(&served, each, input.served.k, highest);
-        let now = expected.iter().map(|&expected| model.chance_above(kth, expected)).collect();
-        (expected, chances, now)
+        (expected, chances)
     } else {
         // Before the first outcome: the idf share of the URL, or of all anchors.
         let share = |candidate: &Candidate| {
             COLD_CHANCE * f64::from(candidate.features[1].max(candidate.features[5]))
         };
         let shares: Vec<f64> = candidates.iter().map(share).collect();
-        (vec![0.0; shares.len()], shares.clone(), shares)
+        (vec![0.0; shares.len()], shares)
+    };
+    // Before the first outcome of a pair.
+    let untried = |place: usize| {
+        model.map_or(chances[place], |model| model.chance_above(kth, expected[place]))
     };
     let estimate = |(place, candidate): (usize, &Candidate)| {
         let margin = expected[place] - kth;
@@ -144,7 +147,7 @@ fn pair_estimates(
             query: at as u32,
             expected_score: expected[place] * mass,
             chance: chances[place],
-            entry_chance: entry.chance(candidate.matches, margin).unwrap_or(now[place]),
+            entry_chance: entry.chance(candidate.matches, margin).unwrap_or_else(|| untried(place)),
             margin,
             matches: candidate.matches,
         }

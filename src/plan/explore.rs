@@ -6,13 +6,14 @@
 //! [`Pool::Far`] holds all the rest, of which greedy never learns anything.
 //!
 //! Three draws of four come from the near pool. Within a pool every URL has the same chance, but
-//! where caps leave a host, domain or site fewer
-//! places: there the chances of its URLs shrink to what it may still take. The draw is systematic
-//! (Madow, 1949): chances are laid end to end and a comb with teeth one apart is dropped on them at
-//! random, so each URL is hit with just its chance. URLs lie in random order, but those of a
-//! domain, a host and a site side by side; a group whose chances sum up to no more than a whole
-//! number of places is then never hit more often, and no draw has to be taken back. Without caps this
-//! is sampling without replacement, every set alike but for the choice of the order.
+//! where caps leave a host, domain or site fewer places: there the chances of its URLs shrink to
+//! what it may still take. A share of the budget that is no whole number of URLs is rounded up, and
+//! what is too much goes to the first of the near pool, the URL that greedy would have picked.
+//!
+//! The draw is systematic (Madow, 1949): chances are laid end to end and a comb with teeth one apart
+//! is dropped on them at random, so each URL is hit with just its chance. URLs lie in random order,
+//! but those of a domain, a host and a site side by side; a group whose chances sum up to no more
+//! than a whole number of places is then never hit more often, and no draw has to be taken back.
 
 use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;
@@ -336,6 +337,7 @@ mod tests {
         assert_eq!(split(90, 10), (10, 60));
         assert_eq!(split(20, 0), (0, 20));
     }
+
     #[test]
     fn a_part_of_a_draw_is_a_draw_now_and_then() {
         assert_eq!(Draws::of(0.05, 400), whole(20));

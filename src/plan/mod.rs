@@ -124,6 +124,18 @@ fn pick(at: usize, estimate: UrlEstimate, pool: Pool, propensity: f64) -> Pick {
 }
 
 impl Batch {
+    /// Picks that were drawn at random.
+    pub fn drawn(&self) -> usize {
+        self.picks.iter().filter(|pick| pick.pool != Pool::Greedy).count()
+    }
+
+    /// With exploration, everything that the batch was chosen from, in the order of the ranking, as
+    /// it would have been picked; a propensity of 0 where a cap leaves no place.
+    pub fn possible_picks(&self) -> Vec<Pick> {
+        let of_ranking = self.ranking.iter().zip(&self.pools).enumerate();
+        of_ranking.map(|(at, (url, (pool, chance)))| pick(at, *url, *pool, *chance)).collect()
+    }
+
     /// Draws from `rest`, positions in the ranking behind the greedy picks.
     fn explore(
         &mut self,

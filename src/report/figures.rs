@@ -1,5 +1,6 @@
 //! The main figures of experiments as JSON: per query kind and policy the areas and speedups, what
-//! each group of evidence is worth, and what attackers got, with what they were made from. Curves and analyses stay in `summary.json`.
+//! each group of evidence is worth, and what attackers got, with what they were made from. Curves
+//! and analyses stay in `summary.json`.
 
 use serde_json::{Map, Value, json};
 

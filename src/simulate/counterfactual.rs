@@ -13,9 +13,8 @@ use crate::cycle::calibration::Calibration;
 use crate::cycle::counterfactual::{
     Counterfactual, Estimated, HALVES, Logged, Outcome, counterfactual, half_of,
 };
-use crate::estimate::blend::{self, PARTS};
+use crate::cycle::logged::{ORDERS, Order, best};
 use crate::estimate::frontier::UrlEstimate;
-use crate::plan::explore::Pool;
 use crate::plan::{SelectionSettings, select};
 use crate::policy::planned::Planned;
 use crate::policy::{PolicyChoice, Quality};
@@ -23,21 +22,11 @@ use crate::results::{
     CalibrationFigures, CounterfactualCheck, CounterfactualFigures, CounterfactualTarget,
 };
 
-/// Orders of the frontier that a batch is valued under: what each URL is ranked by.
-type Order = fn(&UrlEstimate) -> f64;
-const TARGETS: [(&str, Order); 6] = [
-    ("greedy", |url| url.estimate),
-    ("start weights", |url| blend::Blend::fixed(blend::START).of(url.parts)),
-    ("query parts", |url| without(url, &[blend::PAGE, blend::IMPORTANCE, blend::QUALITY])),
-    ("page part", |url| url.parts[blend::PAGE]),
-    ("inlinks", |url| f64::from(url.inlinks)),
-    ("oldest first", |url| -f64::from(url.url.0)),
-];
-
-fn without(url: &UrlEstimate, parts: &[usize]) -> f64 {
-    let kept = (0..PARTS).filter(|part| !parts.contains(part));
-    kept.fold(0.0, |sum, part| sum + url.parts[part])
+/// Batches that are valued: those of [`ORDERS`], and the one that breadth-first would fetch.
+fn target_names() -> impl Iterator<Item = &'static str> {
+    ORDERS.iter().map(|(name, _)| *name).chain([OLDEST])
 }
+const OLDEST: &str = "oldest first";
 
 /// One batch of a target at one state of a crawl.
 struct Target {
@@ -114,7 +103,7 @@ pub fn run(
     let batch = settings.batch.pages(fetchable) as usize;
     let budget = Budget { batch, pages: Amount::Share(check.at).pages(fetchable) as usize };
     let selection = SelectionSettings { budget: batch, ..plan.selection };
-    let mut tallies: Vec<Tally> = TARGETS.iter().map(|_| Tally::default()).collect();
+    let mut tallies: Vec<Tally> = target_names().map(|_| Tally::default()).collect();
     let (mut frontier, mut foreseen) = (0, Vec::new());
     for (set, start) in starts.iter().enumerate() {
         let mut planned = Planned::new(&web, inputs.quality.map(Quality), plan.clone());
@@ -135,9 +124,10 @@ pub fn run(
         }
         progress(set + 1);
     }
+    let [greedy, explored] = Calibration::greedy_and_explored(&foreseen);
     let trials = check.trials as f64;
-    let target = |((name, _), tally): (&(&str, Order), &Tally)| CounterfactualTarget {
-        batch: (*name).to_owned(),
+    let target = |(name, tally): (&str, &Tally)| CounterfactualTarget {
+        batch: name.to_owned(),
         shared: tally.shared / trials,
         truth: tally.truth / trials,
         expected: tally.expected.of(trials, tally.truth),
@@ -151,17 +141,14 @@ pub fn run(
         batch: batch as u32,
         frontier: (frontier / starts.len().max(1)) as u32,
         explore: selection.explore,
-        targets: TARGETS.iter().zip(&tallies).map(target).collect(),
-        greedy: calibration(&foreseen, true),
-        explored: calibration(&foreseen, false),
+        targets: target_names().zip(&tallies).map(target).collect(),
+        greedy: figures(&greedy),
+        explored: figures(&explored),
     }))
 }
 
-/// Of pairs of greedy picks, or of all others.
-fn calibration(foreseen: &[(Pool, f64, bool)], greedy: bool) -> CalibrationFigures {
-    let of_pool = foreseen.iter().filter(|(pool, ..)| (*pool == Pool::Greedy) == greedy);
-    let found = Calibration::of(of_pool.map(|&(_, chance, entered)| (chance, entered)).collect());
-    let Calibration { pairs, error, log_loss, base_log_loss, .. } = found;
+fn figures(found: &Calibration) -> CalibrationFigures {
+    let Calibration { pairs, error, log_loss, base_log_loss, .. } = *found;
     CalibrationFigures { pairs: pairs as u64, error, log_loss, base_log_loss }
 }
 
@@ -171,22 +158,17 @@ fn targets(
     ranking: &[UrlEstimate],
     selection: &SelectionSettings,
 ) -> Result<Vec<Target>, SimulateError> {
-    let greedy = SelectionSettings { explore: 0.0, ..*selection };
-    let target = |(_, order): &(&str, Order)| {
-        let reordered = |url: &UrlEstimate| UrlEstimate { estimate: order(url), ..*url };
-        let reordered: Vec<UrlEstimate> = ranking.iter().map(reordered).collect();
-        let picks = select(reordered, planned.urls(), &greedy).picks;
-        let urls: Vec<UrlId> = picks.iter().map(|pick| pick.estimate.url).collect();
-        let mut wanted = vec![false; planned.urls().len()];
-        for url in &urls {
-            wanted[url.index()] = true;
-        }
-        Ok(Target {
-            batch: ranking.iter().map(|url| wanted[url.url.index()]).collect(),
-            truth: planned.would_earn(&urls)?.iter().fold(0.0, |sum, own| sum + own),
-        })
+    let target = |value: &dyn Fn(&UrlEstimate) -> f64| {
+        let ranked = ranking.iter().map(|url| (url.url, value(url)));
+        let batch = best(ranked, selection, planned.urls());
+        let of_batch = ranking.iter().zip(&batch).filter(|(_, is_in)| **is_in);
+        let urls: Vec<UrlId> = of_batch.map(|(url, _)| url.url).collect();
+        let truth = planned.would_earn(&urls)?.iter().fold(0.0, |sum, own| sum + own);
+        Ok(Target { batch, truth })
     };
-    TARGETS.iter().map(target).collect()
+    let by_order = |(_, order): &(_, Order)| target(&|url| order(url.parts, url.estimate));
+    let oldest = target(&|url| -f64::from(url.url.0));
+    ORDERS.iter().map(by_order).chain([oldest]).collect()
 }
 
 /// A draw with its outcomes, in the order of the ranking.

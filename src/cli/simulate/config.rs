@@ -140,7 +140,7 @@ pub(super) struct Config {
     #[arg(long, value_name = "SHARE")]
     #[serde(deserialize_with = "scalar", skip_serializing_if = "Option::is_none")]
     pub(super) counterfactual_at: Option<String>,
-    /// Attacks to crawl under as well, each by itself: `anchor-stuffing`, `url-stuffing`,
+    /// Attacks to crawl under as well, each by itself: `control`, `anchor-stuffing`, `url-stuffing`,
     /// `link-farm:N` (10 to 1000 domains), `bait-and-switch`; or `all`, a farm of 10 among them.
     #[arg(long, value_name = "KINDS", value_delimiter = ',')]
     #[serde(deserialize_with = "list", skip_serializing_if = "Vec::is_empty")]
