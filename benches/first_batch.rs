@@ -160,8 +160,8 @@ fn measure(name: &str, folder: &Path) {
                     if idf_weighted { "idf  " } else { "count" },
                     hits(&picked),
                     picked.len(),
-                    plan.estimates.pairs.len(),
-                    plan.estimates.training_pairs,
+                    plan.basis.pairs.len(),
+                    plan.basis.training_pairs,
                 );
             }
         }

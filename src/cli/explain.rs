@@ -97,13 +97,13 @@ impl View<'_> {
             "importance_impact": estimate.map(|e| e.parts[blend::IMPORTANCE]),
             "quality_impact": estimate.map(|e| e.parts[blend::QUALITY]),
             "quality": estimate.and_then(|e| e.quality),
-            "query_weight": plan.estimates.blend.weights[blend::QUERY],
-            "locality_weight": plan.estimates.blend.weights[blend::LOCALITY],
-            "page_weight": plan.estimates.blend.weights[blend::PAGE],
-            "importance_weight": plan.estimates.blend.weights[blend::IMPORTANCE],
-            "quality_weight": plan.estimates.blend.weights[blend::QUALITY],
-            "trust": estimate.map(|e| trust(&e, &plan.estimates.blend)),
-            "blend_outcomes": plan.estimates.blend.outcomes,
+            "query_weight": plan.weighed.blend.weights[blend::QUERY],
+            "locality_weight": plan.weighed.blend.weights[blend::LOCALITY],
+            "page_weight": plan.weighed.blend.weights[blend::PAGE],
+            "importance_weight": plan.weighed.blend.weights[blend::IMPORTANCE],
+            "quality_weight": plan.weighed.blend.weights[blend::QUALITY],
+            "trust": estimate.map(|e| trust(&e, &plan.weighed.blend)),
+            "blend_outcomes": plan.weighed.blend.outcomes,
             "inlinks": open.known.links.inlinks(self.id, u32::MAX),
             "held_back_by": held_back.map(|(_, cap)| *cap),
             "queries": reasons::reasons(&open.known, plan, settings, self.id, QUERIES_SHOWN),
@@ -123,7 +123,7 @@ impl View<'_> {
         let estimate = plan.batch.ranking[at];
         let frontier = plan.batch.ranking.len();
         text += &format!("  rank {} of {frontier} in the frontier by estimate\n", at + 1);
-        text += &parts_text(&estimate, &plan.estimates.blend);
+        text += &parts_text(&estimate, &plan.weighed.blend);
         if let Some((_, cap)) = plan.batch.held_back.iter().find(|(rank, _)| *rank as usize == at) {
             text += &format!("  held back by {}\n", cap.option());
         } else if self.planned.is_none() && at >= settings.selection.budget {

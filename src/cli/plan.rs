@@ -161,7 +161,7 @@ fn say_plan(
     settings: &PlanSettings,
     workload: &Workload,
 ) {
-    let estimates = &plan.estimates;
+    let basis = &plan.basis;
     let frontier = plan.batch.ranking.len();
     say(
         global,
@@ -172,7 +172,7 @@ fn say_plan(
             plan.workload.queries.len(),
             plan.needy.len(),
             open.known.pages.len(),
-            estimates.site_level,
+            basis.site_level,
         ),
     );
     say(
@@ -180,15 +180,15 @@ fn say_plan(
         &format!(
             "{} candidate pairs, learned from {} pairs of crawled pages; BM25 k1 {} b {}, \
              statistics epoch {} of {} pages",
-            estimates.pairs.len(),
-            estimates.training_pairs,
+            basis.pairs.len(),
+            basis.training_pairs,
             settings.bm25.k1,
             settings.bm25.b,
             plan.epoch.number,
             plan.statistics.documents,
         ),
     );
-    say(global, &blend_line(&estimates.blend, open));
+    say(global, &blend_line(&plan.weighed.blend, open));
 }
 
 /// Weights of the estimate's parts, and what they rest on.
@@ -215,12 +215,12 @@ fn as_json(
         "epoch": plan.epoch,
         "statistics": plan.statistics,
         "improvability": plan.improvability,
-        "importance": plan.estimates.importance,
-        "quality": plan.estimates.quality,
-        "blend": plan.estimates.blend,
-        "site": plan.estimates.site_level,
-        "training_pairs": plan.estimates.training_pairs,
-        "candidate_pairs": plan.estimates.pairs.len(),
+        "importance": plan.weighed.importance,
+        "quality": plan.weighed.quality,
+        "blend": plan.weighed.blend,
+        "site": plan.basis.site_level,
+        "training_pairs": plan.basis.training_pairs,
+        "candidate_pairs": plan.basis.pairs.len(),
         "frontier": plan.batch.ranking.len(),
         "held_back": plan.batch.held_back.len(),
         "drawn": plan.batch.drawn(),

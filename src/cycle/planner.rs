@@ -9,9 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::records::{self, PLAN_PAIRS, PLANS, POOLS, WORKLOADS, pick_columns};
 use super::{CycleError, EPOCH_GROWTH, OpenStore, served_cache};
-use crate::estimate::frontier::{
-    EstimateInput, EstimateSettings, FrontierEstimates, PairEstimate, estimate,
-};
+use crate::estimate::basis::{Basis, Weighed, Weighing};
+use crate::estimate::frontier::{EstimateInput, EstimateSettings, PairEstimate};
 use crate::estimate::memory::Memory;
 use crate::estimate::page_ranks::PageRanks;
 use crate::plan::caps::Caps;
@@ -63,8 +62,10 @@ pub struct Plan {
     pub workload: Workload,
     /// Indices of the needy ones.
     pub needy: Vec<usize>,
-    /// Estimates of the frontier.
-    pub estimates: FrontierEstimates,
+    /// What estimates rest on.
+    pub basis: Basis,
+    /// How its parts became estimates; these are in the ranking.
+    pub weighed: Weighed,
     /// The ranking and the batch.
     pub batch: Batch,
     /// Served lists of all queries.
@@ -93,8 +94,10 @@ pub struct PlanInput<'a> {
 pub struct Choice {
     /// Indices of the needy queries.
     pub needy: Vec<usize>,
-    /// Estimates of the frontier.
-    pub estimates: FrontierEstimates,
+    /// What estimates rest on.
+    pub basis: Basis,
+    /// How its parts became estimates; these are in the ranking.
+    pub weighed: Weighed,
     /// The ranking and the batch.
     pub batch: Batch,
     /// The fitted improvability, `(a, b)`.
@@ -120,15 +123,19 @@ pub fn choose(
         .collect();
     let keep = settings.needy.map_or(need.len(), |needy| needy.of(need.len()));
     let needy = neediest(&need, keep);
-    let mut estimates = estimate(&input.estimate, &needy, memory, &settings.estimate)?;
-    let ranking = std::mem::take(&mut estimates.urls);
+    let basis = Basis::new(&input.estimate, &needy, memory, &settings.estimate, None)?;
+    let counted: Vec<f64> = queries.iter().map(|query| query.frequency).collect();
+    let settings_of = &settings.estimate;
+    let weighing = Weighing { queries, counted: &counted, served, settings: settings_of };
+    let mut weighed = basis.weigh(&weighing)?;
+    let ranking = std::mem::take(&mut weighed.urls);
     let select = if input.whole_ranking { select } else { select_only };
     // Each batch is a draw of its own.
     let next_seq = input.estimate.manifest.next_seq.to_le_bytes();
     let seed = xxhash_rust::xxh3::xxh3_64_with_seed(&next_seq, settings.selection.seed);
     let selection = SelectionSettings { seed, ..settings.selection };
     let batch = select(ranking, &known.urls, &selection);
-    Ok(Choice { needy, estimates, batch, improvability: improvability.coefficients() })
+    Ok(Choice { needy, basis, weighed, batch, improvability: improvability.coefficients() })
 }
 
 /// The epoch to plan in: a new one when the collection has grown by a tenth.
@@ -187,7 +194,7 @@ pub fn plan(
         outcomes: &records::query_outcomes(store)?,
         whole_ranking: true,
     };
-    let Choice { needy, estimates, batch, improvability } =
+    let Choice { needy, basis, weighed, batch, improvability } =
         choose(&input, &mut Memory::default(), settings)?;
     let id = plan_id(open, &workload, settings)?;
     let statistics = scorer.statistics();
@@ -195,7 +202,8 @@ pub fn plan(
         id,
         workload,
         needy,
-        estimates,
+        basis,
+        weighed,
         batch,
         served,
         epoch,
@@ -272,7 +280,7 @@ pub fn commit(
 fn pair_columns(plan: &Plan) -> Vec<Column> {
     let picks = plan.batch.picks.iter();
     let pairs: Vec<&PairEstimate> =
-        picks.flat_map(|pick| plan.estimates.pairs_of(pick.estimate.url)).collect();
+        picks.flat_map(|pick| plan.basis.pairs_of(pick.estimate.url)).collect();
     let qid = |pair: &&PairEstimate| plan.workload.queries[pair.query as usize].qid.clone();
     vec![
         Column::Text(vec![plan.id.clone(); pairs.len()]),

@@ -49,7 +49,7 @@ fn planned_url(
         frontier_rank: pick.frontier_rank,
         pool: pick.pool,
         propensity: pick.propensity,
-        candidate_queries: plan.estimates.pairs_of(estimate.url).len(),
+        candidate_queries: plan.basis.pairs_of(estimate.url).len(),
         queries: reasons(known, plan, settings, estimate.url, queries),
     }
 }
@@ -63,7 +63,7 @@ pub fn reasons(
     most: usize,
 ) -> Vec<QueryReason> {
     let worth = |query: u32, chance: f64| plan.workload.queries[query as usize].frequency * chance;
-    let mut pairs = plan.estimates.pairs_of(url).to_vec();
+    let mut pairs = plan.basis.pairs_of(url).to_vec();
     pairs.sort_by(|a, b| {
         worth(b.query, b.chance).total_cmp(&worth(a.query, a.chance)).then(a.query.cmp(&b.query))
     });

@@ -1,23 +1,17 @@
-//! Estimates of the whole frontier: the parts of each URL's estimate, and their blend.
+//! What estimates are made from, how, and what they look like. [`super::basis`] makes them.
 
 use prospect_index::bm25::Scorer;
 use prospect_index::manifest::Manifest;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
-use prospect_index::url::SiteLevel;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::blend::{self, Blend, PARTS, PickOutcome, START};
+use super::blend::{self, PARTS, PickOutcome, START};
 use super::entry::EntryOutcomes;
 use super::groups::{Group, Groups};
-use super::memory::{Memory, scored_parents};
 use super::page_ranks::PageRanks;
 use super::pair_model::PairModel;
 use super::pairs::{Horizon, MatchRule, MatchSource};
-use super::promises::Promises;
-use super::regression::ImpactRegression;
-use super::{EstimateError, by_tree, lasting};
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
 
@@ -98,7 +92,7 @@ impl EstimateSettings {
     }
 
     /// The weights, 0 for parts that are left out.
-    fn start(&self) -> [f64; PARTS] {
+    pub(super) fn start(&self) -> [f64; PARTS] {
         let mut weights = self.weights;
         for (part, group) in [
             (blend::QUERY, Group::Pairs),
@@ -180,88 +174,12 @@ pub struct UrlEstimate {
     pub inlinks: u32,
 }
 
-/// Estimates of the frontier.
-pub struct FrontierEstimates {
-    /// Every URL that may be planned, by id.
-    pub urls: Vec<UrlEstimate>,
-    /// Candidate pairs, by URL, then query.
-    pub pairs: Vec<PairEstimate>,
-    /// Pairs that scores were learned from.
-    pub training_pairs: usize,
-    /// From importance to impact.
-    pub importance: ImpactRegression,
-    /// From the probability that a page is good to impact.
-    pub quality: ImpactRegression,
-    /// Weights of the parts.
-    pub blend: Blend,
-    /// What a site is here.
-    pub site_level: &'static str,
-}
-
-impl FrontierEstimates {
-    /// Candidate pairs of a URL.
-    pub fn pairs_of(&self, url: UrlId) -> &[PairEstimate] {
-        let from = self.pairs.partition_point(|pair| pair.url < url);
-        let to = self.pairs.partition_point(|pair| pair.url <= url);
-        &self.pairs[from..to]
-    }
-}
-
-/// Estimates every uncrawled URL for the `needy` queries, given as indices; `memory` is of earlier
-/// plans for the same queries, or empty.
-///
-/// # Errors
-/// An index cannot be read, or a model cannot be fitted.
-pub fn estimate(
-    input: &EstimateInput<'_>,
-    needy: &[usize],
-    memory: &mut Memory,
-    settings: &EstimateSettings,
-) -> Result<FrontierEstimates, EstimateError> {
-    let known = input.known;
-    memory.update(known, input.manifest, input.queries.len());
-    let expected = expected_quality(input, memory);
-    let Found { mut pairs, page_impact, training_pairs } = match settings.reading {
-        ImpactReading::Lasting => lasting::estimate(input, needy, memory, settings, &expected)?,
-        ImpactReading::Sketch => by_tree::estimate(input, needy, memory, settings.rule, &expected)?,
-    };
-    pairs.par_sort_unstable_by_key(|pair| (pair.url, pair.query));
-    let past = Past { known, manifest: input.manifest };
-    let (importance, quality) = regressions(input, settings, &past, memory)?;
-    let start = settings.start();
-    let blend =
-        if settings.fits() { Blend::fit(start, input.past_picks) } else { Blend::fixed(start) };
-    let mapped = Mapped { importance, quality, blend };
-    let mut urls = url_estimates(input, settings, &pairs, &page_impact, &mapped, &expected);
-    if settings.defended {
-        defend(&mut urls, input, memory, &blend);
-    }
-    Ok(FrontierEstimates {
-        urls,
-        pairs,
-        training_pairs,
-        importance,
-        quality,
-        blend,
-        site_level: memory.sites.level().map_or("", SiteLevel::name),
-    })
-}
-
-/// Takes from every estimate what its site does not keep of its promises.
-fn defend(urls: &mut [UrlEstimate], input: &EstimateInput<'_>, memory: &mut Memory, blend: &Blend) {
-    memory.regions.update(&input.known.urls);
-    let picks = input.past_picks.iter();
-    let promises = Promises::new(picks.map(|pick| (memory.owner(pick.url), *pick)), blend);
-    for url in urls {
-        url.estimate *= promises.trust(memory.owner(url.url));
-    }
-}
-
 /// What a reading finds.
 pub(super) struct Found {
     /// Candidate pairs.
     pub(super) pairs: Vec<PairEstimate>,
-    /// By URL: impact that the page model expects; empty without one.
+    /// By URL: impact that the page model expects, in units of the mean impact of crawled pages; empty
+    /// without one.
     pub(super) page_impact: Vec<f64>,
     /// Pairs that scores were learned from.
     pub(super) training_pairs: usize,
@@ -300,111 +218,4 @@ impl Horizon for Now<'_> {
         let allowed = self.within.is_empty() || self.within[url.index()];
         (allowed && self.known.pages.in_frontier(url)).then_some(u32::MAX)
     }
-}
-
-/// Importance as x of the regression.
-fn importance_x(settings: &EstimateSettings, inlinks: u32, page_rank: f32) -> f64 {
-    match settings.importance {
-        Importance::Inlinks => f64::from(inlinks).ln_1p(),
-        Importance::PageRank => f64::from(page_rank),
-    }
-}
-
-/// By URL: the quality expected of it, for those of the frontier; empty where no page has one.
-fn expected_quality(input: &EstimateInput<'_>, memory: &Memory) -> Vec<f32> {
-    let known = input.known;
-    let posterior = memory.posterior();
-    if posterior.is_empty() {
-        return Vec::new();
-    }
-    let now = Now { known, within: input.within };
-    let ids: Vec<UrlId> = known.urls.ids().collect();
-    ids.into_par_iter()
-        .map(|url| {
-            let parents = now.of(url).map(|end| scored_parents(known, url, end));
-            let site = memory.sites.of(url);
-            parents.and_then(|parents| posterior.expected(site, parents)).unwrap_or(0.0) as f32
-        })
-        .collect()
-}
-
-/// How parts become impact, and how they are weighed.
-struct Mapped {
-    importance: ImpactRegression,
-    quality: ImpactRegression,
-    blend: Blend,
-}
-
-/// Fits importance, and expected quality, to the impact of crawled pages that were known before
-/// their fetch.
-fn regressions(
-    input: &EstimateInput<'_>,
-    settings: &EstimateSettings,
-    past: &Past<'_>,
-    memory: &Memory,
-) -> Result<(ImpactRegression, ImpactRegression), EstimateError> {
-    let known = input.known;
-    let impact = input.served.impact(input.queries, known.urls.len());
-    // On no page, a regression expects nothing of any.
-    let pages = |group| {
-        let is_read = !settings.without.contains(group);
-        known.pages.crawled().filter(move |_| is_read)
-    };
-    let importance: Vec<(f64, f64)> = pages(Group::Importance)
-        .filter_map(|(seq, url)| {
-            let inlinks = memory.past_inlinks(seq)?;
-            let page_rank = match settings.importance {
-                Importance::Inlinks => 0.0,
-                Importance::PageRank => input.ranks.before(past.of(url)?, url),
-            };
-            Some((importance_x(settings, inlinks, page_rank), impact[url.index()]))
-        })
-        .collect();
-    let quality: Vec<(f64, f64)> = pages(Group::Quality)
-        .filter_map(|(seq, url)| Some((memory.past_quality(seq)?.exp(), impact[url.index()])))
-        .collect();
-    Ok((ImpactRegression::fit(&importance)?, ImpactRegression::fit(&quality)?))
-}
-
-fn url_estimates(
-    input: &EstimateInput<'_>,
-    settings: &EstimateSettings,
-    pairs: &[PairEstimate],
-    page_impact: &[f64],
-    mapped: &Mapped,
-    expected: &[f32],
-) -> Vec<UrlEstimate> {
-    let known = input.known;
-    let page_ranks = match settings.importance {
-        Importance::Inlinks => &[],
-        Importance::PageRank => input.ranks.now(known),
-    };
-    let now = Now { known, within: input.within };
-    let mut from_pairs = vec![[0.0; 2]; known.urls.len()];
-    // Pairs are ordered by URL and query, so the sums are the same bits in every run.
-    for pair in pairs {
-        let part = if pair.matches { blend::QUERY } else { blend::LOCALITY };
-        from_pairs[pair.url.index()][part] +=
-            input.queries[pair.query as usize].frequency * pair.chance;
-    }
-    let ids: Vec<UrlId> = known.urls.ids().collect();
-    ids.into_par_iter()
-        .filter_map(|url| {
-            now.of(url)?;
-            let page_rank = page_ranks.get(url.index()).copied().unwrap_or(0.0);
-            let inlinks = known.links.all_inlinks(url);
-            let x = importance_x(settings, inlinks, page_rank);
-            let quality = expected.get(url.index()).copied().map(f64::from);
-            let mut estimate =
-                UrlEstimate { url, parts: [0.0; PARTS], quality, estimate: 0.0, inlinks };
-            [estimate.parts[blend::QUERY], estimate.parts[blend::LOCALITY]] =
-                from_pairs[url.index()];
-            estimate.parts[blend::PAGE] = page_impact.get(url.index()).copied().unwrap_or(0.0);
-            estimate.parts[blend::IMPORTANCE] = mapped.importance.impact(x);
-            estimate.parts[blend::QUALITY] =
-                quality.map_or(0.0, |quality| mapped.quality.impact(quality.exp()));
-            estimate.estimate = mapped.blend.of(estimate.parts);
-            Some(estimate)
-        })
-        .collect()
 }

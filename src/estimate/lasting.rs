@@ -45,39 +45,59 @@ pub struct Models {
     training_pairs: usize,
 }
 
-/// Estimates candidate pairs of the `needy` queries, given as indices, and every page of the frontier.
-/// `quality` is what is expected by URL, or empty.
+/// Estimates candidate pairs of the queries, given as indices, and every page of the frontier if
+/// those are asked for. `quality` is what is expected by URL, or empty.
 ///
 /// # Errors
 /// An index cannot be read, or a model cannot be fitted.
 pub(super) fn estimate(
     input: &EstimateInput<'_>,
-    needy: &[usize],
+    queries: &[usize],
     memory: &mut Memory,
     settings: &EstimateSettings,
     quality: &[f32],
+    of_pages: bool,
 ) -> Result<Found, EstimateError> {
     let known = input.known;
-    memory.regions.update(&known.urls);
     let impact = Impact::new(input.served, input.queries, known.urls.len());
     if memory.models.as_ref().is_none_or(|models| models.epoch_end != input.epoch_end) {
         memory.models = Some(fit(input, &impact, memory, settings)?);
     }
+    let models = memory.models.as_ref();
+    Ok(Found {
+        pairs: pairs(input, queries, memory, settings)?,
+        page_impact: if of_pages {
+            page_impact(input, &impact, memory, settings, quality)
+        } else {
+            Vec::new()
+        },
+        training_pairs: models.map_or(0, |models| models.training_pairs),
+    })
+}
+
+/// Estimates candidate pairs of the queries, given as indices, by the models of the memory.
+///
+/// # Errors
+/// An index cannot be read.
+pub(super) fn pairs(
+    input: &EstimateInput<'_>,
+    queries: &[usize],
+    memory: &Memory,
+    settings: &EstimateSettings,
+) -> Result<Vec<PairEstimate>, EstimateError> {
     let scores = memory.models.as_ref().and_then(|models| models.scores.as_ref());
-    // What may not be planned now still competes for places.
-    let now = Now { known, within: &[] };
-    let end_seq = input.manifest.next_seq;
     let entry = EntryModel::fit(input.past_pairs);
     let source = CandidateSource {
         features: features(input, memory),
         rule: rule(settings),
-        end_seq,
+        end_seq: input.manifest.next_seq,
         matches: input.frontier,
-        horizon: now,
+        // What may not be planned now still competes for places.
+        horizon: Now { known: input.known, within: &[] },
         without: settings.without,
     };
-    let needy = if settings.without.contains(Group::Pairs) { &[] } else { needy };
-    let pairs: Vec<Vec<PairEstimate>> = needy
+    let queries = if settings.without.contains(Group::Pairs) { &[] } else { queries };
+    let pairs: Vec<Vec<PairEstimate>> = queries
         .par_iter()
         .map_init(
             || (Scores::default(), Scratch::default()),
@@ -88,11 +108,7 @@ pub(super) fn estimate(
             },
         )
         .collect::<Result<_, EstimateError>>()?;
-    Ok(Found {
-        pairs: pairs.into_iter().flatten().collect(),
-        page_impact: page_impact(input, &impact, memory, settings, quality),
-        training_pairs: memory.models.as_ref().map_or(0, |models| models.training_pairs),
-    })
+    Ok(pairs.into_iter().flatten().collect())
 }
 
 /// How strings must agree: without partial matches, all n-grams must occur.
@@ -155,7 +171,8 @@ fn pair_estimates(
     Ok(candidates.iter().enumerate().map(estimate).collect())
 }
 
-/// By URL: impact that the page model expects; nothing before it is fitted.
+/// By URL: impact that the page model expects, in units of the mean impact of crawled pages; nothing
+/// before it is fitted.
 fn page_impact(
     input: &EstimateInput<'_>,
     impact: &Impact,
@@ -179,7 +196,7 @@ fn page_impact(
             let Some(end) = now.of(url) else { return 0.0 };
             let quality = quality.get(url.index()).copied().unwrap_or(0.0);
             let features = source.features(url, end, &means, quality);
-            model.predict(&features).max(0.0) * means.mean()
+            model.predict(&features).max(0.0)
         })
         .collect()
 }

@@ -2,9 +2,10 @@
 //!
 //! [`pairs`] finds candidate pairs and their features, [`score_tree`] predicts scores and chances,
 //! [`quality`] passes the quality of pages on to what they link to, [`regression`] maps in-links and
-//! quality to impact, [`blend`] weighs the parts, [`frontier`] puts them together. Not here: which
+//! quality to impact, [`blend`] weighs the parts, [`basis`] puts them together. Not here: which
 //! URLs are picked, and files.
 
+pub mod basis;
 pub mod blend;
 pub mod boosted;
 mod by_tree;

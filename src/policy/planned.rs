@@ -237,9 +237,9 @@ impl<'a> Planned<'a> {
         most: usize,
         taken: &[Page],
     ) -> Result<Vec<Page>, CycleError> {
-        let Choice { batch, estimates, .. } = self.choose(scorer, served, most, taken, false)?;
+        let Choice { batch, basis, .. } = self.choose(scorer, served, most, taken, false)?;
         let pairs = batch.picks.iter().flat_map(|pick| {
-            estimates.pairs_of(pick.estimate.url).iter().map(|pair| (pick.pool, *pair))
+            basis.pairs_of(pick.estimate.url).iter().map(|pair| (pick.pool, *pair))
         });
         self.foreseen.open = pairs.collect();
         let picks = || batch.picks.iter().map(|pick| &pick.estimate);

@@ -239,7 +239,7 @@ fn as_text(
         planned.len(),
         next.0,
         next.1,
-        plan.estimates.blend,
+        plan.weighed.blend,
         settings.k,
         settings.bm25.k1,
         settings.bm25.b,

@@ -1,0 +1,325 @@
+//! What estimates of a frontier rest on, whatever is asked how often and however parts are weighed:
+//! candidate pairs with their chances, what models expect of every URL, and what crawled pages were
+//! known by before their fetch. Made once per state of a store, in time that grows with matching;
+//! [`Basis::weigh`] makes estimates of it in time that grows with pairs, URLs and crawled pages.
+//!
+//! A pair's chance depends on its own query and on the models, on no frequency. Importance and
+//! quality are mapped to impact anew each time, for the impact of crawled pages depends on how often
+//! their queries are asked. The page model does not: what it expects is in units of the mean impact of
+//! a crawled page, and its features are of the frequencies that the basis was made under.
+//!
+//! Costs 48 bytes a pair, 48 a URL of the frontier and 40 a crawled page.
+
+use prospect_index::page::UrlId;
+use prospect_index::page_store::Known;
+use prospect_index::url::SiteLevel;
+use rayon::prelude::*;
+
+use super::blend::{self, Blend, PARTS, PickOutcome};
+use super::evidence::Evidence;
+use super::frontier::{
+    EstimateInput, EstimateSettings, Found, ImpactReading, Importance, Now, PairEstimate, Past,
+    UrlEstimate,
+};
+use super::groups::Group;
+use super::memory::{Memory, scored_parents};
+use super::pairs::Horizon;
+use super::promises::Promises;
+use super::regression::ImpactRegression;
+use super::{EstimateError, by_tree, lasting};
+use crate::sketch::served::ServedLists;
+use crate::workload::Query;
+
+/// What is known of a URL of the frontier whatever is asked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UrlBasis {
+    /// The URL.
+    pub url: UrlId,
+    /// Who answers for it.
+    owner: u32,
+    /// Pages that link to it.
+    inlinks: u32,
+    /// Its importance, as x of the regression.
+    importance: f64,
+    /// Quality expected of it, as a log-probability, where any is known.
+    quality: Option<f64>,
+    /// Impact that the page model expects, in units of the mean impact of crawled pages.
+    page: f64,
+}
+
+/// A crawled page as it was known before its fetch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct PastPage {
+    url: UrlId,
+    /// x of the regression of importance, if it was a candidate of a plan.
+    importance: Option<f64>,
+    /// Quality that was expected of it, as a probability.
+    quality: Option<f64>,
+}
+
+/// See the module.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Basis {
+    /// URLs that may be planned, by id.
+    pub urls: Vec<UrlBasis>,
+    /// Candidate pairs, by URL, then query; also of URLs that may not be planned, which compete.
+    pub pairs: Vec<PairEstimate>,
+    /// Pairs of `urls[at]`: `pairs[spans[at].0..spans[at].1]`.
+    spans: Vec<(u32, u32)>,
+    past_pages: Vec<PastPage>,
+    /// URLs that are known, crawled ones among them.
+    known: usize,
+    /// Fetched picks, and who answers for each.
+    past_picks: Vec<PickOutcome>,
+    owners: Vec<u32>,
+    /// Pairs that scores were learned from.
+    pub training_pairs: usize,
+    /// What a site is here.
+    pub site_level: &'static str,
+}
+
+/// How a basis is weighed.
+pub struct Weighing<'a> {
+    /// Queries of the pairs.
+    pub queries: &'a [Query],
+    /// By query: how often it is asked, 0 where its pairs do not count.
+    pub counted: &'a [f64],
+    /// Served lists of the queries.
+    pub served: &'a ServedLists,
+    /// Weights, and the defence.
+    pub settings: &'a EstimateSettings,
+}
+
+/// Estimates of the frontier, and how parts became impact.
+#[derive(Clone, Debug)]
+pub struct Weighed {
+    /// Every URL that may be planned, by id.
+    pub urls: Vec<UrlEstimate>,
+    /// From importance to impact.
+    pub importance: ImpactRegression,
+    /// From the probability that a page is good to impact.
+    pub quality: ImpactRegression,
+    /// Weights of the parts.
+    pub blend: Blend,
+}
+
+impl Basis {
+    /// Matches queries, given as indices, with the frontier and asks the models about every URL.
+    /// `memory` is of earlier plans for the same queries, or empty. What the page model expects is
+    /// taken from `pinned`, a basis of the same URLs, if there is one: for other queries, or other
+    /// frequencies, without another page model.
+    ///
+    /// # Errors
+    /// An index cannot be read, or a model cannot be fitted.
+    pub fn new(
+        input: &EstimateInput<'_>,
+        queries: &[usize],
+        memory: &mut Memory,
+        settings: &EstimateSettings,
+        pinned: Option<&Self>,
+    ) -> Result<Self, EstimateError> {
+        let known = input.known;
+        memory.update(known, input.manifest, input.queries.len());
+        memory.regions.update(&known.urls);
+        let quality = expected_quality(input, memory);
+        let Found { mut pairs, page_impact, training_pairs } = match settings.reading {
+            ImpactReading::Lasting => {
+                lasting::estimate(input, queries, memory, settings, &quality, pinned.is_none())?
+            }
+            ImpactReading::Sketch => {
+                by_tree::estimate(input, queries, memory, settings.rule, &quality)?
+            }
+        };
+        sort(&mut pairs);
+        let mut urls = url_basis(input, settings, memory, &page_impact, &quality);
+        if let Some(pinned) = pinned {
+            for (url, pinned) in urls.iter_mut().zip(&pinned.urls) {
+                url.page = pinned.page;
+            }
+        }
+        Ok(Self {
+            spans: spans(&urls, &pairs),
+            past_pages: past_pages(input, settings, memory),
+            known: known.urls.len(),
+            past_picks: input.past_picks.to_vec(),
+            owners: input.past_picks.iter().map(|pick| memory.owner(pick.url)).collect(),
+            site_level: memory.sites.level().map_or("", SiteLevel::name),
+            urls,
+            pairs,
+            training_pairs,
+        })
+    }
+
+    /// Takes in pairs of more queries.
+    #[must_use]
+    pub fn with_pairs(&self, more: &[PairEstimate]) -> Self {
+        let mut pairs = [self.pairs.as_slice(), more].concat();
+        sort(&mut pairs);
+        Self { spans: spans(&self.urls, &pairs), pairs, ..self.clone() }
+    }
+
+    /// Candidate pairs of a URL.
+    pub fn pairs_of(&self, url: UrlId) -> &[PairEstimate] {
+        let at = self.urls.partition_point(|known| known.url < url);
+        match self.urls.get(at) {
+            Some(known) if known.url == url => self.pairs_at(at),
+            _ => &[],
+        }
+    }
+
+    /// Candidate pairs of `urls[at]`.
+    pub fn pairs_at(&self, at: usize) -> &[PairEstimate] {
+        let (from, to) = self.spans[at];
+        &self.pairs[from as usize..to as usize]
+    }
+
+    /// Estimates every URL.
+    ///
+    /// # Errors
+    /// A regression cannot be fitted.
+    pub fn weigh(&self, weighing: &Weighing<'_>) -> Result<Weighed, EstimateError> {
+        let Weighing { queries, counted, served, settings } = *weighing;
+        let impact = served.impact(queries, self.known);
+        let mut all = Evidence::default();
+        for page in &self.past_pages {
+            all.add(impact[page.url.index()]);
+        }
+        let mean = all.mean().unwrap_or(0.0);
+        let fitted = |x: fn(&PastPage) -> Option<f64>, group| {
+            // On no page, a regression expects nothing of any.
+            let is_read = !settings.without.contains(group);
+            let pages = self.past_pages.iter().filter(|_| is_read);
+            let points: Vec<(f64, f64)> =
+                pages.filter_map(|page| Some((x(page)?, impact[page.url.index()]))).collect();
+            ImpactRegression::fit(&points)
+        };
+        let importance = fitted(|page| page.importance, Group::Importance)?;
+        let quality = fitted(|page| page.quality, Group::Quality)?;
+        let blend = self.blend(settings);
+        let owned = || self.owners.iter().copied().zip(self.past_picks.iter().copied());
+        let promises = settings.defended.then(|| Promises::new(owned(), &blend));
+        let estimate = |(known, &(from, to)): (&UrlBasis, &(u32, u32))| {
+            let mut parts = [0.0; PARTS];
+            // Pairs are ordered by query, so the sums are the same bits in every run.
+            for pair in &self.pairs[from as usize..to as usize] {
+                let part = if pair.matches { blend::QUERY } else { blend::LOCALITY };
+                parts[part] += counted[pair.query as usize] * pair.chance;
+            }
+            parts[blend::PAGE] = known.page * mean;
+            parts[blend::IMPORTANCE] = importance.impact(known.importance);
+            parts[blend::QUALITY] =
+                known.quality.map_or(0.0, |expected| quality.impact(expected.exp()));
+            let trust = promises.as_ref().map_or(1.0, |promises| promises.trust(known.owner));
+            UrlEstimate {
+                url: known.url,
+                parts,
+                quality: known.quality,
+                estimate: blend.of(parts) * trust,
+                inlinks: known.inlinks,
+            }
+        };
+        let urls = self.urls.par_iter().zip(&self.spans).map(estimate).collect();
+        Ok(Weighed { urls, importance, quality, blend })
+    }
+
+    fn blend(&self, settings: &EstimateSettings) -> Blend {
+        let start = settings.start();
+        if settings.fits() { Blend::fit(start, &self.past_picks) } else { Blend::fixed(start) }
+    }
+}
+
+fn sort(pairs: &mut [PairEstimate]) {
+    pairs.par_sort_unstable_by_key(|pair| (pair.url, pair.query));
+}
+
+/// Where the pairs of each URL are; both are ordered by URL.
+fn spans(urls: &[UrlBasis], pairs: &[PairEstimate]) -> Vec<(u32, u32)> {
+    let mut at = 0;
+    let mut skip = |is_before: &dyn Fn(UrlId) -> bool| {
+        while pairs.get(at).is_some_and(|pair| is_before(pair.url)) {
+            at += 1;
+        }
+        at as u32
+    };
+    urls.iter().map(|known| (skip(&|url| url < known.url), skip(&|url| url == known.url))).collect()
+}
+
+/// By URL: the quality expected of it, for those of the frontier; empty where no page has one.
+fn expected_quality(input: &EstimateInput<'_>, memory: &Memory) -> Vec<f32> {
+    let known = input.known;
+    let posterior = memory.posterior();
+    if posterior.is_empty() {
+        return Vec::new();
+    }
+    let now = Now { known, within: input.within };
+    let ids: Vec<UrlId> = known.urls.ids().collect();
+    ids.into_par_iter()
+        .map(|url| {
+            let parents = now.of(url).map(|end| scored_parents(known, url, end));
+            let site = memory.sites.of(url);
+            parents.and_then(|parents| posterior.expected(site, parents)).unwrap_or(0.0) as f32
+        })
+        .collect()
+}
+
+/// Importance as x of the regression.
+fn importance_x(settings: &EstimateSettings, inlinks: u32, page_rank: f32) -> f64 {
+    match settings.importance {
+        Importance::Inlinks => f64::from(inlinks).ln_1p(),
+        Importance::PageRank => f64::from(page_rank),
+    }
+}
+
+fn url_basis(
+    input: &EstimateInput<'_>,
+    settings: &EstimateSettings,
+    memory: &Memory,
+    page_impact: &[f64],
+    quality: &[f32],
+) -> Vec<UrlBasis> {
+    let known = input.known;
+    let page_ranks = match settings.importance {
+        Importance::Inlinks => &[],
+        Importance::PageRank => input.ranks.now(known),
+    };
+    let now = Now { known, within: input.within };
+    let basis = |url: UrlId| {
+        now.of(url)?;
+        let page_rank = page_ranks.get(url.index()).copied().unwrap_or(0.0);
+        let inlinks = known.links.all_inlinks(url);
+        Some(UrlBasis {
+            url,
+            owner: memory.owner(url),
+            inlinks,
+            importance: importance_x(settings, inlinks, page_rank),
+            quality: quality.get(url.index()).copied().map(f64::from),
+            page: page_impact.get(url.index()).copied().unwrap_or(0.0),
+        })
+    };
+    let ids: Vec<UrlId> = known.urls.ids().collect();
+    ids.into_par_iter().filter_map(basis).collect()
+}
+
+/// Crawled pages as they were known before their cycles.
+fn past_pages(
+    input: &EstimateInput<'_>,
+    settings: &EstimateSettings,
+    memory: &Memory,
+) -> Vec<PastPage> {
+    let known: &Known = input.known;
+    let past = Past { known, manifest: input.manifest };
+    let importance = |seq, url| {
+        let inlinks = memory.past_inlinks(seq)?;
+        let page_rank = match settings.importance {
+            Importance::Inlinks => 0.0,
+            Importance::PageRank => input.ranks.before(past.of(url)?, url),
+        };
+        Some(importance_x(settings, inlinks, page_rank))
+    };
+    let page = |(seq, url)| PastPage {
+        url,
+        importance: importance(seq, url),
+        quality: memory.past_quality(seq).map(f64::exp),
+    };
+    known.pages.crawled().map(page).collect()
+}
