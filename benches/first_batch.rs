@@ -10,13 +10,14 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use prospect::cycle::planner::{self, PlanSettings};
+use prospect::cycle::planner;
 use prospect::cycle::{OpenStore, close};
 use prospect::estimate::frontier::{EstimateSettings, ImpactReading};
 use prospect::estimate::pairs::MatchRule;
 use prospect::ingest::{self, SourceItem, SourceOptions};
 use prospect::plan::SelectionSettings;
 use prospect::plan::caps::Caps;
+use prospect::plan::settings::PlanSettings;
 use prospect::sketch::served::ServedLists;
 use prospect::workload::{self, Workload};
 use prospect_index::bm25::{Bm25, Scorer};
@@ -171,7 +172,7 @@ fn measure(name: &str, folder: &Path) {
 
 fn urls_of(store: &OpenStore, plan: &planner::Plan) -> Vec<String> {
     let url = |pick: &prospect::plan::Pick| store.known.urls.url(pick.estimate.url).to_owned();
-    plan.batch.picks.iter().map(url).collect()
+    plan.choice.batch.picks.iter().map(url).collect()
 }
 
 /// Predicted before the batch, realised after it, with the default settings.

@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use prospect::cycle::planner::{self, PlanSettings};
+use prospect::cycle::planner;
 use prospect::cycle::{OpenStore, close};
 use prospect::estimate::candidates::{Ask, Candidate, CandidateSource};
 use prospect::estimate::features::FeatureSource;
@@ -25,6 +25,7 @@ use prospect::estimate::pairs::{Horizon, MatchRule, MatchSource, idf_mass};
 use prospect::estimate::score_model::ScoreModel;
 use prospect::estimate::sites::Sites;
 use prospect::ingest::{self, SourceItem, SourceOptions};
+use prospect::plan::settings::PlanSettings;
 use prospect::sketch::served::ServedLists;
 use prospect::workload::{self, Workload};
 use prospect_index::bm25::{Bm25, Scorer, Scores};
@@ -326,12 +327,12 @@ fn measure(name: &str, folder: &Path) {
         let urls = &store.known.urls;
         let within: Vec<bool> = urls.ids().map(|id| pages.contains_key(urls.url(id))).collect();
         let plan = planner::plan(&store, &workload, &within, &settings).expect("plan");
-        let picks = plan.batch.picks.iter().map(|pick| urls.url(pick.estimate.url));
+        let picks = plan.choice.batch.picks.iter().map(|pick| urls.url(pick.estimate.url));
         batch = picks.filter_map(|url| pages.get(url).cloned()).collect();
         planner::commit(&mut store, &plan, &settings).expect("commit");
         if POINTS.contains(&number) {
             let end = store.store.manifest().next_seq;
-            let picked = plan.batch.picks.iter().map(|pick| pick.estimate.url).collect();
+            let picked = plan.choice.batch.picks.iter().map(|pick| pick.estimate.url).collect();
             let said = tell(&store, &workload, &picked, &mut told);
             // The lock goes with the store, so that the batch can be ingested.
             drop(store);

@@ -9,7 +9,7 @@ mod synthetic;
 use std::hash::Hasher;
 use std::time::Instant;
 
-use prospect::cycle::planner::PlanSettings;
+use prospect::plan::settings::PlanSettings;
 use prospect::policy::planned::Web;
 use prospect::policy::{Basics, PolicyChoice, Quality, Sources, Truth};
 use prospect::simulate::collection::Collection;

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use proptest::prelude::*;
-use prospect::cycle::planner::PlanSettings;
+use prospect::plan::settings::PlanSettings;
 use prospect::policy::planned::Web;
 use prospect::policy::{
     Basics, CrawlPolicy, POLICIES, Page, PolicyChoice, Quality, Sources, Truth,
@@ -362,12 +362,12 @@ fn crawl_by_store(
         let mut settings = settings.clone();
         settings.selection.budget = budget.batch.min(budget.pages - fetched);
         let plan = planner::plan(&open, &world.workload, &[], &settings).unwrap();
-        if plan.batch.picks.is_empty() {
+        if plan.choice.batch.picks.is_empty() {
             break;
         }
         planner::commit(&mut open, &plan, &settings).unwrap();
         let url = |pick: &prospect::plan::Pick| open.known.urls.url(pick.estimate.url).to_owned();
-        batches.push(plan.batch.picks.iter().map(url).collect());
+        batches.push(plan.choice.batch.picks.iter().map(url).collect());
         drop(open);
         fetched += batches[batches.len() - 1].len();
         ingest(batches.len(), &batches[batches.len() - 1]);

@@ -10,12 +10,13 @@ use prospect_index::url;
 
 use super::Global;
 use super::output::{self, Failure, shown};
-use crate::cycle::planner::{self, Plan, PlanSettings};
+use crate::cycle::planner::{self, Plan};
 use crate::cycle::{CycleError, OpenStore, reasons, records};
 use crate::estimate::blend::{self, Blend, PART_NAMES, PARTS};
 use crate::estimate::frontier::UrlEstimate;
 use crate::plan::export::QueryReason;
 use crate::plan::position;
+use crate::plan::settings::PlanSettings;
 
 /// Queries shown.
 const QUERIES_SHOWN: usize = 10;
@@ -79,9 +80,10 @@ impl View<'_> {
     }
 
     fn json(&self, open: &OpenStore, plan: &Plan, settings: &PlanSettings) -> serde_json::Value {
-        let at = position(&plan.batch.ranking, self.id);
-        let estimate = at.map(|at| plan.batch.ranking[at]);
-        let held_back = plan.batch.held_back.iter().find(|(rank, _)| Some(*rank as usize) == at);
+        let at = position(&plan.choice.batch.ranking, self.id);
+        let estimate = at.map(|at| plan.choice.batch.ranking[at]);
+        let held_back =
+            plan.choice.batch.held_back.iter().find(|(rank, _)| Some(*rank as usize) == at);
         serde_json::json!({
             "schema": "prospect.explain/1",
             "url": open.known.urls.spelling(self.id),
@@ -89,7 +91,7 @@ impl View<'_> {
             "plan_id": self.plan_id,
             "planned_rank": self.planned,
             "frontier_rank": at.map(|at| at + 1),
-            "frontier": plan.batch.ranking.len(),
+            "frontier": plan.choice.batch.ranking.len(),
             "estimate": estimate.map(|e| e.estimate),
             "query_impact": estimate.map(|e| e.parts[blend::QUERY]),
             "locality_impact": estimate.map(|e| e.parts[blend::LOCALITY]),
@@ -97,13 +99,13 @@ impl View<'_> {
             "importance_impact": estimate.map(|e| e.parts[blend::IMPORTANCE]),
             "quality_impact": estimate.map(|e| e.parts[blend::QUALITY]),
             "quality": estimate.and_then(|e| e.quality),
-            "query_weight": plan.weighed.blend.weights[blend::QUERY],
-            "locality_weight": plan.weighed.blend.weights[blend::LOCALITY],
-            "page_weight": plan.weighed.blend.weights[blend::PAGE],
-            "importance_weight": plan.weighed.blend.weights[blend::IMPORTANCE],
-            "quality_weight": plan.weighed.blend.weights[blend::QUALITY],
-            "trust": estimate.map(|e| trust(&e, &plan.weighed.blend)),
-            "blend_outcomes": plan.weighed.blend.outcomes,
+            "query_weight": plan.choice.weighed.blend.weights[blend::QUERY],
+            "locality_weight": plan.choice.weighed.blend.weights[blend::LOCALITY],
+            "page_weight": plan.choice.weighed.blend.weights[blend::PAGE],
+            "importance_weight": plan.choice.weighed.blend.weights[blend::IMPORTANCE],
+            "quality_weight": plan.choice.weighed.blend.weights[blend::QUALITY],
+            "trust": estimate.map(|e| trust(&e, &plan.choice.weighed.blend)),
+            "blend_outcomes": plan.choice.weighed.blend.outcomes,
             "inlinks": open.known.links.inlinks(self.id, u32::MAX),
             "held_back_by": held_back.map(|(_, cap)| *cap),
             "queries": reasons::reasons(&open.known, plan, settings, self.id, QUERIES_SHOWN),
@@ -116,15 +118,17 @@ impl View<'_> {
             Some(rank) => text += &format!("; number {rank} of plan {}\n", self.plan_id),
             None => text += &format!("; not in plan {}\n", self.plan_id),
         }
-        let Some(at) = position(&plan.batch.ranking, self.id) else {
+        let Some(at) = position(&plan.choice.batch.ranking, self.id) else {
             text += "  it is not in the frontier, so it has no estimate\n";
             return text;
         };
-        let estimate = plan.batch.ranking[at];
-        let frontier = plan.batch.ranking.len();
+        let estimate = plan.choice.batch.ranking[at];
+        let frontier = plan.choice.batch.ranking.len();
         text += &format!("  rank {} of {frontier} in the frontier by estimate\n", at + 1);
-        text += &parts_text(&estimate, &plan.weighed.blend);
-        if let Some((_, cap)) = plan.batch.held_back.iter().find(|(rank, _)| *rank as usize == at) {
+        text += &parts_text(&estimate, &plan.choice.weighed.blend);
+        if let Some((_, cap)) =
+            plan.choice.batch.held_back.iter().find(|(rank, _)| *rank as usize == at)
+        {
             text += &format!("  held back by {}\n", cap.option());
         } else if self.planned.is_none() && at >= settings.selection.budget {
             let budget = settings.selection.budget;

@@ -5,7 +5,6 @@ use prospect_index::bm25::Bm25;
 use prospect_index::limits;
 
 use super::Failure;
-use crate::cycle::planner::PlanSettings;
 use crate::estimate::blend::{self, START};
 use crate::estimate::frontier::{EstimateSettings, ImpactReading, Importance};
 use crate::estimate::groups::Groups;
@@ -14,6 +13,7 @@ use crate::estimate::pairs::MatchRule;
 use crate::plan::SelectionSettings;
 use crate::plan::caps::Caps;
 use crate::plan::explore::EXPLORE;
+use crate::plan::settings::PlanSettings;
 use crate::sketch::DEFAULT_K;
 use crate::sketch::need::Needy;
 

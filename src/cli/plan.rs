@@ -14,10 +14,11 @@ use super::options::PlanOptions;
 use super::output::{self, Failure, say};
 use crate::cycle::calibration::{Calibration, CalibrationBin};
 use crate::cycle::close::{self, CycleOutcome};
-use crate::cycle::planner::{self, Plan, PlanSettings};
+use crate::cycle::planner::{self, Plan};
 use crate::cycle::{OpenStore, reasons};
 use crate::estimate::blend::Blend;
 use crate::plan::export::{FORMATS, Format, PlannedUrl};
+use crate::plan::settings::PlanSettings;
 use crate::workload::{self, Workload, open_text};
 
 /// Queries shown per URL.
@@ -76,7 +77,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         None => format.write(out, &planned),
     })?;
     let (id, directory) = (&plan.id, args.store.display());
-    let drawn = match plan.batch.drawn() {
+    let drawn = match plan.choice.batch.drawn() {
         0 => String::new(),
         drawn => format!(", {drawn} of them drawn at random"),
     };
@@ -162,7 +163,7 @@ fn say_plan(
     workload: &Workload,
 ) {
     let basis = &plan.basis;
-    let frontier = plan.batch.ranking.len();
+    let frontier = plan.choice.batch.ranking.len();
     say(
         global,
         &format!(
@@ -170,7 +171,7 @@ fn say_plan(
              site = {}",
             workload.queries.len(),
             plan.workload.queries.len(),
-            plan.needy.len(),
+            plan.choice.needy.len(),
             open.known.pages.len(),
             basis.site_level,
         ),
@@ -188,7 +189,7 @@ fn say_plan(
             plan.statistics.documents,
         ),
     );
-    say(global, &blend_line(&plan.weighed.blend, open));
+    say(global, &blend_line(&plan.choice.weighed.blend, open));
 }
 
 /// Weights of the estimate's parts, and what they rest on.
@@ -214,16 +215,16 @@ fn as_json(
         "settings": settings,
         "epoch": plan.epoch,
         "statistics": plan.statistics,
-        "improvability": plan.improvability,
-        "importance": plan.weighed.importance,
-        "quality": plan.weighed.quality,
-        "blend": plan.weighed.blend,
+        "improvability": plan.choice.improvability,
+        "importance": plan.choice.weighed.importance,
+        "quality": plan.choice.weighed.quality,
+        "blend": plan.choice.weighed.blend,
         "site": plan.basis.site_level,
         "training_pairs": plan.basis.training_pairs,
         "candidate_pairs": plan.basis.pairs.len(),
-        "frontier": plan.batch.ranking.len(),
-        "held_back": plan.batch.held_back.len(),
-        "drawn": plan.batch.drawn(),
+        "frontier": plan.choice.batch.ranking.len(),
+        "held_back": plan.choice.batch.held_back.len(),
+        "drawn": plan.choice.batch.drawn(),
         "urls": planned,
     })
 }

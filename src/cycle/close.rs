@@ -11,11 +11,11 @@ use serde::Serialize;
 
 use super::calibration::Calibration;
 use super::counterfactual::{HALVES, half_of};
-use super::planner::PlanSettings;
 use super::records::{self, OUTCOMES, PAIR_OUTCOMES, QUERY_OUTCOMES, StoredPair, StoredPick};
 use super::{CycleError, OpenStore};
 use crate::estimate::blend::PARTS;
 use crate::plan::explore::Pool;
+use crate::plan::settings::PlanSettings;
 use crate::sketch::need::QueryOutcome;
 use crate::sketch::served::ServedLists;
 use crate::workload::Workload;

@@ -1,58 +1,22 @@
 //! From an open store to a committed plan.
 
-use prospect_index::bm25::{Bm25, Scorer};
+use prospect_index::bm25::Scorer;
 use prospect_index::columns::Column;
 use prospect_index::manifest::{CycleEntry, Epoch, Manifest, OpenPlan, SegmentKind};
 use prospect_index::page_store::PageTable;
 use prospect_index::text_index::Refresh;
-use serde::{Deserialize, Serialize};
 
 use super::records::{self, PLAN_PAIRS, PLANS, POOLS, WORKLOADS, pick_columns};
 use super::{CycleError, EPOCH_GROWTH, OpenStore, served_cache};
-use crate::estimate::basis::{Basis, Weighed, Weighing};
-use crate::estimate::frontier::{EstimateInput, EstimateSettings, PairEstimate};
+use crate::estimate::basis::Basis;
+use crate::estimate::frontier::{EstimateInput, PairEstimate};
 use crate::estimate::memory::Memory;
 use crate::estimate::page_ranks::PageRanks;
-use crate::plan::caps::Caps;
-use crate::plan::explore::EXPLORE;
-use crate::plan::{Batch, SelectionSettings, select, select_only};
-use crate::sketch::DEFAULT_K;
-use crate::sketch::need::{Improvability, Needy, QueryOutcome, neediest};
+use crate::plan::choice::{self, Choice, ChoiceInput};
+use crate::plan::settings::PlanSettings;
+use crate::sketch::need::{Improvability, QueryOutcome};
 use crate::sketch::served::ServedLists;
 use crate::workload::Workload;
-
-/// Everything a plan depends on besides the store and the workload.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PlanSettings {
-    /// Length of result lists.
-    pub k: usize,
-    /// Parameters of BM25.
-    pub bm25: Bm25,
-    /// How to estimate.
-    pub estimate: EstimateSettings,
-    /// How to pick.
-    pub selection: SelectionSettings,
-    /// Keep only the neediest queries.
-    pub needy: Option<Needy>,
-    /// Content hash of the list of URLs that may be planned, if there is one.
-    pub within: Option<String>,
-}
-
-impl PlanSettings {
-    /// The defaults, for a budget.
-    pub fn new(budget: usize) -> Self {
-        let selection =
-            SelectionSettings { budget, caps: Caps::default(), explore: EXPLORE, seed: 1 };
-        Self {
-            k: DEFAULT_K,
-            bm25: Bm25::default(),
-            estimate: EstimateSettings::default(),
-            selection,
-            needy: None,
-            within: None,
-        }
-    }
-}
 
 /// A plan with everything it was made from.
 pub struct Plan {
@@ -60,14 +24,10 @@ pub struct Plan {
     pub id: String,
     /// The queries it was made for, merged.
     pub workload: Workload,
-    /// Indices of the needy ones.
-    pub needy: Vec<usize>,
     /// What estimates rest on.
     pub basis: Basis,
-    /// How its parts became estimates; these are in the ranking.
-    pub weighed: Weighed,
-    /// The ranking and the batch.
-    pub batch: Batch,
+    /// The batch, and how it came about.
+    pub choice: Choice,
     /// Served lists of all queries.
     pub served: ServedLists,
     /// The statistics epoch.
@@ -76,8 +36,6 @@ pub struct Plan {
     pub statistics: prospect_index::bm25::CollectionStatistics,
     /// What was recomputed of the served lists.
     pub served_refresh: Refresh,
-    /// The fitted improvability, `(a, b)`.
-    pub improvability: Option<(f64, f64)>,
 }
 
 /// What a choice is made from.
@@ -90,22 +48,8 @@ pub struct PlanInput<'a> {
     pub whole_ranking: bool,
 }
 
-/// What was chosen, and why.
-pub struct Choice {
-    /// Indices of the needy queries.
-    pub needy: Vec<usize>,
-    /// What estimates rest on.
-    pub basis: Basis,
-    /// How its parts became estimates; these are in the ranking.
-    pub weighed: Weighed,
-    /// The ranking and the batch.
-    pub batch: Batch,
-    /// The fitted improvability, `(a, b)`.
-    pub improvability: Option<(f64, f64)>,
-}
-
-/// Chooses a batch. Reads nothing but its input and writes nothing but `memory`, which is of
-/// earlier choices for the same queries, or empty, and changes no choice.
+/// Makes a basis and chooses a batch from it. Reads nothing but its input and writes nothing but
+/// `memory`, which is of earlier choices for the same queries, or empty, and changes no choice.
 ///
 /// # Errors
 /// An index cannot be read, or a model cannot be fitted.
@@ -113,29 +57,22 @@ pub fn choose(
     input: &PlanInput<'_>,
     memory: &mut Memory,
     settings: &PlanSettings,
-) -> Result<Choice, CycleError> {
-    let EstimateInput { queries, served, known, .. } = &input.estimate;
+) -> Result<(Basis, Choice), CycleError> {
+    let EstimateInput { queries, served, known, manifest, .. } = &input.estimate;
     let improvability = Improvability::fit(input.outcomes);
-    let need: Vec<f64> = queries
-        .iter()
-        .enumerate()
-        .map(|(at, query)| query.frequency * improvability.of(served.mean_score(at)))
-        .collect();
-    let keep = settings.needy.map_or(need.len(), |needy| needy.of(need.len()));
-    let needy = neediest(&need, keep);
+    let needy = choice::needy(queries, served, &improvability, settings);
     let basis = Basis::new(&input.estimate, &needy, memory, &settings.estimate, None)?;
-    let counted: Vec<f64> = queries.iter().map(|query| query.frequency).collect();
-    let settings_of = &settings.estimate;
-    let weighing = Weighing { queries, counted: &counted, served, settings: settings_of };
-    let mut weighed = basis.weigh(&weighing)?;
-    let ranking = std::mem::take(&mut weighed.urls);
-    let select = if input.whole_ranking { select } else { select_only };
-    // Each batch is a draw of its own.
-    let next_seq = input.estimate.manifest.next_seq.to_le_bytes();
-    let seed = xxhash_rust::xxh3::xxh3_64_with_seed(&next_seq, settings.selection.seed);
-    let selection = SelectionSettings { seed, ..settings.selection };
-    let batch = select(ranking, &known.urls, &selection);
-    Ok(Choice { needy, basis, weighed, batch, improvability: improvability.coefficients() })
+    let from = ChoiceInput {
+        basis: &basis,
+        queries,
+        served,
+        urls: &known.urls,
+        next_seq: manifest.next_seq,
+        whole_ranking: input.whole_ranking,
+        factors: &[],
+    };
+    let choice = choice::choose(&from, needy, &improvability, settings)?;
+    Ok((basis, choice))
 }
 
 /// The epoch to plan in: a new one when the collection has grown by a tenth.
@@ -194,23 +131,10 @@ pub fn plan(
         outcomes: &records::query_outcomes(store)?,
         whole_ranking: true,
     };
-    let Choice { needy, basis, weighed, batch, improvability } =
-        choose(&input, &mut Memory::default(), settings)?;
+    let (basis, choice) = choose(&input, &mut Memory::default(), settings)?;
     let id = plan_id(open, &workload, settings)?;
     let statistics = scorer.statistics();
-    Ok(Plan {
-        id,
-        workload,
-        needy,
-        basis,
-        weighed,
-        batch,
-        served,
-        epoch,
-        statistics,
-        served_refresh,
-        improvability,
-    })
+    Ok(Plan { id, workload, basis, choice, served, epoch, statistics, served_refresh })
 }
 
 /// The same pages, outcomes, queries and settings give the same id, and the same plan.
@@ -248,13 +172,13 @@ pub fn commit(
         store.write_segment(
             SegmentKind::Plans,
             PLANS,
-            &pick_columns(&plan.id, &plan.batch.picks),
+            &pick_columns(&plan.id, &plan.choice.batch.picks),
         )?,
         store.write_segment(SegmentKind::PlanPairs, PLAN_PAIRS, &pair_columns(plan))?,
         store.write_segment(SegmentKind::Workloads, WORKLOADS, &workload_columns(plan))?,
     ];
-    if !plan.batch.pools.is_empty() {
-        let columns = pick_columns(&plan.id, &plan.batch.possible_picks());
+    if !plan.choice.batch.pools.is_empty() {
+        let columns = pick_columns(&plan.id, &plan.choice.batch.possible_picks());
         segments.push(store.write_segment(SegmentKind::Pools, POOLS, &columns)?);
     }
     let files = segments.iter().map(|segment| segment.file.file.clone()).collect();
@@ -278,7 +202,7 @@ pub fn commit(
 }
 
 fn pair_columns(plan: &Plan) -> Vec<Column> {
-    let picks = plan.batch.picks.iter();
+    let picks = plan.choice.batch.picks.iter();
     let pairs: Vec<&PairEstimate> =
         picks.flat_map(|pick| plan.basis.pairs_of(pick.estimate.url)).collect();
     let qid = |pair: &&PairEstimate| plan.workload.queries[pair.query as usize].qid.clone();

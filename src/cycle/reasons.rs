@@ -7,10 +7,11 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use prospect_index::words::url_text;
 
-use super::planner::{Plan, PlanSettings};
+use super::planner::Plan;
 use crate::estimate::blend;
 use crate::plan::Pick;
 use crate::plan::export::{Evidence, PlannedUrl, QueryReason};
+use crate::plan::settings::PlanSettings;
 
 /// Anchors shown per query.
 const ANCHORS_SHOWN: usize = 2;
@@ -22,7 +23,7 @@ pub fn planned(
     settings: &PlanSettings,
     queries: usize,
 ) -> Vec<PlannedUrl> {
-    let picks = plan.batch.picks.iter().enumerate();
+    let picks = plan.choice.batch.picks.iter().enumerate();
     picks.map(|(at, pick)| planned_url(known, plan, settings, at + 1, pick, queries)).collect()
 }
 

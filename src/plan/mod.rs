@@ -7,8 +7,10 @@
 //! 1971). That no longer holds where picks compete for the same place of a result list.
 
 pub mod caps;
+pub mod choice;
 pub mod explore;
 pub mod export;
+pub mod settings;
 
 use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;

@@ -21,14 +21,17 @@ use super::queue::SeedQueue;
 use super::{CrawlPolicy, Fetched, Page, PolicyError, Quality};
 use crate::cycle::CycleError;
 use crate::cycle::close::query_outcomes;
-use crate::cycle::planner::{Choice, PlanInput, PlanSettings, choose, current_epoch};
+use crate::cycle::planner::{PlanInput, choose, current_epoch};
+use crate::estimate::basis::Basis;
 use crate::estimate::blend::{PARTS, PickOutcome};
 use crate::estimate::entry::EntryOutcomes;
 use crate::estimate::frontier::{EstimateInput, PairEstimate, UrlEstimate};
 use crate::estimate::memory::Memory;
 use crate::estimate::page_ranks::PageRanks;
 use crate::estimate::pairs::MatchSource;
+use crate::plan::choice::Choice;
 use crate::plan::explore::Pool;
+use crate::plan::settings::PlanSettings;
 use crate::sketch::need::QueryOutcome;
 use crate::sketch::served::ServedLists;
 use crate::workload::Workload;
@@ -182,7 +185,7 @@ impl<'a> Planned<'a> {
     /// # Errors
     /// An index cannot be read, or a model cannot be fitted.
     pub fn ranking(&mut self) -> Result<Vec<UrlEstimate>, PolicyError> {
-        let choice = self
+        let (_, choice) = self
             .with_lists(|planned, scorer, served| planned.choose(scorer, served, 0, &[], true))?;
         Ok(choice.batch.ranking)
     }
@@ -237,7 +240,8 @@ impl<'a> Planned<'a> {
         most: usize,
         taken: &[Page],
     ) -> Result<Vec<Page>, CycleError> {
-        let Choice { batch, basis, .. } = self.choose(scorer, served, most, taken, false)?;
+        let (basis, choice) = self.choose(scorer, served, most, taken, false)?;
+        let batch = choice.batch;
         let pairs = batch.picks.iter().flat_map(|pick| {
             basis.pairs_of(pick.estimate.url).iter().map(|pair| (pick.pool, *pair))
         });
@@ -254,7 +258,7 @@ impl<'a> Planned<'a> {
         most: usize,
         taken: &[Page],
         whole_ranking: bool,
-    ) -> Result<Choice, CycleError> {
+    ) -> Result<(Basis, Choice), CycleError> {
         let within = self.all_but(taken);
         let mut settings = self.settings.clone();
         settings.selection.budget = most;

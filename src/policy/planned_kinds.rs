@@ -2,12 +2,12 @@
 //! as published (Pandey and Olston, WSDM 2008), and `prospect`, which is `prospect plan`.
 
 use super::options::{OptionError, Options};
-use crate::cycle::planner::PlanSettings;
 use crate::estimate::blend::{self, PART_NAMES, PARTS};
 use crate::estimate::frontier::{ImpactReading, Importance};
 use crate::estimate::groups::{Groups, SEPARATOR};
 use crate::estimate::pair_model::PairModel;
 use crate::estimate::pairs::MatchRule;
+use crate::plan::settings::PlanSettings;
 use crate::sketch::need::Needy;
 
 /// The option that leaves out groups of evidence.

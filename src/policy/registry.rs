@@ -14,10 +14,10 @@ use super::propagation::{Propagation, Rule};
 use super::quality_skip::{LOW, QualitySkip};
 use super::site_budget::{SiteBudget, WANDER};
 use super::{Basics, CrawlPolicy, Quality, Truth};
-use crate::cycle::planner::PlanSettings;
 use crate::estimate::blend::QUALITY;
 use crate::estimate::frontier::{EstimateSettings, ImpactReading};
 use crate::estimate::groups::Group;
+use crate::plan::settings::PlanSettings;
 
 /// One policy.
 pub struct PolicyKind {

@@ -238,7 +238,7 @@ impl Run<'_> {
         }
     }
 
-    fn sources(&self, set: u32) -> (Sources<'_>, crate::cycle::planner::PlanSettings) {
+    fn sources(&self, set: u32) -> (Sources<'_>, crate::plan::settings::PlanSettings) {
         let collection = self.inputs.collection;
         let basics = Basics {
             url_order: &collection.url_order,

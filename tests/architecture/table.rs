@@ -62,9 +62,11 @@ const ESTIMATE: &[&str] = &[
     "prospect_index::words",
 ];
 const PLAN: &[&str] = &[
+    "prospect::workload",
     "prospect::graph",
     "prospect::sketch",
     "prospect::estimate",
+    "prospect_index::bm25",
     "prospect_index::page",
     "prospect_index::url",
     "prospect_index::url_table",

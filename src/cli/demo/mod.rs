@@ -17,9 +17,10 @@ use rayon::prelude::*;
 use super::Global;
 use super::ingest::open_store;
 use super::output::{self, Failure, say, shown};
-use crate::cycle::planner::{self, Plan, PlanSettings};
+use crate::cycle::planner::{self, Plan};
 use crate::cycle::{CycleError, OpenStore, reasons};
 use crate::plan::export::PlannedUrl;
+use crate::plan::settings::PlanSettings;
 use crate::workload::{self, qrels};
 use site::Site;
 
@@ -67,6 +68,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let judged = Judged::new(site.qrels, &workload)?;
     let planned = reasons::planned(&open.known, &plan, &settings, 1);
     let picked: Vec<String> = plan
+        .choice
         .batch
         .picks
         .iter()
@@ -207,7 +209,7 @@ fn as_text(
     let mut text = format!(
         "{} pages crawled, {} URLs in the frontier, {} queries; the next {} URLs to fetch:\n\n",
         open.known.pages.len(),
-        plan.batch.ranking.len(),
+        plan.choice.batch.ranking.len(),
         plan.workload.queries.len(),
         planned.len(),
     );
@@ -239,7 +241,7 @@ fn as_text(
         planned.len(),
         next.0,
         next.1,
-        plan.weighed.blend,
+        plan.choice.weighed.blend,
         settings.k,
         settings.bm25.k1,
         settings.bm25.b,

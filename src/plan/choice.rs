@@ -1,0 +1,95 @@
+//! From a basis to a batch: which queries count, what every URL is worth, and what is picked.
+
+use prospect_index::url_table::UrlTable;
+
+use super::settings::PlanSettings;
+use super::{Batch, SelectionSettings, select, select_only};
+use crate::estimate::EstimateError;
+use crate::estimate::basis::{Basis, Weighed, Weighing};
+use crate::sketch::need::{Improvability, neediest};
+use crate::sketch::served::ServedLists;
+use crate::workload::Query;
+
+/// What a choice is made from.
+pub struct ChoiceInput<'a> {
+    /// Pairs and URLs.
+    pub basis: &'a Basis,
+    /// Queries of the pairs.
+    pub queries: &'a [Query],
+    /// Their served lists.
+    pub served: &'a ServedLists,
+    /// URLs of the ids.
+    pub urls: &'a UrlTable,
+    /// Pages fetched so far: each batch is a draw of its own.
+    pub next_seq: u32,
+    /// Whether anyone looks at the ranking behind the batch.
+    pub whole_ranking: bool,
+    /// By URL of the basis: what its estimate is multiplied with, 0 if it must not be planned; empty
+    /// for 1.
+    pub factors: &'a [f64],
+}
+
+/// What was chosen, and why.
+pub struct Choice {
+    /// Indices of the needy queries, ascending.
+    pub needy: Vec<usize>,
+    /// How parts became estimates; these are in the ranking.
+    pub weighed: Weighed,
+    /// The ranking and the batch.
+    pub batch: Batch,
+    /// The fitted improvability, `(a, b)`.
+    pub improvability: Option<(f64, f64)>,
+}
+
+/// Indices of the queries to plan for, ascending.
+pub fn needy(
+    queries: &[Query],
+    served: &ServedLists,
+    improvability: &Improvability,
+    settings: &PlanSettings,
+) -> Vec<usize> {
+    let Some(needy) = settings.needy else { return (0..queries.len()).collect() };
+    let need =
+        |(at, query): (usize, &Query)| query.frequency * improvability.of(served.mean_score(at));
+    let need: Vec<f64> = queries.iter().enumerate().map(need).collect();
+    neediest(&need, needy.of(need.len()))
+}
+
+/// Chooses a batch for the needy queries.
+///
+/// # Errors
+/// A regression cannot be fitted.
+pub fn choose(
+    input: &ChoiceInput<'_>,
+    needy: Vec<usize>,
+    improvability: &Improvability,
+    settings: &PlanSettings,
+) -> Result<Choice, EstimateError> {
+    let mut counted = vec![0.0; input.queries.len()];
+    for &at in &needy {
+        counted[at] = input.queries[at].frequency;
+    }
+    let weighing = Weighing {
+        queries: input.queries,
+        counted: &counted,
+        served: input.served,
+        settings: &settings.estimate,
+    };
+    let mut weighed = input.basis.weigh(&weighing)?;
+    let mut ranking = std::mem::take(&mut weighed.urls);
+    if !input.factors.is_empty() {
+        for (url, factor) in ranking.iter_mut().zip(input.factors) {
+            url.estimate *= factor;
+        }
+        let mut factors = input.factors.iter();
+        ranking.retain(|_| factors.next().is_none_or(|factor| *factor > 0.0));
+    }
+    let seed = xxhash_rust::xxh3::xxh3_64_with_seed(
+        &input.next_seq.to_le_bytes(),
+        settings.selection.seed,
+    );
+    let selection = SelectionSettings { seed, ..settings.selection };
+    let select = if input.whole_ranking { select } else { select_only };
+    let batch = select(ranking, input.urls, &selection);
+    Ok(Choice { needy, weighed, batch, improvability: improvability.coefficients() })
+}

@@ -1,0 +1,44 @@
+//! Everything a plan depends on besides the store and the workload.
+
+use prospect_index::bm25::Bm25;
+use serde::{Deserialize, Serialize};
+
+use super::SelectionSettings;
+use super::caps::Caps;
+use super::explore::EXPLORE;
+use crate::estimate::frontier::EstimateSettings;
+use crate::sketch::DEFAULT_K;
+use crate::sketch::need::Needy;
+
+/// Settings of a plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlanSettings {
+    /// Length of result lists.
+    pub k: usize,
+    /// Parameters of BM25.
+    pub bm25: Bm25,
+    /// How to estimate.
+    pub estimate: EstimateSettings,
+    /// How to pick.
+    pub selection: SelectionSettings,
+    /// Keep only the neediest queries.
+    pub needy: Option<Needy>,
+    /// Content hash of the list of URLs that may be planned, if there is one.
+    pub within: Option<String>,
+}
+
+impl PlanSettings {
+    /// The defaults, for a budget.
+    pub fn new(budget: usize) -> Self {
+        let selection =
+            SelectionSettings { budget, caps: Caps::default(), explore: EXPLORE, seed: 1 };
+        Self {
+            k: DEFAULT_K,
+            bm25: Bm25::default(),
+            estimate: EstimateSettings::default(),
+            selection,
+            needy: None,
+            within: None,
+        }
+    }
+}
