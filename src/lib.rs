@@ -33,4 +33,6 @@ pub mod report;
 pub mod results;
 pub mod simulate;
 pub mod sketch;
+
+pub mod whatif;
 pub mod workload;

@@ -16,6 +16,7 @@ mod policies;
 mod quality;
 mod report;
 mod simulate;
+mod whatif;
 
 use std::process::ExitCode;
 
@@ -58,6 +59,8 @@ enum Command {
     Plan(plan::Args),
     /// Tell why a URL is planned or not.
     Explain(explain::Args),
+    /// Plan under other queries, weights, budgets or caps, and tell what would change.
+    Whatif(Box<whatif::Args>),
     /// Tell what another batch would have earned, by the outcomes of one that was fetched.
     Counterfactual(counterfactual::Args),
     /// Crawl a collection under any policy, and measure what came of it.
@@ -107,6 +110,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Ingest(args) => ingest::run(args, &cli.global),
         Command::Plan(args) => plan::run(args, &cli.global),
         Command::Explain(args) => explain::run(args, &cli.global),
+        Command::Whatif(args) => whatif::run(args, &cli.global),
         Command::Counterfactual(args) => counterfactual::run(args, &cli.global),
         Command::Simulate(args) => simulate::run(args, &cli.global),
         Command::Evaluate(args) => evaluate::run(args, &cli.global),

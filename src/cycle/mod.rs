@@ -6,9 +6,12 @@
 pub mod calibration;
 pub mod close;
 pub mod counterfactual;
+pub mod generation;
 pub mod logged;
 pub mod planner;
 pub mod quality;
+pub mod questions;
+mod reading;
 pub mod reasons;
 pub mod records;
 pub mod served_cache;
@@ -44,6 +47,9 @@ pub enum CycleError {
     /// Pages cannot be scored.
     #[error(transparent)]
     Neural(#[from] crate::neural::NeuralError),
+    /// A question cannot be answered.
+    #[error(transparent)]
+    Answer(crate::whatif::answer::AnswerError),
     /// There is no open plan.
     #[error("the store has no open plan")]
     NoPlan,
@@ -64,6 +70,11 @@ impl CycleError {
             Self::NoPlan => {
                 Some("make one with `prospect plan --store DIR --workload Q.tsv --budget N`".into())
             }
+            Self::Answer(_) => Some(
+                "`prospect whatif --help` tells what can be different, and the README how a file says \
+                 it"
+                .into(),
+            ),
             _ => None,
         }
     }

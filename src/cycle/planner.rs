@@ -1,17 +1,16 @@
 //! From an open store to a committed plan.
 
-use prospect_index::bm25::Scorer;
 use prospect_index::columns::Column;
 use prospect_index::manifest::{CycleEntry, Epoch, Manifest, OpenPlan, SegmentKind};
 use prospect_index::page_store::PageTable;
 use prospect_index::text_index::Refresh;
 
-use super::records::{self, PLAN_PAIRS, PLANS, POOLS, WORKLOADS, pick_columns};
-use super::{CycleError, EPOCH_GROWTH, OpenStore, served_cache};
+use super::reading::Reading;
+use super::records::{PLAN_PAIRS, PLANS, POOLS, Past, WORKLOADS, pick_columns};
+use super::{CycleError, EPOCH_GROWTH, OpenStore};
 use crate::estimate::basis::Basis;
 use crate::estimate::frontier::{EstimateInput, PairEstimate};
 use crate::estimate::memory::Memory;
-use crate::estimate::page_ranks::PageRanks;
 use crate::plan::choice::{self, Choice, ChoiceInput};
 use crate::plan::settings::PlanSettings;
 use crate::sketch::need::{Improvability, QueryOutcome};
@@ -104,41 +103,22 @@ pub fn plan(
     }
     let workload = workload.for_planning();
     let epoch = current_epoch(open.store.manifest(), &open.known.pages);
-    let scorer = Scorer::new(&open.text, settings.bm25, epoch.end_seq, workload.words())?;
-    let (store, known) = (&open.store, &open.known);
-    let (served, served_refresh) =
-        served_cache::load(store, known, &scorer, &workload, settings.k, epoch.end_seq)?;
-    let mut ranks = PageRanks::default();
-    if settings.estimate.reads_page_rank() {
-        ranks.update(known, store.manifest());
-    }
-    let (frontier, history) = (open.frontier.index()?, open.history.index()?);
+    let reading = Reading::new(open, workload.words(), settings, epoch)?;
+    let (served, served_refresh) = reading.served(&workload, settings.k)?;
+    let past = Past::read(&open.store)?;
     let input = PlanInput {
-        estimate: EstimateInput {
-            known,
-            manifest: store.manifest(),
-            ranks: &ranks,
-            scorer: &scorer,
-            frontier: &frontier,
-            history: &history,
-            queries: &workload.queries,
-            served: &served,
-            within,
-            epoch_end: epoch.end_seq,
-            past_picks: &records::pick_outcomes(store)?,
-            past_pairs: &records::entry_outcomes(store)?,
-        },
-        outcomes: &records::query_outcomes(store)?,
+        estimate: reading.input(&workload.queries, &served, within, &past),
+        outcomes: &past.queries,
         whole_ranking: true,
     };
     let (basis, choice) = choose(&input, &mut Memory::default(), settings)?;
     let id = plan_id(open, &workload, settings)?;
-    let statistics = scorer.statistics();
+    let statistics = reading.scorer.statistics();
     Ok(Plan { id, workload, basis, choice, served, epoch, statistics, served_refresh })
 }
 
 /// The same pages, outcomes, queries and settings give the same id, and the same plan.
-fn plan_id(
+pub(super) fn plan_id(
     open: &OpenStore,
     workload: &Workload,
     settings: &PlanSettings,

@@ -182,6 +182,31 @@ fn rows_of(
     })
 }
 
+/// What closed cycles left to learn from.
+#[derive(Clone, Debug, Default)]
+pub struct Past {
+    /// Fetched picks.
+    pub picks: Vec<PickOutcome>,
+    /// Their candidate pairs.
+    pub pairs: EntryOutcomes,
+    /// Queries.
+    pub queries: Vec<QueryOutcome>,
+}
+
+impl Past {
+    /// Of a store.
+    ///
+    /// # Errors
+    /// A segment is damaged.
+    pub fn read(store: &Store) -> Result<Self, StoreError> {
+        Ok(Self {
+            picks: pick_outcomes(store)?,
+            pairs: entry_outcomes(store)?,
+            queries: query_outcomes(store)?,
+        })
+    }
+}
+
 fn text(column: &Column, row: usize) -> &str {
     match column {
         Column::Text(values) => &values[row],
@@ -316,10 +341,7 @@ pub fn workload(store: &Store, plan: &str) -> Result<Workload, StoreError> {
 }
 
 /// Outcomes of the queries of all closed cycles.
-///
-/// # Errors
-/// A segment is damaged.
-pub fn query_outcomes(store: &Store) -> Result<Vec<QueryOutcome>, StoreError> {
+fn query_outcomes(store: &Store) -> Result<Vec<QueryOutcome>, StoreError> {
     let mut outcomes = Vec::new();
     let (kind, names) = (SegmentKind::QueryOutcomes, ["mean_before", "new_results"]);
     store.read_segments(kind, QUERY_OUTCOMES, &names, |_, mut columns| {
@@ -333,10 +355,7 @@ pub fn query_outcomes(store: &Store) -> Result<Vec<QueryOutcome>, StoreError> {
 }
 
 /// What became of the candidate pairs of fetched picks in all closed cycles.
-///
-/// # Errors
-/// A segment is damaged.
-pub fn entry_outcomes(store: &Store) -> Result<EntryOutcomes, StoreError> {
+fn entry_outcomes(store: &Store) -> Result<EntryOutcomes, StoreError> {
     let mut outcomes = EntryOutcomes::default();
     for segment in store.manifest().segments_of(SegmentKind::PairOutcomes) {
         outcomes.next_cycle();
@@ -352,10 +371,7 @@ pub fn entry_outcomes(store: &Store) -> Result<EntryOutcomes, StoreError> {
 }
 
 /// What became of the fetched picks of all closed cycles.
-///
-/// # Errors
-/// A segment is damaged.
-pub fn pick_outcomes(store: &Store) -> Result<Vec<PickOutcome>, StoreError> {
+fn pick_outcomes(store: &Store) -> Result<Vec<PickOutcome>, StoreError> {
     let mut outcomes = Vec::new();
     store.read_segments(SegmentKind::Outcomes, OUTCOMES, &OUTCOMES.names(), |_, columns| {
         for row in 0..columns[0].len() {

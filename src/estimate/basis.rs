@@ -150,6 +150,20 @@ impl Basis {
         })
     }
 
+    /// Candidate pairs of more queries, by the models of the `memory` that a basis was made with. They
+    /// depend on no other query.
+    ///
+    /// # Errors
+    /// An index cannot be read.
+    pub fn pairs_for(
+        input: &EstimateInput<'_>,
+        memory: &Memory,
+        settings: &EstimateSettings,
+    ) -> Result<Vec<PairEstimate>, EstimateError> {
+        let all: Vec<usize> = (0..input.queries.len()).collect();
+        lasting::pairs(input, &all, memory, settings)
+    }
+
     /// Takes in pairs of more queries.
     #[must_use]
     pub fn with_pairs(&self, more: &[PairEstimate]) -> Self {
@@ -222,7 +236,8 @@ impl Basis {
         Ok(Weighed { urls, importance, quality, blend })
     }
 
-    fn blend(&self, settings: &EstimateSettings) -> Blend {
+    /// The weights of the parts: fitted to past picks, or as given.
+    pub fn blend(&self, settings: &EstimateSettings) -> Blend {
         let start = settings.start();
         if settings.fits() { Blend::fit(start, &self.past_picks) } else { Blend::fixed(start) }
     }

@@ -8,6 +8,8 @@
 //! by the very page that it is a feature of. What models read is up to date at every plan: the K-th
 //! scores, the links, the impact of parents and regions.
 
+use std::sync::Arc;
+
 use prospect_index::bm25::Scores;
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
@@ -61,7 +63,7 @@ pub(super) fn estimate(
     let known = input.known;
     let impact = Impact::new(input.served, input.queries, known.urls.len());
     if memory.models.as_ref().is_none_or(|models| models.epoch_end != input.epoch_end) {
-        memory.models = Some(fit(input, &impact, memory, settings)?);
+        memory.models = Some(Arc::new(fit(input, &impact, memory, settings)?));
     }
     let models = memory.models.as_ref();
     Ok(Found {

@@ -10,7 +10,7 @@
 //! Costs at most the training pairs of every query, 8 bytes a crawled page, 20 a URL and the names of
 //! its regions, the models, and [`Strings`].
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use prospect_index::manifest::Manifest;
 use prospect_index::page::UrlId;
@@ -42,7 +42,7 @@ pub struct Memory {
     /// Regions of the URLs known at the last plan.
     pub regions: Regions,
     /// What was fitted in this epoch.
-    pub models: Option<Models>,
+    pub models: Option<Arc<Models>>,
 }
 
 /// Quality that was expected of crawled pages, and what it was expected from.
@@ -71,6 +71,12 @@ impl Memory {
     /// For a planner that goes on with the same queries.
     pub fn lasting(queries: &[Query]) -> Self {
         Self { strings: Some(Strings::new(queries)), ..Self::default() }
+    }
+
+    /// For another plan in the same epoch with the models of this one.
+    #[must_use]
+    pub fn with_models(&self) -> Self {
+        Self { models: self.models.clone(), ..Self::default() }
     }
 
     /// Forgets what depends on the statistics of an epoch.

@@ -4,6 +4,7 @@
 mod ablation;
 mod counterfactual;
 mod manipulation;
+pub mod whatif;
 
 use super::glossary;
 use super::number::{counted, decimals, excludes, fixed, thousands, with_interval};

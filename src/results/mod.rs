@@ -7,6 +7,7 @@
 pub mod ablation;
 pub mod manipulation;
 pub mod quality;
+pub mod whatif;
 
 use serde::{Deserialize, Serialize};
 

@@ -36,6 +36,7 @@ mod manipulation;
 mod provenance;
 pub mod quality;
 mod tables;
+pub mod whatif;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;

@@ -1,0 +1,144 @@
+//! `prospect whatif`: plans under other queries, weights, budgets, caps and hosts, set beside the plan
+//! of today, without touching it.
+
+pub(super) mod flags;
+mod scenarios;
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use prospect_index::limits;
+
+use super::Global;
+use super::output::{self, Failure, say};
+use crate::cycle::OpenStore;
+use crate::cycle::generation::open_plan;
+use crate::cycle::questions::Questions;
+use crate::plan::settings::PlanSettings;
+use crate::report::{html, terminal};
+use crate::whatif::scenario::{Scenario, Scenarios};
+use crate::workload;
+use flags::ScenarioFlags;
+
+/// URLs to plan where no plan and no scenario says how many.
+const BUDGET: usize = 1000;
+
+/// Which store is asked, and for which queries.
+#[derive(clap::Args, Clone, Debug)]
+pub(super) struct StoreArgs {
+    /// The store.
+    #[arg(long, value_name = "DIR")]
+    pub(super) store: PathBuf,
+    /// The queries; those of the open plan if this is not given.
+    #[arg(long, value_name = "FILE")]
+    workload: Option<PathBuf>,
+}
+
+/// Arguments of `prospect whatif`.
+#[derive(clap::Args, Clone, Debug)]
+pub(super) struct Args {
+    #[command(flatten)]
+    store: StoreArgs,
+    /// Scenarios: a TOML file with a table `[[scenario]]` for each, and `[base]` for what they share.
+    #[arg(long, value_name = "FILE")]
+    scenario: Option<PathBuf>,
+    #[command(flatten)]
+    flags: ScenarioFlags,
+    /// Write a report with charts to this file, which needs no other.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
+    let mut given = match &args.scenario {
+        Some(path) => scenarios::read(path)?,
+        None => Scenarios::default(),
+    };
+    if let Some(own) = args.flags.scenario()? {
+        given.scenario.push(own);
+    }
+    if given.scenario.is_empty() {
+        let error = anyhow::anyhow!("nothing is asked");
+        return Err(Failure::input(
+            error,
+            "say what is different: --budget 500, --add \"new topic=50\", or --scenario FILE with \
+             [[scenario]] tables",
+        ));
+    }
+    scenarios::name(&mut given.scenario)?;
+    let folder = args.scenario.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+    scenarios::resolve(&mut given.base, folder)?;
+    for scenario in &mut given.scenario {
+        scenarios::resolve(scenario, folder)?;
+    }
+    let questions = questions(&args.store, given.base, "prospect whatif", global)?;
+    let count = given.scenario.len();
+    if given.scenario.iter().any(|scenario| scenario.is_slow(&questions.base.settings)) {
+        say(global, "other lists or another rule of matching: all pairs are estimated again");
+    }
+    let mut at = 0;
+    let found = questions.whatif(&given.scenario, &mut |done| {
+        at += 1;
+        if done.slow {
+            say(global, &format!("{at} of {count}: {}", done.name));
+        }
+    })?;
+    if let Some(path) = &args.html {
+        let page = html::whatif::page(&found)?;
+        fs::write(path, page).map_err(|error| {
+            let error = anyhow::Error::new(error);
+            let error = error.context(format!("cannot write {}", path.display()));
+            Failure::input(error, "name a file in a directory that exists")
+        })?;
+        say(global, &format!("report: {}; open it in a browser", path.display()));
+    }
+    if global.json {
+        return output::print_json(&serde_json::to_value(&found)?);
+    }
+    Ok(std::io::stdout().lock().write_all(terminal::whatif::tables(&found).as_bytes())?)
+}
+
+/// Opens a store and makes its pairs: the settings and the queries are those of the open plan, or the
+/// defaults and the workload that is named.
+pub(super) fn questions(
+    args: &StoreArgs,
+    shared: Scenario,
+    holder: &str,
+    global: &Global,
+) -> Result<Questions, Failure> {
+    let named = args.workload.as_deref().map(workload::load).transpose()?;
+    let open = OpenStore::open(&args.store, holder, limits::NGRAM_WORDS)?;
+    output::say_refreshes(global, &open.refreshes);
+    let has_plan = open.store.manifest().plan.is_some();
+    let (settings, workload, within) = match named {
+        Some(workload) if !has_plan => {
+            let settings = PlanSettings::new(shared.budget.unwrap_or(BUDGET));
+            (settings, workload, Vec::new())
+        }
+        Some(workload) => {
+            let (settings, _, within) = open_plan(&open)?;
+            (settings, workload, within)
+        }
+        None => open_plan(&open)?,
+    };
+    if settings.within.is_some() && within.is_empty() {
+        say(global, "the open plan was held to a list of URLs that is not stored: all URLs count");
+    }
+    if workload.for_planning().queries.is_empty() {
+        let error =
+            anyhow::anyhow!("none of the {} queries can be planned for", workload.queries.len());
+        return Err(Failure::input(error, "a query needs a word and a frequency above 0"));
+    }
+    let questions = Questions::new(open, &workload, within, settings, shared)?;
+    let (state, refresh) = (questions.state(), &questions.generation.served_refresh);
+    output::say_refresh(global, "served lists", "queries", refresh);
+    say(
+        global,
+        &format!(
+            "{} pages, {} queries, {} candidate pairs of {} URLs",
+            state.pages, state.queries, state.pairs, questions.base_figures.frontier
+        ),
+    );
+    Ok(questions)
+}

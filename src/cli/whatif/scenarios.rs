@@ -1,0 +1,87 @@
+//! Scenarios from a TOML file, and the files that they name.
+
+use std::path::Path;
+
+use super::Failure;
+use crate::whatif::scenario::{AskedQuery, Scenario, Scenarios, Which};
+use crate::workload::{self, open_text};
+
+const BELOW: &str = "see the scenarios of the README: [base] for what they share, and a table \
+                     [[scenario]] for each";
+
+/// The scenarios of a file.
+pub(super) fn read(path: &Path) -> Result<Scenarios, Failure> {
+    let text = open_text(path)?;
+    let broken = |error: toml::de::Error| {
+        let error = anyhow::anyhow!("{}: {}", path.display(), error.to_string().trim_end());
+        Failure::input(error, BELOW)
+    };
+    let scenarios: Scenarios = toml::from_str(&text).map_err(broken)?;
+    if scenarios.scenario.is_empty() {
+        let error = anyhow::anyhow!("{}: there is no [[scenario]]", path.display());
+        return Err(Failure::input(error, BELOW));
+    }
+    Ok(scenarios)
+}
+
+/// Gives numbers to scenarios without a name.
+pub(super) fn name(scenarios: &mut [Scenario]) -> Result<(), Failure> {
+    for at in 0..scenarios.len() {
+        if scenarios[at].name.is_empty() {
+            scenarios[at].name = format!("scenario {}", at + 1);
+        }
+        let (before, rest) = scenarios.split_at(at);
+        if before.iter().any(|other| other.name == rest[0].name) {
+            let error = anyhow::anyhow!("two scenarios have the name {:?}", rest[0].name);
+            return Err(Failure::input(error, "give another name to one of them"));
+        }
+    }
+    Ok(())
+}
+
+/// Reads the files that a scenario names, relative to `folder`.
+pub(super) fn resolve(scenario: &mut Scenario, folder: &Path) -> Result<(), Failure> {
+    if let Some(file) = scenario.workload.take() {
+        if scenario.queries.is_some() {
+            let error = anyhow::anyhow!("{:?} has both `queries` and `workload`", scenario.name);
+            return Err(Failure::input(error, "keep one of them"));
+        }
+        let read = workload::load(&folder.join(file))?;
+        let asked = read.queries.into_iter().filter(|query| !query.words.is_empty());
+        let asked = asked.map(|query| AskedQuery {
+            query: query.text,
+            frequency: query.frequency,
+            qid: query.qid,
+            kind: query.kind,
+        });
+        scenario.queries = Some(asked.collect());
+    }
+    if let Some(file) = scenario.fetched_file.take() {
+        scenario.fetched.extend(lines(&folder.join(file))?);
+    }
+    for scaling in &mut scenario.scale {
+        list(&mut scaling.file, &mut scaling.list, folder)?;
+    }
+    for Which { file, list: listed, .. } in &mut scenario.drop {
+        list(file, listed, folder)?;
+    }
+    Ok(())
+}
+
+fn list(file: &mut Option<String>, list: &mut Vec<String>, folder: &Path) -> Result<(), Failure> {
+    if let Some(file) = file.take() {
+        list.extend(lines(&folder.join(file))?);
+    }
+    Ok(())
+}
+
+fn lines(path: &Path) -> Result<Vec<String>, Failure> {
+    let text = open_text(path)?;
+    let lines: Vec<String> =
+        text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
+    if lines.is_empty() {
+        let error = anyhow::anyhow!("{}: there is no line in it", path.display());
+        return Err(Failure::input(error, "it takes one entry a line"));
+    }
+    Ok(lines)
+}

@@ -1,0 +1,151 @@
+//! One state of a store with the candidate pairs of a workload: what questions are asked of.
+//!
+//! Pairs, their chances and what models expect of URLs are made once, for all queries, needy or not.
+//! Questions about frequencies, weights, budgets, caps and hosts need nothing more. New queries are
+//! matched with the frontier by the same models; other lengths of lists and another rule of matching
+//! ask for all pairs again, with the models, the weights and the page estimates of this state, so
+//! that answers can be compared.
+
+use std::sync::Arc;
+
+use prospect_index::manifest::Epoch;
+use prospect_index::text_index::Refresh;
+
+use super::planner::{current_epoch, plan_id};
+use super::reading::Reading;
+use super::records::{self, Past};
+use super::{CycleError, OpenStore};
+use crate::estimate::basis::Basis;
+use crate::estimate::frontier::ImpactReading;
+use crate::estimate::memory::Memory;
+use crate::plan::settings::PlanSettings;
+use crate::sketch::need::Improvability;
+use crate::whatif::answer::{Base, Matched};
+use crate::whatif::workload::Asked;
+use crate::workload::{Query, Workload};
+
+/// See the module.
+pub struct Generation {
+    /// What answers start from.
+    pub base: Base,
+    /// Content hash of everything that the plan without a scenario depends on.
+    pub plan_id: String,
+    /// What was recomputed of the served lists.
+    pub served_refresh: Refresh,
+    epoch: Epoch,
+    memory: Memory,
+    past: Past,
+    within: Vec<bool>,
+}
+
+impl Generation {
+    /// Of an open store, for a workload. `within` tells by URL id what may be planned; empty for all.
+    ///
+    /// # Errors
+    /// The store has no page, an index cannot be read, or a model cannot be fitted.
+    pub fn new(
+        open: &OpenStore,
+        workload: &Workload,
+        within: Vec<bool>,
+        settings: PlanSettings,
+    ) -> Result<Self, CycleError> {
+        if open.known.pages.is_empty() {
+            return Err(CycleError::NoPages);
+        }
+        let workload = workload.for_planning();
+        let manifest = open.store.manifest();
+        let epoch = current_epoch(manifest, &open.known.pages);
+        let reading = Reading::new(open, workload.words(), &settings, epoch)?;
+        let (served, served_refresh) = reading.served(&workload, settings.k)?;
+        let past = Past::read(&open.store)?;
+        let input = reading.input(&workload.queries, &served, &within, &past);
+        let all: Vec<usize> = (0..workload.queries.len()).collect();
+        let mut memory = Memory::default();
+        let basis = Basis::new(&input, &all, &mut memory, &settings.estimate, None)?;
+        let base = Base {
+            served: Arc::new(served),
+            basis: Arc::new(basis),
+            improvability: Improvability::fit(&past.queries),
+            next_seq: manifest.next_seq,
+            settings,
+            queries: Arc::new(Vec::new()),
+        };
+        let plan_id = plan_id(open, &workload, &base.settings)?;
+        let base = Base { queries: Arc::new(workload.queries), ..base };
+        Ok(Self { base, plan_id, served_refresh, epoch, memory, past, within })
+    }
+
+    /// Pairs and lists of the queries that the base does not know.
+    ///
+    /// # Errors
+    /// An index cannot be read.
+    pub fn matched(&self, open: &OpenStore, asked: &Asked) -> Result<Matched, CycleError> {
+        let queries = &asked.queries[asked.known..];
+        if queries.is_empty() {
+            return Ok(Matched::default());
+        }
+        let settings = &self.base.settings;
+        let reading = Reading::new(open, words(queries), settings, self.epoch)?;
+        let served = reading.lists(queries, settings.k)?;
+        let input = reading.input(queries, &served, &self.within, &self.past);
+        let mut pairs = Basis::pairs_for(&input, &self.memory, &settings.estimate)?;
+        for pair in &mut pairs {
+            pair.query += asked.known as u32;
+        }
+        Ok(Matched { pairs, lists: served.lists })
+    }
+
+    /// Whether new queries ask for all pairs again: the score tree is fitted to the needy ones.
+    pub fn is_fitted_to_queries(&self) -> bool {
+        self.base.settings.estimate.reading == ImpactReading::Sketch
+    }
+
+    /// A base for these queries and settings from scratch, with the models and the page estimates of
+    /// this one.
+    ///
+    /// # Errors
+    /// An index cannot be read, or a model cannot be fitted.
+    pub fn again(
+        &self,
+        open: &OpenStore,
+        queries: &[Query],
+        settings: &PlanSettings,
+    ) -> Result<Base, CycleError> {
+        let reading = Reading::new(open, words(queries), settings, self.epoch)?;
+        let served = reading.lists(queries, settings.k)?;
+        let input = reading.input(queries, &served, &self.within, &self.past);
+        let all: Vec<usize> = (0..queries.len()).collect();
+        let (mut memory, pinned) = (self.memory.with_models(), Some(&*self.base.basis));
+        let basis = Basis::new(&input, &all, &mut memory, &settings.estimate, pinned)?;
+        Ok(Base {
+            queries: Arc::new(queries.to_vec()),
+            served: Arc::new(served),
+            basis: Arc::new(basis),
+            settings: settings.clone(),
+            ..self.base.clone()
+        })
+    }
+}
+
+fn words(queries: &[Query]) -> impl Iterator<Item = &str> {
+    queries.iter().flat_map(|query| query.words.iter().map(String::as_str))
+}
+
+/// The settings and the workload of the open plan, and which URLs it was held to, by id; empty if it
+/// was held to none, or if that is not stored because the plan explored nothing.
+///
+/// # Errors
+/// The store has no open plan, or a segment is damaged.
+pub fn open_plan(open: &OpenStore) -> Result<(PlanSettings, Workload, Vec<bool>), CycleError> {
+    let stored = open.store.manifest().plan.clone().ok_or(CycleError::NoPlan)?;
+    let settings: PlanSettings = serde_json::from_value(stored.settings)?;
+    let workload = records::workload(&open.store, &stored.id)?;
+    let mut within = Vec::new();
+    if settings.within.is_some() {
+        for pick in records::pool(&open.store, &stored.id)? {
+            within.resize(open.known.urls.len(), false);
+            within[pick.url.index()] = true;
+        }
+    }
+    Ok((settings, workload, within))
+}

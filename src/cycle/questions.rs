@@ -1,0 +1,148 @@
+//! Questions to an open store: plans under scenarios, beside the plan without one.
+
+use serde_json::json;
+
+use super::generation::Generation;
+use super::{CycleError, OpenStore};
+use crate::plan::settings::PlanSettings;
+use crate::results::whatif::{PlanFigures, SCHEMA, ScenarioFigures, State, WhatIf};
+use crate::whatif::answer::{Answer, AnswerError};
+use crate::whatif::difference::difference;
+use crate::whatif::figures::figures;
+use crate::whatif::hosts::Hosts;
+use crate::whatif::scenario::Scenario;
+use crate::whatif::workload::{Asked, asked};
+use crate::workload::Workload;
+
+/// A store that answers.
+pub struct Questions {
+    /// The store.
+    pub open: OpenStore,
+    /// Pairs, models and settings.
+    pub generation: Generation,
+    /// Hosts of its URLs.
+    pub hosts: Hosts,
+    /// What all scenarios stand on.
+    pub shared: Scenario,
+    /// The plan without a scenario.
+    pub base: Answer,
+    /// Its figures.
+    pub base_figures: PlanFigures,
+}
+
+/// A plan under a scenario, and what it took.
+pub struct Answered {
+    /// The plan.
+    pub answer: Answer,
+    /// Queries that had to be matched with the frontier.
+    pub matched_queries: usize,
+    /// Whether all pairs had to be estimated again.
+    pub slow: bool,
+}
+
+impl Questions {
+    /// Makes the pairs and plans without a scenario, but for what all of them share.
+    ///
+    /// # Errors
+    /// The store has no page, an index cannot be read, or what is shared cannot be carried out.
+    pub fn new(
+        open: OpenStore,
+        workload: &Workload,
+        within: Vec<bool>,
+        settings: PlanSettings,
+        shared: Scenario,
+    ) -> Result<Self, CycleError> {
+        let generation = Generation::new(&open, workload, within, settings)?;
+        let hosts = Hosts::new(&open.known.urls);
+        let base = answer(&open, &generation, &hosts, &shared)?.answer;
+        let base_figures = figures(&base, &open.known.urls, &hosts);
+        Ok(Self { open, generation, hosts, shared, base, base_figures })
+    }
+
+    /// Plans under a scenario on top of what is shared.
+    ///
+    /// # Errors
+    /// The scenario cannot be carried out, or an index cannot be read.
+    pub fn answer(&self, scenario: &Scenario) -> Result<Answered, CycleError> {
+        answer(&self.open, &self.generation, &self.hosts, &scenario.on(&self.shared))
+    }
+
+    /// What comes of a scenario.
+    ///
+    /// # Errors
+    /// See [`Questions::answer`].
+    pub fn figures(&self, scenario: &Scenario) -> Result<ScenarioFigures, CycleError> {
+        let Answered { answer, matched_queries, slow } = self.answer(scenario)?;
+        let urls = &self.open.known.urls;
+        Ok(ScenarioFigures {
+            name: scenario.name.clone(),
+            scenario: serde_json::to_value(scenario).unwrap_or_else(|_| json!({})),
+            matched_queries,
+            slow,
+            plan: figures(&answer, urls, &self.hosts),
+            difference: difference(&self.base, &answer, urls, &self.hosts),
+        })
+    }
+
+    /// The state of the store.
+    pub fn state(&self) -> State {
+        let base = &self.generation.base;
+        State {
+            plan_id: self.generation.plan_id.clone(),
+            pages: self.open.known.pages.len(),
+            queries: base.queries.len(),
+            pairs: base.basis.pairs.len(),
+            k: base.settings.k,
+            k1: base.settings.bm25.k1,
+            b: base.settings.bm25.b,
+        }
+    }
+
+    /// What comes of scenarios, one after the other; `done` is told of each.
+    ///
+    /// # Errors
+    /// See [`Questions::answer`].
+    pub fn whatif(
+        &self,
+        scenarios: &[Scenario],
+        done: &mut dyn FnMut(&ScenarioFigures),
+    ) -> Result<WhatIf, CycleError> {
+        let mut found = Vec::with_capacity(scenarios.len());
+        for scenario in scenarios {
+            let figures = self.figures(scenario)?;
+            done(&figures);
+            found.push(figures);
+        }
+        Ok(WhatIf {
+            schema: SCHEMA.to_owned(),
+            state: self.state(),
+            base: self.base_figures.clone(),
+            scenarios: found,
+        })
+    }
+}
+
+fn answer(
+    open: &OpenStore,
+    generation: &Generation,
+    hosts: &Hosts,
+    scenario: &Scenario,
+) -> Result<Answered, CycleError> {
+    let wrong = |error| CycleError::Answer(AnswerError::Scenario(error));
+    let base = &generation.base;
+    let Asked { queries, known } = asked(&base.queries, scenario).map_err(wrong)?;
+    let asked = Asked { queries, known };
+    let new = asked.queries.len() - asked.known;
+    let weights = base.basis.blend(&base.settings.estimate).weights;
+    let slow = scenario.is_slow(&base.settings) || new > 0 && generation.is_fitted_to_queries();
+    let base = if slow {
+        let settings = scenario.settings(&base.settings, weights).map_err(wrong)?;
+        generation.again(open, &asked.queries, &settings)?
+    } else {
+        base.with(&asked, &generation.matched(open, &asked)?)
+    };
+    let answer = base
+        .answer(scenario, &asked, weights, &open.known.urls, hosts)
+        .map_err(CycleError::Answer)?;
+    Ok(Answered { answer, matched_queries: new, slow })
+}

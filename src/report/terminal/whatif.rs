@@ -1,0 +1,189 @@
+//! What comes of scenarios, as text.
+
+use super::clean;
+use crate::report::number::{counted, fixed, thousands};
+use crate::results::whatif::{
+    Difference, PlanFigures, QueryChange, QueryFigures, ScenarioFigures, UrlChange, WhatIf,
+};
+
+/// Rows of a list.
+const ROWS: usize = 8;
+/// Characters of a URL, and of a query.
+const URL_WIDTH: usize = 64;
+const QUERY_WIDTH: usize = 40;
+/// Marks of a curve.
+const MARKS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
+
+/// The plan of today, then every scenario against it.
+pub fn tables(found: &WhatIf) -> String {
+    let state = &found.state;
+    let mut out = format!(
+        "plan {} without a scenario: {}; {} queries, {} pairs; BM25 k1 {} b {}, lists of {}\n",
+        state.plan_id,
+        counted(state.pages as u64, "page"),
+        thousands(state.queries as u64),
+        thousands(state.pairs as u64),
+        state.k1,
+        state.b,
+        state.k,
+    );
+    out += &plan(&found.base);
+    out += &uncovered(&found.base);
+    for scenario in &found.scenarios {
+        out += &section(scenario);
+    }
+    out += "\nimpact: askings (query frequencies) whose list the pages are expected to be in\n";
+    out
+}
+
+fn plan(plan: &PlanFigures) -> String {
+    let drawn = match plan.drawn {
+        0 => String::new(),
+        drawn => format!(", {drawn} drawn at random"),
+    };
+    let mut out = format!(
+        "  {} of {} URLs{drawn}; expected impact {}; queries gain {}\n",
+        thousands(plan.picks as u64),
+        thousands(plan.frontier as u64),
+        fixed(plan.impact, 1),
+        fixed(plan.query_impact, 1),
+    );
+    let weights = plan.weights.iter().map(|(name, weight)| format!("{weight:.2} {name}"));
+    out += &format!("  estimate = {}\n", weights.collect::<Vec<_>>().join(" + "));
+    out += &format!("  budget: {}\n", curve(plan));
+    for cap in &plan.caps {
+        out += &format!(
+            "  {} {} costs {} impact; it and other caps hold {} back\n",
+            cap.cap,
+            cap.limit,
+            fixed(cap.price, 1),
+            counted(plan.held_back as u64, "URL"),
+        );
+    }
+    out
+}
+
+fn curve(plan: &PlanFigures) -> String {
+    let at = |budget: f64| {
+        let known = plan.curve.points.iter().rev().find(|point| point.budget as f64 <= budget)?;
+        let next = plan.curve.points.iter().find(|point| point.budget as f64 >= budget)?;
+        let span = (next.budget - known.budget) as f64;
+        let share = if span > 0.0 { (budget - known.budget as f64) / span } else { 0.0 };
+        Some(known.impact + share * (next.impact - known.impact))
+    };
+    let marks = MARKS.iter().filter_map(|times| {
+        let budget = (plan.budget as f64 * times).round();
+        Some(format!("{} → {}", fixed(budget, 0), fixed(at(budget)?, 1)))
+    });
+    let mut out = marks.collect::<Vec<_>>().join(", ");
+    out += &format!("; one more URL adds {}", fixed(plan.curve.shadow_price, 3));
+    if let Some(knee) = plan.curve.knee {
+        out += &format!("; knee at {}", thousands(knee.budget as u64));
+    }
+    out
+}
+
+fn uncovered(plan: &PlanFigures) -> String {
+    let uncovered = &plan.uncovered;
+    if uncovered.queries == 0 {
+        return "  every query has a URL in the frontier that may help it\n".to_owned();
+    }
+    let name = |query: &QueryFigures| {
+        format!("\"{}\" ({} results now)", clean(&query.query, QUERY_WIDTH), query.served)
+    };
+    let named: Vec<String> = uncovered.most_asked.iter().take(ROWS).map(name).collect();
+    format!(
+        "  nothing in the frontier can help {} ({} askings); to be seeded: {}\n",
+        match uncovered.queries {
+            1 => "1 query".to_owned(),
+            queries => format!("{} queries", thousands(queries as u64)),
+        },
+        fixed(uncovered.frequency, 0),
+        named.join(", ")
+    )
+}
+
+fn section(scenario: &ScenarioFigures) -> String {
+    let Difference { impact, unchanged_batch, .. } = scenario.difference;
+    let mut out = format!("\n{}\n", clean(&scenario.name, super::WIDTH));
+    out += &plan(&scenario.plan);
+    out += &format!(
+        "  {} against the plan without it, whose batch would have {} here",
+        signed(impact),
+        fixed(unchanged_batch, 1),
+    );
+    let worth = scenario.plan.impact - unchanged_batch;
+    // Caps and a smaller budget may not allow that batch at all.
+    out += &if worth > 0.0 {
+        format!(": planning again is worth {}\n", signed(worth))
+    } else {
+        "\n".to_owned()
+    };
+    let difference = &scenario.difference;
+    out += &format!(
+        "  {} stay, {} enter, {} leave\n",
+        thousands(difference.kept as u64),
+        thousands(difference.entering_count as u64),
+        thousands(difference.leaving_count as u64),
+    );
+    out += &urls("enter", &difference.entering);
+    out += &urls("leave", &difference.leaving);
+    out += &queries("gain", &difference.gaining);
+    out += &queries("lose", &difference.losing);
+    if scenario.plan.uncovered.queries > 0 {
+        out += &uncovered(&scenario.plan);
+    }
+    out
+}
+
+fn signed(value: f64) -> String {
+    if value < 0.0 { fixed(value, 1) } else { format!("+{}", fixed(value, 1)) }
+}
+
+fn urls(what: &str, changes: &[UrlChange]) -> String {
+    let mut out = String::new();
+    for (at, change) in changes.iter().take(ROWS).enumerate() {
+        let rank = change.rank_after.or(change.rank_before).unwrap_or(0);
+        out += &format!(
+            "    {:5}  {rank:>6}  {:>9} → {:<9} {}\n{:38}{}\n",
+            if at == 0 { what } else { "" },
+            fixed(change.estimate_before, 2),
+            fixed(change.estimate_after, 2),
+            tail(&change.url, URL_WIDTH),
+            "",
+            clean(&change.reason, URL_WIDTH),
+        );
+    }
+    out
+}
+
+/// A URL without its scheme; if it is too long, its end, which tells more than its start.
+fn tail(url: &str, most: usize) -> String {
+    let url = clean(url, usize::MAX - 1);
+    let url = url.split_once("://").map_or(url.as_str(), |(_, rest)| rest);
+    let count = url.chars().count();
+    if count <= most {
+        return url.to_owned();
+    }
+    let end: String = url.chars().skip(count - (most - 1)).collect();
+    format!("…{end}")
+}
+
+fn queries(what: &str, changes: &[QueryChange]) -> String {
+    let mut out = String::new();
+    for (at, change) in changes.iter().take(ROWS).enumerate() {
+        let askings = change.frequency_after * change.results_after
+            - change.frequency_before * change.results_before;
+        out += &format!(
+            "    {:5}  {:>8}  {}: {} → {} results expected, asked {} → {} times\n",
+            if at == 0 { what } else { "" },
+            signed(askings),
+            clean(&change.query, QUERY_WIDTH),
+            fixed(change.results_before, 2),
+            fixed(change.results_after, 2),
+            change.frequency_before,
+            change.frequency_after,
+        );
+    }
+    out
+}

@@ -1,0 +1,121 @@
+//! A plan under a scenario.
+
+use std::sync::Arc;
+
+use prospect_index::page::UrlId;
+use prospect_index::url_table::UrlTable;
+
+use super::hosts::Hosts;
+use super::scenario::{Scenario, ScenarioError};
+use super::workload::Asked;
+use crate::estimate::EstimateError;
+use crate::estimate::basis::Basis;
+use crate::estimate::blend::PARTS;
+use crate::estimate::frontier::PairEstimate;
+use crate::plan::choice::{self, Choice, ChoiceInput};
+use crate::plan::settings::PlanSettings;
+use crate::sketch::need::Improvability;
+use crate::sketch::served::ServedLists;
+use crate::workload::Query;
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum AnswerError {
+    /// The scenario cannot be carried out.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// A regression cannot be fitted.
+    #[error(transparent)]
+    Estimate(#[from] EstimateError),
+}
+
+/// What all answers start from: the pairs of one state of a store, for one workload.
+#[derive(Clone)]
+pub struct Base {
+    /// Queries of the workload, no two with the same words.
+    pub queries: Arc<Vec<Query>>,
+    /// Their served lists.
+    pub served: Arc<ServedLists>,
+    /// Pairs of all of them.
+    pub basis: Arc<Basis>,
+    /// How much lists can be improved.
+    pub improvability: Improvability,
+    /// Settings of the plan that scenarios change.
+    pub settings: PlanSettings,
+    /// Pages fetched so far.
+    pub next_seq: u32,
+}
+
+/// Pairs and lists of queries that the base does not know.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Matched {
+    /// Their pairs; queries count on from those of the base.
+    pub pairs: Vec<PairEstimate>,
+    /// Their served lists.
+    pub lists: Vec<Vec<(UrlId, f64)>>,
+}
+
+/// A plan under a scenario, with all it was made from.
+pub struct Answer {
+    /// Settings of the plan.
+    pub settings: PlanSettings,
+    /// Queries with their frequencies.
+    pub queries: Vec<Query>,
+    /// Their served lists.
+    pub served: Arc<ServedLists>,
+    /// Pairs of all of them.
+    pub basis: Arc<Basis>,
+    /// What estimates were multiplied with; see [`ChoiceInput::factors`].
+    pub factors: Vec<f64>,
+    /// The ranking and the batch.
+    pub choice: Choice,
+}
+
+impl Base {
+    /// The base with queries that have been matched since.
+    #[must_use]
+    pub fn with(&self, asked: &Asked, matched: &Matched) -> Self {
+        if matched.lists.is_empty() {
+            return self.clone();
+        }
+        let mut served = (*self.served).clone();
+        served.lists.extend_from_slice(&matched.lists);
+        Self {
+            queries: Arc::new(asked.queries.clone()),
+            served: Arc::new(served),
+            basis: Arc::new(self.basis.with_pairs(&matched.pairs)),
+            ..self.clone()
+        }
+    }
+
+    /// Plans under a scenario, for `asked`, the queries that it gives of those of this base. `weights`
+    /// are those of the plan without a scenario.
+    ///
+    /// # Errors
+    /// A value of the scenario is out of range, or a regression cannot be fitted.
+    pub fn answer(
+        &self,
+        scenario: &Scenario,
+        asked: &Asked,
+        weights: [f64; PARTS],
+        urls: &UrlTable,
+        hosts: &Hosts,
+    ) -> Result<Answer, AnswerError> {
+        let settings = scenario.settings(&self.settings, weights)?;
+        let factors = hosts.factors(scenario, &self.basis, urls)?;
+        let queries = asked.queries.clone();
+        let needy = choice::needy(&queries, &self.served, &self.improvability, &settings);
+        let input = ChoiceInput {
+            basis: &self.basis,
+            queries: &queries,
+            served: &self.served,
+            urls,
+            next_seq: self.next_seq,
+            whole_ranking: true,
+            factors: &factors,
+        };
+        let choice = choice::choose(&input, needy, &self.improvability, &settings)?;
+        let (served, basis) = (Arc::clone(&self.served), Arc::clone(&self.basis));
+        Ok(Answer { settings, queries, served, basis, factors, choice })
+    }
+}

@@ -1,0 +1,244 @@
+//! What a scenario changes: URLs that enter, leave and move, and why; queries and hosts that gain and
+//! lose.
+
+use std::collections::HashMap;
+
+use prospect_index::page::UrlId;
+use prospect_index::url_table::UrlTable;
+
+use super::answer::Answer;
+use super::figures::{by_host, results};
+use super::hosts::Hosts;
+use crate::estimate::blend::{self, PART_NAMES, PARTS};
+use crate::estimate::frontier::UrlEstimate;
+use crate::plan::Pick;
+use crate::plan::caps::Cap;
+use crate::plan::explore::Pool;
+use crate::results::whatif::{Difference, HostChange, QueryChange, UrlChange};
+
+/// URLs of a list.
+const URLS: usize = 200;
+/// Queries, or hosts, of a list.
+const SHOWN: usize = 20;
+/// Relative difference of estimates that is no difference.
+const SAME: f64 = 1e-9;
+
+/// A plan with the places of its URLs.
+struct Placed<'a> {
+    answer: &'a Answer,
+    /// By URL id: position in the ranking, from 1; 0 for none.
+    ranks: Vec<u32>,
+    /// By URL id: position in the batch, from 1; 0 for none.
+    picks: Vec<u32>,
+    held_back: HashMap<u32, Cap>,
+}
+
+impl<'a> Placed<'a> {
+    fn new(answer: &'a Answer, urls: &UrlTable) -> Self {
+        let batch = &answer.choice.batch;
+        let (mut ranks, mut picks) = (vec![0; urls.len()], vec![0; urls.len()]);
+        for (at, url) in batch.ranking.iter().enumerate() {
+            ranks[url.url.index()] = at as u32 + 1;
+        }
+        for (at, pick) in batch.picks.iter().enumerate() {
+            picks[pick.estimate.url.index()] = at as u32 + 1;
+        }
+        Self { answer, ranks, picks, held_back: batch.held_back.iter().copied().collect() }
+    }
+
+    fn estimate(&self, url: UrlId) -> Option<&'a UrlEstimate> {
+        let at = self.ranks[url.index()].checked_sub(1)?;
+        Some(&self.answer.choice.batch.ranking[at as usize])
+    }
+
+    /// Position in the batch, from 1.
+    fn rank(&self, url: UrlId) -> Option<usize> {
+        Some(self.picks[url.index()] as usize).filter(|&rank| rank > 0)
+    }
+
+    fn pick(&self, url: UrlId) -> Option<&'a Pick> {
+        Some(&self.answer.choice.batch.picks[self.rank(url)? - 1])
+    }
+
+    fn cap(&self, url: UrlId) -> Option<Cap> {
+        self.held_back.get(&self.ranks[url.index()].checked_sub(1)?).copied()
+    }
+}
+
+/// How the plan `after` differs from the plan `before`, of the same store.
+pub fn difference(before: &Answer, after: &Answer, urls: &UrlTable, hosts: &Hosts) -> Difference {
+    let (old, new) = (Placed::new(before, urls), Placed::new(after, urls));
+    let picks = |of: &Placed<'_>| -> Vec<UrlId> {
+        of.answer.choice.batch.picks.iter().map(|pick| pick.estimate.url).collect()
+    };
+    let (old_picks, new_picks) = (picks(&old), picks(&new));
+    let entering: Vec<UrlId> =
+        new_picks.iter().copied().filter(|&url| old.rank(url).is_none()).collect();
+    let leaving: Vec<UrlId> =
+        old_picks.iter().copied().filter(|&url| new.rank(url).is_none()).collect();
+    let mut moving: Vec<(usize, UrlId)> = new_picks
+        .iter()
+        .filter_map(|&url| Some((new.rank(url)?.abs_diff(old.rank(url)?), url)))
+        .filter(|(by, _)| *by > 0)
+        .collect();
+    // By how far, then in the order of the plan.
+    moving.sort_by_key(|(by, _)| std::cmp::Reverse(*by));
+    let change = |url: UrlId| url_change(&old, &new, url, urls);
+    let worth = |of: &Placed<'_>, picks: &[UrlId]| -> f64 {
+        picks.iter().filter_map(|&url| of.estimate(url)).map(|url| url.estimate).sum()
+    };
+    let (gaining, losing) = query_changes(before, after);
+    Difference {
+        impact: worth(&new, &new_picks) - worth(&old, &old_picks),
+        unchanged_batch: worth(&new, &old_picks),
+        kept: new_picks.len() - entering.len(),
+        entering_count: entering.len(),
+        entering: entering.into_iter().take(URLS).map(change).collect(),
+        leaving_count: leaving.len(),
+        leaving: leaving.into_iter().take(URLS).map(change).collect(),
+        moving_count: moving.len(),
+        moving: moving.into_iter().take(URLS).map(|(_, url)| change(url)).collect(),
+        gaining,
+        losing,
+        hosts: host_changes(before, after, hosts),
+    }
+}
+
+fn url_change(old: &Placed<'_>, new: &Placed<'_>, url: UrlId, urls: &UrlTable) -> UrlChange {
+    let estimate = |of: &Placed<'_>| of.estimate(url).map_or(0.0, |url| url.estimate);
+    UrlChange {
+        url: urls.spelling(url).to_owned(),
+        rank_before: old.rank(url),
+        rank_after: new.rank(url),
+        estimate_before: estimate(old),
+        estimate_after: estimate(new),
+        reason: reason(old, new, url),
+    }
+}
+
+/// What made a URL enter, leave or move.
+fn reason(old: &Placed<'_>, new: &Placed<'_>, url: UrlId) -> String {
+    let Some(after) = old.estimate(url).zip(new.estimate(url)) else {
+        return "it must not be planned".to_owned();
+    };
+    let (before, after) = after;
+    let drawn = |of: &Placed<'_>| of.pick(url).is_some_and(|pick| pick.pool != Pool::Greedy);
+    match (old.cap(url), new.cap(url)) {
+        (Some(cap), None) if new.rank(url).is_some() => {
+            return format!("{} no longer holds it back", cap.option());
+        }
+        (None, Some(cap)) if new.rank(url).is_none() => {
+            return format!("{} holds it back", cap.option());
+        }
+        _ => {}
+    }
+    if drawn(new) && old.rank(url).is_none() {
+        return "drawn at random".to_owned();
+    }
+    if drawn(old) && new.rank(url).is_none() {
+        return "was drawn at random, and is not again".to_owned();
+    }
+    let change = after.estimate - before.estimate;
+    if change.abs() > SAME * before.estimate.abs().max(after.estimate.abs()) {
+        return changed(old, new, before, after);
+    }
+    let budgets = [old, new].map(|of| of.answer.settings.selection.budget);
+    match (old.rank(url), new.rank(url)) {
+        (None, Some(_)) if budgets[1] > budgets[0] => "the budget reaches it".to_owned(),
+        (Some(_), None) if budgets[1] < budgets[0] => "the budget ends before it".to_owned(),
+        (None, Some(_)) => "others fell behind it".to_owned(),
+        (Some(_), None) => "others went ahead of it".to_owned(),
+        _ => "others changed places".to_owned(),
+    }
+}
+
+/// What changed an estimate most: a weight, a query, another part, or its host.
+fn changed(
+    old: &Placed<'_>,
+    new: &Placed<'_>,
+    before: &UrlEstimate,
+    after: &UrlEstimate,
+) -> String {
+    let weights = [old, new].map(|of| of.answer.choice.weighed.blend.weights);
+    let up = after.estimate > before.estimate;
+    let size = |value: f64| if up { value } else { -value };
+    let mut causes: Vec<(f64, Cause)> = Vec::new();
+    for part in 0..PARTS {
+        let [was, is] = weights.map(|weights| weights[part]);
+        causes.push((size((is - was) * after.parts[part]), Cause::Weight(part)));
+        if part == blend::QUERY || part == blend::LOCALITY {
+            continue;
+        }
+        causes.push((size(was * (after.parts[part] - before.parts[part])), Cause::Part(part)));
+    }
+    for pair in new.answer.basis.pairs_of(after.url) {
+        let at = pair.query as usize;
+        let part = if pair.matches { blend::QUERY } else { blend::LOCALITY };
+        let [was, is] =
+            [old, new].map(|of| of.answer.queries.get(at).map_or(0.0, |query| query.frequency));
+        causes.push((size(weights[0][part] * (is - was) * pair.chance), Cause::Query(at)));
+    }
+    let most = causes.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+    match most {
+        Some((by, Cause::Weight(part))) if by > 0.0 => format!(
+            "weight of {} {:.2} → {:.2}",
+            PART_NAMES[part], weights[0][part], weights[1][part]
+        ),
+        Some((by, Cause::Query(at))) if by > 0.0 => {
+            let query = &new.answer.queries[at];
+            let was = old.answer.queries.get(at).map_or(0.0, |query| query.frequency);
+            format!("\"{}\" asked {was} → {} times", query.text, query.frequency)
+        }
+        Some((by, Cause::Part(part))) if by > 0.0 => {
+            let [was, is] = [before, after].map(|url| url.parts[part]);
+            format!("{} {was:.3} → {is:.3}", PART_NAMES[part])
+        }
+        _ => "its host counts for more or less".to_owned(),
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Cause {
+    Weight(usize),
+    Part(usize),
+    Query(usize),
+}
+
+/// Queries that gain most and those that lose most, in askings.
+fn query_changes(before: &Answer, after: &Answer) -> (Vec<QueryChange>, Vec<QueryChange>) {
+    let (mut old, new) = (results(before), results(after));
+    old.resize(new.len(), 0.0);
+    let asked = |of: &Answer, at: usize| of.queries.get(at).map_or(0.0, |query| query.frequency);
+    let change = |at: usize| asked(after, at) * new[at] - asked(before, at) * old[at];
+    let row = |&at: &usize| QueryChange {
+        qid: after.queries[at].qid.clone(),
+        query: after.queries[at].text.clone(),
+        frequency_before: asked(before, at),
+        frequency_after: asked(after, at),
+        results_before: old[at],
+        results_after: new[at],
+    };
+    let mut order: Vec<usize> = (0..new.len()).filter(|&at| change(at) != 0.0).collect();
+    order.sort_by(|&a, &b| change(b).total_cmp(&change(a)).then(a.cmp(&b)));
+    let gaining = order.iter().take_while(|&&at| change(at) > 0.0).take(SHOWN).map(row).collect();
+    let losing =
+        order.iter().rev().take_while(|&&at| change(at) < 0.0).take(SHOWN).map(row).collect();
+    (gaining, losing)
+}
+
+fn host_changes(before: &Answer, after: &Answer, hosts: &Hosts) -> Vec<HostChange> {
+    let (old, new) = (by_host(before, hosts), by_host(after, hosts));
+    let by = |at: usize| (new[at].1 - old[at].1).abs();
+    let mut order: Vec<usize> = (0..new.len()).filter(|&at| old[at] != new[at]).collect();
+    order.sort_by(|&a, &b| {
+        by(b).total_cmp(&by(a)).then_with(|| hosts.names()[a].cmp(&hosts.names()[b]))
+    });
+    let row = |&at: &usize| HostChange {
+        host: hosts.names()[at].clone(),
+        urls_before: old[at].0,
+        urls_after: new[at].0,
+        impact_before: old[at].1,
+        impact_after: new[at].1,
+    };
+    order.iter().take(SHOWN).map(row).collect()
+}

@@ -1,0 +1,107 @@
+//! Figures of a plan: what it is expected to bring, to whom, and whom it cannot help.
+
+use prospect_index::url_table::UrlTable;
+
+use super::answer::Answer;
+use super::budget;
+use super::hosts::Hosts;
+use crate::estimate::blend::PART_NAMES;
+use crate::results::whatif::{HostFigures, PlanFigures, QueryFigures, Uncovered};
+
+/// Entries of a list.
+const SHOWN: usize = 20;
+/// Pages expected in a query's top K from the whole frontier, below which nothing can help it.
+const HOPELESS: f64 = 0.01;
+
+/// Pages of a batch that are expected in the top K of each query.
+pub fn results(answer: &Answer) -> Vec<f64> {
+    let mut results = vec![0.0; answer.queries.len()];
+    for pick in &answer.choice.batch.picks {
+        for pair in answer.basis.pairs_of(pick.estimate.url) {
+            results[pair.query as usize] += pair.chance;
+        }
+    }
+    results
+}
+
+/// By host: picks, and the sum of their estimates.
+pub fn by_host(answer: &Answer, hosts: &Hosts) -> Vec<(usize, f64)> {
+    let mut by_host = vec![(0, 0.0); hosts.names().len()];
+    for pick in &answer.choice.batch.picks {
+        let (urls, impact) = &mut by_host[hosts.of(pick.estimate.url)];
+        *urls += 1;
+        *impact += pick.estimate.estimate;
+    }
+    by_host
+}
+
+/// The figures of a plan.
+pub fn figures(answer: &Answer, urls: &UrlTable, hosts: &Hosts) -> PlanFigures {
+    let batch = &answer.choice.batch;
+    let selection = &answer.settings.selection;
+    let results = results(answer);
+    let gain = |at: usize| answer.queries[at].frequency * results[at];
+    let mut by_gain: Vec<usize> = (0..results.len()).filter(|&at| gain(at) > 0.0).collect();
+    by_gain.sort_by(|&a, &b| gain(b).total_cmp(&gain(a)).then(a.cmp(&b)));
+    let of_query = |&at: &usize| query(answer, at, results[at]);
+    let weights = answer.choice.weighed.blend.weights;
+    PlanFigures {
+        budget: selection.budget,
+        picks: batch.picks.len(),
+        drawn: batch.drawn(),
+        frontier: batch.ranking.len(),
+        held_back: batch.held_back.len(),
+        impact: batch.picks.iter().map(|pick| pick.estimate.estimate).sum(),
+        query_impact: (0..results.len()).map(gain).sum(),
+        weights: PART_NAMES.iter().map(|name| (*name).to_owned()).zip(weights).collect(),
+        explore: selection.explore,
+        curve: budget::curve(answer, urls),
+        caps: budget::prices(answer, urls),
+        hosts: host_figures(answer, hosts),
+        queries: by_gain.iter().take(SHOWN).map(of_query).collect(),
+        uncovered: uncovered(answer),
+    }
+}
+
+fn query(answer: &Answer, at: usize, results: f64) -> QueryFigures {
+    let query = &answer.queries[at];
+    QueryFigures {
+        qid: query.qid.clone(),
+        query: query.text.clone(),
+        frequency: query.frequency,
+        results,
+        served: answer.served.lists[at].len(),
+    }
+}
+
+fn host_figures(answer: &Answer, hosts: &Hosts) -> Vec<HostFigures> {
+    let by_host = by_host(answer, hosts);
+    let mut order: Vec<usize> = (0..by_host.len()).filter(|&at| by_host[at].0 > 0).collect();
+    order.sort_by(|&a, &b| {
+        let names = || hosts.names()[a].cmp(&hosts.names()[b]);
+        by_host[b].1.total_cmp(&by_host[a].1).then_with(names)
+    });
+    let figures = |&at: &usize| HostFigures {
+        host: hosts.names()[at].clone(),
+        urls: by_host[at].0,
+        impact: by_host[at].1,
+    };
+    order.iter().take(SHOWN).map(figures).collect()
+}
+
+/// Queries for which no URL of the frontier has a chance that counts.
+fn uncovered(answer: &Answer) -> Uncovered {
+    let mut reach = vec![0.0; answer.queries.len()];
+    for pair in &answer.basis.pairs {
+        reach[pair.query as usize] += pair.chance;
+    }
+    let frequency = |at: usize| answer.queries[at].frequency;
+    let mut found: Vec<usize> =
+        (0..reach.len()).filter(|&at| frequency(at) > 0.0 && reach[at] < HOPELESS).collect();
+    found.sort_by(|&a, &b| frequency(b).total_cmp(&frequency(a)).then(a.cmp(&b)));
+    Uncovered {
+        queries: found.len(),
+        frequency: found.iter().map(|&at| frequency(at)).sum(),
+        most_asked: found.iter().take(SHOWN).map(|&at| query(answer, at, reach[at])).collect(),
+    }
+}

@@ -1,0 +1,112 @@
+//! Hosts of URLs, and what scenarios say about them.
+
+use std::collections::HashMap;
+
+use prospect_index::page::UrlId;
+use prospect_index::url;
+use prospect_index::url_table::UrlTable;
+use rayon::prelude::*;
+
+use super::scenario::{MOST, Scenario, ScenarioError, number};
+use crate::estimate::basis::Basis;
+
+/// Hosts of all URLs, numbered in order of appearance. Costs 4 bytes a URL and the names.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Hosts {
+    names: Vec<String>,
+    of_url: Vec<u32>,
+}
+
+impl Hosts {
+    /// Of every URL.
+    pub fn new(urls: &UrlTable) -> Self {
+        let mut numbers: HashMap<&str, u32> = HashMap::new();
+        let mut names = Vec::new();
+        let mut of_url = Vec::with_capacity(urls.len());
+        for id in urls.ids() {
+            let host = url::host(urls.url(id));
+            let number = numbers.entry(host).or_insert_with(|| {
+                names.push(host.to_owned());
+                names.len() as u32 - 1
+            });
+            of_url.push(*number);
+        }
+        Self { names, of_url }
+    }
+
+    /// Number of the host of a URL.
+    pub fn of(&self, url: UrlId) -> usize {
+        self.of_url[url.index()] as usize
+    }
+
+    /// Names by number.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// By URL of the basis: what its estimate is multiplied with, 0 where it is not planned; empty if
+    /// the scenario says nothing of hosts and URLs.
+    ///
+    /// # Errors
+    /// A host or a URL that is named is not known, or a factor is out of range.
+    pub fn factors(
+        &self,
+        scenario: &Scenario,
+        basis: &Basis,
+        urls: &UrlTable,
+    ) -> Result<Vec<f64>, ScenarioError> {
+        let Scenario { exclude_hosts, boost_hosts, fetched, .. } = scenario;
+        if exclude_hosts.is_empty() && boost_hosts.is_empty() && fetched.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut by_host = vec![1.0; self.names.len()];
+        for boost in boost_hosts {
+            let by = number("boost-hosts.by", boost.by, MOST)?;
+            self.multiply("boost-hosts", &boost.host, by, &mut by_host)?;
+        }
+        for host in exclude_hosts {
+            self.multiply("exclude-hosts", host, 0.0, &mut by_host)?;
+        }
+        let mut is_fetched = vec![false; urls.len()];
+        for given in fetched {
+            let id = url::canonical(given.trim()).ok().and_then(|address| urls.get(&address));
+            if let Some(id) = id {
+                is_fetched[id.index()] = true;
+            }
+        }
+        if !fetched.is_empty() && !is_fetched.contains(&true) {
+            let what = format!("none of the {} URLs is known", fetched.len());
+            return Err(ScenarioError::new("fetched", what));
+        }
+        let factor = |url: UrlId| if is_fetched[url.index()] { 0.0 } else { by_host[self.of(url)] };
+        Ok(basis.urls.par_iter().map(|known| factor(known.url)).collect())
+    }
+
+    fn multiply(
+        &self,
+        key: &str,
+        host: &str,
+        by: f64,
+        by_host: &mut [f64],
+    ) -> Result<(), ScenarioError> {
+        let wanted = host.trim().to_lowercase();
+        let (domain, below) = match wanted.strip_prefix("*.") {
+            Some(domain) => (domain, Some(format!(".{domain}"))),
+            None => (wanted.as_str(), None),
+        };
+        let is_meant = |name: &str| {
+            name == domain || below.as_ref().is_some_and(|below| name.ends_with(below.as_str()))
+        };
+        let mut found = false;
+        for (name, factor) in self.names.iter().zip(by_host) {
+            if is_meant(name) {
+                *factor *= by;
+                found = true;
+            }
+        }
+        if found {
+            return Ok(());
+        }
+        Err(ScenarioError::new(key, format!("no URL of the host {host:?} is known")))
+    }
+}

@@ -1,0 +1,15 @@
+//! What if: plans under other queries, frequencies, weights, budgets, caps and hosts, set beside the
+//! plan of today.
+//!
+//! A [`scenario::Scenario`] says what is different, [`answer`] plans under it from the pairs and
+//! chances that are known already, [`figures`] and [`difference`] tell what comes of it. Only queries
+//! that are new have to be matched with the frontier, and only other lists or another rule of matching
+//! need all of it again; whoever holds the store does that. Not here: files, and the store.
+
+pub mod answer;
+pub mod budget;
+pub mod difference;
+pub mod figures;
+pub mod hosts;
+pub mod scenario;
+pub mod workload;

@@ -1,0 +1,224 @@
+//! The queries of a scenario: those of the base with other frequencies, then those that are new.
+
+use std::collections::{HashMap, HashSet};
+
+use regex::{Regex, RegexBuilder};
+
+use super::scenario::{AskedQuery, MOST, Scenario, ScenarioError, Which, number};
+use crate::workload::Query;
+
+/// Bytes that a compiled pattern may take.
+const PATTERN_SIZE: usize = 1 << 20;
+/// Queries that a scenario may add.
+pub const MOST_ADDED: usize = 100_000;
+
+/// The queries of a scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// Those of the base in their order, with the frequencies of the scenario, then new ones.
+    pub queries: Vec<Query>,
+    /// Where the new ones start.
+    pub known: usize,
+}
+
+/// The queries of a scenario on the queries of a base, of which no two have the same words.
+///
+/// # Errors
+/// A query, a pattern or a factor cannot be read, or a choice of queries means none.
+pub fn asked(base: &[Query], scenario: &Scenario) -> Result<Asked, ScenarioError> {
+    for (key, file) in [("workload", &scenario.workload), ("fetched-file", &scenario.fetched_file)]
+    {
+        if file.is_some() {
+            return Err(ScenarioError::new(key, "no file can be read here"));
+        }
+    }
+    let mut made = Making { queries: base.to_vec(), at_words: HashMap::new(), new: 0 };
+    for (at, query) in base.iter().enumerate() {
+        made.at_words.insert(query.words.clone(), at);
+    }
+    if let Some(queries) = &scenario.queries {
+        for query in &mut made.queries {
+            query.frequency = 0.0;
+        }
+        made.add("queries", queries)?;
+    }
+    for scaling in &scenario.scale {
+        let by = number("scale.by", scaling.by, MOST)?;
+        made.change("scale", &scaling.which(), by)?;
+    }
+    for which in &scenario.drop {
+        if *which == Which::default() {
+            return Err(ScenarioError::new("drop", "it says of no query that it goes"));
+        }
+        made.change("drop", which, 0.0)?;
+    }
+    made.add("add", &scenario.add)?;
+    Ok(Asked { queries: made.queries, known: base.len() })
+}
+
+struct Making {
+    queries: Vec<Query>,
+    at_words: HashMap<Vec<String>, usize>,
+    new: usize,
+}
+
+impl Making {
+    fn add(&mut self, key: &str, asked: &[AskedQuery]) -> Result<(), ScenarioError> {
+        for AskedQuery { query, frequency, qid, kind } in asked {
+            let frequency = number(&format!("{key}.frequency"), *frequency, MOST)?;
+            let mut made = Query::new(qid, query, frequency, kind);
+            if made.words.is_empty() {
+                return Err(ScenarioError::new(key, format!("{query:?} holds no word")));
+            }
+            if let Some(&at) = self.at_words.get(&made.words) {
+                self.queries[at].frequency += frequency;
+                continue;
+            }
+            self.new += 1;
+            if self.new > MOST_ADDED {
+                let what = format!("more than {MOST_ADDED} queries are new");
+                return Err(ScenarioError::new(key, what));
+            }
+            if made.qid.is_empty() {
+                made.qid = format!("new-{}", self.new);
+            }
+            self.at_words.insert(made.words.clone(), self.queries.len());
+            self.queries.push(made);
+        }
+        Ok(())
+    }
+
+    fn change(&mut self, key: &str, which: &Which, by: f64) -> Result<(), ScenarioError> {
+        let meant = Meant::new(key, which)?;
+        let mut found = false;
+        for query in self.queries.iter_mut().filter(|query| meant.holds(query)) {
+            query.frequency *= by;
+            found = true;
+        }
+        if found {
+            return Ok(());
+        }
+        let what = serde_json::to_string(which).unwrap_or_default();
+        Err(ScenarioError::new(key, format!("no query of the workload is meant by {what}")))
+    }
+}
+
+struct Meant<'a> {
+    pattern: Option<Regex>,
+    kind: Option<&'a str>,
+    list: HashSet<String>,
+}
+
+impl<'a> Meant<'a> {
+    fn new(key: &str, which: &'a Which) -> Result<Self, ScenarioError> {
+        if which.file.is_some() {
+            let key = format!("{key}.file");
+            return Err(ScenarioError::new(&key, "no file can be read here"));
+        }
+        let compiled = |pattern: &String| {
+            RegexBuilder::new(pattern)
+                .case_insensitive(true)
+                .size_limit(PATTERN_SIZE)
+                .build()
+                .map_err(|error| ScenarioError::new(&format!("{key}.pattern"), error.to_string()))
+        };
+        Ok(Self {
+            pattern: which.pattern.as_ref().map(compiled).transpose()?,
+            kind: which.kind.as_deref(),
+            list: which.list.iter().map(|entry| entry.trim().to_lowercase()).collect(),
+        })
+    }
+
+    fn holds(&self, query: &Query) -> bool {
+        let listed = || {
+            let names = [&query.qid, &query.text].map(|name| name.trim().to_lowercase());
+            names.iter().any(|name| self.list.contains(name))
+        };
+        self.pattern.as_ref().is_none_or(|pattern| pattern.is_match(&query.text))
+            && self.kind.is_none_or(|kind| query.kind == kind)
+            && (self.list.is_empty() || listed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scenario::Scaling;
+    use super::*;
+
+    fn base() -> Vec<Query> {
+        vec![
+            Query::new("1", "async await", 10.0, "keyword"),
+            Query::new("2", "what is a trait", 5.0, "question"),
+            Query::new("3", "Async traits", 2.0, "keyword"),
+        ]
+    }
+
+    fn frequencies(scenario: &Scenario) -> Vec<f64> {
+        let asked = asked(&base(), scenario).unwrap();
+        asked.queries.iter().map(|query| query.frequency).collect()
+    }
+
+    fn which(pattern: &str) -> Which {
+        Which { pattern: Some(pattern.into()), ..Which::default() }
+    }
+
+    #[test]
+    fn frequencies_are_scaled_dropped_and_added() {
+        let scenario = Scenario {
+            scale: vec![
+                Scaling { by: 3.0, pattern: Some("^async".into()), ..Scaling::default() },
+                Scaling { by: 2.0, ..Scaling::default() },
+            ],
+            drop: vec![Which { kind: Some("question".into()), ..Which::default() }],
+            add: vec![
+                AskedQuery {
+                    query: "AWAIT".into(),
+                    frequency: 7.0,
+                    qid: String::new(),
+                    kind: String::new(),
+                },
+                AskedQuery {
+                    query: "async-await".into(),
+                    frequency: 1.0,
+                    qid: String::new(),
+                    kind: String::new(),
+                },
+            ],
+            ..Scenario::default()
+        };
+        assert_eq!(frequencies(&scenario), [61.0, 0.0, 12.0, 7.0]);
+        assert_eq!(asked(&base(), &scenario).unwrap().queries[3].qid, "new-1");
+    }
+
+    #[test]
+    fn other_queries_take_the_place_of_the_workload() {
+        let queries = serde_json::from_str(
+            r#"[{"query": "what is a trait"}, {"query": "lifetimes", "frequency": 4}]"#,
+        );
+        let scenario = Scenario { queries: queries.unwrap(), ..Scenario::default() };
+        assert_eq!(frequencies(&scenario), [0.0, 1.0, 0.0, 4.0]);
+    }
+
+    #[test]
+    fn queries_are_meant_by_list_and_all_that_is_said() {
+        let list = vec!["2".into(), "ASYNC await".into()];
+        let scale = vec![Scaling { by: 0.5, list: list.clone(), ..Scaling::default() }];
+        assert_eq!(frequencies(&Scenario { scale, ..Scenario::default() }), [5.0, 2.5, 2.0]);
+        let both = Which { kind: Some("question".into()), list, ..Which::default() };
+        let drop = vec![both];
+        assert_eq!(frequencies(&Scenario { drop, ..Scenario::default() }), [10.0, 0.0, 2.0]);
+    }
+
+    #[test]
+    fn what_means_nothing_is_an_error() {
+        let fails = |scenario: &Scenario| asked(&base(), scenario).unwrap_err().to_string();
+        let drop = |which| Scenario { drop: vec![which], ..Scenario::default() };
+        assert!(fails(&drop(which("python"))).contains("no query of the workload is meant"));
+        assert!(fails(&drop(which("("))).starts_with("drop.pattern: "));
+        assert!(fails(&drop(Which::default())).contains("no query"));
+        let file = Scenario { workload: Some("q.tsv".into()), ..Scenario::default() };
+        assert_eq!(fails(&file), "workload: no file can be read here");
+        let add = serde_json::from_str(r#"{"add": [{"query": "?!"}]}"#).unwrap();
+        assert_eq!(fails(&add), "add: \"?!\" holds no word");
+    }
+}
