@@ -329,7 +329,7 @@ fn measure(name: &str, folder: &Path) {
         let plan = planner::plan(&store, &workload, &within, &settings).expect("plan");
         let picks = plan.choice.batch.picks.iter().map(|pick| urls.url(pick.estimate.url));
         batch = picks.filter_map(|url| pages.get(url).cloned()).collect();
-        planner::commit(&mut store, &plan, &settings).expect("commit");
+        planner::commit(&mut store, &plan.record(), &settings).expect("commit");
         if POINTS.contains(&number) {
             let end = store.store.manifest().next_seq;
             let picked = plan.choice.batch.picks.iter().map(|pick| pick.estimate.url).collect();

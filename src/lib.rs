@@ -14,6 +14,9 @@
 //! collection under any policy, [`evaluate`] measures what it found against judgements, what came
 //! of it are [`results`], and [`report`] shows them.
 //!
+//! [`whatif`] plans under scenarios beside the plan of today, and [`serve`] lets a browser ask for
+//! them.
+//!
 //! Beside the pipeline stand [`documents`], files of any format as streams that keep every column,
 //! [`neural`] models over texts, and [`quality`], which scores, analyses and prunes documents with
 //! both. [`cli`] is the command line.
@@ -31,6 +34,7 @@ pub mod policy;
 pub mod quality;
 pub mod report;
 pub mod results;
+pub mod serve;
 pub mod simulate;
 pub mod sketch;
 

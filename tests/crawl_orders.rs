@@ -365,7 +365,7 @@ fn crawl_by_store(
         if plan.choice.batch.picks.is_empty() {
             break;
         }
-        planner::commit(&mut open, &plan, &settings).unwrap();
+        planner::commit(&mut open, &plan.record(), &settings).unwrap();
         let url = |pick: &prospect::plan::Pick| open.known.urls.url(pick.estimate.url).to_owned();
         batches.push(plan.choice.batch.picks.iter().map(url).collect());
         drop(open);

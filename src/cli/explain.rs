@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use prospect_index::limits;
 use prospect_index::page::UrlId;
-use prospect_index::page_store::{Fetch, NO_ANSWER};
 use prospect_index::url;
 
 use super::Global;
 use super::output::{self, Failure, shown};
 use crate::cycle::planner::{self, Plan};
-use crate::cycle::{CycleError, OpenStore, reasons, records};
+use crate::cycle::reasons::{Reasons, factor, fetch_state};
+use crate::cycle::{CycleError, OpenStore, records};
 use crate::estimate::blend::{self, Blend, PART_NAMES, PARTS};
 use crate::estimate::frontier::UrlEstimate;
 use crate::plan::export::QueryReason;
@@ -69,16 +69,6 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    fn state(&self, open: &OpenStore) -> String {
-        match open.known.pages.fetch(self.id) {
-            Fetch::Never => "not crawled".to_owned(),
-            Fetch::Page { seq } => format!("crawled, as record {seq}"),
-            Fetch::Failed { status: NO_ANSWER, .. } => "its fetch had no answer".to_owned(),
-            Fetch::Failed { status, .. } => format!("its fetch failed with status {status}"),
-            Fetch::Redirected { .. } => "it redirects to another URL".to_owned(),
-        }
-    }
-
     fn json(&self, open: &OpenStore, plan: &Plan, settings: &PlanSettings) -> serde_json::Value {
         let at = position(&plan.choice.batch.ranking, self.id);
         let estimate = at.map(|at| plan.choice.batch.ranking[at]);
@@ -87,7 +77,7 @@ impl View<'_> {
         serde_json::json!({
             "schema": "prospect.explain/1",
             "url": open.known.urls.spelling(self.id),
-            "state": self.state(open),
+            "state": fetch_state(&open.known, self.id),
             "plan_id": self.plan_id,
             "planned_rank": self.planned,
             "frontier_rank": at.map(|at| at + 1),
@@ -104,16 +94,16 @@ impl View<'_> {
             "page_weight": plan.choice.weighed.blend.weights[blend::PAGE],
             "importance_weight": plan.choice.weighed.blend.weights[blend::IMPORTANCE],
             "quality_weight": plan.choice.weighed.blend.weights[blend::QUALITY],
-            "trust": estimate.map(|e| trust(&e, &plan.choice.weighed.blend)),
+            "trust": estimate.map(|e| factor(&e, &plan.choice.weighed.blend)),
             "blend_outcomes": plan.choice.weighed.blend.outcomes,
             "inlinks": open.known.links.inlinks(self.id, u32::MAX),
             "held_back_by": held_back.map(|(_, cap)| *cap),
-            "queries": reasons::reasons(&open.known, plan, settings, self.id, QUERIES_SHOWN),
+            "queries": Reasons::of_plan(&open.known, plan, settings).of(self.id, QUERIES_SHOWN),
         })
     }
 
     fn text(&self, open: &OpenStore, plan: &Plan, settings: &PlanSettings) -> String {
-        let mut text = format!("{}\n  {}", self.address, self.state(open));
+        let mut text = format!("{}\n  {}", self.address, fetch_state(&open.known, self.id));
         match self.planned {
             Some(rank) => text += &format!("; number {rank} of plan {}\n", self.plan_id),
             None => text += &format!("; not in plan {}\n", self.plan_id),
@@ -134,7 +124,7 @@ impl View<'_> {
             let budget = settings.selection.budget;
             text += &format!("  its rank is below the budget of {budget}\n");
         }
-        let reasons = reasons::reasons(&open.known, plan, settings, self.id, QUERIES_SHOWN);
+        let reasons = Reasons::of_plan(&open.known, plan, settings).of(self.id, QUERIES_SHOWN);
         if reasons.is_empty() {
             text += "  no query shares enough words with its URL or its anchors, and none's best pages link to it\n";
         }
@@ -143,12 +133,6 @@ impl View<'_> {
         }
         text
     }
-}
-
-/// What is left of the sum of the parts where past picks of the site broke promises; else 1.
-fn trust(estimate: &UrlEstimate, blend: &Blend) -> f64 {
-    let sum = blend.of(estimate.parts);
-    if sum > 0.0 { estimate.estimate / sum } else { 1.0 }
 }
 
 /// The estimate as the sum of its parts.
@@ -173,7 +157,7 @@ fn parts_text(estimate: &UrlEstimate, blend: &Blend) -> String {
             PART_NAMES[at],
         );
     }
-    let trust = trust(estimate, blend);
+    let trust = factor(estimate, blend);
     if trust < 1.0 {
         text += &format!(
             "    times {trust:.2}: past picks of its site kept less of what they promised\n"

@@ -15,6 +15,7 @@ mod plan;
 mod policies;
 mod quality;
 mod report;
+mod serve;
 mod simulate;
 mod whatif;
 
@@ -61,6 +62,8 @@ enum Command {
     Explain(explain::Args),
     /// Plan under other queries, weights, budgets or caps, and tell what would change.
     Whatif(Box<whatif::Args>),
+    /// Show a store in the browser, and what would change if queries, weights, budgets or caps did.
+    Serve(serve::Args),
     /// Tell what another batch would have earned, by the outcomes of one that was fetched.
     Counterfactual(counterfactual::Args),
     /// Crawl a collection under any policy, and measure what came of it.
@@ -111,6 +114,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Plan(args) => plan::run(args, &cli.global),
         Command::Explain(args) => explain::run(args, &cli.global),
         Command::Whatif(args) => whatif::run(args, &cli.global),
+        Command::Serve(args) => serve::run(args, &cli.global),
         Command::Counterfactual(args) => counterfactual::run(args, &cli.global),
         Command::Simulate(args) => simulate::run(args, &cli.global),
         Command::Evaluate(args) => evaluate::run(args, &cli.global),

@@ -12,10 +12,11 @@ use super::Global;
 use super::model::StoreQualityOptions;
 use super::options::PlanOptions;
 use super::output::{self, Failure, say};
+use crate::cycle::OpenStore;
 use crate::cycle::calibration::{Calibration, CalibrationBin};
 use crate::cycle::close::{self, CycleOutcome};
 use crate::cycle::planner::{self, Plan};
-use crate::cycle::{OpenStore, reasons};
+use crate::cycle::reasons::Reasons;
 use crate::estimate::blend::Blend;
 use crate::plan::export::{FORMATS, Format, PlannedUrl};
 use crate::plan::settings::PlanSettings;
@@ -68,8 +69,9 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     args.quality.score(&mut open, global)?;
     let plan = planner::plan(&open, &workload, &within, &settings)?;
     output::say_refresh(global, "served lists", "queries", &plan.served_refresh);
-    planner::commit(&mut open, &plan, &settings)?;
-    let planned = reasons::planned(&open.known, &plan, &settings, QUERIES_SHOWN);
+    planner::commit(&mut open, &plan.record(), &settings)?;
+    let reasons = Reasons::of_plan(&open.known, &plan, &settings);
+    let planned = reasons.planned(&plan.choice.batch.picks, QUERIES_SHOWN);
     say_plan(global, &open, &plan, &settings, &workload);
     let json = global.json.then(|| as_json(&plan, &settings, &planned, closed.as_ref()));
     write_out(&args.out, |out| match &json {

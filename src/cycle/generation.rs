@@ -11,7 +11,7 @@ use std::sync::Arc;
 use prospect_index::manifest::Epoch;
 use prospect_index::text_index::Refresh;
 
-use super::planner::{current_epoch, plan_id};
+use super::planner::{self, PlanRecord, current_epoch, plan_id};
 use super::reading::Reading;
 use super::records::{self, Past};
 use super::{CycleError, OpenStore};
@@ -20,7 +20,7 @@ use crate::estimate::frontier::ImpactReading;
 use crate::estimate::memory::Memory;
 use crate::plan::settings::PlanSettings;
 use crate::sketch::need::Improvability;
-use crate::whatif::answer::{Base, Matched};
+use crate::whatif::answer::{Answer, Base, Matched};
 use crate::whatif::workload::Asked;
 use crate::workload::{Query, Workload};
 
@@ -98,6 +98,30 @@ impl Generation {
     /// Whether new queries ask for all pairs again: the score tree is fitted to the needy ones.
     pub fn is_fitted_to_queries(&self) -> bool {
         self.base.settings.estimate.reading == ImpactReading::Sketch
+    }
+
+    /// Writes an answer to the store as its open plan, and returns the plan's id. What a scenario says of
+    /// hosts and of fetched URLs is in its picks; settings of a plan have no word for it.
+    ///
+    /// # Errors
+    /// A write failed; the store stays as it was.
+    pub fn commit(&self, open: &mut OpenStore, answer: &Answer) -> Result<String, CycleError> {
+        let workload = Workload { queries: answer.queries.clone() };
+        let mut hash = xxhash_rust::xxh3::Xxh3::new();
+        hash.update(plan_id(open, &workload, &answer.settings)?.as_bytes());
+        for factor in &answer.factors {
+            hash.update(&factor.to_bits().to_le_bytes());
+        }
+        let id = format!("{:016x}", hash.digest());
+        let plan = PlanRecord {
+            id: &id,
+            queries: &answer.queries,
+            basis: &answer.basis,
+            batch: &answer.choice.batch,
+            epoch: self.epoch,
+        };
+        planner::commit(open, &plan, &answer.settings)?;
+        Ok(id)
     }
 
     /// A base for these queries and settings from scratch, with the models and the page estimates of

@@ -11,11 +11,12 @@ use super::{CycleError, EPOCH_GROWTH, OpenStore};
 use crate::estimate::basis::Basis;
 use crate::estimate::frontier::{EstimateInput, PairEstimate};
 use crate::estimate::memory::Memory;
+use crate::plan::Batch;
 use crate::plan::choice::{self, Choice, ChoiceInput};
 use crate::plan::settings::PlanSettings;
 use crate::sketch::need::{Improvability, QueryOutcome};
 use crate::sketch::served::ServedLists;
-use crate::workload::Workload;
+use crate::workload::{Query, Workload};
 
 /// A plan with everything it was made from.
 pub struct Plan {
@@ -135,13 +136,40 @@ pub(super) fn plan_id(
     Ok(format!("{:016x}", hash.digest()))
 }
 
+/// What is stored of a plan.
+pub struct PlanRecord<'a> {
+    /// Content hash of everything the plan depends on.
+    pub id: &'a str,
+    /// The queries it was made for.
+    pub queries: &'a [Query],
+    /// What estimates rest on.
+    pub basis: &'a Basis,
+    /// The ranking and the batch.
+    pub batch: &'a Batch,
+    /// The statistics epoch.
+    pub epoch: Epoch,
+}
+
+impl Plan {
+    /// What is stored of it.
+    pub fn record(&self) -> PlanRecord<'_> {
+        PlanRecord {
+            id: &self.id,
+            queries: &self.workload.queries,
+            basis: &self.basis,
+            batch: &self.choice.batch,
+            epoch: self.epoch,
+        }
+    }
+}
+
 /// Commits a plan as the open one. If this very plan is open already, nothing changes.
 ///
 /// # Errors
 /// A write failed; the store stays as it was.
 pub fn commit(
     open: &mut OpenStore,
-    plan: &Plan,
+    plan: &PlanRecord<'_>,
     settings: &PlanSettings,
 ) -> Result<(), CycleError> {
     let store = &mut open.store;
@@ -152,18 +180,18 @@ pub fn commit(
         store.write_segment(
             SegmentKind::Plans,
             PLANS,
-            &pick_columns(&plan.id, &plan.choice.batch.picks),
+            &pick_columns(plan.id, &plan.batch.picks),
         )?,
         store.write_segment(SegmentKind::PlanPairs, PLAN_PAIRS, &pair_columns(plan))?,
         store.write_segment(SegmentKind::Workloads, WORKLOADS, &workload_columns(plan))?,
     ];
-    if !plan.choice.batch.pools.is_empty() {
-        let columns = pick_columns(&plan.id, &plan.choice.batch.possible_picks());
+    if !plan.batch.pools.is_empty() {
+        let columns = pick_columns(plan.id, &plan.batch.possible_picks());
         segments.push(store.write_segment(SegmentKind::Pools, POOLS, &columns)?);
     }
     let files = segments.iter().map(|segment| segment.file.file.clone()).collect();
     let open_plan =
-        OpenPlan { id: plan.id.clone(), settings: serde_json::to_value(settings)?, files };
+        OpenPlan { id: plan.id.to_owned(), settings: serde_json::to_value(settings)?, files };
     store.commit(|manifest| {
         // A plan that nothing was fetched for makes way, with its files and its empty cycle.
         if let Some(old) = manifest.plan.take() {
@@ -173,7 +201,7 @@ pub fn commit(
             manifest.cycles.pop();
         }
         manifest.segments.extend(segments);
-        let (first_seq, id) = (manifest.next_seq, plan.id.clone());
+        let (first_seq, id) = (manifest.next_seq, plan.id.to_owned());
         manifest.cycles.push(CycleEntry { first_seq, plan: Some(id) });
         manifest.plan = Some(open_plan);
         manifest.epoch = plan.epoch;
@@ -181,13 +209,13 @@ pub fn commit(
     Ok(())
 }
 
-fn pair_columns(plan: &Plan) -> Vec<Column> {
-    let picks = plan.choice.batch.picks.iter();
+fn pair_columns(plan: &PlanRecord<'_>) -> Vec<Column> {
+    let picks = plan.batch.picks.iter();
     let pairs: Vec<&PairEstimate> =
         picks.flat_map(|pick| plan.basis.pairs_of(pick.estimate.url)).collect();
-    let qid = |pair: &&PairEstimate| plan.workload.queries[pair.query as usize].qid.clone();
+    let qid = |pair: &&PairEstimate| plan.queries[pair.query as usize].qid.clone();
     vec![
-        Column::Text(vec![plan.id.clone(); pairs.len()]),
+        Column::Text(vec![plan.id.to_owned(); pairs.len()]),
         Column::U32(pairs.iter().map(|pair| pair.url.0).collect()),
         Column::Text(pairs.iter().map(qid).collect()),
         Column::F64(pairs.iter().map(|pair| pair.chance).collect()),
@@ -197,10 +225,10 @@ fn pair_columns(plan: &Plan) -> Vec<Column> {
     ]
 }
 
-fn workload_columns(plan: &Plan) -> Vec<Column> {
-    let queries = &plan.workload.queries;
+fn workload_columns(plan: &PlanRecord<'_>) -> Vec<Column> {
+    let queries = plan.queries;
     vec![
-        Column::Text(vec![plan.id.clone(); queries.len()]),
+        Column::Text(vec![plan.id.to_owned(); queries.len()]),
         Column::Text(queries.iter().map(|query| query.qid.clone()).collect()),
         Column::Text(queries.iter().map(|query| query.text.clone()).collect()),
         Column::F64(queries.iter().map(|query| query.frequency).collect()),

@@ -72,16 +72,37 @@ impl Questions {
     /// # Errors
     /// See [`Questions::answer`].
     pub fn figures(&self, scenario: &Scenario) -> Result<ScenarioFigures, CycleError> {
-        let Answered { answer, matched_queries, slow } = self.answer(scenario)?;
+        Ok(self.figures_of(scenario, &self.answer(scenario)?))
+    }
+
+    /// What comes of a scenario that is answered.
+    pub fn figures_of(&self, scenario: &Scenario, answered: &Answered) -> ScenarioFigures {
+        let Answered { answer, matched_queries, slow } = answered;
         let urls = &self.open.known.urls;
-        Ok(ScenarioFigures {
+        ScenarioFigures {
             name: scenario.name.clone(),
             scenario: serde_json::to_value(scenario).unwrap_or_else(|_| json!({})),
-            matched_queries,
-            slow,
-            plan: figures(&answer, urls, &self.hosts),
-            difference: difference(&self.base, &answer, urls, &self.hosts),
-        })
+            matched_queries: *matched_queries,
+            slow: *slow,
+            plan: figures(answer, urls, &self.hosts),
+            difference: difference(&self.base, answer, urls, &self.hosts),
+        }
+    }
+
+    /// Whether all pairs have to be estimated again for a scenario.
+    pub fn is_slow(&self, scenario: &Scenario) -> bool {
+        scenario.on(&self.shared).is_slow(&self.generation.base.settings)
+    }
+
+    /// Writes the plan under a scenario to the store, in the place of the open one. Its id, and how
+    /// many URLs it has.
+    ///
+    /// # Errors
+    /// The scenario cannot be carried out, or a write failed; then the store stays as it was.
+    pub fn commit(&mut self, scenario: &Scenario) -> Result<(String, usize), CycleError> {
+        let Answered { answer, .. } = self.answer(scenario)?;
+        let urls = answer.choice.batch.picks.len();
+        Ok((self.generation.commit(&mut self.open, &answer)?, urls))
     }
 
     /// The state of the store.

@@ -4,87 +4,109 @@ use std::collections::BTreeMap;
 
 use prospect_index::ngram::{NgramQuery, NgramSet};
 use prospect_index::page::UrlId;
-use prospect_index::page_store::Known;
+use prospect_index::page_store::{Fetch, Known, NO_ANSWER};
 use prospect_index::words::url_text;
 
 use super::planner::Plan;
-use crate::estimate::blend;
+use crate::estimate::basis::Basis;
+use crate::estimate::blend::{self, Blend};
+use crate::estimate::frontier::{PairEstimate, UrlEstimate};
 use crate::plan::Pick;
 use crate::plan::export::{Evidence, PlannedUrl, QueryReason};
 use crate::plan::settings::PlanSettings;
+use crate::sketch::served::ServedLists;
+use crate::workload::Query;
 
 /// Anchors shown per query.
 const ANCHORS_SHOWN: usize = 2;
 
-/// The batch with its reasons, in batch order; `queries` of them per URL.
-pub fn planned(
-    known: &Known,
-    plan: &Plan,
-    settings: &PlanSettings,
-    queries: usize,
-) -> Vec<PlannedUrl> {
-    let picks = plan.choice.batch.picks.iter().enumerate();
-    picks.map(|(at, pick)| planned_url(known, plan, settings, at + 1, pick, queries)).collect()
+/// What reasons are made from.
+pub struct Reasons<'a> {
+    /// URLs, pages, links.
+    pub known: &'a Known,
+    /// Queries of the pairs.
+    pub queries: &'a [Query],
+    /// Their served lists.
+    pub served: &'a ServedLists,
+    /// Pairs.
+    pub basis: &'a Basis,
+    /// Longest n-gram in words.
+    pub max_words: usize,
 }
 
-fn planned_url(
-    known: &Known,
-    plan: &Plan,
-    settings: &PlanSettings,
-    rank: usize,
-    pick: &Pick,
-    queries: usize,
-) -> PlannedUrl {
-    let estimate = pick.estimate;
-    PlannedUrl {
-        rank,
-        url: known.urls.spelling(estimate.url).to_owned(),
-        estimate: estimate.estimate,
-        query_impact: estimate.parts[blend::QUERY],
-        locality_impact: estimate.parts[blend::LOCALITY],
-        page_impact: estimate.parts[blend::PAGE],
-        importance_impact: estimate.parts[blend::IMPORTANCE],
-        quality_impact: estimate.parts[blend::QUALITY],
-        quality: estimate.quality,
-        inlinks: estimate.inlinks,
-        frontier_rank: pick.frontier_rank,
-        pool: pick.pool,
-        propensity: pick.propensity,
-        candidate_queries: plan.basis.pairs_of(estimate.url).len(),
-        queries: reasons(known, plan, settings, estimate.url, queries),
+impl<'a> Reasons<'a> {
+    /// Of a plan.
+    pub fn of_plan(known: &'a Known, plan: &'a Plan, settings: &PlanSettings) -> Self {
+        let max_words = settings.estimate.rule.max_words;
+        let queries = &plan.workload.queries;
+        Self { known, queries, served: &plan.served, basis: &plan.basis, max_words }
     }
-}
 
-/// The queries that count most for a URL: by frequency times chance, then qid.
-pub fn reasons(
-    known: &Known,
-    plan: &Plan,
-    settings: &PlanSettings,
-    url: UrlId,
-    most: usize,
-) -> Vec<QueryReason> {
-    let worth = |query: u32, chance: f64| plan.workload.queries[query as usize].frequency * chance;
-    let mut pairs = plan.basis.pairs_of(url).to_vec();
-    pairs.sort_by(|a, b| {
-        worth(b.query, b.chance).total_cmp(&worth(a.query, a.chance)).then(a.query.cmp(&b.query))
-    });
-    pairs
-        .iter()
-        .take(most)
-        .map(|pair| {
-            let query = &plan.workload.queries[pair.query as usize];
-            let ngrams = NgramQuery::new(&query.words, settings.estimate.rule.max_words);
+    /// Picks with their reasons, in batch order; `queries` of them per URL.
+    pub fn planned(&self, picks: &[Pick], queries: usize) -> Vec<PlannedUrl> {
+        let picks = picks.iter().enumerate();
+        picks.map(|(at, pick)| self.planned_url(at + 1, pick, queries)).collect()
+    }
+
+    fn planned_url(&self, rank: usize, pick: &Pick, queries: usize) -> PlannedUrl {
+        let estimate = pick.estimate;
+        PlannedUrl {
+            rank,
+            url: self.known.urls.spelling(estimate.url).to_owned(),
+            estimate: estimate.estimate,
+            query_impact: estimate.parts[blend::QUERY],
+            locality_impact: estimate.parts[blend::LOCALITY],
+            page_impact: estimate.parts[blend::PAGE],
+            importance_impact: estimate.parts[blend::IMPORTANCE],
+            quality_impact: estimate.parts[blend::QUALITY],
+            quality: estimate.quality,
+            inlinks: estimate.inlinks,
+            frontier_rank: pick.frontier_rank,
+            pool: pick.pool,
+            propensity: pick.propensity,
+            candidate_queries: self.basis.pairs_of(estimate.url).len(),
+            queries: self.of(estimate.url, queries),
+        }
+    }
+
+    /// The queries that count most for a URL: by frequency times chance, then qid.
+    pub fn of(&self, url: UrlId, most: usize) -> Vec<QueryReason> {
+        let worth = |pair: &PairEstimate| self.queries[pair.query as usize].frequency * pair.chance;
+        let mut pairs = self.basis.pairs_of(url).to_vec();
+        pairs.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then(a.query.cmp(&b.query)));
+        let reason = |pair: &PairEstimate| {
+            let query = &self.queries[pair.query as usize];
+            let ngrams = NgramQuery::new(&query.words, self.max_words);
             QueryReason {
                 qid: query.qid.clone(),
                 query: query.text.clone(),
                 frequency: query.frequency,
                 chance: pair.chance,
                 expected_score: pair.expected_score,
-                kth_score: plan.served.kth_score(pair.query as usize),
-                matched: evidence(known, &ngrams, url),
+                kth_score: self.served.kth_score(pair.query as usize),
+                matched: evidence(self.known, &ngrams, url),
             }
-        })
-        .collect()
+        };
+        pairs.iter().take(most).map(reason).collect()
+    }
+}
+
+/// What is known of a URL's fetch.
+pub fn fetch_state(known: &Known, url: UrlId) -> String {
+    match known.pages.fetch(url) {
+        Fetch::Never => "not crawled".to_owned(),
+        Fetch::Page { seq } => format!("crawled, as record {seq}"),
+        Fetch::Failed { status: NO_ANSWER, .. } => "its fetch had no answer".to_owned(),
+        Fetch::Failed { status, .. } => format!("its fetch failed with status {status}"),
+        Fetch::Redirected { .. } => "it redirects to another URL".to_owned(),
+    }
+}
+
+/// What is left of the sum of a URL's parts where past picks of its site broke promises, or a scenario
+/// lets its host count for more or less; else 1.
+pub fn factor(estimate: &UrlEstimate, blend: &Blend) -> f64 {
+    let sum = blend.of(estimate.parts);
+    if sum > 0.0 { estimate.estimate / sum } else { 1.0 }
 }
 
 fn evidence(known: &Known, query: &NgramQuery, url: UrlId) -> Vec<Evidence> {

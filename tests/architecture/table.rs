@@ -19,6 +19,7 @@ pub const MAY_USE: &[(&str, &[&str], &str)] = &[
     ("estimate", ESTIMATE, "an estimate reads search and records, no files and no judgements"),
     ("plan", PLAN, "a plan picks from estimates under caps and reads no page"),
     ("results", &[], "plain data that may go anywhere"),
+    ("whatif", WHATIF, "a question is answered from pairs and estimates, not from the store"),
     (
         "evaluate",
         EVALUATE,
@@ -27,6 +28,7 @@ pub const MAY_USE: &[(&str, &[&str], &str)] = &[
     ("quality", QUALITY, "scores of documents; neither the command line nor crawls"),
     ("report", &["prospect::results"], "a report shows results and decides nothing"),
     ("cycle", CYCLE, "a cycle ties all but input and the command line to a store"),
+    ("serve", SERVE, "a page asks questions; how they are answered is decided below"),
     ("policy", POLICY, "a policy sees links, quality and the planner; never a metric"),
     ("simulate", SIMULATE, "a simulation knows neither the command line nor the report"),
     ("cli", CLI, "arguments, messages and exit codes may concern everything"),
@@ -71,6 +73,25 @@ const PLAN: &[&str] = &[
     "prospect_index::url",
     "prospect_index::url_table",
 ];
+const WHATIF: &[&str] = &[
+    "prospect::workload",
+    "prospect::sketch",
+    "prospect::estimate",
+    "prospect::plan",
+    "prospect::results",
+    "prospect_index::page",
+    "prospect_index::url",
+    "prospect_index::url_table",
+];
+const SERVE: &[&str] = &[
+    "prospect::sketch",
+    "prospect::estimate",
+    "prospect::plan",
+    "prospect::whatif",
+    "prospect::cycle",
+    "prospect_index::link_table",
+    "prospect_index::url",
+];
 const EVALUATE: &[&str] = &[
     "prospect::neural",
     "prospect::workload",
@@ -95,6 +116,8 @@ const CYCLE: &[&str] = &[
     "prospect::sketch",
     "prospect::estimate",
     "prospect::plan",
+    "prospect::results",
+    "prospect::whatif",
     "prospect_index",
 ];
 const POLICY: &[&str] = &[
@@ -136,6 +159,8 @@ const CLI: &[&str] = &[
     "prospect::policy",
     "prospect::simulate",
     "prospect::report",
+    "prospect::whatif",
+    "prospect::serve",
     "prospect_index",
 ];
 
@@ -179,7 +204,17 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("ort_tract", &["src/neural/backend"], "replaced in one place"),
     ("libloading", &["src/neural/backend/library.rs"], "one place opens a library"),
     ("tokenizers", &["src/neural/tokens.rs"], "replaced in one place"),
-    ("toml", &["src/cli/simulate", "src/neural"], "experiments and models are described by files"),
+    (
+        "toml",
+        &["src/cli/simulate", "src/cli/whatif", "src/neural"],
+        "experiments, scenarios and models are described by files",
+    ),
+    ("regex", &["src/whatif/workload.rs"], "queries of a scenario are meant by patterns"),
+    ("axum", &["src/serve"], "replaced in one place"),
+    ("hyper", &["src/serve/connections.rs"], "replaced in one place"),
+    ("hyper_util", &["src/serve/connections.rs"], "replaced in one place"),
+    ("tokio", &["src/serve"], "replaced in one place"),
+    ("tower_http", &["src/serve/routes.rs"], "replaced in one place"),
     ("strsim", &["src/evaluate", "src/cli"], "misspelt names are told from those there are"),
     ("sha2", &["src/report/html"], "a page names its script by hash"),
     ("base64", &["src/report/html"], "a page names its script by hash"),

@@ -18,7 +18,8 @@ use super::Global;
 use super::ingest::open_store;
 use super::output::{self, Failure, say, shown};
 use crate::cycle::planner::{self, Plan};
-use crate::cycle::{CycleError, OpenStore, reasons};
+use crate::cycle::reasons::Reasons;
+use crate::cycle::{CycleError, OpenStore};
 use crate::plan::export::PlannedUrl;
 use crate::plan::settings::PlanSettings;
 use crate::workload::{self, qrels};
@@ -64,9 +65,10 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let within: Vec<bool> = ids.map(|id| site.has(open.known.urls.url(id))).collect();
     settings.within = Some("pages of the demo's site".to_owned());
     let plan = planner::plan(&open, &workload, &within, &settings)?;
-    planner::commit(&mut open, &plan, &settings)?;
+    planner::commit(&mut open, &plan.record(), &settings)?;
     let judged = Judged::new(site.qrels, &workload)?;
-    let planned = reasons::planned(&open.known, &plan, &settings, 1);
+    let reasons = Reasons::of_plan(&open.known, &plan, &settings);
+    let planned = reasons.planned(&plan.choice.batch.picks, 1);
     let picked: Vec<String> = plan
         .choice
         .batch

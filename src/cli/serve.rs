@@ -1,0 +1,46 @@
+//! `prospect serve`: a store in the browser.
+
+use std::io::Write;
+
+use super::Global;
+use super::output::{Failure, say};
+use super::whatif::{StoreArgs, questions};
+use crate::serve::{ServeError, ServeSettings, serve};
+use crate::whatif::scenario::Scenario;
+
+/// Arguments of `prospect serve`.
+#[derive(clap::Args, Clone, Debug)]
+pub(super) struct Args {
+    #[command(flatten)]
+    store: StoreArgs,
+    /// Where to listen: an address and a port, 0 for any that is free. Anyone who reaches an address
+    /// beyond the loopback can read the store.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7878")]
+    listen: String,
+    /// Allow the page to write a plan to the store.
+    #[arg(long)]
+    allow_write: bool,
+}
+
+pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
+    let questions = questions(&args.store, Scenario::default(), "prospect serve", global)?;
+    let settings = ServeSettings {
+        listen: args.listen.clone(),
+        allow_write: args.allow_write,
+        threads: rayon::current_num_threads(),
+    };
+    let ready = |address| {
+        // For scripts, too: nothing else goes to standard output.
+        let mut out = std::io::stdout().lock();
+        let _ = writeln!(out, "listening on http://{address}/").and_then(|()| out.flush());
+        say(global, "open it in a browser; Ctrl-C ends it. The store is in use until then");
+    };
+    serve(questions, &settings, ready).map_err(|error| match error {
+        ServeError::Listen { .. } => Failure::input(
+            error,
+            "name an address of this machine and a free port: --listen 127.0.0.1:0",
+        ),
+        ServeError::Cycle(error) => error.into(),
+        ServeError::Start(_) => Failure::ours(error),
+    })
+}

@@ -1,0 +1,92 @@
+//! Answers, computed one per thread, and the last ones kept: a page asks for several views of one.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use tokio::sync::Semaphore;
+
+use super::ServeSettings;
+use crate::cycle::CycleError;
+use crate::cycle::questions::{Answered, Questions};
+use crate::whatif::scenario::Scenario;
+
+/// Answers that are kept.
+const KEPT: usize = 4;
+
+/// A store that answers, many at a time.
+pub(super) struct Answers {
+    questions: RwLock<Questions>,
+    pub(super) allow_write: bool,
+    kept: Mutex<VecDeque<(String, Arc<Answered>)>>,
+    /// Places for answers that are computed side by side.
+    fast: Arc<Semaphore>,
+    slow: Arc<Semaphore>,
+}
+
+impl Answers {
+    pub(super) fn new(questions: Questions, settings: &ServeSettings) -> Self {
+        Self {
+            questions: RwLock::new(questions),
+            allow_write: settings.allow_write,
+            kept: Mutex::default(),
+            fast: Arc::new(Semaphore::new(settings.threads.max(1))),
+            slow: Arc::new(Semaphore::new(1)),
+        }
+    }
+
+    /// Runs `act` on a thread of its own once it is its turn. Who gives up before that costs nothing.
+    pub(super) async fn run<T: Send + 'static>(
+        self: &Arc<Self>,
+        is_slow: bool,
+        act: impl FnOnce(&Self) -> Result<T, CycleError> + Send + 'static,
+    ) -> Option<Result<T, CycleError>> {
+        let places = if is_slow { &self.slow } else { &self.fast };
+        let place = Arc::clone(places).acquire_owned().await.ok()?;
+        let answers = Arc::clone(self);
+        let running = tokio::task::spawn_blocking(move || {
+            let done = act(&answers);
+            drop(place);
+            done
+        });
+        running.await.ok()
+    }
+
+    /// Asks the store.
+    pub(super) fn ask<T>(&self, act: impl FnOnce(&Questions) -> T) -> T {
+        act(&self.questions.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes the store.
+    pub(super) fn change<T>(&self, act: impl FnOnce(&mut Questions) -> T) -> T {
+        act(&mut self.questions.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether all pairs have to be estimated again for a scenario.
+    pub(super) fn is_slow(&self, scenario: &Scenario) -> bool {
+        self.ask(|questions| questions.is_slow(scenario))
+    }
+
+    /// The plan under a scenario: one of the last, or a new one.
+    pub(super) fn answer(
+        &self,
+        questions: &Questions,
+        scenario: &Scenario,
+    ) -> Result<Arc<Answered>, CycleError> {
+        // A name changes nothing.
+        let unnamed = Scenario { name: String::new(), ..scenario.clone() };
+        let key = serde_json::to_string(&unnamed)?;
+        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let known =
+            kept().iter().find(|(other, _)| *other == key).map(|(_, answer)| Arc::clone(answer));
+        if let Some(answer) = known {
+            return Ok(answer);
+        }
+        let answer = Arc::new(questions.answer(scenario)?);
+        let mut kept = kept();
+        kept.push_back((key, Arc::clone(&answer)));
+        if kept.len() > KEPT {
+            kept.pop_front();
+        }
+        Ok(answer)
+    }
+}

@@ -1,0 +1,90 @@
+//! The local page: a store that answers what-if questions to a browser while its user moves sliders.
+//!
+//! It listens on the loopback unless told otherwise, sends assets that are embedded in the command,
+//! and loads nothing from anywhere else. Requests of other origins, and such for another host name
+//! (DNS rebinding), are refused. The store is read; a plan is written only where that is allowed.
+//!
+//! # Limits
+//!
+//! | What | At most |
+//! |---|---|
+//! | connections | 256; more wait |
+//! | a request's head | 32 KiB, 10 seconds |
+//! | a request's body | 1 MiB |
+//! | a request | 60 seconds; ten minutes where all pairs are estimated again |
+//! | answers computed side by side | one per thread, one slow one |
+//! | answers kept | 4, the last ones |
+//!
+//! Memory beyond the store's: per answer, kept or computed, about 120 bytes a URL of the frontier; one
+//! with new queries, or a slow one, has pairs of its own, 48 bytes each.
+
+mod answers;
+mod connections;
+mod guard;
+mod page;
+mod routes;
+mod views;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use crate::cycle::CycleError;
+use crate::cycle::questions::Questions;
+
+/// Why nothing is served.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The address cannot be used.
+    #[error("cannot listen on {address}")]
+    Listen {
+        /// The address.
+        address: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The threads cannot be started.
+    #[error("cannot start")]
+    Start(#[source] std::io::Error),
+    /// The store.
+    #[error(transparent)]
+    Cycle(#[from] CycleError),
+}
+
+/// How to serve.
+#[derive(Clone, Debug)]
+pub struct ServeSettings {
+    /// Where to listen: an address, or a name, and a port; 0 is any that is free.
+    pub listen: String,
+    /// Whether a plan may be written to the store.
+    pub allow_write: bool,
+    /// Answers computed side by side.
+    pub threads: usize,
+}
+
+/// Serves until the process is interrupted. `ready` is told where.
+///
+/// # Errors
+/// The address cannot be used.
+pub fn serve(
+    questions: Questions,
+    settings: &ServeSettings,
+    ready: impl FnOnce(SocketAddr),
+) -> Result<(), ServeError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        // A thread for each answer, and one for each that waits for its turn to read the last ones.
+        .max_blocking_threads(settings.threads + 2)
+        .enable_all()
+        .build()
+        .map_err(ServeError::Start)?;
+    runtime.block_on(async {
+        let failed = |source| ServeError::Listen { address: settings.listen.clone(), source };
+        let listener = tokio::net::TcpListener::bind(&settings.listen).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let answers = Arc::new(answers::Answers::new(questions, settings));
+        let router = routes::router(answers, guard::Guard::new(&settings.listen, address));
+        ready(address);
+        connections::accept(listener, router).await;
+        Ok(())
+    })
+}

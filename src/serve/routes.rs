@@ -1,0 +1,267 @@
+//! What is asked and answered. Assets and the state of the store by GET; everything that takes a
+//! scenario by POST, as JSON.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::rejection::{JsonRejection, QueryRejection};
+use axum::extract::{DefaultBodyLimit, Query, State};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Json, Router, middleware};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tower_http::timeout::TimeoutLayer;
+
+use super::answers::Answers;
+use super::guard::{Guard, watch};
+use super::{page, views};
+use crate::cycle::CycleError;
+use crate::cycle::questions::{Answered, Questions};
+use crate::plan::export::Format;
+use crate::whatif::scenario::Scenario;
+
+/// Bytes of a request's body.
+const BODY: usize = 1 << 20;
+/// Longest time for a request, and for one that estimates all pairs again.
+const PATIENCE: Duration = Duration::from_secs(60);
+const SLOW_PATIENCE: Duration = Duration::from_mins(10);
+/// Queries that one scenario may add here.
+const NEW_QUERIES: usize = 1000;
+
+type Shared = State<Arc<Answers>>;
+type Asked = Result<Json<Request>, JsonRejection>;
+
+/// A question. What a view does not need is left out.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Request {
+    /// The scenario.
+    pub(super) scenario: Scenario,
+    /// Text that URLs or queries hold.
+    pub(super) search: String,
+    /// First row.
+    pub(super) offset: usize,
+    /// Rows.
+    pub(super) limit: usize,
+    /// Only URLs that are picked.
+    pub(super) picked_only: bool,
+    /// "frequency" or "gain".
+    pub(super) order: String,
+    /// A URL.
+    pub(super) url: String,
+    /// A query.
+    pub(super) qid: String,
+}
+
+pub(super) fn router(answers: Arc<Answers>, guard: Guard) -> Router {
+    let asset = |kind: &'static str, text: &'static str| {
+        get(move || async move { ([(CONTENT_TYPE, HeaderValue::from_static(kind))], text) })
+    };
+    Router::new()
+        .route("/", asset("text/html; charset=utf-8", page::HTML))
+        .route("/app.js", asset("text/javascript; charset=utf-8", page::SCRIPT))
+        .route("/app.css", asset("text/css; charset=utf-8", page::STYLE))
+        .route("/api/state", get(state))
+        .route("/api/whatif", post(whatif))
+        .route("/api/frontier", post(frontier))
+        .route("/api/queries", post(queries))
+        .route("/api/url", post(url))
+        .route("/api/query", post(query))
+        .route("/api/plan", post(plan))
+        .route("/api/commit", post(commit))
+        .fallback(|| async { refusal(StatusCode::NOT_FOUND, "there is nothing here", "open /") })
+        .layer(DefaultBodyLimit::max(BODY))
+        .layer(TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, SLOW_PATIENCE))
+        .layer(middleware::from_fn_with_state(guard, watch))
+        .with_state(answers)
+}
+
+/// A request that is not answered, and the way out.
+pub(super) fn refusal(status: StatusCode, error: &str, hint: &str) -> Response {
+    (status, Json(json!({ "error": error, "hint": hint }))).into_response()
+}
+
+async fn state(State(answers): Shared) -> Response {
+    let allow_write = answers.allow_write;
+    let found = answers.run(false, move |answers| {
+        Ok(answers.ask(|questions| views::state(questions, allow_write)))
+    });
+    reply(found.await)
+}
+
+async fn whatif(State(answers): Shared, asked: Asked) -> Response {
+    answered(&answers, asked, |answers, questions, request| {
+        let answer = answers.answer(questions, &request.scenario)?;
+        to_json(&questions.figures_of(&request.scenario, &answer))
+    })
+    .await
+}
+
+async fn frontier(State(answers): Shared, asked: Asked) -> Response {
+    view(&answers, asked, views::frontier).await
+}
+
+async fn queries(State(answers): Shared, asked: Asked) -> Response {
+    view(&answers, asked, |questions, answered, request| {
+        Some(views::queries(questions, answered, request))
+    })
+    .await
+}
+
+async fn url(State(answers): Shared, asked: Asked) -> Response {
+    view(&answers, asked, views::url).await
+}
+
+async fn query(State(answers): Shared, asked: Asked) -> Response {
+    view(&answers, asked, views::query).await
+}
+
+#[derive(Deserialize)]
+struct Wanted {
+    format: String,
+}
+
+async fn plan(
+    State(answers): Shared,
+    wanted: Result<Query<Wanted>, QueryRejection>,
+    asked: Asked,
+) -> Response {
+    let format = wanted.ok().and_then(|Query(wanted)| Format::named(&wanted.format));
+    let Some(format) = format else {
+        return refusal(
+            StatusCode::BAD_REQUEST,
+            "there is no such format of plans",
+            "formats are jsonl, tsv and urls",
+        );
+    };
+    let found = compute(&answers, asked, move |answers, questions, request| {
+        let answered = answers.answer(questions, &request.scenario)?;
+        let mut out = Vec::new();
+        let planned = views::planned(questions, &answered.answer);
+        // Memory can be written to.
+        let _ = format.write(&mut out, &planned);
+        Ok(out)
+    });
+    match found.await {
+        Ok(bytes) => {
+            let name = format!("attachment; filename=\"plan.{}\"", format.name);
+            (
+                [(CONTENT_TYPE, "text/plain; charset=utf-8"), (CONTENT_DISPOSITION, name.as_str())],
+                bytes,
+            )
+                .into_response()
+        }
+        Err(refused) => refused,
+    }
+}
+
+async fn commit(State(answers): Shared, asked: Asked) -> Response {
+    if !answers.allow_write {
+        return refusal(
+            StatusCode::FORBIDDEN,
+            "this store is only read",
+            "start prospect serve with --allow-write",
+        );
+    }
+    let request = match checked(asked) {
+        Ok(request) => request,
+        Err(refused) => return refused,
+    };
+    let slow = answers.is_slow(&request.scenario);
+    let done = answers.run(slow, move |answers| {
+        let (plan_id, urls) = answers.change(|questions| questions.commit(&request.scenario))?;
+        Ok(json!({ "plan_id": plan_id, "urls": urls }))
+    });
+    reply(done.await)
+}
+
+/// A view of an answer; none if what is asked for is not known.
+async fn view(
+    answers: &Arc<Answers>,
+    asked: Asked,
+    view: impl FnOnce(&Questions, &Answered, &Request) -> Option<Value> + Send + 'static,
+) -> Response {
+    answered(answers, asked, move |answers, questions, request| {
+        let answered = answers.answer(questions, &request.scenario)?;
+        Ok(view(questions, &answered, request).unwrap_or(Value::Null))
+    })
+    .await
+}
+
+async fn answered(
+    answers: &Arc<Answers>,
+    asked: Asked,
+    act: impl FnOnce(&Answers, &Questions, &Request) -> Result<Value, CycleError> + Send + 'static,
+) -> Response {
+    match compute(answers, asked, act).await {
+        Ok(Value::Null) => {
+            refusal(StatusCode::NOT_FOUND, "it is not known", "look at the frontier or the queries")
+        }
+        Ok(value) => Json(value).into_response(),
+        Err(refused) => refused,
+    }
+}
+
+/// Checks a request and computes what it asks for, in its turn and in time.
+async fn compute<T: Send + 'static>(
+    answers: &Arc<Answers>,
+    asked: Asked,
+    act: impl FnOnce(&Answers, &Questions, &Request) -> Result<T, CycleError> + Send + 'static,
+) -> Result<T, Response> {
+    let request = checked(asked)?;
+    let slow = answers.is_slow(&request.scenario);
+    let running = answers
+        .run(slow, move |answers| answers.ask(|questions| act(answers, questions, &request)));
+    let patience = if slow { SLOW_PATIENCE } else { PATIENCE };
+    let late = |_| {
+        refusal(StatusCode::GATEWAY_TIMEOUT, "it took too long", "ask for fewer changes at a time")
+    };
+    let found = tokio::time::timeout(patience, running).await.map_err(late)?;
+    match found {
+        Some(Ok(value)) => Ok(value),
+        Some(Err(error)) => Err(failure(&error)),
+        None => Err(broken()),
+    }
+}
+
+fn checked(asked: Asked) -> Result<Request, Response> {
+    let Json(request) = asked.map_err(|error| {
+        refusal(error.status(), &error.body_text(), "the README tells what a scenario can say")
+    })?;
+    let Scenario { add, queries, .. } = &request.scenario;
+    if add.len() + queries.as_ref().map_or(0, Vec::len) > NEW_QUERIES {
+        return Err(refusal(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            &format!("the scenario has more than {NEW_QUERIES} queries of its own"),
+            "prospect whatif takes as many as you like",
+        ));
+    }
+    Ok(request)
+}
+
+fn reply<T: Serialize>(found: Option<Result<T, CycleError>>) -> Response {
+    match found {
+        Some(Ok(value)) => Json(value).into_response(),
+        Some(Err(error)) => failure(&error),
+        None => broken(),
+    }
+}
+
+fn failure(error: &CycleError) -> Response {
+    let status = match error {
+        CycleError::Answer(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    refusal(status, &error.to_string(), &error.hint().unwrap_or_default())
+}
+
+fn broken() -> Response {
+    refusal(StatusCode::INTERNAL_SERVER_ERROR, "the answer was lost", "ask again")
+}
+
+fn to_json(value: &impl Serialize) -> Result<Value, CycleError> {
+    Ok(serde_json::to_value(value)?)
+}

@@ -1,0 +1,233 @@
+//! Views of an answer as JSON.
+
+use std::collections::HashMap;
+
+use serde_json::{Value, json};
+
+use super::routes::Request;
+use crate::cycle::questions::{Answered, Questions};
+use crate::cycle::reasons::{Reasons, factor, fetch_state};
+use crate::estimate::blend::{self, PART_NAMES};
+use crate::plan::export::PlannedUrl;
+use crate::plan::position;
+use crate::whatif::answer::Answer;
+use crate::whatif::figures::results;
+
+/// Rows of a page at most.
+const ROWS: usize = 500;
+/// Queries of a URL, links to it, candidates of a query, and hosts that are named.
+const QUERIES: usize = 20;
+const LINKS: usize = 50;
+const CANDIDATES: usize = 100;
+const HOSTS: usize = 200;
+/// Queries of a pick in a plan that is downloaded.
+const QUERIES_PLANNED: usize = 5;
+
+/// The store, and the plan without a scenario.
+pub(super) fn state(questions: &Questions, allow_write: bool) -> Value {
+    let settings = &questions.base.settings;
+    let (selection, base) = (settings.selection, &questions.base);
+    let weights: HashMap<&str, f64> =
+        PART_NAMES.into_iter().zip(base.choice.weighed.blend.weights).collect();
+    let mut kinds: Vec<&str> = base.queries.iter().map(|query| query.kind.as_str()).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    json!({
+        "state": questions.state(),
+        "base": questions.base_figures,
+        "settings": {
+            "k": settings.k,
+            "rho": settings.estimate.rule.rho,
+            "budget": selection.budget,
+            "explore": selection.explore,
+            "caps": selection.caps,
+        },
+        "weights": weights,
+        "kinds": kinds.into_iter().filter(|kind| !kind.is_empty()).collect::<Vec<_>>(),
+        "hosts": hosts(questions),
+        "allow_write": allow_write,
+    })
+}
+
+/// Hosts of the frontier, those with most URLs first.
+fn hosts(questions: &Questions) -> Vec<&str> {
+    let names = questions.hosts.names();
+    let mut counts = vec![0_usize; names.len()];
+    for url in &questions.base.choice.batch.ranking {
+        counts[questions.hosts.of(url.url)] += 1;
+    }
+    let mut order: Vec<usize> = (0..names.len()).filter(|&at| counts[at] > 0).collect();
+    order.sort_by(|&a, &b| counts[b].cmp(&counts[a]).then_with(|| names[a].cmp(&names[b])));
+    order.into_iter().take(HOSTS).map(|at| names[at].as_str()).collect()
+}
+
+/// By URL id: position in the batch, from 1.
+fn batch_ranks(answer: &Answer) -> HashMap<u32, usize> {
+    let picks = answer.choice.batch.picks.iter().enumerate();
+    picks.map(|(at, pick)| (pick.estimate.url.0, at + 1)).collect()
+}
+
+/// The ranking, page by page.
+pub(super) fn frontier(questions: &Questions, found: &Answered, asked: &Request) -> Option<Value> {
+    let answer = &found.answer;
+    let batch = &answer.choice.batch;
+    let (urls, ranks) = (&questions.open.known.urls, batch_ranks(answer));
+    let held_back: HashMap<u32, _> = batch.held_back.iter().copied().collect();
+    let search = asked.search.trim().to_lowercase();
+    let matches = |at: usize| {
+        let url = batch.ranking[at].url;
+        (!asked.picked_only || ranks.contains_key(&url.0))
+            && (search.is_empty() || urls.spelling(url).to_lowercase().contains(&search))
+    };
+    let places: Vec<usize> = (0..batch.ranking.len()).filter(|&at| matches(at)).collect();
+    let row = |&at: &usize| {
+        let url = &batch.ranking[at];
+        let rank = ranks.get(&url.url.0);
+        json!({
+            "rank": at + 1,
+            "url": urls.spelling(url.url),
+            "estimate": url.estimate,
+            "query_impact": url.parts[blend::QUERY],
+            "locality_impact": url.parts[blend::LOCALITY],
+            "page_impact": url.parts[blend::PAGE],
+            "importance_impact": url.parts[blend::IMPORTANCE],
+            "quality_impact": url.parts[blend::QUALITY],
+            "inlinks": url.inlinks,
+            "batch_rank": rank,
+            "pool": rank.map(|rank| batch.picks[rank - 1].pool),
+            "held_back_by": held_back.get(&(at as u32)).map(|cap| cap.option()),
+        })
+    };
+    let rows = page(&places, asked).iter().map(row);
+    Some(json!({ "total": places.len(), "urls": rows.collect::<Vec<_>>() }))
+}
+
+fn page<'a, T>(rows: &'a [T], asked: &Request) -> &'a [T] {
+    let from = asked.offset.min(rows.len());
+    let to = from.saturating_add(asked.limit.min(ROWS)).min(rows.len());
+    &rows[from..to]
+}
+
+/// Queries, page by page.
+pub(super) fn queries(questions: &Questions, found: &Answered, asked: &Request) -> Value {
+    let answer = &found.answer;
+    let results = results(answer);
+    let mut candidates = vec![0_usize; answer.queries.len()];
+    for pair in &answer.basis.pairs {
+        candidates[pair.query as usize] += 1;
+    }
+    let search = asked.search.trim().to_lowercase();
+    let mut places: Vec<usize> = (0..answer.queries.len())
+        .filter(|&at| answer.queries[at].text.to_lowercase().contains(&search))
+        .collect();
+    let worth = |at: usize| {
+        let frequency = answer.queries[at].frequency;
+        if asked.order == "gain" { frequency * results[at] } else { frequency }
+    };
+    places.sort_by(|&a, &b| worth(b).total_cmp(&worth(a)).then(a.cmp(&b)));
+    let known = &questions.generation.base.queries;
+    let row = |&at: &usize| {
+        let query = &answer.queries[at];
+        json!({
+            "qid": query.qid,
+            "query": query.text,
+            "kind": query.kind,
+            "frequency": query.frequency,
+            "base_frequency": known.get(at).map_or(0.0, |query| query.frequency),
+            "results": results[at],
+            "served": answer.served.lists[at].len(),
+            "kth_score": answer.served.kth_score(at),
+            "candidates": candidates[at],
+        })
+    };
+    let rows = page(&places, asked).iter().map(row);
+    json!({ "total": places.len(), "queries": rows.collect::<Vec<_>>() })
+}
+
+fn reasons<'a>(questions: &'a Questions, answer: &'a Answer) -> Reasons<'a> {
+    Reasons {
+        known: &questions.open.known,
+        queries: &answer.queries,
+        served: &answer.served,
+        basis: &answer.basis,
+        max_words: answer.settings.estimate.rule.max_words,
+    }
+}
+
+/// The batch with its reasons.
+pub(super) fn planned(questions: &Questions, answer: &Answer) -> Vec<PlannedUrl> {
+    reasons(questions, answer).planned(&answer.choice.batch.picks, QUERIES_PLANNED)
+}
+
+/// Why a URL is planned or not.
+pub(super) fn url(questions: &Questions, found: &Answered, asked: &Request) -> Option<Value> {
+    let answer = &found.answer;
+    let known = &questions.open.known;
+    let address = prospect_index::url::canonical(asked.url.trim()).ok()?;
+    let id = known.urls.get(&address)?;
+    let batch = &answer.choice.batch;
+    let at = position(&batch.ranking, id);
+    let estimate = at.map(|at| &batch.ranking[at]);
+    let rank = batch.picks.iter().position(|pick| pick.estimate.url == id).map(|at| at + 1);
+    let held_back = batch.held_back.iter().find(|(rank, _)| Some(*rank as usize) == at);
+    let blend = &answer.choice.weighed.blend;
+    let parts = estimate.map(|estimate| {
+        let parts = PART_NAMES.iter().zip(blend.weights).zip(estimate.parts);
+        let part =
+            |((name, weight), value)| json!({ "name": name, "weight": weight, "value": value });
+        parts.map(part).collect::<Vec<_>>()
+    });
+    let link = |link: prospect_index::link_table::Link| {
+        let from = known.urls.spelling(link.from);
+        json!({ "from": from, "anchor": known.links.anchor(link.anchor) })
+    };
+    let links: Vec<Value> = known.links.incoming(id, u32::MAX).take(LINKS).map(link).collect();
+    Some(json!({
+        "url": known.urls.spelling(id),
+        "state": fetch_state(known, id),
+        "rank": at.map(|at| at + 1),
+        "batch_rank": rank,
+        "frontier": batch.ranking.len(),
+        "estimate": estimate.map(|url| url.estimate),
+        "parts": parts,
+        "trust": estimate.map(|url| factor(url, blend)),
+        "quality": estimate.and_then(|url| url.quality),
+        "inlinks": known.links.inlinks(id, u32::MAX),
+        "held_back_by": held_back.map(|(_, cap)| cap.option()),
+        "queries": reasons(questions, answer).of(id, QUERIES),
+        "links": links,
+    }))
+}
+
+/// A query: what search returns now, and what may come.
+pub(super) fn query(questions: &Questions, found: &Answered, asked: &Request) -> Option<Value> {
+    let answer = &found.answer;
+    let at = answer.queries.iter().position(|query| query.qid == asked.qid)?;
+    let (query, urls, ranks) =
+        (&answer.queries[at], &questions.open.known.urls, batch_ranks(answer));
+    let mut pairs: Vec<_> =
+        answer.basis.pairs.iter().filter(|pair| pair.query as usize == at).collect();
+    pairs.sort_by(|a, b| b.chance.total_cmp(&a.chance).then(a.url.cmp(&b.url)));
+    let candidate = |pair: &&crate::estimate::frontier::PairEstimate| {
+        json!({
+            "url": urls.spelling(pair.url),
+            "chance": pair.chance,
+            "expected_score": pair.expected_score,
+            "matches": pair.matches,
+            "batch_rank": ranks.get(&pair.url.0),
+        })
+    };
+    let results = answer.served.lists[at].iter();
+    let result = |(url, score): &(_, f64)| json!({ "url": urls.spelling(*url), "score": score });
+    Some(json!({
+        "qid": query.qid,
+        "query": query.text,
+        "kind": query.kind,
+        "frequency": query.frequency,
+        "k": answer.settings.k,
+        "kth_score": answer.served.kth_score(at),
+        "results": results.map(result).collect::<Vec<_>>(),
+        "candidates": pairs.iter().take(CANDIDATES).map(candidate).collect::<Vec<_>>(),
+        "candidates_total": pairs.len(),
+    }))
+}
