@@ -185,7 +185,7 @@ fn calibration(
 ) {
     let settings = settings(MatchRule::default(), EstimateSettings::default().reading);
     let plan = planner::plan(store, workload, within, &settings).expect("plan");
-    planner::commit(store, &plan, &settings).expect("commit");
+    planner::commit(store, &plan.record(), &settings).expect("commit");
     let picked = urls_of(store, &plan);
     // The lock goes with the store, so that the batch can be ingested.
     let empty = tempfile::tempdir().expect("directory");

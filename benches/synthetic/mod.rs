@@ -8,6 +8,7 @@ use std::path::Path;
 
 use prospect::simulate::collection::{Collection, CollectionBuilder, Outside};
 use prospect::workload::{Query, Workload};
+use prospect_index::page::{Outlink, PageRecord};
 use prospect_index::text_index::TextIndex;
 
 /// How large, and how it is linked.
@@ -87,6 +88,17 @@ impl Shape {
             format!("w{}", self.zipf(uniform(10, at, of)))
         };
         (0..u64::from(self.text_words)).map(word).collect::<Vec<_>>().join(" ")
+    }
+
+    /// A page as a crawler brings it.
+    pub fn record(&self, page: u32) -> PageRecord {
+        let link = |target| Outlink { url: self.url(target), anchor: self.anchor(page, target) };
+        PageRecord {
+            text: self.text(page),
+            outlinks: self.targets(page).map(link).collect(),
+            url: self.url(page),
+            ..PageRecord::default()
+        }
     }
 
     /// Builds the collection, its text index below `directory`; texts and links are streams.

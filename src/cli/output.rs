@@ -98,6 +98,7 @@ impl From<SimulateError> for Failure {
                 Self::input(error, "`prospect policies` lists policies and their options")
             }
             SimulateError::Ngram(error) => Self::ours(error),
+            SimulateError::Answer(error) => Self::ours(error),
         }
     }
 }

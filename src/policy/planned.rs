@@ -6,7 +6,7 @@
 //! crawls; a page's text is seen once it is fetched, and n-grams of links that no fetched page has
 //! shown count for nothing.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use prospect_index::bm25::Scorer;
 use prospect_index::manifest::CycleEntry;
@@ -32,9 +32,10 @@ use crate::estimate::pairs::MatchSource;
 use crate::plan::choice::Choice;
 use crate::plan::explore::Pool;
 use crate::plan::settings::PlanSettings;
-use crate::sketch::need::QueryOutcome;
+use crate::sketch::need::{Improvability, QueryOutcome};
 use crate::sketch::served::ServedLists;
-use crate::workload::Workload;
+use crate::whatif::answer::Base;
+use crate::workload::{Query, Workload};
 
 /// What planned policies read of a collection: of a page once it is fetched, of n-grams once a
 /// fetched page shows them.
@@ -201,22 +202,46 @@ impl<'a> Planned<'a> {
         self.foreseen.kept.as_deref().unwrap_or_default()
     }
 
+    /// The workload, merged.
+    pub fn queries(&self) -> &[Query] {
+        &self.web.workload.queries
+    }
+
     /// URLs that the crawl knows.
     pub fn urls(&self) -> &UrlTable {
         &self.crawled.known.urls
     }
 
-    /// The impact that each URL of a batch would have if the batch were fetched now.
+    /// What questions about the next batch start from: pairs of all queries, made now.
+    ///
+    /// # Errors
+    /// An index cannot be read, or a model cannot be fitted.
+    pub fn base(&mut self) -> Result<Base, PolicyError> {
+        let base = self.with_lists(|planned, scorer, served| {
+            let (basis, _) = planned.choose(scorer, served, 0, &[], false)?;
+            Ok(Base {
+                queries: Arc::new(planned.web.workload.queries.clone()),
+                served: Arc::new(served.clone()),
+                basis: Arc::new(basis),
+                improvability: Improvability::fit(&planned.outcomes),
+                settings: planned.settings.clone(),
+                next_seq: planned.crawled.manifest.next_seq,
+            })
+        })?;
+        Ok(base)
+    }
+
+    /// The impact that each URL of a batch would have if the batch were fetched now, with queries
+    /// asked as often as in `queries`, which are those of the workload.
     ///
     /// # Errors
     /// An index cannot be read.
-    pub fn would_earn(&self, batch: &[UrlId]) -> Result<Vec<f64>, PolicyError> {
+    pub fn would_earn(&self, batch: &[UrlId], queries: &[Query]) -> Result<Vec<f64>, PolicyError> {
         let mut crawled = self.crawled.clone();
         for url in batch {
             crawled.take_in(self.crawled.ids.page[url.index()], false);
         }
         let Crawled { known, manifest, docs, .. } = crawled;
-        let queries = &self.web.workload.queries;
         let text = self.web.text.with_docs(docs);
         let (bm25, epoch_end) = (self.settings.bm25, manifest.epoch.end_seq);
         let words = self.web.workload.words();

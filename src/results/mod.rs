@@ -249,6 +249,9 @@ pub struct Analyses {
     /// Counterfactual estimates against what they are of.
     #[serde(default)]
     pub counterfactual: Vec<CounterfactualCheck>,
+    /// What was predicted of scenarios, against what came of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub whatif: Vec<whatif::WhatIfCheck>,
 }
 
 /// Two figures of many pages, as counts in cells.

@@ -4,6 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Interval;
+
 /// Name and version of the format.
 pub const SCHEMA: &str = "prospect.whatif/1";
 
@@ -234,4 +236,42 @@ pub struct HostChange {
     pub impact_before: f64,
     /// The same under it.
     pub impact_after: f64,
+}
+
+/// What was predicted of random scenarios in a crawl, against what came of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WhatIfCheck {
+    /// The policy.
+    pub policy: String,
+    /// Share of the pages fetched when the questions were asked.
+    pub fetched_share: f64,
+    /// URLs of the batch without a scenario.
+    pub batch: u32,
+    /// Impact that this batch was expected to have, mean over seed sets.
+    pub base_predicted: f64,
+    /// Impact that it had.
+    pub base_realised: f64,
+    /// Pearson correlation of predicted and realised changes, with its 95 % interval (Fisher's z);
+    /// absent where a side does not vary, or of fewer than four scenarios.
+    pub correlation: Option<Interval>,
+    /// Mean distance of predicted from realised changes, as a share of the impact without a scenario,
+    /// with its 95 % interval.
+    pub error: Option<Interval>,
+    /// Mean size of the realised changes, as such a share.
+    pub size: f64,
+    /// The scenarios.
+    pub trials: Vec<WhatIfTrial>,
+}
+
+/// A scenario that was carried out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WhatIfTrial {
+    /// Seed set, from 1.
+    pub set: u32,
+    /// What was different.
+    pub scenario: serde_json::Value,
+    /// Change of the impact of the batch that was expected.
+    pub predicted: f64,
+    /// Change that came.
+    pub realised: f64,
 }

@@ -18,6 +18,7 @@ pub fn of(findings: &Findings<'_>) -> Analyses {
         quality_neighbours: quality_neighbours(findings),
         limited_sketches: Vec::new(),
         counterfactual: Vec::new(),
+        whatif: Vec::new(),
     }
 }
 

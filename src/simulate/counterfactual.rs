@@ -163,7 +163,8 @@ fn targets(
         let batch = best(ranked, selection, planned.urls());
         let of_batch = ranking.iter().zip(&batch).filter(|(_, is_in)| **is_in);
         let urls: Vec<UrlId> = of_batch.map(|(url, _)| url.url).collect();
-        let truth = planned.would_earn(&urls)?.iter().fold(0.0, |sum, own| sum + own);
+        let truth =
+            planned.would_earn(&urls, planned.queries())?.iter().fold(0.0, |sum, own| sum + own);
         Ok(Target { batch, truth })
     };
     let by_order = |(_, order): &(_, Order)| target(&|url| order(url.parts, url.estimate));
@@ -180,13 +181,13 @@ fn logged(
     let batch = select(ranking.to_vec(), planned.urls(), selection);
     let urls: Vec<UrlId> = batch.picks.iter().map(|pick| pick.estimate.url).collect();
     let mut outcomes = vec![None; planned.urls().len()];
-    for (url, impact) in urls.iter().zip(planned.would_earn(&urls)?) {
+    for (url, impact) in urls.iter().zip(planned.would_earn(&urls, planned.queries())?) {
         outcomes[url.index()] = Some(Outcome { impact, in_half: 0.0 });
     }
     for half in 0..HALVES {
         let of_half = |url: &UrlId| half_of(planned.urls().url(*url)) == half;
         let urls: Vec<UrlId> = urls.iter().copied().filter(of_half).collect();
-        for (url, in_half) in urls.iter().zip(planned.would_earn(&urls)?) {
+        for (url, in_half) in urls.iter().zip(planned.would_earn(&urls, planned.queries())?) {
             if let Some(outcome) = &mut outcomes[url.index()] {
                 outcome.in_half = in_half;
             }

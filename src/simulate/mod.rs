@@ -28,6 +28,7 @@ pub mod start;
 pub mod summary;
 pub mod truth;
 pub mod values;
+pub mod whatif;
 mod work_file;
 
 /// Why a simulation cannot go on.
@@ -54,6 +55,9 @@ pub enum SimulateError {
     /// A policy.
     #[error(transparent)]
     Policy(#[from] crate::policy::PolicyError),
+    /// A scenario that was asked about.
+    #[error(transparent)]
+    Answer(#[from] crate::whatif::answer::AnswerError),
     /// A policy that there is not, or that cannot be made.
     #[error(transparent)]
     Option(#[from] crate::policy::OptionError),

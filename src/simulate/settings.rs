@@ -71,6 +71,15 @@ pub struct SketchSettings {
     pub at: f64,
 }
 
+/// The experiment of scenarios.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct WhatIfSettings {
+    /// Scenarios to carry out, in turn over the seed sets.
+    pub scenarios: usize,
+    /// Share of the pages fetched before they are asked about.
+    pub at: f64,
+}
+
 /// The experiment of counterfactual estimates.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CounterfactualSettings {
@@ -115,6 +124,8 @@ pub struct Settings {
     pub sketches: Option<SketchSettings>,
     /// Counterfactual estimates.
     pub counterfactual: Option<CounterfactualSettings>,
+    /// Scenarios.
+    pub whatif: Option<WhatIfSettings>,
     /// Policies with groups of their evidence left out.
     pub ablation: Vec<Pairing>,
     /// Attacks, each with crawls of its own.

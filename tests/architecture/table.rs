@@ -126,6 +126,7 @@ const POLICY: &[&str] = &[
     "prospect::sketch",
     "prospect::estimate",
     "prospect::plan",
+    "prospect::whatif",
     "prospect::cycle",
     "prospect_index",
 ];
@@ -140,6 +141,7 @@ const SIMULATE: &[&str] = &[
     "prospect::cycle",
     "prospect::policy",
     "prospect::results",
+    "prospect::whatif",
     "prospect::evaluate",
     "prospect_index",
 ];

@@ -259,6 +259,7 @@ fn analyses(random: &mut ChaCha8Rng) -> Analyses {
         importance_impact: Some(importance),
         quality_neighbours: Some(quality),
         limited_sketches: vec![limited("prospect", 0.62), limited("impact-oracle", 0.88)],
+        whatif: Vec::new(),
         counterfactual: vec![counterfactual()],
     }
 }

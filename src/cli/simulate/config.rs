@@ -140,6 +140,15 @@ pub(super) struct Config {
     #[arg(long, value_name = "SHARE")]
     #[serde(deserialize_with = "scalar", skip_serializing_if = "Option::is_none")]
     pub(super) counterfactual_at: Option<String>,
+    /// Answer so many random what-if questions in a crawl of each policy that plans, carry each
+    /// scenario out, and compare the change that was predicted with the one that came.
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) whatif: Option<usize>,
+    /// Share of the pages fetched before that; 10%.
+    #[arg(long, value_name = "SHARE")]
+    #[serde(deserialize_with = "scalar", skip_serializing_if = "Option::is_none")]
+    pub(super) whatif_at: Option<String>,
     /// Attacks to crawl under as well, each by itself: `control`, `anchor-stuffing`, `url-stuffing`,
     /// `link-farm:N` (10 to 1000 domains), `bait-and-switch`; or `all`, a farm of 10 among them.
     #[arg(long, value_name = "KINDS", value_delimiter = ',')]

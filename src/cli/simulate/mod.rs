@@ -24,6 +24,7 @@ use super::output::{self, Failure, say};
 use crate::evaluate::rerank::PairScores;
 use crate::policy::PolicyChoice;
 use crate::report::terminal;
+use crate::results::whatif::WhatIfCheck;
 use crate::results::{CollectionFigures, CounterfactualCheck, Provenance, SCHEMA, Summary};
 use crate::simulate::experiment::{self, Crawls, Inputs, Work};
 use crate::simulate::judgements::Judged;
@@ -31,7 +32,7 @@ use crate::simulate::measure::{self, Kind, Measure};
 use crate::simulate::settings::Settings;
 use crate::simulate::summary::{Findings, SummaryMetric};
 use crate::simulate::{artefacts, rerank, truth};
-use crate::simulate::{counterfactual, limited_sketches};
+use crate::simulate::{counterfactual, limited_sketches, whatif};
 use crate::workload::{Workload, open_text};
 
 /// Arguments of `prospect simulate`.
@@ -198,6 +199,7 @@ impl Experiment<'_> {
         let mut analyses = findings.analyses();
         analyses.limited_sketches = self.limited_sketches(inputs, crawls)?;
         analyses.counterfactual = self.counterfactual(inputs, crawls)?;
+        analyses.whatif = self.whatif(inputs, crawls)?;
         let baseline = findings.baseline().map(|_| self.settings.baseline.clone());
         let summary = Summary {
             schema: SCHEMA.to_owned(),
@@ -251,6 +253,19 @@ impl Experiment<'_> {
             };
             let (settings, starts) = (&self.settings, &crawls.starts);
             found.extend(counterfactual::run(inputs, settings, check, choice, starts, &progress)?);
+        }
+        Ok(found)
+    }
+
+    fn whatif(&self, inputs: &Inputs<'_>, crawls: &Crawls) -> Result<Vec<WhatIfCheck>, Failure> {
+        let Some(check) = &self.settings.whatif else { return Ok(Vec::new()) };
+        let mut found = Vec::new();
+        for choice in &self.settings.policies {
+            let label = choice.label();
+            let progress =
+                |set: usize| say(self.global, &format!("{label}: scenarios from seed set {set}"));
+            let (settings, starts) = (&self.settings, &crawls.starts);
+            found.extend(whatif::run(inputs, settings, check, choice, starts, &progress)?);
         }
         Ok(found)
     }

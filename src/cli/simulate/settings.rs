@@ -12,7 +12,8 @@ use crate::policy::{OptionError, POLICIES, PolicyChoice};
 use crate::simulate::ablation::{Pairing, pairings};
 use crate::simulate::collection::Outside;
 use crate::simulate::settings::{
-    Amount, CounterfactualSettings, Runs, Settings, SketchSettings, default_checkpoints,
+    Amount, CounterfactualSettings, Runs, Settings, SketchSettings, WhatIfSettings,
+    default_checkpoints,
 };
 use crate::simulate::start::{Crawled, Seeds};
 use crate::workload::open_text;
@@ -45,6 +46,7 @@ pub(super) fn settings(config: &Config) -> Result<(Settings, StartFiles), Failur
         baseline: baseline(config, &policies)?,
         sketches: sketches(config, &policies)?,
         counterfactual: counterfactual(config)?,
+        whatif: whatif(config)?,
         attacks: attacks::settings(config)?,
         ablation,
         policies,
@@ -128,6 +130,11 @@ fn refuse_contradictions(config: &Config) -> Result<(), Failure> {
             "for example --counterfactual 100",
         ),
         (
+            config.whatif_at.is_some() && config.whatif.is_none(),
+            "whatif-at needs whatif",
+            "for example --whatif 20",
+        ),
+        (
             !config.attack.is_empty() && config.workload.is_none(),
             "attack aims at queries, and there are none",
             "give them with --workload FILE",
@@ -200,6 +207,7 @@ pub(super) fn as_json(config: &Config, settings: &Settings) -> serde_json::Value
         "runs": settings.runs,
         "sketches": settings.sketches,
         "counterfactual": settings.counterfactual,
+        "whatif": settings.whatif,
         "ablate": config.ablate,
         "attack": attacks.map(|attacks| attacks.kinds.iter().map(|k| k.label()).collect::<Vec<_>>()),
         "attack-share": attacks.map(|attacks| attacks.share),
@@ -416,6 +424,16 @@ fn counterfactual(config: &Config) -> Result<Option<CounterfactualSettings>, Fai
     }
     let at = share("counterfactual-at", config.counterfactual_at.as_deref().unwrap_or("10%"))?;
     Ok(Some(CounterfactualSettings { trials, at }))
+}
+
+fn whatif(config: &Config) -> Result<Option<WhatIfSettings>, Failure> {
+    let Some(scenarios) = config.whatif else { return Ok(None) };
+    if scenarios == 0 {
+        let error = anyhow::anyhow!("whatif is 0: there is no scenario to carry out");
+        return Err(Failure::input(error, "for example --whatif 20"));
+    }
+    let at = share("whatif-at", config.whatif_at.as_deref().unwrap_or("10%"))?;
+    Ok(Some(WhatIfSettings { scenarios, at }))
 }
 
 fn number(

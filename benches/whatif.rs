@@ -1,0 +1,125 @@
+//! Time of an answer to a what-if question on a synthetic crawl of about 1,000,000 candidate pairs
+//! (`PROSPECT_WHATIF_CRAWLED`, `PROSPECT_WHATIF_QUERIES` change its size), against what a user would do
+//! without: plan again. Every answer is compared with one from scratch under the same models, bit by
+//! bit.
+//!
+//! Prints figures: `cargo bench --bench whatif`.
+
+mod synthetic;
+
+use std::time::Instant;
+
+use prospect::cycle::OpenStore;
+use prospect::cycle::planner;
+use prospect::cycle::questions::Questions;
+use prospect::plan::settings::PlanSettings;
+use prospect::whatif::answer::Answer;
+use prospect::whatif::difference::difference;
+use prospect::whatif::figures::figures;
+use prospect::whatif::scenario::Scenario;
+use prospect::whatif::workload::asked;
+use prospect_index::ingest::ingest_all;
+use prospect_index::limits;
+use synthetic::Shape;
+
+const BUDGET: usize = 2_000;
+const TIMES: usize = 15;
+
+/// Name, and the scenario as JSON.
+const SCENARIOS: [(&str, &str); 7] = [
+    ("frequencies", r#"{"scale": [{"by": 10, "pattern": "w1"}]}"#),
+    ("weights", r#"{"weights": {"query": 1, "page": 0.4}}"#),
+    ("budget", r#"{"budget": 5000}"#),
+    ("caps", r#"{"per-host": 20, "per-domain": 40}"#),
+    ("no exploration", r#"{"explore": 0}"#),
+    (
+        "hosts",
+        r#"{"exclude-hosts": ["www.h7.test"], "boost-hosts": [{"host": "www.h8.test", "by": 2}]}"#,
+    ),
+    ("a new query", r#"{"add": [{"query": "w3 w77", "frequency": 1000}]}"#),
+];
+
+fn main() {
+    let crawled = synthetic::size_from_env("PROSPECT_WHATIF_CRAWLED", 8_000);
+    let queries = synthetic::size_from_env("PROSPECT_WHATIF_QUERIES", 2_000);
+    let shape = Shape {
+        pages: 200_000,
+        links_per_page: 22,
+        hosts: 300,
+        vocabulary: 20_000,
+        text_words: 60,
+    };
+    let directory = tempfile::tempdir().expect("directory");
+    let records = (0..crawled).map(|page| shape.record(page)).collect();
+    ingest_all(directory.path(), records, "bench").expect("ingest");
+    let workload = shape.queries(queries as usize);
+    let settings = PlanSettings::new(BUDGET);
+    let open = OpenStore::open(directory.path(), "bench", limits::NGRAM_WORDS).expect("store");
+    // The first plan fills what is kept of served lists.
+    planner::plan(&open, &workload, &[], &settings).expect("plan");
+    let start = Instant::now();
+    planner::plan(&open, &workload, &[], &settings).expect("plan");
+    let plan = start.elapsed();
+    let start = Instant::now();
+    let questions = Questions::new(open, &workload, Vec::new(), settings, Scenario::default());
+    let questions = questions.expect("questions");
+    println!(
+        "{} pages, {} queries, {} pairs of {} URLs; {} threads; {:.0} MiB\nplan anew {:.0} ms; all \
+         pairs once {:.0} ms",
+        questions.state().pages,
+        questions.state().queries,
+        questions.state().pairs,
+        questions.base_figures.frontier,
+        rayon::current_num_threads(),
+        synthetic::memory_mib("VmHWM"),
+        milliseconds(plan),
+        milliseconds(start.elapsed()),
+    );
+    println!("{:15}  {:>10}  {:>10}  {:>16}", "scenario", "plan", "p95", "with difference");
+    for (name, json) in SCENARIOS {
+        let scenario: Scenario = serde_json::from_str(json).expect("scenario");
+        let mut times = Vec::new();
+        for _ in 0..TIMES {
+            let start = Instant::now();
+            let answered = questions.answer(&scenario).expect("answer");
+            times.push(start.elapsed());
+            drop(answered);
+        }
+        times.sort_unstable();
+        let answered = questions.answer(&scenario).expect("answer");
+        let start = Instant::now();
+        let (urls, hosts) = (&questions.open.known.urls, &questions.hosts);
+        let found = figures(&answered.answer, urls, hosts);
+        let changed = difference(&questions.base, &answered.answer, urls, hosts);
+        let shown = start.elapsed();
+        assert!(found.picks > 0 && changed.kept + changed.entering_count == found.picks);
+        let (median, late) = (times[TIMES / 2], times[TIMES * 95 / 100]);
+        println!(
+            "{name:15}  {:>7.1} ms  {:>7.1} ms  {:>13.1} ms",
+            milliseconds(median),
+            milliseconds(late),
+            milliseconds(median + shown),
+        );
+        assert_same(&questions, &scenario, &answered.answer);
+    }
+    println!("every answer equals one from scratch, bit by bit");
+}
+
+fn milliseconds(time: std::time::Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
+/// From scratch: candidates, features, models' predictions, chances, estimates, ranking, batch.
+fn assert_same(questions: &Questions, scenario: &Scenario, answer: &Answer) {
+    let generation = &questions.generation;
+    let asked = asked(&generation.base.queries, scenario).expect("queries");
+    let weights = generation.base.basis.blend(&generation.base.settings.estimate).weights;
+    let again = generation
+        .again(&questions.open, &asked.queries, &generation.base.settings)
+        .expect("from scratch");
+    let (urls, hosts) = (&questions.open.known.urls, &questions.hosts);
+    let scratch = again.answer(scenario, &asked, weights, urls, hosts).expect("answer");
+    assert_eq!(scratch.basis.pairs, answer.basis.pairs, "pairs");
+    assert_eq!(scratch.choice.batch.ranking, answer.choice.batch.ranking, "ranking");
+    assert_eq!(scratch.choice.batch.picks, answer.choice.batch.picks, "picks");
+}

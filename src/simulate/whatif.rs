@@ -1,0 +1,175 @@
+//! Whether what-if answers hold: in the middle of a crawl random scenarios are asked about and carried
+//! out, and the change of impact that was predicted is compared with the one that came.
+
+use prospect_index::ngram::NgramIndex;
+use prospect_index::page::UrlId;
+use rand::seq::{IndexedRandom, SliceRandom};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde_json::json;
+
+use super::SimulateError;
+use super::crawl::{Budget, Crawl, Start};
+use super::experiment::{Inputs, web};
+use super::settings::{Amount, Settings, WhatIfSettings};
+use crate::evaluate::statistics::{mean_interval, pearson};
+use crate::policy::planned::Planned;
+use crate::policy::{PolicyChoice, Quality};
+use crate::results::Interval;
+use crate::results::whatif::{WhatIfCheck, WhatIfTrial};
+use crate::whatif::answer::{Answer, AnswerError, Base};
+use crate::whatif::hosts::Hosts;
+use crate::whatif::scenario::{Scaling, Scenario, Weights, Which};
+use crate::whatif::workload::asked;
+use crate::workload::Query;
+
+/// Kinds of scenarios, which take turns.
+const KINDS: usize = 5;
+/// Normal quantile of a 95 % interval.
+const NORMAL: f64 = 1.959_964;
+
+/// Asks and carries out; scenarios take turns with the seed sets. None for a policy that does not plan.
+///
+/// # Errors
+/// The index cannot be read, or the policy cannot be made.
+pub fn run(
+    inputs: &Inputs<'_>,
+    settings: &Settings,
+    check: &WhatIfSettings,
+    choice: &PolicyChoice,
+    starts: &[Start],
+    progress: &dyn Fn(usize),
+) -> Result<Option<WhatIfCheck>, SimulateError> {
+    if !choice.kind.is_planned() {
+        return Ok(None);
+    }
+    let plan = choice.settings(settings.plan.clone())?;
+    let strings = NgramIndex::new(inputs.strings.into_iter().collect())?;
+    let web = web(inputs, &strings, None);
+    let crawled = starts.first().map_or(0, |start| start.crawled.len()) as u32;
+    let fetchable = inputs.collection.pages - crawled;
+    let batch = settings.batch.pages(fetchable) as usize;
+    let budget = Budget { batch, pages: Amount::Share(check.at).pages(fetchable) as usize };
+    let (mut trials, mut base_predicted, mut base_realised) = (Vec::new(), 0.0, 0.0);
+    for (set, start) in starts.iter().enumerate() {
+        let mut planned = Planned::new(&web, inputs.quality.map(Quality), plan.clone());
+        let mut crawl = Crawl::start(inputs.collection, start, &mut planned)?;
+        while crawl.step(&mut planned, budget)? {}
+        let mut base = planned.base()?;
+        base.settings.selection.budget = batch;
+        let questions = Asking { hosts: Hosts::new(planned.urls()), planned: &planned, base };
+        let (predicted, realised) = questions.carry_out(&Scenario::default())?;
+        base_predicted += predicted;
+        base_realised += realised;
+        for at in (set..check.scenarios).step_by(starts.len()) {
+            let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
+            random.set_stream(at as u64 + 1);
+            let scenario = random_scenario(at, &questions.base, &mut random);
+            let found = questions.carry_out(&scenario)?;
+            trials.push(WhatIfTrial {
+                set: set as u32 + 1,
+                scenario: serde_json::to_value(&scenario).unwrap_or_else(|_| json!({})),
+                predicted: found.0 - predicted,
+                realised: found.1 - realised,
+            });
+        }
+        progress(set + 1);
+    }
+    let sets = starts.len().max(1) as f64;
+    let (base_predicted, base_realised) = (base_predicted / sets, base_realised / sets);
+    let predicted: Vec<f64> = trials.iter().map(|trial| trial.predicted).collect();
+    let realised: Vec<f64> = trials.iter().map(|trial| trial.realised).collect();
+    let unit = base_realised.max(f64::MIN_POSITIVE);
+    let errors: Vec<f64> =
+        predicted.iter().zip(&realised).map(|(p, r)| (p - r).abs() / unit).collect();
+    let size = realised.iter().map(|change| change.abs()).sum::<f64>();
+    Ok(Some(WhatIfCheck {
+        policy: choice.label(),
+        fetched_share: check.at,
+        batch: batch as u32,
+        base_predicted,
+        base_realised,
+        correlation: correlation(&predicted, &realised),
+        error: mean_interval(&errors),
+        size: size / trials.len().max(1) as f64 / unit,
+        trials,
+    }))
+}
+
+struct Asking<'a, 'b> {
+    planned: &'a Planned<'b>,
+    hosts: Hosts,
+    base: Base,
+}
+
+impl Asking<'_, '_> {
+    /// The impact that the batch of a scenario is expected to have, and the one that it has.
+    fn carry_out(&self, scenario: &Scenario) -> Result<(f64, f64), SimulateError> {
+        let weights = self.base.basis.blend(&self.base.settings.estimate).weights;
+        let asked = asked(&self.base.queries, scenario).map_err(AnswerError::from)?;
+        let urls = self.planned.urls();
+        let answer = self.base.answer(scenario, &asked, weights, urls, &self.hosts);
+        let Answer { choice, queries, .. } = answer?;
+        let picks = choice.batch.picks.iter();
+        let batch: Vec<UrlId> = picks.clone().map(|pick| pick.estimate.url).collect();
+        let realised = self.planned.would_earn(&batch, &queries)?;
+        Ok((picks.map(|pick| pick.estimate.estimate).sum(), realised.iter().sum()))
+    }
+}
+
+/// One scenario of each kind in turn: another budget, other weights, a topic that becomes hot, queries
+/// that nobody asks any more, and a cap.
+fn random_scenario(at: usize, base: &Base, random: &mut ChaCha8Rng) -> Scenario {
+    let budget = base.settings.selection.budget as f64;
+    let mut factor = |reach: f64| random.random_range(-reach..reach).exp2();
+    match at % KINDS {
+        0 => {
+            let budget = (budget * factor(2.0)).round().max(1.0) as usize;
+            Scenario { budget: Some(budget), ..Scenario::default() }
+        }
+        1 => {
+            let fitted = base.basis.blend(&base.settings.estimate).weights;
+            let [query, locality, page, importance, quality] =
+                fitted.map(|weight| Some(weight * factor(2.0)));
+            let weights = Weights { query, locality, page, importance, quality };
+            Scenario { weights, ..Scenario::default() }
+        }
+        2 => {
+            let by = factor(2.0) * 10.0;
+            let pattern = Some(format!(r"\b{}\b", topic(&base.queries, random)));
+            Scenario {
+                scale: vec![Scaling { by, pattern, ..Scaling::default() }],
+                ..Scenario::default()
+            }
+        }
+        3 => {
+            let mut ids: Vec<String> = base.queries.iter().map(|query| query.qid.clone()).collect();
+            ids.shuffle(random);
+            ids.truncate((ids.len() / 2).max(1));
+            let drop = vec![Which { list: ids, ..Which::default() }];
+            Scenario { drop, ..Scenario::default() }
+        }
+        _ => {
+            let most = (budget * factor(2.0) / 10.0).round().max(1.0) as usize;
+            Scenario { per_host: Some(most), ..Scenario::default() }
+        }
+    }
+}
+
+/// A word of some query, of letters and digits, so that it means itself in a pattern.
+fn topic<'a>(queries: &'a [Query], random: &mut ChaCha8Rng) -> &'a str {
+    let is_plain = |word: &&String| word.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let said: Vec<&String> =
+        queries.iter().flat_map(|query| &query.words).filter(is_plain).collect();
+    said.choose(random).map_or("", |word| word.as_str())
+}
+
+/// Pearson's correlation with its 95 % interval by Fisher's z.
+fn correlation(predicted: &[f64], realised: &[f64]) -> Option<Interval> {
+    let mean = pearson(predicted, realised)?;
+    let spread = (predicted.len() > 3).then(|| NORMAL / (predicted.len() as f64 - 3.0).sqrt())?;
+    // A perfect correlation has no finite z.
+    let z = mean.clamp(-1.0 + 1e-12, 1.0 - 1e-12).atanh();
+    let [low, high] = [z - spread, z + spread].map(|end| Some(end.tanh()));
+    Some(Interval { mean, low, high, values: Vec::new() })
+}

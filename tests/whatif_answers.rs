@@ -1,0 +1,196 @@
+//! Answers to what-if questions from pairs that were made once are those of planning from scratch, bit
+//! by bit, with any number of threads; and the store stays as it is.
+
+#[path = "../benches/synthetic/mod.rs"]
+mod synthetic;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use prospect::cycle::OpenStore;
+use prospect::cycle::generation::open_plan;
+use prospect::cycle::questions::{Answered, Questions};
+use prospect::cycle::{close, planner};
+use prospect::plan::settings::PlanSettings;
+use prospect::whatif::answer::Answer;
+use prospect::whatif::scenario::Scenario;
+use prospect::whatif::workload::asked;
+use prospect_index::ingest::ingest_all;
+use prospect_index::limits;
+use synthetic::Shape;
+use tempfile::TempDir;
+
+const SHAPE: Shape =
+    Shape { pages: 3_000, links_per_page: 12, hosts: 30, vocabulary: 400, text_words: 40 };
+const BUDGET: usize = 60;
+
+fn open(path: &Path) -> OpenStore {
+    OpenStore::open(path, "test", limits::NGRAM_WORDS).unwrap()
+}
+
+/// A store with a closed cycle, so that weights are fitted and promises were kept or not, and an
+/// open plan.
+fn store() -> TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let pages: BTreeMap<String, u32> =
+        (0..SHAPE.pages).map(|page| (SHAPE.url(page), page)).collect();
+    let records = (0..300).map(|page| SHAPE.record(page)).collect();
+    ingest_all(path, records, "first").unwrap();
+    let (workload, mut settings) = (SHAPE.queries(150), PlanSettings::new(BUDGET));
+    settings.selection.explore = 0.1;
+    let mut store = open(path);
+    let plan = planner::plan(&store, &workload, &[], &settings).unwrap();
+    planner::commit(&mut store, &plan.record(), &settings).unwrap();
+    let urls = plan.choice.batch.picks.iter().map(|pick| store.known.urls.url(pick.estimate.url));
+    let fetched = urls.filter_map(|url| pages.get(url)).map(|&page| SHAPE.record(page)).collect();
+    drop(store);
+    ingest_all(path, fetched, "second").unwrap();
+    let mut store = open(path);
+    close::close(&mut store).unwrap();
+    let plan = planner::plan(&store, &workload, &[], &settings).unwrap();
+    planner::commit(&mut store, &plan.record(), &settings).unwrap();
+    directory
+}
+
+fn questions(path: &Path) -> Questions {
+    let open = open(path);
+    let (settings, workload, within) = open_plan(&open).unwrap();
+    Questions::new(open, &workload, within, settings, Scenario::default()).unwrap()
+}
+
+fn scenario(json: &str) -> Scenario {
+    serde_json::from_str(json).unwrap()
+}
+
+/// All of a plan that anyone can see, as bits.
+fn bits(answer: &Answer) -> Vec<u64> {
+    let batch = &answer.choice.batch;
+    let mut bits: Vec<u64> = Vec::new();
+    for url in batch.ranking.iter().chain(batch.picks.iter().map(|pick| &pick.estimate)) {
+        bits.push(u64::from(url.url.0));
+        bits.extend(url.parts.iter().chain([&url.estimate]).map(|value| value.to_bits()));
+    }
+    bits.extend(batch.picks.iter().map(|pick| pick.propensity.to_bits()));
+    bits.extend(batch.held_back.iter().map(|(at, _)| u64::from(*at)));
+    bits
+}
+
+fn from_scratch(questions: &Questions, scenario: &Scenario) -> Answer {
+    let base = &questions.generation.base;
+    let asked = asked(&base.queries, scenario).unwrap();
+    let weights = base.basis.blend(&base.settings.estimate).weights;
+    let again =
+        questions.generation.again(&questions.open, &asked.queries, &base.settings).unwrap();
+    let (urls, hosts) = (&questions.open.known.urls, &questions.hosts);
+    again.answer(scenario, &asked, weights, urls, hosts).unwrap()
+}
+
+const SCENARIOS: [&str; 12] = [
+    "{}",
+    r#"{"scale": [{"by": 50, "pattern": "w1"}]}"#,
+    r#"{"drop": [{"pattern": "w[2-5]"}], "scale": [{"by": 0.001}]}"#,
+    r#"{"add": [{"query": "w1 w9", "frequency": 5000000}, {"query": "w2 w3 w4"}]}"#,
+    r#"{"queries": [{"query": "w7 w1", "frequency": 3}, {"query": "w1"}]}"#,
+    r#"{"weights": {"query": 0.2, "page": 0.9, "importance": 2}}"#,
+    r#"{"budget": 7}"#,
+    r#"{"budget": 100000}"#,
+    r#"{"per-host": 2, "per-domain": 3, "site-share": 0.1}"#,
+    r#"{"explore": 0}"#,
+    r#"{"exclude-hosts": ["www.h3.test"], "boost-hosts": [{"host": "*.h4.test", "by": 3}]}"#,
+    r#"{"budget": 90, "explore": 0.5, "weights": {"locality": 1}, "scale": [{"by": 9, "pattern": "w1"}],
+        "add": [{"query": "w11 w12", "frequency": 100000}], "per-host": 5}"#,
+];
+
+#[test]
+fn answers_are_those_of_planning_from_scratch_bit_by_bit() {
+    let directory = store();
+    let questions = questions(directory.path());
+    let plan = bits(&questions.base);
+    let mut different = 0;
+    for json in SCENARIOS {
+        let scenario = scenario(json);
+        let Answered { answer, slow, .. } = questions.answer(&scenario).unwrap();
+        assert!(!slow, "{json}");
+        assert_eq!(bits(&answer), bits(&from_scratch(&questions, &scenario)), "{json}");
+        different += usize::from(bits(&answer) != plan);
+    }
+    assert_eq!(
+        different,
+        SCENARIOS.len() - 1,
+        "every scenario but the empty one changes something"
+    );
+}
+
+#[test]
+fn threads_change_no_bit() {
+    let directory = store();
+    let all = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let questions = questions(directory.path());
+            let answers = SCENARIOS.map(|json| questions.answer(&scenario(json)).unwrap());
+            answers.map(|answered| bits(&answered.answer))
+        })
+    };
+    assert_eq!(all(1), all(3));
+}
+
+#[test]
+fn the_plan_without_a_scenario_is_the_open_plan() {
+    let directory = store();
+    let questions = questions(directory.path());
+    let open = &questions.open;
+    let id = open.store.manifest().plan.as_ref().unwrap().id.clone();
+    assert_eq!(questions.state().plan_id, id);
+    let stored = prospect::cycle::records::picks(&open.store, &id).unwrap();
+    let picks = &questions.base.choice.batch.picks;
+    let same = |(stored, pick): (&prospect::cycle::records::StoredPick, &prospect::plan::Pick)| {
+        stored.url == pick.estimate.url
+            && stored.estimate.to_bits() == pick.estimate.estimate.to_bits()
+    };
+    assert_eq!(stored.len(), picks.len());
+    assert!(stored.iter().zip(picks).all(same));
+}
+
+#[test]
+fn other_lists_ask_for_all_pairs_again_and_differ() {
+    let directory = store();
+    let questions = questions(directory.path());
+    let plan = bits(&questions.base);
+    for json in [r#"{"k": 3}"#, r#"{"rho": 0.3}"#] {
+        let answered = questions.answer(&scenario(json)).unwrap();
+        assert!(answered.slow && bits(&answered.answer) != plan, "{json}");
+    }
+    let same = questions.answer(&scenario(r#"{"k": 10, "rho": 1}"#)).unwrap();
+    assert!(!same.slow && bits(&same.answer) == plan);
+}
+
+/// The files of the truth: all but what can be rebuilt, and the lock.
+fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
+    let segments = fs::read_dir(path.join("segments")).unwrap().map(|entry| entry.unwrap().path());
+    let all = segments.chain([path.join("MANIFEST.json")]);
+    all.map(|file| (file.display().to_string(), fs::read(&file).unwrap())).collect()
+}
+
+#[test]
+fn questions_leave_the_store_alone_and_a_written_answer_is_the_open_plan() {
+    let directory = store();
+    let before = files(directory.path());
+    let mut questions = questions(directory.path());
+    let wanted = scenario(SCENARIOS[11]);
+    questions.figures(&wanted).unwrap();
+    questions.answer(&scenario(r#"{"k": 3}"#)).unwrap();
+    assert_eq!(files(directory.path()), before);
+    let picks = questions.answer(&wanted).unwrap().answer.choice.batch.picks.len();
+    let (id, urls) = questions.commit(&wanted).unwrap();
+    assert_eq!(urls, picks);
+    drop(questions);
+    let open = open(directory.path());
+    assert_eq!(open.store.manifest().plan.as_ref().unwrap().id, id);
+    assert_eq!(prospect::cycle::records::picks(&open.store, &id).unwrap().len(), picks);
+    let (settings, workload, _) = open_plan(&open).unwrap();
+    assert_eq!(settings.selection.budget, 90);
+    assert!(workload.queries.iter().any(|query| query.text == "w11 w12"));
+}
