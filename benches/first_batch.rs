@@ -161,8 +161,8 @@ fn measure(name: &str, folder: &Path) {
                     if idf_weighted { "idf  " } else { "count" },
                     hits(&picked),
                     picked.len(),
-                    plan.basis.pairs.len(),
-                    plan.basis.training_pairs,
+                    plan.basis.pair_count(),
+                    plan.basis.training_pairs(),
                 );
             }
         }

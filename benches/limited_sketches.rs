@@ -92,5 +92,6 @@ fn settings(policy: &str, crawled: Crawled) -> Settings {
         ablation: Vec::new(),
         attacks: None,
         counterfactual: None,
+        whatif: None,
     }
 }

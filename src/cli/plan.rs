@@ -175,7 +175,7 @@ fn say_plan(
             plan.workload.queries.len(),
             plan.choice.needy.len(),
             open.known.pages.len(),
-            basis.site_level,
+            basis.site_level(),
         ),
     );
     say(
@@ -183,8 +183,8 @@ fn say_plan(
         &format!(
             "{} candidate pairs, learned from {} pairs of crawled pages; BM25 k1 {} b {}, \
              statistics epoch {} of {} pages",
-            basis.pairs.len(),
-            basis.training_pairs,
+            basis.pair_count(),
+            basis.training_pairs(),
             settings.bm25.k1,
             settings.bm25.b,
             plan.epoch.number,
@@ -221,9 +221,9 @@ fn as_json(
         "importance": plan.choice.weighed.importance,
         "quality": plan.choice.weighed.quality,
         "blend": plan.choice.weighed.blend,
-        "site": plan.basis.site_level,
-        "training_pairs": plan.basis.training_pairs,
-        "candidate_pairs": plan.basis.pairs.len(),
+        "site": plan.basis.site_level(),
+        "training_pairs": plan.basis.training_pairs(),
+        "candidate_pairs": plan.basis.pair_count(),
         "frontier": plan.choice.batch.ranking.len(),
         "held_back": plan.choice.batch.held_back.len(),
         "drawn": plan.choice.batch.drawn(),

@@ -112,7 +112,7 @@ impl Questions {
             plan_id: self.generation.plan_id.clone(),
             pages: self.open.known.pages.len(),
             queries: base.queries.len(),
-            pairs: base.basis.pairs.len(),
+            pairs: base.basis.pair_count(),
             k: base.settings.k,
             k1: base.settings.bm25.k1,
             b: base.settings.bm25.b,

@@ -64,7 +64,7 @@ impl<'a> Reasons<'a> {
             frontier_rank: pick.frontier_rank,
             pool: pick.pool,
             propensity: pick.propensity,
-            candidate_queries: self.basis.pairs_of(estimate.url).len(),
+            candidate_queries: self.basis.pairs_of(estimate.url).count(),
             queries: self.of(estimate.url, queries),
         }
     }
@@ -72,7 +72,7 @@ impl<'a> Reasons<'a> {
     /// The queries that count most for a URL: by frequency times chance, then qid.
     pub fn of(&self, url: UrlId, most: usize) -> Vec<QueryReason> {
         let worth = |pair: &PairEstimate| self.queries[pair.query as usize].frequency * pair.chance;
-        let mut pairs = self.basis.pairs_of(url).to_vec();
+        let mut pairs: Vec<PairEstimate> = self.basis.pairs_of(url).copied().collect();
         pairs.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then(a.query.cmp(&b.query)));
         let reason = |pair: &PairEstimate| {
             let query = &self.queries[pair.query as usize];

@@ -8,7 +8,9 @@
 //! their queries are asked. The page model does not: what it expects is in units of the mean impact of
 //! a crawled page, and its features are of the frequencies that the basis was made under.
 //!
-//! Costs 48 bytes a pair, 48 a URL of the frontier and 40 a crawled page.
+//! Costs 48 bytes a pair, 64 a URL of the frontier and 40 a crawled page.
+
+use std::sync::Arc;
 
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
@@ -58,24 +60,48 @@ struct PastPage {
 }
 
 /// See the module.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Basis {
-    /// URLs that may be planned, by id.
-    pub urls: Vec<UrlBasis>,
-    /// Candidate pairs, by URL, then query; also of URLs that may not be planned, which compete.
-    pub pairs: Vec<PairEstimate>,
-    /// Pairs of `urls[at]`: `pairs[spans[at].0..spans[at].1]`.
+    shared: Arc<Shared>,
+    pairs: Arc<Pairs>,
+    /// Pairs of queries that came later.
+    more: Arc<Pairs>,
+}
+
+/// Candidate pairs, by URL, then query; also of URLs that may not be planned, which compete.
+#[derive(Clone, Debug, Default)]
+struct Pairs {
+    all: Vec<PairEstimate>,
+    /// Pairs of the URL at a place: `all[from..to]`; none if there are no pairs.
     spans: Vec<(u32, u32)>,
+}
+
+impl Pairs {
+    fn new(mut all: Vec<PairEstimate>, urls: &[UrlBasis]) -> Self {
+        all.par_sort_unstable_by_key(|pair| (pair.url, pair.query));
+        let spans = if all.is_empty() { Vec::new() } else { spans(urls, &all) };
+        Self { all, spans }
+    }
+
+    fn at(&self, place: usize) -> &[PairEstimate] {
+        let (from, to) = self.spans.get(place).copied().unwrap_or_default();
+        &self.all[from as usize..to as usize]
+    }
+}
+
+/// What a basis holds besides pairs.
+#[derive(Clone, Debug)]
+struct Shared {
+    /// URLs that may be planned, by id.
+    urls: Vec<UrlBasis>,
     past_pages: Vec<PastPage>,
     /// URLs that are known, crawled ones among them.
     known: usize,
     /// Fetched picks, and who answers for each.
     past_picks: Vec<PickOutcome>,
     owners: Vec<u32>,
-    /// Pairs that scores were learned from.
-    pub training_pairs: usize,
-    /// What a site is here.
-    pub site_level: &'static str,
+    training_pairs: usize,
+    site_level: &'static str,
 }
 
 /// How a basis is weighed.
@@ -122,7 +148,7 @@ impl Basis {
         memory.update(known, input.manifest, input.queries.len());
         memory.regions.update(&known.urls);
         let quality = expected_quality(input, memory);
-        let Found { mut pairs, page_impact, training_pairs } = match settings.reading {
+        let Found { pairs, page_impact, training_pairs } = match settings.reading {
             ImpactReading::Lasting => {
                 lasting::estimate(input, queries, memory, settings, &quality, pinned.is_none())?
             }
@@ -130,24 +156,23 @@ impl Basis {
                 by_tree::estimate(input, queries, memory, settings.rule, &quality)?
             }
         };
-        sort(&mut pairs);
         let mut urls = url_basis(input, settings, memory, &page_impact, &quality);
         if let Some(pinned) = pinned {
-            for (url, pinned) in urls.iter_mut().zip(&pinned.urls) {
+            for (url, pinned) in urls.iter_mut().zip(&pinned.shared.urls) {
                 url.page = pinned.page;
             }
         }
-        Ok(Self {
-            spans: spans(&urls, &pairs),
+        let pairs = Arc::new(Pairs::new(pairs, &urls));
+        let shared = Shared {
             past_pages: past_pages(input, settings, memory),
             known: known.urls.len(),
             past_picks: input.past_picks.to_vec(),
             owners: input.past_picks.iter().map(|pick| memory.owner(pick.url)).collect(),
             site_level: memory.sites.level().map_or("", SiteLevel::name),
             urls,
-            pairs,
             training_pairs,
-        })
+        };
+        Ok(Self { shared: Arc::new(shared), pairs, more: Arc::default() })
     }
 
     /// Candidate pairs of more queries, by the models of the `memory` that a basis was made with. They
@@ -164,27 +189,47 @@ impl Basis {
         lasting::pairs(input, &all, memory, settings)
     }
 
-    /// Takes in pairs of more queries.
+    /// With pairs of more queries, which count on from those it has.
     #[must_use]
     pub fn with_pairs(&self, more: &[PairEstimate]) -> Self {
-        let mut pairs = [self.pairs.as_slice(), more].concat();
-        sort(&mut pairs);
-        Self { spans: spans(&self.urls, &pairs), pairs, ..self.clone() }
+        let all = [self.more.all.as_slice(), more].concat();
+        Self { more: Arc::new(Pairs::new(all, &self.shared.urls)), ..self.clone() }
     }
 
-    /// Candidate pairs of a URL.
-    pub fn pairs_of(&self, url: UrlId) -> &[PairEstimate] {
-        let at = self.urls.partition_point(|known| known.url < url);
-        match self.urls.get(at) {
-            Some(known) if known.url == url => self.pairs_at(at),
-            _ => &[],
-        }
+    /// URLs that may be planned, by id.
+    pub fn urls(&self) -> &[UrlBasis] {
+        &self.shared.urls
     }
 
-    /// Candidate pairs of `urls[at]`.
-    pub fn pairs_at(&self, at: usize) -> &[PairEstimate] {
-        let (from, to) = self.spans[at];
-        &self.pairs[from as usize..to as usize]
+    /// All candidate pairs, also of URLs that may not be planned, which compete.
+    pub fn pairs(&self) -> impl Iterator<Item = &PairEstimate> {
+        self.pairs.all.iter().chain(&self.more.all)
+    }
+
+    /// Number of candidate pairs.
+    pub fn pair_count(&self) -> usize {
+        self.pairs.all.len() + self.more.all.len()
+    }
+
+    /// Candidate pairs of a URL that may be planned, by query.
+    pub fn pairs_of(&self, url: UrlId) -> impl Iterator<Item = &PairEstimate> + Clone {
+        let known = self.shared.urls.binary_search_by_key(&url, |known| known.url);
+        self.pairs_at(known.unwrap_or(usize::MAX))
+    }
+
+    /// Candidate pairs of the URL at a place.
+    fn pairs_at(&self, place: usize) -> impl Iterator<Item = &PairEstimate> + Clone {
+        self.pairs.at(place).iter().chain(self.more.at(place))
+    }
+
+    /// Pairs that scores were learned from.
+    pub fn training_pairs(&self) -> usize {
+        self.shared.training_pairs
+    }
+
+    /// What a site is here.
+    pub fn site_level(&self) -> &'static str {
+        self.shared.site_level
     }
 
     /// Estimates every URL.
@@ -193,16 +238,17 @@ impl Basis {
     /// A regression cannot be fitted.
     pub fn weigh(&self, weighing: &Weighing<'_>) -> Result<Weighed, EstimateError> {
         let Weighing { queries, counted, served, settings } = *weighing;
-        let impact = served.impact(queries, self.known);
+        let Shared { urls, past_pages, past_picks, owners, known, .. } = &*self.shared;
+        let impact = served.impact(queries, *known);
         let mut all = Evidence::default();
-        for page in &self.past_pages {
+        for page in past_pages {
             all.add(impact[page.url.index()]);
         }
         let mean = all.mean().unwrap_or(0.0);
         let fitted = |x: fn(&PastPage) -> Option<f64>, group| {
             // On no page, a regression expects nothing of any.
             let is_read = !settings.without.contains(group);
-            let pages = self.past_pages.iter().filter(|_| is_read);
+            let pages = past_pages.iter().filter(|_| is_read);
             let points: Vec<(f64, f64)> =
                 pages.filter_map(|page| Some((x(page)?, impact[page.url.index()]))).collect();
             ImpactRegression::fit(&points)
@@ -210,12 +256,12 @@ impl Basis {
         let importance = fitted(|page| page.importance, Group::Importance)?;
         let quality = fitted(|page| page.quality, Group::Quality)?;
         let blend = self.blend(settings);
-        let owned = || self.owners.iter().copied().zip(self.past_picks.iter().copied());
+        let owned = || owners.iter().copied().zip(past_picks.iter().copied());
         let promises = settings.defended.then(|| Promises::new(owned(), &blend));
-        let estimate = |(known, &(from, to)): (&UrlBasis, &(u32, u32))| {
+        let estimate = |(place, known): (usize, &UrlBasis)| {
             let mut parts = [0.0; PARTS];
             // Pairs are ordered by query, so the sums are the same bits in every run.
-            for pair in &self.pairs[from as usize..to as usize] {
+            for pair in self.pairs_at(place) {
                 let part = if pair.matches { blend::QUERY } else { blend::LOCALITY };
                 parts[part] += counted[pair.query as usize] * pair.chance;
             }
@@ -232,19 +278,19 @@ impl Basis {
                 inlinks: known.inlinks,
             }
         };
-        let urls = self.urls.par_iter().zip(&self.spans).map(estimate).collect();
+        let urls = urls.par_iter().enumerate().map(estimate).collect();
         Ok(Weighed { urls, importance, quality, blend })
     }
 
     /// The weights of the parts: fitted to past picks, or as given.
     pub fn blend(&self, settings: &EstimateSettings) -> Blend {
         let start = settings.start();
-        if settings.fits() { Blend::fit(start, &self.past_picks) } else { Blend::fixed(start) }
+        if settings.fits() {
+            Blend::fit(start, &self.shared.past_picks)
+        } else {
+            Blend::fixed(start)
+        }
     }
-}
-
-fn sort(pairs: &mut [PairEstimate]) {
-    pairs.par_sort_unstable_by_key(|pair| (pair.url, pair.query));
 }
 
 /// Where the pairs of each URL are; both are ordered by URL.

@@ -1,5 +1,6 @@
 //! Caps on how many URLs of one host, registrable domain or site a batch may hold.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use prospect_index::page::UrlId;
@@ -50,14 +51,14 @@ impl Cap {
 }
 
 /// What a cap counts: URLs of the host, domain or site of this name.
-pub type Group = (Cap, String);
+pub type Group<'a> = (Cap, Cow<'a, str>);
 
 /// Counts picks against the caps.
 pub struct CapCounter<'a> {
     urls: &'a UrlTable,
     site_level: SiteLevel,
     limits: Vec<(Cap, usize)>,
-    taken: HashMap<Group, usize>,
+    taken: HashMap<Group<'a>, usize>,
 }
 
 impl<'a> CapCounter<'a> {
@@ -103,14 +104,14 @@ impl<'a> CapCounter<'a> {
 
     /// The groups that a URL counts for, each with the places it has left, from the smallest kind of
     /// group to the largest: each lies within the next.
-    pub fn left(&self, id: UrlId) -> Vec<(Group, usize)> {
+    pub fn left(&self, id: UrlId) -> Vec<(Group<'a>, usize)> {
         let address = self.urls.url(id);
         let host = url::host(address);
         let group = |&(cap, most): &(Cap, usize)| {
             let name = match cap {
-                Cap::Host => host.to_owned(),
-                Cap::Domain => url::registrable_domain(host).to_owned(),
-                Cap::Site | Cap::SiteShare => self.site_level.site(address),
+                Cap::Host => Cow::Borrowed(host),
+                Cap::Domain => Cow::Borrowed(url::registrable_domain(host)),
+                Cap::Site | Cap::SiteShare => Cow::Owned(self.site_level.site(address)),
             };
             let group = (cap, name);
             let taken = self.taken.get(&group).copied().unwrap_or(0);

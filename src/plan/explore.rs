@@ -17,15 +17,18 @@
 
 use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;
+use rayon::prelude::*;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::caps::{CapCounter, Group};
+use super::caps::CapCounter;
 
 /// Share of a batch that is explored unless something else is asked for.
 pub const EXPLORE: f64 = 0.02;
 /// Share of the draws that come from the near pool.
 const NEAR_SHARE: f64 = 0.75;
+/// Kinds of groups that caps count at most: host, domain, site, and a share by site.
+const LEVELS: usize = 4;
 /// Halvings of the interval in which the common factor lies.
 const HALVINGS: u32 = 60;
 
@@ -120,10 +123,10 @@ pub(super) fn draw(
     urls: &UrlTable,
     counter: &CapCounter<'_>,
 ) -> Draw {
-    let groups = Groups::new(members.urls, counter);
+    let groups = Groups::new(members.urls, counter, seed);
     let chances = groups.chances(&members.weights(), draws);
     let key = |at: usize| xxh3_64_with_seed(urls.url(members.urls[at]).as_bytes(), seed);
-    let order = groups.order(members.urls.len(), seed, key);
+    let order = groups.order(members.urls.len(), key);
     // A number in [0, 1) with the bits that a double has.
     let start = (xxh3_64_with_seed(&[], seed) >> 11) as f64 / (1_u64 << 53) as f64;
     let (mut sum, mut teeth) = (start, 0.0);
@@ -152,12 +155,12 @@ struct Level {
     of: Vec<u32>,
     /// By group: places left.
     left: Vec<f64>,
-    /// By group: what it is.
-    group: Vec<Group>,
+    /// By group: a number that is drawn for its name.
+    drawn: Vec<u64>,
 }
 
 impl Groups {
-    fn new(members: &[UrlId], counter: &CapCounter<'_>) -> Self {
+    fn new(members: &[UrlId], counter: &CapCounter<'_>, seed: u64) -> Self {
         let mut levels: Vec<Level> = Vec::new();
         let mut numbers = std::collections::HashMap::new();
         for &member in members {
@@ -166,9 +169,9 @@ impl Groups {
                     levels.push(Level::default());
                 }
                 let level = &mut levels[at];
-                let number = *numbers.entry(group).or_insert_with_key(|group| {
+                let number = *numbers.entry(group).or_insert_with_key(|(_, name)| {
                     level.left.push(left as f64);
-                    level.group.push(group.clone());
+                    level.drawn.push(xxh3_64_with_seed(name.as_bytes(), seed));
                     level.left.len() as u32 - 1
                 });
                 level.of.push(number);
@@ -180,16 +183,27 @@ impl Groups {
     /// The chances in proportion to the weights, but for what caps and certainty hold down, that sum
     /// up to `draws`, or to as many as there can be.
     fn chances(&self, weights: &[f64], draws: Draws) -> Vec<f64> {
-        let sum = |chances: &[f64]| chances.iter().sum::<f64>();
         let lightest = weights.iter().copied().fold(f64::INFINITY, f64::min);
         let (mut low, mut high) = (0.0, 1.0 / lightest);
-        let most = self.scaled(weights, high, draws.first);
-        if sum(&most) <= draws.count as f64 {
-            return most;
+        // Where nothing is capped, members of equal weight, which stand side by side, are counted
+        // together.
+        let (head, rest) = weights.split_at(weights.len().min(1));
+        let runs: Vec<(f64, f64)> =
+            rest.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as f64)).collect();
+        let sum = |factor: f64| -> f64 {
+            if !self.levels.is_empty() {
+                return self.scaled(weights, factor, draws.first).iter().sum();
+            }
+            let rest = runs.iter().map(|(weight, count)| count * (factor * weight).min(1.0));
+            let head = head.iter().map(|weight| (factor * weight + draws.first).min(1.0));
+            head.chain(rest).sum()
+        };
+        if sum(high) <= draws.count as f64 {
+            return self.scaled(weights, high, draws.first);
         }
         for _ in 0..HALVINGS {
             let middle = f64::midpoint(low, high);
-            if sum(&self.scaled(weights, middle, draws.first)) > draws.count as f64 {
+            if sum(middle) > draws.count as f64 {
                 high = middle;
             } else {
                 low = middle;
@@ -224,17 +238,19 @@ impl Groups {
     }
 
     /// Members at random, those of a group side by side.
-    fn order(&self, members: usize, seed: u64, key: impl Fn(usize) -> u64) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..members).collect();
-        order.sort_by_cached_key(|&at| {
-            let mix = |level: &Level| {
-                let (_, name) = &level.group[level.of[at] as usize];
-                xxh3_64_with_seed(name.as_bytes(), seed)
-            };
-            let groups: Vec<u64> = self.levels.iter().rev().map(mix).collect();
+    fn order(&self, members: usize, key: impl Fn(usize) -> u64 + Sync) -> Vec<usize> {
+        let place = |at: usize| {
+            let drawn = |level: &Level| level.drawn[level.of[at] as usize];
+            let mut groups = [0; LEVELS];
+            for (slot, level) in groups.iter_mut().zip(self.levels.iter().rev()) {
+                *slot = drawn(level);
+            }
             (groups, key(at), at)
-        });
-        order
+        };
+        let mut places: Vec<([u64; LEVELS], u64, usize)> =
+            (0..members).into_par_iter().map(place).collect();
+        places.par_sort_unstable();
+        places.into_iter().map(|(_, _, at)| at).collect()
     }
 }
 

@@ -267,9 +267,10 @@ impl<'a> Planned<'a> {
     ) -> Result<Vec<Page>, CycleError> {
         let (basis, choice) = self.choose(scorer, served, most, taken, false)?;
         let batch = choice.batch;
-        let pairs = batch.picks.iter().flat_map(|pick| {
-            basis.pairs_of(pick.estimate.url).iter().map(|pair| (pick.pool, *pair))
-        });
+        let pairs = batch
+            .picks
+            .iter()
+            .flat_map(|pick| basis.pairs_of(pick.estimate.url).map(|pair| (pick.pool, *pair)));
         self.foreseen.open = pairs.collect();
         let picks = || batch.picks.iter().map(|pick| &pick.estimate);
         self.open_picks = picks().map(|estimate| (estimate.url, estimate.parts)).collect();

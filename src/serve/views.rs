@@ -113,7 +113,7 @@ pub(super) fn queries(questions: &Questions, found: &Answered, asked: &Request) 
     let answer = &found.answer;
     let results = results(answer);
     let mut candidates = vec![0_usize; answer.queries.len()];
-    for pair in &answer.basis.pairs {
+    for pair in answer.basis.pairs() {
         candidates[pair.query as usize] += 1;
     }
     let search = asked.search.trim().to_lowercase();
@@ -205,8 +205,7 @@ pub(super) fn query(questions: &Questions, found: &Answered, asked: &Request) ->
     let at = answer.queries.iter().position(|query| query.qid == asked.qid)?;
     let (query, urls, ranks) =
         (&answer.queries[at], &questions.open.known.urls, batch_ranks(answer));
-    let mut pairs: Vec<_> =
-        answer.basis.pairs.iter().filter(|pair| pair.query as usize == at).collect();
+    let mut pairs: Vec<_> = answer.basis.pairs().filter(|pair| pair.query as usize == at).collect();
     pairs.sort_by(|a, b| b.chance.total_cmp(&a.chance).then(a.url.cmp(&b.url)));
     let candidate = |pair: &&crate::estimate::frontier::PairEstimate| {
         json!({

@@ -12,17 +12,17 @@ const POINTS: usize = 60;
 /// How far a curve goes, in budgets: the rest of the frontier says nothing about this one.
 const REACH: usize = 10;
 
-/// Estimates of the best URLs that caps let through, best first: what each more URL adds.
-fn gains(answer: &Answer, caps: Caps, urls: &UrlTable) -> Vec<f64> {
+/// Estimates of the best `most` URLs that caps let through, best first: what each more URL adds.
+fn gains(answer: &Answer, caps: Caps, most: usize, urls: &UrlTable) -> Vec<f64> {
     let ranking = &answer.choice.batch.ranking;
     if caps == Caps::default() {
-        return ranking.iter().map(|url| url.estimate).collect();
+        return ranking.iter().take(most).map(|url| url.estimate).collect();
     }
     let frontier = ranking.iter().map(|url| url.url);
     let budget = answer.settings.selection.budget;
     let mut counter = CapCounter::new(caps, budget, frontier, urls);
     let taken = ranking.iter().filter(|url| counter.take(url.url).is_ok());
-    taken.map(|url| url.estimate).collect()
+    taken.take(most).map(|url| url.estimate).collect()
 }
 
 /// Expected impact against budget, under the caps of the plan and without exploration. Gains never
@@ -30,9 +30,8 @@ fn gains(answer: &Answer, caps: Caps, urls: &UrlTable) -> Vec<f64> {
 /// to its end (Satopää et al., "Finding a kneedle in a haystack", 2011).
 pub fn curve(answer: &Answer, urls: &UrlTable) -> BudgetCurve {
     let SelectionSettings { budget, caps, .. } = answer.settings.selection;
-    let mut gains = gains(answer, caps, urls);
+    let gains = gains(answer, caps, budget.saturating_mul(REACH), urls);
     let shadow_price = gains.get(budget).copied().unwrap_or(0.0);
-    gains.truncate(budget.saturating_mul(REACH));
     let mut sums = Vec::with_capacity(gains.len() + 1);
     let mut sum = 0.0;
     sums.push(sum);
@@ -64,7 +63,7 @@ fn place(step: usize, end: usize) -> usize {
 /// What each cap costs: impact expected of the batch without it, less that with all of them.
 pub fn prices(answer: &Answer, urls: &UrlTable) -> Vec<CapPrice> {
     let SelectionSettings { budget, caps, .. } = answer.settings.selection;
-    let worth = |caps| gains(answer, caps, urls).iter().take(budget).sum::<f64>();
+    let worth = |caps| gains(answer, caps, budget, urls).iter().sum::<f64>();
     let limits = [
         ("per-host", caps.per_host.map(|most| most as f64), Caps { per_host: None, ..caps }),
         ("per-domain", caps.per_domain.map(|most| most as f64), Caps { per_domain: None, ..caps }),

@@ -92,7 +92,7 @@ fn host_figures(answer: &Answer, hosts: &Hosts) -> Vec<HostFigures> {
 /// Queries for which no URL of the frontier has a chance that counts.
 fn uncovered(answer: &Answer) -> Uncovered {
     let mut reach = vec![0.0; answer.queries.len()];
-    for pair in &answer.basis.pairs {
+    for pair in answer.basis.pairs() {
         reach[pair.query as usize] += pair.chance;
     }
     let frequency = |at: usize| answer.queries[at].frequency;

@@ -79,7 +79,7 @@ impl Hosts {
             return Err(ScenarioError::new("fetched", what));
         }
         let factor = |url: UrlId| if is_fetched[url.index()] { 0.0 } else { by_host[self.of(url)] };
-        Ok(basis.urls.par_iter().map(|known| factor(known.url)).collect())
+        Ok(basis.urls().par_iter().map(|known| factor(known.url)).collect())
     }
 
     fn multiply(
