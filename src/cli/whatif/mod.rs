@@ -12,9 +12,9 @@ use prospect_index::limits;
 
 use super::Global;
 use super::output::{self, Failure, say};
-use crate::cycle::OpenStore;
 use crate::cycle::generation::open_plan;
 use crate::cycle::questions::Questions;
+use crate::cycle::{CycleError, OpenStore};
 use crate::plan::settings::PlanSettings;
 use crate::report::{html, terminal};
 use crate::whatif::scenario::{Scenario, Scenarios};
@@ -120,7 +120,14 @@ pub(super) fn questions(
             let (settings, _, within) = open_plan(&open)?;
             (settings, workload, within)
         }
-        None => open_plan(&open)?,
+        None => open_plan(&open).map_err(|error| match error {
+            CycleError::NoPlan => Failure::input(
+                error,
+                "make one with `prospect plan --store DIR --workload Q.tsv --budget N`, or name the \
+                 queries with --workload Q.tsv",
+            ),
+            error => error.into(),
+        })?,
     };
     if settings.within.is_some() && within.is_empty() {
         say(global, "the open plan was held to a list of URLs that is not stored: all URLs count");

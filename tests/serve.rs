@@ -1,0 +1,167 @@
+//! The local page as a program meets it: what it answers, whom it refuses, and what many clients at
+//! once do to it.
+
+#[path = "common/server.rs"]
+mod server;
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use server::{Server, demo};
+use tempfile::TempDir;
+
+fn served(more: &[&str]) -> (Server, TempDir) {
+    let directory = tempfile::tempdir().unwrap();
+    let store = directory.path().join("store");
+    demo(&store);
+    (Server::start(&store, more), directory)
+}
+
+fn scenario(scenario: &Value) -> Value {
+    json!({ "scenario": scenario })
+}
+
+#[test]
+fn questions_are_answered() {
+    let (server, _directory) = served(&[]);
+    let page = server.get("/");
+    assert_eq!(page.status, 200);
+    assert!(page.head.contains("content-security-policy: default-src 'none'; script-src 'self'"));
+    assert!(page.head.contains("x-content-type-options: nosniff"));
+    for asset in ["/app.js", "/app.css"] {
+        assert_eq!(server.get(asset).status, 200, "{asset}");
+    }
+    let state = server.get("/api/state").json();
+    assert_eq!(state["allow_write"], false);
+    let (picks, budget) = (&state["base"]["picks"], &state["settings"]["budget"]);
+    assert!(picks.as_u64().unwrap() > 0 && budget.as_u64() >= picks.as_u64());
+
+    let same = server.post("/api/whatif", &scenario(&json!({}))).json();
+    assert_eq!(same["plan"], state["base"]);
+    assert_eq!(same["difference"]["entering_count"], 0);
+    let less = server.post("/api/whatif", &scenario(&json!({ "budget": 1 }))).json();
+    assert_eq!(less["plan"]["picks"], 1);
+    assert_eq!(less["difference"]["leaving_count"].as_u64(), picks.as_u64().map(|picks| picks - 1));
+
+    let frontier = server.post("/api/frontier", &json!({ "limit": 3, "offset": 1 })).json();
+    assert_eq!(frontier["total"], state["base"]["frontier"]);
+    assert_eq!(frontier["urls"][0]["rank"], 2);
+    let url = frontier["urls"][0]["url"].clone();
+    let why = server.post("/api/url", &json!({ "url": url })).json();
+    assert_eq!((&why["url"], &why["rank"]), (&url, &json!(2)));
+    let parts = why["parts"].as_array().unwrap().iter();
+    let sum: f64 =
+        parts.map(|p| p["weight"].as_f64().unwrap() * p["value"].as_f64().unwrap()).sum();
+    let estimate = why["estimate"].as_f64().unwrap();
+    assert!((sum * why["trust"].as_f64().unwrap() - estimate).abs() < 1e-9);
+    assert!(!why["links"].as_array().unwrap().is_empty());
+
+    let asked =
+        json!({ "limit": 2, "order": "gain", "scenario": { "add": [{ "query": "zebra" }] } });
+    let queries = server.post("/api/queries", &asked).json();
+    assert_eq!(queries["total"].as_u64().unwrap(), state["state"]["queries"].as_u64().unwrap() + 1);
+    let qid = queries["queries"][0]["qid"].clone();
+    let sketch = server.post("/api/query", &json!({ "qid": qid })).json();
+    let candidates = sketch["candidates"].as_array().unwrap();
+    assert!(candidates[0]["chance"].as_f64() >= candidates[1]["chance"].as_f64());
+
+    let plan = server.post("/api/plan?format=urls", &scenario(&json!({ "budget": 2 })));
+    assert_eq!(plan.body.lines().count(), 2);
+    assert!(plan.head.contains("content-disposition: attachment; filename=\"plan.urls\""));
+}
+
+#[test]
+fn who_may_not_ask_and_what_cannot_be_answered_is_refused_with_a_way_out() {
+    let (server, _directory) = served(&[]);
+    let address = server.address.clone();
+    let json = "Content-Type: application/json";
+    let refused = |head: &str, body: &str, status: u16| {
+        let answer = server.send(head, body);
+        assert_eq!(answer.status, status, "{head}: {}", answer.body);
+        answer
+    };
+    refused("GET /api/state HTTP/1.1\r\nHost: evil.test", "", 403);
+    refused(&format!("GET / HTTP/1.1\r\nHost: {address}\r\nOrigin: http://evil.test"), "", 403);
+    let post = format!("POST /api/whatif HTTP/1.1\r\nHost: {address}");
+    refused(&format!("{post}\r\n{json}\r\nSec-Fetch-Site: cross-site"), "{}", 403);
+    refused(&format!("{post}\r\nContent-Type: text/plain"), "{}", 415);
+    refused(&format!("{post}\r\n{json}"), &" ".repeat(2 << 20), 413);
+    refused(&format!("{post}\r\n{json}"), "{\"scenario\": {\"budgets\": 3}}", 422);
+    refused(&format!("GET /nothing HTTP/1.1\r\nHost: {address}"), "", 404);
+    let wrong = [
+        (json!({ "budget": 0 }), "budget: it is 0, and must be at least 1"),
+        (json!({ "drop": [{ "pattern": "(" }] }), "drop.pattern: "),
+        (json!({ "workload": "/etc/passwd" }), "workload: no file can be read here"),
+        (json!({ "exclude-hosts": ["nowhere.test"] }), "exclude-hosts: no URL of the host"),
+    ];
+    for (asked, expected) in wrong {
+        let answer = server.post("/api/whatif", &scenario(&asked));
+        assert_eq!(answer.status, 422);
+        let error = answer.json()["error"].as_str().unwrap().to_owned();
+        assert!(error.starts_with(expected), "{error}");
+    }
+    assert_eq!(server.post("/api/url", &json!({ "url": "https://nowhere.test/" })).status, 404);
+    assert_eq!(server.post("/api/query", &json!({ "qid": "?" })).status, 404);
+    assert_eq!(server.post("/api/plan?format=pdf", &json!({})).status, 400);
+    assert_eq!(server.post("/api/commit", &scenario(&json!({}))).status, 403);
+}
+
+#[test]
+fn a_plan_is_written_where_that_is_allowed() {
+    let (server, directory) = served(&["--allow-write"]);
+    assert_eq!(server.get("/api/state").json()["allow_write"], true);
+    let written =
+        server.post("/api/commit", &scenario(&json!({ "budget": 3, "explore": 0 }))).json();
+    assert_eq!(written["urls"], 3);
+    drop(server);
+    let manifest = std::fs::read_to_string(directory.path().join("store/MANIFEST.json")).unwrap();
+    assert!(manifest.contains(written["plan_id"].as_str().unwrap()));
+    assert!(checks(&directory.path().join("store")));
+}
+
+fn checks(store: &Path) -> bool {
+    server::prospect()
+        .args(["check", "--full", "--store"])
+        .arg(store)
+        .output()
+        .unwrap()
+        .status
+        .success()
+}
+
+#[test]
+fn many_clients_get_their_own_answers_and_memory_stays_in_bounds() {
+    /// MiB that 64 clients may add: four answers that are kept, as many as threads at work, and what
+    /// connections and the allocator hold.
+    const BOUND: f64 = 96.0;
+    let (server, _directory) = served(&[]);
+    let expected = |client: usize, round: usize| 1 + (3 * client + round) % 5;
+    let ask = |client: usize, round: usize| {
+        let factor = 1.0 + client as f64;
+        let asked = json!({
+            "budget": expected(client, round),
+            "scale": [{ "by": factor }],
+            "add": [{ "query": format!("client{client} round{round}") }],
+        });
+        let answer = server.post("/api/whatif", &scenario(&asked));
+        assert_eq!(answer.status, 200, "{}", answer.body);
+        let found = answer.json();
+        assert_eq!(found["plan"]["picks"], expected(client, round));
+        assert_eq!(found["scenario"]["budget"], expected(client, round));
+    };
+    let everyone = |rounds: std::ops::Range<usize>| {
+        std::thread::scope(|scope| {
+            for client in 0..64 {
+                let rounds = rounds.clone();
+                scope.spawn(move || rounds.for_each(|round| ask(client, round)));
+            }
+        });
+    };
+    ask(0, 0);
+    let before = server.memory_mib();
+    everyone(1..4);
+    let first = server.memory_mib();
+    everyone(4..12);
+    let second = server.memory_mib();
+    assert!(second - before < BOUND, "{before:.0} MiB, then {first:.0}, then {second:.0}");
+}
