@@ -13,10 +13,11 @@ use crate::estimate::frontier::{
     EstimateInput, EstimateSettings, FrontierEstimates, PairEstimate, estimate,
 };
 use crate::estimate::memory::Memory;
+use crate::estimate::objective::Objective;
 use crate::estimate::page_ranks::PageRanks;
 use crate::plan::caps::Caps;
 use crate::plan::explore::EXPLORE;
-use crate::plan::{Batch, SelectionSettings, select, select_only};
+use crate::plan::{Batch, SelectionSettings, select, select_only, served_gain};
 use crate::sketch::DEFAULT_K;
 use crate::sketch::need::{Improvability, Needy, QueryOutcome, neediest};
 use crate::sketch::served::ServedLists;
@@ -121,12 +122,15 @@ pub fn choose(
     let keep = settings.needy.map_or(need.len(), |needy| needy.of(need.len()));
     let needy = neediest(&need, keep);
     let mut estimates = estimate(&input.estimate, &needy, memory, &settings.estimate)?;
-    let ranking = std::mem::take(&mut estimates.urls);
+    let mut ranking = std::mem::take(&mut estimates.urls);
     let select = if input.whole_ranking { select } else { select_only };
     // Each batch is a draw of its own.
     let next_seq = input.estimate.manifest.next_seq.to_le_bytes();
     let seed = xxhash_rust::xxh3::xxh3_64_with_seed(&next_seq, settings.selection.seed);
     let selection = SelectionSettings { seed, ..settings.selection };
+    if settings.estimate.objective == Objective::Served {
+        served_gain::rank(&mut ranking, &estimates, &input.estimate, &selection);
+    }
     let batch = select(ranking, &known.urls, &selection);
     Ok(Choice { needy, estimates, batch, improvability: improvability.coefficients() })
 }

@@ -12,11 +12,13 @@ use super::blend::{self, Blend, PARTS, PickOutcome, START};
 use super::entry::EntryOutcomes;
 use super::groups::{Group, Groups};
 use super::memory::{Memory, scored_parents};
+use super::objective::{Objective, make_cautious};
 use super::page_ranks::PageRanks;
 use super::pair_model::PairModel;
 use super::pairs::{Horizon, MatchRule, MatchSource};
 use super::promises::Promises;
 use super::regression::ImpactRegression;
+use super::score_levels::ScoreLevels;
 use super::{EstimateError, by_tree, lasting};
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
@@ -63,6 +65,9 @@ pub struct EstimateSettings {
     pub without: Groups,
     /// Whether URLs count for less where past picks of their site broke promises.
     pub defended: bool,
+    /// What a batch is to bring the most of.
+    #[serde(default, skip_serializing_if = "Objective::is_default")]
+    pub objective: Objective,
 }
 
 impl Default for EstimateSettings {
@@ -77,6 +82,7 @@ impl Default for EstimateSettings {
             pair_model: PairModel::default(),
             without: Groups::default(),
             defended: true,
+            objective: Objective::default(),
         }
     }
 }
@@ -163,6 +169,8 @@ pub struct PairEstimate {
     pub margin: f64,
     /// Whether the URL or its anchors match the query; if not, its best pages link to it.
     pub matches: bool,
+    /// Bin of the score model that the expected score falls in; 0 without one.
+    pub bin: u16,
 }
 
 /// Estimate of one URL, in impact units.
@@ -174,7 +182,10 @@ pub struct UrlEstimate {
     pub parts: [f64; PARTS],
     /// Quality expected of the page, as a log-probability, where any is known.
     pub quality: Option<f64>,
-    /// Their blend, less where past picks of its site broke promises: what URLs are ranked by.
+    /// What is left of it for past picks of its site that broke promises; 1 where they did not.
+    pub trust: f64,
+    /// What URLs are ranked by: with the objectives that are sums over URLs, their blend times the
+    /// trust; with others what is left of that for the batch, or for the cautious.
     pub estimate: f64,
     /// Pages that link to it.
     pub inlinks: u32,
@@ -186,6 +197,8 @@ pub struct FrontierEstimates {
     pub urls: Vec<UrlEstimate>,
     /// Candidate pairs, by URL, then query.
     pub pairs: Vec<PairEstimate>,
+    /// Distributions of the scores of pairs, by their bins, where the objective reads them.
+    pub levels: Option<ScoreLevels>,
     /// Pairs that scores were learned from.
     pub training_pairs: usize,
     /// From importance to impact.
@@ -221,7 +234,7 @@ pub fn estimate(
     let known = input.known;
     memory.update(known, input.manifest, input.queries.len());
     let expected = expected_quality(input, memory);
-    let Found { mut pairs, page_impact, training_pairs } = match settings.reading {
+    let Found { mut pairs, page_impact, training_pairs, levels } = match settings.reading {
         ImpactReading::Lasting => lasting::estimate(input, needy, memory, settings, &expected)?,
         ImpactReading::Sketch => by_tree::estimate(input, needy, memory, settings.rule, &expected)?,
     };
@@ -233,12 +246,16 @@ pub fn estimate(
         if settings.fits() { Blend::fit(start, input.past_picks) } else { Blend::fixed(start) };
     let mapped = Mapped { importance, quality, blend };
     let mut urls = url_estimates(input, settings, &pairs, &page_impact, &mapped, &expected);
+    if settings.objective == Objective::Cautious {
+        make_cautious(&mut urls, &pairs, input.queries, &blend);
+    }
     if settings.defended {
         defend(&mut urls, input, memory, &blend);
     }
     Ok(FrontierEstimates {
         urls,
         pairs,
+        levels,
         training_pairs,
         importance,
         quality,
@@ -253,7 +270,8 @@ fn defend(urls: &mut [UrlEstimate], input: &EstimateInput<'_>, memory: &mut Memo
     let picks = input.past_picks.iter();
     let promises = Promises::new(picks.map(|pick| (memory.owner(pick.url), *pick)), blend);
     for url in urls {
-        url.estimate *= promises.trust(memory.owner(url.url));
+        url.trust = promises.trust(memory.owner(url.url));
+        url.estimate *= url.trust;
     }
 }
 
@@ -265,6 +283,8 @@ pub(super) struct Found {
     pub(super) page_impact: Vec<f64>,
     /// Pairs that scores were learned from.
     pub(super) training_pairs: usize,
+    /// Distributions of scores, where the objective reads them.
+    pub(super) levels: Option<ScoreLevels>,
 }
 
 /// Crawled pages as they were known at the start of their cycle.
@@ -395,8 +415,9 @@ fn url_estimates(
             let inlinks = known.links.all_inlinks(url);
             let x = importance_x(settings, inlinks, page_rank);
             let quality = expected.get(url.index()).copied().map(f64::from);
+            let parts = [0.0; PARTS];
             let mut estimate =
-                UrlEstimate { url, parts: [0.0; PARTS], quality, estimate: 0.0, inlinks };
+                UrlEstimate { url, parts, quality, trust: 1.0, estimate: 0.0, inlinks };
             [estimate.parts[blend::QUERY], estimate.parts[blend::LOCALITY]] =
                 from_pairs[url.index()];
             estimate.parts[blend::PAGE] = page_impact.get(url.index()).copied().unwrap_or(0.0);

@@ -9,6 +9,7 @@
 pub mod caps;
 pub mod explore;
 pub mod export;
+pub mod served_gain;
 
 use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;
@@ -182,6 +183,7 @@ mod tests {
                 url: urls.insert(url, ""),
                 parts: [estimate, 0.0, 0.0, 0.0, 0.0],
                 quality: None,
+                trust: 1.0,
                 estimate,
                 inlinks: 1,
             })
