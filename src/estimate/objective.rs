@@ -67,3 +67,59 @@ pub(super) fn make_cautious(
         url.estimate = url.estimate.max(0.0);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use prospect_index::page::UrlId;
+
+    use super::super::blend::{PARTS, START};
+    use super::*;
+
+    fn url(at: u32, chances: &[f64], other: f64) -> (UrlEstimate, Vec<PairEstimate>) {
+        let pair = |(query, &chance): (usize, &f64)| PairEstimate {
+            url: UrlId(at),
+            query: query as u32,
+            expected_score: 0.0,
+            chance,
+            entry_chance: 0.0,
+            margin: 0.0,
+            matches: true,
+            bin: 0,
+        };
+        let mut parts = [0.0; PARTS];
+        (parts[blend::QUERY], parts[blend::PAGE]) = (chances.iter().sum(), other);
+        let estimate = Blend::fixed(START).of(parts);
+        let url =
+            UrlEstimate { url: UrlId(at), parts, quality: None, trust: 1.0, estimate, inlinks: 0 };
+        (url, chances.iter().enumerate().map(pair).collect())
+    }
+
+    /// Estimates of URLs with these chances of pairs and this impact by the page model.
+    fn cautious(frontier: &[(&[f64], f64)]) -> Vec<f64> {
+        let made = frontier.iter().enumerate();
+        let made = made.map(|(at, (chances, other))| url(at as u32, chances, *other));
+        let (mut urls, pairs): (Vec<UrlEstimate>, Vec<Vec<PairEstimate>>) = made.unzip();
+        let queries: Vec<Query> =
+            (0..9).map(|at| Query::new(&at.to_string(), "query", 1.0, "")).collect();
+        make_cautious(&mut urls, &pairs.concat(), &queries, &Blend::fixed(START));
+        urls.iter().map(|url| url.estimate).collect()
+    }
+
+    #[test]
+    fn of_equal_means_the_surer_one_is_worth_more() {
+        let found =
+            cautious(&[(&[1.0, 1.0], 0.0), (&[0.5; 4], 0.0), (&[0.25; 8], 0.0), (&[], 40.0)]);
+        // Of the first and the last nothing is uncertain.
+        assert_eq!((found[0], found[3]), (0.9 * 2.0, 0.05 * 40.0));
+        // The standard deviation of four even bets is 1.
+        assert!((found[1] - 0.9 * (2.0 - QUARTILE)).abs() < 1e-12);
+        assert!(found[2] < found[1] && found[2] > 0.0);
+    }
+
+    #[test]
+    fn pairs_take_no_more_than_they_promise() {
+        let found = cautious(&[(&[0.01], 0.0), (&[0.01], 10.0)]);
+        assert_eq!(found[0], 0.0);
+        assert!((found[1] - 0.5).abs() < 1e-12);
+    }
+}

@@ -37,19 +37,19 @@ struct Level {
 /// By bin: chance of one of its candidates to be among the `k` best, beside the others and pages of
 /// the scores `served`; 0 for bins without candidates. `counts` are by bin.
 pub fn chances(levels: &ScoreLevels, served: &[f64], counts: &[u32], k: usize) -> Vec<f64> {
-    let crowds: Vec<Crowd<'_>> = counts
-        .iter()
-        .enumerate()
-        .filter(|(_, count)| **count > 0)
-        .map(|(bin, &count)| Crowd {
-            bin,
-            count,
-            above: levels.above(bin),
-            ways: log_ways(count - 1, k),
-        })
-        .collect();
+    chances_at(levels, served, counts, k, STEP)
+}
+
+fn chances_at(
+    levels: &ScoreLevels,
+    served: &[f64],
+    counts: &[u32],
+    k: usize,
+    step: f64,
+) -> Vec<f64> {
+    let crowds = crowds(levels, counts, k);
     let mut chances = vec![0.0; counts.len()];
-    for level in decisive(levels, served, &crowds, k) {
+    for level in decisive(levels, served, &crowds, k, step) {
         let left = chances_left(&crowds, &level, k - level.served);
         for (crowd, left) in crowds.iter().zip(left) {
             let within = crowd.above[level.low] - crowd.above[level.high];
@@ -59,8 +59,24 @@ pub fn chances(levels: &ScoreLevels, served: &[f64], counts: &[u32], k: usize) -
     chances
 }
 
+/// The bins that have candidates.
+fn crowds<'a>(levels: &'a ScoreLevels, counts: &[u32], k: usize) -> Vec<Crowd<'a>> {
+    let bins = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+    bins.map(|(bin, &count)| {
+        let ways = log_ways(count - 1, k);
+        Crowd { bin, count, above: levels.above(bin), ways }
+    })
+    .collect()
+}
+
 /// Levels from the top down to where no place is left.
-fn decisive(levels: &ScoreLevels, served: &[f64], crowds: &[Crowd<'_>], k: usize) -> Vec<Level> {
+fn decisive(
+    levels: &ScoreLevels,
+    served: &[f64],
+    crowds: &[Crowd<'_>],
+    k: usize,
+    step: f64,
+) -> Vec<Level> {
     let mut expected = vec![0.0; CELLS + 1];
     for crowd in crowds {
         for (sum, share) in expected.iter_mut().zip(crowd.above) {
@@ -77,7 +93,7 @@ fn decisive(levels: &ScoreLevels, served: &[f64], crowds: &[Crowd<'_>], k: usize
         }
         let mut low = high - 1;
         while low > 0
-            && expected[low - 1] - expected[high] <= STEP
+            && expected[low - 1] - expected[high] <= step
             && served_above(low - 1) == served
         {
             low -= 1;
@@ -92,11 +108,8 @@ fn decisive(levels: &ScoreLevels, served: &[f64], crowds: &[Crowd<'_>], k: usize
 /// a level.
 fn chances_left(crowds: &[Crowd<'_>], level: &Level, places: usize) -> Vec<f64> {
     let share = |crowd: &Crowd<'_>| f64::midpoint(crowd.above[level.low], crowd.above[level.high]);
-    let none = {
-        let mut none = vec![0.0; places];
-        none[0] = 1.0;
-        none
-    };
+    let mut none = vec![0.0; places];
+    none[0] = 1.0;
     // Of each crowd all but one; with that one they are the whole crowd.
     let others: Vec<Vec<f64>> =
         crowds.iter().map(|crowd| binomial(crowd, share(crowd), places)).collect();
@@ -177,4 +190,140 @@ fn fewer(a: &[f64], b: &[f64]) -> f64 {
         chance += a * below;
     }
     chance
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One score a cell: bins have outcomes at the middles of these cells.
+    fn levels(bins: &[&[usize]]) -> ScoreLevels {
+        let share_above = |bin: usize, score: f64| {
+            let above = bins[bin].iter().filter(|&&cell| cell as f64 + 0.5 > score).count();
+            above as f64 / bins[bin].len() as f64
+        };
+        ScoreLevels::new(bins.len(), CELLS as f64, share_above)
+    }
+
+    /// Evenly spread scores between two bounds each.
+    fn spread(bounds: &[(f64, f64)]) -> ScoreLevels {
+        let share_above = |bin: usize, score: f64| {
+            let (low, high) = bounds[bin];
+            ((high - score) / (high - low)).clamp(0.0, 1.0)
+        };
+        ScoreLevels::new(bounds.len(), CELLS as f64, share_above)
+    }
+
+    fn close(found: &[f64], expected: &[f64], error: f64) {
+        assert_eq!(found.len(), expected.len());
+        let mut all = found.iter().zip(expected);
+        assert!(all.all(|(a, b)| (a - b).abs() <= error), "{found:?} {expected:?}");
+    }
+
+    /// By bin: the chance of its first page to be among the k best, over all joint outcomes; pages
+    /// that tie come in either order.
+    fn over_all_orders(bins: &[&[usize]], counts: &[u32], served: &[f64], k: usize) -> Vec<f64> {
+        let pages: Vec<usize> =
+            (0..bins.len()).flat_map(|bin| vec![bin; counts[bin] as usize]).collect();
+        let joint: usize = pages.iter().map(|&bin| bins[bin].len()).product();
+        let mut chances = vec![0.0; bins.len()];
+        for outcome in 0..joint {
+            let mut rest = outcome;
+            let score = |&bin: &usize| {
+                let at = rest % bins[bin].len();
+                rest /= bins[bin].len();
+                bins[bin][at] as f64 + 0.5
+            };
+            let scores: Vec<f64> = pages.iter().map(score).collect();
+            for (bin, chance) in chances.iter_mut().enumerate() {
+                let own = pages.iter().position(|&of| of == bin).unwrap();
+                let others = || scores.iter().enumerate().filter(|(at, _)| *at != own);
+                let ties = others().filter(|(_, score)| **score == scores[own]).count();
+                assert!(ties < 2, "the midpoint is exact for one tie");
+                let above = others().filter(|(_, score)| **score > scores[own]).count();
+                let above = above + served.iter().filter(|&&score| score > scores[own]).count();
+                let enters = |above| f64::from(u8::from(above < k));
+                *chance += f64::midpoint(enters(above), enters(above + ties)) / joint as f64;
+            }
+        }
+        chances
+    }
+
+    #[test]
+    fn chances_are_those_over_all_orders() {
+        let bins: [&[usize]; 4] = [&[200, 90, 12], &[120, 91, 40, 7], &[150, 30], &[60, 20, 3]];
+        let counts = [1, 2, 1, 2];
+        for served in [&[][..], &[100.5], &[250.0, 50.0, 2.0]] {
+            for k in 1..6 {
+                let found = chances_at(&levels(&bins), served, &counts, k, 0.0);
+                close(&found, &over_all_orders(&bins, &counts, served, k), 1e-12);
+            }
+        }
+    }
+
+    /// The plain way: every candidate in turn, all others one by one.
+    fn one_by_one(levels: &ScoreLevels, served: &[f64], counts: &[u32], k: usize) -> Vec<f64> {
+        let crowds = crowds(levels, counts, k);
+        let mut chances = vec![0.0; counts.len()];
+        for level in decisive(levels, served, &crowds, k, STEP) {
+            let share = |above: &[f64]| f64::midpoint(above[level.low], above[level.high]);
+            for own in &crowds {
+                let mut numbers = vec![0.0; k - level.served];
+                numbers[0] = 1.0;
+                for other in &crowds {
+                    let left_out = u32::from(other.bin == own.bin);
+                    for _ in 0..other.count - left_out {
+                        numbers = with_one(&numbers, share(other.above));
+                    }
+                }
+                let within = own.above[level.low] - own.above[level.high];
+                chances[own.bin] += within * numbers.iter().sum::<f64>();
+            }
+        }
+        chances
+    }
+
+    #[test]
+    fn crowds_give_what_candidates_give_one_by_one() {
+        let levels = spread(&[(100.0, 250.0), (180.0, 181.0), (20.0, 200.0), (0.0, 90.0)]);
+        for counts in [[3, 0, 40, 200], [1, 1, 1, 1], [0, 9, 0, 1], [0, 30, 5, 0]] {
+            for served in [&[][..], &[90.0, 30.0], &[240.0, 239.0, 190.0, 180.5, 20.0]] {
+                for k in [1, 4, 10] {
+                    let found = chances(&levels, served, &counts, k);
+                    close(&found, &one_by_one(&levels, served, &counts, k), 1e-12);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn chances_share_out_the_places_at_any_size() {
+        let levels = spread(&[(0.0, 200.0), (50.0, 250.0), (100.0, 180.0)]);
+        let share_out = |counts: [u32; 3], k: usize| {
+            let found = chances(&levels, &[], &counts, k);
+            let sum: f64 = found.iter().zip(counts).map(|(c, n)| c * f64::from(n)).sum();
+            assert!((sum / k as f64 - 1.0).abs() < 0.02, "{sum} of {k}");
+        };
+        share_out([30, 10, 5], 10);
+        share_out([1_000, 0, 90], 10);
+        share_out([5_000, 300, 90], 1_000);
+    }
+
+    #[test]
+    fn levels_are_close_enough() {
+        let levels = spread(&[(0.0, 200.0), (50.0, 250.0), (100.0, 180.0)]);
+        for counts in [[30, 10, 5], [2_000, 100, 3], [1, 1, 15]] {
+            let fine = chances_at(&levels, &[140.0, 90.0], &counts, 10, 0.0);
+            close(&chances(&levels, &[140.0, 90.0], &counts, 10), &fine, 0.002);
+        }
+    }
+
+    #[test]
+    fn served_pages_that_nothing_beats_leave_nothing() {
+        let levels = spread(&[(0.0, 200.0)]);
+        assert_eq!(chances(&levels, &[201.0; 10], &[50], 10), [0.0]);
+        assert_eq!(chances(&levels, &[], &[0], 10), [0.0]);
+        // Six for six places.
+        close(&chances(&levels, &[201.0; 4], &[6], 10), &[1.0], 1e-9);
+    }
 }

@@ -15,7 +15,7 @@ pub struct ScoreLevels {
 impl ScoreLevels {
     /// The grid up to the `highest` score. `share_above` tells of a bin and a score how many of the
     /// bin's outcomes lie above.
-    pub(super) fn new(bins: usize, highest: f64, share_above: impl Fn(usize, f64) -> f64) -> Self {
+    pub fn new(bins: usize, highest: f64, share_above: impl Fn(usize, f64) -> f64) -> Self {
         let width = highest / CELLS as f64;
         let of_bin = |bin| {
             let edge = |edge| share_above(bin, width * edge as f64);

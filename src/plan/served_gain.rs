@@ -10,29 +10,21 @@
 //! impact by one factor, with which the pairs of the whole frontier are worth as much as their
 //! chances say.
 //!
-//! The greedy set has at least 1 - 1/e of the best set's value within a budget (Nemhauser, Wolsey and
-//! Fisher, 1978), half of it under nested caps, a matroid (Fisher, Nemhauser and Wolsey, 1978). Gains
-//! only fall as picks are made, so greedy is lazy (Minoux, 1978): what a URL gained when it was last
-//! looked at is an upper bound, and only the highest is looked at again.
+//! Gains of this kind only fall as picks are made, so that [`super::lazy_greedy`] is as good as it says.
 
-use std::cmp::Ordering;
-use std::collections::BinaryHeap;
 use std::ops::Range;
 
-use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
 
 use super::SelectionSettings;
-use super::caps::CapCounter;
-use super::explore::Draws;
+use super::lazy_greedy::{Gains, rank_by_gain};
 use crate::estimate::blend;
 use crate::estimate::frontier::{EstimateInput, FrontierEstimates, PairEstimate, UrlEstimate};
 use crate::estimate::pairs::idf_mass;
 use crate::estimate::score_levels::{CELLS, ScoreLevels};
 
-/// Ranks URLs, given by id, by what they add to a batch: picks by what they added when they were
-/// picked, the others by what they would add to it. Greedy in this order makes the same picks.
-/// Nothing changes where no model of scores is fitted.
+/// Ranks URLs, given by id, by what they add to a batch. Nothing changes where no model of scores is
+/// fitted.
 pub fn rank(
     urls: &mut [UrlEstimate],
     estimates: &FrontierEstimates,
@@ -41,16 +33,7 @@ pub fn rank(
 ) {
     let Some(levels) = &estimates.levels else { return };
     let mut lists = Lists::new(urls, estimates, input, levels);
-    let table = &input.known.urls;
-    let gains: Vec<f64> = (0..urls.len()).into_par_iter().map(|at| lists.gain(at)).collect();
-    let picked = greedy(urls, gains, &mut lists, table, settings);
-    let left: Vec<f64> = (0..urls.len()).into_par_iter().map(|at| lists.gain(at)).collect();
-    for (url, gain) in urls.iter_mut().zip(left) {
-        url.estimate = gain;
-    }
-    for (at, gain) in picked {
-        urls[at].estimate = gain;
-    }
+    rank_by_gain(urls, &mut lists, &input.known.urls, settings);
 }
 
 /// The lists of all queries, while a batch is picked.
@@ -157,8 +140,9 @@ impl<'a> Lists<'a> {
         let gain = self.places[pair.query as usize].gain(above, self.levels.width());
         self.worth_of(pair) * gain
     }
+}
 
-    /// What a URL adds to what is picked.
+impl Gains for Lists<'_> {
     fn gain(&self, at: usize) -> f64 {
         let pairs = &self.pairs[self.of_url[at].clone()];
         let (other, trust) = self.other[at];
@@ -174,59 +158,60 @@ impl<'a> Lists<'a> {
     }
 }
 
-/// A URL with what it gained when it was last looked at.
-struct Bound<'a> {
-    gain: f64,
-    url: &'a str,
-    at: usize,
-    /// Picks made by then.
-    picks: usize,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl Ord for Bound<'_> {
-    /// By gain, of equal ones the first URL is the greatest.
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.gain.total_cmp(&other.gain).then_with(|| other.url.cmp(self.url))
+    /// Scores of bin 0 are 0.5, those of bin 1 are 1, those of bin 2 evenly spread up to 2.
+    fn levels() -> ScoreLevels {
+        let share_above = |bin, score: f64| match bin {
+            0 => f64::from(u8::from(score < 0.5)),
+            1 => f64::from(u8::from(score < 1.0)),
+            _ => 1.0 - score / 2.0,
+        };
+        ScoreLevels::new(3, 2.0, share_above)
     }
-}
 
-impl PartialOrd for Bound<'_> {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
+    fn gain(places: &Places, levels: &ScoreLevels, bin: usize) -> f64 {
+        places.gain(levels.above(bin), levels.width())
     }
-}
 
-impl PartialEq for Bound<'_> {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
+    #[test]
+    fn a_page_adds_its_score_less_that_of_the_page_it_displaces() {
+        let levels = levels();
+        let close = |a: f64, b: f64| assert!((a - b).abs() < 1.5 * levels.width(), "{a} {b}");
+        let empty = Places::new(&[], 2, &levels);
+        close(gain(&empty, &levels, 0), 0.5);
+        close(gain(&empty, &levels, 2), 1.0);
+        let full = Places::new(&[1.5, 0.25], 2, &levels);
+        close(gain(&full, &levels, 0), 0.25);
+        close(gain(&full, &levels, 1), 0.75);
+        let best = Places::new(&[1.5, 1.2], 2, &levels);
+        assert_eq!(gain(&best, &levels, 0), 0.0);
+        // Evenly spread scores: the integral of 1 - t/2 from 1.2 to 2.
+        close(gain(&best, &levels, 2), 0.16);
     }
-}
 
-impl Eq for Bound<'_> {}
+    #[test]
+    fn two_pages_after_one_place_are_not_worth_twice() {
+        let levels = levels();
+        let mut places = Places::new(&[1.5], 2, &levels);
+        assert!((gain(&places, &levels, 1) - 1.0).abs() < 1.5 * levels.width());
+        places.take(levels.above(1));
+        assert_eq!(gain(&places, &levels, 1), 0.0);
+        assert!(gain(&places, &levels, 2) > 0.2, "a better one still adds");
+    }
 
-/// The greedy picks of a batch in order, each with what it added.
-fn greedy(
-    urls: &[UrlEstimate],
-    gains: Vec<f64>,
-    lists: &mut Lists<'_>,
-    table: &UrlTable,
-    settings: &SelectionSettings,
-) -> Vec<(usize, f64)> {
-    let SelectionSettings { budget, caps, explore, .. } = *settings;
-    let most = budget.saturating_sub(Draws::of(explore, budget).count);
-    let mut counter = CapCounter::new(caps, budget, urls.iter().map(|url| url.url), table);
-    let bound =
-        |(at, gain): (usize, f64)| Bound { gain, url: table.url(urls[at].url), at, picks: 0 };
-    let mut heap: BinaryHeap<Bound<'_>> = gains.into_iter().enumerate().map(bound).collect();
-    let mut picked = Vec::new();
-    while picked.len() < most {
-        let Some(best) = heap.pop() else { break };
-        if best.picks < picked.len() {
-            heap.push(Bound { gain: lists.gain(best.at), picks: picked.len(), ..best });
-        } else if counter.take(urls[best.at].url).is_ok() {
-            lists.pick(best.at);
-            picked.push((best.at, best.gain));
+    #[test]
+    fn gains_never_rise() {
+        let levels = levels();
+        let mut places = Places::new(&[0.7, 0.1], 3, &levels);
+        let all = |places: &Places| [0, 1, 2].map(|bin| gain(places, &levels, bin));
+        for bin in [2, 0, 2, 1, 2, 2, 0, 1] {
+            let before = all(&places);
+            places.take(levels.above(bin));
+            assert!(all(&places).iter().zip(before).all(|(after, before)| *after <= before));
         }
+        assert_eq!(all(&places)[..2], [0.0, 0.0]);
     }
-    picked
 }
