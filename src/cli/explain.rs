@@ -14,6 +14,7 @@ use crate::cycle::planner::{self, Plan, PlanSettings};
 use crate::cycle::{CycleError, OpenStore, reasons, records};
 use crate::estimate::blend::{self, Blend, PART_NAMES, PARTS};
 use crate::estimate::frontier::UrlEstimate;
+use crate::estimate::objective::Objective;
 use crate::plan::export::QueryReason;
 use crate::plan::position;
 
@@ -102,7 +103,8 @@ impl View<'_> {
             "page_weight": plan.estimates.blend.weights[blend::PAGE],
             "importance_weight": plan.estimates.blend.weights[blend::IMPORTANCE],
             "quality_weight": plan.estimates.blend.weights[blend::QUALITY],
-            "trust": estimate.map(|e| trust(&e, &plan.estimates.blend)),
+            "trust": estimate.map(|e| e.trust),
+            "objective": settings.estimate.objective,
             "blend_outcomes": plan.estimates.blend.outcomes,
             "inlinks": open.known.links.inlinks(self.id, u32::MAX),
             "held_back_by": held_back.map(|(_, cap)| *cap),
@@ -123,7 +125,7 @@ impl View<'_> {
         let estimate = plan.batch.ranking[at];
         let frontier = plan.batch.ranking.len();
         text += &format!("  rank {} of {frontier} in the frontier by estimate\n", at + 1);
-        text += &parts_text(&estimate, &plan.estimates.blend);
+        text += &parts_text(&estimate, &plan.estimates.blend, settings.estimate.objective);
         if let Some((_, cap)) = plan.batch.held_back.iter().find(|(rank, _)| *rank as usize == at) {
             text += &format!("  held back by {}\n", cap.option());
         } else if self.planned.is_none() && at >= settings.selection.budget {
@@ -141,14 +143,8 @@ impl View<'_> {
     }
 }
 
-/// What is left of the sum of the parts where past picks of the site broke promises; else 1.
-fn trust(estimate: &UrlEstimate, blend: &Blend) -> f64 {
-    let sum = blend.of(estimate.parts);
-    if sum > 0.0 { estimate.estimate / sum } else { 1.0 }
-}
-
 /// The estimate as the sum of its parts.
-fn parts_text(estimate: &UrlEstimate, blend: &Blend) -> String {
+fn parts_text(estimate: &UrlEstimate, blend: &Blend, objective: Objective) -> String {
     let quality = match estimate.quality {
         Some(quality) => format!("expected quality {quality:.2}"),
         None => "no quality known".to_owned(),
@@ -169,10 +165,22 @@ fn parts_text(estimate: &UrlEstimate, blend: &Blend) -> String {
             PART_NAMES[at],
         );
     }
-    let trust = trust(estimate, blend);
-    if trust < 1.0 {
+    if estimate.trust < 1.0 {
         text += &format!(
-            "    times {trust:.2}: past picks of its site kept less of what they promised\n"
+            "    times {:.2}: past picks of its site kept less of what they promised\n",
+            estimate.trust
+        );
+    }
+    let sum = estimate.trust * blend.of(estimate.parts);
+    let why = match objective {
+        Objective::Served => "what the rest of the batch leaves of it",
+        _ => "what of it is likely",
+    };
+    if (estimate.estimate - sum).abs() > 1e-9 * sum {
+        text += &format!(
+            "    {:>9.4} by the objective {}: {why}\n",
+            estimate.estimate,
+            objective.name()
         );
     }
     text

@@ -32,6 +32,19 @@ pub enum Objective {
 }
 
 impl Objective {
+    /// All of them, the one that is used where nothing is said first.
+    pub const ALL: [Self; 4] = [Self::Expected, Self::Ranks, Self::Served, Self::Cautious];
+
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Expected => "expected",
+            Self::Ranks => "ranks",
+            Self::Served => "served",
+            Self::Cautious => "cautious",
+        }
+    }
+
     /// Whether it is the one that is used where nothing is said.
     pub fn is_default(&self) -> bool {
         *self == Self::default()

@@ -92,12 +92,7 @@ fn with(options: &Options, mut settings: PlanSettings) -> Settings {
         ("forest", PairModel::Forest),
     ];
     estimate.pair_model = options.choice("pair-model", &models)?.unwrap_or(estimate.pair_model);
-    let objectives = [
-        ("expected", Objective::Expected),
-        ("ranks", Objective::Ranks),
-        ("served", Objective::Served),
-        ("cautious", Objective::Cautious),
-    ];
+    let objectives = Objective::ALL.map(|objective| (objective.name(), objective));
     estimate.objective = options.choice("objective", &objectives)?.unwrap_or(estimate.objective);
     if let Some(names) = options.names(WITHOUT, SEPARATOR) {
         let groups = Groups::named(names);
