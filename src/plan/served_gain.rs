@@ -4,13 +4,15 @@
 //! The expected sum of the scores of a query's top K is an integral over scores t: of the expected
 //! number of served and picked pages above t, of which at most K count. Within the minimum stands
 //! the expectation here, `F(S) = sum_q f(q) ∫ min(K, served above t + E[picks above t]) dt`, an upper
-//! bound by Jensen's inequality: it is monotone and submodular, costs a sum over the grid, and for
-//! sums of independent entries it is at most `1 / (1 - K^K e^-K / K!)` times too high, a seventh for
-//! K = 10. To it the parts of an estimate that know no query are added. A gain in scores becomes
-//! impact by one factor, with which the pairs of the whole frontier are worth as much as their
-//! chances say.
+//! bound by Jensen's inequality that costs a sum over a grid; for independent pages it is at most
+//! `1 / (1 - K^K e^-K / K!)` times too high, a seventh for K = 10. A pick counts for as much as the
+//! blend weighs its part and its site is trusted. The parts of an estimate that know no query are
+//! added. A gain in scores becomes impact by one factor, with which all pairs of the frontier together
+//! promise as much as their chances do.
 //!
-//! Gains of this kind only fall as picks are made, so that [`super::lazy_greedy`] is as good as it says.
+//! F is a concave function of sums over the picks, so it is monotone and submodular, and
+//! [`super::lazy_greedy`] is as good as it says. It needs [`CELLS`] numbers for each query that has
+//! candidates, 2 KiB.
 
 use std::ops::Range;
 
@@ -18,7 +20,7 @@ use rayon::prelude::*;
 
 use super::SelectionSettings;
 use super::lazy_greedy::{Gains, rank_by_gain};
-use crate::estimate::blend;
+use crate::estimate::blend::{self, Blend};
 use crate::estimate::frontier::{EstimateInput, FrontierEstimates, PairEstimate, UrlEstimate};
 use crate::estimate::pairs::idf_mass;
 use crate::estimate::score_levels::{CELLS, ScoreLevels};
@@ -32,22 +34,35 @@ pub fn rank(
     settings: &SelectionSettings,
 ) {
     let Some(levels) = &estimates.levels else { return };
-    let mut lists = Lists::new(urls, estimates, input, levels);
-    rank_by_gain(urls, &mut lists, &input.known.urls, settings);
+    let mut value = BatchValue::new(urls, estimates, input, levels);
+    rank_by_gain(urls, &mut value, &input.known.urls, settings);
 }
 
-/// The lists of all queries, while a batch is picked.
-struct Lists<'a> {
+/// What URLs add to the lists of all queries, while a batch is picked.
+struct BatchValue<'a> {
     levels: &'a ScoreLevels,
     pairs: &'a [PairEstimate],
-    /// By URL: its pairs.
-    of_url: Vec<Range<usize>>,
-    /// By URL: what the parts add that know no query, and the trust in its site.
-    other: Vec<(f64, f64)>,
-    /// By query: its places, above every middle of a cell.
-    places: Vec<Places>,
-    /// By query: impact of a score, of URLs that match and of others.
-    worth: Vec<[f64; 2]>,
+    urls: Vec<Pickable>,
+    /// By query.
+    lists: Vec<List>,
+    /// For how much pairs count, by the part that they are in.
+    weights: [f64; 2],
+}
+
+/// A URL that may be picked.
+struct Pickable {
+    pairs: Range<usize>,
+    /// What is left for past picks of its site.
+    trust: f64,
+    /// What it adds that knows no query.
+    other: f64,
+}
+
+/// The list of a query.
+struct List {
+    places: Places,
+    /// Impact of a score, in shares of the idf mass.
+    worth: f64,
 }
 
 /// Places of a list that are not taken, for each cell of the grid, from which cell on there are any.
@@ -65,24 +80,23 @@ impl Places {
     }
 
     /// What a page adds to the sum of the scores of the list, as a share of the idf mass. `above` is
-    /// its distribution.
-    fn gain(&self, above: &[f64], width: f64) -> f64 {
-        let sum: f64 = (self.first..CELLS)
-            .map(|cell| self.free[cell].min(f64::midpoint(above[cell], above[cell + 1])))
-            .sum();
+    /// its distribution, `weight` for how much it counts.
+    fn gain(&self, above: &[f64], weight: f64, width: f64) -> f64 {
+        let in_cell = |cell| weight * f64::midpoint(above[cell], above[cell + 1]);
+        let sum: f64 = (self.first..CELLS).map(|cell| self.free[cell].min(in_cell(cell))).sum();
         width * sum
     }
 
-    fn take(&mut self, above: &[f64]) {
+    fn take(&mut self, above: &[f64], weight: f64) {
         for cell in self.first..CELLS {
-            let taken = f64::midpoint(above[cell], above[cell + 1]);
+            let taken = weight * f64::midpoint(above[cell], above[cell + 1]);
             self.free[cell] = (self.free[cell] - taken).max(0.0);
         }
         self.first += self.free[self.first..].partition_point(|&free| free <= 0.0);
     }
 }
 
-impl<'a> Lists<'a> {
+impl<'a> BatchValue<'a> {
     fn new(
         urls: &[UrlEstimate],
         estimates: &'a FrontierEstimates,
@@ -90,72 +104,94 @@ impl<'a> Lists<'a> {
         levels: &'a ScoreLevels,
     ) -> Self {
         let FrontierEstimates { pairs, blend, .. } = estimates;
-        let mut end = 0;
-        let of_url = urls.iter().map(|url| {
-            let start = end + pairs[end..].partition_point(|pair| pair.url < url.url);
-            end = start + pairs[start..].partition_point(|pair| pair.url == url.url);
-            start..end
-        });
-        let of_url = of_url.collect();
-        let mut without = *blend;
-        (without.weights[blend::QUERY], without.weights[blend::LOCALITY]) = (0.0, 0.0);
-        let other = urls.iter().map(|url| (without.of(url.parts), url.trust)).collect();
-        let queries = (0..input.queries.len()).into_par_iter();
-        let places = queries.map(|at| {
-            let mass = idf_mass(&input.queries[at], input.scorer).max(f64::MIN_POSITIVE);
-            let served = input.served.lists[at].iter().map(|(_, score)| score / mass);
-            Places::new(&served.collect::<Vec<f64>>(), input.served.k, levels)
-        });
-        let places = places.collect();
-        let weights = [blend.weights[blend::QUERY], blend.weights[blend::LOCALITY]];
-        let worth = |frequency: f64| weights.map(|weight| weight * frequency);
-        let worth = input.queries.iter().map(|query| worth(query.frequency)).collect();
-        let mut lists = Self { levels, pairs, of_url, other, places, worth };
-        lists.make_impact();
-        lists
+        let mut value = Self {
+            levels,
+            pairs,
+            urls: pickable(urls, pairs, blend),
+            lists: lists(pairs, input, levels),
+            weights: [blend.weights[blend::QUERY], blend.weights[blend::LOCALITY]],
+        };
+        let factor = value.impact_of_score();
+        for list in &mut value.lists {
+            list.worth *= factor;
+        }
+        value
     }
 
-    /// Brings the worth of scores to impact.
-    fn make_impact(&mut self) {
-        let of_pairs = |pairs: &[PairEstimate]| {
-            pairs.iter().fold((0.0, 0.0), |(impact, gain), pair| {
-                (impact + self.worth_of(pair) * pair.chance, gain + self.gain_of(pair))
+    /// Impact that the pairs of all URLs promise, to what they gain.
+    fn impact_of_score(&self) -> f64 {
+        let of_url = |url: &Pickable| {
+            self.pairs[url.pairs.clone()].iter().fold((0.0, 0.0), |(impact, gain), pair| {
+                let promised = self.lists[pair.query as usize].worth * pair.chance;
+                let weight = self.weight(pair, url.trust);
+                (impact + promised * weight, gain + self.gain_of(pair, url.trust))
             })
         };
-        // The pieces do not depend on the number of threads, so neither does the sum.
-        let sums: Vec<(f64, f64)> = self.pairs.par_chunks(1 << 12).map(of_pairs).collect();
-        let (impact, gain) = sums.iter().fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
-        let factor = if gain > 0.0 { impact / gain } else { 0.0 };
-        for worth in &mut self.worth {
-            *worth = worth.map(|worth| worth * factor);
-        }
+        let of_urls: Vec<(f64, f64)> = self.urls.par_iter().map(of_url).collect();
+        let (impact, gain) = of_urls.iter().fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
+        if gain > 0.0 { impact / gain } else { 0.0 }
     }
 
-    fn worth_of(&self, pair: &PairEstimate) -> f64 {
-        self.worth[pair.query as usize][usize::from(!pair.matches)]
+    fn weight(&self, pair: &PairEstimate, trust: f64) -> f64 {
+        trust * self.weights[usize::from(!pair.matches)]
     }
 
-    fn gain_of(&self, pair: &PairEstimate) -> f64 {
+    fn gain_of(&self, pair: &PairEstimate, trust: f64) -> f64 {
+        let List { places, worth } = &self.lists[pair.query as usize];
         let above = self.levels.above(usize::from(pair.bin));
-        let gain = self.places[pair.query as usize].gain(above, self.levels.width());
-        self.worth_of(pair) * gain
+        worth * places.gain(above, self.weight(pair, trust), self.levels.width())
     }
 }
 
-impl Gains for Lists<'_> {
+impl Gains for BatchValue<'_> {
     fn gain(&self, at: usize) -> f64 {
-        let pairs = &self.pairs[self.of_url[at].clone()];
-        let (other, trust) = self.other[at];
+        let Pickable { pairs, trust, other } = &self.urls[at];
+        let pairs = self.pairs[pairs.clone()].iter();
         // With a fixed order and terms that only fall, the sum only falls, rounded or not.
-        trust * (other + pairs.iter().map(|pair| self.gain_of(pair)).sum::<f64>())
+        other + pairs.map(|pair| self.gain_of(pair, *trust)).sum::<f64>()
     }
 
     fn pick(&mut self, at: usize) {
-        for pair in &self.pairs[self.of_url[at].clone()] {
+        let Pickable { pairs, trust, .. } = &self.urls[at];
+        for pair in &self.pairs[pairs.clone()] {
+            let weight = self.weight(pair, *trust);
             let above = self.levels.above(usize::from(pair.bin));
-            self.places[pair.query as usize].take(above);
+            self.lists[pair.query as usize].places.take(above, weight);
         }
     }
+}
+
+/// URLs with their pairs; both are by URL.
+fn pickable(urls: &[UrlEstimate], pairs: &[PairEstimate], blend: &Blend) -> Vec<Pickable> {
+    let mut without = *blend;
+    (without.weights[blend::QUERY], without.weights[blend::LOCALITY]) = (0.0, 0.0);
+    let mut end = 0;
+    let of_url = |url: &UrlEstimate| {
+        let start = end + pairs[end..].partition_point(|pair| pair.url < url.url);
+        end = start + pairs[start..].partition_point(|pair| pair.url == url.url);
+        let other = url.trust * without.of(url.parts);
+        Pickable { pairs: start..end, trust: url.trust, other }
+    };
+    urls.iter().map(of_url).collect()
+}
+
+/// The lists as they are served; without places where there is no candidate.
+fn lists(pairs: &[PairEstimate], input: &EstimateInput<'_>, levels: &ScoreLevels) -> Vec<List> {
+    let mut has_pairs = vec![false; input.queries.len()];
+    for pair in pairs {
+        has_pairs[pair.query as usize] = true;
+    }
+    let list = |(at, has_pairs): (usize, bool)| {
+        let mass = idf_mass(&input.queries[at], input.scorer).max(f64::MIN_POSITIVE);
+        let served = input.served.lists[at].iter().map(|(_, score)| score / mass);
+        let places = if has_pairs {
+            Places::new(&served.collect::<Vec<f64>>(), input.served.k, levels)
+        } else {
+            Places { free: Vec::new(), first: CELLS }
+        };
+        List { places, worth: input.queries[at].frequency }
+    };
+    has_pairs.into_par_iter().enumerate().map(list).collect()
 }
 
 #[cfg(test)]
@@ -173,7 +209,7 @@ mod tests {
     }
 
     fn gain(places: &Places, levels: &ScoreLevels, bin: usize) -> f64 {
-        places.gain(levels.above(bin), levels.width())
+        places.gain(levels.above(bin), 1.0, levels.width())
     }
 
     #[test]
@@ -193,11 +229,22 @@ mod tests {
     }
 
     #[test]
+    fn who_is_trusted_by_half_takes_half_a_place() {
+        let levels = levels();
+        let mut places = Places::new(&[], 1, &levels);
+        let whole = gain(&places, &levels, 2);
+        assert!((places.gain(levels.above(2), 0.5, levels.width()) - whole / 2.0).abs() < 1e-12);
+        places.take(levels.above(1), 0.5);
+        let left = gain(&places, &levels, 1);
+        assert!((left - 0.5).abs() < 1.5 * levels.width(), "{left}");
+    }
+
+    #[test]
     fn two_pages_after_one_place_are_not_worth_twice() {
         let levels = levels();
         let mut places = Places::new(&[1.5], 2, &levels);
         assert!((gain(&places, &levels, 1) - 1.0).abs() < 1.5 * levels.width());
-        places.take(levels.above(1));
+        places.take(levels.above(1), 1.0);
         assert!(gain(&places, &levels, 1) < levels.width(), "the grid is no finer");
         assert!(gain(&places, &levels, 2) > 0.2, "a better one still adds");
     }
@@ -207,11 +254,14 @@ mod tests {
         let levels = levels();
         let mut places = Places::new(&[0.7, 0.1], 3, &levels);
         let all = |places: &Places| [0, 1, 2].map(|bin| gain(places, &levels, bin));
-        for bin in [2, 0, 2, 1, 2, 2, 0, 1] {
+        for bin in [2, 0, 2, 1, 2, 2, 0, 1, 1, 1] {
             let before = all(&places);
-            places.take(levels.above(bin));
+            places.take(levels.above(bin), 0.7);
             assert!(all(&places).iter().zip(before).all(|(after, before)| *after <= before));
         }
-        assert_eq!(all(&places)[..2], [0.0, 0.0]);
+        assert!(
+            all(&places)[..2].iter().all(|&gain| gain < levels.width()),
+            "their places are gone"
+        );
     }
 }
