@@ -11,7 +11,7 @@
 //! promise as much as their chances do.
 //!
 //! F is a concave function of sums over the picks, so it is monotone and submodular, and
-//! [`super::lazy_greedy`] is as good as it says. It needs [`CELLS`] numbers for each query that has
+//! `lazy_greedy` is as good as it says. It needs [`CELLS`] numbers for each query that has
 //! candidates, 2 KiB.
 
 use std::ops::Range;
