@@ -163,7 +163,8 @@ fn other_lists_ask_for_all_pairs_again_and_differ() {
         let answered = questions.answer(&scenario(json)).unwrap();
         assert!(answered.slow && bits(&answered.answer) != plan, "{json}");
     }
-    let same = questions.answer(&scenario(r#"{"k": 10, "rho": 1}"#)).unwrap();
+    let rho = questions.base.settings.estimate.rule.rho;
+    let same = questions.answer(&scenario(&format!("{{\"k\": 10, \"rho\": {rho}}}"))).unwrap();
     assert!(!same.slow && bits(&same.answer) == plan);
 }
 

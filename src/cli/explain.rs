@@ -10,10 +10,11 @@ use prospect_index::url;
 use super::Global;
 use super::output::{self, Failure, shown};
 use crate::cycle::planner::{self, Plan};
-use crate::cycle::reasons::{Reasons, factor, fetch_state};
+use crate::cycle::reasons::{Reasons, fetch_state};
 use crate::cycle::{CycleError, OpenStore, records};
 use crate::estimate::blend::{self, Blend, PART_NAMES, PARTS};
 use crate::estimate::frontier::UrlEstimate;
+use crate::estimate::objective::Objective;
 use crate::plan::export::QueryReason;
 use crate::plan::position;
 use crate::plan::settings::PlanSettings;
@@ -94,7 +95,8 @@ impl View<'_> {
             "page_weight": plan.choice.weighed.blend.weights[blend::PAGE],
             "importance_weight": plan.choice.weighed.blend.weights[blend::IMPORTANCE],
             "quality_weight": plan.choice.weighed.blend.weights[blend::QUALITY],
-            "trust": estimate.map(|e| factor(&e, &plan.choice.weighed.blend)),
+            "trust": estimate.map(|e| e.trust),
+            "objective": settings.estimate.objective,
             "blend_outcomes": plan.choice.weighed.blend.outcomes,
             "inlinks": open.known.links.inlinks(self.id, u32::MAX),
             "held_back_by": held_back.map(|(_, cap)| *cap),
@@ -115,7 +117,7 @@ impl View<'_> {
         let estimate = plan.choice.batch.ranking[at];
         let frontier = plan.choice.batch.ranking.len();
         text += &format!("  rank {} of {frontier} in the frontier by estimate\n", at + 1);
-        text += &parts_text(&estimate, &plan.choice.weighed.blend);
+        text += &parts_text(&estimate, &plan.choice.weighed.blend, settings.estimate.objective);
         if let Some((_, cap)) =
             plan.choice.batch.held_back.iter().find(|(rank, _)| *rank as usize == at)
         {
@@ -136,7 +138,7 @@ impl View<'_> {
 }
 
 /// The estimate as the sum of its parts.
-fn parts_text(estimate: &UrlEstimate, blend: &Blend) -> String {
+fn parts_text(estimate: &UrlEstimate, blend: &Blend, objective: Objective) -> String {
     let quality = match estimate.quality {
         Some(quality) => format!("expected quality {quality:.2}"),
         None => "no quality known".to_owned(),
@@ -157,10 +159,22 @@ fn parts_text(estimate: &UrlEstimate, blend: &Blend) -> String {
             PART_NAMES[at],
         );
     }
-    let trust = factor(estimate, blend);
-    if trust < 1.0 {
+    if estimate.trust < 1.0 {
         text += &format!(
-            "    times {trust:.2}: past picks of its site kept less of what they promised\n"
+            "    times {:.2}: past picks of its site kept less of what they promised\n",
+            estimate.trust
+        );
+    }
+    let sum = estimate.trust * blend.of(estimate.parts);
+    let why = match objective {
+        Objective::Served => "what the rest of the batch leaves of it",
+        _ => "what of it is likely",
+    };
+    if (estimate.estimate - sum).abs() > 1e-9 * sum {
+        text += &format!(
+            "    {:>9.4} by the objective {}: {why}\n",
+            estimate.estimate,
+            objective.name()
         );
     }
     text

@@ -8,6 +8,7 @@ use super::Failure;
 use crate::estimate::blend::{self, START};
 use crate::estimate::frontier::{EstimateSettings, ImpactReading, Importance};
 use crate::estimate::groups::Groups;
+use crate::estimate::objective::Objective;
 use crate::estimate::pair_model::PairModel;
 use crate::estimate::pairs::MatchRule;
 use crate::plan::SelectionSettings;
@@ -51,6 +52,19 @@ pub(super) enum BlendArg {
     Fitted,
     /// As given.
     Fixed,
+}
+
+/// What a batch is to bring the most of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum ObjectiveArg {
+    /// Impact, the score to beat at its expectation.
+    Expected,
+    /// Impact, over all ranks that pages can come in.
+    Ranks,
+    /// What result lists hold after the batch, so that no two pages are picked for one place.
+    Served,
+    /// The lower quartile of the impact.
+    Cautious,
 }
 
 /// Whether there is a defence.
@@ -147,6 +161,9 @@ pub(super) struct PlanOptions {
     /// Whether estimates are guarded against manipulation.
     #[arg(long, value_enum, default_value = "on")]
     defence: DefenceArg,
+    /// What the batch is to bring the most of.
+    #[arg(long, value_enum, default_value = "expected")]
+    objective: ObjectiveArg,
     /// BM25's k1.
     #[arg(long, value_name = "K1", default_value_t = Bm25::default().k1, allow_negative_numbers = true)]
     k1: f64,
@@ -187,6 +204,7 @@ impl PlanOptions {
             pair_model: PairModel::default(),
             without: Groups::default(),
             defended: matches!(self.defence, DefenceArg::On),
+            objective: self.objective()?,
         };
         let (caps, explore) = (self.caps.caps()?, share("--explore", self.explore)?);
         Ok(PlanSettings {
@@ -197,6 +215,24 @@ impl PlanOptions {
             needy: self.needy.as_deref().map(needy).transpose()?,
             within: None,
         })
+    }
+}
+
+impl PlanOptions {
+    fn objective(&self) -> Result<Objective, Failure> {
+        let objective = match self.objective {
+            ObjectiveArg::Expected => Objective::Expected,
+            ObjectiveArg::Ranks => Objective::Ranks,
+            ObjectiveArg::Served => Objective::Served,
+            ObjectiveArg::Cautious => Objective::Cautious,
+        };
+        if objective.reads_scores() && matches!(self.reading, ReadingArg::Sketch) {
+            let error = anyhow::anyhow!(
+                "--reading sketch knows no distribution of scores, which the objectives ranks and served read"
+            );
+            return Err(Failure::input(error, "leave out --reading, or --objective"));
+        }
+        Ok(objective)
     }
 }
 

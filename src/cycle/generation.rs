@@ -18,6 +18,7 @@ use super::{CycleError, OpenStore};
 use crate::estimate::basis::Basis;
 use crate::estimate::frontier::ImpactReading;
 use crate::estimate::memory::Memory;
+use crate::estimate::objective::Objective;
 use crate::plan::settings::PlanSettings;
 use crate::sketch::need::Improvability;
 use crate::whatif::answer::{Answer, Base, Matched};
@@ -95,9 +96,11 @@ impl Generation {
         Ok(Matched { pairs, lists: served.lists })
     }
 
-    /// Whether new queries ask for all pairs again: the score tree is fitted to the needy ones.
+    /// Whether new queries ask for all pairs again: the score tree is fitted to the needy ones, and what
+    /// a batch serves is known of the queries at hand.
     pub fn is_fitted_to_queries(&self) -> bool {
-        self.base.settings.estimate.reading == ImpactReading::Sketch
+        let settings = &self.base.settings.estimate;
+        settings.reading == ImpactReading::Sketch || settings.objective == Objective::Served
     }
 
     /// Writes an answer to the store as its open plan, and returns the plan's id. What a scenario says of

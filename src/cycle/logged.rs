@@ -80,6 +80,7 @@ pub fn best(
         url,
         parts: [0.0; PARTS],
         quality: None,
+        trust: 1.0,
         estimate: value,
         inlinks: 0,
     };

@@ -9,8 +9,8 @@ use prospect_index::words::url_text;
 
 use super::planner::Plan;
 use crate::estimate::basis::Basis;
-use crate::estimate::blend::{self, Blend};
-use crate::estimate::frontier::{PairEstimate, UrlEstimate};
+use crate::estimate::blend;
+use crate::estimate::frontier::PairEstimate;
 use crate::plan::Pick;
 use crate::plan::export::{Evidence, PlannedUrl, QueryReason};
 use crate::plan::settings::PlanSettings;
@@ -100,13 +100,6 @@ pub fn fetch_state(known: &Known, url: UrlId) -> String {
         Fetch::Failed { status, .. } => format!("its fetch failed with status {status}"),
         Fetch::Redirected { .. } => "it redirects to another URL".to_owned(),
     }
-}
-
-/// What is left of the sum of a URL's parts where past picks of its site broke promises, or a scenario
-/// lets its host count for more or less; else 1.
-pub fn factor(estimate: &UrlEstimate, blend: &Blend) -> f64 {
-    let sum = blend.of(estimate.parts);
-    if sum > 0.0 { estimate.estimate / sum } else { 1.0 }
 }
 
 fn evidence(known: &Known, query: &NgramQuery, url: UrlId) -> Vec<Evidence> {

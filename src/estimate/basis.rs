@@ -25,9 +25,11 @@ use super::frontier::{
 };
 use super::groups::Group;
 use super::memory::{Memory, scored_parents};
-use super::pairs::Horizon;
+use super::objective::{Objective, doubtful};
+use super::pairs::{Horizon, idf_mass};
 use super::promises::Promises;
 use super::regression::ImpactRegression;
+use super::score_levels::ScoreLevels;
 use super::{EstimateError, by_tree, lasting};
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
@@ -102,6 +104,17 @@ struct Shared {
     owners: Vec<u32>,
     training_pairs: usize,
     site_level: &'static str,
+    /// Where the objective reads them.
+    scores: Option<Scores>,
+}
+
+/// Distributions of the scores of pairs.
+#[derive(Clone, Debug)]
+pub struct Scores {
+    /// By bin of a pair.
+    pub levels: ScoreLevels,
+    /// By query: its idf mass, which scores are shares of.
+    pub masses: Vec<f64>,
 }
 
 /// How a basis is weighed.
@@ -148,7 +161,7 @@ impl Basis {
         memory.update(known, input.manifest, input.queries.len());
         memory.regions.update(&known.urls);
         let quality = expected_quality(input, memory);
-        let Found { pairs, page_impact, training_pairs } = match settings.reading {
+        let Found { pairs, page_impact, training_pairs, levels } = match settings.reading {
             ImpactReading::Lasting => {
                 lasting::estimate(input, queries, memory, settings, &quality, pinned.is_none())?
             }
@@ -171,6 +184,10 @@ impl Basis {
             site_level: memory.sites.level().map_or("", SiteLevel::name),
             urls,
             training_pairs,
+            scores: levels.map(|levels| {
+                let mass = |query: &Query| idf_mass(query, input.scorer).max(f64::MIN_POSITIVE);
+                Scores { levels, masses: input.queries.iter().map(mass).collect() }
+            }),
         };
         Ok(Self { shared: Arc::new(shared), pairs, more: Arc::default() })
     }
@@ -222,6 +239,17 @@ impl Basis {
         self.pairs.at(place).iter().chain(self.more.at(place))
     }
 
+    /// Candidate pairs of a URL, of the queries that the basis was made for.
+    pub fn own_pairs_of(&self, url: UrlId) -> &[PairEstimate] {
+        let known = self.shared.urls.binary_search_by_key(&url, |known| known.url);
+        self.pairs.at(known.unwrap_or(usize::MAX))
+    }
+
+    /// Distributions of the scores of pairs, where the objective reads them.
+    pub fn scores(&self) -> Option<&Scores> {
+        self.shared.scores.as_ref()
+    }
+
     /// Pairs that scores were learned from.
     pub fn training_pairs(&self) -> usize {
         self.shared.training_pairs
@@ -270,11 +298,18 @@ impl Basis {
             parts[blend::QUALITY] =
                 known.quality.map_or(0.0, |expected| quality.impact(expected.exp()));
             let trust = promises.as_ref().map_or(1.0, |promises| promises.trust(known.owner));
+            let mut estimate = blend.of(parts);
+            if settings.objective == Objective::Cautious {
+                // What is left of a sum of which all was taken may be a rounding below 0.
+                estimate -= doubtful(self.pairs_at(place), counted, &blend);
+                estimate = estimate.max(0.0);
+            }
             UrlEstimate {
                 url: known.url,
                 parts,
                 quality: known.quality,
-                estimate: blend.of(parts) * trust,
+                trust,
+                estimate: estimate * trust,
                 inlinks: known.inlinks,
             }
         };

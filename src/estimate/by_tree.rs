@@ -56,7 +56,7 @@ pub(super) fn estimate(
         pair.features[QUALITY] = quality.get(pair.url.index()).copied().unwrap_or(0.0);
     });
     let pairs = pair_estimates(input, &tree, &candidates);
-    Ok(Found { pairs, page_impact: Vec::new(), training_pairs: examples.len() })
+    Ok(Found { pairs, page_impact: Vec::new(), training_pairs: examples.len(), levels: None })
 }
 
 /// Training examples in the order of their cycles, each with its site's mean over earlier cycles;
@@ -116,6 +116,7 @@ fn pair_estimates(
                     entry_chance: 0.0,
                     margin: tree.mean(&pair.features) - input.served.kth_score(at) / mass,
                     matches: true,
+                    bin: 0,
                 })
                 .collect();
             read_sketch(input, at, &mut estimates);

@@ -9,9 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::blend::{self, PARTS, PickOutcome, START};
 use super::entry::EntryOutcomes;
 use super::groups::{Group, Groups};
+use super::objective::Objective;
 use super::page_ranks::PageRanks;
 use super::pair_model::PairModel;
 use super::pairs::{Horizon, MatchRule, MatchSource};
+use super::score_levels::ScoreLevels;
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
 
@@ -57,6 +59,9 @@ pub struct EstimateSettings {
     pub without: Groups,
     /// Whether URLs count for less where past picks of their site broke promises.
     pub defended: bool,
+    /// What a batch is to bring the most of.
+    #[serde(default, skip_serializing_if = "Objective::is_default")]
+    pub objective: Objective,
 }
 
 impl Default for EstimateSettings {
@@ -71,6 +76,7 @@ impl Default for EstimateSettings {
             pair_model: PairModel::default(),
             without: Groups::default(),
             defended: true,
+            objective: Objective::default(),
         }
     }
 }
@@ -157,6 +163,8 @@ pub struct PairEstimate {
     pub margin: f64,
     /// Whether the URL or its anchors match the query; if not, its best pages link to it.
     pub matches: bool,
+    /// Bin of the score model that the expected score falls in; 0 without one.
+    pub bin: u16,
 }
 
 /// Estimate of one URL, in impact units.
@@ -168,7 +176,10 @@ pub struct UrlEstimate {
     pub parts: [f64; PARTS],
     /// Quality expected of the page, as a log-probability, where any is known.
     pub quality: Option<f64>,
-    /// Their blend, less where past picks of its site broke promises: what URLs are ranked by.
+    /// What is left of it for past picks of its site that broke promises; 1 where they did not.
+    pub trust: f64,
+    /// What URLs are ranked by: with the objectives that are sums over URLs, their blend times the
+    /// trust; with others what is left of that for the batch, or for the cautious.
     pub estimate: f64,
     /// Pages that link to it.
     pub inlinks: u32,
@@ -183,6 +194,8 @@ pub(super) struct Found {
     pub(super) page_impact: Vec<f64>,
     /// Pairs that scores were learned from.
     pub(super) training_pairs: usize,
+    /// Distributions of scores, where the objective reads them.
+    pub(super) levels: Option<ScoreLevels>,
 }
 
 /// Crawled pages as they were known at the start of their cycle.

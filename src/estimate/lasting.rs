@@ -23,9 +23,11 @@ use super::features::FeatureSource;
 use super::frontier::{EstimateInput, EstimateSettings, Found, Now, PairEstimate, Past};
 use super::groups::Group;
 use super::memory::Memory;
+use super::objective::Objective;
 use super::page_features::{COUNT, Impact, PageFeatures, PageSource};
 use super::pairs::{Horizon, MatchRule, idf_mass};
 use super::regions::RegionMeans;
+use super::score_levels::ScoreLevels;
 use super::score_model::{ScoreModel, UNSEEN};
 use crate::sketch::served::ServedLists;
 
@@ -74,6 +76,10 @@ pub(super) fn estimate(
             Vec::new()
         },
         training_pairs: models.map_or(0, |models| models.training_pairs),
+        levels: models
+            .and_then(|models| models.scores.as_ref())
+            .filter(|_| settings.objective == Objective::Served)
+            .map(ScoreModel::levels),
     })
 }
 
@@ -88,7 +94,10 @@ pub(super) fn pairs(
     settings: &EstimateSettings,
 ) -> Result<Vec<PairEstimate>, EstimateError> {
     let scores = memory.models.as_ref().and_then(|models| models.scores.as_ref());
+    let is_by_rank = settings.objective == Objective::Ranks;
+    let levels = scores.filter(|_| is_by_rank).map(ScoreModel::levels);
     let entry = EntryModel::fit(input.past_pairs);
+    let models = PairModels { scores, ranks: levels.as_ref(), entry: &entry };
     let source = CandidateSource {
         features: features(input, memory),
         rule: rule(settings),
@@ -106,11 +115,20 @@ pub(super) fn pairs(
             |(room, scratch), &at| {
                 let query = &input.queries[at];
                 let mut ask = Ask { at: at as u32, query, scores: room, scratch };
-                pair_estimates(input, at, (scores, &entry), &source.of(&mut ask, usize::MAX)?)
+                let found = source.of(&mut ask, usize::MAX)?;
+                pair_estimates(input, at, &models, &found)
             },
         )
         .collect::<Result<_, EstimateError>>()?;
     Ok(pairs.into_iter().flatten().collect())
+}
+
+/// Models that pairs are estimated by.
+struct PairModels<'a> {
+    scores: Option<&'a ScoreModel>,
+    /// Distributions of scores, where chances are over all ranks.
+    ranks: Option<&'a ScoreLevels>,
+    entry: &'a EntryModel,
 }
 
 /// How strings must agree: without partial matches, all n-grams must occur.
@@ -132,9 +150,10 @@ fn features<'a>(input: &EstimateInput<'a>, memory: &'a Memory) -> FeatureSource<
 fn pair_estimates(
     input: &EstimateInput<'_>,
     at: usize,
-    (model, entry): (Option<&ScoreModel>, &EntryModel),
+    models: &PairModels<'_>,
     candidates: &[Candidate],
 ) -> Result<Vec<PairEstimate>, EstimateError> {
+    let PairModels { scores: model, ranks, entry } = models;
     let mass = idf_mass(&input.queries[at], input.scorer).max(f64::MIN_POSITIVE);
     let highest = input.scorer.bm25().k1 + 1.0;
     let kth = input.served.kth_score(at) / mass;
@@ -144,7 +163,10 @@ fn pair_estimates(
         let expected = model.expected(candidates)?;
         let matches = candidates.iter().map(|candidate| candidate.matches);
         let each = expected.iter().copied().zip(matches);
-        let chances = model.chances(&served, each, input.served.k, highest);
+        let chances = match ranks {
+            Some(levels) => model.chances_by_rank(levels, &served, each, input.served.k),
+            None => model.chances(&served, each, input.served.k, highest),
+        };
         (expected, chances)
     } else {
         // Before the first outcome: the idf share of the URL, or of all anchors.
@@ -168,6 +190,7 @@ fn pair_estimates(
             entry_chance: entry.chance(candidate.matches, margin).unwrap_or_else(|| untried(place)),
             margin,
             matches: candidate.matches,
+            bin: model.map_or(0, |model| model.bin(expected[place]) as u16),
         }
     };
     Ok(candidates.iter().enumerate().map(estimate).collect())

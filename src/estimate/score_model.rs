@@ -13,6 +13,8 @@
 use super::EstimateError;
 use super::candidates::Candidate;
 use super::pair_model::{Fitted, PairModel};
+use super::ranks;
+use super::score_levels::ScoreLevels;
 
 /// Pairs without which nothing is fitted.
 const FEWEST: usize = 100;
@@ -97,7 +99,8 @@ impl ScoreModel {
         self.bins[self.bin(expected)].share_above(score)
     }
 
-    fn bin(&self, expected: f64) -> usize {
+    /// The bin that an expectation falls in.
+    pub fn bin(&self, expected: f64) -> usize {
         self.bins.partition_point(|bin| bin.low > expected).min(self.bins.len() - 1)
     }
 
@@ -134,16 +137,43 @@ impl ScoreModel {
         k: usize,
         highest: f64,
     ) -> Vec<f64> {
+        let (bins, counts) = self.count(candidates);
+        let threshold = self.threshold(served, &counts, k, highest);
+        let by_bin: Vec<f64> = self.bins.iter().map(|bin| bin.share_above(threshold)).collect();
+        bins.into_iter().map(|bin| by_bin[bin]).collect()
+    }
+
+    /// The same over all ranks that candidates can come in, by the `levels` of this model.
+    pub fn chances_by_rank(
+        &self,
+        levels: &ScoreLevels,
+        served: &[f64],
+        candidates: impl Iterator<Item = (f64, bool)>,
+        k: usize,
+    ) -> Vec<f64> {
+        let (bins, counts) = self.count(candidates);
+        let counts: Vec<u32> = counts.iter().map(|count| count.round() as u32).collect();
+        let by_bin = ranks::chances(levels, served, &counts, k);
+        bins.into_iter().map(|bin| by_bin[bin]).collect()
+    }
+
+    /// Bins of candidates, and by bin how many there are, those included that are not known yet.
+    fn count(&self, candidates: impl Iterator<Item = (f64, bool)>) -> (Vec<usize>, Vec<f64>) {
         let mut counts = vec![0.0; self.bins.len()];
         let count = |(expected, matches): (f64, bool)| {
             let bin = self.bin(expected);
             counts[bin] += if matches { 1.0 + self.unseen } else { 1.0 };
             bin
         };
-        let bins: Vec<usize> = candidates.map(count).collect();
-        let threshold = self.threshold(served, &counts, k, highest);
-        let by_bin: Vec<f64> = self.bins.iter().map(|bin| bin.share_above(threshold)).collect();
-        bins.into_iter().map(|bin| by_bin[bin]).collect()
+        (candidates.map(count).collect(), counts)
+    }
+
+    /// The distributions of scores by bin.
+    pub fn levels(&self) -> ScoreLevels {
+        let last = self.bins.iter().filter_map(|bin| bin.outcomes.last());
+        let highest = last.fold(0.0, |highest: f32, &score| highest.max(score));
+        let share_above = |bin: usize, score| self.bins[bin].share_above(score);
+        ScoreLevels::new(self.bins.len(), f64::from(highest), share_above)
     }
 }
 

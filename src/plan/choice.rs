@@ -3,9 +3,10 @@
 use prospect_index::url_table::UrlTable;
 
 use super::settings::PlanSettings;
-use super::{Batch, SelectionSettings, select, select_only};
+use super::{Batch, SelectionSettings, select, select_only, served_gain};
 use crate::estimate::EstimateError;
 use crate::estimate::basis::{Basis, Weighed, Weighing};
+use crate::estimate::objective::Objective;
 use crate::sketch::need::{Improvability, neediest};
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
@@ -79,6 +80,7 @@ pub fn choose(
     let mut ranking = std::mem::take(&mut weighed.urls);
     if !input.factors.is_empty() {
         for (url, factor) in ranking.iter_mut().zip(input.factors) {
+            url.trust *= factor;
             url.estimate *= factor;
         }
         let mut factors = input.factors.iter();
@@ -89,6 +91,9 @@ pub fn choose(
         settings.selection.seed,
     );
     let selection = SelectionSettings { seed, ..settings.selection };
+    if settings.estimate.objective == Objective::Served {
+        served_gain::rank(&mut ranking, input, &counted, &weighed.blend, &selection);
+    }
     let select = if input.whole_ranking { select } else { select_only };
     let batch = select(ranking, input.urls, &selection);
     Ok(Choice { needy, weighed, batch, improvability: improvability.coefficients() })

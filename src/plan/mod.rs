@@ -4,12 +4,15 @@
 //! host lies within its domain, a domain within the budget (and a site is one of domain, host and
 //! host with directory). Sets that respect nested caps are the independent sets of a laminar
 //! matroid, and for a matroid the greedy order by weight gives a set of highest sum (Edmonds,
-//! 1971). That no longer holds where picks compete for the same place of a result list.
+//! 1971). Where picks compete for the same place of a result list, estimates are what each adds to
+//! those before it (see [`served_gain`]), and greedy comes close to the best.
 
 pub mod caps;
 pub mod choice;
 pub mod explore;
 pub mod export;
+mod lazy_greedy;
+pub mod served_gain;
 pub mod settings;
 
 use prospect_index::page::UrlId;
@@ -184,6 +187,7 @@ mod tests {
                 url: urls.insert(url, ""),
                 parts: [estimate, 0.0, 0.0, 0.0, 0.0],
                 quality: None,
+                trust: 1.0,
                 estimate,
                 inlinks: 1,
             })

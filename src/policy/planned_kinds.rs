@@ -5,6 +5,7 @@ use super::options::{OptionError, Options};
 use crate::estimate::blend::{self, PART_NAMES, PARTS};
 use crate::estimate::frontier::{ImpactReading, Importance};
 use crate::estimate::groups::{Groups, SEPARATOR};
+use crate::estimate::objective::Objective;
 use crate::estimate::pair_model::PairModel;
 use crate::estimate::pairs::MatchRule;
 use crate::plan::settings::PlanSettings;
@@ -23,6 +24,7 @@ pub(super) const PLANNED_OPTIONS: &[(&str, &str)] = &[
     ("locality-weight", "weight of the impact on queries whose best pages link to it"),
     ("match", "idf or count"),
     ("needy", "share of the queries to plan for, the neediest first"),
+    ("objective", "expected, ranks, served or cautious: what a batch is to bring the most of"),
     ("page-weight", "weight of the impact that the page model expects"),
     ("pair-model", "boosted, linear or forest: how scores of pairs are predicted"),
     ("per-domain", "most pages of a registrable domain in a batch"),
@@ -90,6 +92,8 @@ fn with(options: &Options, mut settings: PlanSettings) -> Settings {
         ("forest", PairModel::Forest),
     ];
     estimate.pair_model = options.choice("pair-model", &models)?.unwrap_or(estimate.pair_model);
+    let objectives = Objective::ALL.map(|objective| (objective.name(), objective));
+    estimate.objective = options.choice("objective", &objectives)?.unwrap_or(estimate.objective);
     if let Some(names) = options.names(WITHOUT, SEPARATOR) {
         let groups = Groups::named(names);
         estimate.without = groups
@@ -97,6 +101,11 @@ fn with(options: &Options, mut settings: PlanSettings) -> Settings {
         if estimate.reading != ImpactReading::Lasting {
             return Err(options.wrong(WITHOUT, "the reading lasting".to_owned()));
         }
+    }
+    if estimate.objective.reads_scores() && estimate.reading != ImpactReading::Lasting {
+        return Err(
+            options.wrong("objective", "expected or cautious, or the reading lasting".to_owned())
+        );
     }
     let importance = [("inlinks", Importance::Inlinks), ("pagerank", Importance::PageRank)];
     estimate.importance = options.choice("importance", &importance)?.unwrap_or(estimate.importance);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::routes::Request;
 use crate::cycle::questions::{Answered, Questions};
-use crate::cycle::reasons::{Reasons, factor, fetch_state};
+use crate::cycle::reasons::{Reasons, fetch_state};
 use crate::estimate::blend::{self, PART_NAMES};
 use crate::plan::export::PlannedUrl;
 use crate::plan::position;
@@ -190,7 +190,7 @@ pub(super) fn url(questions: &Questions, found: &Answered, asked: &Request) -> O
         "frontier": batch.ranking.len(),
         "estimate": estimate.map(|url| url.estimate),
         "parts": parts,
-        "trust": estimate.map(|url| factor(url, blend)),
+        "trust": estimate.map(|url| url.trust),
         "quality": estimate.and_then(|url| url.quality),
         "inlinks": known.links.inlinks(id, u32::MAX),
         "held_back_by": held_back.map(|(_, cap)| cap.option()),

@@ -1,0 +1,58 @@
+//! Distributions of scores on a grid: for every bin of a score model the share of its outcomes above
+//! each of [`CELLS`] evenly spaced scores.
+
+/// Cells of the grid.
+pub const CELLS: usize = 256;
+
+/// Distributions of the scores of candidates, by bin of the model they come from.
+#[derive(Clone, Debug)]
+pub struct ScoreLevels {
+    /// Of one cell, as a share of the idf mass.
+    width: f64,
+    /// By bin: share of outcomes above each edge, from score 0 to the highest, where none is.
+    above: Vec<Vec<f64>>,
+}
+
+impl ScoreLevels {
+    /// The grid up to the `highest` score. `share_above` tells of a bin and a score how many of the
+    /// bin's outcomes lie above.
+    pub fn new(bins: usize, highest: f64, share_above: impl Fn(usize, f64) -> f64) -> Self {
+        let width = highest / CELLS as f64;
+        let of_bin = |bin| {
+            let edge = |edge| share_above(bin, width * edge as f64);
+            // Not left to the rounding of the last edge.
+            (0..CELLS).map(edge).chain([0.0]).collect()
+        };
+        Self { width, above: (0..bins).map(of_bin).collect() }
+    }
+
+    /// Width of a cell, as a share of the idf mass.
+    pub fn width(&self) -> f64 {
+        self.width
+    }
+
+    /// The score in the middle of a cell, as a share of the idf mass.
+    pub fn middle(&self, cell: usize) -> f64 {
+        self.width * (cell as f64 + 0.5)
+    }
+
+    /// Share of the outcomes of a bin above every edge: cell `i` lies between edges `i` and `i + 1`.
+    pub fn above(&self, bin: usize) -> &[f64] {
+        &self.above[bin]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_fall_from_all_that_score_to_none() {
+        let uniform = |_, score: f64| 1.0 - score / 2.0;
+        let levels = ScoreLevels::new(1, 2.0, uniform);
+        let above = levels.above(0);
+        assert_eq!(above.len(), CELLS + 1);
+        assert_eq!((above[0], above[CELLS / 2], above[CELLS]), (1.0, 0.5, 0.0));
+        assert!((levels.middle(CELLS - 1) - (2.0 - levels.width() / 2.0)).abs() < 1e-12);
+    }
+}

@@ -1,0 +1,261 @@
+//! The objective `served`: what the top K hold after the batch, so that two pages after one place are
+//! not worth twice.
+//!
+//! The expected sum of the scores of a query's top K is an integral over scores t: of the expected
+//! number of served and picked pages above t, of which at most K count. Within the minimum stands
+//! the expectation here, `F(S) = sum_q f(q) ∫ min(K, served above t + E[picks above t]) dt`, an upper
+//! bound by Jensen's inequality that costs a sum over a grid; for independent pages it is at most
+//! `1 / (1 - K^K e^-K / K!)` times too high, a seventh for K = 10. A pick counts for as much as the
+//! blend weighs its part and its site is trusted. The parts of an estimate that know no query are
+//! added. A gain in scores becomes impact by one factor, with which all pairs of the frontier together
+//! promise as much as their chances do.
+//!
+//! F is a concave function of sums over the picks, so it is monotone and submodular, and
+//! `lazy_greedy` is as good as it says. It needs [`CELLS`] numbers for each query that has
+//! candidates, 2 KiB.
+
+use rayon::prelude::*;
+
+use super::SelectionSettings;
+use super::choice::ChoiceInput;
+use super::lazy_greedy::{Gains, rank_by_gain};
+use crate::estimate::basis::{Basis, Scores};
+use crate::estimate::blend::{self, Blend};
+use crate::estimate::frontier::{PairEstimate, UrlEstimate};
+use crate::estimate::score_levels::{CELLS, ScoreLevels};
+
+/// Ranks URLs, given by id, by what they add to a batch. `counted` tells by query how often it is
+/// asked. Nothing changes where no model of scores is fitted.
+pub fn rank(
+    urls: &mut [UrlEstimate],
+    input: &ChoiceInput<'_>,
+    counted: &[f64],
+    blend: &Blend,
+    settings: &SelectionSettings,
+) {
+    let Some(scores) = input.basis.scores() else { return };
+    let mut value = BatchValue::new(urls, input, counted, blend, scores);
+    rank_by_gain(urls, &mut value, input.urls, settings);
+}
+
+/// What URLs add to the lists of all queries, while a batch is picked.
+struct BatchValue<'a> {
+    levels: &'a ScoreLevels,
+    urls: Vec<Pickable<'a>>,
+    /// By query.
+    lists: Vec<List>,
+    /// For how much pairs count, by the part that they are in.
+    weights: [f64; 2],
+}
+
+/// A URL that may be picked.
+struct Pickable<'a> {
+    pairs: &'a [PairEstimate],
+    /// What is left for past picks of its site.
+    trust: f64,
+    /// What it adds that knows no query.
+    other: f64,
+}
+
+/// The list of a query.
+struct List {
+    places: Places,
+    /// Impact of a score, in shares of the idf mass.
+    worth: f64,
+}
+
+/// Places of a list that are not taken, for each cell of the grid, from which cell on there are any.
+struct Places {
+    free: Vec<f64>,
+    first: usize,
+}
+
+impl Places {
+    fn new(served: &[f64], k: usize, levels: &ScoreLevels) -> Self {
+        let above = |cell| served.iter().filter(|&&score| score > levels.middle(cell)).count();
+        let free: Vec<f64> = (0..CELLS).map(|cell| k.saturating_sub(above(cell)) as f64).collect();
+        let first = free.partition_point(|&free| free <= 0.0);
+        Self { free, first }
+    }
+
+    /// What a page adds to the sum of the scores of the list, as a share of the idf mass. `above` is
+    /// its distribution, `weight` for how much it counts.
+    fn gain(&self, above: &[f64], weight: f64, width: f64) -> f64 {
+        let in_cell = |cell| weight * f64::midpoint(above[cell], above[cell + 1]);
+        let sum: f64 = (self.first..CELLS).map(|cell| self.free[cell].min(in_cell(cell))).sum();
+        width * sum
+    }
+
+    fn take(&mut self, above: &[f64], weight: f64) {
+        for cell in self.first..CELLS {
+            let taken = weight * f64::midpoint(above[cell], above[cell + 1]);
+            self.free[cell] = (self.free[cell] - taken).max(0.0);
+        }
+        self.first += self.free[self.first..].partition_point(|&free| free <= 0.0);
+    }
+}
+
+impl<'a> BatchValue<'a> {
+    fn new(
+        urls: &[UrlEstimate],
+        input: &ChoiceInput<'a>,
+        counted: &[f64],
+        blend: &Blend,
+        scores: &'a Scores,
+    ) -> Self {
+        let levels = &scores.levels;
+        let mut value = Self {
+            levels,
+            urls: pickable(urls, input.basis, blend),
+            lists: lists(input, counted, scores),
+            weights: [blend.weights[blend::QUERY], blend.weights[blend::LOCALITY]],
+        };
+        let factor = value.impact_of_score();
+        for list in &mut value.lists {
+            list.worth *= factor;
+        }
+        value
+    }
+
+    /// Impact that the pairs of all URLs promise, to what they gain.
+    fn impact_of_score(&self) -> f64 {
+        let of_url = |url: &Pickable<'_>| {
+            url.pairs.iter().fold((0.0, 0.0), |(impact, gain), pair| {
+                let promised = self.lists[pair.query as usize].worth * pair.chance;
+                let weight = self.weight(pair, url.trust);
+                (impact + promised * weight, gain + self.gain_of(pair, url.trust))
+            })
+        };
+        let of_urls: Vec<(f64, f64)> = self.urls.par_iter().map(of_url).collect();
+        let (impact, gain) = of_urls.iter().fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
+        if gain > 0.0 { impact / gain } else { 0.0 }
+    }
+
+    fn weight(&self, pair: &PairEstimate, trust: f64) -> f64 {
+        trust * self.weights[usize::from(!pair.matches)]
+    }
+
+    fn gain_of(&self, pair: &PairEstimate, trust: f64) -> f64 {
+        let List { places, worth } = &self.lists[pair.query as usize];
+        let above = self.levels.above(usize::from(pair.bin));
+        worth * places.gain(above, self.weight(pair, trust), self.levels.width())
+    }
+}
+
+impl Gains for BatchValue<'_> {
+    fn gain(&self, at: usize) -> f64 {
+        let Pickable { pairs, trust, other } = &self.urls[at];
+        // With a fixed order and terms that only fall, the sum only falls, rounded or not.
+        other + pairs.iter().map(|pair| self.gain_of(pair, *trust)).sum::<f64>()
+    }
+
+    fn pick(&mut self, at: usize) {
+        let Pickable { pairs, trust, .. } = self.urls[at];
+        for pair in pairs {
+            let weight = self.weight(pair, trust);
+            let above = self.levels.above(usize::from(pair.bin));
+            self.lists[pair.query as usize].places.take(above, weight);
+        }
+    }
+}
+
+fn pickable<'a>(urls: &[UrlEstimate], basis: &'a Basis, blend: &Blend) -> Vec<Pickable<'a>> {
+    let mut without = *blend;
+    (without.weights[blend::QUERY], without.weights[blend::LOCALITY]) = (0.0, 0.0);
+    let of_url = |url: &UrlEstimate| {
+        let other = url.trust * without.of(url.parts);
+        Pickable { pairs: basis.own_pairs_of(url.url), trust: url.trust, other }
+    };
+    urls.iter().map(of_url).collect()
+}
+
+/// The lists as they are served; without places where there is no candidate.
+fn lists(input: &ChoiceInput<'_>, counted: &[f64], scores: &Scores) -> Vec<List> {
+    let mut has_pairs = vec![false; counted.len()];
+    for pair in input.basis.pairs() {
+        has_pairs[pair.query as usize] = true;
+    }
+    let list = |(at, has_pairs): (usize, bool)| {
+        let mass = scores.masses[at];
+        let served = input.served.lists[at].iter().map(|(_, score)| score / mass);
+        let places = if has_pairs {
+            Places::new(&served.collect::<Vec<f64>>(), input.served.k, &scores.levels)
+        } else {
+            Places { free: Vec::new(), first: CELLS }
+        };
+        List { places, worth: counted[at] }
+    };
+    has_pairs.into_par_iter().enumerate().map(list).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Scores of bin 0 are 0.5, those of bin 1 are 1, those of bin 2 evenly spread up to 2.
+    fn levels() -> ScoreLevels {
+        let share_above = |bin, score: f64| match bin {
+            0 => f64::from(u8::from(score < 0.5)),
+            1 => f64::from(u8::from(score < 1.0)),
+            _ => 1.0 - score / 2.0,
+        };
+        ScoreLevels::new(3, 2.0, share_above)
+    }
+
+    fn gain(places: &Places, levels: &ScoreLevels, bin: usize) -> f64 {
+        places.gain(levels.above(bin), 1.0, levels.width())
+    }
+
+    #[test]
+    fn a_page_adds_its_score_less_that_of_the_page_it_displaces() {
+        let levels = levels();
+        let close = |a: f64, b: f64| assert!((a - b).abs() < 1.5 * levels.width(), "{a} {b}");
+        let empty = Places::new(&[], 2, &levels);
+        close(gain(&empty, &levels, 0), 0.5);
+        close(gain(&empty, &levels, 2), 1.0);
+        let full = Places::new(&[1.5, 0.25], 2, &levels);
+        close(gain(&full, &levels, 0), 0.25);
+        close(gain(&full, &levels, 1), 0.75);
+        let best = Places::new(&[1.5, 1.2], 2, &levels);
+        assert_eq!(gain(&best, &levels, 0), 0.0);
+        // Evenly spread scores: the integral of 1 - t/2 from 1.2 to 2.
+        close(gain(&best, &levels, 2), 0.16);
+    }
+
+    #[test]
+    fn who_is_trusted_by_half_takes_half_a_place() {
+        let levels = levels();
+        let mut places = Places::new(&[], 1, &levels);
+        let whole = gain(&places, &levels, 2);
+        assert!((places.gain(levels.above(2), 0.5, levels.width()) - whole / 2.0).abs() < 1e-12);
+        places.take(levels.above(1), 0.5);
+        let left = gain(&places, &levels, 1);
+        assert!((left - 0.5).abs() < 1.5 * levels.width(), "{left}");
+    }
+
+    #[test]
+    fn two_pages_after_one_place_are_not_worth_twice() {
+        let levels = levels();
+        let mut places = Places::new(&[1.5], 2, &levels);
+        assert!((gain(&places, &levels, 1) - 1.0).abs() < 1.5 * levels.width());
+        places.take(levels.above(1), 1.0);
+        assert!(gain(&places, &levels, 1) < levels.width(), "the grid is no finer");
+        assert!(gain(&places, &levels, 2) > 0.2, "a better one still adds");
+    }
+
+    #[test]
+    fn gains_never_rise() {
+        let levels = levels();
+        let mut places = Places::new(&[0.7, 0.1], 3, &levels);
+        let all = |places: &Places| [0, 1, 2].map(|bin| gain(places, &levels, bin));
+        for bin in [2, 0, 2, 1, 2, 2, 0, 1, 1, 1] {
+            let before = all(&places);
+            places.take(levels.above(bin), 0.7);
+            assert!(all(&places).iter().zip(before).all(|(after, before)| *after <= before));
+        }
+        assert!(
+            all(&places)[..2].iter().all(|&gain| gain < levels.width()),
+            "their places are gone"
+        );
+    }
+}
