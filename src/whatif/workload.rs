@@ -98,8 +98,18 @@ impl Making {
         if found {
             return Ok(());
         }
-        let what = serde_json::to_string(which).unwrap_or_default();
-        Err(ScenarioError::new(key, format!("no query of the workload is meant by {what}")))
+        Err(ScenarioError::new(key, format!("no query of the workload is meant by {which}")))
+    }
+}
+
+impl std::fmt::Display for Which {
+    /// As a file says it.
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let pattern = self.pattern.iter().map(|pattern| format!("pattern = {pattern:?}"));
+        let kind = self.kind.iter().map(|kind| format!("kind = {kind:?}"));
+        let list = self.list.first().map(|first| format!("list = [{first:?}, …]"));
+        let said: Vec<String> = pattern.chain(kind).chain(list).collect();
+        write!(formatter, "{{ {} }}", said.join(", "))
     }
 }
 
