@@ -156,6 +156,12 @@ function slowGroup(app) {
 /** What was said one by one, each with a button that takes it back. */
 function chips(label, entries) {
   if (!entries.length) return null;
+  const takeBack = (remove) => (event) => {
+    const around = event.currentTarget.closest("details");
+    remove();
+    // The button is gone; the next one, or a field of the group, takes the focus.
+    (around.querySelector(".chips button") || around.querySelector("form input")).focus();
+  };
   return html(
     "ul",
     { class: "chips", "aria-label": label },
@@ -166,7 +172,12 @@ function chips(label, entries) {
         bdi(cut(text, 60)),
         html(
           "button",
-          { type: "button", title: "Take back", "aria-label": `Take back: ${text}`, click: remove },
+          {
+            type: "button",
+            title: "Take back",
+            "aria-label": `Take back: ${text}`,
+            click: takeBack(remove),
+          },
           "×",
         ),
       ),

@@ -39,23 +39,13 @@ function frontierTab(app) {
     try {
       const answer = await question("api/frontier", { scenario, ...shown, limit: URLS_SHOWN });
       if (!answer) return;
-      const turn = found.contains(document.activeElement) && document.activeElement.dataset.turn;
-      found.replaceChildren(
-        table(answer, scenario),
-        pager(shown.offset, URLS_SHOWN, answer.total, (offset) => seek({ offset })),
-      );
-      if (turn) focusAgain(turn);
+      const turning = pager(shown.offset, URLS_SHOWN, answer.total, (offset) => seek({ offset }));
+      turnTo(found, [table(answer, scenario), turning], search);
       showTrouble(trouble, null);
     } catch (error) {
       showTrouble(trouble, error);
     }
   }
-  /** The button that turned the page is another one now, and may have nowhere to turn to. */
-  function focusAgain(turn) {
-    const button = found.querySelector(`button[data-turn="${turn}"]`);
-    (button?.disabled ? search : button)?.focus();
-  }
-
   function table({ urls }, scenario) {
     const fate = (url) => {
       if (url.batch_rank === null && !url.held_back_by) return "";

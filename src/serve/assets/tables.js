@@ -108,6 +108,15 @@ function switches(label, options, chosen, changed) {
   return html("div", { class: "switches", role: "group", "aria-label": label }, buttons);
 }
 
+/** Fills a place that holds a pager; the button that turned the page keeps the focus if it still can. */
+function turnTo(room, nodes, otherwise) {
+  const turned = room.contains(document.activeElement) && document.activeElement.dataset.turn;
+  room.replaceChildren(...nodes);
+  if (!turned) return;
+  const button = room.querySelector(`button[data-turn="${turned}"]`);
+  (button.disabled ? otherwise : button).focus();
+}
+
 /** Buttons through the pages of a list. `turn(offset)` shows another. */
 function pager(offset, limit, total, turn) {
   const last = Math.min(offset + limit, total);

@@ -64,9 +64,8 @@ function workloadGroup(app) {
           return row.node;
         }),
       );
-      turning.replaceChildren(
-        pager(shown.offset, QUERIES_SHOWN, found.total, (offset) => seek({ offset })),
-      );
+      const turn = (offset) => seek({ offset });
+      turnTo(turning, [pager(shown.offset, QUERIES_SHOWN, found.total, turn)], search);
     }
     found.queries.forEach((query) => rows.get(query.qid)?.show(query));
   }
