@@ -24,7 +24,7 @@ function barChart(width, { rows, series, names }) {
   const step = 9 * series.length + 9;
   const height = 46 + rows.length * step;
   const longest = largest(rows.map((row) => Array.from(row.name).length).concat(4));
-  const left = Math.min(width * 0.42, 14 + Math.min(longest, 34) * 6.6);
+  const left = Math.min(width * 0.42, 14 + Math.min(longest, 34) * 7);
   const box = { left, right: width - 18, top: 6, bottom: height - 36 };
   const values = rows.flatMap((row) => row.values).filter((value) => value !== null);
   const [low, high] = [-largest(values.map((v) => -v).concat(0)), largest(values.concat(1e-9))];
@@ -37,7 +37,7 @@ function barChart(width, { rows, series, names }) {
       svg(
         "text",
         { class: "row", x: left - 8, y: top + step / 2, "text-anchor": "end" },
-        cut(row.name, Math.max(4, Math.floor((left - 12) / 6.4))),
+        cut(row.name, Math.max(4, Math.floor((left - 12) / 7))),
         svg("title", null, row.name),
       ),
     );

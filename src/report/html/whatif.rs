@@ -5,10 +5,10 @@ mod tables;
 
 use serde_json::{Value, json};
 
-use self::tables::{caps, hosts, plans, queries, uncovered, urls};
+use self::tables::{caps, hosts, plans, queries, signed, uncovered, urls};
 use super::escape::{escape, isolated};
 use super::{head, tail};
-use crate::report::number::{counted, fixed, short, thousands};
+use crate::report::number::{counted, decimals, fixed, short, thousands};
 use crate::results::whatif::{
     BudgetCurve, BudgetPoint, Difference, PlanFigures, QueryChange, ScenarioFigures, State, WhatIf,
 };
@@ -114,16 +114,16 @@ fn section(scenario: &ScenarioFigures, at: usize) -> Result<String, serde_json::
 
 fn summary(scenario: &ScenarioFigures) -> String {
     let ScenarioFigures { plan, difference, .. } = scenario;
-    let sign = if difference.impact < 0.0 { "" } else { "+" };
+    let places = decimals([plan.impact, difference.unchanged_batch]);
     let mut out = format!(
-        "<p>Expected impact {} ({sign}{} against today). Today's batch would have {} here",
-        fixed(plan.impact, 1),
-        fixed(difference.impact, 1),
-        fixed(difference.unchanged_batch, 1),
+        "<p>Expected impact {} ({} against today). Today's batch would have {} here",
+        fixed(plan.impact, places),
+        signed(difference.impact, places),
+        fixed(difference.unchanged_batch, places),
     );
     let worth = plan.impact - difference.unchanged_batch;
     if worth > 0.0 {
-        out += &format!(": planning again is worth {}", fixed(worth, 1));
+        out += &format!(": planning again is worth {}", fixed(worth, places));
     }
     out += &format!(
         ". Of the picks {} stay, {} enter and {} leave; {} of those that stay move.</p>\n",

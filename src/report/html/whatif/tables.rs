@@ -7,9 +7,15 @@ use crate::results::whatif::{
     CapPrice, HostChange, PlanFigures, QueryChange, ScenarioFigures, Uncovered, UrlChange, WhatIf,
 };
 
+/// Heading of the one column of words.
+const WHY: &str = "why";
+
 /// A table with a caption and headings; nothing is said of rows that are not there.
 fn table(caption: &str, headings: &[&str], rows: &[String]) -> String {
-    let add = |row: String, heading: &&str| row + "<th scope=\"col\">" + heading + "</th>";
+    let add = |row: String, heading: &&str| {
+        let class = if *heading == WHY { " class=\"text\"" } else { "" };
+        row + &format!("<th scope=\"col\"{class}>{heading}</th>")
+    };
     let headings = headings.iter().fold(String::new(), add);
     format!(
         "<div class=\"scroll numbers\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\
@@ -38,9 +44,18 @@ fn count(value: usize) -> String {
     format!("<td data-sort=\"{value}\">{}</td>", thousands(value as u64))
 }
 
-fn signed(value: f64, places: usize) -> String {
-    let sign = if value > 0.0 { "+" } else { "" };
-    format!("<td data-sort=\"{}\">{sign}{}</td>", short(value), fixed(value, places))
+/// A change, with its sign. Losses too have separators.
+pub(super) fn signed(value: f64, places: usize) -> String {
+    let sign = match value {
+        ..0.0 => "−",
+        0.0 => "",
+        _ => "+",
+    };
+    format!("{sign}{}", fixed(value.abs(), places))
+}
+
+fn changed(value: f64, places: usize) -> String {
+    format!("<td data-sort=\"{}\">{}</td>", short(value), signed(value, places))
 }
 
 fn position(rank: Option<usize>) -> String {
@@ -81,7 +96,7 @@ fn plan(
     let mut cells = vec![count(plan.picks), figure(plan.impact, places)];
     let difference = scenario.map(|scenario| &scenario.difference);
     let none = || "<td>–</td>".to_owned();
-    cells.push(difference.map_or_else(none, |of| signed(of.impact, places)));
+    cells.push(difference.map_or_else(none, |of| changed(of.impact, places)));
     cells.push(difference.map_or_else(none, |of| figure(of.unchanged_batch, places)));
     cells.push(figure(plan.query_impact, places));
     cells.push(difference.map_or_else(none, |of| count(of.entering_count)));
@@ -98,7 +113,7 @@ pub(super) fn urls(caption: &str, changes: &[UrlChange], all: usize) -> String {
     if changes.is_empty() {
         return format!("<p class=\"note\">{caption}: none.</p>\n");
     }
-    let headings = ["URL", "place before", "after", "estimate before", "after", "why"];
+    let headings = ["URL", "place before", "after", "estimate before", "after", WHY];
     let row = |change: &UrlChange| {
         let cells = [
             position(change.rank_before),
@@ -146,7 +161,7 @@ pub(super) fn queries(caption: &str, changes: &[QueryChange]) -> String {
             figure(change.frequency_after, 1),
             figure(change.results_before, 3),
             figure(change.results_after, 3),
-            signed(after - before, 2),
+            changed(after - before, 2),
         ];
         row(&isolated(&change.query), &change.query, &cells)
     };
@@ -164,7 +179,7 @@ pub(super) fn hosts(changes: &[HostChange]) -> String {
             count(change.urls_after),
             figure(change.impact_before, places),
             figure(change.impact_after, places),
-            signed(change.impact_after - change.impact_before, places),
+            changed(change.impact_after - change.impact_before, places),
         ];
         row(&isolated(&change.host), &change.host, &cells)
     };
