@@ -161,7 +161,8 @@ fn explanations_open_from_a_name_and_escape_leads_back() {
     assert!(parts.as_array().unwrap().contains(&"estimate".into()), "{parts}");
     // A query of the URL, and back again.
     open.press_enter("document.querySelector('#details button.name')");
-    open.browser.wait_until("document.querySelector('#details[open] .kth, #details .note') !== null && document.querySelector('#details-title a') === null");
+    let facts = "document.querySelector('#details .facts').textContent.includes('score to beat')";
+    open.browser.wait_until(facts);
     open.browser.press("Escape");
     open.browser.wait_until("!document.getElementById('details').open");
     assert_eq!(open.value(&format!("document.activeElement === {url}")), true);
