@@ -17,8 +17,8 @@ const SCENARIOS: &str = r#"
 explore = 0
 
 [[scenario]]
-name = "sorting gets hot"
-scale = [{ by = 30, pattern = "SORT" }]
+name = "sharp tools get hot"
+scale = [{ by = 30, pattern = "SHARP" }]
 add = [{ query = "zebra", frequency = 7 }]
 
 [[scenario]]
@@ -57,7 +57,7 @@ fn scenarios_of_a_file_stand_on_their_base_and_name_files_beside_it() {
     assert_eq!(found["schema"], "prospect.whatif/1");
     let scenarios = found["scenarios"].as_array().unwrap();
     let names: Vec<&str> = scenarios.iter().map(|s| s["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["sorting gets hot", "scenario 2", "scenario 3"]);
+    assert_eq!(names, ["sharp tools get hot", "scenario 2", "scenario 3"]);
     assert!(scenarios.iter().all(|scenario| scenario["plan"]["explore"] == 0.0));
     assert_eq!(found["base"]["explore"], 0.0);
     assert_eq!(scenarios[0]["matched_queries"], 1);
@@ -73,7 +73,7 @@ fn scenarios_of_a_file_stand_on_their_base_and_name_files_beside_it() {
     assert_eq!(again.stdout, output.stdout);
     let text = whatif(&store, &["--scenario", file]);
     let text = String::from_utf8(text.stdout).unwrap();
-    for expected in ["sorting gets hot\n", "against the plan without it", "one more URL adds"] {
+    for expected in ["sharp tools get hot\n", "against the plan without it", "one more URL adds"] {
         assert!(text.contains(expected), "{expected}: {text}");
     }
 }

@@ -80,8 +80,11 @@ pub fn choose(
     let mut ranking = std::mem::take(&mut weighed.urls);
     if !input.factors.is_empty() {
         for (url, factor) in ranking.iter_mut().zip(input.factors) {
-            url.trust *= factor;
             url.estimate *= factor;
+            if settings.estimate.objective == Objective::Served {
+                // Its gains are weighed by trust alone.
+                url.trust *= factor;
+            }
         }
         let mut factors = input.factors.iter();
         ranking.retain(|_| factors.next().is_none_or(|factor| *factor > 0.0));

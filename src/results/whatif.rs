@@ -71,7 +71,7 @@ pub struct PlanFigures {
     pub frontier: usize,
     /// URLs that a cap holds back.
     pub held_back: usize,
-    /// Sum of the estimates of the picks.
+    /// Impact that the picks are expected to have, by the weights of the plan without a scenario.
     pub impact: f64,
     /// Frequency times chance, summed over all pairs of the picks: what queries are expected to gain.
     pub query_impact: f64,
@@ -129,7 +129,7 @@ pub struct HostFigures {
     pub host: String,
     /// Picks.
     pub urls: usize,
-    /// Sum of their estimates.
+    /// Their expected impact.
     pub impact: f64,
 }
 
@@ -164,8 +164,7 @@ pub struct Uncovered {
 pub struct Difference {
     /// Change of the expected impact.
     pub impact: f64,
-    /// What the batch without the scenario would have under it: its picks, at the estimates of the
-    /// scenario. The difference to the plan's impact is what planning again is worth.
+    /// What the batch without the scenario is expected to have under it. The difference to the plan's impact is what planning again is worth.
     pub unchanged_batch: f64,
     /// Picks of both plans.
     pub kept: usize,

@@ -17,7 +17,7 @@ use crate::policy::planned::Planned;
 use crate::policy::{PolicyChoice, Quality};
 use crate::results::Interval;
 use crate::results::whatif::{WhatIfCheck, WhatIfTrial};
-use crate::whatif::answer::{Answer, AnswerError, Base};
+use crate::whatif::answer::{AnswerError, Base};
 use crate::whatif::hosts::Hosts;
 use crate::whatif::scenario::{Scaling, Scenario, Weights, Which};
 use crate::whatif::workload::asked;
@@ -109,11 +109,12 @@ impl Asking<'_, '_> {
         let asked = asked(&self.base.queries, scenario).map_err(AnswerError::from)?;
         let urls = self.planned.urls();
         let answer = self.base.answer(scenario, &asked, weights, urls, &self.hosts);
-        let Answer { choice, queries, .. } = answer?;
-        let picks = choice.batch.picks.iter();
+        let answer = answer?;
+        let picks = answer.choice.batch.picks.iter();
         let batch: Vec<UrlId> = picks.clone().map(|pick| pick.estimate.url).collect();
-        let realised = self.planned.would_earn(&batch, &queries)?;
-        Ok((picks.map(|pick| pick.estimate.estimate).sum(), realised.iter().sum()))
+        let realised = self.planned.would_earn(&batch, &answer.queries)?;
+        let predicted = picks.map(|pick| answer.impact(&pick.estimate)).sum();
+        Ok((predicted, realised.iter().sum()))
     }
 }
 

@@ -10,8 +10,8 @@ use super::scenario::{Scenario, ScenarioError};
 use super::workload::Asked;
 use crate::estimate::EstimateError;
 use crate::estimate::basis::Basis;
-use crate::estimate::blend::PARTS;
-use crate::estimate::frontier::PairEstimate;
+use crate::estimate::blend::{Blend, PARTS};
+use crate::estimate::frontier::{PairEstimate, UrlEstimate};
 use crate::plan::choice::{self, Choice, ChoiceInput};
 use crate::plan::settings::PlanSettings;
 use crate::sketch::need::Improvability;
@@ -69,6 +69,16 @@ pub struct Answer {
     pub factors: Vec<f64>,
     /// The ranking and the batch.
     pub choice: Choice,
+    /// Weights by which estimates are impact: those of the plan without a scenario. Other weights, and
+    /// what hosts count for, change what is picked, not what it is expected to bring.
+    blend: Blend,
+}
+
+impl Answer {
+    /// Impact that a URL is expected to have.
+    pub fn impact(&self, url: &UrlEstimate) -> f64 {
+        self.blend.of(url.parts) * url.trust
+    }
 }
 
 impl Base {
@@ -116,6 +126,7 @@ impl Base {
         };
         let choice = choice::choose(&input, needy, &self.improvability, &settings)?;
         let (served, basis) = (Arc::clone(&self.served), Arc::clone(&self.basis));
-        Ok(Answer { settings, queries, served, basis, factors, choice })
+        let blend = Blend::fixed(weights);
+        Ok(Answer { settings, queries, served, basis, factors, choice, blend })
     }
 }

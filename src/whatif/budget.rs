@@ -12,22 +12,22 @@ const POINTS: usize = 60;
 /// How far a curve goes, in budgets: the rest of the frontier says nothing about this one.
 const REACH: usize = 10;
 
-/// Estimates of the best `most` URLs that caps let through, best first: what each more URL adds.
+/// Expected impact of the best `most` URLs that caps let through, best first: what each more adds.
 fn gains(answer: &Answer, caps: Caps, most: usize, urls: &UrlTable) -> Vec<f64> {
     let ranking = &answer.choice.batch.ranking;
     if caps == Caps::default() {
-        return ranking.iter().take(most).map(|url| url.estimate).collect();
+        return ranking.iter().take(most).map(|url| answer.impact(url)).collect();
     }
     let frontier = ranking.iter().map(|url| url.url);
     let budget = answer.settings.selection.budget;
     let mut counter = CapCounter::new(caps, budget, frontier, urls);
     let taken = ranking.iter().filter(|url| counter.take(url.url).is_ok());
-    taken.take(most).map(|url| url.estimate).collect()
+    taken.take(most).map(|url| answer.impact(url)).collect()
 }
 
-/// Expected impact against budget, under the caps of the plan and without exploration. Gains never
-/// rise, so that the curve is concave: its knee is where it lies farthest above the straight line
-/// to its end (Satopää et al., "Finding a kneedle in a haystack", 2011).
+/// Expected impact against budget, under the caps of the plan and without exploration. Its knee is
+/// where the curve lies farthest above the straight line to its end (Satopää et al., "Finding a kneedle
+/// in a haystack", 2011).
 pub fn curve(answer: &Answer, urls: &UrlTable) -> BudgetCurve {
     let SelectionSettings { budget, caps, .. } = answer.settings.selection;
     let gains = gains(answer, caps, budget.saturating_mul(REACH), urls);

@@ -85,7 +85,8 @@ pub fn difference(before: &Answer, after: &Answer, urls: &UrlTable, hosts: &Host
     moving.sort_by_key(|(by, _)| std::cmp::Reverse(*by));
     let change = |url: UrlId| url_change(&old, &new, url, urls);
     let worth = |of: &Placed<'_>, picks: &[UrlId]| -> f64 {
-        picks.iter().filter_map(|&url| of.estimate(url)).map(|url| url.estimate).sum()
+        let known = picks.iter().filter_map(|&url| of.estimate(url));
+        known.map(|url| of.answer.impact(url)).sum()
     };
     let (gaining, losing) = query_changes(before, after);
     Difference {

@@ -24,13 +24,13 @@ pub fn results(answer: &Answer) -> Vec<f64> {
     results
 }
 
-/// By host: picks, and the sum of their estimates.
+/// By host: picks, and their expected impact.
 pub fn by_host(answer: &Answer, hosts: &Hosts) -> Vec<(usize, f64)> {
     let mut by_host = vec![(0, 0.0); hosts.names().len()];
     for pick in &answer.choice.batch.picks {
         let (urls, impact) = &mut by_host[hosts.of(pick.estimate.url)];
         *urls += 1;
-        *impact += pick.estimate.estimate;
+        *impact += answer.impact(&pick.estimate);
     }
     by_host
 }
@@ -51,7 +51,7 @@ pub fn figures(answer: &Answer, urls: &UrlTable, hosts: &Hosts) -> PlanFigures {
         drawn: batch.drawn(),
         frontier: batch.ranking.len(),
         held_back: batch.held_back.len(),
-        impact: batch.picks.iter().map(|pick| pick.estimate.estimate).sum(),
+        impact: batch.picks.iter().map(|pick| answer.impact(&pick.estimate)).sum(),
         query_impact: (0..results.len()).map(gain).sum(),
         weights: PART_NAMES.iter().map(|name| (*name).to_owned()).zip(weights).collect(),
         explore: selection.explore,

@@ -25,6 +25,8 @@ pub struct Browser {
     messages: Receiver<Value>,
     session: Option<String>,
     last_id: u64,
+    /// How addresses of the page begin.
+    origin: String,
     /// What the page reported, oldest first.
     pub events: Vec<Value>,
     _profile: TempDir,
@@ -76,8 +78,9 @@ impl Browser {
             }
         });
         let (session, events) = (None, Vec::new());
+        let (last_id, origin) = (0, "file://".to_owned());
         let mut browser =
-            Self { child, commands, messages, session, last_id: 0, events, _profile: profile };
+            Self { child, commands, messages, session, last_id, origin, events, _profile: profile };
         browser.attach();
         browser
     }
@@ -123,10 +126,21 @@ impl Browser {
 
     /// Opens a file and waits until its script is through; events of before are forgotten.
     pub fn open(&mut self, file: &Path) {
+        self.navigate("file://", &file.display().to_string());
+    }
+
+    /// Opens a page of a server, `http://127.0.0.1:PORT/`, as [`Browser::open`] does a file.
+    pub fn open_served(&mut self, address: &str) {
+        self.navigate(address, "");
+    }
+
+    fn navigate(&mut self, origin: &str, path: &str) {
         self.events.clear();
-        self.send("Page.navigate", &json!({ "url": format!("file://{}", file.display()) }));
-        let ready = "document.readyState === 'complete' && location.protocol === 'file:'";
-        self.wait_until(ready);
+        origin.clone_into(&mut self.origin);
+        self.send("Page.navigate", &json!({ "url": format!("{origin}{path}") }));
+        self.wait_until(&format!(
+            "document.readyState === 'complete' && location.href.startsWith('{origin}')"
+        ));
     }
 
     /// The value of a JavaScript expression.
@@ -150,10 +164,27 @@ impl Browser {
 
     /// Presses and lets go of a key.
     pub fn press(&mut self, key: &str) {
+        // What the browser does of itself, such as closing a dialog, goes by the number of the key.
+        let number = match key {
+            "Enter" => 13,
+            "Escape" => 27,
+            _ => 0,
+        };
+        let text = if key == "Enter" { "\r" } else { "" };
         for kind in ["keyDown", "keyUp"] {
-            let event = json!({ "type": kind, "key": key, "code": key });
+            let event = json!({
+                "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": number, "text": text,
+            });
             self.send("Input.dispatchKeyEvent", &event);
         }
+    }
+
+    /// Types over what a field holds.
+    pub fn fill(&mut self, field: &str, text: &str) {
+        self.value(&format!(
+            "(() => {{ const field = {field}; field.focus(); field.select(); }})()"
+        ));
+        self.send("Input.insertText", &json!({ "text": text }));
     }
 
     /// Errors of the page, dialogs, and addresses that it asked for besides itself.
@@ -163,7 +194,7 @@ impl Browser {
             "Runtime.consoleAPICalled" => event["params"]["type"] != "log",
             "Network.requestWillBeSent" => {
                 let url = event["params"]["request"]["url"].as_str().unwrap_or_default();
-                !url.starts_with("file://") && !url.starts_with("data:")
+                !url.starts_with(&self.origin) && !url.starts_with("data:")
             }
             _ => false,
         };

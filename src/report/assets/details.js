@@ -60,25 +60,6 @@ function queriesView(experiment) {
   return { nodes: [html("div", { class: "choices" }, select), place, caption] };
 }
 
-/** From the baseline's value to the policy's. */
-function change(from, to, most) {
-  const x = (value) => 6 + (value / most) * 88;
-  return svg(
-    "svg",
-    {
-      class: to >= from ? "change k0" : "change k1",
-      width: 100,
-      height: 14,
-      viewBox: "0 0 100 14",
-      "aria-hidden": "true",
-    },
-    svg("line", { class: "rail", x1: 6, x2: 94, y1: 7, y2: 7 }),
-    svg("line", { class: "line", x1: x(from), x2: x(to), y1: 7, y2: 7 }),
-    svg("circle", { class: "mark open", cx: x(from), cy: 7, r: 3.4 }),
-    svg("circle", { class: "mark full", cx: x(to), cy: 7, r: 3.4 }),
-  );
-}
-
 /** What hosts the fetched pages are on, of one policy. */
 function hostsView(experiment) {
   const policies = experiment.policies.filter(({ hosts }) => hosts.pages.length);

@@ -88,7 +88,7 @@ function figure({ title, caption, draw, table, tall }) {
     tip.style.left = `${clear}px`;
     tip.style.top = `${Math.max(0, (stop.y === undefined ? box.top : stop.y - 20) * ratio)}px`;
   }
-  chart.addEventListener("pointermove", (event) => {
+  function point(event) {
     const bounds = chart.getBoundingClientRect();
     const ratio = self.width / bounds.width;
     const at = nearest(
@@ -98,7 +98,10 @@ function figure({ title, caption, draw, table, tall }) {
     );
     if (at < 0) hide();
     else if (at !== self.at) show(at);
-  });
+  }
+  chart.addEventListener("pointermove", point);
+  // A finger points without moving.
+  chart.addEventListener("pointerdown", point);
   chart.addEventListener("pointerleave", hide);
   chart.addEventListener("blur", hide);
   chart.addEventListener("keydown", (event) => {

@@ -70,8 +70,8 @@ const path = (points) =>
   points.map(([x, y], at) => `${at ? "L" : "M"}${x.toFixed(1)},${y.toFixed(1)}`).join("");
 
 /**
- * `series`: { name, style, thick, points: [{ x, y, low, high, mark, note }] }; mark is "full", "open" or
- * "dot".
+ * `series`: { name, style, thick, points: [{ x, y, low, high, mark, note }] }; mark is "full", "open",
+ * "dot" or null for none.
  */
 function lineChart(
   width,
@@ -116,6 +116,7 @@ function lineChart(
       }),
     );
     one.points.forEach((point, at) => {
+      if (!point.mark) return;
       const [left, up] = points[at];
       const size = point.mark === "dot" ? 1.6 : radius;
       const shape = point.mark === "dot" ? SHAPES[0] : one.style.shape;

@@ -1,4 +1,4 @@
-// Starts the page: sections, theme, sorting, printing. `start(section, data)` is of the page's kind.
+// Starts the page: sections, sorting, printing. `start(section, data)` is of the page's kind.
 
 /** Headings of a table become buttons that sort it, first from high to low. */
 function sortable(table) {
@@ -31,23 +31,6 @@ function sortable(table) {
   });
 }
 
-function theme(button) {
-  const themes = [
-    [null, "Theme: as the system"],
-    ["light", "Theme: light"],
-    ["dark", "Theme: dark"],
-  ];
-  let at = 0;
-  button.hidden = false;
-  button.addEventListener("click", () => {
-    at = (at + 1) % themes.length;
-    const [name, text] = themes[at];
-    if (name) document.documentElement.dataset.theme = name;
-    else delete document.documentElement.dataset.theme;
-    button.textContent = text;
-  });
-}
-
 /** On paper nothing can be opened. */
 function printing() {
   const closed = [];
@@ -72,8 +55,4 @@ document
   .forEach((section) => start(section, sections[Number(section.dataset.experiment)]));
 theme(document.getElementById("theme"));
 printing();
-let waiting = 0;
-addEventListener("resize", () => {
-  clearTimeout(waiting);
-  waiting = setTimeout(() => figures.forEach((one) => one.resized()), 120);
-});
+redrawing();

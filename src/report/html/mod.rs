@@ -21,6 +21,7 @@ macro_rules! script {
             include_str!("../assets/figure.js"),
             include_str!("../assets/lines.js"),
             include_str!("../assets/shapes.js"),
+            include_str!("../assets/theme.js"),
             $(include_str!(concat!("../assets/", $part)),)*
             include_str!("../assets/page.js"),
             "})();\n"
@@ -48,7 +49,7 @@ use super::number::{counted, thousands};
 use crate::results::Summary;
 
 const SCRIPT: &str =
-    script!("views.js", "curves.js", "details.js", "collection.js", "experiments.js");
+    script!("views.js", "curves.js", "bars.js", "details.js", "collection.js", "experiments.js");
 const STYLE: &str = include_str!("../assets/report.css");
 
 /// The page.

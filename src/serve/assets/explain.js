@@ -1,0 +1,188 @@
+// Why a URL is planned or not, and what a query has and may get: a dialog that Escape closes.
+
+/**
+ * `open(kind, id, scenario, button)` shows a URL or a query, beside today where the scenario is
+ * another; focus goes back to the button.
+ */
+function detailsView(app) {
+  const dialog = document.getElementById("details");
+  const title = html("h2", { id: "details-title", tabindex: "-1", dir: "auto" });
+  const trouble = html("div", { class: "trouble", "aria-live": "polite" });
+  const content = html("div");
+  const back = html("button", { type: "button", click: () => step() }, "Back");
+  const close = html("button", { type: "button", click: () => dialog.close() }, "Close");
+  const question = [asker(), asker()];
+  let trail = [];
+  let from = null;
+  dialog.append(html("div", { class: "bar" }, title, back, close), trouble, content);
+  dialog.addEventListener("close", () => {
+    trail = [];
+    // What opened it may have been drawn anew.
+    (from?.isConnected ? from : document.querySelector('[role="tab"][tabindex="0"]'))?.focus();
+    from = null;
+  });
+  dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
+
+  function step() {
+    trail.pop();
+    show();
+  }
+  async function show() {
+    const { kind, id, scenario } = trail[trail.length - 1];
+    back.hidden = trail.length < 2;
+    const path = `api/${kind}`;
+    const body = kind === "url" ? { url: id } : { qid: id };
+    const sides = isNothing(scenario)
+      ? [["today", {}]]
+      : [
+          ["today", {}],
+          [app.kept?.scenario === scenario ? "A" : "this scenario", scenario],
+        ];
+    if (!content.firstChild) title.textContent = "…";
+    try {
+      const asked = ([, scenario], at) => {
+        const answer = question[at](path, { scenario, ...body });
+        // What only the scenario brings is not there today.
+        return at + 1 < sides.length ? answer.catch((error) => ({ absent: error })) : answer;
+      };
+      const answers = await Promise.all(sides.map(asked));
+      if (answers.includes(null)) return;
+      const last = answers[answers.length - 1];
+      title.replaceChildren(kind === "url" ? webLink(last.url) : bdi(last.query));
+      const side = (answer, at) =>
+        html(
+          "section",
+          null,
+          html("h3", null, sides[at][0]),
+          answer.absent
+            ? html("p", { class: "note" }, bdi(answer.absent.message))
+            : VIEWS[kind](app, answer, scenario),
+        );
+      content.replaceChildren(
+        html("div", { class: sides.length > 1 ? "sides two" : "sides" }, answers.map(side)),
+      );
+      showTrouble(trouble, null);
+      title.focus();
+    } catch (error) {
+      showTrouble(trouble, error);
+    }
+  }
+  return {
+    open(kind, id, scenario, button) {
+      if (!dialog.open) {
+        from = button;
+        content.replaceChildren();
+        dialog.showModal();
+      }
+      trail.push({ kind, id, scenario });
+      show();
+    },
+  };
+}
+
+const VIEWS = { url: urlView, query: queryView };
+
+function urlView(app, found, scenario) {
+  const sum = found.parts.reduce((sum, { weight, value }) => sum + weight * value, 0);
+  const parts = found.parts.map(({ name, weight, value }) => [
+    name,
+    amount(weight),
+    amount(value),
+    amount(weight * value),
+  ]);
+  // A host may count more, and a batch less: the estimate is not always the sum alone.
+  const factor =
+    Math.abs(sum - found.estimate) > 1e-6 * Math.abs(sum) ? ["sum", "", "", amount(sum)] : null;
+  const total = ["estimate", "", "", html("strong", null, amount(found.estimate))];
+  return [
+    facts([
+      ["state", bdi(String(found.state))],
+      ["place", `${place(found.rank)} of ${thousands(found.frontier)}`],
+      ["in the batch", found.batch_rank === null ? "no" : place(found.batch_rank)],
+      found.held_back_by ? ["held back by", bdi(found.held_back_by)] : null,
+      ["trust", amount(found.trust)],
+      ["in-links", thousands(found.inlinks)],
+      found.quality === null ? null : ["quality", amount(found.quality)],
+    ]),
+    tableOf(
+      "The estimate: weight times value of each part",
+      [text("part"), "weight", "value", "product"],
+      [...parts, factor, total].filter(Boolean),
+    ),
+    found.queries.length
+      ? tableOf(
+          "Queries that it may answer",
+          [
+            wide("query"),
+            "asked",
+            "chance",
+            "score",
+            "to beat",
+            { text: "matched", class: "text why" },
+          ],
+          found.queries.map((one) => [
+            queryButton(app, one, scenario),
+            thousandsOf(one.frequency),
+            amount(one.chance),
+            amount(one.expected_score),
+            amount(one.kth_score),
+            one.matched.map(matchedIn),
+          ]),
+        )
+      : html("p", { class: "note" }, "No query matches it."),
+    found.links.length
+      ? tableOf(
+          "Pages that link to it",
+          [wide("page"), { text: "anchor", class: "text why" }],
+          found.links.map(({ from, anchor }) => [webLink(from, shortAddress(from)), bdi(anchor)]),
+        )
+      : html("p", { class: "note" }, "No crawled page links to it."),
+  ];
+}
+
+/** What matched, and where. */
+function matchedIn({ place, text: anchor, ngrams }) {
+  const where = place === "anchor" ? ["anchor ", bdi(cut(anchor, 60)), ": "] : [`${place}: `];
+  return html("div", null, where, html("strong", null, bdi(ngrams.join(", "))));
+}
+
+function queryView(app, found, scenario) {
+  const results = found.results.map(({ url, score }, at) => {
+    const kth = at + 1 === found.k;
+    const row = [
+      thousands(at + 1),
+      webLink(url, shortAddress(url)),
+      amount(score),
+      kth ? "score to beat" : "",
+    ];
+    row.class = kth ? "kth" : null;
+    return row;
+  });
+  const candidates = found.candidates.map((one) => [
+    urlButton(app, one.url, scenario),
+    amount(one.chance),
+    amount(one.expected_score),
+    one.matches ? "it" : "its neighbours",
+    place(one.batch_rank),
+  ]);
+  const shown =
+    candidates.length < found.candidates_total ? `, the first ${thousands(candidates.length)}` : "";
+  return [
+    facts([
+      ["kind", bdi(found.kind)],
+      ["asked", thousandsOf(found.frequency)],
+      ["results", `${thousands(found.results.length)} of ${thousands(found.k)}`],
+      ["score to beat", found.kth_score ? amount(found.kth_score) : "any: the list is not full"],
+    ]),
+    results.length
+      ? tableOf("What is found now", ["", wide("page"), "score", text("")], results)
+      : html("p", { class: "note" }, "No crawled page answers it."),
+    candidates.length
+      ? tableOf(
+          `URLs that may answer it: ${thousands(found.candidates_total)}${shown}`,
+          [wide("URL"), "chance", "expected score", text("matched"), "picked"],
+          candidates,
+        )
+      : html("p", { class: "note" }, "No known URL may answer it: it needs seeds."),
+  ];
+}

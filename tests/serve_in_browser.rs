@@ -1,0 +1,287 @@
+//! The page of `prospect serve` as a planner meets it: the real command on the store of the small
+//! demo, walked with the keyboard in a real browser.
+//!
+//! Needs Chromium (see `common/browser.rs`); without one the tests say that they are skipped.
+
+#[path = "common/browser.rs"]
+mod browser;
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use browser::Browser;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// A server on a store of its own, and a browser with its page open.
+struct Open {
+    browser: Browser,
+    server: Child,
+    folder: TempDir,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
+
+fn opened() -> Option<Open> {
+    let Some(program) = browser::find() else {
+        eprintln!("skipped: no Chromium in PATH, and PROSPECT_CHROMIUM is not set");
+        return None;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let store = folder.path().join("store");
+    let prospect = || Command::new(env!("CARGO_BIN_EXE_prospect"));
+    let made = prospect().args(["demo", "--tiny", "--store"]).arg(&store).output().unwrap();
+    assert!(made.status.success(), "{made:?}");
+    let mut server = prospect()
+        .args(["serve", "--listen", "127.0.0.1:0", "--store"])
+        .arg(&store)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.trim().strip_prefix("listening on ").expect("an address").to_owned();
+    let mut browser = Browser::start(&program);
+    browser.open_served(&address);
+    let mut open = Open { browser, server, folder };
+    open.settle();
+    Some(open)
+}
+
+const IMPACT: &str = "document.getElementById('impact').textContent";
+const TOML: &str = "document.querySelector('textarea').value";
+
+impl Open {
+    fn value(&mut self, expression: &str) -> Value {
+        self.browser.value(expression)
+    }
+
+    /// The text that an expression gives.
+    #[track_caller]
+    fn text(&mut self, expression: &str) -> String {
+        let value = self.value(expression);
+        value.as_str().unwrap_or_else(|| panic!("{expression}: {value}")).to_owned()
+    }
+
+    /// Waits until the last change is answered.
+    fn settle(&mut self) {
+        self.browser.wait_until(
+            "document.getElementById('answer').getAttribute('aria-busy') === 'false' \
+             && document.querySelector('.workload tbody tr') !== null",
+        );
+    }
+
+    /// Opens a tab.
+    fn tab(&mut self, key: &str) {
+        self.value(&format!("document.getElementById('tab-{key}').click()"));
+    }
+
+    /// Focuses what a selector finds and presses it as the keyboard does.
+    fn press_enter(&mut self, element: &str) {
+        self.browser.wait_until(&format!("{element} !== null"));
+        self.value(&format!("{element}.focus()"));
+        self.browser.press("Enter");
+    }
+
+    /// The number beside a slider.
+    fn number(key: &str) -> String {
+        format!("document.querySelector('[data-key=\"{key}\"] input[type=number]')")
+    }
+
+    #[track_caller]
+    fn assert_quiet(&self) {
+        assert_eq!(self.browser.complaints(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_slider_moved_by_keyboard_changes_the_numbers() {
+    let Some(mut open) = opened() else { return };
+    let (before, toml) = (open.text(IMPACT), open.text(TOML));
+    assert_eq!(toml, "[[scenario]]\n");
+    open.value("document.querySelector('[data-key=\"budget\"] input[type=range]').focus()");
+    open.browser.press("ArrowLeft");
+    open.browser.press("ArrowLeft");
+    open.browser.wait_until(&format!("{IMPACT} !== '{before}'"));
+    assert!(open.text(TOML).starts_with("[[scenario]]\nbudget = "), "{}", open.text(TOML));
+    assert!(open.text("document.getElementById('change').textContent").contains('−'));
+    // Two plans in the chart, and back to one state with a reset.
+    assert_eq!(open.value("document.querySelectorAll('#panel-budget g[data-series]').length"), 2);
+    open.press_enter("document.querySelector('[data-key=\"budget\"] .reset')");
+    open.browser.wait_until(&format!("{IMPACT} === '{before}'"));
+    assert_eq!(open.text(TOML), toml);
+    open.assert_quiet();
+}
+
+#[test]
+fn a_frequency_is_edited_in_place() {
+    let Some(mut open) = opened() else { return };
+    let before = open.text(IMPACT);
+    let gain = "(() => { const order = document.querySelector('#edit select'); \
+                order.selectedIndex = 1; order.dispatchEvent(new Event('change')); })()";
+    open.value(gain);
+    // The query that gains most has some impact to multiply.
+    let gains = "Number(document.querySelector('.workload tbody td:nth-child(3)').textContent.replace(/,/g, '')) > 0";
+    open.browser.wait_until(gains);
+    let field = "document.querySelector('.workload tbody input')";
+    let query = open.text("document.querySelector('.workload tbody bdi').textContent");
+    open.browser.fill(field, "12345");
+    open.browser.wait_until(&format!("{IMPACT} !== '{before}'"));
+    open.settle();
+    let toml = open.text(TOML);
+    assert!(toml.contains("drop = [") && toml.contains("frequency = 12345"), "{toml}");
+    assert!(toml.contains(&query), "{toml}");
+    // The field that is typed in keeps the focus and its place.
+    assert_eq!(open.value(&format!("document.activeElement === {field}")), true);
+    assert_eq!(open.value(&format!("{field}.value")), "12345");
+    open.press_enter("document.getElementById('reset')");
+    open.browser.wait_until(&format!("{IMPACT} === '{before}'"));
+    open.assert_quiet();
+}
+
+#[test]
+fn explanations_open_from_a_name_and_escape_leads_back() {
+    let Some(mut open) = opened() else { return };
+    open.tab("plan");
+    let url = "document.querySelector('#panel-plan tbody tr.picked button.name')";
+    open.press_enter(url);
+    open.browser.wait_until("document.querySelector('#details[open] .facts') !== null");
+    let address = open.text(&format!("{url}.title"));
+    assert_eq!(open.text("document.getElementById('details-title').textContent"), address);
+    let parts = "[...document.querySelectorAll('#details table')[0].tBodies[0].rows].map((row) => row.cells[0].textContent)";
+    let parts = open.value(parts);
+    assert_eq!(parts[0], "query");
+    assert!(parts.as_array().unwrap().contains(&"estimate".into()), "{parts}");
+    // A query of the URL, and back again.
+    open.press_enter("document.querySelector('#details button.name')");
+    let facts = "document.querySelector('#details .facts').textContent.includes('score to beat')";
+    open.browser.wait_until(facts);
+    open.browser.press("Escape");
+    open.browser.wait_until("!document.getElementById('details').open");
+    assert_eq!(open.value(&format!("document.activeElement === {url}")), true);
+
+    open.press_enter("document.querySelector('.workload button.name')");
+    open.browser.wait_until("document.querySelector('#details[open] .facts') !== null");
+    let shown = open.text("document.getElementById('details-title').textContent");
+    assert_eq!(shown, open.text("document.querySelector('.workload button.name').textContent"));
+    open.browser.press("Escape");
+    let back = "document.activeElement === document.querySelector('.workload button.name')";
+    open.browser.wait_until(back);
+    open.assert_quiet();
+}
+
+#[test]
+fn two_scenarios_stand_side_by_side() {
+    let Some(mut open) = opened() else { return };
+    open.browser.fill(&Open::number("budget"), "3");
+    open.settle();
+    open.browser.wait_until(&format!("{TOML}.includes('budget = 3')"));
+    open.settle();
+    open.press_enter("document.getElementById('keep')");
+    open.browser.fill(&Open::number("budget"), "4");
+    let legend = "document.getElementById('legend').textContent";
+    open.browser.wait_until(&format!("{legend}.includes('budget 4')"));
+    let legend = open.text(legend);
+    assert!(legend.contains("A: budget 3 with this scenario: budget 4"), "{legend}");
+    assert_eq!(open.value("document.querySelectorAll('#summary tbody tr').length"), 3);
+    assert_eq!(open.value("document.querySelectorAll('#panel-budget g[data-series]').length"), 3);
+    open.tab("urls");
+    let headings = "[...document.querySelectorAll('#panel-urls h3')].map((h) => h.textContent)";
+    let expected = json!(["A against today", "This scenario against today"]);
+    assert_eq!(open.value(headings), expected);
+    open.press_enter("document.getElementById('forget')");
+    assert_eq!(open.value("document.querySelectorAll('#panel-urls .two').length"), 0);
+    assert_eq!(open.value("document.querySelectorAll('#summary tbody tr').length"), 2);
+    open.assert_quiet();
+}
+
+#[test]
+fn the_plan_of_a_scenario_is_downloaded() {
+    let Some(mut open) = opened() else { return };
+    let to = open.folder.path().join("downloads");
+    let behaviour = json!({ "behavior": "allow", "downloadPath": to });
+    open.browser.send("Browser.setDownloadBehavior", &behaviour);
+    open.browser.fill(&Open::number("budget"), "2");
+    let rows = "document.querySelector('#summary tr.current').cells[4].textContent";
+    open.browser.wait_until(&format!("{rows} === '2'"));
+    open.press_enter("document.querySelector('[data-format=urls]')");
+    let start = Instant::now();
+    let file = to.join("plan.txt");
+    while !file.is_file() {
+        assert!(start.elapsed() < Duration::from_mins(1), "no file came");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let plan = fs::read_to_string(file).unwrap();
+    assert_eq!(plan.lines().filter(|line| line.starts_with("http")).count(), 2, "{plan}");
+    open.assert_quiet();
+}
+
+#[test]
+fn an_error_stands_beside_its_control_and_the_last_answer_stays() {
+    let Some(mut open) = opened() else { return };
+    let before = open.text(IMPACT);
+    open.browser.fill(&Open::number("budget"), "0");
+    let said = "document.querySelector('[data-key=budget]').closest('details').querySelector('.trouble').textContent";
+    open.browser.wait_until(&format!("{said}.includes('budget: it is 0')"));
+    assert_eq!(open.text(IMPACT), before);
+    let region = said.replace("textContent", "getAttribute('aria-live')");
+    assert_eq!(open.value(&region), "polite");
+    open.browser.fill(&Open::number("budget"), "5");
+    open.browser.wait_until(&format!("{said} === ''"));
+    open.browser.wait_until("!document.getElementById('answer').classList.contains('stale')");
+}
+
+#[test]
+fn it_is_dark_and_narrow_where_that_is_wanted() {
+    let Some(mut open) = opened() else { return };
+    let paper = "getComputedStyle(document.body).backgroundColor";
+    let scheme = json!({ "features": [{ "name": "prefers-color-scheme", "value": "light" }] });
+    open.browser.send("Emulation.setEmulatedMedia", &scheme);
+    let white = open.value(paper);
+    let theme = "document.getElementById('theme')";
+    open.press_enter(theme);
+    assert_eq!(open.value(paper), white);
+    open.press_enter(theme);
+    assert_ne!(open.value(paper), white);
+    for width in [1280, 900, 600] {
+        open.browser.size(width, 800);
+        open.browser.wait_until(&format!("innerWidth === {width}"));
+        let wide = open.value("document.documentElement.scrollWidth");
+        assert!(wide.as_u64().unwrap() <= u64::from(width), "{width}: {wide}");
+    }
+    open.assert_quiet();
+}
+
+/// A query that is code wherever it is not text.
+const HOSTILE: &str = "<img src=x onerror=alert(1)></script><script>alert(2)</script>";
+
+#[test]
+fn a_query_that_is_code_stays_text() {
+    let Some(mut open) = opened() else { return };
+    let form = "document.querySelector('[aria-label=\"Query to add\"]')";
+    open.browser.fill(form, HOSTILE);
+    // More than any other, so that it stands first.
+    let times = "document.querySelector('[aria-label=\"How often it is asked\"]')";
+    open.browser.fill(times, "123456");
+    open.browser.press("Enter");
+    let first = "document.querySelector('.workload tbody bdi').textContent";
+    open.browser.wait_until(&format!("{first}.startsWith('<img')"));
+    assert_eq!(open.text(first), HOSTILE);
+    assert!(open.text(TOML).contains(&format!("{HOSTILE:?}")), "{}", open.text(TOML));
+    for tab in ["urls", "queries", "hosts", "help", "plan", "budget"] {
+        open.tab(tab);
+    }
+    open.press_enter("document.querySelector('.workload button.name')");
+    open.browser.wait_until("document.querySelector('#details[open] .facts') !== null");
+    assert_eq!(open.text("document.getElementById('details-title').textContent"), HOSTILE);
+    assert_eq!(open.value("document.images.length"), 0);
+    assert_eq!(open.value("document.scripts.length"), 1);
+    assert_eq!(open.value("document.querySelectorAll('[onerror]').length"), 0);
+}
