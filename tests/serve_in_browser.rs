@@ -5,28 +5,22 @@
 
 #[path = "common/browser.rs"]
 mod browser;
+#[path = "common/server.rs"]
+mod server;
 
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use browser::Browser;
 use serde_json::{Value, json};
+use server::{Server, demo};
 use tempfile::TempDir;
 
 /// A server on a store of its own, and a browser with its page open.
 struct Open {
     browser: Browser,
-    server: Child,
+    _server: Server,
     folder: TempDir,
-}
-
-impl Drop for Open {
-    fn drop(&mut self) {
-        let _ = self.server.kill();
-        let _ = self.server.wait();
-    }
 }
 
 fn opened() -> Option<Open> {
@@ -36,21 +30,11 @@ fn opened() -> Option<Open> {
     };
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("store");
-    let prospect = || Command::new(env!("CARGO_BIN_EXE_prospect"));
-    let made = prospect().args(["demo", "--tiny", "--store"]).arg(&store).output().unwrap();
-    assert!(made.status.success(), "{made:?}");
-    let mut server = prospect()
-        .args(["serve", "--listen", "127.0.0.1:0", "--store"])
-        .arg(&store)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    let address = line.trim().strip_prefix("listening on ").expect("an address").to_owned();
+    demo(&store);
+    let server = Server::start(&store, &[]);
     let mut browser = Browser::start(&program);
-    browser.open_served(&address);
-    let mut open = Open { browser, server, folder };
+    browser.open_served(&format!("http://{}/", server.address));
+    let mut open = Open { browser, _server: server, folder };
     open.settle();
     Some(open)
 }

@@ -26,7 +26,7 @@ use crate::whatif::scenario::Scenario;
 /// Bytes of a request's body.
 const BODY: usize = 1 << 20;
 /// Longest time for a request, and for one that estimates all pairs again.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 const SLOW_PATIENCE: Duration = Duration::from_mins(10);
 /// Queries that one scenario may add here.
 const NEW_QUERIES: usize = 1000;
@@ -101,7 +101,10 @@ async fn whatif(State(answers): Shared, asked: Asked) -> Response {
 }
 
 async fn frontier(State(answers): Shared, asked: Asked) -> Response {
-    view(&answers, asked, views::frontier).await
+    view(&answers, asked, |questions, answered, request| {
+        Some(views::frontier(questions, answered, request))
+    })
+    .await
 }
 
 async fn queries(State(answers): Shared, asked: Asked) -> Response {
@@ -154,7 +157,7 @@ async fn plan(
             )
                 .into_response()
         }
-        Err(refused) => refused,
+        Err(refused) => *refused,
     }
 }
 
@@ -168,7 +171,7 @@ async fn commit(State(answers): Shared, asked: Asked) -> Response {
     }
     let request = match checked(asked) {
         Ok(request) => request,
-        Err(refused) => return refused,
+        Err(refused) => return *refused,
     };
     let slow = answers.is_slow(&request.scenario);
     let done = answers.run(slow, move |answers| {
@@ -201,7 +204,7 @@ async fn answered(
             refusal(StatusCode::NOT_FOUND, "it is not known", "look at the frontier or the queries")
         }
         Ok(value) => Json(value).into_response(),
-        Err(refused) => refused,
+        Err(refused) => *refused,
     }
 }
 
@@ -210,34 +213,34 @@ async fn compute<T: Send + 'static>(
     answers: &Arc<Answers>,
     asked: Asked,
     act: impl FnOnce(&Answers, &Questions, &Request) -> Result<T, CycleError> + Send + 'static,
-) -> Result<T, Response> {
+) -> Result<T, Box<Response>> {
     let request = checked(asked)?;
     let slow = answers.is_slow(&request.scenario);
     let running = answers
         .run(slow, move |answers| answers.ask(|questions| act(answers, questions, &request)));
     let patience = if slow { SLOW_PATIENCE } else { PATIENCE };
     let late = |_| {
-        refusal(StatusCode::GATEWAY_TIMEOUT, "it took too long", "ask for fewer changes at a time")
+        let hint = "ask for fewer changes at a time";
+        Box::new(refusal(StatusCode::GATEWAY_TIMEOUT, "it took too long", hint))
     };
     let found = tokio::time::timeout(patience, running).await.map_err(late)?;
     match found {
         Some(Ok(value)) => Ok(value),
-        Some(Err(error)) => Err(failure(&error)),
-        None => Err(broken()),
+        Some(Err(error)) => Err(Box::new(failure(&error))),
+        None => Err(Box::new(broken())),
     }
 }
 
-fn checked(asked: Asked) -> Result<Request, Response> {
+fn checked(asked: Asked) -> Result<Request, Box<Response>> {
     let Json(request) = asked.map_err(|error| {
-        refusal(error.status(), &error.body_text(), "the README tells what a scenario can say")
+        let hint = "the README tells what a scenario can say";
+        Box::new(refusal(error.status(), &error.body_text(), hint))
     })?;
     let Scenario { add, queries, .. } = &request.scenario;
     if add.len() + queries.as_ref().map_or(0, Vec::len) > NEW_QUERIES {
-        return Err(refusal(
-            StatusCode::UNPROCESSABLE_ENTITY,
-            &format!("the scenario has more than {NEW_QUERIES} queries of its own"),
-            "prospect whatif takes as many as you like",
-        ));
+        let error = format!("the scenario has more than {NEW_QUERIES} queries of its own");
+        let hint = "prospect whatif takes as many as you like";
+        return Err(Box::new(refusal(StatusCode::UNPROCESSABLE_ENTITY, &error, hint)));
     }
     Ok(request)
 }

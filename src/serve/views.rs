@@ -68,7 +68,7 @@ fn batch_ranks(answer: &Answer) -> HashMap<u32, usize> {
 }
 
 /// The ranking, page by page.
-pub(super) fn frontier(questions: &Questions, found: &Answered, asked: &Request) -> Option<Value> {
+pub(super) fn frontier(questions: &Questions, found: &Answered, asked: &Request) -> Value {
     let answer = &found.answer;
     let batch = &answer.choice.batch;
     let (urls, ranks) = (&questions.open.known.urls, batch_ranks(answer));
@@ -99,7 +99,7 @@ pub(super) fn frontier(questions: &Questions, found: &Answered, asked: &Request)
         })
     };
     let rows = page(&places, asked).iter().map(row);
-    Some(json!({ "total": places.len(), "urls": rows.collect::<Vec<_>>() }))
+    json!({ "total": places.len(), "urls": rows.collect::<Vec<_>>() })
 }
 
 fn page<'a, T>(rows: &'a [T], asked: &Request) -> &'a [T] {

@@ -140,7 +140,14 @@ fn reason(old: &Placed<'_>, new: &Placed<'_>, url: UrlId) -> String {
         return "was drawn at random, and is not again".to_owned();
     }
     let change = after.estimate - before.estimate;
-    if change.abs() > SAME * before.estimate.abs().max(after.estimate.abs()) {
+    let same = change.abs() <= SAME * before.estimate.abs().max(after.estimate.abs());
+    // Who leaves with a higher estimate leaves because of others.
+    let on_its_own = match (old.rank(url), new.rank(url)) {
+        (None, Some(_)) => change > 0.0,
+        (Some(_), None) => change < 0.0,
+        _ => true,
+    };
+    if !same && on_its_own {
         return changed(old, new, before, after);
     }
     let budgets = [old, new].map(|of| of.answer.settings.selection.budget);
@@ -192,7 +199,7 @@ fn changed(
         }
         Some((by, Cause::Part(part))) if by > 0.0 => {
             let [was, is] = [before, after].map(|url| url.parts[part]);
-            format!("{} {was:.3} → {is:.3}", PART_NAMES[part])
+            format!("{} part {was:.1} → {is:.1}", PART_NAMES[part])
         }
         _ => "its host counts for more or less".to_owned(),
     }

@@ -77,7 +77,7 @@ function lineChart(
   width,
   { height, series, names, kind = "linear", least = 0, most, radius = 3.4, xText },
 ) {
-  const box = { left: 50, right: width - 14, top: names.y ? 24 : 12, bottom: height - 40 };
+  const box = { left: 50, right: width - 20, top: names.y ? 24 : 12, bottom: height - 40 };
   const all = series.flatMap((one) => one.points);
   const highs = all.map((point) => point.high ?? point.y);
   const lows = all.map((point) => point.low ?? point.y);
