@@ -97,9 +97,16 @@ fn a_page_leaves_out_what_a_summary_lacks() {
         policy.lost.clear();
     }
     let page = page(&[summary]);
-    for part in
-        ["analyses", "kinds", "hosts", "queries", "ablation", "counterfactual", "manipulation"]
-    {
+    for part in [
+        "analyses",
+        "kinds",
+        "hosts",
+        "queries",
+        "ablation",
+        "counterfactual",
+        "whatif",
+        "manipulation",
+    ] {
         assert!(!page.contains(&format!("id=\"e0-{part}\"")), "{part}");
     }
     assert!(page.contains("id=\"e0-curves\""));
@@ -138,6 +145,21 @@ fn counterfactual_estimates_have_a_table_with_a_row_for_every_batch() {
     for expected in
         ["20.0 % explored", "83.0 %", "1.2 % ±6.1 % (0.97)", "345,678 pairs of the best"]
     {
+        assert!(table.contains(expected), "{expected}: {table}");
+        assert!(part.contains(expected), "{expected}: {part}");
+    }
+}
+
+#[test]
+fn scenarios_have_a_table_with_a_row_for_each() {
+    let summary = experiment::experiment();
+    let page = page(std::slice::from_ref(&summary));
+    let part = section(&page, "e0-whatif");
+    assert_eq!(part.matches("<tr><th scope=\"row\"").count(), 2);
+    assert!(part.contains("&lt;b&gt;hot") && !part.contains("<b>"), "{part}");
+    let text = terminal::tables(&summary, Some("all"));
+    let table = text.split("2 scenarios after 10 % of the pages").nth(1).unwrap();
+    for expected in ["363.3", "300.0", "0.900 ±0.050", "0.120 ±0.030", "0.314"] {
         assert!(table.contains(expected), "{expected}: {table}");
         assert!(part.contains(expected), "{expected}: {part}");
     }

@@ -16,4 +16,5 @@ mod manipulation;
 pub mod number;
 pub mod quality;
 pub mod read;
+mod scenarios;
 pub mod terminal;

@@ -4,6 +4,7 @@
 mod ablation;
 mod counterfactual;
 mod manipulation;
+mod scenarios;
 pub mod whatif;
 
 use super::glossary;
@@ -47,6 +48,10 @@ pub fn tables(summary: &Summary, kind: Option<&str>) -> String {
     for check in summary.analyses.counterfactual.iter().filter(|_| of_all) {
         out.push('\n');
         out.push_str(&counterfactual::table(check));
+    }
+    for check in summary.analyses.whatif.iter().filter(|_| of_all) {
+        out.push('\n');
+        out.push_str(&scenarios::table(check));
     }
     if let Some(ablated) = summary.ablation.as_ref().filter(|_| of_all) {
         out.push('\n');

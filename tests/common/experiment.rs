@@ -5,6 +5,7 @@
 
 use prospect::results::ablation::{AblatedGroup, AblatedPolicy, Ablation, AblationFigures};
 use prospect::results::manipulation::{AttackPoint, AttackSummary, AttackedPolicy, Manipulation};
+use prospect::results::whatif::{WhatIfCheck, WhatIfTrial};
 use prospect::results::{
     Analyses, CalibrationFigures, CollectionFigures, Comparison, CounterfactualCheck,
     CounterfactualFigures, CounterfactualTarget, Curve, HostShares, InputFile, Interval,
@@ -259,7 +260,7 @@ fn analyses(random: &mut ChaCha8Rng) -> Analyses {
         importance_impact: Some(importance),
         quality_neighbours: Some(quality),
         limited_sketches: vec![limited("prospect", 0.62), limited("impact-oracle", 0.88)],
-        whatif: Vec::new(),
+        whatif: vec![whatif()],
         counterfactual: vec![counterfactual()],
     }
 }
@@ -355,5 +356,34 @@ fn limited(policy: &str, full: f64) -> LimitedSketches {
         policy: policy.to_owned(),
         fetched_share: 0.2,
         points: [0.01, 0.03, 0.1, 0.3, 1.0].into_iter().map(point).collect(),
+    }
+}
+
+fn whatif() -> WhatIfCheck {
+    let trial = |scenario: serde_json::Value, predicted, realised| WhatIfTrial {
+        set: 1,
+        scenario,
+        predicted,
+        realised,
+    };
+    let interval = |mean: f64, half: f64| Interval {
+        mean,
+        low: Some(mean - half),
+        high: Some(mean + half),
+        values: Vec::new(),
+    };
+    WhatIfCheck {
+        policy: "prospect".to_owned(),
+        fetched_share: 0.1,
+        batch: 459,
+        base_predicted: 527.5,
+        base_realised: 613.0,
+        correlation: Some(interval(0.9, 0.05)),
+        error: Some(interval(0.12, 0.03)),
+        size: 0.314,
+        trials: vec![
+            trial(serde_json::json!({ "budget": 50 }), 363.3, 300.0),
+            trial(serde_json::json!({ "scale": [{ "by": 2, "pattern": "<b>hot" }] }), 14.8, 9.1),
+        ],
     }
 }

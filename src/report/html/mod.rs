@@ -36,6 +36,7 @@ mod escape;
 mod manipulation;
 mod provenance;
 pub mod quality;
+mod scenarios;
 mod tables;
 pub mod whatif;
 
@@ -118,6 +119,7 @@ const PARTS: &[(&str, &str)] = &[
     ("hosts", "Hosts over time"),
     ("ablation", "Ablation"),
     ("counterfactual", "Counterfactual estimates"),
+    ("whatif", "What-if answers"),
     ("manipulation", "Manipulation"),
     ("analyses", "The collection"),
     ("provenance", "Provenance and definitions"),
@@ -138,6 +140,7 @@ fn parts(summary: &Summary) -> impl Iterator<Item = (&'static str, &'static str)
         "hosts" => hosts,
         "ablation" => summary.ablation.is_some(),
         "counterfactual" => !analyses.counterfactual.is_empty(),
+        "whatif" => !analyses.whatif.is_empty(),
         "manipulation" => summary.manipulation.is_some(),
         "analyses" => collection,
         _ => true,
@@ -173,12 +176,13 @@ fn section(summary: &Summary, at: usize) -> Result<String, serde_json::Error> {
             "summary" => out += &tables::by_kind(summary),
             "ablation" => out += &ablation::tables(summary),
             "counterfactual" => out += &counterfactual::tables(summary),
+            "whatif" => out += &scenarios::tables(summary),
             "manipulation" => out += &manipulation::table(summary),
             "provenance" => out += &provenance::provenance(summary)?,
             _ => {}
         }
         // These have no chart.
-        if !["ablation", "counterfactual", "manipulation", "provenance"].contains(&part) {
+        if !["ablation", "counterfactual", "whatif", "manipulation", "provenance"].contains(&part) {
             out += &format!("<div class=\"view\" data-view=\"{part}\"></div>\n");
         }
         out += "</section>\n";
