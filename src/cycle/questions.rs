@@ -10,7 +10,7 @@ use crate::whatif::answer::{Answer, AnswerError};
 use crate::whatif::difference::difference;
 use crate::whatif::figures::figures;
 use crate::whatif::hosts::Hosts;
-use crate::whatif::scenario::Scenario;
+use crate::whatif::scenario::{Scenario, ScenarioError};
 use crate::whatif::workload::{Asked, asked};
 use crate::workload::Workload;
 
@@ -52,6 +52,7 @@ impl Questions {
         settings: PlanSettings,
         shared: Scenario,
     ) -> Result<Self, CycleError> {
+        let settings = shared.with_lists(&settings).map_err(wrong)?;
         let generation = Generation::new(&open, workload, within, settings)?;
         let hosts = Hosts::new(&open.known.urls);
         let base = answer(&open, &generation, &hosts, &shared)?.answer;
@@ -143,13 +144,16 @@ impl Questions {
     }
 }
 
+fn wrong(error: ScenarioError) -> CycleError {
+    CycleError::Answer(AnswerError::Scenario(error))
+}
+
 fn answer(
     open: &OpenStore,
     generation: &Generation,
     hosts: &Hosts,
     scenario: &Scenario,
 ) -> Result<Answered, CycleError> {
-    let wrong = |error| CycleError::Answer(AnswerError::Scenario(error));
     let base = &generation.base;
     let Asked { queries, known } = asked(&base.queries, scenario).map_err(wrong)?;
     let asked = Asked { queries, known };

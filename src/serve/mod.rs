@@ -10,7 +10,7 @@
 //! |---|---|
 //! | connections | 256; more wait |
 //! | a request's head | 32 KiB, 10 seconds |
-//! | a request's body | 1 MiB |
+//! | a request's body | 1 MiB, no pause of 10 seconds |
 //! | a request | 60 seconds; ten minutes where all pairs are estimated again |
 //! | answers computed side by side | one per thread, one slow one |
 //! | answers kept | 4, the last ones |

@@ -13,7 +13,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tower_http::timeout::TimeoutLayer;
+use tower_http::timeout::{RequestBodyTimeoutLayer, TimeoutLayer};
 
 use super::answers::Answers;
 use super::guard::{Guard, watch};
@@ -25,6 +25,8 @@ use crate::whatif::scenario::Scenario;
 
 /// Bytes of a request's body.
 const BODY: usize = 1 << 20;
+/// Longest pause within a body.
+const BODY_PAUSE: Duration = Duration::from_secs(10);
 /// Longest time for a request, and for one that estimates all pairs again.
 const PATIENCE: Duration = Duration::from_mins(1);
 const SLOW_PATIENCE: Duration = Duration::from_mins(10);
@@ -74,6 +76,7 @@ pub(super) fn router(answers: Arc<Answers>, guard: Guard) -> Router {
         .route("/api/commit", post(commit))
         .fallback(|| async { refusal(StatusCode::NOT_FOUND, "there is nothing here", "open /") })
         .layer(DefaultBodyLimit::max(BODY))
+        .layer(RequestBodyTimeoutLayer::new(BODY_PAUSE))
         .layer(TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, SLOW_PATIENCE))
         .layer(middleware::from_fn_with_state(guard, watch))
         .with_state(answers)

@@ -247,6 +247,21 @@ impl Scenario {
             || self.rho.is_some_and(|rho| rho != settings.estimate.rule.rho)
     }
 
+    /// Settings with the lists and the rule of matching of this scenario, and nothing else of it.
+    ///
+    /// # Errors
+    /// A value is out of its range.
+    pub fn with_lists(&self, base: &PlanSettings) -> Result<PlanSettings, ScenarioError> {
+        let mut settings = base.clone();
+        if let Some(k) = self.k {
+            settings.k = whole("k", k, 1, MOST_RESULTS)?;
+        }
+        if let Some(rho) = self.rho {
+            settings.estimate.rule.rho = number("rho", rho, 1.0)?;
+        }
+        Ok(settings)
+    }
+
     /// The settings of a plan under this scenario. Weights that are given are fixed, with those of
     /// `blend` beside them.
     ///
@@ -257,13 +272,7 @@ impl Scenario {
         base: &PlanSettings,
         blend: [f64; PART_NAMES.len()],
     ) -> Result<PlanSettings, ScenarioError> {
-        let mut settings = base.clone();
-        if let Some(k) = self.k {
-            settings.k = whole("k", k, 1, MOST_RESULTS)?;
-        }
-        if let Some(rho) = self.rho {
-            settings.estimate.rule.rho = number("rho", rho, 1.0)?;
-        }
+        let mut settings = self.with_lists(base)?;
         if !self.weights.is_empty() {
             let estimate = &mut settings.estimate;
             (estimate.weights, estimate.fitted) = (blend, false);

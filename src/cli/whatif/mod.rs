@@ -74,7 +74,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     }
     let questions = questions(&args.store, given.base, "prospect whatif", global)?;
     let count = given.scenario.len();
-    if given.scenario.iter().any(|scenario| scenario.is_slow(&questions.base.settings)) {
+    if given.scenario.iter().any(|scenario| questions.is_slow(scenario)) {
         say(global, "other lists or another rule of matching: all pairs are estimated again");
     }
     let mut at = 0;
