@@ -61,7 +61,7 @@ fn main() {
     planner::plan(&open, &workload, &[], &settings).expect("plan");
     let plan = start.elapsed();
     let start = Instant::now();
-    let questions = Questions::new(open, &workload, Vec::new(), settings, Scenario::default());
+    let questions = Questions::new(open, &workload, Vec::new(), &settings, Scenario::default());
     let questions = questions.expect("questions");
     println!(
         "{} pages, {} queries, {} pairs of {} URLs; {} threads; {:.0} MiB\nplan anew {:.0} ms; all \

@@ -57,7 +57,7 @@ fn store() -> TempDir {
 fn questions(path: &Path) -> Questions {
     let open = open(path);
     let (settings, workload, within) = open_plan(&open).unwrap();
-    Questions::new(open, &workload, within, settings, Scenario::default()).unwrap()
+    Questions::new(open, &workload, within, &settings, Scenario::default()).unwrap()
 }
 
 fn scenario(json: &str) -> Scenario {

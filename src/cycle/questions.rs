@@ -49,10 +49,10 @@ impl Questions {
         open: OpenStore,
         workload: &Workload,
         within: Vec<bool>,
-        settings: PlanSettings,
+        settings: &PlanSettings,
         shared: Scenario,
     ) -> Result<Self, CycleError> {
-        let settings = shared.with_lists(&settings).map_err(wrong)?;
+        let settings = shared.with_lists(settings).map_err(wrong)?;
         let generation = Generation::new(&open, workload, within, settings)?;
         let hosts = Hosts::new(&open.known.urls);
         let base = answer(&open, &generation, &hosts, &shared)?.answer;

@@ -137,7 +137,7 @@ pub(super) fn questions(
             anyhow::anyhow!("none of the {} queries can be planned for", workload.queries.len());
         return Err(Failure::input(error, "a query needs a word and a frequency above 0"));
     }
-    let questions = Questions::new(open, &workload, within, settings, shared)?;
+    let questions = Questions::new(open, &workload, within, &settings, shared)?;
     let (state, refresh) = (questions.state(), &questions.generation.served_refresh);
     output::say_refresh(global, "served lists", "queries", refresh);
     say(
