@@ -423,12 +423,6 @@ fn a_plan_is_written_in_every_format_and_place() {
     assert_eq!(nothing, "");
     let written: serde_json::Value = serde_json::from_slice(&fs::read(&out).unwrap()).unwrap();
     assert_eq!(written["schema"], "prospect.plan/1");
-    // What plans before this one made is kept, but for the pairs.
-    let recomputed = &written["recomputed"];
-    for kept in ["text", "frontier", "history", "served_lists"] {
-        assert_eq!(recomputed[kept]["added"], 0, "{kept}");
-    }
-    assert_eq!(recomputed["candidate_pairs"], written["candidate_pairs"]);
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn what_is_wrong_names_its_place_and_the_way_out() {
     assert!(error.contains("wrong.toml") && error.contains("line 3"), "{error}");
     assert!(error.contains("budgets"), "{error}");
     assert!(written("budget = 3\n").contains("unknown field `budget`"));
-    assert!(written("[base]\nbudget = 3\n").contains("there is no [[scenario]]"));
+    assert!(written("[base]\nbudget = 3\n").contains("nothing is asked"));
     assert!(written("[[scenario]]\nbudget = 0\n").contains("budget: it is 0"));
     assert!(written("[[scenario]]\nworkload = \"none.tsv\"\n").contains("none.tsv"));
     let same = written("[[scenario]]\nname = \"a\"\n[[scenario]]\nname = \"a\"\n");

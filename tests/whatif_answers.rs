@@ -184,9 +184,9 @@ fn questions_leave_the_store_alone_and_a_written_answer_is_the_open_plan() {
     questions.figures(&wanted).unwrap();
     questions.answer(&scenario(r#"{"k": 3}"#)).unwrap();
     assert_eq!(files(directory.path()), before);
-    let picks = questions.answer(&wanted).unwrap().answer.choice.batch.picks.len();
-    let (id, urls) = questions.commit(&wanted).unwrap();
-    assert_eq!(urls, picks);
+    let answered = questions.answer(&wanted).unwrap();
+    let picks = answered.answer.choice.batch.picks.len();
+    let id = questions.commit(&answered).unwrap();
     drop(questions);
     let open = open(directory.path());
     assert_eq!(open.store.manifest().plan.as_ref().unwrap().id, id);
@@ -194,4 +194,50 @@ fn questions_leave_the_store_alone_and_a_written_answer_is_the_open_plan() {
     let (settings, workload, _) = open_plan(&open).unwrap();
     assert_eq!(settings.selection.budget, 90);
     assert!(workload.queries.iter().any(|query| query.text == "w11 w12"));
+}
+
+#[test]
+fn queries_of_two_answers_are_told_apart_by_their_words() {
+    let directory = store();
+    let open = open(directory.path());
+    let (settings, workload, within) = open_plan(&open).unwrap();
+    let shared = scenario(r#"{"add": [{"query": "w1 w300", "frequency": 900000}]}"#);
+    let questions = Questions::new(open, &workload, within, &settings, shared).unwrap();
+    let replaced = scenario(r#"{"queries": [{"query": "w2 w301", "frequency": 800000}]}"#);
+    let difference = questions.figures(&replaced).unwrap().difference;
+    let of = |query: &str| {
+        let all = difference.gaining.iter().chain(&difference.losing);
+        all.filter(|change| change.query == query)
+            .map(|change| (change.frequency_before, change.frequency_after))
+            .collect::<Vec<_>>()
+    };
+    assert!(of("w1 w300").iter().all(|asked| *asked == (900_000.0, 900_000.0)));
+    assert!(of("w2 w301").iter().all(|asked| *asked == (0.0, 800_000.0)));
+    assert!(!difference.losing.is_empty(), "the workload is not asked any more");
+}
+
+#[test]
+fn a_plan_whose_pages_came_is_not_written_over() {
+    let directory = store();
+    ingest_all(directory.path(), vec![SHAPE.record(2_999)], "third").unwrap();
+    let mut questions = questions(directory.path());
+    let before = files(directory.path());
+    let answered = questions.answer(&Scenario::default()).unwrap();
+    let error = questions.commit(&answered).unwrap_err();
+    assert!(error.to_string().contains("its cycle is not closed"), "{error}");
+    assert!(error.hint().unwrap().contains("--close"));
+    assert_eq!(files(directory.path()), before);
+}
+
+#[test]
+fn a_budget_beyond_everything_takes_everything() {
+    let directory = store();
+    let questions = questions(directory.path());
+    let answered = questions.answer(&scenario(r#"{"budget": 4000000000}"#)).unwrap();
+    let batch = &answered.answer.choice.batch;
+    assert_eq!(batch.picks.len(), batch.ranking.len());
+    assert!(questions.answer(&scenario(r#"{"budget": 1000000000000}"#)).is_err());
+    let hot: Vec<String> = (0..40).map(|_| r#"{"by": 1e9}"#.to_owned()).collect();
+    let endless = format!("{{\"scale\": [{}]}}", hot.join(","));
+    assert!(questions.answer(&scenario(&endless)).is_err(), "frequencies stay finite");
 }

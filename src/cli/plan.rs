@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let reasons = Reasons::of_plan(&open.known, &plan, &settings);
     let planned = reasons.planned(&plan.choice.batch.picks, QUERIES_SHOWN);
     say_plan(global, &open, &plan, &settings, &workload);
-    let json = global.json.then(|| as_json(&open, &plan, &settings, &planned, closed.as_ref()));
+    let json = global.json.then(|| as_json(&plan, &settings, &planned, closed.as_ref()));
     write_out(&args.out, |out| match &json {
         Some(json) => output::write_json(out, json),
         None => format.write(out, &planned),
@@ -205,7 +205,6 @@ fn blend_line(blend: &Blend, open: &OpenStore) -> String {
 }
 
 fn as_json(
-    open: &OpenStore,
     plan: &Plan,
     settings: &PlanSettings,
     planned: &[PlannedUrl],
@@ -215,14 +214,6 @@ fn as_json(
         "schema": "prospect.plan/1",
         "plan_id": plan.id,
         "closed": closed,
-        "recomputed": {
-            "text": open.refreshes.text,
-            "frontier": open.refreshes.frontier,
-            "history": open.refreshes.history,
-            "served_lists": plan.served_refresh,
-            "candidate_pairs": plan.basis.pair_count(),
-            "training_pairs": plan.basis.training_pairs(),
-        },
         "settings": settings,
         "epoch": plan.epoch,
         "statistics": plan.statistics,

@@ -112,8 +112,9 @@ impl Generation {
         let workload = Workload { queries: answer.queries.clone() };
         let mut hash = xxhash_rust::xxh3::Xxh3::new();
         hash.update(plan_id(open, &workload, &answer.settings)?.as_bytes());
-        for factor in &answer.factors {
-            hash.update(&factor.to_bits().to_le_bytes());
+        for pick in &answer.choice.batch.picks {
+            hash.update(&pick.estimate.url.0.to_le_bytes());
+            hash.update(&pick.estimate.estimate.to_bits().to_le_bytes());
         }
         let id = format!("{:016x}", hash.digest());
         let plan = PlanRecord {

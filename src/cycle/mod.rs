@@ -50,6 +50,9 @@ pub enum CycleError {
     /// A question cannot be answered.
     #[error(transparent)]
     Answer(crate::whatif::answer::AnswerError),
+    /// What was fetched for the open plan has no outcome yet.
+    #[error("pages were fetched for the open plan, and its cycle is not closed")]
+    NotClosed,
     /// There is no open plan.
     #[error("the store has no open plan")]
     NoPlan,
@@ -70,6 +73,11 @@ impl CycleError {
             Self::NoPlan => {
                 Some("make one with `prospect plan --store DIR --workload Q.tsv --budget N`".into())
             }
+            Self::NotClosed => Some(
+                "close it with `prospect ingest --store DIR --close`, which takes no file, or with \
+                 the next `prospect plan`"
+                    .into(),
+            ),
             Self::Answer(_) => Some(
                 "`prospect whatif --help` tells what can be different, and the README how a file says \
                  it"

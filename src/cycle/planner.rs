@@ -166,7 +166,8 @@ impl Plan {
 /// Commits a plan as the open one. If this very plan is open already, nothing changes.
 ///
 /// # Errors
-/// A write failed; the store stays as it was.
+/// Pages were fetched for the open plan, whose cycle has to be closed first; or a write failed. The
+/// store stays as it was.
 pub fn commit(
     open: &mut OpenStore,
     plan: &PlanRecord<'_>,
@@ -175,6 +176,11 @@ pub fn commit(
     let store = &mut open.store;
     if store.manifest().plan.as_ref().is_some_and(|old| old.id == plan.id) {
         return Ok(());
+    }
+    let manifest = store.manifest();
+    let fetched = manifest.cycles.last().is_some_and(|cycle| cycle.first_seq < manifest.next_seq);
+    if manifest.plan.is_some() && fetched {
+        return Err(CycleError::NotClosed);
     }
     let mut segments = vec![
         store.write_segment(

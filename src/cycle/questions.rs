@@ -95,15 +95,13 @@ impl Questions {
         scenario.on(&self.shared).is_slow(&self.generation.base.settings)
     }
 
-    /// Writes the plan under a scenario to the store, in the place of the open one. Its id, and how
-    /// many URLs it has.
+    /// Writes a plan to the store, in the place of the open one, and returns its id.
     ///
     /// # Errors
-    /// The scenario cannot be carried out, or a write failed; then the store stays as it was.
-    pub fn commit(&mut self, scenario: &Scenario) -> Result<(String, usize), CycleError> {
-        let Answered { answer, .. } = self.answer(scenario)?;
-        let urls = answer.choice.batch.picks.len();
-        Ok((self.generation.commit(&mut self.open, &answer)?, urls))
+    /// The cycle of the open plan has to be closed first, or a write failed; then the store stays as it
+    /// was.
+    pub fn commit(&mut self, answered: &Answered) -> Result<String, CycleError> {
+        self.generation.commit(&mut self.open, &answered.answer)
     }
 
     /// The state of the store.

@@ -78,16 +78,14 @@ pub fn choose(
     };
     let mut weighed = input.basis.weigh(&weighing)?;
     let mut ranking = std::mem::take(&mut weighed.urls);
-    if !input.factors.is_empty() {
-        for (url, factor) in ranking.iter_mut().zip(input.factors) {
+    let mut factors = input.factors.to_vec();
+    if !factors.is_empty() {
+        for (url, factor) in ranking.iter_mut().zip(&factors) {
             url.estimate *= factor;
-            if settings.estimate.objective == Objective::Served {
-                // Its gains are weighed by trust alone.
-                url.trust *= factor;
-            }
         }
-        let mut factors = input.factors.iter();
-        ranking.retain(|_| factors.next().is_none_or(|factor| *factor > 0.0));
+        let mut each = input.factors.iter();
+        ranking.retain(|_| each.next().is_none_or(|factor| *factor > 0.0));
+        factors.retain(|factor| *factor > 0.0);
     }
     let seed = xxhash_rust::xxh3::xxh3_64_with_seed(
         &input.next_seq.to_le_bytes(),
@@ -95,7 +93,8 @@ pub fn choose(
     );
     let selection = SelectionSettings { seed, ..settings.selection };
     if settings.estimate.objective == Objective::Served {
-        served_gain::rank(&mut ranking, input, &counted, &weighed.blend, &selection);
+        let demand = served_gain::Demand { counted: &counted, factors: &factors };
+        served_gain::rank(&mut ranking, input, &demand, &weighed.blend, &selection);
     }
     let select = if input.whole_ranking { select } else { select_only };
     let batch = select(ranking, input.urls, &selection);

@@ -130,7 +130,7 @@ pub(super) fn draw(
     // A number in [0, 1) with the bits that a double has.
     let start = (xxh3_64_with_seed(&[], seed) >> 11) as f64 / (1_u64 << 53) as f64;
     let (mut sum, mut teeth) = (start, 0.0);
-    let mut drawn = Vec::with_capacity(draws.count);
+    let mut drawn = Vec::with_capacity(draws.count.min(members.urls.len()));
     for at in order {
         sum += chances[at];
         // Sums that should be whole fall a hair short in binary.

@@ -24,17 +24,25 @@ use crate::estimate::blend::{self, Blend};
 use crate::estimate::frontier::{PairEstimate, UrlEstimate};
 use crate::estimate::score_levels::{CELLS, ScoreLevels};
 
-/// Ranks URLs, given by id, by what they add to a batch. `counted` tells by query how often it is
-/// asked. Nothing changes where no model of scores is fitted.
+/// For how much queries and URLs count.
+pub struct Demand<'a> {
+    /// By query: how often it is asked.
+    pub counted: &'a [f64],
+    /// By position of the URL: what its gain is multiplied with; empty for 1.
+    pub factors: &'a [f64],
+}
+
+/// Ranks URLs, given by id, by what they add to a batch. Nothing changes where no model of scores is
+/// fitted.
 pub fn rank(
     urls: &mut [UrlEstimate],
     input: &ChoiceInput<'_>,
-    counted: &[f64],
+    demand: &Demand<'_>,
     blend: &Blend,
     settings: &SelectionSettings,
 ) {
     let Some(scores) = input.basis.scores() else { return };
-    let mut value = BatchValue::new(urls, input, counted, blend, scores);
+    let mut value = BatchValue::new(urls, input, demand, blend, scores);
     rank_by_gain(urls, &mut value, input.urls, settings);
 }
 
@@ -55,6 +63,8 @@ struct Pickable<'a> {
     trust: f64,
     /// What it adds that knows no query.
     other: f64,
+    /// What all it adds is multiplied with.
+    factor: f64,
 }
 
 /// The list of a query.
@@ -99,15 +109,15 @@ impl<'a> BatchValue<'a> {
     fn new(
         urls: &[UrlEstimate],
         input: &ChoiceInput<'a>,
-        counted: &[f64],
+        demand: &Demand<'_>,
         blend: &Blend,
         scores: &'a Scores,
     ) -> Self {
         let levels = &scores.levels;
         let mut value = Self {
             levels,
-            urls: pickable(urls, input.basis, blend),
-            lists: lists(input, counted, scores),
+            urls: pickable(urls, demand.factors, input.basis, blend),
+            lists: lists(input, demand.counted, scores),
             weights: [blend.weights[blend::QUERY], blend.weights[blend::LOCALITY]],
         };
         let factor = value.impact_of_score();
@@ -144,9 +154,9 @@ impl<'a> BatchValue<'a> {
 
 impl Gains for BatchValue<'_> {
     fn gain(&self, at: usize) -> f64 {
-        let Pickable { pairs, trust, other } = &self.urls[at];
+        let Pickable { pairs, trust, other, factor } = &self.urls[at];
         // With a fixed order and terms that only fall, the sum only falls, rounded or not.
-        other + pairs.iter().map(|pair| self.gain_of(pair, *trust)).sum::<f64>()
+        factor * (other + pairs.iter().map(|pair| self.gain_of(pair, *trust)).sum::<f64>())
     }
 
     fn pick(&mut self, at: usize) {
@@ -159,14 +169,21 @@ impl Gains for BatchValue<'_> {
     }
 }
 
-fn pickable<'a>(urls: &[UrlEstimate], basis: &'a Basis, blend: &Blend) -> Vec<Pickable<'a>> {
+fn pickable<'a>(
+    urls: &[UrlEstimate],
+    factors: &[f64],
+    basis: &'a Basis,
+    blend: &Blend,
+) -> Vec<Pickable<'a>> {
     let mut without = *blend;
     (without.weights[blend::QUERY], without.weights[blend::LOCALITY]) = (0.0, 0.0);
-    let of_url = |url: &UrlEstimate| {
-        let other = url.trust * without.of(url.parts);
-        Pickable { pairs: basis.own_pairs_of(url.url), trust: url.trust, other }
+    let of_url = |(at, url): (usize, &UrlEstimate)| Pickable {
+        pairs: basis.own_pairs_of(url.url),
+        trust: url.trust,
+        other: url.trust * without.of(url.parts),
+        factor: factors.get(at).copied().unwrap_or(1.0),
     };
-    urls.iter().map(of_url).collect()
+    urls.iter().enumerate().map(of_url).collect()
 }
 
 /// The lists as they are served; without places where there is no candidate.

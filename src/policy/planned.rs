@@ -218,7 +218,10 @@ impl<'a> Planned<'a> {
     /// An index cannot be read, or a model cannot be fitted.
     pub fn base(&mut self) -> Result<Base, PolicyError> {
         let base = self.with_lists(|planned, scorer, served| {
-            let (basis, _) = planned.choose(scorer, served, 0, &[], false)?;
+            let needy = planned.settings.needy.take();
+            let chosen = planned.choose(scorer, served, 0, &[], false);
+            planned.settings.needy = needy;
+            let (basis, _) = chosen?;
             Ok(Base {
                 queries: Arc::new(planned.web.workload.queries.clone()),
                 served: Arc::new(served.clone()),

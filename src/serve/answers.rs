@@ -8,6 +8,7 @@ use tokio::sync::Semaphore;
 use super::ServeSettings;
 use crate::cycle::CycleError;
 use crate::cycle::questions::{Answered, Questions};
+use crate::plan::settings::PlanSettings;
 use crate::whatif::scenario::Scenario;
 
 /// Answers that are kept.
@@ -16,6 +17,9 @@ const KEPT: usize = 4;
 /// A store that answers, many at a time.
 pub(super) struct Answers {
     questions: RwLock<Questions>,
+    /// What all scenarios stand on, and the settings of the base: known without waiting for anyone.
+    shared: Scenario,
+    settings: PlanSettings,
     pub(super) allow_write: bool,
     kept: Mutex<VecDeque<(String, Arc<Answered>)>>,
     /// Places for answers that are computed side by side.
@@ -26,6 +30,8 @@ pub(super) struct Answers {
 impl Answers {
     pub(super) fn new(questions: Questions, settings: &ServeSettings) -> Self {
         Self {
+            shared: questions.shared.clone(),
+            settings: questions.generation.base.settings.clone(),
             questions: RwLock::new(questions),
             allow_write: settings.allow_write,
             kept: Mutex::default(),
@@ -63,7 +69,7 @@ impl Answers {
 
     /// Whether all pairs have to be estimated again for a scenario.
     pub(super) fn is_slow(&self, scenario: &Scenario) -> bool {
-        self.ask(|questions| questions.is_slow(scenario))
+        scenario.on(&self.shared).is_slow(&self.settings)
     }
 
     /// The plan under a scenario: one of the last, or a new one.

@@ -45,7 +45,7 @@ impl Guard {
         let port = address.port();
         let mut hosts = vec![address.to_string()];
         if let Some((name, _)) = listen.rsplit_once(':') {
-            hosts.push(format!("{name}:{port}"));
+            hosts.push(format!("{}:{port}", name.to_lowercase()));
         }
         if address.ip().is_loopback() {
             hosts.push(format!("localhost:{port}"));
@@ -57,7 +57,10 @@ impl Guard {
     fn refuses(&self, method: &Method, headers: &HeaderMap) -> Option<&'static str> {
         let text =
             |name| headers.get(name).map(|value: &HeaderValue| value.to_str().unwrap_or("?"));
-        let host = text(HOST).unwrap_or_default().to_lowercase();
+        let sent = text(HOST).unwrap_or_default().to_lowercase();
+        // Browsers leave the usual port out.
+        let has_port = sent.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+        let host = if has_port { sent.clone() } else { format!("{sent}:80") };
         let is_own = |name: &str| {
             let address = name.parse::<SocketAddr>();
             self.hosts.iter().any(|own| own == name)
@@ -69,7 +72,7 @@ impl Guard {
             return Some("the request is for another host");
         }
         let origin = text(ORIGIN);
-        if origin.is_some_and(|origin| origin != format!("http://{host}")) {
+        if origin.is_some_and(|origin| origin != format!("http://{sent}")) {
             return Some("the request comes from another origin");
         }
         let site = text(HeaderName::from_static("sec-fetch-site"));
@@ -135,11 +138,11 @@ mod tests {
     #[test]
     fn on_every_address_it_is_asked_by_number() {
         let open = |host| refuses("0.0.0.0:80", "0.0.0.0:80", &Method::GET, &[("host", host)]);
-        assert!(!open("192.0.2.7:80"));
-        assert!(!open("localhost:80"));
-        assert!(open("evil.test:80"));
-        let named = |host| refuses("box.test:80", "192.0.2.7:80", &Method::GET, &[("host", host)]);
-        assert!(!named("box.test:80"));
+        assert!(!open("192.0.2.7"));
+        assert!(!open("localhost"));
+        assert!(open("evil.test") && open("192.0.2.7:81"));
+        let named = |host| refuses("Box.test:80", "192.0.2.7:80", &Method::GET, &[("host", host)]);
+        assert!(!named("box.test") && !named("box.test:80"));
         assert!(named("other.test:80"));
     }
 }

@@ -27,9 +27,13 @@ mod views;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::cycle::CycleError;
 use crate::cycle::questions::Questions;
+
+/// Longest wait for answers at work once the process is interrupted.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Why nothing is served.
 #[derive(Debug, thiserror::Error)]
@@ -77,7 +81,7 @@ pub fn serve(
         .enable_all()
         .build()
         .map_err(ServeError::Start)?;
-    runtime.block_on(async {
+    let served = runtime.block_on(async {
         let failed = |source| ServeError::Listen { address: settings.listen.clone(), source };
         let listener = tokio::net::TcpListener::bind(&settings.listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
@@ -86,5 +90,8 @@ pub fn serve(
         ready(address);
         connections::accept(listener, router).await;
         Ok(())
-    })
+    });
+    // Answers that nobody waits for any more are left; what is written is whole or not at all.
+    runtime.shutdown_timeout(LAST_WORDS);
+    served
 }

@@ -30,6 +30,8 @@ const BODY_PAUSE: Duration = Duration::from_secs(10);
 /// Longest time for a request, and for one that estimates all pairs again.
 const PATIENCE: Duration = Duration::from_mins(1);
 const SLOW_PATIENCE: Duration = Duration::from_mins(10);
+/// Entries that scale and drop queries, exclude and boost hosts.
+const CHANGES: usize = 1000;
 /// Queries that one scenario may add here.
 const NEW_QUERIES: usize = 1000;
 
@@ -178,8 +180,9 @@ async fn commit(State(answers): Shared, asked: Asked) -> Response {
     };
     let slow = answers.is_slow(&request.scenario);
     let done = answers.run(slow, move |answers| {
-        let (plan_id, urls) = answers.change(|questions| questions.commit(&request.scenario))?;
-        Ok(json!({ "plan_id": plan_id, "urls": urls }))
+        let answered = answers.ask(|questions| answers.answer(questions, &request.scenario))?;
+        let plan_id = answers.change(|questions| questions.commit(&answered))?;
+        Ok(json!({ "plan_id": plan_id, "urls": answered.answer.choice.batch.picks.len() }))
     });
     reply(done.await)
 }
@@ -239,7 +242,12 @@ fn checked(asked: Asked) -> Result<Request, Box<Response>> {
         let hint = "the README tells what a scenario can say";
         Box::new(refusal(error.status(), &error.body_text(), hint))
     })?;
-    let Scenario { add, queries, .. } = &request.scenario;
+    let Scenario { add, queries, scale, drop, exclude_hosts, boost_hosts, .. } = &request.scenario;
+    if scale.len() + drop.len() + exclude_hosts.len() + boost_hosts.len() > CHANGES {
+        let error = format!("the scenario has more than {CHANGES} changes of queries and hosts");
+        let hint = "prospect whatif takes as many as you like";
+        return Err(Box::new(refusal(StatusCode::UNPROCESSABLE_ENTITY, &error, hint)));
+    }
     if add.len() + queries.as_ref().map_or(0, Vec::len) > NEW_QUERIES {
         let error = format!("the scenario has more than {NEW_QUERIES} queries of its own");
         let hint = "prospect whatif takes as many as you like";

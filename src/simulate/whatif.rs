@@ -137,9 +137,12 @@ fn random_scenario(at: usize, base: &Base, random: &mut ChaCha8Rng) -> Scenario 
         }
         2 => {
             let by = factor(2.0) * 10.0;
-            let pattern = Some(format!(r"\b{}\b", topic(&base.queries, random)));
             Scenario {
-                scale: vec![Scaling { by, pattern, ..Scaling::default() }],
+                scale: vec![Scaling {
+                    by,
+                    list: topic(&base.queries, random),
+                    ..Scaling::default()
+                }],
                 ..Scenario::default()
             }
         }
@@ -157,12 +160,12 @@ fn random_scenario(at: usize, base: &Base, random: &mut ChaCha8Rng) -> Scenario 
     }
 }
 
-/// A word of some query, of letters and digits, so that it means itself in a pattern.
-fn topic<'a>(queries: &'a [Query], random: &mut ChaCha8Rng) -> &'a str {
-    let is_plain = |word: &&String| word.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    let said: Vec<&String> =
-        queries.iter().flat_map(|query| &query.words).filter(is_plain).collect();
-    said.choose(random).map_or("", |word| word.as_str())
+/// Ids of the queries that share a word.
+fn topic(queries: &[Query], random: &mut ChaCha8Rng) -> Vec<String> {
+    let said: Vec<&String> = queries.iter().flat_map(|query| &query.words).collect();
+    let Some(&word) = said.choose(random) else { return Vec::new() };
+    let about = queries.iter().filter(|query| query.words.contains(word));
+    about.map(|query| query.qid.clone()).collect()
 }
 
 /// Pearson's correlation with its 95 % interval by Fisher's z.

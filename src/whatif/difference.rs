@@ -15,6 +15,7 @@ use crate::plan::Pick;
 use crate::plan::caps::Cap;
 use crate::plan::explore::Pool;
 use crate::results::whatif::{Difference, HostChange, QueryChange, UrlChange};
+use crate::workload::Query;
 
 /// URLs of a list.
 const URLS: usize = 200;
@@ -83,7 +84,8 @@ pub fn difference(before: &Answer, after: &Answer, urls: &UrlTable, hosts: &Host
         .collect();
     // By how far, then in the order of the plan.
     moving.sort_by_key(|(by, _)| std::cmp::Reverse(*by));
-    let change = |url: UrlId| url_change(&old, &new, url, urls);
+    let asked = Frequencies::new(&before.queries, &after.queries);
+    let change = |url: UrlId| url_change(&old, &new, &asked, url, urls);
     let worth = |of: &Placed<'_>, picks: &[UrlId]| -> f64 {
         let known = picks.iter().filter_map(|&url| of.estimate(url));
         known.map(|url| of.answer.impact(url)).sum()
@@ -105,7 +107,13 @@ pub fn difference(before: &Answer, after: &Answer, urls: &UrlTable, hosts: &Host
     }
 }
 
-fn url_change(old: &Placed<'_>, new: &Placed<'_>, url: UrlId, urls: &UrlTable) -> UrlChange {
+fn url_change(
+    old: &Placed<'_>,
+    new: &Placed<'_>,
+    asked: &Frequencies<'_>,
+    url: UrlId,
+    urls: &UrlTable,
+) -> UrlChange {
     let estimate = |of: &Placed<'_>| of.estimate(url).map_or(0.0, |url| url.estimate);
     UrlChange {
         url: urls.spelling(url).to_owned(),
@@ -113,12 +121,12 @@ fn url_change(old: &Placed<'_>, new: &Placed<'_>, url: UrlId, urls: &UrlTable) -
         rank_after: new.rank(url),
         estimate_before: estimate(old),
         estimate_after: estimate(new),
-        reason: reason(old, new, url),
+        reason: reason(old, new, asked, url),
     }
 }
 
 /// What made a URL enter, leave or move.
-fn reason(old: &Placed<'_>, new: &Placed<'_>, url: UrlId) -> String {
+fn reason(old: &Placed<'_>, new: &Placed<'_>, asked: &Frequencies<'_>, url: UrlId) -> String {
     let Some(after) = old.estimate(url).zip(new.estimate(url)) else {
         return "it must not be planned".to_owned();
     };
@@ -148,7 +156,7 @@ fn reason(old: &Placed<'_>, new: &Placed<'_>, url: UrlId) -> String {
         _ => true,
     };
     if !same && on_its_own {
-        return changed(old, new, before, after);
+        return changed(old, new, asked, before, after);
     }
     let budgets = [old, new].map(|of| of.answer.settings.selection.budget);
     match (old.rank(url), new.rank(url)) {
@@ -164,6 +172,7 @@ fn reason(old: &Placed<'_>, new: &Placed<'_>, url: UrlId) -> String {
 fn changed(
     old: &Placed<'_>,
     new: &Placed<'_>,
+    asked: &Frequencies<'_>,
     before: &UrlEstimate,
     after: &UrlEstimate,
 ) -> String {
@@ -182,8 +191,7 @@ fn changed(
     for pair in new.answer.basis.pairs_of(after.url) {
         let at = pair.query as usize;
         let part = if pair.matches { blend::QUERY } else { blend::LOCALITY };
-        let [was, is] =
-            [old, new].map(|of| of.answer.queries.get(at).map_or(0.0, |query| query.frequency));
+        let (was, is) = (asked.was(at), new.answer.queries[at].frequency);
         causes.push((size(weights[0][part] * (is - was) * pair.chance), Cause::Query(at)));
     }
     let most = causes.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
@@ -194,8 +202,7 @@ fn changed(
         ),
         Some((by, Cause::Query(at))) if by > 0.0 => {
             let query = &new.answer.queries[at];
-            let was = old.answer.queries.get(at).map_or(0.0, |query| query.frequency);
-            format!("\"{}\" asked {was} → {} times", query.text, query.frequency)
+            format!("\"{}\" asked {} → {} times", query.text, asked.was(at), query.frequency)
         }
         Some((by, Cause::Part(part))) if by > 0.0 => {
             let [was, is] = [before, after].map(|url| url.parts[part]);
@@ -212,26 +219,71 @@ enum Cause {
     Query(usize),
 }
 
+/// How often a query of `after`, given by index, was asked before. Queries that one of two answers
+/// does not know stand at its end, in an order of its own.
+struct Frequencies<'a> {
+    before: &'a [Query],
+    after: &'a [Query],
+    /// By the words of queries of `before`; empty where all stand at the same places.
+    by_words: HashMap<&'a [String], usize>,
+}
+
+impl<'a> Frequencies<'a> {
+    fn new(before: &'a [Query], after: &'a [Query]) -> Self {
+        let same = |(a, b): (&Query, &Query)| a.words == b.words;
+        let is_start = before.len() <= after.len() && before.iter().zip(after).all(same);
+        let place = |(at, query): (usize, &'a Query)| (query.words.as_slice(), at);
+        let by_words =
+            if is_start { HashMap::new() } else { before.iter().enumerate().map(place).collect() };
+        Self { before, after, by_words }
+    }
+
+    /// Place of a query among those of before.
+    fn place(&self, at: usize) -> Option<usize> {
+        if self.by_words.is_empty() {
+            return (at < self.before.len()).then_some(at);
+        }
+        self.by_words.get(self.after[at].words.as_slice()).copied()
+    }
+
+    /// How often it was asked.
+    fn was(&self, at: usize) -> f64 {
+        self.place(at).map_or(0.0, |at| self.before[at].frequency)
+    }
+}
+
 /// Queries that gain most and those that lose most, in askings.
 fn query_changes(before: &Answer, after: &Answer) -> (Vec<QueryChange>, Vec<QueryChange>) {
-    let (mut old, new) = (results(before), results(after));
-    old.resize(new.len(), 0.0);
-    let asked = |of: &Answer, at: usize| of.queries.get(at).map_or(0.0, |query| query.frequency);
-    let change = |at: usize| asked(after, at) * new[at] - asked(before, at) * old[at];
-    let row = |&at: &usize| QueryChange {
-        qid: after.queries[at].qid.clone(),
-        query: after.queries[at].text.clone(),
-        frequency_before: asked(before, at),
-        frequency_after: asked(after, at),
-        results_before: old[at],
-        results_after: new[at],
+    let asked = Frequencies::new(&before.queries, &after.queries);
+    let (old, new) = (results(before), results(after));
+    let row = |query: &Query, was: Option<usize>, is: Option<usize>| QueryChange {
+        qid: query.qid.clone(),
+        query: query.text.clone(),
+        frequency_before: was.map_or(0.0, |at| before.queries[at].frequency),
+        frequency_after: is.map_or(0.0, |at| after.queries[at].frequency),
+        results_before: was.map_or(0.0, |at| old[at]),
+        results_after: is.map_or(0.0, |at| new[at]),
     };
-    let mut order: Vec<usize> = (0..new.len()).filter(|&at| change(at) != 0.0).collect();
-    order.sort_by(|&a, &b| change(b).total_cmp(&change(a)).then(a.cmp(&b)));
-    let gaining = order.iter().take_while(|&&at| change(at) > 0.0).take(SHOWN).map(row).collect();
-    let losing =
-        order.iter().rev().take_while(|&&at| change(at) < 0.0).take(SHOWN).map(row).collect();
-    (gaining, losing)
+    let change = |row: &QueryChange| {
+        row.frequency_after * row.results_after - row.frequency_before * row.results_before
+    };
+    let mut is_known = vec![false; before.queries.len()];
+    let mut rows: Vec<QueryChange> = Vec::new();
+    for (at, query) in after.queries.iter().enumerate() {
+        let was = asked.place(at);
+        if let Some(was) = was {
+            is_known[was] = true;
+        }
+        rows.push(row(query, was, Some(at)));
+    }
+    let gone = before.queries.iter().enumerate().filter(|(at, _)| !is_known[*at]);
+    rows.extend(gone.map(|(at, query)| row(query, Some(at), None)));
+    rows.retain(|row| change(row) != 0.0);
+    // A stable sort, so that equals stay in the order of the queries.
+    rows.sort_by(|a, b| change(b).total_cmp(&change(a)));
+    let gaining = rows.iter().take_while(|row| change(row) > 0.0).take(SHOWN);
+    let losing = rows.iter().rev().take_while(|row| change(row) < 0.0).take(SHOWN);
+    (gaining.cloned().collect(), losing.cloned().collect())
 }
 
 fn host_changes(before: &Answer, after: &Answer, hosts: &Hosts) -> Vec<HostChange> {

@@ -100,7 +100,7 @@ impl Hosts {
         let mut found = false;
         for (name, factor) in self.names.iter().zip(by_host) {
             if is_meant(name) {
-                *factor *= by;
+                *factor = number(key, *factor * by, MOST)?;
                 found = true;
             }
         }

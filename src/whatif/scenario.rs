@@ -285,7 +285,7 @@ impl Scenario {
         }
         let selection = &mut settings.selection;
         if let Some(budget) = self.budget {
-            selection.budget = whole("budget", budget, 1, usize::MAX)?;
+            selection.budget = whole("budget", budget, 1, MOST_URLS)?;
         }
         let cap = |given: Option<usize>, old| match given {
             None => old,
@@ -310,6 +310,8 @@ impl Scenario {
     }
 }
 
+/// Largest budget: as many URLs as there are ids.
+const MOST_URLS: usize = u32::MAX as usize;
 /// Longest result lists.
 const MOST_RESULTS: usize = 1000;
 /// Largest factor, weight or frequency.
@@ -330,7 +332,7 @@ fn whole(key: &str, value: usize, least: usize, most: usize) -> Result<usize, Sc
     if (least..=most).contains(&value) {
         return Ok(value);
     }
-    let end = if most == usize::MAX { String::new() } else { format!(" and at most {most}") };
+    let end = if most == MOST_URLS { String::new() } else { format!(" and at most {most}") };
     Err(ScenarioError::new(key, format!("it is {value}, and must be at least {least}{end}")))
 }
 

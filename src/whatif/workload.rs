@@ -32,7 +32,8 @@ pub fn asked(base: &[Query], scenario: &Scenario) -> Result<Asked, ScenarioError
             return Err(ScenarioError::new(key, "no file can be read here"));
         }
     }
-    let mut made = Making { queries: base.to_vec(), at_words: HashMap::new(), new: 0 };
+    let qids = base.iter().map(|query| query.qid.clone()).collect();
+    let mut made = Making { queries: base.to_vec(), at_words: HashMap::new(), qids, new: 0 };
     for (at, query) in base.iter().enumerate() {
         made.at_words.insert(query.words.clone(), at);
     }
@@ -59,6 +60,7 @@ pub fn asked(base: &[Query], scenario: &Scenario) -> Result<Asked, ScenarioError
 struct Making {
     queries: Vec<Query>,
     at_words: HashMap<Vec<String>, usize>,
+    qids: HashSet<String>,
     new: usize,
 }
 
@@ -71,7 +73,8 @@ impl Making {
                 return Err(ScenarioError::new(key, format!("{query:?} holds no word")));
             }
             if let Some(&at) = self.at_words.get(&made.words) {
-                self.queries[at].frequency += frequency;
+                let sum = self.queries[at].frequency + frequency;
+                self.queries[at].frequency = number(key, sum, 2.0 * MOST)?;
                 continue;
             }
             self.new += 1;
@@ -79,9 +82,12 @@ impl Making {
                 let what = format!("more than {MOST_ADDED} queries are new");
                 return Err(ScenarioError::new(key, what));
             }
-            if made.qid.is_empty() {
-                made.qid = format!("new-{}", self.new);
+            let mut number = self.new;
+            while made.qid.is_empty() || self.qids.contains(&made.qid) {
+                made.qid = format!("new-{number}");
+                number += 1;
             }
+            self.qids.insert(made.qid.clone());
             self.at_words.insert(made.words.clone(), self.queries.len());
             self.queries.push(made);
         }
@@ -89,10 +95,10 @@ impl Making {
     }
 
     fn change(&mut self, key: &str, which: &Which, by: f64) -> Result<(), ScenarioError> {
-        let meant = Meant::new(key, which)?;
+        let meant = Meant::new(key, which, &self.queries)?;
         let mut found = false;
         for query in self.queries.iter_mut().filter(|query| meant.holds(query)) {
-            query.frequency *= by;
+            query.frequency = number(key, query.frequency * by, MOST)?;
             found = true;
         }
         if found {
@@ -116,15 +122,26 @@ impl std::fmt::Display for Which {
 struct Meant<'a> {
     pattern: Option<Regex>,
     kind: Option<&'a str>,
-    list: HashSet<String>,
+    texts: HashSet<String>,
+    qids: HashSet<String>,
+}
+
+fn folded(text: &str) -> String {
+    text.trim().to_lowercase()
 }
 
 impl<'a> Meant<'a> {
-    fn new(key: &str, which: &'a Which) -> Result<Self, ScenarioError> {
+    fn new(key: &str, which: &'a Which, queries: &[Query]) -> Result<Self, ScenarioError> {
         if which.file.is_some() {
             let key = format!("{key}.file");
             return Err(ScenarioError::new(&key, "no file can be read here"));
         }
+        let list: HashSet<String> =
+            which.list.iter().map(|entry| entry.trim().to_lowercase()).collect();
+        let is_listed = |query: &&Query| !list.is_empty() && list.contains(&folded(&query.text));
+        // What is a query's text is no other one's id.
+        let texts: HashSet<String> =
+            queries.iter().filter(is_listed).map(|query| folded(&query.text)).collect();
         let compiled = |pattern: &String| {
             RegexBuilder::new(pattern)
                 .case_insensitive(true)
@@ -135,18 +152,17 @@ impl<'a> Meant<'a> {
         Ok(Self {
             pattern: which.pattern.as_ref().map(compiled).transpose()?,
             kind: which.kind.as_deref(),
-            list: which.list.iter().map(|entry| entry.trim().to_lowercase()).collect(),
+            qids: list.iter().filter(|entry| !texts.contains(*entry)).cloned().collect(),
+            texts: list,
         })
     }
 
     fn holds(&self, query: &Query) -> bool {
-        let listed = || {
-            let names = [&query.qid, &query.text].map(|name| name.trim().to_lowercase());
-            names.iter().any(|name| self.list.contains(name))
-        };
+        let listed =
+            || self.texts.contains(&folded(&query.text)) || self.qids.contains(&folded(&query.qid));
         self.pattern.as_ref().is_none_or(|pattern| pattern.is_match(&query.text))
             && self.kind.is_none_or(|kind| query.kind == kind)
-            && (self.list.is_empty() || listed())
+            && (self.texts.is_empty() || listed())
     }
 }
 
@@ -217,6 +233,19 @@ mod tests {
         let both = Which { kind: Some("question".into()), list, ..Which::default() };
         let drop = vec![both];
         assert_eq!(frequencies(&Scenario { drop, ..Scenario::default() }), [10.0, 0.0, 2.0]);
+    }
+
+    #[test]
+    fn ids_are_given_once_and_a_text_is_no_id() {
+        let mut base = base();
+        base.push(Query::new("new-1", "2", 7.0, ""));
+        let added = r#"{"add": [{"query": "a"}, {"query": "b", "qid": "1"}],
+            "drop": [{"list": ["2"]}]}"#;
+        let found = asked(&base, &serde_json::from_str(added).unwrap()).unwrap();
+        let ids: Vec<&str> = found.queries.iter().map(|query| query.qid.as_str()).collect();
+        assert_eq!(ids, ["1", "2", "3", "new-1", "new-2", "new-3"]);
+        let frequencies: Vec<f64> = found.queries.iter().map(|query| query.frequency).collect();
+        assert_eq!(frequencies, [10.0, 5.0, 2.0, 0.0, 1.0, 1.0]);
     }
 
     #[test]

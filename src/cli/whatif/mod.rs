@@ -55,7 +55,13 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         Some(path) => scenarios::read(path)?,
         None => Scenarios::default(),
     };
-    if let Some(own) = args.flags.scenario()? {
+    let folder = args.scenario.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+    scenarios::resolve(&mut given.base, folder)?;
+    for scenario in &mut given.scenario {
+        scenarios::resolve(scenario, folder)?;
+    }
+    if let Some(mut own) = args.flags.scenario()? {
+        scenarios::resolve(&mut own, Path::new(""))?;
         given.scenario.push(own);
     }
     if given.scenario.is_empty() {
@@ -67,11 +73,6 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         ));
     }
     scenarios::name(&mut given.scenario)?;
-    let folder = args.scenario.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
-    scenarios::resolve(&mut given.base, folder)?;
-    for scenario in &mut given.scenario {
-        scenarios::resolve(scenario, folder)?;
-    }
     let questions = questions(&args.store, given.base, "prospect whatif", global)?;
     let count = given.scenario.len();
     if given.scenario.iter().any(|scenario| questions.is_slow(scenario)) {

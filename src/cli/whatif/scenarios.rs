@@ -16,12 +16,7 @@ pub(super) fn read(path: &Path) -> Result<Scenarios, Failure> {
         let error = anyhow::anyhow!("{}: {}", path.display(), error.to_string().trim_end());
         Failure::input(error, BELOW)
     };
-    let scenarios: Scenarios = toml::from_str(&text).map_err(broken)?;
-    if scenarios.scenario.is_empty() {
-        let error = anyhow::anyhow!("{}: there is no [[scenario]]", path.display());
-        return Err(Failure::input(error, BELOW));
-    }
-    Ok(scenarios)
+    toml::from_str(&text).map_err(broken)
 }
 
 /// Gives numbers to scenarios without a name.

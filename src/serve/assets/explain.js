@@ -83,6 +83,15 @@ function detailsView(app) {
 const VIEWS = { url: urlView, query: queryView };
 
 function urlView(app, found, scenario) {
+  if (found.parts === null) {
+    return [
+      facts([
+        ["state", bdi(String(found.state))],
+        ["in-links", thousands(found.inlinks)],
+      ]),
+      html("p", { class: "note" }, "It cannot be planned here, so it has no estimate."),
+    ];
+  }
   const sum = found.parts.reduce((sum, { weight, value }) => sum + weight * value, 0);
   const parts = found.parts.map(({ name, weight, value }) => [
     name,

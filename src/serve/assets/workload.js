@@ -54,20 +54,21 @@ function workloadGroup(app) {
   /** Rows stay where they are while one of them is edited: else it would move from under the keys. */
   function show(found, anew) {
     const editing = body.contains(document.activeElement);
-    const same = found.queries.every(({ qid }) => rows.has(qid));
+    const same =
+      rows.size === found.queries.length && found.queries.every(({ query }) => rows.has(query));
     if (anew || !(editing || same)) {
       rows.clear();
       body.replaceChildren(
         ...found.queries.map((query) => {
           const row = queryRow(query);
-          rows.set(query.qid, row);
+          rows.set(query.query, row);
           return row.node;
         }),
       );
       const turn = (offset) => seek({ offset });
       turnTo(turning, [pager(shown.offset, QUERIES_SHOWN, found.total, turn)], search);
     }
-    found.queries.forEach((query) => rows.get(query.qid)?.show(query));
+    found.queries.forEach((query) => rows.get(query.query)?.show(query));
   }
 
   /** Sets how often a query is asked; null takes that back. */
@@ -77,7 +78,7 @@ function workloadGroup(app) {
       if (own && query.base_frequency === 0) {
         if (frequency) own.frequency = frequency;
         else edit.added = edit.added.filter((added) => added !== own);
-      } else if (frequency === null || frequency === query.base_frequency) {
+      } else if (frequency === null || (frequency === query.base_frequency && !edit.scaled.length)) {
         edit.asked.delete(query.query);
       } else edit.asked.set(query.query, frequency);
     });
