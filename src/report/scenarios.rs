@@ -19,18 +19,20 @@ pub(super) fn caption(check: &WhatIfCheck) -> String {
     )
 }
 
-/// How well changes were foreseen, in a line.
-pub(super) fn verdict(check: &WhatIfCheck) -> String {
+/// How well changes were foreseen, in two lines.
+pub(super) fn verdict(check: &WhatIfCheck) -> [String; 2] {
     let shown = |figure: &Option<Interval>| {
         figure.as_ref().map_or_else(|| "–".to_owned(), |figure| with_interval(figure, 3))
     };
-    format!(
-        "correlation of predicted with realised changes {}; mean error {} of the impact without a \
-         scenario, where changes are {} of it",
-        shown(&check.correlation),
-        shown(&check.error),
-        fixed(check.size, 3),
-    )
+    let correlation = shown(&check.correlation);
+    [
+        format!("correlation of predicted with realised changes {correlation}"),
+        format!(
+            "mean error {}, mean change {}, as shares of the impact without a scenario",
+            shown(&check.error),
+            fixed(check.size, 3),
+        ),
+    ]
 }
 
 /// Rows: the scenario, and a cell a heading.

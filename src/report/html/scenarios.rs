@@ -25,5 +25,6 @@ fn table(check: &WhatIfCheck) -> String {
         let cells = cells.iter().fold(String::new(), add);
         out += &format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", isolated(&scenario));
     }
-    out + &format!("</tbody>\n</table></div>\n<p class=\"caption\">{}</p>\n", verdict(check))
+    let [correlation, error] = verdict(check);
+    out + &format!("</tbody>\n</table></div>\n<p class=\"caption\">{correlation}<br>{error}</p>\n")
 }

@@ -17,11 +17,11 @@ pub(super) fn table(check: &WhatIfCheck) -> String {
             column.cells.push(cell);
         }
     }
+    let [correlation, error] = scenarios::verdict(check);
     format!(
-        "what-if answers, {}\n  {}\n{}  {}\n",
+        "what-if answers, {}\n  {}\n{}  {correlation}\n  {error}\n",
         clean(&check.policy, NAME_WIDTH),
         scenarios::caption(check),
         rows(&first, &columns),
-        scenarios::verdict(check),
     )
 }
