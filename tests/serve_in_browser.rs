@@ -111,8 +111,10 @@ fn a_frequency_is_edited_in_place() {
     let gain = "(() => { const order = document.querySelector('#edit select'); \
                 order.selectedIndex = 1; order.dispatchEvent(new Event('change')); })()";
     open.value(gain);
-    // The query that gains most has some impact to multiply.
-    let gains = "Number(document.querySelector('.workload tbody td:nth-child(3)').textContent.replace(/,/g, '')) > 0";
+    // The rows have to be in their new order, and the query that gains most something to multiply.
+    let gains = "(() => { const gains = [...document.querySelectorAll('.workload tbody tr')] \
+                 .map((row) => Number(row.children[2].textContent.replace(/,/g, ''))); \
+                 return gains[0] > 0 && gains.every((gain, at) => at === 0 || gain <= gains[at - 1]); })()";
     open.browser.wait_until(gains);
     let field = "document.querySelector('.workload tbody input')";
     let query = open.text("document.querySelector('.workload tbody bdi').textContent");
