@@ -136,13 +136,18 @@ pub const PSEUDO_CYCLES: u32 = 10;
 
 impl Manifest {
     /// The live files of a table, oldest first.
-    pub fn segments_of(&self, kind: SegmentKind) -> impl Iterator<Item = &SegmentEntry> {
+    pub fn segments_of(&self, kind: SegmentKind) -> impl DoubleEndedIterator<Item = &SegmentEntry> {
         self.segments.iter().filter(move |segment| segment.kind == kind)
     }
 
     /// The cycle that the record with this `fetch_seq` belongs to.
     pub fn cycle_of(&self, seq: u32) -> u32 {
         self.cycles.partition_point(|cycle| cycle.first_seq <= seq).saturating_sub(1) as u32
+    }
+
+    /// Whether the last cycle has a record.
+    pub fn has_fetched(&self) -> bool {
+        self.cycles.last().is_some_and(|cycle| cycle.first_seq < self.next_seq)
     }
 
     /// First `fetch_seq` of a cycle.

@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 
+use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::limits;
@@ -130,7 +131,8 @@ fn first_directory(url: &str) -> String {
 }
 
 /// What "site" means for a set of known URLs (METHODS, section 0).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum SiteLevel {
     /// Registrable domain.
     Domain,

@@ -8,8 +8,10 @@ use prospect_index::error::StoreError;
 use prospect_index::text_index::Refresh;
 
 use super::Global;
+use crate::cycle::basis_cache::Recomputed;
 use crate::cycle::{CycleError, Refreshes};
 use crate::documents::DocumentError;
+use crate::estimate::basis::Basis;
 use crate::evaluate::EvaluateError;
 use crate::evaluate::rerank::RerankError;
 use crate::ingest::IngestError;
@@ -195,6 +197,24 @@ pub(super) fn say_refresh(global: &Global, name: &str, unit: &str, refresh: &Ref
     if refresh.added > 0 {
         let line = format!("{name}: {} of {} {unit} brought in", refresh.added, refresh.total);
         say(global, &line);
+    }
+}
+
+/// Pairs of a basis, and what was recomputed of them.
+pub(super) fn pairs_line(basis: &Basis, recomputed: Recomputed) -> String {
+    let (pairs, training) = (basis.pair_count(), basis.training_pairs());
+    match recomputed {
+        Recomputed::All => format!(
+            "{pairs} candidate pairs estimated by models of {training} pairs of crawled pages"
+        ),
+        Recomputed::Pairs => format!(
+            "{pairs} candidate pairs estimated by the epoch's models of {training} pairs of \
+             crawled pages, which were in the store"
+        ),
+        Recomputed::Nothing => format!(
+            "{pairs} candidate pairs, estimated by models of {training} pairs of crawled pages, \
+             were in the store"
+        ),
     }
 }
 

@@ -121,8 +121,7 @@ fn close_if_fetched(
     global: &Global,
 ) -> Result<Option<CycleOutcome>, Failure> {
     let manifest = open.store.manifest();
-    let fetched = manifest.cycles.last().is_some_and(|cycle| cycle.first_seq < manifest.next_seq);
-    if manifest.plan.is_none() || !fetched {
+    if manifest.plan.is_none() || !manifest.has_fetched() {
         return Ok(None);
     }
     let outcome = close::close(open)?;
@@ -181,10 +180,8 @@ fn say_plan(
     say(
         global,
         &format!(
-            "{} candidate pairs estimated by models of {} pairs of crawled pages; BM25 k1 {} b {}, \
-             statistics epoch {} of {} pages",
-            basis.pair_count(),
-            basis.training_pairs(),
+            "{}; BM25 k1 {} b {}, statistics epoch {} of {} pages",
+            output::pairs_line(basis, plan.recomputed),
             settings.bm25.k1,
             settings.bm25.b,
             plan.epoch.number,

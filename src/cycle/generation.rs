@@ -11,14 +11,13 @@ use std::sync::Arc;
 use prospect_index::manifest::Epoch;
 use prospect_index::text_index::Refresh;
 
-use super::planner::{self, PlanRecord, current_epoch, plan_id};
-use super::reading::Reading;
+use super::basis_cache::{Made, Recomputed};
+use super::planner::{self, PlanRecord, plan_id};
+use super::reading::{Prepared, Reading};
 use super::records::{self, Past};
-use super::{CycleError, OpenStore};
+use super::{CycleError, OpenStore, basis_cache};
 use crate::estimate::basis::Basis;
-use crate::estimate::frontier::ImpactReading;
 use crate::estimate::memory::Memory;
-use crate::estimate::objective::Objective;
 use crate::plan::settings::PlanSettings;
 use crate::sketch::need::Improvability;
 use crate::whatif::answer::{Answer, Base, Matched};
@@ -33,6 +32,8 @@ pub struct Generation {
     pub plan_id: String,
     /// What was recomputed of the served lists.
     pub served_refresh: Refresh,
+    /// What was recomputed of the basis.
+    pub recomputed: Recomputed,
     epoch: Epoch,
     memory: Memory,
     past: Past,
@@ -50,30 +51,21 @@ impl Generation {
         within: Vec<bool>,
         settings: PlanSettings,
     ) -> Result<Self, CycleError> {
-        if open.known.pages.is_empty() {
-            return Err(CycleError::NoPages);
-        }
-        let workload = workload.for_planning();
-        let manifest = open.store.manifest();
-        let epoch = current_epoch(manifest, &open.known.pages);
-        let reading = Reading::new(open, workload.words(), &settings, epoch)?;
-        let (served, served_refresh) = reading.served(&workload, settings.k)?;
-        let past = Past::read(&open.store)?;
-        let input = reading.input(&workload.queries, &served, &within, &past);
-        let all: Vec<usize> = (0..workload.queries.len()).collect();
-        let mut memory = Memory::default();
-        let basis = Basis::new(&input, &all, &mut memory, &settings.estimate, None)?;
+        let prepared = Prepared::new(open, workload, &settings)?;
+        let all: Vec<usize> = (0..prepared.workload.queries.len()).collect();
+        let made = basis_cache::load(open, &prepared, &within, &all, &settings)?;
+        let Made { basis, memory, recomputed } = made;
+        let plan_id = plan_id(open, &prepared.workload, &settings)?;
+        let Prepared { workload, epoch, served, served_refresh, past, .. } = prepared;
         let base = Base {
+            queries: Arc::new(workload.queries),
             served: Arc::new(served),
             basis: Arc::new(basis),
             improvability: Improvability::fit(&past.queries),
-            next_seq: manifest.next_seq,
+            next_seq: open.store.manifest().next_seq,
             settings,
-            queries: Arc::new(Vec::new()),
         };
-        let plan_id = plan_id(open, &workload, &base.settings)?;
-        let base = Base { queries: Arc::new(workload.queries), ..base };
-        Ok(Self { base, plan_id, served_refresh, epoch, memory, past, within })
+        Ok(Self { base, plan_id, served_refresh, recomputed, epoch, memory, past, within })
     }
 
     /// Pairs and lists of the queries that the base does not know.
@@ -94,13 +86,6 @@ impl Generation {
             pair.query += asked.known as u32;
         }
         Ok(Matched { pairs, lists: served.lists })
-    }
-
-    /// Whether new queries ask for all pairs again: the score tree is fitted to the needy ones, and what
-    /// a batch serves is known of the queries at hand.
-    pub fn is_fitted_to_queries(&self) -> bool {
-        let settings = &self.base.settings.estimate;
-        settings.reading == ImpactReading::Sketch || settings.objective == Objective::Served
     }
 
     /// Writes an answer to the store as its open plan, and returns the plan's id. What a scenario says of

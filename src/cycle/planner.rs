@@ -5,9 +5,10 @@ use prospect_index::manifest::{CycleEntry, Epoch, Manifest, OpenPlan, SegmentKin
 use prospect_index::page_store::PageTable;
 use prospect_index::text_index::Refresh;
 
-use super::reading::Reading;
-use super::records::{PLAN_PAIRS, PLANS, POOLS, Past, WORKLOADS, pick_columns};
-use super::{CycleError, EPOCH_GROWTH, OpenStore};
+use super::basis_cache::Recomputed;
+use super::reading::Prepared;
+use super::records::{PLAN_PAIRS, PLANS, POOLS, WORKLOADS, pick_columns};
+use super::{CycleError, EPOCH_GROWTH, OpenStore, basis_cache};
 use crate::estimate::basis::Basis;
 use crate::estimate::frontier::{EstimateInput, PairEstimate};
 use crate::estimate::memory::Memory;
@@ -36,6 +37,8 @@ pub struct Plan {
     pub statistics: prospect_index::bm25::CollectionStatistics,
     /// What was recomputed of the served lists.
     pub served_refresh: Refresh,
+    /// What was recomputed of the basis.
+    pub recomputed: Recomputed,
 }
 
 /// What a choice is made from.
@@ -58,10 +61,21 @@ pub fn choose(
     memory: &mut Memory,
     settings: &PlanSettings,
 ) -> Result<(Basis, Choice), CycleError> {
+    choose_from(input, settings, |needy| {
+        Ok(Basis::new(&input.estimate, needy, memory, &settings.estimate, None)?)
+    })
+}
+
+/// Chooses a batch from the basis that `make` makes for the needy queries, given as indices.
+fn choose_from(
+    input: &PlanInput<'_>,
+    settings: &PlanSettings,
+    make: impl FnOnce(&[usize]) -> Result<Basis, CycleError>,
+) -> Result<(Basis, Choice), CycleError> {
     let EstimateInput { queries, served, known, manifest, .. } = &input.estimate;
     let improvability = Improvability::fit(input.outcomes);
     let needy = choice::needy(queries, served, &improvability, settings);
-    let basis = Basis::new(&input.estimate, &needy, memory, &settings.estimate, None)?;
+    let basis = make(&needy)?;
     let from = ChoiceInput {
         basis: &basis,
         queries,
@@ -99,23 +113,22 @@ pub fn plan(
     within: &[bool],
     settings: &PlanSettings,
 ) -> Result<Plan, CycleError> {
-    if open.known.pages.is_empty() {
-        return Err(CycleError::NoPages);
-    }
-    let workload = workload.for_planning();
-    let epoch = current_epoch(open.store.manifest(), &open.known.pages);
-    let reading = Reading::new(open, workload.words(), settings, epoch)?;
-    let (served, served_refresh) = reading.served(&workload, settings.k)?;
-    let past = Past::read(&open.store)?;
+    let prepared = Prepared::new(open, workload, settings)?;
     let input = PlanInput {
-        estimate: reading.input(&workload.queries, &served, within, &past),
-        outcomes: &past.queries,
+        estimate: prepared.input(within),
+        outcomes: &prepared.past.queries,
         whole_ranking: true,
     };
-    let (basis, choice) = choose(&input, &mut Memory::default(), settings)?;
-    let id = plan_id(open, &workload, settings)?;
-    let statistics = reading.scorer.statistics();
-    Ok(Plan { id, workload, basis, choice, served, epoch, statistics, served_refresh })
+    let mut recomputed = Recomputed::Nothing;
+    let (basis, choice) = choose_from(&input, settings, |needy| {
+        let made = basis_cache::load(open, &prepared, within, needy, settings)?;
+        recomputed = made.recomputed;
+        Ok(made.basis)
+    })?;
+    let id = plan_id(open, &prepared.workload, settings)?;
+    let statistics = prepared.reading.scorer.statistics();
+    let Prepared { workload, epoch, served, served_refresh, .. } = prepared;
+    Ok(Plan { id, workload, basis, choice, served, epoch, statistics, served_refresh, recomputed })
 }
 
 /// The same pages, outcomes, queries and settings give the same id, and the same plan.
@@ -178,8 +191,7 @@ pub fn commit(
         return Ok(());
     }
     let manifest = store.manifest();
-    let fetched = manifest.cycles.last().is_some_and(|cycle| cycle.first_seq < manifest.next_seq);
-    if manifest.plan.is_some() && fetched {
+    if manifest.plan.is_some() && manifest.has_fetched() {
         return Err(CycleError::NotClosed);
     }
     let mut segments = vec![
@@ -203,7 +215,7 @@ pub fn commit(
         if let Some(old) = manifest.plan.take() {
             manifest.segments.retain(|segment| !old.files.contains(&segment.file.file));
         }
-        if manifest.cycles.last().is_some_and(|cycle| cycle.first_seq == manifest.next_seq) {
+        if !manifest.has_fetched() {
             manifest.cycles.pop();
         }
         manifest.segments.extend(segments);

@@ -11,7 +11,7 @@ use crate::whatif::difference::difference;
 use crate::whatif::figures::figures;
 use crate::whatif::hosts::Hosts;
 use crate::whatif::scenario::{Scenario, ScenarioError};
-use crate::whatif::workload::{Asked, asked};
+use crate::whatif::workload::asked;
 use crate::workload::Workload;
 
 /// A store that answers.
@@ -153,11 +153,10 @@ fn answer(
     scenario: &Scenario,
 ) -> Result<Answered, CycleError> {
     let base = &generation.base;
-    let Asked { queries, known } = asked(&base.queries, scenario).map_err(wrong)?;
-    let asked = Asked { queries, known };
+    let asked = asked(&base.queries, scenario).map_err(wrong)?;
     let new = asked.queries.len() - asked.known;
     let weights = base.basis.blend(&base.settings.estimate).weights;
-    let slow = scenario.is_slow(&base.settings) || new > 0 && generation.is_fitted_to_queries();
+    let slow = scenario.is_slow(&base.settings);
     let base = if slow {
         let settings = scenario.settings(&base.settings, weights).map_err(wrong)?;
         generation.again(open, &asked.queries, &settings)?

@@ -1,10 +1,11 @@
-//! What is read of an open store to estimate for some queries.
+//! What is read of an open store to estimate for some queries, or for a workload.
 
 use prospect_index::bm25::Scorer;
 use prospect_index::manifest::Epoch;
 use prospect_index::ngram::NgramIndex;
 use prospect_index::text_index::Refresh;
 
+use super::planner::current_epoch;
 use super::records::Past;
 use super::{CycleError, OpenStore, served_cache};
 use crate::estimate::frontier::EstimateInput;
@@ -47,11 +48,7 @@ impl<'a> Reading<'a> {
     }
 
     /// The served lists of a workload, kept in the store.
-    pub(super) fn served(
-        &self,
-        workload: &Workload,
-        k: usize,
-    ) -> Result<(ServedLists, Refresh), CycleError> {
+    fn served(&self, workload: &Workload, k: usize) -> Result<(ServedLists, Refresh), CycleError> {
         let OpenStore { store, known, .. } = self.open;
         Ok(served_cache::load(store, known, &self.scorer, workload, k, self.epoch.end_seq)?)
     }
@@ -84,5 +81,48 @@ impl<'a> Reading<'a> {
             past_picks: &past.picks,
             past_pairs: &past.pairs,
         }
+    }
+}
+
+/// All that is read of an open store to plan for a workload.
+pub(super) struct Prepared<'a> {
+    /// The queries to plan for, merged.
+    pub(super) workload: Workload,
+    /// The statistics epoch.
+    pub(super) epoch: Epoch,
+    /// Scores, n-grams and ranks.
+    pub(super) reading: Reading<'a>,
+    /// Served lists of all queries.
+    pub(super) served: ServedLists,
+    /// What was recomputed of them.
+    pub(super) served_refresh: Refresh,
+    /// What closed cycles left to learn from.
+    pub(super) past: Past,
+}
+
+impl<'a> Prepared<'a> {
+    /// For a workload.
+    ///
+    /// # Errors
+    /// The store has no page, or an index cannot be read.
+    pub(super) fn new(
+        open: &'a OpenStore,
+        workload: &Workload,
+        settings: &PlanSettings,
+    ) -> Result<Self, CycleError> {
+        if open.known.pages.is_empty() {
+            return Err(CycleError::NoPages);
+        }
+        let workload = workload.for_planning();
+        let epoch = current_epoch(open.store.manifest(), &open.known.pages);
+        let reading = Reading::new(open, workload.words(), settings, epoch)?;
+        let (served, served_refresh) = reading.served(&workload, settings.k)?;
+        let past = Past::read(&open.store)?;
+        Ok(Self { workload, epoch, reading, served, served_refresh, past })
+    }
+
+    /// What estimates are made from. `within` tells by URL id what may be planned; empty for all.
+    pub(super) fn input<'b>(&'b self, within: &'b [bool]) -> EstimateInput<'b> {
+        self.reading.input(&self.workload.queries, &self.served, within, &self.past)
     }
 }

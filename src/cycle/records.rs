@@ -146,7 +146,8 @@ fn segment_of<'a>(
     schema: Schema,
     plan: &str,
 ) -> Result<Option<&'a SegmentEntry>, StoreError> {
-    for segment in store.manifest().segments_of(kind) {
+    // The newest first: that is whose rows are asked for, and each segment that is looked at is verified.
+    for segment in store.manifest().segments_of(kind).rev() {
         if plan_of(store, segment, schema)?.is_some_and(|id| id == plan) {
             return Ok(Some(segment));
         }
@@ -373,12 +374,23 @@ fn entry_outcomes(store: &Store) -> Result<EntryOutcomes, StoreError> {
 /// What became of the fetched picks of all closed cycles.
 fn pick_outcomes(store: &Store) -> Result<Vec<PickOutcome>, StoreError> {
     let mut outcomes = Vec::new();
-    store.read_segments(SegmentKind::Outcomes, OUTCOMES, &OUTCOMES.names(), |_, columns| {
+    let names = [
+        "url_id",
+        "planned",
+        "state",
+        "query_impact",
+        "locality_impact",
+        "page_impact",
+        "importance_impact",
+        "quality_impact",
+        "realised_impact",
+    ];
+    store.read_segments(SegmentKind::Outcomes, OUTCOMES, &names, |_, columns| {
         for row in 0..columns[0].len() {
-            if id(&columns[2], row) == 1 && text(&columns[3], row) == "fetched" {
-                let parts = std::array::from_fn(|part| number(&columns[6 + part], row));
-                let realised = number(&columns[7 + PARTS], row);
-                let url = UrlId(id(&columns[1], row));
+            if id(&columns[1], row) == 1 && text(&columns[2], row) == "fetched" {
+                let parts = std::array::from_fn(|part| number(&columns[3 + part], row));
+                let (url, realised) =
+                    (UrlId(id(&columns[0], row)), number(&columns[3 + PARTS], row));
                 outcomes.push(PickOutcome { url, parts, realised });
             }
         }

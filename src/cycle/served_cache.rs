@@ -1,7 +1,6 @@
 //! Served lists as a derived structure of the store: kept per workload, K and statistics epoch.
 
 use prospect_index::bm25::{Bm25, Scorer};
-use prospect_index::derived::{Derived, Found};
 use prospect_index::error::StoreError;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
@@ -9,10 +8,11 @@ use prospect_index::store::Store;
 use prospect_index::text_index::Refresh;
 use serde::{Deserialize, Serialize};
 
+use super::kept::{Shelf, Taken};
 use crate::sketch::served::ServedLists;
 use crate::workload::Workload;
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Payload {
@@ -39,7 +39,7 @@ pub fn load(
     k: usize,
     epoch_end: u32,
 ) -> Result<(ServedLists, Refresh), StoreError> {
-    let derived = Derived::new(store.storage(), "served", VERSION);
+    let shelf = Shelf::new(store, "served", VERSION);
     let end_seq = store.manifest().next_seq;
     let statistics = scorer.statistics();
     let payload = Payload {
@@ -52,10 +52,14 @@ pub fn load(
         statistics: (statistics.documents, statistics.words),
     };
     let mut refresh = Refresh { total: workload.queries.len() as u64, ..Refresh::default() };
-    let old = find(&derived, &payload, store, &mut refresh);
-    let mut served = match old {
-        Some(served) if served.lists.len() == workload.queries.len() => served,
-        _ => {
+    let mut served = match of_earlier(&shelf, &payload, store) {
+        Taken::Whole(found, lists) if lists.len() == workload.queries.len() => {
+            ServedLists { k, end_seq: found.end_seq, lists }
+        }
+        other => {
+            if let Taken::Unfit(why) = other {
+                refresh.rebuilt = Some(why);
+            }
             refresh.added = refresh.total;
             ServedLists::build(scorer, &workload.queries, k, end_seq, &known.urls)?
         }
@@ -66,84 +70,23 @@ pub fn load(
     } else if refresh.added == 0 {
         return Ok((served, refresh));
     }
-    let name = format!("{}/lists-{:06}.bin", derived.directory(), store.manifest().generation);
-    let entry = store.storage().write(&name, &encode(&served))?;
-    derived.publish(&payload, vec![entry])?;
+    shelf.put(&payload, &served.lists)?;
     Ok((served, refresh))
 }
 
 /// The stored lists, if they fit in everything but how far they reach.
-fn find(
-    derived: &Derived,
+fn of_earlier(
+    shelf: &Shelf<'_>,
     wanted: &Payload,
     store: &Store,
-    refresh: &mut Refresh,
-) -> Option<ServedLists> {
-    let (found, files) = match derived.find::<Payload>() {
-        Found::Whole(found, files) => (found, files),
-        Found::Damaged(what) => {
-            refresh.rebuilt = Some(what);
-            return None;
-        }
-        Found::Missing => return None,
+) -> Taken<Payload, Vec<Vec<(UrlId, f64)>>> {
+    let fits = |found: &Payload| {
+        let same = Payload {
+            end_seq: found.end_seq,
+            lineage: store.manifest().lineage(found.end_seq),
+            ..wanted.clone()
+        };
+        *found == same && found.end_seq <= wanted.end_seq
     };
-    let same = Payload {
-        end_seq: found.end_seq,
-        lineage: store.manifest().lineage(found.end_seq),
-        ..wanted.clone()
-    };
-    if found != same || found.end_seq > wanted.end_seq {
-        refresh.rebuilt = Some("the workload, the epoch or the pages are others".to_owned());
-        return None;
-    }
-    let bytes = store.storage().read_verified(files.first()?).ok()?;
-    decode(&bytes, found.k, found.end_seq)
-}
-
-fn encode(served: &ServedLists) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for list in &served.lists {
-        bytes.extend((list.len() as u32).to_le_bytes());
-        for (url, score) in list {
-            bytes.extend(url.0.to_le_bytes());
-            bytes.extend(score.to_bits().to_le_bytes());
-        }
-    }
-    bytes
-}
-
-fn decode(bytes: &[u8], k: usize, end_seq: u32) -> Option<ServedLists> {
-    let mut rest = bytes;
-    let mut take = |count: usize| -> Option<&[u8]> {
-        let (head, tail) = rest.split_at_checked(count)?;
-        rest = tail;
-        Some(head)
-    };
-    let mut lists = Vec::new();
-    while let Some(head) = take(4) {
-        let length = u32::from_le_bytes(head.try_into().ok()?);
-        let mut list = Vec::new();
-        for _ in 0..length {
-            let url = u32::from_le_bytes(take(4)?.try_into().ok()?);
-            let score = f64::from_bits(u64::from_le_bytes(take(8)?.try_into().ok()?));
-            list.push((UrlId(url), score));
-        }
-        lists.push(list);
-    }
-    Some(ServedLists { k, end_seq, lists })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lists_come_back_bit_for_bit() {
-        let lists =
-            vec![vec![(UrlId(3), 0.1 + 0.2)], vec![], vec![(UrlId(0), 1.0), (UrlId(9), 0.5)]];
-        let served = ServedLists { k: 2, end_seq: 7, lists };
-        assert_eq!(decode(&encode(&served), 2, 7), Some(served.clone()));
-        let bytes = encode(&served);
-        assert_eq!(decode(&bytes[..bytes.len() - 3], 2, 7), None);
-    }
+    shelf.take(fits, "the workload, the epoch or the pages are others")
 }

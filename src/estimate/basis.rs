@@ -16,6 +16,7 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use prospect_index::url::SiteLevel;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::blend::{self, Blend, PARTS, PickOutcome};
 use super::evidence::Evidence;
@@ -35,7 +36,7 @@ use crate::sketch::served::ServedLists;
 use crate::workload::Query;
 
 /// What is known of a URL of the frontier whatever is asked.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UrlBasis {
     /// The URL.
     pub url: UrlId,
@@ -52,7 +53,7 @@ pub struct UrlBasis {
 }
 
 /// A crawled page as it was known before its fetch.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct PastPage {
     url: UrlId,
     /// x of the regression of importance, if it was a candidate of a plan.
@@ -92,7 +93,7 @@ impl Pairs {
 }
 
 /// What a basis holds besides pairs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Shared {
     /// URLs that may be planned, by id.
     urls: Vec<UrlBasis>,
@@ -103,13 +104,13 @@ struct Shared {
     past_picks: Vec<PickOutcome>,
     owners: Vec<u32>,
     training_pairs: usize,
-    site_level: &'static str,
+    site_level: Option<SiteLevel>,
     /// Where the objective reads them.
     scores: Option<Scores>,
 }
 
 /// Distributions of the scores of pairs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Scores {
     /// By bin of a pair.
     pub levels: ScoreLevels,
@@ -142,6 +143,35 @@ pub struct Weighed {
     pub blend: Blend,
 }
 
+/// A basis as it is written: places of pairs are found again, and no pairs have been added yet.
+#[derive(Serialize)]
+#[serde(rename = "Basis")]
+struct Written<'a> {
+    shared: &'a Shared,
+    pairs: &'a [PairEstimate],
+}
+
+#[derive(Deserialize)]
+#[serde(rename = "Basis")]
+struct Read {
+    shared: Shared,
+    pairs: Vec<PairEstimate>,
+}
+
+impl Serialize for Basis {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Written { shared: &self.shared, pairs: &self.pairs.all }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Basis {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Read { shared, pairs } = Read::deserialize(deserializer)?;
+        let pairs = Arc::new(Pairs::new(pairs, &shared.urls));
+        Ok(Self { shared: Arc::new(shared), pairs, more: Arc::default() })
+    }
+}
+
 impl Basis {
     /// Matches queries, given as indices, with the frontier and asks the models about every URL.
     /// `memory` is of earlier plans for the same queries, or empty. What the page model expects is
@@ -159,7 +189,10 @@ impl Basis {
     ) -> Result<Self, EstimateError> {
         let known = input.known;
         memory.update(known, input.manifest, input.queries.len());
-        memory.regions.update(&known.urls);
+        let is_lasting = settings.reading == ImpactReading::Lasting;
+        if is_lasting || settings.defended {
+            memory.regions.update(&known.urls);
+        }
         let quality = expected_quality(input, memory);
         let Found { pairs, page_impact, training_pairs, levels } = match settings.reading {
             ImpactReading::Lasting => {
@@ -169,7 +202,9 @@ impl Basis {
                 by_tree::estimate(input, queries, memory, settings.rule, &quality)?
             }
         };
-        let mut urls = url_basis(input, settings, memory, &page_impact, &quality);
+        // Nobody asks who answers for a URL where nothing is held against past picks.
+        let owner = |url| if settings.defended { memory.owner(url) } else { 0 };
+        let mut urls = url_basis(input, settings, owner, &page_impact, &quality);
         if let Some(pinned) = pinned {
             for (url, pinned) in urls.iter_mut().zip(&pinned.shared.urls) {
                 url.page = pinned.page;
@@ -180,8 +215,8 @@ impl Basis {
             past_pages: past_pages(input, settings, memory),
             known: known.urls.len(),
             past_picks: input.past_picks.to_vec(),
-            owners: input.past_picks.iter().map(|pick| memory.owner(pick.url)).collect(),
-            site_level: memory.sites.level().map_or("", SiteLevel::name),
+            owners: input.past_picks.iter().map(|pick| owner(pick.url)).collect(),
+            site_level: memory.sites.level(),
             urls,
             training_pairs,
             scores: levels.map(|levels| {
@@ -257,7 +292,7 @@ impl Basis {
 
     /// What a site is here.
     pub fn site_level(&self) -> &'static str {
-        self.shared.site_level
+        self.shared.site_level.map_or("", SiteLevel::name)
     }
 
     /// Estimates every URL.
@@ -369,7 +404,7 @@ fn importance_x(settings: &EstimateSettings, inlinks: u32, page_rank: f32) -> f6
 fn url_basis(
     input: &EstimateInput<'_>,
     settings: &EstimateSettings,
-    memory: &Memory,
+    owner: impl Fn(UrlId) -> u32 + Sync,
     page_impact: &[f64],
     quality: &[f32],
 ) -> Vec<UrlBasis> {
@@ -385,7 +420,7 @@ fn url_basis(
         let inlinks = known.links.all_inlinks(url);
         Some(UrlBasis {
             url,
-            owner: memory.owner(url),
+            owner: owner(url),
             inlinks,
             importance: importance_x(settings, inlinks, page_rank),
             quality: quality.get(url.index()).copied().map(f64::from),

@@ -8,7 +8,7 @@
 //! batch brought at once; that a good page also leads to good pages is not in it.
 
 use prospect_index::page::UrlId;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Parts of an estimate.
 pub const PARTS: usize = 5;
@@ -31,7 +31,7 @@ pub const START: [f64; PARTS] = [0.9, 0.05, 0.05, 0.01, 0.05];
 pub const PRIOR_PICKS: f64 = 200.0;
 
 /// A fetched pick: what each part had promised, and what it brought, in impact units.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PickOutcome {
     /// The URL.
     pub url: UrlId,

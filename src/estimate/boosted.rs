@@ -7,6 +7,7 @@ use forust_ml::Matrix;
 use forust_ml::gradientbooster::GradientBooster;
 use forust_ml::objective::ObjectiveType;
 use forust_ml::tree::Tree;
+use serde::{Deserialize, Serialize};
 
 use super::EstimateError;
 
@@ -27,7 +28,7 @@ pub struct Growth {
 }
 
 /// A leaf has no children: `left` is 0, which is the root of the first tree.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize, Deserialize)]
 struct Node {
     /// Position of the left child; the right one follows it.
     left: u32,
@@ -37,6 +38,7 @@ struct Node {
 }
 
 /// A fitted model.
+#[derive(Serialize, Deserialize)]
 pub struct Boosted {
     nodes: Vec<Node>,
     roots: Vec<u32>,

@@ -92,6 +92,12 @@ impl EstimateSettings {
         self.reading != ImpactReading::Lasting || self.importance == Importance::PageRank
     }
 
+    /// Whether pairs of new queries ask for those of all others again: the score tree is fitted to the
+    /// needy ones, and what a batch serves is known of the queries at hand.
+    pub fn is_fitted_to_queries(&self) -> bool {
+        self.reading == ImpactReading::Sketch || self.objective == Objective::Served
+    }
+
     /// Whether weights are fitted, so that it matters what became of picks.
     pub fn fits(&self) -> bool {
         self.fitted && !self.without.contains(Group::Fit)
@@ -146,7 +152,7 @@ pub struct EstimateInput<'a> {
 }
 
 /// A candidate pair of the frontier with its estimate.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PairEstimate {
     /// The URL.
     pub url: UrlId,

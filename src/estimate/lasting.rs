@@ -14,6 +14,7 @@ use prospect_index::bm25::Scores;
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::EstimateError;
 use super::boosted::{Boosted, Growth};
@@ -40,6 +41,7 @@ const PAGE_GROWTH: Growth = Growth { trees: 60, depth: 4, rate: 0.1, leaf: 60.0 
 const FEWEST_PAGES: usize = 50;
 
 /// The models of a statistics epoch.
+#[derive(Serialize, Deserialize)]
 pub struct Models {
     /// The epoch's end.
     epoch_end: u32,

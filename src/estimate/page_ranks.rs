@@ -32,7 +32,11 @@ impl PageRanks {
     /// Brings the ranks up to the links and cycles so far. The result does not depend on what was
     /// kept from earlier updates.
     pub fn update(&mut self, known: &Known, manifest: &Manifest) {
-        let starts: Vec<u32> = manifest.cycles.iter().map(|cycle| cycle.first_seq).collect();
+        // The cycle of an open plan that nothing was fetched for yet is none: the same plan is made
+        // before and after it is committed.
+        let started = |seq: &u32| *seq < manifest.next_seq;
+        let starts = manifest.cycles.iter().map(|cycle| cycle.first_seq).filter(started);
+        let starts: Vec<u32> = starts.collect();
         let step = starts.len().div_ceil(POINTS).next_power_of_two();
         let wanted: Vec<u32> = starts.into_iter().step_by(step).collect();
         if self.now_seq != manifest.next_seq {

@@ -45,6 +45,7 @@ impl PairModel {
 type Forest = RandomForestRegressor<f32, f32, DenseMatrix<f32>, Vec<f32>>;
 
 /// A fitted model.
+#[derive(Serialize, Deserialize)]
 pub(super) enum Fitted {
     Boosted(Boosted),
     Linear { slopes: Vec<f64>, intercept: f64 },

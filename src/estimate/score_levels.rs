@@ -1,11 +1,13 @@
 //! Distributions of scores on a grid: for every bin of a score model the share of its outcomes above
 //! each of [`CELLS`] evenly spaced scores.
 
+use serde::{Deserialize, Serialize};
+
 /// Cells of the grid.
 pub const CELLS: usize = 256;
 
 /// Distributions of the scores of candidates, by bin of the model they come from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ScoreLevels {
     /// Of one cell, as a share of the idf mass.
     width: f64,

@@ -10,6 +10,8 @@
 //! score at its expectation, which costs O(n) for n candidates where the whole distribution of ranks costs
 //! O(n K L).
 
+use serde::{Deserialize, Serialize};
+
 use super::EstimateError;
 use super::candidates::Candidate;
 use super::pair_model::{Fitted, PairModel};
@@ -28,6 +30,7 @@ pub const UNSEEN: f64 = 3.0;
 const HALVINGS: u32 = 24;
 
 /// A fitted model.
+#[derive(Serialize, Deserialize)]
 pub struct ScoreModel {
     scores: Fitted,
     /// By expectation, descending.
@@ -36,6 +39,7 @@ pub struct ScoreModel {
     unseen: f64,
 }
 
+#[derive(Serialize, Deserialize)]
 struct Bin {
     /// Lowest expectation.
     low: f64,

@@ -78,14 +78,13 @@ pub fn choose(
     };
     let mut weighed = input.basis.weigh(&weighing)?;
     let mut ranking = std::mem::take(&mut weighed.urls);
-    let mut factors = input.factors.to_vec();
-    if !factors.is_empty() {
+    let mut factors = Vec::new();
+    if !input.factors.is_empty() {
+        let counted = ranking.into_iter().zip(input.factors).filter(|(_, factor)| **factor > 0.0);
+        (ranking, factors) = counted.unzip();
         for (url, factor) in ranking.iter_mut().zip(&factors) {
             url.estimate *= factor;
         }
-        let mut each = input.factors.iter();
-        ranking.retain(|_| each.next().is_none_or(|factor| *factor > 0.0));
-        factors.retain(|factor| *factor > 0.0);
     }
     let seed = xxhash_rust::xxh3::xxh3_64_with_seed(
         &input.next_seq.to_le_bytes(),

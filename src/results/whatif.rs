@@ -222,6 +222,23 @@ pub struct QueryChange {
     pub results_after: f64,
 }
 
+impl QueryChange {
+    /// Askings that the batch without the scenario is expected to help.
+    pub fn askings_before(&self) -> f64 {
+        self.frequency_before * self.results_before
+    }
+
+    /// The same in the scenario.
+    pub fn askings_after(&self) -> f64 {
+        self.frequency_after * self.results_after
+    }
+
+    /// How many more.
+    pub fn askings_gained(&self) -> f64 {
+        self.askings_after() - self.askings_before()
+    }
+}
+
 /// A host in two plans.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostChange {

@@ -90,7 +90,7 @@ pub fn difference(before: &Answer, after: &Answer, urls: &UrlTable, hosts: &Host
         let known = picks.iter().filter_map(|&url| of.estimate(url));
         known.map(|url| of.answer.impact(url)).sum()
     };
-    let (gaining, losing) = query_changes(before, after);
+    let (gaining, losing) = query_changes(before, after, &asked);
     Difference {
         impact: worth(&new, &new_picks) - worth(&old, &old_picks),
         unchanged_batch: worth(&new, &old_picks),
@@ -253,8 +253,11 @@ impl<'a> Frequencies<'a> {
 }
 
 /// Queries that gain most and those that lose most, in askings.
-fn query_changes(before: &Answer, after: &Answer) -> (Vec<QueryChange>, Vec<QueryChange>) {
-    let asked = Frequencies::new(&before.queries, &after.queries);
+fn query_changes(
+    before: &Answer,
+    after: &Answer,
+    asked: &Frequencies<'_>,
+) -> (Vec<QueryChange>, Vec<QueryChange>) {
     let (old, new) = (results(before), results(after));
     let row = |query: &Query, was: Option<usize>, is: Option<usize>| QueryChange {
         qid: query.qid.clone(),
@@ -264,9 +267,7 @@ fn query_changes(before: &Answer, after: &Answer) -> (Vec<QueryChange>, Vec<Quer
         results_before: was.map_or(0.0, |at| old[at]),
         results_after: is.map_or(0.0, |at| new[at]),
     };
-    let change = |row: &QueryChange| {
-        row.frequency_after * row.results_after - row.frequency_before * row.results_before
-    };
+    let change = QueryChange::askings_gained;
     let mut is_known = vec![false; before.queries.len()];
     let mut rows: Vec<QueryChange> = Vec::new();
     for (at, query) in after.queries.iter().enumerate() {

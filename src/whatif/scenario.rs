@@ -241,10 +241,13 @@ impl Scenario {
         }
     }
 
-    /// Whether lists or matching are others, so that all pairs have to be estimated again.
+    /// Whether all pairs have to be estimated again: because lists or matching are others, or because
+    /// there may be new queries and pairs depend on those at hand.
     pub fn is_slow(&self, settings: &PlanSettings) -> bool {
+        let may_ask_more = self.queries.is_some() || !self.add.is_empty();
         self.k.is_some_and(|k| k != settings.k)
             || self.rho.is_some_and(|rho| rho != settings.estimate.rule.rho)
+            || may_ask_more && settings.estimate.is_fitted_to_queries()
     }
 
     /// Settings with the lists and the rule of matching of this scenario, and nothing else of it.

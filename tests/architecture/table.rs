@@ -211,6 +211,11 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
         &["src/cli/simulate", "src/cli/whatif", "src/neural"],
         "experiments, scenarios and models are described by files",
     ),
+    (
+        "postcard",
+        &["src/cycle/kept.rs"],
+        "what commands leave for the next is written in one place",
+    ),
     ("regex", &["src/whatif/workload.rs"], "queries of a scenario are meant by patterns"),
     ("axum", &["src/serve"], "replaced in one place"),
     ("hyper", &["src/serve/connections.rs"], "replaced in one place"),

@@ -144,8 +144,11 @@ pub(super) fn questions(
     say(
         global,
         &format!(
-            "{} pages, {} queries, {} candidate pairs of {} URLs",
-            state.pages, state.queries, state.pairs, questions.base_figures.frontier
+            "{} pages, {} queries, {} URLs; {}",
+            state.pages,
+            state.queries,
+            questions.base_figures.frontier,
+            output::pairs_line(&questions.generation.base.basis, questions.generation.recomputed),
         ),
     );
     Ok(questions)

@@ -178,7 +178,5 @@ fn curve(curve: &BudgetCurve) -> Value {
 }
 
 fn askings(change: &QueryChange) -> Value {
-    let before = change.frequency_before * change.results_before;
-    let after = change.frequency_after * change.results_after;
-    json!([change.query, short(before), short(after)])
+    json!([change.query, short(change.askings_before()), short(change.askings_after())])
 }

@@ -172,12 +172,10 @@ fn tail(url: &str, most: usize) -> String {
 fn queries(what: &str, changes: &[QueryChange]) -> String {
     let mut out = String::new();
     for (at, change) in changes.iter().take(ROWS).enumerate() {
-        let askings = change.frequency_after * change.results_after
-            - change.frequency_before * change.results_before;
         out += &format!(
             "    {:5}  {:>8}  {}: {} → {} results expected, asked {} → {} times\n",
             if at == 0 { what } else { "" },
-            signed(askings),
+            signed(change.askings_gained()),
             clean(&change.query, QUERY_WIDTH),
             fixed(change.results_before, 2),
             fixed(change.results_after, 2),

@@ -154,14 +154,12 @@ pub(super) fn queries(caption: &str, changes: &[QueryChange]) -> String {
     }
     let headings = ["query", "asked before", "after", "results before", "after", "askings gained"];
     let row = |change: &QueryChange| {
-        let before = change.frequency_before * change.results_before;
-        let after = change.frequency_after * change.results_after;
         let cells = [
             figure(change.frequency_before, 1),
             figure(change.frequency_after, 1),
             figure(change.results_before, 3),
             figure(change.results_after, 3),
-            changed(after - before, 2),
+            changed(change.askings_gained(), 2),
         ];
         row(&isolated(&change.query), &change.query, &cells)
     };

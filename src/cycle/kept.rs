@@ -1,0 +1,74 @@
+//! Values that commands leave in the store for the next ones, as derived structures: each under the
+//! key that it was made from, one of a kind at a time. Whatever is missing, damaged or of another
+//! key is made again.
+
+use prospect_index::derived::{Derived, Found};
+use prospect_index::error::StoreError;
+use prospect_index::store::Store;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Where values of one kind are kept.
+pub(super) struct Shelf<'a> {
+    store: &'a Store,
+    derived: Derived,
+    name: &'static str,
+}
+
+/// What was found.
+pub(super) enum Taken<K, V> {
+    /// A value, and its key.
+    Whole(K, V),
+    /// One that is damaged or of another key, with the reason, for the report.
+    Unfit(String),
+    /// None.
+    Missing,
+}
+
+impl<'a> Shelf<'a> {
+    /// Of values called `name`, in a format of this version.
+    pub(super) fn new(store: &'a Store, name: &'static str, version: u32) -> Self {
+        Self { store, derived: Derived::new(store.storage(), name, version), name }
+    }
+
+    /// The value that is kept, if its key fits.
+    pub(super) fn take<K: DeserializeOwned, V: DeserializeOwned>(
+        &self,
+        fits: impl FnOnce(&K) -> bool,
+        unfit: &str,
+    ) -> Taken<K, V> {
+        let (key, files) = match self.derived.find::<K>() {
+            Found::Whole(key, files) if fits(&key) => (key, files),
+            Found::Whole(..) => return Taken::Unfit(unfit.to_owned()),
+            Found::Damaged(what) => return Taken::Unfit(what),
+            Found::Missing => return Taken::Missing,
+        };
+        // The files have been verified; only another version's format would not be understood.
+        let bytes = files.first().map(|file| self.store.storage().read(&file.file));
+        match bytes.map(|bytes| bytes.map(|bytes| postcard::from_bytes(&bytes))) {
+            Some(Ok(Ok(value))) => Taken::Whole(key, value),
+            Some(Ok(Err(error))) => Taken::Unfit(error.to_string()),
+            Some(Err(error)) => Taken::Unfit(error.to_string()),
+            None => Taken::Missing,
+        }
+    }
+
+    /// Keeps a value, in the place of the one before.
+    ///
+    /// # Errors
+    /// The write failed.
+    pub(super) fn put<K: Serialize, V: Serialize>(
+        &self,
+        key: &K,
+        value: &V,
+    ) -> Result<(), StoreError> {
+        let bytes = postcard::to_stdvec(value).map_err(|error| StoreError::Derived {
+            structure: self.name,
+            what: error.to_string(),
+        })?;
+        let generation = self.store.manifest().generation;
+        let name = format!("{}/{}-{generation:06}.bin", self.derived.directory(), self.name);
+        let entry = self.store.storage().write(&name, &bytes)?;
+        self.derived.publish(key, vec![entry])
+    }
+}

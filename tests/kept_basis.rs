@@ -1,0 +1,193 @@
+//! A basis and models that a command left in the store give the plan that is made without them, bit by
+//! bit; whatever they depend on makes them anew, and so does damage.
+
+#[path = "../benches/synthetic/mod.rs"]
+mod synthetic;
+
+use std::fs;
+use std::path::Path;
+
+use prospect::cycle::OpenStore;
+use prospect::cycle::basis_cache::Recomputed;
+use prospect::cycle::close;
+use prospect::cycle::planner::{self, Plan};
+use prospect::estimate::frontier::{ImpactReading, Importance};
+use prospect::estimate::objective::Objective;
+use prospect::estimate::pair_model::PairModel;
+use prospect::plan::settings::PlanSettings;
+use prospect::sketch::need::Needy;
+use prospect::workload::Workload;
+use prospect_index::ingest::ingest_all;
+use prospect_index::limits;
+use synthetic::Shape;
+
+const SHAPE: Shape =
+    Shape { pages: 2_000, links_per_page: 12, hosts: 60, vocabulary: 300, text_words: 40 };
+const BUDGET: usize = 40;
+const KEPT: [&str; 2] = ["basis", "models"];
+
+fn open(path: &Path) -> OpenStore {
+    OpenStore::open(path, "test", limits::NGRAM_WORDS).unwrap()
+}
+
+fn plan(path: &Path, workload: &Workload, settings: &PlanSettings) -> Plan {
+    planner::plan(&open(path), workload, &[], settings).unwrap()
+}
+
+/// The plan without anything kept, which is not kept either.
+fn anew(path: &Path, workload: &Workload, settings: &PlanSettings) -> Plan {
+    let aside = |name: &str| path.join(format!("aside-{name}"));
+    let kept = |name: &str| path.join("derived").join(name);
+    for name in KEPT {
+        fs::rename(kept(name), aside(name)).unwrap();
+    }
+    let plan = plan(path, workload, settings);
+    for name in KEPT {
+        fs::remove_dir_all(kept(name)).unwrap();
+        fs::rename(aside(name), kept(name)).unwrap();
+    }
+    assert_eq!(plan.recomputed, Recomputed::All);
+    plan
+}
+
+/// All of a plan, as bits.
+fn bits(plan: &Plan) -> Vec<u64> {
+    let batch = &plan.choice.batch;
+    let mut bits: Vec<u64> = Vec::new();
+    for url in batch.ranking.iter().chain(batch.picks.iter().map(|pick| &pick.estimate)) {
+        bits.push(u64::from(url.url.0));
+        bits.extend(url.parts.iter().chain([&url.estimate, &url.trust]).map(|part| part.to_bits()));
+    }
+    for pair in plan.basis.pairs() {
+        bits.extend([u64::from(pair.url.0), u64::from(pair.query), u64::from(pair.bin)]);
+        let numbers = [pair.chance, pair.entry_chance, pair.margin, pair.expected_score];
+        bits.extend(numbers.map(f64::to_bits));
+    }
+    bits.extend(
+        plan.basis.scores().into_iter().flat_map(|scores| &scores.masses).map(|m| m.to_bits()),
+    );
+    bits
+}
+
+fn settings() -> Vec<(&'static str, PlanSettings)> {
+    let with = |name, change: fn(&mut PlanSettings)| {
+        let mut settings = PlanSettings::new(BUDGET);
+        change(&mut settings);
+        (name, settings)
+    };
+    vec![
+        with("defaults", |_| ()),
+        with("PageRank", |settings| settings.estimate.importance = Importance::PageRank),
+        with("served", |settings| settings.estimate.objective = Objective::Served),
+        with("ranks", |settings| settings.estimate.objective = Objective::Ranks),
+        with("linear", |settings| settings.estimate.pair_model = PairModel::Linear),
+        with("forest", |settings| settings.estimate.pair_model = PairModel::Forest),
+        with("needy", |settings| settings.needy = Some(Needy::Share(0.3))),
+        with("undefended", |settings| settings.estimate.defended = false),
+    ]
+}
+
+#[test]
+fn plans_from_what_is_kept_are_those_made_anew() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let workload = SHAPE.queries(100);
+    ingest_all(path, (0..400).map(|page| SHAPE.record(page)).collect(), "first").unwrap();
+    for (name, settings) in settings() {
+        let first = plan(path, &workload, &settings);
+        let of_models = |plan: &Plan| plan.recomputed;
+        assert_ne!(of_models(&first), Recomputed::Nothing, "{name}");
+        assert!(first.basis.training_pairs() > 0, "{name}");
+        let second = plan(path, &workload, &settings);
+        assert_eq!(second.recomputed, Recomputed::Nothing, "{name}");
+        assert!(bits(&first) == bits(&second), "{name}");
+        let mut weighed = settings.clone();
+        (weighed.estimate.weights[0], weighed.estimate.fitted) = (0.1, false);
+        weighed.selection.budget = 2 * BUDGET;
+        weighed.selection.caps.per_host = Some(3);
+        let kept = plan(path, &workload, &weighed);
+        assert_eq!(kept.recomputed, Recomputed::Nothing, "{name}");
+        assert!(bits(&kept) == bits(&anew(path, &workload, &weighed)), "{name}");
+        assert!(bits(&kept) != bits(&second), "{name}");
+    }
+}
+
+/// Cycles of one epoch, with pages that are fetched again and pages that are gone.
+#[test]
+fn models_of_the_epoch_serve_its_later_cycles() {
+    for (name, settings) in settings() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        let workload = SHAPE.queries(100);
+        ingest_all(path, (0..400).map(|page| SHAPE.record(page)).collect(), "first").unwrap();
+        for cycle in 0..3 {
+            let mut store = open(path);
+            let next = planner::plan(&store, &workload, &[], &settings).unwrap();
+            planner::commit(&mut store, &next.record(), &settings).unwrap();
+            drop(store);
+            let planned = anew(path, &workload, &settings);
+            assert!(bits(&next) == bits(&planned), "{name}, cycle {cycle}");
+            let expected = match cycle {
+                0 => Recomputed::All,
+                // A page that the statistics count was replaced in the first cycle.
+                1 => Recomputed::All,
+                _ => Recomputed::Pairs,
+            };
+            assert_eq!(next.recomputed, expected, "{name}, cycle {cycle}");
+            let start = 400 + cycle * 10;
+            let mut records: Vec<_> = (start..start + 10).map(|page| SHAPE.record(page)).collect();
+            match cycle {
+                0 => records.push(SHAPE.record(7)),
+                _ => records[0].status = Some(404),
+            }
+            ingest_all(path, records, &format!("cycle {cycle}")).unwrap();
+            close::close(&mut open(path)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn another_workload_or_damage_makes_all_anew() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let settings = PlanSettings::new(BUDGET);
+    let mut workload = SHAPE.queries(100);
+    ingest_all(path, (0..400).map(|page| SHAPE.record(page)).collect(), "first").unwrap();
+    plan(path, &workload, &settings);
+    workload.queries[0].frequency += 1.0;
+    let other = plan(path, &workload, &settings);
+    assert_eq!(other.recomputed, Recomputed::All);
+    assert!(bits(&other) == bits(&anew(path, &workload, &settings)));
+    let kept = |name: &str| {
+        let files = fs::read_dir(path.join("derived").join(name)).unwrap();
+        let mut paths = files.map(|file| file.unwrap().path());
+        paths.find(|path| path.extension().is_some_and(|extension| extension == "bin")).unwrap()
+    };
+    for (name, recomputed) in [("basis", Recomputed::Pairs), ("models", Recomputed::All)] {
+        let file = kept(name);
+        let mut bytes = fs::read(&file).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        fs::write(&file, bytes).unwrap();
+        let again = plan(path, &workload, &settings);
+        assert_eq!(again.recomputed, recomputed, "{name}");
+        assert!(bits(&again) == bits(&other), "{name}");
+    }
+}
+
+#[test]
+fn a_score_tree_is_made_with_every_basis() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let workload = SHAPE.queries(100);
+    ingest_all(path, (0..400).map(|page| SHAPE.record(page)).collect(), "first").unwrap();
+    let mut settings = PlanSettings::new(BUDGET);
+    settings.estimate.reading = ImpactReading::Sketch;
+    let first = plan(path, &workload, &settings);
+    let second = plan(path, &workload, &settings);
+    assert_eq!((first.recomputed, second.recomputed), (Recomputed::All, Recomputed::Nothing));
+    assert!(bits(&first) == bits(&second));
+    settings.needy = Some(Needy::Share(0.3));
+    let needy = plan(path, &workload, &settings);
+    assert_eq!(needy.recomputed, Recomputed::All);
+}
