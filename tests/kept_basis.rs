@@ -46,7 +46,7 @@ fn anew(path: &Path, workload: &Workload, settings: &PlanSettings) -> Plan {
         fs::remove_dir_all(kept(name)).unwrap();
         fs::rename(aside(name), kept(name)).unwrap();
     }
-    assert_eq!(plan.recomputed, Recomputed::All);
+    assert_eq!(plan.refreshed.recomputed, Recomputed::All);
     plan
 }
 
@@ -95,18 +95,17 @@ fn plans_from_what_is_kept_are_those_made_anew() {
     ingest_all(path, (0..400).map(|page| SHAPE.record(page)).collect(), "first").unwrap();
     for (name, settings) in settings() {
         let first = plan(path, &workload, &settings);
-        let of_models = |plan: &Plan| plan.recomputed;
-        assert_ne!(of_models(&first), Recomputed::Nothing, "{name}");
+        assert_ne!(first.refreshed.recomputed, Recomputed::Nothing, "{name}");
         assert!(first.basis.training_pairs() > 0, "{name}");
         let second = plan(path, &workload, &settings);
-        assert_eq!(second.recomputed, Recomputed::Nothing, "{name}");
+        assert_eq!(second.refreshed.recomputed, Recomputed::Nothing, "{name}");
         assert!(bits(&first) == bits(&second), "{name}");
         let mut weighed = settings.clone();
         (weighed.estimate.weights[0], weighed.estimate.fitted) = (0.1, false);
         weighed.selection.budget = 2 * BUDGET;
         weighed.selection.caps.per_host = Some(3);
         let kept = plan(path, &workload, &weighed);
-        assert_eq!(kept.recomputed, Recomputed::Nothing, "{name}");
+        assert_eq!(kept.refreshed.recomputed, Recomputed::Nothing, "{name}");
         assert!(bits(&kept) == bits(&anew(path, &workload, &weighed)), "{name}");
         assert!(bits(&kept) != bits(&second), "{name}");
     }
@@ -127,13 +126,9 @@ fn models_of_the_epoch_serve_its_later_cycles() {
             drop(store);
             let planned = anew(path, &workload, &settings);
             assert!(bits(&next) == bits(&planned), "{name}, cycle {cycle}");
-            let expected = match cycle {
-                0 => Recomputed::All,
-                // A page that the statistics count was replaced in the first cycle.
-                1 => Recomputed::All,
-                _ => Recomputed::Pairs,
-            };
-            assert_eq!(next.recomputed, expected, "{name}, cycle {cycle}");
+            // A page of the epoch was replaced in the first cycle.
+            let expected = if cycle < 2 { Recomputed::All } else { Recomputed::Pairs };
+            assert_eq!(next.refreshed.recomputed, expected, "{name}, cycle {cycle}");
             let start = 400 + cycle * 10;
             let mut records: Vec<_> = (start..start + 10).map(|page| SHAPE.record(page)).collect();
             match cycle {
@@ -156,7 +151,7 @@ fn another_workload_or_damage_makes_all_anew() {
     plan(path, &workload, &settings);
     workload.queries[0].frequency += 1.0;
     let other = plan(path, &workload, &settings);
-    assert_eq!(other.recomputed, Recomputed::All);
+    assert_eq!(other.refreshed.recomputed, Recomputed::All);
     assert!(bits(&other) == bits(&anew(path, &workload, &settings)));
     let kept = |name: &str| {
         let files = fs::read_dir(path.join("derived").join(name)).unwrap();
@@ -170,7 +165,7 @@ fn another_workload_or_damage_makes_all_anew() {
         bytes[middle] ^= 1;
         fs::write(&file, bytes).unwrap();
         let again = plan(path, &workload, &settings);
-        assert_eq!(again.recomputed, recomputed, "{name}");
+        assert_eq!(again.refreshed.recomputed, recomputed, "{name}");
         assert!(bits(&again) == bits(&other), "{name}");
     }
 }
@@ -185,9 +180,12 @@ fn a_score_tree_is_made_with_every_basis() {
     settings.estimate.reading = ImpactReading::Sketch;
     let first = plan(path, &workload, &settings);
     let second = plan(path, &workload, &settings);
-    assert_eq!((first.recomputed, second.recomputed), (Recomputed::All, Recomputed::Nothing));
+    assert_eq!(
+        (first.refreshed.recomputed, second.refreshed.recomputed),
+        (Recomputed::All, Recomputed::Nothing)
+    );
     assert!(bits(&first) == bits(&second));
     settings.needy = Some(Needy::Share(0.3));
     let needy = plan(path, &workload, &settings);
-    assert_eq!(needy.recomputed, Recomputed::All);
+    assert_eq!(needy.refreshed.recomputed, Recomputed::All);
 }

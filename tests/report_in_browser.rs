@@ -8,9 +8,7 @@ mod browser;
 #[path = "common/experiment.rs"]
 mod experiment;
 
-use std::fs;
-
-use browser::Browser;
+use browser::{Browser, assert_quiet};
 use prospect::report::html;
 use prospect::results::Summary;
 use serde_json::json;
@@ -18,23 +16,7 @@ use tempfile::TempDir;
 
 /// A browser with the report of `summaries` open, and the folder that holds the file.
 fn opened(summaries: &[Summary]) -> Option<(Browser, TempDir)> {
-    let Some(program) = browser::find() else {
-        eprintln!("skipped: no Chromium in PATH, and PROSPECT_CHROMIUM is not set");
-        return None;
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("report.html");
-    fs::write(&file, html::page(summaries).unwrap()).unwrap();
-    let mut browser = Browser::start(&program);
-    browser.open(&file);
-    browser.wait_until("document.documentElement.classList.contains('scripted')");
-    Some((browser, folder))
-}
-
-#[track_caller]
-fn assert_quiet(browser: &Browser) {
-    assert_eq!(browser.complaints(), Vec::<String>::new());
-    assert_eq!(browser.files(), 1, "the page asks for itself and nothing else");
+    browser::opened(&html::page(summaries).unwrap())
 }
 
 /// Series drawn in the first figure of the curves.

@@ -3,7 +3,7 @@
 
 use prospect::evaluate::statistics::{
     RESAMPLES, bonferroni, holm, mean_interval, paired_bootstrap, paired_t_test, pearson,
-    two_proportion_z_test,
+    pearson_interval, two_proportion_z_test,
 };
 use serde::Deserialize;
 
@@ -60,6 +60,8 @@ fn tests_and_intervals_are_those_of_scipy() {
         close(paired_t_test(&pairs.a, &pairs.b), pairs.t_test);
         close(paired_t_test(&pairs.b, &pairs.a), pairs.t_test);
         close(pearson(&pairs.a, &pairs.b), pairs.pearson);
+        let interval = pearson_interval(&pairs.a, &pairs.b);
+        assert_eq!(interval.is_some(), pairs.a.len() > 3);
     }
     for Proportions { counts: [hits_a, all_a, hits_b, all_b], p } in expected.z_test {
         close(two_proportion_z_test(hits_a, all_a, hits_b, all_b), p);
@@ -120,6 +122,14 @@ fn inputs_without_spread_or_without_enough_of_it() {
     assert_eq!(pearson(&[0.1; 7], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]), None);
     assert_eq!(pearson(&[], &[]), None);
     close(pearson(&[1.0, 2.0], &[3.0, 5.0]), 1.0);
+    // Fisher's z of 28 pairs has a standard error of a fifth.
+    let x: Vec<f64> = (0..28).map(|at| f64::from(at % 2)).collect();
+    let y: Vec<f64> =
+        (0..28).map(|at| f64::from(u8::from(at % 4 == 0 || at % 4 == 2 && at > 13))).collect();
+    let r = pearson(&x, &y).unwrap();
+    let found = pearson_interval(&x, &y).unwrap();
+    close(found.low.map(f64::atanh), r.atanh() - 1.959_963_984_540_054 / 5.0);
+    close(found.high.map(f64::atanh), r.atanh() + 1.959_963_984_540_054 / 5.0);
     assert_eq!(mean_interval(&[]), None);
     let one = mean_interval(&[0.4]).unwrap();
     assert_eq!((one.mean, one.low, one.high), (0.4, None, None));

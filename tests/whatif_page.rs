@@ -6,9 +6,7 @@
 #[path = "common/browser.rs"]
 mod browser;
 
-use std::fs;
-
-use browser::Browser;
+use browser::{Browser, assert_quiet};
 use prospect::report::html::whatif::page;
 use prospect::results::whatif::{
     BudgetCurve, BudgetPoint, CapPrice, Difference, HostChange, HostFigures, PlanFigures,
@@ -118,25 +116,8 @@ fn found() -> WhatIf {
     }
 }
 
-/// A browser with the page open, and the folder that holds the file.
 fn opened(found: &WhatIf) -> Option<(Browser, TempDir)> {
-    let Some(program) = browser::find() else {
-        eprintln!("skipped: no Chromium in PATH, and PROSPECT_CHROMIUM is not set");
-        return None;
-    };
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("whatif.html");
-    fs::write(&file, page(found).unwrap()).unwrap();
-    let mut browser = Browser::start(&program);
-    browser.open(&file);
-    browser.wait_until("document.documentElement.classList.contains('scripted')");
-    Some((browser, folder))
-}
-
-#[track_caller]
-fn assert_quiet(browser: &Browser) {
-    assert_eq!(browser.complaints(), Vec::<String>::new());
-    assert_eq!(browser.files(), 1, "the page asks for itself and nothing else");
+    browser::opened(&page(found).unwrap())
 }
 
 #[test]

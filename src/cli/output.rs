@@ -8,7 +8,7 @@ use prospect_index::error::StoreError;
 use prospect_index::text_index::Refresh;
 
 use super::Global;
-use crate::cycle::basis_cache::Recomputed;
+use crate::cycle::basis_cache::{Damage, Recomputed, Refreshed};
 use crate::cycle::{CycleError, Refreshes};
 use crate::documents::DocumentError;
 use crate::estimate::basis::Basis;
@@ -197,6 +197,14 @@ pub(super) fn say_refresh(global: &Global, name: &str, unit: &str, refresh: &Ref
     if refresh.added > 0 {
         let line = format!("{name}: {} of {} {unit} brought in", refresh.added, refresh.total);
         say(global, &line);
+    }
+}
+
+/// What was recomputed to plan for a workload, but for what [`pairs_line`] tells.
+pub(super) fn say_refreshed(global: &Global, refreshed: &Refreshed) {
+    say_refresh(global, "served lists", "queries", &refreshed.served);
+    for Damage { name, what } in &refreshed.damaged {
+        say(global, &format!("{name}: rebuilt, because {what}"));
     }
 }
 

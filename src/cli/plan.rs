@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let closed = close_if_fetched(&mut open, global)?;
     args.quality.score(&mut open, global)?;
     let plan = planner::plan(&open, &workload, &within, &settings)?;
-    output::say_refresh(global, "served lists", "queries", &plan.served_refresh);
+    output::say_refreshed(global, &plan.refreshed);
     planner::commit(&mut open, &plan.record(), &settings)?;
     let reasons = Reasons::of_plan(&open.known, &plan, &settings);
     let planned = reasons.planned(&plan.choice.batch.picks, QUERIES_SHOWN);
@@ -181,7 +181,7 @@ fn say_plan(
         global,
         &format!(
             "{}; BM25 k1 {} b {}, statistics epoch {} of {} pages",
-            output::pairs_line(basis, plan.recomputed),
+            output::pairs_line(basis, plan.refreshed.recomputed),
             settings.bm25.k1,
             settings.bm25.b,
             plan.epoch.number,

@@ -14,6 +14,7 @@ use prospect_index::bm25::Bm25;
 use prospect_index::manifest::Epoch;
 use prospect_index::page::UrlId;
 use prospect_index::storage::Checksum;
+use prospect_index::text_index::Refresh;
 use prospect_index::url::SiteLevel;
 use serde::{Deserialize, Serialize};
 
@@ -68,16 +69,38 @@ pub(super) struct Made {
     /// With its models.
     pub(super) memory: Memory,
     pub(super) recomputed: Recomputed,
+    pub(super) damaged: Vec<Damage>,
+}
+
+/// What was recomputed to plan for a workload.
+#[derive(Clone, Debug, Default)]
+pub struct Refreshed {
+    /// Served lists.
+    pub served: Refresh,
+    /// Pairs and models.
+    pub recomputed: Recomputed,
+    /// What of them was damaged.
+    pub damaged: Vec<Damage>,
+}
+
+/// A derived structure that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// Its name.
+    pub name: &'static str,
+    /// What is wrong with it.
+    pub what: String,
 }
 
 /// What was recomputed for a basis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recomputed {
     /// Nothing: it was in the store.
     Nothing,
     /// Pairs, by the models of the epoch, which were in the store.
     Pairs,
     /// Models and pairs.
+    #[default]
     All,
 }
 
@@ -99,8 +122,11 @@ pub(super) fn load(
     let models = Shelf::new(&open.store, "models", MODELS_VERSION);
     let models_key = models_key(open, prepared, &memory, settings);
     let fits = |found: &ModelsKey| *found == models_key;
-    if let Taken::Whole(_, kept) = models.take(fits, "") {
-        memory.models = Some(Arc::new(kept));
+    let mut damaged = Vec::new();
+    match models.take(fits) {
+        Taken::Whole(_, kept) => memory.models = Some(Arc::new(kept)),
+        Taken::Damaged(what) => damaged.push(Damage { name: "models", what }),
+        Taken::Unfit | Taken::Missing => (),
     }
     let had_models = memory.models.is_some();
     // The score tree is fitted to the queries, with every basis.
@@ -108,10 +134,14 @@ pub(super) fn load(
     let shelf = Shelf::new(&open.store, "basis", BASIS_VERSION);
     let key = basis_key(open, prepared, within, queries, settings)?;
     // Without the models it was made by, new queries could not be set beside it.
-    if (had_models || !reads_models)
-        && let Taken::Whole(_, basis) = shelf.take(|found: &BasisKey| *found == key, "")
-    {
-        return Ok(Made { basis, memory, recomputed: Recomputed::Nothing });
+    if had_models || !reads_models {
+        match shelf.take(|found: &BasisKey| *found == key) {
+            Taken::Whole(_, basis) => {
+                return Ok(Made { basis, memory, recomputed: Recomputed::Nothing, damaged });
+            }
+            Taken::Damaged(what) => damaged.push(Damage { name: "candidate pairs", what }),
+            Taken::Unfit | Taken::Missing => (),
+        }
     }
     let input = prepared.input(within);
     let basis = Basis::new(&input, queries, &mut memory, &settings.estimate, None)?;
@@ -120,7 +150,7 @@ pub(super) fn load(
     }
     shelf.put(&key, &basis)?;
     let recomputed = if had_models { Recomputed::Pairs } else { Recomputed::All };
-    Ok(Made { basis, memory, recomputed })
+    Ok(Made { basis, memory, recomputed, damaged })
 }
 
 fn basis_key(

@@ -9,9 +9,8 @@
 use std::sync::Arc;
 
 use prospect_index::manifest::Epoch;
-use prospect_index::text_index::Refresh;
 
-use super::basis_cache::{Made, Recomputed};
+use super::basis_cache::{Made, Refreshed};
 use super::planner::{self, PlanRecord, plan_id};
 use super::reading::{Prepared, Reading};
 use super::records::{self, Past};
@@ -30,10 +29,8 @@ pub struct Generation {
     pub base: Base,
     /// Content hash of everything that the plan without a scenario depends on.
     pub plan_id: String,
-    /// What was recomputed of the served lists.
-    pub served_refresh: Refresh,
-    /// What was recomputed of the basis.
-    pub recomputed: Recomputed,
+    /// What was recomputed.
+    pub refreshed: Refreshed,
     epoch: Epoch,
     memory: Memory,
     past: Past,
@@ -54,9 +51,10 @@ impl Generation {
         let prepared = Prepared::new(open, workload, &settings)?;
         let all: Vec<usize> = (0..prepared.workload.queries.len()).collect();
         let made = basis_cache::load(open, &prepared, &within, &all, &settings)?;
-        let Made { basis, memory, recomputed } = made;
+        let Made { basis, memory, recomputed, damaged } = made;
         let plan_id = plan_id(open, &prepared.workload, &settings)?;
         let Prepared { workload, epoch, served, served_refresh, past, .. } = prepared;
+        let refreshed = Refreshed { served: served_refresh, recomputed, damaged };
         let base = Base {
             queries: Arc::new(workload.queries),
             served: Arc::new(served),
@@ -65,7 +63,7 @@ impl Generation {
             next_seq: open.store.manifest().next_seq,
             settings,
         };
-        Ok(Self { base, plan_id, served_refresh, recomputed, epoch, memory, past, within })
+        Ok(Self { base, plan_id, refreshed, epoch, memory, past, within })
     }
 
     /// Pairs and lists of the queries that the base does not know.

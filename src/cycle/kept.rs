@@ -19,8 +19,10 @@ pub(super) struct Shelf<'a> {
 pub(super) enum Taken<K, V> {
     /// A value, and its key.
     Whole(K, V),
-    /// One that is damaged or of another key, with the reason, for the report.
-    Unfit(String),
+    /// One that cannot be read, with the reason, for the report.
+    Damaged(String),
+    /// One of another key.
+    Unfit,
     /// None.
     Missing,
 }
@@ -35,20 +37,19 @@ impl<'a> Shelf<'a> {
     pub(super) fn take<K: DeserializeOwned, V: DeserializeOwned>(
         &self,
         fits: impl FnOnce(&K) -> bool,
-        unfit: &str,
     ) -> Taken<K, V> {
         let (key, files) = match self.derived.find::<K>() {
             Found::Whole(key, files) if fits(&key) => (key, files),
-            Found::Whole(..) => return Taken::Unfit(unfit.to_owned()),
-            Found::Damaged(what) => return Taken::Unfit(what),
+            Found::Whole(..) => return Taken::Unfit,
+            Found::Damaged(what) => return Taken::Damaged(what),
             Found::Missing => return Taken::Missing,
         };
         // The files have been verified; only another version's format would not be understood.
         let bytes = files.first().map(|file| self.store.storage().read(&file.file));
         match bytes.map(|bytes| bytes.map(|bytes| postcard::from_bytes(&bytes))) {
             Some(Ok(Ok(value))) => Taken::Whole(key, value),
-            Some(Ok(Err(error))) => Taken::Unfit(error.to_string()),
-            Some(Err(error)) => Taken::Unfit(error.to_string()),
+            Some(Ok(Err(error))) => Taken::Damaged(error.to_string()),
+            Some(Err(error)) => Taken::Damaged(error.to_string()),
             None => Taken::Missing,
         }
     }

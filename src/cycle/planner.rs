@@ -3,9 +3,8 @@
 use prospect_index::columns::Column;
 use prospect_index::manifest::{CycleEntry, Epoch, Manifest, OpenPlan, SegmentKind};
 use prospect_index::page_store::PageTable;
-use prospect_index::text_index::Refresh;
 
-use super::basis_cache::Recomputed;
+use super::basis_cache::Refreshed;
 use super::reading::Prepared;
 use super::records::{PLAN_PAIRS, PLANS, POOLS, WORKLOADS, pick_columns};
 use super::{CycleError, EPOCH_GROWTH, OpenStore, basis_cache};
@@ -35,10 +34,8 @@ pub struct Plan {
     pub epoch: Epoch,
     /// N and words under which it was scored.
     pub statistics: prospect_index::bm25::CollectionStatistics,
-    /// What was recomputed of the served lists.
-    pub served_refresh: Refresh,
-    /// What was recomputed of the basis.
-    pub recomputed: Recomputed,
+    /// What was recomputed.
+    pub refreshed: Refreshed,
 }
 
 /// What a choice is made from.
@@ -119,16 +116,17 @@ pub fn plan(
         outcomes: &prepared.past.queries,
         whole_ranking: true,
     };
-    let mut recomputed = Recomputed::Nothing;
+    let mut refreshed =
+        Refreshed { served: prepared.served_refresh.clone(), ..Refreshed::default() };
     let (basis, choice) = choose_from(&input, settings, |needy| {
         let made = basis_cache::load(open, &prepared, within, needy, settings)?;
-        recomputed = made.recomputed;
+        (refreshed.recomputed, refreshed.damaged) = (made.recomputed, made.damaged);
         Ok(made.basis)
     })?;
     let id = plan_id(open, &prepared.workload, settings)?;
     let statistics = prepared.reading.scorer.statistics();
-    let Prepared { workload, epoch, served, served_refresh, .. } = prepared;
-    Ok(Plan { id, workload, basis, choice, served, epoch, statistics, served_refresh, recomputed })
+    let Prepared { workload, epoch, served, .. } = prepared;
+    Ok(Plan { id, workload, basis, choice, served, epoch, statistics, refreshed })
 }
 
 /// The same pages, outcomes, queries and settings give the same id, and the same plan.

@@ -57,9 +57,11 @@ pub fn load(
             ServedLists { k, end_seq: found.end_seq, lists }
         }
         other => {
-            if let Taken::Unfit(why) = other {
-                refresh.rebuilt = Some(why);
-            }
+            refresh.rebuilt = match other {
+                Taken::Damaged(why) => Some(why),
+                Taken::Unfit => Some("the workload, the epoch or the pages are others".to_owned()),
+                _ => None,
+            };
             refresh.added = refresh.total;
             ServedLists::build(scorer, &workload.queries, k, end_seq, &known.urls)?
         }
@@ -88,5 +90,5 @@ fn of_earlier(
         };
         *found == same && found.end_seq <= wanted.end_seq
     };
-    shelf.take(fits, "the workload, the epoch or the pages are others")
+    shelf.take(fits)
 }

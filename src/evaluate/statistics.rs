@@ -131,6 +131,20 @@ pub fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
     (xx > 0.0 && yy > 0.0).then(|| (xy / (xx.sqrt() * yy.sqrt())).clamp(-1.0, 1.0))
 }
 
+/// The same with its interval by Fisher's z; none for fewer than four pairs either.
+///
+/// # Panics
+/// If the sides differ in length.
+pub fn pearson_interval(x: &[f64], y: &[f64]) -> Option<Interval> {
+    let mean = pearson(x, y).filter(|_| x.len() > 3)?;
+    let reach = Normal::standard().inverse_cdf(f64::midpoint(1.0, CONFIDENCE));
+    let spread = reach / (x.len() as f64 - 3.0).sqrt();
+    // A perfect correlation has no finite z.
+    let z = mean.clamp(-1.0 + 1e-12, 1.0 - 1e-12).atanh();
+    let [low, high] = [z - spread, z + spread].map(|end| Some(end.tanh()));
+    Some(Interval { mean, low, high, values: Vec::new() })
+}
+
 /// Least squares `y = a + b x`; none where x does not vary.
 ///
 /// # Panics

@@ -1,16 +1,35 @@
-//! What tables of counterfactual estimates show, on a terminal as in HTML: a row a batch.
+//! The table of counterfactual estimates: a row a batch.
 
 use super::number::{counted, fixed, thousands};
-use crate::results::{CalibrationFigures, CounterfactualCheck, CounterfactualFigures};
+use super::trials::TrialTable;
+use crate::results::{
+    CalibrationFigures, CounterfactualCheck, CounterfactualFigures, CounterfactualTarget,
+};
 
 /// What the cells say.
-pub(super) const MEANING: &str = "error in % of the impact, ± half of the 95 % interval (share of draws whose interval is right)";
-/// Headings behind the name of the batch.
-pub(super) const HEADINGS: [&str; 5] =
-    ["shared", "impact", "expected", "inverse propensity", "doubly robust"];
+const MEANING: &str = "error in % of the impact, ± half of the 95 % interval (share of draws whose interval is right)";
+/// The table of a policy.
+pub(super) fn table(check: &CounterfactualCheck) -> TrialTable {
+    let [greedy, explored] = calibration(check);
+    TrialTable {
+        title: "counterfactual estimates",
+        policy: check.policy.clone(),
+        caption: caption(check),
+        headings: vec![
+            "batch",
+            "shared",
+            "impact",
+            "expected",
+            "inverse propensity",
+            "doubly robust",
+        ],
+        rows: rows(check),
+        notes: vec![MEANING.to_owned(), greedy, explored],
+    }
+}
 
 /// What was drawn, in a line.
-pub(super) fn caption(check: &CounterfactualCheck) -> String {
+fn caption(check: &CounterfactualCheck) -> String {
     format!(
         "{} of {} out of {} URLs, {} % explored, {} % of the pages fetched",
         counted(check.trials.into(), "draw"),
@@ -22,7 +41,7 @@ pub(super) fn caption(check: &CounterfactualCheck) -> String {
 }
 
 /// How well chances were foreseen on the way there, a line for the best picks and one for the others.
-pub(super) fn calibration(check: &CounterfactualCheck) -> [String; 2] {
+fn calibration(check: &CounterfactualCheck) -> [String; 2] {
     let line = |name: &str, figures: CalibrationFigures| {
         let CalibrationFigures { pairs, error, log_loss, base_log_loss } = figures;
         format!(
@@ -36,23 +55,21 @@ pub(super) fn calibration(check: &CounterfactualCheck) -> [String; 2] {
     [line("the best picks", check.greedy), line("explored picks", check.explored)]
 }
 
-/// Rows: the batch, and a cell a heading.
-pub(super) fn rows(
-    check: &CounterfactualCheck,
-) -> impl Iterator<Item = (&str, [String; HEADINGS.len()])> {
+fn rows(check: &CounterfactualCheck) -> Vec<(String, Vec<String>)> {
     let percent = |share: f64| format!("{} %", fixed(share * 100.0, 1));
-    let cell = move |figures: CounterfactualFigures| {
+    let cell = |figures: CounterfactualFigures| {
         let CounterfactualFigures { bias, half_width, held } = figures;
         format!("{} ±{} ({})", percent(bias), percent(half_width), fixed(held, 2))
     };
-    check.targets.iter().map(move |target| {
-        let cells = [
+    let row = |target: &CounterfactualTarget| {
+        let cells = vec![
             percent(target.shared),
             fixed(target.truth, 1),
             percent(target.expected.bias),
             cell(target.inverse_propensity),
             cell(target.doubly_robust),
         ];
-        (target.batch.as_str(), cells)
-    })
+        (target.batch.clone(), cells)
+    };
+    check.targets.iter().map(row).collect()
 }

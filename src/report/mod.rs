@@ -18,3 +18,4 @@ pub mod quality;
 pub mod read;
 mod scenarios;
 pub mod terminal;
+mod trials;

@@ -1,14 +1,28 @@
-//! What tables of scenarios that were carried out show, on a terminal as in HTML: a row a scenario.
+//! The table of scenarios that were carried out: a row a scenario.
 
 use super::number::{counted, fixed, thousands, with_interval};
+use super::trials::TrialTable;
 use crate::results::Interval;
-use crate::results::whatif::WhatIfCheck;
+use crate::results::whatif::{WhatIfCheck, WhatIfTrial};
 
-/// Headings behind the scenario.
-pub(super) const HEADINGS: [&str; 2] = ["predicted change", "realised change"];
+/// The table of a policy.
+pub(super) fn table(check: &WhatIfCheck) -> TrialTable {
+    let row = |trial: &WhatIfTrial| {
+        let cells = vec![fixed(trial.predicted, 1), fixed(trial.realised, 1)];
+        (trial.scenario.to_string(), cells)
+    };
+    TrialTable {
+        title: "what-if answers",
+        policy: check.policy.clone(),
+        caption: caption(check),
+        headings: vec!["scenario", "predicted change", "realised change"],
+        rows: check.trials.iter().map(row).collect(),
+        notes: verdict(check),
+    }
+}
 
 /// What was asked, in a line.
-pub(super) fn caption(check: &WhatIfCheck) -> String {
+fn caption(check: &WhatIfCheck) -> String {
     format!(
         "{} after {} % of the pages; batch of {} URLs, impact {} predicted, {} realised",
         counted(check.trials.len() as u64, "scenario"),
@@ -20,12 +34,12 @@ pub(super) fn caption(check: &WhatIfCheck) -> String {
 }
 
 /// How well changes were foreseen, in two lines.
-pub(super) fn verdict(check: &WhatIfCheck) -> [String; 2] {
+fn verdict(check: &WhatIfCheck) -> Vec<String> {
     let shown = |figure: &Option<Interval>| {
         figure.as_ref().map_or_else(|| "–".to_owned(), |figure| with_interval(figure, 3))
     };
     let correlation = shown(&check.correlation);
-    [
+    vec![
         format!("correlation of predicted with realised changes {correlation}"),
         format!(
             "mean error {}, mean change {}, as shares of the impact without a scenario",
@@ -33,14 +47,4 @@ pub(super) fn verdict(check: &WhatIfCheck) -> [String; 2] {
             fixed(check.size, 3),
         ),
     ]
-}
-
-/// Rows: the scenario, and a cell a heading.
-pub(super) fn rows(
-    check: &WhatIfCheck,
-) -> impl Iterator<Item = (String, [String; HEADINGS.len()])> {
-    check.trials.iter().map(|trial| {
-        let cells = [fixed(trial.predicted, 1), fixed(trial.realised, 1)];
-        (trial.scenario.to_string(), cells)
-    })
 }

@@ -2,13 +2,12 @@
 //! names allow. Text only; who prints it is the command line.
 
 mod ablation;
-mod counterfactual;
 mod manipulation;
-mod scenarios;
+mod trials;
 pub mod whatif;
 
-use super::glossary;
 use super::number::{counted, decimals, excludes, fixed, thousands, with_interval};
+use super::{counterfactual, glossary, scenarios};
 use crate::results::{Interval, KindSummary, LimitedSketches, Summary};
 
 /// Columns of text.
@@ -47,11 +46,11 @@ pub fn tables(summary: &Summary, kind: Option<&str>) -> String {
     }
     for check in summary.analyses.counterfactual.iter().filter(|_| of_all) {
         out.push('\n');
-        out.push_str(&counterfactual::table(check));
+        out.push_str(&trials::table(&counterfactual::table(check)));
     }
     for check in summary.analyses.whatif.iter().filter(|_| of_all) {
         out.push('\n');
-        out.push_str(&scenarios::table(check));
+        out.push_str(&trials::table(&scenarios::table(check)));
     }
     if let Some(ablated) = summary.ablation.as_ref().filter(|_| of_all) {
         out.push('\n');

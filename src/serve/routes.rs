@@ -243,17 +243,18 @@ fn checked(asked: Asked) -> Result<Request, Box<Response>> {
         Box::new(refusal(error.status(), &error.body_text(), hint))
     })?;
     let Scenario { add, queries, scale, drop, exclude_hosts, boost_hosts, .. } = &request.scenario;
-    if scale.len() + drop.len() + exclude_hosts.len() + boost_hosts.len() > CHANGES {
-        let error = format!("the scenario has more than {CHANGES} changes of queries and hosts");
-        let hint = "prospect whatif takes as many as you like";
-        return Err(Box::new(refusal(StatusCode::UNPROCESSABLE_ENTITY, &error, hint)));
-    }
-    if add.len() + queries.as_ref().map_or(0, Vec::len) > NEW_QUERIES {
-        let error = format!("the scenario has more than {NEW_QUERIES} queries of its own");
-        let hint = "prospect whatif takes as many as you like";
-        return Err(Box::new(refusal(StatusCode::UNPROCESSABLE_ENTITY, &error, hint)));
-    }
-    Ok(request)
+    let changes = scale.len() + drop.len() + exclude_hosts.len() + boost_hosts.len();
+    let new = add.len() + queries.as_ref().map_or(0, Vec::len);
+    let limits = [
+        (changes, CHANGES, "changes of queries and hosts"),
+        (new, NEW_QUERIES, "queries of its own"),
+    ];
+    let Some((_, most, what)) = limits.into_iter().find(|(count, most, _)| count > most) else {
+        return Ok(request);
+    };
+    let error = format!("the scenario has more than {most} {what}");
+    let hint = "prospect whatif takes as many as you like";
+    Err(Box::new(refusal(StatusCode::UNPROCESSABLE_ENTITY, &error, hint)))
 }
 
 fn reply<T: Serialize>(found: Option<Result<T, CycleError>>) -> Response {

@@ -8,7 +8,7 @@ use prospect_index::page::UrlId;
 use super::SimulateError;
 use super::crawl::{Budget, Crawl, Start};
 use super::experiment::{Inputs, web};
-use super::settings::{Amount, CounterfactualSettings, Settings};
+use super::settings::{Settings, TrialSettings};
 use crate::cycle::calibration::Calibration;
 use crate::cycle::counterfactual::{
     Counterfactual, Estimated, HALVES, Logged, Outcome, counterfactual, half_of,
@@ -87,7 +87,7 @@ impl Tally {
 pub fn run(
     inputs: &Inputs<'_>,
     settings: &Settings,
-    check: &CounterfactualSettings,
+    check: &TrialSettings,
     choice: &PolicyChoice,
     starts: &[Start],
     progress: &dyn Fn(usize),
@@ -100,16 +100,15 @@ pub fn run(
     let web = web(inputs, &strings, None);
     let crawled = starts.first().map_or(0, |start| start.crawled.len()) as u32;
     let fetchable = inputs.collection.pages - crawled;
-    let batch = settings.batch.pages(fetchable) as usize;
-    let budget = Budget { batch, pages: Amount::Share(check.at).pages(fetchable) as usize };
+    let budget = Budget::until(check.at, settings, fetchable);
+    let batch = budget.batch;
     let selection = SelectionSettings { budget: batch, ..plan.selection };
     let mut tallies: Vec<Tally> = target_names().map(|_| Tally::default()).collect();
     let (mut frontier, mut foreseen) = (0, Vec::new());
     for (set, start) in starts.iter().enumerate() {
         let mut planned = Planned::new(&web, inputs.quality.map(Quality), plan.clone());
         planned.keep_foreseen();
-        let mut crawl = Crawl::start(inputs.collection, start, &mut planned)?;
-        while crawl.step(&mut planned, budget)? {}
+        Crawl::run(inputs.collection, start, &mut planned, budget)?;
         let ranking = planned.ranking()?;
         frontier += ranking.len();
         foreseen.extend_from_slice(planned.foreseen());

@@ -1,6 +1,7 @@
 //! One simulated crawl: a policy picks, pages are fetched, their links are seen.
 
 use super::collection::Collection;
+use super::settings::{Amount, Settings};
 use crate::policy::{CrawlPolicy, Fetched, Page, PolicyError};
 
 /// Where a crawl starts.
@@ -21,6 +22,14 @@ pub struct Budget {
     pub batch: usize,
     /// Pages in all.
     pub pages: usize,
+}
+
+impl Budget {
+    /// Batches of an experiment up to a share of the pages that can be fetched.
+    pub fn until(share: f64, settings: &Settings, fetchable: Page) -> Self {
+        let pages = Amount::Share(share).pages(fetchable) as usize;
+        Self { batch: settings.batch.pages(fetchable) as usize, pages }
+    }
 }
 
 /// A crawl, as far as it went.
@@ -86,6 +95,21 @@ impl<'a> Crawl<'a> {
             }
             policy.batch_done()?;
         }
+        Ok(crawl)
+    }
+
+    /// A crawl that goes as far as its budget.
+    ///
+    /// # Errors
+    /// The policy cannot go on.
+    pub fn run(
+        collection: &'a Collection,
+        start: &Start,
+        policy: &mut dyn CrawlPolicy,
+        budget: Budget,
+    ) -> Result<Self, PolicyError> {
+        let mut crawl = Self::start(collection, start, policy)?;
+        while crawl.step(policy, budget)? {}
         Ok(crawl)
     }
 

@@ -13,7 +13,7 @@ use rand_chacha::ChaCha8Rng;
 use super::SimulateError;
 use super::crawl::{Budget, Crawl, Start};
 use super::experiment::{Inputs, web};
-use super::settings::{Amount, Settings, SketchSettings};
+use super::settings::{Settings, SketchSettings};
 use super::truth;
 use crate::plan::settings::PlanSettings;
 use crate::policy::PolicyChoice;
@@ -44,8 +44,7 @@ pub fn run(
     let plan = choice.settings(settings.plan.clone())?;
     let impact = truth::impact(inputs.collection, &tested, plan.bm25, plan.k)?;
     let fetchable = inputs.collection.pages - start.crawled.len() as u32;
-    let pages = Amount::Share(sketches.at).pages(fetchable) as usize;
-    let budget = Budget { batch: settings.batch.pages(fetchable) as usize, pages };
+    let budget = Budget::until(sketches.at, settings, fetchable);
     let total: f64 = {
         let before: f64 = start.crawled.iter().map(|&page| impact[page as usize]).sum();
         impact.iter().sum::<f64>() - before
@@ -53,9 +52,7 @@ pub fn run(
     let share = |fraction: f64| -> Result<f64, SimulateError> {
         let needy = Some(Needy::Share(fraction));
         let mut policy = Planned::new(&web, None, PlanSettings { needy, ..plan.clone() });
-        let mut crawl = Crawl::start(inputs.collection, start, &mut policy)?;
-        while crawl.step(&mut policy, budget)? {}
-        let order = crawl.into_order();
+        let order = Crawl::run(inputs.collection, start, &mut policy, budget)?.into_order();
         let collected: f64 = order.pages.iter().map(|&page| impact[page as usize]).sum();
         Ok(if total > 0.0 { collected / total } else { 0.0 })
     };

@@ -71,21 +71,12 @@ pub struct SketchSettings {
     pub at: f64,
 }
 
-/// The experiment of scenarios.
+/// Trials at one point of a crawl: draws of a batch, or scenarios that are carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct WhatIfSettings {
-    /// Scenarios to carry out, in turn over the seed sets.
-    pub scenarios: usize,
-    /// Share of the pages fetched before they are asked about.
-    pub at: f64,
-}
-
-/// The experiment of counterfactual estimates.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CounterfactualSettings {
-    /// Draws of the batch.
+pub struct TrialSettings {
+    /// How many, in turn over the seed sets.
     pub trials: usize,
-    /// Share of the pages fetched at which the batch is drawn.
+    /// Share of the pages fetched before.
     pub at: f64,
 }
 
@@ -123,9 +114,9 @@ pub struct Settings {
     /// Limited sketches.
     pub sketches: Option<SketchSettings>,
     /// Counterfactual estimates.
-    pub counterfactual: Option<CounterfactualSettings>,
+    pub counterfactual: Option<TrialSettings>,
     /// Scenarios.
-    pub whatif: Option<WhatIfSettings>,
+    pub whatif: Option<TrialSettings>,
     /// Policies with groups of their evidence left out.
     pub ablation: Vec<Pairing>,
     /// Attacks, each with crawls of its own.

@@ -11,11 +11,10 @@ use serde_json::json;
 use super::SimulateError;
 use super::crawl::{Budget, Crawl, Start};
 use super::experiment::{Inputs, web};
-use super::settings::{Amount, Settings, WhatIfSettings};
-use crate::evaluate::statistics::{mean_interval, pearson};
+use super::settings::{Settings, TrialSettings};
+use crate::evaluate::statistics::{mean_interval, pearson_interval};
 use crate::policy::planned::Planned;
 use crate::policy::{PolicyChoice, Quality};
-use crate::results::Interval;
 use crate::results::whatif::{WhatIfCheck, WhatIfTrial};
 use crate::whatif::answer::{AnswerError, Base};
 use crate::whatif::hosts::Hosts;
@@ -25,8 +24,6 @@ use crate::workload::Query;
 
 /// Kinds of scenarios, which take turns.
 const KINDS: usize = 5;
-/// Normal quantile of a 95 % interval.
-const NORMAL: f64 = 1.959_964;
 
 /// Asks and carries out; scenarios take turns with the seed sets. None for a policy that does not plan.
 ///
@@ -35,7 +32,7 @@ const NORMAL: f64 = 1.959_964;
 pub fn run(
     inputs: &Inputs<'_>,
     settings: &Settings,
-    check: &WhatIfSettings,
+    check: &TrialSettings,
     choice: &PolicyChoice,
     starts: &[Start],
     progress: &dyn Fn(usize),
@@ -48,20 +45,19 @@ pub fn run(
     let web = web(inputs, &strings, None);
     let crawled = starts.first().map_or(0, |start| start.crawled.len()) as u32;
     let fetchable = inputs.collection.pages - crawled;
-    let batch = settings.batch.pages(fetchable) as usize;
-    let budget = Budget { batch, pages: Amount::Share(check.at).pages(fetchable) as usize };
+    let budget = Budget::until(check.at, settings, fetchable);
+    let batch = budget.batch;
     let (mut trials, mut base_predicted, mut base_realised) = (Vec::new(), 0.0, 0.0);
     for (set, start) in starts.iter().enumerate() {
         let mut planned = Planned::new(&web, inputs.quality.map(Quality), plan.clone());
-        let mut crawl = Crawl::start(inputs.collection, start, &mut planned)?;
-        while crawl.step(&mut planned, budget)? {}
+        Crawl::run(inputs.collection, start, &mut planned, budget)?;
         let mut base = planned.base()?;
         base.settings.selection.budget = batch;
         let questions = Asking { hosts: Hosts::new(planned.urls()), planned: &planned, base };
         let (predicted, realised) = questions.carry_out(&Scenario::default())?;
         base_predicted += predicted;
         base_realised += realised;
-        for at in (set..check.scenarios).step_by(starts.len()) {
+        for at in (set..check.trials).step_by(starts.len()) {
             let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
             random.set_stream(at as u64 + 1);
             let scenario = random_scenario(at, &questions.base, &mut random);
@@ -89,7 +85,7 @@ pub fn run(
         batch: batch as u32,
         base_predicted,
         base_realised,
-        correlation: correlation(&predicted, &realised),
+        correlation: pearson_interval(&predicted, &realised),
         error: mean_interval(&errors),
         size: size / trials.len().max(1) as f64 / unit,
         trials,
@@ -166,14 +162,4 @@ fn topic(queries: &[Query], random: &mut ChaCha8Rng) -> Vec<String> {
     let Some(&word) = said.choose(random) else { return Vec::new() };
     let about = queries.iter().filter(|query| query.words.contains(word));
     about.map(|query| query.qid.clone()).collect()
-}
-
-/// Pearson's correlation with its 95 % interval by Fisher's z.
-fn correlation(predicted: &[f64], realised: &[f64]) -> Option<Interval> {
-    let mean = pearson(predicted, realised)?;
-    let spread = (predicted.len() > 3).then(|| NORMAL / (predicted.len() as f64 - 3.0).sqrt())?;
-    // A perfect correlation has no finite z.
-    let z = mean.clamp(-1.0 + 1e-12, 1.0 - 1e-12).atanh();
-    let [low, high] = [z - spread, z + spread].map(|end| Some(end.tanh()));
-    Some(Interval { mean, low, high, values: Vec::new() })
 }

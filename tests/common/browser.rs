@@ -44,6 +44,28 @@ pub fn find() -> Option<PathBuf> {
     NAMES.iter().flat_map(|name| folders.iter().map(move |f| f.join(name))).find(|p| p.is_file())
 }
 
+/// A browser with a page open that is complete in its file, and the folder that holds the file.
+pub fn opened(page: &str) -> Option<(Browser, TempDir)> {
+    let Some(program) = find() else {
+        eprintln!("skipped: no Chromium in PATH, and PROSPECT_CHROMIUM is not set");
+        return None;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("page.html");
+    std::fs::write(&file, page).unwrap();
+    let mut browser = Browser::start(&program);
+    browser.open(&file);
+    browser.wait_until("document.documentElement.classList.contains('scripted')");
+    Some((browser, folder))
+}
+
+/// Nothing went wrong on a page that is complete in its file.
+#[track_caller]
+pub fn assert_quiet(browser: &Browser) {
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    assert_eq!(browser.files(), 1, "the page asks for itself and nothing else");
+}
+
 impl Browser {
     /// Starts `program` with an empty profile.
     pub fn start(program: &Path) -> Self {

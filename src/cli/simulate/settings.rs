@@ -12,8 +12,7 @@ use crate::policy::{OptionError, POLICIES, PolicyChoice};
 use crate::simulate::ablation::{Pairing, pairings};
 use crate::simulate::collection::Outside;
 use crate::simulate::settings::{
-    Amount, CounterfactualSettings, Runs, Settings, SketchSettings, WhatIfSettings,
-    default_checkpoints,
+    Amount, Runs, Settings, SketchSettings, TrialSettings, default_checkpoints,
 };
 use crate::simulate::start::{Crawled, Seeds};
 use crate::workload::open_text;
@@ -45,8 +44,18 @@ pub(super) fn settings(config: &Config) -> Result<(Settings, StartFiles), Failur
     let settings = Settings {
         baseline: baseline(config, &policies)?,
         sketches: sketches(config, &policies)?,
-        counterfactual: counterfactual(config)?,
-        whatif: whatif(config)?,
+        counterfactual: trials(
+            "counterfactual",
+            config.counterfactual,
+            config.counterfactual_at.as_deref(),
+            ("nothing to draw", 100),
+        )?,
+        whatif: trials(
+            "whatif",
+            config.whatif,
+            config.whatif_at.as_deref(),
+            ("no scenario to carry out", 20),
+        )?,
         attacks: attacks::settings(config)?,
         ablation,
         policies,
@@ -416,24 +425,20 @@ fn sketches(config: &Config, policies: &[PolicyChoice]) -> Result<Option<SketchS
     Ok(Some(SketchSettings { fractions, at }))
 }
 
-fn counterfactual(config: &Config) -> Result<Option<CounterfactualSettings>, Failure> {
-    let Some(trials) = config.counterfactual else { return Ok(None) };
+/// The trials of a flag, whose point of the crawl is the flag of its name with `-at`.
+fn trials(
+    key: &str,
+    trials: Option<usize>,
+    at: Option<&str>,
+    (nothing, example): (&str, usize),
+) -> Result<Option<TrialSettings>, Failure> {
+    let Some(trials) = trials else { return Ok(None) };
     if trials == 0 {
-        let error = anyhow::anyhow!("counterfactual is 0: there is nothing to draw");
-        return Err(Failure::input(error, "for example --counterfactual 100"));
+        let error = anyhow::anyhow!("{key} is 0: there is {nothing}");
+        return Err(Failure::input(error, format!("for example --{key} {example}")));
     }
-    let at = share("counterfactual-at", config.counterfactual_at.as_deref().unwrap_or("10%"))?;
-    Ok(Some(CounterfactualSettings { trials, at }))
-}
-
-fn whatif(config: &Config) -> Result<Option<WhatIfSettings>, Failure> {
-    let Some(scenarios) = config.whatif else { return Ok(None) };
-    if scenarios == 0 {
-        let error = anyhow::anyhow!("whatif is 0: there is no scenario to carry out");
-        return Err(Failure::input(error, "for example --whatif 20"));
-    }
-    let at = share("whatif-at", config.whatif_at.as_deref().unwrap_or("10%"))?;
-    Ok(Some(WhatIfSettings { scenarios, at }))
+    let at = share(&format!("{key}-at"), at.unwrap_or("10%"))?;
+    Ok(Some(TrialSettings { trials, at }))
 }
 
 fn number(

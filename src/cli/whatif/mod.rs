@@ -139,8 +139,8 @@ pub(super) fn questions(
         return Err(Failure::input(error, "a query needs a word and a frequency above 0"));
     }
     let questions = Questions::new(open, &workload, within, &settings, shared)?;
-    let (state, refresh) = (questions.state(), &questions.generation.served_refresh);
-    output::say_refresh(global, "served lists", "queries", refresh);
+    let (state, generation) = (questions.state(), &questions.generation);
+    output::say_refreshed(global, &generation.refreshed);
     say(
         global,
         &format!(
@@ -148,7 +148,7 @@ pub(super) fn questions(
             state.pages,
             state.queries,
             questions.base_figures.frontier,
-            output::pairs_line(&questions.generation.base.basis, questions.generation.recomputed),
+            output::pairs_line(&generation.base.basis, generation.refreshed.recomputed),
         ),
     );
     Ok(questions)

@@ -30,14 +30,13 @@ macro_rules! script {
 }
 
 mod ablation;
-mod counterfactual;
 mod data;
 mod escape;
 mod manipulation;
 mod provenance;
 pub mod quality;
-mod scenarios;
 mod tables;
+mod trials;
 pub mod whatif;
 
 use base64::Engine;
@@ -45,8 +44,8 @@ use base64::prelude::BASE64_STANDARD;
 use sha2::{Digest, Sha256};
 
 use self::escape::{escape, isolated};
-use super::glossary;
 use super::number::{counted, thousands};
+use super::{counterfactual, glossary, scenarios};
 use crate::results::Summary;
 
 const SCRIPT: &str =
@@ -175,8 +174,14 @@ fn section(summary: &Summary, at: usize) -> Result<String, serde_json::Error> {
         match part {
             "summary" => out += &tables::by_kind(summary),
             "ablation" => out += &ablation::tables(summary),
-            "counterfactual" => out += &counterfactual::tables(summary),
-            "whatif" => out += &scenarios::tables(summary),
+            "counterfactual" => {
+                let checks = &summary.analyses.counterfactual;
+                out.extend(checks.iter().map(|check| trials::table(&counterfactual::table(check))));
+            }
+            "whatif" => {
+                let checks = &summary.analyses.whatif;
+                out.extend(checks.iter().map(|check| trials::table(&scenarios::table(check))));
+            }
             "manipulation" => out += &manipulation::table(summary),
             "provenance" => out += &provenance::provenance(summary)?,
             _ => {}

@@ -10,13 +10,7 @@ function frontierTab(app) {
   const trouble = html("div", { class: "trouble", "aria-live": "polite" });
   const found = html("div");
   const whose = html("div");
-  const search = html("input", {
-    type: "search",
-    "aria-label": "Search URLs",
-    placeholder: "search URLs",
-    dir: "auto",
-    input: () => seek({ search: search.value, offset: 0 }),
-  });
+  const search = searchBox("URLs", (search) => seek({ search, offset: 0 }));
   const picked = html("input", {
     type: "checkbox",
     change: () => seek({ picked_only: picked.checked, offset: 0 }),

@@ -138,3 +138,15 @@ function pager(offset, limit, total, turn) {
     to("next", offset + limit, last >= total),
   );
 }
+
+/** A field to search for `what` with; `found` is told of each change. */
+function searchBox(what, found) {
+  const box = html("input", {
+    type: "search",
+    "aria-label": `Search ${what}`,
+    placeholder: `search ${what}`,
+    dir: "auto",
+    input: () => found(box.value),
+  });
+  return box;
+}

@@ -9,13 +9,7 @@ function workloadGroup(app) {
   const rows = new Map();
   const turning = html("div");
   const said = html("div");
-  const search = html("input", {
-    type: "search",
-    "aria-label": "Search queries",
-    placeholder: "search queries",
-    dir: "auto",
-    input: () => seek({ search: search.value, offset: 0 }),
-  });
+  const search = searchBox("queries", (search) => seek({ search, offset: 0 }));
   const order = choice("by", ["how often asked", "what they gain"], (at) =>
     seek({ order: ["frequency", "gain"][at], offset: 0 }),
   );
