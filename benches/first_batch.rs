@@ -116,7 +116,7 @@ fn settings(rule: MatchRule, reading: ImpactReading) -> PlanSettings {
     let estimate = EstimateSettings { rule, reading, ..EstimateSettings::default() };
     let selection =
         SelectionSettings { budget: BUDGET, caps: Caps::default(), explore: 0.0, seed: 1 };
-    PlanSettings { k: 10, bm25: Bm25::default(), estimate, selection, needy: None, within: None }
+    PlanSettings { k: 10, estimate, selection, ..PlanSettings::new(0) }
 }
 
 fn measure(name: &str, folder: &Path) {

@@ -159,13 +159,26 @@ fn other_lists_ask_for_all_pairs_again_and_differ() {
     let directory = store();
     let questions = questions(directory.path());
     let plan = bits(&questions.base);
-    for json in [r#"{"k": 3}"#, r#"{"rho": 0.3}"#] {
+    for json in [
+        r#"{"k": 3}"#,
+        r#"{"rho": 0.3}"#,
+        r#"{"visibility": "log"}"#,
+        r#"{"visibility": "geometric:0.5", "k": 20}"#,
+        r#"{"objective": "ranks"}"#,
+        r#"{"objective": "served", "visibility": "log"}"#,
+    ] {
         let answered = questions.answer(&scenario(json)).unwrap();
         assert!(answered.slow && bits(&answered.answer) != plan, "{json}");
     }
     let rho = questions.base.settings.estimate.rule.rho;
-    let same = questions.answer(&scenario(&format!("{{\"k\": 10, \"rho\": {rho}}}"))).unwrap();
+    let same =
+        format!(r#"{{"k": 10, "rho": {rho}, "visibility": "top", "objective": "expected"}}"#);
+    let same = questions.answer(&scenario(&same)).unwrap();
     assert!(!same.slow && bits(&same.answer) == plan);
+    let cautious = scenario(r#"{"objective": "cautious"}"#);
+    let answered = questions.answer(&cautious).unwrap();
+    assert!(!answered.slow && bits(&answered.answer) != plan, "a quantile of the same chances");
+    assert!(bits(&answered.answer) == bits(&from_scratch(&questions, &cautious)));
 }
 
 /// The files of the truth: all but what can be rebuilt, and the lock.

@@ -108,6 +108,7 @@ fn found() -> WhatIf {
             queries: 1,
             pairs: 5678,
             k: 10,
+            visibility: None,
             k1: 0.9,
             b: 0.4,
         },

@@ -17,6 +17,7 @@ use crate::plan::explore::EXPLORE;
 use crate::plan::settings::PlanSettings;
 use crate::sketch::DEFAULT_K;
 use crate::sketch::need::Needy;
+use crate::sketch::visibility::Visibility;
 
 /// How n-grams are weighed.
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -65,6 +66,18 @@ pub(super) enum ObjectiveArg {
     Served,
     /// The lower quartile of the impact.
     Cautious,
+}
+
+impl ObjectiveArg {
+    /// The objective that is meant.
+    pub(super) fn objective(self) -> Objective {
+        match self {
+            Self::Expected => Objective::Expected,
+            Self::Ranks => Objective::Ranks,
+            Self::Served => Objective::Served,
+            Self::Cautious => Objective::Cautious,
+        }
+    }
 }
 
 /// Whether there is a defence.
@@ -134,6 +147,9 @@ pub(super) struct PlanOptions {
     /// Length of a result list.
     #[arg(long, value_name = "N", default_value_t = DEFAULT_K)]
     top: usize,
+    /// How likely a rank is seen: top, log, or geometric:P.
+    #[arg(long, value_name = "V", default_value_t)]
+    visibility: Visibility,
     /// Reading of the score estimate.
     #[arg(long, value_enum, default_value = "lasting")]
     reading: ReadingArg,
@@ -209,6 +225,7 @@ impl PlanOptions {
         let (caps, explore) = (self.caps.caps()?, share("--explore", self.explore)?);
         Ok(PlanSettings {
             k: whole("--top", self.top, 1, 1000)?,
+            visibility: self.visibility,
             bm25: Bm25 { k1: weight("--k1", self.k1)?, b: share("--b", self.b)? },
             estimate,
             selection: SelectionSettings { budget: self.budget, caps, explore, seed: self.seed },
@@ -220,12 +237,7 @@ impl PlanOptions {
 
 impl PlanOptions {
     fn objective(&self) -> Result<Objective, Failure> {
-        let objective = match self.objective {
-            ObjectiveArg::Expected => Objective::Expected,
-            ObjectiveArg::Ranks => Objective::Ranks,
-            ObjectiveArg::Served => Objective::Served,
-            ObjectiveArg::Cautious => Objective::Cautious,
-        };
+        let objective = self.objective.objective();
         if objective.reads_scores() && matches!(self.reading, ReadingArg::Sketch) {
             let error = anyhow::anyhow!(
                 "--reading sketch knows no distribution of scores, which the objectives ranks and served read"

@@ -26,6 +26,7 @@ use crate::estimate::basis::Basis;
 use crate::estimate::frontier::{EstimateSettings, ImpactReading};
 use crate::estimate::memory::Memory;
 use crate::plan::settings::PlanSettings;
+use crate::sketch::visibility::Visibility;
 
 const BASIS_VERSION: u32 = 1;
 const MODELS_VERSION: u32 = 1;
@@ -52,6 +53,7 @@ struct ModelsKey {
     settings: EstimateSettings,
     bm25: Bm25,
     k: usize,
+    visibility: Visibility,
     epoch: Epoch,
     lineage: String,
     /// Hash of the pages of the epoch that were not replaced since: what the others knew of each other
@@ -203,6 +205,7 @@ fn models_key(
         settings: unweighed(settings),
         bm25: settings.bm25,
         k: settings.k,
+        visibility: settings.visibility,
         epoch: prepared.epoch,
         lineage: open.store.manifest().lineage(end),
         pages: pages.finish(),

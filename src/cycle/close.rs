@@ -94,7 +94,7 @@ fn lists(
     let scorer = Scorer::new(&open.text, settings.bm25, epoch_end, workload.words())?;
     let (queries, known) = (&workload.queries, &open.known);
     let start = manifest.cycles.last().map_or(0, |cycle| cycle.first_seq);
-    let before = ServedLists::build(&scorer, queries, settings.k, start, &known.urls)?;
+    let before = ServedLists::build(&scorer, queries, settings.places(), start, &known.urls)?;
     let mut after = before.clone();
     after.update(&scorer, queries, manifest.next_seq, &known.pages, &known.urls)?;
     Ok((before, after))

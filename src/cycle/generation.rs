@@ -77,7 +77,7 @@ impl Generation {
         }
         let settings = &self.base.settings;
         let reading = Reading::new(open, words(queries), settings, self.epoch)?;
-        let served = reading.lists(queries, settings.k)?;
+        let served = reading.lists(queries, settings.places())?;
         let input = reading.input(queries, &served, &self.within, &self.past);
         let mut pairs = Basis::pairs_for(&input, &self.memory, &settings.estimate)?;
         for pair in &mut pairs {
@@ -123,7 +123,7 @@ impl Generation {
         settings: &PlanSettings,
     ) -> Result<Base, CycleError> {
         let reading = Reading::new(open, words(queries), settings, self.epoch)?;
-        let served = reading.lists(queries, settings.k)?;
+        let served = reading.lists(queries, settings.places())?;
         let input = reading.input(queries, &served, &self.within, &self.past);
         let all: Vec<usize> = (0..queries.len()).collect();
         let (mut memory, pinned) = (self.memory.with_models(), Some(&*self.base.basis));

@@ -113,6 +113,7 @@ impl Questions {
             queries: base.queries.len(),
             pairs: base.basis.pair_count(),
             k: base.settings.k,
+            visibility: base.settings.visibility.named(),
             k1: base.settings.bm25.k1,
             b: base.settings.bm25.b,
         }

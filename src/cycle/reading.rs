@@ -12,6 +12,7 @@ use crate::estimate::frontier::EstimateInput;
 use crate::estimate::page_ranks::PageRanks;
 use crate::plan::settings::PlanSettings;
 use crate::sketch::served::ServedLists;
+use crate::sketch::visibility::Places;
 use crate::workload::{Query, Workload};
 
 /// Scores, n-grams and ranks.
@@ -48,15 +49,23 @@ impl<'a> Reading<'a> {
     }
 
     /// The served lists of a workload, kept in the store.
-    fn served(&self, workload: &Workload, k: usize) -> Result<(ServedLists, Refresh), CycleError> {
+    fn served(
+        &self,
+        workload: &Workload,
+        places: Places,
+    ) -> Result<(ServedLists, Refresh), CycleError> {
         let OpenStore { store, known, .. } = self.open;
-        Ok(served_cache::load(store, known, &self.scorer, workload, k, self.epoch.end_seq)?)
+        Ok(served_cache::load(store, known, &self.scorer, workload, places, self.epoch.end_seq)?)
     }
 
     /// The served lists of queries, which are not kept.
-    pub(super) fn lists(&self, queries: &[Query], k: usize) -> Result<ServedLists, CycleError> {
+    pub(super) fn lists(
+        &self,
+        queries: &[Query],
+        places: Places,
+    ) -> Result<ServedLists, CycleError> {
         let (end, urls) = (self.open.store.manifest().next_seq, &self.open.known.urls);
-        Ok(ServedLists::build(&self.scorer, queries, k, end, urls)?)
+        Ok(ServedLists::build(&self.scorer, queries, places, end, urls)?)
     }
 
     /// What estimates for these queries are made from.
@@ -116,7 +125,7 @@ impl<'a> Prepared<'a> {
         let workload = workload.for_planning();
         let epoch = current_epoch(open.store.manifest(), &open.known.pages);
         let reading = Reading::new(open, workload.words(), settings, epoch)?;
-        let (served, served_refresh) = reading.served(&workload, settings.k)?;
+        let (served, served_refresh) = reading.served(&workload, settings.places())?;
         let past = Past::read(&open.store)?;
         Ok(Self { workload, epoch, reading, served, served_refresh, past })
     }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::kept::{Shelf, Taken};
 use crate::sketch::served::ServedLists;
+use crate::sketch::visibility::Places;
 use crate::workload::Workload;
 
 const VERSION: u32 = 2;
@@ -36,9 +37,10 @@ pub fn load(
     known: &Known,
     scorer: &Scorer<'_>,
     workload: &Workload,
-    k: usize,
+    places: Places,
     epoch_end: u32,
 ) -> Result<(ServedLists, Refresh), StoreError> {
+    let Places { k, visibility } = places;
     let shelf = Shelf::new(store, "served", VERSION);
     let end_seq = store.manifest().next_seq;
     let statistics = scorer.statistics();
@@ -54,7 +56,7 @@ pub fn load(
     let mut refresh = Refresh { total: workload.queries.len() as u64, ..Refresh::default() };
     let mut served = match of_earlier(&shelf, &payload, store) {
         Taken::Whole(found, lists) if lists.len() == workload.queries.len() => {
-            ServedLists { k, end_seq: found.end_seq, lists }
+            ServedLists { k, visibility, end_seq: found.end_seq, lists }
         }
         other => {
             refresh.rebuilt = match other {
@@ -63,7 +65,7 @@ pub fn load(
                 _ => None,
             };
             refresh.added = refresh.total;
-            ServedLists::build(scorer, &workload.queries, k, end_seq, &known.urls)?
+            ServedLists::build(scorer, &workload.queries, places, end_seq, &known.urls)?
         }
     };
     if served.end_seq < end_seq {

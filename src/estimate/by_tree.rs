@@ -131,8 +131,9 @@ fn read_sketch(input: &EstimateInput<'_>, query: usize, estimates: &mut [PairEst
     let served = &input.served.lists[query];
     let entered = sketched(served, &expected, input.served.k, &input.known.urls);
     for pair in estimates {
-        pair.chance = f64::from(u8::from(entered.binary_search(&pair.url).is_ok()));
         // The point estimate knows no chances.
-        pair.entry_chance = pair.chance;
+        let found = entered.binary_search_by_key(&pair.url, |(url, _)| *url);
+        pair.entry_chance = f64::from(u8::from(found.is_ok()));
+        pair.chance = found.map_or(0.0, |at| input.served.places().at(entered[at].1));
     }
 }

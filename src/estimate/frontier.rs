@@ -161,7 +161,7 @@ pub struct PairEstimate {
     /// Expected score S'.
     pub expected_score: f64,
     /// Chance to be in the query's top K for good; with the sketch reading 0 or 1, whether S' enters
-    /// the sketch.
+    /// the sketch. Where its places are not seen alike, the visibility that is expected instead.
     pub chance: f64,
     /// Chance to be in the query's top K when it is fetched.
     pub entry_chance: f64,

@@ -158,7 +158,7 @@ fn pair_estimates(
     let PairModels { scores: model, ranks, entry } = models;
     let mass = idf_mass(&input.queries[at], input.scorer).max(f64::MIN_POSITIVE);
     let highest = input.scorer.bm25().k1 + 1.0;
-    let kth = input.served.kth_score(at) / mass;
+    let (kth, places) = (input.served.kth_score(at) / mass, input.served.places());
     let (expected, chances): (Vec<f64>, Vec<f64>) = if let Some(model) = model {
         let served: Vec<f64> =
             input.served.lists[at].iter().map(|(_, score)| score / mass).collect();
@@ -166,14 +166,15 @@ fn pair_estimates(
         let matches = candidates.iter().map(|candidate| candidate.matches);
         let each = expected.iter().copied().zip(matches);
         let chances = match ranks {
-            Some(levels) => model.chances_by_rank(levels, &served, each, input.served.k),
-            None => model.chances(&served, each, input.served.k, highest),
+            Some(levels) => model.chances_by_rank(levels, &served, each, places),
+            None => model.chances(&served, each, places, highest),
         };
         (expected, chances)
     } else {
         // Before the first outcome: the idf share of the URL, or of all anchors.
         let share = |candidate: &Candidate| {
-            COLD_CHANCE * f64::from(candidate.features[1].max(candidate.features[5]))
+            let matched = f64::from(candidate.features[1].max(candidate.features[5]));
+            COLD_CHANCE * matched * places.mean()
         };
         let shares: Vec<f64> = candidates.iter().map(share).collect();
         (vec![0.0; shares.len()], shares)
@@ -314,8 +315,8 @@ fn fit_pages(
     let impact = if input.served.end_seq == end_seq {
         impact
     } else {
-        let k = input.served.k;
-        let served = ServedLists::build(input.scorer, input.queries, k, end_seq, &known.urls)?;
+        let places = input.served.places();
+        let served = ServedLists::build(input.scorer, input.queries, places, end_seq, &known.urls)?;
         of_epoch = Impact::new(&served, input.queries, known.urls.len());
         &of_epoch
     };

@@ -17,6 +17,7 @@ use super::candidates::Candidate;
 use super::pair_model::{Fitted, PairModel};
 use super::ranks;
 use super::score_levels::ScoreLevels;
+use crate::sketch::visibility::Places;
 
 /// Pairs without which nothing is fitted.
 const FEWEST: usize = 100;
@@ -132,18 +133,24 @@ impl ScoreModel {
         high
     }
 
-    /// Chance of each candidate, given its expectation and whether it matches, to be among the `k`
-    /// best for good, beside pages of the scores `served`; no score is above `highest`.
+    /// Visibility that each candidate, given its expectation and whether it matches, is expected to have
+    /// for good, beside pages of the scores `served`: the chance to be in the list where all `places` are
+    /// seen alike. No score is above `highest`.
     pub fn chances(
         &self,
         served: &[f64],
         candidates: impl Iterator<Item = (f64, bool)>,
-        k: usize,
+        places: impl Into<Places>,
         highest: f64,
     ) -> Vec<f64> {
         let (bins, counts) = self.count(candidates);
-        let threshold = self.threshold(served, &counts, k, highest);
-        let by_bin: Vec<f64> = self.bins.iter().map(|bin| bin.share_above(threshold)).collect();
+        let mut by_bin = vec![0.0; self.bins.len()];
+        for (k, lost) in places.into().steps() {
+            let threshold = self.threshold(served, &counts, k, highest);
+            for (sum, bin) in by_bin.iter_mut().zip(&self.bins) {
+                *sum += lost * bin.share_above(threshold);
+            }
+        }
         bins.into_iter().map(|bin| by_bin[bin]).collect()
     }
 
@@ -153,11 +160,16 @@ impl ScoreModel {
         levels: &ScoreLevels,
         served: &[f64],
         candidates: impl Iterator<Item = (f64, bool)>,
-        k: usize,
+        places: Places,
     ) -> Vec<f64> {
         let (bins, counts) = self.count(candidates);
         let counts: Vec<u32> = counts.iter().map(|count| count.round() as u32).collect();
-        let by_bin = ranks::chances(levels, served, &counts, k);
+        let mut by_bin = vec![0.0; self.bins.len()];
+        for (k, lost) in places.steps() {
+            for (sum, chance) in by_bin.iter_mut().zip(ranks::chances(levels, served, &counts, k)) {
+                *sum += lost * chance;
+            }
+        }
         bins.into_iter().map(|bin| by_bin[bin]).collect()
     }
 
@@ -242,6 +254,25 @@ mod tests {
         let matching = || expected.iter().map(|&expected| (expected, true));
         let sum: f64 = model.chances(&[], matching(), 10, 1.9).iter().sum();
         assert!((sum - 10.0).abs() < 1.0, "{sum}");
+    }
+
+    #[test]
+    fn places_that_are_not_seen_alike_are_shared_out_by_their_visibility() {
+        let model = ScoreModel::fit(&candidates(20_000), PairModel::Boosted, 0.0).unwrap().unwrap();
+        let expected = expected(&model);
+        let matching = || expected.iter().map(|&expected| (expected, true));
+        let places = |visibility: &str| Places { k: 10, visibility: visibility.parse().unwrap() };
+        let of = |visibility| model.chances(&[], matching(), places(visibility), 1.9);
+        for visibility in ["log", "geometric:0.7"] {
+            let seen: f64 = (1..=10).map(|rank| places(visibility).at(rank)).sum();
+            let sum: f64 = of(visibility).iter().sum();
+            assert!((sum - seen).abs() < 0.1 * seen, "{visibility}: {sum} of {seen}");
+        }
+        // Who is likely to be seen first gains on who just gets in.
+        let (top, first) = (of("top"), of("geometric:0.5"));
+        let share = |chances: &[f64], at: usize| chances[at] / chances.iter().sum::<f64>();
+        let best = expected.len() - 1;
+        assert!(share(&first, best) > share(&top, best));
     }
 
     #[test]

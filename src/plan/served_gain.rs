@@ -10,6 +10,10 @@
 //! added. A gain in scores becomes impact by one factor, with which all pairs of the frontier together
 //! promise as much as their chances do.
 //!
+//! Where places are not seen alike, each counts by its visibility: `F(S) = sum_q f(q) sum_k (V(k) -
+//! V(k + 1)) ∫ min(k, …) dt`, so that within the integral stands the visibility of the places that
+//! are taken, from the first on.
+//!
 //! F is a concave function of sums over the picks, so it is monotone and submodular, and
 //! `lazy_greedy` is as good as it says. It needs [`CELLS`] numbers for each query that has
 //! candidates, 2 KiB.
@@ -23,6 +27,7 @@ use crate::estimate::basis::{Basis, Scores};
 use crate::estimate::blend::{self, Blend};
 use crate::estimate::frontier::{PairEstimate, UrlEstimate};
 use crate::estimate::score_levels::{CELLS, ScoreLevels};
+use crate::sketch::visibility;
 
 /// For how much queries and URLs count.
 pub struct Demand<'a> {
@@ -52,6 +57,7 @@ struct BatchValue<'a> {
     urls: Vec<Pickable<'a>>,
     /// By query.
     lists: Vec<List>,
+    places: Worth,
     /// For how much pairs count, by the part that they are in.
     weights: [f64; 2],
 }
@@ -74,6 +80,38 @@ struct List {
     worth: f64,
 }
 
+/// What the last places of a list are worth: the sum of their visibilities.
+struct Worth {
+    /// Of the last 0, 1, … K places, where these are not seen alike; else empty.
+    sums: Vec<f64>,
+}
+
+impl Worth {
+    fn new(places: visibility::Places) -> Self {
+        let mut sums = vec![0.0];
+        if !places.visibility.is_default() {
+            sums.extend((1..=places.k).rev().scan(0.0, |sum, rank| {
+                *sum += places.at(rank);
+                Some(*sum)
+            }));
+        }
+        Self { sums }
+    }
+
+    /// Of the first `more` of so many free places.
+    fn of(&self, more: f64, free: f64) -> f64 {
+        if self.sums.len() == 1 {
+            return free.min(more);
+        }
+        let last = |places: f64| {
+            let whole = places as usize;
+            let next = self.sums.get(whole + 1).map_or(0.0, |next| next - self.sums[whole]);
+            self.sums[whole] + places.fract() * next
+        };
+        last(free) - last((free - more).max(0.0))
+    }
+}
+
 /// Places of a list that are not taken, for each cell of the grid, from which cell on there are any.
 struct Places {
     free: Vec<f64>,
@@ -90,9 +128,10 @@ impl Places {
 
     /// What a page adds to the sum of the scores of the list, as a share of the idf mass. `above` is
     /// its distribution, `weight` for how much it counts.
-    fn gain(&self, above: &[f64], weight: f64, width: f64) -> f64 {
+    fn gain(&self, above: &[f64], weight: f64, width: f64, worth: &Worth) -> f64 {
         let in_cell = |cell| weight * f64::midpoint(above[cell], above[cell + 1]);
-        let sum: f64 = (self.first..CELLS).map(|cell| self.free[cell].min(in_cell(cell))).sum();
+        let cells = self.first..CELLS;
+        let sum: f64 = cells.map(|cell| worth.of(in_cell(cell), self.free[cell])).sum();
         width * sum
     }
 
@@ -118,6 +157,7 @@ impl<'a> BatchValue<'a> {
             levels,
             urls: pickable(urls, demand.factors, input.basis, blend),
             lists: lists(input, demand.counted, scores),
+            places: Worth::new(input.served.places()),
             weights: [blend.weights[blend::QUERY], blend.weights[blend::LOCALITY]],
         };
         let factor = value.impact_of_score();
@@ -148,7 +188,7 @@ impl<'a> BatchValue<'a> {
     fn gain_of(&self, pair: &PairEstimate, trust: f64) -> f64 {
         let List { places, worth } = &self.lists[pair.query as usize];
         let above = self.levels.above(usize::from(pair.bin));
-        worth * places.gain(above, self.weight(pair, trust), self.levels.width())
+        worth * places.gain(above, self.weight(pair, trust), self.levels.width(), &self.places)
     }
 }
 
@@ -220,7 +260,7 @@ mod tests {
     }
 
     fn gain(places: &Places, levels: &ScoreLevels, bin: usize) -> f64 {
-        places.gain(levels.above(bin), 1.0, levels.width())
+        places.gain(levels.above(bin), 1.0, levels.width(), &Worth::new(9.into()))
     }
 
     #[test]
@@ -244,7 +284,8 @@ mod tests {
         let levels = levels();
         let mut places = Places::new(&[], 1, &levels);
         let whole = gain(&places, &levels, 2);
-        assert!((places.gain(levels.above(2), 0.5, levels.width()) - whole / 2.0).abs() < 1e-12);
+        let half = places.gain(levels.above(2), 0.5, levels.width(), &Worth::new(9.into()));
+        assert!((half - whole / 2.0).abs() < 1e-12);
         places.take(levels.above(1), 0.5);
         let left = gain(&places, &levels, 1);
         assert!((left - 0.5).abs() < 1.5 * levels.width(), "{left}");
@@ -258,6 +299,17 @@ mod tests {
         places.take(levels.above(1), 1.0);
         assert!(gain(&places, &levels, 1) < levels.width(), "the grid is no finer");
         assert!(gain(&places, &levels, 2) > 0.2, "a better one still adds");
+    }
+
+    #[test]
+    fn a_place_counts_by_its_visibility() {
+        let visibility = "geometric:0.5".parse().unwrap();
+        let worth = Worth::new(visibility::Places { k: 3, visibility });
+        let of = |more, free| worth.of(more, free);
+        // The first of three places, the second, all that are left, half of the last.
+        assert_eq!([of(1.0, 3.0), of(1.0, 2.0), of(9.0, 2.0)], [1.0, 0.5, 0.75]);
+        assert_eq!([of(0.5, 1.0), of(0.5, 0.5), of(0.5, 1.25)], [0.125, 0.125, 0.1875]);
+        assert_eq!([of(0.0, 2.5), of(1.0, 0.0)], [0.0, 0.0]);
     }
 
     #[test]

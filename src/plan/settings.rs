@@ -9,12 +9,16 @@ use super::explore::EXPLORE;
 use crate::estimate::frontier::EstimateSettings;
 use crate::sketch::DEFAULT_K;
 use crate::sketch::need::Needy;
+use crate::sketch::visibility::{Places, Visibility};
 
 /// Settings of a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlanSettings {
     /// Length of result lists.
     pub k: usize,
+    /// How visible its places are.
+    #[serde(default, skip_serializing_if = "Visibility::is_default")]
+    pub visibility: Visibility,
     /// Parameters of BM25.
     pub bm25: Bm25,
     /// How to estimate.
@@ -34,11 +38,17 @@ impl PlanSettings {
             SelectionSettings { budget, caps: Caps::default(), explore: EXPLORE, seed: 1 };
         Self {
             k: DEFAULT_K,
+            visibility: Visibility::default(),
             bm25: Bm25::default(),
             estimate: EstimateSettings::default(),
             selection,
             needy: None,
             within: None,
         }
+    }
+
+    /// Places of a result list.
+    pub fn places(&self) -> Places {
+        Places { k: self.k, visibility: self.visibility }
     }
 }

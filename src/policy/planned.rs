@@ -337,7 +337,7 @@ impl<'a> Planned<'a> {
         end: u32,
     ) -> Result<ServedLists, CycleError> {
         let (queries, urls) = (&workload.queries, &self.crawled.known.urls);
-        Ok(ServedLists::build(scorer, queries, self.settings.k, end, urls)?)
+        Ok(ServedLists::build(scorer, queries, self.settings.places(), end, urls)?)
     }
 
     /// Closes the cycle of the last plan under the statistics it was made with: served lists are

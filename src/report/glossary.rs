@@ -130,6 +130,14 @@ pub fn seed_sets(summary: &Summary) -> usize {
     summary.policies.iter().map(|policy| policy.fetched.len()).max().unwrap_or(0)
 }
 
+/// Length of result lists, and how visible their places are.
+pub(super) fn lists(k: usize, visibility: Option<&str>) -> String {
+    match visibility {
+        None => format!("lists of {k}"),
+        Some(visibility) => format!("lists of {k}, visibility {visibility}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::results::{Provenance, Reranker};
@@ -142,6 +150,7 @@ mod tests {
             config_hash: String::new(),
             inputs: Vec::new(),
             seed: 1,
+            visibility: None,
             k1: 0.9,
             b: 0.4,
             k: 10,

@@ -93,13 +93,13 @@ fn heading(summary: &Summary) -> String {
         counted(glossary::seed_sets(summary) as u64, "seed set"),
     );
     out += &format!(
-        "  prospect {}, config {}, seed {}, BM25 k1 {} b {}, lists of {}\n",
+        "  prospect {}, config {}, seed {}, BM25 k1 {} b {}, {}\n",
         clean(&made.version, 20),
         clean(&made.config_hash, 20),
         made.seed,
         made.k1,
         made.b,
-        made.k,
+        glossary::lists(made.k, made.visibility.as_deref()),
     );
     if let Some(rankings) = glossary::rankings(made) {
         out += &format!("  rankings: {}\n", clean(&rankings, WIDTH));

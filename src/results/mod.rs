@@ -67,6 +67,9 @@ pub struct Provenance {
     pub b: f64,
     /// Length of result lists.
     pub k: usize,
+    /// How visible their places are, if not all alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visibility: Option<String>,
     /// What orders the first results of every search anew, if anything does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reranker: Option<Reranker>,

@@ -35,6 +35,9 @@ pub struct State {
     pub pairs: usize,
     /// Length of result lists.
     pub k: usize,
+    /// How visible their places are, if not all alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visibility: Option<String>,
     /// BM25's k1.
     pub k1: f64,
     /// BM25's b.

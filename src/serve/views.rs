@@ -37,6 +37,8 @@ pub(super) fn state(questions: &Questions, allow_write: bool) -> Value {
         "base": questions.base_figures,
         "settings": {
             "k": settings.k,
+            "visibility": settings.visibility,
+            "objective": settings.estimate.objective,
             "rho": settings.estimate.rule.rho,
             "budget": selection.budget,
             "explore": selection.explore,

@@ -42,7 +42,7 @@ pub fn run(
     let strings = NgramIndex::new(inputs.strings.into_iter().collect())?;
     let web = web(&inputs, &strings, Some(&trainers));
     let plan = choice.settings(settings.plan.clone())?;
-    let impact = truth::impact(inputs.collection, &tested, plan.bm25, plan.k)?;
+    let impact = truth::impact(inputs.collection, &tested, plan.bm25, plan.places())?;
     let fetchable = inputs.collection.pages - start.crawled.len() as u32;
     let budget = Budget::until(sketches.at, settings, fetchable);
     let total: f64 = {

@@ -63,8 +63,8 @@ pub fn kinds(
         }
         let asked = evaluation.queries.iter().filter(|query| of_kind(&query.kind));
         let workload = Workload { queries: asked.cloned().collect() };
-        let (bm25, k) = (settings.plan.bm25, settings.plan.k);
-        let impact = truth::impact(collection, &workload, bm25, k)?;
+        let (bm25, places) = (settings.plan.bm25, settings.plan.places());
+        let impact = truth::impact(collection, &workload, bm25, places)?;
         let asked = workload.queries.len();
         kinds.push(Kind { name: name.to_owned(), queries, asked, relevant, impact });
     }

@@ -6,6 +6,7 @@
 
 pub mod need;
 pub mod served;
+pub mod visibility;
 
 use prospect_index::bm25::insert_ranked;
 use prospect_index::page::UrlId;
@@ -15,19 +16,20 @@ use prospect_index::url_table::UrlTable;
 pub const DEFAULT_K: usize = 10;
 
 /// T(p, q): the candidates, as `(URL, expected score)`, that are in the sketch of a query whose
-/// served list is `served`.
+/// served list is `served`, by URL, each with its rank from 1.
 pub fn sketched(
     served: &[(UrlId, f64)],
     candidates: &[(UrlId, f64)],
     k: usize,
     urls: &UrlTable,
-) -> Vec<UrlId> {
+) -> Vec<(UrlId, usize)> {
     let mut top = served.to_vec();
     for &candidate in candidates.iter().filter(|(_, score)| *score > 0.0) {
         insert_ranked(&mut top, candidate, k, urls);
     }
-    let mut entered: Vec<UrlId> = top.iter().map(|(url, _)| *url).collect();
-    entered.retain(|url| !served.iter().any(|(old, _)| old == url));
+    let mut entered: Vec<(UrlId, usize)> =
+        top.iter().enumerate().map(|(at, (url, _))| (*url, at + 1)).collect();
+    entered.retain(|(url, _)| !served.iter().any(|(old, _)| old == url));
     entered.sort_unstable();
     entered
 }
@@ -45,8 +47,8 @@ mod tests {
             .collect();
         let served = [(ids[0], 3.0), (ids[1], 1.0)];
         let candidates = [(ids[2], 2.0), (ids[3], 0.0), (ids[4], 0.5)];
-        assert_eq!(sketched(&served, &candidates, 2, &urls), [ids[2]]);
-        assert_eq!(sketched(&served, &candidates, 3, &urls), [ids[2]]);
-        assert_eq!(sketched(&served, &candidates, 4, &urls), [ids[2], ids[4]]);
+        assert_eq!(sketched(&served, &candidates, 2, &urls), [(ids[2], 2)]);
+        assert_eq!(sketched(&served, &candidates, 3, &urls), [(ids[2], 2)]);
+        assert_eq!(sketched(&served, &candidates, 4, &urls), [(ids[2], 2), (ids[4], 4)]);
     }
 }

@@ -9,6 +9,7 @@ use prospect_index::page_store::PageTable;
 use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
 
+use super::visibility::{Places, Visibility};
 use crate::workload::Query;
 
 /// The top K of each query, in the order of the queries: score descending, then URL ascending.
@@ -16,6 +17,8 @@ use crate::workload::Query;
 pub struct ServedLists {
     /// K.
     pub k: usize,
+    /// How visible the places are.
+    pub visibility: Visibility,
     /// Pages of `fetch_seq` below this are counted.
     pub end_seq: u32,
     /// One list per query, at most K long; pages with a score of 0 are not in it.
@@ -30,26 +33,32 @@ impl ServedLists {
     pub fn build(
         scorer: &Scorer<'_>,
         queries: &[Query],
-        k: usize,
+        places: impl Into<Places>,
         end_seq: u32,
         urls: &UrlTable,
     ) -> Result<Self, StoreError> {
+        let Places { k, visibility } = places.into();
         let lists = queries
             .par_iter()
             .map_init(Scores::default, |scores, query| {
                 top(scorer, query, k, 0..end_seq, scores, urls)
             })
             .collect::<Result<_, _>>()?;
-        Ok(Self { k, end_seq, lists })
+        Ok(Self { k, visibility, end_seq, lists })
     }
 
-    /// By URL, of which there are `urls`: impact of the pages of these lists, which is f(q) summed over
-    /// those a page is in. `queries` are those of the lists.
+    /// The places of these lists.
+    pub fn places(&self) -> Places {
+        Places { k: self.k, visibility: self.visibility }
+    }
+
+    /// By URL, of which there are `urls`: impact of the pages of these lists, which is f(q) V(rank)
+    /// summed over those a page is in. `queries` are those of the lists.
     pub fn impact(&self, queries: &[Query], urls: usize) -> Vec<f64> {
-        let mut impact = vec![0.0; urls];
+        let (mut impact, places) = (vec![0.0; urls], self.places());
         for (query, list) in queries.iter().zip(&self.lists) {
-            for (url, _) in list {
-                impact[url.index()] += query.frequency;
+            for (at, (url, _)) in list.iter().enumerate() {
+                impact[url.index()] += query.frequency * places.at(at + 1);
             }
         }
         impact
@@ -115,4 +124,25 @@ fn top(
 ) -> Result<Vec<(UrlId, f64)>, StoreError> {
     scorer.score(&scorer.term_ids(&query.words), seqs, scores)?;
     Ok(scorer.top_k(scores, k, urls))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn impact_is_frequency_times_the_visibility_of_the_rank() {
+        let query = |qid, frequency| Query::new(qid, "flour", frequency, "");
+        let queries = [query("q1", 6.0), query("q2", 2.0)];
+        let lists =
+            vec![vec![(UrlId(0), 3.0), (UrlId(1), 2.0), (UrlId(2), 1.0)], vec![(UrlId(2), 1.0)]];
+        let of = |visibility: &str| {
+            let visibility = visibility.parse().unwrap();
+            let served = ServedLists { k: 3, visibility, end_seq: 3, lists: lists.clone() };
+            served.impact(&queries, 4)
+        };
+        assert_eq!(of("top"), [6.0, 6.0, 8.0, 0.0]);
+        assert_eq!(of("log"), [6.0, 6.0 * (1.0 / 3.0_f64.log2()), 5.0, 0.0]);
+        assert_eq!(of("geometric:0.5"), [6.0, 3.0, 3.5, 0.0]);
+    }
 }

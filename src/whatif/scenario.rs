@@ -3,8 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::blend::PART_NAMES;
+use crate::estimate::frontier::ImpactReading;
+use crate::estimate::objective::Objective;
 use crate::plan::caps::Caps;
 use crate::plan::settings::PlanSettings;
+use crate::sketch::visibility::Visibility;
 
 /// A scenario that cannot be carried out.
 #[derive(Debug, thiserror::Error, PartialEq)]
@@ -48,6 +51,12 @@ pub struct Scenario {
     /// Length of result lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<usize>,
+    /// How likely a rank is seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visibility: Option<Visibility>,
+    /// What a batch is to bring the most of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub objective: Option<Objective>,
     /// Share of a query's n-grams that a URL must hold.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rho: Option<f64>,
@@ -220,6 +229,8 @@ impl Scenario {
             drop: [base.drop.as_slice(), &self.drop].concat(),
             add: [base.add.as_slice(), &self.add].concat(),
             k: self.k.or(base.k),
+            visibility: self.visibility.or(base.visibility),
+            objective: self.objective.or(base.objective),
             rho: self.rho.or(base.rho),
             weights: Weights {
                 query: over.query.or(base.weights.query),
@@ -241,16 +252,21 @@ impl Scenario {
         }
     }
 
-    /// Whether all pairs have to be estimated again: because lists or matching are others, or because
-    /// there may be new queries and pairs depend on those at hand.
+    /// Whether all pairs have to be estimated again: because lists, matching or an objective that reads
+    /// distributions are others, or because there may be new queries and pairs depend on those at hand.
     pub fn is_slow(&self, settings: &PlanSettings) -> bool {
         let may_ask_more = self.queries.is_some() || !self.add.is_empty();
+        let today = settings.estimate.objective;
+        let objective = self.objective.unwrap_or(today);
         self.k.is_some_and(|k| k != settings.k)
+            || self.visibility.is_some_and(|visibility| visibility != settings.visibility)
             || self.rho.is_some_and(|rho| rho != settings.estimate.rule.rho)
+            || objective != today && (objective.reads_scores() || today == Objective::Ranks)
             || may_ask_more && settings.estimate.is_fitted_to_queries()
     }
 
-    /// Settings with the lists and the rule of matching of this scenario, and nothing else of it.
+    /// Settings with the lists, the objective and the rule of matching of this scenario, and nothing
+    /// else of it.
     ///
     /// # Errors
     /// A value is out of its range.
@@ -258,6 +274,16 @@ impl Scenario {
         let mut settings = base.clone();
         if let Some(k) = self.k {
             settings.k = whole("k", k, 1, MOST_RESULTS)?;
+        }
+        settings.visibility = self.visibility.unwrap_or(settings.visibility);
+        let estimate = &mut settings.estimate;
+        if let Some(objective) = self.objective {
+            if objective.reads_scores() && estimate.reading == ImpactReading::Sketch {
+                let what = "it reads how scores are distributed, which the plan with --reading sketch \
+                            does not learn";
+                return Err(ScenarioError::new("objective", what));
+            }
+            estimate.objective = objective;
         }
         if let Some(rho) = self.rho {
             settings.estimate.rule.rho = number("rho", rho, 1.0)?;

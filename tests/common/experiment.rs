@@ -95,6 +95,7 @@ fn provenance() -> Provenance {
         k1: 1.2,
         b: 0.75,
         k: 100,
+        visibility: None,
         reranker: None,
     }
 }

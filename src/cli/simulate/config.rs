@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::cli::output::Failure;
+use crate::sketch::visibility::Visibility;
 
 /// Every setting, as given. A flag wins over the file.
 #[derive(clap::Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -103,6 +104,11 @@ pub(super) struct Config {
     #[arg(long, value_name = "K")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) top: Option<usize>,
+    /// How likely a rank is seen, of which impact is made: `top` (the default), `log` or
+    /// `geometric:P`.
+    #[arg(long, value_name = "V")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) visibility: Option<Visibility>,
     /// BM25's k1; 0.9.
     #[arg(long, value_name = "K1", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]

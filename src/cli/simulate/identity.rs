@@ -129,6 +129,7 @@ pub(super) fn provenance(
         k1: settings.plan.bm25.k1,
         b: settings.plan.bm25.b,
         k: settings.plan.k,
+        visibility: settings.plan.visibility.named(),
         reranker: model.or(run),
     })
 }

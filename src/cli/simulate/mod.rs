@@ -125,8 +125,8 @@ impl Experiment<'_> {
         let queries = self.queries(&collection)?;
         let quality = self.quality(&collection)?;
         let course = self.course(&collection)?;
-        let (bm25, k) = (self.settings.plan.bm25, self.settings.plan.k);
-        let impact = truth::impact(&collection, &queries.planning, bm25, k)?;
+        let (bm25, places) = (self.settings.plan.bm25, self.settings.plan.places());
+        let impact = truth::impact(&collection, &queries.planning, bm25, places)?;
         let strings = self.strings(&collection, WORK)?;
         let inputs = Inputs {
             collection: &collection,

@@ -35,6 +35,7 @@ pub(super) fn settings(config: &Config) -> Result<(Settings, StartFiles), Failur
     }
     let mut plan = PlanSettings::new(1);
     plan.k = config.top.unwrap_or(plan.k);
+    plan.visibility = config.visibility.unwrap_or_default();
     plan.bm25.k1 = number("k1", config.k1, plan.bm25.k1, 0.0, 1e9)?;
     plan.bm25.b = number("b", config.b, plan.bm25.b, 0.0, 1.0)?;
     if plan.k == 0 || plan.k > 1000 {
@@ -209,6 +210,7 @@ pub(super) fn as_json(config: &Config, settings: &Settings) -> serde_json::Value
         "checkpoints": settings.checkpoints.iter().map(|&at| amount(at)).collect::<Vec<_>>(),
         "outside": settings.outside,
         "top": settings.plan.k,
+        "visibility": settings.plan.visibility,
         "k1": settings.plan.bm25.k1,
         "b": settings.plan.bm25.b,
         "baseline": settings.baseline,

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 
 use super::Failure;
+use crate::cli::options::ObjectiveArg;
+use crate::sketch::visibility::Visibility;
 use crate::whatif::scenario::{AskedQuery, Boost, Scaling, Scenario, Weights, Which};
 
 /// What is different.
@@ -30,6 +32,12 @@ pub(in crate::cli) struct ScenarioFlags {
     /// Length of a result list.
     #[arg(long, value_name = "K")]
     top: Option<usize>,
+    /// How likely a rank is seen: top, log, or geometric:P.
+    #[arg(long, value_name = "V")]
+    visibility: Option<Visibility>,
+    /// What the batch is to bring the most of.
+    #[arg(long, value_enum)]
+    objective: Option<ObjectiveArg>,
     /// Share of a query's n-grams that a URL must hold.
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     rho: Option<f64>,
@@ -77,6 +85,8 @@ impl ScenarioFlags {
             drop: self.drop.iter().map(|pattern| by_pattern(pattern)).collect(),
             add: self.add.iter().map(|given| added(given)).collect::<Result<_, _>>()?,
             k: self.top,
+            visibility: self.visibility,
+            objective: self.objective.map(ObjectiveArg::objective),
             rho: self.rho,
             weights: self.weights()?,
             budget: self.budget,

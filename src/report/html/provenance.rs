@@ -20,7 +20,7 @@ pub(super) fn provenance(summary: &Summary) -> Result<String, serde_json::Error>
         ("configuration", format!("<code>{}</code>", escape(&made.config_hash))),
         ("seed", made.seed.to_string()),
         ("BM25", format!("k1 = {}, b = {}", made.k1, made.b)),
-        ("length of result lists", made.k.to_string()),
+        ("results", escape(&glossary::lists(made.k, made.visibility.as_deref()))),
         ("level of significance", summary.significance.to_string()),
         ("checkpoints, pages fetched", checkpoints.join(" · ")),
     ];

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use self::tables::{caps, hosts, plans, queries, signed, uncovered, urls};
 use super::escape::{escape, isolated};
 use super::{head, tail};
+use crate::report::glossary;
 use crate::report::number::{counted, decimals, fixed, short, thousands};
 use crate::results::whatif::{
     BudgetCurve, BudgetPoint, Difference, PlanFigures, QueryChange, ScenarioFigures, State, WhatIf,
@@ -70,7 +71,7 @@ const DEFINITIONS: &str = "<h3>Definitions</h3>\n<dl>\n\
 
 fn lead(state: &State, base: &PlanFigures) -> String {
     format!(
-        "<p>Plan {} of {}, for {} with {}; lists of {} by BM25 (k1 {}, b {}). Today {} of {} are \
+        "<p>Plan {} of {}, for {} with {}; {} by BM25 (k1 {}, b {}). Today {} of {} are \
          picked.</p>\n",
         isolated(&state.plan_id),
         counted(state.pages as u64, "page"),
@@ -79,7 +80,7 @@ fn lead(state: &State, base: &PlanFigures) -> String {
             queries => format!("{} queries", thousands(queries as u64)),
         },
         counted(state.pairs as u64, "candidate pair"),
-        state.k,
+        escape(&glossary::lists(state.k, state.visibility.as_deref())),
         state.k1,
         state.b,
         thousands(base.picks as u64),

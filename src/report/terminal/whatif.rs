@@ -1,6 +1,7 @@
 //! What comes of scenarios, as text.
 
 use super::clean;
+use crate::report::glossary;
 use crate::report::number::{counted, fixed, thousands};
 use crate::results::whatif::{
     Difference, PlanFigures, QueryChange, QueryFigures, ScenarioFigures, UrlChange, WhatIf,
@@ -18,14 +19,14 @@ const MARKS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 pub fn tables(found: &WhatIf) -> String {
     let state = &found.state;
     let mut out = format!(
-        "plan {} without a scenario: {}; {} queries, {} pairs; BM25 k1 {} b {}, lists of {}\n",
+        "plan {} without a scenario: {}; {} queries, {} pairs; BM25 k1 {} b {}, {}\n",
         state.plan_id,
         counted(state.pages as u64, "page"),
         thousands(state.queries as u64),
         thousands(state.pairs as u64),
         state.k1,
         state.b,
-        state.k,
+        glossary::lists(state.k, state.visibility.as_deref()),
     );
     out += &plan(&found.base);
     out += &uncovered(&found.base);

@@ -106,22 +106,36 @@ function controlGroups(app) {
   };
 }
 
-/** Length of lists and the rule of matching, for which all pairs are estimated again. */
+const VISIBILITIES = ["top", "log", "geometric:0.8"];
+const OBJECTIVES = ["expected", "ranks", "served", "cautious"];
+
+/** Lists, the objective and the rule of matching, for which all pairs are estimated again. */
 function slowGroup(app) {
-  const { k, rho } = app.today.settings;
+  const { k, rho, visibility, objective } = app.today.settings;
   const input = (label, today, step) =>
     html("input", { type: "number", min: 0, step, "aria-label": label, value: typed(today) });
   const length = input("Results in a list (k)", k, 1);
   const share = input("Share of words that a URL must hold (rho)", rho, "any");
+  const select = (label, names, today) => {
+    const all = [...new Set([today, ...names])].sort();
+    const options = all.map((name) => html("option", { selected: name === today }, name));
+    return html("select", { "aria-label": label }, options);
+  };
+  const seen = select("How likely a rank is seen", VISIBILITIES, visibility);
+  const aim = select("What a batch is to bring the most of", OBJECTIVES, objective);
+  const typedNumber = (field, today) => (field.value.trim() === "" ? today : Number(field.value));
+  const fields = [
+    { key: "k", today: k, field: length, value: typedNumber },
+    { key: "visibility", today: visibility, field: seen, value: ({ value }) => value },
+    { key: "objective", today: objective, field: aim, value: ({ value }) => value },
+    { key: "rho", today: rho, field: share, value: typedNumber },
+  ];
   const apply = () =>
     app.change((edit) => {
-      for (const [key, field, today] of [
-        ["k", length, k],
-        ["rho", share, rho],
-      ]) {
-        const value = field.value.trim() === "" ? today : Number(field.value);
-        if (value === today) delete edit.values[key];
-        else edit.values[key] = value;
+      for (const { key, field, today, value } of fields) {
+        const given = value(field, today);
+        if (given === today) delete edit.values[key];
+        else edit.values[key] = given;
       }
     });
   const row = (label, field, today) =>
@@ -130,14 +144,16 @@ function slowGroup(app) {
       { class: "field" },
       html("span", null, label),
       field,
-      html("span", { class: "note" }, `today ${typed(today)}`),
+      html("span", { class: "note" }, `today ${typeof today === "string" ? today : typed(today)}`),
     );
   const made = group(
-    "Slow: lists and matching",
-    ["k", "rho"],
+    "Slow: lists, objective and matching",
+    fields.map(({ key }) => key),
     false,
     html("p", { class: "caption" }, "All pairs have to be estimated again, which takes a while."),
     row("Results in a list (k)", length, k),
+    row("How likely a rank is seen", seen, visibility),
+    row("What a batch is to bring the most of", aim, objective),
     row("Share of words that a URL must hold (rho)", share, rho),
     html("button", { type: "button", id: "again", click: apply }, "Estimate again"),
   );
@@ -146,9 +162,12 @@ function slowGroup(app) {
     group: made,
     // What is typed and not applied stays.
     follow: ({ values }) => {
-      if (values.k !== applied.k) length.value = typed(values.k ?? k);
-      if (values.rho !== applied.rho) share.value = typed(values.rho ?? rho);
-      applied = { k: values.k, rho: values.rho };
+      for (const { key, field, today } of fields) {
+        const shown = values[key] ?? today;
+        if (values[key] === applied[key]) continue;
+        field.value = typeof shown === "string" ? shown : typed(shown);
+      }
+      applied = { ...values };
     },
   };
 }
