@@ -44,6 +44,25 @@ fn fails(output: &Output) -> String {
 }
 
 #[test]
+fn other_lists_and_objectives_are_told_as_such() {
+    let (_directory, store) = demo_store();
+    let text = |arguments: &[&str]| {
+        let output = whatif(&store, arguments);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let seen = text(&["--visibility", "geometric:0.3"]);
+    assert!(seen.contains("part "), "what changed an estimate is told: {seen}");
+    assert!(!seen.contains("its host"), "{seen}");
+    let served = text(&["--objective", "served", "--budget", "3"]);
+    assert!(served.contains("objective expected → served"), "{served}");
+    let refused = whatif(&store, &["--visibility", "geometric:2"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(said.contains("\"geometric:2\" is no visibility; there are top, log, geometric"));
+}
+
+#[test]
 fn scenarios_of_a_file_stand_on_their_base_and_name_files_beside_it() {
     let (directory, store) = demo_store();
     let file = directory.path().join("scenarios.toml");

@@ -58,7 +58,12 @@ pub struct CapCounter<'a> {
     urls: &'a UrlTable,
     site_level: SiteLevel,
     limits: Vec<(Cap, usize)>,
-    taken: HashMap<Group<'a>, usize>,
+    /// Numbers of the groups seen so far.
+    numbers: HashMap<Group<'a>, usize>,
+    /// By number of the group: its picks.
+    taken: Vec<usize>,
+    /// By name of a smallest group: the numbers of the groups that its URLs count for.
+    within: HashMap<Cow<'a, str>, Vec<usize>>,
 }
 
 impl<'a> CapCounter<'a> {
@@ -84,7 +89,8 @@ impl<'a> CapCounter<'a> {
         let mut limits: Vec<(Cap, usize)> =
             given.into_iter().filter_map(|(cap, most)| Some((cap, most?))).collect();
         limits.sort_by_key(|(cap, _)| size(*cap, site_level));
-        Self { urls, site_level, limits, taken: HashMap::new() }
+        let (numbers, within) = (HashMap::new(), HashMap::new());
+        Self { urls, site_level, limits, numbers, taken: Vec::new(), within }
     }
 
     /// Counts a URL, unless a cap holds it back.
@@ -92,32 +98,58 @@ impl<'a> CapCounter<'a> {
     /// # Errors
     /// The first cap that is exhausted.
     pub fn take(&mut self, id: UrlId) -> Result<(), Cap> {
-        let groups = self.left(id);
-        if let Some(((cap, _), _)) = groups.iter().find(|(_, left)| *left == 0) {
+        let Some(smallest) = self.smallest_group(id) else { return Ok(()) };
+        if !self.within.contains_key(&smallest) {
+            let groups = self.number_groups(id);
+            self.within.insert(smallest.clone(), groups);
+        }
+        let groups = &self.within[&smallest];
+        let full = |(group, (_, most)): &(&usize, &(Cap, usize))| self.taken[**group] >= *most;
+        if let Some((_, (cap, _))) = groups.iter().zip(&self.limits).find(full) {
             return Err(*cap);
         }
-        for (group, _) in groups {
-            *self.taken.entry(group).or_insert(0) += 1;
+        for &group in groups {
+            self.taken[group] += 1;
         }
         Ok(())
+    }
+
+    /// Numbers of the groups that a URL counts for, given now to those that have none.
+    fn number_groups(&mut self, id: UrlId) -> Vec<usize> {
+        let groups: Vec<Group<'a>> =
+            self.limits.iter().map(|&(cap, _)| (cap, self.name(cap, id))).collect();
+        let numbers = groups.into_iter().map(|group| {
+            *self.numbers.entry(group).or_insert_with(|| {
+                self.taken.push(0);
+                self.taken.len() - 1
+            })
+        });
+        numbers.collect()
     }
 
     /// The groups that a URL counts for, each with the places it has left, from the smallest kind of
     /// group to the largest: each lies within the next.
     pub fn left(&self, id: UrlId) -> Vec<(Group<'a>, usize)> {
-        let address = self.urls.url(id);
-        let host = url::host(address);
         let group = |&(cap, most): &(Cap, usize)| {
-            let name = match cap {
-                Cap::Host => Cow::Borrowed(host),
-                Cap::Domain => Cow::Borrowed(url::registrable_domain(host)),
-                Cap::Site | Cap::SiteShare => Cow::Owned(self.site_level.site(address)),
-            };
-            let group = (cap, name);
-            let taken = self.taken.get(&group).copied().unwrap_or(0);
+            let group = (cap, self.name(cap, id));
+            let taken = self.numbers.get(&group).map_or(0, |&number| self.taken[number]);
             (group, most.saturating_sub(taken))
         };
         self.limits.iter().map(group).collect()
+    }
+
+    /// Name of the smallest group that a URL counts for; none where there are no caps.
+    pub fn smallest_group(&self, id: UrlId) -> Option<Cow<'a, str>> {
+        self.limits.first().map(|(cap, _)| self.name(*cap, id))
+    }
+
+    fn name(&self, cap: Cap, id: UrlId) -> Cow<'a, str> {
+        let address = self.urls.url(id);
+        match cap {
+            Cap::Host => Cow::Borrowed(url::host(address)),
+            Cap::Domain => Cow::Borrowed(url::registrable_domain(url::host(address))),
+            Cap::Site | Cap::SiteShare => Cow::Owned(self.site_level.site(address)),
+        }
     }
 }
 

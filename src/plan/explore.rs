@@ -15,11 +15,13 @@
 //! but those of a domain, a host and a site side by side; a group whose chances sum up to no more
 //! than a whole number of places is then never hit more often, and no draw has to be taken back.
 
+use std::collections::HashMap;
+
 use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
 use serde::Serialize;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128};
 
 use super::caps::CapCounter;
 
@@ -27,8 +29,6 @@ use super::caps::CapCounter;
 pub const EXPLORE: f64 = 0.02;
 /// Share of the draws that come from the near pool.
 const NEAR_SHARE: f64 = 0.75;
-/// Kinds of groups that caps count at most: host, domain, site, and a share by site.
-const LEVELS: usize = 4;
 /// Halvings of the interval in which the common factor lies.
 const HALVINGS: u32 = 60;
 
@@ -92,13 +92,11 @@ impl Draws {
 }
 
 impl Members<'_> {
-    /// By member: in what proportion chances stand to each other.
-    fn weights(&self) -> Vec<f64> {
+    /// In what proportion chances stand to each other, in the near pool and in the far one.
+    fn weights(&self) -> [f64; 2] {
         let far = self.urls.len() - self.near;
         let near_share = if far == 0 { 1.0 } else { NEAR_SHARE };
-        let mut weights = vec![near_share / self.near.max(1) as f64; self.near];
-        weights.resize(self.urls.len(), (1.0 - near_share) / far.max(1) as f64);
-        weights
+        [near_share / self.near.max(1) as f64, (1.0 - near_share) / far.max(1) as f64]
     }
 
     /// The pool of a member.
@@ -123,15 +121,19 @@ pub(super) fn draw(
     urls: &UrlTable,
     counter: &CapCounter<'_>,
 ) -> Draw {
-    let groups = Groups::new(members.urls, counter, seed);
-    let chances = groups.chances(&members.weights(), draws);
-    let key = |at: usize| xxh3_64_with_seed(urls.url(members.urls[at]).as_bytes(), seed);
-    let order = groups.order(members.urls.len(), key);
+    // All that is read of URLs, in one pass: they lie in no order here.
+    let read = |&url: &UrlId| {
+        let key = xxh3_64_with_seed(urls.url(url).as_bytes(), seed);
+        (key, counter.smallest_group(url).map_or(0, |name| xxh3_128(name.as_bytes())))
+    };
+    let (keys, names): (Vec<u64>, Vec<u128>) = members.urls.par_iter().map(read).unzip();
+    let groups = Groups::new(members.urls, &names, counter, seed);
+    let chances = groups.chances(members, draws);
     // A number in [0, 1) with the bits that a double has.
     let start = (xxh3_64_with_seed(&[], seed) >> 11) as f64 / (1_u64 << 53) as f64;
     let (mut sum, mut teeth) = (start, 0.0);
     let mut drawn = Vec::with_capacity(draws.count.min(members.urls.len()));
-    for at in order {
+    for at in groups.order(&keys) {
         sum += chances[at];
         // Sums that should be whole fall a hair short in binary.
         let passed = (sum + 1e-9).floor();
@@ -144,14 +146,20 @@ pub(super) fn draw(
     Draw { chances, drawn }
 }
 
-/// Groups that caps count, from the smallest kind to the largest; each lies within one of the next.
+/// Groups that caps count. Each lies within one of the next larger kind, so that a member's smallest
+/// group tells all of its groups; without caps there is one.
 struct Groups {
+    /// By member: its smallest group.
+    of: Vec<u32>,
+    /// How many smallest groups there are.
+    count: usize,
+    /// Kinds of groups, the smallest first.
     levels: Vec<Level>,
 }
 
 #[derive(Default)]
 struct Level {
-    /// By member: its group.
+    /// By smallest group: its group.
     of: Vec<u32>,
     /// By group: places left.
     left: Vec<f64>,
@@ -159,11 +167,21 @@ struct Level {
     drawn: Vec<u64>,
 }
 
+/// Members of one pool and smallest group, which have the same chance.
+struct Class {
+    weight: f64,
+    /// Chance before any other weight.
+    first: f64,
+    group: usize,
+    members: f64,
+}
+
 impl Groups {
-    fn new(members: &[UrlId], counter: &CapCounter<'_>, seed: u64) -> Self {
+    /// Of members, each with a hash of its smallest group's name.
+    fn new(members: &[UrlId], names: &[u128], counter: &CapCounter<'_>, seed: u64) -> Self {
         let mut levels: Vec<Level> = Vec::new();
-        let mut numbers = std::collections::HashMap::new();
-        for &member in members {
+        let (mut smallest, mut numbers) = (HashMap::new(), HashMap::new());
+        let mut number = |member: UrlId| {
             for (at, (group, left)) in counter.left(member).into_iter().enumerate() {
                 if levels.len() == at {
                     levels.push(Level::default());
@@ -176,59 +194,79 @@ impl Groups {
                 });
                 level.of.push(number);
             }
+        };
+        let mut of = Vec::with_capacity(members.len());
+        for (&member, &name) in members.iter().zip(names) {
+            let next = smallest.len() as u32;
+            of.push(*smallest.entry(name).or_insert_with(|| {
+                number(member);
+                next
+            }));
         }
-        Self { levels }
+        Self { of, count: smallest.len(), levels }
     }
 
     /// The chances in proportion to the weights, but for what caps and certainty hold down, that sum
     /// up to `draws`, or to as many as there can be.
-    fn chances(&self, weights: &[f64], draws: Draws) -> Vec<f64> {
-        let lightest = weights.iter().copied().fold(f64::INFINITY, f64::min);
+    fn chances(&self, members: &Members<'_>, draws: Draws) -> Vec<f64> {
+        let (classes, class_of) = self.classes(members, draws);
+        let lightest = classes.iter().map(|class| class.weight).fold(f64::INFINITY, f64::min);
         let (mut low, mut high) = (0.0, 1.0 / lightest);
-        // Where nothing is capped, members of equal weight, which stand side by side, are counted
-        // together.
-        let (head, rest) = weights.split_at(weights.len().min(1));
-        let runs: Vec<(f64, f64)> =
-            rest.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as f64)).collect();
         let sum = |factor: f64| -> f64 {
-            if !self.levels.is_empty() {
-                return self.scaled(weights, factor, draws.first).iter().sum();
-            }
-            let rest = runs.iter().map(|(weight, count)| count * (factor * weight).min(1.0));
-            let head = head.iter().map(|weight| (factor * weight + draws.first).min(1.0));
-            head.chain(rest).sum()
+            let chances = self.scaled(&classes, factor);
+            classes.iter().zip(chances).map(|(class, chance)| class.members * chance).sum()
         };
         if sum(high) <= draws.count as f64 {
-            return self.scaled(weights, high, draws.first);
-        }
-        for _ in 0..HALVINGS {
-            let middle = f64::midpoint(low, high);
-            if sum(middle) > draws.count as f64 {
-                high = middle;
-            } else {
-                low = middle;
+            low = high;
+        } else {
+            for _ in 0..HALVINGS {
+                let middle = f64::midpoint(low, high);
+                if sum(middle) > draws.count as f64 {
+                    high = middle;
+                } else {
+                    low = middle;
+                }
             }
         }
-        self.scaled(weights, low, draws.first)
+        let chances = self.scaled(&classes, low);
+        class_of.into_iter().map(|class| chances[class as usize]).collect()
     }
 
-    /// Weights times a factor, more for the first, at most 1, scaled down in groups that have fewer
-    /// places, the smallest first.
-    fn scaled(&self, weights: &[f64], factor: f64, first: f64) -> Vec<f64> {
-        let mut chances: Vec<f64> = weights.iter().map(|weight| factor * weight).collect();
-        if let Some(chance) = chances.first_mut() {
-            *chance += first;
+    /// Classes, and by member its class. The first member is one by itself.
+    fn classes(&self, members: &Members<'_>, draws: Draws) -> (Vec<Class>, Vec<u32>) {
+        let weights = members.weights();
+        let (mut classes, mut class_of) = (Vec::new(), Vec::with_capacity(self.of.len()));
+        let mut known = vec![[None; 2]; self.count];
+        for (at, &group) in self.of.iter().enumerate() {
+            let (group, is_far) = (group as usize, usize::from(at >= members.near));
+            let first = if at == 0 { draws.first } else { 0.0 };
+            let found = if at == 0 { None } else { known[group][is_far] };
+            let class = found.unwrap_or(classes.len());
+            if found.is_none() {
+                classes.push(Class { weight: weights[is_far], first, group, members: 0.0 });
+            }
+            if at > 0 {
+                known[group][is_far] = Some(class);
+            }
+            classes[class].members += 1.0;
+            class_of.push(class as u32);
         }
-        for chance in &mut chances {
-            *chance = chance.min(1.0);
-        }
+        (classes, class_of)
+    }
+
+    /// By class: weights times a factor, more for the first member, at most 1, scaled down in groups
+    /// that have fewer places, the smallest first.
+    fn scaled(&self, classes: &[Class], factor: f64) -> Vec<f64> {
+        let chance = |class: &Class| (factor * class.weight + class.first).min(1.0);
+        let mut chances: Vec<f64> = classes.iter().map(chance).collect();
         for level in &self.levels {
             let mut sums = vec![0.0; level.left.len()];
-            for (&group, chance) in level.of.iter().zip(&chances) {
-                sums[group as usize] += chance;
+            for (class, chance) in classes.iter().zip(&chances) {
+                sums[level.of[class.group] as usize] += class.members * chance;
             }
-            for (&group, chance) in level.of.iter().zip(&mut chances) {
-                let (sum, left) = (sums[group as usize], level.left[group as usize]);
+            for (class, chance) in classes.iter().zip(&mut chances) {
+                let group = level.of[class.group] as usize;
+                let (sum, left) = (sums[group], level.left[group]);
                 if sum > left {
                     *chance *= left / sum;
                 }
@@ -237,20 +275,23 @@ impl Groups {
         chances
     }
 
-    /// Members at random, those of a group side by side.
-    fn order(&self, members: usize, key: impl Fn(usize) -> u64 + Sync) -> Vec<usize> {
-        let place = |at: usize| {
-            let drawn = |level: &Level| level.drawn[level.of[at] as usize];
-            let mut groups = [0; LEVELS];
-            for (slot, level) in groups.iter_mut().zip(self.levels.iter().rev()) {
-                *slot = drawn(level);
-            }
-            (groups, key(at), at)
+    /// Members at random by their keys, those of a group side by side.
+    fn order(&self, keys: &[u64]) -> Vec<usize> {
+        let drawn = |group: usize| {
+            let level = |level: &Level| level.drawn[level.of[group] as usize];
+            self.levels.iter().rev().map(level).collect::<Vec<u64>>()
         };
-        let mut places: Vec<([u64; LEVELS], u64, usize)> =
-            (0..members).into_par_iter().map(place).collect();
-        places.par_sort_unstable();
-        places.into_iter().map(|(_, _, at)| at).collect()
+        let mut groups: Vec<usize> = (0..self.count).collect();
+        groups.sort_by_cached_key(|&group| drawn(group));
+        let mut place = vec![0_u32; self.count];
+        for (at, group) in groups.into_iter().enumerate() {
+            place[group] = at as u32;
+        }
+        let of_group = |at: usize| place[self.of[at] as usize];
+        let mut members: Vec<(u32, u64, u32)> =
+            (0..keys.len()).into_par_iter().map(|at| (of_group(at), keys[at], at as u32)).collect();
+        members.par_sort_unstable();
+        members.into_iter().map(|(_, _, at)| at as usize).collect()
     }
 }
 

@@ -158,7 +158,7 @@ pub struct Uncovered {
     pub queries: usize,
     /// Their frequencies together.
     pub frequency: f64,
-    /// The most asked of them.
+    /// The most asked of them, those first whose lists are not full.
     pub most_asked: Vec<QueryFigures>,
 }
 

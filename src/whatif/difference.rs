@@ -11,6 +11,7 @@ use super::figures::{by_host, results};
 use super::hosts::Hosts;
 use crate::estimate::blend::{self, PART_NAMES, PARTS};
 use crate::estimate::frontier::UrlEstimate;
+use crate::estimate::objective::Objective;
 use crate::plan::Pick;
 use crate::plan::caps::Cap;
 use crate::plan::explore::Pool;
@@ -168,7 +169,7 @@ fn reason(old: &Placed<'_>, new: &Placed<'_>, asked: &Frequencies<'_>, url: UrlI
     }
 }
 
-/// What changed an estimate most: a weight, a query, another part, or its host.
+/// What changed an estimate most: a weight, a query, a part, the objective, or its host.
 fn changed(
     old: &Placed<'_>,
     new: &Placed<'_>,
@@ -180,35 +181,47 @@ fn changed(
     let up = after.estimate > before.estimate;
     let size = |value: f64| if up { value } else { -value };
     let mut causes: Vec<(f64, Cause)> = Vec::new();
-    for part in 0..PARTS {
-        let [was, is] = weights.map(|weights| weights[part]);
-        causes.push((size((is - was) * after.parts[part]), Cause::Weight(part)));
-        if part == blend::QUERY || part == blend::LOCALITY {
-            continue;
-        }
-        causes.push((size(was * (after.parts[part] - before.parts[part])), Cause::Part(part)));
-    }
+    // What is left of a part is the work of other lists or of other matching.
+    let mut parts: [f64; PARTS] =
+        std::array::from_fn(|part| after.parts[part] - before.parts[part]);
     for pair in new.answer.basis.pairs_of(after.url) {
         let at = pair.query as usize;
         let part = if pair.matches { blend::QUERY } else { blend::LOCALITY };
-        let (was, is) = (asked.was(at), new.answer.queries[at].frequency);
-        causes.push((size(weights[0][part] * (is - was) * pair.chance), Cause::Query(at)));
+        let change = (new.answer.queries[at].frequency - asked.was(at)) * pair.chance;
+        parts[part] -= change;
+        causes.push((size(weights[0][part] * change), Cause::Query(at)));
     }
+    for (part, change) in parts.into_iter().enumerate() {
+        let [was, is] = weights.map(|weights| weights[part]);
+        causes.push((size((is - was) * after.parts[part]), Cause::Weight(part)));
+        causes.push((size(was * change), Cause::Part(part)));
+    }
+    let objectives = [old, new].map(|of| of.answer.settings.estimate.objective);
+    if objectives[0] != objectives[1] {
+        let explained: f64 = causes.iter().map(|(by, _)| by).sum();
+        causes.push((size(after.estimate - before.estimate) - explained, Cause::Objective));
+    }
+    let least = SAME * before.estimate.abs().max(after.estimate.abs());
+    causes.retain(|(by, _)| *by > least);
     let most = causes.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
-    match most {
-        Some((by, Cause::Weight(part))) if by > 0.0 => format!(
+    match most.map(|(_, cause)| cause) {
+        Some(Cause::Weight(part)) => format!(
             "weight of {} {:.2} → {:.2}",
             PART_NAMES[part], weights[0][part], weights[1][part]
         ),
-        Some((by, Cause::Query(at))) if by > 0.0 => {
+        Some(Cause::Query(at)) => {
             let query = &new.answer.queries[at];
             format!("\"{}\" asked {} → {} times", query.text, asked.was(at), query.frequency)
         }
-        Some((by, Cause::Part(part))) if by > 0.0 => {
+        Some(Cause::Part(part)) => {
             let [was, is] = [before, after].map(|url| url.parts[part]);
-            format!("{} part {was:.1} → {is:.1}", PART_NAMES[part])
+            format!("{} part {was:.2} → {is:.2}", PART_NAMES[part])
         }
-        _ => "its host counts for more or less".to_owned(),
+        Some(Cause::Objective) => {
+            let [was, is] = objectives.map(Objective::name);
+            format!("objective {was} → {is}")
+        }
+        None => "its host counts for more or less".to_owned(),
     }
 }
 
@@ -217,6 +230,7 @@ enum Cause {
     Weight(usize),
     Part(usize),
     Query(usize),
+    Objective,
 }
 
 /// How often a query of `after`, given by index, was asked before. Queries that one of two answers

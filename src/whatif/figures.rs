@@ -98,7 +98,12 @@ fn uncovered(answer: &Answer) -> Uncovered {
     let frequency = |at: usize| answer.queries[at].frequency;
     let mut found: Vec<usize> =
         (0..reach.len()).filter(|&at| frequency(at) > 0.0 && reach[at] < HOPELESS).collect();
-    found.sort_by(|&a, &b| frequency(b).total_cmp(&frequency(a)).then(a.cmp(&b)));
+    // A list that is full has what it can get; one that is not lacks pages that nothing links to.
+    let is_full = |at: usize| answer.served.lists[at].len() >= answer.served.k;
+    found.sort_by(|&a, &b| {
+        let by_frequency = || frequency(b).total_cmp(&frequency(a));
+        is_full(a).cmp(&is_full(b)).then_with(by_frequency).then(a.cmp(&b))
+    });
     Uncovered {
         queries: found.len(),
         frequency: found.iter().map(|&at| frequency(at)).sum(),
