@@ -11,6 +11,7 @@ use prospect::cycle::OpenStore;
 use prospect::cycle::basis_cache::Recomputed;
 use prospect::cycle::close;
 use prospect::cycle::planner::{self, Plan};
+use prospect::estimate::foretold::foretell;
 use prospect::estimate::frontier::{ImpactReading, Importance};
 use prospect::estimate::objective::Objective;
 use prospect::estimate::pair_model::PairModel;
@@ -19,6 +20,7 @@ use prospect::sketch::need::Needy;
 use prospect::workload::Workload;
 use prospect_index::ingest::ingest_all;
 use prospect_index::limits;
+use prospect_index::page::UrlId;
 use synthetic::Shape;
 
 const SHAPE: Shape =
@@ -60,12 +62,12 @@ fn bits(plan: &Plan) -> Vec<u64> {
     }
     for pair in plan.basis.pairs() {
         bits.extend([u64::from(pair.url.0), u64::from(pair.query), u64::from(pair.bin)]);
-        let numbers = [pair.chance, pair.entry_chance, pair.margin, pair.expected_score];
-        bits.extend(numbers.map(f64::to_bits));
+        bits.extend([pair.chance, pair.expected_score].map(f64::to_bits));
     }
-    bits.extend(
-        plan.basis.scores().into_iter().flat_map(|scores| &scores.masses).map(|m| m.to_bits()),
-    );
+    let picks: Vec<UrlId> = batch.picks.iter().map(|pick| pick.estimate.url).collect();
+    for found in foretell(&plan.basis, &plan.served, &picks).concat() {
+        bits.extend([found.chance, found.margin].map(f64::to_bits));
+    }
     bits
 }
 

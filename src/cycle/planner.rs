@@ -2,6 +2,7 @@
 
 use prospect_index::columns::Column;
 use prospect_index::manifest::{CycleEntry, Epoch, Manifest, OpenPlan, SegmentKind};
+use prospect_index::page::UrlId;
 use prospect_index::page_store::PageTable;
 
 use super::basis_cache::Refreshed;
@@ -9,7 +10,8 @@ use super::reading::Prepared;
 use super::records::{PLAN_PAIRS, PLANS, POOLS, WORKLOADS, pick_columns};
 use super::{CycleError, EPOCH_GROWTH, OpenStore, basis_cache};
 use crate::estimate::basis::Basis;
-use crate::estimate::frontier::{EstimateInput, PairEstimate};
+use crate::estimate::foretold::{Foretold, foretell};
+use crate::estimate::frontier::EstimateInput;
 use crate::estimate::memory::Memory;
 use crate::plan::Batch;
 use crate::plan::choice::{self, Choice, ChoiceInput};
@@ -155,6 +157,8 @@ pub struct PlanRecord<'a> {
     pub queries: &'a [Query],
     /// What estimates rest on.
     pub basis: &'a Basis,
+    /// Their served lists.
+    pub served: &'a ServedLists,
     /// The ranking and the batch.
     pub batch: &'a Batch,
     /// The statistics epoch.
@@ -168,6 +172,7 @@ impl Plan {
             id: &self.id,
             queries: &self.workload.queries,
             basis: &self.basis,
+            served: &self.served,
             batch: &self.choice.batch,
             epoch: self.epoch,
         }
@@ -226,18 +231,17 @@ pub fn commit(
 }
 
 fn pair_columns(plan: &PlanRecord<'_>) -> Vec<Column> {
-    let picks = plan.batch.picks.iter();
-    let pairs: Vec<&PairEstimate> =
-        picks.flat_map(|pick| plan.basis.pairs_of(pick.estimate.url)).collect();
-    let qid = |pair: &&PairEstimate| plan.queries[pair.query as usize].qid.clone();
+    let picks: Vec<UrlId> = plan.batch.picks.iter().map(|pick| pick.estimate.url).collect();
+    let pairs = foretell(plan.basis, plan.served, &picks).concat();
+    let qid = |found: &Foretold| plan.queries[found.pair.query as usize].qid.clone();
     vec![
         Column::Text(vec![plan.id.to_owned(); pairs.len()]),
-        Column::U32(pairs.iter().map(|pair| pair.url.0).collect()),
+        Column::U32(pairs.iter().map(|found| found.pair.url.0).collect()),
         Column::Text(pairs.iter().map(qid).collect()),
-        Column::F64(pairs.iter().map(|pair| pair.chance).collect()),
-        Column::F64(pairs.iter().map(|pair| pair.entry_chance).collect()),
-        Column::F64(pairs.iter().map(|pair| pair.margin).collect()),
-        Column::U32(pairs.iter().map(|pair| u32::from(pair.matches)).collect()),
+        Column::F64(pairs.iter().map(|found| found.pair.chance).collect()),
+        Column::F64(pairs.iter().map(|found| found.chance).collect()),
+        Column::F64(pairs.iter().map(|found| found.margin).collect()),
+        Column::U32(pairs.iter().map(|found| u32::from(found.pair.matches)).collect()),
     ]
 }
 

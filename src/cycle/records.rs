@@ -133,7 +133,7 @@ pub struct StoredPair {
     pub chance: f64,
     /// Chance to enter the list.
     pub entry_chance: f64,
-    /// Expected score less the K-th score, as shares of the query's idf mass.
+    /// What its chance rises with: log odds to beat what the K-th page will score.
     pub margin: f64,
     /// Whether the URL or its anchors match the query.
     pub matches: bool,

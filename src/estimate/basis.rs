@@ -8,7 +8,7 @@
 //! their queries are asked. The page model does not: what it expects is in units of the mean impact of
 //! a crawled page, and its features are of the frequencies that the basis was made under.
 //!
-//! Costs 48 bytes a pair, 64 a URL of the frontier and 40 a crawled page.
+//! Costs 32 bytes a pair, 64 a URL of the frontier and 40 a crawled page.
 
 use std::sync::Arc;
 
@@ -19,6 +19,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::blend::{self, Blend, PARTS, PickOutcome};
+use super::entry::EntryModel;
 use super::evidence::Evidence;
 use super::frontier::{
     EstimateInput, EstimateSettings, Found, ImpactReading, Importance, Now, PairEstimate, Past,
@@ -69,6 +70,8 @@ pub struct Basis {
     pairs: Arc<Pairs>,
     /// Pairs of queries that came later.
     more: Arc<Pairs>,
+    /// By query: its idf mass.
+    masses: Vec<f64>,
 }
 
 /// Candidate pairs, by URL, then query; also of URLs that may not be planned, which compete.
@@ -105,17 +108,10 @@ struct Shared {
     owners: Vec<u32>,
     training_pairs: usize,
     site_level: Option<SiteLevel>,
-    /// Where the objective reads them.
-    scores: Option<Scores>,
-}
-
-/// Distributions of the scores of pairs.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Scores {
-    /// By bin of a pair.
-    pub levels: ScoreLevels,
-    /// By query: its idf mass, which scores are shares of.
-    pub masses: Vec<f64>,
+    /// Distributions of the scores of pairs, by bin, where they are learned.
+    levels: Option<ScoreLevels>,
+    /// Chances to enter a list by margin.
+    entry: EntryModel,
 }
 
 /// How a basis is weighed.
@@ -149,6 +145,7 @@ pub struct Weighed {
 struct Written<'a> {
     shared: &'a Shared,
     pairs: &'a [PairEstimate],
+    masses: &'a [f64],
 }
 
 #[derive(Deserialize)]
@@ -156,19 +153,21 @@ struct Written<'a> {
 struct Read {
     shared: Shared,
     pairs: Vec<PairEstimate>,
+    masses: Vec<f64>,
 }
 
 impl Serialize for Basis {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Written { shared: &self.shared, pairs: &self.pairs.all }.serialize(serializer)
+        Written { shared: &self.shared, pairs: &self.pairs.all, masses: &self.masses }
+            .serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Basis {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Read { shared, pairs } = Read::deserialize(deserializer)?;
+        let Read { shared, pairs, masses } = Read::deserialize(deserializer)?;
         let pairs = Arc::new(Pairs::new(pairs, &shared.urls));
-        Ok(Self { shared: Arc::new(shared), pairs, more: Arc::default() })
+        Ok(Self { shared: Arc::new(shared), pairs, more: Arc::default(), masses })
     }
 }
 
@@ -219,12 +218,11 @@ impl Basis {
             site_level: memory.sites.level(),
             urls,
             training_pairs,
-            scores: levels.map(|levels| {
-                let mass = |query: &Query| idf_mass(query, input.scorer).max(f64::MIN_POSITIVE);
-                Scores { levels, masses: input.queries.iter().map(mass).collect() }
-            }),
+            levels,
+            entry: EntryModel::fit(input.past_pairs),
         };
-        Ok(Self { shared: Arc::new(shared), pairs, more: Arc::default() })
+        let masses = masses(input);
+        Ok(Self { shared: Arc::new(shared), pairs, more: Arc::default(), masses })
     }
 
     /// Candidate pairs of more queries, by the models of the `memory` that a basis was made with. They
@@ -241,11 +239,12 @@ impl Basis {
         lasting::pairs(input, &all, memory, settings)
     }
 
-    /// With pairs of more queries, which count on from those it has.
+    /// With pairs of more queries, which count on from those it has, and their idf masses.
     #[must_use]
-    pub fn with_pairs(&self, more: &[PairEstimate]) -> Self {
+    pub fn with_pairs(&self, more: &[PairEstimate], masses: &[f64]) -> Self {
         let all = [self.more.all.as_slice(), more].concat();
-        Self { more: Arc::new(Pairs::new(all, &self.shared.urls)), ..self.clone() }
+        let masses = [self.masses.as_slice(), masses].concat();
+        Self { more: Arc::new(Pairs::new(all, &self.shared.urls)), masses, ..self.clone() }
     }
 
     /// URLs that may be planned, by id.
@@ -280,9 +279,19 @@ impl Basis {
         self.pairs.at(known.unwrap_or(usize::MAX))
     }
 
-    /// Distributions of the scores of pairs, where the objective reads them.
-    pub fn scores(&self) -> Option<&Scores> {
-        self.shared.scores.as_ref()
+    /// Distributions of the scores of pairs, by bin, where they are learned.
+    pub fn levels(&self) -> Option<&ScoreLevels> {
+        self.shared.levels.as_ref()
+    }
+
+    /// The idf mass of a query, which scores are shares of.
+    pub fn mass(&self, query: usize) -> f64 {
+        self.masses[query]
+    }
+
+    /// Chances to enter a list by margin.
+    pub fn entry(&self) -> &EntryModel {
+        &self.shared.entry
     }
 
     /// Pairs that scores were learned from.
@@ -361,6 +370,12 @@ impl Basis {
             Blend::fixed(start)
         }
     }
+}
+
+/// By query: its idf mass.
+pub fn masses(input: &EstimateInput<'_>) -> Vec<f64> {
+    let mass = |query: &Query| idf_mass(query, input.scorer).max(f64::MIN_POSITIVE);
+    input.queries.iter().map(mass).collect()
 }
 
 /// Where the pairs of each URL are; both are ordered by URL.

@@ -113,8 +113,6 @@ fn pair_estimates(
                     query: pair.query,
                     expected_score: tree.mean(&pair.features) * mass,
                     chance: 0.0,
-                    entry_chance: 0.0,
-                    margin: tree.mean(&pair.features) - input.served.kth_score(at) / mass,
                     matches: true,
                     bin: 0,
                 })
@@ -131,9 +129,7 @@ fn read_sketch(input: &EstimateInput<'_>, query: usize, estimates: &mut [PairEst
     let served = &input.served.lists[query];
     let entered = sketched(served, &expected, input.served.k, &input.known.urls);
     for pair in estimates {
-        // The point estimate knows no chances.
         let found = entered.binary_search_by_key(&pair.url, |(url, _)| *url);
-        pair.entry_chance = f64::from(u8::from(found.is_ok()));
         pair.chance = found.map_or(0.0, |at| input.served.places().at(entered[at].1));
     }
 }

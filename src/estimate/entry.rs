@@ -1,18 +1,19 @@
 //! The chance that a page enters a query's list when it is fetched, learned from the candidate pairs of
 //! past picks.
 //!
-//! What tells most is the margin: the expected score less the K-th score of the list, as shares of the
-//! query's idf mass. The share of past pairs that entered rises with it; it is fitted by isotonic
+//! What tells most is the margin: the log odds to beat the score that a place will take (see
+//! [`foretold`](super::foretold)). The share of past pairs that entered rises with it; it is fitted by isotonic
 //! regression (pool adjacent violators: Ayer et al., 1955) over narrow ranges of the margin, apart for
 //! pairs that match and for those that are linked from answers. Pairs of earlier cycles count for
-//! less, for lists get harder to enter as the crawl goes on. Nobody is picked for this chance: it is
-//! what a plan foretells of its batch, while picks are made by the chance to stay.
+//! less, for lists get harder to enter as the crawl goes on.
+
+use serde::{Deserialize, Serialize};
 
 /// Ranges of margins.
 const RANGES: usize = 400;
 /// The margins they cover, a range for what lies beyond at either end included.
-const LEAST: f64 = -1.0;
-const MOST: f64 = 1.0;
+const LEAST: f64 = -10.0;
+const MOST: f64 = 10.0;
 /// What a pair counts for in the next cycle.
 const KEPT: f64 = 0.7;
 /// Pairs that a share of half is worth, so that no chance is 0 or 1.
@@ -55,6 +56,7 @@ impl EntryOutcomes {
 }
 
 /// Chance by margin.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct EntryModel {
     /// For pairs that are linked, and for those that match; `None` where they are too few.
     by_range: [Option<Vec<f64>>; 2],

@@ -163,10 +163,6 @@ pub struct PairEstimate {
     /// Chance to be in the query's top K for good; with the sketch reading 0 or 1, whether S' enters
     /// the sketch. Where its places are not seen alike, the visibility that is expected instead.
     pub chance: f64,
-    /// Chance to be in the query's top K when it is fetched.
-    pub entry_chance: f64,
-    /// Expected score less the K-th score, as shares of the query's idf mass.
-    pub margin: f64,
     /// Whether the URL or its anchors match the query; if not, its best pages link to it.
     pub matches: bool,
     /// Bin of the score model that the expected score falls in; 0 without one.
@@ -200,7 +196,7 @@ pub(super) struct Found {
     pub(super) page_impact: Vec<f64>,
     /// Pairs that scores were learned from.
     pub(super) training_pairs: usize,
-    /// Distributions of scores, where the objective reads them.
+    /// Distributions of scores, where they are learned.
     pub(super) levels: Option<ScoreLevels>,
 }
 

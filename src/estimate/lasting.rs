@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 use super::EstimateError;
 use super::boosted::{Boosted, Growth};
 use super::candidates::{Ask, Candidate, CandidateSource};
-use super::entry::EntryModel;
 use super::features::FeatureSource;
 use super::frontier::{EstimateInput, EstimateSettings, Found, Now, PairEstimate, Past};
 use super::groups::Group;
@@ -78,10 +77,7 @@ pub(super) fn estimate(
             Vec::new()
         },
         training_pairs: models.map_or(0, |models| models.training_pairs),
-        levels: models
-            .and_then(|models| models.scores.as_ref())
-            .filter(|_| settings.objective == Objective::Served)
-            .map(ScoreModel::levels),
+        levels: models.and_then(|models| models.scores.as_ref()).map(ScoreModel::levels),
     })
 }
 
@@ -98,8 +94,7 @@ pub(super) fn pairs(
     let scores = memory.models.as_ref().and_then(|models| models.scores.as_ref());
     let is_by_rank = settings.objective == Objective::Ranks;
     let levels = scores.filter(|_| is_by_rank).map(ScoreModel::levels);
-    let entry = EntryModel::fit(input.past_pairs);
-    let models = PairModels { scores, ranks: levels.as_ref(), entry: &entry };
+    let models = PairModels { scores, ranks: levels.as_ref() };
     let source = CandidateSource {
         features: features(input, memory),
         rule: rule(settings),
@@ -130,7 +125,6 @@ struct PairModels<'a> {
     scores: Option<&'a ScoreModel>,
     /// Distributions of scores, where chances are over all ranks.
     ranks: Option<&'a ScoreLevels>,
-    entry: &'a EntryModel,
 }
 
 /// How strings must agree: without partial matches, all n-grams must occur.
@@ -155,10 +149,10 @@ fn pair_estimates(
     models: &PairModels<'_>,
     candidates: &[Candidate],
 ) -> Result<Vec<PairEstimate>, EstimateError> {
-    let PairModels { scores: model, ranks, entry } = models;
+    let PairModels { scores: model, ranks } = models;
     let mass = idf_mass(&input.queries[at], input.scorer).max(f64::MIN_POSITIVE);
     let highest = input.scorer.bm25().k1 + 1.0;
-    let (kth, places) = (input.served.kth_score(at) / mass, input.served.places());
+    let places = input.served.places();
     let (expected, chances): (Vec<f64>, Vec<f64>) = if let Some(model) = model {
         let served: Vec<f64> =
             input.served.lists[at].iter().map(|(_, score)| score / mass).collect();
@@ -179,22 +173,13 @@ fn pair_estimates(
         let shares: Vec<f64> = candidates.iter().map(share).collect();
         (vec![0.0; shares.len()], shares)
     };
-    // Before the first outcome of a pair.
-    let untried = |place: usize| {
-        model.map_or(chances[place], |model| model.chance_above(kth, expected[place]))
-    };
-    let estimate = |(place, candidate): (usize, &Candidate)| {
-        let margin = expected[place] - kth;
-        PairEstimate {
-            url: candidate.url,
-            query: at as u32,
-            expected_score: expected[place] * mass,
-            chance: chances[place],
-            entry_chance: entry.chance(candidate.matches, margin).unwrap_or_else(|| untried(place)),
-            margin,
-            matches: candidate.matches,
-            bin: model.map_or(0, |model| model.bin(expected[place]) as u16),
-        }
+    let estimate = |(place, candidate): (usize, &Candidate)| PairEstimate {
+        url: candidate.url,
+        query: at as u32,
+        expected_score: expected[place] * mass,
+        chance: chances[place],
+        matches: candidate.matches,
+        bin: model.map_or(0, |model| model.bin(expected[place]) as u16),
     };
     Ok(candidates.iter().enumerate().map(estimate).collect())
 }

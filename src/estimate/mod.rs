@@ -13,6 +13,7 @@ pub mod candidates;
 pub mod entry;
 pub mod evidence;
 pub mod features;
+pub mod foretold;
 pub mod frontier;
 pub mod groups;
 mod lasting;

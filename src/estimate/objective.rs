@@ -86,8 +86,6 @@ mod tests {
             query: query as u32,
             expected_score: 0.0,
             chance,
-            entry_chance: 0.0,
-            margin: 0.0,
             matches: true,
             bin: 0,
         };

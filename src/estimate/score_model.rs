@@ -99,11 +99,6 @@ impl ScoreModel {
         self.scores.predict(candidates)
     }
 
-    /// Chance of a page with this expectation to score above `score`.
-    pub fn chance_above(&self, score: f64, expected: f64) -> f64 {
-        self.bins[self.bin(expected)].share_above(score)
-    }
-
     /// The bin that an expectation falls in.
     pub fn bin(&self, expected: f64) -> usize {
         self.bins.partition_point(|bin| bin.low > expected).min(self.bins.len() - 1)

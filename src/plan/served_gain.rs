@@ -23,7 +23,7 @@ use rayon::prelude::*;
 use super::SelectionSettings;
 use super::choice::ChoiceInput;
 use super::lazy_greedy::{Gains, rank_by_gain};
-use crate::estimate::basis::{Basis, Scores};
+use crate::estimate::basis::Basis;
 use crate::estimate::blend::{self, Blend};
 use crate::estimate::frontier::{PairEstimate, UrlEstimate};
 use crate::estimate::score_levels::{CELLS, ScoreLevels};
@@ -46,8 +46,8 @@ pub fn rank(
     blend: &Blend,
     settings: &SelectionSettings,
 ) {
-    let Some(scores) = input.basis.scores() else { return };
-    let mut value = BatchValue::new(urls, input, demand, blend, scores);
+    let Some(levels) = input.basis.levels() else { return };
+    let mut value = BatchValue::new(urls, input, demand, blend, levels);
     rank_by_gain(urls, &mut value, input.urls, settings);
 }
 
@@ -150,13 +150,12 @@ impl<'a> BatchValue<'a> {
         input: &ChoiceInput<'a>,
         demand: &Demand<'_>,
         blend: &Blend,
-        scores: &'a Scores,
+        levels: &'a ScoreLevels,
     ) -> Self {
-        let levels = &scores.levels;
         let mut value = Self {
             levels,
             urls: pickable(urls, demand.factors, input.basis, blend),
-            lists: lists(input, demand.counted, scores),
+            lists: lists(input, demand.counted, levels),
             places: Worth::new(input.served.places()),
             weights: [blend.weights[blend::QUERY], blend.weights[blend::LOCALITY]],
         };
@@ -227,16 +226,16 @@ fn pickable<'a>(
 }
 
 /// The lists as they are served; without places where there is no candidate.
-fn lists(input: &ChoiceInput<'_>, counted: &[f64], scores: &Scores) -> Vec<List> {
+fn lists(input: &ChoiceInput<'_>, counted: &[f64], levels: &ScoreLevels) -> Vec<List> {
     let mut has_pairs = vec![false; counted.len()];
     for pair in input.basis.pairs() {
         has_pairs[pair.query as usize] = true;
     }
     let list = |(at, has_pairs): (usize, bool)| {
-        let mass = scores.masses[at];
+        let mass = input.basis.mass(at);
         let served = input.served.lists[at].iter().map(|(_, score)| score / mass);
         let places = if has_pairs {
-            Places::new(&served.collect::<Vec<f64>>(), input.served.k, &scores.levels)
+            Places::new(&served.collect::<Vec<f64>>(), input.served.k, levels)
         } else {
             Places { free: Vec::new(), first: CELLS }
         };

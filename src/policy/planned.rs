@@ -25,7 +25,8 @@ use crate::cycle::planner::{PlanInput, choose, current_epoch};
 use crate::estimate::basis::Basis;
 use crate::estimate::blend::{PARTS, PickOutcome};
 use crate::estimate::entry::EntryOutcomes;
-use crate::estimate::frontier::{EstimateInput, PairEstimate, UrlEstimate};
+use crate::estimate::foretold::{Foretold, foretell};
+use crate::estimate::frontier::{EstimateInput, UrlEstimate};
 use crate::estimate::memory::Memory;
 use crate::estimate::page_ranks::PageRanks;
 use crate::estimate::pairs::MatchSource;
@@ -270,11 +271,12 @@ impl<'a> Planned<'a> {
     ) -> Result<Vec<Page>, CycleError> {
         let (basis, choice) = self.choose(scorer, served, most, taken, false)?;
         let batch = choice.batch;
-        let pairs = batch
-            .picks
-            .iter()
-            .flat_map(|pick| basis.pairs_of(pick.estimate.url).map(|pair| (pick.pool, *pair)));
-        self.foreseen.open = pairs.collect();
+        let urls: Vec<UrlId> = batch.picks.iter().map(|pick| pick.estimate.url).collect();
+        let foretold = foretell(&basis, served, &urls);
+        self.foreseen.open.clear();
+        for (pick, pairs) in batch.picks.iter().zip(foretold) {
+            self.foreseen.open.extend(pairs.into_iter().map(|found| (pick.pool, found)));
+        }
         let picks = || batch.picks.iter().map(|pick| &pick.estimate);
         self.open_picks = picks().map(|estimate| (estimate.url, estimate.parts)).collect();
         Ok(picks().map(|estimate| self.crawled.ids.page[estimate.url.index()]).collect())
@@ -403,7 +405,7 @@ impl<'a> Planned<'a> {
 /// Candidate pairs of picks: those of the open plan, and what became of the others.
 #[derive(Default)]
 struct Foreseen {
-    open: Vec<(Pool, PairEstimate)>,
+    open: Vec<(Pool, Foretold)>,
     outcomes: EntryOutcomes,
     /// One by one, where someone wants to know how well they were foreseen.
     kept: Option<Vec<(Pool, f64, bool)>>,
@@ -412,15 +414,15 @@ struct Foreseen {
 impl Foreseen {
     fn close(&mut self, lists: &ServedLists, pages: &PageTable) {
         self.outcomes.next_cycle();
-        for (pool, pair) in std::mem::take(&mut self.open) {
+        for (pool, Foretold { pair, chance, margin }) in std::mem::take(&mut self.open) {
             if pages.page_seq(pair.url).is_none() {
                 continue;
             }
             let list = &lists.lists[pair.query as usize];
             let entered = list.iter().any(|(url, _)| *url == pair.url);
-            self.outcomes.add(pair.matches, pair.margin, entered);
+            self.outcomes.add(pair.matches, margin, entered);
             if let Some(kept) = &mut self.kept {
-                kept.push((pool, pair.entry_chance, entered));
+                kept.push((pool, chance, entered));
             }
         }
     }

@@ -53,6 +53,8 @@ pub struct Matched {
     pub pairs: Vec<PairEstimate>,
     /// Their served lists.
     pub lists: Vec<Vec<(UrlId, f64)>>,
+    /// Their idf masses.
+    pub masses: Vec<f64>,
 }
 
 /// A plan under a scenario, with all it was made from.
@@ -93,7 +95,7 @@ impl Base {
         Self {
             queries: Arc::new(asked.queries.clone()),
             served: Arc::new(served),
-            basis: Arc::new(self.basis.with_pairs(&matched.pairs)),
+            basis: Arc::new(self.basis.with_pairs(&matched.pairs, &matched.masses)),
             ..self.clone()
         }
     }

@@ -1,0 +1,170 @@
+//! What a batch is foretold to do to lists: the chance of each candidate pair of its picks to be in the
+//! query's top K when the whole batch is fetched.
+//!
+//! The pages of a batch compete, early in a crawl for places that nobody holds yet. So what a pair has
+//! to beat is the score that, in expectation, K pages are above after the batch: those served now and
+//! the picks that are candidates. How many pages of about its expectation scored more is what
+//! [`EntryModel`](super::entry::EntryModel) learns chances from, in every cycle anew, and the chance
+//! before the first outcome. Before scores are learned, too, the picks of a query share its places.
+//!
+//! No one is picked for this chance: picks are made by the chance to stay.
+
+use std::collections::BTreeMap;
+
+use prospect_index::page::UrlId;
+use rayon::prelude::*;
+
+use super::basis::Basis;
+use super::frontier::PairEstimate;
+use super::score_levels::{CELLS, ScoreLevels};
+use crate::sketch::served::ServedLists;
+
+/// Odds that are told apart: those of chances from this one to its opposite.
+const LEAST_CHANCE: f64 = 1e-4;
+/// Log odds that the idf mass is worth where the distribution of scores is not known.
+const ODDS_OF_MASS: f64 = 10.0;
+/// Before anything is known: the share of the places that picks which are candidates will hold, and how
+/// many linked ones a matching one stands for.
+const HELD: f64 = 2.0 / 3.0;
+const MATCHING: f64 = 4.0;
+
+/// A candidate pair of a pick.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Foretold {
+    /// The pair.
+    pub pair: PairEstimate,
+    /// Chance to be in the query's top K after the batch.
+    pub chance: f64,
+    /// What the chance rises with: the log odds to beat the score that K pages are expected to beat after
+    /// the batch.
+    pub margin: f64,
+}
+
+/// By pick: its candidate pairs, by query. `served` are the lists before the batch, of the queries of
+/// the basis.
+pub fn foretell(basis: &Basis, served: &ServedLists, picks: &[UrlId]) -> Vec<Vec<Foretold>> {
+    let mut of_query: BTreeMap<u32, Vec<&PairEstimate>> = BTreeMap::new();
+    for pair in picks.iter().flat_map(|&url| basis.pairs_of(url)) {
+        of_query.entry(pair.query).or_default().push(pair);
+    }
+    let bars: BTreeMap<u32, Bar> = of_query
+        .into_par_iter()
+        .map(|(query, pairs)| (query, Bar::new(basis, served, query as usize, &pairs)))
+        .collect();
+    let of_pair = |pair: &PairEstimate| {
+        let bar = &bars[&pair.query];
+        let (margin, untried) = if let Some(levels) = basis.levels() {
+            let chance = above(levels, usize::from(pair.bin), bar.score);
+            let chance = chance.clamp(LEAST_CHANCE, 1.0 - LEAST_CHANCE);
+            ((chance / (1.0 - chance)).ln(), chance)
+        } else {
+            let margin = ODDS_OF_MASS * (pair.expected_score / bar.mass - bar.score);
+            (margin, (bar.share * weight(pair)).min(1.0 - LEAST_CHANCE))
+        };
+        let chance = basis.entry().chance(pair.matches, margin).unwrap_or(untried);
+        Foretold { pair: *pair, chance, margin }
+    };
+    picks.par_iter().map(|&url| basis.pairs_of(url).map(of_pair).collect()).collect()
+}
+
+/// How many linked pairs one counts for before anything is known.
+fn weight(pair: &PairEstimate) -> f64 {
+    if pair.matches { MATCHING } else { 1.0 }
+}
+
+/// What the picks of a query have to beat.
+struct Bar {
+    /// The query's idf mass.
+    mass: f64,
+    /// The score that K pages are expected to beat, as a share of the idf mass; that of the K-th page now,
+    /// where scores are not learned.
+    score: f64,
+    /// Places for each linked pair.
+    share: f64,
+}
+
+impl Bar {
+    fn new(basis: &Basis, served: &ServedLists, query: usize, pairs: &[&PairEstimate]) -> Self {
+        let mass = basis.mass(query);
+        let score = basis.levels().map_or(served.kth_score(query) / mass, |levels| {
+            let list = served.lists[query].iter();
+            let scores: Vec<f64> = list.map(|(_, score)| score / mass).collect();
+            let bins = pairs.iter().map(|pair| usize::from(pair.bin));
+            bar(levels, &scores, bins, served.k)
+        });
+        let pairs: f64 = pairs.iter().map(|pair| weight(pair)).sum();
+        Self { mass, score, share: HELD * served.k as f64 / pairs }
+    }
+}
+
+/// The score, as a share of the idf mass, that `k` pages are expected to beat: of those `served` and of
+/// picks of these bins; 0 where they are too few.
+fn bar(levels: &ScoreLevels, served: &[f64], bins: impl Iterator<Item = usize>, k: usize) -> f64 {
+    let mut counts: BTreeMap<usize, f64> = BTreeMap::new();
+    for bin in bins {
+        *counts.entry(bin).or_default() += 1.0;
+    }
+    let expected = |edge: usize| {
+        let score = levels.width() * edge as f64;
+        let picks: f64 = counts.iter().map(|(&bin, count)| count * levels.above(bin)[edge]).sum();
+        served.iter().filter(|&&served| served > score).count() as f64 + picks
+    };
+    // Falls from edge to edge: the first one that fewer than K are above.
+    if expected(0) < k as f64 {
+        return 0.0;
+    }
+    let (mut low, mut high) = (0, CELLS);
+    while high - low > 1 {
+        let middle = usize::midpoint(low, high);
+        if expected(middle) < k as f64 { high = middle } else { low = middle }
+    }
+    let (more, fewer) = (expected(low), expected(high));
+    let within = if more > fewer { (more - k as f64) / (more - fewer) } else { 0.0 };
+    levels.width() * (low as f64 + within.clamp(0.0, 1.0))
+}
+
+/// Share of a bin's outcomes above a score, between the edges of the grid.
+fn above(levels: &ScoreLevels, bin: usize, score: f64) -> f64 {
+    let place = (score / levels.width()).clamp(0.0, CELLS as f64 - 1.0);
+    let edges = levels.above(bin);
+    let (low, high) = (edges[place as usize], edges[place as usize + 1]);
+    low + (high - low) * place.fract()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Scores of bin 0 are evenly spread up to 1, those of bin 1 up to 2.
+    fn levels() -> ScoreLevels {
+        let share = |bin, score: f64| (1.0 - score / (bin as f64 + 1.0)).max(0.0);
+        ScoreLevels::new(2, 2.0, share)
+    }
+
+    #[test]
+    fn the_bar_is_what_k_pages_are_expected_to_beat() {
+        let levels = levels();
+        let close = |found: f64, expected: f64| {
+            assert!((found - expected).abs() < 2.0 * levels.width(), "{found} {expected}");
+        };
+        // Of 20 picks evenly spread up to 1, 10 are above 0.5.
+        close(bar(&levels, &[], [0; 20].into_iter(), 10), 0.5);
+        // 6 served pages above leave 4 places: 4 of 20 are above 0.8.
+        close(bar(&levels, &[1.5; 6], [0; 20].into_iter(), 10), 0.8);
+        // Fewer than places: whoever scores has one.
+        assert_eq!(bar(&levels, &[], [0; 5].into_iter(), 10), 0.0);
+        // All places are held.
+        close(bar(&levels, &[1.5; 10], [0; 20].into_iter(), 10), 1.5);
+        // 10 of bin 0 and 10 of bin 1 above t: 10 (1 - t) + 10 (1 - t / 2) = 10 at 2 / 3.
+        close(bar(&levels, &[], (0..20).map(|at| at % 2), 10), 2.0 / 3.0);
+    }
+
+    #[test]
+    fn chances_lie_between_the_edges_of_the_grid() {
+        let levels = levels();
+        assert!((above(&levels, 0, 0.25) - 0.75).abs() < 1e-9);
+        assert!((above(&levels, 1, 1.003) - (1.0 - 1.003 / 2.0)).abs() < 1e-9);
+        assert_eq!(above(&levels, 0, 5.0), 0.0);
+        assert_eq!(above(&levels, 1, 0.0), 1.0);
+    }
+}
