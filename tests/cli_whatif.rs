@@ -56,9 +56,7 @@ fn other_lists_and_objectives_are_told_as_such() {
     assert!(!seen.contains("its host"), "{seen}");
     let served = text(&["--objective", "served", "--budget", "3"]);
     assert!(served.contains("objective expected → served"), "{served}");
-    let refused = whatif(&store, &["--visibility", "geometric:2"]);
-    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
-    let said = String::from_utf8(refused.stderr).unwrap();
+    let said = fails(&whatif(&store, &["--visibility", "geometric:2"]));
     assert!(said.contains("\"geometric:2\" is no visibility; there are top, log, geometric"));
 }
 

@@ -133,6 +133,32 @@ fn a_frequency_is_edited_in_place() {
 }
 
 #[test]
+fn lists_that_are_seen_otherwise_are_estimated_again() {
+    let Some(mut open) = opened() else { return };
+    let before = open.text(IMPACT);
+    let choose = |open: &mut Open, label: &str, name: &str| {
+        let select = format!("document.querySelector('select[aria-label=\"{label}\"]')");
+        open.value(&format!("{select}.closest('details').open = true"));
+        open.value(&format!("{select}.value = '{name}'"));
+    };
+    choose(&mut open, "How likely a rank is seen", "log");
+    choose(&mut open, "What a batch is to bring the most of", "served");
+    assert_eq!(open.text(IMPACT), before, "nothing is asked before it is applied");
+    open.press_enter("document.getElementById('again')");
+    open.browser.wait_until(&format!("{IMPACT} !== '{before}'"));
+    open.settle();
+    let toml = open.text(TOML);
+    assert!(toml.contains("visibility = \"log\"\n"), "{toml}");
+    assert!(toml.contains("objective = \"served\"\n"), "{toml}");
+    choose(&mut open, "How likely a rank is seen", "top");
+    choose(&mut open, "What a batch is to bring the most of", "expected");
+    open.press_enter("document.getElementById('again')");
+    open.browser.wait_until(&format!("{IMPACT} === '{before}'"));
+    assert_eq!(open.text(TOML), "[[scenario]]\n");
+    open.assert_quiet();
+}
+
+#[test]
 fn explanations_open_from_a_name_and_escape_leads_back() {
     let Some(mut open) = opened() else { return };
     open.tab("plan");

@@ -15,8 +15,9 @@
 //! | answers computed side by side | one per thread, one slow one |
 //! | answers kept | 4, the last ones |
 //!
-//! Memory beyond the store's: per answer, kept or computed, about 120 bytes a URL of the frontier; one
-//! with new queries, or a slow one, has pairs of its own, 48 bytes each.
+//! Memory beyond the store's: per answer, kept or computed, about 250 bytes a URL of the frontier, half of
+//! it while it is computed; one with new queries, or a slow one, has pairs of its own, 32 bytes each. On
+//! 100,839 URLs with 1,017,338 pairs and two threads 122 MiB became 273 under 64 clients.
 
 mod answers;
 mod connections;
