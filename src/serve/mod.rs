@@ -17,7 +17,8 @@
 //!
 //! Memory beyond the store's: per answer, kept or computed, about 250 bytes a URL of the frontier, half of
 //! it while it is computed; one with new queries, or a slow one, has pairs of its own, 32 bytes each. On
-//! 100,839 URLs with 1,017,338 pairs and two threads 122 MiB became 273 under 64 clients.
+//! 100,839 URLs with 1,017,338 pairs and two threads 121 MiB became 281 while 64 clients asked 576
+//! different questions.
 
 mod answers;
 mod connections;

@@ -138,6 +138,9 @@ function summaryView(app) {
       " with ",
       bdi(now),
       ". Impact is in askings: query frequencies, summed over the result lists that a page is expected to be in.",
+      plansOf(app).some(({ scenario }) => scenario?.visibility)
+        ? " Where ranks are seen otherwise, each counts by how likely it is seen: sums are no gain or loss against today."
+        : "",
     );
   };
 }
