@@ -160,6 +160,7 @@ fn candidates(
     sites.update(&store.known.urls);
     let source = CandidateSource {
         features: FeatureSource { known: &store.known, sites: &sites, strings: None, scorer },
+        around: store.around().expect("texts around links"),
         rule: MatchRule::default(),
         end_seq: store.store.manifest().next_seq,
         matches,

@@ -17,6 +17,7 @@ use prospect::simulate::attack::{Attack, AttackError, AttackKind, Victim};
 use prospect::simulate::collection::{Collection, Outside};
 use prospect::simulate::load::{self, Place};
 use prospect::workload::{self, Workload};
+use prospect_index::ingest::LinkView;
 use prospect_index::ingest::PreparedPage;
 use prospect_index::page::UrlId;
 use prospect_index::url;
@@ -64,9 +65,9 @@ fn attack(kind: AttackKind) -> Attack {
 /// By page of the attacker: all anchors that lead to it.
 fn anchors(attack: &Attack) -> BTreeMap<String, Vec<String>> {
     let of_pages = attack.added.pages.iter().flat_map(PreparedPage::links);
-    let of_pages = of_pages.map(|(to, _, anchor)| (to.to_owned(), anchor.to_owned()));
+    let of_pages = of_pages.map(|link| (link.url.to_owned(), link.anchor.to_owned()));
     let comments = attack.added.links.values().flatten();
-    let comments = comments.map(|(to, _, anchor)| (to.clone(), anchor.clone()));
+    let comments = comments.map(|link| (link.url.clone(), link.anchor.clone()));
     let mut anchors: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (to, anchor) in of_pages.chain(comments) {
         anchors.entry(to).or_default().push(anchor);
@@ -96,9 +97,9 @@ fn an_attacker_owns_its_share_and_is_found_from_as_many_honest_pages() {
         assert!(links.values().all(|links| links.len() == 1), "one comment a page");
         let next: BTreeMap<&str, Vec<&str>> = pages
             .iter()
-            .map(|page| (page.url().0, page.links().map(|(to, ..)| to).collect()))
+            .map(|page| (page.url().0, page.links().map(|link| link.url).collect()))
             .collect();
-        let mut waiting: VecDeque<&str> = links.values().map(|link| link[0].0.as_str()).collect();
+        let mut waiting: VecDeque<&str> = links.values().map(|link| link[0].url.as_str()).collect();
         let mut reached: BTreeSet<&str> = BTreeSet::new();
         while let Some(url) = waiting.pop_front() {
             if reached.insert(url) {
@@ -156,7 +157,7 @@ fn every_domain_of_a_farm_links_to_every_target_with_a_query() {
     let mut from: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for page in &farm.added.pages {
         let host = url::host(page.url().0);
-        for (to, _, anchor) in page.links() {
+        for LinkView { url: to, anchor, .. } in page.links() {
             let is_query = |query: &workload::Query| query.text == anchor;
             assert!(HONEST.workload.queries.iter().any(is_query), "{anchor:?} is no query");
             if url::host(to) != host {
@@ -203,7 +204,7 @@ fn honest_pages_are_as_they_were_but_for_the_links_that_were_added() {
         let url = collection.urls.url(UrlId(page));
         let now = attacked.page(url).unwrap();
         let mut expected = links(collection, page);
-        expected.extend(attack.added.links.get(url).map(|links| links[0].0.clone()));
+        expected.extend(attack.added.links.get(url).map(|links| links[0].url.clone()));
         assert_eq!(links(&attacked, now), expected, "{url}");
         let length = |of: &Collection, page: u32| {
             let at = of.text.docs().url.iter().position(|id| id.0 == page).unwrap();

@@ -14,6 +14,7 @@ use prospect::simulate::crawl::{Budget, Crawl, CrawlOrder, Start};
 use prospect::simulate::truth;
 use prospect::workload::{Query, Workload};
 use prospect_index::bm25::Bm25;
+use prospect_index::ingest::LinkView;
 use prospect_index::ngram::{NgramIndex, Segment};
 use prospect_index::text_index::TextIndex;
 
@@ -35,12 +36,23 @@ struct PageOf {
     links: Vec<(String, String)>,
 }
 
+impl PageOf {
+    /// Text around a link: the first words of the page, more or fewer.
+    fn around(&self, (url, _): &(String, String)) -> String {
+        let start: Vec<&str> = self.text.split_whitespace().take(1 + url.len() % 4).collect();
+        start.join(" ")
+    }
+}
+
 fn world(pages: &[PageOf], queries: &[&str], outside: Outside) -> World {
     let directory = tempfile::tempdir().unwrap();
     let mut builder = CollectionBuilder::default();
     let mut texts = Vec::new();
     for page in pages {
-        let links = page.links.iter().map(|(url, anchor)| (url.as_str(), "", anchor.as_str()));
+        let around: Vec<String> = page.links.iter().map(|link| page.around(link)).collect();
+        let links = page.links.iter().zip(&around);
+        let links =
+            links.map(|((url, anchor), around)| LinkView { url, spelling: "", anchor, around });
         builder.add((&page.url, ""), None, links);
         texts.push((String::new(), page.text.clone()));
     }
@@ -337,8 +349,11 @@ fn crawl_by_store(
     let record = |url: &String| {
         let page = pages.iter().find(|page| page.url == *url).unwrap();
         let inside = page.links.iter().filter(|(to, _)| world.collection.page(to).is_some());
-        let link =
-            |(url, anchor): &(String, String)| Outlink { url: url.clone(), anchor: anchor.clone() };
+        let link = |link: &(String, String)| Outlink {
+            url: link.0.clone(),
+            anchor: link.1.clone(),
+            around: page.around(link),
+        };
         PageRecord {
             url: url.clone(),
             text: page.text.clone(),

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use prospect::simulate::collection::{Collection, CollectionBuilder, Outside};
 use prospect::workload::{Query, Workload};
+use prospect_index::ingest::LinkView;
 use prospect_index::page::{Outlink, PageRecord};
 use prospect_index::text_index::TextIndex;
 
@@ -92,7 +93,11 @@ impl Shape {
 
     /// A page as a crawler brings it.
     pub fn record(&self, page: u32) -> PageRecord {
-        let link = |target| Outlink { url: self.url(target), anchor: self.anchor(page, target) };
+        let link = |target| Outlink {
+            url: self.url(target),
+            anchor: self.anchor(page, target),
+            ..Outlink::default()
+        };
         PageRecord {
             text: self.text(page),
             outlinks: self.targets(page).map(link).collect(),
@@ -109,7 +114,12 @@ impl Shape {
                 .targets(page)
                 .map(|target| (self.url(target), self.anchor(page, target)))
                 .collect();
-            let links = links.iter().map(|(url, anchor)| (url.as_str(), "", anchor.as_str()));
+            let links = links.iter().map(|(url, anchor)| LinkView {
+                url,
+                spelling: "",
+                anchor,
+                around: "",
+            });
             builder.add((&self.url(page), ""), None, links);
         }
         let texts = (0..self.pages).map(|page| (String::new(), self.text(page)));

@@ -8,7 +8,7 @@ use crate::columns::read_table;
 use crate::derived::{DERIVED, Derived, Found};
 use crate::error::StoreError;
 use crate::manifest::SegmentKind;
-use crate::page_store::{Known, LINKS, PAGES, QUALITY, URLS};
+use crate::page_store::{AROUND, Known, LINKS, PAGES, QUALITY, URLS};
 use crate::store::{Store, StoreOptions, verify_segment, verify_segment_length};
 
 /// What a walk found.
@@ -80,6 +80,7 @@ fn check_tables(store: &Store, report: &mut CheckReport) {
             SegmentKind::Urls => URLS,
             SegmentKind::Pages => PAGES,
             SegmentKind::Links => LINKS,
+            SegmentKind::Around => AROUND,
             SegmentKind::Quality => QUALITY,
             _ => continue,
         };

@@ -5,14 +5,15 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 
+use crate::around;
 use crate::columns::{Column, TableWriter};
 use crate::error::StoreError;
 use crate::limits;
 use crate::manifest::{IngestEntry, SegmentEntry, SegmentKind};
 use crate::page::{PageRecord, UrlId};
-use crate::page_store::{Known, LINKS, NO_ANSWER, NONE, PAGES, QUALITY, URLS};
+use crate::page_store::{AROUND, Known, LINKS, NO_ANSWER, NONE, PAGES, QUALITY, URLS};
 use crate::store::Store;
 use crate::url::{self, UrlError};
 
@@ -26,13 +27,34 @@ struct Spelled {
     given: String,
 }
 
+/// A link within the limits.
+#[derive(Clone, Debug)]
+struct PreparedLink {
+    target: Spelled,
+    anchor: String,
+    around: String,
+}
+
+/// A link of a prepared page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkView<'a> {
+    /// Canonical URL of the target.
+    pub url: &'a str,
+    /// Its spelling.
+    pub spelling: &'a str,
+    /// The anchor.
+    pub anchor: &'a str,
+    /// Text around the link, or nothing.
+    pub around: &'a str,
+}
+
 /// A record with canonical URLs, within the limits.
 #[derive(Clone, Debug)]
 pub struct PreparedPage {
     record: PageRecord,
     url: Spelled,
     requested: Option<Spelled>,
-    links: Vec<(Spelled, String)>,
+    links: Vec<PreparedLink>,
     cuts: BTreeMap<&'static str, u64>,
 }
 
@@ -47,10 +69,14 @@ impl PreparedPage {
         (&self.url.canonical, &self.url.given)
     }
 
-    /// Links in document order: canonical URL of the target, its spelling, and the anchor.
-    pub fn links(&self) -> impl Iterator<Item = (&str, &str, &str)> {
-        let links = self.links.iter();
-        links.map(|(url, anchor)| (url.canonical.as_str(), url.given.as_str(), anchor.as_str()))
+    /// Links in document order.
+    pub fn links(&self) -> impl Iterator<Item = LinkView<'_>> {
+        self.links.iter().map(|link| LinkView {
+            url: &link.target.canonical,
+            spelling: &link.target.given,
+            anchor: &link.anchor,
+            around: &link.around,
+        })
     }
 
     /// Quality of the text, where the input tells.
@@ -86,7 +112,16 @@ pub fn prepare(mut record: PageRecord) -> Result<PreparedPage, UrlError> {
         count(&mut cuts, "text");
     }
     let outlinks = std::mem::take(&mut record.outlinks);
-    let links = if record.is_success() { links_of(&url, outlinks, &mut cuts) } else { Vec::new() };
+    let mut links =
+        if record.is_success() { links_of(&url, outlinks, &mut cuts) } else { Vec::new() };
+    // Where the input tells of some links, it does of all.
+    if links.iter().all(|link| link.around.is_empty()) {
+        let found = around::locate(&record.text, links.iter().map(|link| link.anchor.as_str()));
+        for (link, found) in links.iter_mut().zip(found) {
+            link.around = found;
+            limits::cut_chars(&mut link.around, limits::AROUND_CHARS);
+        }
+    }
     Ok(PreparedPage { record, url, requested, links, cuts })
 }
 
@@ -106,8 +141,8 @@ fn links_of(
     page: &Spelled,
     outlinks: Vec<crate::page::Outlink>,
     cuts: &mut BTreeMap<&'static str, u64>,
-) -> Vec<(Spelled, String)> {
-    let mut links: Vec<(Spelled, String)> = Vec::with_capacity(outlinks.len());
+) -> Vec<PreparedLink> {
+    let mut links: Vec<PreparedLink> = Vec::with_capacity(outlinks.len());
     let mut targets: HashSet<String> = HashSet::new();
     let mut seen: HashSet<(String, String)> = HashSet::new();
     for link in outlinks {
@@ -130,7 +165,11 @@ fn links_of(
             targets.insert(target.canonical.clone());
         }
         if seen.insert((target.canonical.clone(), anchor.clone())) {
-            links.push((target, anchor));
+            let mut around = collapse(&link.around);
+            if limits::cut_chars(&mut around, limits::AROUND_CHARS) {
+                count(cuts, "around");
+            }
+            links.push(PreparedLink { target, anchor, around });
         }
     }
     links
@@ -186,6 +225,8 @@ struct Rows {
     texts: [Vec<String>; 4],
     links: [Vec<u32>; 3],
     anchors: Vec<String>,
+    around: [Vec<u32>; 3],
+    around_texts: Vec<String>,
     bytes: usize,
 }
 
@@ -201,6 +242,9 @@ pub struct IngestSession {
     quality: (Vec<u32>, Vec<f64>),
     pages: TableWriter,
     links: TableWriter,
+    around: TableWriter,
+    /// By URL: how many pages of this ingest have a text around a link to it, and the last of them.
+    around_pages: HashMap<UrlId, (usize, u32)>,
     counts: IngestCounts,
 }
 
@@ -214,6 +258,7 @@ impl IngestSession {
         let known = Known::load(store.storage(), store.manifest(), false)?;
         let pages = TableWriter::create(store.storage(), &store.segment_name(PAGES), PAGES)?;
         let links = TableWriter::create(store.storage(), &store.segment_name(LINKS), LINKS)?;
+        let around = TableWriter::create(store.storage(), &store.segment_name(AROUND), AROUND)?;
         let first_seq = store.manifest().next_seq;
         Ok(Self {
             first_url: known.urls.len(),
@@ -225,6 +270,8 @@ impl IngestSession {
             quality: (Vec::new(), Vec::new()),
             pages,
             links,
+            around,
+            around_pages: HashMap::new(),
             counts: IngestCounts::default(),
         })
     }
@@ -243,9 +290,15 @@ impl IngestSession {
             page.record.status.map_or(0, |status| if status == 0 { NO_ANSWER } else { status });
         self.count(&page, url);
         self.known.pages.note(url, seq, status, requested);
-        for (target, anchor) in page.links {
+        for PreparedLink { target, anchor, around } in page.links {
             let to = self.id(&target);
             let row = [url.0, seq, to.0];
+            if self.takes_around(to, seq, &around) {
+                let columns = self.rows.around.iter_mut().zip(row);
+                columns.for_each(|(column, value)| column.push(value));
+                self.rows.bytes += around.len() + 16;
+                self.rows.around_texts.push(around);
+            }
             self.rows.links.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
             self.rows.bytes += anchor.len() + 16;
             self.rows.anchors.push(anchor);
@@ -273,6 +326,19 @@ impl IngestSession {
         if self.rows.bytes >= ROW_GROUP_BYTES { self.flush() } else { Ok(()) }
     }
 
+    /// Whether the text around a link from the page `seq` is stored.
+    fn takes_around(&mut self, to: UrlId, seq: u32, around: &str) -> bool {
+        if around.is_empty() {
+            return false;
+        }
+        let (pages, last) = self.around_pages.entry(to).or_insert((0, NONE));
+        if *last == seq || *pages == around::PER_URL {
+            return false;
+        }
+        (*pages, *last) = (*pages + 1, seq);
+        true
+    }
+
     /// Stores everything that was added, in one commit.
     ///
     /// `fingerprint` identifies the inputs: if the last committed ingest had the same, this is the
@@ -295,9 +361,11 @@ impl IngestSession {
         self.counts.new_urls = (self.known.urls.len() - self.first_url) as u64;
         let (pages, page_rows) = self.pages.finish()?;
         let (links, link_rows) = self.links.finish()?;
+        let (around, around_rows) = self.around.finish()?;
         let mut segments = vec![
             SegmentEntry { kind: SegmentKind::Pages, file: pages, rows: page_rows },
             SegmentEntry { kind: SegmentKind::Links, file: links, rows: link_rows },
+            SegmentEntry { kind: SegmentKind::Around, file: around, rows: around_rows },
         ];
         if !self.quality.0.is_empty() {
             let (seqs, scores) = std::mem::take(&mut self.quality);
@@ -320,8 +388,8 @@ impl IngestSession {
 
     /// Ends without a commit, and without a trace.
     fn give_up(self, how: Committed) -> Result<(Store, IngestCounts, Committed), StoreError> {
-        let Self { store, counts, pages, links, .. } = self;
-        drop((pages, links));
+        let Self { store, counts, pages, links, around, .. } = self;
+        drop((pages, links, around));
         store.remove_orphans()?;
         Ok((store, counts, how))
     }
@@ -361,7 +429,10 @@ impl IngestSession {
         self.pages.write(&pages)?;
         let mut links: Vec<Column> = rows.links.into_iter().map(Column::U32).collect();
         links.push(Column::Text(rows.anchors));
-        self.links.write(&links)
+        self.links.write(&links)?;
+        let mut around: Vec<Column> = rows.around.into_iter().map(Column::U32).collect();
+        around.push(Column::Text(rows.around_texts));
+        self.around.write(&around)
     }
 }
 

@@ -58,6 +58,7 @@
 //! DIR/segments/urls-000002.parquet     truth: known URLs, row number = UrlId
 //!             /pages-000002.parquet    fetched pages and failed fetches, by fetch_seq
 //!             /links-000002.parquet    links that pages show, with anchors, by fetch_seq
+//!             /around-000002.parquet   text around links, by fetch_seq
 //!             /…                       plans, workloads, outcomes
 //! DIR/derived/text/                    Tantivy: title and text of pages
 //!            /frontier/                n-grams of uncrawled URLs and their anchors
@@ -101,6 +102,7 @@
 //! |---|---|
 //! | checksum of the manifest, length of every live file | [`store::Store::open`] |
 //! | checksum of `urls`, `pages` and `links` | [`store::Store::known`] and the start of an ingest (without `links`, which it does not read) |
+//! | checksum of `around` | [`store::Store::around`] |
 //! | checksum of the other tables | [`store::Store::read_segment`] |
 //! | checksum of a derived structure | each time it is opened |
 //! | everything, and every row | [`check::check`] with `full` |
@@ -108,7 +110,8 @@
 //! # Memory
 //!
 //! While a store is in use: the bytes of the URLs and about 16 each, 12 bytes a URL and 8 a record
-//! of fetch history, 20 bytes a link and the distinct anchor texts. The text index: 16 bytes a
+//! of fetch history, 20 bytes a link and the distinct anchor texts; for a plan that estimates pairs anew
+//! also up to [`around::PER_URL`] texts around links to each URL, at most 100 bytes each. The text index: 16 bytes a
 //! document, postings mapped; indexing takes 128 MiB. The n-gram index: see [`ngram`]. An ingest
 //! holds up to 16 MiB of text. Caps on records are in [`limits`].
 //!
@@ -129,6 +132,7 @@
 //! | [`columns`] | flat tables as Parquet files |
 //! | [`page`], [`url`], [`words`], [`limits`] | records, canonical URLs, words, caps |
 //! | [`url_table`], [`page_store`], [`link_table`] | known URLs, fetches and texts, links |
+//! | [`around`] | text around links |
 //! | [`ingest`] | from records to one commit |
 //! | [`derived`] | states of what can be rebuilt |
 //! | [`text_index`], [`bm25`] | search over pages |
@@ -137,6 +141,7 @@
 //! | [`check`] | walking a store and proving it |
 //! | [`error`] | what can go wrong, with the way out |
 
+pub mod around;
 pub mod bm25;
 pub mod check;
 pub mod checkpoints;

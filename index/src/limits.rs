@@ -5,6 +5,8 @@
 pub const URL_BYTES: usize = 8_192;
 /// Anchor texts are cut to this many Unicode scalar values.
 pub const ANCHOR_CHARS: usize = 200;
+/// The text around a link is cut to this many Unicode scalar values.
+pub const AROUND_CHARS: usize = 400;
 /// Links kept per page, in document order, after self-links and duplicates are dropped.
 pub const OUTLINKS_PER_PAGE: usize = 2_000;
 /// Page text is cut to this many bytes, at a character boundary.
@@ -24,6 +26,7 @@ pub const NGRAM_WORDS: usize = 3;
 pub const TABLE: &[(&str, usize, &str, &str)] = &[
     ("url", URL_BYTES, "bytes", "the URL is dropped"),
     ("anchor", ANCHOR_CHARS, "characters", "the anchor text is cut"),
+    ("around", AROUND_CHARS, "characters", "the text around a link is cut"),
     ("outlinks", OUTLINKS_PER_PAGE, "links per page", "later links are dropped"),
     ("text", TEXT_BYTES, "bytes", "the text is cut"),
     ("title", TITLE_BYTES, "bytes", "the title is cut"),

@@ -22,6 +22,8 @@ pub enum SegmentKind {
     Pages,
     /// Links that fetched pages show.
     Links,
+    /// Texts around links.
+    Around,
     /// Picks of a plan.
     Plans,
     /// Everything a plan chose from, with the probabilities of its draw.

@@ -23,6 +23,10 @@ pub struct Outlink {
     /// Anchor text; empty where the link has none.
     #[serde(default)]
     pub anchor: String,
+    /// Text around the link; empty where the input does not tell, and then it is looked for in the text of
+    /// the page.
+    #[serde(default)]
+    pub around: String,
 }
 
 /// One fetched page, or one failed fetch, as an input gives it. URLs are absolute but not yet

@@ -1,6 +1,7 @@
 //! Which URL was fetched when, and the fetched pages themselves: the tables of the truth and
 //! their schemas.
 
+use crate::around::{AroundTable, word_numbers};
 use crate::columns::{ColumnType, Schema, read_table};
 use crate::error::StoreError;
 use crate::link_table::LinkTable;
@@ -43,6 +44,18 @@ pub const LINKS: Schema = Schema {
         ("fetch_seq", ColumnType::U32),
         ("to_id", ColumnType::U32),
         ("anchor", ColumnType::Text),
+    ],
+};
+
+/// Texts around links, in fetch order: of one link from a page to a URL, the first that has one, and of
+/// the first [`crate::around::PER_URL`] pages of an ingest that link to it.
+pub const AROUND: Schema = Schema {
+    name: "around",
+    columns: &[
+        ("from_id", ColumnType::U32),
+        ("fetch_seq", ColumnType::U32),
+        ("to_id", ColumnType::U32),
+        ("text", ColumnType::Text),
     ],
 };
 
@@ -281,6 +294,50 @@ impl Known {
                     // Links of a version that was replaced are no longer shown by anyone.
                     if self.pages.page_seq(source) == Some(seq[row]) {
                         self.links.push(source, UrlId(to[row]), seq[row], &anchors[row]);
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Words around links of current pages.
+    ///
+    /// # Errors
+    /// A file is missing, damaged or cannot be read.
+    pub fn load_around(
+        &self,
+        storage: &Storage,
+        manifest: &Manifest,
+    ) -> Result<AroundTable, StoreError> {
+        let mut around = AroundTable::default();
+        self.for_each_around(storage, manifest, |from, to, seq, text| {
+            around.push(from, to, seq, &word_numbers(text));
+        })?;
+        Ok(around)
+    }
+
+    /// Texts around links of current pages: page, target, `fetch_seq` of the page, text.
+    ///
+    /// # Errors
+    /// See [`Known::load_around`].
+    pub fn for_each_around(
+        &self,
+        storage: &Storage,
+        manifest: &Manifest,
+        mut take: impl FnMut(UrlId, UrlId, u32, &str),
+    ) -> Result<(), StoreError> {
+        for segment in manifest.segments_of(SegmentKind::Around) {
+            let path = storage.path(&segment.file.file);
+            read_table(&path, AROUND, &AROUND.names(), |mut columns| {
+                let (from, seq) = (columns[0].take_u32(), columns[1].take_u32());
+                let (to, texts) = (columns[2].take_u32(), columns[3].take_text());
+                for (row, text) in texts.iter().enumerate() {
+                    self.check_id(&path, from[row])?;
+                    self.check_id(&path, to[row])?;
+                    if self.pages.page_seq(UrlId(from[row])) == Some(seq[row]) {
+                        take(UrlId(from[row]), UrlId(to[row]), seq[row], text);
                     }
                 }
                 Ok(())

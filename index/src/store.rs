@@ -12,6 +12,7 @@ use std::io::{ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::around::AroundTable;
 use crate::columns::{Column, Schema, TableWriter, read_table};
 use crate::error::StoreError;
 use crate::manifest::{Manifest, SegmentEntry, SegmentKind};
@@ -98,6 +99,15 @@ impl Store {
         use SegmentKind::{Links, Pages, Quality, Urls};
         self.verify_kinds(&[Urls, Pages, Links, Quality])?;
         Known::load(&self.storage, &self.manifest, true)
+    }
+
+    /// Reads the words around links, after verifying checksums; `known` are the tables of this store.
+    ///
+    /// # Errors
+    /// A file is missing or damaged.
+    pub fn around(&self, known: &Known) -> Result<AroundTable, StoreError> {
+        self.verify_kinds(&[SegmentKind::Around])?;
+        known.load_around(&self.storage, &self.manifest)
     }
 
     /// Changes the manifest and commits it with the new segments of `change`.

@@ -343,7 +343,7 @@ fn sample_with_outcomes() -> (tempfile::TempDir, Vec<PathBuf>) {
     store.commit(|manifest| manifest.segments.push(segment)).unwrap();
     drop(store);
     let segments = all_files(&dir.path().join("segments"));
-    assert_eq!(segments.len(), 7);
+    assert_eq!(segments.len(), 9);
     (dir, segments)
 }
 
@@ -366,6 +366,9 @@ fn a_damaged_segment_is_named_by_whoever_reads_it_first() {
                 let read =
                     store.read_segments(SegmentKind::Outcomes, NOTES, &NOTES.names(), |_, _| {});
                 assert_damaged(read, path, &case);
+            } else if name.starts_with("around") {
+                let known = store.known().unwrap();
+                assert_damaged(store.around(&known), path, &case);
             } else {
                 assert_damaged(store.known(), path, &case);
             }
@@ -404,7 +407,7 @@ fn a_manifest_with_any_byte_flipped_or_cut_anywhere_is_damaged() {
 fn check_lists_every_damaged_file_and_no_other() {
     let (dir, segments) = sample_with_outcomes();
     let whole = check(dir.path(), true).unwrap();
-    assert_eq!((whole.files, whole.pages, whole.generation), (7, 15, 4));
+    assert_eq!((whole.files, whole.pages, whole.generation), (9, 15, 4));
     assert_eq!((whole.damage.len(), whole.to_rebuild.len()), (0, 0), "{whole:?}");
     for path in &segments {
         let bytes = fs::read(path).unwrap();

@@ -28,8 +28,8 @@ use crate::estimate::memory::Memory;
 use crate::plan::settings::PlanSettings;
 use crate::sketch::visibility::Visibility;
 
-const BASIS_VERSION: u32 = 2;
-const MODELS_VERSION: u32 = 1;
+const BASIS_VERSION: u32 = 3;
+const MODELS_VERSION: u32 = 2;
 
 /// All that a basis depends on.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -145,7 +145,7 @@ pub(super) fn load(
             Taken::Unfit | Taken::Missing => (),
         }
     }
-    let input = prepared.input(within);
+    let input = prepared.input(within)?;
     let basis = Basis::new(&input, queries, &mut memory, &settings.estimate, None)?;
     if let Some(made) = memory.models.as_ref().filter(|_| !had_models) {
         models.put(&models_key, &**made)?;

@@ -78,7 +78,7 @@ impl Generation {
         let settings = &self.base.settings;
         let reading = Reading::new(open, words(queries), settings, self.epoch)?;
         let served = reading.lists(queries, settings.places())?;
-        let input = reading.input(queries, &served, &self.within, &self.past);
+        let input = reading.input(queries, &served, &self.within, &self.past)?;
         let mut pairs = Basis::pairs_for(&input, &self.memory, &settings.estimate)?;
         for pair in &mut pairs {
             pair.query += asked.known as u32;
@@ -125,7 +125,7 @@ impl Generation {
     ) -> Result<Base, CycleError> {
         let reading = Reading::new(open, words(queries), settings, self.epoch)?;
         let served = reading.lists(queries, settings.places())?;
-        let input = reading.input(queries, &served, &self.within, &self.past);
+        let input = reading.input(queries, &served, &self.within, &self.past)?;
         let all: Vec<usize> = (0..queries.len()).collect();
         let (mut memory, pinned) = (self.memory.with_models(), Some(&*self.base.basis));
         let basis = Basis::new(&input, &all, &mut memory, &settings.estimate, pinned)?;

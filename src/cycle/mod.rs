@@ -19,7 +19,9 @@ pub mod records;
 pub mod served_cache;
 
 use std::path::Path;
+use std::sync::OnceLock;
 
+use prospect_index::around::AroundTable;
 use prospect_index::error::StoreError;
 use prospect_index::frontier::{NgramSegments, View};
 use prospect_index::page_store::Known;
@@ -115,6 +117,8 @@ pub struct OpenStore {
     pub history: NgramSegments,
     /// What was recomputed.
     pub refreshes: Refreshes,
+    /// Words around links, once somebody asked.
+    around: OnceLock<AroundTable>,
 }
 
 impl OpenStore {
@@ -140,6 +144,20 @@ impl OpenStore {
         let (history, history_refresh) = ngrams(View::History)?;
         let refreshes =
             Refreshes { text: text_refresh, frontier: frontier_refresh, history: history_refresh };
-        Ok(Self { store, known, text, frontier, history, refreshes })
+        let around = OnceLock::new();
+        Ok(Self { store, known, text, frontier, history, refreshes, around })
+    }
+
+    /// Words around links. They are read when they are first asked for: who finds all pairs in the store
+    /// needs none.
+    ///
+    /// # Errors
+    /// A file of the truth is damaged.
+    pub fn around(&self) -> Result<&AroundTable, CycleError> {
+        if let Some(around) = self.around.get() {
+            return Ok(around);
+        }
+        let read = self.store.around(&self.known)?;
+        Ok(self.around.get_or_init(|| read))
     }
 }

@@ -3,7 +3,7 @@
 use prospect_index::columns::Column;
 use prospect_index::manifest::{CycleEntry, Epoch, Manifest, OpenPlan, SegmentKind};
 use prospect_index::page::UrlId;
-use prospect_index::page_store::PageTable;
+use prospect_index::page_store::{Known, PageTable};
 
 use super::basis_cache::Refreshed;
 use super::reading::Prepared;
@@ -60,19 +60,32 @@ pub fn choose(
     memory: &mut Memory,
     settings: &PlanSettings,
 ) -> Result<(Basis, Choice), CycleError> {
-    choose_from(input, settings, |needy| {
+    let EstimateInput { queries, served, known, manifest, .. } = &input.estimate;
+    let PlanInput { outcomes, whole_ranking, .. } = *input;
+    let from = From { queries, served, known, manifest, outcomes, whole_ranking };
+    choose_from(&from, settings, |needy| {
         Ok(Basis::new(&input.estimate, needy, memory, &settings.estimate, None)?)
     })
 }
 
+/// What is chosen from, beside the basis.
+struct From<'a> {
+    queries: &'a [Query],
+    served: &'a ServedLists,
+    known: &'a Known,
+    manifest: &'a Manifest,
+    outcomes: &'a [QueryOutcome],
+    whole_ranking: bool,
+}
+
 /// Chooses a batch from the basis that `make` makes for the needy queries, given as indices.
 fn choose_from(
-    input: &PlanInput<'_>,
+    from: &From<'_>,
     settings: &PlanSettings,
     make: impl FnOnce(&[usize]) -> Result<Basis, CycleError>,
 ) -> Result<(Basis, Choice), CycleError> {
-    let EstimateInput { queries, served, known, manifest, .. } = &input.estimate;
-    let improvability = Improvability::fit(input.outcomes);
+    let From { queries, served, known, manifest, outcomes, whole_ranking } = *from;
+    let improvability = Improvability::fit(outcomes);
     let needy = choice::needy(queries, served, &improvability, settings);
     let basis = make(&needy)?;
     let from = ChoiceInput {
@@ -81,7 +94,7 @@ fn choose_from(
         served,
         urls: &known.urls,
         next_seq: manifest.next_seq,
-        whole_ranking: input.whole_ranking,
+        whole_ranking,
         factors: &[],
     };
     let choice = choice::choose(&from, needy, &improvability, settings)?;
@@ -113,14 +126,17 @@ pub fn plan(
     settings: &PlanSettings,
 ) -> Result<Plan, CycleError> {
     let prepared = Prepared::new(open, workload, settings)?;
-    let input = PlanInput {
-        estimate: prepared.input(within),
+    let from = From {
+        queries: &prepared.workload.queries,
+        served: &prepared.served,
+        known: &open.known,
+        manifest: open.store.manifest(),
         outcomes: &prepared.past.queries,
         whole_ranking: true,
     };
     let mut refreshed =
         Refreshed { served: prepared.served_refresh.clone(), ..Refreshed::default() };
-    let (basis, choice) = choose_from(&input, settings, |needy| {
+    let (basis, choice) = choose_from(&from, settings, |needy| {
         let made = basis_cache::load(open, &prepared, within, needy, settings)?;
         (refreshed.recomputed, refreshed.damaged) = (made.recomputed, made.damaged);
         Ok(made.basis)

@@ -69,15 +69,19 @@ impl<'a> Reading<'a> {
     }
 
     /// What estimates for these queries are made from.
+    ///
+    /// # Errors
+    /// The texts around links cannot be read.
     pub(super) fn input<'b>(
         &'b self,
         queries: &'b [Query],
         served: &'b ServedLists,
         within: &'b [bool],
         past: &'b Past,
-    ) -> EstimateInput<'b> {
-        EstimateInput {
+    ) -> Result<EstimateInput<'b>, CycleError> {
+        Ok(EstimateInput {
             known: &self.open.known,
+            around: self.open.around()?,
             manifest: self.open.store.manifest(),
             ranks: &self.ranks,
             scorer: &self.scorer,
@@ -89,7 +93,7 @@ impl<'a> Reading<'a> {
             epoch_end: self.epoch.end_seq,
             past_picks: &past.picks,
             past_pairs: &past.pairs,
-        }
+        })
     }
 }
 
@@ -131,7 +135,10 @@ impl<'a> Prepared<'a> {
     }
 
     /// What estimates are made from. `within` tells by URL id what may be planned; empty for all.
-    pub(super) fn input<'b>(&'b self, within: &'b [bool]) -> EstimateInput<'b> {
+    ///
+    /// # Errors
+    /// The texts around links cannot be read.
+    pub(super) fn input<'b>(&'b self, within: &'b [bool]) -> Result<EstimateInput<'b>, CycleError> {
         self.reading.input(&self.workload.queries, &self.served, within, &self.past)
     }
 }

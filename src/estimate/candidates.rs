@@ -10,11 +10,13 @@
 
 use std::ops::Range;
 
+use prospect_index::around::AroundTable;
 use prospect_index::bm25::{Scorer, Scores};
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
 
 use super::EstimateError;
+use super::around::{self, AroundQuery};
 use super::features::{self, FeatureSource, QueryView};
 use super::groups::{Group, Groups};
 use super::pairs::{Horizon, MatchRule, MatchSource, idf_mass, ngram_queries, sample_key};
@@ -26,13 +28,18 @@ pub const ANSWERS: usize = 20;
 pub const LINKS: usize = 300;
 
 /// Features of a pair, as positions in [`features::NAMES`]: shares of the query in URL and anchors,
-/// and scores of parents.
-const READ: [usize; COUNT] = [0, 1, 2, 3, 4, 5, 6, 7, features::BEST_PARENT, features::MEAN_PARENT];
+/// and scores of parents. Those of [`around`] follow.
+const READ: [usize; COUNT - around::COUNT] =
+    [0, 1, 2, 3, 4, 5, 6, 7, features::BEST_PARENT, features::MEAN_PARENT];
 /// Number of features of a pair.
-pub const COUNT: usize = 10;
+pub const COUNT: usize = 10 + around::COUNT;
 /// Where the features of each group are.
-const PLACES: [(Group, Range<usize>); 3] =
-    [(Group::Url, 0..2), (Group::Anchors, 2..8), (Group::ParentScores, 8..COUNT)];
+const PLACES: [(Group, Range<usize>); 4] = [
+    (Group::Url, 0..2),
+    (Group::Anchors, 2..8),
+    (Group::ParentScores, 8..10),
+    (Group::Around, 10..COUNT),
+];
 
 /// A candidate pair.
 #[derive(Clone, Debug)]
@@ -63,6 +70,8 @@ pub struct Ask<'a> {
 pub struct CandidateSource<'a, H> {
     /// Features.
     pub features: FeatureSource<'a>,
+    /// Words around links.
+    pub around: &'a AroundTable,
     /// How strings must agree.
     pub rule: MatchRule,
     /// Pages fetched before this `fetch_seq` can be answers.
@@ -112,6 +121,7 @@ impl<H: Horizon> CandidateSource<'_, H> {
         let mass = idf_mass(query, scorer).max(f64::MIN_POSITIVE);
         let view = QueryView::new(&idf, &matching, &text, mass);
         let mut view = view.of_strings(&query.words, self.features.strings);
+        let near = AroundQuery::new(self.around, scorer, query, mass);
         let made = urls.into_iter().filter_map(|url| {
             let before_seq = self.horizon.of(url)?;
             let is_linked = linked.binary_search(&url).is_ok();
@@ -122,7 +132,10 @@ impl<H: Horizon> CandidateSource<'_, H> {
             matches &= checked.is_some();
             let all = checked.or_else(|| is_linked.then(|| made(false)).flatten())?;
             let score = scorer.score_of(scores, url) / mass;
-            let mut features = READ.map(|feature| all[feature]);
+            let mut features = [0.0; COUNT];
+            let (known, around) = features.split_at_mut(READ.len());
+            known.copy_from_slice(&READ.map(|feature| all[feature]));
+            around.copy_from_slice(&near.features(scores, url, before_seq));
             self.without.clear(&mut features, &PLACES);
             Some(Candidate { url, features, matches, score })
         });

@@ -1,5 +1,6 @@
 //! What estimates are made from, how, and what they look like. [`super::basis`] makes them.
 
+use prospect_index::around::AroundTable;
 use prospect_index::bm25::Scorer;
 use prospect_index::manifest::Manifest;
 use prospect_index::page::UrlId;
@@ -127,6 +128,8 @@ impl EstimateSettings {
 pub struct EstimateInput<'a> {
     /// URLs, pages, links.
     pub known: &'a Known,
+    /// Words around links.
+    pub around: &'a AroundTable,
     /// Cycles.
     pub manifest: &'a Manifest,
     /// PageRank, up to date with the links where the settings read it.

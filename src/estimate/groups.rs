@@ -20,6 +20,8 @@ pub enum Group {
     Anchors,
     /// Scores of parents for the query.
     ParentScores,
+    /// Words of the query in the text around links.
+    Around,
     /// Matches of a part of the query.
     Partial,
     /// Candidates that the answers of a query link to.
@@ -49,15 +51,16 @@ pub enum Group {
 }
 
 use Group::{
-    Anchors, Fit, Importance, Inherited, Page, PageLinks, PageParents, PageQuality, PageUrl, Pairs,
-    ParentScores, Partial, Quality, Regions, Unseen, Url,
+    Anchors, Around, Fit, Importance, Inherited, Page, PageLinks, PageParents, PageQuality,
+    PageUrl, Pairs, ParentScores, Partial, Quality, Regions, Unseen, Url,
 };
 
 /// Every group with its name and its meaning, in the order of [`Group`].
-const GROUPS: [(Group, &str, &str); 16] = [
+const GROUPS: [(Group, &str, &str); 17] = [
     (Url, "url", "pair features: shares of the query in the URL"),
     (Anchors, "anchors", "pair features: shares of the query in anchors"),
     (ParentScores, "parent-scores", "pair features: scores of parents for the query"),
+    (Around, "around", "pair features: words of the query in the text around links"),
     (Partial, "partial", "candidates that hold a part of the query only"),
     (Inherited, "inherited", "candidates that the answers of a query link to: the part locality"),
     (Unseen, "unseen", "competition of candidates that no link has shown yet"),

@@ -97,6 +97,7 @@ pub(super) fn pairs(
     let models = PairModels { scores, ranks: levels.as_ref() };
     let source = CandidateSource {
         features: features(input, memory),
+        around: input.around,
         rule: rule(settings),
         end_seq: input.manifest.next_seq,
         matches: input.frontier,
@@ -252,6 +253,7 @@ fn fit(
     let bets = Bets { past: Past { known, manifest }, end_seq };
     let source = CandidateSource {
         features: features(input, memory),
+        around: input.around,
         rule: rule(settings),
         end_seq,
         matches: input.history,

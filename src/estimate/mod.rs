@@ -1,10 +1,12 @@
 //! Estimators: what fetching an uncrawled URL would bring, from what is known before the fetch.
 //!
-//! [`pairs`] finds candidate pairs and their features, [`score_tree`] predicts scores and chances,
-//! [`quality`] passes the quality of pages on to what they link to, [`regression`] maps in-links and
-//! quality to impact, [`blend`] weighs the parts, [`basis`] puts them together. Not here: which
-//! URLs are picked, and files.
+//! [`pairs`] finds candidate pairs and their features, [`around`] reads the text around links,
+//! [`score_tree`] predicts scores and chances, [`quality`] passes the quality of pages on to what they
+//! link to, [`regression`] maps in-links and quality to impact, [`blend`] weighs the parts, [`basis`]
+//! puts them together. Not here: which URLs
+//! are picked, and files.
 
+pub mod around;
 pub mod basis;
 pub mod blend;
 pub mod boosted;

@@ -96,8 +96,15 @@ impl<'a> Links<'a> {
         }
     }
 
-    /// Adds a link; what is dropped is counted in `cuts`.
-    pub(super) fn push(&mut self, href: &str, mut anchor: String, cuts: &mut Cuts) {
+    /// Adds a link with its anchor and, where it is known, the text around it; what is dropped is counted
+    /// in `cuts`.
+    pub(super) fn push(
+        &mut self,
+        href: &str,
+        mut anchor: String,
+        mut around: String,
+        cuts: &mut Cuts,
+    ) {
         let href = href.trim_matches(|c: char| c.is_ascii_whitespace() || c.is_ascii_control());
         let href = href.split_once('#').map_or(href, |(before, _)| before);
         let key = xxh3_128(href.as_bytes());
@@ -111,7 +118,8 @@ impl<'a> Links<'a> {
         match target {
             Target::Kept(at) => {
                 cuts.add("anchor", u32::from(limits::cut_chars(&mut anchor, limits::ANCHOR_CHARS)));
-                self.keep(at, anchor);
+                cuts.add("around", u32::from(limits::cut_chars(&mut around, limits::AROUND_CHARS)));
+                self.keep(at, anchor, around);
             }
             Target::OverCap => cuts.add("outlinks", 1),
             Target::TooLong => cuts.add("url", 1),
@@ -120,11 +128,11 @@ impl<'a> Links<'a> {
         }
     }
 
-    fn keep(&mut self, at: usize, anchor: String) {
+    fn keep(&mut self, at: usize, anchor: String, around: String) {
         let mut pair = (at as u64).to_le_bytes().to_vec();
         pair.extend_from_slice(anchor.as_bytes());
         if self.pairs.insert(xxh3_128(&pair)) {
-            self.outlinks.push(Outlink { url: self.urls[at].clone(), anchor });
+            self.outlinks.push(Outlink { url: self.urls[at].clone(), anchor, around });
         }
     }
 

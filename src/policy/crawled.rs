@@ -1,5 +1,6 @@
 //! The tables of a crawl that is simulated, as a store would hold them.
 
+use prospect_index::around::AroundTable;
 use prospect_index::manifest::Manifest;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, NO_ANSWER, NONE};
@@ -15,6 +16,8 @@ pub(super) struct Crawled<'a> {
     /// Read of fetched pages only.
     quality: Option<Quality<'a>>,
     pub(super) known: Known,
+    /// Words around links of fetched pages.
+    pub(super) around: AroundTable,
     pub(super) manifest: Manifest,
     /// By page: its id in `known`.
     pub(super) ids: Ids,
@@ -53,6 +56,7 @@ impl<'a> Crawled<'a> {
             web,
             quality,
             known: Known::default(),
+            around: AroundTable::default(),
             manifest: Manifest::default(),
             ids: Ids { of_page: vec![NONE; pages], page: Vec::new() },
             docs,
@@ -86,9 +90,10 @@ impl<'a> Crawled<'a> {
         }
         let doc = self.doc_of_page[page as usize] as usize;
         (self.docs.url[doc], self.docs.seq[doc]) = (url, seq);
-        for (target, anchor) in self.web.links.of(page) {
+        for (target, anchor, around) in self.web.links.of(page) {
             let to = self.id(target);
             self.known.links.push(url, to, seq, anchor);
+            self.around.push(url, to, seq, around);
         }
     }
 }

@@ -65,19 +65,30 @@ pub struct AnchoredLinks<'a> {
     pub targets: &'a [Page],
     /// Their anchors, as indices of `texts`.
     pub anchors: &'a [u32],
+    /// Texts around them, as indices of `around_words`.
+    pub around: &'a [u32],
     /// Distinct anchor texts.
     pub texts: &'a [Box<str>],
+    /// Words of the distinct texts around links, as [`prospect_index::around::word_numbers`].
+    pub around_words: &'a [Box<[u32]>],
 }
 
 impl<'a> AnchoredLinks<'a> {
-    /// Links of a page.
-    pub(super) fn of(&self, page: Page) -> impl Iterator<Item = (Page, &'a str)> + use<'a> {
+    /// Links of a page: target, anchor, words around.
+    pub(super) fn of(
+        &self,
+        page: Page,
+    ) -> impl Iterator<Item = (Page, &'a str, &'a [u32])> + use<'a> {
         let at = page as usize;
         // Pages outside the collection have no row.
         let start = self.starts.get(at).copied().unwrap_or(0) as usize;
         let end = self.starts.get(at + 1).copied().unwrap_or(start as u64) as usize;
-        let (targets, anchors, texts) = (self.targets, self.anchors, self.texts);
-        (start..end).map(move |row| (targets[row], &*texts[anchors[row] as usize]))
+        let links = *self;
+        (start..end).map(move |row| {
+            let anchor = &*links.texts[links.anchors[row] as usize];
+            let around = &*links.around_words[links.around[row] as usize];
+            (links.targets[row], anchor, around)
+        })
     }
 }
 
@@ -300,6 +311,7 @@ impl<'a> Planned<'a> {
         let input = PlanInput {
             estimate: EstimateInput {
                 known: &self.crawled.known,
+                around: &self.crawled.around,
                 manifest: &self.crawled.manifest,
                 ranks: &self.ranks,
                 scorer,

@@ -4,10 +4,18 @@
 
 use std::collections::BTreeMap;
 
-use prospect_index::ingest::PreparedPage;
+use prospect_index::ingest::{LinkView, PreparedPage};
 
-/// A link: canonical URL of its target, the spelling, and the anchor.
-pub type AddedLink = (String, String, String);
+/// A link.
+#[derive(Clone, Debug)]
+pub struct AddedLink {
+    /// Canonical URL of its target.
+    pub url: String,
+    /// The spelling of that.
+    pub spelling: String,
+    /// The anchor, which is also the text around it.
+    pub anchor: String,
+}
 
 /// Pages and links to add.
 #[derive(Clone, Debug, Default)]
@@ -20,8 +28,13 @@ pub struct Added {
 
 impl Added {
     /// The links that a page gets.
-    pub fn links_of(&self, canonical: &str) -> impl Iterator<Item = (&str, &str, &str)> {
+    pub fn links_of(&self, canonical: &str) -> impl Iterator<Item = LinkView<'_>> {
         let links = self.links.get(canonical).into_iter().flatten();
-        links.map(|(url, spelling, anchor)| (url.as_str(), spelling.as_str(), anchor.as_str()))
+        links.map(|AddedLink { url, spelling, anchor }| LinkView {
+            url,
+            spelling,
+            anchor,
+            around: anchor,
+        })
     }
 }

@@ -2,12 +2,16 @@
 //! with their links, and one text index of them all.
 //!
 //! Pages are numbered; where URLs outside the collection are charged to the budget, they follow
-//! the pages, and have neither text nor links. Memory: 12 bytes a link, 8 more with anchors, and
-//! the URLs; texts go to the index as they are read.
+//! the pages, and have neither text nor links. Memory: 12 bytes a link, 12 more with anchors and the
+//! text around, 4 bytes for each word of the distinct texts around links, and the URLs; texts of pages
+//! go to the index as they are read.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::path::Path;
 
+use prospect_index::around::word_numbers;
+use prospect_index::ingest::LinkView;
 use prospect_index::ngram::{BuildConfig, Segment, SegmentBuilder, SegmentParts};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::NONE;
@@ -62,7 +66,9 @@ struct Anchored {
     starts: Vec<u64>,
     targets: Vec<Page>,
     anchors: Vec<u32>,
+    around: Vec<u32>,
     texts: Vec<Box<str>>,
+    around_words: Vec<Box<[u32]>>,
 }
 
 impl Collection {
@@ -82,8 +88,8 @@ impl Collection {
 
     /// Links with their anchors.
     pub fn anchored_links(&self) -> AnchoredLinks<'_> {
-        let Anchored { starts, targets, anchors, texts } = &self.anchored;
-        AnchoredLinks { starts, targets, anchors, texts }
+        let Anchored { starts, targets, anchors, around, texts, around_words } = &self.anchored;
+        AnchoredLinks { starts, targets, anchors, around, texts, around_words }
     }
 
     /// A page by canonical URL.
@@ -159,16 +165,19 @@ pub struct CollectionBuilder {
     anchors: Vec<u32>,
     texts: Vec<Box<str>>,
     text_ids: HashMap<Box<str>, u32>,
+    around: Vec<u32>,
+    around_words: Vec<Box<[u32]>>,
+    around_ids: HashMap<Box<[u32]>, u32>,
 }
 
 impl CollectionBuilder {
     /// Adds a page: its canonical URL with its spelling, its quality if it is known, and its links
-    /// as target, spelling and anchor. The text goes to the index as the document of the same number.
+    /// in document order. The text goes to the index as the document of the same number.
     pub fn add<'l>(
         &mut self,
         (canonical, spelling): (&str, &str),
         quality: Option<f64>,
-        links: impl Iterator<Item = (&'l str, &'l str, &'l str)>,
+        links: impl Iterator<Item = LinkView<'l>>,
     ) {
         let document = self.documents.len() as u32;
         let id = self.urls.insert(canonical, spelling);
@@ -177,16 +186,11 @@ impl CollectionBuilder {
         if self.document_of.insert(id, document).is_some() {
             self.repeated += 1;
         }
-        for (target, spelling, anchor) in links {
-            self.targets.push(self.urls.insert(target, spelling));
-            let known = self.text_ids.get(anchor).copied();
-            let anchor = known.unwrap_or_else(|| {
-                let id = self.texts.len() as u32;
-                self.texts.push(anchor.into());
-                self.text_ids.insert(anchor.into(), id);
-                id
-            });
-            self.anchors.push(anchor);
+        for LinkView { url, spelling, anchor, around } in links {
+            self.targets.push(self.urls.insert(url, spelling));
+            self.anchors.push(number(&mut self.texts, &mut self.text_ids, anchor));
+            let around = word_numbers(around);
+            self.around.push(number(&mut self.around_words, &mut self.around_ids, &*around));
         }
         self.row_ends.push(self.targets.len() as u64);
     }
@@ -254,13 +258,33 @@ impl CollectionBuilder {
                 if target != NONE {
                     anchored.targets.push(target);
                     anchored.anchors.push(self.anchors[row]);
+                    anchored.around.push(self.around[row]);
                 }
             }
             anchored.starts.push(anchored.targets.len() as u64);
         }
         anchored.texts.clone_from(&self.texts);
+        anchored.around_words.clone_from(&self.around_words);
         anchored
     }
+}
+
+/// The number of a value, which is kept if it is new.
+fn number<T: ?Sized + Eq + Hash>(
+    values: &mut Vec<Box<T>>,
+    ids: &mut HashMap<Box<T>, u32>,
+    value: &T,
+) -> u32
+where
+    for<'v> Box<T>: From<&'v T>,
+{
+    if let Some(&known) = ids.get(value) {
+        return known;
+    }
+    let id = values.len() as u32;
+    values.push(value.into());
+    ids.insert(value.into(), id);
+    id
 }
 
 /// The links without repeated targets.

@@ -1,10 +1,12 @@
 //! Bringing a collection in: from a corpus (any format that `prospect ingest` reads) or a store.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
+use prospect_index::around::locate;
 use prospect_index::error::StoreError;
-use prospect_index::ingest::{PreparedPage, prepare};
+use prospect_index::ingest::{LinkView, PreparedPage, prepare};
+use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, PageText, for_each_text};
 use prospect_index::store::{Store, StoreOptions};
 use prospect_index::text_index::TextIndex;
@@ -166,8 +168,12 @@ pub fn from_store(
     })?;
     let mut builder = CollectionBuilder::default();
     let mut kept = place.writer()?;
+    let mut around = HashMap::new();
+    known.for_each_around(store.storage(), store.manifest(), |_, to, seq, text| {
+        around.insert((seq, to), text.to_owned());
+    })?;
     for page in &pages {
-        add_stored(&mut builder, &known, page, added);
+        add_stored(&mut builder, &known, page, &around, added);
     }
     let mut texts: Vec<_> = pages.into_iter().map(|page| (page.title, page.text)).collect();
     for page in &added.pages {
@@ -183,12 +189,24 @@ pub fn from_store(
     builder.finish(&text, kept, outside)
 }
 
-fn add_stored(builder: &mut CollectionBuilder, known: &Known, page: &PageText, added: &Added) {
+/// Adds a page of a store, which has the texts `around` some of its links, by `fetch_seq` and target;
+/// the others are looked for in its text.
+fn add_stored(
+    builder: &mut CollectionBuilder,
+    known: &Known,
+    page: &PageText,
+    around: &HashMap<(u32, UrlId), String>,
+    added: &Added,
+) {
     let urls = &known.urls;
     let spelled = |id| (urls.url(id), urls.spelling(id));
-    let rows = known.links.of_page(page.seq).iter().map(|link| {
+    let links = known.links.of_page(page.seq);
+    let located = locate(&page.text, links.iter().map(|link| known.links.anchor(link.anchor)));
+    let rows = links.iter().zip(&located).map(|(link, located)| {
         let (url, spelling) = spelled(link.to);
-        (url, spelling, known.links.anchor(link.anchor))
+        let anchor = known.links.anchor(link.anchor);
+        let around = around.get(&(page.seq, link.to)).unwrap_or(located);
+        LinkView { url, spelling, anchor, around }
     });
     let rows = rows.chain(added.links_of(urls.url(page.url)));
     builder.add(spelled(page.url), None, rows);

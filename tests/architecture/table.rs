@@ -52,6 +52,7 @@ const ESTIMATE: &[&str] = &[
     "prospect::workload",
     "prospect::graph",
     "prospect::sketch",
+    "prospect_index::around",
     "prospect_index::bm25",
     "prospect_index::error",
     "prospect_index::link_table",

@@ -32,7 +32,11 @@ pub fn page(number: usize, words: &[usize], links: &[(usize, Vec<usize>)]) -> Pa
         text: text(rest),
         outlinks: links
             .iter()
-            .map(|(to, anchor)| Outlink { url: url(*to), anchor: text(anchor) })
+            .map(|(to, anchor)| Outlink {
+                url: url(*to),
+                anchor: text(anchor),
+                ..Outlink::default()
+            })
             .collect(),
         ..PageRecord::default()
     }

@@ -267,7 +267,7 @@ impl State {
                 cuts.add("nofollow", 1);
             } else {
                 let href = std::mem::take(&mut link.href);
-                links.push(&href, link.anchor_text(), &mut cuts);
+                links.push(&href, link.anchor_text(), String::new(), &mut cuts);
             }
         }
         let (outlinks, _) = links.finish();

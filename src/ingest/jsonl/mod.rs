@@ -1,6 +1,6 @@
 //! JSON lines: one page record a line, plain, gzip or zstd.
 //!
-//! `{"url", "title", "text", "outlinks": [{"url", "anchor"}]}` and, where known, `status`,
+//! `{"url", "title", "text", "outlinks": [{"url", "anchor", "around"}]}` and, where known, `status`,
 //! `requested_url`, `fetched_at`, `plan_id`. Only `url` is required; unknown keys are ignored.
 //! A byte order mark at the start, empty lines and CRLF line ends are fine.
 
@@ -24,7 +24,7 @@ use super::{
 pub(super) const FORMAT: Format = Format {
     name: "jsonl",
     extensions: &["jsonl", "ndjson", "json"],
-    description: "JSON lines, one page a line: url, title, text, outlinks [{url, anchor}], status; \
+    description: "JSON lines, one page a line: url, title, text, outlinks [{url, anchor, around}], status; \
                   plain, .gz or .zst",
     recognises: |probe| matches!(&probe.content, Content::Bytes { head, .. } if skip_blank(head).starts_with(b"{")),
     open: |probes, options| {

@@ -31,6 +31,7 @@ struct RawRecord {
 struct RawLink {
     url: Option<String>,
     anchor: Option<String>,
+    around: Option<String>,
 }
 
 /// Parses a line that is not empty.
@@ -52,7 +53,8 @@ pub(super) fn record(line: &[u8]) -> Result<Parsed, Bad> {
     for link in raw.outlinks.unwrap_or_default() {
         match link.url {
             Some(href) if !href.trim().is_empty() => {
-                links.push(&href, link.anchor.unwrap_or_default(), &mut cuts);
+                let anchor = link.anchor.unwrap_or_default();
+                links.push(&href, anchor, link.around.unwrap_or_default(), &mut cuts);
             }
             _ => cuts.add("link", 1),
         }

@@ -30,7 +30,7 @@ use prospect_index::page::{Outlink, PageRecord, UrlId};
 
 use self::junk::Junk;
 use self::plot::{Attacker, Plot};
-use super::added::Added;
+use super::added::{Added, AddedLink};
 use super::collection::Collection;
 use super::start::shuffled;
 use crate::workload::Workload;
@@ -152,6 +152,8 @@ fn added(plot: &Plot, collection: &Collection, seed: u64) -> Result<Added, Attac
     let outlink = |(to, anchor): &(usize, String)| Outlink {
         url: plot.pages[*to].url.clone(),
         anchor: anchor.clone(),
+        // Who stuffs anchors stuffs what is beside them.
+        around: anchor.clone(),
     };
     let page = |own: &plot::Owned| {
         prepare(PageRecord {
@@ -167,7 +169,11 @@ fn added(plot: &Plot, collection: &Collection, seed: u64) -> Result<Added, Attac
     let spammed = shuffled(collection, seed, DRAWN_AS).into_iter().take(pages.len());
     for (honest, (to, anchor)) in spammed.zip(plot.doors.iter().cycle()) {
         let (canonical, spelling) = pages[*to].url();
-        let link = (canonical.to_owned(), spelling.to_owned(), anchor.clone());
+        let link = AddedLink {
+            url: canonical.to_owned(),
+            spelling: spelling.to_owned(),
+            anchor: anchor.clone(),
+        };
         links.insert(collection.urls.url(UrlId(honest)).to_owned(), vec![link]);
     }
     Ok(Added { pages, links })

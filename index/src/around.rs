@@ -1,0 +1,268 @@
+//! Text around links: what a page says right before and after a link, which often tells more of what
+//! is behind it than the anchor (Hersovici et al., "The shark-search algorithm", WWW 1998; Pant,
+//! "Deriving link-context from HTML tag tree", DMKD 2003).
+//!
+//! [`locate`] finds it in the text of a page. [`AroundTable`] has the words around the first
+//! [`PER_URL`] links to each URL, so that what is known of a URL is bounded however many link to it.
+
+use std::collections::HashMap;
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::page::UrlId;
+use crate::words::for_each_word;
+
+/// Words that are taken on each side of a link.
+pub const WINDOW: usize = 10;
+/// Pages that link to a URL whose texts around the link are kept.
+pub const PER_URL: usize = 8;
+
+/// Number of a word, whatever is asked: two words share one with a chance of 2^-32.
+pub fn word_number(word: &str) -> u32 {
+    xxh3_64(word.as_bytes()) as u32
+}
+
+/// Numbers of the distinct words of a text, ascending.
+pub fn word_numbers(text: &str) -> Vec<u32> {
+    let mut numbers = Vec::new();
+    for_each_word(text, |word| numbers.push(word_number(word)));
+    numbers.sort_unstable();
+    numbers.dedup();
+    numbers
+}
+
+/// Text around each of some links, given by their anchors in document order: up to [`WINDOW`] words on
+/// each side in lower case, without the anchor; empty where the text does not have the anchor.
+///
+/// An anchor is looked for behind the one before, so that links with the same anchor have each their
+/// own place, and from the start where it is not there. Costs the words of the text, and those between
+/// an anchor and the next; for an anchor that is not in the text, all of them.
+pub fn locate<'a>(text: &str, anchors: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let mut page = None;
+    let mut behind = 0;
+    let mut around = |anchor: &str| {
+        let mut numbers = Vec::new();
+        for_each_word(anchor, |word| numbers.push(word_number(word)));
+        if numbers.is_empty() {
+            return String::new();
+        }
+        let page: &Words = page.get_or_insert_with(|| Words::of(text));
+        let found = page.find(&numbers, behind).or_else(|| page.find(&numbers, 0));
+        found.map_or_else(String::new, |start| {
+            let end = start + numbers.len();
+            behind = end;
+            page.around(start, end)
+        })
+    };
+    anchors.map(&mut around).collect()
+}
+
+/// The words of a text, in lower case.
+#[derive(Default)]
+struct Words {
+    text: String,
+    /// Where each word ends in the text; a space follows.
+    ends: Vec<usize>,
+    numbers: Vec<u32>,
+}
+
+impl Words {
+    fn of(text: &str) -> Self {
+        let mut words = Self::default();
+        for_each_word(text, |word| {
+            words.text.push_str(word);
+            words.ends.push(words.text.len());
+            words.text.push(' ');
+            words.numbers.push(word_number(word));
+        });
+        words
+    }
+
+    /// Where a run of words starts, at word `from` or later.
+    fn find(&self, run: &[u32], from: usize) -> Option<usize> {
+        let starts = self.numbers.get(from..)?.windows(run.len());
+        starts.enumerate().find(|(_, words)| *words == run).map(|(at, _)| from + at)
+    }
+
+    /// The words before `start` and those from `end` on.
+    fn around(&self, start: usize, end: usize) -> String {
+        let before = self.slice(start.saturating_sub(WINDOW), start);
+        let after = self.slice(end, (end + WINDOW).min(self.ends.len()));
+        let gap = if before.is_empty() || after.is_empty() { "" } else { " " };
+        [before, gap, after].concat()
+    }
+
+    fn slice(&self, from: usize, to: usize) -> &str {
+        if from >= to {
+            return "";
+        }
+        let start = from.checked_sub(1).map_or(0, |before| self.ends[before] + 1);
+        &self.text[start..self.ends[to - 1]]
+    }
+}
+
+/// Words around links to each URL, in the order in which the pages were fetched.
+///
+/// Costs 16 bytes a link, 12 a URL and 4 a word; equal texts, as menus have them, are kept once.
+#[derive(Clone, Debug, Default)]
+pub struct AroundTable {
+    rows: Vec<Row>,
+    /// By URL.
+    ends: Vec<Ends>,
+    words: Vec<u32>,
+    /// By text: where its words end.
+    text_ends: Vec<usize>,
+    /// Text by the hash of its words.
+    texts: HashMap<u64, u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    from: UrlId,
+    seq: u32,
+    text: u32,
+    next: u32,
+}
+
+/// First and last row of a URL, and how many there are.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ends {
+    first: u32,
+    last: u32,
+    rows: u32,
+}
+
+/// Words around a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Around<'a> {
+    /// Page that shows the link.
+    pub from: UrlId,
+    /// Numbers of the words, ascending.
+    pub words: &'a [u32],
+}
+
+impl AroundTable {
+    /// Adds the words around a link, ascending; links come in order of `seq`. One link of a page counts,
+    /// the first that has words around it, and [`PER_URL`] pages; a page says nothing of itself.
+    pub fn push(&mut self, from: UrlId, to: UrlId, seq: u32, words: &[u32]) {
+        if words.is_empty() || from == to {
+            return;
+        }
+        if self.ends.len() <= to.index() {
+            self.ends.resize(to.index() + 1, Ends::default());
+        }
+        let ends = self.ends[to.index()];
+        let again = ends.rows > 0 && self.rows[ends.last as usize].seq == seq;
+        if again || ends.rows as usize == PER_URL {
+            return;
+        }
+        let text = self.text(words);
+        let row = self.rows.len() as u32;
+        self.rows.push(Row { from, seq, text, next: row });
+        if ends.rows > 0 {
+            self.rows[ends.last as usize].next = row;
+        }
+        let first = if ends.rows > 0 { ends.first } else { row };
+        self.ends[to.index()] = Ends { first, last: row, rows: ends.rows + 1 };
+    }
+
+    /// The number of a text, which is kept if it is new.
+    fn text(&mut self, words: &[u32]) -> u32 {
+        let next = self.text_ends.len() as u32;
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        let known = *self.texts.entry(xxh3_64(&bytes)).or_insert(next);
+        if known != next && self.words_of(known) == words {
+            return known;
+        }
+        self.words.extend_from_slice(words);
+        self.text_ends.push(self.words.len());
+        next
+    }
+
+    fn words_of(&self, text: u32) -> &[u32] {
+        let at = text as usize;
+        let start = at.checked_sub(1).map_or(0, |before| self.text_ends[before]);
+        &self.words[start..self.text_ends[at]]
+    }
+
+    /// Words around links to a URL from pages fetched before `before_seq`, in fetch order.
+    pub fn of(&self, to: UrlId, before_seq: u32) -> impl Iterator<Item = Around<'_>> {
+        let ends = self.ends.get(to.index()).copied().unwrap_or_default();
+        let first = (ends.rows > 0).then_some(ends.first);
+        let rows = std::iter::successors(first, |&row| {
+            let next = self.rows[row as usize].next;
+            (next != row).then_some(next)
+        });
+        rows.map(|row| self.rows[row as usize])
+            .take_while(move |row| row.seq < before_seq)
+            .map(|row| Around { from: row.from, words: self.words_of(row.text) })
+    }
+
+    /// Links with words around them.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn located(text: &str, anchors: &[&str]) -> Vec<String> {
+        locate(text, anchors.iter().copied())
+    }
+
+    #[test]
+    fn the_text_around_an_anchor_is_without_it() {
+        let text = "Breads of the north: rye bread, dense and dark; and crisp bread.";
+        let found = located(text, &["Rye Bread", "crisp bread"]);
+        assert_eq!(found[0], "breads of the north dense and dark and crisp bread");
+        assert_eq!(found[1], "breads of the north rye bread dense and dark and");
+        assert_eq!(located("rye bread", &["rye bread"]), [""]);
+        assert_eq!(located("", &["rye"]), [""]);
+        assert_eq!(located("bread", &["", "!", "rye bread", "bread rye"]), ["", "", "", ""]);
+    }
+
+    #[test]
+    fn no_more_words_than_the_window() {
+        let words: Vec<String> = (0..50).map(|word| format!("w{word}")).collect();
+        let around = &located(&words.join(" "), &["w25"])[0];
+        assert_eq!(*around, [&words[15..25], &words[26..36]].concat().join(" "));
+    }
+
+    #[test]
+    fn the_same_anchor_again_has_the_next_place_and_a_missed_one_is_looked_for_from_the_start() {
+        let text = "alpha more beta more gamma";
+        let found = located(text, &["more", "more", "more", "gamma", "alpha"]);
+        let expected = ["alpha beta more gamma", "alpha more beta gamma", "alpha beta more gamma"];
+        assert_eq!(found[..3], expected);
+        assert_eq!(found[3..], ["alpha more beta more", "more beta more gamma"]);
+    }
+
+    #[test]
+    fn links_known_before_a_cycle_come_first_and_no_more_than_a_few_count() {
+        let mut table = AroundTable::default();
+        let (to, words) = (UrlId(3), word_numbers("Dense, dark: dense"));
+        assert_eq!(words.len(), 2);
+        table.push(UrlId(0), to, 0, &[]);
+        table.push(to, to, 0, &words);
+        table.push(UrlId(0), to, 0, &words);
+        table.push(UrlId(0), to, 0, &[7]);
+        for seq in 1..20 {
+            table.push(UrlId(seq + 10), to, seq, &[7, 9]);
+        }
+        assert_eq!(table.len(), PER_URL);
+        assert_eq!(table.of(to, 0).count(), 0);
+        let first = Around { from: UrlId(0), words: &words };
+        assert_eq!(table.of(to, 1).collect::<Vec<_>>(), [first]);
+        assert_eq!(table.of(to, 2).last(), Some(Around { from: UrlId(11), words: &[7, 9] }));
+        assert_eq!(table.of(to, u32::MAX).count(), PER_URL);
+        assert_eq!(table.of(UrlId(9), u32::MAX).count(), 0);
+        assert_eq!(table.words.len(), 4, "equal texts are kept once");
+    }
+}

@@ -1,0 +1,98 @@
+//! What the text around links says of what is behind them, for one query.
+
+use prospect_index::around::{AroundTable, word_number};
+use prospect_index::bm25::{Scorer, Scores};
+use prospect_index::page::UrlId;
+
+use crate::workload::Query;
+
+/// Number of features.
+pub const COUNT: usize = 3;
+
+/// A query, as the texts around links have its words.
+pub struct AroundQuery<'a> {
+    table: &'a AroundTable,
+    scorer: &'a Scorer<'a>,
+    /// Number of each distinct word, and its share of the idf of all.
+    words: Vec<(u32, f64)>,
+    /// Sum of the idf of its words with multiplicity, which scores are shares of.
+    mass: f64,
+}
+
+impl<'a> AroundQuery<'a> {
+    /// For a query whose words, with multiplicity, have this `mass` of idf.
+    pub fn new(table: &'a AroundTable, scorer: &'a Scorer<'a>, query: &Query, mass: f64) -> Self {
+        let mut distinct: Vec<&str> = query.words.iter().map(String::as_str).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let idf: Vec<f64> = distinct.iter().map(|word| scorer.idf(word)).collect();
+        let all = idf.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        let numbers = distinct.iter().map(|word| word_number(word));
+        let words = numbers.zip(idf.iter().map(|idf| idf / all)).collect();
+        Self { table, scorer, words, mass }
+    }
+
+    /// Features of a URL from links of pages fetched before `before_seq`, given the `scores` of crawled
+    /// pages for the query: the highest share of the query's idf around a link, the highest of such a
+    /// share times the score of its page, and the share around all links together.
+    pub fn features(&self, scores: &Scores, url: UrlId, before_seq: u32) -> [f32; COUNT] {
+        let (mut best, mut beside, mut found) = (0.0_f64, 0.0_f64, 0_u64);
+        for around in self.table.of(url, before_seq) {
+            let mut share = 0.0;
+            for (at, (word, idf)) in self.words.iter().enumerate() {
+                if around.words.binary_search(word).is_ok() {
+                    share += idf;
+                    // Of a query no more words are used than a set of bits holds.
+                    found |= 1_u64.checked_shl(at as u32).unwrap_or(0);
+                }
+            }
+            if share > best {
+                best = share;
+            }
+            if share > 0.0 {
+                beside = beside.max(share * self.scorer.score_of(scores, around.from) / self.mass);
+            }
+        }
+        let has = |at: usize| found.checked_shr(at as u32).unwrap_or(0) & 1 == 1;
+        let all = self.words.iter().enumerate().filter(|(at, _)| has(*at));
+        [best, beside, all.map(|(_, (_, idf))| idf).sum()].map(|feature: f64| feature as f32)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prospect_index::around::word_numbers;
+    use prospect_index::bm25::Bm25;
+    use prospect_index::text_index::TextIndex;
+
+    #[test]
+    fn shares_are_of_idf_and_the_pages_that_say_them_count() {
+        let dir = tempfile::tempdir().unwrap();
+        let texts = ["rye rye bread", "bread", "oven", "flour"];
+        let texts = texts.map(|text| (String::new(), text.to_owned()));
+        let index = TextIndex::build(&dir.path().join("text"), texts).unwrap();
+        let query = Query::new("q", "rye bread, rye sourdough", 1.0, "");
+        let words = query.words.iter().map(String::as_str);
+        let scorer = Scorer::new(&index, Bm25::default(), 4, words).unwrap();
+        let mut scores = Scores::default();
+        scorer.score(&scorer.term_ids(&query.words), 0..4, &mut scores).unwrap();
+        let idf = |word| scorer.idf(word);
+        let all = idf("rye") + idf("bread") + idf("sourdough");
+        let mass = all + idf("rye");
+
+        let mut table = AroundTable::default();
+        let to = UrlId(9);
+        table.push(UrlId(2), to, 2, &word_numbers("Bread and sourdough, from the oven"));
+        table.push(UrlId(0), to, 5, &word_numbers("bread"));
+        let asked = AroundQuery::new(&table, &scorer, &query, mass);
+        assert_eq!(asked.features(&scores, to, 2), [0.0; COUNT]);
+        assert_eq!(asked.features(&scores, UrlId(1), u32::MAX), [0.0; COUNT]);
+        // The first page has two of the words and answers nothing, the other has one.
+        let both = (idf("bread") + idf("sourdough")) / all;
+        assert_eq!(asked.features(&scores, to, 5), [both as f32, 0.0, both as f32]);
+        let beside = idf("bread") / all * scorer.score_of(&scores, UrlId(0)) / mass;
+        assert_eq!(asked.features(&scores, to, 6), [both as f32, beside as f32, both as f32]);
+        assert!(beside > 0.0);
+    }
+}
