@@ -96,6 +96,7 @@ impl View<'_> {
             "importance_weight": plan.choice.weighed.blend.weights[blend::IMPORTANCE],
             "quality_weight": plan.choice.weighed.blend.weights[blend::QUALITY],
             "trust": estimate.map(|e| e.trust),
+            "waits": estimate.map(|e| e.waits),
             "objective": settings.estimate.objective,
             "blend_outcomes": plan.choice.weighed.blend.outcomes,
             "inlinks": open.known.links.inlinks(self.id, u32::MAX),
@@ -166,11 +167,14 @@ fn parts_text(estimate: &UrlEstimate, blend: &Blend, objective: Objective) -> St
         );
     }
     let sum = estimate.trust * blend.of(estimate.parts);
+    if estimate.waits {
+        text += "    waits behind the URLs of others: little was fetched from its domain, which has better ones\n";
+    }
     let why = match objective {
         Objective::Served => "what the rest of the batch leaves of it",
         _ => "what of it is likely",
     };
-    if (estimate.estimate - sum).abs() > 1e-9 * sum {
+    if !estimate.waits && (estimate.estimate - sum).abs() > 1e-9 * sum {
         text += &format!(
             "    {:>9.4} by the objective {}: {why}\n",
             estimate.estimate,

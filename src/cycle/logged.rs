@@ -81,6 +81,7 @@ pub fn best(
         parts: [0.0; PARTS],
         quality: None,
         trust: 1.0,
+        waits: false,
         estimate: value,
         inlinks: 0,
     };

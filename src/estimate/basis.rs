@@ -8,7 +8,7 @@
 //! their queries are asked. The page model does not: what it expects is in units of the mean impact of
 //! a crawled page, and its features are of the frequencies that the basis was made under.
 //!
-//! Costs 32 bytes a pair, 64 a URL of the frontier and 40 a crawled page.
+//! Costs 32 bytes a pair, 68 a URL of the frontier and 40 a crawled page.
 
 use std::sync::Arc;
 
@@ -27,6 +27,7 @@ use super::frontier::{
 };
 use super::groups::Group;
 use super::memory::{Memory, scored_parents};
+use super::newcomers::Domains;
 use super::objective::{Objective, doubtful};
 use super::pairs::{Horizon, idf_mass};
 use super::promises::Promises;
@@ -106,6 +107,8 @@ struct Shared {
     /// Fetched picks, and who answers for each.
     past_picks: Vec<PickOutcome>,
     owners: Vec<u32>,
+    /// Domains of the URLs; empty where nothing is held against anybody.
+    domains: Domains,
     training_pairs: usize,
     site_level: Option<SiteLevel>,
     /// Distributions of the scores of pairs, by bin, where they are learned.
@@ -124,6 +127,8 @@ pub struct Weighing<'a> {
     pub served: &'a ServedLists,
     /// Weights, and the defence.
     pub settings: &'a EstimateSettings,
+    /// URLs of the batch, of which new domains take no more than their share; 0 where there is none.
+    pub budget: usize,
 }
 
 /// Estimates of the frontier, and how parts became impact.
@@ -215,6 +220,11 @@ impl Basis {
             known: known.urls.len(),
             past_picks: input.past_picks.to_vec(),
             owners: input.past_picks.iter().map(|pick| owner(pick.url)).collect(),
+            domains: if settings.defended {
+                Domains::new(known, urls.iter().map(|url| url.url))
+            } else {
+                Domains::default()
+            },
             site_level: memory.sites.level(),
             urls,
             training_pairs,
@@ -309,7 +319,7 @@ impl Basis {
     /// # Errors
     /// A regression cannot be fitted.
     pub fn weigh(&self, weighing: &Weighing<'_>) -> Result<Weighed, EstimateError> {
-        let Weighing { queries, counted, served, settings } = *weighing;
+        let Weighing { queries, counted, served, settings, budget } = *weighing;
         let Shared { urls, past_pages, past_picks, owners, known, .. } = &*self.shared;
         let impact = served.impact(queries, *known);
         let mut all = Evidence::default();
@@ -353,11 +363,15 @@ impl Basis {
                 parts,
                 quality: known.quality,
                 trust,
+                waits: false,
                 estimate: estimate * trust,
                 inlinks: known.inlinks,
             }
         };
-        let urls = urls.par_iter().enumerate().map(estimate).collect();
+        let mut urls: Vec<UrlEstimate> = urls.par_iter().enumerate().map(estimate).collect();
+        if settings.defended {
+            self.shared.domains.hold_back(&mut urls, budget);
+        }
         Ok(Weighed { urls, importance, quality, blend })
     }
 

@@ -58,7 +58,8 @@ pub struct EstimateSettings {
     /// Evidence that is left out.
     #[serde(default, skip_serializing_if = "Groups::is_empty")]
     pub without: Groups,
-    /// Whether URLs count for less where past picks of their site broke promises.
+    /// Whether URLs count for less where past picks of their site broke promises, and new domains start
+    /// slowly.
     pub defended: bool,
     /// What a batch is to bring the most of.
     #[serde(default, skip_serializing_if = "Objective::is_default")]
@@ -183,8 +184,11 @@ pub struct UrlEstimate {
     pub quality: Option<f64>,
     /// What is left of it for past picks of its site that broke promises; 1 where they did not.
     pub trust: f64,
+    /// Whether it waits behind the URLs of others: its domain is new and has better ones.
+    pub waits: bool,
     /// What URLs are ranked by: with the objectives that are sums over URLs, their blend times the
-    /// trust; with others what is left of that for the batch, or for the cautious.
+    /// trust; with others what is left of that for the batch, or for the cautious. Next to nothing of
+    /// that where it waits.
     pub estimate: f64,
     /// Pages that link to it.
     pub inlinks: u32,

@@ -3,7 +3,7 @@
 //! [`pairs`] finds candidate pairs and their features, [`around`] reads the text around links,
 //! [`score_tree`] predicts scores and chances, [`quality`] passes the quality of pages on to what they
 //! link to, [`regression`] maps in-links and quality to impact, [`blend`] weighs the parts, [`basis`]
-//! puts them together. Not here: which URLs
+//! puts them together, [`newcomers`] holds back domains that nothing is known of. Not here: which URLs
 //! are picked, and files.
 
 pub mod around;
@@ -20,6 +20,7 @@ pub mod frontier;
 pub mod groups;
 mod lasting;
 pub mod memory;
+pub mod newcomers;
 pub mod objective;
 pub mod page_features;
 pub mod page_ranks;

@@ -75,6 +75,7 @@ pub fn choose(
         counted: &counted,
         served: input.served,
         settings: &settings.estimate,
+        budget: settings.selection.budget,
     };
     let mut weighed = input.basis.weigh(&weighing)?;
     let mut ranking = std::mem::take(&mut weighed.urls);

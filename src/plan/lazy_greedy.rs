@@ -165,6 +165,7 @@ mod tests {
             parts: [0.0; PARTS],
             quality: None,
             trust: 1.0,
+            waits: false,
             estimate: 0.0,
             inlinks: 0,
         });

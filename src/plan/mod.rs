@@ -188,6 +188,7 @@ mod tests {
                 parts: [estimate, 0.0, 0.0, 0.0, 0.0],
                 quality: None,
                 trust: 1.0,
+                waits: false,
                 estimate,
                 inlinks: 1,
             })

@@ -26,6 +26,7 @@ use super::lazy_greedy::{Gains, rank_by_gain};
 use crate::estimate::basis::Basis;
 use crate::estimate::blend::{self, Blend};
 use crate::estimate::frontier::{PairEstimate, UrlEstimate};
+use crate::estimate::newcomers::WAITING;
 use crate::estimate::score_levels::{CELLS, ScoreLevels};
 use crate::sketch::visibility;
 
@@ -220,7 +221,7 @@ fn pickable<'a>(
         pairs: basis.own_pairs_of(url.url),
         trust: url.trust,
         other: url.trust * without.of(url.parts),
-        factor: factors.get(at).copied().unwrap_or(1.0),
+        factor: factors.get(at).copied().unwrap_or(1.0) * if url.waits { WAITING } else { 1.0 },
     };
     urls.iter().enumerate().map(of_url).collect()
 }

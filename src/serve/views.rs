@@ -193,6 +193,7 @@ pub(super) fn url(questions: &Questions, found: &Answered, asked: &Request) -> O
         "estimate": estimate.map(|url| url.estimate),
         "parts": parts,
         "trust": estimate.map(|url| url.trust),
+        "waits": estimate.map(|url| url.waits),
         "quality": estimate.and_then(|url| url.quality),
         "inlinks": known.links.inlinks(id, u32::MAX),
         "held_back_by": held_back.map(|(_, cap)| cap.option()),

@@ -110,6 +110,7 @@ function urlView(app, found, scenario) {
       ["in the batch", found.batch_rank === null ? "no" : place(found.batch_rank)],
       found.held_back_by ? ["held back by", bdi(found.held_back_by)] : null,
       ["trust", amount(found.trust)],
+      found.waits ? ["waits", "behind the URLs of others: little was fetched from its domain"] : null,
       ["in-links", thousands(found.inlinks)],
       found.quality === null ? null : ["quality", amount(found.quality)],
     ]),

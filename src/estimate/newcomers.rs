@@ -1,0 +1,129 @@
+//! Slow start: what a domain may take of a batch before much is known of it.
+//!
+//! Promises are held against a site once its pages are fetched ([`super::promises`]); until then a domain
+//! may look as good as it likes, and could fill a whole batch. So a domain that few pages were fetched
+//! from has only its best URLs in the ranking, as many as a small share of the batch, or twice its
+//! fetched pages where these are more; the others wait behind everybody else's. As with TCP's slow start,
+//! who keeps going doubles in every cycle, so honest domains are soon past it. Where a frontier has
+//! nothing else, the waiting ones are picked all the same.
+
+use std::collections::HashMap;
+
+use prospect_index::page::UrlId;
+use prospect_index::page_store::Known;
+use prospect_index::url;
+use serde::{Deserialize, Serialize};
+
+use super::frontier::UrlEstimate;
+
+/// Share of a batch that a domain without a fetched page may take.
+const SHARE: f64 = 0.05;
+/// What is left of the estimate of a URL that waits.
+pub const WAITING: f64 = 1e-3;
+
+/// Domains of the frontier, and how many pages were fetched from each.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Domains {
+    /// By place of the URL: its domain.
+    of_url: Vec<u32>,
+    /// By domain.
+    fetched: Vec<u32>,
+}
+
+impl Domains {
+    /// Domains of these URLs.
+    pub fn new(known: &Known, urls: impl Iterator<Item = UrlId>) -> Self {
+        let mut numbers: HashMap<&str, u32> = HashMap::new();
+        let mut number = |id: UrlId, fetched: &mut Vec<u32>| {
+            let domain = url::registrable_domain(url::host(known.urls.url(id)));
+            *numbers.entry(domain).or_insert_with(|| {
+                fetched.push(0);
+                fetched.len() as u32 - 1
+            })
+        };
+        let mut fetched = Vec::new();
+        let of_url = urls.map(|id| number(id, &mut fetched)).collect();
+        for (_, id) in known.pages.crawled() {
+            let domain = number(id, &mut fetched);
+            fetched[domain as usize] += 1;
+        }
+        Self { of_url, fetched }
+    }
+
+    /// Makes URLs wait, which are those of the frontier in the same order, before a batch of `budget`.
+    /// Of URLs with the same estimate the first ones come first.
+    pub fn hold_back(&self, urls: &mut [UrlEstimate], budget: usize) {
+        let most = |domain: u32| {
+            let share = (SHARE * budget as f64) as usize;
+            share.max(2 * self.fetched[domain as usize] as usize).max(1)
+        };
+        let is_new: Vec<bool> = (0..self.fetched.len() as u32)
+            .map(|domain| budget > 0 && most(domain) < budget)
+            .collect();
+        if !is_new.contains(&true) {
+            return;
+        }
+        let mut places: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (place, (&domain, url)) in self.of_url.iter().zip(&*urls).enumerate() {
+            if is_new[domain as usize] && url.estimate > 0.0 {
+                places.entry(domain).or_default().push(place);
+            }
+        }
+        for (domain, mut places) in places {
+            places.sort_by(|&a, &b| urls[b].estimate.total_cmp(&urls[a].estimate));
+            for place in places.into_iter().skip(most(domain)) {
+                urls[place].waits = true;
+                urls[place].estimate *= WAITING;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::estimate::blend::PARTS;
+
+    /// How many URLs of each of two domains wait before a batch of `budget`, of 100 that each has;
+    /// `fetched` pages are of the first one.
+    fn waiting(fetched: u32, budget: usize) -> [usize; 2] {
+        let mut known = Known::default();
+        for page in 0..fetched {
+            let url = known.urls.insert(&format!("https://www.old.test/{page}"), "");
+            known.pages.note(url, page, 0, None);
+        }
+        let mut urls = Vec::new();
+        for at in 0..200 {
+            let domain = ["a.old.test", "b.new.test"][at % 2];
+            let url = known.urls.insert(&format!("https://{domain}/{at}"), "");
+            // The later the better.
+            let estimate = 1.0 + at as f64;
+            urls.push(UrlEstimate {
+                url,
+                parts: [0.0; PARTS],
+                quality: None,
+                trust: 1.0,
+                waits: false,
+                estimate,
+                inlinks: 0,
+            });
+        }
+        let domains = Domains::new(&known, urls.iter().map(|url| url.url));
+        domains.hold_back(&mut urls, budget);
+        let last = urls.iter().rposition(|url| url.waits).unwrap_or(0);
+        assert!(urls[..last].iter().filter(|url| !url.waits).all(|url| url.estimate > 0.9));
+        let count = |of| urls.iter().skip(of).step_by(2).filter(|url| url.waits).count();
+        [count(0), count(1)]
+    }
+
+    #[test]
+    fn a_domain_starts_with_a_share_and_doubles() {
+        assert_eq!(waiting(0, 100), [95, 95]);
+        assert_eq!(waiting(2, 100), [95, 95], "the share is more than twice the pages");
+        assert_eq!(waiting(20, 100), [60, 95]);
+        assert_eq!(waiting(50, 100), [0, 95], "as much as the batch holds");
+        assert_eq!(waiting(0, 10), [99, 99], "one at least");
+        assert_eq!(waiting(0, 1), [0, 0], "nobody can take more than a batch of one");
+        assert_eq!(waiting(0, 0), [0, 0]);
+    }
+}
