@@ -55,10 +55,10 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let planned = picks.iter().position(|pick| pick.url == id).map(|at| at + 1);
     let view = View { id, address: &address, plan_id: &stored.id, planned };
     if global.json {
-        let json = view.json(&open, &plan, &settings);
+        let json = view.json(&open, &plan, &settings)?;
         return output::print_json(&json);
     }
-    let text = view.text(&open, &plan, &settings);
+    let text = view.text(&open, &plan, &settings)?;
     Ok(std::io::stdout().lock().write_all(text.as_bytes())?)
 }
 
@@ -70,12 +70,18 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    fn json(&self, open: &OpenStore, plan: &Plan, settings: &PlanSettings) -> serde_json::Value {
+    fn json(
+        &self,
+        open: &OpenStore,
+        plan: &Plan,
+        settings: &PlanSettings,
+    ) -> Result<serde_json::Value, Failure> {
         let at = position(&plan.choice.batch.ranking, self.id);
         let estimate = at.map(|at| plan.choice.batch.ranking[at]);
         let held_back =
             plan.choice.batch.held_back.iter().find(|(rank, _)| Some(*rank as usize) == at);
-        serde_json::json!({
+        let reasons = Reasons::of_plan(&open.known, plan, settings).with_around(open.around()?);
+        Ok(serde_json::json!({
             "schema": "prospect.explain/1",
             "url": open.known.urls.spelling(self.id),
             "state": fetch_state(&open.known, self.id),
@@ -101,11 +107,16 @@ impl View<'_> {
             "blend_outcomes": plan.choice.weighed.blend.outcomes,
             "inlinks": open.known.links.inlinks(self.id, u32::MAX),
             "held_back_by": held_back.map(|(_, cap)| *cap),
-            "queries": Reasons::of_plan(&open.known, plan, settings).of(self.id, QUERIES_SHOWN),
-        })
+            "queries": reasons.of(self.id, QUERIES_SHOWN),
+        }))
     }
 
-    fn text(&self, open: &OpenStore, plan: &Plan, settings: &PlanSettings) -> String {
+    fn text(
+        &self,
+        open: &OpenStore,
+        plan: &Plan,
+        settings: &PlanSettings,
+    ) -> Result<String, Failure> {
         let mut text = format!("{}\n  {}", self.address, fetch_state(&open.known, self.id));
         match self.planned {
             Some(rank) => text += &format!("; number {rank} of plan {}\n", self.plan_id),
@@ -113,7 +124,7 @@ impl View<'_> {
         }
         let Some(at) = position(&plan.choice.batch.ranking, self.id) else {
             text += "  it is not in the frontier, so it has no estimate\n";
-            return text;
+            return Ok(text);
         };
         let estimate = plan.choice.batch.ranking[at];
         let frontier = plan.choice.batch.ranking.len();
@@ -127,14 +138,15 @@ impl View<'_> {
             let budget = settings.selection.budget;
             text += &format!("  its rank is below the budget of {budget}\n");
         }
-        let reasons = Reasons::of_plan(&open.known, plan, settings).of(self.id, QUERIES_SHOWN);
+        let reasons = Reasons::of_plan(&open.known, plan, settings).with_around(open.around()?);
+        let reasons = reasons.of(self.id, QUERIES_SHOWN);
         if reasons.is_empty() {
             text += "  no query shares enough words with its URL or its anchors, and none's best pages link to it\n";
         }
         for reason in &reasons {
             text += &reason_text(reason);
         }
-        text
+        Ok(text)
     }
 }
 
@@ -193,12 +205,13 @@ fn reason_text(reason: &QueryReason) -> String {
         reason.expected_score,
         reason.kth_score,
     );
-    if reason.matched.is_empty() {
+    if reason.matched.iter().all(|evidence| evidence.place == "around links") {
         text += "            linked from pages that answer it best\n";
     }
     for evidence in &reason.matched {
         let place = match evidence.place {
             "url" => "in the URL".to_owned(),
+            "around links" => "around links".to_owned(),
             _ => format!("in the anchor \"{}\"", shown(&evidence.text, 60)),
         };
         text += &format!("            {}: {}\n", place, shown(&evidence.ngrams.join(", "), 60));

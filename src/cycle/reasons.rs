@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use prospect_index::around::{AroundTable, word_number};
 use prospect_index::ngram::{NgramQuery, NgramSet};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Fetch, Known, NO_ANSWER};
@@ -32,6 +33,8 @@ pub struct Reasons<'a> {
     pub basis: &'a Basis,
     /// Longest n-gram in words.
     pub max_words: usize,
+    /// Words around links, where they are to be shown.
+    pub around: Option<&'a AroundTable>,
 }
 
 impl<'a> Reasons<'a> {
@@ -39,7 +42,13 @@ impl<'a> Reasons<'a> {
     pub fn of_plan(known: &'a Known, plan: &'a Plan, settings: &PlanSettings) -> Self {
         let max_words = settings.estimate.rule.max_words;
         let queries = &plan.workload.queries;
-        Self { known, queries, served: &plan.served, basis: &plan.basis, max_words }
+        Self { known, queries, served: &plan.served, basis: &plan.basis, max_words, around: None }
+    }
+
+    /// With the words of a query that stand around links.
+    #[must_use]
+    pub fn with_around(self, around: &'a AroundTable) -> Self {
+        Self { around: Some(around), ..self }
     }
 
     /// Picks with their reasons, in batch order; `queries` of them per URL.
@@ -77,6 +86,8 @@ impl<'a> Reasons<'a> {
         let reason = |pair: &PairEstimate| {
             let query = &self.queries[pair.query as usize];
             let ngrams = NgramQuery::new(&query.words, self.max_words);
+            let mut matched = evidence(self.known, &ngrams, url);
+            matched.extend(self.around.and_then(|around| around_links(around, &ngrams, url)));
             QueryReason {
                 qid: query.qid.clone(),
                 query: query.text.clone(),
@@ -84,7 +95,7 @@ impl<'a> Reasons<'a> {
                 chance: pair.chance,
                 expected_score: pair.expected_score,
                 kth_score: self.served.kth_score(pair.query as usize),
-                matched: evidence(self.known, &ngrams, url),
+                matched,
             }
         };
         pairs.iter().take(most).map(reason).collect()
@@ -124,6 +135,17 @@ fn evidence(known: &Known, query: &NgramQuery, url: UrlId) -> Vec<Evidence> {
         ngrams: longest(query, &set),
     }));
     found
+}
+
+/// Words of a query that stand around links to a URL.
+fn around_links(around: &AroundTable, query: &NgramQuery, url: UrlId) -> Option<Evidence> {
+    let stands = |word: &&String| {
+        let number = word_number(word);
+        around.of(url, u32::MAX).any(|link| link.words.binary_search(&number).is_ok())
+    };
+    let ngrams: Vec<String> = query.words().iter().filter(stands).cloned().collect();
+    let place = "around links";
+    (!ngrams.is_empty()).then(|| Evidence { place, text: String::new(), ngrams })
 }
 
 /// The n-grams of a set that lie in no longer one of it.

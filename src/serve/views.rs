@@ -153,6 +153,7 @@ fn reasons<'a>(questions: &'a Questions, answer: &'a Answer) -> Reasons<'a> {
         served: &answer.served,
         basis: &answer.basis,
         max_words: answer.settings.estimate.rule.max_words,
+        around: None,
     }
 }
 
@@ -183,6 +184,9 @@ pub(super) fn url(questions: &Questions, found: &Answered, asked: &Request) -> O
         let from = known.urls.spelling(link.from);
         json!({ "from": from, "anchor": known.links.anchor(link.anchor) })
     };
+    let mut reasons = reasons(questions, answer);
+    // What cannot be read is not shown: everything else was found without it.
+    reasons.around = questions.open.around().ok();
     let links: Vec<Value> = known.links.incoming(id, u32::MAX).take(LINKS).map(link).collect();
     Some(json!({
         "url": known.urls.spelling(id),
@@ -197,7 +201,7 @@ pub(super) fn url(questions: &Questions, found: &Answered, asked: &Request) -> O
         "quality": estimate.and_then(|url| url.quality),
         "inlinks": known.links.inlinks(id, u32::MAX),
         "held_back_by": held_back.map(|(_, cap)| cap.option()),
-        "queries": reasons(questions, answer).of(id, QUERIES),
+        "queries": reasons.of(id, QUERIES),
         "links": links,
     }))
 }

@@ -67,9 +67,9 @@ pub struct QueryReason {
 /// n-grams of a query in one string.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Evidence {
-    /// "url" or "anchor".
+    /// "url" or "anchor"; where one URL is explained, also "around links".
     pub place: &'static str,
-    /// The anchor's text; empty for the URL.
+    /// The anchor's text; empty for other places.
     pub text: String,
     /// The n-grams that occur and lie in no longer one that occurs.
     pub ngrams: Vec<String>,
