@@ -90,7 +90,7 @@ fn corrections_for_many_tests() {
 fn a_bootstrap_interval_is_near_that_of_a_long_one() {
     for (seed, pairs) in expected().pairs.iter().enumerate().filter(|(_, p)| p.a.len() >= 40) {
         let differences: Vec<f64> = pairs.a.iter().zip(&pairs.b).map(|(a, b)| a - b).collect();
-        let found = paired_bootstrap(&differences, 10 * RESAMPLES, seed as u64).unwrap();
+        let found = paired_bootstrap(&[differences], 10_000, seed as u64).unwrap().interval;
         let width = pairs.bootstrap[1] - pairs.bootstrap[0];
         for (end, expected) in [found.low, found.high].into_iter().zip(pairs.bootstrap) {
             let off = (end.unwrap() - expected).abs() / width;
@@ -101,13 +101,35 @@ fn a_bootstrap_interval_is_near_that_of_a_long_one() {
 
 #[test]
 fn a_bootstrap_is_the_same_for_any_number_of_threads() {
-    let differences: Vec<f64> = (0..97).map(|at| f64::from(at * 37 % 97) / 97.0).collect();
+    let difference = |by: u32, at: u32| f64::from(at * by % 97) / 97.0;
+    let row = |by: u32| (0..97).map(|at| difference(by, at)).collect::<Vec<f64>>();
+    let differences = [row(37), row(11), row(5)];
     let bootstrap = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| paired_bootstrap(&differences, RESAMPLES, 3).unwrap())
     };
     assert_eq!(bootstrap(1), bootstrap(7));
     assert_ne!(bootstrap(1), paired_bootstrap(&differences, RESAMPLES, 4).unwrap());
+}
+
+/// Where all queries of a set agree, only the sets are drawn, and the other way round.
+#[test]
+fn a_bootstrap_over_sets_and_queries_draws_of_both() {
+    let by_set = [-0.5, 1.0, 1.5, 2.0, 2.5].map(|value| vec![value; 40]);
+    let alone = [vec![-0.5, 1.0, 1.5, 2.0, 2.5]];
+    let width = |differences: &[Vec<f64>]| {
+        let found = paired_bootstrap(differences, RESAMPLES, 1).unwrap();
+        assert!((found.interval.mean - 1.3).abs() < 1e-12);
+        (found.interval.high.unwrap() - found.interval.low.unwrap(), found.p.unwrap())
+    };
+    let (sets, (queries, p)) = (width(&by_set), width(&alone));
+    assert!((sets.0 - queries).abs() < 0.05 * queries, "{sets:?}, {queries}");
+    assert!((sets.1 - p).abs() < 0.01, "{sets:?}, {p}");
+    // Few samples have the negative one so often that they are below 0.
+    assert!((0.001..0.05).contains(&p), "{p}");
+    // A spread of sets that the mean over sets does not show.
+    let mean: Vec<f64> = vec![1.3; 40];
+    assert!(width(&[mean]).0 < 1e-9);
 }
 
 #[test]
@@ -136,6 +158,11 @@ fn inputs_without_spread_or_without_enough_of_it() {
     let same = mean_interval(&[0.1; 3]).unwrap();
     assert_eq!((same.low, same.high), (Some(same.mean), Some(same.mean)));
     assert_eq!(paired_bootstrap(&[], RESAMPLES, 1), None);
-    assert_eq!(paired_bootstrap(&[0.5], RESAMPLES, 1).unwrap().low, None);
-    assert_eq!(paired_bootstrap(&[0.5, 0.6], 0, 1).unwrap().high, None);
+    assert_eq!(paired_bootstrap(&[vec![], vec![]], RESAMPLES, 1), None);
+    let one = paired_bootstrap(&[vec![0.5]], RESAMPLES, 1).unwrap();
+    assert_eq!((one.interval.low, one.p), (None, None));
+    let none = paired_bootstrap(&[vec![0.5, 0.6]], 0, 1).unwrap();
+    assert_eq!((none.interval.high, none.p), (None, None));
+    let equal = paired_bootstrap(&[vec![0.0; 9]], RESAMPLES, 1).unwrap();
+    assert_eq!(equal.p, Some(1.0));
 }

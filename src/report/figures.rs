@@ -52,6 +52,7 @@ fn figures_of(policy: &PolicySummary, kind: usize) -> Result<Value, serde_json::
         let figures = json!({
             "area": serde_json::to_value(&curve.area)?,
             "area_gain": serde_json::to_value(&curve.area_gain)?,
+            "area_test": serde_json::to_value(curve.area_test)?,
         });
         metrics.insert(curve.metric.clone(), figures);
     }

@@ -75,9 +75,9 @@ pub fn tests(summary: &Summary) -> Vec<String> {
         format!(
             "Area is the mean height of a curve: trapezoids over pages fetched, divided by their \
              width, over the checkpoints that all policies reached. Its interval is the 95 % \
-             interval over seed sets. It is marked when the 95 % interval of its difference to \
-             {baseline}, from a paired bootstrap over queries, does not hold 0; these marks are not \
-             corrected for the number of policies."
+             interval over seed sets. It is marked when its difference to {baseline} has a p below \
+             {level} in a paired bootstrap over seed sets and queries, after Holm's correction over all \
+             policies."
         ),
         format!(
             "Speedup in relevant pages: pages that {baseline} fetches until it has n relevant ones, \

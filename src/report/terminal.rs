@@ -166,7 +166,7 @@ fn area(summary: &Summary, of_kind: &[&KindSummary], metric: usize) -> Column {
     let curves = || of_kind.iter().map(|kind| &kind.curves[metric]);
     let decimals = decimals(curves().map(|curve| curve.area.mean));
     let cells = curves().map(|curve| {
-        let marked = curve.area_gain.as_ref().is_some_and(|gain| excludes(gain, 0.0));
+        let marked = curve.area_test.is_some_and(|test| test.significant);
         format!("{}{}", with_interval(&curve.area, decimals), if marked { '*' } else { ' ' })
     });
     Column { heading: clean(&summary.metrics[metric], 24) + " ", cells: cells.collect() }
@@ -218,8 +218,8 @@ fn legend(summary: &Summary) -> String {
     if let Some(baseline) = &summary.baseline {
         let baseline = clean(baseline, NAME_WIDTH);
         out += &format!(
-            "  * differs from {baseline}: metrics by a paired bootstrap over queries, speedups by \
-             their interval;\n    without it: not told apart, or not tested\n"
+            "  * differs from {baseline}: metrics by a paired bootstrap over seed sets and queries \
+             (Holm),\n    speedups by their interval; without it: not told apart, or not tested\n"
         );
     }
     out

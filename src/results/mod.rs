@@ -166,8 +166,22 @@ pub struct Curve {
     /// checkpoints that all policies reached.
     pub area: Interval,
     /// Difference of the area to the baseline's, with an interval from a paired bootstrap over
-    /// queries; absent for the baseline and for metrics that are not taken by query.
+    /// seed sets and queries; absent for the baseline and for metrics that are not taken by query.
     pub area_gain: Option<Interval>,
+    /// What that bootstrap says of the difference.
+    #[serde(default)]
+    pub area_test: Option<AreaTest>,
+}
+
+/// A test of the difference of an area to the baseline's.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AreaTest {
+    /// Two-sided p of the bootstrap.
+    pub p: f64,
+    /// p after Holm, over all policies.
+    pub p_holm: f64,
+    /// Whether `p_holm` is below [`Summary::significance`].
+    pub significant: bool,
 }
 
 /// A metric at one checkpoint.
@@ -211,7 +225,7 @@ pub struct Interval {
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
-    /// The figures it was made from: one a seed set; empty for a bootstrap over queries.
+    /// The figures it was made from: one a seed set; empty for a bootstrap.
     pub values: Vec<f64>,
 }
 

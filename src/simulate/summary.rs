@@ -16,7 +16,9 @@ use crate::evaluate::statistics::{
     RESAMPLES, bonferroni, holm, mean_interval, paired_bootstrap, paired_t_test,
     two_proportion_z_test,
 };
-use crate::results::{Comparison, Curve, Interval, KindSummary, Point, PolicySummary, QueryChange};
+use crate::results::{
+    AreaTest, Comparison, Curve, Interval, KindSummary, Point, PolicySummary, QueryChange,
+};
 
 /// Queries listed as gained and as lost.
 const QUERIES_LISTED: usize = 10;
@@ -45,6 +47,11 @@ impl SummaryMetric {
         let rankings = (0..RANKING_METRICS.len()).map(Self::Ranking);
         let first = [Self::HarvestRate, Self::MaxNdcg, Self::MaxNdcgOfFull];
         first.into_iter().chain(rankings).chain([Self::Impact]).collect()
+    }
+
+    /// Whether it is a mean over queries.
+    fn is_by_query(self) -> bool {
+        !matches!(self, Self::HarvestRate | Self::Impact)
     }
 
     /// Its name.
@@ -196,13 +203,21 @@ impl Findings<'_> {
             by_set.iter().map(|values| self.area(&values[..self.common()])).collect();
         let area = mean_interval(&areas).unwrap_or_else(|| interval(0.0));
         let baseline = self.baseline().filter(|&baseline| baseline != policy);
-        let area_gain = baseline.and_then(|baseline| {
+        let gain = baseline.and_then(|baseline| {
             let own = self.query_areas(kind, metric, policy)?;
             let base = self.query_areas(kind, metric, baseline)?;
-            let differences: Vec<f64> = own.iter().zip(&base).map(|(a, b)| a - b).collect();
+            let differences: Vec<Vec<f64>> = own
+                .iter()
+                .zip(&base)
+                .map(|(own, base)| own.iter().zip(base).map(|(a, b)| a - b).collect())
+                .collect();
             paired_bootstrap(&differences, RESAMPLES, self.settings.seed)
         });
-        Curve { metric: metric.name(), points, area, area_gain }
+        // Corrected and judged when all policies have theirs.
+        let p = gain.as_ref().and_then(|gain| gain.p);
+        let area_test = p.map(|p| AreaTest { p, p_holm: p, significant: false });
+        let area_gain = gain.map(|gain| gain.interval);
+        Curve { metric: metric.name(), points, area, area_gain, area_test }
     }
 
     /// The metric of one crawl at a checkpoint.
@@ -254,7 +269,7 @@ impl Findings<'_> {
         policy: usize,
         at: usize,
     ) -> Option<Vec<f64>> {
-        if matches!(metric, SummaryMetric::HarvestRate | SummaryMetric::Impact) {
+        if !metric.is_by_query() {
             return None;
         }
         let crawls = &self.measured[policy];
@@ -265,16 +280,26 @@ impl Findings<'_> {
         Some(self.kinds[kind].queries.iter().map(mean).collect())
     }
 
-    /// By query of the kind: the area of its curve, mean over seed sets.
-    fn query_areas(&self, kind: usize, metric: SummaryMetric, policy: usize) -> Option<Vec<f64>> {
-        let columns: Vec<Vec<f64>> = (0..self.common())
-            .map(|at| self.query_means(kind, metric, policy, at))
-            .collect::<Option<_>>()?;
-        let area = |query| {
-            let curve: Vec<f64> = columns.iter().map(|column| column[query]).collect();
-            self.area(&curve)
+    /// By seed set, then query of the kind: the area of its curve.
+    fn query_areas(
+        &self,
+        kind: usize,
+        metric: SummaryMetric,
+        policy: usize,
+    ) -> Option<Vec<Vec<f64>>> {
+        if !metric.is_by_query() {
+            return None;
+        }
+        let of_set = |crawl: &Measured| {
+            let area = |&query: &usize| {
+                let at = 0..self.common();
+                let curve: Vec<f64> =
+                    at.map(|at| self.query_value(metric, crawl, at, query)).collect();
+                self.area(&curve)
+            };
+            self.kinds[kind].queries.iter().map(area).collect()
         };
-        Some((0..self.kinds[kind].queries.len()).map(area).collect())
+        Some(self.measured[policy].iter().map(of_set).collect())
     }
 
     /// Mean height of a curve over the first checkpoints.
@@ -305,16 +330,23 @@ impl Findings<'_> {
             }
         }
         let p: Vec<f64> = tests.iter().map(|test| test.2).collect();
-        let (bonferroni, holm) = (bonferroni(&p), holm(&p));
+        let (of_bonferroni, of_holm) = (bonferroni(&p), holm(&p));
         for (number, (policy, at, p)) in tests.into_iter().enumerate() {
             let difference = curves[policy].points[at].mean - curves[baseline].points[at].mean;
             curves[policy].points[at].versus_baseline = Some(Comparison {
                 difference,
                 p,
-                p_bonferroni: bonferroni[number],
-                p_holm: holm[number],
-                significant: holm[number] < self.settings.significance,
+                p_bonferroni: of_bonferroni[number],
+                p_holm: of_holm[number],
+                significant: of_holm[number] < self.settings.significance,
             });
+        }
+        let mut tests: Vec<&mut AreaTest> =
+            curves.iter_mut().filter_map(|curve| curve.area_test.as_mut()).collect();
+        let p: Vec<f64> = tests.iter().map(|test| test.p).collect();
+        for (test, p_holm) in tests.iter_mut().zip(holm(&p)) {
+            test.p_holm = p_holm;
+            test.significant = p_holm < self.settings.significance;
         }
     }
 
@@ -345,7 +377,13 @@ impl Findings<'_> {
         let all = 0;
         let metric = SummaryMetric::Ranking(0);
         let baseline = self.baseline().filter(|&baseline| baseline != policy);
-        let areas = |policy| self.query_areas(all, metric, policy).unwrap_or_default();
+        // By query: the mean over seed sets.
+        let areas = |policy| {
+            let by_set = self.query_areas(all, metric, policy).unwrap_or_default();
+            let of_query = |query| by_set.iter().map(|set| set[query]).sum::<f64>();
+            let mean = |query| of_query(query) / by_set.len() as f64;
+            (0..self.kinds[all].queries.len()).map(mean).collect::<Vec<f64>>()
+        };
         let Some(baseline) = baseline.filter(|_| self.metrics.contains(&metric)) else {
             return (Vec::new(), Vec::new());
         };

@@ -7,7 +7,7 @@ use prospect::results::ablation::{AblatedGroup, AblatedPolicy, Ablation, Ablatio
 use prospect::results::manipulation::{AttackPoint, AttackSummary, AttackedPolicy, Manipulation};
 use prospect::results::whatif::{WhatIfCheck, WhatIfTrial};
 use prospect::results::{
-    Analyses, CalibrationFigures, CollectionFigures, Comparison, CounterfactualCheck,
+    Analyses, AreaTest, CalibrationFigures, CollectionFigures, Comparison, CounterfactualCheck,
     CounterfactualFigures, CounterfactualTarget, Curve, HostShares, InputFile, Interval,
     KindSummary, LimitedPoint, LimitedSketches, Point, PolicySummary, Provenance, QueryChange,
     SCHEMA, Scatter, Summary,
@@ -179,6 +179,10 @@ fn curve(
             low: Some(gain - 0.02 * top),
             high: Some(gain + 0.021 * top),
             values: Vec::new(),
+        }),
+        area_test: tested.then(|| {
+            let p = if gain.abs() > 0.02 * top { 0.0005 } else { 0.4 };
+            AreaTest { p, p_holm: p, significant: p < 0.01 }
         }),
     }
 }

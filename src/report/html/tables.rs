@@ -63,7 +63,8 @@ fn row(summary: &Summary, at: usize, kind: &KindSummary, places: &[usize]) -> St
         out += &cell(interval.as_ref(), 2, side.map(|speedup| speedup.mean > 1.0));
     }
     for (curve, places) in kind.curves.iter().zip(places) {
-        let side = curve.area_gain.as_ref().filter(|gain| excludes(gain, 0.0));
+        let told_apart = curve.area_test.is_some_and(|test| test.significant);
+        let side = curve.area_gain.as_ref().filter(|_| told_apart);
         out += &cell(Some(&curve.area), *places, side.map(|gain| gain.mean > 0.0));
     }
     out + "</tr>\n"
@@ -102,7 +103,7 @@ fn explained(summary: &Summary) -> String {
     match &summary.baseline {
         Some(baseline) => format!(
             "{area}, with its 95 % interval over seed sets. ▲ and ▼: told apart from {}, areas by \
-             a paired bootstrap over queries, speedups by their interval. Without a mark: not told \
+             a paired bootstrap over seed sets and queries after Holm's correction, speedups by their interval. Without a mark: not told \
              apart, or not tested.",
             isolated(baseline)
         ),
