@@ -1,6 +1,8 @@
 //! Which URL was fetched when, and the fetched pages themselves: the tables of the truth and
 //! their schemas.
 
+use rayon::prelude::*;
+
 use crate::around::{AroundTable, word_numbers};
 use crate::columns::{ColumnType, Schema, read_table};
 use crate::error::StoreError;
@@ -312,8 +314,12 @@ impl Known {
         manifest: &Manifest,
     ) -> Result<AroundTable, StoreError> {
         let mut around = AroundTable::default();
-        self.for_each_around(storage, manifest, |from, to, seq, text| {
-            around.push(from, to, seq, &word_numbers(text));
+        self.read_around(storage, manifest, |rows, texts| {
+            let words: Vec<Vec<u32>> =
+                rows.par_iter().map(|row| word_numbers(&texts[row.text])).collect();
+            for (row, words) in rows.iter().zip(&words) {
+                around.push(row.from, row.to, row.seq, words);
+            }
         })?;
         Ok(around)
     }
@@ -328,18 +334,35 @@ impl Known {
         manifest: &Manifest,
         mut take: impl FnMut(UrlId, UrlId, u32, &str),
     ) -> Result<(), StoreError> {
+        self.read_around(storage, manifest, |rows, texts| {
+            for row in rows {
+                take(row.from, row.to, row.seq, &texts[row.text]);
+            }
+        })
+    }
+
+    /// Rows of current pages, a row group at a time, with the texts of all its rows.
+    fn read_around(
+        &self,
+        storage: &Storage,
+        manifest: &Manifest,
+        mut take: impl FnMut(&[AroundRow], &[String]),
+    ) -> Result<(), StoreError> {
         for segment in manifest.segments_of(SegmentKind::Around) {
             let path = storage.path(&segment.file.file);
             read_table(&path, AROUND, &AROUND.names(), |mut columns| {
                 let (from, seq) = (columns[0].take_u32(), columns[1].take_u32());
                 let (to, texts) = (columns[2].take_u32(), columns[3].take_text());
-                for (row, text) in texts.iter().enumerate() {
-                    self.check_id(&path, from[row])?;
-                    self.check_id(&path, to[row])?;
-                    if self.pages.page_seq(UrlId(from[row])) == Some(seq[row]) {
-                        take(UrlId(from[row]), UrlId(to[row]), seq[row], text);
+                let mut rows = Vec::with_capacity(texts.len());
+                for text in 0..texts.len() {
+                    self.check_id(&path, from[text])?;
+                    self.check_id(&path, to[text])?;
+                    let (from, to, seq) = (UrlId(from[text]), UrlId(to[text]), seq[text]);
+                    if self.pages.page_seq(from) == Some(seq) {
+                        rows.push(AroundRow { from, to, seq, text });
                     }
                 }
+                take(&rows, &texts);
                 Ok(())
             })?;
         }
@@ -380,6 +403,14 @@ impl Known {
         let what = format!("URL id {id} of {} known", self.urls.len());
         Err(StoreError::damaged(path, what))
     }
+}
+
+/// A row of [`AROUND`]; its text by place.
+struct AroundRow {
+    from: UrlId,
+    to: UrlId,
+    seq: u32,
+    text: usize,
 }
 
 /// The text of a fetched page.

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use prospect_index::url;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::frontier::UrlEstimate;
@@ -21,11 +22,12 @@ const SHARE: f64 = 0.05;
 /// What is left of the estimate of a URL that waits.
 pub const WAITING: f64 = 1e-3;
 
-/// Domains of the frontier, and how many pages were fetched from each.
+/// Domains of the frontier, and how many pages were fetched from each. Costs 4 bytes a URL and 12 a domain.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Domains {
-    /// By place of the URL: its domain.
-    of_url: Vec<u32>,
+    /// Places of the URLs, ascending in every domain: those of domain d at `starts[d]..starts[d + 1]`.
+    places: Vec<u32>,
+    starts: Vec<u32>,
     /// By domain.
     fetched: Vec<u32>,
 }
@@ -34,47 +36,51 @@ impl Domains {
     /// Domains of these URLs.
     pub fn new(known: &Known, urls: impl Iterator<Item = UrlId>) -> Self {
         let mut numbers: HashMap<&str, u32> = HashMap::new();
-        let mut number = |id: UrlId, fetched: &mut Vec<u32>| {
-            let domain = url::registrable_domain(url::host(known.urls.url(id)));
-            *numbers.entry(domain).or_insert_with(|| {
-                fetched.push(0);
-                fetched.len() as u32 - 1
-            })
-        };
-        let mut fetched = Vec::new();
-        let of_url = urls.map(|id| number(id, &mut fetched)).collect();
-        for (_, id) in known.pages.crawled() {
-            let domain = number(id, &mut fetched);
-            fetched[domain as usize] += 1;
+        let mut places: Vec<Vec<u32>> = Vec::new();
+        let domain = |id: UrlId| url::registrable_domain(url::host(known.urls.url(id)));
+        for (place, id) in urls.enumerate() {
+            let number = *numbers.entry(domain(id)).or_insert_with(|| {
+                places.push(Vec::new());
+                places.len() as u32 - 1
+            });
+            places[number as usize].push(place as u32);
         }
-        Self { of_url, fetched }
+        let mut fetched = vec![0; places.len()];
+        for (_, id) in known.pages.crawled() {
+            if let Some(&number) = numbers.get(domain(id)) {
+                fetched[number as usize] += 1;
+            }
+        }
+        let starts = places.iter().scan(0, |end, of_domain| {
+            *end += of_domain.len() as u32;
+            Some(*end)
+        });
+        let starts = std::iter::once(0).chain(starts).collect();
+        Self { places: places.concat(), starts, fetched }
     }
 
     /// Makes URLs wait, which are those of the frontier in the same order, before a batch of `budget`.
     /// Of URLs with the same estimate the first ones come first.
     pub fn hold_back(&self, urls: &mut [UrlEstimate], budget: usize) {
-        let most = |domain: u32| {
-            let share = (SHARE * budget as f64) as usize;
-            share.max(2 * self.fetched[domain as usize] as usize).max(1)
+        let share = (SHARE * budget as f64) as usize;
+        let behind = |(domain, &fetched): (usize, &u32)| {
+            let all = &self.places[self.starts[domain] as usize..self.starts[domain + 1] as usize];
+            let most = share.max(2 * fetched as usize).max(1);
+            if most >= budget || all.len() <= most {
+                return Vec::new();
+            }
+            let estimate = |place: u32| urls[place as usize].estimate;
+            let mut places = all.to_vec();
+            places.select_nth_unstable_by(most, |&a, &b| {
+                estimate(b).total_cmp(&estimate(a)).then(a.cmp(&b))
+            });
+            places.split_off(most)
         };
-        let is_new: Vec<bool> = (0..self.fetched.len() as u32)
-            .map(|domain| budget > 0 && most(domain) < budget)
-            .collect();
-        if !is_new.contains(&true) {
-            return;
-        }
-        let mut places: HashMap<u32, Vec<usize>> = HashMap::new();
-        for (place, (&domain, url)) in self.of_url.iter().zip(&*urls).enumerate() {
-            if is_new[domain as usize] && url.estimate > 0.0 {
-                places.entry(domain).or_default().push(place);
-            }
-        }
-        for (domain, mut places) in places {
-            places.sort_by(|&a, &b| urls[b].estimate.total_cmp(&urls[a].estimate));
-            for place in places.into_iter().skip(most(domain)) {
-                urls[place].waits = true;
-                urls[place].estimate *= WAITING;
-            }
+        let waiting: Vec<Vec<u32>> = self.fetched.par_iter().enumerate().map(behind).collect();
+        for place in waiting.into_iter().flatten() {
+            let url = &mut urls[place as usize];
+            url.waits = true;
+            url.estimate *= WAITING;
         }
     }
 }
