@@ -230,6 +230,30 @@ fn queries_of_two_answers_are_told_apart_by_their_words() {
 }
 
 #[test]
+fn a_url_that_starts_or_ends_to_wait_is_told_as_such() {
+    let directory = store();
+    let of_budgets = |before: usize, after: usize| {
+        let open = open(directory.path());
+        let (settings, workload, within) = open_plan(&open).unwrap();
+        // A domain that would fill both batches, were there no slow start.
+        let boost = r#""boost-hosts": [{"host": "*.h4.test", "by": 100}]"#;
+        let shared = scenario(&format!("{{{boost}, \"budget\": {before}}}"));
+        let questions = Questions::new(open, &workload, within, &settings, shared).unwrap();
+        questions.figures(&scenario(&format!("{{\"budget\": {after}}}"))).unwrap().difference
+    };
+    let larger = of_budgets(60, 1_000);
+    let reason = "it no longer waits behind the URLs of others";
+    let freed = larger.entering.iter().filter(|url| url.reason == reason).count();
+    assert!((10..50).contains(&freed), "{freed}");
+    let smaller = of_budgets(1_000, 60);
+    let reason = "it waits: little was fetched from its domain, which has better ones";
+    let held = smaller.leaving.iter().filter(|url| url.reason == reason).count();
+    assert_eq!(held, freed);
+    let all = larger.entering.iter().chain(&smaller.leaving);
+    assert!(all.filter(|url| url.reason.contains(" part ")).count() == 0);
+}
+
+#[test]
 fn a_plan_whose_pages_came_is_not_written_over() {
     let directory = store();
     ingest_all(directory.path(), vec![SHAPE.record(2_999)], "third").unwrap();

@@ -197,16 +197,6 @@ impl AroundTable {
             .take_while(move |row| row.seq < before_seq)
             .map(|row| Around { from: row.from, words: self.words_of(row.text) })
     }
-
-    /// Links with words around them.
-    pub fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
 }
 
 #[cfg(test)]
@@ -256,7 +246,7 @@ mod tests {
         for seq in 1..20 {
             table.push(UrlId(seq + 10), to, seq, &[7, 9]);
         }
-        assert_eq!(table.len(), PER_URL);
+        assert_eq!(table.rows.len(), PER_URL);
         assert_eq!(table.of(to, 0).count(), 0);
         let first = Around { from: UrlId(0), words: &words };
         assert_eq!(table.of(to, 1).collect::<Vec<_>>(), [first]);

@@ -283,24 +283,13 @@ impl Known {
     }
 
     fn load_links(&mut self, storage: &Storage, manifest: &Manifest) -> Result<(), StoreError> {
-        let names = ["from_id", "fetch_seq", "to_id", "anchor"];
-        for segment in manifest.segments_of(SegmentKind::Links) {
-            let path = storage.path(&segment.file.file);
-            read_table(&path, LINKS, &names, |mut columns| {
-                let (from, seq) = (columns[0].take_u32(), columns[1].take_u32());
-                let (to, anchors) = (columns[2].take_u32(), columns[3].take_text());
-                for row in 0..from.len() {
-                    self.check_id(&path, from[row])?;
-                    self.check_id(&path, to[row])?;
-                    let source = UrlId(from[row]);
-                    // Links of a version that was replaced are no longer shown by anyone.
-                    if self.pages.page_seq(source) == Some(seq[row]) {
-                        self.links.push(source, UrlId(to[row]), seq[row], &anchors[row]);
-                    }
-                }
-                Ok(())
-            })?;
-        }
+        let mut links = LinkTable::default();
+        self.read_links(storage, manifest, (SegmentKind::Links, LINKS), |rows, anchors| {
+            for row in rows {
+                links.push(row.from, row.to, row.seq, &anchors[row.text]);
+            }
+        })?;
+        self.links = links;
         Ok(())
     }
 
@@ -314,7 +303,7 @@ impl Known {
         manifest: &Manifest,
     ) -> Result<AroundTable, StoreError> {
         let mut around = AroundTable::default();
-        self.read_around(storage, manifest, |rows, texts| {
+        self.read_links(storage, manifest, (SegmentKind::Around, AROUND), |rows, texts| {
             let words: Vec<Vec<u32>> =
                 rows.par_iter().map(|row| word_numbers(&texts[row.text])).collect();
             for (row, words) in rows.iter().zip(&words) {
@@ -334,23 +323,25 @@ impl Known {
         manifest: &Manifest,
         mut take: impl FnMut(UrlId, UrlId, u32, &str),
     ) -> Result<(), StoreError> {
-        self.read_around(storage, manifest, |rows, texts| {
+        self.read_links(storage, manifest, (SegmentKind::Around, AROUND), |rows, texts| {
             for row in rows {
                 take(row.from, row.to, row.seq, &texts[row.text]);
             }
         })
     }
 
-    /// Rows of current pages, a row group at a time, with the texts of all its rows.
-    fn read_around(
+    /// Rows of a table that is [`LINKS`] or has its columns, a row group at a time, with the texts of all
+    /// of them. Links of a version of a page that was replaced are left out: nobody shows them any longer.
+    fn read_links(
         &self,
         storage: &Storage,
         manifest: &Manifest,
-        mut take: impl FnMut(&[AroundRow], &[String]),
+        (kind, schema): (SegmentKind, Schema),
+        mut take: impl FnMut(&[LinkRow], &[String]),
     ) -> Result<(), StoreError> {
-        for segment in manifest.segments_of(SegmentKind::Around) {
+        for segment in manifest.segments_of(kind) {
             let path = storage.path(&segment.file.file);
-            read_table(&path, AROUND, &AROUND.names(), |mut columns| {
+            read_table(&path, schema, &schema.names(), |mut columns| {
                 let (from, seq) = (columns[0].take_u32(), columns[1].take_u32());
                 let (to, texts) = (columns[2].take_u32(), columns[3].take_text());
                 let mut rows = Vec::with_capacity(texts.len());
@@ -359,7 +350,7 @@ impl Known {
                     self.check_id(&path, to[text])?;
                     let (from, to, seq) = (UrlId(from[text]), UrlId(to[text]), seq[text]);
                     if self.pages.page_seq(from) == Some(seq) {
-                        rows.push(AroundRow { from, to, seq, text });
+                        rows.push(LinkRow { from, to, seq, text });
                     }
                 }
                 take(&rows, &texts);
@@ -405,8 +396,8 @@ impl Known {
     }
 }
 
-/// A row of [`AROUND`]; its text by place.
-struct AroundRow {
+/// A row of [`LINKS`] or [`AROUND`]; its text by place.
+struct LinkRow {
     from: UrlId,
     to: UrlId,
     seq: u32,

@@ -15,7 +15,7 @@ use crate::cycle::{CycleError, OpenStore, records};
 use crate::estimate::blend::{self, Blend, PART_NAMES, PARTS};
 use crate::estimate::frontier::UrlEstimate;
 use crate::estimate::objective::Objective;
-use crate::plan::export::QueryReason;
+use crate::plan::export::{AROUND_LINKS, QueryReason};
 use crate::plan::position;
 use crate::plan::settings::PlanSettings;
 
@@ -205,13 +205,13 @@ fn reason_text(reason: &QueryReason) -> String {
         reason.expected_score,
         reason.kth_score,
     );
-    if reason.matched.iter().all(|evidence| evidence.place == "around links") {
+    if reason.matched.iter().all(|evidence| evidence.place == AROUND_LINKS) {
         text += "            linked from pages that answer it best\n";
     }
     for evidence in &reason.matched {
         let place = match evidence.place {
             "url" => "in the URL".to_owned(),
-            "around links" => "around links".to_owned(),
+            AROUND_LINKS => AROUND_LINKS.to_owned(),
             _ => format!("in the anchor \"{}\"", shown(&evidence.text, 60)),
         };
         text += &format!("            {}: {}\n", place, shown(&evidence.ngrams.join(", "), 60));

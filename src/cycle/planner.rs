@@ -62,14 +62,14 @@ pub fn choose(
 ) -> Result<(Basis, Choice), CycleError> {
     let EstimateInput { queries, served, known, manifest, .. } = &input.estimate;
     let PlanInput { outcomes, whole_ranking, .. } = *input;
-    let from = From { queries, served, known, manifest, outcomes, whole_ranking };
+    let from = ChosenFrom { queries, served, known, manifest, outcomes, whole_ranking };
     choose_from(&from, settings, |needy| {
         Ok(Basis::new(&input.estimate, needy, memory, &settings.estimate, None)?)
     })
 }
 
 /// What is chosen from, beside the basis.
-struct From<'a> {
+struct ChosenFrom<'a> {
     queries: &'a [Query],
     served: &'a ServedLists,
     known: &'a Known,
@@ -80,11 +80,11 @@ struct From<'a> {
 
 /// Chooses a batch from the basis that `make` makes for the needy queries, given as indices.
 fn choose_from(
-    from: &From<'_>,
+    from: &ChosenFrom<'_>,
     settings: &PlanSettings,
     make: impl FnOnce(&[usize]) -> Result<Basis, CycleError>,
 ) -> Result<(Basis, Choice), CycleError> {
-    let From { queries, served, known, manifest, outcomes, whole_ranking } = *from;
+    let ChosenFrom { queries, served, known, manifest, outcomes, whole_ranking } = *from;
     let improvability = Improvability::fit(outcomes);
     let needy = choice::needy(queries, served, &improvability, settings);
     let basis = make(&needy)?;
@@ -126,7 +126,7 @@ pub fn plan(
     settings: &PlanSettings,
 ) -> Result<Plan, CycleError> {
     let prepared = Prepared::new(open, workload, settings)?;
-    let from = From {
+    let from = ChosenFrom {
         queries: &prepared.workload.queries,
         served: &prepared.served,
         known: &open.known,

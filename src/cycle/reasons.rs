@@ -13,7 +13,7 @@ use crate::estimate::basis::Basis;
 use crate::estimate::blend;
 use crate::estimate::frontier::PairEstimate;
 use crate::plan::Pick;
-use crate::plan::export::{Evidence, PlannedUrl, QueryReason};
+use crate::plan::export::{AROUND_LINKS, Evidence, PlannedUrl, QueryReason};
 use crate::plan::settings::PlanSettings;
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
@@ -144,8 +144,7 @@ fn around_links(around: &AroundTable, query: &NgramQuery, url: UrlId) -> Option<
         around.of(url, u32::MAX).any(|link| link.words.binary_search(&number).is_ok())
     };
     let ngrams: Vec<String> = query.words().iter().filter(stands).cloned().collect();
-    let place = "around links";
-    (!ngrams.is_empty()).then(|| Evidence { place, text: String::new(), ngrams })
+    (!ngrams.is_empty()).then(|| Evidence { place: AROUND_LINKS, text: String::new(), ngrams })
 }
 
 /// The n-grams of a set that lie in no longer one of it.

@@ -206,7 +206,7 @@ impl CollectionBuilder {
     /// # Errors
     /// The texts cannot be written.
     pub fn finish(
-        self,
+        mut self,
         text: &TextIndex,
         texts: Option<TextWriter>,
         outside: Outside,
@@ -220,7 +220,9 @@ impl CollectionBuilder {
         for id in pages.iter().chain(&kept) {
             numbers[id.index()] = urls.insert(self.urls.url(*id), self.urls.spelling(*id)).0;
         }
-        let anchored = self.anchored(&pages, &numbers);
+        let mut anchored = self.anchored(&pages, &numbers);
+        anchored.texts = std::mem::take(&mut self.texts);
+        anchored.around_words = std::mem::take(&mut self.around_words);
         let (link_starts, links) = distinct(&anchored, urls.len());
         let (host, hosts) = hosts(&urls);
         let documents = self.documents.iter().enumerate().map(|(document, id)| {
@@ -246,7 +248,7 @@ impl CollectionBuilder {
         })
     }
 
-    /// Links of the latest document of every page, between known numbers.
+    /// Links of the latest document of every page, between known numbers, without the texts.
     fn anchored(&self, pages: &[UrlId], numbers: &[u32]) -> Anchored {
         let mut anchored = Anchored { starts: vec![0], ..Anchored::default() };
         let row_end = |document: usize| self.row_ends[document] as usize;
@@ -263,8 +265,6 @@ impl CollectionBuilder {
             }
             anchored.starts.push(anchored.targets.len() as u64);
         }
-        anchored.texts.clone_from(&self.texts);
-        anchored.around_words.clone_from(&self.around_words);
         anchored
     }
 }

@@ -156,6 +156,14 @@ fn reason(old: &Placed<'_>, new: &Placed<'_>, asked: &Frequencies<'_>, url: UrlI
         (Some(_), None) => change < 0.0,
         _ => true,
     };
+    if !same && on_its_own && before.waits != after.waits {
+        let why = if after.waits {
+            "it waits: little was fetched from its domain, which has better ones"
+        } else {
+            "it no longer waits behind the URLs of others"
+        };
+        return why.to_owned();
+    }
     if !same && on_its_own {
         return changed(old, new, asked, before, after);
     }

@@ -64,10 +64,13 @@ pub struct QueryReason {
     pub matched: Vec<Evidence>,
 }
 
+/// The place of words that stand around links to a URL.
+pub const AROUND_LINKS: &str = "around links";
+
 /// n-grams of a query in one string.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Evidence {
-    /// "url" or "anchor"; where one URL is explained, also "around links".
+    /// "url" or "anchor"; where one URL is explained, also [`AROUND_LINKS`].
     pub place: &'static str,
     /// The anchor's text; empty for other places.
     pub text: String,
