@@ -45,6 +45,7 @@ fn main() {
         links: collection.anchored_links(),
         text: &collection.text,
         strings: &strings,
+        vectors: None,
         workload: &workload,
         trainers: None,
     };

@@ -2,7 +2,7 @@
 
     python models/export_model.py t5 path/to/qt5-small qt5-small.model
     python models/export_model.py classifier path/to/checkpoint quality.model --positive 1
-    python models/export_model.py embedding path/to/encoder embedding.model --head head.json
+    python models/export_model.py embedding path/to/encoder embedding.model
     python models/export_model.py pair path/to/cross-encoder pair.model
 
 An export that does not reproduce PyTorch's outputs is refused, and nothing is written.
@@ -100,9 +100,11 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         "the end of the prompt, as in the reference implementation of QT5 (prompt)",
     )
     classifier = _command(commands, "classifier", "a sequence classifier: BERT, ELECTRA, DistilBERT, RoBERTa")
-    embedding = _command(commands, "embedding", "an encoder of sentences with a linear head")
+    embedding = _command(commands, "embedding", "an encoder of sentences, with or without a linear head")
     embedding.add_argument(
-        "--head", required=True, type=Path, help="weights and bias: .json, .npz or .safetensors"
+        "--head",
+        type=Path,
+        help="weights and bias, for a model of quality: .json, .npz or .safetensors; default: none",
     )
     embedding.add_argument("--pooling", choices=("mean", "cls"), default="mean", help="default: %(default)s")
     embedding.add_argument(
@@ -229,9 +231,9 @@ def build_embedding(
     model: PreTrainedModel,
     tokenizer: PreTrainedTokenizerBase,
 ) -> Export:
-    """The export of an encoder of sentences and its linear head."""
+    """The export of an encoder of sentences and its linear head, if it has one."""
     encoder = read_encoder(model)
-    head = read_head(options.head, model.config.hidden_size)
+    head = read_head(options.head, model.config.hidden_size) if options.head else None
     settings.normalize = not options.no_normalize
     settings.pooling = "none" if options.pool_in_graph else options.pooling
     inside = options.pooling if options.pool_in_graph else None
@@ -244,7 +246,7 @@ def build_embedding(
         plain = replace(settings, pooling=inside, normalize=False)
         return pooled(hidden, feeds["attention_mask"], plain)
 
-    return Export(settings, graph, reference, head.to_json())
+    return Export(settings, graph, reference, head.to_json() if head else None)
 
 
 def write(directory: Path, built: Export, tokenizer: PreTrainedTokenizerBase) -> None:

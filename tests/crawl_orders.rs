@@ -4,6 +4,8 @@
 use std::collections::HashSet;
 
 use proptest::prelude::*;
+use prospect::cycle::vectors::described;
+use prospect::neural::{Embedder, NeuralError};
 use prospect::plan::settings::PlanSettings;
 use prospect::policy::planned::Web;
 use prospect::policy::{
@@ -12,12 +14,16 @@ use prospect::policy::{
 use prospect::simulate::collection::{Collection, CollectionBuilder, Outside};
 use prospect::simulate::crawl::{Budget, Crawl, CrawlOrder, Start};
 use prospect::simulate::truth;
+use prospect::simulate::vectors::{self, CollectionVectors};
 use prospect::workload::{Query, Workload};
 use prospect_index::bm25::Bm25;
+use prospect_index::derived::Derived;
 use prospect_index::ingest::LinkView;
 use prospect_index::ngram::{NgramIndex, Segment};
 use prospect_index::text_index::TextIndex;
 
+/// After the name of a policy that is to read embeddings.
+const EMBEDDED: &str = " (embedded)";
 const OPTIONS: [&str; 3] = ["", "+importance=pagerank", "+needy=0.5"];
 
 struct World {
@@ -27,7 +33,38 @@ struct World {
     quality: Vec<f64>,
     impact: Vec<f64>,
     relevant: Vec<u32>,
+    /// Read by policies whose name asks for embeddings.
+    vectors: CollectionVectors,
     _directory: tempfile::TempDir,
+}
+
+/// A model for tests: numbers that depend on the words of a text.
+struct Toy;
+
+impl Embedder for Toy {
+    fn name(&self) -> &str {
+        "toy"
+    }
+
+    fn fingerprint(&self) -> &str {
+        "toy 1"
+    }
+
+    fn dimension(&self) -> usize {
+        8
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, NeuralError> {
+        let number = |word: &str, at: u32| {
+            let sum: u32 = word.bytes().map(u32::from).sum();
+            (((sum * 31 + at * 17 + 3) % 29) as f32 - 9.0) / 20.0
+        };
+        let vector = |text: &&str| {
+            let words: Vec<&str> = text.split_whitespace().collect();
+            (0..8).map(|at| words.iter().map(|word| number(word, at)).sum()).collect()
+        };
+        Ok(texts.iter().map(vector).collect())
+    }
 }
 
 struct PageOf {
@@ -37,6 +74,10 @@ struct PageOf {
 }
 
 impl PageOf {
+    fn title(&self) -> String {
+        self.text.split_whitespace().take(2).collect::<Vec<_>>().join(" ")
+    }
+
     /// Text around a link: the first words of the page, more or fewer.
     fn around(&self, (url, _): &(String, String)) -> String {
         let start: Vec<&str> = self.text.split_whitespace().take(1 + url.len() % 4).collect();
@@ -46,15 +87,15 @@ impl PageOf {
 
 fn world(pages: &[PageOf], queries: &[&str], outside: Outside) -> World {
     let directory = tempfile::tempdir().unwrap();
-    let mut builder = CollectionBuilder::default();
+    let mut builder = CollectionBuilder::new(true);
     let mut texts = Vec::new();
     for page in pages {
         let around: Vec<String> = page.links.iter().map(|link| page.around(link)).collect();
         let links = page.links.iter().zip(&around);
         let links =
             links.map(|((url, anchor), around)| LinkView { url, spelling: "", anchor, around });
-        builder.add((&page.url, ""), None, links);
-        texts.push((String::new(), page.text.clone()));
+        builder.add((&page.url, ""), &page.title(), None, links);
+        texts.push((page.title(), page.text.clone()));
     }
     let text = TextIndex::build(&directory.path().join("text"), texts).unwrap();
     let collection = builder.finish(&text, None, outside).unwrap();
@@ -66,7 +107,11 @@ fn world(pages: &[PageOf], queries: &[&str], outside: Outside) -> World {
     let workload = Workload { queries }.for_planning();
     let impact = truth::impact(&collection, &workload, Bm25::default(), 10).unwrap();
     let count = collection.urls.len();
+    let kept = Derived::at(&directory.path().join("vectors"), vectors::VERSION).unwrap();
+    let vectors =
+        CollectionVectors::new(&collection, &workload, &Toy, &kept, &mut |_, _| ()).unwrap();
     World {
+        vectors,
         quality: (0..count).map(|page| -((page * 7 % 11) as f64) / 2.0).collect(),
         relevant: (0..count).map(|page| u32::from(page % 5 == 0)).collect(),
         collection,
@@ -90,6 +135,7 @@ impl World {
             links: self.collection.anchored_links(),
             text: &self.collection.text,
             strings: &strings,
+            vectors: policy.ends_with(EMBEDDED).then(|| self.vectors.web()),
             workload: &self.workload,
             trainers: None,
         };
@@ -105,7 +151,7 @@ impl World {
             web: Some(&web),
             truth: Truth { impact: &self.impact, relevant: &self.relevant },
         };
-        let choice = PolicyChoice::parse(policy).unwrap();
+        let choice = PolicyChoice::parse(policy.trim_end_matches(EMBEDDED)).unwrap();
         let mut policy = choice.make(&sources, PlanSettings::new(1)).unwrap();
         run(&self.collection, start, policy.as_mut(), budget, done)
     }
@@ -356,6 +402,7 @@ fn crawl_by_store(
         };
         PageRecord {
             url: url.clone(),
+            title: page.title(),
             text: page.text.clone(),
             outlinks: inside.map(link).collect(),
             quality_score: world.collection.page(url).map(|page| world.quality[page as usize]),
@@ -376,6 +423,9 @@ fn crawl_by_store(
         }
         let mut settings = settings.clone();
         settings.selection.budget = budget.batch.min(budget.pages - fetched);
+        if settings.embedding.is_some() {
+            open.embed(Box::new(Toy), &world.workload, &mut |_, _| ()).unwrap();
+        }
         let plan = planner::plan(&open, &world.workload, &[], &settings).unwrap();
         if plan.choice.batch.picks.is_empty() {
             break;
@@ -392,13 +442,21 @@ fn crawl_by_store(
 
 #[test]
 fn a_simulated_plan_is_the_plan_of_a_store() {
-    for (label, seed) in [("prospect", 11), ("prospect", 12), ("hybrid", 13), ("query-driven", 14)]
-    {
+    let mut orders = Vec::new();
+    for (label, seed) in [
+        ("prospect", 11),
+        ("prospect (embedded)", 11),
+        ("prospect", 12),
+        ("prospect (embedded)", 12),
+        ("hybrid", 13),
+        ("query-driven", 14),
+    ] {
         let (world, pages) = random_pages(seed, 150, Outside::Drop);
         let start = Start { seeds: (0..12).collect(), ..Start::default() };
         let budget = Budget { batch: 12, pages: 120 };
-        let choice = PolicyChoice::parse(label).unwrap();
-        let settings = choice.settings(PlanSettings::new(1)).unwrap();
+        let choice = PolicyChoice::parse(label.trim_end_matches(EMBEDDED)).unwrap();
+        let mut settings = choice.settings(PlanSettings::new(1)).unwrap();
+        settings.embedding = label.ends_with(EMBEDDED).then(|| described(&Toy));
         let stored = crawl_by_store(&world, &pages, &start, budget, &settings);
         let simulated = world.crawl(label, &start, budget);
         let name =
@@ -411,7 +469,10 @@ fn a_simulated_plan_is_the_plan_of_a_store() {
         }
         assert!(batches.len() > 5, "{} batches", batches.len());
         assert_eq!(batches, stored, "{label}");
+        orders.push(batches);
     }
+    assert_ne!(orders[0], orders[1], "embeddings are evidence");
+    assert_ne!(orders[2], orders[3], "embeddings are evidence");
 }
 
 /// What a crawl of the first batches shows is all that a policy may go by: other texts, links and

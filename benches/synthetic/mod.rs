@@ -108,7 +108,7 @@ impl Shape {
 
     /// Builds the collection, its text index below `directory`; texts and links are streams.
     pub fn build(&self, directory: &Path) -> Collection {
-        let mut builder = CollectionBuilder::default();
+        let mut builder = CollectionBuilder::new(false);
         for page in 0..self.pages {
             let links: Vec<(String, String)> = self
                 .targets(page)
@@ -120,7 +120,7 @@ impl Shape {
                 anchor,
                 around: "",
             });
-            builder.add((&self.url(page), ""), None, links);
+            builder.add((&self.url(page), ""), "", None, links);
         }
         let texts = (0..self.pages).map(|page| (String::new(), self.text(page)));
         let text = TextIndex::build(directory, texts).expect("text index");

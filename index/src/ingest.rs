@@ -84,6 +84,11 @@ impl PreparedPage {
         self.record.quality_score
     }
 
+    /// Title.
+    pub fn title(&self) -> &str {
+        &self.record.title
+    }
+
     /// Title and text.
     pub fn into_texts(self) -> (String, String) {
         (self.record.title, self.record.text)

@@ -451,6 +451,25 @@ pub fn for_each_text(
     Ok(())
 }
 
+/// Reads the titles of all page records, replaced versions included, by `fetch_seq`.
+///
+/// # Errors
+/// A file is missing, damaged or cannot be read.
+pub fn for_each_title(
+    storage: &Storage,
+    manifest: &Manifest,
+    mut take: impl FnMut(u32, &str),
+) -> Result<(), StoreError> {
+    for segment in segments_from(manifest, 0) {
+        read_table(&storage.path(&segment), PAGES, &["fetch_seq", "title"], |mut columns| {
+            let (seqs, titles) = (columns[0].take_u32(), columns[1].take_text());
+            seqs.iter().zip(&titles).for_each(|(&seq, title)| take(seq, title));
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
 /// Page segments that can hold a record from `from_seq` on: each ingest wrote one, in order.
 fn segments_from(manifest: &Manifest, from_seq: u32) -> Vec<String> {
     manifest

@@ -8,6 +8,7 @@ use prospect_index::page::UrlId;
 use prospect_index::url;
 
 use super::Global;
+use super::model::{EmbeddingOptions, LibraryOptions, embed_for};
 use super::output::{self, Failure, shown};
 use crate::cycle::planner::{self, Plan};
 use crate::cycle::reasons::{Reasons, fetch_state};
@@ -15,7 +16,7 @@ use crate::cycle::{CycleError, OpenStore, records};
 use crate::estimate::blend::{self, Blend, PART_NAMES, PARTS};
 use crate::estimate::frontier::UrlEstimate;
 use crate::estimate::objective::Objective;
-use crate::plan::export::{AROUND_LINKS, QueryReason};
+use crate::plan::export::{AROUND_LINKS, QueryReason, Similarity};
 use crate::plan::position;
 use crate::plan::settings::PlanSettings;
 
@@ -30,6 +31,10 @@ pub(super) struct Args {
     store: PathBuf,
     /// The URL.
     url: String,
+    #[command(flatten)]
+    embedding: EmbeddingOptions,
+    #[command(flatten)]
+    library: LibraryOptions,
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
@@ -37,7 +42,8 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         let error = anyhow::anyhow!("{:?} is {error}", args.url);
         Failure::input(error, "give an absolute http or https URL")
     })?;
-    let open = OpenStore::open(&args.store, "prospect explain", limits::NGRAM_WORDS)?;
+    let embedder = args.embedding.load(&args.library, global)?;
+    let mut open = OpenStore::open(&args.store, "prospect explain", limits::NGRAM_WORDS)?;
     let Some(id) = open.known.urls.get(&address) else {
         let error = anyhow::anyhow!("the store does not know {address}: no page links to it");
         return Err(Failure::input(
@@ -49,6 +55,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let settings: PlanSettings =
         serde_json::from_value(stored.settings).map_err(CycleError::Settings)?;
     let workload = records::workload(&open.store, &stored.id).map_err(CycleError::Store)?;
+    embed_for(&mut open, embedder, &settings, &workload.for_planning(), global)?;
     // The ranking of all that is known, whatever list the plan was held to.
     let plan = planner::plan(&open, &workload, &[], &settings)?;
     let picks = records::picks(&open.store, &stored.id).map_err(CycleError::Store)?;
@@ -80,7 +87,10 @@ impl View<'_> {
         let estimate = at.map(|at| plan.choice.batch.ranking[at]);
         let held_back =
             plan.choice.batch.held_back.iter().find(|(rank, _)| Some(*rank as usize) == at);
-        let reasons = Reasons::of_plan(&open.known, plan, settings).with_around(open.around()?);
+        let vectors = open.plan_vectors(settings, &plan.workload.queries)?;
+        let reasons = Reasons::of_plan(&open.known, plan, settings)
+            .with_around(open.around()?)
+            .with_vectors(vectors.as_ref());
         Ok(serde_json::json!({
             "schema": "prospect.explain/1",
             "url": open.known.urls.spelling(self.id),
@@ -138,7 +148,10 @@ impl View<'_> {
             let budget = settings.selection.budget;
             text += &format!("  its rank is below the budget of {budget}\n");
         }
-        let reasons = Reasons::of_plan(&open.known, plan, settings).with_around(open.around()?);
+        let vectors = open.plan_vectors(settings, &plan.workload.queries)?;
+        let reasons = Reasons::of_plan(&open.known, plan, settings)
+            .with_around(open.around()?)
+            .with_vectors(vectors.as_ref());
         let reasons = reasons.of(self.id, QUERIES_SHOWN);
         if reasons.is_empty() {
             text += "  no query shares enough words with its URL or its anchors, and none's best pages link to it\n";
@@ -206,7 +219,12 @@ fn reason_text(reason: &QueryReason) -> String {
         reason.kth_score,
     );
     if reason.matched.iter().all(|evidence| evidence.place == AROUND_LINKS) {
-        text += "            linked from pages that answer it best\n";
+        text += match reason.similarity {
+            Some(_) => {
+                "            linked from pages that answer it best, or near to it in meaning\n"
+            }
+            None => "            linked from pages that answer it best\n",
+        };
     }
     for evidence in &reason.matched {
         let place = match evidence.place {
@@ -215,6 +233,12 @@ fn reason_text(reason: &QueryReason) -> String {
             _ => format!("in the anchor \"{}\"", shown(&evidence.text, 60)),
         };
         text += &format!("            {}: {}\n", place, shown(&evidence.ngrams.join(", "), 60));
+    }
+    if let Some(Similarity { url, anchor, title }) = reason.similarity {
+        text += &format!(
+            "            in meaning: URL {url:.2}, nearest anchor {anchor:.2}, title of a page that links \
+             to it {title:.2}\n"
+        );
     }
     text
 }

@@ -6,23 +6,33 @@ use super::Global;
 use super::output::{Failure, MODELS, Progress, say};
 use crate::cycle::OpenStore;
 use crate::cycle::quality::{self, Scored};
+use crate::cycle::vectors::{Embedded, described};
 use crate::evaluate::rerank::{PairScores, RerankError};
 use crate::evaluate::run::RERANK_DEPTH;
 use crate::neural::text_length::{self, TextLength};
 use crate::neural::{
-    self, Cached, CachedPairs, ModelSource, NeuralError, PairModel, QualityModel, Runtime,
+    self, Cached, CachedPairs, Embedder, ModelSource, NeuralError, PairModel, QualityModel, Runtime,
 };
+use crate::plan::settings::PlanSettings;
 use crate::results::Reranker;
+use crate::workload::Workload;
 
 /// Name of the model inside this binary.
 const BUNDLED: &str = "bundled";
 
-/// What runs models, and where their scores are remembered.
+/// What runs models.
 #[derive(clap::Args, Clone, Debug, Default)]
-pub(super) struct RuntimeOptions {
+pub(super) struct LibraryOptions {
     /// Run models with this ONNX Runtime library (1.24 or later) instead of the built-in tract.
     #[arg(long, value_name = "FILE", env = "ORT_DYLIB_PATH")]
     onnxruntime: Option<PathBuf>,
+}
+
+/// What runs models, and where their scores are remembered.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub(super) struct RuntimeOptions {
+    #[command(flatten)]
+    pub(super) library: LibraryOptions,
     /// Keep scores by text and model in this directory, and take them from there.
     #[arg(long, value_name = "DIR")]
     score_cache: Option<PathBuf>,
@@ -49,7 +59,74 @@ pub(super) struct StoreQualityOptions {
     #[arg(long, value_name = "N", default_value_t = 0, requires = "quality_model")]
     quality_delay: u32,
     #[command(flatten)]
-    runtime: RuntimeOptions,
+    pub(super) runtime: RuntimeOptions,
+}
+
+/// Options that choose an embedding model for a store.
+#[derive(clap::Args, Clone, Debug)]
+pub(super) struct EmbeddingOptions {
+    /// Take similarity by this embedding model as evidence, too: a directory with a model of kind
+    /// `sentence-embedding`. What is new of the store is embedded first.
+    #[arg(long, value_name = "DIR")]
+    embedding_model: Option<PathBuf>,
+}
+
+impl EmbeddingOptions {
+    /// The model, if one is configured.
+    pub(super) fn load(
+        &self,
+        library: &LibraryOptions,
+        global: &Global,
+    ) -> Result<Option<Box<dyn Embedder>>, Failure> {
+        self.embedding_model.as_deref().map(|path| library.embedder(path, global)).transpose()
+    }
+}
+
+/// Embeds what is new of a store with a model.
+pub(super) fn embed(
+    open: &mut OpenStore,
+    model: Box<dyn Embedder>,
+    workload: &Workload,
+    global: &Global,
+) -> Result<(), Failure> {
+    let mut bar: Option<Progress> = None;
+    let mut told = |done: usize, all: usize| {
+        let bar = bar.get_or_insert_with(|| Progress::noting(global, "embed", Some(all as u64)));
+        bar.at(done as u64, &format!("{done} of {all} texts"));
+    };
+    let embedded = open.embed(model, workload, &mut told)?;
+    if let Some(bar) = bar {
+        bar.done();
+    }
+    let Embedded { model, added, total, damaged } = &embedded;
+    if let Some(why) = damaged {
+        say(global, &format!("vectors of strings: made anew ({why})"));
+    }
+    say(global, &format!("vectors by {model}: {added} of {total} texts embedded now"));
+    Ok(())
+}
+
+/// Brings the model that questions about a plan with these settings are to be answered with.
+pub(super) fn embed_for(
+    open: &mut OpenStore,
+    model: Option<Box<dyn Embedder>>,
+    settings: &PlanSettings,
+    workload: &Workload,
+    global: &Global,
+) -> Result<(), Failure> {
+    let Some(model) = model else { return Ok(()) };
+    if settings.embedding == Some(described(model.as_ref())) {
+        return embed(open, model, workload, global);
+    }
+    let made = match &settings.embedding {
+        None => "without an embedding model".to_owned(),
+        Some(other) if other.name == model.name() => {
+            format!("with other files of {}, or in another runtime", other.name)
+        }
+        Some(other) => format!("with the embedding model {}", other.name),
+    };
+    let error = anyhow::anyhow!("the open plan was made {made}, not with {}", model.name());
+    Err(Failure::input(error, "leave out --embedding-model, or plan again with this model"))
 }
 
 impl StoreQualityOptions {
@@ -102,12 +179,39 @@ impl ModelOptions {
     }
 }
 
+impl LibraryOptions {
+    /// Loads an embedding model.
+    pub(super) fn embedder(
+        &self,
+        directory: &Path,
+        global: &Global,
+    ) -> Result<Box<dyn Embedder>, Failure> {
+        let source = directory_of(directory, "sentence-embedding")?;
+        neural::load_embedder(&source, &self.runtime(global))
+            .map_err(|error| Failure::input(error, MODELS))
+    }
+
+    fn runtime(&self, global: &Global) -> Runtime {
+        let threads = match global.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => threads,
+        };
+        Runtime { library: self.onnxruntime.clone(), threads }
+    }
+}
+
 impl RuntimeOptions {
+    /// Where what models said is remembered.
+    pub(super) fn cache(&self) -> Option<&Path> {
+        self.score_cache.as_deref()
+    }
+
     /// Loads a quality model by name.
     pub(super) fn quality(&self, name: &str, global: &Global) -> Result<Model, Failure> {
         let model: Box<dyn QualityModel> = match name {
             text_length::NAME => Box::new(TextLength),
-            _ => neural::load_quality(&source(name)?, &self.runtime(global)).map_err(failed)?,
+            _ => neural::load_quality(&source(name)?, &self.library.runtime(global))
+                .map_err(failed)?,
         };
         Ok(Model { model, cache: self.score_cache.clone() })
     }
@@ -118,24 +222,10 @@ impl RuntimeOptions {
         directory: &Path,
         global: &Global,
     ) -> Result<CrossEncoder, Failure> {
-        if !directory.is_dir() {
-            let error = anyhow::anyhow!("there is no model {}", directory.display());
-            let hint = "name a directory with model.onnx, tokenizer.json and a model.toml of kind \
-                        sequence-pair";
-            return Err(Failure::input(error, hint));
-        }
-        let source = ModelSource::Directory(directory.to_owned());
-        let model = neural::load_pairs(&source, &self.runtime(global));
+        let source = directory_of(directory, "sequence-pair")?;
+        let model = neural::load_pairs(&source, &self.library.runtime(global));
         let model = model.map_err(|error| Failure::input(error, MODELS))?;
         Ok(CrossEncoder { model, cache: self.score_cache.clone() })
-    }
-
-    fn runtime(&self, global: &Global) -> Runtime {
-        let threads = match global.threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            threads => threads,
-        };
-        Runtime { library: self.onnxruntime.clone(), threads }
     }
 }
 
@@ -192,6 +282,17 @@ impl CrossEncoder {
         say(global, &format!("re-ranked by {name}: {pairs} pairs of query and page"));
         Ok(scores)
     }
+}
+
+/// A directory that a model of a kind is read from.
+fn directory_of(directory: &Path, kind: &str) -> Result<ModelSource, Failure> {
+    if directory.is_dir() {
+        return Ok(ModelSource::Directory(directory.to_owned()));
+    }
+    let error = anyhow::anyhow!("there is no model {}", directory.display());
+    let hint =
+        format!("name a directory with model.onnx, tokenizer.json and a model.toml of kind {kind}");
+    Err(Failure::input(error, hint))
 }
 
 fn source(name: &str) -> Result<ModelSource, Failure> {

@@ -231,6 +231,7 @@ impl PlanOptions {
             selection: SelectionSettings { budget: self.budget, caps, explore, seed: self.seed },
             needy: self.needy.as_deref().map(needy).transpose()?,
             within: None,
+            embedding: None,
         })
     }
 }

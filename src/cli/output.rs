@@ -99,6 +99,7 @@ impl From<SimulateError> for Failure {
             SimulateError::Option(error) => {
                 Self::input(error, "`prospect policies` lists policies and their options")
             }
+            SimulateError::Vectors(error) => error.into(),
             SimulateError::Ngram(error) => Self::ours(error),
             SimulateError::Answer(error) => Self::ours(error),
         }

@@ -9,7 +9,7 @@ use prospect_index::page_store::Known;
 use prospect_index::url;
 
 use super::Global;
-use super::model::StoreQualityOptions;
+use super::model::{self, EmbeddingOptions, StoreQualityOptions};
 use super::options::PlanOptions;
 use super::output::{self, Failure, say};
 use crate::cycle::OpenStore;
@@ -17,6 +17,7 @@ use crate::cycle::calibration::{Calibration, CalibrationBin};
 use crate::cycle::close::{self, CycleOutcome};
 use crate::cycle::planner::{self, Plan};
 use crate::cycle::reasons::Reasons;
+use crate::cycle::vectors::described;
 use crate::estimate::blend::Blend;
 use crate::plan::export::{FORMATS, Format, PlannedUrl};
 use crate::plan::settings::PlanSettings;
@@ -38,6 +39,8 @@ pub(super) struct Args {
     options: PlanOptions,
     #[command(flatten)]
     quality: StoreQualityOptions,
+    #[command(flatten)]
+    embedding: EmbeddingOptions,
     /// Plan only URLs of this list, one a line.
     #[arg(long, value_name = "FILE")]
     within: Option<PathBuf>,
@@ -59,6 +62,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         return Err(Failure::input(error, "a query needs a word and a frequency above 0"));
     }
     check_writable(&args.out)?;
+    let embedder = args.embedding.load(&args.quality.runtime.library, global)?;
     let mut open = OpenStore::open(&args.store, "prospect plan", limits::NGRAM_WORDS)?;
     output::say_refreshes(global, &open.refreshes);
     let within = match &args.within {
@@ -67,6 +71,10 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     };
     let closed = close_if_fetched(&mut open, global)?;
     args.quality.score(&mut open, global)?;
+    if let Some(model) = embedder {
+        settings.embedding = Some(described(model.as_ref()));
+        model::embed(&mut open, model, &workload.for_planning(), global)?;
+    }
     let plan = planner::plan(&open, &workload, &within, &settings)?;
     output::say_refreshed(global, &plan.refreshed);
     planner::commit(&mut open, &plan.record(), &settings)?;

@@ -25,11 +25,11 @@ use super::{CycleError, OpenStore};
 use crate::estimate::basis::Basis;
 use crate::estimate::frontier::{EstimateSettings, ImpactReading};
 use crate::estimate::memory::Memory;
-use crate::plan::settings::PlanSettings;
+use crate::plan::settings::{EmbeddingModel, PlanSettings};
 use crate::sketch::visibility::Visibility;
 
-const BASIS_VERSION: u32 = 3;
-const MODELS_VERSION: u32 = 2;
+const BASIS_VERSION: u32 = 4;
+const MODELS_VERSION: u32 = 3;
 
 /// All that a basis depends on.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -51,6 +51,7 @@ struct BasisKey {
 struct ModelsKey {
     workload: String,
     settings: EstimateSettings,
+    embedding: Option<EmbeddingModel>,
     bm25: Bm25,
     k: usize,
     visibility: Visibility,
@@ -203,6 +204,7 @@ fn models_key(
     ModelsKey {
         workload: prepared.workload.fingerprint(),
         settings: unweighed(settings),
+        embedding: settings.embedding.clone(),
         bm25: settings.bm25,
         k: settings.k,
         visibility: settings.visibility,

@@ -76,7 +76,7 @@ impl Generation {
             return Ok(Matched::default());
         }
         let settings = &self.base.settings;
-        let reading = Reading::new(open, words(queries), settings, self.epoch)?;
+        let reading = Reading::new(open, queries, settings, self.epoch)?;
         let served = reading.lists(queries, settings.places())?;
         let input = reading.input(queries, &served, &self.within, &self.past)?;
         let mut pairs = Basis::pairs_for(&input, &self.memory, &settings.estimate)?;
@@ -123,7 +123,7 @@ impl Generation {
         queries: &[Query],
         settings: &PlanSettings,
     ) -> Result<Base, CycleError> {
-        let reading = Reading::new(open, words(queries), settings, self.epoch)?;
+        let reading = Reading::new(open, queries, settings, self.epoch)?;
         let served = reading.lists(queries, settings.places())?;
         let input = reading.input(queries, &served, &self.within, &self.past)?;
         let all: Vec<usize> = (0..queries.len()).collect();
@@ -137,10 +137,6 @@ impl Generation {
             ..self.base.clone()
         })
     }
-}
-
-fn words(queries: &[Query]) -> impl Iterator<Item = &str> {
-    queries.iter().flat_map(|query| query.words.iter().map(String::as_str))
 }
 
 /// The settings and the workload of the open plan, and which URLs it was held to, by id; empty if it

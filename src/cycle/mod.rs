@@ -17,6 +17,7 @@ mod reading;
 pub mod reasons;
 pub mod records;
 pub mod served_cache;
+pub mod vectors;
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -28,6 +29,7 @@ use prospect_index::page_store::Known;
 use prospect_index::store::{Store, StoreOptions};
 use prospect_index::text_index::{Refresh, TextIndex};
 
+use self::vectors::StoreVectors;
 use crate::estimate::EstimateError;
 
 /// Pages must grow by this factor before statistics are frozen anew (DESIGN, statistics epochs).
@@ -60,6 +62,12 @@ pub enum CycleError {
     /// There is no open plan.
     #[error("the store has no open plan")]
     NoPlan,
+    /// Vectors of a plan's embedding model are missing.
+    #[error("the plan was made with the embedding model {model}, and vectors of it are missing")]
+    NoVectors {
+        /// Name of the model.
+        model: String,
+    },
     /// A stored plan cannot be read.
     #[error("the stored plan cannot be read: {0}")]
     Settings(#[from] serde_json::Error),
@@ -81,6 +89,11 @@ impl CycleError {
                 "close it with `prospect ingest --store DIR --close`, which takes no file, or with \
                  the next `prospect plan`"
                     .into(),
+            ),
+            Self::NoVectors { .. } => Some(
+                "name the same model with --embedding-model DIR; queries that the plan does not know need \
+                 it, too"
+                .into(),
             ),
             Self::Answer(_) => Some(
                 "`prospect whatif --help` tells what can be different, and the README how a file says \
@@ -119,6 +132,8 @@ pub struct OpenStore {
     pub refreshes: Refreshes,
     /// Words around links, once somebody asked.
     around: OnceLock<AroundTable>,
+    /// Vectors of strings, once somebody asked or brought a model.
+    vectors: OnceLock<StoreVectors>,
 }
 
 impl OpenStore {
@@ -144,8 +159,8 @@ impl OpenStore {
         let (history, history_refresh) = ngrams(View::History)?;
         let refreshes =
             Refreshes { text: text_refresh, frontier: frontier_refresh, history: history_refresh };
-        let around = OnceLock::new();
-        Ok(Self { store, known, text, frontier, history, refreshes, around })
+        let (around, vectors) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { store, known, text, frontier, history, refreshes, around, vectors })
     }
 
     /// Words around links. They are read when they are first asked for: who finds all pairs in the store

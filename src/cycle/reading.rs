@@ -7,6 +7,7 @@ use prospect_index::text_index::Refresh;
 
 use super::planner::current_epoch;
 use super::records::Past;
+use super::vectors::PlanVectors;
 use super::{CycleError, OpenStore, served_cache};
 use crate::estimate::frontier::EstimateInput;
 use crate::estimate::page_ranks::PageRanks;
@@ -24,13 +25,14 @@ pub(super) struct Reading<'a> {
     frontier: NgramIndex<'a>,
     history: NgramIndex<'a>,
     ranks: PageRanks,
+    vectors: Option<PlanVectors<'a>>,
 }
 
 impl<'a> Reading<'a> {
-    /// For queries of these words.
-    pub(super) fn new<'w>(
+    /// For these queries.
+    pub(super) fn new(
         open: &'a OpenStore,
-        words: impl Iterator<Item = &'w str>,
+        queries: &[Query],
         settings: &PlanSettings,
         epoch: Epoch,
     ) -> Result<Self, CycleError> {
@@ -38,6 +40,7 @@ impl<'a> Reading<'a> {
         if settings.estimate.reads_page_rank() {
             ranks.update(&open.known, open.store.manifest());
         }
+        let words = queries.iter().flat_map(|query| query.words.iter().map(String::as_str));
         Ok(Self {
             open,
             epoch,
@@ -45,6 +48,7 @@ impl<'a> Reading<'a> {
             frontier: open.frontier.index()?,
             history: open.history.index()?,
             ranks,
+            vectors: open.plan_vectors(settings, queries)?,
         })
     }
 
@@ -68,7 +72,7 @@ impl<'a> Reading<'a> {
         Ok(ServedLists::build(&self.scorer, queries, places, end, urls)?)
     }
 
-    /// What estimates for these queries are made from.
+    /// What estimates for these queries, which are those of the reading, are made from.
     ///
     /// # Errors
     /// The texts around links cannot be read.
@@ -82,6 +86,7 @@ impl<'a> Reading<'a> {
         Ok(EstimateInput {
             known: &self.open.known,
             around: self.open.around()?,
+            embeddings: self.vectors.as_ref().map(PlanVectors::embeddings),
             manifest: self.open.store.manifest(),
             ranks: &self.ranks,
             scorer: &self.scorer,
@@ -128,7 +133,7 @@ impl<'a> Prepared<'a> {
         }
         let workload = workload.for_planning();
         let epoch = current_epoch(open.store.manifest(), &open.known.pages);
-        let reading = Reading::new(open, workload.words(), settings, epoch)?;
+        let reading = Reading::new(open, &workload.queries, settings, epoch)?;
         let (served, served_refresh) = reading.served(&workload, settings.places())?;
         let past = Past::read(&open.store)?;
         Ok(Self { workload, epoch, reading, served, served_refresh, past })

@@ -9,11 +9,13 @@ use prospect_index::page_store::{Fetch, Known, NO_ANSWER};
 use prospect_index::words::url_text;
 
 use super::planner::Plan;
+use super::vectors::PlanVectors;
 use crate::estimate::basis::Basis;
 use crate::estimate::blend;
 use crate::estimate::frontier::PairEstimate;
+use crate::estimate::similarity::{Embeddings, NearQuery};
 use crate::plan::Pick;
-use crate::plan::export::{AROUND_LINKS, Evidence, PlannedUrl, QueryReason};
+use crate::plan::export::{AROUND_LINKS, Evidence, PlannedUrl, QueryReason, Similarity};
 use crate::plan::settings::PlanSettings;
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
@@ -35,6 +37,8 @@ pub struct Reasons<'a> {
     pub max_words: usize,
     /// Words around links, where they are to be shown.
     pub around: Option<&'a AroundTable>,
+    /// Vectors of the plan, where closeness in meaning is to be shown.
+    pub embeddings: Option<Embeddings<'a>>,
 }
 
 impl<'a> Reasons<'a> {
@@ -42,13 +46,20 @@ impl<'a> Reasons<'a> {
     pub fn of_plan(known: &'a Known, plan: &'a Plan, settings: &PlanSettings) -> Self {
         let max_words = settings.estimate.rule.max_words;
         let queries = &plan.workload.queries;
-        Self { known, queries, served: &plan.served, basis: &plan.basis, max_words, around: None }
+        let (served, basis) = (&plan.served, &plan.basis);
+        Self { known, queries, served, basis, max_words, around: None, embeddings: None }
     }
 
     /// With the words of a query that stand around links.
     #[must_use]
     pub fn with_around(self, around: &'a AroundTable) -> Self {
         Self { around: Some(around), ..self }
+    }
+
+    /// With the closeness of queries in meaning, where there are vectors.
+    #[must_use]
+    pub fn with_vectors(self, vectors: Option<&'a PlanVectors<'_>>) -> Self {
+        Self { embeddings: vectors.map(PlanVectors::embeddings), ..self }
     }
 
     /// Picks with their reasons, in batch order; `queries` of them per URL.
@@ -96,6 +107,11 @@ impl<'a> Reasons<'a> {
                 expected_score: pair.expected_score,
                 kth_score: self.served.kth_score(pair.query as usize),
                 matched,
+                similarity: self.embeddings.as_ref().map(|embeddings| {
+                    let mut near = NearQuery::new(embeddings, self.known, pair.query as usize);
+                    let [words, anchor, title] = near.features(url, u32::MAX);
+                    Similarity { url: words, anchor, title }
+                }),
             }
         };
         pairs.iter().take(most).map(reason).collect()

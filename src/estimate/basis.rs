@@ -33,6 +33,7 @@ use super::pairs::{Horizon, idf_mass};
 use super::promises::Promises;
 use super::regression::ImpactRegression;
 use super::score_levels::ScoreLevels;
+use super::similarity::{Embeddings, Nearest};
 use super::{EstimateError, by_tree, lasting};
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
@@ -193,6 +194,9 @@ impl Basis {
     ) -> Result<Self, EstimateError> {
         let known = input.known;
         memory.update(known, input.manifest, input.queries.len());
+        if let Some(embeddings) = embeddings(input, settings) {
+            memory.nearest.update(known, embeddings);
+        }
         let is_lasting = settings.reading == ImpactReading::Lasting;
         if is_lasting || settings.defended {
             memory.regions.update(&known.urls);
@@ -246,7 +250,11 @@ impl Basis {
         settings: &EstimateSettings,
     ) -> Result<Vec<PairEstimate>, EstimateError> {
         let all: Vec<usize> = (0..input.queries.len()).collect();
-        lasting::pairs(input, &all, memory, settings)
+        let mut nearest = Nearest::default();
+        if let Some(embeddings) = embeddings(input, settings) {
+            nearest.update(input.known, embeddings);
+        }
+        lasting::pairs(input, &all, memory, &nearest, settings)
     }
 
     /// With pairs of more queries, which count on from those it has, and their idf masses.
@@ -384,6 +392,15 @@ impl Basis {
             Blend::fixed(start)
         }
     }
+}
+
+/// The embeddings that estimates read.
+pub(super) fn embeddings<'b>(
+    input: &'b EstimateInput<'_>,
+    settings: &EstimateSettings,
+) -> Option<&'b Embeddings<'b>> {
+    let is_read = settings.reading == ImpactReading::Lasting;
+    input.embeddings.as_ref().filter(|_| is_read && !settings.without.contains(Group::Embedding))
 }
 
 /// By query: its idf mass.

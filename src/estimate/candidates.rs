@@ -1,5 +1,6 @@
 //! Candidate pairs of a query and a URL: URLs whose strings share words with it, and URLs that the
-//! pages which answer it best link to, whatever their strings say (topical locality, Davison 2000).
+//! pages which answer it best link to, whatever their strings say (topical locality, Davison 2000). With
+//! an embedding model there are also the URLs that are nearest to it in meaning ([`similarity`]).
 //!
 //! Questions share few words with URLs and anchors, so most of their candidates are of the second
 //! kind. In the frontier a query has at most [`ANSWERS`] times [`LINKS`] of them; those of the first
@@ -20,6 +21,7 @@ use super::around::{self, AroundQuery};
 use super::features::{self, FeatureSource, QueryView};
 use super::groups::{Group, Groups};
 use super::pairs::{Horizon, MatchRule, MatchSource, idf_mass, ngram_queries, sample_key};
+use super::similarity::{self, Embeddings, NearQuery, Nearest};
 use crate::workload::Query;
 
 /// Best pages of a query whose links are followed.
@@ -28,17 +30,19 @@ pub const ANSWERS: usize = 20;
 pub const LINKS: usize = 300;
 
 /// Features of a pair, as positions in [`features::NAMES`]: shares of the query in URL and anchors,
-/// and scores of parents. Those of [`around`] follow.
-const READ: [usize; COUNT - around::COUNT] =
-    [0, 1, 2, 3, 4, 5, 6, 7, features::BEST_PARENT, features::MEAN_PARENT];
-/// Number of features of a pair.
-pub const COUNT: usize = 10 + around::COUNT;
+/// and scores of parents. Those of [`around`] and of [`similarity`] follow.
+const READ: [usize; 10] = [0, 1, 2, 3, 4, 5, 6, 7, features::BEST_PARENT, features::MEAN_PARENT];
+/// Where the features of the embeddings begin.
+const EMBEDDING: usize = READ.len() + around::COUNT;
+/// Number of features of a pair. Those of embeddings are 0 where there is no model.
+pub const COUNT: usize = EMBEDDING + similarity::COUNT;
 /// Where the features of each group are.
-const PLACES: [(Group, Range<usize>); 4] = [
+const PLACES: [(Group, Range<usize>); 5] = [
     (Group::Url, 0..2),
     (Group::Anchors, 2..8),
     (Group::ParentScores, 8..10),
-    (Group::Around, 10..COUNT),
+    (Group::Around, 10..EMBEDDING),
+    (Group::Embedding, EMBEDDING..COUNT),
 ];
 
 /// A candidate pair.
@@ -72,6 +76,8 @@ pub struct CandidateSource<'a, H> {
     pub features: FeatureSource<'a>,
     /// Words around links.
     pub around: &'a AroundTable,
+    /// Vectors of strings and queries, and which URLs are nearest to each, where there is a model.
+    pub embeddings: Option<(&'a Embeddings<'a>, &'a Nearest)>,
     /// How strings must agree.
     pub rule: MatchRule,
     /// Pages fetched before this `fetch_seq` can be answers.
@@ -111,7 +117,12 @@ impl<H: Horizon> CandidateSource<'_, H> {
         } else {
             self.linked(&answers(scorer, scores))
         };
-        let mut urls = [matched.as_slice(), &linked].concat();
+        let mut near = Vec::new();
+        if let Some((_, nearest)) = self.embeddings {
+            near.extend(nearest.of(*at as usize).filter(|&url| self.horizon.of(url).is_some()));
+            near.sort_unstable();
+        }
+        let mut urls = [matched.as_slice(), &linked, &near].concat();
         urls.sort_unstable();
         urls.dedup();
         if urls.len() > most {
@@ -121,21 +132,27 @@ impl<H: Horizon> CandidateSource<'_, H> {
         let mass = idf_mass(query, scorer).max(f64::MIN_POSITIVE);
         let view = QueryView::new(&idf, &matching, &text, mass);
         let mut view = view.of_strings(&query.words, self.features.strings);
-        let near = AroundQuery::new(self.around, scorer, query, mass);
+        let around = AroundQuery::new(self.around, scorer, query, mass);
+        let known = self.features.known;
+        let mut similar =
+            self.embeddings.map(|(embeddings, _)| NearQuery::new(embeddings, known, *at as usize));
         let made = urls.into_iter().filter_map(|url| {
             let before_seq = self.horizon.of(url)?;
-            let is_linked = linked.binary_search(&url).is_ok();
+            let is_other = [&linked, &near].iter().any(|urls| urls.binary_search(&url).is_ok());
             let mut matches = matched.binary_search(&url).is_ok();
             let mut made =
                 |check| self.features.features(&mut view, scores, url, before_seq, check);
             let checked = made(matches && !self.matches.is_exact());
             matches &= checked.is_some();
-            let all = checked.or_else(|| is_linked.then(|| made(false)).flatten())?;
+            let all = checked.or_else(|| is_other.then(|| made(false)).flatten())?;
             let score = scorer.score_of(scores, url) / mass;
             let mut features = [0.0; COUNT];
-            let (known, around) = features.split_at_mut(READ.len());
-            known.copy_from_slice(&READ.map(|feature| all[feature]));
-            around.copy_from_slice(&near.features(scores, url, before_seq));
+            features[..READ.len()].copy_from_slice(&READ.map(|feature| all[feature]));
+            features[READ.len()..EMBEDDING]
+                .copy_from_slice(&around.features(scores, url, before_seq));
+            if let Some(similar) = &mut similar {
+                features[EMBEDDING..].copy_from_slice(&similar.features(url, before_seq));
+            }
             self.without.clear(&mut features, &PLACES);
             Some(Candidate { url, features, matches, score })
         });

@@ -15,6 +15,7 @@ use super::page_ranks::PageRanks;
 use super::pair_model::PairModel;
 use super::pairs::{Horizon, MatchRule, MatchSource};
 use super::score_levels::ScoreLevels;
+use super::similarity::Embeddings;
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
 
@@ -131,6 +132,8 @@ pub struct EstimateInput<'a> {
     pub known: &'a Known,
     /// Words around links.
     pub around: &'a AroundTable,
+    /// Vectors of strings and queries, where there is an embedding model.
+    pub embeddings: Option<Embeddings<'a>>,
     /// Cycles.
     pub manifest: &'a Manifest,
     /// PageRank, up to date with the links where the settings read it.

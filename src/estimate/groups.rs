@@ -22,6 +22,8 @@ pub enum Group {
     ParentScores,
     /// Words of the query in the text around links.
     Around,
+    /// Similarity of sentence embeddings.
+    Embedding,
     /// Matches of a part of the query.
     Partial,
     /// Candidates that the answers of a query link to.
@@ -51,16 +53,17 @@ pub enum Group {
 }
 
 use Group::{
-    Anchors, Around, Fit, Importance, Inherited, Page, PageLinks, PageParents, PageQuality,
-    PageUrl, Pairs, ParentScores, Partial, Quality, Regions, Unseen, Url,
+    Anchors, Around, Embedding, Fit, Importance, Inherited, Page, PageLinks, PageParents,
+    PageQuality, PageUrl, Pairs, ParentScores, Partial, Quality, Regions, Unseen, Url,
 };
 
 /// Every group with its name and its meaning, in the order of [`Group`].
-const GROUPS: [(Group, &str, &str); 17] = [
+const GROUPS: [(Group, &str, &str); 18] = [
     (Url, "url", "pair features: shares of the query in the URL"),
     (Anchors, "anchors", "pair features: shares of the query in anchors"),
     (ParentScores, "parent-scores", "pair features: scores of parents for the query"),
     (Around, "around", "pair features: words of the query in the text around links"),
+    (Embedding, "embedding", "pair features, and candidates: similarity by an embedding model"),
     (Partial, "partial", "candidates that hold a part of the query only"),
     (Inherited, "inherited", "candidates that the answers of a query link to: the part locality"),
     (Unseen, "unseen", "competition of candidates that no link has shown yet"),
@@ -90,11 +93,6 @@ impl Group {
     /// What is in it.
     pub fn meaning(self) -> &'static str {
         GROUPS[self as usize].2
-    }
-
-    /// Whether there is nothing in it where no page has a quality.
-    pub fn is_of_quality(self) -> bool {
-        matches!(self, PageQuality | Quality)
     }
 }
 

@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::EstimateError;
+use super::basis::embeddings;
 use super::boosted::{Boosted, Growth};
 use super::candidates::{Ask, Candidate, CandidateSource};
 use super::features::FeatureSource;
@@ -29,6 +30,7 @@ use super::pairs::{Horizon, MatchRule, idf_mass};
 use super::regions::RegionMeans;
 use super::score_levels::ScoreLevels;
 use super::score_model::{ScoreModel, UNSEEN};
+use super::similarity::Nearest;
 use crate::sketch::served::ServedLists;
 
 /// Before the first outcome, the chance of a candidate is this times its matched idf share.
@@ -70,7 +72,7 @@ pub(super) fn estimate(
     }
     let models = memory.models.as_ref();
     Ok(Found {
-        pairs: pairs(input, queries, memory, settings)?,
+        pairs: pairs(input, queries, memory, &memory.nearest, settings)?,
         page_impact: if of_pages {
             page_impact(input, &impact, memory, settings, quality)
         } else {
@@ -81,7 +83,8 @@ pub(super) fn estimate(
     })
 }
 
-/// Estimates candidate pairs of the queries, given as indices, by the models of the memory.
+/// Estimates candidate pairs of the queries, given as indices, by the models of the memory. `nearest`
+/// are URLs that are nearest to each in meaning, if there is an embedding model.
 ///
 /// # Errors
 /// An index cannot be read.
@@ -89,6 +92,7 @@ pub(super) fn pairs(
     input: &EstimateInput<'_>,
     queries: &[usize],
     memory: &Memory,
+    nearest: &Nearest,
     settings: &EstimateSettings,
 ) -> Result<Vec<PairEstimate>, EstimateError> {
     let scores = memory.models.as_ref().and_then(|models| models.scores.as_ref());
@@ -98,6 +102,7 @@ pub(super) fn pairs(
     let source = CandidateSource {
         features: features(input, memory),
         around: input.around,
+        embeddings: embeddings(input, settings).map(|embeddings| (embeddings, nearest)),
         rule: rule(settings),
         end_seq: input.manifest.next_seq,
         matches: input.frontier,
@@ -254,6 +259,7 @@ fn fit(
     let source = CandidateSource {
         features: features(input, memory),
         around: input.around,
+        embeddings: embeddings(input, settings).map(|embeddings| (embeddings, &memory.nearest)),
         rule: rule(settings),
         end_seq,
         matches: input.history,

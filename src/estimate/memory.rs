@@ -22,6 +22,7 @@ use super::lasting::Models;
 use super::pairs::Pair;
 use super::quality::Posterior;
 use super::regions::Regions;
+use super::similarity::Nearest;
 use super::sites::Sites;
 use super::strings::Strings;
 use crate::workload::Query;
@@ -41,6 +42,8 @@ pub struct Memory {
     quality: PastQuality,
     /// Regions of the URLs known at the last plan.
     pub regions: Regions,
+    /// URLs that are nearest to each query in meaning, where there is an embedding model.
+    pub nearest: Nearest,
     /// What was fitted in this epoch.
     pub models: Option<Arc<Models>>,
 }

@@ -1,7 +1,7 @@
 //! Estimators: what fetching an uncrawled URL would bring, from what is known before the fetch.
 //!
 //! [`pairs`] finds candidate pairs and their features, [`around`] reads the text around links,
-//! [`score_tree`] predicts scores and chances, [`quality`] passes the quality of pages on to what they
+//! [`similarity`] compares meanings, [`score_tree`] predicts scores and chances, [`quality`] passes the quality of pages on to what they
 //! link to, [`regression`] maps in-links and quality to impact, [`blend`] weighs the parts, [`basis`]
 //! puts them together, [`newcomers`] holds back domains that nothing is known of. Not here: which URLs
 //! are picked, and files.
@@ -34,6 +34,7 @@ pub mod regression;
 pub mod score_levels;
 pub mod score_model;
 pub mod score_tree;
+pub mod similarity;
 pub mod sites;
 pub mod strings;
 

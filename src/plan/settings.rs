@@ -29,6 +29,18 @@ pub struct PlanSettings {
     pub needy: Option<Needy>,
     /// Content hash of the list of URLs that may be planned, if there is one.
     pub within: Option<String>,
+    /// The model whose embeddings are evidence, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedding: Option<EmbeddingModel>,
+}
+
+/// What is said of an embedding model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EmbeddingModel {
+    /// Its name, for people.
+    pub name: String,
+    /// Content hash of all that its vectors depend on.
+    pub fingerprint: String,
 }
 
 impl PlanSettings {
@@ -44,6 +56,7 @@ impl PlanSettings {
             selection,
             needy: None,
             within: None,
+            embedding: None,
         }
     }
 

@@ -18,6 +18,8 @@ pub(super) struct Crawled<'a> {
     pub(super) known: Known,
     /// Words around links of fetched pages.
     pub(super) around: AroundTable,
+    /// By `fetch_seq`: row of the page's title in the vectors, if there are any.
+    pub(super) titles: Vec<u32>,
     pub(super) manifest: Manifest,
     /// By page: its id in `known`.
     pub(super) ids: Ids,
@@ -57,6 +59,7 @@ impl<'a> Crawled<'a> {
             quality,
             known: Known::default(),
             around: AroundTable::default(),
+            titles: Vec::new(),
             manifest: Manifest::default(),
             ids: Ids { of_page: vec![NONE; pages], page: Vec::new() },
             docs,
@@ -84,6 +87,9 @@ impl<'a> Crawled<'a> {
             let score = quality[page as usize];
             let known = !failed && score > NO_QUALITY;
             self.known.quality.push(if known { score as f32 } else { f32::NAN });
+        }
+        if let Some(vectors) = &self.web.vectors {
+            self.titles.push(if failed { NONE } else { vectors.titles[page as usize] });
         }
         if failed {
             return;

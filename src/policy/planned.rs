@@ -15,6 +15,7 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::{NONE, PageTable};
 use prospect_index::text_index::TextIndex;
 use prospect_index::url_table::UrlTable;
+use prospect_index::vectors::VectorTable;
 
 use super::crawled::{Crawled, Ids};
 use super::queue::SeedQueue;
@@ -30,6 +31,7 @@ use crate::estimate::frontier::{EstimateInput, UrlEstimate};
 use crate::estimate::memory::Memory;
 use crate::estimate::page_ranks::PageRanks;
 use crate::estimate::pairs::MatchSource;
+use crate::estimate::similarity::{Embeddings, StringRows};
 use crate::plan::choice::Choice;
 use crate::plan::explore::Pool;
 use crate::plan::settings::PlanSettings;
@@ -49,10 +51,21 @@ pub struct Web<'a> {
     pub text: &'a TextIndex,
     /// n-grams of every page's URL and of all anchors that lead to it.
     pub strings: &'a NgramIndex<'a>,
+    /// Vectors of all strings, titles and queries, where there is an embedding model.
+    pub vectors: Option<WebVectors<'a>>,
     /// Queries to plan for, merged.
     pub workload: &'a Workload,
     /// Queries whose outcomes train improvability, if they are others.
     pub trainers: Option<&'a Workload>,
+}
+
+/// Vectors of a collection by an embedding model.
+#[derive(Clone, Copy)]
+pub struct WebVectors<'a> {
+    /// By text.
+    pub table: &'a VectorTable,
+    /// By page: row of its title.
+    pub titles: &'a [u32],
 }
 
 /// Links of pages with their anchors, repeated targets with other anchors included, in document
@@ -100,6 +113,9 @@ pub struct Planned<'a> {
     ranks: PageRanks,
     memory: Memory,
     candidates: Candidates<'a>,
+    /// Where the vectors of known strings are, and by query that of its text.
+    rows: StringRows,
+    asked: Vec<u32>,
     served: Option<ServedLists>,
     trained: Option<ServedLists>,
     outcomes: Vec<QueryOutcome>,
@@ -121,7 +137,11 @@ pub struct Planned<'a> {
 impl<'a> Planned<'a> {
     /// A planner that knows nothing yet.
     pub fn new(web: &'a Web<'a>, quality: Option<Quality<'a>>, settings: PlanSettings) -> Self {
+        let row =
+            |query: &Query| web.vectors.map_or(NONE, |vectors| vectors.table.row(&query.text));
         Self {
+            rows: StringRows::default(),
+            asked: web.workload.queries.iter().map(row).collect(),
             web,
             settings,
             crawled: Crawled::new(web, quality),
@@ -307,11 +327,22 @@ impl<'a> Planned<'a> {
         if settings.estimate.reads_page_rank() {
             self.ranks.update(&self.crawled.known, &self.crawled.manifest);
         }
+        if let Some(vectors) = &self.web.vectors {
+            self.rows.update(&self.crawled.known, vectors.table);
+        }
+        let embeddings = self.web.vectors.map(|vectors| Embeddings {
+            strings: vectors.table,
+            rows: &self.rows,
+            titles: &self.crawled.titles,
+            queries: vectors.table,
+            asked: &self.asked,
+        });
         let source = Visible { candidates: &self.candidates, ids: &self.crawled.ids };
         let input = PlanInput {
             estimate: EstimateInput {
                 known: &self.crawled.known,
                 around: &self.crawled.around,
+                embeddings,
                 manifest: &self.crawled.manifest,
                 ranks: &self.ranks,
                 scorer,

@@ -107,6 +107,12 @@ pub fn caveats(summary: &Summary) -> Vec<String> {
             reranker.depth, reranker.name
         ));
     }
+    if let Some(embedding) = &summary.provenance.embedding {
+        out.push(format!(
+            "Policies that plan take similarity by the embedding model {} as evidence.",
+            embedding.name
+        ));
+    }
     if summary.policies.iter().any(|policy| policy.oracle) {
         out.push(
             "Oracles read what no crawler can know before a fetch. They bound what is possible and \
@@ -155,6 +161,7 @@ mod tests {
             b: 0.4,
             k: 10,
             reranker: None,
+            embedding: None,
         };
         assert_eq!(super::rankings(&made), None);
         let (name, fingerprint) = ("MonoELECTRA".to_owned(), "00".to_owned());

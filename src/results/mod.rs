@@ -73,6 +73,18 @@ pub struct Provenance {
     /// What orders the first results of every search anew, if anything does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reranker: Option<Reranker>,
+    /// The model whose embeddings are evidence for policies that plan, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub embedding: Option<Embedding>,
+}
+
+/// An embedding model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Embedding {
+    /// Its name.
+    pub name: String,
+    /// Content hash of all that its vectors depend on: 32 hex digits.
+    pub fingerprint: String,
 }
 
 /// A cross-encoder behind a search, or a run with the scores of one.

@@ -24,12 +24,31 @@ pub struct Pairing {
     pub without: usize,
 }
 
-/// Adds to `policies` what is missing of their variants without a group. Groups of quality hold
-/// nothing, and make no variant, where no page has a `quality`.
-pub fn pairings(policies: &mut Vec<PolicyChoice>, quality: bool) -> Vec<Pairing> {
+/// Evidence that an experiment may have or not.
+#[derive(Clone, Copy, Debug)]
+pub struct Given {
+    /// Whether pages have a quality.
+    pub quality: bool,
+    /// Whether there is an embedding model.
+    pub embeddings: bool,
+}
+
+impl Given {
+    fn has(self, group: Group) -> bool {
+        match group {
+            Group::PageQuality | Group::Quality => self.quality,
+            Group::Embedding => self.embeddings,
+            _ => true,
+        }
+    }
+}
+
+/// Adds to `policies` what is missing of their variants without a group. Groups that hold nothing for
+/// what is `given` make no variant.
+pub fn pairings(policies: &mut Vec<PolicyChoice>, given: Given) -> Vec<Pairing> {
     let mut pairings = Vec::new();
     for whole in 0..policies.len() {
-        for group in Group::all().filter(|group| quality || !group.is_of_quality()) {
+        for group in Group::all().filter(|group| given.has(*group)) {
             let Some(choice) = policies[whole].without(group) else { continue };
             let label = choice.label();
             let named = policies.iter().position(|other| other.label() == label);
@@ -117,7 +136,7 @@ mod tests {
     #[test]
     fn only_a_whole_policy_that_reads_groups_is_taken_apart() {
         let mut policies = choices(&["bfs", "hybrid", "prospect+without=url", "prospect"]);
-        let pairings = pairings(&mut policies, true);
+        let pairings = pairings(&mut policies, Given { quality: true, embeddings: true });
         assert_eq!(pairings.len(), Group::all().count());
         assert!(pairings.iter().all(|pairing| pairing.whole == 3));
         // A variant that was asked for is not crawled twice.
@@ -127,11 +146,12 @@ mod tests {
     }
 
     #[test]
-    fn without_quality_its_groups_make_no_variant() {
+    fn without_models_their_groups_make_no_variant() {
         let mut policies = choices(&["prospect+explore=0.1"]);
-        let pairings = pairings(&mut policies, false);
-        assert_eq!(pairings.len(), Group::all().count() - 2);
-        assert!(pairings.iter().all(|pairing| !pairing.group.is_of_quality()));
+        let pairings = pairings(&mut policies, Given { quality: false, embeddings: false });
+        assert_eq!(pairings.len(), Group::all().count() - 3);
+        let of_models = [Group::PageQuality, Group::Quality, Group::Embedding];
+        assert!(pairings.iter().all(|pairing| !of_models.contains(&pairing.group)));
         assert_eq!(policies[1].label(), "prospect+explore=0.1+without=url");
     }
 }

@@ -6,6 +6,7 @@
 //! text around, 4 bytes for each word of the distinct texts around links, and the URLs; texts of pages
 //! go to the index as they are read.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::path::Path;
@@ -21,6 +22,7 @@ use prospect_index::{limits, url, words};
 
 use super::SimulateError;
 use super::page_texts::{TextFile, TextWriter};
+use crate::estimate::similarity::url_text;
 use crate::policy::Page;
 use crate::policy::planned::AnchoredLinks;
 
@@ -55,6 +57,8 @@ pub struct Collection {
     pub text: TextIndex,
     /// The texts themselves, by page, where they are kept.
     pub texts: Option<TextFile>,
+    /// Titles by page; empty where they are not kept.
+    pub titles: Vec<Box<str>>,
     /// Quality scores that the input carried, by page.
     pub quality: Vec<Option<f64>>,
     /// Records of a URL that a later one replaced.
@@ -72,6 +76,13 @@ struct Anchored {
 }
 
 impl Collection {
+    /// All strings that URLs are known by and the titles, with repetitions.
+    pub fn strings_and_titles(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let urls = self.urls.ids().map(|id| url_text(self.urls.url(id)).into());
+        let anchors = self.anchored.texts.iter().map(|text| (&**text).into());
+        urls.chain(anchors).chain(self.titles.iter().map(|title| (&**title).into()))
+    }
+
     /// Distinct pages that a page links to, in document order.
     pub fn links(&self, page: Page) -> &[Page] {
         let at = page as usize;
@@ -157,6 +168,8 @@ pub struct CollectionBuilder {
     documents: Vec<UrlId>,
     /// By document: the quality score that came with it.
     quality: Vec<Option<f64>>,
+    /// By document: its title, where they are kept.
+    titles: Option<Vec<Box<str>>>,
     /// By URL: its latest document.
     document_of: HashMap<UrlId, u32>,
     repeated: u64,
@@ -171,11 +184,17 @@ pub struct CollectionBuilder {
 }
 
 impl CollectionBuilder {
-    /// Adds a page: its canonical URL with its spelling, its quality if it is known, and its links
-    /// in document order. The text goes to the index as the document of the same number.
+    /// No page yet; titles are kept if somebody reads them.
+    pub fn new(keep_titles: bool) -> Self {
+        Self { titles: keep_titles.then(Vec::new), ..Self::default() }
+    }
+
+    /// Adds a page: its canonical URL with its spelling, its title, its quality if it is known, and its
+    /// links in document order. The text goes to the index as the document of the same number.
     pub fn add<'l>(
         &mut self,
         (canonical, spelling): (&str, &str),
+        title: &str,
         quality: Option<f64>,
         links: impl Iterator<Item = LinkView<'l>>,
     ) {
@@ -183,6 +202,9 @@ impl CollectionBuilder {
         let id = self.urls.insert(canonical, spelling);
         self.documents.push(id);
         self.quality.push(quality);
+        if let Some(titles) = &mut self.titles {
+            titles.push(title.into());
+        }
         if self.document_of.insert(id, document).is_some() {
             self.repeated += 1;
         }
@@ -230,10 +252,16 @@ impl CollectionBuilder {
             latest.then_some(numbers[id.index()])
         });
         let documents: Vec<Option<Page>> = documents.collect();
-        let quality = pages.iter().map(|id| self.quality[self.document_of[id] as usize]).collect();
+        let document_of = |id: &UrlId| self.document_of[id] as usize;
+        let quality = pages.iter().map(|id| self.quality[document_of(id)]).collect();
+        let title_of = |titles: &Vec<Box<str>>| {
+            pages.iter().map(|id| titles[document_of(id)].clone()).collect()
+        };
+        let titles = self.titles.as_ref().map_or_else(Vec::new, title_of);
         let texts = texts.map(|texts| texts.finish(count, &documents)).transpose()?;
         Ok(Collection {
             quality,
+            titles,
             texts,
             url_order: url_order(&urls),
             text: with_pages(text, count, &documents),

@@ -14,7 +14,7 @@ use super::crawl::{Budget, Crawl, CrawlOrder, Start};
 use super::record::Record;
 use super::settings::Settings;
 use super::start;
-use crate::policy::planned::Web;
+use crate::policy::planned::{Web, WebVectors};
 use crate::policy::{Basics, PolicyChoice, Quality, Sources, Truth};
 use crate::workload::Workload;
 
@@ -24,6 +24,8 @@ pub struct Inputs<'a> {
     pub collection: &'a Collection,
     /// n-grams of the collection, if a policy plans.
     pub strings: Option<&'a Segment>,
+    /// Vectors of the collection and of the queries, where there is an embedding model.
+    pub vectors: Option<WebVectors<'a>>,
     /// Queries to plan for, merged.
     pub planning: &'a Workload,
     /// By page: quality.
@@ -133,6 +135,7 @@ pub fn web<'a>(
         links: inputs.collection.anchored_links(),
         text: &inputs.collection.text,
         strings,
+        vectors: inputs.vectors,
         workload: inputs.planning,
         trainers,
     }

@@ -28,13 +28,23 @@ pub struct Place {
     index: PathBuf,
     /// The pages' texts, where a model is to read them.
     texts: Option<PathBuf>,
+    keep: Keep,
+}
+
+/// What is kept of pages beside what every crawl needs, because a model reads it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Keep {
+    /// Their texts, on disk.
+    pub texts: bool,
+    /// Their titles.
+    pub titles: bool,
 }
 
 impl Place {
     /// [`Place::NAMES`] below a directory; the texts only if they are to be kept.
-    pub fn below(directory: &Path, keep_texts: bool) -> Self {
+    pub fn below(directory: &Path, keep: Keep) -> Self {
         let [index, texts] = Self::NAMES.map(|name| directory.join(name));
-        Self { index, texts: keep_texts.then_some(texts) }
+        Self { index, texts: keep.texts.then_some(texts), keep }
     }
 
     /// Names of the text index and of the texts.
@@ -69,7 +79,7 @@ pub fn from_corpus(
     mut progress: impl FnMut(u64, Option<u64>),
 ) -> Result<(Collection, Skipped), SimulateError> {
     let mut source = ingest::open(paths, options)?;
-    let mut builder = CollectionBuilder::default();
+    let mut builder = CollectionBuilder::new(place.keep.titles);
     let mut skipped = Skipped::default();
     let mut waiting: VecDeque<PreparedPage> = VecDeque::new();
     let mut kept = place.writer()?;
@@ -90,7 +100,7 @@ pub fn from_corpus(
         }
         let page = waiting.pop_front()?;
         let links = page.links().chain(added.links_of(page.url().0));
-        builder.add(page.url(), page.quality_score(), links);
+        builder.add(page.url(), page.title(), page.quality_score(), links);
         let (title, text) = page.into_texts();
         if let Some(Err(error)) = kept.as_mut().map(|kept| kept.add(&title, &text)) {
             failure = Some(error.into());
@@ -166,7 +176,7 @@ pub fn from_store(
         pages.extend(texts.into_iter().filter(current));
         Ok(())
     })?;
-    let mut builder = CollectionBuilder::default();
+    let mut builder = CollectionBuilder::new(place.keep.titles);
     let mut kept = place.writer()?;
     let mut around = HashMap::new();
     known.for_each_around(store.storage(), store.manifest(), |_, to, seq, text| {
@@ -177,7 +187,7 @@ pub fn from_store(
     }
     let mut texts: Vec<_> = pages.into_iter().map(|page| (page.title, page.text)).collect();
     for page in &added.pages {
-        builder.add(page.url(), None, page.links());
+        builder.add(page.url(), page.title(), None, page.links());
         texts.push(page.clone().into_texts());
     }
     if let Some(kept) = &mut kept {
@@ -209,5 +219,5 @@ fn add_stored(
         LinkView { url, spelling, anchor, around }
     });
     let rows = rows.chain(added.links_of(urls.url(page.url)));
-    builder.add(spelled(page.url), None, rows);
+    builder.add(spelled(page.url), &page.title, None, rows);
 }

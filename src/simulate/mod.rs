@@ -28,6 +28,7 @@ pub mod start;
 pub mod summary;
 pub mod truth;
 pub mod values;
+pub mod vectors;
 pub mod whatif;
 mod work_file;
 
@@ -43,6 +44,9 @@ pub enum SimulateError {
     /// The index, or a file of the results.
     #[error(transparent)]
     Store(#[from] prospect_index::error::StoreError),
+    /// An embedding model, or its vectors.
+    #[error(transparent)]
+    Vectors(#[from] crate::cycle::CycleError),
     /// A re-ranker.
     #[error(transparent)]
     Rerank(#[from] crate::evaluate::rerank::RerankError),

@@ -63,6 +63,7 @@ const ESTIMATE: &[&str] = &[
     "prospect_index::url",
     "prospect_index::url_table",
     "prospect_index::words",
+    "prospect_index::vectors",
 ];
 const PLAN: &[&str] = &[
     "prospect::workload",

@@ -97,6 +97,7 @@ fn provenance() -> Provenance {
         k: 100,
         visibility: None,
         reranker: None,
+        embedding: None,
     }
 }
 

@@ -205,7 +205,8 @@ impl NgramQuery {
     /// The summed weight of `set`, added in ascending order of n-grams, so that equal sets weigh
     /// the same to the last bit.
     pub fn weight_of(&self, set: &NgramSet) -> f64 {
-        set.iter().map(|ngram| self.weight(ngram)).sum()
+        // From 0, for the sum of nothing is -0.
+        set.iter().fold(0.0, |sum, ngram| sum + self.weight(ngram))
     }
 
     /// Whether a page that holds exactly `set` matches.

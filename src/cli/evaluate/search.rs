@@ -21,7 +21,7 @@ use crate::evaluate::run::{self, Run, Scored};
 use crate::ingest::SourceOptions;
 use crate::simulate::added::Added;
 use crate::simulate::collection::{Collection, Outside};
-use crate::simulate::load::{self, Place};
+use crate::simulate::load::{self, Keep, Place};
 use crate::workload::qrels::{self, RawJudgement};
 use crate::workload::{self, Query, Workload, shown};
 
@@ -39,7 +39,8 @@ pub(super) fn run(
     let load = |directory| args.runtime.cross_encoder(directory, global);
     let reranker = args.rerank_model.as_deref().map(load).transpose()?;
     let directory = std::env::temp_dir().join(format!("prospect-evaluate-{}", std::process::id()));
-    let collection = collection(args, &Place::below(&directory, reranker.is_some()));
+    let keep = Keep { texts: reranker.is_some(), titles: false };
+    let collection = collection(args, &Place::below(&directory, keep));
     let run = collection.and_then(|collection| {
         let pages = collection.pages;
         say(global, &format!("{pages} pages, BM25 with k1 {} and b {}", args.k1, args.b));

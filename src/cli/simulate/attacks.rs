@@ -13,7 +13,8 @@ use crate::simulate::attack::attacked::Attacked;
 use crate::simulate::attack::summary::{Comparison, manipulation};
 use crate::simulate::attack::{Attack, AttackError, AttackKind, AttackSettings, Victim};
 use crate::simulate::experiment::{self, Course, Crawls, Inputs, Work};
-use crate::simulate::load::Place;
+use crate::simulate::load::{Keep, Place};
+use crate::simulate::vectors::CollectionVectors;
 
 /// Every kind.
 const ALL: &str = "all";
@@ -103,11 +104,13 @@ impl Experiment<'_> {
         say(self.global, &line);
         let (settings, storage) = (&self.settings, &self.storage);
         let folder = format!("{WORK}/attack/{}", attack.kind.folder());
-        let place = Place::below(&storage.path(&folder), false);
+        let place = Place::below(&storage.path(&folder), Keep { texts: false, ..self.keep() });
         let collection = self.load(&place, &attack.added)?.0;
         let attacked = Attacked::new(collection, honest.inputs, settings.seed);
         let strings = self.strings(&attacked.collection, &folder)?;
-        let inputs = attacked.inputs(honest.inputs, strings.as_ref());
+        let vectors = self.vectors(&attacked.collection, honest.inputs.planning)?;
+        let vectors = vectors.as_ref().map(CollectionVectors::web);
+        let inputs = attacked.inputs(honest.inputs, strings.as_ref(), vectors);
         let labels = settings.policies.iter().map(PolicyChoice::label).collect();
         let progress = progress::Policies::new(self.global, labels, settings.sets);
         let work = Work { storage, folder: &folder, experiment: self.hash };

@@ -54,6 +54,11 @@ pub(super) struct Config {
     #[arg(long, value_name = "DIR", conflicts_with = "rerank")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rerank_model: Option<String>,
+    /// A model of kind `sentence-embedding`, whose vectors of URLs, anchors, titles and queries are evidence
+    /// for policies that plan: a directory.
+    #[arg(long, value_name = "DIR")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) embedding_model: Option<String>,
     /// Policies, or `all`; with options such as `hybrid+needy=0.1`. See `prospect policies`.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     #[serde(deserialize_with = "list", skip_serializing_if = "Vec::is_empty")]
@@ -280,9 +285,18 @@ fn rooted(mut config: Config, file: &Path) -> Config {
     if let Some(crawled) = config.crawled.as_mut().filter(|crawled| !is_rule(crawled)) {
         join(crawled);
     }
-    let Config { store, workload, eval_workload, qrels, quality, rerank, rerank_model, .. } =
-        &mut config;
-    for path in [store, workload, eval_workload, qrels, rerank, rerank_model] {
+    let Config {
+        store,
+        workload,
+        eval_workload,
+        qrels,
+        quality,
+        rerank,
+        rerank_model,
+        embedding_model,
+        ..
+    } = &mut config;
+    for path in [store, workload, eval_workload, qrels, rerank, rerank_model, embedding_model] {
         path.iter_mut().for_each(join);
     }
     quality.iter_mut().filter(|given| *given != CARRIED).for_each(join);

@@ -12,7 +12,7 @@ use super::config::{CARRIED, Config};
 use super::settings;
 use crate::cli::output::Failure;
 use crate::evaluate::run::RERANK_DEPTH;
-use crate::results::{InputFile, Provenance, Reranker, Summary};
+use crate::results::{Embedding, InputFile, Provenance, Reranker, Summary};
 use crate::simulate::load::Place;
 use crate::simulate::settings::Settings;
 
@@ -20,8 +20,12 @@ use crate::simulate::settings::Settings;
 pub(super) const WORK: &str = "work";
 /// Scores of a cross-encoder there, where no other place is asked for.
 pub(super) const SCORES: &str = "scores";
+/// Name of the vectors of an embedding model among them.
+pub(super) const VECTORS: &str = "vectors";
+/// Key of the model.
+const EMBEDDING: &str = "embedding-model";
 /// What of it is built anew whenever an experiment goes on.
-const BUILT_ANEW: [&str; 3] = ["strings", Place::NAMES[0], Place::NAMES[1]];
+const BUILT_ANEW: [&str; 4] = ["strings", VECTORS, Place::NAMES[0], Place::NAMES[1]];
 /// What a run is for that orders results anew.
 const RERANK: &str = "rerank";
 /// The file that ends an experiment.
@@ -94,6 +98,9 @@ fn differences(a: &Provenance, b: &Provenance) -> String {
     if a.reranker != b.reranker && own.get(RERANK) == other.get(RERANK) {
         names.insert("rerank-model");
     }
+    if a.embedding != b.embedding && own.get(EMBEDDING) == other.get(EMBEDDING) {
+        names.insert(EMBEDDING);
+    }
     let keys = |of: &'_ serde_json::Value| {
         of.as_object().map(|table| table.keys().cloned().collect::<Vec<_>>()).unwrap_or_default()
     };
@@ -113,6 +120,7 @@ pub(super) fn provenance(
     settings: &Settings,
     inputs: Vec<InputFile>,
     model: Option<Reranker>,
+    embedding: Option<Embedding>,
 ) -> Result<Provenance, Failure> {
     let json = settings::as_json(config, settings);
     let run = inputs.iter().find(|input| input.role == RERANK).map(|input| Reranker {
@@ -131,6 +139,7 @@ pub(super) fn provenance(
         k: settings.plan.k,
         visibility: settings.plan.visibility.named(),
         reranker: model.or(run),
+        embedding,
     })
 }
 

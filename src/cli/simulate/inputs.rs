@@ -3,10 +3,11 @@
 
 use std::path::Path;
 
+use prospect_index::derived::Derived;
 use prospect_index::ngram::Segment;
 
 use super::config;
-use super::identity::WORK;
+use super::identity::{VECTORS, WORK};
 use super::{Experiment, Queries};
 use crate::cli::output::{Failure, Progress, say};
 use crate::evaluate::rerank::PairScores;
@@ -17,8 +18,9 @@ use crate::simulate::collection::Collection;
 use crate::simulate::crawl::Start;
 use crate::simulate::experiment::{Course, needs_strings};
 use crate::simulate::judgements::Judged;
-use crate::simulate::load::{self, Place, Skipped};
-use crate::simulate::quality;
+use crate::simulate::load::{self, Keep, Place, Skipped};
+use crate::simulate::vectors::CollectionVectors;
+use crate::simulate::{quality, vectors};
 use crate::workload::{self, Workload, open_text, qrels};
 
 impl Experiment<'_> {
@@ -46,7 +48,7 @@ impl Experiment<'_> {
 
     /// Reads the pages, and says what was left out.
     pub(super) fn collection(&self) -> Result<Collection, Failure> {
-        let place = Place::below(&self.storage.path(WORK), self.reranker.is_some());
+        let place = Place::below(&self.storage.path(WORK), self.keep());
         let (collection, skipped) = self.load(&place, &Added::default())?;
         if self.config.store.is_some() {
             return Ok(collection);
@@ -77,6 +79,37 @@ impl Experiment<'_> {
         }
         let directory = self.storage.fresh_directory(&format!("{folder}/strings"))?;
         Ok(Some(collection.strings(&directory)?))
+    }
+
+    /// What models read of pages.
+    pub(super) fn keep(&self) -> Keep {
+        Keep { texts: self.reranker.is_some(), titles: self.embedder.is_some() }
+    }
+
+    /// Vectors of a collection and of the queries, where there is an embedding model and a policy plans.
+    pub(super) fn vectors(
+        &self,
+        collection: &Collection,
+        queries: &Workload,
+    ) -> Result<Option<CollectionVectors>, Failure> {
+        let Some(model) = &self.embedder else { return Ok(None) };
+        let folder = match self.cache {
+            Some(folder) => folder.join(format!("vectors-{}", model.fingerprint())),
+            None => self.storage.path(WORK).join(VECTORS),
+        };
+        let kept = Derived::at(&folder, vectors::VERSION)?;
+        let mut bar: Option<Progress> = None;
+        let mut told = |done: usize, all: usize| {
+            let bar =
+                bar.get_or_insert_with(|| Progress::noting(self.global, "embed", Some(all as u64)));
+            bar.at(done as u64, &format!("{done} of {all} texts"));
+        };
+        let model = model.as_ref();
+        let vectors = CollectionVectors::new(collection, queries, model, &kept, &mut told)?;
+        if let Some(bar) = bar {
+            bar.done();
+        }
+        Ok(Some(vectors))
     }
 
     pub(super) fn queries(&self, collection: &Collection) -> Result<Queries, Failure> {

@@ -17,11 +17,12 @@ use prospect_index::storage::Storage;
 use self::attacks::Honest;
 use self::config::Config;
 use self::identity::{SCORES, SUMMARY, WORK};
-use self::prepare::{Prepared, Rerankers};
+use self::prepare::{Models, Prepared};
 use super::Global;
 use super::model::{CrossEncoder, RuntimeOptions};
 use super::output::{self, Failure, say};
 use crate::evaluate::rerank::PairScores;
+use crate::neural::Embedder;
 use crate::policy::PolicyChoice;
 use crate::report::terminal;
 use crate::results::whatif::WhatIfCheck;
@@ -31,6 +32,7 @@ use crate::simulate::judgements::Judged;
 use crate::simulate::measure::{self, Kind, Measure};
 use crate::simulate::settings::Settings;
 use crate::simulate::summary::{Findings, SummaryMetric};
+use crate::simulate::vectors::CollectionVectors;
 use crate::simulate::{artefacts, rerank, truth};
 use crate::simulate::{counterfactual, limited_sketches, whatif};
 use crate::workload::{Workload, open_text};
@@ -56,9 +58,9 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         None => vec![(String::new(), Config::default())],
     };
     // All are checked before the first begins, which may take hours.
-    let mut rerankers = Rerankers::new(&args.runtime, global);
+    let mut models = Models::new(&args.runtime, global);
     let mut prepare =
-        |(name, file)| Prepared::new(name, config::over(&args.config, &file)?, &mut rerankers);
+        |(name, file)| Prepared::new(name, config::over(&args.config, &file)?, &mut models);
     let prepared: Vec<Prepared> =
         experiments.into_iter().map(&mut prepare).collect::<Result<_, _>>()?;
     let mut summaries = Vec::new();
@@ -68,7 +70,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         if !name.is_empty() {
             say(global, &format!("experiment {name}"));
         }
-        summaries.push(one(experiment, &out, global)?);
+        summaries.push(one(experiment, args, &out, global)?);
         say(global, &format!("next: prospect report {} --html report.html", out.display()));
     }
     if global.json {
@@ -87,8 +89,9 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
 }
 
 /// One experiment, from its settings to its files.
-fn one(experiment: Prepared, out: &Path, global: &Global) -> Result<Summary, Failure> {
-    let Prepared { config, settings, provenance, reranker, .. } = experiment;
+fn one(experiment: Prepared, args: &Args, out: &Path, global: &Global) -> Result<Summary, Failure> {
+    let Prepared { config, settings, provenance, reranker, embedder, .. } = experiment;
+    let cache = args.runtime.cache();
     let storage = Storage::create(out, None)?;
     let hash = identity::hash(&provenance)?;
     if let Some(summary) = identity::claim(&storage, out, &provenance)? {
@@ -96,7 +99,18 @@ fn one(experiment: Prepared, out: &Path, global: &Global) -> Result<Summary, Fai
         return Ok(summary);
     }
     let config = &config;
-    Experiment { config, settings, provenance, reranker, storage, hash, global }.carry_out()
+    let experiment = Experiment {
+        config,
+        settings,
+        provenance,
+        reranker,
+        embedder,
+        cache,
+        storage,
+        hash,
+        global,
+    };
+    experiment.carry_out()
 }
 
 /// An experiment that is not complete.
@@ -105,6 +119,9 @@ struct Experiment<'a> {
     settings: Settings,
     provenance: Provenance,
     reranker: Option<Rc<CrossEncoder>>,
+    embedder: Option<Rc<dyn Embedder>>,
+    /// Where what models said is remembered.
+    cache: Option<&'a Path>,
     storage: Storage,
     hash: u64,
     global: &'a Global,
@@ -128,9 +145,11 @@ impl Experiment<'_> {
         let (bm25, places) = (self.settings.plan.bm25, self.settings.plan.places());
         let impact = truth::impact(&collection, &queries.planning, bm25, places)?;
         let strings = self.strings(&collection, WORK)?;
+        let vectors = self.vectors(&collection, &queries.planning)?;
         let inputs = Inputs {
             collection: &collection,
             strings: strings.as_ref(),
+            vectors: vectors.as_ref().map(CollectionVectors::web),
             planning: &queries.planning,
             quality: quality.as_deref(),
             impact: &impact,

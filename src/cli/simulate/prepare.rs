@@ -10,7 +10,10 @@ use super::{identity, settings};
 use crate::cli::Global;
 use crate::cli::model::{CrossEncoder, RuntimeOptions};
 use crate::cli::output::Failure;
-use crate::results::Provenance;
+use crate::cycle::vectors::described;
+use crate::neural::Embedder;
+use crate::plan::settings::EmbeddingModel;
+use crate::results::{Embedding, Provenance};
 use crate::simulate::settings::Settings;
 
 /// An experiment whose settings fit and whose files are there.
@@ -20,42 +23,70 @@ pub(super) struct Prepared {
     pub(super) settings: Settings,
     pub(super) provenance: Provenance,
     pub(super) reranker: Option<Rc<CrossEncoder>>,
+    pub(super) embedder: Option<Rc<dyn Embedder>>,
 }
 
 impl Prepared {
     pub(super) fn new(
         name: String,
         config: Config,
-        rerankers: &mut Rerankers<'_>,
+        models: &mut Models<'_>,
     ) -> Result<Self, Failure> {
-        let (settings, start_files) = settings::settings(&config)?;
+        let (mut settings, start_files) = settings::settings(&config)?;
         let inputs = identity::input_files(&config, &start_files)?;
         let reranker =
-            config.rerank_model.as_ref().map(|directory| rerankers.load(directory)).transpose()?;
-        let described = reranker.as_ref().map(|reranker| reranker.described());
-        let provenance = identity::provenance(&config, &settings, inputs, described)?;
-        Ok(Self { name, config, settings, provenance, reranker })
+            config.rerank_model.as_ref().map(|directory| models.reranker(directory)).transpose()?;
+        let embedder = config
+            .embedding_model
+            .as_ref()
+            .map(|directory| models.embedder(directory))
+            .transpose()?;
+        settings.plan.embedding = embedder.as_deref().map(described);
+        let embedding = settings.plan.embedding.clone();
+        let embedding =
+            embedding.map(|EmbeddingModel { name, fingerprint }| Embedding { name, fingerprint });
+        let reranks = reranker.as_ref().map(|reranker| reranker.described());
+        let provenance = identity::provenance(&config, &settings, inputs, reranks, embedding)?;
+        Ok(Self { name, config, settings, provenance, reranker, embedder })
     }
 }
 
-/// Loads cross-encoders; experiments that name the same directory share one.
-pub(super) struct Rerankers<'a> {
+/// Loads models; experiments that name the same directory share one.
+pub(super) struct Models<'a> {
     runtime: &'a RuntimeOptions,
     global: &'a Global,
-    loaded: BTreeMap<String, Rc<CrossEncoder>>,
+    rerankers: BTreeMap<String, Rc<CrossEncoder>>,
+    embedders: BTreeMap<String, Rc<dyn Embedder>>,
 }
 
-impl<'a> Rerankers<'a> {
+impl<'a> Models<'a> {
     pub(super) fn new(runtime: &'a RuntimeOptions, global: &'a Global) -> Self {
-        Self { runtime, global, loaded: BTreeMap::new() }
+        Self { runtime, global, rerankers: BTreeMap::new(), embedders: BTreeMap::new() }
     }
 
-    fn load(&mut self, directory: &str) -> Result<Rc<CrossEncoder>, Failure> {
-        if let Some(loaded) = self.loaded.get(directory) {
-            return Ok(Rc::clone(loaded));
-        }
-        let loaded = Rc::new(self.runtime.cross_encoder(Path::new(directory), self.global)?);
-        self.loaded.insert(directory.to_owned(), Rc::clone(&loaded));
-        Ok(loaded)
+    fn reranker(&mut self, directory: &str) -> Result<Rc<CrossEncoder>, Failure> {
+        let (runtime, global) = (self.runtime, self.global);
+        let load = |path: &Path| runtime.cross_encoder(path, global).map(Rc::new);
+        shared(&mut self.rerankers, directory, load)
     }
+
+    fn embedder(&mut self, directory: &str) -> Result<Rc<dyn Embedder>, Failure> {
+        let (library, global) = (&self.runtime.library, self.global);
+        let load = |path: &Path| library.embedder(path, global).map(Rc::from);
+        shared(&mut self.embedders, directory, load)
+    }
+}
+
+/// What was loaded from a directory, or is now.
+fn shared<M: ?Sized>(
+    loaded: &mut BTreeMap<String, Rc<M>>,
+    directory: &str,
+    load: impl FnOnce(&Path) -> Result<Rc<M>, Failure>,
+) -> Result<Rc<M>, Failure> {
+    if let Some(loaded) = loaded.get(directory) {
+        return Ok(Rc::clone(loaded));
+    }
+    let model = load(Path::new(directory))?;
+    loaded.insert(directory.to_owned(), Rc::clone(&model));
+    Ok(model)
 }

@@ -9,7 +9,7 @@ use super::config::{Config, is_rule};
 use crate::cli::output::Failure;
 use crate::plan::settings::PlanSettings;
 use crate::policy::{OptionError, POLICIES, PolicyChoice};
-use crate::simulate::ablation::{Pairing, pairings};
+use crate::simulate::ablation::{Given, Pairing, pairings};
 use crate::simulate::collection::Outside;
 use crate::simulate::settings::{
     Amount, Runs, Settings, SketchSettings, TrialSettings, default_checkpoints,
@@ -199,6 +199,7 @@ pub(super) fn as_json(config: &Config, settings: &Settings) -> serde_json::Value
         "quality": file(&config.quality),
         "rerank": file(&config.rerank),
         "rerank-model": file(&config.rerank_model),
+        "embedding-model": file(&config.embedding_model),
         "policy": labels,
         "seeds": config.seeds.iter().map(bare).collect::<Vec<_>>(),
         "seed-sets": settings.sets,
@@ -270,7 +271,9 @@ fn ablation(config: &Config, policies: &mut Vec<PolicyChoice>) -> Result<Vec<Pai
     if !config.ablate {
         return Ok(Vec::new());
     }
-    let pairings = pairings(policies, config.quality.is_some());
+    let given =
+        Given { quality: config.quality.is_some(), embeddings: config.embedding_model.is_some() };
+    let pairings = pairings(policies, given);
     if pairings.is_empty() {
         let error = anyhow::anyhow!("ablate needs a policy with groups of evidence to leave out");
         return Err(Failure::input(error, "add one to --policy, for example prospect"));

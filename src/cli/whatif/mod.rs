@@ -11,9 +11,11 @@ use std::path::{Path, PathBuf};
 use prospect_index::limits;
 
 use super::Global;
+use super::model::{EmbeddingOptions, LibraryOptions, embed_for};
 use super::output::{self, Failure, say};
 use crate::cycle::generation::open_plan;
 use crate::cycle::questions::Questions;
+use crate::cycle::vectors::described;
 use crate::cycle::{CycleError, OpenStore};
 use crate::plan::settings::PlanSettings;
 use crate::report::{html, terminal};
@@ -33,6 +35,10 @@ pub(super) struct StoreArgs {
     /// The queries; those of the open plan if this is not given.
     #[arg(long, value_name = "FILE")]
     workload: Option<PathBuf>,
+    #[command(flatten)]
+    embedding: EmbeddingOptions,
+    #[command(flatten)]
+    library: LibraryOptions,
 }
 
 /// Arguments of `prospect whatif`.
@@ -109,12 +115,14 @@ pub(super) fn questions(
     global: &Global,
 ) -> Result<Questions, Failure> {
     let named = args.workload.as_deref().map(workload::load).transpose()?;
-    let open = OpenStore::open(&args.store, holder, limits::NGRAM_WORDS)?;
+    let embedder = args.embedding.load(&args.library, global)?;
+    let mut open = OpenStore::open(&args.store, holder, limits::NGRAM_WORDS)?;
     output::say_refreshes(global, &open.refreshes);
     let has_plan = open.store.manifest().plan.is_some();
     let (settings, workload, within) = match named {
         Some(workload) if !has_plan => {
-            let settings = PlanSettings::new(shared.budget.unwrap_or(BUDGET));
+            let mut settings = PlanSettings::new(shared.budget.unwrap_or(BUDGET));
+            settings.embedding = embedder.as_deref().map(described);
             (settings, workload, Vec::new())
         }
         Some(workload) => {
@@ -138,6 +146,7 @@ pub(super) fn questions(
             anyhow::anyhow!("none of the {} queries can be planned for", workload.queries.len());
         return Err(Failure::input(error, "a query needs a word and a frequency above 0"));
     }
+    embed_for(&mut open, embedder, &settings, &workload.for_planning(), global)?;
     let questions = Questions::new(open, &workload, within, &settings, shared)?;
     let (state, generation) = (questions.state(), &questions.generation);
     output::say_refreshed(global, &generation.refreshed);

@@ -62,6 +62,20 @@ pub struct QueryReason {
     pub kth_score: f64,
     /// What matched, and where.
     pub matched: Vec<Evidence>,
+    /// How close it is in meaning, where one URL is explained and there is an embedding model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub similarity: Option<Similarity>,
+}
+
+/// Cosines of the embedding of a query with those of what a URL is known by.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Similarity {
+    /// With the words of the URL.
+    pub url: f32,
+    /// With the nearest anchor.
+    pub anchor: f32,
+    /// With the nearest title of a page that links to it.
+    pub title: f32,
 }
 
 /// The place of words that stand around links to a URL.

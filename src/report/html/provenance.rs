@@ -24,7 +24,11 @@ pub(super) fn provenance(summary: &Summary) -> Result<String, serde_json::Error>
         ("level of significance", summary.significance.to_string()),
         ("checkpoints, pages fetched", checkpoints.join(" · ")),
     ];
-    for (name, value) in facts.into_iter().chain(rankings) {
+    let embedding = made.embedding.as_ref().map(|model| {
+        let (name, fingerprint) = (isolated(&model.name), escape(&model.fingerprint));
+        ("embeddings", format!("{name} <code>{fingerprint}</code>"))
+    });
+    for (name, value) in facts.into_iter().chain(rankings).chain(embedding) {
         out += &format!("<tr><th scope=\"row\">{name}</th><td>{value}</td></tr>\n");
     }
     out += "</table>\n";

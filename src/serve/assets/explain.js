@@ -136,7 +136,7 @@ function urlView(app, found, scenario) {
             amount(one.chance),
             amount(one.expected_score),
             amount(one.kth_score),
-            one.matched.map(matchedIn),
+            [...one.matched.map(matchedIn), meaning(one.similarity)].filter(Boolean),
           ]),
         )
       : html("p", { class: "note" }, "No query matches it."),
@@ -154,6 +154,16 @@ function urlView(app, found, scenario) {
 function matchedIn({ place, text: anchor, ngrams }) {
   const where = place === "anchor" ? ["anchor ", bdi(cut(anchor, 60)), ": "] : [`${place}: `];
   return html("div", null, where, html("strong", null, bdi(ngrams.join(", "))));
+}
+
+/** How close a query is in meaning; null without an embedding model. */
+function meaning(similarity) {
+  if (!similarity) {
+    return null;
+  }
+  const { url, anchor, title } = similarity;
+  const cosines = `URL ${url.toFixed(2)}, anchor ${anchor.toFixed(2)}, title ${title.toFixed(2)}`;
+  return html("div", null, "in meaning: ", cosines);
 }
 
 function queryView(app, found, scenario) {

@@ -10,6 +10,7 @@ use prospect_index::page_store::NONE;
 
 use super::DRAWN_AS;
 use crate::policy::Page;
+use crate::policy::planned::WebVectors;
 use crate::simulate::collection::Collection;
 use crate::simulate::crawl::Start;
 use crate::simulate::experiment::{Course, Inputs};
@@ -71,10 +72,16 @@ impl Attacked {
     }
 
     /// What crawls of this collection are made from.
-    pub fn inputs<'a>(&'a self, honest: &Inputs<'a>, strings: Option<&'a Segment>) -> Inputs<'a> {
+    pub fn inputs<'a>(
+        &'a self,
+        honest: &Inputs<'a>,
+        strings: Option<&'a Segment>,
+        vectors: Option<WebVectors<'a>>,
+    ) -> Inputs<'a> {
         Inputs {
             collection: &self.collection,
             strings,
+            vectors,
             planning: honest.planning,
             quality: self.quality.as_deref(),
             impact: &self.impact,

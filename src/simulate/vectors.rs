@@ -1,0 +1,49 @@
+//! Vectors of all strings and titles of a collection and of the queries, by an embedding model, so that
+//! planned crawls only look them up. What a crawl has not seen it does not read.
+
+use prospect_index::derived::Derived;
+use prospect_index::vectors::VectorTable;
+
+use super::SimulateError;
+use super::collection::Collection;
+use crate::cycle::vectors::{fill, missing};
+use crate::neural::Embedder;
+use crate::policy::planned::WebVectors;
+use crate::workload::Workload;
+
+/// Version of the files that vectors are kept in.
+pub const VERSION: u32 = 1;
+
+/// Vectors of a collection.
+pub struct CollectionVectors {
+    table: VectorTable,
+    /// By page: row of its title.
+    titles: Vec<u32>,
+}
+
+impl CollectionVectors {
+    /// Embeds what is not in `kept` yet, and keeps it there. `told` is told how many of how many texts
+    /// are done.
+    ///
+    /// # Errors
+    /// The model fails, or the vectors cannot be written.
+    pub fn new(
+        collection: &Collection,
+        queries: &Workload,
+        model: &dyn Embedder,
+        kept: &Derived,
+        told: &mut dyn FnMut(usize, usize),
+    ) -> Result<Self, SimulateError> {
+        let (mut table, _) = VectorTable::open(kept, model.fingerprint(), Some(model.dimension()));
+        let asked = queries.queries.iter().map(|query| query.text.as_str().into());
+        let texts = missing(&table, collection.strings_and_titles().chain(asked));
+        fill(&mut table, model, &texts, kept, told)?;
+        let titles = collection.titles.iter().map(|title| table.row(title)).collect();
+        Ok(Self { table, titles })
+    }
+
+    /// What planned crawls read.
+    pub fn web(&self) -> WebVectors<'_> {
+        WebVectors { table: &self.table, titles: &self.titles }
+    }
+}
