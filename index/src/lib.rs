@@ -110,7 +110,7 @@
 //!
 //! # Memory
 //!
-//! While a store is in use: the bytes of the URLs and about 16 each, 12 bytes a URL and 8 a record
+//! While a store is in use: the bytes of the URLs and about 16 each, 12 bytes a URL and 12 a record
 //! of fetch history, 20 bytes a link and the distinct anchor texts; for a plan that estimates pairs anew
 //! also up to [`around::PER_URL`] texts around links to each URL, at most 100 bytes each. The text index: 16 bytes a
 //! document, postings mapped; indexing takes 128 MiB. The n-gram index: see [`ngram`]. An ingest

@@ -1,7 +1,7 @@
 //! Links in memory: who links to whom, with which anchor text, in the order the pages were
 //! fetched, so that the links known before any cycle are a prefix.
 //!
-//! Costs 20 bytes a link and 12 a URL, plus the distinct anchor texts.
+//! Costs 20 bytes a link, 12 a URL and 4 a record of fetch history, plus the distinct anchor texts.
 
 use hashbrown::HashMap;
 
@@ -26,6 +26,8 @@ pub struct LinkTable {
     links: Vec<Link>,
     anchors: Vec<Box<str>>,
     anchor_ids: HashMap<Box<str>, u32>,
+    /// By `fetch_seq`, up to that of the last link: the first link of it or a later one.
+    starts: Vec<u32>,
     /// By link: the next one to the same target, [`END`] for the last.
     next: Vec<u32>,
     /// By target: its first and its last link, [`END`] where there is none.
@@ -62,6 +64,9 @@ impl LinkTable {
         }
         ends.1 = row;
         self.next.push(END);
+        while self.starts.len() <= seq as usize {
+            self.starts.push(row);
+        }
         self.links.push(Link { from, to, anchor: id, seq });
     }
 
@@ -72,8 +77,8 @@ impl LinkTable {
 
     /// Links of the page fetched as `seq`, in document order.
     pub fn of_page(&self, seq: u32) -> &[Link] {
-        let of_page = &self.links[self.links.partition_point(|link| link.seq < seq)..];
-        &of_page[..of_page.partition_point(|link| link.seq == seq)]
+        let start = |seq: usize| self.starts.get(seq).map_or(self.links.len(), |&row| row as usize);
+        &self.links[start(seq as usize)..start(seq as usize + 1)]
     }
 
     /// Distinct anchor texts; one of them may be empty.

@@ -120,7 +120,7 @@ pub(super) fn load(
     settings: &PlanSettings,
 ) -> Result<Made, CycleError> {
     let (known, manifest) = (&open.known, open.store.manifest());
-    let mut memory = Memory::default();
+    let mut memory = Memory::lasting(&prepared.workload.queries);
     memory.update(known, manifest, prepared.workload.queries.len());
     let models = Shelf::new(&open.store, "models", MODELS_VERSION);
     let models_key = models_key(open, prepared, &memory, settings);

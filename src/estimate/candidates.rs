@@ -88,10 +88,22 @@ pub struct CandidateSource<'a, H> {
     pub horizon: H,
     /// Evidence that is left out.
     pub without: Groups,
+    /// Which pages' links are followed.
+    pub answers: Answers,
+}
+
+/// Which pages' links are followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answers {
+    /// Those that answer a query best now.
+    Now,
+    /// Those that did at some time, as long as they did: for candidates as they were known then.
+    AtAnyTime,
 }
 
 /// A page that was among the answers, from after its own `fetch_seq` until that of the page which
 /// took its place.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Answer {
     seq: u32,
     until: u32,
@@ -115,7 +127,10 @@ impl<H: Horizon> CandidateSource<'_, H> {
         let linked = if self.without.contains(Group::Inherited) {
             Vec::new()
         } else {
-            self.linked(&answers(scorer, scores))
+            self.linked(&match self.answers {
+                Answers::Now => best_answers(scorer, scores),
+                Answers::AtAnyTime => answers(scorer, scores),
+            })
         };
         let mut near = Vec::new();
         if let Some((_, nearest)) = self.embeddings {
@@ -180,6 +195,17 @@ impl<H: Horizon> CandidateSource<'_, H> {
     }
 }
 
+/// The [`ANSWERS`] best pages, of equals the first.
+fn best_answers(scorer: &Scorer<'_>, scores: &Scores) -> Vec<Answer> {
+    let all = scorer.scored(scores).map(|(seq, _, score)| (seq, score));
+    let mut pages: Vec<(u32, f64)> = all.filter(|(_, score)| *score > 0.0).collect();
+    if pages.len() > ANSWERS {
+        pages.select_nth_unstable_by(ANSWERS, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        pages.truncate(ANSWERS);
+    }
+    pages.into_iter().map(|(seq, _)| Answer { seq, until: u32::MAX }).collect()
+}
+
 /// All pages that were among the [`ANSWERS`] best at some time, as the crawl went on.
 fn answers(scorer: &Scorer<'_>, scores: &Scores) -> Vec<Answer> {
     let mut pages: Vec<(u32, f64)> =
@@ -202,4 +228,34 @@ fn answers(scorer: &Scorer<'_>, scores: &Scores) -> Vec<Answer> {
         }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use prospect_index::bm25::Bm25;
+    use prospect_index::text_index::TextIndex;
+
+    #[test]
+    fn the_best_are_those_that_are_answers_still() {
+        let dir = tempfile::tempdir().unwrap();
+        // Many pages of equal scores, and a few without the word.
+        let text = |page: u32| {
+            let times = page * 7 % 5;
+            format!("{}{}", "rye ".repeat(times as usize), "bread ".repeat(5 - times as usize))
+        };
+        let texts = (0..120).map(|page| (String::new(), text(page)));
+        let index = TextIndex::build(&dir.path().join("text"), texts).unwrap();
+        let scorer = Scorer::new(&index, Bm25::default(), 120, ["rye"]).unwrap();
+        let mut scores = Scores::default();
+        for end in [3, 30, 120] {
+            scorer.score(&scorer.term_ids(&["rye".to_owned()]), 0..end, &mut scores).unwrap();
+            let mut best = best_answers(&scorer, &scores);
+            best.sort_unstable();
+            let still = answers(&scorer, &scores).into_iter();
+            let still: Vec<Answer> = still.filter(|answer| answer.until == u32::MAX).collect();
+            assert_eq!(best, still);
+            assert_eq!(best.len(), ANSWERS.min(end as usize * 4 / 5));
+        }
+    }
 }

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::EstimateError;
 use super::basis::embeddings;
 use super::boosted::{Boosted, Growth};
-use super::candidates::{Ask, Candidate, CandidateSource};
+use super::candidates::{Answers, Ask, Candidate, CandidateSource};
 use super::features::FeatureSource;
 use super::frontier::{EstimateInput, EstimateSettings, Found, Now, PairEstimate, Past};
 use super::groups::Group;
@@ -109,6 +109,7 @@ pub(super) fn pairs(
         // What may not be planned now still competes for places.
         horizon: Now { known: input.known, within: &[] },
         without: settings.without,
+        answers: Answers::Now,
     };
     let queries = if settings.without.contains(Group::Pairs) { &[] } else { queries };
     let pairs: Vec<Vec<PairEstimate>> = queries
@@ -265,6 +266,7 @@ fn fit(
         matches: input.history,
         horizon: bets,
         without: settings.without,
+        answers: Answers::AtAnyTime,
     };
     let all = !settings.without.contains(Group::Pairs);
     let queries = if all { input.queries.len() } else { 0 };
