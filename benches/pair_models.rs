@@ -159,7 +159,13 @@ fn candidates(
     let mut sites = Sites::default();
     sites.update(&store.known.urls);
     let source = CandidateSource {
-        features: FeatureSource { known: &store.known, sites: &sites, strings: None, scorer },
+        features: FeatureSource {
+            known: &store.known,
+            sites: &sites,
+            strings: None,
+            scorer,
+            shape: true,
+        },
         around: store.around().expect("texts around links"),
         rule: MatchRule::default(),
         end_seq: store.store.manifest().next_seq,

@@ -8,7 +8,7 @@ mod common;
 mod simulation;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use common::{Bench, Run, done, prospect, text, urls};
 use simulation::{bench, order, simulated, summary};
@@ -81,8 +81,11 @@ fn what_is_new_or_damaged_is_embedded_and_the_truth_stays() {
     let options = ["--embedding-model", &mean];
     let first = planned(&bench, &store, &options);
     let truth = common::truth(&store);
-    let vectors = store.join("derived/vectors");
-    let rows = fs::read_dir(&vectors).unwrap().map(|entry| entry.unwrap().path());
+    let derived = fs::read_dir(store.join("derived")).unwrap().map(|entry| entry.unwrap().path());
+    let is_vectors = |path: &PathBuf| path.to_str().unwrap().contains("/vectors-");
+    let vectors: Vec<PathBuf> = derived.filter(is_vectors).collect();
+    assert_eq!(vectors.len(), 1);
+    let rows = fs::read_dir(&vectors[0]).unwrap().map(|entry| entry.unwrap().path());
     let rows = rows.into_iter().find(|path| path.extension().is_some_and(|end| end == "bin"));
     let rows = rows.expect("the vectors are kept");
     let mut bytes = fs::read(&rows).unwrap();
@@ -91,7 +94,7 @@ fn what_is_new_or_damaged_is_embedded_and_the_truth_stays() {
     let url = &urls(&first.stdout)[0];
     fs::remove_dir_all(store.join("derived/basis")).unwrap();
     let said = fails(&["explain", "--store", text(&store), url]);
-    assert!(said.contains("vectors of it are missing"), "{said}");
+    assert!(said.contains("vectors of it are missing (") && said.contains("rows-"), "{said}");
     let mended = planned(&bench, &store, &options);
     assert!(mended.stderr.contains("vectors of strings: made anew"), "{}", mended.stderr);
     assert_eq!((mended.stdout, common::truth(&store)), (first.stdout, truth));

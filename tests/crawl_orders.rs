@@ -1,11 +1,13 @@
 //! Crawl orders: the golden orders of METHODS, section 6, and what every policy of the registry
 //! has to keep to.
 
+#[path = "common/toy.rs"]
+mod toy;
+
 use std::collections::HashSet;
 
 use proptest::prelude::*;
 use prospect::cycle::vectors::described;
-use prospect::neural::{Embedder, NeuralError};
 use prospect::plan::settings::PlanSettings;
 use prospect::policy::planned::Web;
 use prospect::policy::{
@@ -21,6 +23,7 @@ use prospect_index::derived::Derived;
 use prospect_index::ingest::LinkView;
 use prospect_index::ngram::{NgramIndex, Segment};
 use prospect_index::text_index::TextIndex;
+use toy::Toy;
 
 /// After the name of a policy that is to read embeddings.
 const EMBEDDED: &str = " (embedded)";
@@ -36,35 +39,6 @@ struct World {
     /// Read by policies whose name asks for embeddings.
     vectors: CollectionVectors,
     _directory: tempfile::TempDir,
-}
-
-/// A model for tests: numbers that depend on the words of a text.
-struct Toy;
-
-impl Embedder for Toy {
-    fn name(&self) -> &str {
-        "toy"
-    }
-
-    fn fingerprint(&self) -> &str {
-        "toy 1"
-    }
-
-    fn dimension(&self) -> usize {
-        8
-    }
-
-    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, NeuralError> {
-        let number = |word: &str, at: u32| {
-            let sum: u32 = word.bytes().map(u32::from).sum();
-            (((sum * 31 + at * 17 + 3) % 29) as f32 - 9.0) / 20.0
-        };
-        let vector = |text: &&str| {
-            let words: Vec<&str> = text.split_whitespace().collect();
-            (0..8).map(|at| words.iter().map(|word| number(word, at)).sum()).collect()
-        };
-        Ok(texts.iter().map(vector).collect())
-    }
 }
 
 struct PageOf {
@@ -109,7 +83,7 @@ fn world(pages: &[PageOf], queries: &[&str], outside: Outside) -> World {
     let count = collection.urls.len();
     let kept = Derived::at(&directory.path().join("vectors"), vectors::VERSION).unwrap();
     let vectors =
-        CollectionVectors::new(&collection, &workload, &Toy, &kept, &mut |_, _| ()).unwrap();
+        CollectionVectors::new(&collection, &workload, &Toy, &kept, &mut |_, _| ()).unwrap().0;
     World {
         vectors,
         quality: (0..count).map(|page| -((page * 7 % 11) as f64) / 2.0).collect(),

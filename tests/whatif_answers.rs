@@ -3,6 +3,8 @@
 
 #[path = "../benches/synthetic/mod.rs"]
 mod synthetic;
+#[path = "common/toy.rs"]
+mod toy;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,6 +13,7 @@ use std::path::Path;
 use prospect::cycle::OpenStore;
 use prospect::cycle::generation::open_plan;
 use prospect::cycle::questions::{Answered, Questions};
+use prospect::cycle::vectors::described;
 use prospect::cycle::{close, planner};
 use prospect::plan::settings::PlanSettings;
 use prospect::whatif::answer::Answer;
@@ -20,6 +23,7 @@ use prospect_index::ingest::ingest_all;
 use prospect_index::limits;
 use synthetic::Shape;
 use tempfile::TempDir;
+use toy::Toy;
 
 const SHAPE: Shape =
     Shape { pages: 3_000, links_per_page: 12, hosts: 30, vocabulary: 400, text_words: 40 };
@@ -87,12 +91,13 @@ fn from_scratch(questions: &Questions, scenario: &Scenario) -> Answer {
     again.answer(scenario, &asked, weights, urls, hosts).unwrap()
 }
 
-const SCENARIOS: [&str; 12] = [
+const SCENARIOS: [&str; 13] = [
     "{}",
     r#"{"scale": [{"by": 50, "pattern": "w1"}]}"#,
     r#"{"drop": [{"pattern": "w[2-5]"}], "scale": [{"by": 0.001}]}"#,
     r#"{"add": [{"query": "w1 w9", "frequency": 5000000}, {"query": "w2 w3 w4"}]}"#,
     r#"{"queries": [{"query": "w7 w1", "frequency": 3}, {"query": "w1"}]}"#,
+    r#"{"add": [{"query": "w1 w393", "frequency": 5000000}, {"query": "w387 w391 w1", "frequency": 9000}]}"#,
     r#"{"weights": {"query": 0.2, "page": 0.9, "importance": 2}}"#,
     r#"{"budget": 7}"#,
     r#"{"budget": 100000}"#,
@@ -121,6 +126,22 @@ fn answers_are_those_of_planning_from_scratch_bit_by_bit() {
         SCENARIOS.len() - 1,
         "every scenario but the empty one changes something"
     );
+}
+
+#[test]
+fn with_an_embedding_model_they_are_too() {
+    let directory = store();
+    let mut open = open(directory.path());
+    let (mut settings, workload, within) = open_plan(&open).unwrap();
+    open.embed(Box::new(Toy), &workload, &mut |_, _| ()).unwrap();
+    settings.embedding = Some(described(&Toy));
+    let questions =
+        Questions::new(open, &workload, within, &settings, Scenario::default()).unwrap();
+    for json in SCENARIOS.iter().filter(|json| json.contains("add")) {
+        let scenario = scenario(json);
+        let Answered { answer, .. } = questions.answer(&scenario).unwrap();
+        assert_eq!(bits(&answer), bits(&from_scratch(&questions, &scenario)), "{json}");
+    }
 }
 
 #[test]
@@ -193,7 +214,7 @@ fn questions_leave_the_store_alone_and_a_written_answer_is_the_open_plan() {
     let directory = store();
     let before = files(directory.path());
     let mut questions = questions(directory.path());
-    let wanted = scenario(SCENARIOS[11]);
+    let wanted = scenario(SCENARIOS[12]);
     questions.figures(&wanted).unwrap();
     questions.answer(&scenario(r#"{"k": 3}"#)).unwrap();
     assert_eq!(files(directory.path()), before);

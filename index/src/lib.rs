@@ -63,7 +63,7 @@
 //! DIR/derived/text/                    Tantivy: title and text of pages
 //!            /frontier/                n-grams of uncrawled URLs and their anchors
 //!            /history/                 n-grams of crawled pages, as known before their cycle
-//!            /vectors/                 URLs, anchors, titles and queries by an embedding model
+//!            /vectors-…/               URLs, anchors, titles and queries by an embedding model
 //!            /*/STATE.json             files with length and checksum, and what they were built from
 //! ```
 //!

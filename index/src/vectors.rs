@@ -7,7 +7,7 @@
 //!
 //! As a derived structure a table is a few files of rows, each of hash (16 bytes), length of the
 //! rounded vector (4, binary32) and its numbers; what is new goes to a file of its own, and many files
-//! become one. All of it is read into memory: 24 bytes a text and one for each number.
+//! become one. All of it is read into memory: about 80 bytes a text and one for each number.
 
 use std::collections::HashMap;
 

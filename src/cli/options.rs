@@ -159,7 +159,8 @@ pub(super) struct PlanOptions {
     /// Weight of the query-based impact, as a start.
     #[arg(long, value_name = "W", default_value_t = START[blend::QUERY], allow_negative_numbers = true)]
     query_weight: f64,
-    /// Weight of the impact on queries whose best pages link to it, as a start.
+    /// Weight of the impact on queries whose best pages link to it, or that are near to it in meaning, as a
+    /// start.
     #[arg(long, value_name = "W", default_value_t = START[blend::LOCALITY], allow_negative_numbers = true)]
     locality_weight: f64,
     /// Weight of the impact that the page model expects, as a start.

@@ -25,6 +25,7 @@ use super::{CycleError, OpenStore};
 use crate::estimate::basis::Basis;
 use crate::estimate::frontier::{EstimateSettings, ImpactReading};
 use crate::estimate::memory::Memory;
+use crate::estimate::strings::Strings;
 use crate::plan::settings::{EmbeddingModel, PlanSettings};
 use crate::sketch::visibility::Visibility;
 
@@ -120,7 +121,7 @@ pub(super) fn load(
     settings: &PlanSettings,
 ) -> Result<Made, CycleError> {
     let (known, manifest) = (&open.known, open.store.manifest());
-    let mut memory = Memory::lasting(&prepared.workload.queries);
+    let mut memory = Memory::default();
     memory.update(known, manifest, prepared.workload.queries.len());
     let models = Shelf::new(&open.store, "models", MODELS_VERSION);
     let models_key = models_key(open, prepared, &memory, settings);
@@ -147,7 +148,10 @@ pub(super) fn load(
         }
     }
     let input = prepared.input(within)?;
+    // All strings are cut into words once, for all queries; those of later queries are not among them.
+    memory.strings = Some(Strings::new(&prepared.workload.queries));
     let basis = Basis::new(&input, queries, &mut memory, &settings.estimate, None)?;
+    memory.strings = None;
     if let Some(made) = memory.models.as_ref().filter(|_| !had_models) {
         models.put(&models_key, &**made)?;
     }

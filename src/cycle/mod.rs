@@ -63,10 +63,15 @@ pub enum CycleError {
     #[error("the store has no open plan")]
     NoPlan,
     /// Vectors of a plan's embedding model are missing.
-    #[error("the plan was made with the embedding model {model}, and vectors of it are missing")]
+    #[error(
+        "the plan was made with the embedding model {model}, and vectors of it are missing{}",
+        .why.as_ref().map_or_else(String::new, |why| format!(" ({why})"))
+    )]
     NoVectors {
         /// Name of the model.
         model: String,
+        /// What is wrong with those that are there.
+        why: Option<String>,
     },
     /// A stored plan cannot be read.
     #[error("the stored plan cannot be read: {0}")]
@@ -91,8 +96,8 @@ impl CycleError {
                     .into(),
             ),
             Self::NoVectors { .. } => Some(
-                "name the same model with --embedding-model DIR; queries that the plan does not know need \
-                 it, too"
+                "name the same model with --embedding-model DIR: what was ingested since the plan needs it, \
+                 and so do new queries"
                 .into(),
             ),
             Self::Answer(_) => Some(

@@ -6,7 +6,7 @@
 
 use std::collections::HashSet;
 
-use prospect_index::derived::Derived;
+use prospect_index::derived::{DERIVED, Derived};
 use prospect_index::page_store::{NONE, for_each_title};
 use prospect_index::vectors::VectorTable;
 
@@ -17,6 +17,8 @@ use crate::plan::settings::{EmbeddingModel, PlanSettings};
 use crate::workload::{Query, Workload};
 
 const VERSION: u32 = 1;
+/// Before the fingerprint of a model, name of its structure.
+const VECTORS: &str = "vectors-";
 /// Texts that are embedded at a time.
 const BATCH: usize = 256;
 /// Texts after which vectors are kept, so that a command that is stopped goes on there.
@@ -120,8 +122,8 @@ fn add(table: &mut VectorTable, model: &dyn Embedder, texts: &[String]) -> Resul
 }
 
 impl OpenStore {
-    /// Embeds what is new of the store's strings and of the queries, and keeps the vectors in place of
-    /// those of another model. `told` is told how many of how many texts are done.
+    /// Embeds what is new of the store's strings and of the queries, and keeps the vectors; those of models
+    /// that neither this is nor the open plan has are removed. `told` is told how many of how many texts are done.
     ///
     /// # Errors
     /// The model fails, or the store cannot be read or written.
@@ -131,8 +133,9 @@ impl OpenStore {
         workload: &Workload,
         told: &mut dyn FnMut(usize, usize),
     ) -> Result<Embedded, CycleError> {
-        let derived = self.derived_vectors();
         let described = described(model.as_ref());
+        let derived = self.derived_vectors(&described.fingerprint);
+        self.remove_others(&described)?;
         let fingerprint = &described.fingerprint;
         let (mut table, damaged) =
             VectorTable::open(&derived, fingerprint, Some(model.dimension()));
@@ -166,21 +169,23 @@ impl OpenStore {
     }
 
     fn vectors(&self, wanted: &EmbeddingModel) -> Result<&StoreVectors, CycleError> {
-        let lacking = || CycleError::NoVectors { model: wanted.name.clone() };
+        let lacking = |why| CycleError::NoVectors { model: wanted.name.clone(), why };
         if self.vectors.get().is_none() {
-            let (table, _) = VectorTable::open(&self.derived_vectors(), &wanted.fingerprint, None);
+            let derived = self.derived_vectors(&wanted.fingerprint);
+            let (table, damaged) = VectorTable::open(&derived, &wanted.fingerprint, None);
             let titles = self.titles()?;
             let known = &self.known;
             let urls = known.urls.ids().map(|id| url_text(known.urls.url(id)));
             let anchors =
                 (0..known.links.anchors()).map(|id| known.links.anchor(id as u32).to_owned());
             if !missing(&table, urls.chain(anchors).chain(titles.iter().cloned())).is_empty() {
-                return Err(lacking());
+                return Err(lacking(damaged));
             }
             // Another thread may have done the same.
             let _ = self.vectors.set(self.vectors_of(wanted.clone(), table, &titles, None));
         }
-        self.vectors.get().filter(|vectors| vectors.model == *wanted).ok_or_else(lacking)
+        let found = self.vectors.get().filter(|vectors| vectors.model == *wanted);
+        found.ok_or_else(|| lacking(None))
     }
 
     fn vectors_of(
@@ -196,8 +201,24 @@ impl OpenStore {
         StoreVectors { model, strings, rows, titles, embedder }
     }
 
-    fn derived_vectors(&self) -> Derived {
-        Derived::new(self.store.storage(), "vectors", VERSION)
+    fn derived_vectors(&self, fingerprint: &str) -> Derived {
+        Derived::new(self.store.storage(), &format!("{VECTORS}{fingerprint}"), VERSION)
+    }
+
+    /// Removes vectors of models that neither the open plan nor the next one has.
+    fn remove_others(&self, model: &EmbeddingModel) -> Result<(), CycleError> {
+        let (storage, open) = (self.store.storage(), self.store.manifest().plan.as_ref());
+        let open: Option<PlanSettings> =
+            open.and_then(|plan| serde_json::from_value(plan.settings.clone()).ok());
+        let open = open.and_then(|settings| settings.embedding);
+        for name in storage.list(DERIVED)? {
+            let of = name.strip_prefix(VECTORS);
+            let is_read = |model: &EmbeddingModel| of == Some(model.fingerprint.as_str());
+            if of.is_some() && !is_read(model) && !open.as_ref().is_some_and(is_read) {
+                storage.remove(&format!("{DERIVED}/{name}"))?;
+            }
+        }
+        Ok(())
     }
 
     /// By `fetch_seq`: the title.
@@ -225,7 +246,10 @@ impl StoreVectors {
         match &self.embedder {
             Some(model) => add(&mut table, model.as_ref(), &new)?,
             None if new.is_empty() => (),
-            None => return Err(CycleError::NoVectors { model: self.model.name.clone() }),
+            None => {
+                let model = self.model.name.clone();
+                return Err(CycleError::NoVectors { model, why: None });
+            }
         }
         for query in queries {
             table.copy(&query.text, &self.strings);

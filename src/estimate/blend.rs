@@ -16,7 +16,7 @@ pub const PARTS: usize = 5;
 pub const PART_NAMES: [&str; PARTS] = ["query", "locality", "page", "importance", "quality"];
 /// Impact on the queries that the URL or its anchors match.
 pub const QUERY: usize = 0;
-/// Impact on other queries, whose best pages link to it.
+/// Impact on other queries, whose best pages link to it, or which are near to it in meaning.
 pub const LOCALITY: usize = 1;
 /// Impact that a model of pages expects, whatever is asked.
 pub const PAGE: usize = 2;

@@ -37,6 +37,7 @@ pub(super) fn estimate(
             sites,
             strings: memory.strings.as_ref(),
             scorer: input.scorer,
+            shape: true,
         },
         rule,
         end_seq: input.manifest.next_seq,

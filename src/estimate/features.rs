@@ -60,6 +60,8 @@ pub struct FeatureSource<'a> {
     pub strings: Option<&'a Strings>,
     /// Scores of parents.
     pub scorer: &'a Scorer<'a>,
+    /// Whether anyone reads depth and length of URLs; else they are 0.
+    pub shape: bool,
 }
 
 /// One query while its candidates are looked at.
@@ -174,7 +176,6 @@ impl FeatureSource<'_> {
         check: bool,
     ) -> Option<Features> {
         let links = self.links(query, scores, target, before_seq);
-        let address = self.known.urls.url(target);
         let url_set = query.url(self, target);
         if check {
             let mut found = url_set;
@@ -186,6 +187,12 @@ impl FeatureSource<'_> {
         let (url_count, url_idf) = query.shares(&url_set);
         let (best_count, best_idf) = query.shares(&links.best);
         let (all_count, all_idf) = query.shares(&links.union);
+        let (depth, length) = if self.shape {
+            let address = self.known.urls.url(target);
+            (url::depth(address), address.len())
+        } else {
+            (0, 0)
+        };
         let mass = if query.idf_mass > 0.0 { query.idf_mass } else { 1.0 };
         let parents = f64::from(links.inlinks.max(1));
         Some([
@@ -199,8 +206,8 @@ impl FeatureSource<'_> {
             (links.matching_sites.len() as f32).ln_1p(),
             (links.inlinks as f32).ln_1p(),
             0.0,
-            url::depth(address) as f32,
-            address.len() as f32,
+            depth as f32,
+            length as f32,
             0.0,
             (links.best_parent / mass) as f32,
             (links.parent_sum / parents / mass) as f32,

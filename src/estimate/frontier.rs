@@ -109,10 +109,13 @@ impl EstimateSettings {
     /// The weights, 0 for parts that are left out.
     pub(super) fn start(&self) -> [f64; PARTS] {
         let mut weights = self.weights;
+        // The part of locality holds both kinds of candidates that do not match.
+        if self.without.contains(Group::Inherited) && self.without.contains(Group::Embedding) {
+            weights[blend::LOCALITY] = 0.0;
+        }
         for (part, group) in [
             (blend::QUERY, Group::Pairs),
             (blend::LOCALITY, Group::Pairs),
-            (blend::LOCALITY, Group::Inherited),
             (blend::PAGE, Group::Page),
             (blend::IMPORTANCE, Group::Importance),
             (blend::QUALITY, Group::Quality),
@@ -170,7 +173,8 @@ pub struct PairEstimate {
     /// Chance to be in the query's top K for good; with the sketch reading 0 or 1, whether S' enters
     /// the sketch. Where its places are not seen alike, the visibility that is expected instead.
     pub chance: f64,
-    /// Whether the URL or its anchors match the query; if not, its best pages link to it.
+    /// Whether the URL or its anchors match the query; if not, its best pages link to it, or it is near to
+    /// the query in meaning.
     pub matches: bool,
     /// Bin of the score model that the expected score falls in; 0 without one.
     pub bin: u16,

@@ -146,6 +146,8 @@ fn features<'a>(input: &EstimateInput<'a>, memory: &'a Memory) -> FeatureSource<
         sites: &memory.sites,
         strings: memory.strings.as_ref(),
         scorer: input.scorer,
+        // Candidates have no feature of it.
+        shape: false,
     }
 }
 
@@ -257,10 +259,20 @@ fn fit(
 ) -> Result<Models, EstimateError> {
     let (known, manifest, end_seq) = (input.known, input.manifest, input.epoch_end);
     let bets = Bets { past: Past { known, manifest }, end_seq };
+    // What was linked to since must not take the place of what was known then.
+    let has_more = known.links.links().last().is_some_and(|link| link.seq >= end_seq);
+    let before;
+    let embeddings = match embeddings(input, settings) {
+        Some(embeddings) if has_more => {
+            before = Nearest::before(known, embeddings, end_seq);
+            Some((embeddings, &before))
+        }
+        embeddings => embeddings.map(|embeddings| (embeddings, &memory.nearest)),
+    };
     let source = CandidateSource {
         features: features(input, memory),
         around: input.around,
-        embeddings: embeddings(input, settings).map(|embeddings| (embeddings, &memory.nearest)),
+        embeddings,
         rule: rule(settings),
         end_seq,
         matches: input.history,

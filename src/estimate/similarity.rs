@@ -1,10 +1,10 @@
 //! How close URLs are to queries in meaning: cosines of sentence embeddings of the query with the words
 //! of the URL, the anchors that lead to it, and the titles of the pages that show them.
 //!
-//! Beside features of pairs this gives candidates that share no word with the query: its nearest URLs.
-//! Every URL is looked at once, when it becomes known: with its words and its first anchor it is offered
-//! to the [`QUERIES_PER_URL`] queries it is nearest to, each of which keeps its [`NEAREST`] best ones,
-//! crawled or not. That costs two products of vectors for every URL and query.
+//! Beside features of pairs this gives candidates that share no word with the query: the [`NEAREST`] of
+//! all known URLs, crawled or not, by their words and first anchors. Every URL is looked at once, when the
+//! first link to it becomes known, which costs two products of vectors for every query; and what a query
+//! keeps depends on no other query.
 
 use std::collections::HashMap;
 
@@ -18,12 +18,10 @@ use rayon::prelude::*;
 pub const COUNT: usize = 3;
 /// Nearest URLs that a query keeps.
 pub const NEAREST: usize = 100;
-/// Queries that a URL can be among the nearest of.
-pub const QUERIES_PER_URL: usize = 10;
 /// Links to a URL that features are read from, in order of discovery.
 const LINKS: usize = 50;
-/// URLs that are compared with all queries at a time.
-const BATCH: usize = 4_096;
+/// URLs that queries are compared with at a time, few enough that their vectors stay at hand.
+const BATCH: usize = 512;
 
 /// Vectors by an embedding model of all that pairs are compared by. Rows are [`NONE`] for empty strings.
 #[derive(Clone, Copy)]
@@ -129,30 +127,36 @@ pub struct Nearest {
 }
 
 impl Nearest {
+    /// Of URLs that pages fetched before `end_seq` link to.
+    pub fn before(known: &Known, embeddings: &Embeddings<'_>, end_seq: u32) -> Self {
+        let mut nearest = Self::default();
+        nearest.look_at(known, embeddings, end_seq);
+        nearest
+    }
+
     /// Looks at the URLs that are new since the last call, which was for the same queries.
     pub fn update(&mut self, known: &Known, embeddings: &Embeddings<'_>) {
-        let queries = embeddings.asked.len();
-        self.of_query.resize_with(queries, Vec::new);
-        let vectors: Vec<Option<Vector<'_>>> =
-            (0..queries).map(|at| embeddings.query(at)).collect();
+        self.look_at(known, embeddings, u32::MAX);
+    }
+
+    fn look_at(&mut self, known: &Known, embeddings: &Embeddings<'_>, end_seq: u32) {
+        let queries: Vec<Option<Vector<'_>>> =
+            (0..embeddings.asked.len()).map(|at| embeddings.query(at)).collect();
+        self.of_query.resize_with(queries.len(), Vec::new);
         let new = (self.seen..known.urls.len()).map(|id| UrlId(id as u32));
-        let is_linked = |url: &UrlId| known.links.incoming(*url, u32::MAX).next().is_some();
+        let is_linked = |url: &UrlId| known.links.incoming(*url, end_seq).next().is_some();
         let (linked, unlinked): (Vec<UrlId>, Vec<UrlId>) =
             self.unlinked.iter().copied().chain(new).partition(is_linked);
         (self.seen, self.unlinked) = (known.urls.len(), unlinked);
-        for batch in linked.chunks(BATCH) {
-            let offers: Vec<Vec<(u32, f32)>> =
-                batch.par_iter().map(|&url| offers(known, embeddings, url, &vectors)).collect();
-            for (&url, offers) in batch.iter().zip(offers) {
-                for (query, cosine) in offers {
-                    self.of_query[query as usize].push((cosine, url));
-                }
-            }
-            for nearest in &mut self.of_query {
-                // Of equals the one that was known first.
-                nearest.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-                nearest.truncate(NEAREST);
-            }
+        let vectors: Vec<(UrlId, [Option<Vector<'_>>; 2])> =
+            linked.into_iter().map(|url| (url, first_seen_as(known, embeddings, url))).collect();
+        for batch in vectors.chunks(BATCH) {
+            let all = self.of_query.par_iter_mut().zip(&queries);
+            all.filter_map(|(nearest, query)| Some((nearest, (*query)?))).for_each(
+                |(nearest, query)| {
+                    batch.iter().for_each(|(url, of)| offer(nearest, *url, query, of));
+                },
+            );
         }
     }
 
@@ -162,32 +166,35 @@ impl Nearest {
     }
 }
 
-/// The queries that a URL is nearest to, with its cosines.
-fn offers(
-    known: &Known,
-    embeddings: &Embeddings<'_>,
+/// Keeps a URL of these vectors where it is among the nearest of a query; of equals the one of the lower
+/// id.
+fn offer(
+    nearest: &mut Vec<(f32, UrlId)>,
     url: UrlId,
-    queries: &[Option<Vector<'_>>],
-) -> Vec<(u32, f32)> {
+    query: Vector<'_>,
+    of: &[Option<Vector<'_>>; 2],
+) {
+    let cosines = of.iter().flatten().map(|vector| vector.cosine(query));
+    let cosine = cosines.fold(0.0_f32, f32::max);
+    let low = nearest.get(NEAREST - 1).map_or(0.0, |(low, _)| *low);
+    if cosine > 0.0 && cosine >= low {
+        let before =
+            |other: &(f32, UrlId)| other.0 > cosine || (other.0 == cosine && other.1 < url);
+        nearest.insert(nearest.partition_point(before), (cosine, url));
+        nearest.truncate(NEAREST);
+    }
+}
+
+/// The words of a URL and its first anchor.
+fn first_seen_as<'a>(
+    known: &Known,
+    embeddings: &Embeddings<'a>,
+    url: UrlId,
+) -> [Option<Vector<'a>>; 2] {
     let first = known.links.incoming(url, u32::MAX).next();
     let anchor = first.map_or(NONE, |link| embeddings.rows.anchors[link.anchor as usize]);
     let rows = [embeddings.rows.urls[url.index()], anchor];
-    let known_rows = rows.into_iter().filter(|&row| row != NONE);
-    let vectors: Vec<Vector<'_>> = known_rows.map(|row| embeddings.strings.vector(row)).collect();
-    let cosine = |query: Vector<'_>| {
-        vectors.iter().map(|vector| vector.cosine(query)).fold(0.0_f32, f32::max)
-    };
-    let cosines = queries.iter().enumerate();
-    let mut near: Vec<(u32, f32)> = cosines
-        .filter_map(|(at, query)| Some((at as u32, cosine((*query)?))))
-        .filter(|(_, cosine)| *cosine > 0.0)
-        .collect();
-    let nearer = |a: &(u32, f32), b: &(u32, f32)| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0));
-    if near.len() > QUERIES_PER_URL {
-        near.select_nth_unstable_by(QUERIES_PER_URL, nearer);
-        near.truncate(QUERIES_PER_URL);
-    }
-    near
+    rows.map(|row| (row != NONE).then(|| embeddings.strings.vector(row)))
 }
 
 #[cfg(test)]
@@ -218,7 +225,13 @@ mod tests {
 
     #[test]
     fn features_are_of_links_that_were_there() {
-        let strings = table(&[("one page", 80.0), ("near", 10.0), ("far", 60.0), ("title", 30.0)]);
+        let strings = table(&[
+            ("one page", 80.0),
+            ("near", 10.0),
+            ("far", 60.0),
+            ("title", 30.0),
+            ("own", 1.0),
+        ]);
         let queries = table(&[("query", 0.0)]);
         let mut known = Known::default();
         let to = known.urls.insert("https://a.test/one_page", "");
@@ -230,7 +243,7 @@ mod tests {
         rows.update(&known, &strings);
         assert_eq!(rows.urls[from.index()], NONE, "it was not embedded");
         let title = strings.row("title");
-        let titles = [NONE, NONE, NONE, NONE, NONE, NONE, NONE, title, title];
+        let titles = [NONE, NONE, NONE, NONE, NONE, NONE, NONE, title, strings.row("own")];
         let asked = [queries.row("query"), NONE];
         let embeddings = Embeddings {
             strings: &strings,
@@ -242,9 +255,10 @@ mod tests {
         let mut view = NearQuery::new(&embeddings, &known, 0);
         let [url, anchor, title] = view.features(to, 5);
         assert!(near(url, 80.0) && near(anchor, 60.0) && title == 0.0, "{url} {anchor} {title}");
-        let [_, anchor, title] = view.features(to, 8);
+        // A page's link to itself has an anchor, and no title counts for it.
+        let [_, anchor, title] = view.features(to, 9);
         assert!(near(anchor, 10.0) && near(title, 30.0), "{anchor} {title}");
-        assert_eq!(NearQuery::new(&embeddings, &known, 1).features(to, 8), [0.0; COUNT]);
+        assert_eq!(NearQuery::new(&embeddings, &known, 1).features(to, 9), [0.0; COUNT]);
     }
 
     /// A page that shows `links` links, the anchor of each in a direction of its own.
@@ -273,28 +287,42 @@ mod tests {
     }
 
     #[test]
-    fn queries_keep_their_nearest_and_urls_have_few_queries() {
+    fn queries_keep_their_nearest_whatever_else_is_asked() {
         let (queries, asked) = queries(40);
         let (known, strings) = linked(2_000);
-        let (mut rows, mut nearest) = (StringRows::default(), Nearest::default());
+        let mut rows = StringRows::default();
         rows.update(&known, &strings);
-        let embeddings = Embeddings {
+        let of = |asked: &[u32]| {
+            let embeddings = Embeddings {
+                strings: &strings,
+                rows: &rows,
+                titles: &[],
+                queries: &queries,
+                asked,
+            };
+            Nearest::before(&known, &embeddings, 1)
+        };
+        let nearest = of(&asked);
+        for query in 0..40 {
+            let row = asked[query];
+            let cosine = |url: &UrlId| {
+                let anchor = strings.row(&format!("anchor {}", url.0 - 1));
+                strings.vector(anchor).cosine(queries.vector(row))
+            };
+            let mut all: Vec<UrlId> = known.urls.ids().skip(1).collect();
+            all.sort_by(|a, b| cosine(b).total_cmp(&cosine(a)));
+            let found: Vec<UrlId> = nearest.of(query).collect();
+            assert_eq!(found, all[..NEAREST]);
+            assert_eq!(of(&[row]).of(0).collect::<Vec<_>>(), found);
+        }
+        let early = Embeddings {
             strings: &strings,
             rows: &rows,
             titles: &[],
             queries: &queries,
             asked: &asked,
         };
-        nearest.update(&known, &embeddings);
-        let mut times: HashMap<UrlId, usize> = HashMap::new();
-        for query in 0..40 {
-            let of: Vec<UrlId> = nearest.of(query).collect();
-            assert_eq!(of.len(), NEAREST);
-            for url in of {
-                *times.entry(url).or_default() += 1;
-            }
-        }
-        assert!(times.values().all(|&times| times <= QUERIES_PER_URL));
+        assert_eq!(Nearest::before(&known, &early, 0).of(0).count(), 0, "no link was there");
     }
 
     #[test]

@@ -22,8 +22,8 @@ pub struct CollectionVectors {
 }
 
 impl CollectionVectors {
-    /// Embeds what is not in `kept` yet, and keeps it there. `told` is told how many of how many texts
-    /// are done.
+    /// Embeds what is not in `kept` yet, and keeps it there; also why what was there could not be read.
+    /// `told` is told how many of how many texts are done.
     ///
     /// # Errors
     /// The model fails, or the vectors cannot be written.
@@ -33,13 +33,14 @@ impl CollectionVectors {
         model: &dyn Embedder,
         kept: &Derived,
         told: &mut dyn FnMut(usize, usize),
-    ) -> Result<Self, SimulateError> {
-        let (mut table, _) = VectorTable::open(kept, model.fingerprint(), Some(model.dimension()));
+    ) -> Result<(Self, Option<String>), SimulateError> {
+        let (mut table, damaged) =
+            VectorTable::open(kept, model.fingerprint(), Some(model.dimension()));
         let asked = queries.queries.iter().map(|query| query.text.as_str().into());
         let texts = missing(&table, collection.strings_and_titles().chain(asked));
         fill(&mut table, model, &texts, kept, told)?;
         let titles = collection.titles.iter().map(|title| table.row(title)).collect();
-        Ok(Self { table, titles })
+        Ok((Self { table, titles }, damaged))
     }
 
     /// What planned crawls read.

@@ -20,7 +20,7 @@ use crate::simulate::settings::Settings;
 pub(super) const WORK: &str = "work";
 /// Scores of a cross-encoder there, where no other place is asked for.
 pub(super) const SCORES: &str = "scores";
-/// Name of the vectors of an embedding model among them.
+/// Name of the vectors of an embedding model among them, where they are kept nowhere else.
 pub(super) const VECTORS: &str = "vectors";
 /// Key of the model.
 const EMBEDDING: &str = "embedding-model";

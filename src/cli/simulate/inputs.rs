@@ -74,11 +74,16 @@ impl Experiment<'_> {
         collection: &Collection,
         folder: &str,
     ) -> Result<Option<Segment>, Failure> {
-        if !needs_strings(&self.settings.policies) && self.settings.sketches.is_none() {
+        if !self.plans() {
             return Ok(None);
         }
         let directory = self.storage.fresh_directory(&format!("{folder}/strings"))?;
         Ok(Some(collection.strings(&directory)?))
+    }
+
+    /// Whether anything is planned.
+    fn plans(&self) -> bool {
+        needs_strings(&self.settings.policies) || self.settings.sketches.is_some()
     }
 
     /// What models read of pages.
@@ -92,7 +97,7 @@ impl Experiment<'_> {
         collection: &Collection,
         queries: &Workload,
     ) -> Result<Option<CollectionVectors>, Failure> {
-        let Some(model) = &self.embedder else { return Ok(None) };
+        let Some(model) = self.embedder.as_ref().filter(|_| self.plans()) else { return Ok(None) };
         let folder = match self.cache {
             Some(folder) => folder.join(format!("vectors-{}", model.fingerprint())),
             None => self.storage.path(WORK).join(VECTORS),
@@ -105,9 +110,13 @@ impl Experiment<'_> {
             bar.at(done as u64, &format!("{done} of {all} texts"));
         };
         let model = model.as_ref();
-        let vectors = CollectionVectors::new(collection, queries, model, &kept, &mut told)?;
+        let (vectors, damaged) =
+            CollectionVectors::new(collection, queries, model, &kept, &mut told)?;
         if let Some(bar) = bar {
             bar.done();
+        }
+        if let Some(why) = damaged {
+            say(self.global, &format!("vectors in {}: made anew ({why})", folder.display()));
         }
         Ok(Some(vectors))
     }

@@ -21,7 +21,7 @@ pub struct PlannedUrl {
     pub estimate: f64,
     /// Frequency times chance, summed over the queries that the URL or its anchors match.
     pub query_impact: f64,
-    /// The same over other queries, whose best pages link to it.
+    /// The same over other queries, whose best pages link to it, or which are near to it in meaning.
     pub locality_impact: f64,
     /// Impact that a model of pages expects, whatever is asked.
     pub page_impact: f64,
