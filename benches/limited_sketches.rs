@@ -34,6 +34,7 @@ fn main() {
     println!("{pages} pages, {} distinct queries", workload.queries.len());
     let zeros = vec![0.0; collection.urls.len()];
     let inputs = Inputs {
+        vectors: None,
         collection: &collection,
         strings: Some(&strings),
         planning: &workload,

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use prospect::cycle::planner;
 use prospect::cycle::{OpenStore, close};
-use prospect::estimate::candidates::{Ask, Candidate, CandidateSource};
+use prospect::estimate::candidates::{Answers, Ask, Candidate, CandidateSource};
 use prospect::estimate::features::FeatureSource;
 use prospect::estimate::groups::Groups;
 use prospect::estimate::pair_model::PairModel;
@@ -159,6 +159,8 @@ fn candidates(
     let mut sites = Sites::default();
     sites.update(&store.known.urls);
     let source = CandidateSource {
+        answers: Answers::AtAnyTime,
+        embeddings: None,
         features: FeatureSource {
             known: &store.known,
             sites: &sites,

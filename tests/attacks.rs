@@ -15,7 +15,7 @@ use prospect::ingest::SourceOptions;
 use prospect::simulate::added::Added;
 use prospect::simulate::attack::{Attack, AttackError, AttackKind, Victim};
 use prospect::simulate::collection::{Collection, Outside};
-use prospect::simulate::load::{self, Place};
+use prospect::simulate::load::{self, Keep, Place};
 use prospect::workload::{self, Workload};
 use prospect_index::ingest::LinkView;
 use prospect_index::ingest::PreparedPage;
@@ -48,7 +48,7 @@ static HONEST: LazyLock<Honest> = LazyLock::new(|| {
 
 fn loaded(bench: &Bench, place: &str, added: &Added) -> Collection {
     let corpus = [bench.path("pages.jsonl").into()];
-    let place = Place::below(Path::new(&bench.path(place)), false);
+    let place = Place::below(Path::new(&bench.path(place)), Keep::default());
     let options = SourceOptions::default();
     load::from_corpus(&corpus, &options, &place, Outside::Drop, added, |_, _| {}).unwrap().0
 }

@@ -17,7 +17,7 @@ use prospect::ingest::SourceOptions;
 use prospect::neural::{NeuralError, PairModel};
 use prospect::simulate::added::Added;
 use prospect::simulate::collection::{Collection, Outside};
-use prospect::simulate::load::{self, Place};
+use prospect::simulate::load::{self, Keep, Place};
 use prospect::workload;
 use prospect_index::bm25::Bm25;
 use prospect_index::checkpoints::Crawl;
@@ -75,7 +75,7 @@ fn web() -> Web {
         (of("url"), format!("{} {}", of("title"), of("text")))
     };
     let corpus = [PathBuf::from(bench.path("pages.jsonl"))];
-    let place = Place::below(Path::new(&bench.path("work")), true);
+    let place = Place::below(Path::new(&bench.path("work")), Keep { texts: true, titles: false });
     let (options, added) = (SourceOptions::default(), Added::default());
     let loaded = load::from_corpus(&corpus, &options, &place, Outside::Drop, &added, |_, _| {});
     let collection = loaded.unwrap().0;

@@ -90,7 +90,9 @@ impl From<SimulateError> for Failure {
             SimulateError::Store(error) => error.into(),
             SimulateError::Evaluate(error) => error.into(),
             SimulateError::Rerank(error) => error.into(),
-            SimulateError::Policy(PolicyError::Plan(error)) => error.into(),
+            SimulateError::Policy(PolicyError::Plan(error)) | SimulateError::Vectors(error) => {
+                error.into()
+            }
             SimulateError::Policy(PolicyError::Replay) => {
                 let hint = "remove the folder of the results, and run the experiment again";
                 Self::input(error, hint)
@@ -99,7 +101,6 @@ impl From<SimulateError> for Failure {
             SimulateError::Option(error) => {
                 Self::input(error, "`prospect policies` lists policies and their options")
             }
-            SimulateError::Vectors(error) => error.into(),
             SimulateError::Ngram(error) => Self::ours(error),
             SimulateError::Answer(error) => Self::ours(error),
         }

@@ -151,12 +151,12 @@ impl Nearest {
         let vectors: Vec<(UrlId, [Option<Vector<'_>>; 2])> =
             linked.into_iter().map(|url| (url, first_seen_as(known, embeddings, url))).collect();
         for batch in vectors.chunks(BATCH) {
-            let all = self.of_query.par_iter_mut().zip(&queries);
-            all.filter_map(|(nearest, query)| Some((nearest, (*query)?))).for_each(
-                |(nearest, query)| {
-                    batch.iter().for_each(|(url, of)| offer(nearest, *url, query, of));
-                },
-            );
+            self.of_query.par_iter_mut().zip(&queries).for_each(|(nearest, query)| {
+                let Some(query) = *query else { return };
+                for (url, of) in batch {
+                    offer(nearest, *url, query, of);
+                }
+            });
         }
     }
 
@@ -303,8 +303,7 @@ mod tests {
             Nearest::before(&known, &embeddings, 1)
         };
         let nearest = of(&asked);
-        for query in 0..40 {
-            let row = asked[query];
+        for (query, &row) in asked.iter().enumerate() {
             let cosine = |url: &UrlId| {
                 let anchor = strings.row(&format!("anchor {}", url.0 - 1));
                 strings.vector(anchor).cosine(queries.vector(row))

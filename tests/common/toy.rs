@@ -6,11 +6,11 @@ use prospect::neural::{Embedder, NeuralError};
 pub struct Toy;
 
 impl Embedder for Toy {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "toy"
     }
 
-    fn fingerprint(&self) -> &str {
+    fn fingerprint(&self) -> &'static str {
         "toy 1"
     }
 
