@@ -87,7 +87,7 @@ impl View<'_> {
         let estimate = at.map(|at| plan.choice.batch.ranking[at]);
         let held_back =
             plan.choice.batch.held_back.iter().find(|(rank, _)| Some(*rank as usize) == at);
-        let vectors = open.plan_vectors(settings, &plan.workload.queries)?;
+        let vectors = open.plan_vectors(settings.embedding.as_ref(), &plan.workload.queries)?;
         let reasons = Reasons::of_plan(&open.known, plan, settings)
             .with_around(open.around()?)
             .with_vectors(vectors.as_ref());
@@ -148,7 +148,7 @@ impl View<'_> {
             let budget = settings.selection.budget;
             text += &format!("  its rank is below the budget of {budget}\n");
         }
-        let vectors = open.plan_vectors(settings, &plan.workload.queries)?;
+        let vectors = open.plan_vectors(settings.embedding.as_ref(), &plan.workload.queries)?;
         let reasons = Reasons::of_plan(&open.known, plan, settings)
             .with_around(open.around()?)
             .with_vectors(vectors.as_ref());

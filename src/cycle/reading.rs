@@ -1,5 +1,7 @@
 //! What is read of an open store to estimate for some queries, or for a workload.
 
+use std::sync::OnceLock;
+
 use prospect_index::bm25::Scorer;
 use prospect_index::manifest::Epoch;
 use prospect_index::ngram::NgramIndex;
@@ -11,7 +13,7 @@ use super::vectors::PlanVectors;
 use super::{CycleError, OpenStore, served_cache};
 use crate::estimate::frontier::EstimateInput;
 use crate::estimate::page_ranks::PageRanks;
-use crate::plan::settings::PlanSettings;
+use crate::plan::settings::{EmbeddingModel, PlanSettings};
 use crate::sketch::served::ServedLists;
 use crate::sketch::visibility::Places;
 use crate::workload::{Query, Workload};
@@ -25,7 +27,9 @@ pub(super) struct Reading<'a> {
     frontier: NgramIndex<'a>,
     history: NgramIndex<'a>,
     ranks: PageRanks,
-    vectors: Option<PlanVectors<'a>>,
+    embedding: Option<EmbeddingModel>,
+    /// Vectors, once pairs are to be estimated.
+    vectors: OnceLock<Option<PlanVectors<'a>>>,
 }
 
 impl<'a> Reading<'a> {
@@ -48,7 +52,8 @@ impl<'a> Reading<'a> {
             frontier: open.frontier.index()?,
             history: open.history.index()?,
             ranks,
-            vectors: open.plan_vectors(settings, queries)?,
+            embedding: settings.embedding.clone(),
+            vectors: OnceLock::new(),
         })
     }
 
@@ -75,7 +80,7 @@ impl<'a> Reading<'a> {
     /// What estimates for these queries, which are those of the reading, are made from.
     ///
     /// # Errors
-    /// The texts around links cannot be read.
+    /// The texts around links cannot be read, or vectors are missing.
     pub(super) fn input<'b>(
         &'b self,
         queries: &'b [Query],
@@ -83,10 +88,16 @@ impl<'a> Reading<'a> {
         within: &'b [bool],
         past: &'b Past,
     ) -> Result<EstimateInput<'b>, CycleError> {
+        // Who finds all pairs in the store needs none.
+        if self.vectors.get().is_none() {
+            let read = self.open.plan_vectors(self.embedding.as_ref(), queries)?;
+            let _ = self.vectors.set(read);
+        }
+        let vectors = self.vectors.get().and_then(Option::as_ref);
         Ok(EstimateInput {
             known: &self.open.known,
             around: self.open.around()?,
-            embeddings: self.vectors.as_ref().map(PlanVectors::embeddings),
+            embeddings: vectors.map(PlanVectors::embeddings),
             manifest: self.open.store.manifest(),
             ranks: &self.ranks,
             scorer: &self.scorer,

@@ -4,10 +4,11 @@
 //! Whoever has a model brings them up to date, which takes as long as the model does; whoever asks about
 //! a plan that was made with one needs them, and the model itself only for other queries.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use prospect_index::derived::{DERIVED, Derived};
-use prospect_index::page_store::{NONE, for_each_title};
+use prospect_index::page_store::{Known, NONE, for_each_title};
 use prospect_index::vectors::VectorTable;
 
 use super::{CycleError, OpenStore};
@@ -140,12 +141,8 @@ impl OpenStore {
         let (mut table, damaged) =
             VectorTable::open(&derived, fingerprint, Some(model.dimension()));
         let titles = self.titles()?;
-        let known = &self.known;
-        let urls = known.urls.ids().map(|id| url_text(known.urls.url(id)));
-        let anchors = (0..known.links.anchors()).map(|id| known.links.anchor(id as u32).to_owned());
-        let queries = workload.queries.iter().map(|query| query.text.clone());
-        let texts = urls.chain(anchors).chain(queries).chain(titles.iter().cloned());
-        let texts = missing(&table, texts);
+        let queries = workload.queries.iter().map(|query| Cow::from(&query.text));
+        let texts = missing(&table, self.strings(&titles).chain(queries));
         fill(&mut table, model.as_ref(), &texts, &derived, told)?;
         let (added, total) = (texts.len(), table.len());
         let embedded = Embedded { model: described.name.clone(), added, total, damaged };
@@ -153,16 +150,16 @@ impl OpenStore {
         Ok(embedded)
     }
 
-    /// The vectors that a plan for `queries` under these settings reads, if it reads any.
+    /// The vectors of a plan for `queries`, if it has a `model`.
     ///
     /// # Errors
     /// They are not in the store, and the model that makes them is not at hand or fails.
     pub fn plan_vectors(
         &self,
-        settings: &PlanSettings,
+        model: Option<&EmbeddingModel>,
         queries: &[Query],
     ) -> Result<Option<PlanVectors<'_>>, CycleError> {
-        let Some(model) = &settings.embedding else { return Ok(None) };
+        let Some(model) = model else { return Ok(None) };
         let store = self.vectors(model)?;
         let (queries, asked) = store.asked(queries)?;
         Ok(Some(PlanVectors { store, queries, asked }))
@@ -174,11 +171,7 @@ impl OpenStore {
             let derived = self.derived_vectors(&wanted.fingerprint);
             let (table, damaged) = VectorTable::open(&derived, &wanted.fingerprint, None);
             let titles = self.titles()?;
-            let known = &self.known;
-            let urls = known.urls.ids().map(|id| url_text(known.urls.url(id)));
-            let anchors =
-                (0..known.links.anchors()).map(|id| known.links.anchor(id as u32).to_owned());
-            if !missing(&table, urls.chain(anchors).chain(titles.iter().cloned())).is_empty() {
+            if !missing(&table, self.strings(&titles)).is_empty() {
                 return Err(lacking(damaged));
             }
             // Another thread may have done the same.
@@ -186,6 +179,14 @@ impl OpenStore {
         }
         let found = self.vectors.get().filter(|vectors| vectors.model == *wanted);
         found.ok_or_else(|| lacking(None))
+    }
+
+    /// All that URLs are known by, with repetitions.
+    fn strings<'t>(&'t self, titles: &'t [String]) -> impl Iterator<Item = Cow<'t, str>> {
+        let Known { urls, links, .. } = &self.known;
+        let anchors = (0..links.anchors()).map(|id| links.anchor(id as u32).into());
+        let urls = urls.ids().map(|id| url_text(urls.url(id)).into());
+        urls.chain(anchors).chain(titles.iter().map(Cow::from))
     }
 
     fn vectors_of(

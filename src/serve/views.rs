@@ -188,7 +188,11 @@ pub(super) fn url(questions: &Questions, found: &Answered, asked: &Request) -> O
     let mut reasons = reasons(questions, answer);
     // What cannot be read is not shown: everything else was found without it.
     reasons.around = questions.open.around().ok();
-    let vectors = questions.open.plan_vectors(&answer.settings, &answer.queries).ok().flatten();
+    let vectors = questions
+        .open
+        .plan_vectors(answer.settings.embedding.as_ref(), &answer.queries)
+        .ok()
+        .flatten();
     let reasons = reasons.with_vectors(vectors.as_ref());
     let links: Vec<Value> = known.links.incoming(id, u32::MAX).take(LINKS).map(link).collect();
     Some(json!({
