@@ -4,6 +4,7 @@
 //! escapes in upper case, unreserved characters decoded, default port dropped. Pages, links,
 //! judgements and seeds all pass through [`canonical`], which is total and idempotent.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
@@ -123,11 +124,17 @@ pub fn depth(url: &str) -> usize {
 
 /// Host with the first path segment, as `host/segment`; a first segment is a directory only if
 /// something follows it, so `host/page.html` belongs to `host/`.
-fn first_directory(url: &str) -> String {
-    let mut segments = path(url)[1..].split('/');
+fn first_directory(url: &str) -> Cow<'_, str> {
+    let (host, mut segments) = (host(url), path(url)[1..].split('/'));
     let first = segments.next().unwrap_or("");
     let directory = if segments.next().is_some() || first.starts_with('~') { first } else { "" };
-    format!("{}/{directory}", host(url))
+    let start = url.find("://").map_or(0, |scheme| scheme + 3);
+    let end = start + host.len() + 1 + directory.len();
+    match url.get(start..end) {
+        Some(site) if site.starts_with(host) && site[host.len()..].starts_with('/') => site.into(),
+        // A user or a port lies between.
+        _ => format!("{host}/{directory}").into(),
+    }
 }
 
 /// What "site" means for a set of known URLs (METHODS, section 0).
@@ -163,10 +170,10 @@ impl SiteLevel {
     }
 
     /// The site of a canonical URL at this level.
-    pub fn site(self, url: &str) -> String {
+    pub fn site(self, url: &str) -> Cow<'_, str> {
         match self {
-            Self::Domain => registrable_domain(host(url)).to_owned(),
-            Self::Host => host(url).to_owned(),
+            Self::Domain => registrable_domain(host(url)).into(),
+            Self::Host => host(url).into(),
             Self::Directory => first_directory(url),
         }
     }
@@ -236,6 +243,9 @@ mod tests {
         assert_eq!(SiteLevel::Directory.site("https://x.org/wiki/A"), "x.org/wiki");
         assert_eq!(SiteLevel::Directory.site("https://x.org/A"), "x.org/");
         assert_eq!(SiteLevel::Directory.site("https://x.org"), "x.org/");
+        assert_eq!(SiteLevel::Directory.site("https://x.org:81/wiki/A"), "x.org/wiki");
+        assert_eq!(SiteLevel::Directory.site("https://x.org@x.org/wiki/A"), "x.org/wiki");
+        assert_eq!(SiteLevel::Directory.site("https://x.org:81"), "x.org/");
     }
 
     proptest! {
@@ -245,7 +255,9 @@ mod tests {
                 if let Ok(once) = canonical(&format!("{start}{tail}")) {
                     prop_assert_eq!(canonical(&once), Ok(once.clone()));
                     prop_assert!(!host(&once).is_empty());
-                    let _ = (depth(&once), first_directory(&once));
+                    let _ = depth(&once);
+                    let site = first_directory(&once);
+                    prop_assert_eq!(site.rsplit_once('/').map(|(host, _)| host), Some(host(&once)));
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! Sites of URLs, and the mean outcome of each site as of any cycle.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use prospect_index::page::UrlId;
@@ -35,7 +36,10 @@ impl LevelChoice {
         for (at, level) in COARSE.into_iter().enumerate() {
             let (groups, seen) = (&mut self.groups[at], &mut self.seen[at]);
             while groups.len() < SITE_GROUPS && *seen < urls.len() {
-                groups.insert(level.site(urls.url(UrlId(*seen as u32))));
+                let site = level.site(urls.url(UrlId(*seen as u32)));
+                if !groups.contains(site.as_ref()) {
+                    groups.insert(site.into_owned());
+                }
                 *seen += 1;
             }
             if groups.len() >= SITE_GROUPS {
@@ -57,10 +61,14 @@ impl Sites {
             self.numbers.clear();
         }
         let ids: Vec<UrlId> = urls.ids().skip(self.of_url.len()).collect();
-        let names: Vec<String> = ids.par_iter().map(|&id| level.site(urls.url(id))).collect();
+        let names: Vec<Cow<'_, str>> = ids.par_iter().map(|&id| level.site(urls.url(id))).collect();
         for name in names {
             let next = self.numbers.len() as u32;
-            self.of_url.push(*self.numbers.entry(name).or_insert(next));
+            let known = self.numbers.get(name.as_ref()).copied();
+            self.of_url.push(known.unwrap_or(next));
+            if known.is_none() {
+                self.numbers.insert(name.into_owned(), next);
+            }
         }
     }
 
