@@ -314,6 +314,45 @@ fn caps_hold() {
     assert!(said.contains("held back by --per-"), "{said}");
 }
 
+/// The record of a page with every URL of the generated web moved to one of 24 hosts.
+fn on_many_hosts(record: &str) -> String {
+    let moved = |url: &str| {
+        let (host, rest) = (page_at(url) % 24, url.splitn(4, '/').nth(3).unwrap());
+        format!("https://h{host}.example/{rest}")
+    };
+    let mut record: serde_json::Value = serde_json::from_str(record).unwrap();
+    record["url"] = moved(record["url"].as_str().unwrap()).into();
+    for link in record["outlinks"].as_array_mut().unwrap() {
+        link["url"] = moved(link["url"].as_str().unwrap()).into();
+    }
+    record.to_string()
+}
+
+#[test]
+fn a_site_among_many_has_its_share_unless_told_otherwise() {
+    let bench = Bench::new();
+    bench.write("many.jsonl", lines((0..CRAWLED).map(|at| on_many_hosts(&page(at)))));
+    bench.ingest(&bench.store(), "many.jsonl");
+    let plan = |options: &[&str]| urls(&bench.plan(&bench.store(), options).0);
+    let largest = |planned: &[String]| {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for url in planned {
+            *counts.entry(site(url)).or_default() += 1;
+        }
+        counts.into_values().max().unwrap_or(0)
+    };
+    let lifted = plan(&["--site-share", "1"]);
+    assert!(largest(&lifted) > 2, "the share would cut");
+    assert_eq!(plan(&["--site-share", "0"]), lifted);
+    assert_eq!(largest(&plan(&["--site-share", "0.1"])), 4);
+    let planned = plan(&[]);
+    assert_eq!((planned.len(), largest(&planned)), (BUDGET, 2));
+    assert_eq!(plan(&["--site-share", "0.05"]), planned);
+    let left = lifted.iter().find(|url| !planned.contains(url)).unwrap();
+    let said = done(&["explain", "--store", text(&bench.store()), left]).stdout;
+    assert!(said.contains("site-share"), "{said}");
+}
+
 #[test]
 fn exploration_takes_its_share_and_follows_its_seed() {
     let bench = Bench::with_store();

@@ -17,6 +17,7 @@ use prospect::cycle::vectors::described;
 use prospect::cycle::{close, planner};
 use prospect::plan::settings::PlanSettings;
 use prospect::whatif::answer::Answer;
+use prospect::whatif::figures::figures;
 use prospect::whatif::scenario::Scenario;
 use prospect::whatif::workload::asked;
 use prospect_index::ingest::ingest_all;
@@ -173,6 +174,49 @@ fn the_plan_without_a_scenario_is_the_open_plan() {
     };
     assert_eq!(stored.len(), picks.len());
     assert!(stored.iter().zip(picks).all(same));
+}
+
+#[test]
+fn a_curve_is_what_plans_of_its_budgets_bring_and_a_price_what_a_cap_takes() {
+    let directory = store();
+    let questions = questions(directory.path());
+    let impact = |json: &str| {
+        let Answered { answer, .. } = questions.answer(&scenario(json)).unwrap();
+        figures(&answer, &questions.open.known.urls, &questions.hosts)
+    };
+    for caps in
+        ["", r#", "site-share": 1"#, r#", "site-share": 1, "per-host": 3"#, r#", "per-host": 3"#]
+    {
+        let at = |budget| impact(&format!(r#"{{"explore": 0, "budget": {budget}{caps}}}"#));
+        let found = at(BUDGET);
+        let of_today = found.curve.points.iter().find(|point| point.budget == BUDGET);
+        let others = found.curve.points.iter().skip(1).step_by(4);
+        for point in others.chain([of_today.unwrap()]) {
+            let planned = at(point.budget);
+            assert_eq!(planned.picks, point.budget, "{caps}");
+            let apart = planned.impact / point.impact - 1.0;
+            // How a URL ranks depends a little on the budget.
+            let most = if point.budget == BUDGET { 1e-12 } else { 1e-2 };
+            assert!(apart.abs() < most, "{caps}: {point:?} is {}", planned.impact);
+        }
+        let rising =
+            found.curve.points.is_sorted_by(|a, b| a.budget < b.budget && a.impact <= b.impact);
+        assert!(rising, "{caps}");
+        let capped = found.caps.iter().map(|price| price.cap.as_str()).collect::<Vec<_>>();
+        let expected: &[&str] = match caps {
+            "" => &["site-share"],
+            r#", "site-share": 1"# => &[],
+            r#", "site-share": 1, "per-host": 3"# => &["per-host"],
+            _ => &["per-host", "site-share"],
+        };
+        assert_eq!(capped, expected);
+    }
+    let with = impact(r#"{"explore": 0, "site-share": 0.01}"#);
+    let without = impact(r#"{"explore": 0, "site-share": 0}"#);
+    assert_eq!((with.caps[0].limit, without.caps.len()), (0.01, 0));
+    assert!(with.caps[0].price > 0.0 && with.held_back > 0 && without.held_back == 0);
+    let price = without.impact - with.impact;
+    assert!((with.caps[0].price / price - 1.0).abs() < 1e-6);
 }
 
 #[test]

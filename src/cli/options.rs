@@ -12,7 +12,7 @@ use crate::estimate::objective::Objective;
 use crate::estimate::pair_model::PairModel;
 use crate::estimate::pairs::MatchRule;
 use crate::plan::SelectionSettings;
-use crate::plan::caps::Caps;
+use crate::plan::caps::{Caps, SITE_SHARE};
 use crate::plan::explore::EXPLORE;
 use crate::plan::settings::PlanSettings;
 use crate::sketch::DEFAULT_K;
@@ -101,20 +101,20 @@ pub(super) struct CapOptions {
     /// At most so many URLs of one site.
     #[arg(long, value_name = "N")]
     per_site: Option<usize>,
-    /// At most this share of the budget of one site, where the frontier has at least 20 sites.
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
-    site_share: Option<f64>,
+    /// At most this share of the budget of one site, where the frontier has at least 20 sites and the
+    /// others fill the rest; 1 is no cap.
+    #[arg(long, value_name = "SHARE", default_value_t = SITE_SHARE, allow_negative_numbers = true)]
+    site_share: f64,
 }
 
 impl CapOptions {
     /// The caps, validated.
     pub(super) fn caps(&self) -> Result<Caps, Failure> {
-        let share = |given| range("--site-share", given, 0.0, 1.0);
         Ok(Caps {
             per_host: self.per_host,
             per_domain: self.per_domain,
             per_site: self.per_site,
-            site_share: self.site_share.map(share).transpose()?,
+            site_share: Caps::share(range("--site-share", self.site_share, 0.0, 1.0)?),
         })
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use prospect_index::limits;
 use prospect_index::page_store::Known;
-use prospect_index::url;
+use prospect_index::url::{self, SiteLevel};
 
 use super::Global;
 use super::model::{self, EmbeddingOptions, StoreQualityOptions};
@@ -182,7 +182,7 @@ fn say_plan(
             plan.workload.queries.len(),
             plan.choice.needy.len(),
             open.known.pages.len(),
-            basis.site_level(),
+            basis.site_level().map_or("", SiteLevel::name),
         ),
     );
     say(
@@ -226,7 +226,7 @@ fn as_json(
         "importance": plan.choice.weighed.importance,
         "quality": plan.choice.weighed.quality,
         "blend": plan.choice.weighed.blend,
-        "site": plan.basis.site_level(),
+        "site": plan.basis.site_level().map(SiteLevel::name).unwrap_or_default(),
         "training_pairs": plan.basis.training_pairs(),
         "candidate_pairs": plan.basis.pair_count(),
         "frontier": plan.choice.batch.ranking.len(),

@@ -87,7 +87,7 @@ pub fn best(
     };
     let greedy = SelectionSettings { explore: 0.0, ..*selection };
     let mut wanted = vec![false; urls.len()];
-    for pick in select_only(ranked.clone().map(estimate).collect(), urls, &greedy).picks {
+    for pick in select_only(ranked.clone().map(estimate).collect(), urls, None, &greedy).picks {
         wanted[pick.estimate.url.index()] = true;
     }
     ranked.map(|(url, _)| wanted[url.index()]).collect()

@@ -318,8 +318,8 @@ impl Basis {
     }
 
     /// What a site is here.
-    pub fn site_level(&self) -> &'static str {
-        self.shared.site_level.map_or("", SiteLevel::name)
+    pub fn site_level(&self) -> Option<SiteLevel> {
+        self.shared.site_level
     }
 
     /// Estimates every URL.

@@ -1,15 +1,20 @@
 //! Caps on how many URLs of one host, registrable domain or site a batch may hold.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use prospect_index::page::UrlId;
 use prospect_index::url::{self, SiteLevel};
 use prospect_index::url_table::UrlTable;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
 
 /// Sites of the frontier without which no site is held to a share of the batch.
 pub const FEWEST_SITES: usize = 20;
+
+/// Share of a batch that one site may have unless something else is asked for.
+pub const SITE_SHARE: f64 = 0.05;
 
 /// Largest numbers of URLs; `None` is no cap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -20,8 +25,16 @@ pub struct Caps {
     pub per_domain: Option<usize>,
     /// Of one site.
     pub per_site: Option<usize>,
-    /// Of one site, as a share of the batch; where the frontier has at least [`FEWEST_SITES`].
+    /// Of one site, as a share of the batch, where the frontier has at least [`FEWEST_SITES`]; more
+    /// where the other sites have too few URLs to fill it.
     pub site_share: Option<f64>,
+}
+
+impl Caps {
+    /// A share of the batch as it is given by people: 0 and 1 lift the cap.
+    pub fn share(given: f64) -> Option<f64> {
+        (given > 0.0 && given < 1.0).then_some(given)
+    }
 }
 
 /// A cap that held a URL back.
@@ -50,106 +63,195 @@ impl Cap {
     }
 }
 
-/// What a cap counts: URLs of the host, domain or site of this name.
-pub type Group<'a> = (Cap, Cow<'a, str>);
+/// URLs that a cap counts together.
+#[derive(Clone, Debug)]
+pub struct Group<'a> {
+    /// The host, domain or site.
+    pub name: Cow<'a, str>,
+    /// Place of the cap that counts it.
+    kind: usize,
+    /// URLs of the frontier in it.
+    size: usize,
+}
+
+/// The groups of a frontier that caps count. Groups of one kind lie within those of the next larger.
+pub struct CapGroups<'a> {
+    /// Caps that are set and apply, that of the smallest groups first; how many URLs each lets through,
+    /// `None` for what depends on the size of the batch.
+    kinds: Vec<(Cap, Option<usize>)>,
+    site_share: f64,
+    groups: Vec<Group<'a>>,
+    /// By URL: its smallest group.
+    of_url: Vec<u32>,
+    /// By smallest group and kind: number of the group that its URLs count for.
+    within: Vec<u32>,
+}
+
+impl<'a> CapGroups<'a> {
+    /// The groups of a `frontier`; `site_level` is what is known of it, `None` if it is to be found.
+    pub fn new(
+        caps: Caps,
+        frontier: &[UrlId],
+        urls: &'a UrlTable,
+        site_level: Option<SiteLevel>,
+    ) -> Self {
+        let level = match (caps.per_site, caps.site_share, site_level) {
+            (None, None, _) => SiteLevel::Host,
+            (_, _, Some(level)) => level,
+            _ => SiteLevel::of(urls.ids().map(|id| urls.url(id))),
+        };
+        let given = [
+            (Cap::Host, caps.per_host.map(Some)),
+            (Cap::Domain, caps.per_domain.map(Some)),
+            (Cap::Site, caps.per_site.map(Some)),
+            (Cap::SiteShare, caps.site_share.map(|_| None)),
+        ];
+        let mut kinds: Vec<_> =
+            given.into_iter().filter_map(|(cap, most)| Some((cap, most?))).collect();
+        kinds.sort_by_key(|(cap, _)| size(*cap, level));
+        let site_share = caps.site_share.unwrap_or(1.0);
+        let mut new =
+            Self { kinds, site_share, groups: Vec::new(), of_url: Vec::new(), within: Vec::new() };
+        new.number(frontier, urls, level);
+        let shared = new.kinds.iter().position(|(cap, _)| *cap == Cap::SiteShare);
+        let sites = new.groups.iter().filter(|group| Some(group.kind) == shared).count();
+        if shared.is_some() && sites < FEWEST_SITES {
+            return Self::new(Caps { site_share: None, ..caps }, frontier, urls, Some(level));
+        }
+        new
+    }
+
+    fn number(&mut self, frontier: &[UrlId], urls: &'a UrlTable, level: SiteLevel) {
+        let Some(&(smallest, _)) = self.kinds.first() else { return };
+        // A host has one domain, which takes longer to find.
+        let part = match (smallest, level) {
+            (Cap::Site | Cap::SiteShare, SiteLevel::Directory) => SiteLevel::Directory,
+            _ => SiteLevel::Host,
+        };
+        let hash = |&id: &UrlId| xxh3_128(part.site(urls.url(id)).as_bytes());
+        let hashes: Vec<u128> = frontier.par_iter().map(hash).collect();
+        let mut of_part: HashMap<u128, u32> = HashMap::new();
+        let mut of_smallest: HashMap<u32, u32> = HashMap::new();
+        let mut numbers: HashMap<(usize, Cow<'a, str>), u32> = HashMap::new();
+        let mut sizes = Vec::new();
+        self.of_url = vec![0; urls.len()];
+        for (&id, hash) in frontier.iter().zip(hashes) {
+            let smallest = *of_part.entry(hash).or_insert_with(|| {
+                let of_kind = |(kind, &(cap, _)): (usize, &(Cap, Option<usize>))| {
+                    let name = name(cap, level, urls.url(id));
+                    *numbers.entry((kind, name)).or_insert_with_key(|(_, name)| {
+                        self.groups.push(Group { name: name.clone(), kind, size: 0 });
+                        self.groups.len() as u32 - 1
+                    })
+                };
+                let groups: Vec<u32> = self.kinds.iter().enumerate().map(of_kind).collect();
+                *of_smallest.entry(groups[0]).or_insert_with(|| {
+                    self.within.extend(groups);
+                    sizes.push(0);
+                    sizes.len() as u32 - 1
+                })
+            });
+            self.of_url[id.index()] = smallest;
+            sizes[smallest as usize] += 1;
+        }
+        for (groups, size) in self.within.chunks(self.kinds.len()).zip(sizes) {
+            for &group in groups {
+                self.groups[group as usize].size += size;
+            }
+        }
+    }
+
+    /// Numbers of the groups that URLs of a smallest group count for, the smallest first.
+    fn within(&self, smallest: u32) -> &[u32] {
+        let start = smallest as usize * self.kinds.len();
+        &self.within[start..start + self.kinds.len()]
+    }
+
+    /// No pick yet of a batch of `budget` URLs.
+    pub fn counter(&self, budget: usize) -> CapCounter<'_> {
+        let limit = |kind, most: Option<usize>| most.unwrap_or_else(|| self.shared(kind, budget));
+        let limits = self.kinds.iter().enumerate().map(|(kind, &(_, most))| limit(kind, most));
+        CapCounter { groups: self, limits: limits.collect(), taken: vec![0; self.groups.len()] }
+    }
+
+    /// Most URLs of a site of this kind: its share of the budget, more if the others cannot fill it.
+    fn shared(&self, kind: usize, budget: usize) -> usize {
+        let of_kind = self.groups.iter().filter(|group| group.kind == kind);
+        let filling = filling(of_kind.map(|group| group.size).collect(), budget);
+        ((self.site_share * budget as f64) as usize).max(filling).max(1)
+    }
+
+    /// The smallest group that a URL of the frontier counts for, as a number below
+    /// [`Self::smallest_groups`]; 0 where there are no caps.
+    pub fn smallest_group(&self, id: UrlId) -> u32 {
+        self.of_url.get(id.index()).copied().unwrap_or(0)
+    }
+
+    /// How many smallest groups there are; one where there are no caps.
+    pub fn smallest_groups(&self) -> u32 {
+        self.within.len().checked_div(self.kinds.len()).unwrap_or(1) as u32
+    }
+
+    /// Most URLs of a group that a cap lets into a batch of `budget`; none where it is not set or does
+    /// not apply.
+    pub fn limit(&self, cap: Cap, budget: usize) -> Option<usize> {
+        let kind = self.kinds.iter().position(|(of, _)| *of == cap)?;
+        Some(self.kinds[kind].1.unwrap_or_else(|| self.shared(kind, budget)))
+    }
+}
 
 /// Counts picks against the caps.
 pub struct CapCounter<'a> {
-    urls: &'a UrlTable,
-    site_level: SiteLevel,
-    limits: Vec<(Cap, usize)>,
-    /// Numbers of the groups seen so far.
-    numbers: HashMap<Group<'a>, usize>,
-    /// By number of the group: its picks.
+    /// What is counted.
+    pub groups: &'a CapGroups<'a>,
+    /// By kind: most URLs of a group.
+    limits: Vec<usize>,
+    /// By group: its picks.
     taken: Vec<usize>,
-    /// By name of a smallest group: the numbers of the groups that its URLs count for.
-    within: HashMap<Cow<'a, str>, Vec<usize>>,
 }
 
-impl<'a> CapCounter<'a> {
-    /// No pick yet of a batch of `budget` URLs from the `frontier`.
-    pub fn new(
-        caps: Caps,
-        budget: usize,
-        frontier: impl Iterator<Item = UrlId>,
-        urls: &'a UrlTable,
-    ) -> Self {
-        let site_level = match (caps.per_site, caps.site_share) {
-            (None, None) => SiteLevel::Host,
-            _ => SiteLevel::of(urls.ids().map(|id| urls.url(id))),
-        };
-        let of_share = caps.site_share.filter(|_| has_sites(site_level, frontier, urls));
-        let of_share = of_share.map(|share| ((share * budget as f64) as usize).max(1));
-        let given = [
-            (Cap::Host, caps.per_host),
-            (Cap::Domain, caps.per_domain),
-            (Cap::Site, caps.per_site),
-            (Cap::SiteShare, of_share),
-        ];
-        let mut limits: Vec<(Cap, usize)> =
-            given.into_iter().filter_map(|(cap, most)| Some((cap, most?))).collect();
-        limits.sort_by_key(|(cap, _)| size(*cap, site_level));
-        let (numbers, within) = (HashMap::new(), HashMap::new());
-        Self { urls, site_level, limits, numbers, taken: Vec::new(), within }
-    }
-
-    /// Counts a URL, unless a cap holds it back.
+impl CapCounter<'_> {
+    /// Counts a URL of the frontier, unless a cap holds it back.
     ///
     /// # Errors
     /// The first cap that is exhausted.
     pub fn take(&mut self, id: UrlId) -> Result<(), Cap> {
-        let Some(smallest) = self.smallest_group(id) else { return Ok(()) };
-        if !self.within.contains_key(&smallest) {
-            let groups = self.number_groups(id);
-            self.within.insert(smallest.clone(), groups);
-        }
-        let groups = &self.within[&smallest];
-        let full = |(group, (_, most)): &(&usize, &(Cap, usize))| self.taken[**group] >= *most;
-        if let Some((_, (cap, _))) = groups.iter().zip(&self.limits).find(full) {
-            return Err(*cap);
+        self.take_of(self.groups.smallest_group(id))
+    }
+
+    /// Counts a URL of a smallest group, unless a cap holds it back.
+    ///
+    /// # Errors
+    /// The first cap that is exhausted.
+    pub fn take_of(&mut self, smallest: u32) -> Result<(), Cap> {
+        let groups = self.groups.within(smallest);
+        if let Some(kind) = (0..groups.len()).find(|&kind| self.left_of(groups[kind], kind) == 0) {
+            return Err(self.groups.kinds[kind].0);
         }
         for &group in groups {
-            self.taken[group] += 1;
+            self.taken[group as usize] += 1;
         }
         Ok(())
     }
 
-    /// Numbers of the groups that a URL counts for, given now to those that have none.
-    fn number_groups(&mut self, id: UrlId) -> Vec<usize> {
-        let groups: Vec<Group<'a>> =
-            self.limits.iter().map(|&(cap, _)| (cap, self.name(cap, id))).collect();
-        let numbers = groups.into_iter().map(|group| {
-            *self.numbers.entry(group).or_insert_with(|| {
-                self.taken.push(0);
-                self.taken.len() - 1
-            })
-        });
-        numbers.collect()
+    fn left_of(&self, group: u32, kind: usize) -> usize {
+        self.limits[kind].saturating_sub(self.taken[group as usize])
     }
 
-    /// The groups that a URL counts for, each with the places it has left, from the smallest kind of
-    /// group to the largest: each lies within the next.
-    pub fn left(&self, id: UrlId) -> Vec<(Group<'a>, usize)> {
-        let group = |&(cap, most): &(Cap, usize)| {
-            let group = (cap, self.name(cap, id));
-            let taken = self.numbers.get(&group).map_or(0, |&number| self.taken[number]);
-            (group, most.saturating_sub(taken))
-        };
-        self.limits.iter().map(group).collect()
+    /// The groups that URLs of a smallest group count for, by number and name, each with the places it
+    /// has left, from the smallest kind of group to the largest: each lies within the next.
+    pub fn left(&self, smallest: u32) -> impl Iterator<Item = (u32, &str, usize)> {
+        self.groups.within(smallest).iter().enumerate().map(|(kind, &group)| {
+            (group, &*self.groups.groups[group as usize].name, self.left_of(group, kind))
+        })
     }
+}
 
-    /// Name of the smallest group that a URL counts for; none where there are no caps.
-    pub fn smallest_group(&self, id: UrlId) -> Option<Cow<'a, str>> {
-        self.limits.first().map(|(cap, _)| self.name(*cap, id))
-    }
-
-    fn name(&self, cap: Cap, id: UrlId) -> Cow<'a, str> {
-        let address = self.urls.url(id);
-        match cap {
-            Cap::Host => Cow::Borrowed(url::host(address)),
-            Cap::Domain => Cow::Borrowed(url::registrable_domain(url::host(address))),
-            Cap::Site | Cap::SiteShare => Cow::Owned(self.site_level.site(address)),
-        }
+fn name(cap: Cap, level: SiteLevel, address: &str) -> Cow<'_, str> {
+    match cap {
+        Cap::Host => url::host(address).into(),
+        Cap::Domain => url::registrable_domain(url::host(address)).into(),
+        Cap::Site | Cap::SiteShare => level.site(address),
     }
 }
 
@@ -164,16 +266,21 @@ fn size(cap: Cap, site_level: SiteLevel) -> u8 {
     }
 }
 
-/// Whether there are enough sites that none needs more than a share of the batch.
-fn has_sites(level: SiteLevel, frontier: impl Iterator<Item = UrlId>, urls: &UrlTable) -> bool {
-    let mut sites = HashSet::new();
-    for id in frontier {
-        sites.insert(level.site(urls.url(id)));
-        if sites.len() == FEWEST_SITES {
-            return true;
+/// Smallest number of URLs that sites of these sizes must be allowed each to make up a batch of
+/// `budget`; all that the largest has if they have fewer.
+fn filling(mut sizes: Vec<usize>, budget: usize) -> usize {
+    sizes.sort_unstable();
+    let largest = sizes.last().copied().unwrap_or(0);
+    let (mut places, mut sites) = (budget, sizes.len());
+    for size in sizes {
+        let each = places.div_ceil(sites);
+        if size >= each {
+            return each;
         }
+        places -= size;
+        sites -= 1;
     }
-    false
+    largest
 }
 
 #[cfg(test)]
@@ -185,7 +292,8 @@ mod tests {
         let mut urls = UrlTable::default();
         let address = |at| format!("https://h{}.test/{at}", at % sites);
         let ids: Vec<UrlId> = (0..30 * sites).map(|at| urls.insert(&address(at), "")).collect();
-        let mut counter = CapCounter::new(caps, 40, ids.iter().copied(), &urls);
+        let groups = CapGroups::new(caps, &ids, &urls, None);
+        let mut counter = groups.counter(40);
         let of_first: Vec<Result<(), Cap>> =
             ids.iter().step_by(sites).map(|&id| counter.take(id)).collect();
         let count = of_first.iter().filter(|taken| taken.is_ok()).count();
@@ -199,8 +307,32 @@ mod tests {
         assert_eq!(taken(60, share(0.5)), (20, Some(Cap::SiteShare)));
         assert_eq!(taken(60, share(0.0)), (1, Some(Cap::SiteShare)), "one at least");
         assert_eq!(taken(FEWEST_SITES - 1, share(0.1)), (30, None));
+        assert_eq!((Caps::share(0.0), Caps::share(1.0)), (None, None));
         let both = Caps { per_site: Some(3), ..share(0.1) };
         assert_eq!(taken(FEWEST_SITES, both), (3, Some(Cap::Site)));
         assert_eq!(taken(FEWEST_SITES - 1, both), (3, Some(Cap::Site)));
+    }
+
+    #[test]
+    fn a_share_is_no_reason_to_leave_places_empty() {
+        assert_eq!(filling(vec![5; 4], 10), 3);
+        assert_eq!(filling(vec![100, 1, 1, 1], 10), 7);
+        assert_eq!(filling(vec![2, 7], 10), 7, "all there is");
+        let mut urls = UrlTable::default();
+        let of_small = (0..30).map(|site| format!("https://h{site}.test/"));
+        let of_large =
+            (0..90).flat_map(|page| ["a", "b"].map(|at| format!("https://{at}.test/{page}")));
+        let ids: Vec<UrlId> = of_small.chain(of_large).map(|url| urls.insert(&url, "")).collect();
+        let caps = Caps { site_share: Some(0.05), ..Caps::default() };
+        for (frontier, budget, most) in [(&ids[..], 40, 5), (&ids, 35, 3), (&ids, 400, 90)] {
+            let groups = CapGroups::new(caps, frontier, &urls, Some(SiteLevel::Host));
+            assert_eq!(groups.limit(Cap::SiteShare, budget), Some(most));
+            let mut counter = groups.counter(budget);
+            let taken = frontier.iter().filter(|&&id| counter.take(id).is_ok()).count();
+            let all = budget.min(ids.len());
+            assert!((all..=all + 1).contains(&taken), "{taken} of {budget}");
+        }
+        let few = CapGroups::new(caps, &ids[20..], &urls, Some(SiteLevel::Host));
+        assert_eq!(few.limit(Cap::SiteShare, 40), None, "there are 12 sites");
     }
 }

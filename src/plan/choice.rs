@@ -97,6 +97,6 @@ pub fn choose(
         served_gain::rank(&mut ranking, input, &demand, &weighed.blend, &selection);
     }
     let select = if input.whole_ranking { select } else { select_only };
-    let batch = select(ranking, input.urls, &selection);
+    let batch = select(ranking, input.urls, input.basis.site_level(), &selection);
     Ok(Choice { needy, weighed, batch, improvability: improvability.coefficients() })
 }

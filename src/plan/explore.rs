@@ -21,7 +21,7 @@ use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
 use serde::Serialize;
-use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::caps::CapCounter;
 
@@ -121,13 +121,9 @@ pub(super) fn draw(
     urls: &UrlTable,
     counter: &CapCounter<'_>,
 ) -> Draw {
-    // All that is read of URLs, in one pass: they lie in no order here.
-    let read = |&url: &UrlId| {
-        let key = xxh3_64_with_seed(urls.url(url).as_bytes(), seed);
-        (key, counter.smallest_group(url).map_or(0, |name| xxh3_128(name.as_bytes())))
-    };
-    let (keys, names): (Vec<u64>, Vec<u128>) = members.urls.par_iter().map(read).unzip();
-    let groups = Groups::new(members.urls, &names, counter, seed);
+    let key = |&url: &UrlId| xxh3_64_with_seed(urls.url(url).as_bytes(), seed);
+    let keys: Vec<u64> = members.urls.par_iter().map(key).collect();
+    let groups = Groups::new(members.urls, counter, seed);
     let chances = groups.chances(members, draws);
     // A number in [0, 1) with the bits that a double has.
     let start = (xxh3_64_with_seed(&[], seed) >> 11) as f64 / (1_u64 << 53) as f64;
@@ -177,33 +173,26 @@ struct Class {
 }
 
 impl Groups {
-    /// Of members, each with a hash of its smallest group's name.
-    fn new(members: &[UrlId], names: &[u128], counter: &CapCounter<'_>, seed: u64) -> Self {
+    /// Of members.
+    fn new(members: &[UrlId], counter: &CapCounter<'_>, seed: u64) -> Self {
         let mut levels: Vec<Level> = Vec::new();
-        let (mut smallest, mut numbers) = (HashMap::new(), HashMap::new());
-        let mut number = |member: UrlId| {
-            for (at, (group, left)) in counter.left(member).into_iter().enumerate() {
+        let mut numbers = HashMap::new();
+        let count = counter.groups.smallest_groups();
+        for smallest in 0..count {
+            for (at, (group, name, left)) in counter.left(smallest).enumerate() {
                 if levels.len() == at {
                     levels.push(Level::default());
                 }
                 let level = &mut levels[at];
-                let number = *numbers.entry(group).or_insert_with_key(|(_, name)| {
+                level.of.push(*numbers.entry(group).or_insert_with(|| {
                     level.left.push(left as f64);
                     level.drawn.push(xxh3_64_with_seed(name.as_bytes(), seed));
                     level.left.len() as u32 - 1
-                });
-                level.of.push(number);
+                }));
             }
-        };
-        let mut of = Vec::with_capacity(members.len());
-        for (&member, &name) in members.iter().zip(names) {
-            let next = smallest.len() as u32;
-            of.push(*smallest.entry(name).or_insert_with(|| {
-                number(member);
-                next
-            }));
         }
-        Self { of, count: smallest.len(), levels }
+        let of = members.iter().map(|&url| counter.groups.smallest_group(url)).collect();
+        Self { of, count: count as usize, levels }
     }
 
     /// The chances in proportion to the weights, but for what caps and certainty hold down, that sum
@@ -297,7 +286,7 @@ impl Groups {
 
 #[cfg(test)]
 mod tests {
-    use super::super::caps::Caps;
+    use super::super::caps::{CapGroups, Caps};
     use super::*;
 
     /// 40 URLs of one host, 20 of a second one of the same domain, 10 of another domain.
@@ -331,7 +320,8 @@ mod tests {
             let trials = 4_000;
             let (mut times, mut chances) = (vec![0; ids.len()], Vec::new());
             for seed in 0..trials {
-                let counter = CapCounter::new(caps, 12, ids.iter().copied(), &urls);
+                let groups = CapGroups::new(caps, &ids, &urls, None);
+                let counter = groups.counter(12);
                 let drawn =
                     draw(&Members { urls: &ids, near: 30 }, whole(12), seed, &urls, &counter);
                 assert_eq!(drawn.drawn.len(), 12);
@@ -354,7 +344,8 @@ mod tests {
         let (urls, ids) = members();
         let caps = Caps { per_host: Some(5), per_domain: Some(8), ..Caps::default() };
         for seed in 0..500 {
-            let counter = CapCounter::new(caps, 12, ids.iter().copied(), &urls);
+            let groups = CapGroups::new(caps, &ids, &urls, None);
+            let counter = groups.counter(12);
             let drawn = draw(&Members { urls: &ids, near: 70 }, whole(12), seed, &urls, &counter);
             let count = |host| {
                 of_host(&urls, &ids, host, |at| usize::from(drawn.drawn.contains(&at)))
@@ -373,7 +364,8 @@ mod tests {
     fn no_more_is_drawn_than_caps_leave() {
         let (urls, ids) = members();
         let caps = Caps { per_host: Some(3), ..Caps::default() };
-        let mut counter = CapCounter::new(caps, 12, ids.iter().copied(), &urls);
+        let groups = CapGroups::new(caps, &ids, &urls, None);
+        let mut counter = groups.counter(12);
         counter.take(ids[0]).unwrap();
         let members = Members { urls: &ids, near: 30 };
         assert_eq!(draw(&members, whole(12), 1, &urls, &counter).drawn.len(), 8);
@@ -382,7 +374,8 @@ mod tests {
     #[test]
     fn a_pool_that_is_too_small_leaves_its_draws_to_the_other() {
         let (urls, ids) = members();
-        let counter = CapCounter::new(Caps::default(), 12, ids.iter().copied(), &urls);
+        let groups = CapGroups::new(Caps::default(), &ids, &urls, None);
+        let counter = groups.counter(12);
         let split = |draws, near| {
             let members = Members { urls: &ids, near };
             let drawn = draw(&members, whole(draws), 1, &urls, &counter).drawn;
@@ -401,7 +394,8 @@ mod tests {
         assert_eq!(Draws::of(0.07, 100), whole(7));
         assert_eq!(Draws::of(0.0, 400), whole(0));
         let (urls, ids) = members();
-        let counter = CapCounter::new(Caps::default(), 12, ids.iter().copied(), &urls);
+        let groups = CapGroups::new(Caps::default(), &ids, &urls, None);
+        let counter = groups.counter(12);
         let draws = Draws::of(0.05, 5);
         let first = (0..2_000).filter(|&seed| {
             let found = draw(&Members { urls: &ids, near: 5 }, draws, seed, &urls, &counter);

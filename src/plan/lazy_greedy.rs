@@ -9,11 +9,13 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
+use prospect_index::page::UrlId;
+use prospect_index::url::SiteLevel;
 use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
 
 use super::SelectionSettings;
-use super::caps::CapCounter;
+use super::caps::CapGroups;
 use super::explore::Draws;
 use crate::estimate::frontier::UrlEstimate;
 
@@ -34,9 +36,10 @@ pub(super) fn rank_by_gain(
     urls: &mut [UrlEstimate],
     gains: &mut impl Gains,
     table: &UrlTable,
+    site_level: Option<SiteLevel>,
     settings: &SelectionSettings,
 ) {
-    let picked = greedy(urls, gains, table, settings);
+    let picked = greedy(urls, gains, table, site_level, settings);
     let left = all(urls.len(), gains);
     for (url, gain) in urls.iter_mut().zip(left) {
         url.estimate = gain;
@@ -55,11 +58,14 @@ fn greedy(
     urls: &[UrlEstimate],
     gains: &mut impl Gains,
     table: &UrlTable,
+    site_level: Option<SiteLevel>,
     settings: &SelectionSettings,
 ) -> Vec<(usize, f64)> {
     let SelectionSettings { budget, caps, explore, .. } = *settings;
     let most = budget.saturating_sub(Draws::of(explore, budget).count);
-    let mut counter = CapCounter::new(caps, budget, urls.iter().map(|url| url.url), table);
+    let frontier: Vec<UrlId> = urls.iter().map(|url| url.url).collect();
+    let groups = CapGroups::new(caps, &frontier, table, site_level);
+    let mut counter = groups.counter(budget);
     let bound =
         |(at, gain): (usize, f64)| Bound { gain, url: table.url(urls[at].url), at, picks: 0 };
     let mut heap: BinaryHeap<Bound<'_>> =
@@ -181,7 +187,8 @@ mod tests {
     fn sets(table: &UrlTable, settings: &SelectionSettings) -> Vec<Vec<usize>> {
         let ids: Vec<UrlId> = table.ids().collect();
         let fits = |set: &Vec<usize>| {
-            let mut counter = CapCounter::new(settings.caps, 4, ids.iter().copied(), table);
+            let groups = CapGroups::new(settings.caps, &ids, table, None);
+            let mut counter = groups.counter(4);
             set.len() <= 4 && set.iter().all(|&at| counter.take(ids[at]).is_ok())
         };
         let all = (0..1_u32 << ids.len())
@@ -199,14 +206,14 @@ mod tests {
             let sets = sets(&table, &settings);
             for _ in 0..50 {
                 let coverage = Coverage::random(urls.len(), &mut random);
-                let picked = greedy(&urls, &mut coverage.clone(), &table, &settings);
+                let picked = greedy(&urls, &mut coverage.clone(), &table, None, &settings);
                 let value = coverage.of_set(picked.iter().map(|(at, _)| *at));
                 let values = sets.iter().map(|set| coverage.of_set(set.iter().copied()));
                 let best = values.fold(0.0, f64::max);
                 assert!(value >= guarantee * best && value <= best, "{value} of {best}");
                 let mut ranked = urls.clone();
-                rank_by_gain(&mut ranked, &mut coverage.clone(), &table, &settings);
-                let batch = select(ranked, &table, &settings);
+                rank_by_gain(&mut ranked, &mut coverage.clone(), &table, None, &settings);
+                let batch = select(ranked, &table, None, &settings);
                 let selected: Vec<UrlId> =
                     batch.picks.iter().map(|pick| pick.estimate.url).collect();
                 let expected: Vec<UrlId> = picked.iter().map(|(at, _)| urls[*at].url).collect();
@@ -222,7 +229,7 @@ mod tests {
         let settings = SelectionSettings { budget: 20, ..settings(Caps::default(), 0.0) };
         for _ in 0..20 {
             let mut coverage = Coverage::random(urls.len(), &mut random);
-            let lazy = greedy(&urls, &mut coverage.clone(), &table, &settings);
+            let lazy = greedy(&urls, &mut coverage.clone(), &table, None, &settings);
             let mut left: Vec<usize> = (0..urls.len()).collect();
             for (at, gain) in lazy {
                 left.sort_by(|&a, &b| {
@@ -242,7 +249,7 @@ mod tests {
         let coverage = Coverage::random(urls.len(), &mut ChaCha8Rng::seed_from_u64(7));
         let picks = |explore| {
             let settings = settings(Caps::default(), explore);
-            greedy(&urls, &mut coverage.clone(), &table, &settings)
+            greedy(&urls, &mut coverage.clone(), &table, None, &settings)
         };
         assert_eq!(picks(0.5), picks(0.0)[..2]);
     }

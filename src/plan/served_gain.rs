@@ -49,7 +49,7 @@ pub fn rank(
 ) {
     let Some(levels) = input.basis.levels() else { return };
     let mut value = BatchValue::new(urls, input, demand, blend, levels);
-    rank_by_gain(urls, &mut value, input.urls, settings);
+    rank_by_gain(urls, &mut value, input.urls, input.basis.site_level(), settings);
 }
 
 /// What URLs add to the lists of all queries, while a batch is picked.

@@ -4,7 +4,7 @@ use prospect_index::bm25::Bm25;
 use serde::{Deserialize, Serialize};
 
 use super::SelectionSettings;
-use super::caps::Caps;
+use super::caps::{Caps, SITE_SHARE};
 use super::explore::EXPLORE;
 use crate::estimate::frontier::EstimateSettings;
 use crate::sketch::DEFAULT_K;
@@ -46,8 +46,8 @@ pub struct EmbeddingModel {
 impl PlanSettings {
     /// The defaults, for a budget.
     pub fn new(budget: usize) -> Self {
-        let selection =
-            SelectionSettings { budget, caps: Caps::default(), explore: EXPLORE, seed: 1 };
+        let caps = Caps { site_share: Some(SITE_SHARE), ..Caps::default() };
+        let selection = SelectionSettings { budget, caps, explore: EXPLORE, seed: 1 };
         Self {
             k: DEFAULT_K,
             visibility: Visibility::default(),

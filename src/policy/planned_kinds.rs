@@ -8,6 +8,7 @@ use crate::estimate::groups::{Groups, SEPARATOR};
 use crate::estimate::objective::Objective;
 use crate::estimate::pair_model::PairModel;
 use crate::estimate::pairs::MatchRule;
+use crate::plan::caps::Caps;
 use crate::plan::settings::PlanSettings;
 use crate::sketch::need::Needy;
 
@@ -34,7 +35,10 @@ pub(super) const PLANNED_OPTIONS: &[(&str, &str)] = &[
     ("query-weight", "weight of the query-based impact"),
     ("reading", "lasting or sketch"),
     ("rho", "share of a query's n-grams that a URL must hold"),
-    ("site-share", "most of a batch that a site may have, where the frontier has 20 sites"),
+    (
+        "site-share",
+        "most of a batch that a site may have, where the frontier has 20 sites; 1 is no cap",
+    ),
     (WITHOUT, "groups of evidence to leave out, with the reading lasting"),
 ];
 
@@ -59,6 +63,7 @@ pub(super) fn hybrid(options: &Options, mut settings: PlanSettings) -> Settings 
     settings.estimate.reading = ImpactReading::Sketch;
     (settings.estimate.weights, settings.estimate.fitted) = (published(0.9, 0.1), false);
     settings.selection.explore = 0.0;
+    settings.selection.caps = Caps::default();
     settings.estimate.defended = false;
     with(options, settings)
 }
@@ -115,6 +120,8 @@ fn with(options: &Options, mut settings: PlanSettings) -> Settings {
     caps.per_host = options.count("per-host")?.or(caps.per_host);
     caps.per_domain = options.count("per-domain")?.or(caps.per_domain);
     caps.per_site = options.count("per-site")?.or(caps.per_site);
-    caps.site_share = options.number("site-share", 0.0, 1.0)?.or(caps.site_share);
+    if let Some(share) = options.number("site-share", 0.0, 1.0)? {
+        caps.site_share = Caps::share(share);
+    }
     Ok(settings)
 }

@@ -177,7 +177,7 @@ fn logged(
     ranking: &[UrlEstimate],
     selection: &SelectionSettings,
 ) -> Result<Vec<Logged>, SimulateError> {
-    let batch = select(ranking.to_vec(), planned.urls(), selection);
+    let batch = select(ranking.to_vec(), planned.urls(), None, selection);
     let urls: Vec<UrlId> = batch.picks.iter().map(|pick| pick.estimate.url).collect();
     let mut outcomes = vec![None; planned.urls().len()];
     for (url, impact) in urls.iter().zip(planned.would_earn(&urls, planned.queries())?) {

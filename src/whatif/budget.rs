@@ -1,10 +1,12 @@
-//! What a budget is worth: expected impact against the number of URLs.
+//! What a budget is worth: expected impact against the number of URLs, and what caps cost of it.
 
+use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;
+use rayon::prelude::*;
 
 use super::answer::Answer;
 use crate::plan::SelectionSettings;
-use crate::plan::caps::{CapCounter, Caps};
+use crate::plan::caps::{Cap, CapGroups, Caps};
 use crate::results::whatif::{BudgetCurve, BudgetPoint, CapPrice};
 
 /// Points of a curve.
@@ -12,76 +14,142 @@ const POINTS: usize = 60;
 /// How far a curve goes, in budgets: the rest of the frontier says nothing about this one.
 const REACH: usize = 10;
 
-/// Expected impact of the best `most` URLs that caps let through, best first: what each more adds.
-fn gains(answer: &Answer, caps: Caps, most: usize, urls: &UrlTable) -> Vec<f64> {
-    let ranking = &answer.choice.batch.ranking;
-    if caps == Caps::default() {
-        return ranking.iter().take(most).map(|url| answer.impact(url)).collect();
-    }
-    let frontier = ranking.iter().map(|url| url.url);
-    let budget = answer.settings.selection.budget;
-    let mut counter = CapCounter::new(caps, budget, frontier, urls);
-    let taken = ranking.iter().filter(|url| counter.take(url.url).is_ok());
-    taken.take(most).map(|url| answer.impact(url)).collect()
+/// An answer's ranking under its caps, to be cut at any budget.
+pub struct Budgets<'a> {
+    answer: &'a Answer,
+    urls: &'a UrlTable,
+    ranked: Vec<UrlId>,
+    under: Under<'a>,
 }
 
-/// Expected impact against budget, under the caps of the plan and without exploration. Its knee is
-/// where the curve lies farthest above the straight line to its end (Satopää et al., "Finding a kneedle
-/// in a haystack", 2011).
-pub fn curve(answer: &Answer, urls: &UrlTable) -> BudgetCurve {
-    let SelectionSettings { budget, caps, .. } = answer.settings.selection;
-    let gains = gains(answer, caps, budget.saturating_mul(REACH), urls);
-    let shadow_price = gains.get(budget).copied().unwrap_or(0.0);
-    let mut sums = Vec::with_capacity(gains.len() + 1);
-    let mut sum = 0.0;
-    sums.push(sum);
-    for gain in &gains {
-        sum += gain;
-        sums.push(sum);
+/// What caps let through of a ranking.
+struct Under<'a> {
+    answer: &'a Answer,
+    groups: CapGroups<'a>,
+    /// By rank: the smallest group.
+    of_rank: Vec<u32>,
+}
+
+impl<'a> Budgets<'a> {
+    /// Those of an answer.
+    pub fn of(answer: &'a Answer, urls: &'a UrlTable) -> Self {
+        let ranked: Vec<UrlId> = answer.choice.batch.ranking.iter().map(|url| url.url).collect();
+        let under = Under::new(answer, answer.settings.selection.caps, &ranked, urls);
+        Self { answer, urls, ranked, under }
     }
-    let all = gains.len().max(1) as f64;
-    let above = |at: usize| sums[at] / sum.max(f64::MIN_POSITIVE) - at as f64 / all;
-    let knee = (0..sums.len()).max_by(|&a, &b| above(a).total_cmp(&above(b)).then(b.cmp(&a)));
-    let point = |at: usize| BudgetPoint { budget: at, impact: sums[at] };
-    let mut marks: Vec<usize> = (0..=POINTS).map(|step| place(step, gains.len())).collect();
-    marks.extend([budget.min(gains.len()), knee.unwrap_or(0)]);
-    marks.sort_unstable();
-    marks.dedup();
-    BudgetCurve {
-        points: marks.into_iter().map(point).collect(),
-        knee: knee.filter(|&at| at > 0).map(point),
-        shadow_price,
+
+    /// Expected impact against budget, under the caps of the plan and without exploration. Its knee is
+    /// where the curve lies farthest above the straight line to its end (Satopää et al., "Finding a
+    /// kneedle in a haystack", 2011).
+    pub fn curve(&self) -> BudgetCurve {
+        let budget = self.answer.settings.selection.budget;
+        let sums = match self.under.groups.limit(Cap::SiteShare, budget) {
+            None => self.sums(budget.saturating_mul(REACH)),
+            Some(_) => self.sums_of_shares(budget),
+        };
+        let knee = knee(&sums);
+        let end = sums.len() - 1;
+        let mut marks: Vec<usize> = if end > 2 * POINTS {
+            (0..=POINTS).map(|step| place(step, end)).collect()
+        } else {
+            (0..=end).collect()
+        };
+        let planned = sums.partition_point(|point| point.budget < budget).min(end);
+        marks.extend([planned, knee]);
+        marks.sort_unstable();
+        marks.dedup();
+        BudgetCurve {
+            points: marks.into_iter().map(|at| sums[at]).collect(),
+            knee: Some(knee).filter(|&at| at > 0).map(|at| sums[at]),
+            shadow_price: self.under.gains(budget + 1).nth(budget).unwrap_or(0.0),
+        }
     }
+
+    /// What each cap costs: impact expected of the batch without it, less that with all of them.
+    pub fn prices(&self) -> Vec<CapPrice> {
+        let SelectionSettings { budget, caps, .. } = self.answer.settings.selection;
+        // Where it does not apply, the one that is there by default is not worth a word.
+        let site_share =
+            caps.site_share.filter(|_| self.under.groups.limit(Cap::SiteShare, budget).is_some());
+        let limits = [
+            ("per-host", caps.per_host.map(|most| most as f64), Caps { per_host: None, ..caps }),
+            (
+                "per-domain",
+                caps.per_domain.map(|most| most as f64),
+                Caps { per_domain: None, ..caps },
+            ),
+            ("per-site", caps.per_site.map(|most| most as f64), Caps { per_site: None, ..caps }),
+            ("site-share", site_share, Caps { site_share: None, ..caps }),
+        ];
+        let with: f64 = self.under.gains(budget).sum();
+        let price = |(cap, limit, without): (&str, Option<f64>, Caps)| {
+            let limit = limit?;
+            let without = Under::new(self.answer, without, &self.ranked, self.urls);
+            let price = without.gains(budget).sum::<f64>() - with;
+            Some(CapPrice { cap: cap.to_owned(), limit, price })
+        };
+        limits.into_iter().filter_map(price).collect()
+    }
+
+    /// Impact of every budget up to `most`: where caps do not depend on it, one more URL adds to those
+    /// before it.
+    fn sums(&self, most: usize) -> Vec<BudgetPoint> {
+        let mut sums = vec![BudgetPoint { budget: 0, impact: 0.0 }];
+        let mut impact = 0.0;
+        for (at, gain) in self.under.gains(most).enumerate() {
+            impact += gain;
+            sums.push(BudgetPoint { budget: at + 1, impact });
+        }
+        sums
+    }
+
+    /// Impact of some budgets around this one where a share of each is a cap.
+    fn sums_of_shares(&self, budget: usize) -> Vec<BudgetPoint> {
+        let end = self.ranked.len().min(budget.saturating_mul(REACH));
+        let mut marks: Vec<usize> = (0..=POINTS).map(|step| place(step, end)).collect();
+        marks.push(budget.min(end));
+        marks.sort_unstable();
+        let sum = |most| {
+            let sum = |(urls, impact), gain| (urls + 1, impact + gain);
+            let (budget, impact) = self.under.gains(most).fold((0, 0.0), sum);
+            BudgetPoint { budget, impact }
+        };
+        let mut sums: Vec<BudgetPoint> = marks.into_par_iter().map(sum).collect();
+        // Other caps may leave no more URLs.
+        sums.dedup_by_key(|point| point.budget);
+        sums
+    }
+}
+
+impl<'a> Under<'a> {
+    fn new(answer: &'a Answer, caps: Caps, ranked: &[UrlId], urls: &'a UrlTable) -> Self {
+        let groups = CapGroups::new(caps, ranked, urls, answer.basis.site_level());
+        let of_rank = ranked.iter().map(|&url| groups.smallest_group(url)).collect();
+        Self { answer, groups, of_rank }
+    }
+
+    /// Expected impact of each URL that caps let into a batch of `budget`, best first.
+    fn gains(&self, budget: usize) -> impl Iterator<Item = f64> {
+        let mut counter = self.groups.counter(budget);
+        let ranked = self.answer.choice.batch.ranking.iter().zip(&self.of_rank);
+        let taken = ranked.filter(move |(_, group)| counter.take_of(**group).is_ok());
+        taken.take(budget).map(|(url, _)| self.answer.impact(url))
+    }
+}
+
+/// The point farthest above the straight line from the first to the last.
+fn knee(sums: &[BudgetPoint]) -> usize {
+    let Some(last) = sums.last() else { return 0 };
+    let above = |at: usize| {
+        let point = &sums[at];
+        point.impact / last.impact.max(f64::MIN_POSITIVE)
+            - point.budget as f64 / last.budget.max(1) as f64
+    };
+    (0..sums.len()).max_by(|&a, &b| above(a).total_cmp(&above(b)).then(b.cmp(&a))).unwrap_or(0)
 }
 
 /// Places of points, closer together at the start, where the curve bends.
 fn place(step: usize, end: usize) -> usize {
     let share = step as f64 / POINTS as f64;
     (share * share * end as f64).round() as usize
-}
-
-/// What each cap costs: impact expected of the batch without it, less that with all of them.
-pub fn prices(answer: &Answer, urls: &UrlTable) -> Vec<CapPrice> {
-    let SelectionSettings { budget, caps, .. } = answer.settings.selection;
-    let worth = |caps| gains(answer, caps, budget, urls).iter().sum::<f64>();
-    let limits = [
-        ("per-host", caps.per_host.map(|most| most as f64), Caps { per_host: None, ..caps }),
-        ("per-domain", caps.per_domain.map(|most| most as f64), Caps { per_domain: None, ..caps }),
-        ("per-site", caps.per_site.map(|most| most as f64), Caps { per_site: None, ..caps }),
-        ("site-share", caps.site_share, Caps { site_share: None, ..caps }),
-    ];
-    let set: Vec<_> = limits
-        .into_iter()
-        .filter_map(|(cap, limit, without)| Some((cap, limit?, without)))
-        .collect();
-    if set.is_empty() {
-        return Vec::new();
-    }
-    let with = worth(caps);
-    let price = |(cap, limit, without): (&str, f64, Caps)| CapPrice {
-        cap: cap.to_owned(),
-        limit,
-        price: worth(without) - with,
-    };
-    set.into_iter().map(price).collect()
 }

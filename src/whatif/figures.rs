@@ -3,7 +3,7 @@
 use prospect_index::url_table::UrlTable;
 
 use super::answer::Answer;
-use super::budget;
+use super::budget::Budgets;
 use super::hosts::Hosts;
 use crate::estimate::blend::PART_NAMES;
 use crate::results::whatif::{HostFigures, PlanFigures, QueryFigures, Uncovered};
@@ -45,6 +45,7 @@ pub fn figures(answer: &Answer, urls: &UrlTable, hosts: &Hosts) -> PlanFigures {
     by_gain.sort_by(|&a, &b| gain(b).total_cmp(&gain(a)).then(a.cmp(&b)));
     let of_query = |&at: &usize| query(answer, at, results[at]);
     let weights = answer.choice.weighed.blend.weights;
+    let budgets = Budgets::of(answer, urls);
     PlanFigures {
         budget: selection.budget,
         picks: batch.picks.len(),
@@ -55,8 +56,8 @@ pub fn figures(answer: &Answer, urls: &UrlTable, hosts: &Hosts) -> PlanFigures {
         query_impact: (0..results.len()).map(gain).sum(),
         weights: PART_NAMES.iter().map(|name| (*name).to_owned()).zip(weights).collect(),
         explore: selection.explore,
-        curve: budget::curve(answer, urls),
-        caps: budget::prices(answer, urls),
+        curve: budgets.curve(),
+        caps: budgets.prices(),
         hosts: host_figures(answer, hosts),
         queries: by_gain.iter().take(SHOWN).map(of_query).collect(),
         uncovered: uncovered(answer),

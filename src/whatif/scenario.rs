@@ -323,8 +323,7 @@ impl Scenario {
         };
         let site_share = match self.site_share {
             None => selection.caps.site_share,
-            Some(0.0) => None,
-            Some(share) => Some(number("site-share", share, 1.0)?),
+            Some(share) => Caps::share(number("site-share", share, 1.0)?),
         };
         selection.caps = Caps {
             per_host: cap(self.per_host, selection.caps.per_host),

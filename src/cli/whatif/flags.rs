@@ -56,7 +56,7 @@ pub(in crate::cli) struct ScenarioFlags {
     /// At most so many URLs of one site; 0 for no cap.
     #[arg(long, value_name = "N")]
     per_site: Option<usize>,
-    /// At most this share of the budget of one site; 0 for no cap.
+    /// At most this share of the budget of one site; 0 or 1 for no cap.
     #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
     site_share: Option<f64>,
     /// Share of the budget that is drawn at random.
