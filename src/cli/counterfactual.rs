@@ -117,7 +117,7 @@ fn batches(
     let selection = SelectionSettings { budget, caps: args.caps.caps()?, explore: 0.0, seed: 0 };
     if args.weights.is_empty() {
         let batch = |(name, order): &(&str, logged::Order)| {
-            ((*name).to_owned(), plan.batch(order, &selection, &known.urls))
+            ((*name).to_owned(), plan.batch(order, &selection, known))
         };
         return Ok(ORDERS.iter().map(batch).collect());
     }
@@ -130,7 +130,7 @@ fn batches(
         return Err(Failure::input(error, "weights are 0 or more"));
     }
     let blend = Blend::fixed(weights);
-    let batch = plan.batch(|parts, _| blend.of(parts), &selection, &known.urls);
+    let batch = plan.batch(|parts, _| blend.of(parts), &selection, known);
     Ok(vec![(blend.to_string(), batch)])
 }
 

@@ -1,17 +1,18 @@
 //! What a closed plan left to value other batches by: everything it chose from, with the
 //! probabilities of its draw, and what became of its picks.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use prospect_index::page::UrlId;
+use prospect_index::page_store::Known;
 use prospect_index::store::Store;
-use prospect_index::url_table::UrlTable;
 
 use super::CycleError;
 use super::counterfactual::{Logged, Outcome};
 use super::records::{self, StoredPick};
 use crate::estimate::blend::{self, Blend, PARTS};
 use crate::estimate::frontier::UrlEstimate;
+use crate::plan::caps::SoFar;
 use crate::plan::{SelectionSettings, select_only};
 
 /// A plan that explored and was closed.
@@ -74,7 +75,7 @@ pub const ORDERS: [(&str, Order); 5] = [
 pub fn best(
     ranked: impl Iterator<Item = (UrlId, f64)> + Clone,
     selection: &SelectionSettings,
-    urls: &UrlTable,
+    so_far: SoFar<'_>,
 ) -> Vec<bool> {
     let estimate = |(url, value)| UrlEstimate {
         url,
@@ -86,8 +87,8 @@ pub fn best(
         inlinks: 0,
     };
     let greedy = SelectionSettings { explore: 0.0, ..*selection };
-    let mut wanted = vec![false; urls.len()];
-    for pick in select_only(ranked.clone().map(estimate).collect(), urls, None, &greedy).picks {
+    let mut wanted = vec![false; so_far.urls.len()];
+    for pick in select_only(ranked.clone().map(estimate).collect(), so_far, &greedy).picks {
         wanted[pick.estimate.url.index()] = true;
     }
     ranked.map(|(url, _)| wanted[url.index()]).collect()
@@ -104,9 +105,14 @@ impl LoggedPlan {
         &self,
         order: impl Fn([f64; PARTS], f64) -> f64,
         selection: &SelectionSettings,
-        urls: &UrlTable,
+        known: &Known,
     ) -> Vec<bool> {
         let value = |url: &StoredPick| (url.url, order(url.parts, url.estimate));
-        best(self.urls.iter().map(value), selection, urls)
+        // What it chose from was not fetched then.
+        let pool: HashSet<UrlId> = self.urls.iter().map(|url| url.url).collect();
+        let crawled = known.pages.crawled().map(|(_, url)| url);
+        let fetched: Vec<UrlId> = crawled.filter(|url| !pool.contains(url)).collect();
+        let so_far = SoFar { fetched: &fetched, ..SoFar::start(&known.urls) };
+        best(self.urls.iter().map(value), selection, so_far)
     }
 }

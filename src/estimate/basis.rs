@@ -317,6 +317,11 @@ impl Basis {
         self.shared.training_pairs
     }
 
+    /// Pages fetched before.
+    pub fn fetched(&self) -> impl Iterator<Item = UrlId> {
+        self.shared.past_pages.iter().map(|page| page.url)
+    }
+
     /// What a site is here.
     pub fn site_level(&self) -> Option<SiteLevel> {
         self.shared.site_level

@@ -1,4 +1,9 @@
 //! Caps on how many URLs of one host, registrable domain or site a batch may hold.
+//!
+//! The share of a site is there by default, so that no site that looks good takes the whole of a batch
+//! before anything is known of the others. It bends where it would only do harm: a crawl that keeps to
+//! a site goes on keeping to it, in proportion to the pages fetched so far, and no place of a batch is
+//! left empty for its sake. The other caps are for politeness and do not bend.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -26,7 +31,8 @@ pub struct Caps {
     /// Of one site.
     pub per_site: Option<usize>,
     /// Of one site, as a share of the batch, where the frontier has at least [`FEWEST_SITES`]; more
-    /// where the other sites have too few URLs to fill it.
+    /// for a site with a larger share of the pages fetched so far, and where the others have too few
+    /// URLs to fill the batch.
     pub site_share: Option<f64>,
 }
 
@@ -34,6 +40,24 @@ impl Caps {
     /// A share of the batch as it is given by people: 0 and 1 lift the cap.
     pub fn share(given: f64) -> Option<f64> {
         (given > 0.0 && given < 1.0).then_some(given)
+    }
+}
+
+/// The crawl so far, as caps see it.
+#[derive(Clone, Copy)]
+pub struct SoFar<'a> {
+    /// Known URLs.
+    pub urls: &'a UrlTable,
+    /// Pages fetched.
+    pub fetched: &'a [UrlId],
+    /// What a site is; `None` if that is to be found where a cap needs it.
+    pub site_level: Option<SiteLevel>,
+}
+
+impl<'a> SoFar<'a> {
+    /// Known URLs, none of them fetched.
+    pub fn start(urls: &'a UrlTable) -> Self {
+        Self { urls, fetched: &[], site_level: None }
     }
 }
 
@@ -65,41 +89,41 @@ impl Cap {
 
 /// URLs that a cap counts together.
 #[derive(Clone, Debug)]
-pub struct Group<'a> {
+pub struct Group {
     /// The host, domain or site.
-    pub name: Cow<'a, str>,
+    pub name: String,
     /// Place of the cap that counts it.
     kind: usize,
     /// URLs of the frontier in it.
     size: usize,
+    /// Pages of it that were fetched.
+    fetched: usize,
 }
 
 /// The groups of a frontier that caps count. Groups of one kind lie within those of the next larger.
-pub struct CapGroups<'a> {
+pub struct CapGroups {
     /// Caps that are set and apply, that of the smallest groups first; how many URLs each lets through,
     /// `None` for what depends on the size of the batch.
     kinds: Vec<(Cap, Option<usize>)>,
     site_share: f64,
-    groups: Vec<Group<'a>>,
+    /// Pages fetched so far.
+    fetched: usize,
+    groups: Vec<Group>,
     /// By URL: its smallest group.
     of_url: Vec<u32>,
     /// By smallest group and kind: number of the group that its URLs count for.
     within: Vec<u32>,
 }
 
-impl<'a> CapGroups<'a> {
-    /// The groups of a `frontier`; `site_level` is what is known of it, `None` if it is to be found.
-    pub fn new(
-        caps: Caps,
-        frontier: &[UrlId],
-        urls: &'a UrlTable,
-        site_level: Option<SiteLevel>,
-    ) -> Self {
-        let level = match (caps.per_site, caps.site_share, site_level) {
+impl CapGroups {
+    /// The groups of a `frontier`.
+    pub fn new(caps: Caps, frontier: &[UrlId], so_far: SoFar<'_>) -> Self {
+        let level = match (caps.per_site, caps.site_share, so_far.site_level) {
             (None, None, _) => SiteLevel::Host,
             (_, _, Some(level)) => level,
-            _ => SiteLevel::of(urls.ids().map(|id| urls.url(id))),
+            _ => SiteLevel::of(so_far.urls.ids().map(|id| so_far.urls.url(id))),
         };
+        let so_far = SoFar { site_level: Some(level), ..so_far };
         let given = [
             (Cap::Host, caps.per_host.map(Some)),
             (Cap::Domain, caps.per_domain.map(Some)),
@@ -109,19 +133,25 @@ impl<'a> CapGroups<'a> {
         let mut kinds: Vec<_> =
             given.into_iter().filter_map(|(cap, most)| Some((cap, most?))).collect();
         kinds.sort_by_key(|(cap, _)| size(*cap, level));
-        let site_share = caps.site_share.unwrap_or(1.0);
-        let mut new =
-            Self { kinds, site_share, groups: Vec::new(), of_url: Vec::new(), within: Vec::new() };
-        new.number(frontier, urls, level);
+        let mut new = Self {
+            kinds,
+            site_share: caps.site_share.unwrap_or(1.0),
+            fetched: so_far.fetched.len(),
+            groups: Vec::new(),
+            of_url: Vec::new(),
+            within: Vec::new(),
+        };
+        new.number(frontier, so_far, level);
         let shared = new.kinds.iter().position(|(cap, _)| *cap == Cap::SiteShare);
         let sites = new.groups.iter().filter(|group| Some(group.kind) == shared).count();
         if shared.is_some() && sites < FEWEST_SITES {
-            return Self::new(Caps { site_share: None, ..caps }, frontier, urls, Some(level));
+            return Self::new(Caps { site_share: None, ..caps }, frontier, so_far);
         }
         new
     }
 
-    fn number(&mut self, frontier: &[UrlId], urls: &'a UrlTable, level: SiteLevel) {
+    fn number(&mut self, frontier: &[UrlId], so_far: SoFar<'_>, level: SiteLevel) {
+        let SoFar { urls, fetched, .. } = so_far;
         let Some(&(smallest, _)) = self.kinds.first() else { return };
         // A host has one domain, which takes longer to find.
         let part = match (smallest, level) {
@@ -132,15 +162,15 @@ impl<'a> CapGroups<'a> {
         let hashes: Vec<u128> = frontier.par_iter().map(hash).collect();
         let mut of_part: HashMap<u128, u32> = HashMap::new();
         let mut of_smallest: HashMap<u32, u32> = HashMap::new();
-        let mut numbers: HashMap<(usize, Cow<'a, str>), u32> = HashMap::new();
+        let mut numbers: HashMap<(usize, String), u32> = HashMap::new();
         let mut sizes = Vec::new();
         self.of_url = vec![0; urls.len()];
         for (&id, hash) in frontier.iter().zip(hashes) {
             let smallest = *of_part.entry(hash).or_insert_with(|| {
                 let of_kind = |(kind, &(cap, _)): (usize, &(Cap, Option<usize>))| {
-                    let name = name(cap, level, urls.url(id));
+                    let name = name(cap, level, urls.url(id)).into_owned();
                     *numbers.entry((kind, name)).or_insert_with_key(|(_, name)| {
-                        self.groups.push(Group { name: name.clone(), kind, size: 0 });
+                        self.groups.push(Group { name: name.clone(), kind, size: 0, fetched: 0 });
                         self.groups.len() as u32 - 1
                     })
                 };
@@ -159,6 +189,13 @@ impl<'a> CapGroups<'a> {
                 self.groups[group as usize].size += size;
             }
         }
+        let hashes: Vec<u128> = fetched.par_iter().map(hash).collect();
+        for smallest in hashes.iter().filter_map(|hash| of_part.get(hash)) {
+            let start = *smallest as usize * self.kinds.len();
+            for &group in &self.within[start..start + self.kinds.len()] {
+                self.groups[group as usize].fetched += 1;
+            }
+        }
     }
 
     /// Numbers of the groups that URLs of a smallest group count for, the smallest first.
@@ -169,9 +206,16 @@ impl<'a> CapGroups<'a> {
 
     /// No pick yet of a batch of `budget` URLs.
     pub fn counter(&self, budget: usize) -> CapCounter<'_> {
-        let limit = |kind, most: Option<usize>| most.unwrap_or_else(|| self.shared(kind, budget));
-        let limits = self.kinds.iter().enumerate().map(|(kind, &(_, most))| limit(kind, most));
-        CapCounter { groups: self, limits: limits.collect(), taken: vec![0; self.groups.len()] }
+        let of_kind = |(kind, &(_, most)): (usize, &(Cap, Option<usize>))| match most {
+            Some(most) => (most, 0),
+            None => (self.shared(kind, budget), budget),
+        };
+        let of_kind: Vec<(usize, usize)> = self.kinds.iter().enumerate().map(of_kind).collect();
+        let left = |group: &Group| {
+            let (most, shared) = of_kind[group.kind];
+            most.max(shared * group.fetched / self.fetched.max(1))
+        };
+        CapCounter { groups: self, left: self.groups.iter().map(left).collect() }
     }
 
     /// Most URLs of a site of this kind: its share of the budget, more if the others cannot fill it.
@@ -203,11 +247,9 @@ impl<'a> CapGroups<'a> {
 /// Counts picks against the caps.
 pub struct CapCounter<'a> {
     /// What is counted.
-    pub groups: &'a CapGroups<'a>,
-    /// By kind: most URLs of a group.
-    limits: Vec<usize>,
-    /// By group: its picks.
-    taken: Vec<usize>,
+    pub groups: &'a CapGroups,
+    /// By group: how many more URLs it may have.
+    left: Vec<usize>,
 }
 
 impl CapCounter<'_> {
@@ -225,24 +267,21 @@ impl CapCounter<'_> {
     /// The first cap that is exhausted.
     pub fn take_of(&mut self, smallest: u32) -> Result<(), Cap> {
         let groups = self.groups.within(smallest);
-        if let Some(kind) = (0..groups.len()).find(|&kind| self.left_of(groups[kind], kind) == 0) {
+        if let Some(kind) = groups.iter().position(|&group| self.left[group as usize] == 0) {
             return Err(self.groups.kinds[kind].0);
         }
         for &group in groups {
-            self.taken[group as usize] += 1;
+            self.left[group as usize] -= 1;
         }
         Ok(())
-    }
-
-    fn left_of(&self, group: u32, kind: usize) -> usize {
-        self.limits[kind].saturating_sub(self.taken[group as usize])
     }
 
     /// The groups that URLs of a smallest group count for, by number and name, each with the places it
     /// has left, from the smallest kind of group to the largest: each lies within the next.
     pub fn left(&self, smallest: u32) -> impl Iterator<Item = (u32, &str, usize)> {
-        self.groups.within(smallest).iter().enumerate().map(|(kind, &group)| {
-            (group, &*self.groups.groups[group as usize].name, self.left_of(group, kind))
+        self.groups.within(smallest).iter().map(|&group| {
+            let at = group as usize;
+            (group, &*self.groups.groups[at].name, self.left[at])
         })
     }
 }
@@ -292,7 +331,7 @@ mod tests {
         let mut urls = UrlTable::default();
         let address = |at| format!("https://h{}.test/{at}", at % sites);
         let ids: Vec<UrlId> = (0..30 * sites).map(|at| urls.insert(&address(at), "")).collect();
-        let groups = CapGroups::new(caps, &ids, &urls, None);
+        let groups = CapGroups::new(caps, &ids, SoFar::start(&urls));
         let mut counter = groups.counter(40);
         let of_first: Vec<Result<(), Cap>> =
             ids.iter().step_by(sites).map(|&id| counter.take(id)).collect();
@@ -324,15 +363,23 @@ mod tests {
             (0..90).flat_map(|page| ["a", "b"].map(|at| format!("https://{at}.test/{page}")));
         let ids: Vec<UrlId> = of_small.chain(of_large).map(|url| urls.insert(&url, "")).collect();
         let caps = Caps { site_share: Some(0.05), ..Caps::default() };
+        let so_far = SoFar { site_level: Some(SiteLevel::Host), ..SoFar::start(&urls) };
         for (frontier, budget, most) in [(&ids[..], 40, 5), (&ids, 35, 3), (&ids, 400, 90)] {
-            let groups = CapGroups::new(caps, frontier, &urls, Some(SiteLevel::Host));
+            let groups = CapGroups::new(caps, frontier, so_far);
             assert_eq!(groups.limit(Cap::SiteShare, budget), Some(most));
             let mut counter = groups.counter(budget);
             let taken = frontier.iter().filter(|&&id| counter.take(id).is_ok()).count();
             let all = budget.min(ids.len());
             assert!((all..=all + 1).contains(&taken), "{taken} of {budget}");
         }
-        let few = CapGroups::new(caps, &ids[20..], &urls, Some(SiteLevel::Host));
+        // As much as it has of the crawl so far, and its share of the batch is rounded down.
+        let of_large = ids[30..36].to_vec();
+        let so_far = SoFar { fetched: &of_large, ..so_far };
+        let groups = CapGroups::new(caps, &ids, so_far);
+        let mut counter = groups.counter(41);
+        let taken = ids.iter().filter(|&&id| counter.take(id).is_ok()).count();
+        assert_eq!(taken, 30 + 20 + 20);
+        let few = CapGroups::new(caps, &ids[20..], so_far);
         assert_eq!(few.limit(Cap::SiteShare, 40), None, "there are 12 sites");
     }
 }

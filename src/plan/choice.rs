@@ -1,7 +1,9 @@
 //! From a basis to a batch: which queries count, what every URL is worth, and what is picked.
 
+use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;
 
+use super::caps::SoFar;
 use super::settings::PlanSettings;
 use super::{Batch, SelectionSettings, select, select_only, served_gain};
 use crate::estimate::EstimateError;
@@ -92,11 +94,14 @@ pub fn choose(
         settings.selection.seed,
     );
     let selection = SelectionSettings { seed, ..settings.selection };
+    let fetched: Vec<UrlId> = input.basis.fetched().collect();
+    let site_level = input.basis.site_level();
+    let so_far = SoFar { urls: input.urls, fetched: &fetched, site_level };
     if settings.estimate.objective == Objective::Served {
         let demand = served_gain::Demand { counted: &counted, factors: &factors };
-        served_gain::rank(&mut ranking, input, &demand, &weighed.blend, &selection);
+        served_gain::rank(&mut ranking, input, &demand, &weighed.blend, so_far, &selection);
     }
     let select = if input.whole_ranking { select } else { select_only };
-    let batch = select(ranking, input.urls, input.basis.site_level(), &selection);
+    let batch = select(ranking, so_far, &selection);
     Ok(Choice { needy, weighed, batch, improvability: improvability.coefficients() })
 }

@@ -286,7 +286,7 @@ impl Groups {
 
 #[cfg(test)]
 mod tests {
-    use super::super::caps::{CapGroups, Caps};
+    use super::super::caps::{CapGroups, Caps, SoFar};
     use super::*;
 
     /// 40 URLs of one host, 20 of a second one of the same domain, 10 of another domain.
@@ -320,7 +320,7 @@ mod tests {
             let trials = 4_000;
             let (mut times, mut chances) = (vec![0; ids.len()], Vec::new());
             for seed in 0..trials {
-                let groups = CapGroups::new(caps, &ids, &urls, None);
+                let groups = CapGroups::new(caps, &ids, SoFar::start(&urls));
                 let counter = groups.counter(12);
                 let drawn =
                     draw(&Members { urls: &ids, near: 30 }, whole(12), seed, &urls, &counter);
@@ -344,7 +344,7 @@ mod tests {
         let (urls, ids) = members();
         let caps = Caps { per_host: Some(5), per_domain: Some(8), ..Caps::default() };
         for seed in 0..500 {
-            let groups = CapGroups::new(caps, &ids, &urls, None);
+            let groups = CapGroups::new(caps, &ids, SoFar::start(&urls));
             let counter = groups.counter(12);
             let drawn = draw(&Members { urls: &ids, near: 70 }, whole(12), seed, &urls, &counter);
             let count = |host| {
@@ -364,7 +364,7 @@ mod tests {
     fn no_more_is_drawn_than_caps_leave() {
         let (urls, ids) = members();
         let caps = Caps { per_host: Some(3), ..Caps::default() };
-        let groups = CapGroups::new(caps, &ids, &urls, None);
+        let groups = CapGroups::new(caps, &ids, SoFar::start(&urls));
         let mut counter = groups.counter(12);
         counter.take(ids[0]).unwrap();
         let members = Members { urls: &ids, near: 30 };
@@ -374,7 +374,7 @@ mod tests {
     #[test]
     fn a_pool_that_is_too_small_leaves_its_draws_to_the_other() {
         let (urls, ids) = members();
-        let groups = CapGroups::new(Caps::default(), &ids, &urls, None);
+        let groups = CapGroups::new(Caps::default(), &ids, SoFar::start(&urls));
         let counter = groups.counter(12);
         let split = |draws, near| {
             let members = Members { urls: &ids, near };
@@ -394,7 +394,7 @@ mod tests {
         assert_eq!(Draws::of(0.07, 100), whole(7));
         assert_eq!(Draws::of(0.0, 400), whole(0));
         let (urls, ids) = members();
-        let groups = CapGroups::new(Caps::default(), &ids, &urls, None);
+        let groups = CapGroups::new(Caps::default(), &ids, SoFar::start(&urls));
         let counter = groups.counter(12);
         let draws = Draws::of(0.05, 5);
         let first = (0..2_000).filter(|&seed| {

@@ -10,12 +10,10 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use prospect_index::page::UrlId;
-use prospect_index::url::SiteLevel;
-use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
 
 use super::SelectionSettings;
-use super::caps::CapGroups;
+use super::caps::{CapGroups, SoFar};
 use super::explore::Draws;
 use crate::estimate::frontier::UrlEstimate;
 
@@ -35,11 +33,10 @@ pub(super) trait Gains: Sync {
 pub(super) fn rank_by_gain(
     urls: &mut [UrlEstimate],
     gains: &mut impl Gains,
-    table: &UrlTable,
-    site_level: Option<SiteLevel>,
+    so_far: SoFar<'_>,
     settings: &SelectionSettings,
 ) {
-    let picked = greedy(urls, gains, table, site_level, settings);
+    let picked = greedy(urls, gains, so_far, settings);
     let left = all(urls.len(), gains);
     for (url, gain) in urls.iter_mut().zip(left) {
         url.estimate = gain;
@@ -57,17 +54,16 @@ fn all(count: usize, gains: &impl Gains) -> Vec<f64> {
 fn greedy(
     urls: &[UrlEstimate],
     gains: &mut impl Gains,
-    table: &UrlTable,
-    site_level: Option<SiteLevel>,
+    so_far: SoFar<'_>,
     settings: &SelectionSettings,
 ) -> Vec<(usize, f64)> {
     let SelectionSettings { budget, caps, explore, .. } = *settings;
     let most = budget.saturating_sub(Draws::of(explore, budget).count);
     let frontier: Vec<UrlId> = urls.iter().map(|url| url.url).collect();
-    let groups = CapGroups::new(caps, &frontier, table, site_level);
+    let groups = CapGroups::new(caps, &frontier, so_far);
     let mut counter = groups.counter(budget);
     let bound =
-        |(at, gain): (usize, f64)| Bound { gain, url: table.url(urls[at].url), at, picks: 0 };
+        |(at, gain): (usize, f64)| Bound { gain, url: so_far.urls.url(urls[at].url), at, picks: 0 };
     let mut heap: BinaryHeap<Bound<'_>> =
         all(urls.len(), gains).into_iter().enumerate().map(bound).collect();
     let mut picked = Vec::new();
@@ -115,7 +111,7 @@ impl Eq for Bound<'_> {}
 
 #[cfg(test)]
 mod tests {
-    use prospect_index::page::UrlId;
+    use prospect_index::url_table::UrlTable;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -187,7 +183,7 @@ mod tests {
     fn sets(table: &UrlTable, settings: &SelectionSettings) -> Vec<Vec<usize>> {
         let ids: Vec<UrlId> = table.ids().collect();
         let fits = |set: &Vec<usize>| {
-            let groups = CapGroups::new(settings.caps, &ids, table, None);
+            let groups = CapGroups::new(settings.caps, &ids, SoFar::start(table));
             let mut counter = groups.counter(4);
             set.len() <= 4 && set.iter().all(|&at| counter.take(ids[at]).is_ok())
         };
@@ -206,14 +202,14 @@ mod tests {
             let sets = sets(&table, &settings);
             for _ in 0..50 {
                 let coverage = Coverage::random(urls.len(), &mut random);
-                let picked = greedy(&urls, &mut coverage.clone(), &table, None, &settings);
+                let picked = greedy(&urls, &mut coverage.clone(), SoFar::start(&table), &settings);
                 let value = coverage.of_set(picked.iter().map(|(at, _)| *at));
                 let values = sets.iter().map(|set| coverage.of_set(set.iter().copied()));
                 let best = values.fold(0.0, f64::max);
                 assert!(value >= guarantee * best && value <= best, "{value} of {best}");
                 let mut ranked = urls.clone();
-                rank_by_gain(&mut ranked, &mut coverage.clone(), &table, None, &settings);
-                let batch = select(ranked, &table, None, &settings);
+                rank_by_gain(&mut ranked, &mut coverage.clone(), SoFar::start(&table), &settings);
+                let batch = select(ranked, SoFar::start(&table), &settings);
                 let selected: Vec<UrlId> =
                     batch.picks.iter().map(|pick| pick.estimate.url).collect();
                 let expected: Vec<UrlId> = picked.iter().map(|(at, _)| urls[*at].url).collect();
@@ -229,7 +225,7 @@ mod tests {
         let settings = SelectionSettings { budget: 20, ..settings(Caps::default(), 0.0) };
         for _ in 0..20 {
             let mut coverage = Coverage::random(urls.len(), &mut random);
-            let lazy = greedy(&urls, &mut coverage.clone(), &table, None, &settings);
+            let lazy = greedy(&urls, &mut coverage.clone(), SoFar::start(&table), &settings);
             let mut left: Vec<usize> = (0..urls.len()).collect();
             for (at, gain) in lazy {
                 left.sort_by(|&a, &b| {
@@ -249,7 +245,7 @@ mod tests {
         let coverage = Coverage::random(urls.len(), &mut ChaCha8Rng::seed_from_u64(7));
         let picks = |explore| {
             let settings = settings(Caps::default(), explore);
-            greedy(&urls, &mut coverage.clone(), &table, None, &settings)
+            greedy(&urls, &mut coverage.clone(), SoFar::start(&table), &settings)
         };
         assert_eq!(picks(0.5), picks(0.0)[..2]);
     }

@@ -16,12 +16,11 @@ pub mod served_gain;
 pub mod settings;
 
 use prospect_index::page::UrlId;
-use prospect_index::url::SiteLevel;
 use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
 
 use crate::estimate::frontier::UrlEstimate;
-use caps::{Cap, CapCounter, CapGroups, Caps};
+use caps::{Cap, CapCounter, CapGroups, Caps, SoFar};
 use explore::{Draw, Draws, Members, Pool};
 
 /// What to pick.
@@ -72,35 +71,27 @@ pub struct Batch {
 }
 
 /// Picks a batch and ranks the whole frontier.
-///
-/// `site_level` is what is known of it, `None` if it is to be found where a cap needs it.
-pub fn select(
-    ranking: Vec<UrlEstimate>,
-    urls: &UrlTable,
-    site_level: Option<SiteLevel>,
-    settings: &SelectionSettings,
-) -> Batch {
-    select_from(ranking, urls, site_level, settings, true)
+pub fn select(ranking: Vec<UrlEstimate>, so_far: SoFar<'_>, settings: &SelectionSettings) -> Batch {
+    select_from(ranking, so_far, settings, true)
 }
 
 /// Picks the same batch for who does not look at the ranking: where no cap and no exploration asks
 /// for the rest of it, it ends with the batch.
 pub fn select_only(
     ranking: Vec<UrlEstimate>,
-    urls: &UrlTable,
-    site_level: Option<SiteLevel>,
+    so_far: SoFar<'_>,
     settings: &SelectionSettings,
 ) -> Batch {
-    select_from(ranking, urls, site_level, settings, false)
+    select_from(ranking, so_far, settings, false)
 }
 
 fn select_from(
     mut ranking: Vec<UrlEstimate>,
-    urls: &UrlTable,
-    site_level: Option<SiteLevel>,
+    so_far: SoFar<'_>,
     settings: &SelectionSettings,
     whole: bool,
 ) -> Batch {
+    let urls = so_far.urls;
     let order = |a: &UrlEstimate, b: &UrlEstimate| {
         b.estimate.total_cmp(&a.estimate).then_with(|| urls.url(a.url).cmp(urls.url(b.url)))
     };
@@ -113,7 +104,7 @@ fn select_from(
     let draws = Draws::of(settings.explore, settings.budget);
     let greedy = settings.budget.saturating_sub(draws.count);
     let frontier: Vec<UrlId> = ranking.iter().map(|estimate| estimate.url).collect();
-    let groups = CapGroups::new(settings.caps, &frontier, urls, site_level);
+    let groups = CapGroups::new(settings.caps, &frontier, so_far);
     let mut counter = groups.counter(settings.budget);
     let mut picks = Vec::new();
     let mut rest = Vec::new();
@@ -226,18 +217,21 @@ mod tests {
             let (urls, ranking) = frontier(&weighted);
             let caps = Caps { per_host: Some(2), per_domain: Some(3), ..Caps::default() };
             let settings = SelectionSettings { budget: 4, caps, explore: 0.0, seed: 1 };
-            let batch = select(ranking.clone(), &urls, None, &settings);
-            assert_eq!(select_only(ranking.clone(), &urls, None, &settings).picks, batch.picks);
+            let batch = select(ranking.clone(), SoFar::start(&urls), &settings);
+            assert_eq!(
+                select_only(ranking.clone(), SoFar::start(&urls), &settings).picks,
+                batch.picks
+            );
             let plain = SelectionSettings { caps: Caps::default(), ..settings };
-            let only = select_only(ranking.clone(), &urls, None, &plain);
-            assert_eq!(only.picks, select(ranking.clone(), &urls, None, &plain).picks);
+            let only = select_only(ranking.clone(), SoFar::start(&urls), &plain);
+            assert_eq!(only.picks, select(ranking.clone(), SoFar::start(&urls), &plain).picks);
             let found: f64 = batch.picks.iter().map(|pick| pick.estimate.estimate).sum();
             let mut best = 0.0f64;
             for set in 0..1u32 << 9 {
                 let members: Vec<_> =
                     (0..9).filter(|i| set >> i & 1 == 1).map(|i| ranking[i]).collect();
                 let ids: Vec<UrlId> = urls.ids().collect();
-                let groups = CapGroups::new(caps, &ids, &urls, None);
+                let groups = CapGroups::new(caps, &ids, SoFar::start(&urls));
                 let mut counter = groups.counter(4);
                 let fits = members.len() <= 4
                     && members.iter().all(|member| counter.take(member.url).is_ok());
@@ -256,7 +250,7 @@ mod tests {
             ("https://a.test/1", 1.0),
             ("https://b.test/", 0.5),
         ]);
-        let batch = select(ranking, &urls, None, &settings(2, Some(1), 0.0));
+        let batch = select(ranking, SoFar::start(&urls), &settings(2, Some(1), 0.0));
         let picked: Vec<&str> =
             batch.picks.iter().map(|pick| urls.url(pick.estimate.url)).collect();
         assert_eq!(picked, ["https://a.test/1", "https://b.test/"]);
@@ -269,7 +263,7 @@ mod tests {
         let weighted: Vec<(&str, f64)> =
             names.iter().enumerate().map(|(i, name)| (name.as_str(), i as f64)).collect();
         let (urls, ranking) = frontier(&weighted);
-        let batch = select(ranking.clone(), &urls, None, &settings(10, None, 0.4));
+        let batch = select(ranking.clone(), SoFar::start(&urls), &settings(10, None, 0.4));
         let of = |pool| batch.picks.iter().filter(move |pick| pick.pool == pool);
         assert_eq!(Pool::ALL.map(|pool| of(pool).count()), [6, 3, 1]);
         assert!(of(Pool::Greedy).all(|pick| pick.propensity == 1.0 && pick.frontier_rank <= 6));
@@ -278,17 +272,20 @@ mod tests {
         assert!(of(Pool::Far).all(|pick| (pick.propensity - 1.0 / 84.0).abs() < 1e-12));
         assert!(of(Pool::Far).all(|pick| pick.frontier_rank > 16));
         assert_eq!(
-            select(ranking.clone(), &urls, None, &settings(10, None, 0.4)).picks,
+            select(ranking.clone(), SoFar::start(&urls), &settings(10, None, 0.4)).picks,
             batch.picks
         );
-        assert_eq!(select_only(ranking, &urls, None, &settings(10, None, 0.4)).picks, batch.picks);
+        assert_eq!(
+            select_only(ranking, SoFar::start(&urls), &settings(10, None, 0.4)).picks,
+            batch.picks
+        );
     }
 
     #[test]
     fn a_frontier_within_the_budget_is_picked_whole() {
         let (urls, ranking) = frontier(&[("https://a.test/", 1.0), ("https://b.test/", 0.0)]);
         for explore in [0.0, 0.5, 1.0] {
-            let batch = select(ranking.clone(), &urls, None, &settings(4, None, explore));
+            let batch = select(ranking.clone(), SoFar::start(&urls), &settings(4, None, explore));
             assert_eq!(batch.picks.len(), 2);
             assert!(batch.picks.iter().all(|pick| pick.propensity == 1.0));
         }

@@ -21,6 +21,7 @@
 use rayon::prelude::*;
 
 use super::SelectionSettings;
+use super::caps::SoFar;
 use super::choice::ChoiceInput;
 use super::lazy_greedy::{Gains, rank_by_gain};
 use crate::estimate::basis::Basis;
@@ -45,11 +46,12 @@ pub fn rank(
     input: &ChoiceInput<'_>,
     demand: &Demand<'_>,
     blend: &Blend,
+    so_far: SoFar<'_>,
     settings: &SelectionSettings,
 ) {
     let Some(levels) = input.basis.levels() else { return };
     let mut value = BatchValue::new(urls, input, demand, blend, levels);
-    rank_by_gain(urls, &mut value, input.urls, input.basis.site_level(), settings);
+    rank_by_gain(urls, &mut value, so_far, settings);
 }
 
 /// What URLs add to the lists of all queries, while a batch is picked.

@@ -244,6 +244,11 @@ impl<'a> Planned<'a> {
         &self.crawled.known.urls
     }
 
+    /// Pages that were fetched.
+    pub fn fetched(&self) -> Vec<UrlId> {
+        self.crawled.known.pages.crawled().map(|(_, url)| url).collect()
+    }
+
     /// What questions about the next batch start from: pairs of all queries, made now.
     ///
     /// # Errors

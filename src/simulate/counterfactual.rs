@@ -15,6 +15,7 @@ use crate::cycle::counterfactual::{
 };
 use crate::cycle::logged::{ORDERS, Order, best};
 use crate::estimate::frontier::UrlEstimate;
+use crate::plan::caps::SoFar;
 use crate::plan::{SelectionSettings, select};
 use crate::policy::planned::Planned;
 use crate::policy::{PolicyChoice, Quality};
@@ -157,9 +158,11 @@ fn targets(
     ranking: &[UrlEstimate],
     selection: &SelectionSettings,
 ) -> Result<Vec<Target>, SimulateError> {
+    let fetched = planned.fetched();
+    let so_far = SoFar { fetched: &fetched, ..SoFar::start(planned.urls()) };
     let target = |value: &dyn Fn(&UrlEstimate) -> f64| {
         let ranked = ranking.iter().map(|url| (url.url, value(url)));
-        let batch = best(ranked, selection, planned.urls());
+        let batch = best(ranked, selection, so_far);
         let of_batch = ranking.iter().zip(&batch).filter(|(_, is_in)| **is_in);
         let urls: Vec<UrlId> = of_batch.map(|(url, _)| url.url).collect();
         let truth =
@@ -177,7 +180,9 @@ fn logged(
     ranking: &[UrlEstimate],
     selection: &SelectionSettings,
 ) -> Result<Vec<Logged>, SimulateError> {
-    let batch = select(ranking.to_vec(), planned.urls(), None, selection);
+    let fetched = planned.fetched();
+    let so_far = SoFar { fetched: &fetched, ..SoFar::start(planned.urls()) };
+    let batch = select(ranking.to_vec(), so_far, selection);
     let urls: Vec<UrlId> = batch.picks.iter().map(|pick| pick.estimate.url).collect();
     let mut outcomes = vec![None; planned.urls().len()];
     for (url, impact) in urls.iter().zip(planned.would_earn(&urls, planned.queries())?) {

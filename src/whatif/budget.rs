@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::answer::Answer;
 use crate::plan::SelectionSettings;
-use crate::plan::caps::{Cap, CapGroups, Caps};
+use crate::plan::caps::{Cap, CapGroups, Caps, SoFar};
 use crate::results::whatif::{BudgetCurve, BudgetPoint, CapPrice};
 
 /// Points of a curve.
@@ -25,7 +25,7 @@ pub struct Budgets<'a> {
 /// What caps let through of a ranking.
 struct Under<'a> {
     answer: &'a Answer,
-    groups: CapGroups<'a>,
+    groups: CapGroups,
     /// By rank: the smallest group.
     of_rank: Vec<u32>,
 }
@@ -123,7 +123,9 @@ impl<'a> Budgets<'a> {
 
 impl<'a> Under<'a> {
     fn new(answer: &'a Answer, caps: Caps, ranked: &[UrlId], urls: &'a UrlTable) -> Self {
-        let groups = CapGroups::new(caps, ranked, urls, answer.basis.site_level());
+        let fetched: Vec<UrlId> = answer.basis.fetched().collect();
+        let so_far = SoFar { urls, fetched: &fetched, site_level: answer.basis.site_level() };
+        let groups = CapGroups::new(caps, ranked, so_far);
         let of_rank = ranked.iter().map(|&url| groups.smallest_group(url)).collect();
         Self { answer, groups, of_rank }
     }
