@@ -303,8 +303,8 @@ fn caps_hold() {
         let capped = plan(&["--per-site", "2", "--explore", explore]);
         assert_eq!(largest(&capped, &site), (2, 12), "--explore {explore}");
     }
-    let shared = plan(&["--site-share", "0.05"]);
-    assert_eq!(urls(&shared), urls(&uncapped), "there are 12 sites");
+    let lifted = plan(&["--site-share", "1"]);
+    assert_eq!(urls(&lifted), urls(&uncapped), "there are 12 sites");
     let capped = plan(&["--per-host", "4", "--per-domain", "6", "--per-site", "3"]);
     assert_eq!(urls(&capped).len(), 18);
     assert!(largest(&capped, &|url| host(url).to_owned()).0 <= 4);

@@ -199,6 +199,8 @@ fn a_curve_is_what_plans_of_its_budgets_bring_and_a_price_what_a_cap_takes() {
             let most = if point.budget == BUDGET { 1e-12 } else { 1e-2 };
             assert!(apart.abs() < most, "{caps}: {point:?} is {}", planned.impact);
         }
+        let one_more = at(BUDGET + 1).impact - found.impact;
+        assert!((one_more / found.curve.shadow_price - 1.0).abs() < 1e-6, "{caps}: {one_more}");
         let rising =
             found.curve.points.is_sorted_by(|a, b| a.budget < b.budget && a.impact <= b.impact);
         assert!(rising, "{caps}");

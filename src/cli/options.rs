@@ -102,8 +102,8 @@ pub(super) struct CapOptions {
     #[arg(long, value_name = "N")]
     per_site: Option<usize>,
     /// At most this share of the budget of one site, or the site's share of the pages fetched so far
-    /// where that is more, if the frontier has at least 20 sites and the others can fill the rest; 1
-    /// is no cap.
+    /// where that is more, if the frontier has at least 20 sites and the others can fill the rest; 0
+    /// or 1 is no cap.
     #[arg(long, value_name = "SHARE", default_value_t = SITE_SHARE, allow_negative_numbers = true)]
     site_share: f64,
 }

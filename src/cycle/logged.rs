@@ -1,8 +1,9 @@
 //! What a closed plan left to value other batches by: everything it chose from, with the
 //! probabilities of its draw, and what became of its picks.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
+use prospect_index::manifest::CycleEntry;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use prospect_index::store::Store;
@@ -23,6 +24,8 @@ pub struct LoggedPlan {
     pub urls: Vec<StoredPick>,
     /// What became of them, in the same order.
     pub logged: Vec<Logged>,
+    /// First `fetch_seq` of its cycle.
+    pub start: u32,
 }
 
 /// Plans that can be valued by, in the order in which they were closed.
@@ -55,7 +58,10 @@ pub fn plan(store: &Store, id: &str) -> Result<LoggedPlan, CycleError> {
             }
         })
         .collect();
-    Ok(LoggedPlan { id: id.to_owned(), urls, logged })
+    let of_plan = |cycle: &&CycleEntry| cycle.plan.as_deref() == Some(id);
+    let cycle = store.manifest().cycles.iter().find(of_plan);
+    let start = cycle.map_or(0, |cycle| cycle.first_seq);
+    Ok(LoggedPlan { id: id.to_owned(), urls, logged, start })
 }
 
 /// What a URL is ranked by, from the parts of its estimate and their blend.
@@ -108,10 +114,8 @@ impl LoggedPlan {
         known: &Known,
     ) -> Vec<bool> {
         let value = |url: &StoredPick| (url.url, order(url.parts, url.estimate));
-        // What it chose from was not fetched then.
-        let pool: HashSet<UrlId> = self.urls.iter().map(|url| url.url).collect();
-        let crawled = known.pages.crawled().map(|(_, url)| url);
-        let fetched: Vec<UrlId> = crawled.filter(|url| !pool.contains(url)).collect();
+        let before = known.pages.crawled().filter(|(seq, _)| *seq < self.start);
+        let fetched: Vec<UrlId> = before.map(|(_, url)| url).collect();
         let so_far = SoFar { fetched: &fetched, ..SoFar::start(&known.urls) };
         best(self.urls.iter().map(value), selection, so_far)
     }

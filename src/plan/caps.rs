@@ -1,9 +1,9 @@
 //! Caps on how many URLs of one host, registrable domain or site a batch may hold.
 //!
-//! The share of a site is there by default, so that no site that looks good takes the whole of a batch
-//! before anything is known of the others. It bends where it would only do harm: a crawl that keeps to
-//! a site goes on keeping to it, in proportion to the pages fetched so far, and no place of a batch is
-//! left empty for its sake. The other caps are for politeness and do not bend.
+//! The share of a site is there by default, so that a site which looks good does not take whole batches
+//! while nothing is known of others. It bends where it would only do harm: a crawl that keeps to a site
+//! goes on keeping to it, in proportion to the pages fetched so far, and no place of a batch is left
+//! empty for its sake. The other caps are for politeness and do not bend.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -88,24 +88,33 @@ impl Cap {
 }
 
 /// URLs that a cap counts together.
-#[derive(Clone, Debug)]
-pub struct Group {
+#[derive(Debug)]
+struct Group {
     /// The host, domain or site.
-    pub name: String,
+    name: String,
     /// Place of the cap that counts it.
     kind: usize,
-    /// URLs of the frontier in it.
+    /// URLs of the frontier in it, where no cap counts smaller groups.
     size: usize,
-    /// Pages of it that were fetched.
+    /// Pages of it that were fetched, where its cap is a share.
     fetched: usize,
+    /// The group of the next larger kind that it lies within, itself if there is none.
+    parent: u32,
+}
+
+/// How many URLs of a group a cap lets through.
+#[derive(Clone, Copy, Debug)]
+enum Most {
+    /// So many.
+    Urls(usize),
+    /// At least this share of the batch.
+    Share(f64),
 }
 
 /// The groups of a frontier that caps count. Groups of one kind lie within those of the next larger.
 pub struct CapGroups {
-    /// Caps that are set and apply, that of the smallest groups first; how many URLs each lets through,
-    /// `None` for what depends on the size of the batch.
-    kinds: Vec<(Cap, Option<usize>)>,
-    site_share: f64,
+    /// Caps that are set and apply, that of the smallest groups first.
+    kinds: Vec<(Cap, Most)>,
     /// Pages fetched so far.
     fetched: usize,
     groups: Vec<Group>,
@@ -123,77 +132,85 @@ impl CapGroups {
             (_, _, Some(level)) => level,
             _ => SiteLevel::of(so_far.urls.ids().map(|id| so_far.urls.url(id))),
         };
-        let so_far = SoFar { site_level: Some(level), ..so_far };
         let given = [
-            (Cap::Host, caps.per_host.map(Some)),
-            (Cap::Domain, caps.per_domain.map(Some)),
-            (Cap::Site, caps.per_site.map(Some)),
-            (Cap::SiteShare, caps.site_share.map(|_| None)),
+            (Cap::Host, caps.per_host.map(Most::Urls)),
+            (Cap::Domain, caps.per_domain.map(Most::Urls)),
+            (Cap::Site, caps.per_site.map(Most::Urls)),
+            (Cap::SiteShare, caps.site_share.map(Most::Share)),
         ];
-        let mut kinds: Vec<_> =
+        let mut kinds: Vec<(Cap, Most)> =
             given.into_iter().filter_map(|(cap, most)| Some((cap, most?))).collect();
         kinds.sort_by_key(|(cap, _)| size(*cap, level));
         let mut new = Self {
             kinds,
-            site_share: caps.site_share.unwrap_or(1.0),
             fetched: so_far.fetched.len(),
             groups: Vec::new(),
             of_url: Vec::new(),
             within: Vec::new(),
         };
         new.number(frontier, so_far, level);
-        let shared = new.kinds.iter().position(|(cap, _)| *cap == Cap::SiteShare);
-        let sites = new.groups.iter().filter(|group| Some(group.kind) == shared).count();
-        if shared.is_some() && sites < FEWEST_SITES {
+        let share = new.share();
+        let sites = new.groups.iter().filter(|group| Some(group.kind) == share).count();
+        if share.is_some() && sites < FEWEST_SITES {
+            let so_far = SoFar { site_level: Some(level), ..so_far };
             return Self::new(Caps { site_share: None, ..caps }, frontier, so_far);
         }
         new
     }
 
+    /// Place of the cap that is a share.
+    fn share(&self) -> Option<usize> {
+        self.kinds.iter().position(|(cap, _)| *cap == Cap::SiteShare)
+    }
+
     fn number(&mut self, frontier: &[UrlId], so_far: SoFar<'_>, level: SiteLevel) {
         let SoFar { urls, fetched, .. } = so_far;
         let Some(&(smallest, _)) = self.kinds.first() else { return };
-        // A host has one domain, which takes longer to find.
+        // URLs of one host are in one group of each kind but the directories, and the host is what is
+        // read of a URL in the shortest time.
         let part = match (smallest, level) {
             (Cap::Site | Cap::SiteShare, SiteLevel::Directory) => SiteLevel::Directory,
             _ => SiteLevel::Host,
         };
         let hash = |&id: &UrlId| xxh3_128(part.site(urls.url(id)).as_bytes());
         let hashes: Vec<u128> = frontier.par_iter().map(hash).collect();
+        // By hash of such a part: its smallest group.
         let mut of_part: HashMap<u128, u32> = HashMap::new();
         let mut of_smallest: HashMap<u32, u32> = HashMap::new();
         let mut numbers: HashMap<(usize, String), u32> = HashMap::new();
-        let mut sizes = Vec::new();
         self.of_url = vec![0; urls.len()];
         for (&id, hash) in frontier.iter().zip(hashes) {
             let smallest = *of_part.entry(hash).or_insert_with(|| {
-                let of_kind = |(kind, &(cap, _)): (usize, &(Cap, Option<usize>))| {
+                let of_kind = |(kind, &(cap, _)): (usize, &(Cap, Most))| {
                     let name = name(cap, level, urls.url(id)).into_owned();
                     *numbers.entry((kind, name)).or_insert_with_key(|(_, name)| {
-                        self.groups.push(Group { name: name.clone(), kind, size: 0, fetched: 0 });
-                        self.groups.len() as u32 - 1
+                        let (name, parent) = (name.clone(), self.groups.len() as u32);
+                        self.groups.push(Group { name, kind, size: 0, fetched: 0, parent });
+                        parent
                     })
                 };
                 let groups: Vec<u32> = self.kinds.iter().enumerate().map(of_kind).collect();
+                for pair in groups.windows(2) {
+                    self.groups[pair[0] as usize].parent = pair[1];
+                }
                 *of_smallest.entry(groups[0]).or_insert_with(|| {
                     self.within.extend(groups);
-                    sizes.push(0);
-                    sizes.len() as u32 - 1
+                    (self.within.len() / self.kinds.len()) as u32 - 1
                 })
             });
             self.of_url[id.index()] = smallest;
-            sizes[smallest as usize] += 1;
+            let smallest = self.within(smallest)[0];
+            self.groups[smallest as usize].size += 1;
         }
-        for (groups, size) in self.within.chunks(self.kinds.len()).zip(sizes) {
-            for &group in groups {
-                self.groups[group as usize].size += size;
-            }
-        }
+        let Some(share) = self.share() else { return };
         let hashes: Vec<u128> = fetched.par_iter().map(hash).collect();
-        for smallest in hashes.iter().filter_map(|hash| of_part.get(hash)) {
-            let start = *smallest as usize * self.kinds.len();
-            for &group in &self.within[start..start + self.kinds.len()] {
-                self.groups[group as usize].fetched += 1;
+        let mut sites: HashMap<u128, Option<u32>> = HashMap::new();
+        for (&id, hash) in fetched.iter().zip(hashes) {
+            // The site of a fetched page may be in the frontier by other hosts only.
+            let site = || name(Cap::SiteShare, level, urls.url(id)).into_owned();
+            let find = || numbers.get(&(share, site())).copied();
+            if let Some(site) = *sites.entry(hash).or_insert_with(find) {
+                self.groups[site as usize].fetched += 1;
             }
         }
     }
@@ -206,23 +223,51 @@ impl CapGroups {
 
     /// No pick yet of a batch of `budget` URLs.
     pub fn counter(&self, budget: usize) -> CapCounter<'_> {
-        let of_kind = |(kind, &(_, most)): (usize, &(Cap, Option<usize>))| match most {
-            Some(most) => (most, 0),
-            None => (self.shared(kind, budget), budget),
-        };
-        let of_kind: Vec<(usize, usize)> = self.kinds.iter().enumerate().map(of_kind).collect();
-        let left = |group: &Group| {
-            let (most, shared) = of_kind[group.kind];
-            most.max(shared * group.fetched / self.fetched.max(1))
-        };
-        CapCounter { groups: self, left: self.groups.iter().map(left).collect() }
+        let mut left = self.limits(budget, 0);
+        if self.share().is_some() && self.most(&left) < budget {
+            let possible = budget.min(self.most(&self.limits(budget, usize::MAX)));
+            let (mut low, mut high) = (0, budget);
+            while low + 1 < high {
+                let middle = usize::midpoint(low, high);
+                if self.most(&self.limits(budget, middle)) < possible {
+                    low = middle;
+                } else {
+                    high = middle;
+                }
+            }
+            left = self.limits(budget, high);
+        }
+        CapCounter { groups: self, left }
     }
 
-    /// Most URLs of a site of this kind: its share of the budget, more if the others cannot fill it.
-    fn shared(&self, kind: usize, budget: usize) -> usize {
-        let of_kind = self.groups.iter().filter(|group| group.kind == kind);
-        let filling = filling(of_kind.map(|group| group.size).collect(), budget);
-        ((self.site_share * budget as f64) as usize).max(filling).max(1)
+    /// By group: most URLs of it in a batch of `budget`, where a site may have `least` in any case.
+    fn limits(&self, budget: usize, least: usize) -> Vec<usize> {
+        let limit = |group: &Group| match self.kinds[group.kind].1 {
+            Most::Urls(most) => most,
+            Most::Share(share) => {
+                let before = budget as u128 * group.fetched as u128 / self.fetched.max(1) as u128;
+                ((share * budget as f64) as usize).max(before as usize).max(least).max(1)
+            }
+        };
+        self.groups.iter().map(limit).collect()
+    }
+
+    /// Most URLs that a batch can have under limits by group.
+    fn most(&self, limits: &[usize]) -> usize {
+        let mut most: Vec<usize> = self.groups.iter().map(|group| group.size).collect();
+        let mut sum = 0_usize;
+        for kind in 0..self.kinds.len() {
+            let of_kind = self.groups.iter().enumerate().filter(|(_, group)| group.kind == kind);
+            for (at, group) in of_kind {
+                let own = most[at].min(limits[at]);
+                if kind + 1 < self.kinds.len() {
+                    most[group.parent as usize] += own;
+                } else {
+                    sum += own;
+                }
+            }
+        }
+        sum
     }
 
     /// The smallest group that a URL of the frontier counts for, as a number below
@@ -236,11 +281,9 @@ impl CapGroups {
         self.within.len().checked_div(self.kinds.len()).unwrap_or(1) as u32
     }
 
-    /// Most URLs of a group that a cap lets into a batch of `budget`; none where it is not set or does
-    /// not apply.
-    pub fn limit(&self, cap: Cap, budget: usize) -> Option<usize> {
-        let kind = self.kinds.iter().position(|(of, _)| *of == cap)?;
-        Some(self.kinds[kind].1.unwrap_or_else(|| self.shared(kind, budget)))
+    /// Whether a cap is set and applies.
+    pub fn has(&self, cap: Cap) -> bool {
+        self.kinds.iter().any(|(of, _)| *of == cap)
     }
 }
 
@@ -305,23 +348,6 @@ fn size(cap: Cap, site_level: SiteLevel) -> u8 {
     }
 }
 
-/// Smallest number of URLs that sites of these sizes must be allowed each to make up a batch of
-/// `budget`; all that the largest has if they have fewer.
-fn filling(mut sizes: Vec<usize>, budget: usize) -> usize {
-    sizes.sort_unstable();
-    let largest = sizes.last().copied().unwrap_or(0);
-    let (mut places, mut sites) = (budget, sizes.len());
-    for size in sizes {
-        let each = places.div_ceil(sites);
-        if size >= each {
-            return each;
-        }
-        places -= size;
-        sites -= 1;
-    }
-    largest
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -352,34 +378,74 @@ mod tests {
         assert_eq!(taken(FEWEST_SITES - 1, both), (3, Some(Cap::Site)));
     }
 
+    /// 30 sites of one URL each, then two of 90, named a and b.
+    fn small_and_large() -> (UrlTable, Vec<UrlId>) {
+        let mut urls = UrlTable::default();
+        let of_small = (0..30).map(|site| format!("https://www.h{site}.test/"));
+        let of_large = (0..90)
+            .flat_map(|page| ["a", "b"].map(|site| format!("https://www.{site}.test/{page}")));
+        let ids = of_small.chain(of_large).map(|url| urls.insert(&url, "")).collect();
+        (urls, ids)
+    }
+
+    /// URLs taken of the small sites, of a and of b, of a batch that nothing but caps ends.
+    fn taken_of(groups: &CapGroups, ids: &[UrlId], budget: usize) -> [usize; 3] {
+        let mut counter = groups.counter(budget);
+        let mut taken = [0; 3];
+        for (at, &id) in ids.iter().enumerate() {
+            let site = if at < 30 { 0 } else { 1 + at % 2 };
+            taken[site] += usize::from(counter.take(id).is_ok());
+        }
+        taken
+    }
+
+    const TWENTIETH: Caps =
+        Caps { per_host: None, per_domain: None, per_site: None, site_share: Some(0.05) };
+
     #[test]
     fn a_share_is_no_reason_to_leave_places_empty() {
-        assert_eq!(filling(vec![5; 4], 10), 3);
-        assert_eq!(filling(vec![100, 1, 1, 1], 10), 7);
-        assert_eq!(filling(vec![2, 7], 10), 7, "all there is");
-        let mut urls = UrlTable::default();
-        let of_small = (0..30).map(|site| format!("https://h{site}.test/"));
-        let of_large =
-            (0..90).flat_map(|page| ["a", "b"].map(|at| format!("https://{at}.test/{page}")));
-        let ids: Vec<UrlId> = of_small.chain(of_large).map(|url| urls.insert(&url, "")).collect();
-        let caps = Caps { site_share: Some(0.05), ..Caps::default() };
-        let so_far = SoFar { site_level: Some(SiteLevel::Host), ..SoFar::start(&urls) };
-        for (frontier, budget, most) in [(&ids[..], 40, 5), (&ids, 35, 3), (&ids, 400, 90)] {
-            let groups = CapGroups::new(caps, frontier, so_far);
-            assert_eq!(groups.limit(Cap::SiteShare, budget), Some(most));
-            let mut counter = groups.counter(budget);
-            let taken = frontier.iter().filter(|&&id| counter.take(id).is_ok()).count();
-            let all = budget.min(ids.len());
-            assert!((all..=all + 1).contains(&taken), "{taken} of {budget}");
+        let (urls, ids) = small_and_large();
+        for level in [SiteLevel::Host, SiteLevel::Domain] {
+            let so_far = SoFar { site_level: Some(level), ..SoFar::start(&urls) };
+            let groups = CapGroups::new(TWENTIETH, &ids, so_far);
+            assert_eq!(taken_of(&groups, &ids, 0), [30, 1, 1]);
+            assert_eq!(taken_of(&groups, &ids, 32), [30, 1, 1]);
+            assert_eq!(taken_of(&groups, &ids, 35), [30, 3, 3]);
+            assert_eq!(taken_of(&groups, &ids, 40), [30, 5, 5]);
+            assert_eq!(taken_of(&groups, &ids, 200), [30, 85, 85]);
+            assert_eq!(taken_of(&groups, &ids, 400), [30, 90, 90]);
+            // Other caps leave less to fill it with.
+            let caps = Caps { per_host: Some(20), ..TWENTIETH };
+            let groups = CapGroups::new(caps, &ids, so_far);
+            assert_eq!(taken_of(&groups, &ids, 40), [30, 5, 5]);
+            assert_eq!(taken_of(&groups, &ids, 400), [30, 20, 20]);
+            let few = CapGroups::new(TWENTIETH, &ids[20..], so_far);
+            assert!(groups.has(Cap::SiteShare) && !few.has(Cap::SiteShare), "12 sites are few");
         }
-        // As much as it has of the crawl so far, and its share of the batch is rounded down.
-        let of_large = ids[30..36].to_vec();
-        let so_far = SoFar { fetched: &of_large, ..so_far };
-        let groups = CapGroups::new(caps, &ids, so_far);
-        let mut counter = groups.counter(41);
+        // Sites of which most URLs are on hosts that are full leave their places to others.
+        let mut urls = UrlTable::default();
+        let full = (0..60)
+            .flat_map(|site| (0..50).map(move |page| format!("https://www.h{site}.test/{page}")));
+        let wide = (0..1_000).map(|host| format!("https://h{host}.wide.test/"));
+        let ids: Vec<UrlId> = full.chain(wide).map(|url| urls.insert(&url, "")).collect();
+        let so_far = SoFar { site_level: Some(SiteLevel::Domain), ..SoFar::start(&urls) };
+        let groups = CapGroups::new(Caps { per_host: Some(3), ..TWENTIETH }, &ids, so_far);
+        let mut counter = groups.counter(1_000);
         let taken = ids.iter().filter(|&&id| counter.take(id).is_ok()).count();
-        assert_eq!(taken, 30 + 20 + 20);
-        let few = CapGroups::new(caps, &ids[20..], so_far);
-        assert_eq!(few.limit(Cap::SiteShare, 40), None, "there are 12 sites");
+        assert_eq!(taken, 1_000);
+    }
+
+    #[test]
+    fn a_site_keeps_its_share_of_the_crawl_so_far() {
+        let (mut urls, ids) = small_and_large();
+        // Of five pages two are of a, one of them on a host that the frontier does not know.
+        let pages = ["www.a", "old.a", "www.c", "www.d", "www.e"];
+        let fetched = pages.map(|host| urls.insert(&format!("https://{host}.test/fetched"), ""));
+        let so_far = SoFar { fetched: &fetched, ..SoFar::start(&urls) };
+        for (level, of_a) in [(SiteLevel::Host, 7), (SiteLevel::Domain, 15)] {
+            let so_far = SoFar { site_level: Some(level), ..so_far };
+            let groups = CapGroups::new(TWENTIETH, &ids, so_far);
+            assert_eq!(taken_of(&groups, &ids, 38), [30, of_a, 1]);
+        }
     }
 }

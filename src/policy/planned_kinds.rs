@@ -37,7 +37,7 @@ pub(super) const PLANNED_OPTIONS: &[(&str, &str)] = &[
     ("rho", "share of a query's n-grams that a URL must hold"),
     (
         "site-share",
-        "most of a batch that a site may have, where the frontier has 20 sites; 1 is no cap",
+        "most of a batch that a site may have, where the frontier has 20 sites; 0 or 1 is no cap",
     ),
     (WITHOUT, "groups of evidence to leave out, with the reading lasting"),
 ];

@@ -101,7 +101,7 @@ pub struct BudgetCurve {
     pub points: Vec<BudgetPoint>,
     /// Where more budget begins to add little.
     pub knee: Option<BudgetPoint>,
-    /// Impact that one more URL than the budget would add.
+    /// Impact of the last URL of a batch with one more than the budget.
     pub shadow_price: f64,
 }
 

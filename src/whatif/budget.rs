@@ -43,9 +43,10 @@ impl<'a> Budgets<'a> {
     /// kneedle in a haystack", 2011).
     pub fn curve(&self) -> BudgetCurve {
         let budget = self.answer.settings.selection.budget;
-        let sums = match self.under.groups.limit(Cap::SiteShare, budget) {
-            None => self.sums(budget.saturating_mul(REACH)),
-            Some(_) => self.sums_of_shares(budget),
+        let sums = if self.under.groups.has(Cap::SiteShare) {
+            self.sums_of_shares(budget)
+        } else {
+            self.sums(budget.saturating_mul(REACH))
         };
         let knee = knee(&sums);
         let end = sums.len() - 1;
@@ -61,7 +62,7 @@ impl<'a> Budgets<'a> {
         BudgetCurve {
             points: marks.into_iter().map(|at| sums[at]).collect(),
             knee: Some(knee).filter(|&at| at > 0).map(|at| sums[at]),
-            shadow_price: self.under.gains(budget + 1).nth(budget).unwrap_or(0.0),
+            shadow_price: self.under.gains(budget.saturating_add(1)).nth(budget).unwrap_or(0.0),
         }
     }
 
@@ -69,8 +70,7 @@ impl<'a> Budgets<'a> {
     pub fn prices(&self) -> Vec<CapPrice> {
         let SelectionSettings { budget, caps, .. } = self.answer.settings.selection;
         // Where it does not apply, the one that is there by default is not worth a word.
-        let site_share =
-            caps.site_share.filter(|_| self.under.groups.limit(Cap::SiteShare, budget).is_some());
+        let site_share = caps.site_share.filter(|_| self.under.groups.has(Cap::SiteShare));
         let limits = [
             ("per-host", caps.per_host.map(|most| most as f64), Caps { per_host: None, ..caps }),
             (
