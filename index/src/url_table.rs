@@ -1,6 +1,6 @@
-//! Known URLs in memory: `UrlId` to canonical URL and back. Append-only.
+//! Known URLs in memory: `UrlId` to canonical URL and back, and to its host. Append-only.
 //!
-//! Costs the bytes of the URLs plus about 16 bytes each.
+//! Costs the bytes of the URLs plus about 20 bytes each.
 
 use std::collections::BTreeMap;
 
@@ -8,6 +8,7 @@ use hashbrown::HashTable;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::page::UrlId;
+use crate::url;
 
 /// The URL table of a store.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +16,10 @@ pub struct UrlTable {
     text: String,
     ends: Vec<usize>,
     lookup: HashTable<u32>,
+    /// By URL: number of its host, in the order of their first URLs.
+    hosts: Vec<u32>,
+    /// The first URL of each host.
+    first_of_host: HashTable<u32>,
     /// Spelling first seen, where it is not the canonical one.
     spellings: BTreeMap<u32, Box<str>>,
 }
@@ -48,6 +53,19 @@ impl UrlTable {
         self.spellings.get(&id.0).map_or(self.url(id), |spelling| spelling)
     }
 
+    /// Number of the host of a URL, below [`Self::hosts`].
+    ///
+    /// # Panics
+    /// If the id is not of this table.
+    pub fn host(&self, id: UrlId) -> u32 {
+        self.hosts[id.index()]
+    }
+
+    /// Hosts of all URLs.
+    pub fn hosts(&self) -> usize {
+        self.first_of_host.len()
+    }
+
     /// The id of a canonical URL.
     pub fn get(&self, canonical: &str) -> Option<UrlId> {
         let same = |&id: &u32| self.url(UrlId(id)) == canonical;
@@ -66,9 +84,20 @@ impl UrlTable {
         if spelling != canonical && !spelling.is_empty() {
             self.spellings.insert(id, spelling.into());
         }
-        let Self { text, ends, lookup, .. } = self;
-        let hash = |&id: &u32| xxh3_64(slice(text, ends, id as usize).as_bytes());
+        let Self { text, ends, lookup, hosts, first_of_host, .. } = self;
+        let url_of = |id: u32| slice(text, ends, id as usize);
+        let hash = |&id: &u32| xxh3_64(url_of(id).as_bytes());
         lookup.insert_unique(xxh3_64(canonical.as_bytes()), id, hash);
+        let host_of = |id: u32| url::host(url_of(id));
+        let hash = |&id: &u32| xxh3_64(host_of(id).as_bytes());
+        let same = |&first: &u32| host_of(first) == host_of(id);
+        let number = if let Some(&first) = first_of_host.find(hash(&id), same) {
+            hosts[first as usize]
+        } else {
+            first_of_host.insert_unique(hash(&id), id, hash);
+            first_of_host.len() as u32 - 1
+        };
+        hosts.push(number);
         UrlId(id)
     }
 }
@@ -92,5 +121,17 @@ mod tests {
         assert_eq!(table.spelling(a), "https://A.example");
         assert_eq!(table.spelling(b), "https://b.example/");
         assert_eq!(table.get("https://c.example/"), None);
+    }
+
+    #[test]
+    fn hosts_are_numbered_by_their_first_urls() {
+        let mut table = UrlTable::default();
+        let url = |at: u32| format!("https://h{}.example:8{}/{at}", at % 700, at % 2);
+        let ids: Vec<UrlId> = (0..2_000).map(|at| table.insert(&url(at), "")).collect();
+        table.insert(&url(5), "");
+        assert_eq!(table.hosts(), 700);
+        for (at, id) in ids.into_iter().enumerate() {
+            assert_eq!(table.host(id) as usize, at % 700);
+        }
     }
 }

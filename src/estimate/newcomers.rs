@@ -36,18 +36,25 @@ impl Domains {
     /// Domains of these URLs.
     pub fn new(known: &Known, urls: impl Iterator<Item = UrlId>) -> Self {
         let mut numbers: HashMap<&str, u32> = HashMap::new();
+        let mut of_host: Vec<Option<u32>> = vec![None; known.urls.hosts()];
         let mut places: Vec<Vec<u32>> = Vec::new();
         let domain = |id: UrlId| url::registrable_domain(url::host(known.urls.url(id)));
         for (place, id) in urls.enumerate() {
-            let number = *numbers.entry(domain(id)).or_insert_with(|| {
-                places.push(Vec::new());
-                places.len() as u32 - 1
+            let number = *of_host[known.urls.host(id) as usize].get_or_insert_with(|| {
+                *numbers.entry(domain(id)).or_insert_with(|| {
+                    places.push(Vec::new());
+                    places.len() as u32 - 1
+                })
             });
             places[number as usize].push(place as u32);
         }
         let mut fetched = vec![0; places.len()];
         for (_, id) in known.pages.crawled() {
-            if let Some(&number) = numbers.get(domain(id)) {
+            let of_host = &mut of_host[known.urls.host(id) as usize];
+            if of_host.is_none() {
+                *of_host = numbers.get(domain(id)).copied();
+            }
+            if let Some(number) = *of_host {
                 fetched[number as usize] += 1;
             }
         }

@@ -166,21 +166,16 @@ impl CapGroups {
     fn number(&mut self, frontier: &[UrlId], so_far: SoFar<'_>, level: SiteLevel) {
         let SoFar { urls, fetched, .. } = so_far;
         let Some(&(smallest, _)) = self.kinds.first() else { return };
-        // URLs of one host are in one group of each kind but the directories, and the host is what is
-        // read of a URL in the shortest time.
-        let part = match (smallest, level) {
-            (Cap::Site | Cap::SiteShare, SiteLevel::Directory) => SiteLevel::Directory,
-            _ => SiteLevel::Host,
-        };
-        let hash = |&id: &UrlId| xxh3_128(part.site(urls.url(id)).as_bytes());
-        let hashes: Vec<u128> = frontier.par_iter().map(hash).collect();
-        // By hash of such a part: its smallest group.
-        let mut of_part: HashMap<u128, u32> = HashMap::new();
+        // URLs of one host are in one group of each kind, but directories are parts of it.
+        let directories = smallest != Cap::Host && level == SiteLevel::Directory;
+        let mut parts = Parts { urls, directories: directories.then(HashMap::new) };
+        // By part: its smallest group.
+        let mut of_part: HashMap<u32, u32> = HashMap::new();
         let mut of_smallest: HashMap<u32, u32> = HashMap::new();
         let mut numbers: HashMap<(usize, String), u32> = HashMap::new();
         self.of_url = vec![0; urls.len()];
-        for (&id, hash) in frontier.iter().zip(hashes) {
-            let smallest = *of_part.entry(hash).or_insert_with(|| {
+        for (&id, part) in frontier.iter().zip(parts.of(frontier)) {
+            let smallest = *of_part.entry(part).or_insert_with(|| {
                 let of_kind = |(kind, &(cap, _)): (usize, &(Cap, Most))| {
                     let name = name(cap, level, urls.url(id)).into_owned();
                     *numbers.entry((kind, name)).or_insert_with_key(|(_, name)| {
@@ -203,13 +198,12 @@ impl CapGroups {
             self.groups[smallest as usize].size += 1;
         }
         let Some(share) = self.share() else { return };
-        let hashes: Vec<u128> = fetched.par_iter().map(hash).collect();
-        let mut sites: HashMap<u128, Option<u32>> = HashMap::new();
-        for (&id, hash) in fetched.iter().zip(hashes) {
+        let mut sites: HashMap<u32, Option<u32>> = HashMap::new();
+        for (&id, part) in fetched.iter().zip(parts.of(fetched)) {
             // The site of a fetched page may be in the frontier by other hosts only.
             let site = || name(Cap::SiteShare, level, urls.url(id)).into_owned();
             let find = || numbers.get(&(share, site())).copied();
-            if let Some(site) = *sites.entry(hash).or_insert_with(find) {
+            if let Some(site) = *sites.entry(part).or_insert_with(find) {
                 self.groups[site as usize].fetched += 1;
             }
         }
@@ -284,6 +278,30 @@ impl CapGroups {
     /// Whether a cap is set and applies.
     pub fn has(&self, cap: Cap) -> bool {
         self.kinds.iter().any(|(of, _)| *of == cap)
+    }
+}
+
+/// Hosts, or their first directories, by number.
+struct Parts<'a> {
+    urls: &'a UrlTable,
+    /// By hash of a directory: its number; none for hosts.
+    directories: Option<HashMap<u128, u32>>,
+}
+
+impl Parts<'_> {
+    /// The part that each of these URLs lies in.
+    fn of(&mut self, ids: &[UrlId]) -> Vec<u32> {
+        let urls = self.urls;
+        let Some(numbers) = &mut self.directories else {
+            return ids.iter().map(|&id| urls.host(id)).collect();
+        };
+        let site = |&id: &UrlId| SiteLevel::Directory.site(urls.url(id));
+        let hashes: Vec<u128> = ids.par_iter().map(|id| xxh3_128(site(id).as_bytes())).collect();
+        let number = |hash| {
+            let next = numbers.len() as u32;
+            *numbers.entry(hash).or_insert(next)
+        };
+        hashes.into_iter().map(number).collect()
     }
 }
 
