@@ -17,6 +17,7 @@ use crate::cycle::counterfactual::{Counterfactual, Estimated, counterfactual};
 use crate::cycle::logged::{self, LoggedPlan, ORDERS};
 use crate::estimate::blend::{Blend, PART_NAMES, PARTS};
 use crate::plan::SelectionSettings;
+use crate::plan::caps::SoFar;
 use crate::workload::{open_text, shown};
 
 /// Arguments of `prospect counterfactual`.
@@ -115,9 +116,11 @@ fn batches(
     }
     let budget = args.budget.unwrap_or(plan.picks());
     let selection = SelectionSettings { budget, caps: args.caps.caps()?, explore: 0.0, seed: 0 };
+    let fetched = plan.fetched(known);
+    let so_far = SoFar { fetched: &fetched, ..SoFar::start(&known.urls) };
     if args.weights.is_empty() {
         let batch = |(name, order): &(&str, logged::Order)| {
-            ((*name).to_owned(), plan.batch(order, &selection, known))
+            ((*name).to_owned(), plan.batch(order, &selection, so_far))
         };
         return Ok(ORDERS.iter().map(batch).collect());
     }
@@ -130,7 +133,7 @@ fn batches(
         return Err(Failure::input(error, "weights are 0 or more"));
     }
     let blend = Blend::fixed(weights);
-    let batch = plan.batch(|parts, _| blend.of(parts), &selection, known);
+    let batch = plan.batch(|parts, _| blend.of(parts), &selection, so_far);
     Ok(vec![(blend.to_string(), batch)])
 }
 

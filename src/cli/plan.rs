@@ -226,7 +226,7 @@ fn as_json(
         "importance": plan.choice.weighed.importance,
         "quality": plan.choice.weighed.quality,
         "blend": plan.choice.weighed.blend,
-        "site": plan.basis.site_level().map(SiteLevel::name).unwrap_or_default(),
+        "site": plan.basis.site_level().map_or("", SiteLevel::name),
         "training_pairs": plan.basis.training_pairs(),
         "candidate_pairs": plan.basis.pair_count(),
         "frontier": plan.choice.batch.ranking.len(),

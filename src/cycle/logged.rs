@@ -106,17 +106,20 @@ impl LoggedPlan {
         self.logged.iter().filter(|url| url.picked).count()
     }
 
+    /// Pages that were fetched before it.
+    pub fn fetched(&self, known: &Known) -> Vec<UrlId> {
+        let before = known.pages.crawled().filter(|(seq, _)| *seq < self.start);
+        before.map(|(_, url)| url).collect()
+    }
+
     /// The best URLs by `order`, as places in the frontier.
     pub fn batch(
         &self,
         order: impl Fn([f64; PARTS], f64) -> f64,
         selection: &SelectionSettings,
-        known: &Known,
+        so_far: SoFar<'_>,
     ) -> Vec<bool> {
         let value = |url: &StoredPick| (url.url, order(url.parts, url.estimate));
-        let before = known.pages.crawled().filter(|(seq, _)| *seq < self.start);
-        let fetched: Vec<UrlId> = before.map(|(_, url)| url).collect();
-        let so_far = SoFar { fetched: &fetched, ..SoFar::start(&known.urls) };
         best(self.urls.iter().map(value), selection, so_far)
     }
 }

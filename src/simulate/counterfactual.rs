@@ -113,11 +113,13 @@ pub fn run(
         let ranking = planned.ranking()?;
         frontier += ranking.len();
         foreseen.extend_from_slice(planned.foreseen());
-        let targets = targets(&planned, &ranking, &selection)?;
+        let fetched = planned.fetched();
+        let so_far = SoFar { fetched: &fetched, ..SoFar::start(planned.urls()) };
+        let targets = targets(&planned, &ranking, so_far, &selection)?;
         for trial in (set..check.trials).step_by(starts.len()) {
             let seed = settings.seed.wrapping_add(1 + trial as u64);
             let drawn = SelectionSettings { seed, ..selection };
-            let logged = logged(&planned, &ranking, &drawn)?;
+            let logged = logged(&planned, &ranking, so_far, &drawn)?;
             for (target, tally) in targets.iter().zip(&mut tallies) {
                 tally.add(&counterfactual(&logged, &target.batch), target.truth);
             }
@@ -156,10 +158,9 @@ fn figures(found: &Calibration) -> CalibrationFigures {
 fn targets(
     planned: &Planned<'_>,
     ranking: &[UrlEstimate],
+    so_far: SoFar<'_>,
     selection: &SelectionSettings,
 ) -> Result<Vec<Target>, SimulateError> {
-    let fetched = planned.fetched();
-    let so_far = SoFar { fetched: &fetched, ..SoFar::start(planned.urls()) };
     let target = |value: &dyn Fn(&UrlEstimate) -> f64| {
         let ranked = ranking.iter().map(|url| (url.url, value(url)));
         let batch = best(ranked, selection, so_far);
@@ -178,10 +179,9 @@ fn targets(
 fn logged(
     planned: &Planned<'_>,
     ranking: &[UrlEstimate],
+    so_far: SoFar<'_>,
     selection: &SelectionSettings,
 ) -> Result<Vec<Logged>, SimulateError> {
-    let fetched = planned.fetched();
-    let so_far = SoFar { fetched: &fetched, ..SoFar::start(planned.urls()) };
     let batch = select(ranking.to_vec(), so_far, selection);
     let urls: Vec<UrlId> = batch.picks.iter().map(|pick| pick.estimate.url).collect();
     let mut outcomes = vec![None; planned.urls().len()];

@@ -19,6 +19,7 @@ pub struct Budgets<'a> {
     answer: &'a Answer,
     urls: &'a UrlTable,
     ranked: Vec<UrlId>,
+    fetched: Vec<UrlId>,
     under: Under<'a>,
 }
 
@@ -34,8 +35,10 @@ impl<'a> Budgets<'a> {
     /// Those of an answer.
     pub fn of(answer: &'a Answer, urls: &'a UrlTable) -> Self {
         let ranked: Vec<UrlId> = answer.choice.batch.ranking.iter().map(|url| url.url).collect();
-        let under = Under::new(answer, answer.settings.selection.caps, &ranked, urls);
-        Self { answer, urls, ranked, under }
+        let fetched: Vec<UrlId> = answer.basis.fetched().collect();
+        let so_far = so_far(answer, urls, &fetched);
+        let under = Under::new(answer, answer.settings.selection.caps, &ranked, so_far);
+        Self { answer, urls, ranked, fetched, under }
     }
 
     /// Expected impact against budget, under the caps of the plan and without exploration. Its knee is
@@ -84,7 +87,8 @@ impl<'a> Budgets<'a> {
         let with: f64 = self.under.gains(budget).sum();
         let price = |(cap, limit, without): (&str, Option<f64>, Caps)| {
             let limit = limit?;
-            let without = Under::new(self.answer, without, &self.ranked, self.urls);
+            let so_far = so_far(self.answer, self.urls, &self.fetched);
+            let without = Under::new(self.answer, without, &self.ranked, so_far);
             let price = without.gains(budget).sum::<f64>() - with;
             Some(CapPrice { cap: cap.to_owned(), limit, price })
         };
@@ -121,10 +125,12 @@ impl<'a> Budgets<'a> {
     }
 }
 
+fn so_far<'a>(answer: &Answer, urls: &'a UrlTable, fetched: &'a [UrlId]) -> SoFar<'a> {
+    SoFar { urls, fetched, site_level: answer.basis.site_level() }
+}
+
 impl<'a> Under<'a> {
-    fn new(answer: &'a Answer, caps: Caps, ranked: &[UrlId], urls: &'a UrlTable) -> Self {
-        let fetched: Vec<UrlId> = answer.basis.fetched().collect();
-        let so_far = SoFar { urls, fetched: &fetched, site_level: answer.basis.site_level() };
+    fn new(answer: &'a Answer, caps: Caps, ranked: &[UrlId], so_far: SoFar<'_>) -> Self {
         let groups = CapGroups::new(caps, ranked, so_far);
         let of_rank = ranked.iter().map(|&url| groups.smallest_group(url)).collect();
         Self { answer, groups, of_rank }

@@ -1,7 +1,5 @@
 //! Hosts of URLs, and what scenarios say about them.
 
-use std::collections::HashMap;
-
 use prospect_index::page::UrlId;
 use prospect_index::url;
 use prospect_index::url_table::UrlTable;
@@ -20,18 +18,14 @@ pub struct Hosts {
 impl Hosts {
     /// Of every URL.
     pub fn new(urls: &UrlTable) -> Self {
-        let mut numbers: HashMap<&str, u32> = HashMap::new();
-        let mut names = Vec::new();
-        let mut of_url = Vec::with_capacity(urls.len());
+        let mut names = Vec::with_capacity(urls.hosts());
         for id in urls.ids() {
-            let host = url::host(urls.url(id));
-            let number = numbers.entry(host).or_insert_with(|| {
-                names.push(host.to_owned());
-                names.len() as u32 - 1
-            });
-            of_url.push(*number);
+            // The table numbers hosts by their first URLs.
+            if urls.host(id) as usize == names.len() {
+                names.push(url::host(urls.url(id)).to_owned());
+            }
         }
-        Self { names, of_url }
+        Self { names, of_url: urls.ids().map(|id| urls.host(id)).collect() }
     }
 
     /// Number of the host of a URL.
