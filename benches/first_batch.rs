@@ -12,8 +12,8 @@ use std::time::Instant;
 
 use prospect::cycle::planner;
 use prospect::cycle::{OpenStore, close};
-use prospect::estimate::frontier::{EstimateSettings, ImpactReading};
-use prospect::estimate::pairs::MatchRule;
+use prospect::estimate::settings::{EstimateSettings, ImpactReading};
+use prospect::estimate::candidates::ngram::MatchRule;
 use prospect::ingest::{self, SourceItem, SourceOptions};
 use prospect::plan::SelectionSettings;
 use prospect::plan::caps::Caps;

@@ -14,7 +14,7 @@ use crate::cycle::planner::{self, Plan};
 use crate::cycle::reasons::{Reasons, fetch_state};
 use crate::cycle::{CycleError, OpenStore, records};
 use crate::estimate::blend::{self, Blend, PART_NAMES, PARTS};
-use crate::estimate::frontier::UrlEstimate;
+use crate::estimate::url_estimate::UrlEstimate;
 use crate::estimate::objective::Objective;
 use crate::plan::export::{AROUND_LINKS, QueryReason, Similarity};
 use crate::plan::position;

@@ -6,11 +6,11 @@ use prospect_index::limits;
 
 use super::Failure;
 use crate::estimate::blend::{self, START};
-use crate::estimate::frontier::{EstimateSettings, ImpactReading, Importance};
-use crate::estimate::groups::Groups;
+use crate::estimate::settings::{EstimateSettings, ImpactReading, Importance};
+use crate::estimate::features::group::Groups;
 use crate::estimate::objective::Objective;
-use crate::estimate::pair_model::PairModel;
-use crate::estimate::pairs::MatchRule;
+use crate::estimate::models::pair_model::PairModel;
+use crate::estimate::candidates::ngram::MatchRule;
 use crate::plan::SelectionSettings;
 use crate::plan::caps::{Caps, SITE_SHARE};
 use crate::plan::explore::EXPLORE;

@@ -11,7 +11,7 @@ use super::Global;
 use crate::cycle::basis_cache::{Damage, Recomputed, Refreshed};
 use crate::cycle::{CycleError, Refreshes};
 use crate::documents::DocumentError;
-use crate::estimate::basis::Basis;
+use crate::estimate::scored_pairs::Basis;
 use crate::evaluate::EvaluateError;
 use crate::evaluate::rerank::RerankError;
 use crate::ingest::IngestError;

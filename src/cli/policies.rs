@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::Global;
 use super::output::{self, Failure};
-use crate::estimate::groups::{Group, SEPARATOR};
+use crate::estimate::features::group::{Group, SEPARATOR};
 use crate::evaluate::registry::{METRICS, Scope};
 use crate::policy::POLICIES;
 

@@ -22,10 +22,10 @@ use super::kept::{Shelf, Taken};
 use super::planner::plan_id;
 use super::reading::Prepared;
 use super::{CycleError, OpenStore};
-use crate::estimate::basis::Basis;
-use crate::estimate::frontier::{EstimateSettings, ImpactReading};
-use crate::estimate::memory::Memory;
-use crate::estimate::strings::Strings;
+use crate::estimate::scored_pairs::Basis;
+use crate::estimate::settings::{EstimateSettings, ImpactReading};
+use crate::estimate::cache::Memory;
+use crate::estimate::features::strings::Strings;
 use crate::plan::settings::{EmbeddingModel, PlanSettings};
 use crate::sketch::visibility::Visibility;
 

@@ -15,8 +15,8 @@ use super::planner::{self, PlanRecord, plan_id};
 use super::reading::{Prepared, Reading};
 use super::records::{self, Past};
 use super::{CycleError, OpenStore, basis_cache};
-use crate::estimate::basis::{self, Basis};
-use crate::estimate::memory::Memory;
+use crate::estimate::scored_pairs::Basis;
+use crate::estimate::cache::Memory;
 use crate::plan::settings::PlanSettings;
 use crate::sketch::need::Improvability;
 use crate::whatif::answer::{Answer, Base, Matched};
@@ -83,7 +83,7 @@ impl Generation {
         for pair in &mut pairs {
             pair.query += asked.known as u32;
         }
-        Ok(Matched { pairs, masses: basis::masses(&input), lists: served.lists })
+        Ok(Matched { pairs, masses: input.masses(), lists: served.lists })
     }
 
     /// Writes an answer to the store as its open plan, and returns the plan's id. What a scenario says of

@@ -12,7 +12,7 @@ use super::CycleError;
 use super::counterfactual::{Logged, Outcome};
 use super::records::{self, StoredPick};
 use crate::estimate::blend::{self, Blend, PARTS};
-use crate::estimate::frontier::UrlEstimate;
+use crate::estimate::url_estimate::UrlEstimate;
 use crate::plan::caps::SoFar;
 use crate::plan::{SelectionSettings, select_only};
 

@@ -10,10 +10,11 @@ use prospect_index::words::url_text;
 
 use super::planner::Plan;
 use super::vectors::PlanVectors;
-use crate::estimate::basis::Basis;
+use crate::estimate::scored_pairs::Basis;
 use crate::estimate::blend;
-use crate::estimate::frontier::PairEstimate;
-use crate::estimate::similarity::{Embeddings, NearQuery};
+use crate::estimate::url_estimate::PairEstimate;
+use crate::estimate::features::table::{Feature, FeatureRow};
+use crate::estimate::features::similarity::{Embeddings, NearQuery};
 use crate::plan::Pick;
 use crate::plan::export::{AROUND_LINKS, Evidence, PlannedUrl, QueryReason, Similarity};
 use crate::plan::settings::PlanSettings;
@@ -109,8 +110,13 @@ impl<'a> Reasons<'a> {
                 matched,
                 similarity: self.embeddings.as_ref().map(|embeddings| {
                     let mut near = NearQuery::new(embeddings, self.known, pair.query as usize);
-                    let [words, anchor, title] = near.features(url, u32::MAX);
-                    Similarity { url: words, anchor, title }
+                    let mut row = FeatureRow::default();
+                    near.add(&mut row, url, u32::MAX);
+                    Similarity {
+                        url: row[Feature::UrlCosine],
+                        anchor: row[Feature::AnchorCosine],
+                        title: row[Feature::TitleCosine],
+                    }
                 }),
             }
         };

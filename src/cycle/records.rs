@@ -10,7 +10,7 @@ use prospect_index::store::Store;
 
 use super::counterfactual::Outcome;
 use crate::estimate::blend::{PARTS, PickOutcome};
-use crate::estimate::entry::EntryOutcomes;
+use crate::estimate::models::entry::EntryOutcomes;
 use crate::plan::Pick;
 use crate::plan::explore::Pool;
 use crate::sketch::need::QueryOutcome;

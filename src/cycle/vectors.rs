@@ -12,7 +12,7 @@ use prospect_index::page_store::{Known, NONE, for_each_title};
 use prospect_index::vectors::VectorTable;
 
 use super::{CycleError, OpenStore};
-use crate::estimate::similarity::{Embeddings, StringRows, url_text};
+use crate::estimate::features::similarity::{Embeddings, StringRows, url_text};
 use crate::neural::{Embedder, NeuralError};
 use crate::plan::settings::{EmbeddingModel, PlanSettings};
 use crate::workload::{Query, Workload};

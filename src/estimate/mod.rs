@@ -6,37 +6,23 @@
 //! puts them together, [`newcomers`] holds back domains that nothing is known of. Not here: which URLs
 //! are picked, and files.
 
-pub mod around;
-pub mod basis;
 pub mod blend;
-pub mod boosted;
-mod by_tree;
+pub mod cache;
 pub mod candidates;
-pub mod entry;
-pub mod evidence;
 pub mod features;
-pub mod foretold;
-pub mod frontier;
-pub mod groups;
-mod lasting;
-pub mod memory;
-pub mod newcomers;
+pub mod horizon;
+pub mod input;
+mod learned;
+pub mod models;
 pub mod objective;
-pub mod page_features;
-pub mod page_ranks;
-pub mod pair_model;
-pub mod pairs;
-pub mod promises;
-pub mod quality;
-mod ranks;
-pub mod regions;
-pub mod regression;
-pub mod score_levels;
-pub mod score_model;
-pub mod score_tree;
-pub mod similarity;
-pub mod sites;
-pub mod strings;
+pub mod pandey_olston;
+pub mod predict_entry;
+pub mod running_mean;
+pub mod scored_pairs;
+pub mod settings;
+pub mod site_reliability;
+pub mod slow_start;
+pub mod url_estimate;
 
 /// Why estimates cannot be made.
 #[derive(Debug, thiserror::Error)]

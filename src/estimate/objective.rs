@@ -8,8 +8,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::blend::{self, Blend};
-use super::frontier::PairEstimate;
+use crate::estimate::blend::{self, Blend};
+use crate::estimate::url_estimate::PairEstimate;
 
 /// Standard deviations below the mean at which a normal variable has a quarter of its mass.
 const QUARTILE: f64 = 0.674_489_750_196_081_7;
@@ -76,7 +76,7 @@ pub(super) fn doubtful<'a>(
 mod tests {
     use prospect_index::page::UrlId;
 
-    use super::super::blend::START;
+    use crate::estimate::blend::START;
     use super::*;
 
     /// What is left of the promise of a URL with these chances, and of what it was.

@@ -7,7 +7,7 @@ use super::caps::SoFar;
 use super::settings::PlanSettings;
 use super::{Batch, SelectionSettings, select, select_only, served_gain};
 use crate::estimate::EstimateError;
-use crate::estimate::basis::{Basis, Weighed, Weighing};
+use crate::estimate::scored_pairs::{Basis, Weighed, Weighing};
 use crate::estimate::objective::Objective;
 use crate::sketch::need::{Improvability, neediest};
 use crate::sketch::served::ServedLists;

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use super::SelectionSettings;
 use super::caps::{CapGroups, SoFar};
 use super::explore::Draws;
-use crate::estimate::frontier::UrlEstimate;
+use crate::estimate::url_estimate::UrlEstimate;
 
 /// What URLs, given by position, add to those picked so far.
 pub(super) trait Gains: Sync {

@@ -19,7 +19,7 @@ use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
 
-use crate::estimate::frontier::UrlEstimate;
+use crate::estimate::url_estimate::UrlEstimate;
 use caps::{Cap, CapCounter, CapGroups, Caps, SoFar};
 use explore::{Draw, Draws, Members, Pool};
 

@@ -24,11 +24,11 @@ use super::SelectionSettings;
 use super::caps::SoFar;
 use super::choice::ChoiceInput;
 use super::lazy_greedy::{Gains, rank_by_gain};
-use crate::estimate::basis::Basis;
+use crate::estimate::scored_pairs::Basis;
 use crate::estimate::blend::{self, Blend};
-use crate::estimate::frontier::{PairEstimate, UrlEstimate};
-use crate::estimate::newcomers::WAITING;
-use crate::estimate::score_levels::{CELLS, ScoreLevels};
+use crate::estimate::url_estimate::{PairEstimate, UrlEstimate};
+use crate::estimate::slow_start::WAITING;
+use crate::estimate::models::score_levels::{CELLS, ScoreLevels};
 use crate::sketch::visibility;
 
 /// For how much queries and URLs count.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::SelectionSettings;
 use super::caps::{Caps, SITE_SHARE};
 use super::explore::EXPLORE;
-use crate::estimate::frontier::EstimateSettings;
+use crate::estimate::settings::EstimateSettings;
 use crate::sketch::DEFAULT_K;
 use crate::sketch::need::Needy;
 use crate::sketch::visibility::{Places, Visibility};

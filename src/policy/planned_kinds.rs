@@ -3,11 +3,11 @@
 
 use super::options::{OptionError, Options};
 use crate::estimate::blend::{self, PART_NAMES, PARTS};
-use crate::estimate::frontier::{ImpactReading, Importance};
-use crate::estimate::groups::{Groups, SEPARATOR};
+use crate::estimate::settings::{ImpactReading, Importance};
+use crate::estimate::features::group::{Groups, SEPARATOR};
 use crate::estimate::objective::Objective;
-use crate::estimate::pair_model::PairModel;
-use crate::estimate::pairs::MatchRule;
+use crate::estimate::models::pair_model::PairModel;
+use crate::estimate::candidates::ngram::MatchRule;
 use crate::plan::caps::Caps;
 use crate::plan::settings::PlanSettings;
 use crate::sketch::need::Needy;

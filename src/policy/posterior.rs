@@ -7,8 +7,8 @@
 
 use super::queue::SeedsThenPriority;
 use super::{Basics, CrawlPolicy, Fetched, NO_QUALITY, Page, PolicyError, Quality};
-use crate::estimate::evidence::Evidence;
-use crate::estimate::quality::Posterior;
+use crate::estimate::running_mean::Evidence;
+use crate::estimate::models::quality_posterior::Posterior;
 
 /// Growth of the crawl after which all pages are ranked anew.
 const GROWTH: f64 = 1.05;

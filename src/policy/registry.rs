@@ -15,8 +15,8 @@ use super::quality_skip::{LOW, QualitySkip};
 use super::site_budget::{SiteBudget, WANDER};
 use super::{Basics, CrawlPolicy, Quality, Truth};
 use crate::estimate::blend::QUALITY;
-use crate::estimate::frontier::{EstimateSettings, ImpactReading};
-use crate::estimate::groups::Group;
+use crate::estimate::settings::{EstimateSettings, ImpactReading};
+use crate::estimate::features::group::Group;
 use crate::plan::settings::PlanSettings;
 
 /// One policy.

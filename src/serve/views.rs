@@ -221,7 +221,7 @@ pub(super) fn query(questions: &Questions, found: &Answered, asked: &Request) ->
         (&answer.queries[at], &questions.open.known.urls, batch_ranks(answer));
     let mut pairs: Vec<_> = answer.basis.pairs().filter(|pair| pair.query as usize == at).collect();
     pairs.sort_by(|a, b| b.chance.total_cmp(&a.chance).then(a.url.cmp(&b.url)));
-    let candidate = |pair: &&crate::estimate::frontier::PairEstimate| {
+    let candidate = |pair: &&crate::estimate::url_estimate::PairEstimate| {
         json!({
             "url": urls.spelling(pair.url),
             "chance": pair.chance,

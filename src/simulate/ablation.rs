@@ -4,7 +4,7 @@
 
 use super::settings::Amount;
 use super::summary::{Findings, SummaryMetric};
-use crate::estimate::groups::Group;
+use crate::estimate::features::group::Group;
 use crate::evaluate::statistics::mean_interval;
 use crate::policy::PolicyChoice;
 use crate::results::Interval;

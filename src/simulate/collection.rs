@@ -22,7 +22,7 @@ use prospect_index::{limits, url, words};
 
 use super::SimulateError;
 use super::page_texts::{TextFile, TextWriter};
-use crate::estimate::similarity::url_text;
+use crate::estimate::features::similarity::url_text;
 use crate::policy::Page;
 use crate::policy::planned::AnchoredLinks;
 

@@ -14,7 +14,7 @@ use crate::cycle::counterfactual::{
     Counterfactual, Estimated, HALVES, Logged, Outcome, counterfactual, half_of,
 };
 use crate::cycle::logged::{ORDERS, Order, best};
-use crate::estimate::frontier::UrlEstimate;
+use crate::estimate::url_estimate::UrlEstimate;
 use crate::plan::caps::SoFar;
 use crate::plan::{SelectionSettings, select};
 use crate::policy::planned::Planned;

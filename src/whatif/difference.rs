@@ -10,7 +10,7 @@ use super::answer::Answer;
 use super::figures::{by_host, results};
 use super::hosts::Hosts;
 use crate::estimate::blend::{self, PART_NAMES, PARTS};
-use crate::estimate::frontier::UrlEstimate;
+use crate::estimate::url_estimate::UrlEstimate;
 use crate::estimate::objective::Objective;
 use crate::plan::Pick;
 use crate::plan::caps::Cap;

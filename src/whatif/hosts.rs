@@ -6,7 +6,7 @@ use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
 
 use super::scenario::{MOST, Scenario, ScenarioError, number};
-use crate::estimate::basis::Basis;
+use crate::estimate::scored_pairs::Basis;
 
 /// Hosts of all URLs, numbered in order of appearance. Costs 4 bytes a URL and the names.
 #[derive(Clone, Debug, Default, PartialEq)]

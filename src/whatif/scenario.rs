@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::blend::PART_NAMES;
-use crate::estimate::frontier::ImpactReading;
+use crate::estimate::settings::ImpactReading;
 use crate::estimate::objective::Objective;
 use crate::plan::caps::Caps;
 use crate::plan::settings::PlanSettings;

@@ -3,35 +3,17 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use prospect_index::bm25::{Scorer, Scores};
-use prospect_index::ngram::{NgramError, NgramIndex, NgramQuery, Scratch};
+use prospect_index::bm25::Scores;
+use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
-use super::EstimateError;
-use super::features::{FeatureSource, Features, QueryView};
-use super::memory::Training;
+use crate::estimate::EstimateError;
+use crate::estimate::features::pair::{FeatureSource, QueryView};
+use crate::estimate::features::table::FeatureRow;
+use crate::estimate::candidates::ngram::{MatchRule, MatchSource, idf_mass, ngram_queries, sample_key};
+use crate::estimate::horizon::Horizon;
 use crate::workload::Query;
-
-/// How a query and a URL must agree to be a candidate pair.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MatchRule {
-    /// Share of the query's n-grams that must occur.
-    pub rho: f64,
-    /// Whether n-grams weigh the sum of their words' idf, or 1 each.
-    pub idf_weighted: bool,
-    /// Longest n-gram in words: g.
-    pub max_words: usize,
-}
-
-impl Default for MatchRule {
-    /// idf-weighted at a twentieth: with rho = 1 a natural-language question matches nothing, and
-    /// of the settings that `benches/first_batch.rs` tries this one does well on every corpus.
-    fn default() -> Self {
-        Self { rho: 0.05, idf_weighted: true, max_words: 3 }
-    }
-}
 
 /// A pair with its features.
 #[derive(Clone, Debug)]
@@ -43,52 +25,18 @@ pub struct Pair {
     /// `fetch_seq` from which on nothing may be known of it.
     pub before_seq: u32,
     /// What was known before the fetch.
-    pub features: Features,
+    pub features: FeatureRow,
     /// S of the crawled page for the query; 0 for an uncrawled one.
     pub score: f64,
 }
 
-/// When a URL's evidence ends.
-pub trait Horizon: Sync {
-    /// `fetch_seq` from which on nothing may be known of the URL; `None` if it is no candidate.
-    fn of(&self, url: UrlId) -> Option<u32>;
-}
-
-/// Where the candidate URLs of a query come from.
-pub trait MatchSource: Sync {
-    /// URLs, ascending, that are not `masked` and whose strings hold what `query`, the query
-    /// number `at` of the workload, needs.
-    ///
-    /// # Errors
-    /// The query holds longer n-grams than are indexed.
-    fn candidates(
-        &self,
-        at: u32,
-        query: &NgramQuery,
-        masked: &(dyn Fn(UrlId) -> bool + Sync),
-        scratch: &mut Scratch,
-    ) -> Result<Vec<UrlId>, NgramError>;
-
-    /// Whether these are exactly the URLs that match by what is known of them; if not, they are
-    /// more, and the links known of each decide.
-    fn is_exact(&self) -> bool;
-}
-
-impl MatchSource for NgramIndex<'_> {
-    fn candidates(
-        &self,
-        _at: u32,
-        query: &NgramQuery,
-        masked: &(dyn Fn(UrlId) -> bool + Sync),
-        scratch: &mut Scratch,
-    ) -> Result<Vec<UrlId>, NgramError> {
-        let matches = self.match_query(query, masked, scratch)?;
-        Ok(matches.into_iter().map(|found| found.url).collect())
-    }
-
-    fn is_exact(&self) -> bool {
-        true
-    }
+/// Training pairs of one query.
+#[derive(Default)]
+pub struct Training {
+    /// Those that are used, by URL; PageRank and the site's mean are filled in when they are.
+    pub pairs: Vec<Pair>,
+    /// Pages with a lower `fetch_seq` have been looked at.
+    pub seen: u32,
 }
 
 /// Everything that makes pairs.
@@ -210,36 +158,4 @@ impl Maker<'_, '_> {
         let score = self.features.scorer.score_of(self.scores, url);
         Some(Pair { query, url, before_seq, features, score })
     }
-}
-
-/// Sum of the idf of a query's words.
-pub fn idf_mass(query: &Query, scorer: &Scorer<'_>) -> f64 {
-    query.words.iter().map(|word| scorer.idf(word)).sum()
-}
-
-/// The query's n-grams twice: weighted by idf, and with the rule by which a URL matches.
-///
-/// # Errors
-/// rho is no share.
-pub fn ngram_queries(
-    query: &Query,
-    rule: MatchRule,
-    scorer: &Scorer<'_>,
-) -> Result<(NgramQuery, NgramQuery), EstimateError> {
-    let ngrams = || NgramQuery::new(&query.words, rule.max_words);
-    let idf = ngrams().needing_weight(rule.rho, |word| scorer.idf(word))?;
-    let matching = if rule.idf_weighted {
-        ngrams().needing_weight(rule.rho, |word| scorer.idf(word))?
-    } else {
-        ngrams().needing_share(rule.rho)?
-    };
-    Ok((idf, matching))
-}
-
-/// A fixed pseudo-random order of pairs, for samples that do not depend on threads or history.
-pub(super) fn sample_key(query: u32, url: UrlId) -> u64 {
-    let mut bytes = [0; 8];
-    bytes[..4].copy_from_slice(&query.to_le_bytes());
-    bytes[4..].copy_from_slice(&url.0.to_le_bytes());
-    xxhash_rust::xxh3::xxh3_64(&bytes)
 }

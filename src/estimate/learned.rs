@@ -14,23 +14,28 @@ use prospect_index::bm25::Scores;
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
-use super::EstimateError;
-use super::basis::embeddings;
-use super::boosted::{Boosted, Growth};
-use super::candidates::{Answers, Ask, Candidate, CandidateSource};
-use super::features::FeatureSource;
-use super::frontier::{EstimateInput, EstimateSettings, Found, Now, PairEstimate, Past};
-use super::groups::Group;
-use super::memory::Memory;
-use super::objective::Objective;
-use super::page_features::{COUNT, Impact, PageFeatures, PageSource};
-use super::pairs::{Horizon, MatchRule, idf_mass};
-use super::regions::RegionMeans;
-use super::score_levels::ScoreLevels;
-use super::score_model::{ScoreModel, UNSEEN};
-use super::similarity::Nearest;
+use crate::estimate::EstimateError;
+use crate::estimate::models::boosted_trees::{Boosted, Growth};
+use crate::estimate::candidates::linked::Answers;
+use crate::estimate::candidates::{Ask, Candidate, CandidateSource};
+use crate::estimate::features::pair::FeatureSource;
+use crate::estimate::input::EstimateInput;
+use crate::estimate::settings::EstimateSettings;
+use crate::estimate::url_estimate::{Found, PairEstimate};
+use crate::estimate::horizon::{Now, Past};
+use crate::estimate::features::group::Group;
+use crate::estimate::cache::Memory;
+use crate::estimate::objective::Objective;
+use crate::estimate::features::page::{Impact, PageSource};
+use crate::estimate::horizon::Horizon;
+use crate::estimate::candidates::ngram::{MatchRule, idf_mass};
+use crate::estimate::features::regions::RegionMeans;
+use crate::estimate::features::table::{Feature, PageFeature, PageRow};
+use crate::estimate::models::Models;
+use crate::estimate::models::score_levels::ScoreLevels;
+use crate::estimate::models::score_distribution::{ScoreModel, UNSEEN};
+use crate::estimate::candidates::nearest::Nearest;
 use crate::sketch::served::ServedLists;
 
 /// Before the first outcome, the chance of a candidate is this times its matched idf share.
@@ -40,17 +45,6 @@ const TRAINING_PAIRS: usize = 100_000;
 const PAGE_GROWTH: Growth = Growth { trees: 60, depth: 4, rate: 0.1, leaf: 60.0 };
 /// Pages without which the page model is not fitted.
 const FEWEST_PAGES: usize = 50;
-
-/// The models of a statistics epoch.
-#[derive(Serialize, Deserialize)]
-pub struct Models {
-    /// The epoch's end.
-    epoch_end: u32,
-    scores: Option<ScoreModel>,
-    pages: Option<Boosted>,
-    /// Pairs on which the score model was fitted.
-    training_pairs: usize,
-}
 
 /// Estimates candidate pairs of the queries, given as indices, and every page of the frontier if
 /// those are asked for. `quality` is what is expected by URL, or empty.
@@ -102,7 +96,7 @@ pub(super) fn pairs(
     let source = CandidateSource {
         features: features(input, memory),
         around: input.around,
-        embeddings: embeddings(input, settings).map(|embeddings| (embeddings, nearest)),
+        embeddings: input.embeddings_for(settings).map(|embeddings| (embeddings, nearest)),
         rule: rule(settings),
         end_seq: input.manifest.next_seq,
         matches: input.frontier,
@@ -176,7 +170,7 @@ fn pair_estimates(
     } else {
         // Before the first outcome: the idf share of the URL, or of all anchors.
         let share = |candidate: &Candidate| {
-            let matched = f64::from(candidate.features[1].max(candidate.features[5]));
+            let matched = f64::from(candidate.features[Feature::UrlIdfShare].max(candidate.features[Feature::AllAnchorsIdfShare]));
             COLD_CHANCE * matched * places.mean()
         };
         let shares: Vec<f64> = candidates.iter().map(share).collect();
@@ -218,7 +212,7 @@ fn page_impact(
             let Some(end) = now.of(url) else { return 0.0 };
             let quality = quality.get(url.index()).copied().unwrap_or(0.0);
             let features = source.features(url, end, &means, quality);
-            model.predict(&features).max(0.0)
+            model.predict(features.values()).max(0.0)
         })
         .collect()
 }
@@ -262,7 +256,7 @@ fn fit(
     // What was linked to since must not take the place of what was known then.
     let has_more = known.links.links().last().is_some_and(|link| link.seq >= end_seq);
     let before;
-    let embeddings = match embeddings(input, settings) {
+    let embeddings = match input.embeddings_for(settings) {
         Some(embeddings) if has_more => {
             before = Nearest::before(known, embeddings, end_seq);
             Some((embeddings, &before))
@@ -333,7 +327,7 @@ fn fit_pages(
     let mut means = RegionMeans::default();
     let (mut rows, mut worth) = (Vec::new(), Vec::new());
     for cycle in fetched.chunk_by(|a, b| manifest.cycle_of(a.0) == manifest.cycle_of(b.0)) {
-        let made: Vec<Option<PageFeatures>> = cycle
+        let made: Vec<Option<PageRow>> = cycle
             .par_iter()
             .map(|&(seq, url)| {
                 let start = bets.of(url)?;
@@ -345,7 +339,7 @@ fn fit_pages(
             let impact = impact.of_url[url.index()];
             means.add(memory.regions.of(url), impact);
             if let Some(features) = made {
-                rows.extend(features);
+                rows.extend_from_slice(features.values());
                 worth.push(impact);
             }
         }
@@ -355,5 +349,5 @@ fn fit_pages(
     }
     let mean = means.mean().max(f64::MIN_POSITIVE);
     let targets: Vec<f64> = worth.iter().map(|impact| impact / mean).collect();
-    Ok(Some(Boosted::fit(&rows, COUNT, &targets, PAGE_GROWTH)?))
+    Ok(Some(Boosted::fit(&rows, PageFeature::ALL.len(), &targets, PAGE_GROWTH)?))
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use smartcore::linalg::basic::matrix::DenseMatrix;
 use smartcore::linear::linear_regression::{LinearRegression, LinearRegressionParameters};
 
-use super::EstimateError;
+use crate::estimate::EstimateError;
 
 /// `impact = c0 + c1 x + c2 x²` clamped at the vertex and at 0; x is ln(1 + importance), or
 /// the probability that the page is good.

@@ -1,35 +1,23 @@
 //! What is known of a page before its fetch whatever is asked: how it is linked, what its URL looks
 //! like, and what pages around it were worth.
 
-use std::ops::Range;
-
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use prospect_index::url;
 
-use super::groups::{Group, Groups};
-use super::regions::{KINDS, RegionMeans, Regions};
+use crate::estimate::features::group::Groups;
+use crate::estimate::features::table::{PageFeature, PageRow};
+use crate::estimate::features::regions::{KINDS, RegionMeans, Regions};
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
 
-/// Features that are not about regions.
-const SINGLE: usize = 13;
-/// Number of features.
-pub const COUNT: usize = SINGLE + 2 * KINDS;
-
-/// Where the features of each group are.
-const PLACES: [(Group, Range<usize>); 7] = [
-    (Group::PageLinks, 0..1),
-    (Group::PageUrl, 1..5),
-    (Group::PageLinks, 5..8),
-    (Group::PageParents, 8..10),
-    (Group::PageQuality, 10..11),
-    (Group::PageParents, 11..SINGLE),
-    (Group::Regions, SINGLE..COUNT),
+/// By kind of region: its mean impact, and how many pages it rests on.
+const REGIONS: [(PageFeature, PageFeature); KINDS] = [
+    (PageFeature::HostImpact, PageFeature::HostPages),
+    (PageFeature::SectionImpact, PageFeature::SectionPages),
+    (PageFeature::DirectoryImpact, PageFeature::DirectoryPages),
+    (PageFeature::PatternImpact, PageFeature::PatternPages),
 ];
-
-/// Features of a page. Impact is in units of the mean impact of the fetched pages.
-pub type PageFeatures = [f32; COUNT];
 
 /// Impact of fetched pages, by the lists they are served in.
 pub struct Impact {
@@ -91,36 +79,33 @@ impl PageSource<'_> {
         before_seq: u32,
         means: &RegionMeans,
         quality: f32,
-    ) -> PageFeatures {
+    ) -> PageRow {
         let address = self.known.urls.url(url);
         let unit = means.mean().max(f64::MIN_POSITIVE);
         let parents = self.parents(url, before_seq);
         let digits = address.bytes().filter(u8::is_ascii_digit).count();
-        let mut features = [0.0; COUNT];
-        features[..SINGLE].copy_from_slice(&[
-            (parents.count as f32).ln_1p(),
-            url::depth(address) as f32,
-            address.len() as f32,
-            digits as f32,
-            f32::from(u8::from(address.contains('?'))),
-            parents.place.ln_1p(),
-            parents.links.ln_1p(),
-            parents.age,
-            // One more parent of mean impact keeps a single one from saying too much.
-            ((parents.impact / unit + 1.0) / (f64::from(parents.count) + 1.0)) as f32,
-            (parents.best / unit) as f32,
-            quality,
-            (parents.served / unit) as f32,
-            (parents.served_again / unit) as f32,
-        ]);
-        let regions = means.of(self.regions.of(url));
-        for (pair, (mean, pages)) in
-            features[SINGLE..].as_chunks_mut::<2>().0.iter_mut().zip(regions)
-        {
-            *pair = [(mean / unit) as f32, (pages as f32).ln_1p()];
+        let mut row = PageRow::default();
+        row[PageFeature::Parents] = (parents.count as f32).ln_1p();
+        row[PageFeature::UrlDepth] = url::depth(address) as f32;
+        row[PageFeature::UrlLength] = address.len() as f32;
+        row[PageFeature::UrlDigits] = digits as f32;
+        row[PageFeature::UrlHasQuery] = f32::from(u8::from(address.contains('?')));
+        row[PageFeature::FirstLinkPlace] = parents.place.ln_1p();
+        row[PageFeature::FirstLinkCount] = parents.links.ln_1p();
+        row[PageFeature::FirstLinkAge] = parents.age;
+        // One more parent of mean impact keeps a single one from saying too much.
+        let shrunk = (parents.impact / unit + 1.0) / (f64::from(parents.count) + 1.0);
+        row[PageFeature::ParentImpact] = shrunk as f32;
+        row[PageFeature::BestParentImpact] = (parents.best / unit) as f32;
+        row[PageFeature::ExpectedQuality] = quality;
+        row[PageFeature::ParentDemand] = (parents.served / unit) as f32;
+        row[PageFeature::SharedDemand] = (parents.served_again / unit) as f32;
+        for ((impact, count), (mean, pages)) in REGIONS.into_iter().zip(means.of(self.regions.of(url))) {
+            row[impact] = (mean / unit) as f32;
+            row[count] = (pages as f32).ln_1p();
         }
-        self.without.clear(&mut features, &PLACES);
-        features
+        row.clear(self.without);
+        row
     }
 
     fn parents(&self, url: UrlId, before_seq: u32) -> Parents {

@@ -4,7 +4,7 @@
 //! The pages of a batch compete, early in a crawl for places that nobody holds yet. So what a pair has
 //! to beat is the score that, in expectation, K pages are above after the batch: those served now and
 //! the picks that are candidates. How many pages of about its expectation scored more is what
-//! [`EntryModel`](super::entry::EntryModel) learns chances from, in every cycle anew, and the chance
+//! [`EntryModel`](crate::estimate::models::entry::EntryModel) learns chances from, in every cycle anew, and the chance
 //! before the first outcome. Before scores are learned, too, the picks of a query share its places.
 //!
 //! No one is picked for this chance: picks are made by the chance to stay.
@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 use prospect_index::page::UrlId;
 use rayon::prelude::*;
 
-use super::basis::Basis;
-use super::frontier::PairEstimate;
-use super::score_levels::{CELLS, ScoreLevels};
+use crate::estimate::scored_pairs::Basis;
+use crate::estimate::url_estimate::PairEstimate;
+use crate::estimate::models::score_levels::{CELLS, ScoreLevels};
 use crate::sketch::served::ServedLists;
 
 /// Odds that are told apart: those of chances from this one to its opposite.

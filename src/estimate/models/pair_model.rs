@@ -9,9 +9,10 @@ use smartcore::linalg::basic::arrays::Array;
 use smartcore::linalg::basic::matrix::DenseMatrix;
 use smartcore::linear::ridge_regression::{RidgeRegression, RidgeRegressionParameters};
 
-use super::EstimateError;
-use super::boosted::{Boosted, Growth};
-use super::candidates::{COUNT, Candidate};
+use crate::estimate::EstimateError;
+use crate::estimate::models::boosted_trees::{Boosted, Growth};
+use crate::estimate::candidates::Candidate;
+use crate::estimate::features::table::Feature;
 
 const GROWTH: Growth = Growth { trees: 30, depth: 5, rate: 0.1, leaf: 5.0 };
 /// Pairs that a forest is fitted on, evenly spread over all: it sorts them anew for every tree.
@@ -60,15 +61,18 @@ fn failed(what: impl ToString) -> EstimateError {
 impl Fitted {
     /// Fits the scores of candidates.
     pub(super) fn fit(model: PairModel, candidates: &[Candidate]) -> Result<Self, EstimateError> {
+        let features = Feature::learned();
         Ok(match model {
             PairModel::Boosted => {
-                let rows: Vec<f32> = candidates.iter().flat_map(|one| one.features).collect();
+                let rows = candidates.iter().flat_map(|one| one.features.of(&features));
+                let rows: Vec<f32> = rows.collect();
                 let scores: Vec<f64> = candidates.iter().map(|one| one.score).collect();
-                Self::Boosted(Boosted::fit(&rows, COUNT, &scores, GROWTH)?)
+                Self::Boosted(Boosted::fit(&rows, features.len(), &scores, GROWTH)?)
             }
             PairModel::Linear => {
-                let rows = candidates.iter().flat_map(|one| one.features.map(f64::from)).collect();
-                let x = DenseMatrix::new(candidates.len(), COUNT, rows, false).map_err(failed)?;
+                let rows = candidates.iter().flat_map(|one| one.features.of(&features));
+                let rows = rows.map(f64::from).collect();
+                let x = DenseMatrix::new(candidates.len(), features.len(), rows, false).map_err(failed)?;
                 let y: Vec<f64> = candidates.iter().map(|one| one.score).collect();
                 let parameters =
                     RidgeRegressionParameters::default().with_alpha(RIDGE).with_normalize(false);
@@ -79,8 +83,8 @@ impl Fitted {
             PairModel::Forest => {
                 let step = candidates.len().div_ceil(FOREST_PAIRS);
                 let sample: Vec<&Candidate> = candidates.iter().step_by(step).collect();
-                let rows = sample.iter().flat_map(|one| one.features).collect();
-                let x = DenseMatrix::new(sample.len(), COUNT, rows, false).map_err(failed)?;
+                let rows = sample.iter().flat_map(|one| one.features.of(&features)).collect();
+                let x = DenseMatrix::new(sample.len(), features.len(), rows, false).map_err(failed)?;
                 let y: Vec<f32> = sample.iter().map(|one| one.score as f32).collect();
                 let parameters = RandomForestRegressorParameters::default()
                     .with_n_trees(FOREST_TREES)
@@ -94,20 +98,20 @@ impl Fitted {
 
     /// What is expected of candidates.
     pub(super) fn predict(&self, candidates: &[Candidate]) -> Result<Vec<f64>, EstimateError> {
-        let rows = || candidates.iter().map(|one| &one.features);
+        let features = Feature::learned();
+        let rows = || candidates.iter().map(|one| one.features.of(&features));
         Ok(match self {
-            Self::Boosted(trees) => rows().map(|row| trees.predict(row)).collect(),
+            Self::Boosted(trees) => {
+                rows().map(|row| trees.predict(&row.collect::<Vec<f32>>())).collect()
+            }
             Self::Linear { slopes, intercept } => {
-                let sum = |row: &[f32; COUNT]| {
-                    let products = row.iter().zip(slopes).map(|(x, slope)| f64::from(*x) * slope);
-                    products.fold(*intercept, |sum, product| sum + product)
-                };
-                rows().map(sum).collect()
+                rows().map(|row| linear(row, slopes, *intercept)).collect()
             }
             Self::Forest(_) if candidates.is_empty() => Vec::new(),
             Self::Forest(forest) => {
-                let flat = rows().flatten().copied().collect();
-                let x = DenseMatrix::new(candidates.len(), COUNT, flat, false).map_err(failed)?;
+                let flat = rows().flatten().collect();
+                let x = DenseMatrix::new(candidates.len(), features.len(), flat, false)
+                    .map_err(failed)?;
                 let expected = forest.predict(&x).map_err(failed)?;
                 expected.into_iter().map(f64::from).collect()
             }
@@ -115,9 +119,15 @@ impl Fitted {
     }
 }
 
+/// The intercept and the products of features and slopes, in their order, which is part of the result.
+fn linear(row: impl Iterator<Item = f32>, slopes: &[f64], intercept: f64) -> f64 {
+    row.zip(slopes).fold(intercept, |sum, (x, slope)| sum + f64::from(x) * slope)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::estimate::features::table::FeatureRow;
     use prospect_index::page::UrlId;
 
     /// Pairs whose score is twice one number and some of another, which the features tell in turn.
@@ -125,7 +135,10 @@ mod tests {
         let made = (0..2_000_u32).map(|at| {
             let number = |by: u32| f64::from((at + 1).wrapping_mul(by) >> 16 & 1023) / 1023.0;
             let (a, b) = (number(2_654_435_761), number(2_246_822_519));
-            let features = std::array::from_fn(|at| if at % 2 == 0 { a as f32 } else { b as f32 });
+            let mut features = FeatureRow::default();
+            for (at, feature) in Feature::learned().into_iter().enumerate() {
+                features[feature] = if at % 2 == 0 { a as f32 } else { b as f32 };
+            }
             Candidate { url: UrlId(at), features, matches: true, score: 0.5 * a + 2.0 * b }
         });
         made.collect()

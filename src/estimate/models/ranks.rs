@@ -10,7 +10,7 @@
 //! so that here they are binomial together: O(B K^2 L) for B bins, whatever n. Levels lie where the
 //! places are decided, at most [`STEP`] pages apart in expectation.
 
-use super::score_levels::{CELLS, ScoreLevels};
+use crate::estimate::models::score_levels::{CELLS, ScoreLevels};
 
 /// Pages expected between one level and the next.
 const STEP: f64 = 1.0;

@@ -9,7 +9,7 @@ use forust_ml::objective::ObjectiveType;
 use forust_ml::tree::Tree;
 use serde::{Deserialize, Serialize};
 
-use super::EstimateError;
+use crate::estimate::EstimateError;
 
 /// Bins of a feature.
 const BINS: u16 = 64;

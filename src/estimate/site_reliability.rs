@@ -9,7 +9,7 @@
 
 use std::collections::HashMap;
 
-use super::blend::{Blend, PickOutcome};
+use crate::estimate::blend::{Blend, PickOutcome};
 
 /// Picks of usual worth that a site starts with.
 const PRIOR_PICKS: f64 = 1.0;

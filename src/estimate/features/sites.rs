@@ -8,7 +8,7 @@ use prospect_index::url::{SITE_GROUPS, SiteLevel};
 use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
 
-use super::evidence::Evidence;
+use crate::estimate::running_mean::Evidence;
 
 /// Site of every known URL.
 #[derive(Clone, Debug, Default)]

@@ -12,11 +12,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::EstimateError;
-use super::candidates::Candidate;
-use super::pair_model::{Fitted, PairModel};
-use super::ranks;
-use super::score_levels::ScoreLevels;
+use crate::estimate::EstimateError;
+use crate::estimate::candidates::Candidate;
+use crate::estimate::models::pair_model::{Fitted, PairModel};
+use crate::estimate::models::ranks;
+use crate::estimate::models::score_levels::ScoreLevels;
 use crate::sketch::visibility::Places;
 
 /// Pairs without which nothing is fitted.
@@ -191,23 +191,23 @@ impl ScoreModel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::candidates::COUNT;
+    use crate::estimate::features::table::{Feature, FeatureRow};
     use prospect_index::page::UrlId;
 
     fn candidates(count: u32) -> Vec<Candidate> {
         let made = (0..count).map(|at| {
             let number = |by: u32| f64::from((at + 1).wrapping_mul(by) >> 16 & 1023) / 1023.0;
-            let mut features = [0.0; COUNT];
-            features[3] = number(2_654_435_761) as f32;
+            let mut features = FeatureRow::default();
+            features[Feature::BestAnchorIdfShare] = number(2_654_435_761) as f32;
             let score = number(2_654_435_761) * 0.6 + number(2_246_822_519) * 0.2;
             Candidate { url: UrlId(at), features, matches: true, score }
         });
         made.collect()
     }
 
-    fn features(value: f32) -> [f32; COUNT] {
-        let mut features = [0.0; COUNT];
-        features[3] = value;
+    fn features(value: f32) -> FeatureRow {
+        let mut features = FeatureRow::default();
+        features[Feature::BestAnchorIdfShare] = value;
         features
     }
 

@@ -1,6 +1,6 @@
 //! Slow start: what a domain may take of a batch before much is known of it.
 //!
-//! Promises are held against a site once its pages are fetched ([`super::promises`]); until then a domain
+//! Promises are held against a site once its pages are fetched ([`crate::estimate::site_reliability`]); until then a domain
 //! may look as good as it likes, and could fill a whole batch. So a domain that few pages were fetched
 //! from has only its best URLs in the ranking, as many as a small share of the batch, or twice its
 //! fetched pages where these are more; the others wait behind everybody else's. As with TCP's slow start,
@@ -15,7 +15,7 @@ use prospect_index::url;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::frontier::UrlEstimate;
+use crate::estimate::url_estimate::UrlEstimate;
 
 /// Share of a batch that a domain without a fetched page may take.
 const SHARE: f64 = 0.05;

@@ -9,46 +9,9 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, NONE};
 use prospect_index::{url, words};
 
-use super::sites::Sites;
-use super::strings::Strings;
-
-/// Number of features.
-pub const COUNT: usize = 16;
-
-/// Names of the features, in order.
-pub const NAMES: [&str; COUNT] = [
-    "url n-gram share",
-    "url idf share",
-    "best anchor n-gram share",
-    "best anchor idf share",
-    "all anchors n-gram share",
-    "all anchors idf share",
-    "an anchor is the query",
-    "ln(1 + linking sites with a matching anchor)",
-    "ln(1 + in-links)",
-    "ln(1 + PageRank * URLs)",
-    "url depth",
-    "url length",
-    "mean outcome of the site",
-    "best parent score",
-    "mean parent score",
-    "expected quality",
-];
-/// Positions of the scores of parents.
-pub const BEST_PARENT: usize = 13;
-/// See [`BEST_PARENT`].
-pub const MEAN_PARENT: usize = 14;
-/// Position of the site's mean, which is filled in later, when outcomes are in order.
-pub const SITE_MEAN: usize = 12;
-/// Position of `ln(1 + PageRank * URLs)`, which is filled in later, where a model reads it.
-pub const PAGE_RANK: usize = 9;
-
-/// Position of the quality expected from parents and site, which is filled in later, too; 0 where no
-/// page has a quality.
-pub const QUALITY: usize = 15;
-
-/// Features of one pair.
-pub type Features = [f32; COUNT];
+use crate::estimate::features::sites::Sites;
+use crate::estimate::features::strings::Strings;
+use crate::estimate::features::table::{Feature, FeatureRow};
 
 /// What features are computed from.
 pub struct FeatureSource<'a> {
@@ -174,7 +137,7 @@ impl FeatureSource<'_> {
         target: UrlId,
         before_seq: u32,
         check: bool,
-    ) -> Option<Features> {
+    ) -> Option<FeatureRow> {
         let links = self.links(query, scores, target, before_seq);
         let url_set = query.url(self, target);
         if check {
@@ -195,24 +158,21 @@ impl FeatureSource<'_> {
         };
         let mass = if query.idf_mass > 0.0 { query.idf_mass } else { 1.0 };
         let parents = f64::from(links.inlinks.max(1));
-        Some([
-            url_count,
-            url_idf,
-            best_count,
-            best_idf,
-            all_count,
-            all_idf,
-            f32::from(u8::from(links.is_query)),
-            (links.matching_sites.len() as f32).ln_1p(),
-            (links.inlinks as f32).ln_1p(),
-            0.0,
-            depth as f32,
-            length as f32,
-            0.0,
-            (links.best_parent / mass) as f32,
-            (links.parent_sum / parents / mass) as f32,
-            0.0,
-        ])
+        let mut row = FeatureRow::default();
+        row[Feature::UrlShare] = url_count;
+        row[Feature::UrlIdfShare] = url_idf;
+        row[Feature::BestAnchorShare] = best_count;
+        row[Feature::BestAnchorIdfShare] = best_idf;
+        row[Feature::AllAnchorsShare] = all_count;
+        row[Feature::AllAnchorsIdfShare] = all_idf;
+        row[Feature::AnchorIsQuery] = f32::from(u8::from(links.is_query));
+        row[Feature::MatchingSites] = (links.matching_sites.len() as f32).ln_1p();
+        row[Feature::Inlinks] = (links.inlinks as f32).ln_1p();
+        row[Feature::UrlDepth] = depth as f32;
+        row[Feature::UrlLength] = length as f32;
+        row[Feature::BestParent] = (links.best_parent / mass) as f32;
+        row[Feature::MeanParent] = (links.parent_sum / parents / mass) as f32;
+        Some(row)
     }
 
     fn links(

@@ -18,23 +18,25 @@ use prospect_index::url::SiteLevel;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::blend::{self, Blend, PARTS, PickOutcome};
-use super::entry::EntryModel;
-use super::evidence::Evidence;
-use super::frontier::{
-    EstimateInput, EstimateSettings, Found, ImpactReading, Importance, Now, PairEstimate, Past,
-    UrlEstimate,
-};
-use super::groups::Group;
-use super::memory::{Memory, scored_parents};
-use super::newcomers::Domains;
-use super::objective::{Objective, doubtful};
-use super::pairs::{Horizon, idf_mass};
-use super::promises::Promises;
-use super::regression::ImpactRegression;
-use super::score_levels::ScoreLevels;
-use super::similarity::{Embeddings, Nearest};
-use super::{EstimateError, by_tree, lasting};
+use crate::estimate::blend::{self, Blend, PARTS, PickOutcome};
+use crate::estimate::models::entry::EntryModel;
+use crate::estimate::running_mean::Evidence;
+use crate::estimate::input::EstimateInput;
+use crate::estimate::settings::{EstimateSettings, ImpactReading, Importance};
+use crate::estimate::url_estimate::{Found, PairEstimate, UrlEstimate};
+use crate::estimate::horizon::{Now, Past};
+use crate::estimate::features::group::Group;
+use crate::estimate::cache::{Memory, scored_parents};
+use crate::estimate::slow_start::Domains;
+use crate::estimate::objective::{Objective, doubtful};
+use crate::estimate::horizon::Horizon;
+use crate::estimate::site_reliability::Promises;
+use crate::estimate::models::quadratic::ImpactRegression;
+use crate::estimate::models::score_levels::ScoreLevels;
+use crate::estimate::candidates::nearest::Nearest;
+use crate::estimate::EstimateError;
+use crate::estimate::pandey_olston;
+use crate::estimate::learned;
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
 
@@ -194,7 +196,7 @@ impl Basis {
     ) -> Result<Self, EstimateError> {
         let known = input.known;
         memory.update(known, input.manifest, input.queries.len());
-        if let Some(embeddings) = embeddings(input, settings) {
+        if let Some(embeddings) = input.embeddings_for(settings) {
             memory.nearest.update(known, embeddings);
         }
         let is_lasting = settings.reading == ImpactReading::Lasting;
@@ -204,10 +206,10 @@ impl Basis {
         let quality = expected_quality(input, memory);
         let Found { pairs, page_impact, training_pairs, levels } = match settings.reading {
             ImpactReading::Lasting => {
-                lasting::estimate(input, queries, memory, settings, &quality, pinned.is_none())?
+                learned::estimate(input, queries, memory, settings, &quality, pinned.is_none())?
             }
             ImpactReading::Sketch => {
-                by_tree::estimate(input, queries, memory, settings.rule, &quality)?
+                pandey_olston::estimate(input, queries, memory, settings.rule, &quality)?
             }
         };
         // Nobody asks who answers for a URL where nothing is held against past picks.
@@ -235,7 +237,7 @@ impl Basis {
             levels,
             entry: EntryModel::fit(input.past_pairs),
         };
-        let masses = masses(input);
+        let masses = input.masses();
         Ok(Self { shared: Arc::new(shared), pairs, more: Arc::default(), masses })
     }
 
@@ -251,10 +253,10 @@ impl Basis {
     ) -> Result<Vec<PairEstimate>, EstimateError> {
         let all: Vec<usize> = (0..input.queries.len()).collect();
         let mut nearest = Nearest::default();
-        if let Some(embeddings) = embeddings(input, settings) {
+        if let Some(embeddings) = input.embeddings_for(settings) {
             nearest.update(input.known, embeddings);
         }
-        lasting::pairs(input, &all, memory, &nearest, settings)
+        learned::pairs(input, &all, memory, &nearest, settings)
     }
 
     /// With pairs of more queries, which count on from those it has, and their idf masses.
@@ -397,21 +399,6 @@ impl Basis {
             Blend::fixed(start)
         }
     }
-}
-
-/// The embeddings that estimates read.
-pub(super) fn embeddings<'b>(
-    input: &'b EstimateInput<'_>,
-    settings: &EstimateSettings,
-) -> Option<&'b Embeddings<'b>> {
-    let is_read = settings.reading == ImpactReading::Lasting;
-    input.embeddings.as_ref().filter(|_| is_read && !settings.without.contains(Group::Embedding))
-}
-
-/// By query: its idf mass.
-pub fn masses(input: &EstimateInput<'_>) -> Vec<f64> {
-    let mass = |query: &Query| idf_mass(query, input.scorer).max(f64::MIN_POSITIVE);
-    input.queries.iter().map(mass).collect()
 }
 
 /// Where the pairs of each URL are; both are ordered by URL.

@@ -4,10 +4,8 @@ use prospect_index::around::{AroundTable, word_number};
 use prospect_index::bm25::{Scorer, Scores};
 use prospect_index::page::UrlId;
 
+use crate::estimate::features::table::{Feature, FeatureRow};
 use crate::workload::Query;
-
-/// Number of features.
-pub const COUNT: usize = 3;
 
 /// A query, as the texts around links have its words.
 pub struct AroundQuery<'a> {
@@ -32,10 +30,10 @@ impl<'a> AroundQuery<'a> {
         Self { table, scorer, words, mass }
     }
 
-    /// Features of a URL from links of pages fetched before `before_seq`, given the `scores` of crawled
-    /// pages for the query: the highest share of the query's idf around a link, the highest of such a
-    /// share times the score of its page, and the share around all links together.
-    pub fn features(&self, scores: &Scores, url: UrlId, before_seq: u32) -> [f32; COUNT] {
+    /// Adds the features of a URL from links of pages fetched before `before_seq`, given the `scores` of
+    /// crawled pages for the query: the highest share of the query's idf around a link, the highest of such
+    /// a share times the score of its page, and the share around all links together.
+    pub fn add(&self, row: &mut FeatureRow, scores: &Scores, url: UrlId, before_seq: u32) {
         let (mut best, mut beside, mut found) = (0.0_f64, 0.0_f64, 0_u64);
         for around in self.table.of(url, before_seq) {
             let mut share = 0.0;
@@ -55,7 +53,9 @@ impl<'a> AroundQuery<'a> {
         }
         let has = |at: usize| found.checked_shr(at as u32).unwrap_or(0) & 1 == 1;
         let all = self.words.iter().enumerate().filter(|(at, _)| has(*at));
-        [best, beside, all.map(|(_, (_, idf))| idf).sum()].map(|feature: f64| feature as f32)
+        row[Feature::BestContext] = best as f32;
+        row[Feature::ContextOfAnswer] = beside as f32;
+        row[Feature::AllContexts] = all.map(|(_, (_, idf))| idf).sum::<f64>() as f32;
     }
 }
 
@@ -86,13 +86,18 @@ mod tests {
         table.push(UrlId(2), to, 2, &word_numbers("Bread and sourdough, from the oven"));
         table.push(UrlId(0), to, 5, &word_numbers("bread"));
         let asked = AroundQuery::new(&table, &scorer, &query, mass);
-        assert_eq!(asked.features(&scores, to, 2), [0.0; COUNT]);
-        assert_eq!(asked.features(&scores, UrlId(1), u32::MAX), [0.0; COUNT]);
+        let features = |url, before_seq| {
+            let mut row = FeatureRow::default();
+            asked.add(&mut row, &scores, url, before_seq);
+            [Feature::BestContext, Feature::ContextOfAnswer, Feature::AllContexts].map(|at| row[at])
+        };
+        assert_eq!(features(to, 2), [0.0; 3]);
+        assert_eq!(features(UrlId(1), u32::MAX), [0.0; 3]);
         // The first page has two of the words and answers nothing, the other has one.
         let both = (idf("bread") + idf("sourdough")) / all;
-        assert_eq!(asked.features(&scores, to, 5), [both as f32, 0.0, both as f32]);
+        assert_eq!(features(to, 5), [both as f32, 0.0, both as f32]);
         let beside = idf("bread") / all * scorer.score_of(&scores, UrlId(0)) / mass;
-        assert_eq!(asked.features(&scores, to, 6), [both as f32, beside as f32, both as f32]);
+        assert_eq!(features(to, 6), [both as f32, beside as f32, both as f32]);
         assert!(beside > 0.0);
     }
 }

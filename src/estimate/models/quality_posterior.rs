@@ -12,7 +12,7 @@
 //!
 //! Quality here is a log-probability, as a model gives it; a page without a score is no evidence.
 
-use super::evidence::Evidence;
+use crate::estimate::running_mean::Evidence;
 
 /// Ratios of variances that are tried.
 pub const STRENGTHS: [f64; 9] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0, 256.0];

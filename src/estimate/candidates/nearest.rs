@@ -1,119 +1,20 @@
-//! How close URLs are to queries in meaning: cosines of sentence embeddings of the query with the words
-//! of the URL, the anchors that lead to it, and the titles of the pages that show them.
+//! Candidates by meaning: of all known URLs, crawled or not, the [`NEAREST`] to each query by the words of
+//! the URL and its first anchor, where there is an embedding model.
 //!
-//! Beside features of pairs this gives candidates that share no word with the query: the [`NEAREST`] of
-//! all known URLs, crawled or not, by their words and first anchors. Every URL is looked at once, when the
-//! first link to it becomes known, which costs two products of vectors for every query; and what a query
-//! keeps depends on no other query.
-
-use std::collections::HashMap;
+//! Every URL is looked at once, when the first link to it becomes known, which costs two products of vectors
+//! for every query; and what a query keeps depends on no other query.
 
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, NONE};
-use prospect_index::vectors::{Vector, VectorTable};
-use prospect_index::words;
+use prospect_index::vectors::Vector;
 use rayon::prelude::*;
 
-/// Number of features.
-pub const COUNT: usize = 3;
+use crate::estimate::features::similarity::Embeddings;
+
 /// Nearest URLs that a query keeps.
 pub const NEAREST: usize = 100;
-/// Links to a URL that features are read from, in order of discovery.
-const LINKS: usize = 50;
 /// URLs that queries are compared with at a time, few enough that their vectors stay at hand.
 const BATCH: usize = 512;
-
-/// Vectors by an embedding model of all that pairs are compared by. Rows are [`NONE`] for empty strings.
-#[derive(Clone, Copy)]
-pub struct Embeddings<'a> {
-    /// Vectors of strings and titles.
-    pub strings: &'a VectorTable,
-    /// Rows of the strings.
-    pub rows: &'a StringRows,
-    /// By `fetch_seq`: row of the title.
-    pub titles: &'a [u32],
-    /// Vectors of queries.
-    pub queries: &'a VectorTable,
-    /// By query: its row there.
-    pub asked: &'a [u32],
-}
-
-/// Where the vectors of URLs and anchors are in a table. Costs 4 bytes a URL and anchor.
-#[derive(Clone, Debug, Default)]
-pub struct StringRows {
-    /// By URL id: row of its words.
-    urls: Vec<u32>,
-    /// By number of the anchor.
-    anchors: Vec<u32>,
-}
-
-/// The words of a URL, as models read them: those of its path and query, or of its host if there are
-/// none.
-pub fn url_text(url: &str) -> String {
-    let text = words::url_text(url);
-    let (host, path) = text.split_once('/').unwrap_or((&text, ""));
-    let of_path = words::words(path).join(" ");
-    if of_path.is_empty() { words::words(host).join(" ") } else { of_path }
-}
-
-impl StringRows {
-    /// Takes in the URLs and anchors that are new since the last call.
-    pub fn update(&mut self, known: &Known, table: &VectorTable) {
-        for id in self.urls.len()..known.urls.len() {
-            self.urls.push(table.row(&url_text(known.urls.url(UrlId(id as u32)))));
-        }
-        for id in self.anchors.len()..known.links.anchors() {
-            self.anchors.push(table.row(known.links.anchor(id as u32)));
-        }
-    }
-}
-
-impl Embeddings<'_> {
-    /// The vector of a query, given by index.
-    fn query(&self, at: usize) -> Option<Vector<'_>> {
-        let row = self.asked.get(at).copied().filter(|&row| row != NONE)?;
-        Some(self.queries.vector(row))
-    }
-}
-
-/// The embeddings beside one query, while its candidates are looked at by one thread.
-pub struct NearQuery<'a> {
-    embeddings: &'a Embeddings<'a>,
-    known: &'a Known,
-    query: Option<Vector<'a>>,
-    /// By row: cosine.
-    cosines: HashMap<u32, f32>,
-}
-
-impl<'a> NearQuery<'a> {
-    /// For the query of an index.
-    pub fn new(embeddings: &'a Embeddings<'a>, known: &'a Known, at: usize) -> Self {
-        Self { embeddings, known, query: embeddings.query(at), cosines: HashMap::new() }
-    }
-
-    fn cosine(&mut self, row: u32) -> f32 {
-        let Some(query) = self.query.filter(|_| row != NONE) else { return 0.0 };
-        let vector = self.embeddings.strings.vector(row);
-        *self.cosines.entry(row).or_insert_with(|| vector.cosine(query))
-    }
-
-    /// Features of a URL from links of pages fetched before `before_seq`: the cosine of the query with
-    /// its words, with the nearest anchor, and with the nearest title of a page that links to it.
-    pub fn features(&mut self, url: UrlId, before_seq: u32) -> [f32; COUNT] {
-        let Embeddings { rows, titles, .. } = *self.embeddings;
-        let words = self.cosine(rows.urls[url.index()]);
-        let (mut anchor, mut title) = (0.0_f32, 0.0_f32);
-        for link in self.known.links.incoming(url, before_seq).take(LINKS) {
-            anchor = anchor.max(self.cosine(rows.anchors[link.anchor as usize]));
-            if link.from != url
-                && let Some(&row) = titles.get(link.seq as usize)
-            {
-                title = title.max(self.cosine(row));
-            }
-        }
-        [words, anchor, title]
-    }
-}
 
 /// By query: its nearest URLs of all that are known. Costs 8 bytes for each.
 #[derive(Clone, Debug, Default)]
@@ -199,67 +100,10 @@ fn first_seen_as<'a>(
 
 #[cfg(test)]
 mod tests {
+    use prospect_index::vectors::VectorTable;
+
     use super::*;
-
-    /// Texts of the table by direction, in degrees.
-    fn table(angles: &[(&str, f32)]) -> VectorTable {
-        let mut table = VectorTable::new(2);
-        for (text, degrees) in angles {
-            let (sin, cos) = degrees.to_radians().sin_cos();
-            table.add(text, &[cos, sin]);
-        }
-        table
-    }
-
-    fn near(a: f32, degrees: f32) -> bool {
-        (a - degrees.to_radians().cos()).abs() < 0.02
-    }
-
-    #[test]
-    fn models_read_the_words_of_paths() {
-        let text = |url| url_text(url);
-        assert_eq!(text("https://www.a.test/wiki/Jane_Austen?id=7"), "wiki jane austen id 7");
-        assert_eq!(text("https://www.a.test/"), "www a test");
-        assert_eq!(text("https://a.test/caf%C3%A9"), "café");
-    }
-
-    #[test]
-    fn features_are_of_links_that_were_there() {
-        let strings = table(&[
-            ("one page", 80.0),
-            ("near", 10.0),
-            ("far", 60.0),
-            ("title", 30.0),
-            ("own", 1.0),
-        ]);
-        let queries = table(&[("query", 0.0)]);
-        let mut known = Known::default();
-        let to = known.urls.insert("https://a.test/one_page", "");
-        let from = known.urls.insert("https://b.test/", "");
-        known.links.push(from, to, 4, "far");
-        known.links.push(from, to, 7, "near");
-        known.links.push(to, to, 8, "far");
-        let mut rows = StringRows::default();
-        rows.update(&known, &strings);
-        assert_eq!(rows.urls[from.index()], NONE, "it was not embedded");
-        let title = strings.row("title");
-        let titles = [NONE, NONE, NONE, NONE, NONE, NONE, NONE, title, strings.row("own")];
-        let asked = [queries.row("query"), NONE];
-        let embeddings = Embeddings {
-            strings: &strings,
-            rows: &rows,
-            titles: &titles,
-            queries: &queries,
-            asked: &asked,
-        };
-        let mut view = NearQuery::new(&embeddings, &known, 0);
-        let [url, anchor, title] = view.features(to, 5);
-        assert!(near(url, 80.0) && near(anchor, 60.0) && title == 0.0, "{url} {anchor} {title}");
-        // A page's link to itself has an anchor, and no title counts for it.
-        let [_, anchor, title] = view.features(to, 9);
-        assert!(near(anchor, 10.0) && near(title, 30.0), "{anchor} {title}");
-        assert_eq!(NearQuery::new(&embeddings, &known, 1).features(to, 9), [0.0; COUNT]);
-    }
+    use crate::estimate::features::similarity::StringRows;
 
     /// A page that shows `links` links, the anchor of each in a direction of its own.
     fn linked(links: u32) -> (Known, VectorTable) {

@@ -12,7 +12,7 @@ use prospect_index::url;
 use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
 
-use super::evidence::Evidence;
+use crate::estimate::running_mean::Evidence;
 
 /// Kinds of regions: host, section, directory, pattern.
 pub const KINDS: usize = 4;

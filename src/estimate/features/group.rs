@@ -4,8 +4,6 @@
 //! predicts. A part of the estimate that is left out is 0 and weighs nothing, and its work is not
 //! done. Groups are those of the lasting reading.
 
-use std::ops::Range;
-
 use serde::{Deserialize, Serialize};
 
 /// Between names of groups, as people write several.
@@ -21,7 +19,7 @@ pub enum Group {
     /// Scores of parents for the query.
     ParentScores,
     /// Words of the query in the text around links.
-    Around,
+    LinkContext,
     /// Similarity of sentence embeddings.
     Embedding,
     /// Matches of a part of the query.
@@ -53,7 +51,7 @@ pub enum Group {
 }
 
 use Group::{
-    Anchors, Around, Embedding, Fit, Importance, Inherited, Page, PageLinks, PageParents,
+    Anchors, LinkContext, Embedding, Fit, Importance, Inherited, Page, PageLinks, PageParents,
     PageQuality, PageUrl, Pairs, ParentScores, Partial, Quality, Regions, Unseen, Url,
 };
 
@@ -62,7 +60,7 @@ const GROUPS: [(Group, &str, &str); 18] = [
     (Url, "url", "pair features: shares of the query in the URL"),
     (Anchors, "anchors", "pair features: shares of the query in anchors"),
     (ParentScores, "parent-scores", "pair features: scores of parents for the query"),
-    (Around, "around", "pair features: words of the query in the text around links"),
+    (LinkContext, "around", "pair features: words of the query in the text around links"),
     (Embedding, "embedding", "pair features, and candidates: similarity by an embedding model"),
     (Partial, "partial", "candidates that hold a part of the query only"),
     (Inherited, "inherited", "candidates that the answers of a query link to: the part locality"),
@@ -136,15 +134,6 @@ impl Groups {
     /// Whether a group is among them.
     pub fn contains(self, group: Group) -> bool {
         self.0 >> group as u32 & 1 == 1
-    }
-
-    /// Makes the features of these groups 0; `places` says where each group's features are.
-    pub fn clear(self, features: &mut [f32], places: &[(Group, Range<usize>)]) {
-        for (group, place) in places {
-            if self.contains(*group) {
-                features[place.clone()].fill(0.0);
-            }
-        }
     }
 }
 

@@ -9,9 +9,28 @@ use smartcore::tree::decision_tree_regressor::{
     DecisionTreeRegressor, DecisionTreeRegressorParameters,
 };
 
-use super::EstimateError;
-use super::features::{COUNT, Features};
+use crate::estimate::EstimateError;
+use crate::estimate::features::table::{Feature, FeatureRow};
 
+/// What the tree reads (METHODS, section 1).
+pub(crate) const FEATURES: [Feature; 16] = [
+    Feature::UrlShare,
+    Feature::UrlIdfShare,
+    Feature::BestAnchorShare,
+    Feature::BestAnchorIdfShare,
+    Feature::AllAnchorsShare,
+    Feature::AllAnchorsIdfShare,
+    Feature::AnchorIsQuery,
+    Feature::MatchingSites,
+    Feature::Inlinks,
+    Feature::PageRank,
+    Feature::UrlDepth,
+    Feature::UrlLength,
+    Feature::SiteMean,
+    Feature::BestParent,
+    Feature::MeanParent,
+    Feature::ExpectedQuality,
+];
 /// Depth of the tree.
 const MAX_DEPTH: u16 = 8;
 /// Training pairs in a leaf.
@@ -21,13 +40,13 @@ const MIN_LEAF: usize = 50;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Example {
     /// Features as of the start of the page's cycle.
-    pub features: Features,
+    pub features: FeatureRow,
     /// S(page, query) divided by the idf mass of the query.
     pub outcome: f32,
 }
 
 enum Node {
-    Split { feature: usize, value: f32, low: usize, high: usize },
+    Split { feature: Feature, value: f32, low: usize, high: usize },
     Leaf { mean: f64 },
 }
 
@@ -63,7 +82,7 @@ impl ScoreTree {
     }
 
     /// Expected outcome.
-    pub fn mean(&self, features: &Features) -> f64 {
+    pub fn mean(&self, features: &FeatureRow) -> f64 {
         match &self.nodes[self.leaf(features)] {
             Node::Leaf { mean } => *mean,
             Node::Split { .. } => 0.0,
@@ -71,7 +90,7 @@ impl ScoreTree {
     }
 
     /// Whether some split reads a feature.
-    pub fn reads(&self, feature: usize) -> bool {
+    pub fn reads(&self, feature: Feature) -> bool {
         let is_read =
             |node: &Node| matches!(node, Node::Split { feature: at, .. } if *at == feature);
         self.nodes.iter().any(is_read)
@@ -82,7 +101,7 @@ impl ScoreTree {
         self.nodes.iter().filter(|node| matches!(node, Node::Leaf { .. })).count()
     }
 
-    fn leaf(&self, features: &Features) -> usize {
+    fn leaf(&self, features: &FeatureRow) -> usize {
         let mut at = 0;
         while let Node::Split { feature, value, low, high } = &self.nodes[at] {
             at = if features[*feature] <= *value { *low } else { *high };
@@ -99,8 +118,8 @@ fn failed(what: impl ToString) -> EstimateError {
 /// Fits with smartcore and reads the nodes out of the serialised form, since the fields are
 /// private.
 fn fit_nodes(examples: &[Example]) -> Result<Vec<Node>, EstimateError> {
-    let flat: Vec<f32> = examples.iter().flat_map(|example| example.features).collect();
-    let x = DenseMatrix::new(examples.len(), COUNT, flat, false).map_err(failed)?;
+    let flat: Vec<f32> = examples.iter().flat_map(|example| example.features.of(&FEATURES)).collect();
+    let x = DenseMatrix::new(examples.len(), FEATURES.len(), flat, false).map_err(failed)?;
     let y: Vec<f32> = examples.iter().map(|example| example.outcome).collect();
     let parameters = DecisionTreeRegressorParameters {
         max_depth: Some(MAX_DEPTH),
@@ -119,7 +138,8 @@ fn node(value: &serde_json::Value) -> Result<Node, EstimateError> {
     let (Some(low), Some(high)) = (child("true_child"), child("false_child")) else {
         return Ok(Node::Leaf { mean: 0.0 });
     };
-    let feature = child("split_feature").filter(|&f| f < COUNT).ok_or_else(|| failed("split"))?;
+    let feature = child("split_feature").and_then(|at| FEATURES.get(at).copied());
+    let feature = feature.ok_or_else(|| failed("a split by no feature"))?;
     let split = value["split_value"].as_f64().ok_or_else(|| failed("a split without value"))?;
     Ok(Node::Split { feature, value: split as f32, low, high })
 }
@@ -132,25 +152,25 @@ mod tests {
     fn the_mean_is_that_of_the_leaf() {
         let examples: Vec<Example> = (0..1000)
             .map(|i| {
-                let mut features = [0.0; COUNT];
-                features[3] = f32::from(u8::from(i % 2 == 0));
+                let mut features = FeatureRow::default();
+                features[Feature::BestAnchorIdfShare] = f32::from(u8::from(i % 2 == 0));
                 let outcome = if i % 2 == 0 { (i % 10) as f32 / 10.0 } else { 0.0 };
                 Example { features, outcome }
             })
             .collect();
         let tree = ScoreTree::fit(&examples).unwrap();
-        let mut good = [0.0; COUNT];
-        good[3] = 1.0;
+        let mut good = FeatureRow::default();
+        good[Feature::BestAnchorIdfShare] = 1.0;
         assert!((tree.mean(&good) - 0.4).abs() < 1e-6);
-        assert_eq!(tree.mean(&[0.0; COUNT]), 0.0);
-        assert!(tree.reads(3) && tree.leaves() >= 2);
+        assert_eq!(tree.mean(&FeatureRow::default()), 0.0);
+        assert!(tree.reads(Feature::BestAnchorIdfShare) && tree.leaves() >= 2);
     }
 
     #[test]
     fn few_examples_are_one_leaf_and_none_expect_nothing() {
-        let example = |outcome| Example { features: [outcome; COUNT], outcome };
+        let example = |outcome| Example { features: FeatureRow::default(), outcome };
         let tree = ScoreTree::fit(&[example(0.25), example(0.75)]).unwrap();
-        assert_eq!((tree.leaves(), tree.mean(&[1.0; COUNT])), (1, 0.5));
-        assert_eq!(ScoreTree::fit(&[]).unwrap().mean(&[1.0; COUNT]), 0.0);
+        assert_eq!((tree.leaves(), tree.mean(&FeatureRow::default())), (1, 0.5));
+        assert_eq!(ScoreTree::fit(&[]).unwrap().mean(&FeatureRow::default()), 0.0);
     }
 }

@@ -17,14 +17,14 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, NONE};
 use prospect_index::url::SiteLevel;
 
-use super::evidence::Evidence;
-use super::lasting::Models;
-use super::pairs::Pair;
-use super::quality::Posterior;
-use super::regions::Regions;
-use super::similarity::Nearest;
-use super::sites::Sites;
-use super::strings::Strings;
+use crate::estimate::running_mean::Evidence;
+use crate::estimate::models::Models;
+use crate::estimate::pandey_olston::pairs::Training;
+use crate::estimate::models::quality_posterior::Posterior;
+use crate::estimate::features::regions::Regions;
+use crate::estimate::candidates::nearest::Nearest;
+use crate::estimate::features::sites::Sites;
+use crate::estimate::features::strings::Strings;
 use crate::workload::Query;
 
 /// Kept between plans.
@@ -59,15 +59,6 @@ struct PastQuality {
     start: u32,
     /// By `fetch_seq`: expected before the page's cycle, NaN where nothing was.
     expected: Vec<f32>,
-}
-
-/// Training pairs of one query.
-#[derive(Default)]
-pub struct Training {
-    /// Those that are used, by URL; PageRank and the site's mean are filled in when they are.
-    pub pairs: Vec<Pair>,
-    /// Pages with a lower `fetch_seq` have been looked at.
-    pub seen: u32,
 }
 
 impl Memory {

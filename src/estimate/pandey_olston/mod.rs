@@ -1,18 +1,25 @@
 //! Estimates by the score tree (Pandey and Olston, WSDM 2008): S' of every URL that matches a query, and
 //! the sketches that it enters.
 
+pub mod pairs;
+pub mod score_tree;
+
 use std::sync::{MutexGuard, PoisonError};
 
 use prospect_index::page::UrlId;
 use rayon::prelude::*;
 
-use super::EstimateError;
-use super::features::{FeatureSource, PAGE_RANK, QUALITY, SITE_MEAN};
-use super::frontier::{EstimateInput, Found, Now, PairEstimate, Past};
-use super::memory::{Memory, Training};
-use super::pairs::{MatchRule, Pair, PairSource, idf_mass};
-use super::score_tree::{Example, ScoreTree};
-use super::sites::SiteMeans;
+use crate::estimate::EstimateError;
+use crate::estimate::features::pair::FeatureSource;
+use crate::estimate::input::EstimateInput;
+use crate::estimate::url_estimate::{Found, PairEstimate};
+use crate::estimate::horizon::{Now, Past};
+use crate::estimate::cache::Memory;
+use crate::estimate::candidates::ngram::{MatchRule, idf_mass};
+use crate::estimate::pandey_olston::pairs::{Pair, PairSource, Training};
+use crate::estimate::pandey_olston::score_tree::{Example, ScoreTree};
+use crate::estimate::features::sites::SiteMeans;
+use crate::estimate::features::table::Feature;
 use crate::sketch::sketched;
 
 /// Training pairs of one query that are used.
@@ -50,11 +57,11 @@ pub(super) fn estimate(
     let mut candidates = source.pairs(input.queries, needy, &memory.training)?;
     let (examples, means) = examples(input, needy, memory);
     let tree = ScoreTree::fit(&examples)?;
-    let page_ranks = if tree.reads(PAGE_RANK) { input.ranks.now(known) } else { &[] };
+    let page_ranks = if tree.reads(Feature::PageRank) { input.ranks.now(known) } else { &[] };
     candidates.par_iter_mut().for_each(|pair| {
-        pair.features[PAGE_RANK] = page_ranks.get(pair.url.index()).copied().unwrap_or(0.0);
-        pair.features[SITE_MEAN] = means.mean(sites.of(pair.url)) as f32;
-        pair.features[QUALITY] = quality.get(pair.url.index()).copied().unwrap_or(0.0);
+        pair.features[Feature::PageRank] = page_ranks.get(pair.url.index()).copied().unwrap_or(0.0);
+        pair.features[Feature::SiteMean] = means.mean(sites.of(pair.url)) as f32;
+        pair.features[Feature::ExpectedQuality] = quality.get(pair.url.index()).copied().unwrap_or(0.0);
     });
     let pairs = pair_estimates(input, &tree, &candidates);
     Ok(Found { pairs, page_impact: Vec::new(), training_pairs: examples.len(), levels: None })
@@ -82,9 +89,9 @@ fn examples(
         let first = examples.len();
         for pair in cycle {
             let mut features = pair.features;
-            features[PAGE_RANK] = input.ranks.before(pair.before_seq, pair.url);
-            features[SITE_MEAN] = means.mean(sites.of(pair.url)) as f32;
-            features[QUALITY] = quality(pair.url).unwrap_or(0.0) as f32;
+            features[Feature::PageRank] = input.ranks.before(pair.before_seq, pair.url);
+            features[Feature::SiteMean] = means.mean(sites.of(pair.url)) as f32;
+            features[Feature::ExpectedQuality] = quality(pair.url).unwrap_or(0.0) as f32;
             let outcome = (pair.score / masses[pair.query as usize].max(f64::MIN_POSITIVE)) as f32;
             examples.push(Example { features, outcome });
         }

@@ -1,0 +1,98 @@
+//! Candidates by words: URLs whose own strings, or anchors that lead to them, hold enough of a query's
+//! n-grams.
+
+use prospect_index::bm25::Scorer;
+use prospect_index::ngram::{NgramError, NgramIndex, NgramQuery, Scratch};
+use prospect_index::page::UrlId;
+use serde::{Deserialize, Serialize};
+
+use crate::estimate::EstimateError;
+use crate::workload::Query;
+
+/// How a query and a URL must agree to be a candidate pair.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MatchRule {
+    /// Share of the query's n-grams that must occur.
+    pub rho: f64,
+    /// Whether n-grams weigh the sum of their words' idf, or 1 each.
+    pub idf_weighted: bool,
+    /// Longest n-gram in words: g.
+    pub max_words: usize,
+}
+
+impl Default for MatchRule {
+    /// idf-weighted at a twentieth: with rho = 1 a natural-language question matches nothing, and
+    /// of the settings that `benches/first_batch.rs` tries this one does well on every corpus.
+    fn default() -> Self {
+        Self { rho: 0.05, idf_weighted: true, max_words: 3 }
+    }
+}
+
+/// Where the candidate URLs of a query come from.
+pub trait MatchSource: Sync {
+    /// URLs, ascending, that are not `masked` and whose strings hold what `query`, the query
+    /// number `at` of the workload, needs.
+    ///
+    /// # Errors
+    /// The query holds longer n-grams than are indexed.
+    fn candidates(
+        &self,
+        at: u32,
+        query: &NgramQuery,
+        masked: &(dyn Fn(UrlId) -> bool + Sync),
+        scratch: &mut Scratch,
+    ) -> Result<Vec<UrlId>, NgramError>;
+
+    /// Whether these are exactly the URLs that match by what is known of them; if not, they are
+    /// more, and the links known of each decide.
+    fn is_exact(&self) -> bool;
+}
+
+impl MatchSource for NgramIndex<'_> {
+    fn candidates(
+        &self,
+        _at: u32,
+        query: &NgramQuery,
+        masked: &(dyn Fn(UrlId) -> bool + Sync),
+        scratch: &mut Scratch,
+    ) -> Result<Vec<UrlId>, NgramError> {
+        let matches = self.match_query(query, masked, scratch)?;
+        Ok(matches.into_iter().map(|found| found.url).collect())
+    }
+
+    fn is_exact(&self) -> bool {
+        true
+    }
+}
+
+/// Sum of the idf of a query's words.
+pub fn idf_mass(query: &Query, scorer: &Scorer<'_>) -> f64 {
+    query.words.iter().map(|word| scorer.idf(word)).sum()
+}
+
+/// The query's n-grams twice: weighted by idf, and with the rule by which a URL matches.
+///
+/// # Errors
+/// rho is no share.
+pub fn ngram_queries(
+    query: &Query,
+    rule: MatchRule,
+    scorer: &Scorer<'_>,
+) -> Result<(NgramQuery, NgramQuery), EstimateError> {
+    let ngrams = || NgramQuery::new(&query.words, rule.max_words);
+    let idf = ngrams().needing_weight(rule.rho, |word| scorer.idf(word))?;
+    let matching = if rule.idf_weighted {
+        ngrams().needing_weight(rule.rho, |word| scorer.idf(word))?
+    } else {
+        ngrams().needing_share(rule.rho)?
+    };
+    Ok((idf, matching))
+}
+
+/// A fixed pseudo-random order of pairs, for samples that do not depend on threads or history.
+pub(in crate::estimate) fn sample_key(query: u32, url: UrlId) -> u64 {
+    let mut bytes = [0; 8];
+    bytes[..4].copy_from_slice(&query.to_le_bytes());
+    bytes[4..].copy_from_slice(&url.0.to_le_bytes());
+    xxhash_rust::xxh3::xxh3_64(&bytes)
+}

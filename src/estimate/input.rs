@@ -1,0 +1,64 @@
+//! What estimates are made from, wherever it is kept: in a store, or in the memory of a simulation.
+
+use prospect_index::around::AroundTable;
+use prospect_index::bm25::Scorer;
+use prospect_index::manifest::Manifest;
+use prospect_index::page_store::Known;
+
+use super::blend::PickOutcome;
+use super::candidates::ngram::{MatchSource, idf_mass};
+use super::features::group::Group;
+use super::features::page_ranks::PageRanks;
+use super::features::similarity::Embeddings;
+use super::models::entry::EntryOutcomes;
+use super::settings::{EstimateSettings, ImpactReading};
+use crate::sketch::served::ServedLists;
+use crate::workload::Query;
+
+/// What estimates are made from, wherever it is kept: in a store, or in the memory of a
+/// simulation.
+pub struct EstimateInput<'a> {
+    /// URLs, pages, links.
+    pub known: &'a Known,
+    /// Words around links.
+    pub around: &'a AroundTable,
+    /// Vectors of strings and queries, where there is an embedding model.
+    pub embeddings: Option<Embeddings<'a>>,
+    /// Cycles.
+    pub manifest: &'a Manifest,
+    /// PageRank, up to date with the links where the settings read it.
+    pub ranks: &'a PageRanks,
+    /// Scores under the statistics of the epoch.
+    pub scorer: &'a Scorer<'a>,
+    /// n-grams of uncrawled URLs.
+    pub frontier: &'a dyn MatchSource,
+    /// n-grams of crawled pages as known before their cycle.
+    pub history: &'a dyn MatchSource,
+    /// Queries to plan for, merged.
+    pub queries: &'a [Query],
+    /// Their served lists now.
+    pub served: &'a ServedLists,
+    /// URLs that may be planned, by id; empty for all.
+    pub within: &'a [bool],
+    /// Records before this one are those of the statistics epoch.
+    pub epoch_end: u32,
+    /// What became of the picks of earlier plans.
+    pub past_picks: &'a [PickOutcome],
+    /// What became of their candidate pairs.
+    pub past_pairs: &'a EntryOutcomes,
+}
+
+impl EstimateInput<'_> {
+    /// The embeddings that estimates under these settings read.
+    pub(super) fn embeddings_for(&self, settings: &EstimateSettings) -> Option<&Embeddings<'_>> {
+        let is_read = settings.reading == ImpactReading::Lasting;
+        let is_left_out = settings.without.contains(Group::Embedding);
+        self.embeddings.as_ref().filter(|_| is_read && !is_left_out)
+    }
+
+    /// By query: its idf mass, which scores are shares of.
+    pub fn masses(&self) -> Vec<f64> {
+        let mass = |query: &Query| idf_mass(query, self.scorer).max(f64::MIN_POSITIVE);
+        self.queries.iter().map(mass).collect()
+    }
+}

@@ -1,0 +1,29 @@
+//! Models that are fitted to what a crawl has seen: what they learn from is in their arguments, and none knows
+//! where its numbers come from.
+
+pub mod boosted_trees;
+pub mod entry;
+pub mod pair_model;
+pub mod quadratic;
+pub mod quality_posterior;
+pub mod ranks;
+pub mod score_distribution;
+pub mod score_levels;
+
+use serde::{Deserialize, Serialize};
+
+use self::boosted_trees::Boosted;
+use self::score_distribution::ScoreModel;
+
+/// The models of a statistics epoch.
+#[derive(Serialize, Deserialize)]
+pub struct Models {
+    /// The epoch's end.
+    pub(super) epoch_end: u32,
+    /// How candidate pairs will score.
+    pub(super) scores: Option<ScoreModel>,
+    /// What pages are worth, whatever is asked.
+    pub(super) pages: Option<Boosted>,
+    /// Pairs on which the score model was fitted.
+    pub(super) training_pairs: usize,
+}

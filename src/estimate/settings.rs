@@ -1,0 +1,118 @@
+//! How to estimate: which reading of S', which weights, which evidence.
+
+use serde::{Deserialize, Serialize};
+
+use super::blend::{self, PARTS, START};
+use super::candidates::ngram::MatchRule;
+use super::features::group::{Group, Groups};
+use super::models::pair_model::PairModel;
+use super::objective::Objective;
+
+/// Which reading of S' makes the query impact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ImpactReading {
+    /// Sum of f(q) over the sketches that the point estimate enters (the paper's T).
+    Sketch,
+    /// Sum of f(q) times the chance to be in q's top K for good, learned from the crawl, with
+    /// candidates that the best pages link to.
+    Lasting,
+}
+
+/// Which importance the query-independent estimate is made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Importance {
+    /// In-links from crawled pages.
+    Inlinks,
+    /// PageRank over crawled links.
+    PageRank,
+}
+
+/// How to estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EstimateSettings {
+    /// How a query and a URL must agree.
+    pub rule: MatchRule,
+    /// Reading of S'.
+    pub reading: ImpactReading,
+    /// Importance used.
+    pub importance: Importance,
+    /// Weights of the parts.
+    pub weights: [f64; PARTS],
+    /// Whether the weights are where fitting on past picks starts from, or stay.
+    pub fitted: bool,
+    /// Model of the scores of pairs, with the lasting reading.
+    #[serde(default, skip_serializing_if = "PairModel::is_default")]
+    pub pair_model: PairModel,
+    /// Evidence that is left out.
+    #[serde(default, skip_serializing_if = "Groups::is_empty")]
+    pub without: Groups,
+    /// Whether URLs count for less where past picks of their site broke promises, and new domains start
+    /// slowly.
+    pub defended: bool,
+    /// What a batch is to bring the most of.
+    #[serde(default, skip_serializing_if = "Objective::is_default")]
+    pub objective: Objective,
+}
+
+impl Default for EstimateSettings {
+    /// Weights start at [`START`].
+    fn default() -> Self {
+        Self {
+            rule: MatchRule::default(),
+            reading: ImpactReading::Lasting,
+            importance: Importance::Inlinks,
+            weights: START,
+            fitted: true,
+            pair_model: PairModel::default(),
+            without: Groups::default(),
+            defended: true,
+            objective: Objective::default(),
+        }
+    }
+}
+
+impl EstimateSettings {
+    /// Whether estimates depend on what became of past picks.
+    pub fn learns_from_picks(&self) -> bool {
+        self.fits() || self.defended
+    }
+
+    /// Whether estimates read PageRank, which costs runs of its iteration to keep up to date.
+    pub fn reads_page_rank(&self) -> bool {
+        self.reading != ImpactReading::Lasting || self.importance == Importance::PageRank
+    }
+
+    /// Whether pairs of new queries ask for those of all others again: the score tree is fitted to the
+    /// needy ones, and what a batch serves is known of the queries at hand.
+    pub fn is_fitted_to_queries(&self) -> bool {
+        self.reading == ImpactReading::Sketch || self.objective == Objective::Served
+    }
+
+    /// Whether weights are fitted, so that it matters what became of picks.
+    pub fn fits(&self) -> bool {
+        self.fitted && !self.without.contains(Group::Fit)
+    }
+
+    /// The weights, 0 for parts that are left out.
+    pub(super) fn start(&self) -> [f64; PARTS] {
+        let mut weights = self.weights;
+        // The part of locality holds both kinds of candidates that do not match.
+        if self.without.contains(Group::Inherited) && self.without.contains(Group::Embedding) {
+            weights[blend::LOCALITY] = 0.0;
+        }
+        for (part, group) in [
+            (blend::QUERY, Group::Pairs),
+            (blend::LOCALITY, Group::Pairs),
+            (blend::PAGE, Group::Page),
+            (blend::IMPORTANCE, Group::Importance),
+            (blend::QUALITY, Group::Quality),
+        ] {
+            if self.without.contains(group) {
+                weights[part] = 0.0;
+            }
+        }
+        weights
+    }
+}

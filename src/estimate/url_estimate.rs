@@ -1,0 +1,60 @@
+//! What estimates look like: of a candidate pair, and of a URL of the frontier.
+
+use prospect_index::page::UrlId;
+use serde::{Deserialize, Serialize};
+
+use super::blend::PARTS;
+use super::models::score_levels::ScoreLevels;
+
+/// A candidate pair of the frontier with its estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PairEstimate {
+    /// The URL.
+    pub url: UrlId,
+    /// Index of the query.
+    pub query: u32,
+    /// Expected score S'.
+    pub expected_score: f64,
+    /// Chance to be in the query's top K for good; with the sketch reading 0 or 1, whether S' enters
+    /// the sketch. Where its places are not seen alike, the visibility that is expected instead.
+    pub chance: f64,
+    /// Whether the URL or its anchors match the query; if not, its best pages link to it, or it is near to
+    /// the query in meaning.
+    pub matches: bool,
+    /// Bin of the score model that the expected score falls in; 0 without one.
+    pub bin: u16,
+}
+
+/// Estimate of one URL, in impact units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UrlEstimate {
+    /// The URL.
+    pub url: UrlId,
+    /// Its parts, as in [`PART_NAMES`](super::blend::PART_NAMES).
+    pub parts: [f64; PARTS],
+    /// Quality expected of the page, as a log-probability, where any is known.
+    pub quality: Option<f64>,
+    /// What is left of it for past picks of its site that broke promises; 1 where they did not.
+    pub trust: f64,
+    /// Whether it waits behind the URLs of others: its domain is new and has better ones.
+    pub waits: bool,
+    /// What URLs are ranked by: with the objectives that are sums over URLs, their blend times the
+    /// trust; with others what is left of that for the batch, or for the cautious. Next to nothing of
+    /// that where it waits.
+    pub estimate: f64,
+    /// Pages that link to it.
+    pub inlinks: u32,
+}
+
+/// What a reading finds.
+pub(super) struct Found {
+    /// Candidate pairs.
+    pub(super) pairs: Vec<PairEstimate>,
+    /// By URL: impact that the page model expects, in units of the mean impact of crawled pages; empty
+    /// without one.
+    pub(super) page_impact: Vec<f64>,
+    /// Pairs that scores were learned from.
+    pub(super) training_pairs: usize,
+    /// Distributions of scores, where they are learned.
+    pub(super) levels: Option<ScoreLevels>,
+}
