@@ -12,8 +12,8 @@ use std::time::Instant;
 
 use prospect::cycle::planner;
 use prospect::cycle::{OpenStore, close};
-use prospect::estimate::settings::{EstimateSettings, ImpactReading};
 use prospect::estimate::candidates::ngram::MatchRule;
+use prospect::estimate::settings::{EstimateSettings, ImpactReading};
 use prospect::ingest::{self, SourceItem, SourceOptions};
 use prospect::plan::SelectionSettings;
 use prospect::plan::caps::Caps;
@@ -149,7 +149,7 @@ fn measure(name: &str, folder: &Path) {
     println!("  in-links: {} of {} in a true top 10", hits(&by_inlinks), by_inlinks.len());
     for idf_weighted in [false, true] {
         for rho in [1.0, 0.5, 0.25, 0.1, 0.05, 0.02] {
-            for reading in [ImpactReading::Lasting, ImpactReading::Sketch] {
+            for reading in [ImpactReading::Learned, ImpactReading::Sketch] {
                 let rule = MatchRule { rho, idf_weighted, max_words: 3 };
                 let started = Instant::now();
                 let settings = settings(rule, reading);
@@ -161,8 +161,8 @@ fn measure(name: &str, folder: &Path) {
                     if idf_weighted { "idf  " } else { "count" },
                     hits(&picked),
                     picked.len(),
-                    plan.basis.pair_count(),
-                    plan.basis.training_pairs(),
+                    plan.scored.pair_count(),
+                    plan.scored.training_pairs(),
                 );
             }
         }

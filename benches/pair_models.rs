@@ -18,14 +18,14 @@ use std::time::{Duration, Instant};
 use prospect::cycle::planner;
 use prospect::cycle::{OpenStore, close};
 use prospect::estimate::candidates::linked::Answers;
-use prospect::estimate::candidates::{Ask, Candidate, CandidateSource};
-use prospect::estimate::features::pair::FeatureSource;
-use prospect::estimate::features::group::Groups;
-use prospect::estimate::models::pair_model::PairModel;
-use prospect::estimate::horizon::Horizon;
 use prospect::estimate::candidates::ngram::{MatchRule, MatchSource, idf_mass};
-use prospect::estimate::models::score_distribution::ScoreModel;
+use prospect::estimate::candidates::{Ask, Candidate, CandidateSource};
+use prospect::estimate::features::group::FeatureGroups;
+use prospect::estimate::features::pair::FeatureSource;
 use prospect::estimate::features::sites::Sites;
+use prospect::estimate::horizon::Horizon;
+use prospect::estimate::models::pair_model::PairModel;
+use prospect::estimate::models::score_distribution::ScoreModel;
 use prospect::ingest::{self, SourceItem, SourceOptions};
 use prospect::plan::settings::PlanSettings;
 use prospect::sketch::served::ServedLists;
@@ -175,7 +175,7 @@ fn candidates(
         end_seq: store.store.manifest().next_seq,
         matches,
         horizon,
-        without: Groups::default(),
+        without: FeatureGroups::default(),
     };
     let queries = workload.queries.par_iter().enumerate();
     queries

@@ -120,13 +120,13 @@ fn milliseconds(time: std::time::Duration) -> f64 {
 fn assert_same(questions: &Questions, scenario: &Scenario, answer: &Answer) {
     let generation = &questions.generation;
     let asked = asked(&generation.base.queries, scenario).expect("queries");
-    let weights = generation.base.basis.blend(&generation.base.settings.estimate).weights;
+    let weights = generation.base.scored.blend(&generation.base.settings.estimate).weights;
     let again = generation
         .again(&questions.open, &asked.queries, &generation.base.settings)
         .expect("from scratch");
     let (urls, hosts) = (&questions.open.known.urls, &questions.hosts);
     let scratch = again.answer(scenario, &asked, weights, urls, hosts).expect("answer");
-    assert_eq!(scratch.basis.pair_count(), answer.basis.pair_count(), "pairs");
+    assert_eq!(scratch.scored.pair_count(), answer.scored.pair_count(), "pairs");
     assert_eq!(scratch.choice.batch.ranking, answer.choice.batch.ranking, "ranking");
     assert_eq!(scratch.choice.batch.picks, answer.choice.batch.picks, "picks");
 }

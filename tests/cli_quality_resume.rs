@@ -133,7 +133,7 @@ fn killed(directory: &Path, input: &str) {
     // Head, and two records of rows, hash, scores and checksum.
     let expected = 32 + 2 * (12 + 100 * 8 + 8);
     while fs::metadata(&scores).map_or(0, |scores| scores.len()) < expected {
-        assert!(child.try_wait().unwrap().is_none(), "the command waits for more");
+        assert!(child.try_wait().unwrap().is_none(), "the command deferred for more");
         std::thread::sleep(Duration::from_millis(5));
     }
     child.kill().unwrap();

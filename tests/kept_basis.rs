@@ -1,4 +1,4 @@
-//! A basis and models that a command left in the store give the plan that is made without them, bit by
+//! A scored pairs and models that a command left in the store give the plan that is made without them, bit by
 //! bit; whatever they depend on makes them anew, and so does damage.
 
 #[path = "../benches/synthetic/mod.rs"]
@@ -8,13 +8,13 @@ use std::fs;
 use std::path::Path;
 
 use prospect::cycle::OpenStore;
-use prospect::cycle::basis_cache::Recomputed;
 use prospect::cycle::close;
+use prospect::cycle::pair_cache::Recomputed;
 use prospect::cycle::planner::{self, Plan};
+use prospect::estimate::models::pair_model::PairModel;
+use prospect::estimate::objective::Objective;
 use prospect::estimate::predict_entry::foretell;
 use prospect::estimate::settings::{ImpactReading, Importance};
-use prospect::estimate::objective::Objective;
-use prospect::estimate::models::pair_model::PairModel;
 use prospect::plan::settings::PlanSettings;
 use prospect::sketch::need::Needy;
 use prospect::workload::Workload;
@@ -58,14 +58,16 @@ fn bits(plan: &Plan) -> Vec<u64> {
     let mut bits: Vec<u64> = Vec::new();
     for url in batch.ranking.iter().chain(batch.picks.iter().map(|pick| &pick.estimate)) {
         bits.push(u64::from(url.url.0));
-        bits.extend(url.parts.iter().chain([&url.estimate, &url.trust]).map(|part| part.to_bits()));
+        bits.extend(
+            url.parts.iter().chain([&url.estimate, &url.reliability]).map(|part| part.to_bits()),
+        );
     }
-    for pair in plan.basis.pairs() {
+    for pair in plan.scored.pairs() {
         bits.extend([u64::from(pair.url.0), u64::from(pair.query), u64::from(pair.bin)]);
         bits.extend([pair.chance, pair.expected_score].map(f64::to_bits));
     }
     let picks: Vec<UrlId> = batch.picks.iter().map(|pick| pick.estimate.url).collect();
-    for found in foretell(&plan.basis, &plan.served, &picks).concat() {
+    for found in foretell(&plan.scored, &plan.served, &picks).concat() {
         bits.extend([found.chance, found.margin].map(f64::to_bits));
     }
     bits
@@ -98,17 +100,17 @@ fn plans_from_what_is_kept_are_those_made_anew() {
     for (name, settings) in settings() {
         let first = plan(path, &workload, &settings);
         assert_ne!(first.refreshed.recomputed, Recomputed::Nothing, "{name}");
-        assert!(first.basis.training_pairs() > 0, "{name}");
+        assert!(first.scored.training_pairs() > 0, "{name}");
         let second = plan(path, &workload, &settings);
         assert_eq!(second.refreshed.recomputed, Recomputed::Nothing, "{name}");
         assert!(bits(&first) == bits(&second), "{name}");
-        let mut weighed = settings.clone();
-        (weighed.estimate.weights[0], weighed.estimate.fitted) = (0.1, false);
-        weighed.selection.budget = 2 * BUDGET;
-        weighed.selection.caps.per_host = Some(3);
-        let kept = plan(path, &workload, &weighed);
+        let mut blended = settings.clone();
+        (blended.estimate.weights[0], blended.estimate.fitted) = (0.1, false);
+        blended.selection.budget = 2 * BUDGET;
+        blended.selection.caps.per_host = Some(3);
+        let kept = plan(path, &workload, &blended);
         assert_eq!(kept.refreshed.recomputed, Recomputed::Nothing, "{name}");
-        assert!(bits(&kept) == bits(&anew(path, &workload, &weighed)), "{name}");
+        assert!(bits(&kept) == bits(&anew(path, &workload, &blended)), "{name}");
         assert!(bits(&kept) != bits(&second), "{name}");
     }
 }

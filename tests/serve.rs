@@ -53,7 +53,7 @@ fn questions_are_answered() {
     let sum: f64 =
         parts.map(|p| p["weight"].as_f64().unwrap() * p["value"].as_f64().unwrap()).sum();
     let estimate = why["estimate"].as_f64().unwrap();
-    assert!((sum * why["trust"].as_f64().unwrap() - estimate).abs() < 1e-9);
+    assert!((sum * why["reliability"].as_f64().unwrap() - estimate).abs() < 1e-9);
     assert!(!why["links"].as_array().unwrap().is_empty());
 
     let asked =

@@ -85,7 +85,7 @@ fn bits(answer: &Answer) -> Vec<u64> {
 fn from_scratch(questions: &Questions, scenario: &Scenario) -> Answer {
     let base = &questions.generation.base;
     let asked = asked(&base.queries, scenario).unwrap();
-    let weights = base.basis.blend(&base.settings.estimate).weights;
+    let weights = base.scored.weights(&base.settings.estimate).weights;
     let again =
         questions.generation.again(&questions.open, &asked.queries, &base.settings).unwrap();
     let (urls, hosts) = (&questions.open.known.urls, &questions.hosts);
@@ -309,11 +309,11 @@ fn a_url_that_starts_or_ends_to_wait_is_told_as_such() {
         questions.figures(&scenario(&format!("{{\"budget\": {after}}}"))).unwrap().difference
     };
     let larger = of_budgets(60, 1_000);
-    let reason = "it no longer waits behind the URLs of others";
+    let reason = "it no longer deferred behind the URLs of others";
     let freed = larger.entering.iter().filter(|url| url.reason == reason).count();
     assert!((10..50).contains(&freed), "{freed}");
     let smaller = of_budgets(1_000, 60);
-    let reason = "it waits: little was fetched from its domain, which has better ones";
+    let reason = "it deferred: little was fetched from its domain, which has better ones";
     let held = smaller.leaving.iter().filter(|url| url.reason == reason).count();
     assert_eq!(held, freed);
     let all = larger.entering.iter().chain(&smaller.leaving);

@@ -14,8 +14,8 @@ use crate::cycle::planner::{self, Plan};
 use crate::cycle::reasons::{Reasons, fetch_state};
 use crate::cycle::{CycleError, OpenStore, records};
 use crate::estimate::blend::{self, Blend, PART_NAMES, PARTS};
-use crate::estimate::url_estimate::UrlEstimate;
 use crate::estimate::objective::Objective;
+use crate::estimate::url_estimate::UrlEstimate;
 use crate::plan::export::{AROUND_LINKS, QueryReason, Similarity};
 use crate::plan::position;
 use crate::plan::settings::PlanSettings;
@@ -106,15 +106,15 @@ impl View<'_> {
             "importance_impact": estimate.map(|e| e.parts[blend::IMPORTANCE]),
             "quality_impact": estimate.map(|e| e.parts[blend::QUALITY]),
             "quality": estimate.and_then(|e| e.quality),
-            "query_weight": plan.choice.weighed.blend.weights[blend::QUERY],
-            "locality_weight": plan.choice.weighed.blend.weights[blend::LOCALITY],
-            "page_weight": plan.choice.weighed.blend.weights[blend::PAGE],
-            "importance_weight": plan.choice.weighed.blend.weights[blend::IMPORTANCE],
-            "quality_weight": plan.choice.weighed.blend.weights[blend::QUALITY],
-            "trust": estimate.map(|e| e.trust),
-            "waits": estimate.map(|e| e.waits),
+            "query_weight": plan.choice.blended.blend.weights[blend::QUERY],
+            "locality_weight": plan.choice.blended.blend.weights[blend::LOCALITY],
+            "page_weight": plan.choice.blended.blend.weights[blend::PAGE],
+            "importance_weight": plan.choice.blended.blend.weights[blend::IMPORTANCE],
+            "quality_weight": plan.choice.blended.blend.weights[blend::QUALITY],
+            "reliability": estimate.map(|e| e.reliability),
+            "deferred": estimate.map(|e| e.deferred),
             "objective": settings.estimate.objective,
-            "blend_outcomes": plan.choice.weighed.blend.outcomes,
+            "blend_outcomes": plan.choice.blended.blend.outcomes,
             "inlinks": open.known.links.inlinks(self.id, u32::MAX),
             "held_back_by": held_back.map(|(_, cap)| *cap),
             "queries": reasons.of(self.id, QUERIES_SHOWN),
@@ -139,7 +139,7 @@ impl View<'_> {
         let estimate = plan.choice.batch.ranking[at];
         let frontier = plan.choice.batch.ranking.len();
         text += &format!("  rank {} of {frontier} in the frontier by estimate\n", at + 1);
-        text += &parts_text(&estimate, &plan.choice.weighed.blend, settings.estimate.objective);
+        text += &parts_text(&estimate, &plan.choice.blended.blend, settings.estimate.objective);
         if let Some((_, cap)) =
             plan.choice.batch.held_back.iter().find(|(rank, _)| *rank as usize == at)
         {
@@ -185,21 +185,21 @@ fn parts_text(estimate: &UrlEstimate, blend: &Blend, objective: Objective) -> St
             PART_NAMES[at],
         );
     }
-    if estimate.trust < 1.0 {
+    if estimate.reliability < 1.0 {
         text += &format!(
             "    times {:.2}: past picks of its site kept less of what they promised\n",
-            estimate.trust
+            estimate.reliability
         );
     }
-    let sum = estimate.trust * blend.of(estimate.parts);
-    if estimate.waits {
-        text += "    waits behind the URLs of others: little was fetched from its domain, which has better ones\n";
+    let sum = estimate.reliability * blend.of(estimate.parts);
+    if estimate.deferred {
+        text += "    deferred behind the URLs of others: little was fetched from its domain, which has better ones\n";
     }
     let why = match objective {
         Objective::Served => "what the rest of the batch leaves of it",
         _ => "what of it is likely",
     };
-    if !estimate.waits && (estimate.estimate - sum).abs() > 1e-9 * sum {
+    if !estimate.deferred && (estimate.estimate - sum).abs() > 1e-9 * sum {
         text += &format!(
             "    {:>9.4} by the objective {}: {why}\n",
             estimate.estimate,

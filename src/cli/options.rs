@@ -6,11 +6,11 @@ use prospect_index::limits;
 
 use super::Failure;
 use crate::estimate::blend::{self, START};
-use crate::estimate::settings::{EstimateSettings, ImpactReading, Importance};
-use crate::estimate::features::group::Groups;
-use crate::estimate::objective::Objective;
-use crate::estimate::models::pair_model::PairModel;
 use crate::estimate::candidates::ngram::MatchRule;
+use crate::estimate::features::group::FeatureGroups;
+use crate::estimate::models::pair_model::PairModel;
+use crate::estimate::objective::Objective;
+use crate::estimate::settings::{EstimateSettings, ImpactReading, Importance};
 use crate::plan::SelectionSettings;
 use crate::plan::caps::{Caps, SITE_SHARE};
 use crate::plan::explore::EXPLORE;
@@ -19,7 +19,7 @@ use crate::sketch::DEFAULT_K;
 use crate::sketch::need::Needy;
 use crate::sketch::visibility::Visibility;
 
-/// How n-grams are weighed.
+/// How n-grams are blended.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum MatchArg {
     /// Each n-gram counts by the idf of its words.
@@ -139,7 +139,7 @@ pub(super) struct PlanOptions {
     /// Share of a query's n-grams that a URL must hold.
     #[arg(long, value_name = "SHARE", default_value_t = MatchRule::default().rho, allow_negative_numbers = true)]
     rho: f64,
-    /// How n-grams are weighed against rho.
+    /// How n-grams are blended against rho.
     #[arg(long = "match", value_enum, default_value = "idf")]
     matching: MatchArg,
     /// Longest n-gram in words.
@@ -205,7 +205,7 @@ impl PlanOptions {
             rule,
             reading: match self.reading {
                 ReadingArg::Sketch => ImpactReading::Sketch,
-                ReadingArg::Lasting => ImpactReading::Lasting,
+                ReadingArg::Lasting => ImpactReading::Learned,
             },
             importance: match self.importance {
                 ImportanceArg::Inlinks => Importance::Inlinks,
@@ -220,7 +220,7 @@ impl PlanOptions {
             ],
             fitted: matches!(self.blend, BlendArg::Fitted),
             pair_model: PairModel::default(),
-            without: Groups::default(),
+            without: FeatureGroups::default(),
             defended: matches!(self.defence, DefenceArg::On),
             objective: self.objective()?,
         };

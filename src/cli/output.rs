@@ -8,10 +8,10 @@ use prospect_index::error::StoreError;
 use prospect_index::text_index::Refresh;
 
 use super::Global;
-use crate::cycle::basis_cache::{Damage, Recomputed, Refreshed};
+use crate::cycle::pair_cache::{Damage, Recomputed, Refreshed};
 use crate::cycle::{CycleError, Refreshes};
 use crate::documents::DocumentError;
-use crate::estimate::scored_pairs::Basis;
+use crate::estimate::scored_pairs::ScoredPairs;
 use crate::evaluate::EvaluateError;
 use crate::evaluate::rerank::RerankError;
 use crate::ingest::IngestError;
@@ -210,9 +210,9 @@ pub(super) fn say_refreshed(global: &Global, refreshed: &Refreshed) {
     }
 }
 
-/// Pairs of a basis, and what was recomputed of them.
-pub(super) fn pairs_line(basis: &Basis, recomputed: Recomputed) -> String {
-    let (pairs, training) = (basis.pair_count(), basis.training_pairs());
+/// Scored pairs, and what was recomputed of them.
+pub(super) fn pairs_line(scored: &ScoredPairs, recomputed: Recomputed) -> String {
+    let (pairs, training) = (scored.pair_count(), scored.training_pairs());
     match recomputed {
         Recomputed::All => format!(
             "{pairs} candidate pairs estimated by models of {training} pairs of crawled pages"

@@ -171,7 +171,7 @@ fn say_plan(
     settings: &PlanSettings,
     workload: &Workload,
 ) {
-    let basis = &plan.basis;
+    let scored = &plan.scored;
     let frontier = plan.choice.batch.ranking.len();
     say(
         global,
@@ -182,21 +182,21 @@ fn say_plan(
             plan.workload.queries.len(),
             plan.choice.needy.len(),
             open.known.pages.len(),
-            basis.site_level().map_or("", SiteLevel::name),
+            scored.site_level().map_or("", SiteLevel::name),
         ),
     );
     say(
         global,
         &format!(
             "{}; BM25 k1 {} b {}, statistics epoch {} of {} pages",
-            output::pairs_line(basis, plan.refreshed.recomputed),
+            output::pairs_line(scored, plan.refreshed.recomputed),
             settings.bm25.k1,
             settings.bm25.b,
             plan.epoch.number,
             plan.statistics.documents,
         ),
     );
-    say(global, &blend_line(&plan.choice.weighed.blend, open));
+    say(global, &blend_line(&plan.choice.blended.blend, open));
 }
 
 /// Weights of the estimate's parts, and what they rest on.
@@ -223,12 +223,12 @@ fn as_json(
         "epoch": plan.epoch,
         "statistics": plan.statistics,
         "improvability": plan.choice.improvability,
-        "importance": plan.choice.weighed.importance,
-        "quality": plan.choice.weighed.quality,
-        "blend": plan.choice.weighed.blend,
-        "site": plan.basis.site_level().map_or("", SiteLevel::name),
-        "training_pairs": plan.basis.training_pairs(),
-        "candidate_pairs": plan.basis.pair_count(),
+        "importance": plan.choice.blended.importance,
+        "quality": plan.choice.blended.quality,
+        "blend": plan.choice.blended.blend,
+        "site": plan.scored.site_level().map_or("", SiteLevel::name),
+        "training_pairs": plan.scored.training_pairs(),
+        "candidate_pairs": plan.scored.pair_count(),
         "frontier": plan.choice.batch.ranking.len(),
         "held_back": plan.choice.batch.held_back.len(),
         "drawn": plan.choice.batch.drawn(),

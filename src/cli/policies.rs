@@ -4,7 +4,7 @@ use std::io::Write;
 
 use super::Global;
 use super::output::{self, Failure};
-use crate::estimate::features::group::{Group, SEPARATOR};
+use crate::estimate::features::group::{FeatureGroup, SEPARATOR};
 use crate::evaluate::registry::{METRICS, Scope};
 use crate::policy::POLICIES;
 
@@ -25,7 +25,7 @@ pub(super) fn policies(global: &Global) -> Result<(), Failure> {
                 })
             })
             .collect();
-        let groups: Vec<serde_json::Value> = Group::all()
+        let groups: Vec<serde_json::Value> = FeatureGroup::all()
             .map(|group| serde_json::json!({ "name": group.name(), "meaning": group.meaning() }))
             .collect();
         let json = serde_json::json!({
@@ -63,7 +63,7 @@ pub(super) fn policies(global: &Global) -> Result<(), Failure> {
         writeln!(out, "{name:<18} {meaning} ({})", of.join(", "))?;
     }
     writeln!(out, "\nGroups of evidence, as in prospect+without=url{SEPARATOR}anchors:")?;
-    for group in Group::all() {
+    for group in FeatureGroup::all() {
         writeln!(out, "{:<18} {}", group.name(), group.meaning())?;
     }
     Ok(())

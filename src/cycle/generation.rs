@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use prospect_index::manifest::Epoch;
 
-use super::basis_cache::{Made, Refreshed};
+use super::pair_cache::{Made, Refreshed};
 use super::planner::{self, PlanRecord, plan_id};
 use super::reading::{Prepared, Reading};
 use super::records::{self, Past};
-use super::{CycleError, OpenStore, basis_cache};
-use crate::estimate::scored_pairs::Basis;
-use crate::estimate::cache::Memory;
+use super::{CycleError, OpenStore, pair_cache};
+use crate::estimate::cache::PlannerCache;
+use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::settings::PlanSettings;
 use crate::sketch::need::Improvability;
 use crate::whatif::answer::{Answer, Base, Matched};
@@ -32,7 +32,7 @@ pub struct Generation {
     /// What was recomputed.
     pub refreshed: Refreshed,
     epoch: Epoch,
-    memory: Memory,
+    cache: PlannerCache,
     past: Past,
     within: Vec<bool>,
 }
@@ -50,20 +50,20 @@ impl Generation {
     ) -> Result<Self, CycleError> {
         let prepared = Prepared::new(open, workload, &settings)?;
         let all: Vec<usize> = (0..prepared.workload.queries.len()).collect();
-        let made = basis_cache::load(open, &prepared, &within, &all, &settings)?;
-        let Made { basis, memory, recomputed, damaged } = made;
+        let made = pair_cache::load(open, &prepared, &within, &all, &settings)?;
+        let Made { scored, cache, recomputed, damaged } = made;
         let plan_id = plan_id(open, &prepared.workload, &settings)?;
         let Prepared { workload, epoch, served, served_refresh, past, .. } = prepared;
         let refreshed = Refreshed { served: served_refresh, recomputed, damaged };
         let base = Base {
             queries: Arc::new(workload.queries),
             served: Arc::new(served),
-            basis: Arc::new(basis),
+            scored: Arc::new(scored),
             improvability: Improvability::fit(&past.queries),
             next_seq: open.store.manifest().next_seq,
             settings,
         };
-        Ok(Self { base, plan_id, refreshed, epoch, memory, past, within })
+        Ok(Self { base, plan_id, refreshed, epoch, cache, past, within })
     }
 
     /// Pairs and lists of the queries that the base does not know.
@@ -79,7 +79,7 @@ impl Generation {
         let reading = Reading::new(open, queries, settings, self.epoch)?;
         let served = reading.lists(queries, settings.places())?;
         let input = reading.input(queries, &served, &self.within, &self.past)?;
-        let mut pairs = Basis::pairs_for(&input, &self.memory, &settings.estimate)?;
+        let mut pairs = ScoredPairs::pairs_for(&input, &self.cache, &settings.estimate)?;
         for pair in &mut pairs {
             pair.query += asked.known as u32;
         }
@@ -103,7 +103,7 @@ impl Generation {
         let plan = PlanRecord {
             id: &id,
             queries: &answer.queries,
-            basis: &answer.basis,
+            scored: &answer.scored,
             served: &answer.served,
             batch: &answer.choice.batch,
             epoch: self.epoch,
@@ -127,12 +127,12 @@ impl Generation {
         let served = reading.lists(queries, settings.places())?;
         let input = reading.input(queries, &served, &self.within, &self.past)?;
         let all: Vec<usize> = (0..queries.len()).collect();
-        let (mut memory, pinned) = (self.memory.with_models(), Some(&*self.base.basis));
-        let basis = Basis::new(&input, &all, &mut memory, &settings.estimate, pinned)?;
+        let (mut cache, pinned) = (self.cache.with_models(), Some(&*self.base.scored));
+        let scored = ScoredPairs::new(&input, &all, &mut cache, &settings.estimate, pinned)?;
         Ok(Base {
             queries: Arc::new(queries.to_vec()),
             served: Arc::new(served),
-            basis: Arc::new(basis),
+            scored: Arc::new(scored),
             settings: settings.clone(),
             ..self.base.clone()
         })

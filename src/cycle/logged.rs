@@ -87,8 +87,8 @@ pub fn best(
         url,
         parts: [0.0; PARTS],
         quality: None,
-        trust: 1.0,
-        waits: false,
+        reliability: 1.0,
+        deferred: false,
         estimate: value,
         inlinks: 0,
     };

@@ -3,13 +3,13 @@
 //!
 //! Not here: arguments, printing, and how estimates are made.
 
-pub mod basis_cache;
 pub mod calibration;
 pub mod close;
 pub mod counterfactual;
 pub mod generation;
 mod kept;
 pub mod logged;
+pub mod pair_cache;
 pub mod planner;
 pub mod quality;
 pub mod questions;

@@ -5,14 +5,14 @@ use prospect_index::manifest::{CycleEntry, Epoch, Manifest, OpenPlan, SegmentKin
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, PageTable};
 
-use super::basis_cache::Refreshed;
+use super::pair_cache::Refreshed;
 use super::reading::Prepared;
 use super::records::{PLAN_PAIRS, PLANS, POOLS, WORKLOADS, pick_columns};
-use super::{CycleError, EPOCH_GROWTH, OpenStore, basis_cache};
-use crate::estimate::scored_pairs::Basis;
-use crate::estimate::predict_entry::{Foretold, foretell};
+use super::{CycleError, EPOCH_GROWTH, OpenStore, pair_cache};
+use crate::estimate::cache::PlannerCache;
 use crate::estimate::input::EstimateInput;
-use crate::estimate::cache::Memory;
+use crate::estimate::predict_entry::{EntryPrediction, predict_entry};
+use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::Batch;
 use crate::plan::choice::{self, Choice, ChoiceInput};
 use crate::plan::settings::PlanSettings;
@@ -27,7 +27,7 @@ pub struct Plan {
     /// The queries it was made for, merged.
     pub workload: Workload,
     /// What estimates rest on.
-    pub basis: Basis,
+    pub scored: ScoredPairs,
     /// The batch, and how it came about.
     pub choice: Choice,
     /// Served lists of all queries.
@@ -50,25 +50,25 @@ pub struct PlanInput<'a> {
     pub whole_ranking: bool,
 }
 
-/// Makes a basis and chooses a batch from it. Reads nothing but its input and writes nothing but
-/// `memory`, which is of earlier choices for the same queries, or empty, and changes no choice.
+/// Makes scored pairs and chooses a batch from it. Reads nothing but its input and writes nothing but
+/// `cache`, which is of earlier choices for the same queries, or empty, and changes no choice.
 ///
 /// # Errors
 /// An index cannot be read, or a model cannot be fitted.
 pub fn choose(
     input: &PlanInput<'_>,
-    memory: &mut Memory,
+    cache: &mut PlannerCache,
     settings: &PlanSettings,
-) -> Result<(Basis, Choice), CycleError> {
+) -> Result<(ScoredPairs, Choice), CycleError> {
     let EstimateInput { queries, served, known, manifest, .. } = &input.estimate;
     let PlanInput { outcomes, whole_ranking, .. } = *input;
     let from = ChosenFrom { queries, served, known, manifest, outcomes, whole_ranking };
     choose_from(&from, settings, |needy| {
-        Ok(Basis::new(&input.estimate, needy, memory, &settings.estimate, None)?)
+        Ok(ScoredPairs::new(&input.estimate, needy, cache, &settings.estimate, None)?)
     })
 }
 
-/// What is chosen from, beside the basis.
+/// What is chosen from, beside the scored pairs.
 struct ChosenFrom<'a> {
     queries: &'a [Query],
     served: &'a ServedLists,
@@ -78,18 +78,18 @@ struct ChosenFrom<'a> {
     whole_ranking: bool,
 }
 
-/// Chooses a batch from the basis that `make` makes for the needy queries, given as indices.
+/// Chooses a batch from the scored pairs that `make` makes for the needy queries, given as indices.
 fn choose_from(
     from: &ChosenFrom<'_>,
     settings: &PlanSettings,
-    make: impl FnOnce(&[usize]) -> Result<Basis, CycleError>,
-) -> Result<(Basis, Choice), CycleError> {
+    make: impl FnOnce(&[usize]) -> Result<ScoredPairs, CycleError>,
+) -> Result<(ScoredPairs, Choice), CycleError> {
     let ChosenFrom { queries, served, known, manifest, outcomes, whole_ranking } = *from;
     let improvability = Improvability::fit(outcomes);
     let needy = choice::needy(queries, served, &improvability, settings);
-    let basis = make(&needy)?;
+    let scored = make(&needy)?;
     let from = ChoiceInput {
-        basis: &basis,
+        scored: &scored,
         queries,
         served,
         urls: &known.urls,
@@ -98,7 +98,7 @@ fn choose_from(
         factors: &[],
     };
     let choice = choice::choose(&from, needy, &improvability, settings)?;
-    Ok((basis, choice))
+    Ok((scored, choice))
 }
 
 /// The epoch to plan in: a new one when the collection has grown by a tenth.
@@ -136,15 +136,15 @@ pub fn plan(
     };
     let mut refreshed =
         Refreshed { served: prepared.served_refresh.clone(), ..Refreshed::default() };
-    let (basis, choice) = choose_from(&from, settings, |needy| {
-        let made = basis_cache::load(open, &prepared, within, needy, settings)?;
+    let (scored, choice) = choose_from(&from, settings, |needy| {
+        let made = pair_cache::load(open, &prepared, within, needy, settings)?;
         (refreshed.recomputed, refreshed.damaged) = (made.recomputed, made.damaged);
-        Ok(made.basis)
+        Ok(made.scored)
     })?;
     let id = plan_id(open, &prepared.workload, settings)?;
     let statistics = prepared.reading.scorer.statistics();
     let Prepared { workload, epoch, served, .. } = prepared;
-    Ok(Plan { id, workload, basis, choice, served, epoch, statistics, refreshed })
+    Ok(Plan { id, workload, scored, choice, served, epoch, statistics, refreshed })
 }
 
 /// The same pages, outcomes, queries and settings give the same id, and the same plan.
@@ -172,7 +172,7 @@ pub struct PlanRecord<'a> {
     /// The queries it was made for.
     pub queries: &'a [Query],
     /// What estimates rest on.
-    pub basis: &'a Basis,
+    pub scored: &'a ScoredPairs,
     /// Their served lists.
     pub served: &'a ServedLists,
     /// The ranking and the batch.
@@ -187,7 +187,7 @@ impl Plan {
         PlanRecord {
             id: &self.id,
             queries: &self.workload.queries,
-            basis: &self.basis,
+            scored: &self.scored,
             served: &self.served,
             batch: &self.choice.batch,
             epoch: self.epoch,
@@ -248,8 +248,8 @@ pub fn commit(
 
 fn pair_columns(plan: &PlanRecord<'_>) -> Vec<Column> {
     let picks: Vec<UrlId> = plan.batch.picks.iter().map(|pick| pick.estimate.url).collect();
-    let pairs = foretell(plan.basis, plan.served, &picks).concat();
-    let qid = |found: &Foretold| plan.queries[found.pair.query as usize].qid.clone();
+    let pairs = predict_entry(plan.scored, plan.served, &picks).concat();
+    let qid = |found: &EntryPrediction| plan.queries[found.pair.query as usize].qid.clone();
     vec![
         Column::Text(vec![plan.id.to_owned(); pairs.len()]),
         Column::U32(pairs.iter().map(|found| found.pair.url.0).collect()),

@@ -3,7 +3,7 @@
 //!
 //! A delay keeps the newest pages back until as many more have come, so that a model that is slow can
 //! score in large batches while the crawl goes on (Pezzuti, Mueller, MacAvaney and Tonellotto, 2025);
-//! until then they are no evidence. Memory: the texts of one row group of the store.
+//! until then they are no evidence. PlannerCache: the texts of one row group of the store.
 
 use prospect_index::columns::Column;
 use prospect_index::manifest::{QualityEntry, SegmentKind};

@@ -111,7 +111,7 @@ impl Questions {
             plan_id: self.generation.plan_id.clone(),
             pages: self.open.known.pages.len(),
             queries: base.queries.len(),
-            pairs: base.basis.pair_count(),
+            pairs: base.scored.pair_count(),
             k: base.settings.k,
             visibility: base.settings.visibility.named(),
             k1: base.settings.bm25.k1,
@@ -156,7 +156,7 @@ fn answer(
     let base = &generation.base;
     let asked = asked(&base.queries, scenario).map_err(wrong)?;
     let new = asked.queries.len() - asked.known;
-    let weights = base.basis.blend(&base.settings.estimate).weights;
+    let weights = base.scored.weights(&base.settings.estimate).weights;
     let slow = scenario.is_slow(&base.settings);
     let base = if slow {
         let settings = scenario.settings(&base.settings, weights).map_err(wrong)?;

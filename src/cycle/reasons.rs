@@ -10,11 +10,11 @@ use prospect_index::words::url_text;
 
 use super::planner::Plan;
 use super::vectors::PlanVectors;
-use crate::estimate::scored_pairs::Basis;
 use crate::estimate::blend;
-use crate::estimate::url_estimate::PairEstimate;
-use crate::estimate::features::table::{Feature, FeatureRow};
 use crate::estimate::features::similarity::{Embeddings, NearQuery};
+use crate::estimate::features::table::{Feature, FeatureRow};
+use crate::estimate::scored_pairs::ScoredPairs;
+use crate::estimate::url_estimate::PairEstimate;
 use crate::plan::Pick;
 use crate::plan::export::{AROUND_LINKS, Evidence, PlannedUrl, QueryReason, Similarity};
 use crate::plan::settings::PlanSettings;
@@ -33,7 +33,7 @@ pub struct Reasons<'a> {
     /// Their served lists.
     pub served: &'a ServedLists,
     /// Pairs.
-    pub basis: &'a Basis,
+    pub scored: &'a ScoredPairs,
     /// Longest n-gram in words.
     pub max_words: usize,
     /// Words around links, where they are to be shown.
@@ -47,8 +47,8 @@ impl<'a> Reasons<'a> {
     pub fn of_plan(known: &'a Known, plan: &'a Plan, settings: &PlanSettings) -> Self {
         let max_words = settings.estimate.rule.max_words;
         let queries = &plan.workload.queries;
-        let (served, basis) = (&plan.served, &plan.basis);
-        Self { known, queries, served, basis, max_words, around: None, embeddings: None }
+        let (served, scored) = (&plan.served, &plan.scored);
+        Self { known, queries, served, scored, max_words, around: None, embeddings: None }
     }
 
     /// With the words of a query that stand around links.
@@ -85,7 +85,7 @@ impl<'a> Reasons<'a> {
             frontier_rank: pick.frontier_rank,
             pool: pick.pool,
             propensity: pick.propensity,
-            candidate_queries: self.basis.pairs_of(estimate.url).count(),
+            candidate_queries: self.scored.pairs_of(estimate.url).count(),
             queries: self.of(estimate.url, queries),
         }
     }
@@ -93,7 +93,7 @@ impl<'a> Reasons<'a> {
     /// The queries that count most for a URL: by frequency times chance, then qid.
     pub fn of(&self, url: UrlId, most: usize) -> Vec<QueryReason> {
         let worth = |pair: &PairEstimate| self.queries[pair.query as usize].frequency * pair.chance;
-        let mut pairs: Vec<PairEstimate> = self.basis.pairs_of(url).copied().collect();
+        let mut pairs: Vec<PairEstimate> = self.scored.pairs_of(url).copied().collect();
         pairs.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then(a.query.cmp(&b.query)));
         let reason = |pair: &PairEstimate| {
             let query = &self.queries[pair.query as usize];

@@ -5,7 +5,7 @@
 //! that never changes, so the features of a training pair are computed once. They do change with
 //! PageRank's points, which is why that feature is filled in for every plan, and with the site
 //! level, at which everything is forgotten. Scores of quality come with their pages; who brings
-//! them later starts with an empty memory.
+//! them later starts with an empty cache.
 //!
 //! Costs at most the training pairs of every query, 8 bytes a crawled page, 20 a URL and the names of
 //! its regions, the models, [`Strings`], and with an embedding model 8 bytes for each nearest URL of a query.
@@ -17,19 +17,19 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, NONE};
 use prospect_index::url::SiteLevel;
 
-use crate::estimate::running_mean::Evidence;
-use crate::estimate::models::Models;
-use crate::estimate::pandey_olston::pairs::Training;
-use crate::estimate::models::quality_posterior::Posterior;
-use crate::estimate::features::regions::Regions;
 use crate::estimate::candidates::nearest::Nearest;
+use crate::estimate::features::regions::Regions;
 use crate::estimate::features::sites::Sites;
 use crate::estimate::features::strings::Strings;
+use crate::estimate::models::Models;
+use crate::estimate::models::quality_posterior::Posterior;
+use crate::estimate::pandey_olston::pairs::Training;
+use crate::estimate::running_mean::RunningMean;
 use crate::workload::Query;
 
 /// Kept between plans.
 #[derive(Default)]
-pub struct Memory {
+pub struct PlannerCache {
     /// Sites of the URLs known at the last plan.
     pub sites: Sites,
     /// Their strings as words of the workload, for a planner that goes on.
@@ -54,14 +54,14 @@ struct PastQuality {
     /// Of pages of earlier cycles.
     posterior: Posterior,
     /// Scored pages of the last cycle: site, quality, parents. No page of the cycle sees them.
-    pending: Vec<(u32, f64, Evidence)>,
+    pending: Vec<(u32, f64, RunningMean)>,
     /// Start of the last cycle.
     start: u32,
     /// By `fetch_seq`: expected before the page's cycle, NaN where nothing was.
     expected: Vec<f32>,
 }
 
-impl Memory {
+impl PlannerCache {
     /// For a planner that goes on with the same queries.
     pub fn lasting(queries: &[Query]) -> Self {
         Self { strings: Some(Strings::new(queries)), ..Self::default() }
@@ -135,8 +135,8 @@ impl Memory {
 }
 
 /// Scores of the distinct pages fetched before `before_seq` that link to a URL.
-pub fn scored_parents(known: &Known, url: UrlId, before_seq: u32) -> Evidence {
-    let mut evidence = Evidence::default();
+pub fn scored_parents(known: &Known, url: UrlId, before_seq: u32) -> RunningMean {
+    let mut evidence = RunningMean::default();
     for parent in known.links.parents(url, before_seq).filter(|&parent| parent != url) {
         if let Some(quality) = known.quality(parent) {
             evidence.add(f64::from(quality));

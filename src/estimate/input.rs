@@ -7,7 +7,7 @@ use prospect_index::page_store::Known;
 
 use super::blend::PickOutcome;
 use super::candidates::ngram::{MatchSource, idf_mass};
-use super::features::group::Group;
+use super::features::group::FeatureGroup;
 use super::features::page_ranks::PageRanks;
 use super::features::similarity::Embeddings;
 use super::models::entry::EntryOutcomes;
@@ -51,8 +51,8 @@ pub struct EstimateInput<'a> {
 impl EstimateInput<'_> {
     /// The embeddings that estimates under these settings read.
     pub(super) fn embeddings_for(&self, settings: &EstimateSettings) -> Option<&Embeddings<'_>> {
-        let is_read = settings.reading == ImpactReading::Lasting;
-        let is_left_out = settings.without.contains(Group::Embedding);
+        let is_read = settings.reading == ImpactReading::Learned;
+        let is_left_out = settings.without.contains(FeatureGroup::Embedding);
         self.embeddings.as_ref().filter(|_| is_read && !is_left_out)
     }
 

@@ -16,26 +16,26 @@ use prospect_index::page::UrlId;
 use rayon::prelude::*;
 
 use crate::estimate::EstimateError;
-use crate::estimate::models::boosted_trees::{Boosted, Growth};
-use crate::estimate::candidates::linked::Answers;
-use crate::estimate::candidates::{Ask, Candidate, CandidateSource};
-use crate::estimate::features::pair::FeatureSource;
-use crate::estimate::input::EstimateInput;
-use crate::estimate::settings::EstimateSettings;
-use crate::estimate::url_estimate::{Found, PairEstimate};
-use crate::estimate::horizon::{Now, Past};
-use crate::estimate::features::group::Group;
-use crate::estimate::cache::Memory;
-use crate::estimate::objective::Objective;
-use crate::estimate::features::page::{Impact, PageSource};
-use crate::estimate::horizon::Horizon;
+use crate::estimate::cache::PlannerCache;
+use crate::estimate::candidates::linked::AnswerPages;
+use crate::estimate::candidates::nearest::Nearest;
 use crate::estimate::candidates::ngram::{MatchRule, idf_mass};
+use crate::estimate::candidates::{Ask, Candidate, CandidateSource};
+use crate::estimate::features::group::FeatureGroup;
+use crate::estimate::features::page::{Impact, PageFeatureSource};
+use crate::estimate::features::pair::FeatureSource;
 use crate::estimate::features::regions::RegionMeans;
 use crate::estimate::features::table::{Feature, PageFeature, PageRow};
+use crate::estimate::horizon::Horizon;
+use crate::estimate::horizon::{Now, Past};
+use crate::estimate::input::EstimateInput;
 use crate::estimate::models::Models;
-use crate::estimate::models::score_levels::ScoreLevels;
+use crate::estimate::models::boosted_trees::{Boosted, Growth};
 use crate::estimate::models::score_distribution::{ScoreModel, UNSEEN};
-use crate::estimate::candidates::nearest::Nearest;
+use crate::estimate::models::score_levels::ScoreLevels;
+use crate::estimate::objective::Objective;
+use crate::estimate::settings::EstimateSettings;
+use crate::estimate::url_estimate::{Found, PairEstimate};
 use crate::sketch::served::ServedLists;
 
 /// Before the first outcome, the chance of a candidate is this times its matched idf share.
@@ -54,21 +54,21 @@ const FEWEST_PAGES: usize = 50;
 pub(super) fn estimate(
     input: &EstimateInput<'_>,
     queries: &[usize],
-    memory: &mut Memory,
+    cache: &mut PlannerCache,
     settings: &EstimateSettings,
     quality: &[f32],
     of_pages: bool,
 ) -> Result<Found, EstimateError> {
     let known = input.known;
     let impact = Impact::new(input.served, input.queries, known.urls.len());
-    if memory.models.as_ref().is_none_or(|models| models.epoch_end != input.epoch_end) {
-        memory.models = Some(Arc::new(fit(input, &impact, memory, settings)?));
+    if cache.models.as_ref().is_none_or(|models| models.epoch_end != input.epoch_end) {
+        cache.models = Some(Arc::new(fit(input, &impact, cache, settings)?));
     }
-    let models = memory.models.as_ref();
+    let models = cache.models.as_ref();
     Ok(Found {
-        pairs: pairs(input, queries, memory, &memory.nearest, settings)?,
+        pairs: pairs(input, queries, cache, &cache.nearest, settings)?,
         page_impact: if of_pages {
-            page_impact(input, &impact, memory, settings, quality)
+            page_impact(input, &impact, cache, settings, quality)
         } else {
             Vec::new()
         },
@@ -77,7 +77,7 @@ pub(super) fn estimate(
     })
 }
 
-/// Estimates candidate pairs of the queries, given as indices, by the models of the memory. `nearest`
+/// Estimates candidate pairs of the queries, given as indices, by the models of the cache. `nearest`
 /// are URLs that are nearest to each in meaning, if there is an embedding model.
 ///
 /// # Errors
@@ -85,16 +85,16 @@ pub(super) fn estimate(
 pub(super) fn pairs(
     input: &EstimateInput<'_>,
     queries: &[usize],
-    memory: &Memory,
+    cache: &PlannerCache,
     nearest: &Nearest,
     settings: &EstimateSettings,
 ) -> Result<Vec<PairEstimate>, EstimateError> {
-    let scores = memory.models.as_ref().and_then(|models| models.scores.as_ref());
+    let scores = cache.models.as_ref().and_then(|models| models.scores.as_ref());
     let is_by_rank = settings.objective == Objective::Ranks;
     let levels = scores.filter(|_| is_by_rank).map(ScoreModel::levels);
     let models = PairModels { scores, ranks: levels.as_ref() };
     let source = CandidateSource {
-        features: features(input, memory),
+        features: features(input, cache),
         around: input.around,
         embeddings: input.embeddings_for(settings).map(|embeddings| (embeddings, nearest)),
         rule: rule(settings),
@@ -103,9 +103,9 @@ pub(super) fn pairs(
         // What may not be planned now still competes for places.
         horizon: Now { known: input.known, within: &[] },
         without: settings.without,
-        answers: Answers::Now,
+        answers: AnswerPages::Now,
     };
-    let queries = if settings.without.contains(Group::Pairs) { &[] } else { queries };
+    let queries = if settings.without.contains(FeatureGroup::Pairs) { &[] } else { queries };
     let pairs: Vec<Vec<PairEstimate>> = queries
         .par_iter()
         .map_init(
@@ -130,15 +130,16 @@ struct PairModels<'a> {
 
 /// How strings must agree: without partial matches, all n-grams must occur.
 fn rule(settings: &EstimateSettings) -> MatchRule {
-    let rho = if settings.without.contains(Group::Partial) { 1.0 } else { settings.rule.rho };
+    let rho =
+        if settings.without.contains(FeatureGroup::Partial) { 1.0 } else { settings.rule.rho };
     MatchRule { rho, ..settings.rule }
 }
 
-fn features<'a>(input: &EstimateInput<'a>, memory: &'a Memory) -> FeatureSource<'a> {
+fn features<'a>(input: &EstimateInput<'a>, cache: &'a PlannerCache) -> FeatureSource<'a> {
     FeatureSource {
         known: input.known,
-        sites: &memory.sites,
-        strings: memory.strings.as_ref(),
+        sites: &cache.sites,
+        strings: cache.strings.as_ref(),
         scorer: input.scorer,
         // Candidates have no feature of it.
         shape: false,
@@ -170,7 +171,10 @@ fn pair_estimates(
     } else {
         // Before the first outcome: the idf share of the URL, or of all anchors.
         let share = |candidate: &Candidate| {
-            let matched = f64::from(candidate.features[Feature::UrlIdfShare].max(candidate.features[Feature::AllAnchorsIdfShare]));
+            let matched = f64::from(
+                candidate.features[Feature::UrlIdfShare]
+                    .max(candidate.features[Feature::AllAnchorsIdfShare]),
+            );
             COLD_CHANCE * matched * places.mean()
         };
         let shares: Vec<f64> = candidates.iter().map(share).collect();
@@ -192,19 +196,19 @@ fn pair_estimates(
 fn page_impact(
     input: &EstimateInput<'_>,
     impact: &Impact,
-    memory: &Memory,
+    cache: &PlannerCache,
     settings: &EstimateSettings,
     quality: &[f32],
 ) -> Vec<f64> {
     let known = input.known;
-    let Some(model) = memory.models.as_ref().and_then(|models| models.pages.as_ref()) else {
+    let Some(model) = cache.models.as_ref().and_then(|models| models.pages.as_ref()) else {
         return Vec::new();
     };
     let mut means = RegionMeans::default();
     for (_, url) in known.pages.crawled() {
-        means.add(memory.regions.of(url), impact.of_url[url.index()]);
+        means.add(cache.regions.of(url), impact.of_url[url.index()]);
     }
-    let source = page_source(input, impact, memory, settings);
+    let source = page_source(input, impact, cache, settings);
     let now = Now { known, within: input.within };
     let ids: Vec<UrlId> = known.urls.ids().collect();
     ids.into_par_iter()
@@ -220,13 +224,13 @@ fn page_impact(
 fn page_source<'a>(
     input: &EstimateInput<'a>,
     impact: &'a Impact,
-    memory: &'a Memory,
+    cache: &'a PlannerCache,
     settings: &EstimateSettings,
-) -> PageSource<'a> {
-    PageSource {
+) -> PageFeatureSource<'a> {
+    PageFeatureSource {
         known: input.known,
         next_seq: input.manifest.next_seq,
-        regions: &memory.regions,
+        regions: &cache.regions,
         impact,
         without: settings.without,
     }
@@ -248,7 +252,7 @@ impl Horizon for Bets<'_> {
 fn fit(
     input: &EstimateInput<'_>,
     impact: &Impact,
-    memory: &Memory,
+    cache: &PlannerCache,
     settings: &EstimateSettings,
 ) -> Result<Models, EstimateError> {
     let (known, manifest, end_seq) = (input.known, input.manifest, input.epoch_end);
@@ -261,10 +265,10 @@ fn fit(
             before = Nearest::before(known, embeddings, end_seq);
             Some((embeddings, &before))
         }
-        embeddings => embeddings.map(|embeddings| (embeddings, &memory.nearest)),
+        embeddings => embeddings.map(|embeddings| (embeddings, &cache.nearest)),
     };
     let source = CandidateSource {
-        features: features(input, memory),
+        features: features(input, cache),
         around: input.around,
         embeddings,
         rule: rule(settings),
@@ -272,9 +276,9 @@ fn fit(
         matches: input.history,
         horizon: bets,
         without: settings.without,
-        answers: Answers::AtAnyTime,
+        answers: AnswerPages::AtAnyTime,
     };
-    let all = !settings.without.contains(Group::Pairs);
+    let all = !settings.without.contains(FeatureGroup::Pairs);
     let queries = if all { input.queries.len() } else { 0 };
     let most = TRAINING_PAIRS.div_ceil(queries.max(1));
     let pairs: Vec<Vec<Candidate>> = (0..queries)
@@ -288,11 +292,11 @@ fn fit(
         )
         .collect::<Result<_, EstimateError>>()?;
     let pairs: Vec<Candidate> = pairs.into_iter().flatten().collect();
-    let unseen = if settings.without.contains(Group::Unseen) { 0.0 } else { UNSEEN };
-    let pages = if settings.without.contains(Group::Page) {
+    let unseen = if settings.without.contains(FeatureGroup::Unseen) { 0.0 } else { UNSEEN };
+    let pages = if settings.without.contains(FeatureGroup::Page) {
         None
     } else {
-        fit_pages(input, impact, memory, settings, &source.horizon)?
+        fit_pages(input, impact, cache, settings, &source.horizon)?
     };
     Ok(Models {
         epoch_end: end_seq,
@@ -307,7 +311,7 @@ fn fit(
 fn fit_pages(
     input: &EstimateInput<'_>,
     impact: &Impact,
-    memory: &Memory,
+    cache: &PlannerCache,
     settings: &EstimateSettings,
     bets: &Bets<'_>,
 ) -> Result<Option<Boosted>, EstimateError> {
@@ -321,7 +325,7 @@ fn fit_pages(
         of_epoch = Impact::new(&served, input.queries, known.urls.len());
         &of_epoch
     };
-    let source = page_source(input, impact, memory, settings);
+    let source = page_source(input, impact, cache, settings);
     let fetched: Vec<(u32, UrlId)> =
         known.pages.crawled().take_while(|(seq, _)| *seq < end_seq).collect();
     let mut means = RegionMeans::default();
@@ -331,13 +335,13 @@ fn fit_pages(
             .par_iter()
             .map(|&(seq, url)| {
                 let start = bets.of(url)?;
-                let quality = memory.past_quality(seq).unwrap_or(0.0) as f32;
+                let quality = cache.past_quality(seq).unwrap_or(0.0) as f32;
                 Some(source.features(url, start, &means, quality))
             })
             .collect();
         for (&(_, url), made) in cycle.iter().zip(made) {
             let impact = impact.of_url[url.index()];
-            means.add(memory.regions.of(url), impact);
+            means.add(cache.regions.of(url), impact);
             if let Some(features) = made {
                 rows.extend_from_slice(features.values());
                 worth.push(impact);

@@ -2,7 +2,7 @@
 //!
 //! [`pairs`] finds candidate pairs and their features, [`around`] reads the text around links,
 //! [`similarity`] compares meanings, [`score_tree`] predicts scores and chances, [`quality`] passes the quality of pages on to what they
-//! link to, [`regression`] maps in-links and quality to impact, [`blend`] weighs the parts, [`basis`]
+//! link to, [`regression`] maps in-links and quality to impact, [`blend`] weighs the parts, [`scored`]
 //! puts them together, [`newcomers`] holds back domains that nothing is known of. Not here: which URLs
 //! are picked, and files.
 

@@ -76,8 +76,8 @@ pub(super) fn doubtful<'a>(
 mod tests {
     use prospect_index::page::UrlId;
 
-    use crate::estimate::blend::START;
     use super::*;
+    use crate::estimate::blend::START;
 
     /// What is left of the promise of a URL with these chances, and of what it was.
     fn left(chances: &[f64]) -> (f64, f64) {

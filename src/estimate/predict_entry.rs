@@ -1,4 +1,4 @@
-//! What a batch is foretold to do to lists: the chance of each candidate pair of its picks to be in the
+//! What a batch is predicted to do to lists: the chance of each candidate pair of its picks to be in the
 //! query's top K when the whole batch is fetched.
 //!
 //! The pages of a batch compete, early in a crawl for places that nobody holds yet. So what a pair has
@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 use prospect_index::page::UrlId;
 use rayon::prelude::*;
 
-use crate::estimate::scored_pairs::Basis;
-use crate::estimate::url_estimate::PairEstimate;
 use crate::estimate::models::score_levels::{CELLS, ScoreLevels};
+use crate::estimate::scored_pairs::ScoredPairs;
+use crate::estimate::url_estimate::PairEstimate;
 use crate::sketch::served::ServedLists;
 
 /// Odds that are told apart: those of chances from this one to its opposite.
@@ -30,7 +30,7 @@ const MATCHING: f64 = 4.0;
 
 /// A candidate pair of a pick.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Foretold {
+pub struct EntryPrediction {
     /// The pair.
     pub pair: PairEstimate,
     /// Chance to be in the query's top K after the batch.
@@ -41,19 +41,23 @@ pub struct Foretold {
 }
 
 /// By pick: its candidate pairs, by query. `served` are the lists before the batch, of the queries of
-/// the basis.
-pub fn foretell(basis: &Basis, served: &ServedLists, picks: &[UrlId]) -> Vec<Vec<Foretold>> {
+/// the scored pairs.
+pub fn predict_entry(
+    scored: &ScoredPairs,
+    served: &ServedLists,
+    picks: &[UrlId],
+) -> Vec<Vec<EntryPrediction>> {
     let mut of_query: BTreeMap<u32, Vec<&PairEstimate>> = BTreeMap::new();
-    for pair in picks.iter().flat_map(|&url| basis.pairs_of(url)) {
+    for pair in picks.iter().flat_map(|&url| scored.pairs_of(url)) {
         of_query.entry(pair.query).or_default().push(pair);
     }
     let bars: BTreeMap<u32, Bar> = of_query
         .into_par_iter()
-        .map(|(query, pairs)| (query, Bar::new(basis, served, query as usize, &pairs)))
+        .map(|(query, pairs)| (query, Bar::new(scored, served, query as usize, &pairs)))
         .collect();
     let of_pair = |pair: &PairEstimate| {
         let bar = &bars[&pair.query];
-        let (margin, untried) = if let Some(levels) = basis.levels() {
+        let (margin, untried) = if let Some(levels) = scored.levels() {
             let chance = above(levels, usize::from(pair.bin), bar.score);
             let chance = chance.clamp(LEAST_CHANCE, 1.0 - LEAST_CHANCE);
             ((chance / (1.0 - chance)).ln(), chance)
@@ -61,10 +65,10 @@ pub fn foretell(basis: &Basis, served: &ServedLists, picks: &[UrlId]) -> Vec<Vec
             let margin = ODDS_OF_MASS * (pair.expected_score / bar.mass - bar.score);
             (margin, (bar.share * weight(pair)).min(1.0 - LEAST_CHANCE))
         };
-        let chance = basis.entry().chance(pair.matches, margin).unwrap_or(untried);
-        Foretold { pair: *pair, chance, margin }
+        let chance = scored.entry().chance(pair.matches, margin).unwrap_or(untried);
+        EntryPrediction { pair: *pair, chance, margin }
     };
-    picks.par_iter().map(|&url| basis.pairs_of(url).map(of_pair).collect()).collect()
+    picks.par_iter().map(|&url| scored.pairs_of(url).map(of_pair).collect()).collect()
 }
 
 /// How many linked pairs one counts for before anything is known.
@@ -84,9 +88,14 @@ struct Bar {
 }
 
 impl Bar {
-    fn new(basis: &Basis, served: &ServedLists, query: usize, pairs: &[&PairEstimate]) -> Self {
-        let mass = basis.mass(query);
-        let score = basis.levels().map_or(served.kth_score(query) / mass, |levels| {
+    fn new(
+        scored: &ScoredPairs,
+        served: &ServedLists,
+        query: usize,
+        pairs: &[&PairEstimate],
+    ) -> Self {
+        let mass = scored.mass(query);
+        let score = scored.levels().map_or(served.kth_score(query) / mass, |levels| {
             let list = served.lists[query].iter();
             let scores: Vec<f64> = list.map(|(_, score)| score / mass).collect();
             let bins = pairs.iter().map(|pair| usize::from(pair.bin));

@@ -2,12 +2,12 @@
 
 /// Values seen: their sum and number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Evidence {
+pub struct RunningMean {
     sum: f64,
     count: u32,
 }
 
-impl Evidence {
+impl RunningMean {
     /// Adds a value.
     pub fn add(&mut self, value: f64) {
         self.sum += value;

@@ -1,12 +1,12 @@
-//! What estimates of a frontier rest on, whatever is asked how often and however parts are weighed:
+//! What estimates of a frontier rest on, whatever is asked how often and however parts are blended:
 //! candidate pairs with their chances, what models expect of every URL, and what crawled pages were
 //! known by before their fetch. Made once per state of a store, in time that grows with matching;
-//! [`Basis::weigh`] makes estimates of it in time that grows with pairs, URLs and crawled pages.
+//! [`ScoredPairs::blend`] makes estimates of it in time that grows with pairs, URLs and crawled pages.
 //!
 //! A pair's chance depends on its own query and on the models, on no frequency. Importance and
 //! quality are mapped to impact anew each time, for the impact of crawled pages depends on how often
 //! their queries are asked. The page model does not: what it expects is in units of the mean impact of
-//! a crawled page, and its features are of the frequencies that the basis was made under.
+//! a crawled page, and its features are of the frequencies that scored pairs were made under.
 //!
 //! Costs 32 bytes a pair, 68 a URL of the frontier and 40 a crawled page.
 
@@ -18,31 +18,31 @@ use prospect_index::url::SiteLevel;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use crate::estimate::EstimateError;
 use crate::estimate::blend::{self, Blend, PARTS, PickOutcome};
-use crate::estimate::models::entry::EntryModel;
-use crate::estimate::running_mean::Evidence;
-use crate::estimate::input::EstimateInput;
-use crate::estimate::settings::{EstimateSettings, ImpactReading, Importance};
-use crate::estimate::url_estimate::{Found, PairEstimate, UrlEstimate};
-use crate::estimate::horizon::{Now, Past};
-use crate::estimate::features::group::Group;
-use crate::estimate::cache::{Memory, scored_parents};
-use crate::estimate::slow_start::Domains;
-use crate::estimate::objective::{Objective, doubtful};
+use crate::estimate::cache::{PlannerCache, scored_parents};
+use crate::estimate::candidates::nearest::Nearest;
+use crate::estimate::features::group::FeatureGroup;
 use crate::estimate::horizon::Horizon;
-use crate::estimate::site_reliability::Promises;
+use crate::estimate::horizon::{Now, Past};
+use crate::estimate::input::EstimateInput;
+use crate::estimate::learned;
+use crate::estimate::models::entry::EntryModel;
 use crate::estimate::models::quadratic::ImpactRegression;
 use crate::estimate::models::score_levels::ScoreLevels;
-use crate::estimate::candidates::nearest::Nearest;
-use crate::estimate::EstimateError;
+use crate::estimate::objective::{Objective, doubtful};
 use crate::estimate::pandey_olston;
-use crate::estimate::learned;
+use crate::estimate::running_mean::RunningMean;
+use crate::estimate::settings::{EstimateSettings, ImpactReading, Importance};
+use crate::estimate::site_reliability::SiteReliability;
+use crate::estimate::slow_start::SlowStart;
+use crate::estimate::url_estimate::{Found, PairEstimate, UrlEstimate};
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
 
 /// What is known of a URL of the frontier whatever is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct UrlBasis {
+pub struct FrontierUrl {
     /// The URL.
     pub url: UrlId,
     /// Who answers for it.
@@ -69,7 +69,7 @@ struct PastPage {
 
 /// See the module.
 #[derive(Clone, Debug)]
-pub struct Basis {
+pub struct ScoredPairs {
     shared: Arc<Shared>,
     pairs: Arc<Pairs>,
     /// Pairs of queries that came later.
@@ -87,7 +87,7 @@ struct Pairs {
 }
 
 impl Pairs {
-    fn new(mut all: Vec<PairEstimate>, urls: &[UrlBasis]) -> Self {
+    fn new(mut all: Vec<PairEstimate>, urls: &[FrontierUrl]) -> Self {
         all.par_sort_unstable_by_key(|pair| (pair.url, pair.query));
         let spans = if all.is_empty() { Vec::new() } else { spans(urls, &all) };
         Self { all, spans }
@@ -99,19 +99,19 @@ impl Pairs {
     }
 }
 
-/// What a basis holds besides pairs.
+/// What scored pairs hold besides pairs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Shared {
     /// URLs that may be planned, by id.
-    urls: Vec<UrlBasis>,
+    urls: Vec<FrontierUrl>,
     past_pages: Vec<PastPage>,
     /// URLs that are known, crawled ones among them.
     known: usize,
     /// Fetched picks, and who answers for each.
     past_picks: Vec<PickOutcome>,
     owners: Vec<u32>,
-    /// Domains of the URLs; empty where nothing is held against anybody.
-    domains: Domains,
+    /// SlowStart of the URLs; empty where nothing is held against anybody.
+    domains: SlowStart,
     training_pairs: usize,
     site_level: Option<SiteLevel>,
     /// Distributions of the scores of pairs, by bin, where they are learned.
@@ -120,8 +120,8 @@ struct Shared {
     entry: EntryModel,
 }
 
-/// How a basis is weighed.
-pub struct Weighing<'a> {
+/// How scored pairs are blended.
+pub struct BlendInput<'a> {
     /// Queries of the pairs.
     pub queries: &'a [Query],
     /// By query: how often it is asked, 0 where its pairs do not count.
@@ -136,7 +136,7 @@ pub struct Weighing<'a> {
 
 /// Estimates of the frontier, and how parts became impact.
 #[derive(Clone, Debug)]
-pub struct Weighed {
+pub struct BlendedFrontier {
     /// Every URL that may be planned, by id.
     pub urls: Vec<UrlEstimate>,
     /// From importance to impact.
@@ -147,9 +147,9 @@ pub struct Weighed {
     pub blend: Blend,
 }
 
-/// A basis as it is written: places of pairs are found again, and no pairs have been added yet.
+/// Scored pairs as they are written: places of pairs are found again, and no pairs have been added yet.
 #[derive(Serialize)]
-#[serde(rename = "Basis")]
+#[serde(rename = "ScoredPairs")]
 struct Written<'a> {
     shared: &'a Shared,
     pairs: &'a [PairEstimate],
@@ -157,21 +157,21 @@ struct Written<'a> {
 }
 
 #[derive(Deserialize)]
-#[serde(rename = "Basis")]
+#[serde(rename = "ScoredPairs")]
 struct Read {
     shared: Shared,
     pairs: Vec<PairEstimate>,
     masses: Vec<f64>,
 }
 
-impl Serialize for Basis {
+impl Serialize for ScoredPairs {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Written { shared: &self.shared, pairs: &self.pairs.all, masses: &self.masses }
             .serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Basis {
+impl<'de> Deserialize<'de> for ScoredPairs {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Read { shared, pairs, masses } = Read::deserialize(deserializer)?;
         let pairs = Arc::new(Pairs::new(pairs, &shared.urls));
@@ -179,10 +179,10 @@ impl<'de> Deserialize<'de> for Basis {
     }
 }
 
-impl Basis {
+impl ScoredPairs {
     /// Matches queries, given as indices, with the frontier and asks the models about every URL.
-    /// `memory` is of earlier plans for the same queries, or empty. What the page model expects is
-    /// taken from `pinned`, a basis of the same URLs, if there is one: for other queries, or other
+    /// `cache` is of earlier plans for the same queries, or empty. What the page model expects is
+    /// taken from `pinned`, scored pairs of the same URLs, if there is one: for other queries, or other
     /// frequencies, without another page model.
     ///
     /// # Errors
@@ -190,31 +190,31 @@ impl Basis {
     pub fn new(
         input: &EstimateInput<'_>,
         queries: &[usize],
-        memory: &mut Memory,
+        cache: &mut PlannerCache,
         settings: &EstimateSettings,
         pinned: Option<&Self>,
     ) -> Result<Self, EstimateError> {
         let known = input.known;
-        memory.update(known, input.manifest, input.queries.len());
+        cache.update(known, input.manifest, input.queries.len());
         if let Some(embeddings) = input.embeddings_for(settings) {
-            memory.nearest.update(known, embeddings);
+            cache.nearest.update(known, embeddings);
         }
-        let is_lasting = settings.reading == ImpactReading::Lasting;
+        let is_lasting = settings.reading == ImpactReading::Learned;
         if is_lasting || settings.defended {
-            memory.regions.update(&known.urls);
+            cache.regions.update(&known.urls);
         }
-        let quality = expected_quality(input, memory);
+        let quality = expected_quality(input, cache);
         let Found { pairs, page_impact, training_pairs, levels } = match settings.reading {
-            ImpactReading::Lasting => {
-                learned::estimate(input, queries, memory, settings, &quality, pinned.is_none())?
+            ImpactReading::Learned => {
+                learned::estimate(input, queries, cache, settings, &quality, pinned.is_none())?
             }
             ImpactReading::Sketch => {
-                pandey_olston::estimate(input, queries, memory, settings.rule, &quality)?
+                pandey_olston::estimate(input, queries, cache, settings.rule, &quality)?
             }
         };
         // Nobody asks who answers for a URL where nothing is held against past picks.
-        let owner = |url| if settings.defended { memory.owner(url) } else { 0 };
-        let mut urls = url_basis(input, settings, owner, &page_impact, &quality);
+        let owner = |url| if settings.defended { cache.owner(url) } else { 0 };
+        let mut urls = frontier_urls(input, settings, owner, &page_impact, &quality);
         if let Some(pinned) = pinned {
             for (url, pinned) in urls.iter_mut().zip(&pinned.shared.urls) {
                 url.page = pinned.page;
@@ -222,16 +222,16 @@ impl Basis {
         }
         let pairs = Arc::new(Pairs::new(pairs, &urls));
         let shared = Shared {
-            past_pages: past_pages(input, settings, memory),
+            past_pages: past_pages(input, settings, cache),
             known: known.urls.len(),
             past_picks: input.past_picks.to_vec(),
             owners: input.past_picks.iter().map(|pick| owner(pick.url)).collect(),
             domains: if settings.defended {
-                Domains::new(known, urls.iter().map(|url| url.url))
+                SlowStart::new(known, urls.iter().map(|url| url.url))
             } else {
-                Domains::default()
+                SlowStart::default()
             },
-            site_level: memory.sites.level(),
+            site_level: cache.sites.level(),
             urls,
             training_pairs,
             levels,
@@ -241,14 +241,14 @@ impl Basis {
         Ok(Self { shared: Arc::new(shared), pairs, more: Arc::default(), masses })
     }
 
-    /// Candidate pairs of more queries, by the models of the `memory` that a basis was made with. They
+    /// Candidate pairs of more queries, by the models of the `cache` that scored pairs were made with. They
     /// depend on no other query.
     ///
     /// # Errors
     /// An index cannot be read.
     pub fn pairs_for(
         input: &EstimateInput<'_>,
-        memory: &Memory,
+        cache: &PlannerCache,
         settings: &EstimateSettings,
     ) -> Result<Vec<PairEstimate>, EstimateError> {
         let all: Vec<usize> = (0..input.queries.len()).collect();
@@ -256,7 +256,7 @@ impl Basis {
         if let Some(embeddings) = input.embeddings_for(settings) {
             nearest.update(input.known, embeddings);
         }
-        learned::pairs(input, &all, memory, &nearest, settings)
+        learned::pairs(input, &all, cache, &nearest, settings)
     }
 
     /// With pairs of more queries, which count on from those it has, and their idf masses.
@@ -268,7 +268,7 @@ impl Basis {
     }
 
     /// URLs that may be planned, by id.
-    pub fn urls(&self) -> &[UrlBasis] {
+    pub fn urls(&self) -> &[FrontierUrl] {
         &self.shared.urls
     }
 
@@ -293,7 +293,7 @@ impl Basis {
         self.pairs.at(place).iter().chain(self.more.at(place))
     }
 
-    /// Candidate pairs of a URL, of the queries that the basis was made for.
+    /// Candidate pairs of a URL, of the queries that scored pairs were made for.
     pub fn own_pairs_of(&self, url: UrlId) -> &[PairEstimate] {
         let known = self.shared.urls.binary_search_by_key(&url, |known| known.url);
         self.pairs.at(known.unwrap_or(usize::MAX))
@@ -333,11 +333,11 @@ impl Basis {
     ///
     /// # Errors
     /// A regression cannot be fitted.
-    pub fn weigh(&self, weighing: &Weighing<'_>) -> Result<Weighed, EstimateError> {
-        let Weighing { queries, counted, served, settings, budget } = *weighing;
+    pub fn blend(&self, blending: &BlendInput<'_>) -> Result<BlendedFrontier, EstimateError> {
+        let BlendInput { queries, counted, served, settings, budget } = *blending;
         let Shared { urls, past_pages, past_picks, owners, known, .. } = &*self.shared;
         let impact = served.impact(queries, *known);
-        let mut all = Evidence::default();
+        let mut all = RunningMean::default();
         for page in past_pages {
             all.add(impact[page.url.index()]);
         }
@@ -350,12 +350,12 @@ impl Basis {
                 pages.filter_map(|page| Some((x(page)?, impact[page.url.index()]))).collect();
             ImpactRegression::fit(&points)
         };
-        let importance = fitted(|page| page.importance, Group::Importance)?;
-        let quality = fitted(|page| page.quality, Group::Quality)?;
-        let blend = self.blend(settings);
+        let importance = fitted(|page| page.importance, FeatureGroup::Importance)?;
+        let quality = fitted(|page| page.quality, FeatureGroup::Quality)?;
+        let blend = self.weights(settings);
         let owned = || owners.iter().copied().zip(past_picks.iter().copied());
-        let promises = settings.defended.then(|| Promises::new(owned(), &blend));
-        let estimate = |(place, known): (usize, &UrlBasis)| {
+        let promises = settings.defended.then(|| SiteReliability::new(owned(), &blend));
+        let estimate = |(place, known): (usize, &FrontierUrl)| {
             let mut parts = [0.0; PARTS];
             // Pairs are ordered by query, so the sums are the same bits in every run.
             for pair in self.pairs_at(place) {
@@ -366,7 +366,7 @@ impl Basis {
             parts[blend::IMPORTANCE] = importance.impact(known.importance);
             parts[blend::QUALITY] =
                 known.quality.map_or(0.0, |expected| quality.impact(expected.exp()));
-            let trust = promises.as_ref().map_or(1.0, |promises| promises.trust(known.owner));
+            let reliability = promises.as_ref().map_or(1.0, |promises| promises.of(known.owner));
             let mut estimate = blend.of(parts);
             if settings.objective == Objective::Cautious {
                 // What is left of a sum of which all was taken may be a rounding below 0.
@@ -377,21 +377,21 @@ impl Basis {
                 url: known.url,
                 parts,
                 quality: known.quality,
-                trust,
-                waits: false,
-                estimate: estimate * trust,
+                reliability,
+                deferred: false,
+                estimate: estimate * reliability,
                 inlinks: known.inlinks,
             }
         };
         let mut urls: Vec<UrlEstimate> = urls.par_iter().enumerate().map(estimate).collect();
         if settings.defended {
-            self.shared.domains.hold_back(&mut urls, budget);
+            self.shared.domains.defer(&mut urls, budget);
         }
-        Ok(Weighed { urls, importance, quality, blend })
+        Ok(BlendedFrontier { urls, importance, quality, blend })
     }
 
     /// The weights of the parts: fitted to past picks, or as given.
-    pub fn blend(&self, settings: &EstimateSettings) -> Blend {
+    pub fn weights(&self, settings: &EstimateSettings) -> Blend {
         let start = settings.start();
         if settings.fits() {
             Blend::fit(start, &self.shared.past_picks)
@@ -402,7 +402,7 @@ impl Basis {
 }
 
 /// Where the pairs of each URL are; both are ordered by URL.
-fn spans(urls: &[UrlBasis], pairs: &[PairEstimate]) -> Vec<(u32, u32)> {
+fn spans(urls: &[FrontierUrl], pairs: &[PairEstimate]) -> Vec<(u32, u32)> {
     let mut at = 0;
     let mut skip = |is_before: &dyn Fn(UrlId) -> bool| {
         while pairs.get(at).is_some_and(|pair| is_before(pair.url)) {
@@ -414,9 +414,9 @@ fn spans(urls: &[UrlBasis], pairs: &[PairEstimate]) -> Vec<(u32, u32)> {
 }
 
 /// By URL: the quality expected of it, for those of the frontier; empty where no page has one.
-fn expected_quality(input: &EstimateInput<'_>, memory: &Memory) -> Vec<f32> {
+fn expected_quality(input: &EstimateInput<'_>, cache: &PlannerCache) -> Vec<f32> {
     let known = input.known;
-    let posterior = memory.posterior();
+    let posterior = cache.posterior();
     if posterior.is_empty() {
         return Vec::new();
     }
@@ -425,7 +425,7 @@ fn expected_quality(input: &EstimateInput<'_>, memory: &Memory) -> Vec<f32> {
     ids.into_par_iter()
         .map(|url| {
             let parents = now.of(url).map(|end| scored_parents(known, url, end));
-            let site = memory.sites.of(url);
+            let site = cache.sites.of(url);
             parents.and_then(|parents| posterior.expected(site, parents)).unwrap_or(0.0) as f32
         })
         .collect()
@@ -439,24 +439,24 @@ fn importance_x(settings: &EstimateSettings, inlinks: u32, page_rank: f32) -> f6
     }
 }
 
-fn url_basis(
+fn frontier_urls(
     input: &EstimateInput<'_>,
     settings: &EstimateSettings,
     owner: impl Fn(UrlId) -> u32 + Sync,
     page_impact: &[f64],
     quality: &[f32],
-) -> Vec<UrlBasis> {
+) -> Vec<FrontierUrl> {
     let known = input.known;
     let page_ranks = match settings.importance {
         Importance::Inlinks => &[],
         Importance::PageRank => input.ranks.now(known),
     };
     let now = Now { known, within: input.within };
-    let basis = |url: UrlId| {
+    let scored = |url: UrlId| {
         now.of(url)?;
         let page_rank = page_ranks.get(url.index()).copied().unwrap_or(0.0);
         let inlinks = known.links.all_inlinks(url);
-        Some(UrlBasis {
+        Some(FrontierUrl {
             url,
             owner: owner(url),
             inlinks,
@@ -466,19 +466,19 @@ fn url_basis(
         })
     };
     let ids: Vec<UrlId> = known.urls.ids().collect();
-    ids.into_par_iter().filter_map(basis).collect()
+    ids.into_par_iter().filter_map(scored).collect()
 }
 
 /// Crawled pages as they were known before their cycles.
 fn past_pages(
     input: &EstimateInput<'_>,
     settings: &EstimateSettings,
-    memory: &Memory,
+    cache: &PlannerCache,
 ) -> Vec<PastPage> {
     let known: &Known = input.known;
     let past = Past { known, manifest: input.manifest };
     let importance = |seq, url| {
-        let inlinks = memory.past_inlinks(seq)?;
+        let inlinks = cache.past_inlinks(seq)?;
         let page_rank = match settings.importance {
             Importance::Inlinks => 0.0,
             Importance::PageRank => input.ranks.before(past.of(url)?, url),
@@ -488,7 +488,7 @@ fn past_pages(
     let page = |(seq, url)| PastPage {
         url,
         importance: importance(seq, url),
-        quality: memory.past_quality(seq).map(f64::exp),
+        quality: cache.past_quality(seq).map(f64::exp),
     };
     known.pages.crawled().map(page).collect()
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::blend::{self, PARTS, START};
 use super::candidates::ngram::MatchRule;
-use super::features::group::{Group, Groups};
+use super::features::group::{FeatureGroup, FeatureGroups};
 use super::models::pair_model::PairModel;
 use super::objective::Objective;
 
@@ -16,7 +16,8 @@ pub enum ImpactReading {
     Sketch,
     /// Sum of f(q) times the chance to be in q's top K for good, learned from the crawl, with
     /// candidates that the best pages link to.
-    Lasting,
+    #[serde(alias = "lasting")]
+    Learned,
 }
 
 /// Which importance the query-independent estimate is made from.
@@ -45,9 +46,9 @@ pub struct EstimateSettings {
     /// Model of the scores of pairs, with the lasting reading.
     #[serde(default, skip_serializing_if = "PairModel::is_default")]
     pub pair_model: PairModel,
-    /// Evidence that is left out.
-    #[serde(default, skip_serializing_if = "Groups::is_empty")]
-    pub without: Groups,
+    /// RunningMean that is left out.
+    #[serde(default, skip_serializing_if = "FeatureGroups::is_empty")]
+    pub without: FeatureGroups,
     /// Whether URLs count for less where past picks of their site broke promises, and new domains start
     /// slowly.
     pub defended: bool,
@@ -61,12 +62,12 @@ impl Default for EstimateSettings {
     fn default() -> Self {
         Self {
             rule: MatchRule::default(),
-            reading: ImpactReading::Lasting,
+            reading: ImpactReading::Learned,
             importance: Importance::Inlinks,
             weights: START,
             fitted: true,
             pair_model: PairModel::default(),
-            without: Groups::default(),
+            without: FeatureGroups::default(),
             defended: true,
             objective: Objective::default(),
         }
@@ -81,7 +82,7 @@ impl EstimateSettings {
 
     /// Whether estimates read PageRank, which costs runs of its iteration to keep up to date.
     pub fn reads_page_rank(&self) -> bool {
-        self.reading != ImpactReading::Lasting || self.importance == Importance::PageRank
+        self.reading != ImpactReading::Learned || self.importance == Importance::PageRank
     }
 
     /// Whether pairs of new queries ask for those of all others again: the score tree is fitted to the
@@ -92,22 +93,24 @@ impl EstimateSettings {
 
     /// Whether weights are fitted, so that it matters what became of picks.
     pub fn fits(&self) -> bool {
-        self.fitted && !self.without.contains(Group::Fit)
+        self.fitted && !self.without.contains(FeatureGroup::Fit)
     }
 
     /// The weights, 0 for parts that are left out.
     pub(super) fn start(&self) -> [f64; PARTS] {
         let mut weights = self.weights;
         // The part of locality holds both kinds of candidates that do not match.
-        if self.without.contains(Group::Inherited) && self.without.contains(Group::Embedding) {
+        if self.without.contains(FeatureGroup::Inherited)
+            && self.without.contains(FeatureGroup::Embedding)
+        {
             weights[blend::LOCALITY] = 0.0;
         }
         for (part, group) in [
-            (blend::QUERY, Group::Pairs),
-            (blend::LOCALITY, Group::Pairs),
-            (blend::PAGE, Group::Page),
-            (blend::IMPORTANCE, Group::Importance),
-            (blend::QUALITY, Group::Quality),
+            (blend::QUERY, FeatureGroup::Pairs),
+            (blend::LOCALITY, FeatureGroup::Pairs),
+            (blend::PAGE, FeatureGroup::Page),
+            (blend::IMPORTANCE, FeatureGroup::Importance),
+            (blend::QUALITY, FeatureGroup::Quality),
         ] {
             if self.without.contains(group) {
                 weights[part] = 0.0;

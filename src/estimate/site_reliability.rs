@@ -32,13 +32,13 @@ impl Promise {
 
 /// The promises of every site.
 #[derive(Clone, Debug, Default)]
-pub struct Promises {
+pub struct SiteReliability {
     of_site: HashMap<u32, Promise>,
     all: Promise,
     picks: usize,
 }
 
-impl Promises {
+impl SiteReliability {
     /// Of past picks, in the order in which they were picked, each with its site. What they had
     /// promised is their parts under the `blend` of today.
     pub fn new(picks: impl Iterator<Item = (u32, PickOutcome)>, blend: &Blend) -> Self {
@@ -58,7 +58,7 @@ impl Promises {
 
     /// The share of its promises that a site keeps, over the usual share, as far as it is known;
     /// at most 1.
-    pub fn trust(&self, site: u32) -> f64 {
+    pub fn of(&self, site: u32) -> f64 {
         let usual = self.all.kept / self.all.given;
         let Some(Promise { given, kept }) = self.of_site.get(&site).filter(|_| usual > 0.0) else {
             return 1.0;
@@ -75,7 +75,7 @@ mod tests {
     use prospect_index::page::UrlId;
 
     /// By site: what its picks brought, of a promise of 1 each. Sites take turns.
-    fn promises(realised: &[&[f64]]) -> Promises {
+    fn promises(realised: &[&[f64]]) -> SiteReliability {
         let mut blend = Blend::fixed(START);
         blend.weights[QUERY] = 1.0;
         let mut parts = [0.0; PARTS];
@@ -87,25 +87,25 @@ mod tests {
                 Some((site as u32, outcome))
             })
         });
-        Promises::new(picks, &blend)
+        SiteReliability::new(picks, &blend)
     }
 
     #[test]
     fn who_breaks_promises_is_trusted_less_and_nobody_more_than_fully() {
         let found = promises(&[&[0.5; 20], &[0.0; 20], &[1.0; 20]]);
-        assert_eq!(found.trust(0), 1.0, "as usual");
-        assert_eq!(found.trust(2), 1.0);
-        assert_eq!(found.trust(9), 1.0, "a site that nothing is known of");
-        assert!(found.trust(1) < 0.4, "{}", found.trust(1));
+        assert_eq!(found.of(0), 1.0, "as usual");
+        assert_eq!(found.of(2), 1.0);
+        assert_eq!(found.of(9), 1.0, "a site that nothing is known of");
+        assert!(found.of(1) < 0.4, "{}", found.of(1));
         let once = promises(&[&[0.5; 20], &[0.0; 1], &[1.0; 20]]);
-        let trust = once.trust(1);
+        let trust = once.of(1);
         assert!((0.4..0.6).contains(&trust), "one pick says half: {trust}");
     }
 
     #[test]
     fn without_picks_or_anything_kept_all_are_trusted() {
-        assert_eq!(promises(&[]).trust(0), 1.0);
-        assert_eq!(promises(&[&[0.0; 5], &[0.0; 5]]).trust(0), 1.0);
+        assert_eq!(promises(&[]).of(0), 1.0);
+        assert_eq!(promises(&[&[0.0; 5], &[0.0; 5]]).of(0), 1.0);
     }
 
     #[test]
@@ -114,9 +114,9 @@ mod tests {
         switched.extend([0.0; 30]);
         let honest = vec![0.5; 60];
         let found = promises(&[&honest, &switched]);
-        assert!(found.trust(1) < 0.5, "{}", found.trust(1));
+        assert!(found.of(1) < 0.5, "{}", found.of(1));
         let mut better = switched;
         better.reverse();
-        assert_eq!(promises(&[&honest, &better]).trust(1), 1.0, "who gets better is forgiven");
+        assert_eq!(promises(&[&honest, &better]).of(1), 1.0, "who gets better is forgiven");
     }
 }

@@ -1,6 +1,6 @@
 //! Slow start: what a domain may take of a batch before much is known of it.
 //!
-//! Promises are held against a site once its pages are fetched ([`crate::estimate::site_reliability`]); until then a domain
+//! SiteReliability are held against a site once its pages are fetched ([`crate::estimate::site_reliability`]); until then a domain
 //! may look as good as it likes, and could fill a whole batch. So a domain that few pages were fetched
 //! from has only its best URLs in the ranking, as many as a small share of the batch, or twice its
 //! fetched pages where these are more; the others wait behind everybody else's. As with TCP's slow start,
@@ -20,11 +20,11 @@ use crate::estimate::url_estimate::UrlEstimate;
 /// Share of a batch that a domain without a fetched page may take.
 const SHARE: f64 = 0.05;
 /// What is left of the estimate of a URL that waits.
-pub const WAITING: f64 = 1e-3;
+pub const DEFERRED: f64 = 1e-3;
 
-/// Domains of the frontier, and how many pages were fetched from each. Costs 4 bytes a URL and 12 a domain.
+/// SlowStart of the frontier, and how many pages were fetched from each. Costs 4 bytes a URL and 12 a domain.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Domains {
+pub struct SlowStart {
     /// Places of the URLs, ascending in every domain: those of domain d at `starts[d]..starts[d + 1]`.
     places: Vec<u32>,
     starts: Vec<u32>,
@@ -32,8 +32,8 @@ pub struct Domains {
     fetched: Vec<u32>,
 }
 
-impl Domains {
-    /// Domains of these URLs.
+impl SlowStart {
+    /// SlowStart of these URLs.
     pub fn new(known: &Known, urls: impl Iterator<Item = UrlId>) -> Self {
         let mut numbers: HashMap<&str, u32> = HashMap::new();
         let mut of_host: Vec<Option<u32>> = vec![None; known.urls.hosts()];
@@ -68,7 +68,7 @@ impl Domains {
 
     /// Makes URLs wait, which are those of the frontier in the same order, before a batch of `budget`.
     /// Of URLs with the same estimate the first ones come first.
-    pub fn hold_back(&self, urls: &mut [UrlEstimate], budget: usize) {
+    pub fn defer(&self, urls: &mut [UrlEstimate], budget: usize) {
         let share = (SHARE * budget as f64) as usize;
         let behind = |(domain, &fetched): (usize, &u32)| {
             let all = &self.places[self.starts[domain] as usize..self.starts[domain + 1] as usize];
@@ -86,8 +86,8 @@ impl Domains {
         let waiting: Vec<Vec<u32>> = self.fetched.par_iter().enumerate().map(behind).collect();
         for place in waiting.into_iter().flatten() {
             let url = &mut urls[place as usize];
-            url.waits = true;
-            url.estimate *= WAITING;
+            url.deferred = true;
+            url.estimate *= DEFERRED;
         }
     }
 }
@@ -115,17 +115,17 @@ mod tests {
                 url,
                 parts: [0.0; PARTS],
                 quality: None,
-                trust: 1.0,
-                waits: false,
+                reliability: 1.0,
+                deferred: false,
                 estimate,
                 inlinks: 0,
             });
         }
-        let domains = Domains::new(&known, urls.iter().map(|url| url.url));
-        domains.hold_back(&mut urls, budget);
-        let last = urls.iter().rposition(|url| url.waits).unwrap_or(0);
-        assert!(urls[..last].iter().filter(|url| !url.waits).all(|url| url.estimate > 0.9));
-        let count = |of| urls.iter().skip(of).step_by(2).filter(|url| url.waits).count();
+        let domains = SlowStart::new(&known, urls.iter().map(|url| url.url));
+        domains.defer(&mut urls, budget);
+        let last = urls.iter().rposition(|url| url.deferred).unwrap_or(0);
+        assert!(urls[..last].iter().filter(|url| !url.deferred).all(|url| url.estimate > 0.9));
+        let count = |of| urls.iter().skip(of).step_by(2).filter(|url| url.deferred).count();
         [count(0), count(1)]
     }
 

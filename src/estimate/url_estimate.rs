@@ -35,9 +35,9 @@ pub struct UrlEstimate {
     /// Quality expected of the page, as a log-probability, where any is known.
     pub quality: Option<f64>,
     /// What is left of it for past picks of its site that broke promises; 1 where they did not.
-    pub trust: f64,
+    pub reliability: f64,
     /// Whether it waits behind the URLs of others: its domain is new and has better ones.
-    pub waits: bool,
+    pub deferred: bool,
     /// What URLs are ranked by: with the objectives that are sums over URLs, their blend times the
     /// trust; with others what is left of that for the batch, or for the cautious. Next to nothing of
     /// that where it waits.

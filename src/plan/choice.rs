@@ -1,4 +1,4 @@
-//! From a basis to a batch: which queries count, what every URL is worth, and what is picked.
+//! From scored pairs to a batch: which queries count, what every URL is worth, and what is picked.
 
 use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;
@@ -7,8 +7,8 @@ use super::caps::SoFar;
 use super::settings::PlanSettings;
 use super::{Batch, SelectionSettings, select, select_only, served_gain};
 use crate::estimate::EstimateError;
-use crate::estimate::scored_pairs::{Basis, Weighed, Weighing};
 use crate::estimate::objective::Objective;
+use crate::estimate::scored_pairs::{BlendInput, BlendedFrontier, ScoredPairs};
 use crate::sketch::need::{Improvability, neediest};
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
@@ -16,7 +16,7 @@ use crate::workload::Query;
 /// What a choice is made from.
 pub struct ChoiceInput<'a> {
     /// Pairs and URLs.
-    pub basis: &'a Basis,
+    pub scored: &'a ScoredPairs,
     /// Queries of the pairs.
     pub queries: &'a [Query],
     /// Their served lists.
@@ -27,7 +27,7 @@ pub struct ChoiceInput<'a> {
     pub next_seq: u32,
     /// Whether anyone looks at the ranking behind the batch.
     pub whole_ranking: bool,
-    /// By URL of the basis: what its estimate is multiplied with, 0 if it must not be planned; empty
+    /// By URL of the scored pairs: what its estimate is multiplied with, 0 if it must not be planned; empty
     /// for 1.
     pub factors: &'a [f64],
 }
@@ -37,7 +37,7 @@ pub struct Choice {
     /// Indices of the needy queries, ascending.
     pub needy: Vec<usize>,
     /// How parts became estimates; these are in the ranking.
-    pub weighed: Weighed,
+    pub blended: BlendedFrontier,
     /// The ranking and the batch.
     pub batch: Batch,
     /// The fitted improvability, `(a, b)`.
@@ -72,15 +72,15 @@ pub fn choose(
     for &at in &needy {
         counted[at] = input.queries[at].frequency;
     }
-    let weighing = Weighing {
+    let blending = BlendInput {
         queries: input.queries,
         counted: &counted,
         served: input.served,
         settings: &settings.estimate,
         budget: settings.selection.budget,
     };
-    let mut weighed = input.basis.weigh(&weighing)?;
-    let mut ranking = std::mem::take(&mut weighed.urls);
+    let mut blended = input.scored.blend(&blending)?;
+    let mut ranking = std::mem::take(&mut blended.urls);
     let mut factors = Vec::new();
     if !input.factors.is_empty() {
         let counted = ranking.into_iter().zip(input.factors).filter(|(_, factor)| **factor > 0.0);
@@ -94,14 +94,14 @@ pub fn choose(
         settings.selection.seed,
     );
     let selection = SelectionSettings { seed, ..settings.selection };
-    let fetched: Vec<UrlId> = input.basis.fetched().collect();
-    let site_level = input.basis.site_level();
+    let fetched: Vec<UrlId> = input.scored.fetched().collect();
+    let site_level = input.scored.site_level();
     let so_far = SoFar { urls: input.urls, fetched: &fetched, site_level };
     if settings.estimate.objective == Objective::Served {
         let demand = served_gain::Demand { counted: &counted, factors: &factors };
-        served_gain::rank(&mut ranking, input, &demand, &weighed.blend, so_far, &selection);
+        served_gain::rank(&mut ranking, input, &demand, &blended.blend, so_far, &selection);
     }
     let select = if input.whole_ranking { select } else { select_only };
     let batch = select(ranking, so_far, &selection);
-    Ok(Choice { needy, weighed, batch, improvability: improvability.coefficients() })
+    Ok(Choice { needy, blended, batch, improvability: improvability.coefficients() })
 }

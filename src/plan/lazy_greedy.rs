@@ -166,8 +166,8 @@ mod tests {
             url: table.insert(&format!("https://{}/{at}", hosts[at % 3]), ""),
             parts: [0.0; PARTS],
             quality: None,
-            trust: 1.0,
-            waits: false,
+            reliability: 1.0,
+            deferred: false,
             estimate: 0.0,
             inlinks: 0,
         });

@@ -189,8 +189,8 @@ mod tests {
                 url: urls.insert(url, ""),
                 parts: [estimate, 0.0, 0.0, 0.0, 0.0],
                 quality: None,
-                trust: 1.0,
-                waits: false,
+                reliability: 1.0,
+                deferred: false,
                 estimate,
                 inlinks: 1,
             })

@@ -24,11 +24,11 @@ use super::SelectionSettings;
 use super::caps::SoFar;
 use super::choice::ChoiceInput;
 use super::lazy_greedy::{Gains, rank_by_gain};
-use crate::estimate::scored_pairs::Basis;
 use crate::estimate::blend::{self, Blend};
-use crate::estimate::url_estimate::{PairEstimate, UrlEstimate};
-use crate::estimate::slow_start::WAITING;
 use crate::estimate::models::score_levels::{CELLS, ScoreLevels};
+use crate::estimate::scored_pairs::ScoredPairs;
+use crate::estimate::slow_start::DEFERRED;
+use crate::estimate::url_estimate::{PairEstimate, UrlEstimate};
 use crate::sketch::visibility;
 
 /// For how much queries and URLs count.
@@ -49,7 +49,7 @@ pub fn rank(
     so_far: SoFar<'_>,
     settings: &SelectionSettings,
 ) {
-    let Some(levels) = input.basis.levels() else { return };
+    let Some(levels) = input.scored.levels() else { return };
     let mut value = BatchValue::new(urls, input, demand, blend, levels);
     rank_by_gain(urls, &mut value, so_far, settings);
 }
@@ -69,7 +69,7 @@ struct BatchValue<'a> {
 struct Pickable<'a> {
     pairs: &'a [PairEstimate],
     /// What is left for past picks of its site.
-    trust: f64,
+    reliability: f64,
     /// What it adds that knows no query.
     other: f64,
     /// What all it adds is multiplied with.
@@ -157,7 +157,7 @@ impl<'a> BatchValue<'a> {
     ) -> Self {
         let mut value = Self {
             levels,
-            urls: pickable(urls, demand.factors, input.basis, blend),
+            urls: pickable(urls, demand.factors, input.scored, blend),
             lists: lists(input, demand.counted, levels),
             places: Worth::new(input.served.places()),
             weights: [blend.weights[blend::QUERY], blend.weights[blend::LOCALITY]],
@@ -174,8 +174,8 @@ impl<'a> BatchValue<'a> {
         let of_url = |url: &Pickable<'_>| {
             url.pairs.iter().fold((0.0, 0.0), |(impact, gain), pair| {
                 let promised = self.lists[pair.query as usize].worth * pair.chance;
-                let weight = self.weight(pair, url.trust);
-                (impact + promised * weight, gain + self.gain_of(pair, url.trust))
+                let weight = self.weight(pair, url.reliability);
+                (impact + promised * weight, gain + self.gain_of(pair, url.reliability))
             })
         };
         let of_urls: Vec<(f64, f64)> = self.urls.par_iter().map(of_url).collect();
@@ -183,28 +183,29 @@ impl<'a> BatchValue<'a> {
         if gain > 0.0 { impact / gain } else { 0.0 }
     }
 
-    fn weight(&self, pair: &PairEstimate, trust: f64) -> f64 {
-        trust * self.weights[usize::from(!pair.matches)]
+    fn weight(&self, pair: &PairEstimate, reliability: f64) -> f64 {
+        reliability * self.weights[usize::from(!pair.matches)]
     }
 
-    fn gain_of(&self, pair: &PairEstimate, trust: f64) -> f64 {
+    fn gain_of(&self, pair: &PairEstimate, reliability: f64) -> f64 {
         let List { places, worth } = &self.lists[pair.query as usize];
         let above = self.levels.above(usize::from(pair.bin));
-        worth * places.gain(above, self.weight(pair, trust), self.levels.width(), &self.places)
+        worth
+            * places.gain(above, self.weight(pair, reliability), self.levels.width(), &self.places)
     }
 }
 
 impl Gains for BatchValue<'_> {
     fn gain(&self, at: usize) -> f64 {
-        let Pickable { pairs, trust, other, factor } = &self.urls[at];
+        let Pickable { pairs, reliability, other, factor } = &self.urls[at];
         // With a fixed order and terms that only fall, the sum only falls, rounded or not.
-        factor * (other + pairs.iter().map(|pair| self.gain_of(pair, *trust)).sum::<f64>())
+        factor * (other + pairs.iter().map(|pair| self.gain_of(pair, *reliability)).sum::<f64>())
     }
 
     fn pick(&mut self, at: usize) {
-        let Pickable { pairs, trust, .. } = self.urls[at];
+        let Pickable { pairs, reliability, .. } = self.urls[at];
         for pair in pairs {
-            let weight = self.weight(pair, trust);
+            let weight = self.weight(pair, reliability);
             let above = self.levels.above(usize::from(pair.bin));
             self.lists[pair.query as usize].places.take(above, weight);
         }
@@ -214,16 +215,16 @@ impl Gains for BatchValue<'_> {
 fn pickable<'a>(
     urls: &[UrlEstimate],
     factors: &[f64],
-    basis: &'a Basis,
+    scored: &'a ScoredPairs,
     blend: &Blend,
 ) -> Vec<Pickable<'a>> {
     let mut without = *blend;
     (without.weights[blend::QUERY], without.weights[blend::LOCALITY]) = (0.0, 0.0);
     let of_url = |(at, url): (usize, &UrlEstimate)| Pickable {
-        pairs: basis.own_pairs_of(url.url),
-        trust: url.trust,
-        other: url.trust * without.of(url.parts),
-        factor: factors.get(at).copied().unwrap_or(1.0) * if url.waits { WAITING } else { 1.0 },
+        pairs: scored.own_pairs_of(url.url),
+        reliability: url.reliability,
+        other: url.reliability * without.of(url.parts),
+        factor: factors.get(at).copied().unwrap_or(1.0) * if url.deferred { DEFERRED } else { 1.0 },
     };
     urls.iter().enumerate().map(of_url).collect()
 }
@@ -231,11 +232,11 @@ fn pickable<'a>(
 /// The lists as they are served; without places where there is no candidate.
 fn lists(input: &ChoiceInput<'_>, counted: &[f64], levels: &ScoreLevels) -> Vec<List> {
     let mut has_pairs = vec![false; counted.len()];
-    for pair in input.basis.pairs() {
+    for pair in input.scored.pairs() {
         has_pairs[pair.query as usize] = true;
     }
     let list = |(at, has_pairs): (usize, bool)| {
-        let mass = input.basis.mass(at);
+        let mass = input.scored.mass(at);
         let served = input.served.lists[at].iter().map(|(_, score)| score / mass);
         let places = if has_pairs {
             Places::new(&served.collect::<Vec<f64>>(), input.served.k, levels)

@@ -23,16 +23,16 @@ use super::{CrawlPolicy, Fetched, Page, PolicyError, Quality};
 use crate::cycle::CycleError;
 use crate::cycle::close::query_outcomes;
 use crate::cycle::planner::{PlanInput, choose, current_epoch};
-use crate::estimate::scored_pairs::Basis;
 use crate::estimate::blend::{PARTS, PickOutcome};
-use crate::estimate::models::entry::EntryOutcomes;
-use crate::estimate::predict_entry::{Foretold, foretell};
-use crate::estimate::input::EstimateInput;
-use crate::estimate::url_estimate::UrlEstimate;
-use crate::estimate::cache::Memory;
-use crate::estimate::features::page_ranks::PageRanks;
+use crate::estimate::cache::PlannerCache;
 use crate::estimate::candidates::ngram::MatchSource;
+use crate::estimate::features::page_ranks::PageRanks;
 use crate::estimate::features::similarity::{Embeddings, StringRows};
+use crate::estimate::input::EstimateInput;
+use crate::estimate::models::entry::EntryOutcomes;
+use crate::estimate::predict_entry::{EntryPrediction, predict_entry};
+use crate::estimate::scored_pairs::ScoredPairs;
+use crate::estimate::url_estimate::UrlEstimate;
 use crate::plan::choice::Choice;
 use crate::plan::explore::Pool;
 use crate::plan::settings::PlanSettings;
@@ -112,7 +112,7 @@ pub struct Planned<'a> {
     settings: PlanSettings,
     crawled: Crawled<'a>,
     ranks: PageRanks,
-    memory: Memory,
+    cache: PlannerCache,
     candidates: Candidates<'a>,
     /// Where the vectors of known strings are, and by query that of its text.
     rows: StringRows,
@@ -147,7 +147,7 @@ impl<'a> Planned<'a> {
             settings,
             crawled: Crawled::new(web, quality),
             ranks: PageRanks::default(),
-            memory: Memory::lasting(&web.workload.queries),
+            cache: PlannerCache::lasting(&web.workload.queries),
             candidates: Candidates::new(web),
             served: None,
             trained: None,
@@ -193,7 +193,7 @@ impl<'a> Planned<'a> {
             self.crawled.manifest.epoch = epoch;
             (self.served, self.trained) = (None, None);
             self.candidates.forget();
-            self.memory.forget_epoch();
+            self.cache.forget_epoch();
             scorer = Scorer::new(&text, bm25, epoch.end_seq, words())?;
         }
         let end = self.crawled.manifest.next_seq;
@@ -259,11 +259,11 @@ impl<'a> Planned<'a> {
             let needy = planned.settings.needy.take();
             let chosen = planned.choose(scorer, served, 0, &[], false);
             planned.settings.needy = needy;
-            let (basis, _) = chosen?;
+            let (scored, _) = chosen?;
             Ok(Base {
                 queries: Arc::new(planned.web.workload.queries.clone()),
                 served: Arc::new(served.clone()),
-                basis: Arc::new(basis),
+                scored: Arc::new(scored),
                 improvability: Improvability::fit(&planned.outcomes),
                 settings: planned.settings.clone(),
                 next_seq: planned.crawled.manifest.next_seq,
@@ -306,12 +306,12 @@ impl<'a> Planned<'a> {
         most: usize,
         taken: &[Page],
     ) -> Result<Vec<Page>, CycleError> {
-        let (basis, choice) = self.choose(scorer, served, most, taken, false)?;
+        let (scored, choice) = self.choose(scorer, served, most, taken, false)?;
         let batch = choice.batch;
         let urls: Vec<UrlId> = batch.picks.iter().map(|pick| pick.estimate.url).collect();
-        let foretold = foretell(&basis, served, &urls);
+        let predicted = predict_entry(&scored, served, &urls);
         self.foreseen.open.clear();
-        for (pick, pairs) in batch.picks.iter().zip(foretold) {
+        for (pick, pairs) in batch.picks.iter().zip(predicted) {
             self.foreseen.open.extend(pairs.into_iter().map(|found| (pick.pool, found)));
         }
         let picks = || batch.picks.iter().map(|pick| &pick.estimate);
@@ -326,7 +326,7 @@ impl<'a> Planned<'a> {
         most: usize,
         taken: &[Page],
         whole_ranking: bool,
-    ) -> Result<(Basis, Choice), CycleError> {
+    ) -> Result<(ScoredPairs, Choice), CycleError> {
         let within = self.all_but(taken);
         let mut settings = self.settings.clone();
         settings.selection.budget = most;
@@ -364,7 +364,7 @@ impl<'a> Planned<'a> {
             outcomes: &self.outcomes,
             whole_ranking,
         };
-        choose(&input, &mut self.memory, &settings)
+        choose(&input, &mut self.cache, &settings)
     }
 
     /// By URL: whether it may be planned; empty for all.
@@ -454,7 +454,7 @@ impl<'a> Planned<'a> {
 /// Candidate pairs of picks: those of the open plan, and what became of the others.
 #[derive(Default)]
 struct Foreseen {
-    open: Vec<(Pool, Foretold)>,
+    open: Vec<(Pool, EntryPrediction)>,
     outcomes: EntryOutcomes,
     /// One by one, where someone wants to know how well they were foreseen.
     kept: Option<Vec<(Pool, f64, bool)>>,
@@ -463,7 +463,7 @@ struct Foreseen {
 impl Foreseen {
     fn close(&mut self, lists: &ServedLists, pages: &PageTable) {
         self.outcomes.next_cycle();
-        for (pool, Foretold { pair, chance, margin }) in std::mem::take(&mut self.open) {
+        for (pool, EntryPrediction { pair, chance, margin }) in std::mem::take(&mut self.open) {
             if pages.page_seq(pair.url).is_none() {
                 continue;
             }

@@ -3,11 +3,11 @@
 
 use super::options::{OptionError, Options};
 use crate::estimate::blend::{self, PART_NAMES, PARTS};
-use crate::estimate::settings::{ImpactReading, Importance};
-use crate::estimate::features::group::{Groups, SEPARATOR};
-use crate::estimate::objective::Objective;
-use crate::estimate::models::pair_model::PairModel;
 use crate::estimate::candidates::ngram::MatchRule;
+use crate::estimate::features::group::{FeatureGroups, SEPARATOR};
+use crate::estimate::models::pair_model::PairModel;
+use crate::estimate::objective::Objective;
+use crate::estimate::settings::{ImpactReading, Importance};
 use crate::plan::caps::Caps;
 use crate::plan::settings::PlanSettings;
 use crate::sketch::need::Needy;
@@ -89,7 +89,7 @@ fn with(options: &Options, mut settings: PlanSettings) -> Settings {
     set(&mut settings.selection.explore, options.number("explore", 0.0, 1.0)?);
     let matching = options.choice("match", &[("idf", true), ("count", false)])?;
     estimate.rule.idf_weighted = matching.unwrap_or(estimate.rule.idf_weighted);
-    let readings = [("lasting", ImpactReading::Lasting), ("sketch", ImpactReading::Sketch)];
+    let readings = [("lasting", ImpactReading::Learned), ("sketch", ImpactReading::Sketch)];
     estimate.reading = options.choice("reading", &readings)?.unwrap_or(estimate.reading);
     let models = [
         ("boosted", PairModel::Boosted),
@@ -100,14 +100,14 @@ fn with(options: &Options, mut settings: PlanSettings) -> Settings {
     let objectives = Objective::ALL.map(|objective| (objective.name(), objective));
     estimate.objective = options.choice("objective", &objectives)?.unwrap_or(estimate.objective);
     if let Some(names) = options.names(WITHOUT, SEPARATOR) {
-        let groups = Groups::named(names);
+        let groups = FeatureGroups::named(names);
         estimate.without = groups
             .map_err(|unknown| options.wrong(WITHOUT, format!("some of {}", unknown.known)))?;
-        if estimate.reading != ImpactReading::Lasting {
+        if estimate.reading != ImpactReading::Learned {
             return Err(options.wrong(WITHOUT, "the reading lasting".to_owned()));
         }
     }
-    if estimate.objective.reads_scores() && estimate.reading != ImpactReading::Lasting {
+    if estimate.objective.reads_scores() && estimate.reading != ImpactReading::Learned {
         return Err(
             options.wrong("objective", "expected or cautious, or the reading lasting".to_owned())
         );

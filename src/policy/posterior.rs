@@ -7,8 +7,8 @@
 
 use super::queue::SeedsThenPriority;
 use super::{Basics, CrawlPolicy, Fetched, NO_QUALITY, Page, PolicyError, Quality};
-use crate::estimate::running_mean::Evidence;
 use crate::estimate::models::quality_posterior::Posterior;
+use crate::estimate::running_mean::RunningMean;
 
 /// Growth of the crawl after which all pages are ranked anew.
 const GROWTH: f64 = 1.05;
@@ -19,7 +19,7 @@ pub(super) struct PosteriorQuality<'a> {
     quality: &'a [f64],
     posterior: Posterior,
     /// By page: scores of the pages that link to it.
-    parents: Vec<Evidence>,
+    parents: Vec<RunningMean>,
     queue: SeedsThenPriority<'a>,
     /// In the frontier, and those that have left it since the last ranking.
     waiting: Vec<Page>,
@@ -35,7 +35,7 @@ impl<'a> PosteriorQuality<'a> {
             basics: *basics,
             quality: quality.0,
             posterior: Posterior::default(),
-            parents: vec![Evidence::default(); pages],
+            parents: vec![RunningMean::default(); pages],
             queue: SeedsThenPriority::new(basics.url_order),
             waiting: Vec::new(),
             is_waiting: vec![false; pages],

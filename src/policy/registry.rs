@@ -15,8 +15,8 @@ use super::quality_skip::{LOW, QualitySkip};
 use super::site_budget::{SiteBudget, WANDER};
 use super::{Basics, CrawlPolicy, Quality, Truth};
 use crate::estimate::blend::QUALITY;
+use crate::estimate::features::group::FeatureGroup;
 use crate::estimate::settings::{EstimateSettings, ImpactReading};
-use crate::estimate::features::group::Group;
 use crate::plan::settings::PlanSettings;
 
 /// One policy.
@@ -333,9 +333,9 @@ impl PolicyChoice {
     }
 
     /// The policy without a group of evidence; `None` if it reads no groups, or does without some.
-    pub fn without(&self, group: Group) -> Option<Self> {
+    pub fn without(&self, group: FeatureGroup) -> Option<Self> {
         let settings = self.settings(PlanSettings::new(1)).ok()?;
-        let reads = settings.estimate.reading == ImpactReading::Lasting && self.kind.is_planned();
+        let reads = settings.estimate.reading == ImpactReading::Learned && self.kind.is_planned();
         let whole = reads && !self.options.has(WITHOUT);
         let options = self.options.with(WITHOUT, group.name());
         whole.then_some(Self { kind: self.kind, options })

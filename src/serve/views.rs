@@ -28,7 +28,7 @@ pub(super) fn state(questions: &Questions, allow_write: bool) -> Value {
     let settings = &questions.base.settings;
     let (selection, base) = (settings.selection, &questions.base);
     let weights: HashMap<&str, f64> =
-        PART_NAMES.into_iter().zip(base.choice.weighed.blend.weights).collect();
+        PART_NAMES.into_iter().zip(base.choice.blended.blend.weights).collect();
     let mut kinds: Vec<&str> = base.queries.iter().map(|query| query.kind.as_str()).collect();
     kinds.sort_unstable();
     kinds.dedup();
@@ -115,7 +115,7 @@ pub(super) fn queries(questions: &Questions, found: &Answered, asked: &Request) 
     let answer = &found.answer;
     let results = results(answer);
     let mut candidates = vec![0_usize; answer.queries.len()];
-    for pair in answer.basis.pairs() {
+    for pair in answer.scored.pairs() {
         candidates[pair.query as usize] += 1;
     }
     let search = asked.search.trim().to_lowercase();
@@ -151,7 +151,7 @@ fn reasons<'a>(questions: &'a Questions, answer: &'a Answer) -> Reasons<'a> {
         known: &questions.open.known,
         queries: &answer.queries,
         served: &answer.served,
-        basis: &answer.basis,
+        scored: &answer.scored,
         max_words: answer.settings.estimate.rule.max_words,
         around: None,
         embeddings: None,
@@ -174,7 +174,7 @@ pub(super) fn url(questions: &Questions, found: &Answered, asked: &Request) -> O
     let estimate = at.map(|at| &batch.ranking[at]);
     let rank = batch.picks.iter().position(|pick| pick.estimate.url == id).map(|at| at + 1);
     let held_back = batch.held_back.iter().find(|(rank, _)| Some(*rank as usize) == at);
-    let blend = &answer.choice.weighed.blend;
+    let blend = &answer.choice.blended.blend;
     let parts = estimate.map(|estimate| {
         let parts = PART_NAMES.iter().zip(blend.weights).zip(estimate.parts);
         let part =
@@ -203,8 +203,8 @@ pub(super) fn url(questions: &Questions, found: &Answered, asked: &Request) -> O
         "frontier": batch.ranking.len(),
         "estimate": estimate.map(|url| url.estimate),
         "parts": parts,
-        "trust": estimate.map(|url| url.trust),
-        "waits": estimate.map(|url| url.waits),
+        "reliability": estimate.map(|url| url.reliability),
+        "deferred": estimate.map(|url| url.deferred),
         "quality": estimate.and_then(|url| url.quality),
         "inlinks": known.links.inlinks(id, u32::MAX),
         "held_back_by": held_back.map(|(_, cap)| cap.option()),
@@ -219,7 +219,8 @@ pub(super) fn query(questions: &Questions, found: &Answered, asked: &Request) ->
     let at = answer.queries.iter().position(|query| query.qid == asked.qid)?;
     let (query, urls, ranks) =
         (&answer.queries[at], &questions.open.known.urls, batch_ranks(answer));
-    let mut pairs: Vec<_> = answer.basis.pairs().filter(|pair| pair.query as usize == at).collect();
+    let mut pairs: Vec<_> =
+        answer.scored.pairs().filter(|pair| pair.query as usize == at).collect();
     pairs.sort_by(|a, b| b.chance.total_cmp(&a.chance).then(a.url.cmp(&b.url)));
     let candidate = |pair: &&crate::estimate::url_estimate::PairEstimate| {
         json!({

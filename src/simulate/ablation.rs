@@ -4,7 +4,7 @@
 
 use super::settings::Amount;
 use super::summary::{Findings, SummaryMetric};
-use crate::estimate::features::group::Group;
+use crate::estimate::features::group::FeatureGroup;
 use crate::evaluate::statistics::mean_interval;
 use crate::policy::PolicyChoice;
 use crate::results::Interval;
@@ -19,7 +19,7 @@ pub struct Pairing {
     /// The policy.
     pub whole: usize,
     /// The group.
-    pub group: Group,
+    pub group: FeatureGroup,
     /// The policy without it.
     pub without: usize,
 }
@@ -34,21 +34,21 @@ pub struct Given {
 }
 
 impl Given {
-    fn has(self, group: Group) -> bool {
+    fn has(self, group: FeatureGroup) -> bool {
         match group {
-            Group::PageQuality | Group::Quality => self.quality,
-            Group::Embedding => self.embeddings,
+            FeatureGroup::PageQuality | FeatureGroup::Quality => self.quality,
+            FeatureGroup::Embedding => self.embeddings,
             _ => true,
         }
     }
 }
 
-/// Adds to `policies` what is missing of their variants without a group. Groups that hold nothing for
+/// Adds to `policies` what is missing of their variants without a group. FeatureGroups that hold nothing for
 /// what is `given` make no variant.
 pub fn pairings(policies: &mut Vec<PolicyChoice>, given: Given) -> Vec<Pairing> {
     let mut pairings = Vec::new();
     for whole in 0..policies.len() {
-        for group in Group::all().filter(|group| given.has(*group)) {
+        for group in FeatureGroup::all().filter(|group| given.has(*group)) {
             let Some(choice) = policies[whole].without(group) else { continue };
             let label = choice.label();
             let named = policies.iter().position(|other| other.label() == label);
@@ -137,10 +137,10 @@ mod tests {
     fn only_a_whole_policy_that_reads_groups_is_taken_apart() {
         let mut policies = choices(&["bfs", "hybrid", "prospect+without=url", "prospect"]);
         let pairings = pairings(&mut policies, Given { quality: true, embeddings: true });
-        assert_eq!(pairings.len(), Group::all().count());
+        assert_eq!(pairings.len(), FeatureGroup::all().count());
         assert!(pairings.iter().all(|pairing| pairing.whole == 3));
         // A variant that was asked for is not crawled twice.
-        assert_eq!((pairings[0].group, pairings[0].without), (Group::Url, 2));
+        assert_eq!((pairings[0].group, pairings[0].without), (FeatureGroup::Url, 2));
         assert_eq!(policies.len(), 3 + pairings.len());
         assert_eq!(policies[4].label(), "prospect+without=anchors");
     }
@@ -149,8 +149,8 @@ mod tests {
     fn without_models_their_groups_make_no_variant() {
         let mut policies = choices(&["prospect+explore=0.1"]);
         let pairings = pairings(&mut policies, Given { quality: false, embeddings: false });
-        assert_eq!(pairings.len(), Group::all().count() - 3);
-        let of_models = [Group::PageQuality, Group::Quality, Group::Embedding];
+        assert_eq!(pairings.len(), FeatureGroup::all().count() - 3);
+        let of_models = [FeatureGroup::PageQuality, FeatureGroup::Quality, FeatureGroup::Embedding];
         assert!(pairings.iter().all(|pairing| !of_models.contains(&pairing.group)));
         assert_eq!(policies[1].label(), "prospect+explore=0.1+without=url");
     }

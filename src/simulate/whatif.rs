@@ -101,7 +101,7 @@ struct Asking<'a, 'b> {
 impl Asking<'_, '_> {
     /// The impact that the batch of a scenario is expected to have, and the one that it has.
     fn carry_out(&self, scenario: &Scenario) -> Result<(f64, f64), SimulateError> {
-        let weights = self.base.basis.blend(&self.base.settings.estimate).weights;
+        let weights = self.base.scored.weights(&self.base.settings.estimate).weights;
         let asked = asked(&self.base.queries, scenario).map_err(AnswerError::from)?;
         let urls = self.planned.urls();
         let answer = self.base.answer(scenario, &asked, weights, urls, &self.hosts);
@@ -125,7 +125,7 @@ fn random_scenario(at: usize, base: &Base, random: &mut ChaCha8Rng) -> Scenario 
             Scenario { budget: Some(budget), ..Scenario::default() }
         }
         1 => {
-            let fitted = base.basis.blend(&base.settings.estimate).weights;
+            let fitted = base.scored.weights(&base.settings.estimate).weights;
             let [query, locality, page, importance, quality] =
                 fitted.map(|weight| Some(weight * factor(2.0)));
             let weights = Weights { query, locality, page, importance, quality };

@@ -9,8 +9,8 @@ use super::hosts::Hosts;
 use super::scenario::{Scenario, ScenarioError};
 use super::workload::Asked;
 use crate::estimate::EstimateError;
-use crate::estimate::scored_pairs::Basis;
 use crate::estimate::blend::{Blend, PARTS};
+use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::url_estimate::{PairEstimate, UrlEstimate};
 use crate::plan::choice::{self, Choice, ChoiceInput};
 use crate::plan::settings::PlanSettings;
@@ -37,7 +37,7 @@ pub struct Base {
     /// Their served lists.
     pub served: Arc<ServedLists>,
     /// Pairs of all of them.
-    pub basis: Arc<Basis>,
+    pub scored: Arc<ScoredPairs>,
     /// How much lists can be improved.
     pub improvability: Improvability,
     /// Settings of the plan that scenarios change.
@@ -66,7 +66,7 @@ pub struct Answer {
     /// Their served lists.
     pub served: Arc<ServedLists>,
     /// Pairs of all of them.
-    pub basis: Arc<Basis>,
+    pub scored: Arc<ScoredPairs>,
     /// What estimates were multiplied with; see [`ChoiceInput::factors`].
     pub factors: Vec<f64>,
     /// The ranking and the batch.
@@ -79,7 +79,7 @@ pub struct Answer {
 impl Answer {
     /// Impact that a URL is expected to have.
     pub fn impact(&self, url: &UrlEstimate) -> f64 {
-        self.blend.of(url.parts) * url.trust
+        self.blend.of(url.parts) * url.reliability
     }
 }
 
@@ -95,7 +95,7 @@ impl Base {
         Self {
             queries: Arc::new(asked.queries.clone()),
             served: Arc::new(served),
-            basis: Arc::new(self.basis.with_pairs(&matched.pairs, &matched.masses)),
+            scored: Arc::new(self.scored.with_pairs(&matched.pairs, &matched.masses)),
             ..self.clone()
         }
     }
@@ -114,11 +114,11 @@ impl Base {
         hosts: &Hosts,
     ) -> Result<Answer, AnswerError> {
         let settings = scenario.settings(&self.settings, weights)?;
-        let factors = hosts.factors(scenario, &self.basis, urls)?;
+        let factors = hosts.factors(scenario, &self.scored, urls)?;
         let queries = asked.queries.clone();
         let needy = choice::needy(&queries, &self.served, &self.improvability, &settings);
         let input = ChoiceInput {
-            basis: &self.basis,
+            scored: &self.scored,
             queries: &queries,
             served: &self.served,
             urls,
@@ -127,8 +127,8 @@ impl Base {
             factors: &factors,
         };
         let choice = choice::choose(&input, needy, &self.improvability, &settings)?;
-        let (served, basis) = (Arc::clone(&self.served), Arc::clone(&self.basis));
+        let (served, scored) = (Arc::clone(&self.served), Arc::clone(&self.scored));
         let blend = Blend::fixed(weights);
-        Ok(Answer { settings, queries, served, basis, factors, choice, blend })
+        Ok(Answer { settings, queries, served, scored, factors, choice, blend })
     }
 }

@@ -35,7 +35,7 @@ impl<'a> Budgets<'a> {
     /// Those of an answer.
     pub fn of(answer: &'a Answer, urls: &'a UrlTable) -> Self {
         let ranked: Vec<UrlId> = answer.choice.batch.ranking.iter().map(|url| url.url).collect();
-        let fetched: Vec<UrlId> = answer.basis.fetched().collect();
+        let fetched: Vec<UrlId> = answer.scored.fetched().collect();
         let so_far = so_far(answer, urls, &fetched);
         let under = Under::new(answer, answer.settings.selection.caps, &ranked, so_far);
         Self { answer, urls, ranked, fetched, under }
@@ -126,7 +126,7 @@ impl<'a> Budgets<'a> {
 }
 
 fn so_far<'a>(answer: &Answer, urls: &'a UrlTable, fetched: &'a [UrlId]) -> SoFar<'a> {
-    SoFar { urls, fetched, site_level: answer.basis.site_level() }
+    SoFar { urls, fetched, site_level: answer.scored.site_level() }
 }
 
 impl<'a> Under<'a> {

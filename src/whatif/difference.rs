@@ -10,8 +10,8 @@ use super::answer::Answer;
 use super::figures::{by_host, results};
 use super::hosts::Hosts;
 use crate::estimate::blend::{self, PART_NAMES, PARTS};
-use crate::estimate::url_estimate::UrlEstimate;
 use crate::estimate::objective::Objective;
+use crate::estimate::url_estimate::UrlEstimate;
 use crate::plan::Pick;
 use crate::plan::caps::Cap;
 use crate::plan::explore::Pool;
@@ -156,11 +156,11 @@ fn reason(old: &Placed<'_>, new: &Placed<'_>, asked: &Frequencies<'_>, url: UrlI
         (Some(_), None) => change < 0.0,
         _ => true,
     };
-    if !same && on_its_own && before.waits != after.waits {
-        let why = if after.waits {
-            "it waits: little was fetched from its domain, which has better ones"
+    if !same && on_its_own && before.deferred != after.deferred {
+        let why = if after.deferred {
+            "it deferred: little was fetched from its domain, which has better ones"
         } else {
-            "it no longer waits behind the URLs of others"
+            "it no longer deferred behind the URLs of others"
         };
         return why.to_owned();
     }
@@ -185,14 +185,14 @@ fn changed(
     before: &UrlEstimate,
     after: &UrlEstimate,
 ) -> String {
-    let weights = [old, new].map(|of| of.answer.choice.weighed.blend.weights);
+    let weights = [old, new].map(|of| of.answer.choice.blended.blend.weights);
     let up = after.estimate > before.estimate;
     let size = |value: f64| if up { value } else { -value };
     let mut causes: Vec<(f64, Cause)> = Vec::new();
     // What is left of a part is the work of other lists or of other matching.
     let mut parts: [f64; PARTS] =
         std::array::from_fn(|part| after.parts[part] - before.parts[part]);
-    for pair in new.answer.basis.pairs_of(after.url) {
+    for pair in new.answer.scored.pairs_of(after.url) {
         let at = pair.query as usize;
         let part = if pair.matches { blend::QUERY } else { blend::LOCALITY };
         let change = (new.answer.queries[at].frequency - asked.was(at)) * pair.chance;

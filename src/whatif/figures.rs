@@ -17,7 +17,7 @@ const HOPELESS: f64 = 0.01;
 pub fn results(answer: &Answer) -> Vec<f64> {
     let mut results = vec![0.0; answer.queries.len()];
     for pick in &answer.choice.batch.picks {
-        for pair in answer.basis.pairs_of(pick.estimate.url) {
+        for pair in answer.scored.pairs_of(pick.estimate.url) {
             results[pair.query as usize] += pair.chance;
         }
     }
@@ -44,7 +44,7 @@ pub fn figures(answer: &Answer, urls: &UrlTable, hosts: &Hosts) -> PlanFigures {
     let mut by_gain: Vec<usize> = (0..results.len()).filter(|&at| gain(at) > 0.0).collect();
     by_gain.sort_by(|&a, &b| gain(b).total_cmp(&gain(a)).then(a.cmp(&b)));
     let of_query = |&at: &usize| query(answer, at, results[at]);
-    let weights = answer.choice.weighed.blend.weights;
+    let weights = answer.choice.blended.blend.weights;
     let budgets = Budgets::of(answer, urls);
     PlanFigures {
         budget: selection.budget,
@@ -93,7 +93,7 @@ fn host_figures(answer: &Answer, hosts: &Hosts) -> Vec<HostFigures> {
 /// Queries for which no URL of the frontier has a chance that counts.
 fn uncovered(answer: &Answer) -> Uncovered {
     let mut reach = vec![0.0; answer.queries.len()];
-    for pair in answer.basis.pairs() {
+    for pair in answer.scored.pairs() {
         reach[pair.query as usize] += pair.chance;
     }
     let frequency = |at: usize| answer.queries[at].frequency;

@@ -6,7 +6,7 @@ use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
 
 use super::scenario::{MOST, Scenario, ScenarioError, number};
-use crate::estimate::scored_pairs::Basis;
+use crate::estimate::scored_pairs::ScoredPairs;
 
 /// Hosts of all URLs, numbered in order of appearance. Costs 4 bytes a URL and the names.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -38,7 +38,7 @@ impl Hosts {
         &self.names
     }
 
-    /// By URL of the basis: what its estimate is multiplied with, 0 where it is not planned; empty if
+    /// By URL of the scored pairs: what its estimate is multiplied with, 0 where it is not planned; empty if
     /// the scenario says nothing of hosts and URLs.
     ///
     /// # Errors
@@ -46,7 +46,7 @@ impl Hosts {
     pub fn factors(
         &self,
         scenario: &Scenario,
-        basis: &Basis,
+        scored: &ScoredPairs,
         urls: &UrlTable,
     ) -> Result<Vec<f64>, ScenarioError> {
         let Scenario { exclude_hosts, boost_hosts, fetched, .. } = scenario;
@@ -73,7 +73,7 @@ impl Hosts {
             return Err(ScenarioError::new("fetched", what));
         }
         let factor = |url: UrlId| if is_fetched[url.index()] { 0.0 } else { by_host[self.of(url)] };
-        Ok(basis.urls().par_iter().map(|known| factor(known.url)).collect())
+        Ok(scored.urls().par_iter().map(|known| factor(known.url)).collect())
     }
 
     fn multiply(

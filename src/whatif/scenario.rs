@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::blend::PART_NAMES;
-use crate::estimate::settings::ImpactReading;
 use crate::estimate::objective::Objective;
+use crate::estimate::settings::ImpactReading;
 use crate::plan::caps::Caps;
 use crate::plan::settings::PlanSettings;
 use crate::sketch::visibility::Visibility;

@@ -157,7 +157,7 @@ pub(super) fn questions(
             state.pages,
             state.queries,
             questions.base_figures.frontier,
-            output::pairs_line(&generation.base.basis, generation.refreshed.recomputed),
+            output::pairs_line(&generation.base.scored, generation.refreshed.recomputed),
         ),
     );
     Ok(questions)

@@ -14,7 +14,7 @@ pub const LINKS: usize = 300;
 
 /// Which pages' links are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answers {
+pub enum AnswerPages {
     /// Those that answer a query best now.
     Now,
     /// Those that did at some time, as long as they did: for candidates as they were known then.
@@ -24,14 +24,14 @@ pub enum Answers {
 /// A page that was among the answers, from after its own `fetch_seq` until that of the page which
 /// took its place.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Answer {
+pub(super) struct AnswerSpan {
     seq: u32,
     until: u32,
 }
 
-impl Answers {
+impl AnswerPages {
     /// The pages whose links are followed, given the `scores` of a query.
-    pub(super) fn of(self, scorer: &Scorer<'_>, scores: &Scores) -> Vec<Answer> {
+    pub(super) fn of(self, scorer: &Scorer<'_>, scores: &Scores) -> Vec<AnswerSpan> {
         match self {
             Self::Now => best_answers(scorer, scores),
             Self::AtAnyTime => answers(scorer, scores),
@@ -42,7 +42,7 @@ impl Answers {
 /// URLs that were candidates while one of these pages was an answer, ascending.
 pub(super) fn candidates(
     links: &LinkTable,
-    answers: &[Answer],
+    answers: &[AnswerSpan],
     horizon: &impl Horizon,
 ) -> Vec<UrlId> {
     let mut urls = Vec::new();
@@ -60,22 +60,22 @@ pub(super) fn candidates(
 }
 
 /// The [`ANSWERS`] best pages, of equals the first.
-fn best_answers(scorer: &Scorer<'_>, scores: &Scores) -> Vec<Answer> {
+fn best_answers(scorer: &Scorer<'_>, scores: &Scores) -> Vec<AnswerSpan> {
     let all = scorer.scored(scores).map(|(seq, _, score)| (seq, score));
     let mut pages: Vec<(u32, f64)> = all.filter(|(_, score)| *score > 0.0).collect();
     if pages.len() > ANSWERS {
         pages.select_nth_unstable_by(ANSWERS, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         pages.truncate(ANSWERS);
     }
-    pages.into_iter().map(|(seq, _)| Answer { seq, until: u32::MAX }).collect()
+    pages.into_iter().map(|(seq, _)| AnswerSpan { seq, until: u32::MAX }).collect()
 }
 
 /// All pages that were among the [`ANSWERS`] best at some time, as the crawl went on.
-fn answers(scorer: &Scorer<'_>, scores: &Scores) -> Vec<Answer> {
+fn answers(scorer: &Scorer<'_>, scores: &Scores) -> Vec<AnswerSpan> {
     let mut pages: Vec<(u32, f64)> =
         scorer.scored(scores).map(|(seq, _, score)| (seq, score)).collect();
     pages.sort_unstable_by_key(|(seq, _)| *seq);
-    let mut all: Vec<Answer> = Vec::new();
+    let mut all: Vec<AnswerSpan> = Vec::new();
     let mut best: Vec<(f64, usize)> = Vec::with_capacity(ANSWERS + 1);
     for (seq, score) in pages {
         let low = best.get(ANSWERS - 1).map_or(0.0, |(low, _)| *low);
@@ -84,7 +84,7 @@ fn answers(scorer: &Scorer<'_>, scores: &Scores) -> Vec<Answer> {
         }
         let at = best.partition_point(|(other, _)| *other >= score);
         best.insert(at, (score, all.len()));
-        all.push(Answer { seq, until: u32::MAX });
+        all.push(AnswerSpan { seq, until: u32::MAX });
         if best.len() > ANSWERS
             && let Some((_, out)) = best.pop()
         {
@@ -117,7 +117,7 @@ mod tests {
             let mut best = best_answers(&scorer, &scores);
             best.sort_unstable();
             let still = answers(&scorer, &scores).into_iter();
-            let still: Vec<Answer> = still.filter(|answer| answer.until == u32::MAX).collect();
+            let still: Vec<AnswerSpan> = still.filter(|answer| answer.until == u32::MAX).collect();
             assert_eq!(best, still);
             assert_eq!(best.len(), ANSWERS.min(end as usize * 4 / 5));
         }

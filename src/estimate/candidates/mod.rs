@@ -18,17 +18,19 @@ use prospect_index::bm25::Scores;
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
 
+use self::linked::AnswerPages;
 use crate::estimate::EstimateError;
-use crate::estimate::features::link_context::AroundQuery;
+use crate::estimate::candidates::nearest::Nearest;
+use crate::estimate::candidates::ngram::{
+    MatchRule, MatchSource, idf_mass, ngram_queries, sample_key,
+};
+use crate::estimate::features::group::{FeatureGroup, FeatureGroups};
+use crate::estimate::features::link_context::LinkContextQuery;
 use crate::estimate::features::pair::{FeatureSource, QueryView};
-use crate::estimate::features::group::{Group, Groups};
+use crate::estimate::features::similarity::{Embeddings, NearQuery};
 use crate::estimate::features::table::FeatureRow;
 use crate::estimate::horizon::Horizon;
-use crate::estimate::candidates::ngram::{MatchRule, MatchSource, idf_mass, ngram_queries, sample_key};
-use crate::estimate::features::similarity::{Embeddings, NearQuery};
-use crate::estimate::candidates::nearest::Nearest;
 use crate::workload::Query;
-use self::linked::Answers;
 
 /// A candidate pair.
 #[derive(Clone, Debug)]
@@ -71,10 +73,10 @@ pub struct CandidateSource<'a, H> {
     pub matches: &'a dyn MatchSource,
     /// Which URLs can be candidates, and what may be known of them.
     pub horizon: H,
-    /// Evidence that is left out.
-    pub without: Groups,
+    /// RunningMean that is left out.
+    pub without: FeatureGroups,
     /// Which pages' links are followed.
-    pub answers: Answers,
+    pub answers: AnswerPages,
 }
 
 impl<H: Horizon> CandidateSource<'_, H> {
@@ -92,7 +94,7 @@ impl<H: Horizon> CandidateSource<'_, H> {
         let masked = |url| self.horizon.of(url).is_none();
         let matched = self.matches.candidates(*at, &matching, &masked, scratch)?;
         scorer.score(&scorer.term_ids(&query.words), 0..self.end_seq, scores)?;
-        let linked = if self.without.contains(Group::Inherited) {
+        let linked = if self.without.contains(FeatureGroup::Inherited) {
             Vec::new()
         } else {
             let answers = self.answers.of(scorer, scores);
@@ -113,7 +115,7 @@ impl<H: Horizon> CandidateSource<'_, H> {
         let mass = idf_mass(query, scorer).max(f64::MIN_POSITIVE);
         let view = QueryView::new(&idf, &matching, &text, mass);
         let mut view = view.of_strings(&query.words, self.features.strings);
-        let around = AroundQuery::new(self.around, scorer, query, mass);
+        let around = LinkContextQuery::new(self.around, scorer, query, mass);
         let known = self.features.known;
         let mut similar =
             self.embeddings.map(|(embeddings, _)| NearQuery::new(embeddings, known, *at as usize));

@@ -1,8 +1,8 @@
-//! Groups of evidence that estimates can be made without, to see what each is worth.
+//! FeatureGroups of evidence that estimates can be made without, to see what each is worth.
 //!
 //! A feature of a group that is left out is 0 for every model, when it is fitted and when it
 //! predicts. A part of the estimate that is left out is 0 and weighs nothing, and its work is not
-//! done. Groups are those of the lasting reading.
+//! done. FeatureGroups are those of the lasting reading.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub const SEPARATOR: char = '.';
 
 /// A group of evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Group {
+pub enum FeatureGroup {
     /// Shares of the query in the URL.
     Url,
     /// Shares of the query in anchors.
@@ -50,13 +50,13 @@ pub enum Group {
     Fit,
 }
 
-use Group::{
-    Anchors, LinkContext, Embedding, Fit, Importance, Inherited, Page, PageLinks, PageParents,
+use FeatureGroup::{
+    Anchors, Embedding, Fit, Importance, Inherited, LinkContext, Page, PageLinks, PageParents,
     PageQuality, PageUrl, Pairs, ParentScores, Partial, Quality, Regions, Unseen, Url,
 };
 
-/// Every group with its name and its meaning, in the order of [`Group`].
-const GROUPS: [(Group, &str, &str); 18] = [
+/// Every group with its name and its meaning, in the order of [`FeatureGroup`].
+const GROUPS: [(FeatureGroup, &str, &str); 18] = [
     (Url, "url", "pair features: shares of the query in the URL"),
     (Anchors, "anchors", "pair features: shares of the query in anchors"),
     (ParentScores, "parent-scores", "pair features: scores of parents for the query"),
@@ -77,7 +77,7 @@ const GROUPS: [(Group, &str, &str); 18] = [
     (Fit, "fit", "weights of the parts fitted on past picks; without, they stay"),
 ];
 
-impl Group {
+impl FeatureGroup {
     /// All of them.
     pub fn all() -> impl Iterator<Item = Self> {
         GROUPS.into_iter().map(|(group, ..)| group)
@@ -97,7 +97,7 @@ impl Group {
 /// A name of no group.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no group {name:?}; there are {known}")]
-pub struct UnknownGroup {
+pub struct UnknownFeatureGroup {
     /// What was given.
     pub name: String,
     /// What there is.
@@ -107,19 +107,19 @@ pub struct UnknownGroup {
 /// A set of groups; as JSON, a list of their names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>", into = "Vec<&'static str>")]
-pub struct Groups(u32);
+pub struct FeatureGroups(u32);
 
-impl Groups {
+impl FeatureGroups {
     /// The groups of these names.
     ///
     /// # Errors
     /// A name is that of no group.
-    pub fn named<'n>(names: impl Iterator<Item = &'n str>) -> Result<Self, UnknownGroup> {
+    pub fn named<'n>(names: impl Iterator<Item = &'n str>) -> Result<Self, UnknownFeatureGroup> {
         let mut groups = Self::default();
         for name in names {
-            let Some(group) = Group::all().find(|group| group.name() == name) else {
-                let known: Vec<&str> = Group::all().map(Group::name).collect();
-                return Err(UnknownGroup { name: name.to_owned(), known: known.join(", ") });
+            let Some(group) = FeatureGroup::all().find(|group| group.name() == name) else {
+                let known: Vec<&str> = FeatureGroup::all().map(FeatureGroup::name).collect();
+                return Err(UnknownFeatureGroup { name: name.to_owned(), known: known.join(", ") });
             };
             groups.0 |= 1 << group as u32;
         }
@@ -132,22 +132,25 @@ impl Groups {
     }
 
     /// Whether a group is among them.
-    pub fn contains(self, group: Group) -> bool {
+    pub fn contains(self, group: FeatureGroup) -> bool {
         self.0 >> group as u32 & 1 == 1
     }
 }
 
-impl TryFrom<Vec<String>> for Groups {
-    type Error = UnknownGroup;
+impl TryFrom<Vec<String>> for FeatureGroups {
+    type Error = UnknownFeatureGroup;
 
-    fn try_from(names: Vec<String>) -> Result<Self, UnknownGroup> {
+    fn try_from(names: Vec<String>) -> Result<Self, UnknownFeatureGroup> {
         Self::named(names.iter().map(String::as_str))
     }
 }
 
-impl From<Groups> for Vec<&'static str> {
-    fn from(groups: Groups) -> Self {
-        Group::all().filter(|&group| groups.contains(group)).map(Group::name).collect()
+impl From<FeatureGroups> for Vec<&'static str> {
+    fn from(groups: FeatureGroups) -> Self {
+        FeatureGroup::all()
+            .filter(|&group| groups.contains(group))
+            .map(FeatureGroup::name)
+            .collect()
     }
 }
 
@@ -157,19 +160,19 @@ mod tests {
 
     #[test]
     fn a_group_stands_at_its_own_place() {
-        for (at, group) in Group::all().enumerate() {
+        for (at, group) in FeatureGroup::all().enumerate() {
             assert_eq!(group as usize, at, "{}", group.name());
         }
     }
 
     #[test]
     fn a_set_is_a_list_of_names_as_json() {
-        let groups = Groups::named(["regions", "url"].into_iter()).unwrap();
+        let groups = FeatureGroups::named(["regions", "url"].into_iter()).unwrap();
         let json = serde_json::to_string(&groups).unwrap();
         assert_eq!(json, "[\"url\",\"regions\"]");
-        assert_eq!(serde_json::from_str::<Groups>(&json).unwrap(), groups);
+        assert_eq!(serde_json::from_str::<FeatureGroups>(&json).unwrap(), groups);
         assert!(groups.contains(Url) && !groups.contains(Anchors));
-        let error = serde_json::from_str::<Groups>("[\"charm\"]").unwrap_err().to_string();
+        let error = serde_json::from_str::<FeatureGroups>("[\"charm\"]").unwrap_err().to_string();
         assert!(error.starts_with("there is no group \"charm\"; there are url, "), "{error}");
     }
 
@@ -177,9 +180,9 @@ mod tests {
     fn only_features_of_the_groups_are_cleared() {
         let mut features = [1.0; 4];
         let places = [(Url, 0..1), (Regions, 1..3)];
-        Groups::named(["regions"].into_iter()).unwrap().clear(&mut features, &places);
+        FeatureGroups::named(["regions"].into_iter()).unwrap().clear(&mut features, &places);
         assert_eq!(features, [1.0, 0.0, 0.0, 1.0]);
-        Groups::default().clear(&mut features, &places);
+        FeatureGroups::default().clear(&mut features, &places);
         assert_eq!(features, [1.0, 0.0, 0.0, 1.0]);
     }
 }

@@ -8,7 +8,7 @@ use crate::estimate::features::table::{Feature, FeatureRow};
 use crate::workload::Query;
 
 /// A query, as the texts around links have its words.
-pub struct AroundQuery<'a> {
+pub struct LinkContextQuery<'a> {
     table: &'a AroundTable,
     scorer: &'a Scorer<'a>,
     /// Number of each distinct word, and its share of the idf of all.
@@ -17,7 +17,7 @@ pub struct AroundQuery<'a> {
     mass: f64,
 }
 
-impl<'a> AroundQuery<'a> {
+impl<'a> LinkContextQuery<'a> {
     /// For a query whose words, with multiplicity, have this `mass` of idf.
     pub fn new(table: &'a AroundTable, scorer: &'a Scorer<'a>, query: &Query, mass: f64) -> Self {
         let mut distinct: Vec<&str> = query.words.iter().map(String::as_str).collect();
@@ -85,7 +85,7 @@ mod tests {
         let to = UrlId(9);
         table.push(UrlId(2), to, 2, &word_numbers("Bread and sourdough, from the oven"));
         table.push(UrlId(0), to, 5, &word_numbers("bread"));
-        let asked = AroundQuery::new(&table, &scorer, &query, mass);
+        let asked = LinkContextQuery::new(&table, &scorer, &query, mass);
         let features = |url, before_seq| {
             let mut row = FeatureRow::default();
             asked.add(&mut row, &scores, url, before_seq);

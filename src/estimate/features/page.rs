@@ -5,9 +5,9 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use prospect_index::url;
 
-use crate::estimate::features::group::Groups;
-use crate::estimate::features::table::{PageFeature, PageRow};
+use crate::estimate::features::group::FeatureGroups;
 use crate::estimate::features::regions::{KINDS, RegionMeans, Regions};
+use crate::estimate::features::table::{PageFeature, PageRow};
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
 
@@ -41,7 +41,7 @@ impl Impact {
 }
 
 /// What page features are made from.
-pub struct PageSource<'a> {
+pub struct PageFeatureSource<'a> {
     /// URLs, pages, links.
     pub known: &'a Known,
     /// The next `fetch_seq`.
@@ -50,8 +50,8 @@ pub struct PageSource<'a> {
     pub regions: &'a Regions,
     /// Impact of fetched pages.
     pub impact: &'a Impact,
-    /// Evidence that is left out.
-    pub without: Groups,
+    /// RunningMean that is left out.
+    pub without: FeatureGroups,
 }
 
 /// What the pages that link to a page say.
@@ -70,7 +70,7 @@ struct Parents {
     age: f32,
 }
 
-impl PageSource<'_> {
+impl PageFeatureSource<'_> {
     /// Features of a URL from links of pages fetched before `before_seq`, when regions had these
     /// `means`; `quality` is what is expected, 0 where nothing is.
     pub fn features(
@@ -100,7 +100,9 @@ impl PageSource<'_> {
         row[PageFeature::ExpectedQuality] = quality;
         row[PageFeature::ParentDemand] = (parents.served / unit) as f32;
         row[PageFeature::SharedDemand] = (parents.served_again / unit) as f32;
-        for ((impact, count), (mean, pages)) in REGIONS.into_iter().zip(means.of(self.regions.of(url))) {
+        for ((impact, count), (mean, pages)) in
+            REGIONS.into_iter().zip(means.of(self.regions.of(url)))
+        {
             row[impact] = (mean / unit) as f32;
             row[count] = (pages as f32).ln_1p();
         }

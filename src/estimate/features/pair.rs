@@ -111,7 +111,7 @@ impl<'a> QueryView<'a> {
     }
 }
 
-/// Evidence gathered over the links to a URL.
+/// RunningMean gathered over the links to a URL.
 #[derive(Default)]
 struct LinkEvidence {
     union: NgramSet,

@@ -12,7 +12,7 @@ use prospect_index::url;
 use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
 
-use crate::estimate::running_mean::Evidence;
+use crate::estimate::running_mean::RunningMean;
 
 /// Kinds of regions: host, section, directory, pattern.
 pub const KINDS: usize = 4;
@@ -89,8 +89,8 @@ fn names(address: &str) -> [String; KINDS] {
 /// What the fetched pages of each region were worth.
 #[derive(Clone, Debug, Default)]
 pub struct RegionMeans {
-    of_region: [Vec<Evidence>; KINDS],
-    all: Evidence,
+    of_region: [Vec<RunningMean>; KINDS],
+    all: RunningMean,
 }
 
 impl RegionMeans {
@@ -99,7 +99,7 @@ impl RegionMeans {
         for (seen, region) in self.of_region.iter_mut().zip(regions) {
             let at = region as usize;
             if seen.len() <= at {
-                seen.resize(at + 1, Evidence::default());
+                seen.resize(at + 1, RunningMean::default());
             }
             seen[at].add(value);
         }

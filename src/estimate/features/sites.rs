@@ -8,7 +8,7 @@ use prospect_index::url::{SITE_GROUPS, SiteLevel};
 use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
 
-use crate::estimate::running_mean::Evidence;
+use crate::estimate::running_mean::RunningMean;
 
 /// Site of every known URL.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +20,7 @@ pub struct Sites {
     numbers: HashMap<String, u32>,
 }
 
-/// Groups that the known URLs make at the coarse levels, as far as the choice needs them.
+/// FeatureGroups that the known URLs make at the coarse levels, as far as the choice needs them.
 #[derive(Clone, Debug, Default)]
 struct LevelChoice {
     groups: [HashSet<String>; 2],
@@ -100,14 +100,14 @@ const PRIOR_OUTCOMES: f64 = 10.0;
 /// site has few.
 #[derive(Clone, Debug, Default)]
 pub struct SiteMeans {
-    of_site: Vec<Evidence>,
-    all: Evidence,
+    of_site: Vec<RunningMean>,
+    all: RunningMean,
 }
 
 impl SiteMeans {
     /// No outcome, for `sites` sites.
     pub fn new(sites: usize) -> Self {
-        Self { of_site: vec![Evidence::default(); sites], all: Evidence::default() }
+        Self { of_site: vec![RunningMean::default(); sites], all: RunningMean::default() }
     }
 
     /// Adds an outcome.

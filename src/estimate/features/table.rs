@@ -7,7 +7,7 @@
 
 use std::ops::{Index, IndexMut};
 
-use super::group::{Group, Groups};
+use super::group::{FeatureGroup, FeatureGroups};
 
 /// Makes an enumeration of features, and a row of their values.
 macro_rules! features {
@@ -32,7 +32,7 @@ macro_rules! features {
             }
 
             /// The evidence it belongs to.
-            pub fn group(self) -> Option<Group> {
+            pub fn group(self) -> Option<FeatureGroup> {
                 match self { $(Self::$variant => $group,)+ }
             }
         }
@@ -63,7 +63,7 @@ macro_rules! features {
 
         impl $row {
             /// Makes the features of these groups 0.
-            pub fn clear(&mut self, without: Groups) {
+            pub fn clear(&mut self, without: FeatureGroups) {
                 if without.is_empty() {
                     return;
                 }
@@ -88,28 +88,28 @@ features! {
     Feature,
     /// Features of one pair.
     FeatureRow:
-    UrlShare "url n-gram share" Some(Group::Url);
-    UrlIdfShare "url idf share" Some(Group::Url);
-    BestAnchorShare "best anchor n-gram share" Some(Group::Anchors);
-    BestAnchorIdfShare "best anchor idf share" Some(Group::Anchors);
-    AllAnchorsShare "all anchors n-gram share" Some(Group::Anchors);
-    AllAnchorsIdfShare "all anchors idf share" Some(Group::Anchors);
-    AnchorIsQuery "an anchor is the query" Some(Group::Anchors);
-    MatchingSites "ln(1 + linking sites with a matching anchor)" Some(Group::Anchors);
+    UrlShare "url n-gram share" Some(FeatureGroup::Url);
+    UrlIdfShare "url idf share" Some(FeatureGroup::Url);
+    BestAnchorShare "best anchor n-gram share" Some(FeatureGroup::Anchors);
+    BestAnchorIdfShare "best anchor idf share" Some(FeatureGroup::Anchors);
+    AllAnchorsShare "all anchors n-gram share" Some(FeatureGroup::Anchors);
+    AllAnchorsIdfShare "all anchors idf share" Some(FeatureGroup::Anchors);
+    AnchorIsQuery "an anchor is the query" Some(FeatureGroup::Anchors);
+    MatchingSites "ln(1 + linking sites with a matching anchor)" Some(FeatureGroup::Anchors);
     Inlinks "ln(1 + in-links)" None;
     PageRank "ln(1 + PageRank * URLs)" None;
     UrlDepth "url depth" None;
     UrlLength "url length" None;
     SiteMean "mean outcome of the site" None;
-    BestParent "best parent score" Some(Group::ParentScores);
-    MeanParent "mean parent score" Some(Group::ParentScores);
+    BestParent "best parent score" Some(FeatureGroup::ParentScores);
+    MeanParent "mean parent score" Some(FeatureGroup::ParentScores);
     ExpectedQuality "expected quality" None;
-    BestContext "best share around a link" Some(Group::LinkContext);
-    ContextOfAnswer "best share around a link times the score of its page" Some(Group::LinkContext);
-    AllContexts "share around all links" Some(Group::LinkContext);
-    UrlCosine "cosine with the words of the url" Some(Group::Embedding);
-    AnchorCosine "cosine with the nearest anchor" Some(Group::Embedding);
-    TitleCosine "cosine with the nearest title of a linking page" Some(Group::Embedding);
+    BestContext "best share around a link" Some(FeatureGroup::LinkContext);
+    ContextOfAnswer "best share around a link times the score of its page" Some(FeatureGroup::LinkContext);
+    AllContexts "share around all links" Some(FeatureGroup::LinkContext);
+    UrlCosine "cosine with the words of the url" Some(FeatureGroup::Embedding);
+    AnchorCosine "cosine with the nearest anchor" Some(FeatureGroup::Embedding);
+    TitleCosine "cosine with the nearest title of a linking page" Some(FeatureGroup::Embedding);
 }
 
 features! {
@@ -117,27 +117,27 @@ features! {
     PageFeature,
     /// Features of one page.
     PageRow:
-    Parents "ln(1 + linking pages)" Some(Group::PageLinks);
-    UrlDepth "url depth" Some(Group::PageUrl);
-    UrlLength "url length" Some(Group::PageUrl);
-    UrlDigits "digits in the url" Some(Group::PageUrl);
-    UrlHasQuery "the url has a query" Some(Group::PageUrl);
-    FirstLinkPlace "ln(1 + place of the first link on its page)" Some(Group::PageLinks);
-    FirstLinkCount "ln(1 + links on the page of the first link)" Some(Group::PageLinks);
-    FirstLinkAge "age of the first link as a share of the crawl" Some(Group::PageLinks);
-    ParentImpact "mean impact of parents" Some(Group::PageParents);
-    BestParentImpact "best impact of a parent" Some(Group::PageParents);
-    ExpectedQuality "expected quality" Some(Group::PageQuality);
-    ParentDemand "frequency of the queries that a parent is served for" Some(Group::PageParents);
-    SharedDemand "frequency of the queries that several parents are served for" Some(Group::PageParents);
-    HostImpact "mean impact of the host" Some(Group::Regions);
-    HostPages "ln(1 + fetched pages of the host)" Some(Group::Regions);
-    SectionImpact "mean impact of the section" Some(Group::Regions);
-    SectionPages "ln(1 + fetched pages of the section)" Some(Group::Regions);
-    DirectoryImpact "mean impact of the directory" Some(Group::Regions);
-    DirectoryPages "ln(1 + fetched pages of the directory)" Some(Group::Regions);
-    PatternImpact "mean impact of the pattern" Some(Group::Regions);
-    PatternPages "ln(1 + fetched pages of the pattern)" Some(Group::Regions);
+    Parents "ln(1 + linking pages)" Some(FeatureGroup::PageLinks);
+    UrlDepth "url depth" Some(FeatureGroup::PageUrl);
+    UrlLength "url length" Some(FeatureGroup::PageUrl);
+    UrlDigits "digits in the url" Some(FeatureGroup::PageUrl);
+    UrlHasQuery "the url has a query" Some(FeatureGroup::PageUrl);
+    FirstLinkPlace "ln(1 + place of the first link on its page)" Some(FeatureGroup::PageLinks);
+    FirstLinkCount "ln(1 + links on the page of the first link)" Some(FeatureGroup::PageLinks);
+    FirstLinkAge "age of the first link as a share of the crawl" Some(FeatureGroup::PageLinks);
+    ParentImpact "mean impact of parents" Some(FeatureGroup::PageParents);
+    BestParentImpact "best impact of a parent" Some(FeatureGroup::PageParents);
+    ExpectedQuality "expected quality" Some(FeatureGroup::PageQuality);
+    ParentDemand "frequency of the queries that a parent is served for" Some(FeatureGroup::PageParents);
+    SharedDemand "frequency of the queries that several parents are served for" Some(FeatureGroup::PageParents);
+    HostImpact "mean impact of the host" Some(FeatureGroup::Regions);
+    HostPages "ln(1 + fetched pages of the host)" Some(FeatureGroup::Regions);
+    SectionImpact "mean impact of the section" Some(FeatureGroup::Regions);
+    SectionPages "ln(1 + fetched pages of the section)" Some(FeatureGroup::Regions);
+    DirectoryImpact "mean impact of the directory" Some(FeatureGroup::Regions);
+    DirectoryPages "ln(1 + fetched pages of the directory)" Some(FeatureGroup::Regions);
+    PatternImpact "mean impact of the pattern" Some(FeatureGroup::Regions);
+    PatternPages "ln(1 + fetched pages of the pattern)" Some(FeatureGroup::Regions);
 }
 
 impl Feature {
@@ -165,11 +165,12 @@ mod tests {
             row[feature] = 1.0 + at as f32;
         }
         let whole = row;
-        row.clear(Groups::default());
+        row.clear(FeatureGroups::default());
         assert_eq!(row, whole);
-        row.clear(Groups::named(["anchors", "embedding"].into_iter()).unwrap());
+        row.clear(FeatureGroups::named(["anchors", "embedding"].into_iter()).unwrap());
         for &feature in Feature::ALL {
-            let is_out = matches!(feature.group(), Some(Group::Anchors | Group::Embedding));
+            let is_out =
+                matches!(feature.group(), Some(FeatureGroup::Anchors | FeatureGroup::Embedding));
             assert_eq!(row[feature] == 0.0, is_out, "{}", feature.name());
             assert!(is_out || row[feature] == whole[feature]);
         }

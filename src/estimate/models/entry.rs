@@ -2,7 +2,7 @@
 //! past picks.
 //!
 //! What tells most is the margin: the log odds to beat the score that a place will take (see
-//! [`foretold`](crate::estimate::predict_entry)). The share of past pairs that entered rises with it; it is fitted by isotonic
+//! [`predicted`](crate::estimate::predict_entry)). The share of past pairs that entered rises with it; it is fitted by isotonic
 //! regression (pool adjacent violators: Ayer et al., 1955) over narrow ranges of the margin, apart for
 //! pairs that match and for those that are linked from answers. Pairs of earlier cycles count for
 //! less, for lists get harder to enter as the crawl goes on.

@@ -10,9 +10,9 @@ use smartcore::linalg::basic::matrix::DenseMatrix;
 use smartcore::linear::ridge_regression::{RidgeRegression, RidgeRegressionParameters};
 
 use crate::estimate::EstimateError;
-use crate::estimate::models::boosted_trees::{Boosted, Growth};
 use crate::estimate::candidates::Candidate;
 use crate::estimate::features::table::Feature;
+use crate::estimate::models::boosted_trees::{Boosted, Growth};
 
 const GROWTH: Growth = Growth { trees: 30, depth: 5, rate: 0.1, leaf: 5.0 };
 /// Pairs that a forest is fitted on, evenly spread over all: it sorts them anew for every tree.
@@ -72,7 +72,8 @@ impl Fitted {
             PairModel::Linear => {
                 let rows = candidates.iter().flat_map(|one| one.features.of(&features));
                 let rows = rows.map(f64::from).collect();
-                let x = DenseMatrix::new(candidates.len(), features.len(), rows, false).map_err(failed)?;
+                let x = DenseMatrix::new(candidates.len(), features.len(), rows, false)
+                    .map_err(failed)?;
                 let y: Vec<f64> = candidates.iter().map(|one| one.score).collect();
                 let parameters =
                     RidgeRegressionParameters::default().with_alpha(RIDGE).with_normalize(false);
@@ -84,7 +85,8 @@ impl Fitted {
                 let step = candidates.len().div_ceil(FOREST_PAIRS);
                 let sample: Vec<&Candidate> = candidates.iter().step_by(step).collect();
                 let rows = sample.iter().flat_map(|one| one.features.of(&features)).collect();
-                let x = DenseMatrix::new(sample.len(), features.len(), rows, false).map_err(failed)?;
+                let x =
+                    DenseMatrix::new(sample.len(), features.len(), rows, false).map_err(failed)?;
                 let y: Vec<f32> = sample.iter().map(|one| one.score as f32).collect();
                 let parameters = RandomForestRegressorParameters::default()
                     .with_n_trees(FOREST_TREES)

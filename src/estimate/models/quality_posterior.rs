@@ -12,7 +12,7 @@
 //!
 //! Quality here is a log-probability, as a model gives it; a page without a score is no evidence.
 
-use crate::estimate::running_mean::Evidence;
+use crate::estimate::running_mean::RunningMean;
 
 /// Ratios of variances that are tried.
 pub const STRENGTHS: [f64; 9] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0, 256.0];
@@ -37,7 +37,7 @@ impl Choice {
         STRENGTHS[best.unwrap_or(COLD_STRENGTH)]
     }
 
-    fn learn(&mut self, evidence: Evidence, prior: f64, truth: f64) {
+    fn learn(&mut self, evidence: RunningMean, prior: f64, truth: f64) {
         for (error, strength) in self.errors.iter_mut().zip(STRENGTHS) {
             *error += (truth - evidence.towards(prior, strength)).powi(2);
         }
@@ -48,8 +48,8 @@ impl Choice {
 /// Expected quality of pages not fetched, from that of pages fetched. Costs 16 bytes a group.
 #[derive(Clone, Debug, Default)]
 pub struct Posterior {
-    groups: Vec<Evidence>,
-    all: Evidence,
+    groups: Vec<RunningMean>,
+    all: RunningMean,
     of_group: Choice,
     of_parents: Choice,
 }
@@ -57,7 +57,7 @@ pub struct Posterior {
 impl Posterior {
     /// Learns from a page of a group (its host or site) that was fetched with this quality and was
     /// linked to by `parents`. Call in fetch order.
-    pub fn learn(&mut self, group: u32, quality: f64, parents: Evidence) {
+    pub fn learn(&mut self, group: u32, quality: f64, parents: RunningMean) {
         if let Some(all) = self.all.mean() {
             let group = self.groups.get(group as usize).copied().unwrap_or_default();
             if !group.is_empty() {
@@ -69,7 +69,7 @@ impl Posterior {
             }
         }
         if self.groups.len() <= group as usize {
-            self.groups.resize(group as usize + 1, Evidence::default());
+            self.groups.resize(group as usize + 1, RunningMean::default());
         }
         self.groups[group as usize].add(quality);
         self.all.add(quality);
@@ -87,7 +87,7 @@ impl Posterior {
     }
 
     /// Expected quality of a page of a group with these parents. None before the first page.
-    pub fn expected(&self, group: u32, parents: Evidence) -> Option<f64> {
+    pub fn expected(&self, group: u32, parents: RunningMean) -> Option<f64> {
         Some(parents.towards(self.group_mean(group)?, self.of_parents.strength()))
     }
 }
@@ -96,8 +96,8 @@ impl Posterior {
 mod tests {
     use super::*;
 
-    fn of(scores: &[f64]) -> Evidence {
-        let mut evidence = Evidence::default();
+    fn of(scores: &[f64]) -> RunningMean {
+        let mut evidence = RunningMean::default();
         for &score in scores {
             evidence.add(score);
         }
@@ -108,8 +108,8 @@ mod tests {
     fn little_evidence_is_drawn_towards_the_group_and_the_group_towards_all() {
         let mut posterior = Posterior::default();
         assert_eq!(posterior.expected(0, of(&[-1.0])), None);
-        posterior.learn(0, -2.0, Evidence::default());
-        posterior.learn(1, -4.0, Evidence::default());
+        posterior.learn(0, -2.0, RunningMean::default());
+        posterior.learn(1, -4.0, RunningMean::default());
         // The mean of all is -3; with strength 1 the group of one page lies half-way.
         assert_eq!(posterior.group_mean(0), Some(-2.5));
         assert_eq!(posterior.group_mean(7), Some(-3.0));

@@ -10,16 +10,16 @@ use prospect_index::page::UrlId;
 use rayon::prelude::*;
 
 use crate::estimate::EstimateError;
-use crate::estimate::features::pair::FeatureSource;
-use crate::estimate::input::EstimateInput;
-use crate::estimate::url_estimate::{Found, PairEstimate};
-use crate::estimate::horizon::{Now, Past};
-use crate::estimate::cache::Memory;
+use crate::estimate::cache::PlannerCache;
 use crate::estimate::candidates::ngram::{MatchRule, idf_mass};
-use crate::estimate::pandey_olston::pairs::{Pair, PairSource, Training};
-use crate::estimate::pandey_olston::score_tree::{Example, ScoreTree};
+use crate::estimate::features::pair::FeatureSource;
 use crate::estimate::features::sites::SiteMeans;
 use crate::estimate::features::table::Feature;
+use crate::estimate::horizon::{Now, Past};
+use crate::estimate::input::EstimateInput;
+use crate::estimate::pandey_olston::pairs::{Pair, PairSource, Training};
+use crate::estimate::pandey_olston::score_tree::{Example, ScoreTree};
+use crate::estimate::url_estimate::{Found, PairEstimate};
 use crate::sketch::sketched;
 
 /// Training pairs of one query that are used.
@@ -33,16 +33,16 @@ const TRAINING_PAIRS_PER_QUERY: usize = 2_000;
 pub(super) fn estimate(
     input: &EstimateInput<'_>,
     needy: &[usize],
-    memory: &Memory,
+    cache: &PlannerCache,
     rule: MatchRule,
     quality: &[f32],
 ) -> Result<Found, EstimateError> {
-    let (known, sites) = (input.known, &memory.sites);
+    let (known, sites) = (input.known, &cache.sites);
     let source = PairSource {
         features: FeatureSource {
             known,
             sites,
-            strings: memory.strings.as_ref(),
+            strings: cache.strings.as_ref(),
             scorer: input.scorer,
             shape: true,
         },
@@ -54,14 +54,15 @@ pub(super) fn estimate(
         frontier: input.frontier,
         now: Now { known, within: input.within },
     };
-    let mut candidates = source.pairs(input.queries, needy, &memory.training)?;
-    let (examples, means) = examples(input, needy, memory);
+    let mut candidates = source.pairs(input.queries, needy, &cache.training)?;
+    let (examples, means) = examples(input, needy, cache);
     let tree = ScoreTree::fit(&examples)?;
     let page_ranks = if tree.reads(Feature::PageRank) { input.ranks.now(known) } else { &[] };
     candidates.par_iter_mut().for_each(|pair| {
         pair.features[Feature::PageRank] = page_ranks.get(pair.url.index()).copied().unwrap_or(0.0);
         pair.features[Feature::SiteMean] = means.mean(sites.of(pair.url)) as f32;
-        pair.features[Feature::ExpectedQuality] = quality.get(pair.url.index()).copied().unwrap_or(0.0);
+        pair.features[Feature::ExpectedQuality] =
+            quality.get(pair.url.index()).copied().unwrap_or(0.0);
     });
     let pairs = pair_estimates(input, &tree, &candidates);
     Ok(Found { pairs, page_impact: Vec::new(), training_pairs: examples.len(), levels: None })
@@ -72,10 +73,10 @@ pub(super) fn estimate(
 fn examples(
     input: &EstimateInput<'_>,
     needy: &[usize],
-    memory: &Memory,
+    cache: &PlannerCache,
 ) -> (Vec<Example>, SiteMeans) {
-    let (sites, training) = (&memory.sites, &memory.training);
-    let quality = |url| memory.past_quality(input.known.pages.page_seq(url)?);
+    let (sites, training) = (&cache.sites, &cache.training);
+    let quality = |url| cache.past_quality(input.known.pages.page_seq(url)?);
     let kept: Vec<MutexGuard<'_, Training>> = needy
         .iter()
         .map(|&at| training[at].lock().unwrap_or_else(PoisonError::into_inner))

@@ -9,9 +9,11 @@ use prospect_index::page::UrlId;
 use rayon::prelude::*;
 
 use crate::estimate::EstimateError;
+use crate::estimate::candidates::ngram::{
+    MatchRule, MatchSource, idf_mass, ngram_queries, sample_key,
+};
 use crate::estimate::features::pair::{FeatureSource, QueryView};
 use crate::estimate::features::table::FeatureRow;
-use crate::estimate::candidates::ngram::{MatchRule, MatchSource, idf_mass, ngram_queries, sample_key};
 use crate::estimate::horizon::Horizon;
 use crate::workload::Query;
 

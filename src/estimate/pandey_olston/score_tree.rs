@@ -118,7 +118,8 @@ fn failed(what: impl ToString) -> EstimateError {
 /// Fits with smartcore and reads the nodes out of the serialised form, since the fields are
 /// private.
 fn fit_nodes(examples: &[Example]) -> Result<Vec<Node>, EstimateError> {
-    let flat: Vec<f32> = examples.iter().flat_map(|example| example.features.of(&FEATURES)).collect();
+    let flat: Vec<f32> =
+        examples.iter().flat_map(|example| example.features.of(&FEATURES)).collect();
     let x = DenseMatrix::new(examples.len(), FEATURES.len(), flat, false).map_err(failed)?;
     let y: Vec<f32> = examples.iter().map(|example| example.outcome).collect();
     let parameters = DecisionTreeRegressorParameters {

@@ -1,8 +1,8 @@
-//! What estimates rest on, as derived structures of the store: the basis of one state of the store,
+//! What estimates rest on, as derived structures of the store: the scored pairs of one state of the store,
 //! and the models of its statistics epoch.
 //!
 //! A command that asks about the same pages, outcomes and queries again, with whatever weights,
-//! budget or caps, finds the basis there. After another cycle of the same epoch pairs are estimated
+//! budget or caps, finds the scored pairs there. After another cycle of the same epoch pairs are estimated
 //! anew, for lists and links have changed, but the models are those of the epoch. Both give the same
 //! plan, to the bit, as a store without them.
 //!
@@ -22,20 +22,20 @@ use super::kept::{Shelf, Taken};
 use super::planner::plan_id;
 use super::reading::Prepared;
 use super::{CycleError, OpenStore};
-use crate::estimate::scored_pairs::Basis;
-use crate::estimate::settings::{EstimateSettings, ImpactReading};
-use crate::estimate::cache::Memory;
+use crate::estimate::cache::PlannerCache;
 use crate::estimate::features::strings::Strings;
+use crate::estimate::scored_pairs::ScoredPairs;
+use crate::estimate::settings::{EstimateSettings, ImpactReading};
 use crate::plan::settings::{EmbeddingModel, PlanSettings};
 use crate::sketch::visibility::Visibility;
 
-const BASIS_VERSION: u32 = 4;
+const PAIRS_VERSION: u32 = 4;
 const MODELS_VERSION: u32 = 3;
 
-/// All that a basis depends on.
+/// All that scored pairs depend on.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct BasisKey {
-    /// What the id of a plan is made from, but for what a basis does not depend on.
+struct PairsKey {
+    /// What the id of a plan is made from, but for what scored pairs do not depend on.
     plan: String,
     epoch: Epoch,
     /// N and words of the epoch.
@@ -67,11 +67,11 @@ struct ModelsKey {
     quality: String,
 }
 
-/// A basis, and what was recomputed for it.
+/// Scored pairs, and what was recomputed for them.
 pub(super) struct Made {
-    pub(super) basis: Basis,
+    pub(super) scored: ScoredPairs,
     /// With its models.
-    pub(super) memory: Memory,
+    pub(super) cache: PlannerCache,
     pub(super) recomputed: Recomputed,
     pub(super) damaged: Vec<Damage>,
 }
@@ -96,7 +96,7 @@ pub struct Damage {
     pub what: String,
 }
 
-/// What was recomputed for a basis.
+/// What was recomputed for scored pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recomputed {
     /// Nothing: it was in the store.
@@ -108,7 +108,7 @@ pub enum Recomputed {
     All,
 }
 
-/// The basis of a store for queries of the workload, given as indices. `within` tells by URL id what
+/// The scored pairs of a store for queries of the workload, given as indices. `within` tells by URL id what
 /// may be planned; empty for all.
 ///
 /// # Errors
@@ -121,27 +121,27 @@ pub(super) fn load(
     settings: &PlanSettings,
 ) -> Result<Made, CycleError> {
     let (known, manifest) = (&open.known, open.store.manifest());
-    let mut memory = Memory::default();
-    memory.update(known, manifest, prepared.workload.queries.len());
+    let mut cache = PlannerCache::default();
+    cache.update(known, manifest, prepared.workload.queries.len());
     let models = Shelf::new(&open.store, "models", MODELS_VERSION);
-    let models_key = models_key(open, prepared, &memory, settings);
+    let models_key = models_key(open, prepared, &cache, settings);
     let fits = |found: &ModelsKey| *found == models_key;
     let mut damaged = Vec::new();
     match models.take(fits) {
-        Taken::Whole(_, kept) => memory.models = Some(Arc::new(kept)),
+        Taken::Whole(_, kept) => cache.models = Some(Arc::new(kept)),
         Taken::Damaged(what) => damaged.push(Damage { name: "models", what }),
         Taken::Unfit | Taken::Missing => (),
     }
-    let had_models = memory.models.is_some();
-    // The score tree is fitted to the queries, with every basis.
-    let reads_models = settings.estimate.reading == ImpactReading::Lasting;
-    let shelf = Shelf::new(&open.store, "basis", BASIS_VERSION);
-    let key = basis_key(open, prepared, within, queries, settings)?;
+    let had_models = cache.models.is_some();
+    // The score tree is fitted to the queries, with every scored pairs.
+    let reads_models = settings.estimate.reading == ImpactReading::Learned;
+    let shelf = Shelf::new(&open.store, "basis", PAIRS_VERSION);
+    let key = pairs_key(open, prepared, within, queries, settings)?;
     // Without the models it was made by, new queries could not be set beside it.
     if had_models || !reads_models {
-        match shelf.take(|found: &BasisKey| *found == key) {
-            Taken::Whole(_, basis) => {
-                return Ok(Made { basis, memory, recomputed: Recomputed::Nothing, damaged });
+        match shelf.take(|found: &PairsKey| *found == key) {
+            Taken::Whole(_, scored) => {
+                return Ok(Made { scored, cache, recomputed: Recomputed::Nothing, damaged });
             }
             Taken::Damaged(what) => damaged.push(Damage { name: "candidate pairs", what }),
             Taken::Unfit | Taken::Missing => (),
@@ -149,24 +149,24 @@ pub(super) fn load(
     }
     let input = prepared.input(within)?;
     // All strings are cut into words once, for all queries; those of later queries are not among them.
-    memory.strings = Some(Strings::new(&prepared.workload.queries));
-    let basis = Basis::new(&input, queries, &mut memory, &settings.estimate, None)?;
-    memory.strings = None;
-    if let Some(made) = memory.models.as_ref().filter(|_| !had_models) {
+    cache.strings = Some(Strings::new(&prepared.workload.queries));
+    let scored = ScoredPairs::new(&input, queries, &mut cache, &settings.estimate, None)?;
+    cache.strings = None;
+    if let Some(made) = cache.models.as_ref().filter(|_| !had_models) {
         models.put(&models_key, &**made)?;
     }
-    shelf.put(&key, &basis)?;
+    shelf.put(&key, &scored)?;
     let recomputed = if had_models { Recomputed::Pairs } else { Recomputed::All };
-    Ok(Made { basis, memory, recomputed, damaged })
+    Ok(Made { scored, cache, recomputed, damaged })
 }
 
-fn basis_key(
+fn pairs_key(
     open: &OpenStore,
     prepared: &Prepared<'_>,
     within: &[bool],
     queries: &[usize],
     settings: &PlanSettings,
-) -> Result<BasisKey, CycleError> {
+) -> Result<PairsKey, CycleError> {
     let PlanSettings { selection, .. } = PlanSettings::new(0);
     let estimate = unweighed(settings);
     let plain = PlanSettings { estimate, selection, needy: None, within: None, ..settings.clone() };
@@ -179,7 +179,7 @@ fn basis_key(
     for url in open.known.urls.ids().filter(|url| may(url) && open.known.pages.in_frontier(*url)) {
         planned.update(&url.0.to_le_bytes());
     }
-    Ok(BasisKey {
+    Ok(PairsKey {
         plan: plan_id(open, &prepared.workload, &plain)?,
         epoch: prepared.epoch,
         statistics: statistics(prepared),
@@ -192,7 +192,7 @@ fn basis_key(
 fn models_key(
     open: &OpenStore,
     prepared: &Prepared<'_>,
-    memory: &Memory,
+    cache: &PlannerCache,
     settings: &PlanSettings,
 ) -> ModelsKey {
     let end = prepared.epoch.end_seq;
@@ -202,7 +202,7 @@ fn models_key(
     }
     let mut quality = Checksum::default();
     for seq in 0..end {
-        let expected = memory.past_quality(seq).unwrap_or(f64::NAN);
+        let expected = cache.past_quality(seq).unwrap_or(f64::NAN);
         quality.update(&expected.to_bits().to_le_bytes());
     }
     ModelsKey {
@@ -216,12 +216,12 @@ fn models_key(
         lineage: open.store.manifest().lineage(end),
         pages: pages.finish(),
         statistics: statistics(prepared),
-        site_level: memory.sites.level(),
+        site_level: cache.sites.level(),
         quality: quality.finish(),
     }
 }
 
-/// Settings without what is applied to a basis: weights.
+/// Settings without what is applied to scored pairs: weights.
 fn unweighed(settings: &PlanSettings) -> EstimateSettings {
     let EstimateSettings { weights, fitted, .. } = EstimateSettings::default();
     EstimateSettings { weights, fitted, ..settings.estimate }
