@@ -15,7 +15,8 @@ use super::options::CapOptions;
 use super::output::{self, Failure, say};
 use crate::cycle::counterfactual::{Counterfactual, Estimated, counterfactual};
 use crate::cycle::logged::{self, LoggedPlan, ORDERS};
-use crate::estimate::blend::{Blend, PART_NAMES, PARTS};
+use crate::estimate::blend::Blend;
+use crate::estimate::parts::{Part, Parts};
 use crate::plan::SelectionSettings;
 use crate::plan::caps::SoFar;
 use crate::workload::{open_text, shown};
@@ -124,11 +125,13 @@ fn batches(
         };
         return Ok(ORDERS.iter().map(batch).collect());
     }
-    let weights: [f64; PARTS] = args.weights.clone().try_into().map_err(|given: Vec<f64>| {
+    let numbers: Result<[f64; Part::COUNT], _> = args.weights.clone().try_into();
+    let weights = Parts::from(numbers.map_err(|given: Vec<f64>| {
         let error = anyhow::anyhow!("--weights has {} numbers", given.len());
-        Failure::input(error, format!("give {PARTS}: of {}", PART_NAMES.join(", ")))
-    })?;
-    if weights.iter().any(|weight| !weight.is_finite() || *weight < 0.0) {
+        let names = Part::ALL.map(Part::name).join(", ");
+        Failure::input(error, format!("give {}: of {names}", Part::COUNT))
+    })?);
+    if weights.iter().any(|(_, weight)| !weight.is_finite() || weight < 0.0) {
         let error = anyhow::anyhow!("--weights holds a number below 0");
         return Err(Failure::input(error, "weights are 0 or more"));
     }

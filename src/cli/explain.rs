@@ -13,8 +13,9 @@ use super::output::{self, Failure, shown};
 use crate::cycle::planner::{self, Plan};
 use crate::cycle::reasons::{Reasons, fetch_state};
 use crate::cycle::{CycleError, OpenStore, records};
-use crate::estimate::blend::{self, Blend, PART_NAMES, PARTS};
+use crate::estimate::blend::Blend;
 use crate::estimate::objective::Objective;
+use crate::estimate::parts::Part;
 use crate::estimate::url_estimate::UrlEstimate;
 use crate::plan::export::{AROUND_LINKS, QueryReason, Similarity};
 use crate::plan::position;
@@ -100,17 +101,9 @@ impl View<'_> {
             "frontier_rank": at.map(|at| at + 1),
             "frontier": plan.choice.batch.ranking.len(),
             "estimate": estimate.map(|e| e.estimate),
-            "query_impact": estimate.map(|e| e.parts[blend::QUERY]),
-            "locality_impact": estimate.map(|e| e.parts[blend::LOCALITY]),
-            "page_impact": estimate.map(|e| e.parts[blend::PAGE]),
-            "importance_impact": estimate.map(|e| e.parts[blend::IMPORTANCE]),
-            "quality_impact": estimate.map(|e| e.parts[blend::QUALITY]),
+            "parts": estimate.map(|e| e.parts),
             "quality": estimate.and_then(|e| e.quality),
-            "query_weight": plan.choice.blended.blend.weights[blend::QUERY],
-            "locality_weight": plan.choice.blended.blend.weights[blend::LOCALITY],
-            "page_weight": plan.choice.blended.blend.weights[blend::PAGE],
-            "importance_weight": plan.choice.blended.blend.weights[blend::IMPORTANCE],
-            "quality_weight": plan.choice.blended.blend.weights[blend::QUALITY],
+            "weights": plan.choice.blended.blend.weights,
             "reliability": estimate.map(|e| e.reliability),
             "deferred": estimate.map(|e| e.deferred),
             "objective": settings.estimate.objective,
@@ -170,19 +163,17 @@ fn parts_text(estimate: &UrlEstimate, blend: &Blend, objective: Objective) -> St
         None => "no quality known".to_owned(),
     };
     let mut text = format!("  estimate {:.4} in impact units:\n", estimate.estimate);
-    let mut evidence: [String; PARTS] = Default::default();
-    evidence[blend::IMPORTANCE] = format!("{} in-links", estimate.inlinks);
-    evidence[blend::QUALITY] = quality;
-    for at in 0..PARTS {
-        let (weight, part) = (blend.weights[at], estimate.parts[at]);
-        let evidence = match evidence[at].as_str() {
-            "" => String::new(),
-            evidence => format!("  ({evidence})"),
+    for part in Part::ALL {
+        let (weight, value) = (blend.weights[part], estimate.parts[part]);
+        let evidence = match part {
+            Part::Importance => format!("  ({} in-links)", estimate.inlinks),
+            Part::Quality => format!("  ({quality})"),
+            Part::Query | Part::Locality | Part::Page => String::new(),
         };
         text += &format!(
-            "    {:>9.4} = {weight:.4} * {part:.4} {}{evidence}\n",
-            weight * part,
-            PART_NAMES[at],
+            "    {:>9.4} = {weight:.4} * {value:.4} {}{evidence}\n",
+            weight * value,
+            part.name(),
         );
     }
     if estimate.reliability < 1.0 {

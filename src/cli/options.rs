@@ -5,11 +5,11 @@ use prospect_index::bm25::Bm25;
 use prospect_index::limits;
 
 use super::Failure;
-use crate::estimate::blend::{self, START};
 use crate::estimate::candidates::ngram::MatchRule;
 use crate::estimate::features::group::FeatureGroups;
 use crate::estimate::models::pair_model::PairModel;
 use crate::estimate::objective::Objective;
+use crate::estimate::parts::{Part, Parts};
 use crate::estimate::settings::{EstimateSettings, ImpactReading, Importance};
 use crate::plan::SelectionSettings;
 use crate::plan::caps::{Caps, SITE_SHARE};
@@ -158,20 +158,20 @@ pub(super) struct PlanOptions {
     #[arg(long, value_enum, default_value = "inlinks")]
     importance: ImportanceArg,
     /// Weight of the query-based impact, as a start.
-    #[arg(long, value_name = "W", default_value_t = START[blend::QUERY], allow_negative_numbers = true)]
+    #[arg(long, value_name = "W", default_value_t = Parts::START[Part::Query], allow_negative_numbers = true)]
     query_weight: f64,
     /// Weight of the impact on queries whose best pages link to it, or that are near to it in meaning, as a
     /// start.
-    #[arg(long, value_name = "W", default_value_t = START[blend::LOCALITY], allow_negative_numbers = true)]
+    #[arg(long, value_name = "W", default_value_t = Parts::START[Part::Locality], allow_negative_numbers = true)]
     locality_weight: f64,
     /// Weight of the impact that the page model expects, as a start.
-    #[arg(long, value_name = "W", default_value_t = START[blend::PAGE], allow_negative_numbers = true)]
+    #[arg(long, value_name = "W", default_value_t = Parts::START[Part::Page], allow_negative_numbers = true)]
     page_weight: f64,
     /// Weight of the impact expected from importance, as a start.
-    #[arg(long, value_name = "W", default_value_t = START[blend::IMPORTANCE], allow_negative_numbers = true)]
+    #[arg(long, value_name = "W", default_value_t = Parts::START[Part::Importance], allow_negative_numbers = true)]
     importance_weight: f64,
     /// Weight of the impact expected from quality, as a start.
-    #[arg(long, value_name = "W", default_value_t = START[blend::QUALITY], allow_negative_numbers = true)]
+    #[arg(long, value_name = "W", default_value_t = Parts::START[Part::Quality], allow_negative_numbers = true)]
     quality_weight: f64,
     /// Whether the weights are fitted on past picks or stay as given.
     #[arg(long, value_enum, default_value = "fitted")]
@@ -211,13 +211,13 @@ impl PlanOptions {
                 ImportanceArg::Inlinks => Importance::Inlinks,
                 ImportanceArg::Pagerank => Importance::PageRank,
             },
-            weights: [
+            weights: Parts::from([
                 weight("--query-weight", self.query_weight)?,
                 weight("--locality-weight", self.locality_weight)?,
                 weight("--page-weight", self.page_weight)?,
                 weight("--importance-weight", self.importance_weight)?,
                 weight("--quality-weight", self.quality_weight)?,
-            ],
+            ]),
             fitted: matches!(self.blend, BlendArg::Fitted),
             pair_model: PairModel::default(),
             without: FeatureGroups::default(),

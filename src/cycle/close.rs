@@ -13,7 +13,7 @@ use super::calibration::Calibration;
 use super::counterfactual::{HALVES, half_of};
 use super::records::{self, OUTCOMES, PAIR_OUTCOMES, QUERY_OUTCOMES, StoredPair, StoredPick};
 use super::{CycleError, OpenStore};
-use crate::estimate::blend::PARTS;
+use crate::estimate::parts::{Part, Parts};
 use crate::plan::explore::Pool;
 use crate::plan::settings::PlanSettings;
 use crate::sketch::need::QueryOutcome;
@@ -53,7 +53,7 @@ struct Row {
     state: &'static str,
     pool: Option<Pool>,
     propensity: f64,
-    parts: [f64; PARTS],
+    parts: Parts,
     predicted: f64,
     realised: f64,
     in_half: f64,
@@ -174,7 +174,7 @@ fn outcome_rows(
         state: "fetched",
         pool: None,
         propensity: 0.0,
-        parts: [0.0; PARTS],
+        parts: Parts::default(),
         predicted: 0.0,
         realised: realised(url),
         in_half: in_half[url.index()],
@@ -260,8 +260,8 @@ fn commit(
         Column::Text(rows.iter().map(|row| row.pool.map_or("", Pool::name).to_owned()).collect()),
         numbers(|row| row.propensity),
     ];
-    let parts = |part: usize| Column::F64(rows.iter().map(|row| row.parts[part]).collect());
-    outcomes.extend((0..PARTS).map(parts));
+    let parts = |part: Part| Column::F64(rows.iter().map(|row| row.parts[part]).collect());
+    outcomes.extend(Part::ALL.map(parts));
     outcomes.extend([
         numbers(|row| row.predicted),
         numbers(|row| row.realised),

@@ -11,7 +11,8 @@ use prospect_index::store::Store;
 use super::CycleError;
 use super::counterfactual::{Logged, Outcome};
 use super::records::{self, StoredPick};
-use crate::estimate::blend::{self, Blend, PARTS};
+use crate::estimate::blend::Blend;
+use crate::estimate::parts::{Part, Parts};
 use crate::estimate::url_estimate::UrlEstimate;
 use crate::plan::caps::SoFar;
 use crate::plan::{SelectionSettings, select_only};
@@ -65,15 +66,15 @@ pub fn plan(store: &Store, id: &str) -> Result<LoggedPlan, CycleError> {
 }
 
 /// What a URL is ranked by, from the parts of its estimate and their blend.
-pub type Order = fn([f64; PARTS], f64) -> f64;
+pub type Order = fn(Parts, f64) -> f64;
 
 /// Batches that everyone may want to know the value of: their name, and what URLs are ranked by.
 pub const ORDERS: [(&str, Order); 5] = [
     ("greedy", |_, estimate| estimate),
-    ("start weights", |parts, _| Blend::fixed(blend::START).of(parts)),
-    ("query parts", |parts, _| parts[blend::QUERY] + parts[blend::LOCALITY]),
-    ("page part", |parts, _| parts[blend::PAGE]),
-    ("importance part", |parts, _| parts[blend::IMPORTANCE]),
+    ("start weights", |parts, _| Blend::fixed(Parts::START).of(parts)),
+    ("query parts", |parts, _| parts[Part::Query] + parts[Part::Locality]),
+    ("page part", |parts, _| parts[Part::Page]),
+    ("importance part", |parts, _| parts[Part::Importance]),
 ];
 
 /// The batch that a plan would pick without exploration if URLs were ranked by `value`: in the order
@@ -85,7 +86,7 @@ pub fn best(
 ) -> Vec<bool> {
     let estimate = |(url, value)| UrlEstimate {
         url,
-        parts: [0.0; PARTS],
+        parts: Parts::default(),
         quality: None,
         reliability: 1.0,
         deferred: false,
@@ -115,7 +116,7 @@ impl LoggedPlan {
     /// The best URLs by `order`, as places in the frontier.
     pub fn batch(
         &self,
-        order: impl Fn([f64; PARTS], f64) -> f64,
+        order: impl Fn(Parts, f64) -> f64,
         selection: &SelectionSettings,
         so_far: SoFar<'_>,
     ) -> Vec<bool> {

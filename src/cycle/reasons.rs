@@ -10,7 +10,6 @@ use prospect_index::words::url_text;
 
 use super::planner::Plan;
 use super::vectors::PlanVectors;
-use crate::estimate::blend;
 use crate::estimate::features::similarity::{Embeddings, NearQuery};
 use crate::estimate::features::table::{Feature, FeatureRow};
 use crate::estimate::scored_pairs::ScoredPairs;
@@ -75,11 +74,7 @@ impl<'a> Reasons<'a> {
             rank,
             url: self.known.urls.spelling(estimate.url).to_owned(),
             estimate: estimate.estimate,
-            query_impact: estimate.parts[blend::QUERY],
-            locality_impact: estimate.parts[blend::LOCALITY],
-            page_impact: estimate.parts[blend::PAGE],
-            importance_impact: estimate.parts[blend::IMPORTANCE],
-            quality_impact: estimate.parts[blend::QUALITY],
+            parts: estimate.parts,
             quality: estimate.quality,
             inlinks: estimate.inlinks,
             frontier_rank: pick.frontier_rank,

@@ -9,8 +9,9 @@ use prospect_index::page::UrlId;
 use prospect_index::store::Store;
 
 use super::counterfactual::Outcome;
-use crate::estimate::blend::{PARTS, PickOutcome};
+use crate::estimate::blend::PickOutcome;
 use crate::estimate::models::entry::EntryOutcomes;
+use crate::estimate::parts::{Part, Parts};
 use crate::plan::Pick;
 use crate::plan::explore::Pool;
 use crate::sketch::need::QueryOutcome;
@@ -117,7 +118,7 @@ pub struct StoredPick {
     /// Probability with which it was picked.
     pub propensity: f64,
     /// Parts of the estimate.
-    pub parts: [f64; PARTS],
+    pub parts: Parts,
     /// Blended estimate.
     pub estimate: f64,
 }
@@ -257,8 +258,8 @@ fn stored_picks(
             url: UrlId(id(&columns[1], row)),
             pool: Pool::named(text(&columns[3], row)).unwrap_or(Pool::Greedy),
             propensity: number(&columns[4], row),
-            parts: std::array::from_fn(|part| number(&columns[5 + part], row)),
-            estimate: number(&columns[5 + PARTS], row),
+            parts: Parts::of(|part| number(&columns[5 + part as usize], row)),
+            estimate: number(&columns[5 + Part::COUNT], row),
         });
     })?;
     Ok(picks)
@@ -269,7 +270,7 @@ pub(super) fn pick_columns(plan: &str, picks: &[Pick]) -> Vec<Column> {
     let numbers = |of: fn(&Pick) -> f64| Column::F64(picks.iter().map(of).collect());
     let ids = |of: fn(&Pick) -> u32| Column::U32(picks.iter().map(of).collect());
     let part =
-        |part: usize| Column::F64(picks.iter().map(|pick| pick.estimate.parts[part]).collect());
+        |part: Part| Column::F64(picks.iter().map(|pick| pick.estimate.parts[part]).collect());
     let mut columns = vec![
         Column::Text(vec![plan.to_owned(); picks.len()]),
         ids(|pick| pick.estimate.url.0),
@@ -277,7 +278,7 @@ pub(super) fn pick_columns(plan: &str, picks: &[Pick]) -> Vec<Column> {
         Column::Text(picks.iter().map(|pick| pick.pool.name().to_owned()).collect()),
         numbers(|pick| pick.propensity),
     ];
-    columns.extend((0..PARTS).map(part));
+    columns.extend(Part::ALL.map(part));
     columns.push(numbers(|pick| pick.estimate.estimate));
     columns
 }
@@ -290,8 +291,8 @@ pub fn outcomes(store: &Store, plan: &str) -> Result<HashMap<UrlId, Option<Outco
     let mut outcomes = HashMap::new();
     rows_of(store, SegmentKind::Outcomes, OUTCOMES, plan, |columns, row| {
         if id(&columns[2], row) == 1 {
-            let impact = number(&columns[7 + PARTS], row);
-            let outcome = Outcome { impact, in_half: number(&columns[8 + PARTS], row) };
+            let impact = number(&columns[7 + Part::COUNT], row);
+            let outcome = Outcome { impact, in_half: number(&columns[8 + Part::COUNT], row) };
             let is_known = text(&columns[3], row) != "unknown";
             outcomes.insert(UrlId(id(&columns[1], row)), is_known.then_some(outcome));
         }
@@ -388,9 +389,9 @@ fn pick_outcomes(store: &Store) -> Result<Vec<PickOutcome>, StoreError> {
     store.read_segments(SegmentKind::Outcomes, OUTCOMES, &names, |_, columns| {
         for row in 0..columns[0].len() {
             if id(&columns[1], row) == 1 && text(&columns[2], row) == "fetched" {
-                let parts = std::array::from_fn(|part| number(&columns[3 + part], row));
+                let parts = Parts::of(|part| number(&columns[3 + part as usize], row));
                 let (url, realised) =
-                    (UrlId(id(&columns[0], row)), number(&columns[3 + PARTS], row));
+                    (UrlId(id(&columns[0], row)), number(&columns[3 + Part::COUNT], row));
                 outcomes.push(PickOutcome { url, parts, realised });
             }
         }

@@ -10,23 +10,10 @@
 use prospect_index::page::UrlId;
 use serde::{Deserialize, Serialize};
 
+use super::parts::{Part, Parts};
+
 /// Parts of an estimate.
-pub const PARTS: usize = 5;
-/// Names of the parts, in order.
-pub const PART_NAMES: [&str; PARTS] = ["query", "locality", "page", "importance", "quality"];
-/// Impact on the queries that the URL or its anchors match.
-pub const QUERY: usize = 0;
-/// Impact on other queries, whose best pages link to it, or which are near to it in meaning.
-pub const LOCALITY: usize = 1;
-/// Impact that a model of pages expects, whatever is asked.
-pub const PAGE: usize = 2;
-/// Impact expected from importance alone.
-pub const IMPORTANCE: usize = 3;
-/// Impact expected from quality alone.
-pub const QUALITY: usize = 4;
-/// Where weights start. The page model knows of importance, so that importance alone says little
-/// more than the order of pages before there is a model.
-pub const START: [f64; PARTS] = [0.9, 0.05, 0.05, 0.01, 0.05];
+const PARTS: usize = Part::COUNT;
 /// Outcomes that the start is worth.
 pub const PRIOR_PICKS: f64 = 200.0;
 
@@ -36,7 +23,7 @@ pub struct PickOutcome {
     /// The URL.
     pub url: UrlId,
     /// The parts as of the plan.
-    pub parts: [f64; PARTS],
+    pub parts: Parts,
     /// Realised impact at the close of its cycle.
     pub realised: f64,
 }
@@ -45,19 +32,19 @@ pub struct PickOutcome {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Blend {
     /// By part.
-    pub weights: [f64; PARTS],
+    pub weights: Parts,
     /// Outcomes they were fitted on; 0 if they are the start.
     pub outcomes: usize,
 }
 
 impl Blend {
     /// Weights that are not fitted.
-    pub fn fixed(weights: [f64; PARTS]) -> Self {
+    pub fn fixed(weights: Parts) -> Self {
         Self { weights, outcomes: 0 }
     }
 
     /// Fits the weights, from `start`.
-    pub fn fit(start: [f64; PARTS], outcomes: &[PickOutcome]) -> Self {
+    pub fn fit(start: Parts, outcomes: &[PickOutcome]) -> Self {
         if outcomes.is_empty() {
             return Self::fixed(start);
         }
@@ -65,6 +52,7 @@ impl Blend {
         let mut left = [[0.0; PARTS]; PARTS];
         let mut right = [0.0; PARTS];
         for PickOutcome { parts, realised, .. } in outcomes {
+            let parts = parts.array();
             for a in 0..PARTS {
                 for b in 0..PARTS {
                     left[a][b] += parts[a] * parts[b];
@@ -72,6 +60,7 @@ impl Blend {
                 right[a] += parts[a] * realised;
             }
         }
+        let start = start.array();
         for at in 0..PARTS {
             let ridge = PRIOR_PICKS * left[at][at] / outcomes.len() as f64;
             left[at][at] += ridge;
@@ -81,22 +70,21 @@ impl Blend {
                 (left[at][at], right[at]) = (1.0, start[at]);
             }
         }
-        Self { weights: not_negative(&left, &right), outcomes: outcomes.len() }
+        Self { weights: Parts::from(not_negative(&left, &right)), outcomes: outcomes.len() }
     }
 
     /// The blended estimate.
-    pub fn of(&self, parts: [f64; PARTS]) -> f64 {
-        // The order of the sum is part of the result.
-        (0..PARTS).fold(0.0, |sum, at| sum + self.weights[at] * parts[at])
+    pub fn of(&self, parts: Parts) -> f64 {
+        self.weights.dot(&parts)
     }
 }
 
 impl std::fmt::Display for Blend {
     /// As a sum, each weight before the name of its part.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for (at, (weight, name)) in self.weights.iter().zip(PART_NAMES).enumerate() {
-            let plus = if at > 0 { " + " } else { "" };
-            write!(formatter, "{plus}{weight:.2} {name}")?;
+        for (part, weight) in self.weights.iter() {
+            let plus = if part == Part::Query { "" } else { " + " };
+            write!(formatter, "{plus}{weight:.2} {}", part.name())?;
         }
         Ok(())
     }
@@ -165,12 +153,16 @@ mod tests {
         let value = |step: u32, by: u32| f64::from(step.wrapping_mul(by) >> 20 & 255) / 255.0;
         let of =
             |step| [1, 2, 3, 5, 7].map(|by| value(step + 1, 2_654_435_761_u32.wrapping_mul(by)));
-        let outcome = |parts| PickOutcome { url: UrlId(0), parts, realised: realised(parts) };
+        let outcome = |parts: [f64; PARTS]| PickOutcome {
+            url: UrlId(0),
+            parts: Parts::from(parts),
+            realised: realised(parts),
+        };
         (0..count).map(of).map(outcome).collect()
     }
 
-    fn close(found: [f64; PARTS], expected: [f64; PARTS], error: f64) {
-        for (found, expected) in found.iter().zip(expected) {
+    fn close(found: Parts, expected: Parts, error: f64) {
+        for ((_, found), (_, expected)) in found.iter().zip(expected.iter()) {
             assert!((found - expected).abs() < error, "{found} is not {expected}");
         }
     }
@@ -178,31 +170,34 @@ mod tests {
     #[test]
     fn a_blend_reads_as_a_sum() {
         let text = "0.90 query + 0.05 locality + 0.05 page + 0.01 importance + 0.05 quality";
-        assert_eq!(Blend::fixed(START).to_string(), text);
+        assert_eq!(Blend::fixed(Parts::START).to_string(), text);
     }
 
     #[test]
     fn without_outcomes_the_blend_is_the_start() {
-        assert_eq!(Blend::fit(START, &[]), Blend::fixed(START));
-        close(Blend::fit(START, &outcomes(2, |_| 0.5)).weights, START, 0.05);
+        assert_eq!(Blend::fit(Parts::START, &[]), Blend::fixed(Parts::START));
+        close(Blend::fit(Parts::START, &outcomes(2, |_| 0.5)).weights, Parts::START, 0.05);
     }
 
     #[test]
     fn many_outcomes_give_the_weights_that_made_them() {
-        let truth = [0.3, 0.0, 0.6, 0.2, 0.1];
-        let made = |parts: [f64; PARTS]| Blend::fixed(truth).of(parts);
-        close(Blend::fit(START, &outcomes(100_000, made)).weights, truth, 0.02);
+        let truth = Parts::from([0.3, 0.0, 0.6, 0.2, 0.1]);
+        let made = |parts| Blend::fixed(truth).of(Parts::from(parts));
+        close(Blend::fit(Parts::START, &outcomes(100_000, made)).weights, truth, 0.02);
     }
 
     #[test]
     fn no_weight_is_negative_and_a_part_that_says_nothing_keeps_its_start() {
         let made = |parts: [f64; PARTS]| (parts[0] - parts[1]).max(0.0);
-        let weights = Blend::fit(START, &outcomes(10_000, made)).weights;
-        assert_eq!(weights[1], 0.0);
+        let weights = Blend::fit(Parts::START, &outcomes(10_000, made)).weights;
+        assert_eq!(weights[Part::Locality], 0.0);
         let mut silent = outcomes(10_000, made);
         for outcome in &mut silent {
-            outcome.parts[QUALITY] = 0.0;
+            outcome.parts[Part::Quality] = 0.0;
         }
-        assert_eq!(Blend::fit(START, &silent).weights[QUALITY], START[QUALITY]);
+        assert_eq!(
+            Blend::fit(Parts::START, &silent).weights[Part::Quality],
+            Parts::START[Part::Quality]
+        );
     }
 }

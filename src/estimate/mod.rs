@@ -16,6 +16,7 @@ mod learned;
 pub mod models;
 pub mod objective;
 pub mod pandey_olston;
+pub mod parts;
 pub mod predict_entry;
 pub mod running_mean;
 pub mod scored_pairs;

@@ -8,7 +8,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::estimate::blend::{self, Blend};
+use crate::estimate::blend::Blend;
+use crate::estimate::parts::Part;
 use crate::estimate::url_estimate::PairEstimate;
 
 /// Standard deviations below the mean at which a normal variable has a quarter of its mass.
@@ -64,7 +65,7 @@ pub(super) fn doubtful<'a>(
 ) -> f64 {
     let (mut mean, mut variance) = (0.0, 0.0);
     for pair in pairs {
-        let part = if pair.matches { blend::QUERY } else { blend::LOCALITY };
+        let part = Part::of_pair(pair.matches);
         let worth = blend.weights[part] * counted[pair.query as usize];
         mean += worth * pair.chance;
         variance += worth * worth * pair.chance * (1.0 - pair.chance);
@@ -77,7 +78,7 @@ mod tests {
     use prospect_index::page::UrlId;
 
     use super::*;
-    use crate::estimate::blend::START;
+    use crate::estimate::parts::Parts;
 
     /// What is left of the promise of a URL with these chances, and of what it was.
     fn left(chances: &[f64]) -> (f64, f64) {
@@ -90,8 +91,8 @@ mod tests {
             bin: 0,
         };
         let pairs: Vec<PairEstimate> = chances.iter().enumerate().map(pair).collect();
-        let blend = Blend::fixed(START);
-        let promised = blend.weights[blend::QUERY] * chances.iter().sum::<f64>();
+        let blend = Blend::fixed(Parts::START);
+        let promised = blend.weights[Part::Query] * chances.iter().sum::<f64>();
         (promised - doubtful(pairs.iter(), &[1.0; 9], &blend), promised)
     }
 

@@ -19,7 +19,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::EstimateError;
-use crate::estimate::blend::{self, Blend, PARTS, PickOutcome};
+use crate::estimate::blend::{Blend, PickOutcome};
 use crate::estimate::cache::{PlannerCache, scored_parents};
 use crate::estimate::candidates::nearest::Nearest;
 use crate::estimate::features::group::FeatureGroup;
@@ -32,6 +32,7 @@ use crate::estimate::models::quadratic::ImpactRegression;
 use crate::estimate::models::score_levels::ScoreLevels;
 use crate::estimate::objective::{Objective, doubtful};
 use crate::estimate::pandey_olston;
+use crate::estimate::parts::{Part, Parts};
 use crate::estimate::running_mean::RunningMean;
 use crate::estimate::settings::{EstimateSettings, ImpactReading, Importance};
 use crate::estimate::site_reliability::SiteReliability;
@@ -356,15 +357,15 @@ impl ScoredPairs {
         let owned = || owners.iter().copied().zip(past_picks.iter().copied());
         let promises = settings.defended.then(|| SiteReliability::new(owned(), &blend));
         let estimate = |(place, known): (usize, &FrontierUrl)| {
-            let mut parts = [0.0; PARTS];
+            let mut parts = Parts::default();
             // Pairs are ordered by query, so the sums are the same bits in every run.
             for pair in self.pairs_at(place) {
-                let part = if pair.matches { blend::QUERY } else { blend::LOCALITY };
+                let part = Part::of_pair(pair.matches);
                 parts[part] += counted[pair.query as usize] * pair.chance;
             }
-            parts[blend::PAGE] = known.page * mean;
-            parts[blend::IMPORTANCE] = importance.impact(known.importance);
-            parts[blend::QUALITY] =
+            parts[Part::Page] = known.page * mean;
+            parts[Part::Importance] = importance.impact(known.importance);
+            parts[Part::Quality] =
                 known.quality.map_or(0.0, |expected| quality.impact(expected.exp()));
             let reliability = promises.as_ref().map_or(1.0, |promises| promises.of(known.owner));
             let mut estimate = blend.of(parts);

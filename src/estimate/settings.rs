@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::blend::{self, PARTS, START};
 use super::candidates::ngram::MatchRule;
 use super::features::group::{FeatureGroup, FeatureGroups};
 use super::models::pair_model::PairModel;
 use super::objective::Objective;
+use super::parts::{Part, Parts};
 
 /// Which reading of S' makes the query impact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,7 +40,7 @@ pub struct EstimateSettings {
     /// Importance used.
     pub importance: Importance,
     /// Weights of the parts.
-    pub weights: [f64; PARTS],
+    pub weights: Parts,
     /// Whether the weights are where fitting on past picks starts from, or stay.
     pub fitted: bool,
     /// Model of the scores of pairs, with the lasting reading.
@@ -58,13 +58,13 @@ pub struct EstimateSettings {
 }
 
 impl Default for EstimateSettings {
-    /// Weights start at [`START`].
+    /// Weights start at [`Parts::START`].
     fn default() -> Self {
         Self {
             rule: MatchRule::default(),
             reading: ImpactReading::Learned,
             importance: Importance::Inlinks,
-            weights: START,
+            weights: Parts::START,
             fitted: true,
             pair_model: PairModel::default(),
             without: FeatureGroups::default(),
@@ -97,22 +97,16 @@ impl EstimateSettings {
     }
 
     /// The weights, 0 for parts that are left out.
-    pub(super) fn start(&self) -> [f64; PARTS] {
+    pub(super) fn start(&self) -> Parts {
         let mut weights = self.weights;
         // The part of locality holds both kinds of candidates that do not match.
         if self.without.contains(FeatureGroup::Inherited)
             && self.without.contains(FeatureGroup::Embedding)
         {
-            weights[blend::LOCALITY] = 0.0;
+            weights[Part::Locality] = 0.0;
         }
-        for (part, group) in [
-            (blend::QUERY, FeatureGroup::Pairs),
-            (blend::LOCALITY, FeatureGroup::Pairs),
-            (blend::PAGE, FeatureGroup::Page),
-            (blend::IMPORTANCE, FeatureGroup::Importance),
-            (blend::QUALITY, FeatureGroup::Quality),
-        ] {
-            if self.without.contains(group) {
+        for part in Part::ALL {
+            if self.without.contains(part.group()) {
                 weights[part] = 0.0;
             }
         }

@@ -71,15 +71,15 @@ impl SiteReliability {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::blend::{PARTS, QUERY, START};
+    use crate::estimate::parts::{Part, Parts};
     use prospect_index::page::UrlId;
 
     /// By site: what its picks brought, of a promise of 1 each. Sites take turns.
     fn promises(realised: &[&[f64]]) -> SiteReliability {
-        let mut blend = Blend::fixed(START);
-        blend.weights[QUERY] = 1.0;
-        let mut parts = [0.0; PARTS];
-        parts[QUERY] = 1.0;
+        let mut blend = Blend::fixed(Parts::START);
+        blend.weights[Part::Query] = 1.0;
+        let mut parts = Parts::default();
+        parts[Part::Query] = 1.0;
         let longest = realised.iter().map(|site| site.len()).max().unwrap_or(0);
         let picks = (0..longest).flat_map(|turn| {
             realised.iter().enumerate().filter_map(move |(site, all)| {

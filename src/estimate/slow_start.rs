@@ -95,7 +95,7 @@ impl SlowStart {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::blend::PARTS;
+    use crate::estimate::parts::Parts;
 
     /// How many URLs of each of two domains wait before a batch of `budget`, of 100 that each has;
     /// `fetched` pages are of the first one.
@@ -113,7 +113,7 @@ mod tests {
             let estimate = 1.0 + at as f64;
             urls.push(UrlEstimate {
                 url,
-                parts: [0.0; PARTS],
+                parts: Parts::default(),
                 quality: None,
                 reliability: 1.0,
                 deferred: false,

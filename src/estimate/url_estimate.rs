@@ -3,8 +3,8 @@
 use prospect_index::page::UrlId;
 use serde::{Deserialize, Serialize};
 
-use super::blend::PARTS;
 use super::models::score_levels::ScoreLevels;
+use super::parts::Parts;
 
 /// A candidate pair of the frontier with its estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,8 +30,8 @@ pub struct PairEstimate {
 pub struct UrlEstimate {
     /// The URL.
     pub url: UrlId,
-    /// Its parts, as in [`PART_NAMES`](super::blend::PART_NAMES).
-    pub parts: [f64; PARTS],
+    /// Its parts.
+    pub parts: Parts,
     /// Quality expected of the page, as a log-probability, where any is known.
     pub quality: Option<f64>,
     /// What is left of it for past picks of its site that broke promises; 1 where they did not.

@@ -116,7 +116,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use crate::estimate::blend::PARTS;
+    use crate::estimate::parts::Parts;
     use crate::plan::caps::Caps;
     use crate::plan::select;
 
@@ -164,7 +164,7 @@ mod tests {
         let hosts = ["a.x.test", "b.x.test", "c.y.test"];
         let urls = (0..count).map(|at| UrlEstimate {
             url: table.insert(&format!("https://{}/{at}", hosts[at % 3]), ""),
-            parts: [0.0; PARTS],
+            parts: Parts::default(),
             quality: None,
             reliability: 1.0,
             deferred: false,

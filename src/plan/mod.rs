@@ -187,7 +187,7 @@ mod tests {
             .iter()
             .map(|&(url, estimate)| UrlEstimate {
                 url: urls.insert(url, ""),
-                parts: [estimate, 0.0, 0.0, 0.0, 0.0],
+                parts: [estimate, 0.0, 0.0, 0.0, 0.0].into(),
                 quality: None,
                 reliability: 1.0,
                 deferred: false,

@@ -24,8 +24,9 @@ use super::SelectionSettings;
 use super::caps::SoFar;
 use super::choice::ChoiceInput;
 use super::lazy_greedy::{Gains, rank_by_gain};
-use crate::estimate::blend::{self, Blend};
+use crate::estimate::blend::Blend;
 use crate::estimate::models::score_levels::{CELLS, ScoreLevels};
+use crate::estimate::parts::Part;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::slow_start::DEFERRED;
 use crate::estimate::url_estimate::{PairEstimate, UrlEstimate};
@@ -160,7 +161,7 @@ impl<'a> BatchValue<'a> {
             urls: pickable(urls, demand.factors, input.scored, blend),
             lists: lists(input, demand.counted, levels),
             places: Worth::new(input.served.places()),
-            weights: [blend.weights[blend::QUERY], blend.weights[blend::LOCALITY]],
+            weights: [blend.weights[Part::Query], blend.weights[Part::Locality]],
         };
         let factor = value.impact_of_score();
         for list in &mut value.lists {
@@ -219,7 +220,7 @@ fn pickable<'a>(
     blend: &Blend,
 ) -> Vec<Pickable<'a>> {
     let mut without = *blend;
-    (without.weights[blend::QUERY], without.weights[blend::LOCALITY]) = (0.0, 0.0);
+    (without.weights[Part::Query], without.weights[Part::Locality]) = (0.0, 0.0);
     let of_url = |(at, url): (usize, &UrlEstimate)| Pickable {
         pairs: scored.own_pairs_of(url.url),
         reliability: url.reliability,

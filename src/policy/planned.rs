@@ -23,13 +23,14 @@ use super::{CrawlPolicy, Fetched, Page, PolicyError, Quality};
 use crate::cycle::CycleError;
 use crate::cycle::close::query_outcomes;
 use crate::cycle::planner::{PlanInput, choose, current_epoch};
-use crate::estimate::blend::{PARTS, PickOutcome};
+use crate::estimate::blend::PickOutcome;
 use crate::estimate::cache::PlannerCache;
 use crate::estimate::candidates::ngram::MatchSource;
 use crate::estimate::features::page_ranks::PageRanks;
 use crate::estimate::features::similarity::{Embeddings, StringRows};
 use crate::estimate::input::EstimateInput;
 use crate::estimate::models::entry::EntryOutcomes;
+use crate::estimate::parts::Parts;
 use crate::estimate::predict_entry::{EntryPrediction, predict_entry};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::url_estimate::UrlEstimate;
@@ -121,7 +122,7 @@ pub struct Planned<'a> {
     trained: Option<ServedLists>,
     outcomes: Vec<QueryOutcome>,
     /// Picks of the last plan with the parts of their estimates.
-    open_picks: Vec<(UrlId, [f64; PARTS])>,
+    open_picks: Vec<(UrlId, Parts)>,
     /// What became of those before.
     past_picks: Vec<PickOutcome>,
     /// Candidate pairs of those picks.

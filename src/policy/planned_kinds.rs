@@ -2,11 +2,11 @@
 //! as published (Pandey and Olston, WSDM 2008), and `prospect`, which is `prospect plan`.
 
 use super::options::{OptionError, Options};
-use crate::estimate::blend::{self, PART_NAMES, PARTS};
 use crate::estimate::candidates::ngram::MatchRule;
 use crate::estimate::features::group::{FeatureGroups, SEPARATOR};
 use crate::estimate::models::pair_model::PairModel;
 use crate::estimate::objective::Objective;
+use crate::estimate::parts::{Part, Parts};
 use crate::estimate::settings::{ImpactReading, Importance};
 use crate::plan::caps::Caps;
 use crate::plan::settings::PlanSettings;
@@ -43,9 +43,9 @@ pub(super) const PLANNED_OPTIONS: &[(&str, &str)] = &[
 ];
 
 /// Weights of the two parts that the source blends.
-fn published(query: f64, importance: f64) -> [f64; PARTS] {
-    let mut weights = [0.0; PARTS];
-    (weights[blend::QUERY], weights[blend::IMPORTANCE]) = (query, importance);
+fn published(query: f64, importance: f64) -> Parts {
+    let mut weights = Parts::default();
+    (weights[Part::Query], weights[Part::Importance]) = (query, importance);
     weights
 }
 
@@ -79,8 +79,9 @@ fn with(options: &Options, mut settings: PlanSettings) -> Settings {
     let estimate = &mut settings.estimate;
     let set = |place: &mut f64, value: Option<f64>| *place = value.unwrap_or(*place);
     set(&mut estimate.rule.rho, options.number("rho", 0.0, 1.0)?);
-    for (weight, part) in estimate.weights.iter_mut().zip(PART_NAMES) {
-        set(weight, options.number(&format!("{part}-weight"), 0.0, 1e9)?);
+    for part in Part::ALL {
+        let weight = options.number(&format!("{}-weight", part.name()), 0.0, 1e9)?;
+        set(&mut estimate.weights[part], weight);
     }
     let fitted = options.choice("blend", &[("fitted", true), ("fixed", false)])?;
     estimate.fitted = fitted.unwrap_or(estimate.fitted);

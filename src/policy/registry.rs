@@ -14,8 +14,8 @@ use super::propagation::{Propagation, Rule};
 use super::quality_skip::{LOW, QualitySkip};
 use super::site_budget::{SiteBudget, WANDER};
 use super::{Basics, CrawlPolicy, Quality, Truth};
-use crate::estimate::blend::QUALITY;
 use crate::estimate::features::group::FeatureGroup;
+use crate::estimate::parts::Part;
 use crate::estimate::settings::{EstimateSettings, ImpactReading};
 use crate::plan::settings::PlanSettings;
 
@@ -358,7 +358,7 @@ impl PolicyChoice {
                 let web = from.web.ok_or_else(|| missing("a workload"))?;
                 let settings = of(&self.options, settings)?;
                 let EstimateSettings { weights, fitted, .. } = settings.estimate;
-                let quality = from.quality.filter(|_| fitted || weights[QUALITY] > 0.0);
+                let quality = from.quality.filter(|_| fitted || weights[Part::Quality] > 0.0);
                 Box::new(Planned::new(web, quality, settings))
             }
         })

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::routes::Request;
 use crate::cycle::questions::{Answered, Questions};
 use crate::cycle::reasons::{Reasons, fetch_state};
-use crate::estimate::blend::{self, PART_NAMES};
+use crate::estimate::parts::Part;
 use crate::plan::export::PlannedUrl;
 use crate::plan::position;
 use crate::whatif::answer::Answer;
@@ -27,8 +27,8 @@ const QUERIES_PLANNED: usize = 5;
 pub(super) fn state(questions: &Questions, allow_write: bool) -> Value {
     let settings = &questions.base.settings;
     let (selection, base) = (settings.selection, &questions.base);
-    let weights: HashMap<&str, f64> =
-        PART_NAMES.into_iter().zip(base.choice.blended.blend.weights).collect();
+    let weights = base.choice.blended.blend.weights.iter();
+    let weights: HashMap<&str, f64> = weights.map(|(part, weight)| (part.name(), weight)).collect();
     let mut kinds: Vec<&str> = base.queries.iter().map(|query| query.kind.as_str()).collect();
     kinds.sort_unstable();
     kinds.dedup();
@@ -89,11 +89,7 @@ pub(super) fn frontier(questions: &Questions, found: &Answered, asked: &Request)
             "rank": at + 1,
             "url": urls.spelling(url.url),
             "estimate": url.estimate,
-            "query_impact": url.parts[blend::QUERY],
-            "locality_impact": url.parts[blend::LOCALITY],
-            "page_impact": url.parts[blend::PAGE],
-            "importance_impact": url.parts[blend::IMPORTANCE],
-            "quality_impact": url.parts[blend::QUALITY],
+            "parts": url.parts,
             "inlinks": url.inlinks,
             "batch_rank": rank,
             "pool": rank.map(|rank| batch.picks[rank - 1].pool),
@@ -176,10 +172,10 @@ pub(super) fn url(questions: &Questions, found: &Answered, asked: &Request) -> O
     let held_back = batch.held_back.iter().find(|(rank, _)| Some(*rank as usize) == at);
     let blend = &answer.choice.blended.blend;
     let parts = estimate.map(|estimate| {
-        let parts = PART_NAMES.iter().zip(blend.weights).zip(estimate.parts);
-        let part =
-            |((name, weight), value)| json!({ "name": name, "weight": weight, "value": value });
-        parts.map(part).collect::<Vec<_>>()
+        let part = |part: Part| {
+            json!({ "name": part.name(), "weight": blend.weights[part], "value": estimate.parts[part] })
+        };
+        Part::ALL.map(part)
     });
     let link = |link: prospect_index::link_table::Link| {
         let from = known.urls.spelling(link.from);

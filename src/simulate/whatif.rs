@@ -126,9 +126,7 @@ fn random_scenario(at: usize, base: &Base, random: &mut ChaCha8Rng) -> Scenario 
         }
         1 => {
             let fitted = base.scored.weights(&base.settings.estimate).weights;
-            let [query, locality, page, importance, quality] =
-                fitted.map(|weight| Some(weight * factor(2.0)));
-            let weights = Weights { query, locality, page, importance, quality };
+            let weights = Weights::of(|part| fitted[part] * factor(2.0));
             Scenario { weights, ..Scenario::default() }
         }
         2 => {

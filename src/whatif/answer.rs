@@ -9,7 +9,8 @@ use super::hosts::Hosts;
 use super::scenario::{Scenario, ScenarioError};
 use super::workload::Asked;
 use crate::estimate::EstimateError;
-use crate::estimate::blend::{Blend, PARTS};
+use crate::estimate::blend::Blend;
+use crate::estimate::parts::Parts;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::url_estimate::{PairEstimate, UrlEstimate};
 use crate::plan::choice::{self, Choice, ChoiceInput};
@@ -109,7 +110,7 @@ impl Base {
         &self,
         scenario: &Scenario,
         asked: &Asked,
-        weights: [f64; PARTS],
+        weights: Parts,
         urls: &UrlTable,
         hosts: &Hosts,
     ) -> Result<Answer, AnswerError> {

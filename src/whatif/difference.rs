@@ -9,8 +9,8 @@ use prospect_index::url_table::UrlTable;
 use super::answer::Answer;
 use super::figures::{by_host, results};
 use super::hosts::Hosts;
-use crate::estimate::blend::{self, PART_NAMES, PARTS};
 use crate::estimate::objective::Objective;
+use crate::estimate::parts::{Part, Parts};
 use crate::estimate::url_estimate::UrlEstimate;
 use crate::plan::Pick;
 use crate::plan::caps::Cap;
@@ -190,16 +190,15 @@ fn changed(
     let size = |value: f64| if up { value } else { -value };
     let mut causes: Vec<(f64, Cause)> = Vec::new();
     // What is left of a part is the work of other lists or of other matching.
-    let mut parts: [f64; PARTS] =
-        std::array::from_fn(|part| after.parts[part] - before.parts[part]);
+    let mut parts = Parts::of(|part| after.parts[part] - before.parts[part]);
     for pair in new.answer.scored.pairs_of(after.url) {
         let at = pair.query as usize;
-        let part = if pair.matches { blend::QUERY } else { blend::LOCALITY };
+        let part = Part::of_pair(pair.matches);
         let change = (new.answer.queries[at].frequency - asked.was(at)) * pair.chance;
         parts[part] -= change;
         causes.push((size(weights[0][part] * change), Cause::Query(at)));
     }
-    for (part, change) in parts.into_iter().enumerate() {
+    for (part, change) in parts.iter() {
         let [was, is] = weights.map(|weights| weights[part]);
         causes.push((size((is - was) * after.parts[part]), Cause::Weight(part)));
         causes.push((size(was * change), Cause::Part(part)));
@@ -213,17 +212,16 @@ fn changed(
     causes.retain(|(by, _)| *by > least);
     let most = causes.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
     match most.map(|(_, cause)| cause) {
-        Some(Cause::Weight(part)) => format!(
-            "weight of {} {:.2} → {:.2}",
-            PART_NAMES[part], weights[0][part], weights[1][part]
-        ),
+        Some(Cause::Weight(part)) => {
+            format!("weight of {} {:.2} → {:.2}", part.name(), weights[0][part], weights[1][part])
+        }
         Some(Cause::Query(at)) => {
             let query = &new.answer.queries[at];
             format!("\"{}\" asked {} → {} times", query.text, asked.was(at), query.frequency)
         }
         Some(Cause::Part(part)) => {
             let [was, is] = [before, after].map(|url| url.parts[part]);
-            format!("{} part {was:.2} → {is:.2}", PART_NAMES[part])
+            format!("{} part {was:.2} → {is:.2}", part.name())
         }
         Some(Cause::Objective) => {
             let [was, is] = objectives.map(Objective::name);
@@ -235,8 +233,8 @@ fn changed(
 
 #[derive(Clone, Copy)]
 enum Cause {
-    Weight(usize),
-    Part(usize),
+    Weight(Part),
+    Part(Part),
     Query(usize),
     Objective,
 }

@@ -5,7 +5,6 @@ use prospect_index::url_table::UrlTable;
 use super::answer::Answer;
 use super::budget::Budgets;
 use super::hosts::Hosts;
-use crate::estimate::blend::PART_NAMES;
 use crate::results::whatif::{HostFigures, PlanFigures, QueryFigures, Uncovered};
 
 /// Entries of a list.
@@ -54,7 +53,7 @@ pub fn figures(answer: &Answer, urls: &UrlTable, hosts: &Hosts) -> PlanFigures {
         held_back: batch.held_back.len(),
         impact: batch.picks.iter().map(|pick| answer.impact(&pick.estimate)).sum(),
         query_impact: (0..results.len()).map(gain).sum(),
-        weights: PART_NAMES.iter().map(|name| (*name).to_owned()).zip(weights).collect(),
+        weights: weights.iter().map(|(part, weight)| (part.name().to_owned(), weight)).collect(),
         explore: selection.explore,
         curve: budgets.curve(),
         caps: budgets.prices(),

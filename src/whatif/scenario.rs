@@ -1,9 +1,11 @@
 //! Scenarios: what is different, as a TOML file, a JSON object or flags say it.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::estimate::blend::PART_NAMES;
 use crate::estimate::objective::Objective;
+use crate::estimate::parts::{Part, Parts};
 use crate::estimate::settings::ImpactReading;
 use crate::plan::caps::Caps;
 use crate::plan::settings::PlanSettings;
@@ -173,35 +175,62 @@ pub struct Boost {
     pub by: f64,
 }
 
-/// Weights by part.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct Weights {
-    /// Impact on the queries that the URL or its anchors match.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub query: Option<f64>,
-    /// Impact on other queries, whose best pages link to it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub locality: Option<f64>,
-    /// Impact that a model of pages expects.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub page: Option<f64>,
-    /// Impact expected from importance.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub importance: Option<f64>,
-    /// Impact expected from quality.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub quality: Option<f64>,
-}
+/// Weights of the parts of estimates, those that are given: a map from names of parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "BTreeMap<String, f64>", into = "BTreeMap<String, f64>")]
+pub struct Weights([Option<f64>; Part::COUNT]);
 
 impl Weights {
-    fn all(&self) -> [Option<f64>; PART_NAMES.len()] {
-        [self.query, self.locality, self.page, self.importance, self.quality]
+    /// A weight for each part.
+    pub fn of(weight: impl FnMut(Part) -> f64) -> Self {
+        Self(Part::ALL.map(weight).map(Some))
+    }
+
+    /// Gives a part this weight.
+    pub fn set(&mut self, part: Part, weight: f64) {
+        self.0[part as usize] = Some(weight);
+    }
+
+    /// These weights, but those of `over` where it gives any.
+    fn with(&self, over: &Self) -> Self {
+        let mut weights = *self;
+        over.given().for_each(|(part, weight)| weights.set(part, weight));
+        weights
     }
 
     /// Whether nothing is said.
     pub fn is_empty(&self) -> bool {
-        self.all().iter().all(Option::is_none)
+        self.0.iter().all(Option::is_none)
+    }
+
+    /// The weights that are given.
+    pub fn given(&self) -> impl Iterator<Item = (Part, f64)> + use<> {
+        let weights = Part::ALL.into_iter().zip(self.0);
+        weights.filter_map(|(part, weight)| Some((part, weight?)))
+    }
+}
+
+impl TryFrom<BTreeMap<String, f64>> for Weights {
+    type Error = String;
+
+    fn try_from(given: BTreeMap<String, f64>) -> Result<Self, String> {
+        let mut weights = Self::default();
+        for (name, weight) in given {
+            let part = Part::named(&name).ok_or_else(|| {
+                format!(
+                    "there is no part `{name}`: they are {}",
+                    Part::ALL.map(Part::name).join(", ")
+                )
+            })?;
+            weights.set(part, weight);
+        }
+        Ok(weights)
+    }
+}
+
+impl From<Weights> for BTreeMap<String, f64> {
+    fn from(weights: Weights) -> Self {
+        weights.given().map(|(part, weight)| (part.name().to_owned(), weight)).collect()
     }
 }
 
@@ -232,13 +261,7 @@ impl Scenario {
             visibility: self.visibility.or(base.visibility),
             objective: self.objective.or(base.objective),
             rho: self.rho.or(base.rho),
-            weights: Weights {
-                query: over.query.or(base.weights.query),
-                locality: over.locality.or(base.weights.locality),
-                page: over.page.or(base.weights.page),
-                importance: over.importance.or(base.weights.importance),
-                quality: over.quality.or(base.weights.quality),
-            },
+            weights: base.weights.with(over),
             budget: self.budget.or(base.budget),
             per_host: self.per_host.or(base.per_host),
             per_domain: self.per_domain.or(base.per_domain),
@@ -299,17 +322,14 @@ impl Scenario {
     pub fn settings(
         &self,
         base: &PlanSettings,
-        blend: [f64; PART_NAMES.len()],
+        blend: Parts,
     ) -> Result<PlanSettings, ScenarioError> {
         let mut settings = self.with_lists(base)?;
         if !self.weights.is_empty() {
             let estimate = &mut settings.estimate;
             (estimate.weights, estimate.fitted) = (blend, false);
-            for (part, (weight, name)) in self.weights.all().into_iter().zip(PART_NAMES).enumerate()
-            {
-                if let Some(weight) = weight {
-                    estimate.weights[part] = number(&format!("weights.{name}"), weight, MOST)?;
-                }
+            for (part, weight) in self.weights.given() {
+                estimate.weights[part] = number(&format!("weights.{}", part.name()), weight, MOST)?;
             }
         }
         let selection = &mut settings.selection;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::Failure;
 use crate::cli::options::ObjectiveArg;
+use crate::estimate::parts::Part;
 use crate::sketch::visibility::Visibility;
 use crate::whatif::scenario::{AskedQuery, Boost, Scaling, Scenario, Weights, Which};
 
@@ -129,19 +130,12 @@ impl ScenarioFlags {
         let mut weights = Weights::default();
         for given in &self.weight {
             let (part, weight) = pair("--weight", given, "query=1")?;
-            let slot = match part.as_str() {
-                "query" => &mut weights.query,
-                "locality" => &mut weights.locality,
-                "page" => &mut weights.page,
-                "importance" => &mut weights.importance,
-                "quality" => &mut weights.quality,
-                _ => {
-                    let error = anyhow::anyhow!("--weight {given}: there is no part {part:?}");
-                    let hint = "the parts are query, locality, page, importance and quality";
-                    return Err(Failure::input(error, hint));
-                }
+            let Some(part) = Part::named(&part) else {
+                let error = anyhow::anyhow!("--weight {given}: there is no part {part:?}");
+                let names = Part::ALL.map(Part::name).join(", ");
+                return Err(Failure::input(error, format!("the parts are {names}")));
             };
-            *slot = Some(weight);
+            weights.set(part, weight);
         }
         Ok(weights)
     }

@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::explore::Pool;
+use crate::estimate::parts::Parts;
 
 /// One planned URL with its reasons.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -19,16 +20,9 @@ pub struct PlannedUrl {
     pub url: String,
     /// Blended estimate, in impact units: what the batch is ordered by.
     pub estimate: f64,
-    /// Frequency times chance, summed over the queries that the URL or its anchors match.
-    pub query_impact: f64,
-    /// The same over other queries, whose best pages link to it, or which are near to it in meaning.
-    pub locality_impact: f64,
-    /// Impact that a model of pages expects, whatever is asked.
-    pub page_impact: f64,
-    /// Impact expected from importance.
-    pub importance_impact: f64,
-    /// Impact expected from quality.
-    pub quality_impact: f64,
+    /// Its parts, each by its column.
+    #[serde(flatten, serialize_with = "Parts::by_column")]
+    pub parts: Parts,
     /// Quality expected of the page, as a log-probability, where any is known.
     pub quality: Option<f64>,
     /// Crawled pages that link to it.

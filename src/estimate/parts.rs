@@ -1,0 +1,198 @@
+//! The one table of parts: an estimate is a weighted sum of them, and everything that lists parts (settings,
+//! records, plans, explanations, the page) reads it here.
+
+use std::ops::{Index, IndexMut};
+
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::features::group::FeatureGroup;
+
+/// A part of an estimate, in impact units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Impact on the queries that the URL or its anchors match.
+    Query,
+    /// Impact on other queries, whose best pages link to it, or which are near to it in meaning.
+    Locality,
+    /// Impact that a model of pages expects, whatever is asked.
+    Page,
+    /// Impact expected from importance alone.
+    Importance,
+    /// Impact expected from quality alone.
+    Quality,
+}
+
+/// What is said of a part.
+struct Row {
+    name: &'static str,
+    column: &'static str,
+    meaning: &'static str,
+    /// Where its weight starts. The page model knows of importance, so that importance alone says little
+    /// more than the order of pages before there is a model (docs/ablation.md).
+    start: f64,
+    /// Without this evidence it is 0.
+    group: FeatureGroup,
+}
+
+const TABLE: [Row; Part::COUNT] = [
+    Row {
+        name: "query",
+        column: "query_impact",
+        meaning: "impact on the queries that a URL or its anchors match",
+        start: 0.9,
+        group: FeatureGroup::Pairs,
+    },
+    Row {
+        name: "locality",
+        column: "locality_impact",
+        meaning: "impact on other queries, whose best pages link to it",
+        start: 0.05,
+        group: FeatureGroup::Pairs,
+    },
+    Row {
+        name: "page",
+        column: "page_impact",
+        meaning: "impact that the page model expects",
+        start: 0.05,
+        group: FeatureGroup::Page,
+    },
+    Row {
+        name: "importance",
+        column: "importance_impact",
+        meaning: "impact expected from importance",
+        start: 0.01,
+        group: FeatureGroup::Importance,
+    },
+    Row {
+        name: "quality",
+        column: "quality_impact",
+        meaning: "impact expected from quality",
+        start: 0.05,
+        group: FeatureGroup::Quality,
+    },
+];
+
+impl Part {
+    /// Number of parts.
+    pub const COUNT: usize = 5;
+    /// All parts, in the order in which they are summed.
+    pub const ALL: [Self; Self::COUNT] =
+        [Self::Query, Self::Locality, Self::Page, Self::Importance, Self::Quality];
+
+    /// As people write it.
+    pub fn name(self) -> &'static str {
+        TABLE[self as usize].name
+    }
+
+    /// Its column in tables of plans and records.
+    pub fn column(self) -> &'static str {
+        TABLE[self as usize].column
+    }
+
+    /// What it is.
+    pub fn meaning(self) -> &'static str {
+        TABLE[self as usize].meaning
+    }
+
+    /// The part of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|part| part.name() == name)
+    }
+
+    /// The part that a candidate pair adds to.
+    pub fn of_pair(matches: bool) -> Self {
+        if matches { Self::Query } else { Self::Locality }
+    }
+
+    /// The evidence without which it is 0.
+    pub(super) fn group(self) -> FeatureGroup {
+        TABLE[self as usize].group
+    }
+}
+
+/// A number for every part: its value, or its weight.
+///
+/// ```
+/// use prospect::estimate::parts::{Part, Parts};
+///
+/// let mut parts = Parts::default();
+/// parts[Part::Query] = 2.0;
+/// parts[Part::Page] = 1.0;
+/// assert_eq!(Parts::START.dot(&parts), 0.9 * 2.0 + 0.05 * 1.0);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Parts([f64; Part::COUNT]);
+
+impl Parts {
+    /// Where weights start.
+    pub const START: Self =
+        Self([TABLE[0].start, TABLE[1].start, TABLE[2].start, TABLE[3].start, TABLE[4].start]);
+
+    /// A number of each part.
+    pub fn of(value: impl FnMut(Part) -> f64) -> Self {
+        Self(Part::ALL.map(value))
+    }
+
+    /// The parts with their numbers, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (Part, f64)> + use<> {
+        Part::ALL.into_iter().zip(self.0)
+    }
+
+    /// The sum of products with the numbers of `other`, in the order of the parts, which is part of the
+    /// result.
+    pub fn dot(&self, other: &Self) -> f64 {
+        self.0.iter().zip(other.0).fold(0.0, |sum, (own, other)| sum + own * other)
+    }
+
+    /// The numbers in the order of the parts.
+    pub(super) fn array(&self) -> [f64; Part::COUNT] {
+        self.0
+    }
+
+    /// As a map from [`Part::column`], for records that others read.
+    ///
+    /// # Errors
+    /// The serializer fails.
+    pub fn by_column<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(Part::COUNT))?;
+        for (part, value) in self.iter() {
+            map.serialize_entry(part.column(), &value)?;
+        }
+        map.end()
+    }
+}
+
+impl From<[f64; Part::COUNT]> for Parts {
+    fn from(numbers: [f64; Part::COUNT]) -> Self {
+        Self(numbers)
+    }
+}
+
+impl Index<Part> for Parts {
+    type Output = f64;
+
+    fn index(&self, part: Part) -> &f64 {
+        &self.0[part as usize]
+    }
+}
+
+impl IndexMut<Part> for Parts {
+    fn index_mut(&mut self, part: Part) -> &mut f64 {
+        &mut self.0[part as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_stands_at_its_own_place() {
+        for (at, part) in Part::ALL.into_iter().enumerate() {
+            assert_eq!((part as usize, Part::named(part.name())), (at, Some(part)));
+            assert_eq!(part.column(), format!("{}_impact", part.name()));
+        }
+    }
+}
