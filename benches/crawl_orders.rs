@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use std::time::Instant;
 
-use prospect::plan::settings::PlanSettings;
+use prospect::planner::settings::PlanSettings;
 use prospect::policy::{Basics, Page, PolicyChoice, Quality, Sources, Truth};
 use prospect::simulate::collection::Collection;
 use prospect::simulate::crawl::{Budget, Crawl, Start};

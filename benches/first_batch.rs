@@ -10,14 +10,14 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use prospect::cycle::planner;
-use prospect::cycle::{OpenStore, close};
+use prospect::campaign::plan;
+use prospect::campaign::{OpenStore, close};
 use prospect::estimate::candidates::ngram::MatchRule;
 use prospect::estimate::settings::{EstimateSettings, ImpactReading};
 use prospect::ingest::{self, SourceItem, SourceOptions};
 use prospect::plan::SelectionSettings;
 use prospect::plan::caps::Caps;
-use prospect::plan::settings::PlanSettings;
+use prospect::planner::settings::PlanSettings;
 use prospect::sketch::served::ServedLists;
 use prospect::workload::{self, Workload};
 use prospect_index::bm25::{Bm25, Scorer};
@@ -153,7 +153,7 @@ fn measure(name: &str, folder: &Path) {
                 let rule = MatchRule { rho, idf_weighted, max_words: 3 };
                 let started = Instant::now();
                 let settings = settings(rule, reading);
-                let plan = planner::plan(&store, &workload, &within, &settings).expect("plan");
+                let plan = plan::plan(&store, &workload, &within, &settings).expect("plan");
                 let seconds = started.elapsed().as_secs_f64();
                 let picked = urls_of(&store, &plan);
                 println!(
@@ -170,7 +170,7 @@ fn measure(name: &str, folder: &Path) {
     calibration(&corpus, &workload, &within, &mut store, &store_path);
 }
 
-fn urls_of(store: &OpenStore, plan: &planner::Plan) -> Vec<String> {
+fn urls_of(store: &OpenStore, plan: &plan::Plan) -> Vec<String> {
     let url = |pick: &prospect::plan::Pick| store.known.urls.url(pick.estimate.url).to_owned();
     plan.choice.batch.picks.iter().map(url).collect()
 }
@@ -184,8 +184,8 @@ fn calibration(
     path: &Path,
 ) {
     let settings = settings(MatchRule::default(), EstimateSettings::default().reading);
-    let plan = planner::plan(store, workload, within, &settings).expect("plan");
-    planner::commit(store, &plan.record(), &settings).expect("commit");
+    let plan = plan::plan(store, workload, within, &settings).expect("plan");
+    plan::commit(store, &plan.record(), &settings).expect("commit");
     let picked = urls_of(store, &plan);
     // The lock goes with the store, so that the batch can be ingested.
     let empty = tempfile::tempdir().expect("directory");

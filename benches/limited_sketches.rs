@@ -10,7 +10,7 @@ mod synthetic;
 
 use std::time::Instant;
 
-use prospect::plan::settings::PlanSettings;
+use prospect::planner::settings::PlanSettings;
 use prospect::policy::PolicyChoice;
 use prospect::simulate::collection::Outside;
 use prospect::simulate::experiment::Inputs;

@@ -15,9 +15,9 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use prospect::cycle::planner;
-use prospect::cycle::{OpenStore, close};
-use prospect::estimate::candidates::linked::Answers;
+use prospect::campaign::plan;
+use prospect::campaign::{OpenStore, close};
+use prospect::estimate::candidates::linked::AnswerPages;
 use prospect::estimate::candidates::ngram::{MatchRule, MatchSource, idf_mass};
 use prospect::estimate::candidates::{Ask, Candidate, CandidateSource};
 use prospect::estimate::features::group::FeatureGroups;
@@ -27,9 +27,9 @@ use prospect::estimate::horizon::Horizon;
 use prospect::estimate::models::pair_model::PairModel;
 use prospect::estimate::models::score_distribution::ScoreModel;
 use prospect::ingest::{self, SourceItem, SourceOptions};
-use prospect::plan::settings::PlanSettings;
+use prospect::planner::settings::PlanSettings;
 use prospect::sketch::served::ServedLists;
-use prospect::workload::{self, Workload};
+use prospect::workload::{self, QueryId, Workload};
 use prospect_index::bm25::{Bm25, Scorer, Scores};
 use prospect_index::ingest::ingest_all;
 use prospect_index::limits;
@@ -161,7 +161,7 @@ fn candidates(
     let mut sites = Sites::default();
     sites.update(&store.known.urls);
     let source = CandidateSource {
-        answers: Answers::AtAnyTime,
+        answers: AnswerPages::AtAnyTime,
         embeddings: None,
         features: FeatureSource {
             known: &store.known,
@@ -182,7 +182,7 @@ fn candidates(
         .map_init(
             || (Scores::default(), Scratch::default()),
             |(scores, scratch), (at, query)| {
-                let mut ask = Ask { at: at as u32, query, scores, scratch };
+                let mut ask = Ask { at: QueryId::new(at), query, scores, scratch };
                 source.of(&mut ask, most).expect("candidates")
             },
         )
@@ -337,10 +337,10 @@ fn measure(name: &str, folder: &Path) {
         }
         let urls = &store.known.urls;
         let within: Vec<bool> = urls.ids().map(|id| pages.contains_key(urls.url(id))).collect();
-        let plan = planner::plan(&store, &workload, &within, &settings).expect("plan");
+        let plan = plan::plan(&store, &workload, &within, &settings).expect("plan");
         let picks = plan.choice.batch.picks.iter().map(|pick| urls.url(pick.estimate.url));
         batch = picks.filter_map(|url| pages.get(url).cloned()).collect();
-        planner::commit(&mut store, &plan.record(), &settings).expect("commit");
+        plan::commit(&mut store, &plan.record(), &settings).expect("commit");
         if POINTS.contains(&number) {
             let end = store.store.manifest().next_seq;
             let picked = plan.choice.batch.picks.iter().map(|pick| pick.estimate.url).collect();

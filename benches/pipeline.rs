@@ -6,12 +6,12 @@ use std::sync::OnceLock;
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
-use prospect::cycle::OpenStore;
-use prospect::cycle::planner;
+use prospect::campaign::OpenStore;
+use prospect::campaign::plan;
 use prospect::ingest::{self, SourceItem, SourceOptions};
 use prospect::plan::SelectionSettings;
 use prospect::plan::caps::Caps;
-use prospect::plan::settings::PlanSettings;
+use prospect::planner::settings::PlanSettings;
 use prospect::sketch::served::ServedLists;
 use prospect::workload::{self, Workload};
 use prospect_index::bm25::{Bm25, Scorer};
@@ -103,7 +103,7 @@ fn plan_a_thousand(bencher: Bencher<'_, '_>) {
                 let _ = std::fs::remove_dir_all(store.store.storage().path(kept));
             }
         })
-        .bench_local_refs(|()| planner::plan(&store, &data.workload, &[], &settings).map(|p| p.id));
+        .bench_local_refs(|()| plan::plan(&store, &data.workload, &[], &settings).map(|p| p.id));
 }
 
 fn main() {

@@ -9,8 +9,8 @@ mod synthetic;
 use std::hash::Hasher;
 use std::time::Instant;
 
-use prospect::plan::settings::PlanSettings;
-use prospect::policy::planned::Web;
+use prospect::planner::settings::PlanSettings;
+use prospect::policy::hidden_web::Web;
 use prospect::policy::{Basics, PolicyChoice, Quality, Sources, Truth};
 use prospect::simulate::collection::Collection;
 use prospect::simulate::crawl::{Budget, Crawl, CrawlOrder, Start};

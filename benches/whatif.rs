@@ -9,10 +9,10 @@ mod synthetic;
 
 use std::time::Instant;
 
-use prospect::cycle::OpenStore;
-use prospect::cycle::planner;
-use prospect::cycle::questions::Questions;
-use prospect::plan::settings::PlanSettings;
+use prospect::campaign::OpenStore;
+use prospect::campaign::plan;
+use prospect::campaign::questions::Questions;
+use prospect::planner::settings::PlanSettings;
 use prospect::whatif::answer::Answer;
 use prospect::whatif::difference::difference;
 use prospect::whatif::figures::figures;
@@ -56,14 +56,14 @@ fn main() {
     let settings = PlanSettings::new(BUDGET);
     let open = OpenStore::open(directory.path(), "bench", limits::NGRAM_WORDS).expect("store");
     // The first plan fills what is kept: served lists, pairs, models.
-    planner::plan(&open, &workload, &[], &settings).expect("plan");
+    plan::plan(&open, &workload, &[], &settings).expect("plan");
     let plan = |forgotten: &[&str]| {
         for kept in forgotten {
             let directory = open.store.storage().path(&format!("derived/{kept}"));
             std::fs::remove_dir_all(directory).expect("forgotten");
         }
         let start = Instant::now();
-        planner::plan(&open, &workload, &[], &settings).expect("plan");
+        plan::plan(&open, &workload, &[], &settings).expect("plan");
         milliseconds(start.elapsed())
     };
     let (anew, pairs, again) = (plan(&["basis", "models"]), plan(&["basis"]), plan(&[]));

@@ -4,25 +4,23 @@
 //! The pipeline runs one way. [`ingest`] reads what a crawler fetched into a store (the crate
 //! `prospect-index`). [`workload`] brings the queries. [`sketch`] holds what search returns now and
 //! which queries need help. [`estimate`] tells what each uncrawled URL would bring, over features
-//! from the link [`graph`] and the n-gram index. [`plan`] picks a batch. [`cycle`] ties them to a
-//! store: it plans, and when the batch has been fetched and ingested it closes the cycle with what
-//! became of it.
+//! from the link [`graph`] and the n-gram index. [`plan`] picks a batch.
+//!
+//! The [`planner`] puts them together, over tables in memory: from what is known of a crawl to a batch,
+//! and from what became of the batch to what the next one has learned. It has two hosts. A [`campaign`]
+//! keeps the tables in a store, over many cycles. A [`policy`] is an order of crawling; those that plan
+//! keep the tables in memory while [`simulate`] crawls a collection whose pages are hidden.
 //!
 //! [`neural`] models read a page's text and say how good it is, or how well it answers a query.
-//!
-//! A [`policy`] is an order of crawling; the planner is one of them. [`simulate`] crawls a
-//! collection under any policy, [`evaluate`] measures what it found against judgements, what came
-//! of it are [`results`], and [`report`] shows them.
-//!
-//! [`whatif`] plans under scenarios beside the plan of today, and [`serve`] lets a browser ask for
-//! them.
+//! [`evaluate`] measures what a crawl found against judgements, what came of it are [`results`], and
+//! [`report`] shows them. [`whatif`] plans under scenarios beside the plan of today, and [`serve`] lets
+//! a browser ask for them.
 //!
 //! Beside the pipeline stand [`documents`], files of any format as streams that keep every column,
-//! [`neural`] models over texts, and [`quality`], which scores, analyses and prunes documents with
-//! both. [`cli`] is the command line.
+//! and [`quality`], which scores, analyses and prunes documents with models. [`cli`] is the command line.
 
+pub mod campaign;
 pub mod cli;
-pub mod cycle;
 pub mod documents;
 pub mod estimate;
 pub mod evaluate;
@@ -30,6 +28,7 @@ pub mod graph;
 pub mod ingest;
 pub mod neural;
 pub mod plan;
+pub mod planner;
 pub mod policy;
 pub mod quality;
 pub mod report;
@@ -37,6 +36,5 @@ pub mod results;
 pub mod serve;
 pub mod simulate;
 pub mod sketch;
-
 pub mod whatif;
 pub mod workload;

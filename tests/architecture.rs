@@ -240,7 +240,7 @@ fn planted(file: &str, text: &str) -> Vec<String> {
 #[test]
 fn a_planted_violation_is_found_however_it_is_written() {
     let cases: &[(&str, &str, &[&str])] = &[
-        ("src/plan/mod.rs", "use crate::cycle::close;", &["1 prospect::cycle::close"]),
+        ("src/plan/mod.rs", "use crate::campaign::close;", &["1 prospect::campaign::close"]),
         ("src/plan/caps.rs", "\nuse super::super::cli;", &["2 prospect::cli"]),
         (
             "src/graph/mod.rs",
@@ -257,7 +257,7 @@ fn a_planted_violation_is_found_however_it_is_written() {
             "use crate as it;\nfn f(_: it::plan::Pick) {}",
             &["1 prospect", "2 prospect::plan::Pick"],
         ),
-        ("src/cycle/mod.rs", "use prospect::cli;", &["1 prospect::cli"]),
+        ("src/campaign/mod.rs", "use prospect::cli;", &["1 prospect::cli"]),
         (
             "src/cycle/close.rs",
             "use crate::workload::qrels::Qrels;",
@@ -318,12 +318,12 @@ fn what_only_looks_like_a_violation_is_none() {
         ("src/plan/mod.rs", "//! [`crate::cli`]\nconst A: &str = \"crate::cli \\\" println!()\";"),
         ("src/plan/mod.rs", "const A: &str = r#\"use crate::cli; \" \"#; const B: char = '\\'';"),
         ("src/plan/mod.rs", "#[cfg(test)]\n#[allow(x)]\nmod tests {\n fn f() { println!() }\n}"),
-        ("src/plan/mod.rs", "#[cfg(test)]\nuse crate::cycle;\n#[cfg(test)]\nmod tests;"),
+        ("src/plan/mod.rs", "#[cfg(test)]\nuse crate::campaign;\n#[cfg(test)]\nmod tests;"),
         // `url` is a module of ours here, not the crate.
         ("src/plan/caps.rs", "use prospect_index::url;\nfn f() { url::canonical(); }"),
         ("src/plan/mod.rs", "mod clap;\nfn f() { clap::f(); } pub use clap::g;"),
         ("src/plan/mod.rs", "fn f() -> impl Fn() + use<> { x.println != y }"),
-        ("src/cli/mod.rs", "use crate::cycle::close;\nuse clap::Args;\nfn f() { println!() }"),
+        ("src/cli/mod.rs", "use crate::campaign::close;\nuse clap::Args;\nfn f() { println!() }"),
         ("src/graph/mod.rs", "use rayon::prelude::*;"),
     ];
     for (file, text) in cases {

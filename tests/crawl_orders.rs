@@ -7,9 +7,9 @@ mod toy;
 use std::collections::HashSet;
 
 use proptest::prelude::*;
-use prospect::cycle::vectors::described;
-use prospect::plan::settings::PlanSettings;
-use prospect::policy::planned::Web;
+use prospect::neural::text_vectors::EmbeddingModel;
+use prospect::planner::settings::PlanSettings;
+use prospect::policy::hidden_web::Web;
 use prospect::policy::{
     Basics, CrawlPolicy, POLICIES, Page, PolicyChoice, Quality, Sources, Truth,
 };
@@ -361,7 +361,7 @@ fn crawl_by_store(
     budget: Budget,
     settings: &PlanSettings,
 ) -> Vec<Vec<String>> {
-    use prospect::cycle::{OpenStore, close, planner};
+    use prospect::campaign::{OpenStore, close, plan};
     use prospect_index::ingest::ingest_all;
     use prospect_index::page::{Outlink, PageRecord, UrlId};
     let directory = tempfile::tempdir().unwrap();
@@ -400,11 +400,11 @@ fn crawl_by_store(
         if settings.embedding.is_some() {
             open.embed(Box::new(Toy), &world.workload, &mut |_, _| ()).unwrap();
         }
-        let plan = planner::plan(&open, &world.workload, &[], &settings).unwrap();
+        let plan = plan::plan(&open, &world.workload, &[], &settings).unwrap();
         if plan.choice.batch.picks.is_empty() {
             break;
         }
-        planner::commit(&mut open, &plan.record(), &settings).unwrap();
+        plan::commit(&mut open, &plan.record(), &settings).unwrap();
         let url = |pick: &prospect::plan::Pick| open.known.urls.url(pick.estimate.url).to_owned();
         batches.push(plan.choice.batch.picks.iter().map(url).collect());
         drop(open);
@@ -430,7 +430,7 @@ fn a_simulated_plan_is_the_plan_of_a_store() {
         let budget = Budget { batch: 12, pages: 120 };
         let choice = PolicyChoice::parse(label.trim_end_matches(EMBEDDED)).unwrap();
         let mut settings = choice.settings(PlanSettings::new(1)).unwrap();
-        settings.embedding = label.ends_with(EMBEDDED).then(|| described(&Toy));
+        settings.embedding = label.ends_with(EMBEDDED).then(|| EmbeddingModel::of(&Toy));
         let stored = crawl_by_store(&world, &pages, &start, budget, &settings);
         let simulated = world.crawl(label, &start, budget);
         let name =

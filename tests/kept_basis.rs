@@ -7,15 +7,15 @@ mod synthetic;
 use std::fs;
 use std::path::Path;
 
-use prospect::cycle::OpenStore;
-use prospect::cycle::close;
-use prospect::cycle::pair_cache::Recomputed;
-use prospect::cycle::planner::{self, Plan};
+use prospect::campaign::OpenStore;
+use prospect::campaign::close;
+use prospect::campaign::pair_cache::Recomputed;
+use prospect::campaign::plan::{self, Plan};
 use prospect::estimate::models::pair_model::PairModel;
 use prospect::estimate::objective::Objective;
 use prospect::estimate::predict_entry::foretell;
 use prospect::estimate::settings::{ImpactReading, Importance};
-use prospect::plan::settings::PlanSettings;
+use prospect::planner::settings::PlanSettings;
 use prospect::sketch::need::Needy;
 use prospect::workload::Workload;
 use prospect_index::ingest::ingest_all;
@@ -33,7 +33,7 @@ fn open(path: &Path) -> OpenStore {
 }
 
 fn plan(path: &Path, workload: &Workload, settings: &PlanSettings) -> Plan {
-    planner::plan(&open(path), workload, &[], settings).unwrap()
+    plan::plan(&open(path), workload, &[], settings).unwrap()
 }
 
 /// The plan without anything kept, which is not kept either.
@@ -125,8 +125,8 @@ fn models_of_the_epoch_serve_its_later_cycles() {
         ingest_all(path, (0..400).map(|page| SHAPE.record(page)).collect(), "first").unwrap();
         for cycle in 0..3 {
             let mut store = open(path);
-            let next = planner::plan(&store, &workload, &[], &settings).unwrap();
-            planner::commit(&mut store, &next.record(), &settings).unwrap();
+            let next = plan::plan(&store, &workload, &[], &settings).unwrap();
+            plan::commit(&mut store, &next.record(), &settings).unwrap();
             drop(store);
             let planned = anew(path, &workload, &settings);
             assert!(bits(&next) == bits(&planned), "{name}, cycle {cycle}");

@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use prospect::cycle::OpenStore;
-use prospect::cycle::generation::open_plan;
-use prospect::cycle::questions::{Answered, Questions};
-use prospect::cycle::vectors::described;
-use prospect::cycle::{close, planner};
-use prospect::plan::settings::PlanSettings;
+use prospect::campaign::OpenStore;
+use prospect::campaign::questions::{Answered, Questions};
+use prospect::campaign::whatif_base::open_plan;
+use prospect::campaign::{close, plan};
+use prospect::neural::text_vectors::EmbeddingModel;
+use prospect::planner::settings::PlanSettings;
 use prospect::whatif::answer::Answer;
 use prospect::whatif::figures::figures;
 use prospect::whatif::scenario::Scenario;
@@ -46,16 +46,16 @@ fn store() -> TempDir {
     let (workload, mut settings) = (SHAPE.queries(150), PlanSettings::new(BUDGET));
     settings.selection.explore = 0.1;
     let mut store = open(path);
-    let plan = planner::plan(&store, &workload, &[], &settings).unwrap();
-    planner::commit(&mut store, &plan.record(), &settings).unwrap();
+    let plan = plan::plan(&store, &workload, &[], &settings).unwrap();
+    plan::commit(&mut store, &plan.record(), &settings).unwrap();
     let urls = plan.choice.batch.picks.iter().map(|pick| store.known.urls.url(pick.estimate.url));
     let fetched = urls.filter_map(|url| pages.get(url)).map(|&page| SHAPE.record(page)).collect();
     drop(store);
     ingest_all(path, fetched, "second").unwrap();
     let mut store = open(path);
     close::close(&mut store).unwrap();
-    let plan = planner::plan(&store, &workload, &[], &settings).unwrap();
-    planner::commit(&mut store, &plan.record(), &settings).unwrap();
+    let plan = plan::plan(&store, &workload, &[], &settings).unwrap();
+    plan::commit(&mut store, &plan.record(), &settings).unwrap();
     directory
 }
 
@@ -135,7 +135,7 @@ fn with_an_embedding_model_they_are_too() {
     let mut open = open(directory.path());
     let (mut settings, workload, within) = open_plan(&open).unwrap();
     open.embed(Box::new(Toy), &workload, &mut |_, _| ()).unwrap();
-    settings.embedding = Some(described(&Toy));
+    settings.embedding = Some(EmbeddingModel::of(&Toy));
     let questions =
         Questions::new(open, &workload, within, &settings, Scenario::default()).unwrap();
     for json in SCENARIOS.iter().filter(|json| json.contains("add")) {
@@ -166,12 +166,13 @@ fn the_plan_without_a_scenario_is_the_open_plan() {
     let open = &questions.open;
     let id = open.store.manifest().plan.as_ref().unwrap().id.clone();
     assert_eq!(questions.state().plan_id, id);
-    let stored = prospect::cycle::records::picks(&open.store, &id).unwrap();
+    let stored = prospect::campaign::records::picks(&open.store, &id).unwrap();
     let picks = &questions.base.choice.batch.picks;
-    let same = |(stored, pick): (&prospect::cycle::records::StoredPick, &prospect::plan::Pick)| {
-        stored.url == pick.estimate.url
-            && stored.estimate.to_bits() == pick.estimate.estimate.to_bits()
-    };
+    let same =
+        |(stored, pick): (&prospect::campaign::records::StoredPick, &prospect::plan::Pick)| {
+            stored.url == pick.estimate.url
+                && stored.estimate.to_bits() == pick.estimate.estimate.to_bits()
+        };
     assert_eq!(stored.len(), picks.len());
     assert!(stored.iter().zip(picks).all(same));
 }
@@ -270,7 +271,7 @@ fn questions_leave_the_store_alone_and_a_written_answer_is_the_open_plan() {
     drop(questions);
     let open = open(directory.path());
     assert_eq!(open.store.manifest().plan.as_ref().unwrap().id, id);
-    assert_eq!(prospect::cycle::records::picks(&open.store, &id).unwrap().len(), picks);
+    assert_eq!(prospect::campaign::records::picks(&open.store, &id).unwrap().len(), picks);
     let (settings, workload, _) = open_plan(&open).unwrap();
     assert_eq!(settings.selection.budget, 90);
     assert!(workload.queries.iter().any(|query| query.text == "w11 w12"));

@@ -13,12 +13,13 @@ use prospect_index::url;
 use super::Global;
 use super::options::CapOptions;
 use super::output::{self, Failure, say};
-use crate::cycle::counterfactual::{Counterfactual, Estimated, counterfactual};
-use crate::cycle::logged::{self, LoggedPlan, ORDERS};
+use crate::campaign::logged::{self, LoggedPlan};
 use crate::estimate::blend::Blend;
 use crate::estimate::parts::{Part, Parts};
 use crate::plan::SelectionSettings;
 use crate::plan::caps::SoFar;
+use crate::plan::off_policy::counterfactual::{Counterfactual, Estimated, counterfactual};
+use crate::plan::off_policy::targets::{ORDERS, Order};
 use crate::workload::{open_text, shown};
 
 /// Arguments of `prospect counterfactual`.
@@ -120,7 +121,7 @@ fn batches(
     let fetched = plan.fetched(known);
     let so_far = SoFar { fetched: &fetched, ..SoFar::start(&known.urls) };
     if args.weights.is_empty() {
-        let batch = |(name, order): &(&str, logged::Order)| {
+        let batch = |(name, order): &(&str, Order)| {
             ((*name).to_owned(), plan.batch(order, &selection, so_far))
         };
         return Ok(ORDERS.iter().map(batch).collect());

@@ -10,16 +10,16 @@ use prospect_index::url;
 use super::Global;
 use super::model::{EmbeddingOptions, LibraryOptions, embed_for};
 use super::output::{self, Failure, shown};
-use crate::cycle::planner::{self, Plan};
-use crate::cycle::reasons::{Reasons, fetch_state};
-use crate::cycle::{CycleError, OpenStore, records};
+use crate::campaign::plan::{self, Plan};
+use crate::campaign::reasons::{Reasons, fetch_state};
+use crate::campaign::{CampaignError, OpenStore, records};
 use crate::estimate::blend::Blend;
 use crate::estimate::objective::Objective;
 use crate::estimate::parts::Part;
 use crate::estimate::url_estimate::UrlEstimate;
 use crate::plan::export::{AROUND_LINKS, QueryReason, Similarity};
 use crate::plan::position;
-use crate::plan::settings::PlanSettings;
+use crate::planner::settings::PlanSettings;
 
 /// Queries shown.
 const QUERIES_SHOWN: usize = 10;
@@ -52,14 +52,14 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
             "a URL becomes known when a page that links to it is ingested",
         ));
     };
-    let stored = open.store.manifest().plan.clone().ok_or(CycleError::NoPlan)?;
+    let stored = open.store.manifest().plan.clone().ok_or(CampaignError::NoPlan)?;
     let settings: PlanSettings =
-        serde_json::from_value(stored.settings).map_err(CycleError::Settings)?;
-    let workload = records::workload(&open.store, &stored.id).map_err(CycleError::Store)?;
+        serde_json::from_value(stored.settings).map_err(CampaignError::Settings)?;
+    let workload = records::workload(&open.store, &stored.id).map_err(CampaignError::Store)?;
     embed_for(&mut open, embedder, &settings, &workload.for_planning(), global)?;
     // The ranking of all that is known, whatever list the plan was held to.
-    let plan = planner::plan(&open, &workload, &[], &settings)?;
-    let picks = records::picks(&open.store, &stored.id).map_err(CycleError::Store)?;
+    let plan = plan::plan(&open, &workload, &[], &settings)?;
+    let picks = records::picks(&open.store, &stored.id).map_err(CampaignError::Store)?;
     let planned = picks.iter().position(|pick| pick.url == id).map(|at| at + 1);
     let view = View { id, address: &address, plan_id: &stored.id, planned };
     if global.json {

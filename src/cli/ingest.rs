@@ -11,9 +11,10 @@ use rayon::prelude::*;
 use super::model::StoreQualityOptions;
 use super::output::{self, Failure, Progress, say};
 use super::{Global, plan};
-use crate::cycle::OpenStore;
-use crate::cycle::close::{self, CycleOutcome};
+use crate::campaign::OpenStore;
+use crate::campaign::close;
 use crate::ingest::{self, PageSource, SourceItem, SourceOptions};
+use crate::planner::outcome::CycleOutcome;
 
 /// Records that are read at once.
 const BATCH: usize = 2_000;

@@ -4,16 +4,17 @@ use std::path::{Path, PathBuf};
 
 use super::Global;
 use super::output::{Failure, MODELS, Progress, say};
-use crate::cycle::OpenStore;
-use crate::cycle::quality::{self, Scored};
-use crate::cycle::vectors::{Embedded, described};
+use crate::campaign::OpenStore;
+use crate::campaign::quality::{self, Scored};
+use crate::campaign::vectors::Embedded;
 use crate::evaluate::rerank::{PairScores, RerankError};
 use crate::evaluate::run::RERANK_DEPTH;
 use crate::neural::text_length::{self, TextLength};
+use crate::neural::text_vectors::EmbeddingModel;
 use crate::neural::{
     self, Cached, CachedPairs, Embedder, ModelSource, NeuralError, PairModel, QualityModel, Runtime,
 };
-use crate::plan::settings::PlanSettings;
+use crate::planner::settings::PlanSettings;
 use crate::results::Reranker;
 use crate::workload::Workload;
 
@@ -115,7 +116,7 @@ pub(super) fn embed_for(
     global: &Global,
 ) -> Result<(), Failure> {
     let Some(model) = model else { return Ok(()) };
-    if settings.embedding == Some(described(model.as_ref())) {
+    if settings.embedding == Some(EmbeddingModel::of(model.as_ref())) {
         return embed(open, model, workload, global);
     }
     let made = match &settings.embedding {

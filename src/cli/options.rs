@@ -14,7 +14,7 @@ use crate::estimate::settings::{EstimateSettings, ImpactReading, Importance};
 use crate::plan::SelectionSettings;
 use crate::plan::caps::{Caps, SITE_SHARE};
 use crate::plan::explore::EXPLORE;
-use crate::plan::settings::PlanSettings;
+use crate::planner::settings::PlanSettings;
 use crate::sketch::DEFAULT_K;
 use crate::sketch::need::Needy;
 use crate::sketch::visibility::Visibility;

@@ -8,13 +8,14 @@ use prospect_index::error::StoreError;
 use prospect_index::text_index::Refresh;
 
 use super::Global;
-use crate::cycle::pair_cache::{Damage, Recomputed, Refreshed};
-use crate::cycle::{CycleError, Refreshes};
+use crate::campaign::pair_cache::{Damage, Recomputed, Refreshed};
+use crate::campaign::{CampaignError, Refreshes};
 use crate::documents::DocumentError;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::evaluate::EvaluateError;
 use crate::evaluate::rerank::RerankError;
 use crate::ingest::IngestError;
+use crate::planner::PlannerError;
 use crate::policy::PolicyError;
 use crate::quality::QualityError;
 use crate::simulate::SimulateError;
@@ -51,11 +52,11 @@ impl From<StoreError> for Failure {
     }
 }
 
-impl From<CycleError> for Failure {
-    fn from(error: CycleError) -> Self {
+impl From<CampaignError> for Failure {
+    fn from(error: CampaignError) -> Self {
         let hint = error.hint();
         let ours =
-            matches!(error, CycleError::Estimate(_) | CycleError::Ngram(_)) && hint.is_none();
+            matches!(error, CampaignError::Estimate(_) | CampaignError::Ngram(_)) && hint.is_none();
         Self { error: error.into(), hint, code: if ours { 2 } else { 1 } }
     }
 }
@@ -90,9 +91,8 @@ impl From<SimulateError> for Failure {
             SimulateError::Store(error) => error.into(),
             SimulateError::Evaluate(error) => error.into(),
             SimulateError::Rerank(error) => error.into(),
-            SimulateError::Policy(PolicyError::Plan(error)) | SimulateError::Vectors(error) => {
-                error.into()
-            }
+            SimulateError::Policy(PolicyError::Plan(error)) => error.into(),
+            SimulateError::Vectors(error) => CampaignError::from(error).into(),
             SimulateError::Policy(PolicyError::Replay) => {
                 let hint = "remove the folder of the results, and run the experiment again";
                 Self::input(error, hint)
@@ -103,6 +103,15 @@ impl From<SimulateError> for Failure {
             }
             SimulateError::Ngram(error) => Self::ours(error),
             SimulateError::Answer(error) => Self::ours(error),
+        }
+    }
+}
+
+impl From<PlannerError> for Failure {
+    fn from(error: PlannerError) -> Self {
+        match error {
+            PlannerError::Index(error) => error.into(),
+            PlannerError::Estimate(error) => CampaignError::from(error).into(),
         }
     }
 }

@@ -12,15 +12,16 @@ use super::Global;
 use super::model::{self, EmbeddingOptions, StoreQualityOptions};
 use super::options::PlanOptions;
 use super::output::{self, Failure, say};
-use crate::cycle::OpenStore;
-use crate::cycle::calibration::{Calibration, CalibrationBin};
-use crate::cycle::close::{self, CycleOutcome};
-use crate::cycle::planner::{self, Plan};
-use crate::cycle::reasons::Reasons;
-use crate::cycle::vectors::described;
+use crate::campaign::OpenStore;
+use crate::campaign::close;
+use crate::campaign::plan::{self, Plan};
+use crate::campaign::reasons::Reasons;
 use crate::estimate::blend::Blend;
+use crate::neural::text_vectors::EmbeddingModel;
 use crate::plan::export::{FORMATS, Format, PlannedUrl};
-use crate::plan::settings::PlanSettings;
+use crate::plan::off_policy::calibration::{Calibration, CalibrationBin};
+use crate::planner::outcome::CycleOutcome;
+use crate::planner::settings::PlanSettings;
 use crate::workload::{self, Workload, open_text};
 
 /// Queries shown per URL.
@@ -72,12 +73,12 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let closed = close_if_fetched(&mut open, global)?;
     args.quality.score(&mut open, global)?;
     if let Some(model) = embedder {
-        settings.embedding = Some(described(model.as_ref()));
+        settings.embedding = Some(EmbeddingModel::of(model.as_ref()));
         model::embed(&mut open, model, &workload.for_planning(), global)?;
     }
-    let plan = planner::plan(&open, &workload, &within, &settings)?;
+    let plan = plan::plan(&open, &workload, &within, &settings)?;
     output::say_refreshed(global, &plan.refreshed);
-    planner::commit(&mut open, &plan.record(), &settings)?;
+    plan::commit(&mut open, &plan.record(), &settings)?;
     let reasons = Reasons::of_plan(&open.known, &plan, &settings);
     let planned = reasons.planned(&plan.choice.batch.picks, QUERIES_SHOWN);
     say_plan(global, &open, &plan, &settings, &workload);

@@ -63,7 +63,7 @@ struct PastQuality {
 
 impl PlannerCache {
     /// For a planner that goes on with the same queries.
-    pub fn lasting(queries: &[Query]) -> Self {
+    pub fn with_strings(queries: &[Query]) -> Self {
         Self { strings: Some(Strings::new(queries)), ..Self::default() }
     }
 

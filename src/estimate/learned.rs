@@ -37,6 +37,7 @@ use crate::estimate::objective::Objective;
 use crate::estimate::settings::EstimateSettings;
 use crate::estimate::url_estimate::{Found, PairEstimate};
 use crate::sketch::served::ServedLists;
+use crate::workload::QueryId;
 
 /// Before the first outcome, the chance of a candidate is this times its matched idf share.
 const COLD_CHANCE: f64 = 0.1;
@@ -112,7 +113,7 @@ pub(super) fn pairs(
             || (Scores::default(), Scratch::default()),
             |(room, scratch), &at| {
                 let query = &input.queries[at];
-                let mut ask = Ask { at: at as u32, query, scores: room, scratch };
+                let mut ask = Ask { at: QueryId::new(at), query, scores: room, scratch };
                 let found = source.of(&mut ask, usize::MAX)?;
                 pair_estimates(input, at, &models, &found)
             },
@@ -182,7 +183,7 @@ fn pair_estimates(
     };
     let estimate = |(place, candidate): (usize, &Candidate)| PairEstimate {
         url: candidate.url,
-        query: at as u32,
+        query: QueryId::new(at),
         expected_score: expected[place] * mass,
         chance: chances[place],
         matches: candidate.matches,
@@ -287,7 +288,7 @@ fn fit(
             || (Scores::default(), Scratch::default()),
             |(scores, scratch), at| {
                 let query = &input.queries[at];
-                source.of(&mut Ask { at: at as u32, query, scores, scratch }, most)
+                source.of(&mut Ask { at: QueryId::new(at), query, scores, scratch }, most)
             },
         )
         .collect::<Result<_, EstimateError>>()?;

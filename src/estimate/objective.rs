@@ -66,7 +66,7 @@ pub(super) fn doubtful<'a>(
     let (mut mean, mut variance) = (0.0, 0.0);
     for pair in pairs {
         let part = Part::of_pair(pair.matches);
-        let worth = blend.weights[part] * counted[pair.query as usize];
+        let worth = blend.weights[part] * counted[pair.query.index()];
         mean += worth * pair.chance;
         variance += worth * worth * pair.chance * (1.0 - pair.chance);
     }
@@ -79,12 +79,13 @@ mod tests {
 
     use super::*;
     use crate::estimate::parts::Parts;
+    use crate::workload::QueryId;
 
     /// What is left of the promise of a URL with these chances, and of what it was.
     fn left(chances: &[f64]) -> (f64, f64) {
         let pair = |(query, &chance): (usize, &f64)| PairEstimate {
             url: UrlId(0),
-            query: query as u32,
+            query: QueryId::new(query),
             expected_score: 0.0,
             chance,
             matches: true,

@@ -18,6 +18,7 @@ use crate::estimate::models::score_levels::{CELLS, ScoreLevels};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::url_estimate::PairEstimate;
 use crate::sketch::served::ServedLists;
+use crate::workload::QueryId;
 
 /// Odds that are told apart: those of chances from this one to its opposite.
 const LEAST_CHANCE: f64 = 1e-4;
@@ -47,13 +48,13 @@ pub fn predict_entry(
     served: &ServedLists,
     picks: &[UrlId],
 ) -> Vec<Vec<EntryPrediction>> {
-    let mut of_query: BTreeMap<u32, Vec<&PairEstimate>> = BTreeMap::new();
+    let mut of_query: BTreeMap<QueryId, Vec<&PairEstimate>> = BTreeMap::new();
     for pair in picks.iter().flat_map(|&url| scored.pairs_of(url)) {
         of_query.entry(pair.query).or_default().push(pair);
     }
-    let bars: BTreeMap<u32, Bar> = of_query
+    let bars: BTreeMap<QueryId, Bar> = of_query
         .into_par_iter()
-        .map(|(query, pairs)| (query, Bar::new(scored, served, query as usize, &pairs)))
+        .map(|(query, pairs)| (query, Bar::new(scored, served, query.index(), &pairs)))
         .collect();
     let of_pair = |pair: &PairEstimate| {
         let bar = &bars[&pair.query];

@@ -361,7 +361,7 @@ impl ScoredPairs {
             // Pairs are ordered by query, so the sums are the same bits in every run.
             for pair in self.pairs_at(place) {
                 let part = Part::of_pair(pair.matches);
-                parts[part] += counted[pair.query as usize] * pair.chance;
+                parts[part] += counted[pair.query.index()] * pair.chance;
             }
             parts[Part::Page] = known.page * mean;
             parts[Part::Importance] = importance.impact(known.importance);

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::models::score_levels::ScoreLevels;
 use super::parts::Parts;
+use crate::workload::QueryId;
 
 /// A candidate pair of the frontier with its estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -12,7 +13,7 @@ pub struct PairEstimate {
     /// The URL.
     pub url: UrlId,
     /// Index of the query.
-    pub query: u32,
+    pub query: QueryId,
     /// Expected score S'.
     pub expected_score: f64,
     /// Chance to be in the query's top K for good; with the sketch reading 0 or 1, whether S' enters

@@ -43,6 +43,7 @@ mod source;
 #[cfg(feature = "neural")]
 mod t5;
 pub mod text_length;
+pub mod text_vectors;
 #[cfg(feature = "neural")]
 mod tokens;
 

@@ -8,12 +8,11 @@
 //! those before it (see [`served_gain`]), and greedy comes close to the best.
 
 pub mod caps;
-pub mod choice;
 pub mod explore;
 pub mod export;
 mod lazy_greedy;
+pub mod off_policy;
 pub mod served_gain;
-pub mod settings;
 
 use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;

@@ -22,7 +22,6 @@ use rayon::prelude::*;
 
 use super::SelectionSettings;
 use super::caps::SoFar;
-use super::choice::ChoiceInput;
 use super::lazy_greedy::{Gains, rank_by_gain};
 use crate::estimate::blend::Blend;
 use crate::estimate::models::score_levels::{CELLS, ScoreLevels};
@@ -30,7 +29,16 @@ use crate::estimate::parts::Part;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::slow_start::DEFERRED;
 use crate::estimate::url_estimate::{PairEstimate, UrlEstimate};
+use crate::sketch::served::ServedLists;
 use crate::sketch::visibility;
+
+/// Scored pairs, and the served lists of their queries.
+pub struct ServedInput<'a> {
+    /// Pairs.
+    pub scored: &'a ScoredPairs,
+    /// Lists.
+    pub served: &'a ServedLists,
+}
 
 /// For how much queries and URLs count.
 pub struct Demand<'a> {
@@ -44,7 +52,7 @@ pub struct Demand<'a> {
 /// fitted.
 pub fn rank(
     urls: &mut [UrlEstimate],
-    input: &ChoiceInput<'_>,
+    input: &ServedInput<'_>,
     demand: &Demand<'_>,
     blend: &Blend,
     so_far: SoFar<'_>,
@@ -151,7 +159,7 @@ impl Places {
 impl<'a> BatchValue<'a> {
     fn new(
         urls: &[UrlEstimate],
-        input: &ChoiceInput<'a>,
+        input: &ServedInput<'a>,
         demand: &Demand<'_>,
         blend: &Blend,
         levels: &'a ScoreLevels,
@@ -174,7 +182,7 @@ impl<'a> BatchValue<'a> {
     fn impact_of_score(&self) -> f64 {
         let of_url = |url: &Pickable<'_>| {
             url.pairs.iter().fold((0.0, 0.0), |(impact, gain), pair| {
-                let promised = self.lists[pair.query as usize].worth * pair.chance;
+                let promised = self.lists[pair.query.index()].worth * pair.chance;
                 let weight = self.weight(pair, url.reliability);
                 (impact + promised * weight, gain + self.gain_of(pair, url.reliability))
             })
@@ -189,7 +197,7 @@ impl<'a> BatchValue<'a> {
     }
 
     fn gain_of(&self, pair: &PairEstimate, reliability: f64) -> f64 {
-        let List { places, worth } = &self.lists[pair.query as usize];
+        let List { places, worth } = &self.lists[pair.query.index()];
         let above = self.levels.above(usize::from(pair.bin));
         worth
             * places.gain(above, self.weight(pair, reliability), self.levels.width(), &self.places)
@@ -208,7 +216,7 @@ impl Gains for BatchValue<'_> {
         for pair in pairs {
             let weight = self.weight(pair, reliability);
             let above = self.levels.above(usize::from(pair.bin));
-            self.lists[pair.query as usize].places.take(above, weight);
+            self.lists[pair.query.index()].places.take(above, weight);
         }
     }
 }
@@ -231,10 +239,10 @@ fn pickable<'a>(
 }
 
 /// The lists as they are served; without places where there is no candidate.
-fn lists(input: &ChoiceInput<'_>, counted: &[f64], levels: &ScoreLevels) -> Vec<List> {
+fn lists(input: &ServedInput<'_>, counted: &[f64], levels: &ScoreLevels) -> Vec<List> {
     let mut has_pairs = vec![false; counted.len()];
     for pair in input.scored.pairs() {
-        has_pairs[pair.query as usize] = true;
+        has_pairs[pair.query.index()] = true;
     }
     let list = |(at, has_pairs): (usize, bool)| {
         let mass = input.scored.mass(at);

@@ -10,14 +10,15 @@
 //! URL, ascending.
 
 mod breadth;
-mod crawled;
 mod depth;
+pub mod hidden_web;
 mod host_mean;
 mod importance;
 mod opic;
 mod options;
 pub mod planned;
 mod planned_kinds;
+mod planned_probe;
 mod posterior;
 mod priority;
 mod propagation;
@@ -101,7 +102,7 @@ pub trait CrawlPolicy {
 pub enum PolicyError {
     /// Planning failed.
     #[error(transparent)]
-    Plan(#[from] crate::cycle::CycleError),
+    Plan(#[from] crate::planner::PlannerError),
     /// A resumed crawl picks other pages than it did before.
     #[error("the crawl that is resumed was made by another version or from other inputs")]
     Replay,

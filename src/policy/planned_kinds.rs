@@ -9,7 +9,7 @@ use crate::estimate::objective::Objective;
 use crate::estimate::parts::{Part, Parts};
 use crate::estimate::settings::{ImpactReading, Importance};
 use crate::plan::caps::Caps;
-use crate::plan::settings::PlanSettings;
+use crate::planner::settings::PlanSettings;
 use crate::sketch::need::Needy;
 
 /// The option that leaves out groups of evidence.

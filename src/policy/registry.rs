@@ -2,11 +2,12 @@
 
 use super::breadth::BreadthFirst;
 use super::depth::DepthFirst;
+use super::hidden_web::Web;
 use super::host_mean::HostMean;
 use super::importance::{Inlinks, PageRank};
 use super::opic::Opic;
 use super::options::{OptionError, Options};
-use super::planned::{Planned, Web};
+use super::planned::Planned;
 use super::planned_kinds::{self, PLANNED_OPTIONS, WITHOUT};
 use super::posterior::PosteriorQuality;
 use super::priority::FixedPriority;
@@ -17,7 +18,7 @@ use super::{Basics, CrawlPolicy, Quality, Truth};
 use crate::estimate::features::group::FeatureGroup;
 use crate::estimate::parts::Part;
 use crate::estimate::settings::{EstimateSettings, ImpactReading};
-use crate::plan::settings::PlanSettings;
+use crate::planner::settings::PlanSettings;
 
 /// One policy.
 pub struct PolicyKind {

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use tokio::sync::Semaphore;
 
 use super::ServeSettings;
-use crate::cycle::CycleError;
-use crate::cycle::questions::{Answered, Questions};
-use crate::plan::settings::PlanSettings;
+use crate::campaign::CampaignError;
+use crate::campaign::questions::{Answered, Questions};
+use crate::planner::settings::PlanSettings;
 use crate::whatif::scenario::Scenario;
 
 /// Answers that are kept.
@@ -44,8 +44,8 @@ impl Answers {
     pub(super) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         is_slow: bool,
-        act: impl FnOnce(&Self) -> Result<T, CycleError> + Send + 'static,
-    ) -> Option<Result<T, CycleError>> {
+        act: impl FnOnce(&Self) -> Result<T, CampaignError> + Send + 'static,
+    ) -> Option<Result<T, CampaignError>> {
         let places = if is_slow { &self.slow } else { &self.fast };
         let place = Arc::clone(places).acquire_owned().await.ok()?;
         let answers = Arc::clone(self);
@@ -77,7 +77,7 @@ impl Answers {
         &self,
         questions: &Questions,
         scenario: &Scenario,
-    ) -> Result<Arc<Answered>, CycleError> {
+    ) -> Result<Arc<Answered>, CampaignError> {
         // A name changes nothing.
         let unnamed = Scenario { name: String::new(), ..scenario.clone() };
         let key = serde_json::to_string(&unnamed)?;

@@ -31,8 +31,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::cycle::CycleError;
-use crate::cycle::questions::Questions;
+use crate::campaign::CampaignError;
+use crate::campaign::questions::Questions;
 
 /// Longest wait for answers at work once the process is interrupted.
 const LAST_WORDS: Duration = Duration::from_secs(2);
@@ -53,7 +53,7 @@ pub enum ServeError {
     Start(#[source] std::io::Error),
     /// The store.
     #[error(transparent)]
-    Cycle(#[from] CycleError),
+    Cycle(#[from] CampaignError),
 }
 
 /// How to serve.

@@ -18,8 +18,8 @@ use tower_http::timeout::{RequestBodyTimeoutLayer, TimeoutLayer};
 use super::answers::Answers;
 use super::guard::{Guard, watch};
 use super::{page, views};
-use crate::cycle::CycleError;
-use crate::cycle::questions::{Answered, Questions};
+use crate::campaign::CampaignError;
+use crate::campaign::questions::{Answered, Questions};
 use crate::plan::export::Format;
 use crate::whatif::scenario::Scenario;
 
@@ -203,7 +203,7 @@ async fn view(
 async fn answered(
     answers: &Arc<Answers>,
     asked: Asked,
-    act: impl FnOnce(&Answers, &Questions, &Request) -> Result<Value, CycleError> + Send + 'static,
+    act: impl FnOnce(&Answers, &Questions, &Request) -> Result<Value, CampaignError> + Send + 'static,
 ) -> Response {
     match compute(answers, asked, act).await {
         Ok(Value::Null) => {
@@ -218,7 +218,7 @@ async fn answered(
 async fn compute<T: Send + 'static>(
     answers: &Arc<Answers>,
     asked: Asked,
-    act: impl FnOnce(&Answers, &Questions, &Request) -> Result<T, CycleError> + Send + 'static,
+    act: impl FnOnce(&Answers, &Questions, &Request) -> Result<T, CampaignError> + Send + 'static,
 ) -> Result<T, Box<Response>> {
     let request = checked(asked)?;
     let slow = answers.is_slow(&request.scenario);
@@ -257,7 +257,7 @@ fn checked(asked: Asked) -> Result<Request, Box<Response>> {
     Err(Box::new(refusal(StatusCode::UNPROCESSABLE_ENTITY, &error, hint)))
 }
 
-fn reply<T: Serialize>(found: Option<Result<T, CycleError>>) -> Response {
+fn reply<T: Serialize>(found: Option<Result<T, CampaignError>>) -> Response {
     match found {
         Some(Ok(value)) => Json(value).into_response(),
         Some(Err(error)) => failure(&error),
@@ -265,9 +265,9 @@ fn reply<T: Serialize>(found: Option<Result<T, CycleError>>) -> Response {
     }
 }
 
-fn failure(error: &CycleError) -> Response {
+fn failure(error: &CampaignError) -> Response {
     let status = match error {
-        CycleError::Answer(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        CampaignError::Answer(_) => StatusCode::UNPROCESSABLE_ENTITY,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     };
     refusal(status, &error.to_string(), &error.hint().unwrap_or_default())
@@ -277,6 +277,6 @@ fn broken() -> Response {
     refusal(StatusCode::INTERNAL_SERVER_ERROR, "the answer was lost", "ask again")
 }
 
-fn to_json(value: &impl Serialize) -> Result<Value, CycleError> {
+fn to_json(value: &impl Serialize) -> Result<Value, CampaignError> {
     Ok(serde_json::to_value(value)?)
 }

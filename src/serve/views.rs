@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::routes::Request;
-use crate::cycle::questions::{Answered, Questions};
-use crate::cycle::reasons::{Reasons, fetch_state};
+use crate::campaign::questions::{Answered, Questions};
+use crate::campaign::reasons::{Reasons, fetch_state};
 use crate::estimate::parts::Part;
 use crate::plan::export::PlannedUrl;
 use crate::plan::position;
@@ -112,7 +112,7 @@ pub(super) fn queries(questions: &Questions, found: &Answered, asked: &Request) 
     let results = results(answer);
     let mut candidates = vec![0_usize; answer.queries.len()];
     for pair in answer.scored.pairs() {
-        candidates[pair.query as usize] += 1;
+        candidates[pair.query.index()] += 1;
     }
     let search = asked.search.trim().to_lowercase();
     let mut places: Vec<usize> = (0..answer.queries.len())
@@ -215,8 +215,7 @@ pub(super) fn query(questions: &Questions, found: &Answered, asked: &Request) ->
     let at = answer.queries.iter().position(|query| query.qid == asked.qid)?;
     let (query, urls, ranks) =
         (&answer.queries[at], &questions.open.known.urls, batch_ranks(answer));
-    let mut pairs: Vec<_> =
-        answer.scored.pairs().filter(|pair| pair.query as usize == at).collect();
+    let mut pairs: Vec<_> = answer.scored.pairs().filter(|pair| pair.query.index() == at).collect();
     pairs.sort_by(|a, b| b.chance.total_cmp(&a.chance).then(a.url.cmp(&b.url)));
     let candidate = |pair: &&crate::estimate::url_estimate::PairEstimate| {
         json!({

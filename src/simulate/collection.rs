@@ -24,7 +24,7 @@ use super::SimulateError;
 use super::page_texts::{TextFile, TextWriter};
 use crate::estimate::features::similarity::url_text;
 use crate::policy::Page;
-use crate::policy::planned::AnchoredLinks;
+use crate::policy::hidden_web::AnchoredLinks;
 
 /// What becomes of links that lead out of the collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

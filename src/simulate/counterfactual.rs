@@ -9,13 +9,13 @@ use super::SimulateError;
 use super::crawl::{Budget, Crawl, Start};
 use super::experiment::{Inputs, web};
 use super::settings::{Settings, TrialSettings};
-use crate::cycle::calibration::Calibration;
-use crate::cycle::counterfactual::{
-    Counterfactual, Estimated, HALVES, Logged, Outcome, counterfactual, half_of,
-};
-use crate::cycle::logged::{ORDERS, Order, best};
 use crate::estimate::url_estimate::UrlEstimate;
 use crate::plan::caps::SoFar;
+use crate::plan::off_policy::calibration::Calibration;
+use crate::plan::off_policy::counterfactual::{
+    Counterfactual, Estimated, HALVES, Logged, Outcome, counterfactual, half_of,
+};
+use crate::plan::off_policy::targets::{ORDERS, Order, best};
 use crate::plan::{SelectionSettings, select};
 use crate::policy::planned::Planned;
 use crate::policy::{PolicyChoice, Quality};
@@ -105,15 +105,16 @@ pub fn run(
     let batch = budget.batch;
     let selection = SelectionSettings { budget: batch, ..plan.selection };
     let mut tallies: Vec<Tally> = target_names().map(|_| Tally::default()).collect();
-    let (mut frontier, mut foreseen) = (0, Vec::new());
+    let (mut frontier, mut predictions) = (0, Vec::new());
     for (set, start) in starts.iter().enumerate() {
         let mut planned = Planned::new(&web, inputs.quality.map(Quality), plan.clone());
-        planned.keep_foreseen();
+        planned.keep_closed();
         Crawl::run(inputs.collection, start, &mut planned, budget)?;
         let ranking = planned.ranking()?;
         frontier += ranking.len();
-        foreseen.extend_from_slice(planned.foreseen());
-        let fetched = planned.fetched();
+        let closed = planned.closed().iter().flat_map(|closed| &closed.pairs);
+        predictions.extend(closed.map(|pair| (pair.pool, pair.pair.entry_chance, pair.entered)));
+        let fetched = planned.fetched_urls();
         let so_far = SoFar { fetched: &fetched, ..SoFar::start(planned.urls()) };
         let targets = targets(&planned, &ranking, so_far, &selection)?;
         for trial in (set..check.trials).step_by(starts.len()) {
@@ -126,7 +127,7 @@ pub fn run(
         }
         progress(set + 1);
     }
-    let [greedy, explored] = Calibration::greedy_and_explored(&foreseen);
+    let [greedy, explored] = Calibration::greedy_and_explored(&predictions);
     let trials = check.trials as f64;
     let target = |(name, tally): (&str, &Tally)| CounterfactualTarget {
         batch: name.to_owned(),

@@ -14,7 +14,7 @@ use super::crawl::{Budget, Crawl, CrawlOrder, Start};
 use super::record::Record;
 use super::settings::Settings;
 use super::start;
-use crate::policy::planned::{Web, WebVectors};
+use crate::policy::hidden_web::{Web, WebVectors};
 use crate::policy::{Basics, PolicyChoice, Quality, Sources, Truth};
 use crate::workload::Workload;
 
@@ -241,7 +241,7 @@ impl Run<'_> {
         }
     }
 
-    fn sources(&self, set: u32) -> (Sources<'_>, crate::plan::settings::PlanSettings) {
+    fn sources(&self, set: u32) -> (Sources<'_>, crate::planner::settings::PlanSettings) {
         let collection = self.inputs.collection;
         let basics = Basics {
             url_order: &collection.url_order,

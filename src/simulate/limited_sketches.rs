@@ -15,7 +15,7 @@ use super::crawl::{Budget, Crawl, Start};
 use super::experiment::{Inputs, web};
 use super::settings::{Settings, SketchSettings};
 use super::truth;
-use crate::plan::settings::PlanSettings;
+use crate::planner::settings::PlanSettings;
 use crate::policy::PolicyChoice;
 use crate::policy::planned::Planned;
 use crate::results::{LimitedPoint, LimitedSketches};

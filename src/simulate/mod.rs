@@ -46,7 +46,7 @@ pub enum SimulateError {
     Store(#[from] prospect_index::error::StoreError),
     /// An embedding model, or its vectors.
     #[error(transparent)]
-    Vectors(#[from] crate::cycle::CycleError),
+    Vectors(#[from] crate::neural::text_vectors::VectorError),
     /// A re-ranker.
     #[error(transparent)]
     Rerank(#[from] crate::evaluate::rerank::RerankError),

@@ -6,7 +6,7 @@ use super::ablation::Pairing;
 use super::attack::AttackSettings;
 use super::collection::Outside;
 use super::start::{Crawled, Seeds};
-use crate::plan::settings::PlanSettings;
+use crate::planner::settings::PlanSettings;
 use crate::policy::PolicyChoice;
 
 /// A number of pages, or a share of those that can be fetched.

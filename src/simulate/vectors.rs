@@ -6,9 +6,9 @@ use prospect_index::vectors::VectorTable;
 
 use super::SimulateError;
 use super::collection::Collection;
-use crate::cycle::vectors::{fill, missing};
 use crate::neural::Embedder;
-use crate::policy::planned::WebVectors;
+use crate::neural::text_vectors::{fill, missing};
+use crate::policy::hidden_web::WebVectors;
 use crate::workload::Workload;
 
 /// Version of the files that vectors are kept in.

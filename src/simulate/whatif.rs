@@ -1,6 +1,8 @@
 //! Whether what-if answers hold: in the middle of a crawl random scenarios are asked about and carried
 //! out, and the change of impact that was predicted is compared with the one that came.
 
+use std::sync::Arc;
+
 use prospect_index::ngram::NgramIndex;
 use prospect_index::page::UrlId;
 use rand::seq::{IndexedRandom, SliceRandom};
@@ -16,6 +18,7 @@ use crate::evaluate::statistics::{mean_interval, pearson_interval};
 use crate::policy::planned::Planned;
 use crate::policy::{PolicyChoice, Quality};
 use crate::results::whatif::{WhatIfCheck, WhatIfTrial};
+use crate::sketch::need::Improvability;
 use crate::whatif::answer::{AnswerError, Base};
 use crate::whatif::hosts::Hosts;
 use crate::whatif::scenario::{Scaling, Scenario, Weights, Which};
@@ -51,8 +54,7 @@ pub fn run(
     for (set, start) in starts.iter().enumerate() {
         let mut planned = Planned::new(&web, inputs.quality.map(Quality), plan.clone());
         Crawl::run(inputs.collection, start, &mut planned, budget)?;
-        let mut base = planned.base()?;
-        base.settings.selection.budget = batch;
+        let base = base(&mut planned, batch)?;
         let questions = Asking { hosts: Hosts::new(planned.urls()), planned: &planned, base };
         let (predicted, realised) = questions.carry_out(&Scenario::default())?;
         base_predicted += predicted;
@@ -90,6 +92,21 @@ pub fn run(
         size: size / trials.len().max(1) as f64 / unit,
         trials,
     }))
+}
+
+/// What questions about the next batch start from: pairs of all queries, scored now.
+fn base(planned: &mut Planned<'_>, budget: usize) -> Result<Base, SimulateError> {
+    let scored = planned.all_pairs()?;
+    let mut settings = planned.settings().clone();
+    settings.selection.budget = budget;
+    Ok(Base {
+        queries: Arc::new(planned.queries().to_vec()),
+        served: Arc::new(planned.served().cloned().unwrap_or_default()),
+        scored: Arc::new(scored),
+        improvability: Improvability::fit(&planned.past().queries),
+        settings,
+        next_seq: planned.next_seq(),
+    })
 }
 
 struct Asking<'a, 'b> {

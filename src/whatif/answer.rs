@@ -13,8 +13,8 @@ use crate::estimate::blend::Blend;
 use crate::estimate::parts::Parts;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::url_estimate::{PairEstimate, UrlEstimate};
-use crate::plan::choice::{self, Choice, ChoiceInput};
-use crate::plan::settings::PlanSettings;
+use crate::planner::choose::{Choice, ChoiceInput, choose_among, needy};
+use crate::planner::settings::PlanSettings;
 use crate::sketch::need::Improvability;
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
@@ -117,9 +117,8 @@ impl Base {
         let settings = scenario.settings(&self.settings, weights)?;
         let factors = hosts.factors(scenario, &self.scored, urls)?;
         let queries = asked.queries.clone();
-        let needy = choice::needy(&queries, &self.served, &self.improvability, &settings);
+        let needy = needy(&queries, &self.served, &self.improvability, &settings);
         let input = ChoiceInput {
-            scored: &self.scored,
             queries: &queries,
             served: &self.served,
             urls,
@@ -127,7 +126,7 @@ impl Base {
             whole_ranking: true,
             factors: &factors,
         };
-        let choice = choice::choose(&input, needy, &self.improvability, &settings)?;
+        let choice = choose_among(&input, &self.scored, needy, &self.improvability, &settings)?;
         let (served, scored) = (Arc::clone(&self.served), Arc::clone(&self.scored));
         let blend = Blend::fixed(weights);
         Ok(Answer { settings, queries, served, scored, factors, choice, blend })

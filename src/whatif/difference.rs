@@ -192,7 +192,7 @@ fn changed(
     // What is left of a part is the work of other lists or of other matching.
     let mut parts = Parts::of(|part| after.parts[part] - before.parts[part]);
     for pair in new.answer.scored.pairs_of(after.url) {
-        let at = pair.query as usize;
+        let at = pair.query.index();
         let part = Part::of_pair(pair.matches);
         let change = (new.answer.queries[at].frequency - asked.was(at)) * pair.chance;
         parts[part] -= change;

@@ -17,7 +17,7 @@ pub fn results(answer: &Answer) -> Vec<f64> {
     let mut results = vec![0.0; answer.queries.len()];
     for pick in &answer.choice.batch.picks {
         for pair in answer.scored.pairs_of(pick.estimate.url) {
-            results[pair.query as usize] += pair.chance;
+            results[pair.query.index()] += pair.chance;
         }
     }
     results
@@ -93,7 +93,7 @@ fn host_figures(answer: &Answer, hosts: &Hosts) -> Vec<HostFigures> {
 fn uncovered(answer: &Answer) -> Uncovered {
     let mut reach = vec![0.0; answer.queries.len()];
     for pair in answer.scored.pairs() {
-        reach[pair.query as usize] += pair.chance;
+        reach[pair.query.index()] += pair.chance;
     }
     let frequency = |at: usize| answer.queries[at].frequency;
     let mut found: Vec<usize> =

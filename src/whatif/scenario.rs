@@ -8,7 +8,7 @@ use crate::estimate::objective::Objective;
 use crate::estimate::parts::{Part, Parts};
 use crate::estimate::settings::ImpactReading;
 use crate::plan::caps::Caps;
-use crate::plan::settings::PlanSettings;
+use crate::planner::settings::PlanSettings;
 use crate::sketch::visibility::Visibility;
 
 /// A scenario that cannot be carried out.
@@ -388,27 +388,33 @@ fn whole(key: &str, value: usize, least: usize, most: usize) -> Result<usize, Sc
 mod tests {
     use super::*;
 
+    fn weight(part: Part, weight: f64) -> Weights {
+        let mut weights = Weights::default();
+        weights.set(part, weight);
+        weights
+    }
+
     #[test]
     fn what_a_scenario_says_wins_over_the_base_and_what_it_lists_is_added() {
         let base = Scenario {
             budget: Some(10),
             per_host: Some(3),
             exclude_hosts: vec!["a.test".into()],
-            weights: Weights { page: Some(0.5), ..Weights::default() },
+            weights: weight(Part::Page, 0.5),
             ..Scenario::default()
         };
         let over = Scenario {
             name: "more".into(),
             budget: Some(20),
             exclude_hosts: vec!["b.test".into()],
-            weights: Weights { query: Some(2.0), ..Weights::default() },
+            weights: weight(Part::Query, 2.0),
             ..Scenario::default()
         };
         let both = over.on(&base);
         assert_eq!((both.name.as_str(), both.budget, both.per_host), ("more", Some(20), Some(3)));
         assert_eq!(both.exclude_hosts, ["a.test", "b.test"]);
-        let settings = both.settings(&PlanSettings::new(5), [1.0; 5]).unwrap();
-        assert_eq!(settings.estimate.weights, [2.0, 1.0, 0.5, 1.0, 1.0]);
+        let settings = both.settings(&PlanSettings::new(5), Parts::of(|_| 1.0)).unwrap();
+        assert_eq!(settings.estimate.weights, Parts::from([2.0, 1.0, 0.5, 1.0, 1.0]));
         assert!(!settings.estimate.fitted);
         assert_eq!(settings.selection.caps.per_host, Some(3));
     }
@@ -417,20 +423,20 @@ mod tests {
     fn nothing_said_changes_nothing_and_0_lifts_a_cap() {
         let mut base = PlanSettings::new(5);
         base.selection.caps.per_host = Some(2);
-        let same = Scenario::default().settings(&base, [9.0; 5]).unwrap();
+        let same = Scenario::default().settings(&base, Parts::of(|_| 9.0)).unwrap();
         assert_eq!(same, base);
         let lifted = Scenario { per_host: Some(0), ..Scenario::default() };
-        assert_eq!(lifted.settings(&base, [9.0; 5]).unwrap().selection.caps.per_host, None);
+        assert_eq!(lifted.settings(&base, Parts::of(|_| 9.0)).unwrap().selection.caps.per_host, None);
     }
 
     #[test]
     fn values_out_of_range_name_their_key() {
         let fails = |scenario: Scenario| {
-            scenario.settings(&PlanSettings::new(5), [1.0; 5]).unwrap_err().to_string()
+            scenario.settings(&PlanSettings::new(5), Parts::of(|_| 1.0)).unwrap_err().to_string()
         };
         let budget = Scenario { budget: Some(0), ..Scenario::default() };
         assert_eq!(fails(budget), "budget: it is 0, and must be at least 1");
-        let weights = Weights { quality: Some(-1.0), ..Weights::default() };
+        let weights = weight(Part::Quality, -1.0);
         let wrong = fails(Scenario { weights, ..Scenario::default() });
         assert!(wrong.starts_with("weights.quality: it is -1"), "{wrong}");
         let rho = fails(Scenario { rho: Some(f64::NAN), ..Scenario::default() });

@@ -9,8 +9,28 @@ pub mod qrels;
 use std::collections::HashMap;
 
 use prospect_index::{limits, words};
+use serde::{Deserialize, Serialize};
 
 pub use formats::{WorkloadError, load, open_text, parse, shown};
+
+/// A query of a workload, by its place in it.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct QueryId(pub u32);
+
+impl QueryId {
+    /// The query at a place.
+    pub fn new(place: usize) -> Self {
+        Self(place as u32)
+    }
+
+    /// Its place.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// One query.
 #[derive(Clone, Debug, PartialEq)]

@@ -17,11 +17,11 @@ use rayon::prelude::*;
 use super::Global;
 use super::ingest::open_store;
 use super::output::{self, Failure, say, shown};
-use crate::cycle::planner::{self, Plan};
-use crate::cycle::reasons::Reasons;
-use crate::cycle::{CycleError, OpenStore};
+use crate::campaign::plan::{self, Plan};
+use crate::campaign::reasons::Reasons;
+use crate::campaign::{CampaignError, OpenStore};
 use crate::plan::export::PlannedUrl;
-use crate::plan::settings::PlanSettings;
+use crate::planner::settings::PlanSettings;
 use crate::workload::{self, qrels};
 use site::Site;
 
@@ -64,8 +64,8 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let ids = open.known.urls.ids();
     let within: Vec<bool> = ids.map(|id| site.has(open.known.urls.url(id))).collect();
     settings.within = Some("pages of the demo's site".to_owned());
-    let plan = planner::plan(&open, &workload, &within, &settings)?;
-    planner::commit(&mut open, &plan.record(), &settings)?;
+    let plan = plan::plan(&open, &workload, &within, &settings)?;
+    plan::commit(&mut open, &plan.record(), &settings)?;
     let judged = Judged::new(site.qrels, &workload)?;
     let reasons = Reasons::of_plan(&open.known, &plan, &settings);
     let planned = reasons.planned(&plan.choice.batch.picks, 1);
@@ -152,7 +152,7 @@ fn ingest(root: &Path, records: Vec<PageRecord>) -> Result<OpenStore, Failure> {
         session.add(page)?;
     }
     let (store, ..) = session.commit("demo")?;
-    OpenStore::of(store, limits::NGRAM_WORDS).map_err(CycleError::into)
+    OpenStore::of(store, limits::NGRAM_WORDS).map_err(CampaignError::into)
 }
 
 /// Judged-relevant pages, with the frequency of the queries they answer.

@@ -10,9 +10,9 @@ use super::{identity, settings};
 use crate::cli::Global;
 use crate::cli::model::{CrossEncoder, RuntimeOptions};
 use crate::cli::output::Failure;
-use crate::cycle::vectors::described;
 use crate::neural::Embedder;
-use crate::plan::settings::EmbeddingModel;
+use crate::neural::text_vectors::EmbeddingModel;
+
 use crate::results::{Embedding, Provenance};
 use crate::simulate::settings::Settings;
 
@@ -41,7 +41,7 @@ impl Prepared {
             .as_ref()
             .map(|directory| models.embedder(directory))
             .transpose()?;
-        settings.plan.embedding = embedder.as_deref().map(described);
+        settings.plan.embedding = embedder.as_deref().map(EmbeddingModel::of);
         let embedding = settings.plan.embedding.clone();
         let embedding =
             embedding.map(|EmbeddingModel { name, fingerprint }| Embedding { name, fingerprint });

@@ -7,7 +7,7 @@ use prospect_index::url;
 use super::attacks;
 use super::config::{Config, is_rule};
 use crate::cli::output::Failure;
-use crate::plan::settings::PlanSettings;
+use crate::planner::settings::PlanSettings;
 use crate::policy::{OptionError, POLICIES, PolicyChoice};
 use crate::simulate::ablation::{Given, Pairing, pairings};
 use crate::simulate::collection::Outside;

@@ -13,11 +13,11 @@ use prospect_index::limits;
 use super::Global;
 use super::model::{EmbeddingOptions, LibraryOptions, embed_for};
 use super::output::{self, Failure, say};
-use crate::cycle::generation::open_plan;
-use crate::cycle::questions::Questions;
-use crate::cycle::vectors::described;
-use crate::cycle::{CycleError, OpenStore};
-use crate::plan::settings::PlanSettings;
+use crate::campaign::questions::Questions;
+use crate::campaign::whatif_base::open_plan;
+use crate::campaign::{CampaignError, OpenStore};
+use crate::neural::text_vectors::EmbeddingModel;
+use crate::planner::settings::PlanSettings;
 use crate::report::{html, terminal};
 use crate::whatif::scenario::{Scenario, Scenarios};
 use crate::workload;
@@ -122,7 +122,7 @@ pub(super) fn questions(
     let (settings, workload, within) = match named {
         Some(workload) if !has_plan => {
             let mut settings = PlanSettings::new(shared.budget.unwrap_or(BUDGET));
-            settings.embedding = embedder.as_deref().map(described);
+            settings.embedding = embedder.as_deref().map(EmbeddingModel::of);
             (settings, workload, Vec::new())
         }
         Some(workload) => {
@@ -130,7 +130,7 @@ pub(super) fn questions(
             (settings, workload, within)
         }
         None => open_plan(&open).map_err(|error| match error {
-            CycleError::NoPlan => Failure::input(
+            CampaignError::NoPlan => Failure::input(
                 error,
                 "make one with `prospect plan --store DIR --workload Q.tsv --budget N`, or name the \
                  queries with --workload Q.tsv",

@@ -30,7 +30,7 @@ use crate::estimate::features::pair::{FeatureSource, QueryView};
 use crate::estimate::features::similarity::{Embeddings, NearQuery};
 use crate::estimate::features::table::FeatureRow;
 use crate::estimate::horizon::Horizon;
-use crate::workload::Query;
+use crate::workload::{Query, QueryId};
 
 /// A candidate pair.
 #[derive(Clone, Debug)]
@@ -47,8 +47,8 @@ pub struct Candidate {
 
 /// One query, while its candidates are looked for by one thread.
 pub struct Ask<'a> {
-    /// Index of the query.
-    pub at: u32,
+    /// Which query.
+    pub at: QueryId,
     /// The query.
     pub query: &'a Query,
     /// Room for scores.
@@ -102,7 +102,7 @@ impl<H: Horizon> CandidateSource<'_, H> {
         };
         let mut near = Vec::new();
         if let Some((_, nearest)) = self.embeddings {
-            near.extend(nearest.of(*at as usize).filter(|&url| self.horizon.of(url).is_some()));
+            near.extend(nearest.of(at.index()).filter(|&url| self.horizon.of(url).is_some()));
             near.sort_unstable();
         }
         let mut urls = [matched.as_slice(), &linked, &near].concat();
@@ -118,7 +118,7 @@ impl<H: Horizon> CandidateSource<'_, H> {
         let around = LinkContextQuery::new(self.around, scorer, query, mass);
         let known = self.features.known;
         let mut similar =
-            self.embeddings.map(|(embeddings, _)| NearQuery::new(embeddings, known, *at as usize));
+            self.embeddings.map(|(embeddings, _)| NearQuery::new(embeddings, known, at.index()));
         let made = urls.into_iter().filter_map(|url| {
             let before_seq = self.horizon.of(url)?;
             let is_other = [&linked, &near].iter().any(|urls| urls.binary_search(&url).is_ok());

@@ -7,7 +7,7 @@ use prospect_index::page::UrlId;
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::EstimateError;
-use crate::workload::Query;
+use crate::workload::{Query, QueryId};
 
 /// How a query and a URL must agree to be a candidate pair.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub trait MatchSource: Sync {
     /// The query holds longer n-grams than are indexed.
     fn candidates(
         &self,
-        at: u32,
+        at: QueryId,
         query: &NgramQuery,
         masked: &(dyn Fn(UrlId) -> bool + Sync),
         scratch: &mut Scratch,
@@ -51,7 +51,7 @@ pub trait MatchSource: Sync {
 impl MatchSource for NgramIndex<'_> {
     fn candidates(
         &self,
-        _at: u32,
+        _at: QueryId,
         query: &NgramQuery,
         masked: &(dyn Fn(UrlId) -> bool + Sync),
         scratch: &mut Scratch,
@@ -90,9 +90,9 @@ pub fn ngram_queries(
 }
 
 /// A fixed pseudo-random order of pairs, for samples that do not depend on threads or history.
-pub(in crate::estimate) fn sample_key(query: u32, url: UrlId) -> u64 {
+pub(in crate::estimate) fn sample_key(query: QueryId, url: UrlId) -> u64 {
     let mut bytes = [0; 8];
-    bytes[..4].copy_from_slice(&query.to_le_bytes());
+    bytes[..4].copy_from_slice(&query.0.to_le_bytes());
     bytes[4..].copy_from_slice(&url.0.to_le_bytes());
     xxhash_rust::xxh3::xxh3_64(&bytes)
 }

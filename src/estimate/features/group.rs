@@ -175,14 +175,4 @@ mod tests {
         let error = serde_json::from_str::<FeatureGroups>("[\"charm\"]").unwrap_err().to_string();
         assert!(error.starts_with("there is no group \"charm\"; there are url, "), "{error}");
     }
-
-    #[test]
-    fn only_features_of_the_groups_are_cleared() {
-        let mut features = [1.0; 4];
-        let places = [(Url, 0..1), (Regions, 1..3)];
-        FeatureGroups::named(["regions"].into_iter()).unwrap().clear(&mut features, &places);
-        assert_eq!(features, [1.0, 0.0, 0.0, 1.0]);
-        FeatureGroups::default().clear(&mut features, &places);
-        assert_eq!(features, [1.0, 0.0, 0.0, 1.0]);
-    }
 }

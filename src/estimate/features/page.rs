@@ -9,7 +9,7 @@ use crate::estimate::features::group::FeatureGroups;
 use crate::estimate::features::regions::{KINDS, RegionMeans, Regions};
 use crate::estimate::features::table::{PageFeature, PageRow};
 use crate::sketch::served::ServedLists;
-use crate::workload::Query;
+use crate::workload::{Query, QueryId};
 
 /// By kind of region: its mean impact, and how many pages it rests on.
 const REGIONS: [(PageFeature, PageFeature); KINDS] = [
@@ -24,7 +24,7 @@ pub struct Impact {
     /// By URL.
     pub of_url: Vec<f64>,
     /// By URL: the queries it is served for, with their frequencies.
-    serves: Vec<Vec<(u32, f64)>>,
+    serves: Vec<Vec<(QueryId, f64)>>,
 }
 
 impl Impact {
@@ -33,7 +33,7 @@ impl Impact {
         let mut serves = vec![Vec::new(); urls];
         for (at, (query, list)) in queries.iter().zip(&served.lists).enumerate() {
             for (url, _) in list {
-                serves[url.index()].push((at as u32, query.frequency));
+                serves[url.index()].push((QueryId::new(at), query.frequency));
             }
         }
         Self { of_url: served.impact(queries, urls), serves }
@@ -113,7 +113,7 @@ impl PageFeatureSource<'_> {
     fn parents(&self, url: UrlId, before_seq: u32) -> Parents {
         let links = &self.known.links;
         let mut found = Parents::default();
-        let mut queries: Vec<(u32, f64)> = Vec::new();
+        let mut queries: Vec<(QueryId, f64)> = Vec::new();
         for parent in links.parents(url, before_seq).filter(|&parent| parent != url) {
             let impact = self.impact.of_url[parent.index()];
             found.count += 1;

@@ -93,7 +93,7 @@ fn examples(
             features[Feature::PageRank] = input.ranks.before(pair.before_seq, pair.url);
             features[Feature::SiteMean] = means.mean(sites.of(pair.url)) as f32;
             features[Feature::ExpectedQuality] = quality(pair.url).unwrap_or(0.0) as f32;
-            let outcome = (pair.score / masses[pair.query as usize].max(f64::MIN_POSITIVE)) as f32;
+            let outcome = (pair.score / masses[pair.query.index()].max(f64::MIN_POSITIVE)) as f32;
             examples.push(Example { features, outcome });
         }
         // Only now, so that no page of the cycle sees another one's outcome.
@@ -113,7 +113,7 @@ fn pair_estimates(
     by_query
         .into_par_iter()
         .flat_map_iter(|pairs| {
-            let at = pairs[0].query as usize;
+            let at = pairs[0].query.index();
             let mass = idf_mass(&input.queries[at], input.scorer).max(f64::MIN_POSITIVE);
             let mut estimates: Vec<PairEstimate> = pairs
                 .iter()

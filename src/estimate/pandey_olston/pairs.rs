@@ -15,13 +15,13 @@ use crate::estimate::candidates::ngram::{
 use crate::estimate::features::pair::{FeatureSource, QueryView};
 use crate::estimate::features::table::FeatureRow;
 use crate::estimate::horizon::Horizon;
-use crate::workload::Query;
+use crate::workload::{Query, QueryId};
 
 /// A pair with its features.
 #[derive(Clone, Debug)]
 pub struct Pair {
     /// Index of the query.
-    pub query: u32,
+    pub query: QueryId,
     /// The URL.
     pub url: UrlId,
     /// `fetch_seq` from which on nothing may be known of it.
@@ -83,7 +83,8 @@ impl<P: Horizon, N: Horizon> PairSource<'_, P, N> {
                 |(scores, scratch), &at| {
                     // No one else has it: queries are wanted once.
                     let mut training = training[at].lock().unwrap_or_else(PoisonError::into_inner);
-                    self.pairs_of(&queries[at], at as u32, &mut training, scores, scratch)
+                    let id = QueryId::new(at);
+                    self.pairs_of(&queries[at], id, &mut training, scores, scratch)
                 },
             )
             .collect::<Result<_, _>>()?;
@@ -93,7 +94,7 @@ impl<P: Horizon, N: Horizon> PairSource<'_, P, N> {
     fn pairs_of(
         &self,
         query: &Query,
-        at: u32,
+        at: QueryId,
         training: &mut Training,
         scores: &mut Scores,
         scratch: &mut Scratch,
@@ -148,7 +149,7 @@ impl<P: Horizon, N: Horizon> PairSource<'_, P, N> {
 struct Maker<'a, 'q> {
     features: &'a FeatureSource<'a>,
     view: QueryView<'q>,
-    at: u32,
+    at: QueryId,
     scores: &'a Scores,
 }
 

@@ -10,7 +10,7 @@ use prospect_index::page_store::NONE;
 
 use super::DRAWN_AS;
 use crate::policy::Page;
-use crate::policy::planned::WebVectors;
+use crate::policy::hidden_web::WebVectors;
 use crate::simulate::collection::Collection;
 use crate::simulate::crawl::Start;
 use crate::simulate::experiment::{Course, Inputs};

@@ -7,13 +7,14 @@ use prospect_index::manifest::Epoch;
 use prospect_index::ngram::NgramIndex;
 use prospect_index::text_index::Refresh;
 
-use super::planner::current_epoch;
-use super::records::Past;
-use super::vectors::PlanVectors;
-use super::{CycleError, OpenStore, served_cache};
+use crate::campaign::records;
+use crate::campaign::vectors::PlanVectors;
+use crate::campaign::{CampaignError, OpenStore, served_cache};
 use crate::estimate::features::page_ranks::PageRanks;
 use crate::estimate::input::EstimateInput;
-use crate::plan::settings::{EmbeddingModel, PlanSettings};
+use crate::neural::text_vectors::EmbeddingModel;
+use crate::planner::cycle::{Past, current_epoch};
+use crate::planner::settings::PlanSettings;
 use crate::sketch::served::ServedLists;
 use crate::sketch::visibility::Places;
 use crate::workload::{Query, Workload};
@@ -39,7 +40,7 @@ impl<'a> Reading<'a> {
         queries: &[Query],
         settings: &PlanSettings,
         epoch: Epoch,
-    ) -> Result<Self, CycleError> {
+    ) -> Result<Self, CampaignError> {
         let mut ranks = PageRanks::default();
         if settings.estimate.reads_page_rank() {
             ranks.update(&open.known, open.store.manifest());
@@ -62,7 +63,7 @@ impl<'a> Reading<'a> {
         &self,
         workload: &Workload,
         places: Places,
-    ) -> Result<(ServedLists, Refresh), CycleError> {
+    ) -> Result<(ServedLists, Refresh), CampaignError> {
         let OpenStore { store, known, .. } = self.open;
         Ok(served_cache::load(store, known, &self.scorer, workload, places, self.epoch.end_seq)?)
     }
@@ -72,7 +73,7 @@ impl<'a> Reading<'a> {
         &self,
         queries: &[Query],
         places: Places,
-    ) -> Result<ServedLists, CycleError> {
+    ) -> Result<ServedLists, CampaignError> {
         let (end, urls) = (self.open.store.manifest().next_seq, &self.open.known.urls);
         Ok(ServedLists::build(&self.scorer, queries, places, end, urls)?)
     }
@@ -87,7 +88,7 @@ impl<'a> Reading<'a> {
         served: &'b ServedLists,
         within: &'b [bool],
         past: &'b Past,
-    ) -> Result<EstimateInput<'b>, CycleError> {
+    ) -> Result<EstimateInput<'b>, CampaignError> {
         // Who finds all pairs in the store needs none.
         if self.vectors.get().is_none() {
             let read = self.open.plan_vectors(self.embedding.as_ref(), queries)?;
@@ -138,15 +139,15 @@ impl<'a> Prepared<'a> {
         open: &'a OpenStore,
         workload: &Workload,
         settings: &PlanSettings,
-    ) -> Result<Self, CycleError> {
+    ) -> Result<Self, CampaignError> {
         if open.known.pages.is_empty() {
-            return Err(CycleError::NoPages);
+            return Err(CampaignError::NoPages);
         }
         let workload = workload.for_planning();
         let epoch = current_epoch(open.store.manifest(), &open.known.pages);
         let reading = Reading::new(open, &workload.queries, settings, epoch)?;
         let (served, served_refresh) = reading.served(&workload, settings.places())?;
-        let past = Past::read(&open.store)?;
+        let past = records::past(&open.store)?;
         Ok(Self { workload, epoch, reading, served, served_refresh, past })
     }
 
@@ -154,7 +155,10 @@ impl<'a> Prepared<'a> {
     ///
     /// # Errors
     /// The texts around links cannot be read.
-    pub(super) fn input<'b>(&'b self, within: &'b [bool]) -> Result<EstimateInput<'b>, CycleError> {
+    pub(super) fn input<'b>(
+        &'b self,
+        within: &'b [bool],
+    ) -> Result<EstimateInput<'b>, CampaignError> {
         self.reading.input(&self.workload.queries, &self.served, within, &self.past)
     }
 }

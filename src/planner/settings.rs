@@ -3,10 +3,11 @@
 use prospect_index::bm25::Bm25;
 use serde::{Deserialize, Serialize};
 
-use super::SelectionSettings;
-use super::caps::{Caps, SITE_SHARE};
-use super::explore::EXPLORE;
 use crate::estimate::settings::EstimateSettings;
+use crate::neural::text_vectors::EmbeddingModel;
+use crate::plan::SelectionSettings;
+use crate::plan::caps::{Caps, SITE_SHARE};
+use crate::plan::explore::EXPLORE;
 use crate::sketch::DEFAULT_K;
 use crate::sketch::need::Needy;
 use crate::sketch::visibility::{Places, Visibility};
@@ -32,15 +33,6 @@ pub struct PlanSettings {
     /// The model whose embeddings are evidence, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedding: Option<EmbeddingModel>,
-}
-
-/// What is said of an embedding model.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EmbeddingModel {
-    /// Its name, for people.
-    pub name: String,
-    /// Content hash of all that its vectors depend on.
-    pub fingerprint: String,
 }
 
 impl PlanSettings {

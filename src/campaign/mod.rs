@@ -1,16 +1,15 @@
-//! The crawl cycle: opens a store with everything derived from it, plans a batch, and closes a
-//! cycle with what became of it. Shared by the command line and the policies that plan in memory.
+//! The planner on a store, over many cycles: opens a store with everything derived from it, plans a batch,
+//! and closes a cycle with what became of it.
 //!
-//! Not here: arguments, printing, and how estimates are made.
+//! It keeps what the [planner](crate::planner) works on: tables are opened and brought up to date, scored
+//! pairs, models and served lists are kept between commands, plans and outcomes are records. Not here:
+//! arguments, printing, and how a batch is chosen.
 
-pub mod calibration;
 pub mod close;
-pub mod counterfactual;
-pub mod generation;
-mod kept;
+mod derived_cache;
 pub mod logged;
 pub mod pair_cache;
-pub mod planner;
+pub mod plan;
 pub mod quality;
 pub mod questions;
 mod reading;
@@ -18,6 +17,7 @@ pub mod reasons;
 pub mod records;
 pub mod served_cache;
 pub mod vectors;
+pub mod whatif_base;
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -32,12 +32,9 @@ use prospect_index::text_index::{Refresh, TextIndex};
 use self::vectors::StoreVectors;
 use crate::estimate::EstimateError;
 
-/// Pages must grow by this factor before statistics are frozen anew (DESIGN, statistics epochs).
-pub const EPOCH_GROWTH: f64 = 1.1;
-
 /// Why a cycle cannot go on.
 #[derive(Debug, thiserror::Error)]
-pub enum CycleError {
+pub enum CampaignError {
     /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -53,6 +50,9 @@ pub enum CycleError {
     /// Pages cannot be scored.
     #[error(transparent)]
     Neural(#[from] crate::neural::NeuralError),
+    /// Texts cannot be embedded.
+    #[error(transparent)]
+    Vectors(#[from] crate::neural::text_vectors::VectorError),
     /// A question cannot be answered.
     #[error(transparent)]
     Answer(crate::whatif::answer::AnswerError),
@@ -78,7 +78,7 @@ pub enum CycleError {
     Settings(#[from] serde_json::Error),
 }
 
-impl CycleError {
+impl CampaignError {
     /// The next step for the person who reads the message.
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -146,7 +146,7 @@ impl OpenStore {
     ///
     /// # Errors
     /// See [`Store::open`]; or a derived structure cannot be written.
-    pub fn open(root: &Path, holder: &str, max_words: usize) -> Result<Self, CycleError> {
+    pub fn open(root: &Path, holder: &str, max_words: usize) -> Result<Self, CampaignError> {
         let options = StoreOptions { holder: holder.to_owned(), ..StoreOptions::default() };
         Self::of(Store::open(root, &options)?, max_words)
     }
@@ -155,7 +155,7 @@ impl OpenStore {
     ///
     /// # Errors
     /// A file of the truth is damaged; or a derived structure cannot be written.
-    pub fn of(store: Store, max_words: usize) -> Result<Self, CycleError> {
+    pub fn of(store: Store, max_words: usize) -> Result<Self, CampaignError> {
         let known = store.known()?;
         let (storage, manifest) = (store.storage(), store.manifest());
         let (text, text_refresh) = TextIndex::open(storage, manifest, &known.pages)?;
@@ -173,7 +173,7 @@ impl OpenStore {
     ///
     /// # Errors
     /// A file of the truth is damaged.
-    pub fn around(&self) -> Result<&AroundTable, CycleError> {
+    pub fn around(&self) -> Result<&AroundTable, CampaignError> {
         if let Some(around) = self.around.get() {
             return Ok(around);
         }

@@ -18,15 +18,16 @@ use prospect_index::text_index::Refresh;
 use prospect_index::url::SiteLevel;
 use serde::{Deserialize, Serialize};
 
-use super::kept::{Shelf, Taken};
-use super::planner::plan_id;
-use super::reading::Prepared;
-use super::{CycleError, OpenStore};
+use crate::campaign::derived_cache::{DerivedCache, Lookup};
+use crate::campaign::plan::plan_id;
+use crate::campaign::reading::Prepared;
+use crate::campaign::{CampaignError, OpenStore};
 use crate::estimate::cache::PlannerCache;
 use crate::estimate::features::strings::Strings;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::settings::{EstimateSettings, ImpactReading};
-use crate::plan::settings::{EmbeddingModel, PlanSettings};
+use crate::neural::text_vectors::EmbeddingModel;
+use crate::planner::settings::PlanSettings;
 use crate::sketch::visibility::Visibility;
 
 const PAIRS_VERSION: u32 = 4;
@@ -119,32 +120,32 @@ pub(super) fn load(
     within: &[bool],
     queries: &[usize],
     settings: &PlanSettings,
-) -> Result<Made, CycleError> {
+) -> Result<Made, CampaignError> {
     let (known, manifest) = (&open.known, open.store.manifest());
     let mut cache = PlannerCache::default();
     cache.update(known, manifest, prepared.workload.queries.len());
-    let models = Shelf::new(&open.store, "models", MODELS_VERSION);
+    let models = DerivedCache::new(&open.store, "models", MODELS_VERSION);
     let models_key = models_key(open, prepared, &cache, settings);
     let fits = |found: &ModelsKey| *found == models_key;
     let mut damaged = Vec::new();
     match models.take(fits) {
-        Taken::Whole(_, kept) => cache.models = Some(Arc::new(kept)),
-        Taken::Damaged(what) => damaged.push(Damage { name: "models", what }),
-        Taken::Unfit | Taken::Missing => (),
+        Lookup::Whole(_, kept) => cache.models = Some(Arc::new(kept)),
+        Lookup::Damaged(what) => damaged.push(Damage { name: "models", what }),
+        Lookup::Unfit | Lookup::Missing => (),
     }
     let had_models = cache.models.is_some();
     // The score tree is fitted to the queries, with every scored pairs.
     let reads_models = settings.estimate.reading == ImpactReading::Learned;
-    let shelf = Shelf::new(&open.store, "basis", PAIRS_VERSION);
+    let kept = DerivedCache::new(&open.store, "basis", PAIRS_VERSION);
     let key = pairs_key(open, prepared, within, queries, settings)?;
     // Without the models it was made by, new queries could not be set beside it.
     if had_models || !reads_models {
-        match shelf.take(|found: &PairsKey| *found == key) {
-            Taken::Whole(_, scored) => {
+        match kept.take(|found: &PairsKey| *found == key) {
+            Lookup::Whole(_, scored) => {
                 return Ok(Made { scored, cache, recomputed: Recomputed::Nothing, damaged });
             }
-            Taken::Damaged(what) => damaged.push(Damage { name: "candidate pairs", what }),
-            Taken::Unfit | Taken::Missing => (),
+            Lookup::Damaged(what) => damaged.push(Damage { name: "candidate pairs", what }),
+            Lookup::Unfit | Lookup::Missing => (),
         }
     }
     let input = prepared.input(within)?;
@@ -155,7 +156,7 @@ pub(super) fn load(
     if let Some(made) = cache.models.as_ref().filter(|_| !had_models) {
         models.put(&models_key, &**made)?;
     }
-    shelf.put(&key, &scored)?;
+    kept.put(&key, &scored)?;
     let recomputed = if had_models { Recomputed::Pairs } else { Recomputed::All };
     Ok(Made { scored, cache, recomputed, damaged })
 }
@@ -166,7 +167,7 @@ fn pairs_key(
     within: &[bool],
     queries: &[usize],
     settings: &PlanSettings,
-) -> Result<PairsKey, CycleError> {
+) -> Result<PairsKey, CampaignError> {
     let PlanSettings { selection, .. } = PlanSettings::new(0);
     let estimate = unweighed(settings);
     let plain = PlanSettings { estimate, selection, needy: None, within: None, ..settings.clone() };

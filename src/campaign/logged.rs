@@ -8,21 +8,21 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use prospect_index::store::Store;
 
-use super::CycleError;
-use super::counterfactual::{Logged, Outcome};
-use super::records::{self, StoredPick};
-use crate::estimate::blend::Blend;
-use crate::estimate::parts::{Part, Parts};
-use crate::estimate::url_estimate::UrlEstimate;
+use crate::campaign::CampaignError;
+use crate::campaign::records;
+use crate::estimate::parts::Parts;
+use crate::plan::SelectionSettings;
 use crate::plan::caps::SoFar;
-use crate::plan::{SelectionSettings, select_only};
+use crate::plan::off_policy::counterfactual::{Logged, Outcome};
+use crate::plan::off_policy::targets::best;
+use crate::planner::cycle::PlannedPick;
 
 /// A plan that explored and was closed.
 pub struct LoggedPlan {
     /// The plan.
     pub id: String,
     /// Its frontier, in the order of its ranking.
-    pub urls: Vec<StoredPick>,
+    pub urls: Vec<PlannedPick>,
     /// What became of them, in the same order.
     pub logged: Vec<Logged>,
     /// First `fetch_seq` of its cycle.
@@ -33,7 +33,7 @@ pub struct LoggedPlan {
 ///
 /// # Errors
 /// A segment is damaged.
-pub fn plans(store: &Store) -> Result<Vec<String>, CycleError> {
+pub fn plans(store: &Store) -> Result<Vec<String>, CampaignError> {
     let open = store.manifest().plan.as_ref().map(|plan| plan.id.as_str());
     let mut ids = records::pooled_plans(store)?;
     ids.retain(|id| Some(id.as_str()) != open);
@@ -44,7 +44,7 @@ pub fn plans(store: &Store) -> Result<Vec<String>, CycleError> {
 ///
 /// # Errors
 /// A segment is damaged.
-pub fn plan(store: &Store, id: &str) -> Result<LoggedPlan, CycleError> {
+pub fn plan(store: &Store, id: &str) -> Result<LoggedPlan, CampaignError> {
     let urls = records::pool(store, id)?;
     let picked: HashMap<UrlId, Option<Outcome>> = records::outcomes(store, id)?;
     let logged = urls
@@ -63,42 +63,6 @@ pub fn plan(store: &Store, id: &str) -> Result<LoggedPlan, CycleError> {
     let cycle = store.manifest().cycles.iter().find(of_plan);
     let start = cycle.map_or(0, |cycle| cycle.first_seq);
     Ok(LoggedPlan { id: id.to_owned(), urls, logged, start })
-}
-
-/// What a URL is ranked by, from the parts of its estimate and their blend.
-pub type Order = fn(Parts, f64) -> f64;
-
-/// Batches that everyone may want to know the value of: their name, and what URLs are ranked by.
-pub const ORDERS: [(&str, Order); 5] = [
-    ("greedy", |_, estimate| estimate),
-    ("start weights", |parts, _| Blend::fixed(Parts::START).of(parts)),
-    ("query parts", |parts, _| parts[Part::Query] + parts[Part::Locality]),
-    ("page part", |parts, _| parts[Part::Page]),
-    ("importance part", |parts, _| parts[Part::Importance]),
-];
-
-/// The batch that a plan would pick without exploration if URLs were ranked by `value`: in the order
-/// of the URLs given, whether each is in it.
-pub fn best(
-    ranked: impl Iterator<Item = (UrlId, f64)> + Clone,
-    selection: &SelectionSettings,
-    so_far: SoFar<'_>,
-) -> Vec<bool> {
-    let estimate = |(url, value)| UrlEstimate {
-        url,
-        parts: Parts::default(),
-        quality: None,
-        reliability: 1.0,
-        deferred: false,
-        estimate: value,
-        inlinks: 0,
-    };
-    let greedy = SelectionSettings { explore: 0.0, ..*selection };
-    let mut wanted = vec![false; so_far.urls.len()];
-    for pick in select_only(ranked.clone().map(estimate).collect(), so_far, &greedy).picks {
-        wanted[pick.estimate.url.index()] = true;
-    }
-    ranked.map(|(url, _)| wanted[url.index()]).collect()
 }
 
 impl LoggedPlan {
@@ -120,7 +84,7 @@ impl LoggedPlan {
         selection: &SelectionSettings,
         so_far: SoFar<'_>,
     ) -> Vec<bool> {
-        let value = |url: &StoredPick| (url.url, order(url.parts, url.estimate));
+        let value = |url: &PlannedPick| (url.url, order(url.parts, url.estimate));
         best(self.urls.iter().map(value), selection, so_far)
     }
 }

@@ -9,14 +9,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// Where values of one kind are kept.
-pub(super) struct Shelf<'a> {
+pub(super) struct DerivedCache<'a> {
     store: &'a Store,
     derived: Derived,
     name: &'static str,
 }
 
 /// What was found.
-pub(super) enum Taken<K, V> {
+pub(super) enum Lookup<K, V> {
     /// A value, and its key.
     Whole(K, V),
     /// One that cannot be read, with the reason, for the report.
@@ -27,7 +27,7 @@ pub(super) enum Taken<K, V> {
     Missing,
 }
 
-impl<'a> Shelf<'a> {
+impl<'a> DerivedCache<'a> {
     /// Of values called `name`, in a format of this version.
     pub(super) fn new(store: &'a Store, name: &'static str, version: u32) -> Self {
         Self { store, derived: Derived::new(store.storage(), name, version), name }
@@ -37,20 +37,20 @@ impl<'a> Shelf<'a> {
     pub(super) fn take<K: DeserializeOwned, V: DeserializeOwned>(
         &self,
         fits: impl FnOnce(&K) -> bool,
-    ) -> Taken<K, V> {
+    ) -> Lookup<K, V> {
         let (key, files) = match self.derived.find::<K>() {
             Found::Whole(key, files) if fits(&key) => (key, files),
-            Found::Whole(..) => return Taken::Unfit,
-            Found::Damaged(what) => return Taken::Damaged(what),
-            Found::Missing => return Taken::Missing,
+            Found::Whole(..) => return Lookup::Unfit,
+            Found::Damaged(what) => return Lookup::Damaged(what),
+            Found::Missing => return Lookup::Missing,
         };
         // The files have been verified; only another version's format would not be understood.
         let bytes = files.first().map(|file| self.store.storage().read(&file.file));
         match bytes.map(|bytes| bytes.map(|bytes| postcard::from_bytes(&bytes))) {
-            Some(Ok(Ok(value))) => Taken::Whole(key, value),
-            Some(Ok(Err(error))) => Taken::Damaged(error.to_string()),
-            Some(Err(error)) => Taken::Damaged(error.to_string()),
-            None => Taken::Missing,
+            Some(Ok(Ok(value))) => Lookup::Whole(key, value),
+            Some(Ok(Err(error))) => Lookup::Damaged(error.to_string()),
+            Some(Err(error)) => Lookup::Damaged(error.to_string()),
+            None => Lookup::Missing,
         }
     }
 

@@ -8,15 +8,15 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::{Fetch, Known, NO_ANSWER};
 use prospect_index::words::url_text;
 
-use super::planner::Plan;
-use super::vectors::PlanVectors;
+use crate::campaign::plan::Plan;
+use crate::campaign::vectors::PlanVectors;
 use crate::estimate::features::similarity::{Embeddings, NearQuery};
 use crate::estimate::features::table::{Feature, FeatureRow};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::url_estimate::PairEstimate;
 use crate::plan::Pick;
 use crate::plan::export::{AROUND_LINKS, Evidence, PlannedUrl, QueryReason, Similarity};
-use crate::plan::settings::PlanSettings;
+use crate::planner::settings::PlanSettings;
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
 
@@ -87,11 +87,11 @@ impl<'a> Reasons<'a> {
 
     /// The queries that count most for a URL: by frequency times chance, then qid.
     pub fn of(&self, url: UrlId, most: usize) -> Vec<QueryReason> {
-        let worth = |pair: &PairEstimate| self.queries[pair.query as usize].frequency * pair.chance;
+        let worth = |pair: &PairEstimate| self.queries[pair.query.index()].frequency * pair.chance;
         let mut pairs: Vec<PairEstimate> = self.scored.pairs_of(url).copied().collect();
         pairs.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then(a.query.cmp(&b.query)));
         let reason = |pair: &PairEstimate| {
-            let query = &self.queries[pair.query as usize];
+            let query = &self.queries[pair.query.index()];
             let ngrams = NgramQuery::new(&query.words, self.max_words);
             let mut matched = evidence(self.known, &ngrams, url);
             matched.extend(self.around.and_then(|around| around_links(around, &ngrams, url)));
@@ -101,10 +101,10 @@ impl<'a> Reasons<'a> {
                 frequency: query.frequency,
                 chance: pair.chance,
                 expected_score: pair.expected_score,
-                kth_score: self.served.kth_score(pair.query as usize),
+                kth_score: self.served.kth_score(pair.query.index()),
                 matched,
                 similarity: self.embeddings.as_ref().map(|embeddings| {
-                    let mut near = NearQuery::new(embeddings, self.known, pair.query as usize);
+                    let mut near = NearQuery::new(embeddings, self.known, pair.query.index());
                     let mut row = FeatureRow::default();
                     near.add(&mut row, url, u32::MAX);
                     Similarity {

@@ -1,22 +1,24 @@
-//! From scored pairs to a batch: which queries count, what every URL is worth, and what is picked.
+//! The choice: which queries count, what every URL is worth, and what is picked.
 
 use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;
 
-use super::caps::SoFar;
+use super::PlannerError;
 use super::settings::PlanSettings;
-use super::{Batch, SelectionSettings, select, select_only, served_gain};
+use super::view::CrawlView;
 use crate::estimate::EstimateError;
+use crate::estimate::cache::PlannerCache;
 use crate::estimate::objective::Objective;
 use crate::estimate::scored_pairs::{BlendInput, BlendedFrontier, ScoredPairs};
-use crate::sketch::need::{Improvability, neediest};
+use crate::plan::caps::SoFar;
+use crate::plan::{Batch, SelectionSettings, select, select_only, served_gain};
+use crate::sketch::need::{Improvability, QueryOutcome, neediest};
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
 
-/// What a choice is made from.
+/// What a batch is chosen from, beside scored pairs.
+#[derive(Clone, Copy)]
 pub struct ChoiceInput<'a> {
-    /// Pairs and URLs.
-    pub scored: &'a ScoredPairs,
     /// Queries of the pairs.
     pub queries: &'a [Query],
     /// Their served lists.
@@ -44,6 +46,48 @@ pub struct Choice {
     pub improvability: Option<(f64, f64)>,
 }
 
+/// Scores the pairs of a crawl and chooses a batch from them. Writes nothing but `cache`, which is of
+/// earlier choices for the same queries, or empty, and changes no choice.
+///
+/// # Errors
+/// An index cannot be read, or a model cannot be fitted.
+pub fn choose(
+    view: &CrawlView<'_>,
+    cache: &mut PlannerCache,
+    settings: &PlanSettings,
+    whole_ranking: bool,
+) -> Result<(ScoredPairs, Choice), PlannerError> {
+    let from = ChoiceInput {
+        queries: view.queries,
+        served: view.served,
+        urls: &view.known.urls,
+        next_seq: view.manifest.next_seq,
+        whole_ranking,
+        factors: &[],
+    };
+    choose_from(&from, &view.past.queries, settings, |needy| {
+        let input = view.estimate_input();
+        Ok(ScoredPairs::new(&input, needy, cache, &settings.estimate, None)?)
+    })
+}
+
+/// Chooses a batch from the pairs that `score` makes for the needy queries, given as indices.
+///
+/// # Errors
+/// Those of `score`; or a regression cannot be fitted.
+pub fn choose_from<E: From<EstimateError>>(
+    from: &ChoiceInput<'_>,
+    outcomes: &[QueryOutcome],
+    settings: &PlanSettings,
+    score: impl FnOnce(&[usize]) -> Result<ScoredPairs, E>,
+) -> Result<(ScoredPairs, Choice), E> {
+    let improvability = Improvability::fit(outcomes);
+    let needy = needy(from.queries, from.served, &improvability, settings);
+    let scored = score(&needy)?;
+    let choice = choose_among(from, &scored, needy, &improvability, settings)?;
+    Ok((scored, choice))
+}
+
 /// Indices of the queries to plan for, ascending.
 pub fn needy(
     queries: &[Query],
@@ -62,8 +106,9 @@ pub fn needy(
 ///
 /// # Errors
 /// A regression cannot be fitted.
-pub fn choose(
+pub fn choose_among(
     input: &ChoiceInput<'_>,
+    scored: &ScoredPairs,
     needy: Vec<usize>,
     improvability: &Improvability,
     settings: &PlanSettings,
@@ -79,7 +124,7 @@ pub fn choose(
         settings: &settings.estimate,
         budget: settings.selection.budget,
     };
-    let mut blended = input.scored.blend(&blending)?;
+    let mut blended = scored.blend(&blending)?;
     let mut ranking = std::mem::take(&mut blended.urls);
     let mut factors = Vec::new();
     if !input.factors.is_empty() {
@@ -94,12 +139,13 @@ pub fn choose(
         settings.selection.seed,
     );
     let selection = SelectionSettings { seed, ..settings.selection };
-    let fetched: Vec<UrlId> = input.scored.fetched().collect();
-    let site_level = input.scored.site_level();
+    let fetched: Vec<UrlId> = scored.fetched().collect();
+    let site_level = scored.site_level();
     let so_far = SoFar { urls: input.urls, fetched: &fetched, site_level };
     if settings.estimate.objective == Objective::Served {
         let demand = served_gain::Demand { counted: &counted, factors: &factors };
-        served_gain::rank(&mut ranking, input, &demand, &blended.blend, so_far, &selection);
+        let input = served_gain::ServedInput { scored, served: input.served };
+        served_gain::rank(&mut ranking, &input, &demand, &blended.blend, so_far, &selection);
     }
     let select = if input.whole_ranking { select } else { select_only };
     let batch = select(ranking, so_far, &selection);

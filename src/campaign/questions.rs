@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::generation::Generation;
-use super::{CycleError, OpenStore};
-use crate::plan::settings::PlanSettings;
+use crate::campaign::whatif_base::Generation;
+use crate::campaign::{CampaignError, OpenStore};
+use crate::planner::settings::PlanSettings;
 use crate::results::whatif::{PlanFigures, SCHEMA, ScenarioFigures, State, WhatIf};
 use crate::whatif::answer::{Answer, AnswerError};
 use crate::whatif::difference::difference;
@@ -51,7 +51,7 @@ impl Questions {
         within: Vec<bool>,
         settings: &PlanSettings,
         shared: Scenario,
-    ) -> Result<Self, CycleError> {
+    ) -> Result<Self, CampaignError> {
         let settings = shared.with_lists(settings).map_err(wrong)?;
         let generation = Generation::new(&open, workload, within, settings)?;
         let hosts = Hosts::new(&open.known.urls);
@@ -64,7 +64,7 @@ impl Questions {
     ///
     /// # Errors
     /// The scenario cannot be carried out, or an index cannot be read.
-    pub fn answer(&self, scenario: &Scenario) -> Result<Answered, CycleError> {
+    pub fn answer(&self, scenario: &Scenario) -> Result<Answered, CampaignError> {
         answer(&self.open, &self.generation, &self.hosts, &scenario.on(&self.shared))
     }
 
@@ -72,7 +72,7 @@ impl Questions {
     ///
     /// # Errors
     /// See [`Questions::answer`].
-    pub fn figures(&self, scenario: &Scenario) -> Result<ScenarioFigures, CycleError> {
+    pub fn figures(&self, scenario: &Scenario) -> Result<ScenarioFigures, CampaignError> {
         Ok(self.figures_of(scenario, &self.answer(scenario)?))
     }
 
@@ -100,7 +100,7 @@ impl Questions {
     /// # Errors
     /// The cycle of the open plan has to be closed first, or a write failed; then the store stays as it
     /// was.
-    pub fn commit(&mut self, answered: &Answered) -> Result<String, CycleError> {
+    pub fn commit(&mut self, answered: &Answered) -> Result<String, CampaignError> {
         self.generation.commit(&mut self.open, &answered.answer)
     }
 
@@ -127,7 +127,7 @@ impl Questions {
         &self,
         scenarios: &[Scenario],
         done: &mut dyn FnMut(&ScenarioFigures),
-    ) -> Result<WhatIf, CycleError> {
+    ) -> Result<WhatIf, CampaignError> {
         let mut found = Vec::with_capacity(scenarios.len());
         for scenario in scenarios {
             let figures = self.figures(scenario)?;
@@ -143,8 +143,8 @@ impl Questions {
     }
 }
 
-fn wrong(error: ScenarioError) -> CycleError {
-    CycleError::Answer(AnswerError::Scenario(error))
+fn wrong(error: ScenarioError) -> CampaignError {
+    CampaignError::Answer(AnswerError::Scenario(error))
 }
 
 fn answer(
@@ -152,7 +152,7 @@ fn answer(
     generation: &Generation,
     hosts: &Hosts,
     scenario: &Scenario,
-) -> Result<Answered, CycleError> {
+) -> Result<Answered, CampaignError> {
     let base = &generation.base;
     let asked = asked(&base.queries, scenario).map_err(wrong)?;
     let new = asked.queries.len() - asked.known;
@@ -166,6 +166,6 @@ fn answer(
     };
     let answer = base
         .answer(scenario, &asked, weights, &open.known.urls, hosts)
-        .map_err(CycleError::Answer)?;
+        .map_err(CampaignError::Answer)?;
     Ok(Answered { answer, matched_queries: new, slow })
 }

@@ -1,22 +1,17 @@
 //! From an open store to a committed plan.
 
 use prospect_index::columns::Column;
-use prospect_index::manifest::{CycleEntry, Epoch, Manifest, OpenPlan, SegmentKind};
-use prospect_index::page::UrlId;
-use prospect_index::page_store::{Known, PageTable};
+use prospect_index::manifest::{CycleEntry, Epoch, OpenPlan as StoredPlan, SegmentKind};
 
 use super::pair_cache::Refreshed;
 use super::reading::Prepared;
 use super::records::{PLAN_PAIRS, PLANS, POOLS, WORKLOADS, pick_columns};
-use super::{CycleError, EPOCH_GROWTH, OpenStore, pair_cache};
-use crate::estimate::cache::PlannerCache;
-use crate::estimate::input::EstimateInput;
-use crate::estimate::predict_entry::{EntryPrediction, predict_entry};
+use super::{CampaignError, OpenStore, pair_cache};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::Batch;
-use crate::plan::choice::{self, Choice, ChoiceInput};
-use crate::plan::settings::PlanSettings;
-use crate::sketch::need::{Improvability, QueryOutcome};
+use crate::planner::choose::{Choice, ChoiceInput, choose_from};
+use crate::planner::cycle::{OpenPlan, PlannedPair};
+use crate::planner::settings::PlanSettings;
 use crate::sketch::served::ServedLists;
 use crate::workload::{Query, Workload};
 
@@ -40,80 +35,6 @@ pub struct Plan {
     pub refreshed: Refreshed,
 }
 
-/// What a choice is made from.
-pub struct PlanInput<'a> {
-    /// What estimates are made from.
-    pub estimate: EstimateInput<'a>,
-    /// What became of queries in closed cycles.
-    pub outcomes: &'a [QueryOutcome],
-    /// Whether anyone looks at the ranking behind the batch.
-    pub whole_ranking: bool,
-}
-
-/// Makes scored pairs and chooses a batch from it. Reads nothing but its input and writes nothing but
-/// `cache`, which is of earlier choices for the same queries, or empty, and changes no choice.
-///
-/// # Errors
-/// An index cannot be read, or a model cannot be fitted.
-pub fn choose(
-    input: &PlanInput<'_>,
-    cache: &mut PlannerCache,
-    settings: &PlanSettings,
-) -> Result<(ScoredPairs, Choice), CycleError> {
-    let EstimateInput { queries, served, known, manifest, .. } = &input.estimate;
-    let PlanInput { outcomes, whole_ranking, .. } = *input;
-    let from = ChosenFrom { queries, served, known, manifest, outcomes, whole_ranking };
-    choose_from(&from, settings, |needy| {
-        Ok(ScoredPairs::new(&input.estimate, needy, cache, &settings.estimate, None)?)
-    })
-}
-
-/// What is chosen from, beside the scored pairs.
-struct ChosenFrom<'a> {
-    queries: &'a [Query],
-    served: &'a ServedLists,
-    known: &'a Known,
-    manifest: &'a Manifest,
-    outcomes: &'a [QueryOutcome],
-    whole_ranking: bool,
-}
-
-/// Chooses a batch from the scored pairs that `make` makes for the needy queries, given as indices.
-fn choose_from(
-    from: &ChosenFrom<'_>,
-    settings: &PlanSettings,
-    make: impl FnOnce(&[usize]) -> Result<ScoredPairs, CycleError>,
-) -> Result<(ScoredPairs, Choice), CycleError> {
-    let ChosenFrom { queries, served, known, manifest, outcomes, whole_ranking } = *from;
-    let improvability = Improvability::fit(outcomes);
-    let needy = choice::needy(queries, served, &improvability, settings);
-    let scored = make(&needy)?;
-    let from = ChoiceInput {
-        scored: &scored,
-        queries,
-        served,
-        urls: &known.urls,
-        next_seq: manifest.next_seq,
-        whole_ranking,
-        factors: &[],
-    };
-    let choice = choice::choose(&from, needy, &improvability, settings)?;
-    Ok((scored, choice))
-}
-
-/// The epoch to plan in: a new one when the collection has grown by a tenth.
-pub fn current_epoch(manifest: &Manifest, pages: &PageTable) -> Epoch {
-    let epoch = manifest.epoch;
-    let counted = |end: u32| {
-        (0..end).filter(|&seq| pages.record(seq).is_some_and(|(_, at)| at >= end)).count()
-    };
-    let (then, now) = (counted(epoch.end_seq) as f64, counted(manifest.next_seq) as f64);
-    if epoch.number > 0 && now < EPOCH_GROWTH * then {
-        return epoch;
-    }
-    Epoch { number: epoch.number + 1, end_seq: manifest.next_seq }
-}
-
 /// Plans a batch without changing the store's truth. `within` tells by URL id what may be
 /// planned; empty for all.
 ///
@@ -124,22 +45,22 @@ pub fn plan(
     workload: &Workload,
     within: &[bool],
     settings: &PlanSettings,
-) -> Result<Plan, CycleError> {
+) -> Result<Plan, CampaignError> {
     let prepared = Prepared::new(open, workload, settings)?;
-    let from = ChosenFrom {
+    let from = ChoiceInput {
         queries: &prepared.workload.queries,
         served: &prepared.served,
-        known: &open.known,
-        manifest: open.store.manifest(),
-        outcomes: &prepared.past.queries,
+        urls: &open.known.urls,
+        next_seq: open.store.manifest().next_seq,
         whole_ranking: true,
+        factors: &[],
     };
     let mut refreshed =
         Refreshed { served: prepared.served_refresh.clone(), ..Refreshed::default() };
-    let (scored, choice) = choose_from(&from, settings, |needy| {
+    let (scored, choice) = choose_from(&from, &prepared.past.queries, settings, |needy| {
         let made = pair_cache::load(open, &prepared, within, needy, settings)?;
         (refreshed.recomputed, refreshed.damaged) = (made.recomputed, made.damaged);
-        Ok(made.scored)
+        Ok::<_, CampaignError>(made.scored)
     })?;
     let id = plan_id(open, &prepared.workload, settings)?;
     let statistics = prepared.reading.scorer.statistics();
@@ -152,7 +73,7 @@ pub(super) fn plan_id(
     open: &OpenStore,
     workload: &Workload,
     settings: &PlanSettings,
-) -> Result<String, CycleError> {
+) -> Result<String, CampaignError> {
     let manifest = open.store.manifest();
     let mut hash = xxhash_rust::xxh3::Xxh3::new();
     hash.update(manifest.lineage(manifest.next_seq).as_bytes());
@@ -204,14 +125,14 @@ pub fn commit(
     open: &mut OpenStore,
     plan: &PlanRecord<'_>,
     settings: &PlanSettings,
-) -> Result<(), CycleError> {
+) -> Result<(), CampaignError> {
     let store = &mut open.store;
     if store.manifest().plan.as_ref().is_some_and(|old| old.id == plan.id) {
         return Ok(());
     }
     let manifest = store.manifest();
     if manifest.plan.is_some() && manifest.has_fetched() {
-        return Err(CycleError::NotClosed);
+        return Err(CampaignError::NotClosed);
     }
     let mut segments = vec![
         store.write_segment(
@@ -228,7 +149,7 @@ pub fn commit(
     }
     let files = segments.iter().map(|segment| segment.file.file.clone()).collect();
     let open_plan =
-        OpenPlan { id: plan.id.to_owned(), settings: serde_json::to_value(settings)?, files };
+        StoredPlan { id: plan.id.to_owned(), settings: serde_json::to_value(settings)?, files };
     store.commit(|manifest| {
         // A plan that nothing was fetched for makes way, with its files and its empty cycle.
         if let Some(old) = manifest.plan.take() {
@@ -247,17 +168,16 @@ pub fn commit(
 }
 
 fn pair_columns(plan: &PlanRecord<'_>) -> Vec<Column> {
-    let picks: Vec<UrlId> = plan.batch.picks.iter().map(|pick| pick.estimate.url).collect();
-    let pairs = predict_entry(plan.scored, plan.served, &picks).concat();
-    let qid = |found: &EntryPrediction| plan.queries[found.pair.query as usize].qid.clone();
+    let pairs = OpenPlan::new(plan.scored, plan.served, &plan.batch.picks).pairs;
+    let qid = |pair: &PlannedPair| plan.queries[pair.query.index()].qid.clone();
     vec![
         Column::Text(vec![plan.id.to_owned(); pairs.len()]),
-        Column::U32(pairs.iter().map(|found| found.pair.url.0).collect()),
+        Column::U32(pairs.iter().map(|pair| pair.url.0).collect()),
         Column::Text(pairs.iter().map(qid).collect()),
-        Column::F64(pairs.iter().map(|found| found.pair.chance).collect()),
-        Column::F64(pairs.iter().map(|found| found.chance).collect()),
-        Column::F64(pairs.iter().map(|found| found.margin).collect()),
-        Column::U32(pairs.iter().map(|found| u32::from(found.pair.matches)).collect()),
+        Column::F64(pairs.iter().map(|pair| pair.chance).collect()),
+        Column::F64(pairs.iter().map(|pair| pair.entry_chance).collect()),
+        Column::F64(pairs.iter().map(|pair| pair.margin).collect()),
+        Column::U32(pairs.iter().map(|pair| u32::from(pair.matches)).collect()),
     ]
 }
 

@@ -5,25 +5,21 @@
 //! a plan that was made with one needs them, and the model itself only for other queries.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 
 use prospect_index::derived::{DERIVED, Derived};
-use prospect_index::page_store::{Known, NONE, for_each_title};
+use prospect_index::page_store::{Known, for_each_title};
 use prospect_index::vectors::VectorTable;
 
-use super::{CycleError, OpenStore};
+use crate::campaign::{CampaignError, OpenStore};
 use crate::estimate::features::similarity::{Embeddings, StringRows, url_text};
-use crate::neural::{Embedder, NeuralError};
-use crate::plan::settings::{EmbeddingModel, PlanSettings};
+use crate::neural::Embedder;
+use crate::neural::text_vectors::{EmbeddingModel, add, fill, missing};
+use crate::planner::settings::PlanSettings;
 use crate::workload::{Query, Workload};
 
 const VERSION: u32 = 1;
 /// Before the fingerprint of a model, name of its structure.
 const VECTORS: &str = "vectors-";
-/// Texts that are embedded at a time.
-const BATCH: usize = 256;
-/// Texts after which vectors are kept, so that a command that is stopped goes on there.
-const KEPT: usize = 20_000;
 
 /// Vectors of a store.
 pub struct StoreVectors {
@@ -72,56 +68,6 @@ pub struct Embedded {
     pub damaged: Option<String>,
 }
 
-/// What a plan says of a model.
-pub fn described(model: &dyn Embedder) -> EmbeddingModel {
-    EmbeddingModel { name: model.name().to_owned(), fingerprint: model.fingerprint().to_owned() }
-}
-
-/// The texts that have no vector yet, each once.
-pub fn missing<S: AsRef<str>>(table: &VectorTable, texts: impl Iterator<Item = S>) -> Vec<String> {
-    let mut seen = HashSet::new();
-    let mut all = Vec::new();
-    for text in texts {
-        let text = text.as_ref();
-        if !text.trim().is_empty() && table.row(text) == NONE && seen.insert(text.to_owned()) {
-            all.push(text.to_owned());
-        }
-    }
-    all
-}
-
-/// Embeds texts that have no vector yet, and keeps the vectors in `kept`; `told` is told how many of how
-/// many are done.
-///
-/// # Errors
-/// The model fails, or the vectors cannot be written.
-pub fn fill(
-    table: &mut VectorTable,
-    model: &dyn Embedder,
-    texts: &[String],
-    kept: &Derived,
-    told: &mut dyn FnMut(usize, usize),
-) -> Result<(), CycleError> {
-    let mut done = 0;
-    for part in texts.chunks(KEPT) {
-        for batch in part.chunks(BATCH) {
-            add(table, model, batch)?;
-            done += batch.len();
-            told(done, texts.len());
-        }
-        table.save(kept, model.fingerprint())?;
-    }
-    Ok(())
-}
-
-fn add(table: &mut VectorTable, model: &dyn Embedder, texts: &[String]) -> Result<(), NeuralError> {
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-    for (text, vector) in texts.iter().zip(model.embed(&texts)?) {
-        table.add(text, &vector);
-    }
-    Ok(())
-}
-
 impl OpenStore {
     /// Embeds what is new of the store's strings and of the queries, and keeps the vectors; those of models
     /// that neither this is nor the open plan has are removed. `told` is told how many of how many texts are done.
@@ -133,8 +79,8 @@ impl OpenStore {
         model: Box<dyn Embedder>,
         workload: &Workload,
         told: &mut dyn FnMut(usize, usize),
-    ) -> Result<Embedded, CycleError> {
-        let described = described(model.as_ref());
+    ) -> Result<Embedded, CampaignError> {
+        let described = EmbeddingModel::of(model.as_ref());
         let derived = self.derived_vectors(&described.fingerprint);
         self.remove_others(&described)?;
         let fingerprint = &described.fingerprint;
@@ -158,15 +104,15 @@ impl OpenStore {
         &self,
         model: Option<&EmbeddingModel>,
         queries: &[Query],
-    ) -> Result<Option<PlanVectors<'_>>, CycleError> {
+    ) -> Result<Option<PlanVectors<'_>>, CampaignError> {
         let Some(model) = model else { return Ok(None) };
         let store = self.vectors(model)?;
         let (queries, asked) = store.asked(queries)?;
         Ok(Some(PlanVectors { store, queries, asked }))
     }
 
-    fn vectors(&self, wanted: &EmbeddingModel) -> Result<&StoreVectors, CycleError> {
-        let lacking = |why| CycleError::NoVectors { model: wanted.name.clone(), why };
+    fn vectors(&self, wanted: &EmbeddingModel) -> Result<&StoreVectors, CampaignError> {
+        let lacking = |why| CampaignError::NoVectors { model: wanted.name.clone(), why };
         if self.vectors.get().is_none() {
             let derived = self.derived_vectors(&wanted.fingerprint);
             let (table, damaged) = VectorTable::open(&derived, &wanted.fingerprint, None);
@@ -207,7 +153,7 @@ impl OpenStore {
     }
 
     /// Removes vectors of models that neither the open plan nor the next one has.
-    fn remove_others(&self, model: &EmbeddingModel) -> Result<(), CycleError> {
+    fn remove_others(&self, model: &EmbeddingModel) -> Result<(), CampaignError> {
         let (storage, open) = (self.store.storage(), self.store.manifest().plan.as_ref());
         let open: Option<PlanSettings> =
             open.and_then(|plan| serde_json::from_value(plan.settings.clone()).ok());
@@ -223,7 +169,7 @@ impl OpenStore {
     }
 
     /// By `fetch_seq`: the title.
-    fn titles(&self) -> Result<Vec<String>, CycleError> {
+    fn titles(&self) -> Result<Vec<String>, CampaignError> {
         let manifest = self.store.manifest();
         let mut titles = vec![String::new(); manifest.next_seq as usize];
         for_each_title(self.store.storage(), manifest, |seq, title| {
@@ -240,7 +186,7 @@ impl StoreVectors {
     ///
     /// # Errors
     /// A query is new and there is no model, or that fails.
-    fn asked(&self, queries: &[Query]) -> Result<(VectorTable, Vec<u32>), CycleError> {
+    fn asked(&self, queries: &[Query]) -> Result<(VectorTable, Vec<u32>), CampaignError> {
         let texts = queries.iter().map(|query| query.text.as_str());
         let new = missing(&self.strings, texts);
         let mut table = VectorTable::new(self.strings.dimension());
@@ -249,7 +195,7 @@ impl StoreVectors {
             None if new.is_empty() => (),
             None => {
                 let model = self.model.name.clone();
-                return Err(CycleError::NoVectors { model, why: None });
+                return Err(CampaignError::NoVectors { model, why: None });
             }
         }
         for query in queries {

@@ -8,14 +8,15 @@ use prospect_index::manifest::{SegmentEntry, SegmentKind};
 use prospect_index::page::UrlId;
 use prospect_index::store::Store;
 
-use super::counterfactual::Outcome;
 use crate::estimate::blend::PickOutcome;
 use crate::estimate::models::entry::EntryOutcomes;
 use crate::estimate::parts::{Part, Parts};
 use crate::plan::Pick;
 use crate::plan::explore::Pool;
+use crate::plan::off_policy::counterfactual::Outcome;
+use crate::planner::cycle::{Past, PlannedPair, PlannedPick};
 use crate::sketch::need::QueryOutcome;
-use crate::workload::{Query, Workload};
+use crate::workload::{Query, QueryId, Workload};
 
 use ColumnType::{F64, Text, U32};
 
@@ -108,38 +109,6 @@ pub const QUERY_OUTCOMES: Schema = Schema {
     columns: &[("plan_id", Text), ("qid", Text), ("mean_before", F64), ("new_results", F64)],
 };
 
-/// A pick, or what a plan could have picked, as stored.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StoredPick {
-    /// The URL.
-    pub url: UrlId,
-    /// Where it comes from.
-    pub pool: Pool,
-    /// Probability with which it was picked.
-    pub propensity: f64,
-    /// Parts of the estimate.
-    pub parts: Parts,
-    /// Blended estimate.
-    pub estimate: f64,
-}
-
-/// A candidate pair of a pick as stored.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StoredPair {
-    /// The URL.
-    pub url: UrlId,
-    /// Query.
-    pub qid: String,
-    /// Chance that its impact was estimated with.
-    pub chance: f64,
-    /// Chance to enter the list.
-    pub entry_chance: f64,
-    /// What its chance rises with: log odds to beat what the K-th page will score.
-    pub margin: f64,
-    /// Whether the URL or its anchors match the query.
-    pub matches: bool,
-}
-
 /// The segment of a plan's rows: each plan, and each closed cycle, has one of its own.
 fn segment_of<'a>(
     store: &'a Store,
@@ -184,29 +153,16 @@ fn rows_of(
     })
 }
 
-/// What closed cycles left to learn from.
-#[derive(Clone, Debug, Default)]
-pub struct Past {
-    /// Fetched picks.
-    pub picks: Vec<PickOutcome>,
-    /// Their candidate pairs.
-    pub pairs: EntryOutcomes,
-    /// Queries.
-    pub queries: Vec<QueryOutcome>,
-}
-
-impl Past {
-    /// Of a store.
-    ///
-    /// # Errors
-    /// A segment is damaged.
-    pub fn read(store: &Store) -> Result<Self, StoreError> {
-        Ok(Self {
-            picks: pick_outcomes(store)?,
-            pairs: entry_outcomes(store)?,
-            queries: query_outcomes(store)?,
-        })
-    }
+/// What the closed cycles of a store left to learn from.
+///
+/// # Errors
+/// A segment is damaged.
+pub fn past(store: &Store) -> Result<Past, StoreError> {
+    Ok(Past {
+        picks: pick_outcomes(store)?,
+        pairs: entry_outcomes(store)?,
+        queries: query_outcomes(store)?,
+    })
 }
 
 fn text(column: &Column, row: usize) -> &str {
@@ -234,7 +190,7 @@ fn id(column: &Column, row: usize) -> u32 {
 ///
 /// # Errors
 /// A segment is damaged.
-pub fn picks(store: &Store, plan: &str) -> Result<Vec<StoredPick>, StoreError> {
+pub fn picks(store: &Store, plan: &str) -> Result<Vec<PlannedPick>, StoreError> {
     stored_picks(store, SegmentKind::Plans, PLANS, plan)
 }
 
@@ -242,7 +198,7 @@ pub fn picks(store: &Store, plan: &str) -> Result<Vec<StoredPick>, StoreError> {
 ///
 /// # Errors
 /// A segment is damaged.
-pub fn pool(store: &Store, plan: &str) -> Result<Vec<StoredPick>, StoreError> {
+pub fn pool(store: &Store, plan: &str) -> Result<Vec<PlannedPick>, StoreError> {
     stored_picks(store, SegmentKind::Pools, POOLS, plan)
 }
 
@@ -251,10 +207,10 @@ fn stored_picks(
     kind: SegmentKind,
     schema: Schema,
     plan: &str,
-) -> Result<Vec<StoredPick>, StoreError> {
+) -> Result<Vec<PlannedPick>, StoreError> {
     let mut picks = Vec::new();
     rows_of(store, kind, schema, plan, |columns, row| {
-        picks.push(StoredPick {
+        picks.push(PlannedPick {
             url: UrlId(id(&columns[1], row)),
             pool: Pool::named(text(&columns[3], row)).unwrap_or(Pool::Greedy),
             propensity: number(&columns[4], row),
@@ -309,16 +265,23 @@ pub fn pooled_plans(store: &Store) -> Result<Vec<String>, StoreError> {
     segments.filter_map(|segment| plan_of(store, segment, POOLS).transpose()).collect()
 }
 
-/// Candidate pairs of a plan's picks.
+/// Candidate pairs of a plan's picks; those of queries that its workload does not hold are left out.
 ///
 /// # Errors
 /// A segment is damaged.
-pub fn pairs(store: &Store, plan: &str) -> Result<Vec<StoredPair>, StoreError> {
+pub fn pairs(
+    store: &Store,
+    plan: &str,
+    workload: &Workload,
+) -> Result<Vec<PlannedPair>, StoreError> {
+    let qids = workload.queries.iter().map(|query| query.qid.as_str());
+    let at: HashMap<&str, QueryId> = qids.zip((0..).map(QueryId)).collect();
     let mut pairs = Vec::new();
     rows_of(store, SegmentKind::PlanPairs, PLAN_PAIRS, plan, |columns, row| {
-        pairs.push(StoredPair {
+        let Some(&query) = at.get(text(&columns[2], row)) else { return };
+        pairs.push(PlannedPair {
             url: UrlId(id(&columns[1], row)),
-            qid: text(&columns[2], row).to_owned(),
+            query,
             chance: number(&columns[3], row),
             entry_chance: number(&columns[4], row),
             margin: number(&columns[5], row),

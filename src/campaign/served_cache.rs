@@ -8,7 +8,7 @@ use prospect_index::store::Store;
 use prospect_index::text_index::Refresh;
 use serde::{Deserialize, Serialize};
 
-use super::kept::{Shelf, Taken};
+use crate::campaign::derived_cache::{DerivedCache, Lookup};
 use crate::sketch::served::ServedLists;
 use crate::sketch::visibility::Places;
 use crate::workload::Workload;
@@ -41,7 +41,7 @@ pub fn load(
     epoch_end: u32,
 ) -> Result<(ServedLists, Refresh), StoreError> {
     let Places { k, visibility } = places;
-    let shelf = Shelf::new(store, "served", VERSION);
+    let kept = DerivedCache::new(store, "served", VERSION);
     let end_seq = store.manifest().next_seq;
     let statistics = scorer.statistics();
     let payload = Payload {
@@ -54,14 +54,14 @@ pub fn load(
         statistics: (statistics.documents, statistics.words),
     };
     let mut refresh = Refresh { total: workload.queries.len() as u64, ..Refresh::default() };
-    let mut served = match of_earlier(&shelf, &payload, store) {
-        Taken::Whole(found, lists) if lists.len() == workload.queries.len() => {
+    let mut served = match of_earlier(&kept, &payload, store) {
+        Lookup::Whole(found, lists) if lists.len() == workload.queries.len() => {
             ServedLists { k, visibility, end_seq: found.end_seq, lists }
         }
         other => {
             refresh.rebuilt = match other {
-                Taken::Damaged(why) => Some(why),
-                Taken::Unfit => Some("the workload, the epoch or the pages are others".to_owned()),
+                Lookup::Damaged(why) => Some(why),
+                Lookup::Unfit => Some("the workload, the epoch or the pages are others".to_owned()),
                 _ => None,
             };
             refresh.added = refresh.total;
@@ -74,16 +74,16 @@ pub fn load(
     } else if refresh.added == 0 {
         return Ok((served, refresh));
     }
-    shelf.put(&payload, &served.lists)?;
+    kept.put(&payload, &served.lists)?;
     Ok((served, refresh))
 }
 
 /// The stored lists, if they fit in everything but how far they reach.
 fn of_earlier(
-    shelf: &Shelf<'_>,
+    kept: &DerivedCache<'_>,
     wanted: &Payload,
     store: &Store,
-) -> Taken<Payload, Vec<Vec<(UrlId, f64)>>> {
+) -> Lookup<Payload, Vec<Vec<(UrlId, f64)>>> {
     let fits = |found: &Payload| {
         let same = Payload {
             end_seq: found.end_seq,
@@ -92,5 +92,5 @@ fn of_earlier(
         };
         *found == same && found.end_seq <= wanted.end_seq
     };
-    shelf.take(fits)
+    kept.take(fits)
 }

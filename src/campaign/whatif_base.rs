@@ -10,18 +10,19 @@ use std::sync::Arc;
 
 use prospect_index::manifest::Epoch;
 
-use super::pair_cache::{Made, Refreshed};
-use super::planner::{self, PlanRecord, plan_id};
-use super::reading::{Prepared, Reading};
-use super::records::{self, Past};
-use super::{CycleError, OpenStore, pair_cache};
+use crate::campaign::pair_cache::{Made, Refreshed};
+use crate::campaign::plan::{self, PlanRecord, plan_id};
+use crate::campaign::reading::{Prepared, Reading};
+use crate::campaign::records;
+use crate::campaign::{CampaignError, OpenStore, pair_cache};
 use crate::estimate::cache::PlannerCache;
 use crate::estimate::scored_pairs::ScoredPairs;
-use crate::plan::settings::PlanSettings;
+use crate::planner::cycle::Past;
+use crate::planner::settings::PlanSettings;
 use crate::sketch::need::Improvability;
 use crate::whatif::answer::{Answer, Base, Matched};
 use crate::whatif::workload::Asked;
-use crate::workload::{Query, Workload};
+use crate::workload::{Query, QueryId, Workload};
 
 /// See the module.
 pub struct Generation {
@@ -47,7 +48,7 @@ impl Generation {
         workload: &Workload,
         within: Vec<bool>,
         settings: PlanSettings,
-    ) -> Result<Self, CycleError> {
+    ) -> Result<Self, CampaignError> {
         let prepared = Prepared::new(open, workload, &settings)?;
         let all: Vec<usize> = (0..prepared.workload.queries.len()).collect();
         let made = pair_cache::load(open, &prepared, &within, &all, &settings)?;
@@ -70,7 +71,7 @@ impl Generation {
     ///
     /// # Errors
     /// An index cannot be read.
-    pub fn matched(&self, open: &OpenStore, asked: &Asked) -> Result<Matched, CycleError> {
+    pub fn matched(&self, open: &OpenStore, asked: &Asked) -> Result<Matched, CampaignError> {
         let queries = &asked.queries[asked.known..];
         if queries.is_empty() {
             return Ok(Matched::default());
@@ -81,7 +82,7 @@ impl Generation {
         let input = reading.input(queries, &served, &self.within, &self.past)?;
         let mut pairs = ScoredPairs::pairs_for(&input, &self.cache, &settings.estimate)?;
         for pair in &mut pairs {
-            pair.query += asked.known as u32;
+            pair.query = QueryId::new(asked.known + pair.query.index());
         }
         Ok(Matched { pairs, masses: input.masses(), lists: served.lists })
     }
@@ -91,7 +92,7 @@ impl Generation {
     ///
     /// # Errors
     /// A write failed; the store stays as it was.
-    pub fn commit(&self, open: &mut OpenStore, answer: &Answer) -> Result<String, CycleError> {
+    pub fn commit(&self, open: &mut OpenStore, answer: &Answer) -> Result<String, CampaignError> {
         let workload = Workload { queries: answer.queries.clone() };
         let mut hash = xxhash_rust::xxh3::Xxh3::new();
         hash.update(plan_id(open, &workload, &answer.settings)?.as_bytes());
@@ -108,7 +109,7 @@ impl Generation {
             batch: &answer.choice.batch,
             epoch: self.epoch,
         };
-        planner::commit(open, &plan, &answer.settings)?;
+        plan::commit(open, &plan, &answer.settings)?;
         Ok(id)
     }
 
@@ -122,7 +123,7 @@ impl Generation {
         open: &OpenStore,
         queries: &[Query],
         settings: &PlanSettings,
-    ) -> Result<Base, CycleError> {
+    ) -> Result<Base, CampaignError> {
         let reading = Reading::new(open, queries, settings, self.epoch)?;
         let served = reading.lists(queries, settings.places())?;
         let input = reading.input(queries, &served, &self.within, &self.past)?;
@@ -144,8 +145,8 @@ impl Generation {
 ///
 /// # Errors
 /// The store has no open plan, or a segment is damaged.
-pub fn open_plan(open: &OpenStore) -> Result<(PlanSettings, Workload, Vec<bool>), CycleError> {
-    let stored = open.store.manifest().plan.clone().ok_or(CycleError::NoPlan)?;
+pub fn open_plan(open: &OpenStore) -> Result<(PlanSettings, Workload, Vec<bool>), CampaignError> {
+    let stored = open.store.manifest().plan.clone().ok_or(CampaignError::NoPlan)?;
     let settings: PlanSettings = serde_json::from_value(stored.settings)?;
     let workload = records::workload(&open.store, &stored.id)?;
     let mut within = Vec::new();

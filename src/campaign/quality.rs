@@ -3,14 +3,14 @@
 //!
 //! A delay keeps the newest pages back until as many more have come, so that a model that is slow can
 //! score in large batches while the crawl goes on (Pezzuti, Mueller, MacAvaney and Tonellotto, 2025);
-//! until then they are no evidence. PlannerCache: the texts of one row group of the store.
+//! until then they are no evidence. Memory: the texts of one row group of the store.
 
 use prospect_index::columns::Column;
 use prospect_index::manifest::{QualityEntry, SegmentKind};
 use prospect_index::page_store::{QUALITY, for_each_text};
 use serde::Serialize;
 
-use super::{CycleError, OpenStore};
+use crate::campaign::{CampaignError, OpenStore};
 use crate::neural::{QualityModel, document};
 
 /// What was scored.
@@ -38,7 +38,7 @@ pub fn score_new(
     model: &dyn QualityModel,
     delay: u32,
     progress: &mut dyn FnMut(u64),
-) -> Result<Scored, CycleError> {
+) -> Result<Scored, CampaignError> {
     let manifest = open.store.manifest();
     let before = manifest.quality.clone();
     let same = before.as_ref().filter(|entry| entry.fingerprint == model.fingerprint());
@@ -89,7 +89,7 @@ fn commit(
     replaced: bool,
     seqs: &[u32],
     scores: &[f64],
-) -> Result<(), CycleError> {
+) -> Result<(), CampaignError> {
     let columns = [Column::U32(seqs.to_vec()), Column::F64(scores.to_vec())];
     let segment = open.store.write_segment(SegmentKind::Quality, QUALITY, &columns)?;
     open.store.commit(|manifest| {

@@ -1,0 +1,208 @@
+//! Closing a cycle of a store: what became of its open plan, and a commit of it.
+
+use std::collections::HashSet;
+
+use prospect_index::bm25::Scorer;
+use prospect_index::columns::Column;
+use prospect_index::manifest::SegmentKind;
+use prospect_index::page::UrlId;
+use prospect_index::page_store::NONE;
+
+use super::records::{self, OUTCOMES, PAIR_OUTCOMES, QUERY_OUTCOMES};
+use super::{CampaignError, OpenStore};
+use crate::estimate::parts::{Part, Parts};
+use crate::plan::explore::Pool;
+use crate::plan::off_policy::counterfactual::{HALVES, half_of};
+use crate::planner::cycle::{self, Closed, ClosedPair, ClosedPick, OpenPlan, PickState};
+use crate::planner::outcome::CycleOutcome;
+use crate::planner::settings::PlanSettings;
+use crate::sketch::served::ServedLists;
+use crate::workload::Workload;
+
+/// A row of the outcomes: a pick, or a page of the cycle that was not planned.
+struct Row {
+    url: UrlId,
+    planned: bool,
+    state: PickState,
+    pool: Option<Pool>,
+    propensity: f64,
+    parts: Parts,
+    predicted: f64,
+    realised: f64,
+    in_half: f64,
+}
+
+/// Computes the outcome of the open plan and commits it: the cycle is closed.
+///
+/// # Errors
+/// There is no open plan, or the store cannot be read or written.
+pub fn close(open: &mut OpenStore) -> Result<CycleOutcome, CampaignError> {
+    let Some(plan) = open.store.manifest().plan.clone() else { return Err(CampaignError::NoPlan) };
+    let settings: PlanSettings = serde_json::from_value(plan.settings.clone())?;
+    let workload = records::workload(&open.store, &plan.id)?;
+    let promised = OpenPlan {
+        picks: records::picks(&open.store, &plan.id)?,
+        pairs: records::pairs(&open.store, &plan.id, &workload)?,
+    };
+    let (before, after) = lists(open, &workload, &settings)?;
+    let (pages, urls) = (&open.known.pages, open.known.urls.len());
+    let closed = cycle::close(&promised, &workload.queries, (&before, &after), pages, urls);
+    // Nobody can value another batch by one that drew nothing at random.
+    let in_half = if settings.selection.explore > 0.0 {
+        impact_in_halves(open, &workload, &settings, &before)?
+    } else {
+        vec![0.0; urls]
+    };
+    let rows = outcome_rows(open, &closed, &after.impact(&workload.queries, urls), &in_half);
+    let outcome = CycleOutcome::new(&plan.id, &closed, rows.len() - closed.picks.len());
+    commit(open, &plan.id, &workload, &rows, &closed)?;
+    Ok(outcome)
+}
+
+/// Served lists at the start of the cycle and now, under the same statistics.
+fn lists(
+    open: &OpenStore,
+    workload: &Workload,
+    settings: &PlanSettings,
+) -> Result<(ServedLists, ServedLists), CampaignError> {
+    let manifest = open.store.manifest();
+    let epoch_end = manifest.epoch.end_seq;
+    let scorer = Scorer::new(&open.text, settings.bm25, epoch_end, workload.words())?;
+    let (queries, known) = (&workload.queries, &open.known);
+    let start = manifest.cycles.last().map_or(0, |cycle| cycle.first_seq);
+    let before = ServedLists::build(&scorer, queries, settings.places(), start, &known.urls)?;
+    let mut after = before.clone();
+    after.update(&scorer, queries, manifest.next_seq, &known.pages, &known.urls)?;
+    Ok((before, after))
+}
+
+/// By URL: impact of the cycle's pages without the other half of them.
+fn impact_in_halves(
+    open: &OpenStore,
+    workload: &Workload,
+    settings: &PlanSettings,
+    before: &ServedLists,
+) -> Result<Vec<f64>, CampaignError> {
+    let (manifest, known, queries) = (open.store.manifest(), &open.known, &workload.queries);
+    let cycle = before.end_seq..manifest.next_seq;
+    let mut in_half = vec![0.0; known.urls.len()];
+    for half in 0..HALVES {
+        let is_other = |url: UrlId| half_of(known.urls.url(url)) != half;
+        let mut docs = open.text.docs().clone();
+        for (seq, url) in docs.seq.iter_mut().zip(&docs.url) {
+            if cycle.contains(seq) && is_other(*url) {
+                *seq = NONE;
+            }
+        }
+        let text = open.text.with_docs(docs);
+        let scorer = Scorer::new(&text, settings.bm25, manifest.epoch.end_seq, workload.words())?;
+        let mut lists = before.clone();
+        lists.update(&scorer, queries, manifest.next_seq, &known.pages, &known.urls)?;
+        let impact = lists.impact(queries, known.urls.len());
+        for (at, impact) in impact.into_iter().enumerate().filter(|(_, impact)| *impact > 0.0) {
+            if half_of(known.urls.url(UrlId(at as u32))) == half {
+                in_half[at] = impact;
+            }
+        }
+    }
+    Ok(in_half)
+}
+
+/// Planned URLs in batch order, then pages of the cycle that were not planned, in fetch order.
+fn outcome_rows(open: &OpenStore, closed: &Closed, impact: &[f64], in_half: &[f64]) -> Vec<Row> {
+    let of_pick = |ClosedPick { pick, state, realised }: &ClosedPick| Row {
+        url: pick.url,
+        planned: true,
+        state: *state,
+        pool: Some(pick.pool),
+        propensity: pick.propensity,
+        parts: pick.parts,
+        predicted: pick.estimate,
+        realised: *realised,
+        in_half: in_half[pick.url.index()],
+    };
+    let mut rows: Vec<Row> = closed.picks.iter().map(of_pick).collect();
+    let planned: HashSet<UrlId> = rows.iter().map(|row| row.url).collect();
+    let start = open.store.manifest().cycles.last().map_or(0, |cycle| cycle.first_seq);
+    let crawled = open.known.pages.crawled();
+    let others = crawled.filter(|(seq, url)| *seq >= start && !planned.contains(url));
+    rows.extend(others.map(|(_, url)| Row {
+        url,
+        planned: false,
+        state: PickState::Fetched,
+        pool: None,
+        propensity: 0.0,
+        parts: Parts::default(),
+        predicted: 0.0,
+        realised: impact[url.index()],
+        in_half: in_half[url.index()],
+    }));
+    rows
+}
+
+fn outcome_columns(plan: &str, rows: &[Row]) -> Vec<Column> {
+    let numbers = |of: fn(&Row) -> f64| Column::F64(rows.iter().map(of).collect());
+    let part = |part: Part| Column::F64(rows.iter().map(|row| row.parts[part]).collect());
+    let mut columns = vec![
+        Column::Text(vec![plan.to_owned(); rows.len()]),
+        Column::U32(rows.iter().map(|row| row.url.0).collect()),
+        Column::U32(rows.iter().map(|row| u32::from(row.planned)).collect()),
+        Column::Text(rows.iter().map(|row| row.state.name().to_owned()).collect()),
+        Column::Text(rows.iter().map(|row| row.pool.map_or("", Pool::name).to_owned()).collect()),
+        numbers(|row| row.propensity),
+    ];
+    columns.extend(Part::ALL.map(part));
+    columns.extend([
+        numbers(|row| row.predicted),
+        numbers(|row| row.realised),
+        numbers(|row| row.in_half),
+    ]);
+    columns
+}
+
+fn pair_outcome_columns(plan: &str, workload: &Workload, pairs: &[ClosedPair]) -> Vec<Column> {
+    let numbers = |of: fn(&ClosedPair) -> f64| Column::F64(pairs.iter().map(of).collect());
+    let ids = |of: fn(&ClosedPair) -> u32| Column::U32(pairs.iter().map(of).collect());
+    let qid = |row: &ClosedPair| workload.queries[row.pair.query.index()].qid.clone();
+    vec![
+        Column::Text(vec![plan.to_owned(); pairs.len()]),
+        ids(|row| row.pair.url.0),
+        Column::Text(pairs.iter().map(qid).collect()),
+        numbers(|row| row.pair.chance),
+        numbers(|row| row.pair.entry_chance),
+        numbers(|row| row.pair.margin),
+        ids(|row| u32::from(row.entered)),
+        ids(|row| u32::from(row.pair.matches)),
+        Column::Text(pairs.iter().map(|row| row.pool.name().to_owned()).collect()),
+    ]
+}
+
+fn commit(
+    open: &mut OpenStore,
+    plan: &str,
+    workload: &Workload,
+    rows: &[Row],
+    closed: &Closed,
+) -> Result<(), CampaignError> {
+    let (queries, became) = (&workload.queries, &closed.queries);
+    let query_outcomes = [
+        Column::Text(vec![plan.to_owned(); queries.len()]),
+        Column::Text(queries.iter().map(|query| query.qid.clone()).collect()),
+        Column::F64(became.iter().map(|outcome| outcome.mean_before).collect()),
+        Column::F64(became.iter().map(|outcome| outcome.new_results).collect()),
+    ];
+    let outcomes = outcome_columns(plan, rows);
+    let pair_outcomes = pair_outcome_columns(plan, workload, &closed.pairs);
+    let store = &mut open.store;
+    let segments = [
+        store.write_segment(SegmentKind::Outcomes, OUTCOMES, &outcomes)?,
+        store.write_segment(SegmentKind::PairOutcomes, PAIR_OUTCOMES, &pair_outcomes)?,
+        store.write_segment(SegmentKind::QueryOutcomes, QUERY_OUTCOMES, &query_outcomes)?,
+    ];
+    store.commit(|manifest| {
+        manifest.segments.extend(segments);
+        manifest.plan = None;
+        manifest.closed_cycles += 1;
+    })?;
+    Ok(())
+}

@@ -1,0 +1,243 @@
+//! The crawl cycle: what a plan promises when it is opened, what became of it when it is closed, and what is
+//! learned from that. Also when statistics are frozen anew.
+
+use std::collections::HashMap;
+
+use prospect_index::manifest::{Epoch, Manifest};
+use prospect_index::page::UrlId;
+use prospect_index::page_store::{Fetch, PageTable};
+
+use crate::estimate::blend::PickOutcome;
+use crate::estimate::models::entry::EntryOutcomes;
+use crate::estimate::parts::Parts;
+use crate::estimate::predict_entry::predict_entry;
+use crate::estimate::scored_pairs::ScoredPairs;
+use crate::plan::Pick;
+use crate::plan::explore::Pool;
+use crate::sketch::need::QueryOutcome;
+use crate::sketch::served::ServedLists;
+use crate::workload::{Query, QueryId};
+
+/// Pages must grow by this factor before statistics are frozen anew (DESIGN, statistics epochs).
+pub const EPOCH_GROWTH: f64 = 1.1;
+
+/// The epoch to plan in: a new one when the collection has grown by a tenth.
+pub fn current_epoch(manifest: &Manifest, pages: &PageTable) -> Epoch {
+    let epoch = manifest.epoch;
+    let (then, now) = (pages_at(pages, epoch.end_seq), pages_at(pages, manifest.next_seq));
+    if epoch.number > 0 && (now as f64) < EPOCH_GROWTH * then as f64 {
+        return epoch;
+    }
+    Epoch { number: epoch.number + 1, end_seq: manifest.next_seq }
+}
+
+/// Pages that were current when the next record was `end`.
+fn pages_at(pages: &PageTable, end: u32) -> usize {
+    (0..end).filter(|&seq| pages.record(seq).is_some_and(|(_, at)| at >= end)).count()
+}
+
+/// A pick of a plan, or what a plan could have picked, with what was expected of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlannedPick {
+    /// The URL.
+    pub url: UrlId,
+    /// Where it comes from.
+    pub pool: Pool,
+    /// Probability with which it was picked.
+    pub propensity: f64,
+    /// Parts of the estimate.
+    pub parts: Parts,
+    /// Blended estimate.
+    pub estimate: f64,
+}
+
+/// A candidate pair of a pick, with what was expected of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlannedPair {
+    /// The URL.
+    pub url: UrlId,
+    /// The query, by place in the plan's workload.
+    pub query: QueryId,
+    /// Chance that its impact was estimated with: to stay in the list.
+    pub chance: f64,
+    /// Chance to enter the list.
+    pub entry_chance: f64,
+    /// What that chance rises with: log odds to beat what the K-th page will score.
+    pub margin: f64,
+    /// Whether the URL or its anchors match the query.
+    pub matches: bool,
+}
+
+/// A plan whose batch is being fetched.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OpenPlan {
+    /// The batch, in its order.
+    pub picks: Vec<PlannedPick>,
+    /// Candidate pairs of the picks, by pick, then query.
+    pub pairs: Vec<PlannedPair>,
+}
+
+impl From<&Pick> for PlannedPick {
+    fn from(pick: &Pick) -> Self {
+        Self {
+            url: pick.estimate.url,
+            pool: pick.pool,
+            propensity: pick.propensity,
+            parts: pick.estimate.parts,
+            estimate: pick.estimate.estimate,
+        }
+    }
+}
+
+impl OpenPlan {
+    /// The plan that picks from scored pairs, beside the lists that are served now.
+    pub fn new(scored: &ScoredPairs, served: &ServedLists, picks: &[Pick]) -> Self {
+        let urls: Vec<UrlId> = picks.iter().map(|pick| pick.estimate.url).collect();
+        let pairs = predict_entry(scored, served, &urls).into_iter().flatten();
+        let pairs = pairs.map(|predicted| PlannedPair {
+            url: predicted.pair.url,
+            query: predicted.pair.query,
+            chance: predicted.pair.chance,
+            entry_chance: predicted.chance,
+            margin: predicted.margin,
+            matches: predicted.pair.matches,
+        });
+        Self { picks: picks.iter().map(PlannedPick::from).collect(), pairs: pairs.collect() }
+    }
+}
+
+/// What became of a pick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PickState {
+    /// Its page was fetched.
+    Fetched,
+    /// Its fetch failed.
+    Failed,
+    /// It leads to another URL, whose page is stored.
+    Redirected,
+    /// Nobody reported it: it may be anything.
+    Unknown,
+}
+
+impl PickState {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Fetched, Self::Failed, Self::Redirected, Self::Unknown];
+
+    /// As records have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fetched => "fetched",
+            Self::Failed => "failed",
+            Self::Redirected => "redirected",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    fn of(pages: &PageTable, url: UrlId) -> Self {
+        match pages.fetch(url) {
+            Fetch::Never => Self::Unknown,
+            Fetch::Page { .. } => Self::Fetched,
+            Fetch::Failed { .. } => Self::Failed,
+            Fetch::Redirected { .. } => Self::Redirected,
+        }
+    }
+}
+
+/// A pick and what became of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClosedPick {
+    /// The pick.
+    pub pick: PlannedPick,
+    /// What became of it.
+    pub state: PickState,
+    /// Impact that its page has: f(q) V(rank) over the lists that it is in.
+    pub realised: f64,
+}
+
+/// A candidate pair of a fetched pick, and what became of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClosedPair {
+    /// The pair.
+    pub pair: PlannedPair,
+    /// Where its pick comes from.
+    pub pool: Pool,
+    /// Whether the page is in the query's list.
+    pub entered: bool,
+}
+
+/// What became of a plan.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Closed {
+    /// Its picks, in the order of the batch.
+    pub picks: Vec<ClosedPick>,
+    /// Candidate pairs of those that were fetched.
+    pub pairs: Vec<ClosedPair>,
+    /// What the whole cycle did to its queries.
+    pub queries: Vec<QueryOutcome>,
+}
+
+/// Closes a plan for `queries`, of which these lists were served `before` its batch and are `after`, under
+/// the statistics of its epoch.
+pub fn close(
+    open: &OpenPlan,
+    queries: &[Query],
+    (before, after): (&ServedLists, &ServedLists),
+    pages: &PageTable,
+    urls: usize,
+) -> Closed {
+    let impact = after.impact(queries, urls);
+    let close_pick = |&pick: &PlannedPick| ClosedPick {
+        pick,
+        state: PickState::of(pages, pick.url),
+        realised: impact[pick.url.index()],
+    };
+    let picks: Vec<ClosedPick> = open.picks.iter().map(close_pick).collect();
+    let fetched = picks.iter().filter(|closed| closed.state == PickState::Fetched);
+    let pools: HashMap<UrlId, Pool> =
+        fetched.map(|closed| (closed.pick.url, closed.pick.pool)).collect();
+    let close_pair = |&pair: &PlannedPair| {
+        let pool = *pools.get(&pair.url)?;
+        let entered = after.lists[pair.query.index()].iter().any(|(url, _)| *url == pair.url);
+        Some(ClosedPair { pair, pool, entered })
+    };
+    let pairs = open.pairs.iter().filter_map(close_pair).collect();
+    Closed { picks, pairs, queries: query_outcomes(before, after) }
+}
+
+/// What became of queries between two served lists under the same statistics.
+pub fn query_outcomes(before: &ServedLists, after: &ServedLists) -> Vec<QueryOutcome> {
+    let queries = before.lists.iter().zip(&after.lists).enumerate();
+    queries
+        .map(|(at, (old, new))| {
+            let entered = new.iter().filter(|(url, _)| !old.iter().any(|(o, _)| o == url));
+            QueryOutcome { mean_before: before.mean_score(at), new_results: entered.count() as f64 }
+        })
+        .collect()
+}
+
+/// What closed cycles left to learn from.
+#[derive(Clone, Debug, Default)]
+pub struct Past {
+    /// Fetched picks.
+    pub picks: Vec<PickOutcome>,
+    /// Their candidate pairs.
+    pub pairs: EntryOutcomes,
+    /// Queries.
+    pub queries: Vec<QueryOutcome>,
+}
+
+impl Past {
+    /// Takes in a cycle that was closed; what became of queries is for [`Past::queries`].
+    pub fn learn(&mut self, closed: &Closed) {
+        self.pairs.next_cycle();
+        for ClosedPair { pair, entered, .. } in &closed.pairs {
+            self.pairs.add(pair.matches, pair.margin, *entered);
+        }
+        let fetched = closed.picks.iter().filter(|closed| closed.state == PickState::Fetched);
+        self.picks.extend(fetched.map(|closed| PickOutcome {
+            url: closed.pick.url,
+            parts: closed.pick.parts,
+            realised: closed.realised,
+        }));
+    }
+}

@@ -1,0 +1,36 @@
+//! The planner: from what is known of a crawl to a batch, and from what became of a batch to what the next
+//! plan has learned.
+//!
+//! It works on tables in memory and has two hosts. [`campaign`](crate::campaign) keeps them in a store and
+//! opens them anew for every command; a [policy](crate::policy::planned) keeps them in memory while a crawl
+//! is simulated. Both see the crawl as a [`CrawlView`](view::CrawlView), [`choose`](choose::choose) by the
+//! same [settings](settings), and [`close`](cycle::close) a cycle by the same rules, so that the same crawl
+//! is planned the same, bit by bit, wherever it is kept.
+//!
+//! ```text
+//! CrawlView + settings ─► scored pairs ─► choose ─► batch, and what it promises (OpenPlan)
+//!                              ▲                                  │ fetched
+//!                            Past ◄──────── close ◄───────────────┘
+//! ```
+//!
+//! Not here: where tables come from and go to, files, and links that are hidden.
+
+pub mod choose;
+pub mod cycle;
+pub mod outcome;
+pub mod running;
+pub mod settings;
+pub mod view;
+
+use crate::estimate::EstimateError;
+
+/// Why a planner cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum PlannerError {
+    /// The text index cannot be read.
+    #[error(transparent)]
+    Index(#[from] prospect_index::error::StoreError),
+    /// The estimators.
+    #[error(transparent)]
+    Estimate(#[from] EstimateError),
+}

@@ -1,0 +1,62 @@
+//! What became of a plan, in figures.
+
+use serde::Serialize;
+
+use super::cycle::{Closed, ClosedPick, PickState};
+use crate::plan::explore::Pool;
+use crate::plan::off_policy::calibration::Calibration;
+
+/// What became of a plan.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct CycleOutcome {
+    /// The plan.
+    pub plan_id: String,
+    /// URLs that were planned.
+    pub planned: usize,
+    /// Of them, fetched.
+    pub fetched: usize,
+    /// Of them, failed.
+    pub failed: usize,
+    /// Of them, redirected: their page is stored under the URL that answered.
+    pub redirected: usize,
+    /// Of them, not reported: unknown, not failed.
+    pub unknown: usize,
+    /// Pages fetched in the cycle that were not planned.
+    pub unplanned: usize,
+    /// Impact that the fetched picks were expected to have.
+    pub predicted_impact: f64,
+    /// Impact that they have: f(q) summed over the top-K lists they are in.
+    pub realised_impact: f64,
+    /// The chance to enter a list, over the candidate pairs of fetched picks that were the best.
+    pub greedy_calibration: Calibration,
+    /// The same of picks drawn at random: the best look better than they are, these do not.
+    pub explored_calibration: Calibration,
+}
+
+impl CycleOutcome {
+    /// Of a closed plan, beside so many pages that were not planned.
+    pub fn new(plan_id: &str, closed: &Closed, unplanned: usize) -> Self {
+        let of = |state| closed.picks.iter().filter(|pick| pick.state == state).count();
+        let fetched = |value: fn(&ClosedPick) -> f64| {
+            let fetched = closed.picks.iter().filter(|pick| pick.state == PickState::Fetched);
+            fetched.fold(0.0, |sum, pick| sum + value(pick))
+        };
+        let predictions: Vec<(Pool, f64, bool)> =
+            closed.pairs.iter().map(|row| (row.pool, row.pair.entry_chance, row.entered)).collect();
+        let [greedy_calibration, explored_calibration] =
+            Calibration::greedy_and_explored(&predictions);
+        Self {
+            plan_id: plan_id.to_owned(),
+            planned: closed.picks.len(),
+            fetched: of(PickState::Fetched),
+            failed: of(PickState::Failed),
+            redirected: of(PickState::Redirected),
+            unknown: of(PickState::Unknown),
+            unplanned,
+            predicted_impact: fetched(|pick| pick.pick.estimate),
+            realised_impact: fetched(|pick| pick.realised),
+            greedy_calibration,
+            explored_calibration,
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! A planner that goes on from batch to batch, and what it keeps in memory in between: served lists, the
+//! open plan, what became of those before, and all that need not be made anew.
+//!
+//! It plans what a planner would that is started anew from the same tables.
+
+use prospect_index::around::AroundTable;
+use prospect_index::bm25::Scorer;
+use prospect_index::manifest::{Epoch, Manifest};
+use prospect_index::page_store::Known;
+use prospect_index::text_index::TextIndex;
+
+use super::PlannerError;
+use super::choose::{Choice, choose};
+use super::cycle::{Closed, OpenPlan, Past, close, current_epoch, query_outcomes};
+use super::settings::PlanSettings;
+use super::view::CrawlView;
+use crate::estimate::cache::PlannerCache;
+use crate::estimate::candidates::ngram::MatchSource;
+use crate::estimate::features::page_ranks::PageRanks;
+use crate::estimate::features::similarity::Embeddings;
+use crate::estimate::scored_pairs::ScoredPairs;
+use crate::plan::Pick;
+use crate::sketch::served::ServedLists;
+use crate::workload::Workload;
+
+/// Tables of a crawl as their host keeps them.
+pub struct Tables<'a> {
+    /// URLs, pages, links.
+    pub known: &'a Known,
+    /// Cycles, and the statistics epoch.
+    pub manifest: &'a Manifest,
+    /// Words around links.
+    pub link_context: &'a AroundTable,
+    /// Vectors of strings and queries, where there is an embedding model.
+    pub embeddings: Option<Embeddings<'a>>,
+    /// n-grams of uncrawled URLs.
+    pub frontier: &'a dyn MatchSource,
+    /// n-grams of crawled pages as known before their cycle.
+    pub history: &'a dyn MatchSource,
+    /// URLs that may be planned, by id; empty for all.
+    pub within: &'a [bool],
+}
+
+/// Queries whose outcomes train improvability in the place of those that are planned for.
+struct Trainers<'a> {
+    workload: &'a Workload,
+    served: Option<ServedLists>,
+}
+
+/// See the module.
+pub struct RunningPlanner<'a> {
+    /// How it plans.
+    pub settings: PlanSettings,
+    workload: &'a Workload,
+    trainers: Option<Trainers<'a>>,
+    cache: PlannerCache,
+    ranks: PageRanks,
+    served: Option<ServedLists>,
+    past: Past,
+    open: Option<OpenPlan>,
+    /// What became of plans, where someone looks at more than is learned from.
+    kept: Option<Vec<Closed>>,
+}
+
+impl<'a> RunningPlanner<'a> {
+    /// A planner that knows nothing yet. Improvability is trained on the `trainers`, if there are any.
+    pub fn new(
+        workload: &'a Workload,
+        trainers: Option<&'a Workload>,
+        settings: PlanSettings,
+    ) -> Self {
+        Self {
+            settings,
+            workload,
+            trainers: trainers.map(|workload| Trainers { workload, served: None }),
+            cache: PlannerCache::with_strings(&workload.queries),
+            ranks: PageRanks::default(),
+            served: None,
+            past: Past::default(),
+            open: None,
+            kept: None,
+        }
+    }
+
+    /// Keeps what becomes of plans from now on, for [`RunningPlanner::closed`].
+    pub fn keep_closed(&mut self) {
+        self.kept = Some(Vec::new());
+    }
+
+    /// Plans that were closed since they are kept.
+    pub fn closed(&self) -> &[Closed] {
+        self.kept.as_deref().unwrap_or_default()
+    }
+
+    /// Queries it plans for.
+    pub fn workload(&self) -> &'a Workload {
+        self.workload
+    }
+
+    /// Served lists of the workload as of the last time that it caught up.
+    pub fn served(&self) -> Option<&ServedLists> {
+        self.served.as_ref()
+    }
+
+    /// What it has learned from.
+    pub fn past(&self) -> &Past {
+        &self.past
+    }
+
+    /// Whether a plan is open: its batch is being fetched.
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// What a batch of these picks promises.
+    pub fn promised(&self, scored: &ScoredPairs, picks: &[Pick]) -> OpenPlan {
+        self.served
+            .as_ref()
+            .map_or_else(OpenPlan::default, |served| OpenPlan::new(scored, served, picks))
+    }
+
+    /// A plan is open from now on.
+    pub fn open(&mut self, plan: OpenPlan) {
+        self.open = Some(plan);
+    }
+
+    /// Takes in what was fetched: closes the open plan under the statistics it was made with, and brings
+    /// lists up to date under those of now. Returns the epoch of now, and scores under it.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn catch_up<'t>(
+        &mut self,
+        known: &Known,
+        manifest: &Manifest,
+        text: &'t TextIndex,
+    ) -> Result<(Epoch, Scorer<'t>), PlannerError> {
+        let epoch = current_epoch(manifest, &known.pages);
+        let mut scorer = self.scorer(text, manifest.epoch.end_seq)?;
+        if let Some(open) = self.open.take() {
+            self.close(&open, &scorer, known, manifest.next_seq)?;
+        }
+        if epoch != manifest.epoch {
+            self.forget_epoch();
+            scorer = self.scorer(text, epoch.end_seq)?;
+        }
+        if self.served.is_none() {
+            self.served = Some(self.build(&scorer, self.workload, known, manifest.next_seq)?);
+        }
+        self.catch_up_trainers(&scorer, known, manifest)?;
+        Ok((epoch, scorer))
+    }
+
+    /// Scores the crawl's pairs and chooses a batch, by other settings than its own if need be. Call it
+    /// after [`RunningPlanner::catch_up`].
+    ///
+    /// # Errors
+    /// An index cannot be read, or a model cannot be fitted.
+    pub fn choose(
+        &mut self,
+        tables: &Tables<'_>,
+        scorer: &Scorer<'_>,
+        settings: &PlanSettings,
+        whole_ranking: bool,
+    ) -> Result<(ScoredPairs, Choice), PlannerError> {
+        if settings.estimate.reads_page_rank() {
+            self.ranks.update(tables.known, tables.manifest);
+        }
+        let nothing = ServedLists::default();
+        let view = CrawlView {
+            known: tables.known,
+            manifest: tables.manifest,
+            link_context: tables.link_context,
+            embeddings: tables.embeddings,
+            ranks: &self.ranks,
+            scorer,
+            frontier: tables.frontier,
+            history: tables.history,
+            queries: &self.workload.queries,
+            served: self.served.as_ref().unwrap_or(&nothing),
+            past: &self.past,
+            within: tables.within,
+            epoch_end: tables.manifest.epoch.end_seq,
+        };
+        choose(&view, &mut self.cache, settings, whole_ranking)
+    }
+
+    fn scorer<'t>(&self, text: &'t TextIndex, end_seq: u32) -> Result<Scorer<'t>, PlannerError> {
+        let trainers = self.trainers.iter().flat_map(|trainers| trainers.workload.words());
+        let words = self.workload.words().chain(trainers);
+        Ok(Scorer::new(text, self.settings.bm25, end_seq, words)?)
+    }
+
+    fn build(
+        &self,
+        scorer: &Scorer<'_>,
+        workload: &Workload,
+        known: &Known,
+        end_seq: u32,
+    ) -> Result<ServedLists, PlannerError> {
+        let (queries, places) = (&workload.queries, self.settings.places());
+        Ok(ServedLists::build(scorer, queries, places, end_seq, &known.urls)?)
+    }
+
+    fn close(
+        &mut self,
+        open: &OpenPlan,
+        scorer: &Scorer<'_>,
+        known: &Known,
+        end_seq: u32,
+    ) -> Result<(), PlannerError> {
+        if let Some(Trainers { workload, served: Some(lists) }) = &mut self.trainers {
+            let before = lists.clone();
+            lists.update(scorer, &workload.queries, end_seq, &known.pages, &known.urls)?;
+            self.past.queries.extend(query_outcomes(&before, lists));
+        }
+        let Some(lists) = &mut self.served else { return Ok(()) };
+        let (before, queries) = (lists.clone(), &self.workload.queries);
+        lists.update(scorer, queries, end_seq, &known.pages, &known.urls)?;
+        let closed = close(open, queries, (&before, lists), &known.pages, known.urls.len());
+        if self.trainers.is_none() {
+            self.past.queries.extend_from_slice(&closed.queries);
+        }
+        self.past.learn(&closed);
+        if let Some(kept) = &mut self.kept {
+            kept.push(closed);
+        }
+        Ok(())
+    }
+
+    fn forget_epoch(&mut self) {
+        self.served = None;
+        if let Some(trainers) = &mut self.trainers {
+            trainers.served = None;
+        }
+        self.cache.forget_epoch();
+    }
+
+    /// Brings the lists of the trainers up to date. Before the first outcome, what pseudo-cycles of an earlier
+    /// crawl did to them is learned from.
+    fn catch_up_trainers(
+        &mut self,
+        scorer: &Scorer<'_>,
+        known: &Known,
+        manifest: &Manifest,
+    ) -> Result<(), PlannerError> {
+        let Some(Trainers { workload, served: None }) = self.trainers else { return Ok(()) };
+        if self.past.queries.is_empty() {
+            let outcomes = self.pseudo_cycles(scorer, workload, known, manifest)?;
+            self.past.queries = outcomes;
+        }
+        let served = self.build(scorer, workload, known, manifest.next_seq)?;
+        self.trainers = Some(Trainers { workload, served: Some(served) });
+        Ok(())
+    }
+
+    fn pseudo_cycles(
+        &self,
+        scorer: &Scorer<'_>,
+        workload: &Workload,
+        known: &Known,
+        manifest: &Manifest,
+    ) -> Result<Vec<crate::sketch::need::QueryOutcome>, PlannerError> {
+        let starts = manifest.cycles.iter().skip(1).map(|cycle| cycle.first_seq);
+        let mut ends = starts.chain([manifest.next_seq]);
+        let mut outcomes = Vec::new();
+        let Some(first) = ends.next().filter(|_| !manifest.cycles.is_empty()) else {
+            return Ok(outcomes);
+        };
+        let mut lists = self.build(scorer, workload, known, first)?;
+        for end in ends {
+            let before = lists.clone();
+            lists.update(scorer, &workload.queries, end, &known.pages, &known.urls)?;
+            outcomes.extend(query_outcomes(&before, &lists));
+        }
+        Ok(outcomes)
+    }
+}

@@ -1,0 +1,324 @@
+//! A collection whose pages are hidden, as policies that plan see it: what its index holds, and the tables of
+//! a crawl of it, which grow with every page that is fetched.
+//!
+//! What a store would hold is rebuilt step by step: ids in order of discovery, pages, links and cycles. The
+//! collection's text index and n-grams are made once for all crawls; a page's text is seen once it is
+//! fetched, and n-grams of links that no fetched page has shown count for nothing.
+
+use std::sync::{Mutex, PoisonError};
+
+use prospect_index::around::AroundTable;
+use prospect_index::manifest::Manifest;
+use prospect_index::ngram::{NgramError, NgramIndex, NgramQuery, Scratch};
+use prospect_index::page::UrlId;
+use prospect_index::page_store::{Known, NO_ANSWER, NONE};
+use prospect_index::text_index::{DocTable, TextIndex};
+use prospect_index::url_table::UrlTable;
+use prospect_index::vectors::VectorTable;
+
+use super::{NO_QUALITY, Page, Quality};
+use crate::estimate::candidates::ngram::MatchSource;
+use crate::estimate::features::similarity::{Embeddings, StringRows};
+use crate::planner::running::Tables;
+use crate::workload::{Query, QueryId, Workload};
+
+/// What planned policies read of a collection: of a page once it is fetched, of n-grams once a
+/// fetched page shows them.
+pub struct Web<'a> {
+    /// Canonical URL of every page.
+    pub urls: &'a UrlTable,
+    /// Links with anchors.
+    pub links: AnchoredLinks<'a>,
+    /// Text of every page: document i has the `UrlId` of its page.
+    pub text: &'a TextIndex,
+    /// n-grams of every page's URL and of all anchors that lead to it.
+    pub strings: &'a NgramIndex<'a>,
+    /// Vectors of all strings, titles and queries, where there is an embedding model.
+    pub vectors: Option<WebVectors<'a>>,
+    /// Queries to plan for, merged.
+    pub workload: &'a Workload,
+    /// Queries whose outcomes train improvability, if they are others.
+    pub trainers: Option<&'a Workload>,
+}
+
+/// Vectors of a collection by an embedding model.
+#[derive(Clone, Copy)]
+pub struct WebVectors<'a> {
+    /// By text.
+    pub table: &'a VectorTable,
+    /// By page: row of its title.
+    pub titles: &'a [u32],
+}
+
+/// Links of pages with their anchors, repeated targets with other anchors included, in document
+/// order.
+#[derive(Clone, Copy)]
+pub struct AnchoredLinks<'a> {
+    /// Links of page p: `starts[p]..starts[p + 1]`.
+    pub starts: &'a [u64],
+    /// Their targets.
+    pub targets: &'a [Page],
+    /// Their anchors, as indices of `texts`.
+    pub anchors: &'a [u32],
+    /// Texts around them, as indices of `around_words`.
+    pub around: &'a [u32],
+    /// Distinct anchor texts.
+    pub texts: &'a [Box<str>],
+    /// Words of the distinct texts around links, as [`prospect_index::around::word_numbers`].
+    pub around_words: &'a [Box<[u32]>],
+}
+
+impl<'a> AnchoredLinks<'a> {
+    /// Links of a page: target, anchor, words around.
+    pub(super) fn of(
+        &self,
+        page: Page,
+    ) -> impl Iterator<Item = (Page, &'a str, &'a [u32])> + use<'a> {
+        let at = page as usize;
+        // Pages outside the collection have no row.
+        let start = self.starts.get(at).copied().unwrap_or(0) as usize;
+        let end = self.starts.get(at + 1).copied().unwrap_or(start as u64) as usize;
+        let links = *self;
+        (start..end).map(move |row| {
+            let anchor = &*links.texts[links.anchors[row] as usize];
+            let around = &*links.around_words[links.around[row] as usize];
+            (links.targets[row], anchor, around)
+        })
+    }
+}
+
+/// What is known of a crawl: ids in order of discovery, pages and links of fetched pages, cycles.
+#[derive(Clone)]
+pub(super) struct Crawled<'a> {
+    web: &'a Web<'a>,
+    /// Read of fetched pages only.
+    quality: Option<Quality<'a>>,
+    pub(super) known: Known,
+    /// Words around links of fetched pages.
+    pub(super) around: AroundTable,
+    /// By `fetch_seq`: row of the page's title in the vectors, if there are any.
+    pub(super) titles: Vec<u32>,
+    pub(super) manifest: Manifest,
+    /// By page: its id in `known`.
+    pub(super) ids: Ids,
+    /// By document of the collection: which page of `known` it is.
+    pub(super) docs: DocTable,
+    /// By page: its document.
+    doc_of_page: Vec<u32>,
+}
+
+/// Pages of the collection as ids of the crawl, and back.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ids {
+    pub(super) of_page: Vec<u32>,
+    pub(super) page: Vec<Page>,
+}
+
+impl<'a> Crawled<'a> {
+    /// Nothing is known.
+    pub(super) fn new(web: &'a Web<'a>, quality: Option<Quality<'a>>) -> Self {
+        let all = web.text.docs();
+        let pages = web.urls.len();
+        let mut doc_of_page = vec![NONE; pages];
+        for (doc, url) in all.url.iter().enumerate() {
+            // Documents that no page has are numbered behind the pages.
+            if let Some(slot) = doc_of_page.get_mut(url.index()) {
+                *slot = doc as u32;
+            }
+        }
+        let docs = DocTable {
+            url: vec![UrlId(NONE); all.url.len()],
+            seq: vec![NONE; all.url.len()],
+            superseded_at: vec![NONE; all.url.len()],
+            length: all.length.clone(),
+        };
+        Self {
+            web,
+            quality,
+            known: Known::default(),
+            around: AroundTable::default(),
+            titles: Vec::new(),
+            manifest: Manifest::default(),
+            ids: Ids { of_page: vec![NONE; pages], page: Vec::new() },
+            docs,
+            doc_of_page,
+        }
+    }
+
+    /// The id of a page, which is known from now on.
+    pub(super) fn id(&mut self, page: Page) -> UrlId {
+        let slot = &mut self.ids.of_page[page as usize];
+        if *slot == NONE {
+            *slot = self.known.urls.insert(self.web.urls.url(UrlId(page)), "").0;
+            self.ids.page.push(page);
+        }
+        UrlId(*slot)
+    }
+
+    /// By URL: whether it may be planned, which the pages that are `taken` may not; empty for all.
+    pub(super) fn all_but(&self, taken: &[Page]) -> Vec<bool> {
+        if taken.is_empty() {
+            return Vec::new();
+        }
+        let mut within = vec![true; self.known.urls.len()];
+        for &page in taken {
+            if let Some(slot) = within.get_mut(self.ids.of_page[page as usize] as usize) {
+                *slot = false;
+            }
+        }
+        within
+    }
+
+    /// A batch was fetched, each page or none of it. Where it was not planned, it is cut into
+    /// pseudo-cycles.
+    pub(super) fn take_in_batch(&mut self, batch: &[(Page, bool)], is_planned: bool) {
+        if !is_planned {
+            self.manifest.add_cycles(batch.len() as u32);
+        }
+        for &(page, failed) in batch {
+            self.take_in(page, failed);
+        }
+    }
+
+    /// A page was fetched, or failed. Pages outside the collection can only fail.
+    pub(super) fn take_in(&mut self, page: Page, failed: bool) {
+        let seq = self.manifest.next_seq;
+        self.manifest.next_seq += 1;
+        let url = self.id(page);
+        let doc = self.doc_of_page[page as usize];
+        let failed = failed || doc == NONE;
+        self.known.pages.note(url, seq, if failed { NO_ANSWER } else { 0 }, None);
+        if let Some(Quality(quality)) = self.quality {
+            let score = quality[page as usize];
+            let known = !failed && score > NO_QUALITY;
+            self.known.quality.push(if known { score as f32 } else { f32::NAN });
+        }
+        if let Some(vectors) = &self.web.vectors {
+            self.titles.push(if failed { NONE } else { vectors.titles[page as usize] });
+        }
+        if failed {
+            return;
+        }
+        (self.docs.url[doc as usize], self.docs.seq[doc as usize]) = (url, seq);
+        for (target, anchor, around) in self.web.links.of(page) {
+            let to = self.id(target);
+            self.known.links.push(url, to, seq, anchor);
+            self.around.push(url, to, seq, around);
+        }
+    }
+}
+
+/// What of the collection's strings a crawl has seen: candidates of queries, and vectors.
+pub(super) struct SeenStrings<'a> {
+    web: &'a Web<'a>,
+    candidates: KnownCandidates<'a>,
+    /// Where the vectors of known strings are, and by query that of its text.
+    rows: StringRows,
+    asked: Vec<u32>,
+}
+
+impl<'a> SeenStrings<'a> {
+    pub(super) fn new(web: &'a Web<'a>) -> Self {
+        let row = |query: &Query| web.vectors.map_or(NONE, |all| all.table.row(&query.text));
+        Self {
+            web,
+            candidates: KnownCandidates::new(web),
+            rows: StringRows::default(),
+            asked: web.workload.queries.iter().map(row).collect(),
+        }
+    }
+
+    /// Forgets what was found under the statistics of an epoch.
+    pub(super) fn forget_epoch(&mut self) {
+        self.candidates.forget();
+    }
+
+    /// Takes in what is new.
+    pub(super) fn update(&mut self, crawled: &Crawled<'_>) {
+        if let Some(vectors) = &self.web.vectors {
+            self.rows.update(&crawled.known, vectors.table);
+        }
+    }
+
+    /// Where a crawl finds its candidates.
+    pub(super) fn matches<'t>(&'t self, crawled: &'t Crawled<'_>) -> Visible<'t> {
+        Visible { candidates: &self.candidates, ids: &crawled.ids }
+    }
+
+    /// The tables of a crawl, of which the URLs `within` may be planned.
+    pub(super) fn tables<'t>(
+        &'t self,
+        crawled: &'t Crawled<'_>,
+        matches: &'t Visible<'t>,
+        within: &'t [bool],
+    ) -> Tables<'t> {
+        let embeddings = self.web.vectors.map(|vectors| Embeddings {
+            strings: vectors.table,
+            rows: &self.rows,
+            titles: &crawled.titles,
+            queries: vectors.table,
+            asked: &self.asked,
+        });
+        Tables {
+            known: &crawled.known,
+            manifest: &crawled.manifest,
+            link_context: &crawled.around,
+            embeddings,
+            frontier: matches,
+            history: matches,
+            within,
+        }
+    }
+}
+
+/// Candidates of every query over the whole collection, found once per statistics epoch.
+struct KnownCandidates<'a> {
+    strings: &'a NgramIndex<'a>,
+    by_query: Vec<Mutex<Option<Vec<Page>>>>,
+}
+
+impl<'a> KnownCandidates<'a> {
+    fn new(web: &Web<'a>) -> Self {
+        let by_query = web.workload.queries.iter().map(|_| Mutex::new(None)).collect();
+        Self { strings: web.strings, by_query }
+    }
+
+    fn forget(&mut self) {
+        for pages in &mut self.by_query {
+            *pages.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+    }
+}
+
+/// The candidates that the crawl knows, by their ids.
+pub(super) struct Visible<'a> {
+    candidates: &'a KnownCandidates<'a>,
+    ids: &'a Ids,
+}
+
+impl MatchSource for Visible<'_> {
+    fn candidates(
+        &self,
+        at: QueryId,
+        query: &NgramQuery,
+        masked: &(dyn Fn(UrlId) -> bool + Sync),
+        scratch: &mut Scratch,
+    ) -> Result<Vec<UrlId>, NgramError> {
+        let slot = &self.candidates.by_query[at.index()];
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        if slot.is_none() {
+            let matches = self.candidates.strings.match_query(query, |_| false, scratch)?;
+            *slot = Some(matches.iter().map(|found| found.url.0).collect());
+        }
+        let pages = slot.as_deref().unwrap_or_default();
+        let ids = pages.iter().map(|&page| self.ids.of_page[page as usize]);
+        let mut ids: Vec<UrlId> =
+            ids.filter(|&id| id != NONE).map(UrlId).filter(|&id| !masked(id)).collect();
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    fn is_exact(&self) -> bool {
+        false
+    }
+}

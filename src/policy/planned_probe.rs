@@ -1,0 +1,127 @@
+//! What simulations ask a crawl that is planned, beside its batches: how it would go on, and what another batch
+//! would bring.
+
+use prospect_index::bm25::Scorer;
+use prospect_index::page::UrlId;
+use prospect_index::url_table::UrlTable;
+
+use super::PolicyError;
+use super::hidden_web::Crawled;
+use super::planned::Planned;
+use crate::estimate::scored_pairs::ScoredPairs;
+use crate::estimate::url_estimate::UrlEstimate;
+use crate::planner::PlannerError;
+use crate::planner::cycle::{Closed, Past};
+use crate::planner::settings::PlanSettings;
+use crate::sketch::served::ServedLists;
+use crate::workload::Query;
+
+impl Planned<'_> {
+    /// The whole frontier in the order in which the next plan would rank it.
+    ///
+    /// # Errors
+    /// An index cannot be read, or a model cannot be fitted.
+    pub fn ranking(&mut self) -> Result<Vec<UrlEstimate>, PolicyError> {
+        let choice = self.caught_up(|planned, scorer| {
+            let mut settings = planned.planner.settings.clone();
+            settings.selection.budget = 0;
+            Ok(planned.choose(scorer, &settings, &[], true)?.1)
+        })?;
+        Ok(choice.batch.ranking)
+    }
+
+    /// The pairs of all queries, needy or not, as the next plan would score them.
+    ///
+    /// # Errors
+    /// An index cannot be read, or a model cannot be fitted.
+    pub fn all_pairs(&mut self) -> Result<ScoredPairs, PolicyError> {
+        let scored = self.caught_up(|planned, scorer| {
+            let mut settings = PlanSettings { needy: None, ..planned.planner.settings.clone() };
+            settings.selection.budget = 0;
+            Ok(planned.choose(scorer, &settings, &[], false)?.0)
+        })?;
+        Ok(scored)
+    }
+
+    /// Keeps what becomes of plans from now on.
+    pub fn keep_closed(&mut self) {
+        self.planner.keep_closed();
+    }
+
+    /// What became of plans since that is kept.
+    pub fn closed(&self) -> &[Closed] {
+        self.planner.closed()
+    }
+
+    /// How it plans.
+    pub fn settings(&self) -> &PlanSettings {
+        &self.planner.settings
+    }
+
+    /// What it has learned from.
+    pub fn past(&self) -> &Past {
+        self.planner.past()
+    }
+
+    /// Served lists of its queries as of the last plan or look.
+    pub fn served(&self) -> Option<&ServedLists> {
+        self.planner.served()
+    }
+
+    /// The workload, merged.
+    pub fn queries(&self) -> &[Query] {
+        &self.planner.workload().queries
+    }
+
+    /// URLs that the crawl knows.
+    pub fn urls(&self) -> &UrlTable {
+        &self.crawled.known.urls
+    }
+
+    /// Pages that were fetched.
+    pub fn fetched_urls(&self) -> Vec<UrlId> {
+        self.crawled.known.pages.crawled().map(|(_, url)| url).collect()
+    }
+
+    /// The next `fetch_seq`.
+    pub fn next_seq(&self) -> u32 {
+        self.crawled.manifest.next_seq
+    }
+
+    /// The impact that each URL of a batch would have if the batch were fetched now, with queries
+    /// asked as often as in `queries`, which are those of the workload.
+    ///
+    /// # Errors
+    /// An index cannot be read.
+    pub fn would_earn(&self, batch: &[UrlId], queries: &[Query]) -> Result<Vec<f64>, PolicyError> {
+        let mut crawled = self.crawled.clone();
+        for url in batch {
+            crawled.take_in(self.crawled.ids.page[url.index()], false);
+        }
+        let impact = self.impact_after(&crawled, queries)?;
+        Ok(batch.iter().map(|url| impact[url.index()]).collect())
+    }
+
+    fn impact_after(
+        &self,
+        crawled: &Crawled<'_>,
+        queries: &[Query],
+    ) -> Result<Vec<f64>, PlannerError> {
+        let Crawled { known, manifest, docs, .. } = crawled;
+        let text = self.web.text.with_docs(docs.clone());
+        let (settings, words) = (&self.planner.settings, self.web.workload.words());
+        let scorer = Scorer::new(&text, settings.bm25, manifest.epoch.end_seq, words)?;
+        let mut served = match self.planner.served() {
+            Some(served) => served.clone(),
+            None => ServedLists::build(
+                &scorer,
+                &self.web.workload.queries,
+                settings.places(),
+                self.next_seq(),
+                &self.crawled.known.urls,
+            )?,
+        };
+        served.update(&scorer, queries, manifest.next_seq, &known.pages, &known.urls)?;
+        Ok(served.impact(queries, known.urls.len()))
+    }
+}
