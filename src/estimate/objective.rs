@@ -50,7 +50,7 @@ impl Objective {
         *self == Self::default()
     }
 
-    /// Whether it reads how scores are distributed, which only the lasting reading learns.
+    /// Whether it reads how scores are distributed, which only the learned reading learns.
     pub fn reads_scores(self) -> bool {
         matches!(self, Self::Ranks | Self::Served)
     }

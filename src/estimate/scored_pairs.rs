@@ -200,8 +200,8 @@ impl ScoredPairs {
         if let Some(embeddings) = input.embeddings_for(settings) {
             cache.nearest.update(known, embeddings);
         }
-        let is_lasting = settings.reading == ImpactReading::Learned;
-        if is_lasting || settings.defended {
+        let is_learned = settings.reading == ImpactReading::Learned;
+        if is_learned || settings.defended {
             cache.regions.update(&known.urls);
         }
         let quality = expected_quality(input, cache);

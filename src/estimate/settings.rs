@@ -43,7 +43,7 @@ pub struct EstimateSettings {
     pub weights: Parts,
     /// Whether the weights are where fitting on past picks starts from, or stay.
     pub fitted: bool,
-    /// Model of the scores of pairs, with the lasting reading.
+    /// Model of the scores of pairs, with the learned reading.
     #[serde(default, skip_serializing_if = "PairModel::is_default")]
     pub pair_model: PairModel,
     /// RunningMean that is left out.

@@ -109,7 +109,7 @@ pub fn caveats(summary: &Summary) -> Vec<String> {
     }
     if let Some(embedding) = &summary.provenance.embedding {
         out.push(format!(
-            "Policies of the lasting reading take similarity by the embedding model {} as evidence.",
+            "Policies of the learned reading take similarity by the embedding model {} as evidence.",
             embedding.name
         ));
     }

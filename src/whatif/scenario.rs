@@ -426,7 +426,10 @@ mod tests {
         let same = Scenario::default().settings(&base, Parts::of(|_| 9.0)).unwrap();
         assert_eq!(same, base);
         let lifted = Scenario { per_host: Some(0), ..Scenario::default() };
-        assert_eq!(lifted.settings(&base, Parts::of(|_| 9.0)).unwrap().selection.caps.per_host, None);
+        assert_eq!(
+            lifted.settings(&base, Parts::of(|_| 9.0)).unwrap().selection.caps.per_host,
+            None
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! A feature of a group that is left out is 0 for every model, when it is fitted and when it
 //! predicts. A part of the estimate that is left out is 0 and weighs nothing, and its work is not
-//! done. FeatureGroups are those of the lasting reading.
+//! done. Groups are those of the learned reading.
 
 use serde::{Deserialize, Serialize};
 
