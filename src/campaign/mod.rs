@@ -7,6 +7,7 @@
 
 pub mod close;
 mod derived_cache;
+mod identity;
 pub mod logged;
 pub mod pair_cache;
 pub mod plan;

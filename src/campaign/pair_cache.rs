@@ -19,7 +19,7 @@ use prospect_index::url::SiteLevel;
 use serde::{Deserialize, Serialize};
 
 use crate::campaign::derived_cache::{DerivedCache, Lookup};
-use crate::campaign::plan::plan_id;
+use crate::campaign::identity::plan_id;
 use crate::campaign::reading::Prepared;
 use crate::campaign::{CampaignError, OpenStore};
 use crate::estimate::cache::PlannerCache;

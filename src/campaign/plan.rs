@@ -3,6 +3,7 @@
 use prospect_index::columns::Column;
 use prospect_index::manifest::{CycleEntry, Epoch, OpenPlan as StoredPlan, SegmentKind};
 
+use super::identity::plan_id;
 use super::pair_cache::Refreshed;
 use super::reading::Prepared;
 use super::records::{PLAN_PAIRS, PLANS, POOLS, WORKLOADS, pick_columns};
@@ -66,24 +67,6 @@ pub fn plan(
     let statistics = prepared.reading.scorer.statistics();
     let Prepared { workload, epoch, served, .. } = prepared;
     Ok(Plan { id, workload, scored, choice, served, epoch, statistics, refreshed })
-}
-
-/// The same pages, outcomes, queries and settings give the same id, and the same plan.
-pub(super) fn plan_id(
-    open: &OpenStore,
-    workload: &Workload,
-    settings: &PlanSettings,
-) -> Result<String, CampaignError> {
-    let manifest = open.store.manifest();
-    let mut hash = xxhash_rust::xxh3::Xxh3::new();
-    hash.update(manifest.lineage(manifest.next_seq).as_bytes());
-    hash.update(&manifest.closed_cycles.to_le_bytes());
-    for segment in manifest.segments_of(SegmentKind::Quality) {
-        hash.update(segment.file.checksum.as_bytes());
-    }
-    hash.update(workload.fingerprint().as_bytes());
-    hash.update(&serde_json::to_vec(settings)?);
-    Ok(format!("{:016x}", hash.digest()))
 }
 
 /// What is stored of a plan.

@@ -10,8 +10,9 @@ use std::sync::Arc;
 
 use prospect_index::manifest::Epoch;
 
+use crate::campaign::identity::plan_id;
 use crate::campaign::pair_cache::{Made, Refreshed};
-use crate::campaign::plan::{self, PlanRecord, plan_id};
+use crate::campaign::plan::{self, PlanRecord};
 use crate::campaign::reading::{Prepared, Reading};
 use crate::campaign::records;
 use crate::campaign::{CampaignError, OpenStore, pair_cache};
