@@ -72,7 +72,7 @@ pub(super) fn policies(global: &Global) -> Result<(), Failure> {
 /// Lists the metrics.
 pub(super) fn metrics(global: &Global) -> Result<(), Failure> {
     let scope = |scope| match scope {
-        Scope::Run => "run",
+        Scope::Run(_) => "run",
         Scope::Crawl => "crawl",
     };
     if global.json {

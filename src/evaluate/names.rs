@@ -1,7 +1,7 @@
 //! Reading the names of metrics as the field writes them, and helping with those that are none.
 
 use super::metrics::{DEPTH, Metric};
-use super::registry::{METRICS, Scope};
+use super::registry::{Family, METRICS};
 
 /// Why a name is no metric of a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -42,41 +42,10 @@ impl MetricError {
     }
 }
 
-/// Names that differ in their cut-off only.
-struct Family {
-    /// In lower case: ours, that of `ir_measures`, that of `trec_eval`.
-    names: &'static [&'static str],
-    example: &'static str,
-    needs_cutoff: bool,
-    metric: fn(u32) -> Metric,
+/// The metrics of runs: an example of each, and its family.
+fn families() -> impl Iterator<Item = (&'static str, &'static Family)> {
+    METRICS.iter().filter_map(|metric| Some((metric.name, metric.family()?)))
 }
-
-const FAMILIES: &[Family] = &[
-    Family {
-        names: &["ndcg", "ndcg_cut"],
-        example: "nDCG@10",
-        needs_cutoff: true,
-        metric: Metric::Ndcg,
-    },
-    Family {
-        names: &["r", "recall"],
-        example: "R@100",
-        needs_cutoff: true,
-        metric: Metric::Recall,
-    },
-    Family {
-        names: &["mrr", "rr", "recip_rank"],
-        example: "MRR@10",
-        needs_cutoff: false,
-        metric: Metric::ReciprocalRank,
-    },
-    Family {
-        names: &["ap", "map", "map_cut"],
-        example: "AP",
-        needs_cutoff: false,
-        metric: Metric::AveragePrecision,
-    },
-];
 
 /// Reads a name: `nDCG@10`, `R@100`, `MRR@10` or `RR@10`, `AP`, with any cut-off; also those of
 /// `trec_eval`, such as `ndcg_cut_10`. Case does not matter. MRR and AP may go without cut-off.
@@ -85,14 +54,13 @@ const FAMILIES: &[Family] = &[
 /// There is no such metric, it is one of crawls, or its cut-off is missing or not 1 to [`DEPTH`].
 pub fn parse(given: &str) -> Result<Metric, MetricError> {
     let lower = given.trim().to_lowercase();
-    if let Some(of_crawl) = METRICS
-        .iter()
-        .find(|metric| metric.scope == Scope::Crawl && metric.name.to_lowercase() == lower)
-    {
+    let mut of_crawls = METRICS.iter().filter(|metric| metric.family().is_none());
+    if let Some(of_crawl) = of_crawls.find(|metric| metric.name.to_lowercase() == lower) {
         return Err(MetricError::OfCrawl { name: of_crawl.name });
     }
     let (name, cutoff) = split(&lower);
-    let Some(family) = FAMILIES.iter().find(|family| family.names.contains(&name)) else {
+    let Some((example, family)) = families().find(|(_, family)| family.names.contains(&name))
+    else {
         return Err(MetricError::Unknown {
             given: given.to_owned(),
             nearest: nearest(name, cutoff),
@@ -105,7 +73,7 @@ pub fn parse(given: &str) -> Result<Metric, MetricError> {
     };
     match cutoff {
         Some(cutoff) => Ok((family.metric)(cutoff)),
-        None => Err(MetricError::Cutoff { given: given.to_owned(), example: family.example }),
+        None => Err(MetricError::Cutoff { given: given.to_owned(), example }),
     }
 }
 
@@ -122,14 +90,16 @@ fn split(name: &str) -> (&str, Option<&str>) {
 
 /// The metric whose name needs the fewest changes, with the cut-off that was given if it can be.
 fn nearest(name: &str, cutoff: Option<&str>) -> String {
-    let distance = |family: &&Family| {
+    let distance = |family: &Family| {
         family.names.iter().map(|known| strsim::damerau_levenshtein(known, name)).min()
     };
-    let Some(family) = FAMILIES.iter().min_by_key(distance) else { return String::new() };
+    let Some((example, family)) = families().min_by_key(|(_, family)| distance(family)) else {
+        return String::new();
+    };
     let given = cutoff.map(|cutoff| format!("{}@{cutoff}", family.names[0]));
     match given.map(|given| parse(&given)) {
         Some(Ok(metric)) => metric.to_string(),
-        _ => family.example.to_owned(),
+        _ => example.to_owned(),
     }
 }
 
@@ -179,7 +149,7 @@ mod tests {
     fn every_metric_of_runs_can_be_asked_for() {
         for metric in METRICS {
             let of_run = parse(metric.name).is_ok_and(|found| found.to_string() == metric.name);
-            assert_eq!(of_run, metric.scope == Scope::Run, "{}", metric.name);
+            assert_eq!(of_run, metric.family().is_some(), "{}", metric.name);
         }
     }
 }

@@ -1,14 +1,27 @@
-//! The table of metrics, for people: what there is, what it measures, where it is defined.
+//! The table of metrics: what there is, how it is written, what it measures, where it is defined.
 //!
-//! Not here: computing them, and reading their names.
+//! A new metric is a row here and its computation ([`metrics`](super::metrics)).
+
+use super::metrics::Metric;
 
 /// What a metric is taken of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Scope {
     /// A ranking of search results against judgements.
-    Run,
+    Run(Family),
     /// The order in which pages were fetched.
     Crawl,
+}
+
+/// Metrics that differ in their cut-off only.
+#[derive(Clone, Copy, Debug)]
+pub struct Family {
+    /// How it is written, in lower case: ours, that of `ir_measures`, that of `trec_eval`.
+    pub names: &'static [&'static str],
+    /// Whether it says nothing without a cut-off.
+    pub needs_cutoff: bool,
+    /// The metric of a cut-off.
+    pub metric: fn(u32) -> Metric,
 }
 
 /// A metric, for people.
@@ -30,28 +43,44 @@ pub struct Described {
 pub const METRICS: &[Described] = &[
     Described {
         name: "nDCG@10",
-        scope: Scope::Run,
+        scope: Scope::Run(Family {
+            names: &["ndcg", "ndcg_cut"],
+            needs_cutoff: true,
+            metric: Metric::Ndcg,
+        }),
         per_query: true,
         measures: "graded gain of the first 10 results, discounted by rank, as a share of the ideal",
         source: "Järvelin and Kekäläinen, TOIS 2002; trec_eval's ndcg_cut.10",
     },
     Described {
         name: "R@100",
-        scope: Scope::Run,
+        scope: Scope::Run(Family {
+            names: &["r", "recall"],
+            needs_cutoff: true,
+            metric: Metric::Recall,
+        }),
         per_query: true,
         measures: "share of the relevant pages that are among the first 100 results",
         source: "trec_eval's recall.100",
     },
     Described {
         name: "MRR@10",
-        scope: Scope::Run,
+        scope: Scope::Run(Family {
+            names: &["mrr", "rr", "recip_rank"],
+            needs_cutoff: false,
+            metric: Metric::ReciprocalRank,
+        }),
         per_query: true,
         measures: "1 / rank of the first relevant page, 0 beyond rank 10",
         source: "Kantor and Voorhees, Information Retrieval 2000; trec_eval's recip_rank",
     },
     Described {
         name: "AP",
-        scope: Scope::Run,
+        scope: Scope::Run(Family {
+            names: &["ap", "map", "map_cut"],
+            needs_cutoff: false,
+            metric: Metric::AveragePrecision,
+        }),
         per_query: true,
         measures: "mean over the relevant pages of the precision at their rank",
         source: "Harman, TREC 1992; trec_eval's map",
@@ -85,3 +114,13 @@ pub const METRICS: &[Described] = &[
         source: "Pandey and Olston, WSDM 2008",
     },
 ];
+
+impl Described {
+    /// How it is written with other cut-offs, if it is a metric of runs.
+    pub fn family(&self) -> Option<&Family> {
+        match &self.scope {
+            Scope::Run(family) => Some(family),
+            Scope::Crawl => None,
+        }
+    }
+}
