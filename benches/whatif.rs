@@ -120,7 +120,7 @@ fn milliseconds(time: std::time::Duration) -> f64 {
 fn assert_same(questions: &Questions, scenario: &Scenario, answer: &Answer) {
     let generation = &questions.generation;
     let asked = asked(&generation.base.queries, scenario).expect("queries");
-    let weights = generation.base.scored.blend(&generation.base.settings.estimate).weights;
+    let weights = generation.base.scored.weights(&generation.base.settings.estimate).weights;
     let again = generation
         .again(&questions.open, &asked.queries, &generation.base.settings)
         .expect("from scratch");

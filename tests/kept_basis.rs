@@ -13,7 +13,8 @@ use prospect::campaign::pair_cache::Recomputed;
 use prospect::campaign::plan::{self, Plan};
 use prospect::estimate::models::pair_model::PairModel;
 use prospect::estimate::objective::Objective;
-use prospect::estimate::predict_entry::foretell;
+use prospect::estimate::parts::Part;
+use prospect::estimate::predict_entry::predict_entry;
 use prospect::estimate::settings::{ImpactReading, Importance};
 use prospect::planner::settings::PlanSettings;
 use prospect::sketch::need::Needy;
@@ -59,15 +60,19 @@ fn bits(plan: &Plan) -> Vec<u64> {
     for url in batch.ranking.iter().chain(batch.picks.iter().map(|pick| &pick.estimate)) {
         bits.push(u64::from(url.url.0));
         bits.extend(
-            url.parts.iter().chain([&url.estimate, &url.reliability]).map(|part| part.to_bits()),
+            url.parts
+                .iter()
+                .map(|(_, part)| part)
+                .chain([url.estimate, url.reliability])
+                .map(f64::to_bits),
         );
     }
     for pair in plan.scored.pairs() {
-        bits.extend([u64::from(pair.url.0), u64::from(pair.query), u64::from(pair.bin)]);
+        bits.extend([u64::from(pair.url.0), u64::from(pair.query.0), u64::from(pair.bin)]);
         bits.extend([pair.chance, pair.expected_score].map(f64::to_bits));
     }
     let picks: Vec<UrlId> = batch.picks.iter().map(|pick| pick.estimate.url).collect();
-    for found in foretell(&plan.scored, &plan.served, &picks).concat() {
+    for found in predict_entry(&plan.scored, &plan.served, &picks).concat() {
         bits.extend([found.chance, found.margin].map(f64::to_bits));
     }
     bits
@@ -105,7 +110,7 @@ fn plans_from_what_is_kept_are_those_made_anew() {
         assert_eq!(second.refreshed.recomputed, Recomputed::Nothing, "{name}");
         assert!(bits(&first) == bits(&second), "{name}");
         let mut blended = settings.clone();
-        (blended.estimate.weights[0], blended.estimate.fitted) = (0.1, false);
+        (blended.estimate.weights[Part::Query], blended.estimate.fitted) = (0.1, false);
         blended.selection.budget = 2 * BUDGET;
         blended.selection.caps.per_host = Some(3);
         let kept = plan(path, &workload, &blended);

@@ -75,7 +75,8 @@ fn bits(answer: &Answer) -> Vec<u64> {
     let mut bits: Vec<u64> = Vec::new();
     for url in batch.ranking.iter().chain(batch.picks.iter().map(|pick| &pick.estimate)) {
         bits.push(u64::from(url.url.0));
-        bits.extend(url.parts.iter().chain([&url.estimate]).map(|value| value.to_bits()));
+        let values = url.parts.iter().map(|(_, value)| value).chain([url.estimate]);
+        bits.extend(values.map(f64::to_bits));
     }
     bits.extend(batch.picks.iter().map(|pick| pick.propensity.to_bits()));
     bits.extend(batch.held_back.iter().map(|(at, _)| u64::from(*at)));
@@ -168,11 +169,10 @@ fn the_plan_without_a_scenario_is_the_open_plan() {
     assert_eq!(questions.state().plan_id, id);
     let stored = prospect::campaign::records::picks(&open.store, &id).unwrap();
     let picks = &questions.base.choice.batch.picks;
-    let same =
-        |(stored, pick): (&prospect::campaign::records::StoredPick, &prospect::plan::Pick)| {
-            stored.url == pick.estimate.url
-                && stored.estimate.to_bits() == pick.estimate.estimate.to_bits()
-        };
+    let same = |(stored, pick): (&prospect::planner::cycle::PlannedPick, &prospect::plan::Pick)| {
+        stored.url == pick.estimate.url
+            && stored.estimate.to_bits() == pick.estimate.estimate.to_bits()
+    };
     assert_eq!(stored.len(), picks.len());
     assert!(stored.iter().zip(picks).all(same));
 }
