@@ -259,7 +259,7 @@ fn a_planted_violation_is_found_however_it_is_written() {
         ),
         ("src/campaign/mod.rs", "use prospect::cli;", &["1 prospect::cli"]),
         (
-            "src/cycle/close.rs",
+            "src/campaign/close.rs",
             "use crate::workload::qrels::Qrels;",
             &["1 prospect::workload::qrels::Qrels"],
         ),

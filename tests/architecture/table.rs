@@ -80,7 +80,7 @@ const NEURAL: &[&str] = &[
     "prospect_index::words",
 ];
 const PLANNER: &[&str] = &[
-    "prospect::neural::text_vectors",
+    "prospect::neural",
     "prospect::workload",
     "prospect::sketch",
     "prospect::estimate",
@@ -109,6 +109,7 @@ const SERVE: &[&str] = &[
     "prospect::sketch",
     "prospect::estimate",
     "prospect::plan",
+    "prospect::planner",
     "prospect::whatif",
     "prospect::campaign",
     "prospect_index::link_table",
@@ -138,6 +139,7 @@ const CAMPAIGN: &[&str] = &[
     "prospect::sketch",
     "prospect::estimate",
     "prospect::plan",
+    "prospect::planner",
     "prospect::results",
     "prospect::whatif",
     "prospect_index",
@@ -148,8 +150,7 @@ const POLICY: &[&str] = &[
     "prospect::sketch",
     "prospect::estimate",
     "prospect::plan",
-    "prospect::whatif",
-    "prospect::campaign",
+    "prospect::planner",
     "prospect_index",
 ];
 const SIMULATE: &[&str] = &[
@@ -160,7 +161,7 @@ const SIMULATE: &[&str] = &[
     "prospect::sketch",
     "prospect::estimate",
     "prospect::plan",
-    "prospect::campaign",
+    "prospect::planner",
     "prospect::policy",
     "prospect::results",
     "prospect::whatif",
@@ -177,6 +178,7 @@ const CLI: &[&str] = &[
     "prospect::sketch",
     "prospect::estimate",
     "prospect::plan",
+    "prospect::planner",
     "prospect::results",
     "prospect::evaluate",
     "prospect::campaign",
