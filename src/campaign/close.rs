@@ -110,18 +110,8 @@ fn impact_in_halves(
 
 /// Planned URLs in batch order, then pages of the cycle that were not planned, in fetch order.
 fn outcome_rows(open: &OpenStore, closed: &Closed, impact: &[f64], in_half: &[f64]) -> Vec<Row> {
-    let of_pick = |ClosedPick { pick, state, realised }: &ClosedPick| Row {
-        url: pick.url,
-        planned: true,
-        state: *state,
-        pool: Some(pick.pool),
-        propensity: pick.propensity,
-        parts: pick.parts,
-        predicted: pick.estimate,
-        realised: *realised,
-        in_half: in_half[pick.url.index()],
-    };
-    let mut rows: Vec<Row> = closed.picks.iter().map(of_pick).collect();
+    let mut rows: Vec<Row> =
+        closed.picks.iter().map(|closed| Row::of_pick(closed, in_half)).collect();
     let planned: HashSet<UrlId> = rows.iter().map(|row| row.url).collect();
     let start = open.store.manifest().cycles.last().map_or(0, |cycle| cycle.first_seq);
     let crawled = open.known.pages.crawled();
@@ -138,6 +128,23 @@ fn outcome_rows(open: &OpenStore, closed: &Closed, impact: &[f64], in_half: &[f6
         in_half: in_half[url.index()],
     }));
     rows
+}
+
+impl Row {
+    /// The row of a pick; `in_half` is by URL.
+    fn of_pick(&ClosedPick { pick, state, realised }: &ClosedPick, in_half: &[f64]) -> Self {
+        Self {
+            url: pick.url,
+            planned: true,
+            state,
+            pool: Some(pick.pool),
+            propensity: pick.propensity,
+            parts: pick.parts,
+            predicted: pick.estimate,
+            realised,
+            in_half: in_half[pick.url.index()],
+        }
+    }
 }
 
 fn outcome_columns(plan: &str, rows: &[Row]) -> Vec<Column> {

@@ -84,13 +84,15 @@ fn of_earlier(
     wanted: &Payload,
     store: &Store,
 ) -> Lookup<Payload, Vec<Vec<(UrlId, f64)>>> {
-    let fits = |found: &Payload| {
-        let same = Payload {
-            end_seq: found.end_seq,
-            lineage: store.manifest().lineage(found.end_seq),
-            ..wanted.clone()
-        };
-        *found == same && found.end_seq <= wanted.end_seq
+    kept.take(|found: &Payload| fits(found, wanted, store))
+}
+
+/// Whether lists were built as `wanted`, and from the pages that the store still starts with.
+fn fits(found: &Payload, wanted: &Payload, store: &Store) -> bool {
+    let same = Payload {
+        end_seq: found.end_seq,
+        lineage: store.manifest().lineage(found.end_seq),
+        ..wanted.clone()
     };
-    kept.take(fits)
+    *found == same && found.end_seq <= wanted.end_seq
 }

@@ -170,26 +170,32 @@ fn pair_estimates(
         };
         (expected, chances)
     } else {
-        // Before the first outcome: the idf share of the URL, or of all anchors.
-        let share = |candidate: &Candidate| {
-            let matched = f64::from(
-                candidate.features[Feature::UrlIdfShare]
-                    .max(candidate.features[Feature::AllAnchorsIdfShare]),
-            );
-            COLD_CHANCE * matched * places.mean()
-        };
-        let shares: Vec<f64> = candidates.iter().map(share).collect();
+        // Before the first outcome.
+        let mean = places.mean();
+        let shares: Vec<f64> =
+            candidates.iter().map(|candidate| cold_chance(candidate, mean)).collect();
         (vec![0.0; shares.len()], shares)
     };
-    let estimate = |(place, candidate): (usize, &Candidate)| PairEstimate {
-        url: candidate.url,
-        query: QueryId::new(at),
-        expected_score: expected[place] * mass,
-        chance: chances[place],
-        matches: candidate.matches,
-        bin: model.map_or(0, |model| model.bin(expected[place]) as u16),
-    };
-    Ok(candidates.iter().enumerate().map(estimate).collect())
+    let mut estimates = Vec::with_capacity(candidates.len());
+    for (place, candidate) in candidates.iter().enumerate() {
+        estimates.push(PairEstimate {
+            url: candidate.url,
+            query: QueryId::new(at),
+            expected_score: expected[place] * mass,
+            chance: chances[place],
+            matches: candidate.matches,
+            bin: model.map_or(0, |model| model.bin(expected[place]) as u16),
+        });
+    }
+    Ok(estimates)
+}
+
+/// The chance of a candidate before anything is learned, by the idf share of its URL, or of all its
+/// anchors.
+fn cold_chance(candidate: &Candidate, mean_visibility: f64) -> f64 {
+    let features = &candidate.features;
+    let matched = features[Feature::UrlIdfShare].max(features[Feature::AllAnchorsIdfShare]);
+    COLD_CHANCE * f64::from(matched) * mean_visibility
 }
 
 /// By URL: impact that the page model expects, in units of the mean impact of crawled pages; nothing

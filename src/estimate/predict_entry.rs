@@ -56,19 +56,7 @@ pub fn predict_entry(
         .into_par_iter()
         .map(|(query, pairs)| (query, Bar::new(scored, served, query.index(), &pairs)))
         .collect();
-    let of_pair = |pair: &PairEstimate| {
-        let bar = &bars[&pair.query];
-        let (margin, untried) = if let Some(levels) = scored.levels() {
-            let chance = above(levels, usize::from(pair.bin), bar.score);
-            let chance = chance.clamp(LEAST_CHANCE, 1.0 - LEAST_CHANCE);
-            ((chance / (1.0 - chance)).ln(), chance)
-        } else {
-            let margin = ODDS_OF_MASS * (pair.expected_score / bar.mass - bar.score);
-            (margin, (bar.share * weight(pair)).min(1.0 - LEAST_CHANCE))
-        };
-        let chance = scored.entry().chance(pair.matches, margin).unwrap_or(untried);
-        EntryPrediction { pair: *pair, chance, margin }
-    };
+    let of_pair = |pair: &PairEstimate| bars[&pair.query].predict(scored, pair);
     picks.par_iter().map(|&url| scored.pairs_of(url).map(of_pair).collect()).collect()
 }
 
@@ -105,6 +93,20 @@ impl Bar {
         let pairs: f64 = pairs.iter().map(|pair| weight(pair)).sum();
         Self { mass, score, share: HELD * served.k as f64 / pairs }
     }
+
+    /// What is predicted of a pair of the query.
+    fn predict(&self, scored: &ScoredPairs, pair: &PairEstimate) -> EntryPrediction {
+        let (margin, untried) = if let Some(levels) = scored.levels() {
+            let chance = above(levels, usize::from(pair.bin), self.score);
+            let chance = chance.clamp(LEAST_CHANCE, 1.0 - LEAST_CHANCE);
+            ((chance / (1.0 - chance)).ln(), chance)
+        } else {
+            let margin = ODDS_OF_MASS * (pair.expected_score / self.mass - self.score);
+            (margin, (self.share * weight(pair)).min(1.0 - LEAST_CHANCE))
+        };
+        let chance = scored.entry().chance(pair.matches, margin).unwrap_or(untried);
+        EntryPrediction { pair: *pair, chance, margin }
+    }
 }
 
 /// The score, as a share of the idf mass, that `k` pages are expected to beat: of those `served` and of
@@ -114,11 +116,7 @@ fn bar(levels: &ScoreLevels, served: &[f64], bins: impl Iterator<Item = usize>, 
     for bin in bins {
         *counts.entry(bin).or_default() += 1.0;
     }
-    let expected = |edge: usize| {
-        let score = levels.width() * edge as f64;
-        let picks: f64 = counts.iter().map(|(&bin, count)| count * levels.above(bin)[edge]).sum();
-        served.iter().filter(|&&served| served > score).count() as f64 + picks
-    };
+    let expected = |edge: usize| expected_above(levels, served, &counts, edge);
     // Falls from edge to edge: the first one that fewer than K are above.
     if expected(0) < k as f64 {
         return 0.0;
@@ -131,6 +129,19 @@ fn bar(levels: &ScoreLevels, served: &[f64], bins: impl Iterator<Item = usize>, 
     let (more, fewer) = (expected(low), expected(high));
     let within = if more > fewer { (more - k as f64) / (more - fewer) } else { 0.0 };
     levels.width() * (low as f64 + within.clamp(0.0, 1.0))
+}
+
+/// How many pages are expected to score more than an edge of the grid: of those `served`, and of picks
+/// counted by bin.
+fn expected_above(
+    levels: &ScoreLevels,
+    served: &[f64],
+    counts: &BTreeMap<usize, f64>,
+    edge: usize,
+) -> f64 {
+    let score = levels.width() * edge as f64;
+    let picks: f64 = counts.iter().map(|(&bin, count)| count * levels.above(bin)[edge]).sum();
+    served.iter().filter(|&&served| served > score).count() as f64 + picks
 }
 
 /// Share of a bin's outcomes above a score, between the edges of the grid.

@@ -13,7 +13,6 @@
 use std::sync::Arc;
 
 use prospect_index::page::UrlId;
-use prospect_index::page_store::Known;
 use prospect_index::url::SiteLevel;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -335,7 +334,7 @@ impl ScoredPairs {
     /// # Errors
     /// A regression cannot be fitted.
     pub fn blend(&self, blending: &BlendInput<'_>) -> Result<BlendedFrontier, EstimateError> {
-        let BlendInput { queries, counted, served, settings, budget } = *blending;
+        let BlendInput { queries, served, settings, budget, .. } = *blending;
         let Shared { urls, past_pages, past_picks, owners, known, .. } = &*self.shared;
         let impact = served.impact(queries, *known);
         let mut all = RunningMean::default();
@@ -343,52 +342,58 @@ impl ScoredPairs {
             all.add(impact[page.url.index()]);
         }
         let mean = all.mean().unwrap_or(0.0);
-        let fitted = |x: fn(&PastPage) -> Option<f64>, group| {
-            // On no page, a regression expects nothing of any.
-            let is_read = !settings.without.contains(group);
-            let pages = past_pages.iter().filter(|_| is_read);
-            let points: Vec<(f64, f64)> =
-                pages.filter_map(|page| Some((x(page)?, impact[page.url.index()]))).collect();
-            ImpactRegression::fit(&points)
-        };
-        let importance = fitted(|page| page.importance, FeatureGroup::Importance)?;
-        let quality = fitted(|page| page.quality, FeatureGroup::Quality)?;
+        let read = |group| if settings.without.contains(group) { &[] } else { &past_pages[..] };
+        let importance = read(FeatureGroup::Importance);
+        let importance = fit_impact(importance, &impact, |page| page.importance)?;
+        let quality = fit_impact(read(FeatureGroup::Quality), &impact, |page| page.quality)?;
         let blend = self.weights(settings);
         let owned = || owners.iter().copied().zip(past_picks.iter().copied());
         let promises = settings.defended.then(|| SiteReliability::new(owned(), &blend));
-        let estimate = |(place, known): (usize, &FrontierUrl)| {
-            let mut parts = Parts::default();
-            // Pairs are ordered by query, so the sums are the same bits in every run.
-            for pair in self.pairs_at(place) {
-                let part = Part::of_pair(pair.matches);
-                parts[part] += counted[pair.query.index()] * pair.chance;
-            }
-            parts[Part::Page] = known.page * mean;
-            parts[Part::Importance] = importance.impact(known.importance);
-            parts[Part::Quality] =
-                known.quality.map_or(0.0, |expected| quality.impact(expected.exp()));
-            let reliability = promises.as_ref().map_or(1.0, |promises| promises.of(known.owner));
-            let mut estimate = blend.of(parts);
-            if settings.objective == Objective::Cautious {
-                // What is left of a sum of which all was taken may be a rounding below 0.
-                estimate -= doubtful(self.pairs_at(place), counted, &blend);
-                estimate = estimate.max(0.0);
-            }
-            UrlEstimate {
-                url: known.url,
-                parts,
-                quality: known.quality,
-                reliability,
-                deferred: false,
-                estimate: estimate * reliability,
-                inlinks: known.inlinks,
-            }
-        };
+        let fits = ImpactFits { mean, importance, quality, blend, promises };
+        let estimate = |(place, known)| self.estimate(place, known, &fits, blending);
         let mut urls: Vec<UrlEstimate> = urls.par_iter().enumerate().map(estimate).collect();
         if settings.defended {
             self.shared.domains.defer(&mut urls, budget);
         }
+        let ImpactFits { importance, quality, blend, .. } = fits;
         Ok(BlendedFrontier { urls, importance, quality, blend })
+    }
+
+    /// Estimates the URL at a place.
+    fn estimate(
+        &self,
+        place: usize,
+        known: &FrontierUrl,
+        fits: &ImpactFits,
+        blending: &BlendInput<'_>,
+    ) -> UrlEstimate {
+        let BlendInput { counted, settings, .. } = *blending;
+        let ImpactFits { mean, importance, quality, blend, promises } = fits;
+        let mut parts = Parts::default();
+        // Pairs are ordered by query, so the sums are the same bits in every run.
+        for pair in self.pairs_at(place) {
+            let part = Part::of_pair(pair.matches);
+            parts[part] += counted[pair.query.index()] * pair.chance;
+        }
+        parts[Part::Page] = known.page * mean;
+        parts[Part::Importance] = importance.impact(known.importance);
+        parts[Part::Quality] = known.quality.map_or(0.0, |expected| quality.impact(expected.exp()));
+        let reliability = promises.as_ref().map_or(1.0, |promises| promises.of(known.owner));
+        let mut estimate = blend.of(parts);
+        if settings.objective == Objective::Cautious {
+            // What is left of a sum of which all was taken may be a rounding below 0.
+            estimate -= doubtful(self.pairs_at(place), counted, blend);
+            estimate = estimate.max(0.0);
+        }
+        UrlEstimate {
+            url: known.url,
+            parts,
+            quality: known.quality,
+            reliability,
+            deferred: false,
+            estimate: estimate * reliability,
+            inlinks: known.inlinks,
+        }
     }
 
     /// The weights of the parts: fitted to past picks, or as given.
@@ -402,16 +407,44 @@ impl ScoredPairs {
     }
 }
 
+/// What was fitted to past pages and picks: how parts of an estimate become impact.
+struct ImpactFits {
+    /// Mean impact of crawled pages.
+    mean: f64,
+    importance: ImpactRegression,
+    quality: ImpactRegression,
+    blend: Blend,
+    /// What is left for past picks of a site, where any is held against it.
+    promises: Option<SiteReliability>,
+}
+
+/// Fits the impact of pages, which is by URL, to their `x`. On no page, a regression expects nothing of
+/// any.
+fn fit_impact(
+    pages: &[PastPage],
+    impact: &[f64],
+    x: fn(&PastPage) -> Option<f64>,
+) -> Result<ImpactRegression, EstimateError> {
+    let point = |page: &PastPage| Some((x(page)?, impact[page.url.index()]));
+    let points: Vec<(f64, f64)> = pages.iter().filter_map(point).collect();
+    ImpactRegression::fit(&points)
+}
+
 /// Where the pairs of each URL are; both are ordered by URL.
 fn spans(urls: &[FrontierUrl], pairs: &[PairEstimate]) -> Vec<(u32, u32)> {
+    let mut spans = Vec::with_capacity(urls.len());
     let mut at = 0;
-    let mut skip = |is_before: &dyn Fn(UrlId) -> bool| {
-        while pairs.get(at).is_some_and(|pair| is_before(pair.url)) {
+    for known in urls {
+        while pairs.get(at).is_some_and(|pair| pair.url < known.url) {
             at += 1;
         }
-        at as u32
-    };
-    urls.iter().map(|known| (skip(&|url| url < known.url), skip(&|url| url == known.url))).collect()
+        let start = at;
+        while pairs.get(at).is_some_and(|pair| pair.url == known.url) {
+            at += 1;
+        }
+        spans.push((start as u32, at as u32));
+    }
+    spans
 }
 
 /// By URL: the quality expected of it, for those of the frontier; empty where no page has one.
@@ -440,34 +473,51 @@ fn importance_x(settings: &EstimateSettings, inlinks: u32, page_rank: f32) -> f6
     }
 }
 
-fn frontier_urls(
+/// What is known of the URLs that may be planned, by id.
+fn frontier_urls<O: Fn(UrlId) -> u32 + Sync>(
     input: &EstimateInput<'_>,
     settings: &EstimateSettings,
-    owner: impl Fn(UrlId) -> u32 + Sync,
+    owner: O,
     page_impact: &[f64],
     quality: &[f32],
 ) -> Vec<FrontierUrl> {
-    let known = input.known;
     let page_ranks = match settings.importance {
         Importance::Inlinks => &[],
-        Importance::PageRank => input.ranks.now(known),
+        Importance::PageRank => input.ranks.now(input.known),
     };
-    let now = Now { known, within: input.within };
-    let scored = |url: UrlId| {
-        now.of(url)?;
-        let page_rank = page_ranks.get(url.index()).copied().unwrap_or(0.0);
+    let facts = UrlFacts { input, settings, owner, page_ranks, page_impact, quality };
+    let ids: Vec<UrlId> = input.known.urls.ids().collect();
+    ids.into_par_iter().filter_map(|url| facts.of(url)).collect()
+}
+
+/// Where what is known of a URL is read from. Lists are by URL; empty, or shorter, where nothing is
+/// known.
+struct UrlFacts<'a, O> {
+    input: &'a EstimateInput<'a>,
+    settings: &'a EstimateSettings,
+    /// Who answers for a URL.
+    owner: O,
+    page_ranks: &'a [f32],
+    page_impact: &'a [f64],
+    quality: &'a [f32],
+}
+
+impl<O: Fn(UrlId) -> u32> UrlFacts<'_, O> {
+    /// None if the URL may not be planned.
+    fn of(&self, url: UrlId) -> Option<FrontierUrl> {
+        let known = self.input.known;
+        Now { known, within: self.input.within }.of(url)?;
+        let page_rank = self.page_ranks.get(url.index()).copied().unwrap_or(0.0);
         let inlinks = known.links.all_inlinks(url);
         Some(FrontierUrl {
             url,
-            owner: owner(url),
+            owner: (self.owner)(url),
             inlinks,
-            importance: importance_x(settings, inlinks, page_rank),
-            quality: quality.get(url.index()).copied().map(f64::from),
-            page: page_impact.get(url.index()).copied().unwrap_or(0.0),
+            importance: importance_x(self.settings, inlinks, page_rank),
+            quality: self.quality.get(url.index()).copied().map(f64::from),
+            page: self.page_impact.get(url.index()).copied().unwrap_or(0.0),
         })
-    };
-    let ids: Vec<UrlId> = known.urls.ids().collect();
-    ids.into_par_iter().filter_map(scored).collect()
+    }
 }
 
 /// Crawled pages as they were known before their cycles.
@@ -476,20 +526,30 @@ fn past_pages(
     settings: &EstimateSettings,
     cache: &PlannerCache,
 ) -> Vec<PastPage> {
-    let known: &Known = input.known;
-    let past = Past { known, manifest: input.manifest };
-    let importance = |seq, url| {
-        let inlinks = cache.past_inlinks(seq)?;
-        let page_rank = match settings.importance {
-            Importance::Inlinks => 0.0,
-            Importance::PageRank => input.ranks.before(past.of(url)?, url),
-        };
-        Some(importance_x(settings, inlinks, page_rank))
+    let mut pages = Vec::new();
+    for (seq, url) in input.known.pages.crawled() {
+        pages.push(PastPage {
+            url,
+            importance: past_importance(input, settings, cache, (seq, url)),
+            quality: cache.past_quality(seq).map(f64::exp),
+        });
+    }
+    pages
+}
+
+/// x of the regression of importance of a crawled page as it was known before its cycle, if it was a
+/// candidate of a plan.
+fn past_importance(
+    input: &EstimateInput<'_>,
+    settings: &EstimateSettings,
+    cache: &PlannerCache,
+    (seq, url): (u32, UrlId),
+) -> Option<f64> {
+    let inlinks = cache.past_inlinks(seq)?;
+    let past = Past { known: input.known, manifest: input.manifest };
+    let page_rank = match settings.importance {
+        Importance::Inlinks => 0.0,
+        Importance::PageRank => input.ranks.before(past.of(url)?, url),
     };
-    let page = |(seq, url)| PastPage {
-        url,
-        importance: importance(seq, url),
-        quality: cache.past_quality(seq).map(f64::exp),
-    };
-    known.pages.crawled().map(page).collect()
+    Some(importance_x(settings, inlinks, page_rank))
 }

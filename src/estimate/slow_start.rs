@@ -69,26 +69,32 @@ impl SlowStart {
     /// Makes URLs wait, which are those of the frontier in the same order, before a batch of `budget`.
     /// Of URLs with the same estimate the first ones come first.
     pub fn defer(&self, urls: &mut [UrlEstimate], budget: usize) {
-        let share = (SHARE * budget as f64) as usize;
-        let behind = |(domain, &fetched): (usize, &u32)| {
-            let all = &self.places[self.starts[domain] as usize..self.starts[domain + 1] as usize];
-            let most = share.max(2 * fetched as usize).max(1);
-            if most >= budget || all.len() <= most {
-                return Vec::new();
-            }
-            let estimate = |place: u32| urls[place as usize].estimate;
-            let mut places = all.to_vec();
-            places.select_nth_unstable_by(most, |&a, &b| {
-                estimate(b).total_cmp(&estimate(a)).then(a.cmp(&b))
-            });
-            places.split_off(most)
-        };
-        let waiting: Vec<Vec<u32>> = self.fetched.par_iter().enumerate().map(behind).collect();
+        let estimates: &[UrlEstimate] = urls;
+        let waiting: Vec<Vec<u32>> = (0..self.fetched.len())
+            .into_par_iter()
+            .map(|domain| self.waiting(domain, estimates, budget))
+            .collect();
         for place in waiting.into_iter().flatten() {
             let url = &mut urls[place as usize];
             url.deferred = true;
             url.estimate *= DEFERRED;
         }
+    }
+
+    /// Places of the URLs of a domain that wait before a batch of `budget`.
+    fn waiting(&self, domain: usize, urls: &[UrlEstimate], budget: usize) -> Vec<u32> {
+        let all = &self.places[self.starts[domain] as usize..self.starts[domain + 1] as usize];
+        let share = (SHARE * budget as f64) as usize;
+        let most = share.max(2 * self.fetched[domain] as usize).max(1);
+        if most >= budget || all.len() <= most {
+            return Vec::new();
+        }
+        let estimate = |place: u32| urls[place as usize].estimate;
+        let mut places = all.to_vec();
+        places.select_nth_unstable_by(most, |&a, &b| {
+            estimate(b).total_cmp(&estimate(a)).then(a.cmp(&b))
+        });
+        places.split_off(most)
     }
 }
 

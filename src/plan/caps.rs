@@ -176,18 +176,7 @@ impl CapGroups {
         self.of_url = vec![0; urls.len()];
         for (&id, part) in frontier.iter().zip(parts.of(frontier)) {
             let smallest = *of_part.entry(part).or_insert_with(|| {
-                let of_kind = |(kind, &(cap, _)): (usize, &(Cap, Most))| {
-                    let name = name(cap, level, urls.url(id)).into_owned();
-                    *numbers.entry((kind, name)).or_insert_with_key(|(_, name)| {
-                        let (name, parent) = (name.clone(), self.groups.len() as u32);
-                        self.groups.push(Group { name, kind, size: 0, fetched: 0, parent });
-                        parent
-                    })
-                };
-                let groups: Vec<u32> = self.kinds.iter().enumerate().map(of_kind).collect();
-                for pair in groups.windows(2) {
-                    self.groups[pair[0] as usize].parent = pair[1];
-                }
+                let groups = self.groups_of(urls.url(id), level, &mut numbers);
                 *of_smallest.entry(groups[0]).or_insert_with(|| {
                     self.within.extend(groups);
                     (self.within.len() / self.kinds.len()) as u32 - 1
@@ -207,6 +196,29 @@ impl CapGroups {
                 self.groups[site as usize].fetched += 1;
             }
         }
+    }
+
+    /// The groups of a URL, the smallest first, each within the next. Those that are not there yet are
+    /// made; `numbers` are those that are, by kind and name.
+    fn groups_of(
+        &mut self,
+        url: &str,
+        level: SiteLevel,
+        numbers: &mut HashMap<(usize, String), u32>,
+    ) -> Vec<u32> {
+        let mut groups = Vec::with_capacity(self.kinds.len());
+        for (kind, &(cap, _)) in self.kinds.iter().enumerate() {
+            let name = name(cap, level, url).into_owned();
+            groups.push(*numbers.entry((kind, name)).or_insert_with_key(|(_, name)| {
+                let (name, parent) = (name.clone(), self.groups.len() as u32);
+                self.groups.push(Group { name, kind, size: 0, fetched: 0, parent });
+                parent
+            }));
+        }
+        for pair in groups.windows(2) {
+            self.groups[pair[0] as usize].parent = pair[1];
+        }
+        groups
     }
 
     /// Numbers of the groups that URLs of a smallest group count for, the smallest first.
@@ -236,14 +248,18 @@ impl CapGroups {
 
     /// By group: most URLs of it in a batch of `budget`, where a site may have `least` in any case.
     fn limits(&self, budget: usize, least: usize) -> Vec<usize> {
-        let limit = |group: &Group| match self.kinds[group.kind].1 {
+        self.groups.iter().map(|group| self.limit(group, budget, least)).collect()
+    }
+
+    /// The same of one group.
+    fn limit(&self, group: &Group, budget: usize, least: usize) -> usize {
+        match self.kinds[group.kind].1 {
             Most::Urls(most) => most,
             Most::Share(share) => {
                 let before = budget as u128 * group.fetched as u128 / self.fetched.max(1) as u128;
                 ((share * budget as f64) as usize).max(before as usize).max(least).max(1)
             }
-        };
-        self.groups.iter().map(limit).collect()
+        }
     }
 
     /// Most URLs that a batch can have under limits by group.
@@ -297,11 +313,12 @@ impl Parts<'_> {
         };
         let site = |&id: &UrlId| SiteLevel::Directory.site(urls.url(id));
         let hashes: Vec<u128> = ids.par_iter().map(|id| xxh3_128(site(id).as_bytes())).collect();
-        let number = |hash| {
+        let mut parts = Vec::with_capacity(ids.len());
+        for hash in hashes {
             let next = numbers.len() as u32;
-            *numbers.entry(hash).or_insert(next)
-        };
-        hashes.into_iter().map(number).collect()
+            parts.push(*numbers.entry(hash).or_insert(next));
+        }
+        parts
     }
 }
 

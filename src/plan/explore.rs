@@ -201,10 +201,7 @@ impl Groups {
         let (classes, class_of) = self.classes(members, draws);
         let lightest = classes.iter().map(|class| class.weight).fold(f64::INFINITY, f64::min);
         let (mut low, mut high) = (0.0, 1.0 / lightest);
-        let sum = |factor: f64| -> f64 {
-            let chances = self.scaled(&classes, factor);
-            classes.iter().zip(chances).map(|(class, chance)| class.members * chance).sum()
-        };
+        let sum = |factor: f64| self.expected_draws(&classes, factor);
         if sum(high) <= draws.count as f64 {
             low = high;
         } else {
@@ -219,6 +216,12 @@ impl Groups {
         }
         let chances = self.scaled(&classes, low);
         class_of.into_iter().map(|class| chances[class as usize]).collect()
+    }
+
+    /// How many members are drawn in expectation with the weights times a factor.
+    fn expected_draws(&self, classes: &[Class], factor: f64) -> f64 {
+        let chances = self.scaled(classes, factor);
+        classes.iter().zip(chances).map(|(class, chance)| class.members * chance).sum()
     }
 
     /// Classes, and by member its class. The first member is one by itself.
@@ -266,12 +269,8 @@ impl Groups {
 
     /// Members at random by their keys, those of a group side by side.
     fn order(&self, keys: &[u64]) -> Vec<usize> {
-        let drawn = |group: usize| {
-            let level = |level: &Level| level.drawn[level.of[group] as usize];
-            self.levels.iter().rev().map(level).collect::<Vec<u64>>()
-        };
         let mut groups: Vec<usize> = (0..self.count).collect();
-        groups.sort_by_cached_key(|&group| drawn(group));
+        groups.sort_by_cached_key(|&group| self.drawn(group));
         let mut place = vec![0_u32; self.count];
         for (at, group) in groups.into_iter().enumerate() {
             place[group] = at as u32;
@@ -281,6 +280,12 @@ impl Groups {
             (0..keys.len()).into_par_iter().map(|at| (of_group(at), keys[at], at as u32)).collect();
         members.par_sort_unstable();
         members.into_iter().map(|(_, _, at)| at as usize).collect()
+    }
+
+    /// The numbers drawn for a smallest group and those it lies in, the largest first.
+    fn drawn(&self, group: usize) -> Vec<u64> {
+        let level = |level: &Level| level.drawn[level.of[group] as usize];
+        self.levels.iter().rev().map(level).collect()
     }
 }
 

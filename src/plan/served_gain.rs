@@ -115,12 +115,14 @@ impl Worth {
         if self.sums.len() == 1 {
             return free.min(more);
         }
-        let last = |places: f64| {
-            let whole = places as usize;
-            let next = self.sums.get(whole + 1).map_or(0.0, |next| next - self.sums[whole]);
-            self.sums[whole] + places.fract() * next
-        };
-        last(free) - last((free - more).max(0.0))
+        self.last(free) - self.last((free - more).max(0.0))
+    }
+
+    /// Of the last so many places, between whole numbers in proportion.
+    fn last(&self, places: f64) -> f64 {
+        let whole = places as usize;
+        let next = self.sums.get(whole + 1).map_or(0.0, |next| next - self.sums[whole]);
+        self.sums[whole] + places.fract() * next
     }
 }
 
@@ -180,16 +182,21 @@ impl<'a> BatchValue<'a> {
 
     /// Impact that the pairs of all URLs promise, to what they gain.
     fn impact_of_score(&self) -> f64 {
-        let of_url = |url: &Pickable<'_>| {
-            url.pairs.iter().fold((0.0, 0.0), |(impact, gain), pair| {
-                let promised = self.lists[pair.query.index()].worth * pair.chance;
-                let weight = self.weight(pair, url.reliability);
-                (impact + promised * weight, gain + self.gain_of(pair, url.reliability))
-            })
-        };
-        let of_urls: Vec<(f64, f64)> = self.urls.par_iter().map(of_url).collect();
+        let of_urls: Vec<(f64, f64)> =
+            self.urls.par_iter().map(|url| self.impact_and_gain(url)).collect();
         let (impact, gain) = of_urls.iter().fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
         if gain > 0.0 { impact / gain } else { 0.0 }
+    }
+
+    /// Impact that the pairs of a URL promise, and what they gain.
+    fn impact_and_gain(&self, url: &Pickable<'_>) -> (f64, f64) {
+        let (mut impact, mut gain) = (0.0, 0.0);
+        for pair in url.pairs {
+            let promised = self.lists[pair.query.index()].worth * pair.chance;
+            impact += promised * self.weight(pair, url.reliability);
+            gain += self.gain_of(pair, url.reliability);
+        }
+        (impact, gain)
     }
 
     fn weight(&self, pair: &PairEstimate, reliability: f64) -> f64 {
@@ -229,13 +236,17 @@ fn pickable<'a>(
 ) -> Vec<Pickable<'a>> {
     let mut without = *blend;
     (without.weights[Part::Query], without.weights[Part::Locality]) = (0.0, 0.0);
-    let of_url = |(at, url): (usize, &UrlEstimate)| Pickable {
-        pairs: scored.own_pairs_of(url.url),
-        reliability: url.reliability,
-        other: url.reliability * without.of(url.parts),
-        factor: factors.get(at).copied().unwrap_or(1.0) * if url.deferred { DEFERRED } else { 1.0 },
-    };
-    urls.iter().enumerate().map(of_url).collect()
+    let mut pickable = Vec::with_capacity(urls.len());
+    for (at, url) in urls.iter().enumerate() {
+        let factor = factors.get(at).copied().unwrap_or(1.0);
+        pickable.push(Pickable {
+            pairs: scored.own_pairs_of(url.url),
+            reliability: url.reliability,
+            other: url.reliability * without.of(url.parts),
+            factor: factor * if url.deferred { DEFERRED } else { 1.0 },
+        });
+    }
+    pickable
 }
 
 /// The lists as they are served; without places where there is no candidate.
@@ -244,17 +255,27 @@ fn lists(input: &ServedInput<'_>, counted: &[f64], levels: &ScoreLevels) -> Vec<
     for pair in input.scored.pairs() {
         has_pairs[pair.query.index()] = true;
     }
-    let list = |(at, has_pairs): (usize, bool)| {
-        let mass = input.scored.mass(at);
-        let served = input.served.lists[at].iter().map(|(_, score)| score / mass);
-        let places = if has_pairs {
-            Places::new(&served.collect::<Vec<f64>>(), input.served.k, levels)
-        } else {
-            Places { free: Vec::new(), first: CELLS }
-        };
-        List { places, worth: counted[at] }
-    };
-    has_pairs.into_par_iter().enumerate().map(list).collect()
+    has_pairs
+        .into_par_iter()
+        .enumerate()
+        .map(|(at, has_pairs)| list(input, levels, at, has_pairs, counted[at]))
+        .collect()
+}
+
+/// The list of the query at a place, of which a score is worth so much.
+fn list(
+    input: &ServedInput<'_>,
+    levels: &ScoreLevels,
+    at: usize,
+    has_pairs: bool,
+    worth: f64,
+) -> List {
+    if !has_pairs {
+        return List { places: Places { free: Vec::new(), first: CELLS }, worth };
+    }
+    let mass = input.scored.mass(at);
+    let served: Vec<f64> = input.served.lists[at].iter().map(|(_, score)| score / mass).collect();
+    List { places: Places::new(&served, input.served.k, levels), worth }
 }
 
 #[cfg(test)]

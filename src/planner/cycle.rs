@@ -186,21 +186,20 @@ pub fn close(
     urls: usize,
 ) -> Closed {
     let impact = after.impact(queries, urls);
-    let close_pick = |&pick: &PlannedPick| ClosedPick {
-        pick,
-        state: PickState::of(pages, pick.url),
-        realised: impact[pick.url.index()],
-    };
-    let picks: Vec<ClosedPick> = open.picks.iter().map(close_pick).collect();
+    let mut picks = Vec::with_capacity(open.picks.len());
+    for &pick in &open.picks {
+        let state = PickState::of(pages, pick.url);
+        picks.push(ClosedPick { pick, state, realised: impact[pick.url.index()] });
+    }
     let fetched = picks.iter().filter(|closed| closed.state == PickState::Fetched);
     let pools: HashMap<UrlId, Pool> =
         fetched.map(|closed| (closed.pick.url, closed.pick.pool)).collect();
-    let close_pair = |&pair: &PlannedPair| {
-        let pool = *pools.get(&pair.url)?;
+    let mut pairs = Vec::new();
+    for &pair in &open.pairs {
+        let Some(&pool) = pools.get(&pair.url) else { continue };
         let entered = after.lists[pair.query.index()].iter().any(|(url, _)| *url == pair.url);
-        Some(ClosedPair { pair, pool, entered })
-    };
-    let pairs = open.pairs.iter().filter_map(close_pair).collect();
+        pairs.push(ClosedPair { pair, pool, entered });
+    }
     Closed { picks, pairs, queries: query_outcomes(before, after) }
 }
 

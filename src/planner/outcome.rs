@@ -37,10 +37,7 @@ impl CycleOutcome {
     /// Of a closed plan, beside so many pages that were not planned.
     pub fn new(plan_id: &str, closed: &Closed, unplanned: usize) -> Self {
         let of = |state| closed.picks.iter().filter(|pick| pick.state == state).count();
-        let fetched = |value: fn(&ClosedPick) -> f64| {
-            let fetched = closed.picks.iter().filter(|pick| pick.state == PickState::Fetched);
-            fetched.fold(0.0, |sum, pick| sum + value(pick))
-        };
+        let fetched = |value: fn(&ClosedPick) -> f64| sum_fetched(&closed.picks, value);
         let predictions: Vec<(Pool, f64, bool)> =
             closed.pairs.iter().map(|row| (row.pool, row.pair.entry_chance, row.entered)).collect();
         let [greedy_calibration, explored_calibration] =
@@ -59,4 +56,10 @@ impl CycleOutcome {
             explored_calibration,
         }
     }
+}
+
+/// A value of the picks that were fetched, summed.
+fn sum_fetched(picks: &[ClosedPick], value: fn(&ClosedPick) -> f64) -> f64 {
+    let fetched = picks.iter().filter(|pick| pick.state == PickState::Fetched);
+    fetched.fold(0.0, |sum, pick| sum + value(pick))
 }

@@ -80,25 +80,17 @@ pub fn gather(
 
 /// Sets relevant pages beside the others.
 fn judge(gathered: &mut Gathered, pages: &Pages, relevant: &HashSet<String>) {
-    let of = |wanted: bool, figure: &dyn Fn(usize) -> Option<f64>| -> Vec<f64> {
-        let pages = (0..pages.quality.len()).filter(|page| pages.relevant[*page] == wanted);
-        pages.filter_map(figure).collect()
-    };
     // All figures over the pages with a score, so that areas can be compared.
     let quality = |page: usize| pages.quality[page];
     let length = |page: usize| quality(page).map(|_| f64::from(pages.words[page]));
     let inlinks = |page: usize| quality(page).map(|_| f64::from(pages.inlinks[page]));
-    let area = |by: &str, figure: &dyn Fn(usize) -> Option<f64>| {
-        let area = auc::auc(&of(true, figure), &of(false, figure))?;
-        Some(Auc { by: by.to_owned(), area })
-    };
-    let mut aucs = vec![area("quality", &quality), area("text length", &length)];
+    let mut aucs = vec![area(pages, "quality", &quality), area(pages, "text length", &length)];
     if gathered.found.neighbours.is_some() {
-        aucs.push(area("in-links", &inlinks));
+        aucs.push(area(pages, "in-links", &inlinks));
     }
     let there = relevant.iter().filter(|url| pages.by_url.contains_key(&hash(url))).count();
-    gathered.relevant = of(true, &quality);
-    gathered.others = of(false, &quality);
+    gathered.relevant = of_group(pages, true, &quality);
+    gathered.others = of_group(pages, false, &quality);
     gathered.found.relevance = Some(Relevance {
         missing: (relevant.len() - there) as u64,
         relevant: distribution(&gathered.relevant),
@@ -108,22 +100,31 @@ fn judge(gathered: &mut Gathered, pages: &Pages, relevant: &HashSet<String>) {
     });
 }
 
+/// How well a figure tells relevant pages from the others.
+fn area(pages: &Pages, by: &str, figure: &dyn Fn(usize) -> Option<f64>) -> Option<Auc> {
+    let area = auc::auc(&of_group(pages, true, figure), &of_group(pages, false, figure))?;
+    Some(Auc { by: by.to_owned(), area })
+}
+
+/// A figure of the relevant pages, or of the others, where they have it.
+fn of_group(pages: &Pages, relevant: bool, figure: &dyn Fn(usize) -> Option<f64>) -> Vec<f64> {
+    let group = (0..pages.quality.len()).filter(|page| pages.relevant[*page] == relevant);
+    group.filter_map(figure).collect()
+}
+
 /// The analysis of all collections: histograms over their joint range, and distances.
 pub fn compare(column: &str, version: &str, gathered: &[Gathered]) -> QualityAnalysis {
     let all = || gathered.iter().flat_map(|one| &one.scores).copied();
     let low = all().min_by(f64::total_cmp);
     let high = all().max_by(f64::total_cmp);
-    let bins = |values: &[f64]| match (low, high) {
-        (Some(low), Some(high)) => histogram(values, low, high, BINS),
-        _ => vec![0; BINS],
-    };
+    let range = low.zip(high);
     let mut collections = Vec::new();
     for one in gathered {
         let mut found = one.found.clone();
-        found.histogram = bins(&one.scores);
+        found.histogram = bins(&one.scores, range);
         if let Some(relevance) = &mut found.relevance {
-            relevance.relevant_histogram = bins(&one.relevant);
-            relevance.others_histogram = bins(&one.others);
+            relevance.relevant_histogram = bins(&one.relevant, range);
+            relevance.others_histogram = bins(&one.others, range);
         }
         collections.push(found);
     }
@@ -143,6 +144,14 @@ pub fn compare(column: &str, version: &str, gathered: &[Gathered]) -> QualityAna
         low,
         high,
         distances,
+    }
+}
+
+/// The histogram of values over a range; nothing in any bin where there is none.
+fn bins(values: &[f64], range: Option<(f64, f64)>) -> Vec<u64> {
+    match range {
+        Some((low, high)) => histogram(values, low, high, BINS),
+        None => vec![0; BINS],
     }
 }
 

@@ -118,10 +118,6 @@ impl Journal {
         if xxh3_64(&whole).to_le_bytes() != checksum {
             return Ok(None);
         }
-        let score = |bytes: &[u8]| {
-            let score = f64::from_le_bytes(bytes.try_into().unwrap_or_default());
-            (!score.is_nan()).then_some(score)
-        };
         Ok(Some(Record { hash, scores: scores.chunks_exact(8).map(score).collect() }))
     }
 
@@ -139,6 +135,12 @@ impl Journal {
         let written = self.file.write_all(&record).and_then(|()| self.file.sync_data());
         written.map_err(|source| error(&self.path, "written", source))
     }
+}
+
+/// A score as it is written; NaN stands for none.
+fn score(bytes: &[u8]) -> Option<f64> {
+    let score = f64::from_le_bytes(bytes.try_into().unwrap_or_default());
+    (!score.is_nan()).then_some(score)
 }
 
 fn error(path: &Path, operation: &'static str, source: io::Error) -> QualityError {

@@ -29,14 +29,9 @@ pub fn columns(
     asked: Option<&[String]>,
 ) -> Result<Vec<String>, DocumentError> {
     let has = |name: &str| columns.iter().any(|column| column == name);
-    let missing = |missing: String| DocumentError::NoColumn {
-        path: file.to_owned(),
-        missing,
-        columns: columns.to_vec(),
-    };
     if let Some(asked) = asked {
         return match asked.iter().find(|name| !has(name)) {
-            Some(name) => Err(missing(format!("{name:?}"))),
+            Some(name) => Err(no_column(file, format!("{name:?}"), columns)),
             None => Ok(asked.to_vec()),
         };
     }
@@ -48,9 +43,14 @@ pub fn columns(
         .map(|name| (*name).to_owned())
         .collect();
     if found.is_empty() {
-        return Err(missing(format!("of text ({})", names().collect::<Vec<_>>().join(", "))));
+        let missing = format!("of text ({})", names().collect::<Vec<_>>().join(", "));
+        return Err(no_column(file, missing, columns));
     }
     Ok(found)
+}
+
+fn no_column(file: &str, missing: String, columns: &[String]) -> DocumentError {
+    DocumentError::NoColumn { path: file.to_owned(), missing, columns: columns.to_vec() }
 }
 
 /// The texts of a batch, or why there is none to score.

@@ -42,34 +42,42 @@ fn caption(check: &CounterfactualCheck) -> String {
 
 /// How well chances were foreseen on the way there, a line for the best picks and one for the others.
 fn calibration(check: &CounterfactualCheck) -> [String; 2] {
-    let line = |name: &str, figures: CalibrationFigures| {
-        let CalibrationFigures { pairs, error, log_loss, base_log_loss } = figures;
-        format!(
-            "chance to enter: {} of {name}: error {}, log-loss {} (base rate {})",
-            counted(pairs, "pair"),
-            fixed(error, 4),
-            fixed(log_loss, 4),
-            fixed(base_log_loss, 4)
-        )
-    };
-    [line("the best picks", check.greedy), line("explored picks", check.explored)]
+    let best = calibration_line("the best picks", check.greedy);
+    [best, calibration_line("explored picks", check.explored)]
+}
+
+fn calibration_line(name: &str, figures: CalibrationFigures) -> String {
+    let CalibrationFigures { pairs, error, log_loss, base_log_loss } = figures;
+    format!(
+        "chance to enter: {} of {name}: error {}, log-loss {} (base rate {})",
+        counted(pairs, "pair"),
+        fixed(error, 4),
+        fixed(log_loss, 4),
+        fixed(base_log_loss, 4)
+    )
 }
 
 fn rows(check: &CounterfactualCheck) -> Vec<(String, Vec<String>)> {
-    let percent = |share: f64| format!("{} %", fixed(share * 100.0, 1));
-    let cell = |figures: CounterfactualFigures| {
-        let CounterfactualFigures { bias, half_width, held } = figures;
-        format!("{} ±{} ({})", percent(bias), percent(half_width), fixed(held, 2))
-    };
-    let row = |target: &CounterfactualTarget| {
-        let cells = vec![
-            percent(target.shared),
-            fixed(target.truth, 1),
-            percent(target.expected.bias),
-            cell(target.inverse_propensity),
-            cell(target.doubly_robust),
-        ];
-        (target.batch.clone(), cells)
-    };
     check.targets.iter().map(row).collect()
+}
+
+/// The row of a batch: its name, and its cells.
+fn row(target: &CounterfactualTarget) -> (String, Vec<String>) {
+    let cells = vec![
+        percent(target.shared),
+        fixed(target.truth, 1),
+        percent(target.expected.bias),
+        cell(target.inverse_propensity),
+        cell(target.doubly_robust),
+    ];
+    (target.batch.clone(), cells)
+}
+
+fn cell(figures: CounterfactualFigures) -> String {
+    let CounterfactualFigures { bias, half_width, held } = figures;
+    format!("{} ±{} ({})", percent(bias), percent(half_width), fixed(held, 2))
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", fixed(share * 100.0, 1))
 }

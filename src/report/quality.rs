@@ -1,7 +1,7 @@
 //! Analyses of quality as tables for a terminal.
 
 use super::number::{counted, fixed, thousands};
-use crate::results::quality::{Distribution, QualityAnalysis, QualityCollection};
+use crate::results::quality::{Auc, Distribution, QualityAnalysis, QualityCollection};
 
 /// Decimals of scores, correlations and areas.
 const PLACES: usize = 3;
@@ -141,20 +141,22 @@ fn relevance(one: &QualityCollection) -> String {
         let what = counted(found.missing, "relevant URL");
         out += &format!("{what} of the judgements not in the collection\n");
     }
-    let area = |auc: &crate::results::quality::Auc| {
-        let area = &auc.area;
-        let ends = area.low.zip(area.high);
-        let ends = ends.map_or(String::new(), |(low, high)| {
-            format!("[{}, {}]", fixed(low, PLACES), fixed(high, PLACES))
-        });
-        vec![auc.by.clone(), fixed(area.mean, PLACES), ends]
-    };
     let mut rows = vec![["ordered by", "AUC", "95 %"].map(str::to_owned).to_vec()];
     rows.extend(found.aucs.iter().map(area));
     if rows.len() > 1 {
         out += &aligned(&rows);
     }
     out
+}
+
+/// The row of an area under a curve: by what pages are ordered, the area, and its interval.
+fn area(auc: &Auc) -> Vec<String> {
+    let area = &auc.area;
+    let ends = area.low.zip(area.high);
+    let ends = ends.map_or(String::new(), |(low, high)| {
+        format!("[{}, {}]", fixed(low, PLACES), fixed(high, PLACES))
+    });
+    vec![auc.by.clone(), fixed(area.mean, PLACES), ends]
 }
 
 /// Rows in columns, the first to the left, the others to the right. Names lose what would move a
@@ -165,14 +167,7 @@ fn aligned(rows: &[Vec<String>]) -> String {
     };
     let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(clean).collect()).collect();
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |at: usize| {
-        rows.iter()
-            .filter_map(|row| row.get(at))
-            .map(|cell| cell.chars().count())
-            .max()
-            .unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let widths: Vec<usize> = (0..columns).map(|at| width(&rows, at)).collect();
     let mut out = String::new();
     for row in &rows {
         let mut line = String::new();
@@ -186,4 +181,10 @@ fn aligned(rows: &[Vec<String>]) -> String {
         out.push('\n');
     }
     out
+}
+
+/// Characters of the widest cell of a column.
+fn width(rows: &[Vec<String>], at: usize) -> usize {
+    let cells = rows.iter().filter_map(|row| row.get(at));
+    cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
 }

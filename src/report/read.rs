@@ -68,18 +68,25 @@ pub fn read(text: &str) -> Result<Summary, ReadError> {
 }
 
 fn check(policy: &PolicySummary, summary: &Summary) -> Result<(), ReadError> {
-    let differ = |what, found: Vec<String>, expected: &[String]| {
-        if found == expected {
-            return Ok(());
-        }
-        let (policy, expected) = (policy.name.clone(), expected.to_vec());
-        Err(ReadError::Shape { policy, what, found, expected })
-    };
     let kinds = policy.kinds.iter().map(|kind| kind.kind.clone()).collect();
-    differ("query kinds", kinds, &summary.kinds)?;
+    same(policy, "query kinds", kinds, &summary.kinds)?;
     for kind in &policy.kinds {
         let metrics = kind.curves.iter().map(|curve| curve.metric.clone()).collect();
-        differ("metrics", metrics, &summary.metrics)?;
+        same(policy, "metrics", metrics, &summary.metrics)?;
     }
     Ok(())
+}
+
+/// Whether `what` a policy has is what the summary names.
+fn same(
+    policy: &PolicySummary,
+    what: &'static str,
+    found: Vec<String>,
+    expected: &[String],
+) -> Result<(), ReadError> {
+    if found == expected {
+        return Ok(());
+    }
+    let (policy, expected) = (policy.name.clone(), expected.to_vec());
+    Err(ReadError::Shape { policy, what, found, expected })
 }

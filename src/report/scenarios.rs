@@ -7,10 +7,6 @@ use crate::results::whatif::{WhatIfCheck, WhatIfTrial};
 
 /// The table of a policy.
 pub(super) fn table(check: &WhatIfCheck) -> TrialTable {
-    let row = |trial: &WhatIfTrial| {
-        let cells = vec![fixed(trial.predicted, 1), fixed(trial.realised, 1)];
-        (trial.scenario.to_string(), cells)
-    };
     TrialTable {
         title: "what-if answers",
         policy: check.policy.clone(),
@@ -19,6 +15,10 @@ pub(super) fn table(check: &WhatIfCheck) -> TrialTable {
         rows: check.trials.iter().map(row).collect(),
         notes: verdict(check),
     }
+}
+
+fn row(trial: &WhatIfTrial) -> (String, Vec<String>) {
+    (trial.scenario.to_string(), vec![fixed(trial.predicted, 1), fixed(trial.realised, 1)])
 }
 
 /// What was asked, in a line.

@@ -192,21 +192,25 @@ fn speedup(
 }
 
 fn rows(first: &Column, columns: &[Column]) -> String {
-    let mut out = String::new();
-    let mut row = |name: &str, cells: &mut dyn Iterator<Item = (&str, usize)>| {
-        let mut line = format!("  {name}{}", " ".repeat(first.width() - width(name)));
-        for (cell, column) in cells {
-            line += &" ".repeat(2 + column - width(cell));
-            line += cell;
-        }
-        out += line.trim_end();
-        out.push('\n');
-    };
-    row(&first.heading, &mut columns.iter().map(|c| (c.heading.as_str(), c.width())));
+    let headings = columns.iter().map(|c| (c.heading.as_str(), c.width()));
+    let mut out = row(first, &first.heading, headings);
     for (at, name) in first.cells.iter().enumerate() {
-        row(name, &mut columns.iter().map(|c| (c.cells[at].as_str(), c.width())));
+        let cells = columns.iter().map(|c| (c.cells[at].as_str(), c.width()));
+        out += &row(first, name, cells);
     }
     out
+}
+
+/// A line: a name in the first column, and cells with the widths of theirs.
+fn row<'a>(first: &Column, name: &str, cells: impl Iterator<Item = (&'a str, usize)>) -> String {
+    let mut line = format!("  {name}{}", " ".repeat(first.width() - width(name)));
+    for (cell, column) in cells {
+        line += &" ".repeat(2 + column - width(cell));
+        line += cell;
+    }
+    line.truncate(line.trim_end().len());
+    line.push('\n');
+    line
 }
 
 fn legend(summary: &Summary) -> String {

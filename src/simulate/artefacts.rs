@@ -201,10 +201,7 @@ pub fn per_query(
                 let text = |of: fn(&crate::workload::Query) -> &str| {
                     Column::Text(queries.iter().map(|q| of(&q.query).to_owned()).collect())
                 };
-                let metric = |number: usize| {
-                    let values = crawl.values[at].chunks(RANKING_METRICS.len());
-                    Column::F64(values.map(|values| values[number]).collect())
-                };
+                let metric = |number| metric(&crawl.values[at], number);
                 let mut columns = vec![
                     same(&choice.label(), count),
                     Column::U32(vec![set as u32 + 1; count]),
@@ -225,6 +222,12 @@ pub fn per_query(
     }
     writer.finish()?;
     Ok(())
+}
+
+/// A metric of every query at a checkpoint, of which `values` are all metrics, query by query.
+fn metric(values: &[f64], number: usize) -> Column {
+    let by_query = values.chunks(RANKING_METRICS.len());
+    Column::F64(by_query.map(|values| values[number]).collect())
 }
 
 /// TREC runs of every crawl at the checkpoints asked for: `runs/<policy>/<set>/<pages>.run`.

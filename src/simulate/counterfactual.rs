@@ -78,6 +78,18 @@ impl Tally {
         self.inverse_propensity.add(found.inverse_propensity, truth);
         self.doubly_robust.add(found.doubly_robust, truth);
     }
+
+    /// Over so many trials.
+    fn target(&self, batch: &str, trials: f64) -> CounterfactualTarget {
+        CounterfactualTarget {
+            batch: batch.to_owned(),
+            shared: self.shared / trials,
+            truth: self.truth / trials,
+            expected: self.expected.of(trials, self.truth),
+            inverse_propensity: self.inverse_propensity.of(trials, self.truth),
+            doubly_robust: self.doubly_robust.of(trials, self.truth),
+        }
+    }
 }
 
 /// Tries the estimates out; trials take turns with the seed sets. None for a policy that does not
@@ -129,14 +141,7 @@ pub fn run(
     }
     let [greedy, explored] = Calibration::greedy_and_explored(&predictions);
     let trials = check.trials as f64;
-    let target = |(name, tally): (&str, &Tally)| CounterfactualTarget {
-        batch: name.to_owned(),
-        shared: tally.shared / trials,
-        truth: tally.truth / trials,
-        expected: tally.expected.of(trials, tally.truth),
-        inverse_propensity: tally.inverse_propensity.of(trials, tally.truth),
-        doubly_robust: tally.doubly_robust.of(trials, tally.truth),
-    };
+    let targets = target_names().zip(&tallies).map(|(name, tally)| tally.target(name, trials));
     Ok(Some(CounterfactualCheck {
         policy: choice.label(),
         fetched_share: check.at,
@@ -144,7 +149,7 @@ pub fn run(
         batch: batch as u32,
         frontier: (frontier / starts.len().max(1)) as u32,
         explore: selection.explore,
-        targets: target_names().zip(&tallies).map(target).collect(),
+        targets: targets.collect(),
         greedy: figures(&greedy),
         explored: figures(&explored),
     }))
@@ -162,18 +167,28 @@ fn targets(
     so_far: SoFar<'_>,
     selection: &SelectionSettings,
 ) -> Result<Vec<Target>, SimulateError> {
-    let target = |value: &dyn Fn(&UrlEstimate) -> f64| {
-        let ranked = ranking.iter().map(|url| (url.url, value(url)));
-        let batch = best(ranked, selection, so_far);
-        let of_batch = ranking.iter().zip(&batch).filter(|(_, is_in)| **is_in);
-        let urls: Vec<UrlId> = of_batch.map(|(url, _)| url.url).collect();
-        let truth =
-            planned.would_earn(&urls, planned.queries())?.iter().fold(0.0, |sum, own| sum + own);
-        Ok(Target { batch, truth })
-    };
-    let by_order = |(_, order): &(_, Order)| target(&|url| order(url.parts, url.estimate));
-    let oldest = target(&|url| -f64::from(url.url.0));
+    let of =
+        |value: &dyn Fn(&UrlEstimate) -> f64| target(planned, ranking, so_far, selection, value);
+    let by_order = |(_, order): &(_, Order)| of(&|url| order(url.parts, url.estimate));
+    let oldest = of(&|url| -f64::from(url.url.0));
     ORDERS.iter().map(by_order).chain([oldest]).collect()
+}
+
+/// The batch that is best by `value`, and what it earns.
+fn target(
+    planned: &Planned<'_>,
+    ranking: &[UrlEstimate],
+    so_far: SoFar<'_>,
+    selection: &SelectionSettings,
+    value: &dyn Fn(&UrlEstimate) -> f64,
+) -> Result<Target, SimulateError> {
+    let ranked = ranking.iter().map(|url| (url.url, value(url)));
+    let batch = best(ranked, selection, so_far);
+    let of_batch = ranking.iter().zip(&batch).filter(|(_, is_in)| **is_in);
+    let urls: Vec<UrlId> = of_batch.map(|(url, _)| url.url).collect();
+    let truth =
+        planned.would_earn(&urls, planned.queries())?.iter().fold(0.0, |sum, own| sum + own);
+    Ok(Target { batch, truth })
 }
 
 /// A draw with its outcomes, in the order of the ranking.

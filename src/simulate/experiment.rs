@@ -168,6 +168,8 @@ struct Run<'a> {
     progress: &'a dyn Progress,
 }
 
+/// A crawl of a policy from a set's seeds, by their numbers.
+type Done = (usize, usize, Result<CrawlOrder, SimulateError>);
 impl Run<'_> {
     /// As many crawls at a time as there are threads; planned ones, which take longest, first.
     fn all(&self) -> Result<Vec<Vec<CrawlOrder>>, SimulateError> {
@@ -177,31 +179,33 @@ impl Run<'_> {
             .collect();
         tasks.sort_by_key(|&(policy, _)| !policies[policy].kind.is_planned());
         let queue = Mutex::new(VecDeque::from(tasks));
-        let mut results: Vec<(usize, usize, Result<CrawlOrder, SimulateError>)> =
-            std::thread::scope(|scope| {
-                let worker = || {
-                    let mut done = Vec::new();
-                    loop {
-                        let task = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-                        let Some((policy, set)) = task else { return done };
-                        let result = self.one(policy, set);
-                        if result.is_err() {
-                            queue.lock().unwrap_or_else(PoisonError::into_inner).clear();
-                        }
-                        done.push((policy, set, result));
-                    }
-                };
-                let threads = rayon::current_num_threads();
-                let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-                let joined = workers.into_iter().map(std::thread::ScopedJoinHandle::join);
-                joined.flat_map(|done| done.unwrap_or_else(|panic| resume_unwind(panic))).collect()
-            });
+        let mut results: Vec<Done> = std::thread::scope(|scope| {
+            let worker = || self.work(&queue);
+            let threads = rayon::current_num_threads();
+            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+            let joined = workers.into_iter().map(std::thread::ScopedJoinHandle::join);
+            joined.flat_map(|done| done.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        });
         results.sort_by_key(|(policy, set, _)| (*policy, *set));
         let mut orders = vec![Vec::with_capacity(self.course.starts.len()); policies.len()];
         for (policy, _, result) in results {
             orders[policy].push(result?);
         }
         Ok(orders)
+    }
+
+    /// Crawls by policy and set while any are left in the queue, which an error empties.
+    fn work(&self, queue: &Mutex<VecDeque<(usize, usize)>>) -> Vec<Done> {
+        let mut done = Vec::new();
+        loop {
+            let task = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            let Some((policy, set)) = task else { return done };
+            let result = self.one(policy, set);
+            if result.is_err() {
+                queue.lock().unwrap_or_else(PoisonError::into_inner).clear();
+            }
+            done.push((policy, set, result));
+        }
     }
 
     fn one(&self, policy: usize, set: usize) -> Result<CrawlOrder, SimulateError> {

@@ -59,19 +59,24 @@ impl Judged {
 
     /// What an external run says of the queries' pages, and of how many queries it says something.
     pub fn scores_of(&self, collection: &Collection, run: &Run) -> (PairScores, usize) {
-        let page = |docid: &str| {
-            let canonical = prospect_index::url::canonical(docid).ok()?;
-            collection.page(&canonical)
-        };
-        let of_query = |judged: &JudgedQuery| {
+        let mut by_query = Vec::with_capacity(self.queries.len());
+        for judged in &self.queries {
             let list = run.queries.get(&judged.query.qid).map_or(&[][..], Vec::as_slice);
-            let scored = list
-                .iter()
-                .filter_map(|result| Some((page(&result.docid)?, f64::from(result.score))));
-            scored.collect::<Vec<(u32, f64)>>()
-        };
-        let by_query: Vec<_> = self.queries.iter().map(of_query).collect();
+            let mut scores = Vec::new();
+            for result in list {
+                if let Some(page) = page(collection, &result.docid) {
+                    scores.push((page, f64::from(result.score)));
+                }
+            }
+            by_query.push(scores);
+        }
         let queries = by_query.iter().filter(|scores| !scores.is_empty()).count();
         (PairScores::new(by_query), queries)
     }
+}
+
+/// The page that a run means by a URL, spelled as it likes.
+fn page(collection: &Collection, docid: &str) -> Option<u32> {
+    let canonical = prospect_index::url::canonical(docid).ok()?;
+    collection.page(&canonical)
 }

@@ -17,6 +17,7 @@ use super::settings::{Settings, SketchSettings};
 use super::truth;
 use crate::planner::settings::PlanSettings;
 use crate::policy::PolicyChoice;
+use crate::policy::hidden_web::Web;
 use crate::policy::planned::Planned;
 use crate::results::{LimitedPoint, LimitedSketches};
 use crate::sketch::need::Needy;
@@ -45,24 +46,16 @@ pub fn run(
     let impact = truth::impact(inputs.collection, &tested, plan.bm25, plan.places())?;
     let fetchable = inputs.collection.pages - start.crawled.len() as u32;
     let budget = Budget::until(sketches.at, settings, fetchable);
-    let total: f64 = {
-        let before: f64 = start.crawled.iter().map(|&page| impact[page as usize]).sum();
-        impact.iter().sum::<f64>() - before
-    };
-    let share = |fraction: f64| -> Result<f64, SimulateError> {
-        let needy = Some(Needy::Share(fraction));
-        let mut policy = Planned::new(&web, None, PlanSettings { needy, ..plan.clone() });
-        let order = Crawl::run(inputs.collection, start, &mut policy, budget)?.into_order();
-        let collected: f64 = order.pages.iter().map(|&page| impact[page as usize]).sum();
-        Ok(if total > 0.0 { collected / total } else { 0.0 })
-    };
-    let full = share(1.0)?;
+    let before: f64 = start.crawled.iter().map(|&page| impact[page as usize]).sum();
+    let total = impact.iter().sum::<f64>() - before;
+    let trial = Trial { inputs: &inputs, web, plan, start, budget, impact, total };
+    let full = trial.impact_share(1.0)?;
     let points = sketches
         .fractions
         .iter()
         .map(|&fraction| {
             progress(fraction);
-            let impact_share = if fraction >= 1.0 { full } else { share(fraction)? };
+            let impact_share = if fraction >= 1.0 { full } else { trial.impact_share(fraction)? };
             Ok(LimitedPoint {
                 fraction,
                 sketches: Needy::Share(fraction).of(tested.queries.len()) as u32,
@@ -74,17 +67,45 @@ pub fn run(
     Ok(LimitedSketches { policy: choice.label(), fetched_share: sketches.at, points })
 }
 
+/// What a crawl with some of the sketches needs.
+struct Trial<'a> {
+    inputs: &'a Inputs<'a>,
+    web: Web<'a>,
+    plan: PlanSettings,
+    start: &'a Start,
+    budget: Budget,
+    /// True impact by page.
+    impact: Vec<f64>,
+    /// Impact that is not crawled at the start.
+    total: f64,
+}
+
+impl Trial<'_> {
+    /// The share of the impact that a crawl collects with this fraction of the sketches.
+    fn impact_share(&self, fraction: f64) -> Result<f64, SimulateError> {
+        let needy = Some(Needy::Share(fraction));
+        let plan = PlanSettings { needy, ..self.plan.clone() };
+        let mut policy = Planned::new(&self.web, None, plan);
+        let crawl = Crawl::run(self.inputs.collection, self.start, &mut policy, self.budget)?;
+        let order = crawl.into_order();
+        let collected: f64 = order.pages.iter().map(|&page| self.impact[page as usize]).sum();
+        Ok(if self.total > 0.0 { collected / self.total } else { 0.0 })
+    }
+}
+
 /// The queries in two halves at random, each by qid.
 pub fn halves(workload: &Workload, seed: u64) -> (Workload, Workload) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(HALVES_STREAM);
     let mut order: Vec<usize> = (0..workload.queries.len()).collect();
     order.shuffle(&mut random);
-    let of = |half: &[usize]| {
-        let mut half = half.to_vec();
-        half.sort_unstable();
-        Workload { queries: half.iter().map(|&at| workload.queries[at].clone()).collect() }
-    };
     let (first, second) = order.split_at(order.len() / 2);
-    (of(first), of(second))
+    (part(workload, first), part(workload, second))
+}
+
+/// The queries at these places, in the order of the workload.
+fn part(workload: &Workload, places: &[usize]) -> Workload {
+    let mut places = places.to_vec();
+    places.sort_unstable();
+    Workload { queries: places.iter().map(|&at| workload.queries[at].clone()).collect() }
 }

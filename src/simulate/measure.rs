@@ -130,14 +130,16 @@ impl Measure<'_> {
         progress: &dyn Fn(usize),
     ) -> Result<Vec<Vec<Measured>>, SimulateError> {
         let mut values = self.values(crawls, progress)?.into_iter();
-        let of_policy = |orders: &Vec<CrawlOrder>| {
-            let sets = orders.iter().zip(&crawls.starts);
-            sets.map(|(order, start)| {
-                self.one(&crawls.checkpoints, start, order, values.next().unwrap_or_default())
-            })
-            .collect()
-        };
-        Ok(crawls.orders.iter().map(of_policy).collect())
+        let mut measured = Vec::with_capacity(crawls.orders.len());
+        for orders in &crawls.orders {
+            let mut sets = Vec::with_capacity(orders.len());
+            for (order, start) in orders.iter().zip(&crawls.starts) {
+                let values = values.next().unwrap_or_default();
+                sets.push(self.one(&crawls.checkpoints, start, order, values));
+            }
+            measured.push(sets);
+        }
+        Ok(measured)
     }
 
     /// The evaluation, for pages as documents of the index.

@@ -105,25 +105,29 @@ pub struct TextFile {
 
 impl PageTexts for TextFile {
     fn texts(&self, pages: &[Page]) -> Result<Vec<String>, StoreError> {
-        let read = || {
-            let mut file = File::open(&self.path)?;
-            let mut decompressor = Decompressor::new()?;
-            let mut whole = Vec::with_capacity(LONGEST);
-            let text = |page: &Page| {
-                let Frame { start, bytes } = self.frames[*page as usize];
-                let mut frame = vec![0; bytes as usize];
-                file.seek(SeekFrom::Start(start))?;
-                file.read_exact(&mut frame)?;
-                decompressor.decompress_to_buffer(&frame, &mut whole)?;
-                std::str::from_utf8(&whole).map(str::to_owned).map_err(io::Error::other)
-            };
-            pages.iter().map(text).collect::<io::Result<Vec<String>>>()
-        };
-        read().map_err(|source| StoreError::Io {
+        self.read(pages).map_err(|source| StoreError::Io {
             operation: "read",
             path: self.path.clone(),
             source,
         })
+    }
+}
+
+impl TextFile {
+    fn read(&self, pages: &[Page]) -> io::Result<Vec<String>> {
+        let mut file = File::open(&self.path)?;
+        let mut decompressor = Decompressor::new()?;
+        let mut whole = Vec::with_capacity(LONGEST);
+        let mut texts = Vec::with_capacity(pages.len());
+        for page in pages {
+            let Frame { start, bytes } = self.frames[*page as usize];
+            let mut frame = vec![0; bytes as usize];
+            file.seek(SeekFrom::Start(start))?;
+            file.read_exact(&mut frame)?;
+            decompressor.decompress_to_buffer(&frame, &mut whole)?;
+            texts.push(std::str::from_utf8(&whole).map(str::to_owned).map_err(io::Error::other)?);
+        }
+        Ok(texts)
     }
 }
 

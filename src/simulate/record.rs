@@ -34,17 +34,20 @@ impl Record {
     pub fn read(storage: &Storage, name: &str, experiment: u64) -> Option<Self> {
         let bytes = work_file::read(storage, name, experiment)?;
         let (&complete, mut rest) = bytes.split_first()?;
-        let mut column = || {
-            let (count, tail) = rest.split_first_chunk::<4>()?;
-            let bytes = u32::from_le_bytes(*count) as usize * 4;
-            let (values, tail) = tail.split_at_checked(bytes)?;
-            rest = tail;
-            let (values, _) = values.as_chunks::<4>();
-            Some(values.iter().map(|value| u32::from_le_bytes(*value)).collect())
-        };
-        let order = CrawlOrder { pages: column()?, batch_ends: column()? };
+        let (pages, batch_ends) = (column(&mut rest)?, column(&mut rest)?);
+        let order = CrawlOrder { pages, batch_ends };
         Some(Self { order, complete: complete == 1 })
     }
+}
+
+/// Takes a column off the start of `rest`: its length, then its values.
+fn column(rest: &mut &[u8]) -> Option<Vec<u32>> {
+    let (count, tail) = rest.split_first_chunk::<4>()?;
+    let bytes = u32::from_le_bytes(*count) as usize * 4;
+    let (values, tail) = tail.split_at_checked(bytes)?;
+    *rest = tail;
+    let (values, _) = values.as_chunks::<4>();
+    Some(values.iter().map(|value| u32::from_le_bytes(*value)).collect())
 }
 
 #[cfg(test)]

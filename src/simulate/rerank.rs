@@ -45,15 +45,17 @@ fn add(
     let url_order = collection.by_document(&collection.url_order, NONE);
     let evaluation = measure.evaluation(&url_order);
     for pass in numbers.chunks(CRAWLS_PER_PASS) {
-        let place = |&at: &usize| {
+        let mut placed = Vec::new();
+        for &at in pass {
             let reached = crawls.reached(at);
             let pages = match lists {
                 Lists::WithRelevant => reached,
                 Lists::All => run_checkpoints(measure.settings.runs, reached),
             };
-            (!pages.is_empty()).then(|| Placed::new(collection, crawls.one(at), pages))
-        };
-        let placed: Vec<Placed> = pass.iter().filter_map(place).collect();
+            if !pages.is_empty() {
+                placed.push(Placed::new(collection, crawls.one(at), pages));
+            }
+        }
         let crawls: Vec<Crawl<'_>> = placed.iter().map(Placed::crawl).collect();
         if !crawls.is_empty() {
             evaluation.candidates(&crawls, lists, candidates)?;

@@ -19,6 +19,7 @@ use crate::evaluate::statistics::{
 use crate::results::{
     AreaTest, Comparison, Curve, Interval, KindSummary, Point, PolicySummary, QueryChange,
 };
+use crate::workload::Query;
 
 /// Queries listed as gained and as lost.
 const QUERIES_LISTED: usize = 10;
@@ -143,17 +144,19 @@ impl Findings<'_> {
 
     fn kind(&self, policy: usize, number: usize, curves: Vec<Curve>) -> KindSummary {
         let kind = &self.kinds[number];
-        let speedup_of = |relevant: bool| {
-            let sets = self.speedups(policy, number, relevant).into_iter();
-            mean_interval(&sets.flatten().collect::<Vec<f64>>())
-        };
         KindSummary {
             kind: kind.name.clone(),
             queries: if self.judged.is_empty() { kind.asked } else { kind.queries.len() } as u32,
             curves,
-            speedup_relevant: speedup_of(true),
-            speedup_impact: speedup_of(false),
+            speedup_relevant: self.mean_speedup(policy, number, true),
+            speedup_impact: self.mean_speedup(policy, number, false),
         }
+    }
+
+    /// The mean over seed sets of what [`speedups`](Self::speedups) finds.
+    fn mean_speedup(&self, policy: usize, kind: usize, relevant: bool) -> Option<Interval> {
+        let sets = self.speedups(policy, kind, relevant).into_iter();
+        mean_interval(&sets.flatten().collect::<Vec<f64>>())
     }
 
     /// Speedup over the baseline, in relevant pages or in impact, by set; nothing for the baseline.
@@ -161,14 +164,15 @@ impl Findings<'_> {
         let Some(baseline) = self.baseline().filter(|&baseline| baseline != policy) else {
             return Vec::new();
         };
-        let sets = self.measured[policy].iter().zip(&self.measured[baseline]);
-        let of_set = |(own, base): (&Measured, &Measured)| {
-            if relevant {
-                return speedup(&own.tau[kind], &base.tau[kind]);
-            }
-            impact_speedup(&own.impact[kind], &base.impact[kind], own.total_impact[kind])
-        };
-        sets.map(of_set).collect()
+        let mut speedups = Vec::new();
+        for (own, base) in self.measured[policy].iter().zip(&self.measured[baseline]) {
+            speedups.push(if relevant {
+                speedup(&own.tau[kind], &base.tau[kind])
+            } else {
+                impact_speedup(&own.impact[kind], &base.impact[kind], own.total_impact[kind])
+            });
+        }
+        speedups
     }
 
     /// Curves of one metric on the queries of a kind: by policy.
@@ -272,12 +276,15 @@ impl Findings<'_> {
         if !metric.is_by_query() {
             return None;
         }
-        let crawls = &self.measured[policy];
-        let mean = |&query: &usize| {
-            let values = crawls.iter().map(|crawl| self.query_value(metric, crawl, at, query));
-            values.sum::<f64>() / crawls.len() as f64
-        };
+        let mean = |&query: &usize| self.query_mean(metric, policy, at, query);
         Some(self.kinds[kind].queries.iter().map(mean).collect())
+    }
+
+    /// The mean over seed sets of a query's value.
+    fn query_mean(&self, metric: SummaryMetric, policy: usize, at: usize, query: usize) -> f64 {
+        let crawls = &self.measured[policy];
+        let values = crawls.iter().map(|crawl| self.query_value(metric, crawl, at, query));
+        values.sum::<f64>() / crawls.len() as f64
     }
 
     /// By seed set, then query of the kind: the area of its curve.
@@ -290,16 +297,19 @@ impl Findings<'_> {
         if !metric.is_by_query() {
             return None;
         }
-        let of_set = |crawl: &Measured| {
-            let area = |&query: &usize| {
-                let at = 0..self.common();
-                let curve: Vec<f64> =
-                    at.map(|at| self.query_value(metric, crawl, at, query)).collect();
-                self.area(&curve)
-            };
-            self.kinds[kind].queries.iter().map(area).collect()
-        };
+        let of_set = |crawl: &Measured| self.areas_of_set(kind, metric, crawl);
         Some(self.measured[policy].iter().map(of_set).collect())
+    }
+
+    /// By query of the kind: the area of its curve in one crawl.
+    fn areas_of_set(&self, kind: usize, metric: SummaryMetric, crawl: &Measured) -> Vec<f64> {
+        let mut areas = Vec::with_capacity(self.kinds[kind].queries.len());
+        for &query in &self.kinds[kind].queries {
+            let at = 0..self.common();
+            let curve: Vec<f64> = at.map(|at| self.query_value(metric, crawl, at, query)).collect();
+            areas.push(self.area(&curve));
+        }
+        areas
     }
 
     /// Mean height of a curve over the first checkpoints.
@@ -360,15 +370,18 @@ impl Findings<'_> {
     ) -> Option<f64> {
         if metric == SummaryMetric::HarvestRate {
             let pages = u64::from(self.crawls.checkpoints[at]);
-            let hits = |policy: usize| {
-                let crawls = &self.measured[policy];
-                let total: u64 = crawls.iter().map(|c| u64::from(c.relevant[kind][at])).sum();
-                (total as f64 / crawls.len() as f64).round() as u64
-            };
+            let hits = |policy| self.mean_hits(kind, policy, at);
             return two_proportion_z_test(hits(policy), pages, hits(baseline), pages);
         }
         let own = self.query_means(kind, metric, policy, at)?;
         paired_t_test(&own, &self.query_means(kind, metric, baseline, at)?)
+    }
+
+    /// Relevant pages of the kind at a checkpoint: the mean over seed sets, to a whole number.
+    fn mean_hits(&self, kind: usize, policy: usize, at: usize) -> u64 {
+        let crawls = &self.measured[policy];
+        let total: u64 = crawls.iter().map(|c| u64::from(c.relevant[kind][at])).sum();
+        (total as f64 / crawls.len() as f64).round() as u64
     }
 
     /// Queries whose nDCG@10 gained and lost most over the baseline.
@@ -377,32 +390,27 @@ impl Findings<'_> {
         let all = 0;
         let metric = SummaryMetric::Ranking(0);
         let baseline = self.baseline().filter(|&baseline| baseline != policy);
-        // By query: the mean over seed sets.
-        let areas = |policy| {
-            let by_set = self.query_areas(all, metric, policy).unwrap_or_default();
-            let of_query = |query| by_set.iter().map(|set| set[query]).sum::<f64>();
-            let mean = |query| of_query(query) / by_set.len() as f64;
-            (0..self.kinds[all].queries.len()).map(mean).collect::<Vec<f64>>()
-        };
         let Some(baseline) = baseline.filter(|_| self.metrics.contains(&metric)) else {
             return (Vec::new(), Vec::new());
         };
-        let (own, base) = (areas(policy), areas(baseline));
+        let own = self.mean_areas(all, metric, policy);
+        let base = self.mean_areas(all, metric, baseline);
         let mut order: Vec<usize> = (0..own.len()).collect();
         order.sort_by(|&a, &b| (own[b] - base[b]).total_cmp(&(own[a] - base[a])).then(a.cmp(&b)));
         let change = |&at: &usize| {
-            let query = &self.judged[self.kinds[all].queries[at]].query;
-            QueryChange {
-                qid: query.qid.clone(),
-                query: query.text.clone(),
-                kind: query.kind.clone(),
-                baseline: base[at],
-                policy: own[at],
-            }
+            change(&self.judged[self.kinds[all].queries[at]].query, base[at], own[at])
         };
         let gained = order.iter().filter(|&&at| own[at] > base[at]).take(QUERIES_LISTED);
         let lost = order.iter().rev().filter(|&&at| own[at] < base[at]).take(QUERIES_LISTED);
         (gained.map(change).collect(), lost.map(change).collect())
+    }
+
+    /// By query of the kind: the mean over seed sets of the area of its curve.
+    fn mean_areas(&self, kind: usize, metric: SummaryMetric, policy: usize) -> Vec<f64> {
+        let by_set = self.query_areas(kind, metric, policy).unwrap_or_default();
+        let of_query = |query| by_set.iter().map(|set| set[query]).sum::<f64>();
+        let mean = |query| of_query(query) / by_set.len() as f64;
+        (0..self.kinds[kind].queries.len()).map(mean).collect()
     }
 
     /// The curves of one policy, seed set by seed set.
@@ -427,6 +435,17 @@ impl Findings<'_> {
     /// Looks at the collection as a whole.
     pub fn analyses(&self) -> crate::results::Analyses {
         analyses::of(self)
+    }
+}
+
+/// How a query fares with a policy, and with the baseline.
+fn change(query: &Query, baseline: f64, policy: f64) -> QueryChange {
+    QueryChange {
+        qid: query.qid.clone(),
+        query: query.text.clone(),
+        kind: query.kind.clone(),
+        baseline,
+        policy,
     }
 }
 

@@ -65,12 +65,14 @@ impl Measure<'_> {
     /// By crawl: its values, if they are kept.
     pub(super) fn kept(&self, crawls: &Crawls) -> Vec<Option<Values>> {
         let queries = self.judged.len() * RANKING_METRICS.len();
-        let kept = |at: usize| {
-            let bytes = work_file::read(self.storage, &self.file(crawls, at), self.experiment)?;
-            let reached = crawls.reached(at).len();
-            decode(&bytes, queries).filter(|values| values.len() == reached)
-        };
-        (0..crawls.count()).map(kept).collect()
+        (0..crawls.count()).map(|at| self.kept_of(crawls, at, queries)).collect()
+    }
+
+    /// The kept values of one crawl, of so many `queries` and metrics at each checkpoint.
+    fn kept_of(&self, crawls: &Crawls, at: usize, queries: usize) -> Option<Values> {
+        let bytes = work_file::read(self.storage, &self.file(crawls, at), self.experiment)?;
+        let reached = crawls.reached(at).len();
+        decode(&bytes, queries).filter(|values| values.len() == reached)
     }
 
     /// By crawl: its values; those that are not kept are computed. `progress` is told how many crawls

@@ -47,16 +47,20 @@ pub(super) fn candidates(
 ) -> Vec<UrlId> {
     let mut urls = Vec::new();
     for answer in answers {
-        let known = |&to: &UrlId| {
-            let before = horizon.of(to);
-            before.is_some_and(|before| answer.seq < before && before <= answer.until)
-        };
+        let known = |&to: &UrlId| horizon.of(to).is_some_and(|before| answer.answers_at(before));
         let of_page = links.of_page(answer.seq).iter();
         urls.extend(of_page.take(LINKS).map(|link| link.to).filter(known));
     }
     urls.sort_unstable();
     urls.dedup();
     urls
+}
+
+impl AnswerSpan {
+    /// Whether the page was an answer to who knows the pages with a `fetch_seq` below `before`.
+    fn answers_at(&self, before: u32) -> bool {
+        self.seq < before && before <= self.until
+    }
 }
 
 /// The [`ANSWERS`] best pages, of equals the first.

@@ -73,11 +73,13 @@ impl<'a> QueryView<'a> {
 
     /// n-grams that a string has, by numbers of its words.
     fn matched(&self, words: &[u32]) -> NgramSet {
-        let place = |&number: &u32| {
-            let known = number != NONE;
-            known.then(|| self.distinct.iter().position(|&other| other == number)).flatten()
-        };
-        self.matching.matched_words(words.iter().map(place))
+        self.matching.matched_words(words.iter().map(|&number| self.place_of(number)))
+    }
+
+    /// The place of a word, given by its number, among the distinct words of the query.
+    fn place_of(&self, number: u32) -> Option<usize> {
+        let known = number != NONE;
+        known.then(|| self.distinct.iter().position(|&other| other == number)).flatten()
     }
 
     fn url(&self, source: &FeatureSource<'_>, url: UrlId) -> NgramSet {

@@ -32,15 +32,11 @@ impl ImpactRegression {
             let mean = points.iter().map(|(_, y)| y).sum::<f64>() / pages.max(1) as f64;
             return Ok(Self { coefficients: [mean, 0.0, 0.0], pages });
         }
-        let failed = |what: &dyn std::fmt::Display| EstimateError::Fit {
-            model: "impact regression",
-            what: what.to_string(),
-        };
         let flat: Vec<f64> = points.iter().flat_map(|(x, _)| [*x, x * x]).collect();
-        let x = DenseMatrix::new(pages, 2, flat, false).map_err(|e| failed(&e))?;
+        let x = DenseMatrix::new(pages, 2, flat, false).map_err(|e| refused(&e))?;
         let y: Vec<f64> = points.iter().map(|(_, y)| *y).collect();
         let model = LinearRegression::fit(&x, &y, LinearRegressionParameters::default())
-            .map_err(|e| failed(&e))?;
+            .map_err(|e| refused(&e))?;
         let slopes: Vec<f64> =
             smartcore::linalg::basic::arrays::Array::iterator(model.coefficients(), 0)
                 .copied()
@@ -63,6 +59,11 @@ impl ImpactRegression {
         };
         (c0 + c1 * x + c2 * x * x).max(0.0)
     }
+}
+
+/// smartcore refused the data.
+fn refused(what: &dyn std::fmt::Display) -> EstimateError {
+    EstimateError::Fit { model: "impact regression", what: what.to_string() }
 }
 
 #[cfg(test)]

@@ -106,13 +106,7 @@ impl ScoreModel {
 
     /// The score that `k` pages beat in expectation: of those `served`, and of candidates by bin.
     fn threshold(&self, served: &[f64], counts: &[f64], k: usize, highest: f64) -> f64 {
-        let above = |score: f64| {
-            let mut sum = served.iter().filter(|&&served| served > score).count() as f64;
-            for (bin, &count) in self.bins.iter().zip(counts).filter(|(_, count)| **count > 0.0) {
-                sum += count * bin.share_above(score);
-            }
-            sum
-        };
+        let above = |score: f64| self.expected_above(score, served, counts);
         let (mut low, mut high) = (0.0, highest);
         if above(low) <= k as f64 {
             return low;
@@ -126,6 +120,15 @@ impl ScoreModel {
             }
         }
         high
+    }
+
+    /// How many pages are expected to score more: of those `served`, and of candidates by bin.
+    fn expected_above(&self, score: f64, served: &[f64], counts: &[f64]) -> f64 {
+        let mut sum = served.iter().filter(|&&served| served > score).count() as f64;
+        for (bin, &count) in self.bins.iter().zip(counts).filter(|(_, count)| **count > 0.0) {
+            sum += count * bin.share_above(score);
+        }
+        sum
     }
 
     /// Visibility that each candidate, given its expectation and whether it matches, is expected to have
@@ -171,12 +174,13 @@ impl ScoreModel {
     /// Bins of candidates, and by bin how many there are, those included that are not known yet.
     fn count(&self, candidates: impl Iterator<Item = (f64, bool)>) -> (Vec<usize>, Vec<f64>) {
         let mut counts = vec![0.0; self.bins.len()];
-        let count = |(expected, matches): (f64, bool)| {
+        let mut bins = Vec::with_capacity(candidates.size_hint().0);
+        for (expected, matches) in candidates {
             let bin = self.bin(expected);
             counts[bin] += if matches { 1.0 + self.unseen } else { 1.0 };
-            bin
-        };
-        (candidates.map(count).collect(), counts)
+            bins.push(bin);
+        }
+        (bins, counts)
     }
 
     /// The distributions of scores by bin.

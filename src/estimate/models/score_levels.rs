@@ -20,12 +20,13 @@ impl ScoreLevels {
     /// bin's outcomes lie above.
     pub fn new(bins: usize, highest: f64, share_above: impl Fn(usize, f64) -> f64) -> Self {
         let width = highest / CELLS as f64;
-        let of_bin = |bin| {
+        let mut above = Vec::with_capacity(bins);
+        for bin in 0..bins {
             let edge = |edge| share_above(bin, width * edge as f64);
             // Not left to the rounding of the last edge.
-            (0..CELLS).map(edge).chain([0.0]).collect()
-        };
-        Self { width, above: (0..bins).map(of_bin).collect() }
+            above.push((0..CELLS).map(edge).chain([0.0]).collect());
+        }
+        Self { width, above }
     }
 
     /// Width of a cell, as a share of the idf mass.

@@ -69,19 +69,21 @@ impl Calibration {
         let off = |bin: &CalibrationBin| (bin.predicted - bin.realised).abs() * bin.pairs as f64;
         let base = share(&predictions);
         let count = pairs as f64;
-        let loss = |chance: f64, entered: bool| {
-            let chance = chance.clamp(LEAST, 1.0 - LEAST);
-            -if entered { chance.ln() } else { (1.0 - chance).ln() }
-        };
-        let losses = predictions.iter().map(|&(chance, entered)| loss(chance, entered));
+        let losses = predictions.iter().map(|&(chance, entered)| log_loss(chance, entered));
         Self {
             pairs,
             error: bins.iter().map(off).sum::<f64>() / count,
             log_loss: losses.sum::<f64>() / count,
-            base_log_loss: base * loss(base, true) + (1.0 - base) * loss(base, false),
+            base_log_loss: base * log_loss(base, true) + (1.0 - base) * log_loss(base, false),
             bins,
         }
     }
+}
+
+/// What a pair costs by its chance, and whether it entered.
+fn log_loss(chance: f64, entered: bool) -> f64 {
+    let chance = chance.clamp(LEAST, 1.0 - LEAST);
+    -if entered { chance.ln() } else { (1.0 - chance).ln() }
 }
 
 /// Share of the pairs that entered, of at least one.

@@ -27,7 +27,18 @@ pub fn best(
     selection: &SelectionSettings,
     so_far: SoFar<'_>,
 ) -> Vec<bool> {
-    let estimate = |(url, value)| UrlEstimate {
+    let greedy = SelectionSettings { explore: 0.0, ..*selection };
+    let mut wanted = vec![false; so_far.urls.len()];
+    let urls = ranked.clone().map(|(url, value)| valued(url, value)).collect();
+    for pick in select_only(urls, so_far, &greedy).picks {
+        wanted[pick.estimate.url.index()] = true;
+    }
+    ranked.map(|(url, _)| wanted[url.index()]).collect()
+}
+
+/// A URL that nothing is known of but its value.
+fn valued(url: UrlId, value: f64) -> UrlEstimate {
+    UrlEstimate {
         url,
         parts: Parts::default(),
         quality: None,
@@ -35,11 +46,5 @@ pub fn best(
         deferred: false,
         estimate: value,
         inlinks: 0,
-    };
-    let greedy = SelectionSettings { explore: 0.0, ..*selection };
-    let mut wanted = vec![false; so_far.urls.len()];
-    for pick in select_only(ranked.clone().map(estimate).collect(), so_far, &greedy).picks {
-        wanted[pick.estimate.url.index()] = true;
     }
-    ranked.map(|(url, _)| wanted[url.index()]).collect()
 }

@@ -86,10 +86,6 @@ fn hosts(shares: &[HostShares]) -> Value {
             names.push(name);
         }
     }
-    let share = |at: &HostShares, name: &str| {
-        let found = at.shares.iter().find(|(host, _)| host == name);
-        short(found.map_or(0.0, |(_, share)| *share))
-    };
     let of_host = |name: &&str| -> Vec<f64> { shares.iter().map(|at| share(at, name)).collect() };
     json!({
         "pages": shares.iter().map(|at| at.pages).collect::<Vec<u32>>(),
@@ -98,12 +94,19 @@ fn hosts(shares: &[HostShares]) -> Value {
     })
 }
 
+/// The share of a host at a checkpoint.
+fn share(at: &HostShares, name: &str) -> f64 {
+    let found = at.shares.iter().find(|(host, _)| host == name);
+    short(found.map_or(0.0, |(_, share)| *share))
+}
+
 fn changes(changes: &[QueryChange]) -> Value {
-    let change = |change: &QueryChange| {
-        let QueryChange { qid, query, kind, baseline, policy } = change;
-        json!({ "qid": qid, "query": query, "kind": kind, "baseline": short(*baseline), "policy": short(*policy) })
-    };
     changes.iter().map(change).collect()
+}
+
+fn change(change: &QueryChange) -> Value {
+    let QueryChange { qid, query, kind, baseline, policy } = change;
+    json!({ "qid": qid, "query": query, "kind": kind, "baseline": short(*baseline), "policy": short(*policy) })
 }
 
 fn analyses(analyses: &Analyses) -> Value {

@@ -8,7 +8,7 @@ use super::escape::{escape, isolated};
 use super::{head, tail};
 use crate::report::number::{counted, fixed, short, thousands};
 use crate::report::quality::{FIGURES, figures, left_out};
-use crate::results::quality::{Distribution, QualityAnalysis, QualityCollection, Relevance};
+use crate::results::quality::{Auc, Distribution, QualityAnalysis, QualityCollection, Relevance};
 
 const SCRIPT: &str = script!("collection.js", "quality.js");
 
@@ -152,24 +152,27 @@ fn data(found: &QualityAnalysis) -> Value {
     let bins = found.collections.first().map_or(0, |one| one.histogram.len());
     let (low, high) = (found.low.unwrap_or(-1.0), found.high.unwrap_or(0.0));
     let edge = |at: usize| short(low + (high - low) * at as f64 / bins.max(1) as f64);
-    let relevance = |found: &Relevance| {
-        let auc = |auc: &crate::results::quality::Auc| json!({ "by": auc.by, "area": interval(&auc.area) });
-        json!({
-            "relevant": found.relevant_histogram,
-            "others": found.others_histogram,
-            "aucs": found.aucs.iter().map(auc).collect::<Value>(),
-        })
-    };
-    let collection = |one: &QualityCollection| {
-        json!({
-            "name": one.name,
-            "histogram": one.histogram,
-            "neighbours": one.neighbours.as_ref().map(scatter),
-            "relevance": one.relevance.as_ref().map(relevance),
-        })
-    };
     json!({
         "edges": (0..=bins).map(edge).collect::<Vec<f64>>(),
         "collections": found.collections.iter().map(collection).collect::<Value>(),
+    })
+}
+
+/// What the charts of a collection draw.
+fn collection(one: &QualityCollection) -> Value {
+    json!({
+        "name": one.name,
+        "histogram": one.histogram,
+        "neighbours": one.neighbours.as_ref().map(scatter),
+        "relevance": one.relevance.as_ref().map(relevance),
+    })
+}
+
+fn relevance(found: &Relevance) -> Value {
+    let auc = |auc: &Auc| json!({ "by": auc.by, "area": interval(&auc.area) });
+    json!({
+        "relevant": found.relevant_histogram,
+        "others": found.others_histogram,
+        "aucs": found.aucs.iter().map(auc).collect::<Value>(),
     })
 }

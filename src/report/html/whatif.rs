@@ -11,7 +11,8 @@ use super::{head, tail};
 use crate::report::glossary;
 use crate::report::number::{counted, decimals, fixed, short, thousands};
 use crate::results::whatif::{
-    BudgetCurve, BudgetPoint, Difference, PlanFigures, QueryChange, ScenarioFigures, State, WhatIf,
+    BudgetCurve, BudgetPoint, Difference, HostChange, PlanFigures, QueryChange, ScenarioFigures,
+    State, WhatIf,
 };
 
 const SCRIPT: &str = script!("bars.js", "plans.js", "whatif.js");
@@ -154,18 +155,19 @@ fn data(found: &WhatIf) -> Value {
     let today = std::iter::once(plan(TODAY, &found.base));
     let scenarios = found.scenarios.iter().map(|one| plan(&one.name, &one.plan));
     let overview = json!({ "plans": today.chain(scenarios).collect::<Value>() });
-    let of_scenario = |scenario: &ScenarioFigures| {
-        let Difference { hosts, gaining, losing, .. } = &scenario.difference;
-        let host = |host: &crate::results::whatif::HostChange| {
-            json!([host.host, short(host.impact_before), short(host.impact_after)])
-        };
-        json!({
-            "hosts": hosts.iter().map(host).collect::<Value>(),
-            "gaining": gaining.iter().map(askings).collect::<Value>(),
-            "losing": losing.iter().map(askings).collect::<Value>(),
-        })
-    };
-    std::iter::once(overview).chain(found.scenarios.iter().map(of_scenario)).collect()
+    std::iter::once(overview).chain(found.scenarios.iter().map(changes)).collect()
+}
+
+/// What the charts of a scenario draw: what becomes of hosts, and of queries.
+fn changes(scenario: &ScenarioFigures) -> Value {
+    let Difference { hosts, gaining, losing, .. } = &scenario.difference;
+    let host =
+        |host: &HostChange| json!([host.host, short(host.impact_before), short(host.impact_after)]);
+    json!({
+        "hosts": hosts.iter().map(host).collect::<Value>(),
+        "gaining": gaining.iter().map(askings).collect::<Value>(),
+        "losing": losing.iter().map(askings).collect::<Value>(),
+    })
 }
 
 fn curve(curve: &BudgetCurve) -> Value {

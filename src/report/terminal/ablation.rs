@@ -3,7 +3,7 @@
 use super::{Column, NAME_WIDTH, clean, wrapped};
 use crate::report::ablation::{FIGURES, Figure, WHOLE, as_of, rows};
 use crate::report::number::{excludes, with_interval};
-use crate::results::ablation::Ablation;
+use crate::results::ablation::{Ablation, AblationFigures};
 
 /// A row a group, policy by policy.
 pub(super) fn table(ablation: &Ablation) -> String {
@@ -14,16 +14,24 @@ pub(super) fn table(ablation: &Ablation) -> String {
         let rows = rows(policy);
         let names = rows.iter().map(|(name, ..)| clean(name, NAME_WIDTH));
         let first = Column { heading: "without".to_owned(), cells: names.collect() };
-        let column = |figure: &Figure| {
-            let cells = rows.iter().map(|(name, _, figures)| {
-                let Some(interval) = (figure.of)(figures) else { return "- ".to_owned() };
-                let mark = if *name != WHOLE && excludes(interval, 0.0) { '*' } else { ' ' };
-                format!("{}{mark}", with_interval(interval, figure.places))
-            });
-            Column { heading: format!("{} ", figure.heading), cells: cells.collect() }
-        };
-        out += &wrapped(&first, &FIGURES.each_ref().map(column));
+        let columns = FIGURES.each_ref().map(|figure| column(figure, &rows));
+        out += &wrapped(&first, &columns);
     }
     out + "\n  first row: the policy; others: what changes without a group of its evidence, below 0 \
            where it is\n  worth something; * told from 0 by the 95 % interval over seed sets\n"
+}
+
+/// The column of a figure, with a mark where a group's change is told from 0.
+fn column(figure: &Figure, rows: &[(&str, &str, &AblationFigures)]) -> Column {
+    let mut cells = Vec::with_capacity(rows.len());
+    for (name, _, figures) in rows {
+        cells.push(match (figure.of)(figures) {
+            None => "- ".to_owned(),
+            Some(interval) => {
+                let mark = if *name != WHOLE && excludes(interval, 0.0) { '*' } else { ' ' };
+                format!("{}{mark}", with_interval(interval, figure.places))
+            }
+        });
+    }
+    Column { heading: format!("{} ", figure.heading), cells }
 }

@@ -14,18 +14,22 @@ pub(super) fn table(manipulation: &Manipulation) -> String {
         let of_attack = || all.iter().filter(|(of, ..)| of.attack == attack.attack);
         let names = of_attack().map(|(_, policy, _)| clean(&policy.policy, NAME_WIDTH));
         let first = Column { heading: "policy".to_owned(), cells: names.collect() };
-        let column = |figure: &Figure| {
+        let columns = FIGURES.each_ref().map(|figure| {
             // As many decimals for every attack.
-            let places = places(&all, figure);
-            let cells = of_attack().map(|row| cell(row, figure, places));
-            Column { heading: figure.heading.to_owned(), cells: cells.collect() }
-        };
-        out += &wrapped(&first, &FIGURES.each_ref().map(column));
+            column(figure, places(&all, figure), of_attack())
+        });
+        out += &wrapped(&first, &columns);
     }
     out += "\n  picks, frontier: the attacker's share of pages picked, and of pages that entered the \
             frontier;\n  ratio: 1 where its pages are as likely to be picked as any that were found\n\
             \x20 impact lost: of honest pages, against the crawl without attacker\n";
     out
+}
+
+/// The column of a figure.
+fn column<'a>(figure: &Figure, places: usize, rows: impl Iterator<Item = &'a Row<'a>>) -> Column {
+    let cells = rows.map(|row| cell(row, figure, places)).collect();
+    Column { heading: figure.heading.to_owned(), cells }
 }
 
 fn cell((_, _, point): &Row<'_>, figure: &Figure, places: usize) -> String {

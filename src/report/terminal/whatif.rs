@@ -65,16 +65,9 @@ fn plan(plan: &PlanFigures) -> String {
 }
 
 fn curve(plan: &PlanFigures) -> String {
-    let at = |budget: f64| {
-        let known = plan.curve.points.iter().rev().find(|point| point.budget as f64 <= budget)?;
-        let next = plan.curve.points.iter().find(|point| point.budget as f64 >= budget)?;
-        let span = (next.budget - known.budget) as f64;
-        let share = if span > 0.0 { (budget - known.budget as f64) / span } else { 0.0 };
-        Some(known.impact + share * (next.impact - known.impact))
-    };
     let marks = MARKS.iter().filter_map(|times| {
         let budget = (plan.budget as f64 * times).round();
-        Some(format!("{} → {}", fixed(budget, 0), fixed(at(budget)?, 1)))
+        Some(format!("{} → {}", fixed(budget, 0), fixed(impact_at(plan, budget)?, 1)))
     });
     let mut out = marks.collect::<Vec<_>>().join(", ");
     out += &format!("; one more URL adds {}", fixed(plan.curve.shadow_price, 3));
@@ -82,6 +75,15 @@ fn curve(plan: &PlanFigures) -> String {
         out += &format!("; knee at {}", thousands(knee.budget as u64));
     }
     out
+}
+
+/// Impact at a budget, between known points of the curve in proportion; none beyond them.
+fn impact_at(plan: &PlanFigures, budget: f64) -> Option<f64> {
+    let known = plan.curve.points.iter().rev().find(|point| point.budget as f64 <= budget)?;
+    let next = plan.curve.points.iter().find(|point| point.budget as f64 >= budget)?;
+    let span = (next.budget - known.budget) as f64;
+    let share = if span > 0.0 { (budget - known.budget as f64) / span } else { 0.0 };
+    Some(known.impact + share * (next.impact - known.impact))
 }
 
 fn uncovered(plan: &PlanFigures) -> String {

@@ -91,12 +91,17 @@ impl Attacked {
 
     /// The same starts, batches, budget and checkpoints as on the honest collection.
     pub fn course(&self, honest: &Course) -> Course {
+        let starts = honest.starts.iter().map(|start| self.start(start)).collect();
+        Course { starts, ..honest.clone() }
+    }
+
+    /// A start on the honest collection, here.
+    fn start(&self, honest: &Start) -> Start {
         let here = |pages: &[Page]| pages.iter().map(|&page| self.here[page as usize]).collect();
-        let moved = |start: &Start| Start {
-            seeds: here(&start.seeds),
-            crawled: here(&start.crawled),
-            all_known: start.all_known,
-        };
-        Course { starts: honest.starts.iter().map(moved).collect(), ..honest.clone() }
+        Start {
+            seeds: here(&honest.seeds),
+            crawled: here(&honest.crawled),
+            all_known: honest.all_known,
+        }
     }
 }

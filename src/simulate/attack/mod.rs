@@ -27,9 +27,10 @@ use std::collections::BTreeMap;
 
 use prospect_index::ingest::{PreparedPage, prepare};
 use prospect_index::page::{Outlink, PageRecord, UrlId};
+use prospect_index::url::UrlError;
 
 use self::junk::Junk;
-use self::plot::{Attacker, Plot};
+use self::plot::{Attacker, Owned, Plot};
 use super::added::{Added, AddedLink};
 use super::collection::Collection;
 use super::start::shuffled;
@@ -149,22 +150,8 @@ impl Attack {
 
 /// The plot as pages, with a link from as many honest pages.
 fn added(plot: &Plot, collection: &Collection, seed: u64) -> Result<Added, AttackError> {
-    let outlink = |(to, anchor): &(usize, String)| Outlink {
-        url: plot.pages[*to].url.clone(),
-        anchor: anchor.clone(),
-        // Who stuffs anchors stuffs what is beside them.
-        around: anchor.clone(),
-    };
-    let page = |own: &plot::Owned| {
-        prepare(PageRecord {
-            url: own.url.clone(),
-            title: own.title.clone(),
-            text: own.text.clone(),
-            outlinks: own.links.iter().map(outlink).collect(),
-            ..PageRecord::default()
-        })
-    };
-    let pages: Vec<PreparedPage> = plot.pages.iter().map(page).collect::<Result<_, _>>()?;
+    let pages = plot.pages.iter().map(|own| page(plot, own));
+    let pages: Vec<PreparedPage> = pages.collect::<Result<_, _>>()?;
     let mut links = BTreeMap::new();
     let spammed = shuffled(collection, seed, DRAWN_AS).into_iter().take(pages.len());
     for (honest, (to, anchor)) in spammed.zip(plot.doors.iter().cycle()) {
@@ -177,4 +164,24 @@ fn added(plot: &Plot, collection: &Collection, seed: u64) -> Result<Added, Attac
         links.insert(collection.urls.url(UrlId(honest)).to_owned(), vec![link]);
     }
     Ok(Added { pages, links })
+}
+
+/// A page of the plot as a crawler would find it.
+fn page(plot: &Plot, own: &Owned) -> Result<PreparedPage, UrlError> {
+    let mut outlinks = Vec::with_capacity(own.links.len());
+    for (to, anchor) in &own.links {
+        outlinks.push(Outlink {
+            url: plot.pages[*to].url.clone(),
+            anchor: anchor.clone(),
+            // Who stuffs anchors stuffs what is beside them.
+            around: anchor.clone(),
+        });
+    }
+    prepare(PageRecord {
+        url: own.url.clone(),
+        title: own.title.clone(),
+        text: own.text.clone(),
+        outlinks,
+        ..PageRecord::default()
+    })
 }

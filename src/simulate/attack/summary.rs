@@ -54,16 +54,17 @@ impl Comparison<'_> {
         hosts.sort_unstable();
         hosts.dedup();
         let impact = self.attacked.spread(self.impact, || 0.0);
-        let of_policy = |(at, choice): (usize, &PolicyChoice)| AttackedPolicy {
-            policy: choice.label(),
-            points: self.points(at, pages, &impact),
-        };
+        let mut policies = Vec::with_capacity(self.policies.len());
+        for (at, choice) in self.policies.iter().enumerate() {
+            let points = self.points(at, pages, &impact);
+            policies.push(AttackedPolicy { policy: choice.label(), points });
+        }
         AttackSummary {
             attack: self.kind.label(),
             pages,
             hosts: hosts.len() as u32,
             linked_from: self.linked_from as u32,
-            policies: self.policies.iter().enumerate().map(of_policy).collect(),
+            policies,
         }
     }
 

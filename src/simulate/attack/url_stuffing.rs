@@ -13,12 +13,7 @@ const FOLDER_CHARS: usize = 200;
 pub(super) fn plot(attacker: &mut Attacker<'_>, pages: usize) -> Plot {
     let host = attacker.host();
     let owned = (0..pages).map(|at| {
-        let folder = |turn| {
-            let mut folder = words(&attacker.query(at, turn)).join("-");
-            cut_chars(&mut folder, FOLDER_CHARS);
-            folder
-        };
-        let folders: Vec<String> = (0..QUERIES).map(folder).collect();
+        let folders: Vec<String> = (0..QUERIES).map(|turn| folder(attacker, at, turn)).collect();
         let mut page = attacker.page(&format!("{host}/{}", folders.join("/")));
         page.links = neighbours(at, pages).map(|to| (to, attacker.word())).collect();
         page
@@ -26,4 +21,11 @@ pub(super) fn plot(attacker: &mut Attacker<'_>, pages: usize) -> Plot {
     let owned = owned.collect();
     let doors = (0..pages).map(|at| (at, attacker.word())).collect();
     Plot { pages: owned, doors }
+}
+
+/// The words of a query that the page at a place is aimed at.
+fn folder(attacker: &Attacker<'_>, at: usize, turn: usize) -> String {
+    let mut folder = words(&attacker.query(at, turn)).join("-");
+    cut_chars(&mut folder, FOLDER_CHARS);
+    folder
 }

@@ -12,15 +12,15 @@ const WHY: &str = "why";
 
 /// A table with a caption and headings; nothing is said of rows that are not there.
 fn table(caption: &str, headings: &[&str], rows: &[String]) -> String {
-    let add = |row: String, heading: &&str| {
+    let mut heads = String::new();
+    for heading in headings {
         let class = if *heading == WHY { " class=\"text\"" } else { "" };
-        row + &format!("<th scope=\"col\"{class}>{heading}</th>")
-    };
-    let headings = headings.iter().fold(String::new(), add);
+        heads += &format!("<th scope=\"col\"{class}>{heading}</th>");
+    }
     format!(
         "<div class=\"scroll numbers\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\
          <table class=\"sortable\">\n<caption>{}</caption>\n\
-         <thead><tr>{headings}</tr></thead>\n<tbody>\n{}</tbody>\n</table></div>\n",
+         <thead><tr>{heads}</tr></thead>\n<tbody>\n{}</tbody>\n</table></div>\n",
         escape(caption),
         isolated(caption),
         rows.concat(),
@@ -114,17 +114,7 @@ pub(super) fn urls(caption: &str, changes: &[UrlChange], all: usize) -> String {
         return format!("<p class=\"note\">{caption}: none.</p>\n");
     }
     let headings = ["URL", "place before", "after", "estimate before", "after", WHY];
-    let row = |change: &UrlChange| {
-        let cells = [
-            position(change.rank_before),
-            position(change.rank_after),
-            figure(change.estimate_before, 3),
-            figure(change.estimate_after, 3),
-            format!("<td class=\"text why\" data-sort=\"\">{}</td>", isolated(&change.reason)),
-        ];
-        row(&link(&change.url), &change.url, &cells)
-    };
-    let rows: Vec<String> = changes.iter().map(row).collect();
+    let rows: Vec<String> = changes.iter().map(url).collect();
     let more = match all - changes.len().min(all) {
         0 => String::new(),
         _ => format!(", the first {}", thousands(changes.len() as u64)),
@@ -133,6 +123,18 @@ pub(super) fn urls(caption: &str, changes: &[UrlChange], all: usize) -> String {
     let open = if all <= 20 { " open" } else { "" };
     let table = table(&caption, &headings, &rows);
     format!("<details{open}>\n<summary>{}</summary>\n{table}</details>\n", escape(&caption))
+}
+
+/// The row of a URL.
+fn url(change: &UrlChange) -> String {
+    let cells = [
+        position(change.rank_before),
+        position(change.rank_after),
+        figure(change.estimate_before, 3),
+        figure(change.estimate_after, 3),
+        format!("<td class=\"text why\" data-sort=\"\">{}</td>", isolated(&change.reason)),
+    ];
+    row(&link(&change.url), &change.url, &cells)
 }
 
 /// A URL that can be followed where it is one of the web.
@@ -153,17 +155,19 @@ pub(super) fn queries(caption: &str, changes: &[QueryChange]) -> String {
         return format!("<p class=\"note\">{caption}: none.</p>\n");
     }
     let headings = ["query", "asked before", "after", "results before", "after", "askings gained"];
-    let row = |change: &QueryChange| {
-        let cells = [
-            figure(change.frequency_before, 1),
-            figure(change.frequency_after, 1),
-            figure(change.results_before, 3),
-            figure(change.results_after, 3),
-            changed(change.askings_gained(), 2),
-        ];
-        row(&isolated(&change.query), &change.query, &cells)
-    };
-    table(caption, &headings, &changes.iter().map(row).collect::<Vec<_>>())
+    table(caption, &headings, &changes.iter().map(query).collect::<Vec<_>>())
+}
+
+/// The row of a query.
+fn query(change: &QueryChange) -> String {
+    let cells = [
+        figure(change.frequency_before, 1),
+        figure(change.frequency_after, 1),
+        figure(change.results_before, 3),
+        figure(change.results_after, 3),
+        changed(change.askings_gained(), 2),
+    ];
+    row(&isolated(&change.query), &change.query, &cells)
 }
 
 /// Hosts whose picks change.
@@ -171,17 +175,20 @@ pub(super) fn hosts(changes: &[HostChange]) -> String {
     let headings = ["host", "URLs before", "after", "impact before", "after", "change"];
     let all = changes.iter().flat_map(|host| [host.impact_before, host.impact_after]);
     let places = decimals(all);
-    let row = |change: &HostChange| {
-        let cells = [
-            count(change.urls_before),
-            count(change.urls_after),
-            figure(change.impact_before, places),
-            figure(change.impact_after, places),
-            changed(change.impact_after - change.impact_before, places),
-        ];
-        row(&isolated(&change.host), &change.host, &cells)
-    };
-    table("Hosts whose picks change most", &headings, &changes.iter().map(row).collect::<Vec<_>>())
+    let rows: Vec<String> = changes.iter().map(|change| host(change, places)).collect();
+    table("Hosts whose picks change most", &headings, &rows)
+}
+
+/// The row of a host; impact has so many decimals.
+fn host(change: &HostChange, places: usize) -> String {
+    let cells = [
+        count(change.urls_before),
+        count(change.urls_after),
+        figure(change.impact_before, places),
+        figure(change.impact_after, places),
+        changed(change.impact_after - change.impact_before, places),
+    ];
+    row(&isolated(&change.host), &change.host, &cells)
 }
 
 /// What caps cost; nothing where none is set.
@@ -189,14 +196,16 @@ pub(super) fn caps(prices: &[CapPrice], held_back: usize) -> String {
     if prices.is_empty() {
         return String::new();
     }
-    let row = |cap: &CapPrice| {
-        let limit = format!("<td data-sort=\"{}\">{}</td>", cap.limit, cap.limit);
-        row(&isolated(&cap.cap), &cap.cap, &[limit, figure(cap.price, 3)])
-    };
     let held = counted(held_back as u64, "URL");
-    let rows: Vec<String> = prices.iter().map(row).collect();
+    let rows: Vec<String> = prices.iter().map(cap).collect();
     let table = table("Price of each cap", &["cap", "limit", "price"], &rows);
     format!("<h3>Caps</h3>\n<p>Caps hold {held} back.</p>\n{table}")
+}
+
+/// The row of a cap.
+fn cap(cap: &CapPrice) -> String {
+    let limit = format!("<td data-sort=\"{}\">{}</td>", cap.limit, cap.limit);
+    row(&isolated(&cap.cap), &cap.cap, &[limit, figure(cap.price, 3)])
 }
 
 /// Queries that nothing in the frontier can help.
