@@ -38,23 +38,33 @@ pub fn word_numbers(text: &str) -> Vec<u32> {
 /// own place, and from the start where it is not there. Costs the words of the text, and those between
 /// an anchor and the next; for an anchor that is not in the text, all of them.
 pub fn locate<'a>(text: &str, anchors: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let mut page = None;
-    let mut behind = 0;
-    let mut around = |anchor: &str| {
+    let mut search = AnchorSearch { text, words: None, behind: 0 };
+    anchors.map(|anchor| search.around(anchor)).collect()
+}
+
+/// Anchors that are looked for in a text, one behind the other.
+struct AnchorSearch<'a> {
+    text: &'a str,
+    /// The words of the text, once an anchor has any.
+    words: Option<Words>,
+    /// The word behind the last anchor that was found.
+    behind: usize,
+}
+
+impl AnchorSearch<'_> {
+    /// Text around the next anchor.
+    fn around(&mut self, anchor: &str) -> String {
         let mut numbers = Vec::new();
         for_each_word(anchor, |word| numbers.push(word_number(word)));
         if numbers.is_empty() {
             return String::new();
         }
-        let page: &Words = page.get_or_insert_with(|| Words::of(text));
-        let found = page.find(&numbers, behind).or_else(|| page.find(&numbers, 0));
-        found.map_or_else(String::new, |start| {
-            let end = start + numbers.len();
-            behind = end;
-            page.around(start, end)
-        })
-    };
-    anchors.map(&mut around).collect()
+        let words = self.words.get_or_insert_with(|| Words::of(self.text));
+        let found = words.find(&numbers, self.behind).or_else(|| words.find(&numbers, 0));
+        let Some(start) = found else { return String::new() };
+        self.behind = start + numbers.len();
+        words.around(start, self.behind)
+    }
 }
 
 /// The words of a text, in lower case.

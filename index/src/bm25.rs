@@ -303,16 +303,20 @@ impl<'a> Scorer<'a> {
 /// Inserts into a list ranked by score descending, then canonical URL ascending, and keeps the
 /// first `k`.
 pub fn insert_ranked(top: &mut Vec<(UrlId, f64)>, entry: (UrlId, f64), k: usize, urls: &UrlTable) {
-    let before = |a: &(UrlId, f64), b: &(UrlId, f64)| match a.1.total_cmp(&b.1) {
-        std::cmp::Ordering::Equal => urls.url(a.0) < urls.url(b.0),
-        order => order.is_gt(),
-    };
-    if top.len() >= k && !top.last().is_some_and(|last| before(&entry, last)) {
+    if top.len() >= k && !top.last().is_some_and(|last| ranks_before(&entry, last, urls)) {
         return;
     }
-    let at = top.partition_point(|kept| before(kept, &entry));
+    let at = top.partition_point(|kept| ranks_before(kept, &entry, urls));
     top.insert(at, entry);
     top.truncate(k);
+}
+
+#[inline]
+fn ranks_before(a: &(UrlId, f64), b: &(UrlId, f64), urls: &UrlTable) -> bool {
+    match a.1.total_cmp(&b.1) {
+        std::cmp::Ordering::Equal => urls.url(a.0) < urls.url(b.0),
+        order => order.is_gt(),
+    }
 }
 
 impl Scores {

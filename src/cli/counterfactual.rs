@@ -82,20 +82,21 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
 }
 
 fn plan_id(args: &Args, plans: &[String]) -> Result<String, Failure> {
-    let none = || {
-        let error = anyhow::anyhow!("{}: no plan with exploration is closed", args.store.display());
-        Failure::input(
-            error,
-            "plan with --explore above 0, fetch, ingest, and close with the next plan or `ingest \
-             --close`",
-        )
-    };
-    let last = plans.last().ok_or_else(none)?;
+    let last = plans.last().ok_or_else(|| none_closed(args))?;
     let Some(given) = &args.plan else { return Ok(last.clone()) };
     plans.iter().find(|plan| *plan == given).cloned().ok_or_else(|| {
         let error = anyhow::anyhow!("there is no plan {given:?} that explored and is closed");
         Failure::input(error, format!("there are {}", plans.join(", ")))
     })
+}
+
+fn none_closed(args: &Args) -> Failure {
+    let error = anyhow::anyhow!("{}: no plan with exploration is closed", args.store.display());
+    Failure::input(
+        error,
+        "plan with --explore above 0, fetch, ingest, and close with the next plan or `ingest \
+         --close`",
+    )
 }
 
 /// The batches that are asked for, or those that everyone may want to know of.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Global;
-use super::output::{Failure, MODELS, Progress, say};
+use super::output::{Failure, LateProgress, MODELS, Progress, say};
 use crate::campaign::OpenStore;
 use crate::campaign::quality::{self, Scored};
 use crate::campaign::vectors::Embedded;
@@ -90,15 +90,12 @@ pub(super) fn embed(
     workload: &Workload,
     global: &Global,
 ) -> Result<(), Failure> {
-    let mut bar: Option<Progress> = None;
+    let mut progress = LateProgress::new(global, "embed");
     let mut told = |done: usize, all: usize| {
-        let bar = bar.get_or_insert_with(|| Progress::noting(global, "embed", Some(all as u64)));
-        bar.at(done as u64, &format!("{done} of {all} texts"));
+        progress.at(done as u64, Some(all as u64), &format!("{done} of {all} texts"));
     };
     let embedded = open.embed(model, workload, &mut told)?;
-    if let Some(bar) = bar {
-        bar.done();
-    }
+    progress.done();
     let Embedded { model, added, total, damaged } = &embedded;
     if let Some(why) = damaged {
         say(global, &format!("vectors of strings: made anew ({why})"));
@@ -260,10 +257,9 @@ impl CrossEncoder {
         global: &Global,
         score: impl FnOnce(&dyn PairModel, &mut dyn FnMut(u64, u64)) -> Result<PairScores, E>,
     ) -> Result<PairScores, Failure> {
-        let mut bar = None;
+        let mut progress = LateProgress::new(global, "re-rank");
         let mut told = |done: u64, all: u64| {
-            let bar = bar.get_or_insert_with(|| Progress::noting(global, "re-rank", Some(all)));
-            bar.at(done, &format!("{done} of {all} pairs of query and page"));
+            progress.at(done, Some(all), &format!("{done} of {all} pairs of query and page"));
         };
         let scores = match self.cache.clone().or(cache) {
             None => score(self.model.as_ref(), &mut told).map_err(Into::into)?,
@@ -276,9 +272,7 @@ impl CrossEncoder {
                 scores.map_err(Into::into)?
             }
         };
-        if let Some(bar) = bar {
-            bar.done();
-        }
+        progress.done();
         let (name, pairs) = (self.model.name(), scores.pairs());
         say(global, &format!("re-ranked by {name}: {pairs} pairs of query and page"));
         Ok(scores)

@@ -295,6 +295,30 @@ impl Progress {
     }
 }
 
+/// Progress that is shown from its first report on, before which nobody knows what it is out of.
+pub(super) struct LateProgress<'a> {
+    global: &'a Global,
+    what: &'static str,
+    begun: Option<Progress>,
+}
+
+impl<'a> LateProgress<'a> {
+    pub(super) fn new(global: &'a Global, what: &'static str) -> Self {
+        Self { global, what, begun: None }
+    }
+
+    pub(super) fn at(&mut self, done: u64, total: Option<u64>, note: &str) {
+        let begin = || Progress::noting(self.global, self.what, total);
+        self.begun.get_or_insert_with(begin).at(done, note);
+    }
+
+    pub(super) fn done(self) {
+        if let Some(progress) = self.begun {
+            progress.done();
+        }
+    }
+}
+
 /// Text for a terminal: control characters, which a page's anchor may hold, become spaces; cut to
 /// `width` characters.
 pub(super) fn shown(text: &str, width: usize) -> String {

@@ -1,6 +1,7 @@
 //! `prospect serve`: a store in the browser.
 
 use std::io::Write;
+use std::net::SocketAddr;
 
 use super::Global;
 use super::output::{Failure, say};
@@ -29,12 +30,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         allow_write: args.allow_write,
         threads: rayon::current_num_threads(),
     };
-    let ready = |address| {
-        // For scripts, too: nothing else goes to standard output.
-        let mut out = std::io::stdout().lock();
-        let _ = writeln!(out, "listening on http://{address}/").and_then(|()| out.flush());
-        say(global, "open it in a browser; Ctrl-C ends it. The store is in use until then");
-    };
+    let ready = |address| say_ready(address, global);
     serve(questions, &settings, ready).map_err(|error| match error {
         ServeError::Listen { .. } => Failure::input(
             error,
@@ -43,4 +39,11 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         ServeError::Cycle(error) => error.into(),
         ServeError::Start(_) => Failure::ours(error),
     })
+}
+
+fn say_ready(address: SocketAddr, global: &Global) {
+    // For scripts, too: nothing else goes to standard output.
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "listening on http://{address}/").and_then(|()| out.flush());
+    say(global, "open it in a browser; Ctrl-C ends it. The store is in use until then");
 }

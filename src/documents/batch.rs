@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, BooleanArray, RecordBatch};
-use arrow_schema::DataType;
+use arrow_schema::{ArrowError, DataType};
 use arrow_select::filter::filter_record_batch;
 use rayon::prelude::*;
 use serde_json::value::RawValue;
@@ -120,12 +120,8 @@ impl Batch {
         let rows = match &self.rows {
             Rows::Columns(batch) => {
                 let mask = BooleanArray::from(keep.to_vec());
-                let refused = |source| DocumentError::Arrow {
-                    path: self.file().to_owned(),
-                    rows: 0,
-                    source: Box::new(source),
-                };
-                Rows::Columns(filter_record_batch(batch, &mask).map_err(refused)?)
+                let kept = filter_record_batch(batch, &mask);
+                Rows::Columns(kept.map_err(|source| self.refused(source))?)
             }
             Rows::Objects(rows) => Rows::Objects(at.iter().map(|&row| rows[row].clone()).collect()),
             Rows::Cells { header, rows } => Rows::Cells {
@@ -140,6 +136,11 @@ impl Batch {
             Places::Rows(file, first) => Places::Rows(Arc::clone(file), *first),
         };
         Ok(Self { rows, places, bad: Vec::new() })
+    }
+
+    /// Arrow refuses a column.
+    fn refused(&self, source: ArrowError) -> DocumentError {
+        DocumentError::Arrow { path: self.file().to_owned(), rows: 0, source: Box::new(source) }
     }
 
     /// The file it is of.
@@ -164,15 +165,20 @@ impl Value<'_> {
     /// such a list.
     pub fn addresses(&self) -> Vec<String> {
         let (Self::Text(text) | Self::Json(text)) = self else { return Vec::new() };
-        let address = |element: &&RawValue| match element.get().as_bytes().first() {
-            Some(b'"') => serde_json::from_str(element.get()).ok(),
-            Some(b'{') => {
-                let place = object::find(element.get(), "url")?;
-                serde_json::from_str(&element.get()[place]).ok()
-            }
-            _ => None,
-        };
+        let address = |element: &&RawValue| address(element.get());
         object::elements(text).unwrap_or_default().iter().filter_map(address).collect()
+    }
+}
+
+/// The address that an element of a list is or holds, which is JSON.
+fn address(element: &str) -> Option<String> {
+    match element.as_bytes().first() {
+        Some(b'"') => serde_json::from_str(element).ok(),
+        Some(b'{') => {
+            let place = object::find(element, "url")?;
+            serde_json::from_str(&element[place]).ok()
+        }
+        _ => None,
     }
 }
 

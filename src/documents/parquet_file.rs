@@ -7,6 +7,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatchReader;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::errors::ParquetError;
 
 use super::batch::{Batch, Places, Rows};
 use super::text_stream::read_error;
@@ -25,11 +26,7 @@ pub(super) struct ParquetFile {
 
 impl ParquetFile {
     pub(super) fn open(input: &Input, options: &OpenOptions) -> Result<Self, DocumentError> {
-        let damaged = |source| DocumentError::Parquet {
-            path: input.name.clone(),
-            rows: 0,
-            source: Box::new(source),
-        };
+        let damaged = |source| damaged(input, source);
         let file = open_checked(input)?;
         let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(damaged)?;
         let schema = builder.parquet_schema();
@@ -49,6 +46,11 @@ impl ParquetFile {
         let columns = table.schema.fields().iter().map(|field| field.name().clone()).collect();
         Ok(Self { name: input.name.as_str().into(), columns, reader, table, rows: 0, total })
     }
+}
+
+/// The file starts and ends as Parquet, but is none.
+fn damaged(input: &Input, source: ParquetError) -> DocumentError {
+    DocumentError::Parquet { path: input.name.clone(), rows: 0, source: Box::new(source) }
 }
 
 /// The file, if its first and last bytes are those of Parquet.

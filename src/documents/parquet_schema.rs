@@ -146,19 +146,22 @@ fn declaration(
 }
 
 fn same_layout(a: &TypePtr, b: &TypePtr) -> bool {
-    let leaves = |kind: &TypePtr| -> Vec<ColumnDescPtr> {
-        let root = Type::group_type_builder("root").with_fields(vec![Arc::clone(kind)]).build();
-        root.map_or_else(
-            |_| Vec::new(),
-            |root| SchemaDescriptor::new(Arc::new(root)).columns().to_vec(),
-        )
-    };
     let (a, b) = (leaves(a), leaves(b));
-    let same = |(a, b): (&ColumnDescPtr, &ColumnDescPtr)| {
-        a.physical_type() == b.physical_type()
-            && a.type_length() == b.type_length()
-            && a.max_def_level() == b.max_def_level()
-            && a.max_rep_level() == b.max_rep_level()
-    };
-    a.len() == b.len() && a.iter().zip(&b).all(same)
+    a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| same_leaf(a, b))
+}
+
+/// The leaves of a type: what is stored of it.
+fn leaves(kind: &TypePtr) -> Vec<ColumnDescPtr> {
+    let root = Type::group_type_builder("root").with_fields(vec![Arc::clone(kind)]).build();
+    root.map_or_else(
+        |_| Vec::new(),
+        |root| SchemaDescriptor::new(Arc::new(root)).columns().to_vec(),
+    )
+}
+
+fn same_leaf(a: &ColumnDescPtr, b: &ColumnDescPtr) -> bool {
+    a.physical_type() == b.physical_type()
+        && a.type_length() == b.type_length()
+        && a.max_def_level() == b.max_def_level()
+        && a.max_rep_level() == b.max_rep_level()
 }

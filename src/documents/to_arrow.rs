@@ -8,6 +8,7 @@ use arrow_array::{
 };
 use arrow_buffer::{NullBuffer, OffsetBuffer};
 use arrow_schema::{ArrowError, Schema};
+use csv::StringRecord;
 
 use super::batch::Rows;
 use super::object;
@@ -25,19 +26,22 @@ pub(super) fn columns(rows: &Rows, shape: &Shape) -> Result<RecordBatch, ArrowEr
             of_objects(rows.iter().map(|row| Some(row.as_ref())), &shape.columns)?
         }
         Rows::Cells { rows, .. } => {
-            let column = |(at, (_, kind)): (usize, &(String, Kind))| {
-                let cells: Vec<Option<&str>> =
-                    rows.iter().map(|row| row.get(at).filter(|cell| !cell.is_empty())).collect();
-                match kind {
-                    // A cell of text is the text itself.
-                    Kind::Text | Kind::Null => Ok(Arc::new(StringArray::from(cells)) as ArrayRef),
-                    _ => array(kind, &cells),
-                }
-            };
-            shape.columns.iter().enumerate().map(column).collect::<Result<_, _>>()?
+            let columns = shape.columns.iter().enumerate();
+            columns.map(|(at, (_, kind))| of_cells(rows, at, kind)).collect::<Result<_, _>>()?
         }
     };
     RecordBatch::try_new(schema, arrays)
+}
+
+/// The cells of a column; empty ones are missing.
+fn of_cells(rows: &[StringRecord], at: usize, kind: &Kind) -> Result<ArrayRef, ArrowError> {
+    let cells: Vec<Option<&str>> =
+        rows.iter().map(|row| row.get(at).filter(|cell| !cell.is_empty())).collect();
+    match kind {
+        // A cell of text is the text itself.
+        Kind::Text | Kind::Null => Ok(Arc::new(StringArray::from(cells)) as ArrayRef),
+        _ => array(kind, &cells),
+    }
 }
 
 /// Values as an array; each is JSON, or missing.

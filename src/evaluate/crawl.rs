@@ -51,13 +51,16 @@ pub fn impact_speedup(impact_a: &[f64], impact_b: &[f64], total: f64) -> Option<
     if total <= 0.0 {
         return None;
     }
-    let pages = |impact: &[f64], percent: u32| {
-        let level = total * f64::from(percent) / 100.0 - total * ROUNDING;
-        let before = impact.partition_point(|&collected| collected < level);
-        (before < impact.len()).then_some((before + 1) as f64)
-    };
+    let pages = |impact, percent| pages_to(impact, total, percent);
     let ratio = |percent| Some(pages(impact_b, percent)? / pages(impact_a, percent)?);
     mean(IMPACT_LEVELS.step_by(IMPACT_STEP).map_while(ratio))
+}
+
+/// Pages until so many percent of the total impact are collected.
+fn pages_to(impact: &[f64], total: f64, percent: u32) -> Option<f64> {
+    let level = total * f64::from(percent) / 100.0 - total * ROUNDING;
+    let before = impact.partition_point(|&collected| collected < level);
+    (before < impact.len()).then_some((before + 1) as f64)
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {

@@ -37,11 +37,6 @@ pub fn scatter(xs: &[f64], ys: &[f64]) -> Scatter {
 /// Points counted in a grid of hexagons (Carr et al., JASA 1987): of two staggered lattices, each
 /// point belongs to the nearest centre, distances being those of axes scaled to one width.
 fn hexagons(xs: &[f64], ys: &[f64]) -> (Vec<(f64, f64, u32)>, f64) {
-    let range = |values: &[f64]| {
-        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        (low, (high - low).max(1e-9))
-    };
     if xs.is_empty() {
         return (Vec::new(), 0.0);
     }
@@ -56,15 +51,19 @@ fn hexagons(xs: &[f64], ys: &[f64]) -> (Vec<(f64, f64, u32)>, f64) {
         let (cx, cy) = if distance(i, j) <= distance(k, l) { (i, j) } else { (k, l) };
         *cells.entry(((2.0 * cx) as i64, (2.0 * cy) as i64)).or_insert(0) += 1;
     }
-    let centre = |(x, y): (i64, i64)| {
+    let mut centres = Vec::with_capacity(cells.len());
+    for ((x, y), count) in cells {
         let (x, y) = (x as f64 / 2.0, y as f64 / 2.0 * step);
-        (x0 + x / HEXAGONS * width, y0 + y / HEXAGONS * height)
-    };
-    let cells = cells.into_iter().map(|(cell, count)| {
-        let (x, y) = centre(cell);
-        (x, y, count)
-    });
-    (cells.collect(), width / HEXAGONS)
+        centres.push((x0 + x / HEXAGONS * width, y0 + y / HEXAGONS * height, count));
+    }
+    (centres, width / HEXAGONS)
+}
+
+/// The least value, and how far the greatest lies above it: at least a little, for it divides.
+fn range(values: &[f64]) -> (f64, f64) {
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (low, (high - low).max(1e-9))
 }
 
 #[cfg(test)]

@@ -103,11 +103,12 @@ pub fn score(
 
 /// What another system says of each page of a list.
 fn scores_of(list: &[(u32, f64)], scores: &[(u32, f64)]) -> Vec<Option<f64>> {
-    let score = |page: u32| {
-        let at = scores.binary_search_by_key(&page, |(page, _)| *page).ok()?;
-        Some(scores[at].1)
-    };
-    list.iter().map(|&(page, _)| score(page)).collect()
+    let mut found = Vec::with_capacity(list.len());
+    for (page, _) in list {
+        let at = scores.binary_search_by_key(page, |(page, _)| *page).ok();
+        found.push(at.map(|at| scores[at].1));
+    }
+    found
 }
 
 /// The pages of a list in the order of another system's scores, ties as they were; those without a

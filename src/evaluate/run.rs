@@ -153,12 +153,13 @@ fn check_name(name: &str) -> Result<(), EvaluateError> {
 /// as it is: NaN, or an infinity.
 pub fn falling_scores(scores: impl IntoIterator<Item = f64>) -> Vec<f32> {
     let mut last = f32::INFINITY;
-    let fall = |score: f64| {
+    let mut falling = Vec::new();
+    for score in scores {
         let score = score as f32;
         last = if score < last || !score.is_finite() { score } else { last.next_down() };
-        last
-    };
-    scores.into_iter().map(fall).collect()
+        falling.push(last);
+    }
+    falling
 }
 
 /// The first [`RERANK_DEPTH`] results in the order of another system's scores, highest first and

@@ -116,22 +116,10 @@ pub fn paired_bootstrap(
     if columns == 0 {
         return None;
     }
-    let resample = |sample: usize| {
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
-        random.set_stream(sample as u64);
-        let mut draw =
-            |of: usize| if of == 1 { 0 } else { random.random_range(0..of as u32) as usize };
-        let drawn: Vec<usize> = (0..rows).map(|_| draw(rows)).collect();
-        let mut sum = 0.0;
-        for _ in 0..columns {
-            let column = draw(columns);
-            sum += drawn.iter().map(|&row| differences[row][column]).sum::<f64>();
-        }
-        sum / (rows * columns) as f64
-    };
     let mut means: Vec<f64> = if rows * columns == 1 {
         Vec::new()
     } else {
+        let resample = |sample| resampled_mean(differences, seed, sample);
         (0..resamples).into_par_iter().map(resample).collect()
     };
     means.sort_unstable_by(f64::total_cmp);
@@ -145,6 +133,21 @@ pub fn paired_bootstrap(
     let p = 2.0 * beyond as f64 / (means.len() + 1) as f64;
     let p = (!means.is_empty()).then_some(p.min(1.0));
     Some(Resampled { interval, p })
+}
+
+/// The mean of the differences in one bootstrap sample. There are some, and all rows have as many.
+fn resampled_mean(differences: &[Vec<f64>], seed: u64, sample: usize) -> f64 {
+    let (rows, columns) = (differences.len(), differences[0].len());
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    random.set_stream(sample as u64);
+    let mut draw = |of: usize| if of == 1 { 0 } else { random.random_range(0..of as u32) as usize };
+    let drawn: Vec<usize> = (0..rows).map(|_| draw(rows)).collect();
+    let mut sum = 0.0;
+    for _ in 0..columns {
+        let column = draw(columns);
+        sum += drawn.iter().map(|&row| differences[row][column]).sum::<f64>();
+    }
+    sum / (rows * columns) as f64
 }
 
 /// Pearson's correlation. None for fewer than two pairs, or where a side does not vary.

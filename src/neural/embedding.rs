@@ -127,6 +127,12 @@ impl Head {
         }
         Ok(head)
     }
+
+    /// Log odds of "good" by a vector.
+    fn logit(&self, vector: &[f32]) -> f64 {
+        let products = vector.iter().zip(&self.weights).map(|(x, w)| f64::from(*x) * w);
+        products.sum::<f64>() + self.bias
+    }
 }
 
 /// An embedding with its head.
@@ -139,10 +145,6 @@ impl HeadedEmbedding {
     /// Log-probability of "good" for each text.
     pub fn score(&self, texts: &[&str]) -> Result<Vec<f64>, NeuralError> {
         let vectors = self.embedding.embed(texts)?;
-        let logit = |vector: &Vec<f32>| {
-            let products = vector.iter().zip(&self.head.weights).map(|(x, w)| f64::from(*x) * w);
-            products.sum::<f64>() + self.head.bias
-        };
-        Ok(vectors.iter().map(|vector| log_sigmoid(logit(vector))).collect())
+        Ok(vectors.iter().map(|vector| log_sigmoid(self.head.logit(vector))).collect())
     }
 }

@@ -75,21 +75,24 @@ pub fn graph(model: &[u8]) -> Result<Graph, NotOnnx> {
 /// The same model for one text of `length` tokens: the first size of every input becomes 1, the
 /// second, where it is free, `length`.
 pub fn specialised(model: &[u8], length: usize) -> Result<Vec<u8>, NotOnnx> {
-    let mut input = |value: &[u8]| {
-        let mut position = 0;
-        edit(value, &[VALUE_TYPE, TYPE_TENSOR, TENSOR_SHAPE, SHAPE_DIMENSION], &mut |dimension| {
-            position += 1;
-            let size = if position == 1 { 1 } else { length as u64 };
-            let is_fixed = position > 1 && number(dimension, DIMENSION_VALUE)?.is_some();
-            if is_fixed {
-                return Ok(dimension.to_vec());
-            }
-            let mut fixed = Vec::new();
-            write_integer(&mut fixed, DIMENSION_VALUE, size);
-            Ok(fixed)
-        })
-    };
-    edit(model, &[MODEL_GRAPH, GRAPH_INPUT], &mut input)
+    let mut change = |input: &[u8]| specialised_input(input, length);
+    edit(model, &[MODEL_GRAPH, GRAPH_INPUT], &mut change)
+}
+
+/// The same for an input.
+fn specialised_input(input: &[u8], length: usize) -> Result<Vec<u8>, NotOnnx> {
+    let mut position = 0;
+    edit(input, &[VALUE_TYPE, TYPE_TENSOR, TENSOR_SHAPE, SHAPE_DIMENSION], &mut |dimension| {
+        position += 1;
+        let size = if position == 1 { 1 } else { length as u64 };
+        let is_fixed = position > 1 && number(dimension, DIMENSION_VALUE)?.is_some();
+        if is_fixed {
+            return Ok(dimension.to_vec());
+        }
+        let mut fixed = Vec::new();
+        write_integer(&mut fixed, DIMENSION_VALUE, size);
+        Ok(fixed)
+    })
 }
 
 /// Makes a message from another.

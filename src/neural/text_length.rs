@@ -30,12 +30,14 @@ impl QualityModel for TextLength {
     }
 
     fn score(&self, texts: &[&str]) -> Result<Vec<f64>, NeuralError> {
-        let score = |text: &&str| {
-            let count = words::words(text).len() as f64;
-            (count / FULL_WORDS).ln().clamp(LEAST, 0.0)
-        };
-        Ok(texts.par_iter().map(score).collect())
+        Ok(texts.par_iter().map(|text| log_length(text)).collect())
     }
+}
+
+/// Log of the share of a full text's words that a text has.
+fn log_length(text: &str) -> f64 {
+    let count = words::words(text).len() as f64;
+    (count / FULL_WORDS).ln().clamp(LEAST, 0.0)
 }
 
 #[cfg(test)]

@@ -88,11 +88,10 @@ impl CrawlPolicy for PageRank<'_> {
         let rank =
             LinkGraph::of_edges(self.edges.iter().copied(), self.url_order.len()).page_rank();
         let url_order = self.url_order;
-        let order = |a: &Page, b: &Page| {
-            let (a, b) = (*a as usize, *b as usize);
+        self.frontier.sort_unstable_by(|&a, &b| {
+            let (a, b) = (a as usize, b as usize);
             rank[b].total_cmp(&rank[a]).then(url_order[a].cmp(&url_order[b]))
-        };
-        self.frontier.sort_unstable_by(order);
+        });
         batch.extend(self.frontier.drain(..most.min(self.frontier.len())));
         Ok(())
     }

@@ -51,15 +51,16 @@ pub fn load_raw(path: &Path) -> Result<Vec<RawJudgement>, WorkloadError> {
 /// # Errors
 /// A line is malformed.
 pub fn parse(text: &str, file: &str) -> Result<Vec<Judgement>, WorkloadError> {
-    let canonical = |RawJudgement { qid, docid, grade, line }| {
-        let failed = |e| {
-            let what = format!("{docid:?} is {e}");
-            WorkloadError::Line { file: file.to_owned(), line, what }
-        };
-        let url = url::canonical(&docid).map_err(failed)?;
-        Ok(Judgement { qid, url, grade })
-    };
-    parse_raw(text, file)?.into_iter().map(canonical).collect()
+    parse_raw(text, file)?.into_iter().map(|raw| canonical(raw, file)).collect()
+}
+
+fn canonical(raw: RawJudgement, file: &str) -> Result<Judgement, WorkloadError> {
+    let RawJudgement { qid, docid, grade, line } = raw;
+    let url = url::canonical(&docid).map_err(|e| {
+        let what = format!("{docid:?} is {e}");
+        WorkloadError::Line { file: file.to_owned(), line, what }
+    })?;
+    Ok(Judgement { qid, url, grade })
 }
 
 /// Parses judgements whose document ids are taken as they stand.

@@ -25,13 +25,16 @@ impl Scorer<'_> {
         if seqs.is_empty() {
             return Ok(Gathered { postings: vec![Vec::new(); self.postings.len()] });
         }
-        let one = |term: usize| {
-            let mut found = Vec::new();
-            self.for_each(term as TermId, &seqs, |doc, tf| found.push((doc as u32, tf)))?;
-            Ok(found)
-        };
+        let one = |term| self.postings_of(term as TermId, &seqs);
         let postings = (0..self.postings.len()).into_par_iter().map(one);
         Ok(Gathered { postings: postings.collect::<Result<_, StoreError>>()? })
+    }
+
+    /// Current documents with `fetch_seq` in `seqs` that have a word, with how often they have it.
+    fn postings_of(&self, term: TermId, seqs: &Range<u32>) -> Result<Vec<(u32, u32)>, StoreError> {
+        let mut found = Vec::new();
+        self.for_each(term, seqs, |doc, tf| found.push((doc as u32, tf)))?;
+        Ok(found)
     }
 
     /// As [`Scorer::score`] for the range that was gathered, to the last bit.

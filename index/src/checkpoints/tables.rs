@@ -59,12 +59,8 @@ impl<R: Real> CrawlTable<R> {
         formula: &impl Formula<Number = R>,
     ) -> Self {
         let checkpoints = crawl.checkpoints.len();
-        let first_of = |&page: &u32| {
-            let place = crawl.position[page as usize];
-            // A page that is never fetched is behind every checkpoint.
-            crawl.checkpoints.partition_point(|&pages| pages <= place) as u16
-        };
-        let first: Vec<u16> = documents.page.iter().map(first_of).collect();
+        let first = documents.page.iter().map(|&page| first_checkpoint(crawl, page));
+        let first: Vec<u16> = first.collect();
         let mut statistics = vec![CollectionStatistics::default(); checkpoints];
         for (&first, &length) in first.iter().zip(documents.length) {
             if let Some(statistics) = statistics.get_mut(usize::from(first)) {
@@ -127,6 +123,12 @@ impl<R: Real> CrawlTable<R> {
         }
         row
     }
+}
+
+/// The first checkpoint that has a page. One that is never fetched is behind every checkpoint.
+fn first_checkpoint(crawl: &Crawl<'_>, page: u32) -> u16 {
+    let place = crawl.position[page as usize];
+    crawl.checkpoints.partition_point(|&pages| pages <= place) as u16
 }
 
 fn row<R>(rows: &[R], number: u32, width: usize) -> &[R] {

@@ -81,19 +81,17 @@ impl<R: Real> Window<'_, R> {
     /// Marks the documents that the pass is to score; whether there are any.
     fn mark(&mut self) -> bool {
         let Lanes { marks, pass, .. } = &mut *self.lanes;
-        let place = |doc: u32| {
-            let at = (doc - self.base) as usize;
-            (at / MARKS, at % MARKS)
-        };
         for (slot, &limit) in pass.limits.iter().enumerate().filter(|(_, limit)| **limit > 0) {
             for &doc in self.postings.in_window(slot).0 {
                 let taken = usize::from(self.crawl.first[doc as usize]) < limit;
-                marks[place(doc).0] |= u64::from(taken) << place(doc).1;
+                let (word, bit) = mark_of(doc - self.base);
+                marks[word] |= u64::from(taken) << bit;
             }
         }
         for (slot, _) in pass.done.iter().enumerate().filter(|(_, done)| **done) {
             for &doc in self.postings.in_window(slot).0 {
-                marks[place(doc).0] &= !(1 << place(doc).1);
+                let (word, bit) = mark_of(doc - self.base);
+                marks[word] &= !(1 << bit);
             }
         }
         marks.iter().any(|marks| *marks != 0)
@@ -174,6 +172,13 @@ impl<R: Real> Window<'_, R> {
     fn row_end(&self) -> usize {
         self.lanes.pass.end.next_multiple_of(R::LANES)
     }
+}
+
+/// The word of the marks that a document of the window, by its place there, is in, and its bit.
+#[inline]
+fn mark_of(at: u32) -> (usize, usize) {
+    let at = at as usize;
+    (at / MARKS, at % MARKS)
 }
 
 /// Places of the bits that are set, ascending.

@@ -5,7 +5,7 @@
 //! made for it and commits.
 
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::NgramError;
@@ -43,12 +43,13 @@ impl Output {
     /// Writes `bytes` over the start of the file; they must not be more than were written.
     pub fn overwrite_start(&mut self, bytes: &[u8]) -> Result<(), NgramError> {
         let error = io_error("write", &self.path);
-        let mut overwrite = || {
-            self.writer.seek(SeekFrom::Start(0))?;
-            self.writer.write_all(bytes)?;
-            self.writer.seek(SeekFrom::End(0))
-        };
-        overwrite().map(|_| ()).map_err(error)
+        self.write_at_start(bytes).map_err(error)
+    }
+
+    fn write_at_start(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.writer.seek(SeekFrom::Start(0))?;
+        self.writer.write_all(bytes)?;
+        self.writer.seek(SeekFrom::End(0)).map(|_| ())
     }
 
     /// Flushes; returns the length in bytes. Not synced: a segment is verified when it is opened.

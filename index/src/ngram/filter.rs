@@ -70,13 +70,6 @@ impl Filter {
 
     /// The filter that was written as `bytes`; a last block that is cut is left out.
     pub fn from_bytes(bytes: &[u8]) -> Self {
-        let block = |bytes: &[u8]| {
-            let mut lanes = [0; LANES];
-            for (lane, bytes) in lanes.iter_mut().zip(bytes.chunks_exact(4)) {
-                *lane = super::layout::le_u32(bytes);
-            }
-            lanes
-        };
         Self { blocks: bytes.chunks_exact(BLOCK_BYTES).map(block).collect() }
     }
 
@@ -106,6 +99,14 @@ impl Filter {
     fn block_of(&self, hash: u64) -> usize {
         (((hash >> 32) * self.blocks.len() as u64) >> 32) as usize
     }
+}
+
+fn block(bytes: &[u8]) -> [u32; LANES] {
+    let mut lanes = [0; LANES];
+    for (lane, bytes) in lanes.iter_mut().zip(bytes.chunks_exact(4)) {
+        *lane = super::layout::le_u32(bytes);
+    }
+    lanes
 }
 
 #[inline]

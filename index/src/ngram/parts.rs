@@ -27,16 +27,17 @@ impl SegmentParts {
     /// # Errors
     /// [`NgramError::Io`] naming the file that could not be read.
     pub fn read(dir: &Path) -> Result<Self, NgramError> {
-        let read = |name| {
-            let path = dir.join(name);
-            std::fs::read(&path).map_err(io_error("read", &path))
-        };
         Ok(Self {
-            tokens: read(TOKENS)?,
-            ngrams: read(NGRAMS)?,
-            postings: read(POSTINGS)?,
-            filter: read(FILTER)?,
-            strings: read(STRINGS)?,
+            tokens: read(dir, TOKENS)?,
+            ngrams: read(dir, NGRAMS)?,
+            postings: read(dir, POSTINGS)?,
+            filter: read(dir, FILTER)?,
+            strings: read(dir, STRINGS)?,
         })
     }
+}
+
+fn read(dir: &Path, name: &str) -> Result<Vec<u8>, NgramError> {
+    let path = dir.join(name);
+    std::fs::read(&path).map_err(io_error("read", &path))
 }

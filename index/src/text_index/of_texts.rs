@@ -48,18 +48,14 @@ impl TextIndex {
     /// [`StoreError::Derived`] if there is no index, or it is not whole, or not of this version:
     /// then it can be built anew. An I/O error if the system refused.
     pub fn reopen(directory: &Path) -> Result<Self> {
-        let unusable = |what: &str| {
-            let what = format!("{} {what}", directory.display());
-            StoreError::Derived { structure: "text index", what }
-        };
         if !directory.is_dir() {
-            return Err(unusable("is not there"));
+            return Err(unusable(directory, "is not there"));
         }
         let derived = Derived::at(directory, VERSION)?;
         match derived.find::<Payload>() {
             Found::Whole(state, _) => Self::of_texts(&derived, directory, state.documents),
-            Found::Missing => Err(unusable("holds no whole index of this version")),
-            Found::Damaged(what) => Err(unusable(&format!("is damaged: {what}"))),
+            Found::Missing => Err(unusable(directory, "holds no whole index of this version")),
+            Found::Damaged(what) => Err(unusable(directory, &format!("is damaged: {what}"))),
         }
     }
 
@@ -72,6 +68,12 @@ impl TextIndex {
         let what = format!("{found} documents, expected {documents}");
         Err(StoreError::Derived { structure: "text index", what })
     }
+}
+
+/// The directory is not what was built there.
+fn unusable(directory: &Path, what: &str) -> StoreError {
+    let what = format!("{} {what}", directory.display());
+    StoreError::Derived { structure: "text index", what }
 }
 
 /// Indexes all texts and publishes the state; returns the number of documents.

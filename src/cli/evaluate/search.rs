@@ -23,7 +23,7 @@ use crate::simulate::added::Added;
 use crate::simulate::collection::{Collection, Outside};
 use crate::simulate::load::{self, Keep, Place};
 use crate::workload::qrels::{self, RawJudgement};
-use crate::workload::{self, Query, Workload, shown};
+use crate::workload::{self, Workload, shown};
 
 /// Name of our system in runs.
 const TAG: &str = "prospect-bm25";
@@ -73,12 +73,14 @@ fn judged(
     judgements: &Judgements,
     collection: &Collection,
 ) -> Vec<JudgedQuery> {
-    let of_query = |query: &Query| {
+    let mut judged = Vec::with_capacity(workload.queries.len());
+    for query in &workload.queries {
         let grades = judgements.queries.get(&query.qid).into_iter().flat_map(OfQuery::grades);
         let pages = grades.filter_map(|(url, grade)| Some((collection.page(url)?, grade)));
-        JudgedQuery { query: query.clone(), judged: JudgedPages::new(pages.collect()) }
-    };
-    workload.queries.iter().map(of_query).collect()
+        let pages = JudgedPages::new(pages.collect());
+        judged.push(JudgedQuery { query: query.clone(), judged: pages });
+    }
+    judged
 }
 
 /// A search over all pages.

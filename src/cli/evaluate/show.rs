@@ -19,31 +19,24 @@ pub(super) fn as_json(
     metrics: &[Metric],
     per_query: bool,
 ) -> Value {
-    let by_metric = |values: &mut dyn Iterator<Item = Option<f64>>| -> Map<String, Value> {
-        metrics
-            .iter()
-            .zip(values)
-            .map(|(metric, value)| (metric.to_string(), json!(value)))
-            .collect()
-    };
     let mut listed = Vec::new();
     for run in runs {
         let scores = &run.scores;
         let mut entry = json!({
             "run": run.file,
             "tag": run.tag,
-            "means": by_metric(&mut scores.means().into_iter().map(Some)),
+            "means": by_metric(metrics, scores.means().into_iter().map(Some)),
             "queries_without_results": scores.without_results,
             "queries_not_judged": scores.not_judged,
             "queries_too_deep": scores.too_deep,
             "judged_results": scores.judged_results,
         });
         if !run.p.is_empty() {
-            entry["p"] = by_metric(&mut run.p.iter().copied()).into();
-            entry["p_holm"] = by_metric(&mut run.p_holm.iter().copied()).into();
+            entry["p"] = by_metric(metrics, run.p.iter().copied()).into();
+            entry["p_holm"] = by_metric(metrics, run.p_holm.iter().copied()).into();
         }
         if per_query {
-            let of = |at: usize| by_metric(&mut scores.values.iter().map(|of| Some(of[at])));
+            let of = |at: usize| by_metric(metrics, scores.values.iter().map(|of| Some(of[at])));
             let queries = judgements.queries.keys().enumerate();
             entry["per_query"] =
                 queries.map(|(at, qid)| (qid.clone(), of(at).into())).collect::<Map<_, _>>().into();
@@ -59,6 +52,12 @@ pub(super) fn as_json(
         "metrics": metrics.iter().map(ToString::to_string).collect::<Vec<_>>(),
         "runs": listed,
     })
+}
+
+/// Values by the names of their metrics.
+fn by_metric(metrics: &[Metric], values: impl Iterator<Item = Option<f64>>) -> Map<String, Value> {
+    let named = metrics.iter().zip(values);
+    named.map(|(metric, value)| (metric.to_string(), json!(value))).collect()
 }
 
 /// The tables for people.

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use super::files::{FormatArg, cannot};
 use crate::cli::Global;
 use crate::cli::output::{self, Failure, say};
-use crate::documents::{self, Input, OpenOptions};
+use crate::documents::{self, DocumentError, DocumentSource, Input, OpenOptions};
 use crate::quality::analysis::{self, AnalysisSettings};
 use crate::report::{html, quality};
 use crate::workload::qrels;
@@ -51,10 +51,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         }
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
         say(global, &format!("reading {}", input.name));
-        let mut open = |columns: Option<&[String]>| {
-            let columns = columns.map(<[String]>::to_vec);
-            documents::open(&input, &OpenOptions { columns, ..OpenOptions::default() })
-        };
+        let mut open = |columns: Option<&[String]>| open(&input, columns);
         gathered.push(analysis::gather(&name, &settings, &mut open)?);
     }
     let found = analysis::compare(&args.column, env!("CARGO_PKG_VERSION"), &gathered);
@@ -75,6 +72,15 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         None => say(global, "next: --html FILE draws the charts; prospect quality prune cuts"),
     }
     Ok(())
+}
+
+/// Opens a file with these columns, or with all of them.
+fn open(
+    input: &Input,
+    columns: Option<&[String]>,
+) -> Result<Box<dyn DocumentSource>, DocumentError> {
+    let columns = columns.map(<[String]>::to_vec);
+    documents::open(input, &OpenOptions { columns, ..OpenOptions::default() })
 }
 
 fn relevant(args: &Args) -> Result<Option<HashSet<String>>, Failure> {

@@ -46,9 +46,11 @@ fn say_counts(global: &Global, what: &str, counts: &Counts) {
 }
 
 fn counts_as_json(counts: &Counts) -> serde_json::Value {
-    let entry = |(reason, (count, first)): (&&str, &(u64, crate::documents::BadRow))| {
+    let mut entries = serde_json::Map::new();
+    for (reason, (count, first)) in &counts.0 {
         let first = format!("{}: {}", first.place, first.detail);
-        ((*reason).to_owned(), serde_json::json!({ "count": count, "first": first }))
-    };
-    counts.0.iter().map(entry).collect::<serde_json::Map<_, _>>().into()
+        let entry = serde_json::json!({ "count": count, "first": first });
+        entries.insert((*reason).to_owned(), entry);
+    }
+    entries.into()
 }

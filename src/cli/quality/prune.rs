@@ -235,11 +235,10 @@ fn write(
             skipped.add(row.clone());
         }
         let values = batch.values(&column);
-        let place = |values: &Vec<documents::Value<'_>>| match values[0].number() {
-            Some(score) => Some(tiers.place(score)),
-            None => without,
-        };
-        let places: Vec<Option<usize>> = values.iter().map(place).collect();
+        let mut places = Vec::with_capacity(values.len());
+        for values in &values {
+            places.push(values[0].number().map_or(without, |score| Some(tiers.place(score))));
+        }
         if args.tier_column.is_some() {
             write_tiers(&batch, &places, &mut outlets[0])?;
         } else {
@@ -301,26 +300,28 @@ fn finish(outlets: Vec<Outlet>) -> Result<(), Failure> {
 fn report(args: &Args, global: &Global, tiers: &Tiers, summary: &Summary) -> Result<(), Failure> {
     let Summary { kept, names, count, missing, skipped } = summary;
     let with_unscored = args.tier_of_unscored(tiers);
-    let shown = |tier: usize| {
-        let lowest = tiers.lowest(tier).map(|lowest| format!(", the lowest {lowest}"));
-        let without = if with_unscored == Some(tier) { *missing } else { 0 };
-        let (size, lowest) = (tiers.size(tier), lowest.unwrap_or_default());
-        format!("{size} documents with a score{lowest}; {without} without")
-    };
+    let unscored = |tier| if with_unscored == Some(tier) { *missing } else { 0 };
     say_counts(global, "skipped", skipped);
     say(global, &format!("read: {count} documents with a score, {missing} without"));
     if args.tiers.is_none() {
-        say(global, &format!("kept: {}", shown(0)));
+        say(global, &format!("kept: {}", described(tiers, 0, unscored(0))));
         let rest = names[1].as_deref().map_or(String::new(), |name| format!(" into {name}"));
         say(global, &format!("dropped: {}{rest}", kept[1]));
     } else {
         for at in 0..tiers.count() {
             let name = names.get(at).cloned().flatten().filter(|_| args.output_dir.is_some());
             let name = name.unwrap_or_else(|| format!("tier {}", at + 1));
-            say(global, &format!("{name}: {}", shown(at)));
+            say(global, &format!("{name}: {}", described(tiers, at, unscored(at))));
         }
     }
     if global.json { output::print_json(&as_json(args, tiers, summary)) } else { Ok(()) }
+}
+
+/// A tier in words, which so many documents without a score are in, too.
+fn described(tiers: &Tiers, tier: usize, without: u64) -> String {
+    let lowest = tiers.lowest(tier).map(|lowest| format!(", the lowest {lowest}"));
+    let (size, lowest) = (tiers.size(tier), lowest.unwrap_or_default());
+    format!("{size} documents with a score{lowest}; {without} without")
 }
 
 fn as_json(args: &Args, tiers: &Tiers, summary: &Summary) -> serde_json::Value {

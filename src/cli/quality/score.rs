@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::files::{FormatOptions, INPUT, SCORES, Target, cannot};
 use super::{counts_as_json, say_counts};
 use crate::cli::Global;
 use crate::cli::model::ModelOptions;
-use crate::cli::output::{self, Failure, Progress, say};
+use crate::cli::output::{self, Failure, LateProgress, say};
 use crate::documents::{
     self, AddedColumn, AddedKind, Compression, Format, Input, Layout, OpenOptions, needs_shape,
     shape::{self, Shape},
@@ -60,6 +60,22 @@ struct Written {
     text_columns: Vec<String>,
     seconds: f64,
     scored: Scored,
+}
+
+impl Written {
+    fn as_json(&self) -> serde_json::Value {
+        serde_json::json!({
+            "input": self.input,
+            "output": self.output,
+            "text_columns": self.text_columns,
+            "documents": self.scored.rows,
+            "scored": self.scored.scored,
+            "resumed": self.scored.resumed,
+            "unscored": counts_as_json(&self.scored.unscored),
+            "skipped": counts_as_json(&self.scored.skipped),
+            "seconds": self.seconds,
+        })
+    }
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
@@ -194,16 +210,13 @@ fn write(
     let out = job.target.open()?;
     let mut sink = documents::create(out, source.as_ref(), &layout(args, job, shape))?;
     let settings = ScoreSettings { text_columns, strict: args.format.strict };
-    let (start, mut progress) = (Instant::now(), None);
+    let (start, mut progress) = (Instant::now(), LateProgress::new(global, "score"));
     let seen = |found: &Scored, (at, of): (u64, Option<u64>)| {
-        let progress = progress.get_or_insert_with(|| Progress::noting(global, "score", of));
-        progress.at(at, &note(found, start.elapsed().as_secs_f64(), at, of));
+        progress.at(at, of, &note(found, start.elapsed().as_secs_f64(), at, of));
     };
     let scored =
         score::run(source.as_mut(), sink.as_mut(), model, journal.as_mut(), &settings, seen)?;
-    if let Some(progress) = progress {
-        progress.done();
-    }
+    progress.done();
     sink.finish()?;
     Ok((settings.text_columns, start.elapsed().as_secs_f64(), scored))
 }
@@ -255,15 +268,16 @@ fn spool(job: &Job, global: &Global) -> Result<Option<Input>, Failure> {
         return Err(Failure::input(error, "name a file on one side, or use one format on both"));
     }
     let path = job.target.part(INPUT);
-    let copy = || {
-        let mut file = File::create(&path)?;
-        io::copy(&mut io::stdin().lock(), &mut file)
-    };
-    let bytes = copy().map_err(|error| cannot("write", &path, error))?;
+    let bytes = copy_stdin(&path).map_err(|error| cannot("write", &path, error))?;
     let shown = path.display();
     say(global, &format!("standard input is read twice: {bytes} bytes kept in {shown} meanwhile"));
     let name = job.input.name.clone();
     Ok(Some(Input { path, name, format: Some(job.from) }))
+}
+
+fn copy_stdin(path: &Path) -> io::Result<u64> {
+    let mut file = File::create(path)?;
+    io::copy(&mut io::stdin().lock(), &mut file)
 }
 
 fn report(
@@ -291,24 +305,11 @@ fn report(
     if !global.json {
         return Ok(());
     }
-    let file = |one: &Written| {
-        serde_json::json!({
-            "input": one.input,
-            "output": one.output,
-            "text_columns": one.text_columns,
-            "documents": one.scored.rows,
-            "scored": one.scored.scored,
-            "resumed": one.scored.resumed,
-            "unscored": counts_as_json(&one.scored.unscored),
-            "skipped": counts_as_json(&one.scored.skipped),
-            "seconds": one.seconds,
-        })
-    };
     output::print_json(&serde_json::json!({
         "schema": "prospect.quality-score/1",
         "model": { "name": model.name(), "fingerprint": model.fingerprint() },
         "column": args.column,
-        "files": written.iter().map(file).collect::<Vec<_>>(),
+        "files": written.iter().map(Written::as_json).collect::<Vec<_>>(),
         "left": left,
     }))
 }

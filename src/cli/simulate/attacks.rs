@@ -68,18 +68,12 @@ impl Experiment<'_> {
             planning: &queries.planning,
             evaluation: &queries.evaluation,
         };
-        let attack = |&kind: &AttackKind| {
-            Attack::new(kind, &victim, *share, self.settings.seed).map_err(|error| {
-                let hint = match error {
-                    AttackError::TooSmall { .. } => {
-                        "let it own more, for example --attack-share 5%"
-                    }
-                    _ => EXAMPLE,
-                };
-                Failure::input(anyhow::Error::new(error), hint)
-            })
-        };
-        kinds.iter().map(attack).collect()
+        let mut attacks = Vec::with_capacity(kinds.len());
+        for &kind in kinds {
+            let attack = Attack::new(kind, &victim, *share, self.settings.seed);
+            attacks.push(attack.map_err(no_attack)?);
+        }
+        Ok(attacks)
     }
 
     /// Crawls the collection under every attack.
@@ -129,4 +123,12 @@ impl Experiment<'_> {
         };
         Ok(comparison.summary())
     }
+}
+
+fn no_attack(error: AttackError) -> Failure {
+    let hint = match error {
+        AttackError::TooSmall { .. } => "let it own more, for example --attack-share 5%",
+        _ => EXAMPLE,
+    };
+    Failure::input(anyhow::Error::new(error), hint)
 }

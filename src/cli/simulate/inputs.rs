@@ -9,7 +9,7 @@ use prospect_index::ngram::Segment;
 use super::config;
 use super::identity::{VECTORS, WORK};
 use super::{Experiment, Queries};
-use crate::cli::output::{Failure, Progress, say};
+use crate::cli::output::{Failure, LateProgress, Progress, say};
 use crate::evaluate::rerank::PairScores;
 use crate::evaluate::run as runs;
 use crate::ingest::SourceOptions;
@@ -103,18 +103,14 @@ impl Experiment<'_> {
             None => self.storage.path(WORK).join(VECTORS),
         };
         let kept = Derived::at(&folder, vectors::VERSION)?;
-        let mut bar: Option<Progress> = None;
+        let mut progress = LateProgress::new(self.global, "embed");
         let mut told = |done: usize, all: usize| {
-            let bar =
-                bar.get_or_insert_with(|| Progress::noting(self.global, "embed", Some(all as u64)));
-            bar.at(done as u64, &format!("{done} of {all} texts"));
+            progress.at(done as u64, Some(all as u64), &format!("{done} of {all} texts"));
         };
         let model = model.as_ref();
         let (vectors, damaged) =
             CollectionVectors::new(collection, queries, model, &kept, &mut told)?;
-        if let Some(bar) = bar {
-            bar.done();
-        }
+        progress.done();
         if let Some(why) = damaged {
             say(self.global, &format!("vectors in {}: made anew ({why})", folder.display()));
         }
@@ -122,13 +118,9 @@ impl Experiment<'_> {
     }
 
     pub(super) fn queries(&self, collection: &Collection) -> Result<Queries, Failure> {
-        let read = |path: &Option<String>| match path {
-            Some(path) => workload::load(Path::new(path)).map_err(Failure::from),
-            None => Ok(Workload::default()),
-        };
-        let given = read(&self.config.workload)?;
+        let given = workload_of(self.config.workload.as_deref())?;
         let evaluation = match &self.config.eval_workload {
-            Some(_) => read(&self.config.eval_workload)?,
+            Some(path) => workload_of(Some(path))?,
             None => given.clone(),
         };
         let judgements = match &self.config.qrels {
@@ -217,5 +209,12 @@ impl Experiment<'_> {
             return Err(Failure::input(error, hint));
         }
         Ok(course)
+    }
+}
+
+fn workload_of(path: Option<&str>) -> Result<Workload, Failure> {
+    match path {
+        Some(path) => Ok(workload::load(Path::new(path))?),
+        None => Ok(Workload::default()),
     }
 }

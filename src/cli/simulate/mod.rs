@@ -266,8 +266,8 @@ impl Experiment<'_> {
         let Some(check) = &self.settings.counterfactual else { return Ok(Vec::new()) };
         let mut found = Vec::new();
         for choice in &self.settings.policies {
+            let label = choice.label();
             let progress = |set: usize| {
-                let label = choice.label();
                 say(self.global, &format!("{label}: counterfactual estimates from seed set {set}"));
             };
             let (settings, starts) = (&self.settings, &crawls.starts);

@@ -80,10 +80,7 @@ fn on_element(state: &Rc<RefCell<State>>, html: &[u8], element: &mut Element<'_,
     let tag = Tag::of(&name_of(source.get(1..).unwrap_or_default()));
     let (end, hidden_end) = {
         let mut state = state.borrow_mut();
-        let attribute = |name: &str| {
-            let value = if mentions(source, name) { element.get_attribute(name) } else { None };
-            value.map(super::text::attribute)
-        };
+        let attribute = |name: &str| attribute(element, source, name);
         let end = state.start(tag, &attribute);
         let hidden = mentions(source, "hidden") && element.has_attribute("hidden");
         (end, if hidden { state.start_hidden(tag) } else { None })
@@ -99,6 +96,12 @@ fn on_element(state: &Rc<RefCell<State>>, html: &[u8], element: &mut Element<'_,
             Ok(())
         }));
     }
+}
+
+/// The value of an attribute of an element with this `source`, decoded.
+fn attribute(element: &Element<'_, '_>, source: &[u8], name: &str) -> Option<String> {
+    let value = if mentions(source, name) { element.get_attribute(name) } else { None };
+    value.map(super::text::attribute)
 }
 
 /// Looking at the tag's bytes first spares most elements the parsing of their attributes.

@@ -125,13 +125,15 @@ impl HtmlFiles {
 
     /// How many of the next files make a batch.
     fn batch_len(&self, max: usize) -> usize {
-        let mut bytes = 0;
-        let fits = |file: &&HtmlFile| {
-            let fits = bytes < BATCH_BYTES as u64;
+        let (mut files, mut bytes) = (0, 0);
+        for file in self.files[self.next..].iter().take(max.max(1)) {
+            if bytes >= BATCH_BYTES as u64 {
+                break;
+            }
             bytes += file.bytes_read();
-            fits
-        };
-        self.files[self.next..].iter().take(max.max(1)).take_while(fits).count()
+            files += 1;
+        }
+        files
     }
 }
 

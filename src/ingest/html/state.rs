@@ -135,11 +135,7 @@ impl State {
     pub(super) fn skip_markup(&mut self, markup: &[u8], text_end: usize) {
         self.text_end = text_end;
         let mut tags = memchr::memchr_iter(b'<', markup);
-        let ends_block = |at: usize| {
-            let name = markup[at + 1..].strip_prefix(b"/");
-            name.is_some_and(|name| Tag::of(&name_of(name)).breaks_text())
-        };
-        if tags.any(ends_block) {
+        if tags.any(|at| ends_block(&markup[at + 1..])) {
             self.break_here();
         }
     }
@@ -284,4 +280,10 @@ impl State {
         let url = without_fragment(url);
         (url != without_fragment(document.clone()) && url.len() <= limits::URL_BYTES).then_some(url)
     }
+}
+
+/// Whether a tag, from behind its `<`, is the end of a block.
+fn ends_block(tag: &[u8]) -> bool {
+    let name = tag.strip_prefix(b"/");
+    name.is_some_and(|name| Tag::of(&name_of(name)).breaks_text())
 }

@@ -111,21 +111,7 @@ impl JsonLines {
 
     fn parse(&self, batch: &Batch) -> Vec<SourceItem> {
         let (name, cap) = (&self.name, self.line_bytes);
-        let parse = |(line, bytes): &(u64, Result<Range<usize>, u64>)| {
-            let origin = Origin { file: Arc::clone(name), line: *line };
-            let parsed = match bytes {
-                Ok(range) => parse::record(&batch.bytes[range.clone()]),
-                Err(long) => Err((
-                    BadReason::LineTooLong,
-                    format!("the line has {long} bytes, at most {cap} are read"),
-                )),
-            };
-            match parsed {
-                Ok((record, cuts)) => SourceItem::Page { record, origin, cuts },
-                Err((reason, detail)) => SourceItem::Bad { reason, origin, detail },
-            }
-        };
-        batch.lines.par_iter().map(parse).collect()
+        batch.lines.par_iter().map(|line| batch.item(line, name, cap)).collect()
     }
 
     fn open(&mut self) -> io::Result<()> {
@@ -193,6 +179,29 @@ impl JsonLines {
             }
         }
         Ok(())
+    }
+}
+
+impl Batch {
+    /// What a line is: where it is, or that it has more bytes than the `cap`.
+    fn item(
+        &self,
+        (line, bytes): &(u64, Result<Range<usize>, u64>),
+        name: &Arc<str>,
+        cap: usize,
+    ) -> SourceItem {
+        let origin = Origin { file: Arc::clone(name), line: *line };
+        let parsed = match bytes {
+            Ok(range) => parse::record(&self.bytes[range.clone()]),
+            Err(long) => Err((
+                BadReason::LineTooLong,
+                format!("the line has {long} bytes, at most {cap} are read"),
+            )),
+        };
+        match parsed {
+            Ok((record, cuts)) => SourceItem::Page { record, origin, cuts },
+            Err((reason, detail)) => SourceItem::Bad { reason, origin, detail },
+        }
     }
 }
 

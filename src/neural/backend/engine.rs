@@ -101,10 +101,8 @@ impl Engine {
         items: &[T],
         job: impl Fn(&mut Worker, &T) -> Result<R, NeuralError> + Sync,
     ) -> Result<Vec<R>, NeuralError> {
-        let one = |item: &T| {
-            let thread = rayon::current_thread_index().unwrap_or(0);
-            self.worker(thread, |worker| job(worker, item))
-        };
+        let thread = || rayon::current_thread_index().unwrap_or(0);
+        let one = |item: &T| self.worker(thread(), |worker| job(worker, item));
         let results: Vec<Result<R, NeuralError>> =
             self.threads.install(|| items.par_iter().with_max_len(1).map(one).collect());
         results.into_iter().collect()

@@ -134,25 +134,29 @@ fn inputs<'a>(
     row: &Row,
     length: usize,
 ) -> ort::Result<Vec<(&'a str, SessionInputValue<'static>)>> {
-    let padded = |values: &mut dyn Iterator<Item = i64>,
-                  pad: i64|
-     -> ort::Result<SessionInputValue<'static>> {
-        let mut values: Vec<i64> = values.collect();
-        values.resize(length, pad);
-        Ok(Tensor::from_array(([1, length], values))?.into())
-    };
     let mut inputs = Vec::with_capacity(graph.inputs.len());
     for name in &graph.inputs {
         let value = match name.as_str() {
-            "attention_mask" => padded(&mut row.ids.iter().map(|_| 1), 0)?,
+            "attention_mask" => padded(row.ids.iter().map(|_| 1), 0, length)?,
             "token_type_ids" => {
                 let second = row.second_part.unwrap_or(row.ids.len());
-                padded(&mut (0..row.ids.len()).map(|at| i64::from(at >= second)), 0)?
+                padded((0..row.ids.len()).map(|at| i64::from(at >= second)), 0, length)?
             }
             "text_length" => Tensor::from_array(([1, 1], vec![row.text_length]))?.into(),
-            _ => padded(&mut row.ids.iter().copied(), graph.pad_id)?,
+            _ => padded(row.ids.iter().copied(), graph.pad_id, length)?,
         };
         inputs.push((name.as_str(), value));
     }
     Ok(inputs)
+}
+
+/// An input of a row, with `pad` behind it up to the length.
+fn padded(
+    values: impl Iterator<Item = i64>,
+    pad: i64,
+    length: usize,
+) -> ort::Result<SessionInputValue<'static>> {
+    let mut values: Vec<i64> = values.collect();
+    values.resize(length, pad);
+    Ok(Tensor::from_array(([1, length], values))?.into())
 }

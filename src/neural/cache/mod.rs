@@ -90,14 +90,15 @@ impl PairModel for CachedPairs<'_> {
 
     fn score(&self, query: &str, texts: &[&str]) -> Result<Vec<f64>, NeuralError> {
         let of_query = xxh3_128(query.as_bytes()).to_le_bytes();
-        // Of the two hashes, so that no query runs into its text.
-        let key = |text: &&str| {
-            let of_text = xxh3_128(text.as_bytes()).to_le_bytes();
-            xxh3_128([of_query, of_text].as_flattened())
-        };
-        let keys: Vec<u128> = texts.iter().map(key).collect();
+        let keys: Vec<u128> = texts.iter().map(|text| pair_key(of_query, text)).collect();
         self.memory.scores(self.name(), &keys, texts, |texts| self.model.score(query, texts))
     }
+}
+
+/// Of the two hashes, so that no query runs into its text.
+fn pair_key(of_query: [u8; 16], text: &str) -> u128 {
+    let of_text = xxh3_128(text.as_bytes()).to_le_bytes();
+    xxh3_128([of_query, of_text].as_flattened())
 }
 
 #[cfg(test)]
