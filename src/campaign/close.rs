@@ -2,22 +2,46 @@
 
 use std::collections::HashSet;
 
-use prospect_index::bm25::Scorer;
+use prospect_index::bm25::{Bm25, Scorer};
 use prospect_index::columns::Column;
 use prospect_index::manifest::SegmentKind;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::NONE;
+use serde::Deserialize;
 
-use super::records::{self, OUTCOMES, PAIR_OUTCOMES, QUERY_OUTCOMES};
+use super::plan::settings;
+use super::records;
+use super::tables::{OUTCOMES, PAIR_OUTCOMES, QUERY_OUTCOMES};
 use super::{CampaignError, OpenStore};
 use crate::estimate::parts::{Part, Parts};
 use crate::plan::explore::Pool;
 use crate::plan::off_policy::counterfactual::{HALVES, half_of};
 use crate::planner::cycle::{self, Closed, ClosedPair, ClosedPick, OpenPlan, PickState};
 use crate::planner::outcome::CycleOutcome;
-use crate::planner::settings::PlanSettings;
 use crate::sketch::served::ServedLists;
+use crate::sketch::visibility::{Places, Visibility};
 use crate::workload::Workload;
+
+/// What a close reads of a plan's settings, and no more: plans of other versions are closed, too.
+#[derive(Deserialize)]
+struct ClosingSettings {
+    k: usize,
+    #[serde(default)]
+    visibility: Visibility,
+    bm25: Bm25,
+    selection: Exploration,
+}
+
+#[derive(Deserialize)]
+struct Exploration {
+    explore: f64,
+}
+
+impl ClosingSettings {
+    fn places(&self) -> Places {
+        Places { k: self.k, visibility: self.visibility }
+    }
+}
 
 /// A row of the outcomes: a pick, or a page of the cycle that was not planned.
 struct Row {
@@ -35,15 +59,20 @@ struct Row {
 /// Computes the outcome of the open plan and commits it: the cycle is closed.
 ///
 /// # Errors
-/// There is no open plan, or the store cannot be read or written.
+/// There is no open plan, another version made it with settings that even a close does not understand, or
+/// the store cannot be read or written.
 pub fn close(open: &mut OpenStore) -> Result<CycleOutcome, CampaignError> {
     let Some(plan) = open.store.manifest().plan.clone() else { return Err(CampaignError::NoPlan) };
-    let settings: PlanSettings = serde_json::from_value(plan.settings.clone())?;
+    let settings: ClosingSettings = settings(&plan)?;
     let workload = records::workload(&open.store, &plan.id)?;
+    let mut unread = Vec::new();
     let promised = OpenPlan {
         picks: records::picks(&open.store, &plan.id)?,
-        pairs: records::pairs(&open.store, &plan.id, &workload)?,
+        pairs: records::pairs(&open.store, &plan.id, &workload, &mut unread)?,
     };
+    if promised.picks.iter().any(|pick| pick.parts.iter().any(|(_, part)| part.is_nan())) {
+        unread.push(format!("picks of plan {}, whose estimates have not all parts", plan.id));
+    }
     let (before, after) = lists(open, &workload, &settings)?;
     let (pages, urls) = (&open.known.pages, open.known.urls.len());
     let closed = cycle::close(&promised, &workload.queries, (&before, &after), pages, urls);
@@ -54,16 +83,30 @@ pub fn close(open: &mut OpenStore) -> Result<CycleOutcome, CampaignError> {
         vec![0.0; urls]
     };
     let rows = outcome_rows(open, &closed, &after.impact(&workload.queries, urls), &in_half);
-    let outcome = CycleOutcome::new(&plan.id, &closed, rows.len() - closed.picks.len());
+    let unplanned = rows.len() - closed.picks.len();
+    let outcome = CycleOutcome { unread, ..CycleOutcome::new(&plan.id, &closed, unplanned) };
     commit(open, &plan.id, &workload, &rows, &closed)?;
     Ok(outcome)
+}
+
+/// Gives up the open plan: its cycle ends, what is stored of it stays, and nobody learns what became of it.
+///
+/// # Errors
+/// The commit failed; the plan stays open.
+pub fn release(open: &mut OpenStore) -> Result<(), CampaignError> {
+    open.store.commit(|manifest| {
+        if manifest.plan.take().is_some() && !manifest.has_fetched() {
+            manifest.cycles.pop();
+        }
+    })?;
+    Ok(())
 }
 
 /// Served lists at the start of the cycle and now, under the same statistics.
 fn lists(
     open: &OpenStore,
     workload: &Workload,
-    settings: &PlanSettings,
+    settings: &ClosingSettings,
 ) -> Result<(ServedLists, ServedLists), CampaignError> {
     let manifest = open.store.manifest();
     let epoch_end = manifest.epoch.end_seq;
@@ -80,7 +123,7 @@ fn lists(
 fn impact_in_halves(
     open: &OpenStore,
     workload: &Workload,
-    settings: &PlanSettings,
+    settings: &ClosingSettings,
     before: &ServedLists,
 ) -> Result<Vec<f64>, CampaignError> {
     let (manifest, known, queries) = (open.store.manifest(), &open.known, &workload.queries);

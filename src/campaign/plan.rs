@@ -3,10 +3,13 @@
 use prospect_index::columns::Column;
 use prospect_index::manifest::{CycleEntry, Epoch, OpenPlan as StoredPlan, SegmentKind};
 
+use serde::de::DeserializeOwned;
+
 use super::identity::plan_id;
 use super::pair_cache::Refreshed;
 use super::reading::Prepared;
-use super::records::{PLAN_PAIRS, PLANS, POOLS, WORKLOADS, pick_columns};
+use super::records::pick_columns;
+use super::tables::{PLAN_PAIRS, PLANS, POOLS, WORKLOADS};
 use super::{CampaignError, OpenStore, pair_cache};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::Batch;
@@ -56,8 +59,11 @@ pub fn plan(
         whole_ranking: true,
         factors: &[],
     };
-    let mut refreshed =
-        Refreshed { served: prepared.served_refresh.clone(), ..Refreshed::default() };
+    let mut refreshed = Refreshed {
+        served: prepared.served_refresh.clone(),
+        unread: prepared.unread.clone(),
+        ..Refreshed::default()
+    };
     let (scored, choice) = choose_from(&from, &prepared.past.queries, settings, |needy| {
         let made = pair_cache::load(open, &prepared, within, needy, settings)?;
         (refreshed.recomputed, refreshed.damaged) = (made.recomputed, made.damaged);
@@ -67,6 +73,17 @@ pub fn plan(
     let statistics = prepared.reading.scorer.statistics();
     let Prepared { workload, epoch, served, .. } = prepared;
     Ok(Plan { id, workload, scored, choice, served, epoch, statistics, refreshed })
+}
+
+/// The settings of the open plan, or as much of them as `T` asks for: [`PlanSettings`] are all.
+///
+/// # Errors
+/// Another version made the plan, with settings that this one does not know.
+pub fn settings<T: DeserializeOwned>(plan: &StoredPlan) -> Result<T, CampaignError> {
+    serde_json::from_value(plan.settings.clone()).map_err(|error| CampaignError::OtherVersion {
+        plan: plan.id.clone(),
+        what: error.to_string(),
+    })
 }
 
 /// What is stored of a plan.

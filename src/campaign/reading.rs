@@ -128,6 +128,8 @@ pub(super) struct Prepared<'a> {
     pub(super) served_refresh: Refresh,
     /// What closed cycles left to learn from.
     pub(super) past: Past,
+    /// Files of an older version that were left unread.
+    pub(super) unread: Vec<String>,
 }
 
 impl<'a> Prepared<'a> {
@@ -147,8 +149,9 @@ impl<'a> Prepared<'a> {
         let epoch = current_epoch(open.store.manifest(), &open.known.pages);
         let reading = Reading::new(open, &workload.queries, settings, epoch)?;
         let (served, served_refresh) = reading.served(&workload, settings.places())?;
-        let past = records::past(&open.store)?;
-        Ok(Self { workload, epoch, reading, served, served_refresh, past })
+        let mut unread = Vec::new();
+        let past = records::past(&open.store, &mut unread)?;
+        Ok(Self { workload, epoch, reading, served, served_refresh, past, unread })
     }
 
     /// What estimates are made from. `within` tells by URL id what may be planned; empty for all.

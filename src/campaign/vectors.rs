@@ -10,7 +10,7 @@ use prospect_index::derived::{DERIVED, Derived};
 use prospect_index::page_store::{Known, for_each_title};
 use prospect_index::vectors::VectorTable;
 
-use crate::campaign::{CampaignError, OpenStore};
+use crate::campaign::{CampaignError, OpenStore, plan};
 use crate::estimate::features::similarity::{Embeddings, StringRows, url_text};
 use crate::neural::Embedder;
 use crate::neural::text_vectors::{EmbeddingModel, add, fill, missing};
@@ -155,8 +155,7 @@ impl OpenStore {
     /// Removes vectors of models that neither the open plan nor the next one has.
     fn remove_others(&self, model: &EmbeddingModel) -> Result<(), CampaignError> {
         let (storage, open) = (self.store.storage(), self.store.manifest().plan.as_ref());
-        let open: Option<PlanSettings> =
-            open.and_then(|plan| serde_json::from_value(plan.settings.clone()).ok());
+        let open: Option<PlanSettings> = open.and_then(|stored| plan::settings(stored).ok());
         let open = open.and_then(|settings| settings.embedding);
         for name in storage.list(DERIVED)? {
             let of = name.strip_prefix(VECTORS);

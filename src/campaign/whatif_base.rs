@@ -55,8 +55,8 @@ impl Generation {
         let made = pair_cache::load(open, &prepared, &within, &all, &settings)?;
         let Made { scored, cache, recomputed, damaged } = made;
         let plan_id = plan_id(open, &prepared.workload, &settings)?;
-        let Prepared { workload, epoch, served, served_refresh, past, .. } = prepared;
-        let refreshed = Refreshed { served: served_refresh, recomputed, damaged };
+        let Prepared { workload, epoch, served, served_refresh, past, unread, .. } = prepared;
+        let refreshed = Refreshed { served: served_refresh, recomputed, damaged, unread };
         let base = Base {
             queries: Arc::new(workload.queries),
             served: Arc::new(served),
@@ -145,10 +145,10 @@ impl Generation {
 /// was held to none, or if that is not stored because the plan explored nothing.
 ///
 /// # Errors
-/// The store has no open plan, or a segment is damaged.
+/// The store has no open plan, another version made it, or a segment is damaged.
 pub fn open_plan(open: &OpenStore) -> Result<(PlanSettings, Workload, Vec<bool>), CampaignError> {
     let stored = open.store.manifest().plan.clone().ok_or(CampaignError::NoPlan)?;
-    let settings: PlanSettings = serde_json::from_value(stored.settings)?;
+    let settings: PlanSettings = plan::settings(&stored)?;
     let workload = records::workload(&open.store, &stored.id)?;
     let mut within = Vec::new();
     if settings.within.is_some() {

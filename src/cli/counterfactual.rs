@@ -14,6 +14,7 @@ use super::Global;
 use super::options::CapOptions;
 use super::output::{self, Failure, say};
 use crate::campaign::logged::{self, LoggedPlan};
+use crate::campaign::records;
 use crate::estimate::blend::Blend;
 use crate::estimate::parts::{Part, Parts};
 use crate::plan::SelectionSettings;
@@ -49,7 +50,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let options =
         StoreOptions { holder: "prospect counterfactual".to_owned(), ..StoreOptions::default() };
     let store = Store::open(&args.store, &options)?;
-    let id = plan_id(args, &logged::plans(&store)?)?;
+    let id = plan_id(args, &records::pooled_plans(&store)?)?;
     let known = store.known()?;
     let plan = logged::plan(&store, &id)?;
     let batches = batches(args, &plan, &known, global)?;

@@ -121,7 +121,7 @@ pub enum PickState {
 
 impl PickState {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Fetched, Self::Failed, Self::Redirected, Self::Unknown];
+    pub const ALL: [Self; 4] = [Self::Unknown, Self::Fetched, Self::Failed, Self::Redirected];
 
     /// As records have it.
     pub fn name(self) -> &'static str {

@@ -31,6 +31,9 @@ pub struct CycleOutcome {
     pub greedy_calibration: Calibration,
     /// The same of picks drawn at random: the best look better than they are, these do not.
     pub explored_calibration: Calibration,
+    /// Files of the plan that an older version wrote, and that were left unread.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<String>,
 }
 
 impl CycleOutcome {
@@ -54,6 +57,7 @@ impl CycleOutcome {
             realised_impact: fetched(|pick| pick.realised),
             greedy_calibration,
             explored_calibration,
+            unread: Vec::new(),
         }
     }
 }
