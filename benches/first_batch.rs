@@ -114,8 +114,8 @@ fn truth(corpus: &Corpus, workload: &Workload, dir: &Path) -> HashSet<String> {
 
 fn settings(rule: MatchRule, reading: ImpactReading) -> PlanSettings {
     let estimate = EstimateSettings { rule, reading, ..EstimateSettings::default() };
-    let selection =
-        SelectionSettings { budget: BUDGET, caps: Caps::default(), explore: 0.0, seed: 1 };
+    let plain = SelectionSettings::new(BUDGET);
+    let selection = SelectionSettings { caps: Caps::default(), explore: 0.0, ..plain };
     PlanSettings { k: 10, estimate, selection, ..PlanSettings::new(0) }
 }
 

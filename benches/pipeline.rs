@@ -93,8 +93,8 @@ fn served_lists(bencher: Bencher<'_, '_>) {
 fn plan_a_thousand(bencher: Bencher<'_, '_>) {
     let Some(data) = data() else { return };
     let (store, _directory) = ingested(data);
-    let selection =
-        SelectionSettings { budget: 1_000, caps: Caps::default(), explore: 0.0, seed: 1 };
+    let plain = SelectionSettings::new(1_000);
+    let selection = SelectionSettings { caps: Caps::default(), explore: 0.0, ..plain };
     let settings = PlanSettings { selection, ..PlanSettings::new(0) };
     // Nothing is kept of pairs and models from one plan to the next.
     bencher

@@ -617,7 +617,9 @@ fn a_closed_plan_that_explored_tells_what_other_batches_would_have_earned() {
     assert_eq!(weighted["batches"][1]["found"], batch(&all, "page part"));
     for (options, expected) in [
         (&["--weights", "1,2"][..], "--weights has 2 numbers"),
-        (&["--weights", "1,1,1,1,-1"], "below 0"),
+        (&["--weights", "1,1,1,1,-1"], "--quality-weight is -1"),
+        (&["--page-weight", "-1"], "--page-weight is -1; it must lie between 0"),
+        (&["--page-weight", "1", "--urls", "x"], "--urls names a batch, and so do weights"),
         (&["--plan", "nonsense"], "there is no plan"),
     ] {
         let mut arguments = vec!["counterfactual", "--store", text(&store)];

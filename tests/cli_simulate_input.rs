@@ -59,8 +59,8 @@ fn options_of_policies_name_what_there_is() {
         ("hybrid+ned=1", &["policy hybrid has no option \"ned\"", "needy", "prospect policies"]),
         ("bfs+needy=1", &["policy bfs has no option \"needy\"; it has none"]),
         ("hybrid+needy", &["\"needy\" is no option; `name=value` was expected"]),
-        ("hybrid+needy=2", &["option needy=2: a number between"]),
-        ("hybrid+match=x", &["option match=x: idf or count was expected"]),
+        ("hybrid+needy=1.5", &["option needy is 1.5; it must be a number of queries, or a share"]),
+        ("hybrid+match=x", &["option match is x; it must be idf or count"]),
     ];
     for (policy, expected) in cases {
         check(&[], &format!("GOOD --policy {policy}"), expected);

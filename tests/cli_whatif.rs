@@ -57,7 +57,7 @@ fn other_lists_and_objectives_are_told_as_such() {
     let served = text(&["--objective", "served", "--budget", "3"]);
     assert!(served.contains("objective expected → served"), "{served}");
     let said = fails(&whatif(&store, &["--visibility", "geometric:2"]));
-    assert!(said.contains("\"geometric:2\" is no visibility; there are top, log, geometric"));
+    assert!(said.contains("visibility: it is geometric:2, and must be top, log, or geometric:P"));
 }
 
 #[test]

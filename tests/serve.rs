@@ -6,6 +6,7 @@ mod server;
 
 use std::path::Path;
 
+use prospect::planner::options::PlannerOption;
 use serde_json::{Value, json};
 use server::{Server, demo};
 use tempfile::TempDir;
@@ -33,8 +34,20 @@ fn questions_are_answered() {
     }
     let state = server.get("/api/state").json();
     assert_eq!(state["allow_write"], false);
-    let (picks, budget) = (&state["base"]["picks"], &state["settings"]["budget"]);
-    assert!(picks.as_u64().unwrap() > 0 && budget.as_u64() >= picks.as_u64());
+    let (picks, first) = (&state["base"]["picks"], &state["options"][0]);
+    assert_eq!(first["name"], "budget");
+    assert!(picks.as_u64().unwrap() > 0 && first["today"].as_u64() >= picks.as_u64());
+
+    let shown = PlannerOption::all().iter().filter(|option| !option.is_hidden);
+    let names: Vec<&str> = shown.map(|option| option.name.as_str()).collect();
+    let listed = state["options"].as_array().unwrap().iter();
+    let listed: Vec<&str> = listed.map(|option| option["name"].as_str().unwrap()).collect();
+    assert_eq!(listed, names);
+    // The script lists none by itself: what it shows comes from the state.
+    let script = server.get("/app.js").body;
+    for name in names.iter().filter(|name| name.contains('-')) {
+        assert!(!script.contains(name), "the script names {name}");
+    }
 
     let same = server.post("/api/whatif", &scenario(&json!({}))).json();
     assert_eq!(same["plan"], state["base"]);

@@ -137,9 +137,9 @@ fn lists_that_are_seen_otherwise_are_estimated_again() {
     let Some(mut open) = opened() else { return };
     let before = open.text(IMPACT);
     let choose = |open: &mut Open, label: &str, name: &str| {
-        let select = format!("document.querySelector('select[aria-label=\"{label}\"]')");
-        open.value(&format!("{select}.closest('details').open = true"));
-        open.value(&format!("{select}.value = '{name}'"));
+        let field = format!("document.querySelector('[aria-label=\"{label}\"]')");
+        open.value(&format!("{field}.closest('details').open = true"));
+        open.value(&format!("{field}.value = '{name}'"));
     };
     choose(&mut open, "How likely a rank is seen", "log");
     choose(&mut open, "What a batch is to bring the most of", "served");

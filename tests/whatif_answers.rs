@@ -100,7 +100,7 @@ const SCENARIOS: [&str; 13] = [
     r#"{"add": [{"query": "w1 w9", "frequency": 5000000}, {"query": "w2 w3 w4"}]}"#,
     r#"{"queries": [{"query": "w7 w1", "frequency": 3}, {"query": "w1"}]}"#,
     r#"{"add": [{"query": "w1 w393", "frequency": 5000000}, {"query": "w387 w391 w1", "frequency": 9000}]}"#,
-    r#"{"weights": {"query": 0.2, "page": 0.9, "importance": 2}}"#,
+    r#"{"query-weight": 0.2, "page-weight": 0.9, "importance-weight": 2}"#,
     r#"{"budget": 7}"#,
     r#"{"budget": 100000}"#,
     r#"{"per-host": 2, "per-domain": 3, "site-share": 0.1}"#,
@@ -247,6 +247,39 @@ fn other_lists_ask_for_all_pairs_again_and_differ() {
     let answered = questions.answer(&cautious).unwrap();
     assert!(!answered.slow && bits(&answered.answer) != plan, "a quantile of the same chances");
     assert!(bits(&answered.answer) == bits(&from_scratch(&questions, &cautious)));
+}
+
+#[test]
+fn options_of_models_are_answered_as_a_plan_with_them() {
+    let directory = store();
+    let scenarios = [
+        r#"{"k1": 2}"#,
+        r#"{"reading": "sketch"}"#,
+        r#"{"without": "url.regions"}"#,
+        r#"{"pair-model": "boosted", "budget": 40}"#,
+        r#"{"importance": "pagerank"}"#,
+        r#"{"defence": "off"}"#,
+    ];
+    let questions = questions(directory.path());
+    let (settings, plan) = (questions.generation.base.settings.clone(), bits(&questions.base));
+    let answers: Vec<Vec<u64>> = scenarios
+        .iter()
+        .map(|json| {
+            let answered = questions.answer(&scenario(json)).unwrap();
+            assert!(answered.slow, "{json}");
+            bits(&answered.answer)
+        })
+        .collect();
+    drop(questions);
+    for (json, answer) in scenarios.into_iter().zip(answers) {
+        let open = open(directory.path());
+        let (_, workload, within) = open_plan(&open).unwrap();
+        let mut settings = settings.clone();
+        scenario(json).options.apply(&mut settings).unwrap();
+        let planned =
+            Questions::new(open, &workload, within, &settings, Scenario::default()).unwrap();
+        assert!(answer == bits(&planned.base) && answer != plan, "{json}");
+    }
 }
 
 /// The files of the truth: all but what can be rebuilt, and the lock.

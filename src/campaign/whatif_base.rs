@@ -19,6 +19,7 @@ use crate::campaign::{CampaignError, OpenStore, pair_cache};
 use crate::estimate::cache::PlannerCache;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::planner::cycle::Past;
+use crate::planner::options::{Invalidates, invalidated};
 use crate::planner::settings::PlanSettings;
 use crate::sketch::need::Improvability;
 use crate::whatif::answer::{Answer, Base, Matched};
@@ -115,7 +116,7 @@ impl Generation {
     }
 
     /// A base for these queries and settings from scratch, with the models and the page estimates of
-    /// this one.
+    /// this one unless the settings ask for others.
     ///
     /// # Errors
     /// An index cannot be read, or a model cannot be fitted.
@@ -129,7 +130,10 @@ impl Generation {
         let served = reading.lists(queries, settings.places())?;
         let input = reading.input(queries, &served, &self.within, &self.past)?;
         let all: Vec<usize> = (0..queries.len()).collect();
-        let (mut cache, pinned) = (self.cache.with_models(), Some(&*self.base.scored));
+        let (mut cache, pinned) = match invalidated(&self.base.settings, settings) {
+            Some(Invalidates::Models) => (PlannerCache::default(), None),
+            _ => (self.cache.with_models(), Some(&*self.base.scored)),
+        };
         let scored = ScoredPairs::new(&input, &all, &mut cache, &settings.estimate, pinned)?;
         Ok(Base {
             queries: Arc::new(queries.to_vec()),

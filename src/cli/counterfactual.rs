@@ -11,7 +11,7 @@ use prospect_index::store::{Store, StoreOptions};
 use prospect_index::url;
 
 use super::Global;
-use super::options::CapOptions;
+use super::options::{self, OfPastPlan, OptionFlags};
 use super::output::{self, Failure, say};
 use crate::campaign::logged::{self, LoggedPlan};
 use crate::campaign::records;
@@ -21,6 +21,8 @@ use crate::plan::SelectionSettings;
 use crate::plan::caps::SoFar;
 use crate::plan::off_policy::counterfactual::{Counterfactual, Estimated, counterfactual};
 use crate::plan::off_policy::targets::{ORDERS, Order};
+use crate::planner::options::{GivenOptions, PlannerOption};
+use crate::planner::settings::PlanSettings;
 use crate::workload::{open_text, shown};
 
 /// Arguments of `prospect counterfactual`.
@@ -32,18 +34,20 @@ pub(super) struct Args {
     /// A plan that explored and whose cycle is closed; the last one if none is named.
     #[arg(long, value_name = "ID")]
     plan: Option<String>,
-    /// Value the batch that these weights would have picked: of query, locality, page, importance
-    /// and quality.
-    #[arg(long, value_name = "W,W,W,W,W", value_delimiter = ',', allow_negative_numbers = true)]
+    /// Weights of all parts, as they were written once.
+    #[arg(
+        long,
+        value_name = "W,W,W,W,W",
+        value_delimiter = ',',
+        allow_negative_numbers = true,
+        hide = true
+    )]
     weights: Vec<f64>,
     /// Value this batch: URLs, one a line.
     #[arg(long, value_name = "FILE", conflicts_with = "weights")]
     urls: Option<PathBuf>,
-    /// URLs of a batch that is picked by weights; as many as were planned if this is not given.
-    #[arg(long, value_name = "N")]
-    budget: Option<usize>,
     #[command(flatten)]
-    caps: CapOptions,
+    options: OptionFlags<OfPastPlan>,
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
@@ -107,7 +111,12 @@ fn batches(
     known: &Known,
     global: &Global,
 ) -> Result<Vec<(String, Vec<bool>)>, Failure> {
+    let given = weights(args)?.on(&args.options.given);
     if let Some(path) = &args.urls {
+        if given.any(PlannerOption::is_weight) {
+            let error = anyhow::anyhow!("--urls names a batch, and so do weights");
+            return Err(Failure::input(error, "give one of them"));
+        }
         let wanted: HashSet<UrlId> = listed(path, known)?;
         let batch: Vec<bool> = plan.urls.iter().map(|url| wanted.contains(&url.url)).collect();
         let found = batch.iter().filter(|wanted| **wanted).count();
@@ -118,15 +127,26 @@ fn batches(
         say(global, &format!("{}: {found} URLs were in the frontier", shown(path)));
         return Ok(vec![(shown(path), batch)]);
     }
-    let budget = args.budget.unwrap_or(plan.picks());
-    let selection = SelectionSettings { budget, caps: args.caps.caps()?, explore: 0.0, seed: 0 };
+    let mut settings = PlanSettings::new(plan.picks());
+    options::apply(&given, &mut settings)?;
+    let selection = SelectionSettings { explore: 0.0, seed: 0, ..settings.selection };
     let fetched = plan.fetched(known);
     let so_far = SoFar { fetched: &fetched, ..SoFar::start(&known.urls) };
-    if args.weights.is_empty() {
+    if !given.any(PlannerOption::is_weight) {
         let batch = |(name, order): &(&str, Order)| {
             ((*name).to_owned(), plan.batch(order, &selection, so_far))
         };
         return Ok(ORDERS.iter().map(batch).collect());
+    }
+    let blend = Blend::fixed(settings.estimate.weights);
+    let batch = plan.batch(|parts, _| blend.of(parts), &selection, so_far);
+    Ok(vec![(blend.to_string(), batch)])
+}
+
+/// What `--weights` says.
+fn weights(args: &Args) -> Result<GivenOptions, Failure> {
+    if args.weights.is_empty() {
+        return Ok(GivenOptions::default());
     }
     let numbers: Result<[f64; Part::COUNT], _> = args.weights.clone().try_into();
     let weights = Parts::from(numbers.map_err(|given: Vec<f64>| {
@@ -134,13 +154,7 @@ fn batches(
         let names = Part::ALL.map(Part::name).join(", ");
         Failure::input(error, format!("give {}: of {names}", Part::COUNT))
     })?);
-    if weights.iter().any(|(_, weight)| !weight.is_finite() || weight < 0.0) {
-        let error = anyhow::anyhow!("--weights holds a number below 0");
-        return Err(Failure::input(error, "weights are 0 or more"));
-    }
-    let blend = Blend::fixed(weights);
-    let batch = plan.batch(|parts, _| blend.of(parts), &selection, so_far);
-    Ok(vec![(blend.to_string(), batch)])
+    Ok(GivenOptions::default().with_weights(weights.iter()))
 }
 
 fn listed(path: &std::path::Path, known: &Known) -> Result<HashSet<UrlId>, Failure> {

@@ -9,6 +9,8 @@ mod explain;
 mod formats;
 mod ingest;
 mod model;
+#[cfg(test)]
+mod option_surfaces;
 mod options;
 mod output;
 mod plan;

@@ -10,7 +10,7 @@ use prospect_index::url::{self, SiteLevel};
 
 use super::Global;
 use super::model::{self, EmbeddingOptions, StoreQualityOptions};
-use super::options::PlanOptions;
+use super::options::{OfPlan, OptionFlags};
 use super::output::{self, Failure, say};
 use crate::campaign::OpenStore;
 use crate::campaign::close;
@@ -37,7 +37,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     workload: PathBuf,
     #[command(flatten)]
-    options: PlanOptions,
+    options: OptionFlags<OfPlan>,
     #[command(flatten)]
     quality: StoreQualityOptions,
     #[command(flatten)]

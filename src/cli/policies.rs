@@ -1,5 +1,6 @@
 //! `prospect policies` and `prospect metrics`: what there is to simulate and to measure.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use super::Global;
@@ -21,7 +22,7 @@ pub(super) fn policies(global: &Global) -> Result<(), Failure> {
                     "oracle": kind.is_oracle(),
                     "needs_quality": kind.needs_quality(),
                     "needs_workload": kind.is_planned(),
-                    "options": kind.options,
+                    "options": kind.options(),
                 })
             })
             .collect();
@@ -53,13 +54,13 @@ pub(super) fn policies(global: &Global) -> Result<(), Failure> {
         writeln!(out, "{:<18}   {}", "", kind.source)?;
     }
     writeln!(out, "\nOptions, as in hybrid+needy=0.1+rho=0.5:")?;
-    let mut shown: Vec<(&str, &str)> =
-        POLICIES.iter().flat_map(|kind| kind.options).copied().collect();
-    shown.sort_unstable();
-    shown.dedup_by_key(|(name, _)| *name);
-    for (name, meaning) in shown {
-        let of = POLICIES.iter().filter(|kind| kind.options.iter().any(|(own, _)| *own == name));
-        let of: Vec<&str> = of.map(|kind| kind.name).collect();
+    let mut shown: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
+    for kind in POLICIES {
+        for option in kind.options() {
+            shown.entry(option).or_default().push(kind.name);
+        }
+    }
+    for ((name, meaning), of) in shown {
         writeln!(out, "{name:<18} {meaning} ({})", of.join(", "))?;
     }
     writeln!(out, "\nGroups of evidence, as in prospect+without=url{SEPARATOR}anchors:")?;

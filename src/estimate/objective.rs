@@ -50,6 +50,11 @@ impl Objective {
         *self == Self::default()
     }
 
+    /// Whether pairs that were scored for it do for another objective, too.
+    pub fn keeps_pairs_for(self, next: Self) -> bool {
+        self != Self::Ranks && !next.reads_scores()
+    }
+
     /// Whether it reads how scores are distributed, which only the learned reading learns.
     pub fn reads_scores(self) -> bool {
         matches!(self, Self::Ranks | Self::Served)

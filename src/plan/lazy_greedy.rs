@@ -176,7 +176,7 @@ mod tests {
     }
 
     fn settings(caps: Caps, explore: f64) -> SelectionSettings {
-        SelectionSettings { budget: 4, caps, explore, seed: 1 }
+        SelectionSettings { caps, explore, ..SelectionSettings::new(4) }
     }
 
     /// Every set of the budget's size under the caps.

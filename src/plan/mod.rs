@@ -19,8 +19,8 @@ use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
 
 use crate::estimate::url_estimate::UrlEstimate;
-use caps::{Cap, CapCounter, CapGroups, Caps, SoFar};
-use explore::{Draw, Draws, Members, Pool};
+use caps::{Cap, CapCounter, CapGroups, Caps, SITE_SHARE, SoFar};
+use explore::{Draw, Draws, EXPLORE, Members, Pool};
 
 /// What to pick.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -36,6 +36,12 @@ pub struct SelectionSettings {
 }
 
 impl SelectionSettings {
+    /// The defaults, for a budget.
+    pub fn new(budget: usize) -> Self {
+        let caps = Caps { site_share: Some(SITE_SHARE), ..Caps::default() };
+        Self { budget, caps, explore: EXPLORE, seed: 1 }
+    }
+
     /// Whether the batch is simply the first of the ranking.
     fn is_plain(&self) -> bool {
         self.caps == Caps::default() && self.explore == 0.0
@@ -199,7 +205,7 @@ mod tests {
 
     fn settings(budget: usize, per_host: Option<usize>, explore: f64) -> SelectionSettings {
         let caps = Caps { per_host, ..Caps::default() };
-        SelectionSettings { budget, caps, explore, seed: 1 }
+        SelectionSettings { caps, explore, ..SelectionSettings::new(budget) }
     }
 
     #[test]
@@ -215,7 +221,7 @@ mod tests {
                 .collect();
             let (urls, ranking) = frontier(&weighted);
             let caps = Caps { per_host: Some(2), per_domain: Some(3), ..Caps::default() };
-            let settings = SelectionSettings { budget: 4, caps, explore: 0.0, seed: 1 };
+            let settings = SelectionSettings { caps, explore: 0.0, ..SelectionSettings::new(4) };
             let batch = select(ranking.clone(), SoFar::start(&urls), &settings);
             assert_eq!(
                 select_only(ranking.clone(), SoFar::start(&urls), &settings).picks,

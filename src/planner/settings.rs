@@ -11,8 +11,6 @@ use serde::{Deserialize, Serialize};
 use crate::estimate::settings::EstimateSettings;
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::plan::SelectionSettings;
-use crate::plan::caps::{Caps, SITE_SHARE};
-use crate::plan::explore::EXPLORE;
 use crate::sketch::DEFAULT_K;
 use crate::sketch::need::Needy;
 use crate::sketch::visibility::{Places, Visibility};
@@ -43,14 +41,12 @@ pub struct PlanSettings {
 impl PlanSettings {
     /// The defaults, for a budget.
     pub fn new(budget: usize) -> Self {
-        let caps = Caps { site_share: Some(SITE_SHARE), ..Caps::default() };
-        let selection = SelectionSettings { budget, caps, explore: EXPLORE, seed: 1 };
         Self {
             k: DEFAULT_K,
             visibility: Visibility::default(),
             bm25: Bm25::default(),
             estimate: EstimateSettings::default(),
-            selection,
+            selection: SelectionSettings::new(budget),
             needy: None,
             within: None,
             embedding: None,

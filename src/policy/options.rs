@@ -43,6 +43,9 @@ pub enum OptionError {
         /// What fits.
         expected: String,
     },
+    /// A value that does not fit the planner, or settings of it that exclude each other.
+    #[error("option {0}")]
+    Planner(#[from] crate::planner::options::OptionError),
     /// The policy needs what was not given.
     #[error("policy {policy} needs {what}")]
     Missing {
@@ -58,16 +61,15 @@ impl Options {
     pub(super) fn parse<'p>(
         policy: &str,
         parts: impl Iterator<Item = &'p str>,
-        known: &[(&str, &str)],
+        known: &[&str],
     ) -> Result<Self, OptionError> {
         let mut options = BTreeMap::new();
         for part in parts {
             let Some((name, value)) = part.split_once('=') else {
                 return Err(OptionError::Form { policy: policy.into(), given: part.into() });
             };
-            if !known.iter().any(|(option, _)| *option == name) {
-                let names: Vec<&str> = known.iter().map(|(option, _)| *option).collect();
-                let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            if !known.contains(&name) {
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
                 let (policy, option) = (policy.into(), name.into());
                 return Err(OptionError::Unknown { policy, option, known });
             }
@@ -96,15 +98,6 @@ impl Options {
         }
     }
 
-    /// A whole number of at least 1.
-    pub(super) fn count(&self, name: &str) -> Result<Option<usize>, OptionError> {
-        let Some(value) = self.0.get(name) else { return Ok(None) };
-        match value.parse::<usize>() {
-            Ok(number) if number > 0 => Ok(Some(number)),
-            _ => Err(wrong(name, value, "a whole number above 0".to_owned())),
-        }
-    }
-
     /// One of some names.
     pub(super) fn choice<T: Copy>(
         &self,
@@ -119,9 +112,9 @@ impl Options {
         Err(wrong(name, value, names.join(" or ")))
     }
 
-    /// Names joined by `separator`.
-    pub(super) fn names(&self, name: &str, separator: char) -> Option<impl Iterator<Item = &str>> {
-        self.0.get(name).map(|value| value.split(separator))
+    /// Names and values, in order of the names.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// The same options and one more.
@@ -134,11 +127,6 @@ impl Options {
     /// Whether an option is given.
     pub(super) fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
-    }
-
-    /// An option whose value does not fit.
-    pub(super) fn wrong(&self, name: &str, expected: String) -> OptionError {
-        wrong(name, self.0.get(name).map_or("", String::as_str), expected)
     }
 }
 

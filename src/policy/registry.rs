@@ -8,7 +8,7 @@ use super::importance::{Inlinks, PageRank};
 use super::opic::Opic;
 use super::options::{OptionError, Options};
 use super::planned::Planned;
-use super::planned_kinds::{self, PLANNED_OPTIONS, WITHOUT};
+use super::planned_kinds::{self, WITHOUT};
 use super::posterior::PosteriorQuality;
 use super::priority::FixedPriority;
 use super::propagation::{Propagation, Rule};
@@ -28,8 +28,8 @@ pub struct PolicyKind {
     pub about: &'static str,
     /// Where it comes from.
     pub source: &'static str,
-    /// Options with their meaning.
-    pub options: &'static [(&'static str, &'static str)],
+    /// Options of its own, with their meaning.
+    own_options: &'static [(&'static str, &'static str)],
     make: Make,
 }
 
@@ -64,10 +64,10 @@ const fn kind(
     name: &'static str,
     about: &'static str,
     source: &'static str,
-    options: &'static [(&'static str, &'static str)],
+    own_options: &'static [(&'static str, &'static str)],
     make: Make,
 ) -> PolicyKind {
-    PolicyKind { name, about, source, options, make }
+    PolicyKind { name, about, source, own_options, make }
 }
 
 /// All of them, in the order in which they are listed.
@@ -141,21 +141,21 @@ pub const POLICIES: &[PolicyKind] = &[
         "query-driven",
         "most sketches entered by expected score",
         WSDM,
-        PLANNED_OPTIONS,
+        &[],
         Make::Planned(planned_kinds::query_driven),
     ),
     kind(
         "hybrid",
         "0.9 query-driven impact, 0.1 impact expected from importance",
         WSDM,
-        PLANNED_OPTIONS,
+        &[],
         Make::Planned(planned_kinds::hybrid),
     ),
     kind(
         "prospect",
         "what `prospect plan` does",
         OURS,
-        PLANNED_OPTIONS,
+        &[],
         Make::Planned(planned_kinds::prospect),
     ),
     kind(
@@ -251,6 +251,16 @@ pub const POLICIES: &[PolicyKind] = &[
 ];
 
 impl PolicyKind {
+    /// Options with their meaning.
+    pub fn options(&self) -> Vec<(&'static str, String)> {
+        let own = self.own_options.iter().map(|(name, meaning)| (*name, (*meaning).to_owned()));
+        let planned = planned_kinds::options().filter(|_| self.is_planned());
+        let planned = planned.map(|option| {
+            (option.name.as_str(), format!("{}: {}", option.help, option.kind().range()))
+        });
+        own.chain(planned).collect()
+    }
+
     /// Whether it reads what no crawler can know.
     pub fn is_oracle(&self) -> bool {
         matches!(self.make, Make::QualityOracle(_) | Make::TruthOracle(_))
@@ -300,7 +310,8 @@ impl PolicyChoice {
         let Some(kind) = POLICIES.iter().find(|kind| kind.name == name) else {
             return Err(OptionError::Policy { name: name.to_owned() });
         };
-        let choice = Self { kind, options: Options::parse(name, parts, kind.options)? };
+        let known: Vec<&str> = kind.options().into_iter().map(|(option, _)| option).collect();
+        let choice = Self { kind, options: Options::parse(name, parts, &known)? };
         choice.check()?;
         Ok(choice)
     }

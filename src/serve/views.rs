@@ -10,6 +10,8 @@ use crate::campaign::reasons::{Reasons, fetch_state};
 use crate::estimate::parts::Part;
 use crate::plan::export::PlannedUrl;
 use crate::plan::position;
+use crate::planner::options::PlannerOption;
+use crate::planner::settings::PlanSettings;
 use crate::whatif::answer::Answer;
 use crate::whatif::figures::results;
 
@@ -25,29 +27,41 @@ const QUERIES_PLANNED: usize = 5;
 
 /// The store, and the plan without a scenario.
 pub(super) fn state(questions: &Questions, allow_write: bool) -> Value {
-    let settings = &questions.base.settings;
-    let (selection, base) = (settings.selection, &questions.base);
-    let weights = base.choice.blended.blend.weights.iter();
-    let weights: HashMap<&str, f64> = weights.map(|(part, weight)| (part.name(), weight)).collect();
+    let base = &questions.base;
     let mut kinds: Vec<&str> = base.queries.iter().map(|query| query.kind.as_str()).collect();
     kinds.sort_unstable();
     kinds.dedup();
     json!({
         "state": questions.state(),
         "base": questions.base_figures,
-        "settings": {
-            "k": settings.k,
-            "visibility": settings.visibility,
-            "objective": settings.estimate.objective,
-            "rho": settings.estimate.rule.rho,
-            "budget": selection.budget,
-            "explore": selection.explore,
-            "caps": selection.caps,
-        },
-        "weights": weights,
+        "options": options(base),
         "kinds": kinds.into_iter().filter(|kind| !kind.is_empty()).collect::<Vec<_>>(),
         "hosts": hosts(questions),
         "allow_write": allow_write,
+    })
+}
+
+/// Options with their values in the plan of today, of which weights are as fitted.
+fn options(base: &Answer) -> Vec<Value> {
+    let mut today = base.settings.clone();
+    today.estimate.weights = base.choice.blended.blend.weights;
+    let shown = PlannerOption::all().iter().filter(|option| !option.is_hidden);
+    shown.map(|option| offered(option, &today)).collect()
+}
+
+/// What a control for an option is made of.
+fn offered(option: &PlannerOption, today: &PlanSettings) -> Value {
+    json!({
+        "name": option.name,
+        "help": option.help,
+        "kind": option.kind(),
+        "range": option.kind().range(),
+        "lifts": option.lifts(),
+        "is_cap": option.is_cap(),
+        "is_weight": option.is_weight(),
+        "is_slow": option.invalidates.is_slow(),
+        "invalidates": option.invalidates,
+        "today": option.get(today),
     })
 }
 

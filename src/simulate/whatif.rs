@@ -15,13 +15,14 @@ use super::crawl::{Budget, Crawl, Start};
 use super::experiment::{Inputs, web};
 use super::settings::{Settings, TrialSettings};
 use crate::evaluate::statistics::{mean_interval, pearson_interval};
+use crate::planner::options::GivenOptions;
 use crate::policy::planned::Planned;
 use crate::policy::{PolicyChoice, Quality};
 use crate::results::whatif::{WhatIfCheck, WhatIfTrial};
 use crate::sketch::need::Improvability;
 use crate::whatif::answer::{AnswerError, Base};
 use crate::whatif::hosts::Hosts;
-use crate::whatif::scenario::{Scaling, Scenario, Weights, Which};
+use crate::whatif::scenario::{Scaling, Scenario, ScenarioError, Which};
 use crate::whatif::workload::asked;
 use crate::workload::Query;
 
@@ -63,6 +64,7 @@ pub fn run(
             let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
             random.set_stream(at as u64 + 1);
             let scenario = random_scenario(at, &questions.base, &mut random);
+            let scenario = scenario.map_err(AnswerError::from)?;
             let found = questions.carry_out(&scenario)?;
             trials.push(WhatIfTrial {
                 set: set as u32 + 1,
@@ -133,18 +135,24 @@ impl Asking<'_, '_> {
 
 /// One scenario of each kind in turn: another budget, other weights, a topic that becomes hot, queries
 /// that nobody asks any more, and a cap.
-fn random_scenario(at: usize, base: &Base, random: &mut ChaCha8Rng) -> Scenario {
+fn random_scenario(
+    at: usize,
+    base: &Base,
+    random: &mut ChaCha8Rng,
+) -> Result<Scenario, ScenarioError> {
     let budget = base.settings.selection.budget as f64;
     let mut factor = |reach: f64| random.random_range(-reach..reach).exp2();
-    match at % KINDS {
+    Ok(match at % KINDS {
         0 => {
             let budget = (budget * factor(2.0)).round().max(1.0) as usize;
-            Scenario { budget: Some(budget), ..Scenario::default() }
+            let options = GivenOptions::default().with("budget", budget)?;
+            Scenario { options, ..Scenario::default() }
         }
         1 => {
             let fitted = base.scored.weights(&base.settings.estimate).weights;
-            let weights = Weights::of(|part| fitted[part] * factor(2.0));
-            Scenario { weights, ..Scenario::default() }
+            let weights = fitted.iter().map(|(part, weight)| (part, weight * factor(2.0)));
+            let options = GivenOptions::default().with_weights(weights);
+            Scenario { options, ..Scenario::default() }
         }
         2 => {
             let by = factor(2.0) * 10.0;
@@ -166,9 +174,10 @@ fn random_scenario(at: usize, base: &Base, random: &mut ChaCha8Rng) -> Scenario 
         }
         _ => {
             let most = (budget * factor(2.0) / 10.0).round().max(1.0) as usize;
-            Scenario { per_host: Some(most), ..Scenario::default() }
+            let options = GivenOptions::default().with("per-host", most)?;
+            Scenario { options, ..Scenario::default() }
         }
-    }
+    })
 }
 
 /// Ids of the queries that share a word.

@@ -11,5 +11,6 @@ pub mod budget;
 pub mod difference;
 pub mod figures;
 pub mod hosts;
+mod read;
 pub mod scenario;
 pub mod workload;

@@ -1,15 +1,10 @@
 //! Scenarios: what is different, as a TOML file, a JSON object or flags say it.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
-use crate::estimate::objective::Objective;
-use crate::estimate::parts::{Part, Parts};
-use crate::estimate::settings::ImpactReading;
-use crate::plan::caps::Caps;
+use crate::estimate::parts::Parts;
+use crate::planner::options::{GivenOptions, Invalidates, OptionError, PlannerOption, invalidated};
 use crate::planner::settings::PlanSettings;
-use crate::sketch::visibility::Visibility;
 
 /// A scenario that cannot be carried out.
 #[derive(Debug, thiserror::Error, PartialEq)]
@@ -28,9 +23,20 @@ impl ScenarioError {
     }
 }
 
+impl From<OptionError> for ScenarioError {
+    fn from(error: OptionError) -> Self {
+        match error {
+            OptionError::Value { option, given, must } => {
+                Self { key: option, what: format!("it is {given}, and {must}") }
+            }
+            OptionError::Unknown { ref name, .. } => Self::new(name, error.to_string()),
+        }
+    }
+}
+
 /// What is different. Whatever is not said stays as it is.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct Scenario {
     /// Its name.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -50,39 +56,9 @@ pub struct Scenario {
     /// Queries that are asked as well. Added to the frequency of a query with the same words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub add: Vec<AskedQuery>,
-    /// Length of result lists.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub k: Option<usize>,
-    /// How likely a rank is seen.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub visibility: Option<Visibility>,
-    /// What a batch is to bring the most of.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub objective: Option<Objective>,
-    /// Share of a query's n-grams that a URL must hold.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rho: Option<f64>,
-    /// Weights of the parts of estimates. Those that are not given keep their value.
-    #[serde(skip_serializing_if = "Weights::is_empty")]
-    pub weights: Weights,
-    /// URLs to pick at most.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub budget: Option<usize>,
-    /// URLs of one host at most; 0 for no cap. So the next ones.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub per_host: Option<usize>,
-    /// URLs of one registrable domain.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub per_domain: Option<usize>,
-    /// URLs of one site.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub per_site: Option<usize>,
-    /// URLs of one site, as a share of the budget.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub site_share: Option<f64>,
-    /// Share of the budget that is drawn at random.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub explore: Option<f64>,
+    /// Options of the plan, each a key of its own.
+    #[serde(flatten)]
+    pub options: GivenOptions,
     /// Hosts of which nothing is planned; `*.example.org` stands for a domain and all below it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exclude_hosts: Vec<String>,
@@ -175,65 +151,6 @@ pub struct Boost {
     pub by: f64,
 }
 
-/// Weights of the parts of estimates, those that are given: a map from names of parts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "BTreeMap<String, f64>", into = "BTreeMap<String, f64>")]
-pub struct Weights([Option<f64>; Part::COUNT]);
-
-impl Weights {
-    /// A weight for each part.
-    pub fn of(weight: impl FnMut(Part) -> f64) -> Self {
-        Self(Part::ALL.map(weight).map(Some))
-    }
-
-    /// Gives a part this weight.
-    pub fn set(&mut self, part: Part, weight: f64) {
-        self.0[part as usize] = Some(weight);
-    }
-
-    /// These weights, but those of `over` where it gives any.
-    fn with(&self, over: &Self) -> Self {
-        let mut weights = *self;
-        over.given().for_each(|(part, weight)| weights.set(part, weight));
-        weights
-    }
-
-    /// Whether nothing is said.
-    pub fn is_empty(&self) -> bool {
-        self.0.iter().all(Option::is_none)
-    }
-
-    /// The weights that are given.
-    pub fn given(&self) -> impl Iterator<Item = (Part, f64)> + use<> {
-        let weights = Part::ALL.into_iter().zip(self.0);
-        weights.filter_map(|(part, weight)| Some((part, weight?)))
-    }
-}
-
-impl TryFrom<BTreeMap<String, f64>> for Weights {
-    type Error = String;
-
-    fn try_from(given: BTreeMap<String, f64>) -> Result<Self, String> {
-        let mut weights = Self::default();
-        for (name, weight) in given {
-            let part = Part::named(&name).ok_or_else(|| {
-                format!(
-                    "there is no part `{name}`: they are {}",
-                    Part::ALL.map(Part::name).join(", ")
-                )
-            })?;
-            weights.set(part, weight);
-        }
-        Ok(weights)
-    }
-}
-
-impl From<Weights> for BTreeMap<String, f64> {
-    fn from(weights: Weights) -> Self {
-        weights.given().map(|(part, weight)| (part.name().to_owned(), weight)).collect()
-    }
-}
-
 /// Scenarios on top of a common base.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -249,7 +166,6 @@ impl Scenario {
     #[must_use]
     pub fn on(&self, base: &Self) -> Self {
         let joined = |a: &[String], b: &[String]| [a, b].concat();
-        let over = &self.weights;
         Self {
             name: self.name.clone(),
             queries: self.queries.clone().or_else(|| base.queries.clone()),
@@ -257,17 +173,7 @@ impl Scenario {
             scale: [base.scale.as_slice(), &self.scale].concat(),
             drop: [base.drop.as_slice(), &self.drop].concat(),
             add: [base.add.as_slice(), &self.add].concat(),
-            k: self.k.or(base.k),
-            visibility: self.visibility.or(base.visibility),
-            objective: self.objective.or(base.objective),
-            rho: self.rho.or(base.rho),
-            weights: base.weights.with(over),
-            budget: self.budget.or(base.budget),
-            per_host: self.per_host.or(base.per_host),
-            per_domain: self.per_domain.or(base.per_domain),
-            per_site: self.per_site.or(base.per_site),
-            site_share: self.site_share.or(base.site_share),
-            explore: self.explore.or(base.explore),
+            options: self.options.on(&base.options),
             exclude_hosts: joined(&base.exclude_hosts, &self.exclude_hosts),
             boost_hosts: [base.boost_hosts.as_slice(), &self.boost_hosts].concat(),
             fetched: joined(&base.fetched, &self.fetched),
@@ -275,47 +181,29 @@ impl Scenario {
         }
     }
 
-    /// Whether all pairs have to be estimated again: because lists, matching or an objective that reads
-    /// distributions are others, or because there may be new queries and pairs depend on those at hand.
+    /// Whether all pairs have to be estimated again: because options say so, or because there may be new
+    /// queries and pairs depend on those at hand.
     pub fn is_slow(&self, settings: &PlanSettings) -> bool {
         let may_ask_more = self.queries.is_some() || !self.add.is_empty();
-        let today = settings.estimate.objective;
-        let objective = self.objective.unwrap_or(today);
-        self.k.is_some_and(|k| k != settings.k)
-            || self.visibility.is_some_and(|visibility| visibility != settings.visibility)
-            || self.rho.is_some_and(|rho| rho != settings.estimate.rule.rho)
-            || objective != today && (objective.reads_scores() || today == Objective::Ranks)
+        // What cannot be carried out is refused at once.
+        let changed = self.settings(settings, settings.estimate.weights);
+        changed.is_ok_and(|new| invalidated(settings, &new).is_some_and(Invalidates::is_slow))
             || may_ask_more && settings.estimate.is_fitted_to_queries()
     }
 
-    /// Settings with the lists, the objective and the rule of matching of this scenario, and nothing
-    /// else of it.
+    /// Settings with the options of this scenario for which pairs are estimated again, and nothing else of
+    /// it.
     ///
     /// # Errors
     /// A value is out of its range.
     pub fn with_lists(&self, base: &PlanSettings) -> Result<PlanSettings, ScenarioError> {
         let mut settings = base.clone();
-        if let Some(k) = self.k {
-            settings.k = whole("k", k, 1, MOST_RESULTS)?;
-        }
-        settings.visibility = self.visibility.unwrap_or(settings.visibility);
-        let estimate = &mut settings.estimate;
-        if let Some(objective) = self.objective {
-            if objective.reads_scores() && estimate.reading == ImpactReading::Sketch {
-                let what = "it reads how scores are distributed, which the plan with --reading sketch \
-                            does not learn";
-                return Err(ScenarioError::new("objective", what));
-            }
-            estimate.objective = objective;
-        }
-        if let Some(rho) = self.rho {
-            settings.estimate.rule.rho = number("rho", rho, 1.0)?;
-        }
+        self.options.slow().apply(&mut settings)?;
         Ok(settings)
     }
 
-    /// The settings of a plan under this scenario. Weights that are given are fixed, with those of
-    /// `blend` beside them.
+    /// The settings of a plan under this scenario. Weights that are given, and nothing of how they are
+    /// blended, are fixed, with those of `blend` beside them.
     ///
     /// # Errors
     /// A value is out of its range.
@@ -324,44 +212,16 @@ impl Scenario {
         base: &PlanSettings,
         blend: Parts,
     ) -> Result<PlanSettings, ScenarioError> {
-        let mut settings = self.with_lists(base)?;
-        if !self.weights.is_empty() {
-            let estimate = &mut settings.estimate;
-            (estimate.weights, estimate.fitted) = (blend, false);
-            for (part, weight) in self.weights.given() {
-                estimate.weights[part] = number(&format!("weights.{}", part.name()), weight, MOST)?;
-            }
+        let mut settings = base.clone();
+        let says_how = self.options.any(|option| option.name == "blend");
+        if self.options.any(PlannerOption::is_weight) && !says_how {
+            (settings.estimate.weights, settings.estimate.fitted) = (blend, false);
         }
-        let selection = &mut settings.selection;
-        if let Some(budget) = self.budget {
-            selection.budget = whole("budget", budget, 1, MOST_URLS)?;
-        }
-        let cap = |given: Option<usize>, old| match given {
-            None => old,
-            Some(0) => None,
-            Some(most) => Some(most),
-        };
-        let site_share = match self.site_share {
-            None => selection.caps.site_share,
-            Some(share) => Caps::share(number("site-share", share, 1.0)?),
-        };
-        selection.caps = Caps {
-            per_host: cap(self.per_host, selection.caps.per_host),
-            per_domain: cap(self.per_domain, selection.caps.per_domain),
-            per_site: cap(self.per_site, selection.caps.per_site),
-            site_share,
-        };
-        if let Some(explore) = self.explore {
-            selection.explore = number("explore", explore, 1.0)?;
-        }
+        self.options.apply(&mut settings)?;
         Ok(settings)
     }
 }
 
-/// Largest budget: as many URLs as there are ids.
-const MOST_URLS: usize = u32::MAX as usize;
-/// Longest result lists.
-const MOST_RESULTS: usize = 1000;
 /// Largest factor, weight or frequency.
 pub const MOST: f64 = 1e9;
 
@@ -376,73 +236,100 @@ pub fn number(key: &str, value: f64, most: f64) -> Result<f64, ScenarioError> {
     Err(ScenarioError::new(key, format!("it is {value}, and must lie between 0 and {most}")))
 }
 
-fn whole(key: &str, value: usize, least: usize, most: usize) -> Result<usize, ScenarioError> {
-    if (least..=most).contains(&value) {
-        return Ok(value);
-    }
-    let end = if most == MOST_URLS { String::new() } else { format!(" and at most {most}") };
-    Err(ScenarioError::new(key, format!("it is {value}, and must be at least {least}{end}")))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn weight(part: Part, weight: f64) -> Weights {
-        let mut weights = Weights::default();
-        weights.set(part, weight);
-        weights
+    fn said(json: &str) -> Scenario {
+        serde_json::from_str(json).unwrap()
+    }
+
+    fn settings(scenario: &Scenario, base: &PlanSettings, weight: f64) -> PlanSettings {
+        scenario.settings(base, Parts::of(|_| weight)).unwrap()
     }
 
     #[test]
     fn what_a_scenario_says_wins_over_the_base_and_what_it_lists_is_added() {
-        let base = Scenario {
-            budget: Some(10),
-            per_host: Some(3),
-            exclude_hosts: vec!["a.test".into()],
-            weights: weight(Part::Page, 0.5),
-            ..Scenario::default()
-        };
-        let over = Scenario {
-            name: "more".into(),
-            budget: Some(20),
-            exclude_hosts: vec!["b.test".into()],
-            weights: weight(Part::Query, 2.0),
-            ..Scenario::default()
-        };
-        let both = over.on(&base);
-        assert_eq!((both.name.as_str(), both.budget, both.per_host), ("more", Some(20), Some(3)));
+        let base = said(
+            r#"{"budget": 10, "per-host": 3, "exclude-hosts": ["a.test"], "page-weight": 0.5}"#,
+        );
+        let over =
+            r#"{"name": "more", "budget": 20, "exclude-hosts": ["b.test"], "query-weight": 2}"#;
+        let both = said(over).on(&base);
+        assert_eq!(both.name, "more");
         assert_eq!(both.exclude_hosts, ["a.test", "b.test"]);
-        let settings = both.settings(&PlanSettings::new(5), Parts::of(|_| 1.0)).unwrap();
+        let settings = settings(&both, &PlanSettings::new(5), 1.0);
         assert_eq!(settings.estimate.weights, Parts::from([2.0, 1.0, 0.5, 1.0, 1.0]));
         assert!(!settings.estimate.fitted);
-        assert_eq!(settings.selection.caps.per_host, Some(3));
+        assert_eq!((settings.selection.budget, settings.selection.caps.per_host), (20, Some(3)));
     }
 
     #[test]
     fn nothing_said_changes_nothing_and_0_lifts_a_cap() {
         let mut base = PlanSettings::new(5);
         base.selection.caps.per_host = Some(2);
-        let same = Scenario::default().settings(&base, Parts::of(|_| 9.0)).unwrap();
-        assert_eq!(same, base);
-        let lifted = Scenario { per_host: Some(0), ..Scenario::default() };
+        assert_eq!(settings(&Scenario::default(), &base, 9.0), base);
+        for lifted in [r#"{"per-host": 0}"#, r#"{"per-host": "none"}"#] {
+            assert_eq!(settings(&said(lifted), &base, 9.0).selection.caps.per_host, None);
+        }
+    }
+
+    #[test]
+    fn weights_are_fixed_beside_those_of_today_unless_it_is_said_how_they_blend() {
+        let base = PlanSettings::new(5);
+        let fixed = settings(&said(r#"{"query-weight": 2}"#), &base, 1.0).estimate;
+        assert_eq!((fixed.fitted, fixed.weights), (false, Parts::from([2.0, 1.0, 1.0, 1.0, 1.0])));
+        let start = said(r#"{"query-weight": 2, "blend": "fitted"}"#);
+        let start = settings(&start, &base, 1.0).estimate;
         assert_eq!(
-            lifted.settings(&base, Parts::of(|_| 9.0)).unwrap().selection.caps.per_host,
-            None
+            (start.fitted, start.weights),
+            (true, Parts::from([2.0, 0.05, 0.05, 0.01, 0.05]))
         );
+    }
+
+    fn fails(json: &str) -> String {
+        let settings = said(json).settings(&PlanSettings::new(5), Parts::of(|_| 1.0));
+        settings.unwrap_err().to_string()
     }
 
     #[test]
     fn values_out_of_range_name_their_key() {
-        let fails = |scenario: Scenario| {
-            scenario.settings(&PlanSettings::new(5), Parts::of(|_| 1.0)).unwrap_err().to_string()
-        };
-        let budget = Scenario { budget: Some(0), ..Scenario::default() };
-        assert_eq!(fails(budget), "budget: it is 0, and must be at least 1");
-        let weights = weight(Part::Quality, -1.0);
-        let wrong = fails(Scenario { weights, ..Scenario::default() });
-        assert!(wrong.starts_with("weights.quality: it is -1"), "{wrong}");
-        let rho = fails(Scenario { rho: Some(f64::NAN), ..Scenario::default() });
-        assert!(rho.starts_with("rho: it is NaN"), "{rho}");
+        let most = u32::MAX;
+        let budget = format!("budget: it is 0, and must be at least 1 and at most {most}");
+        assert_eq!(fails(r#"{"budget": 0}"#), budget);
+        let wrong = fails(r#"{"quality-weight": -1}"#);
+        assert!(
+            wrong.starts_with("quality-weight: it is -1, and must lie between 0 and "),
+            "{wrong}"
+        );
+        assert!(fails(r#"{"rho": null}"#).starts_with("rho: it is null"));
+        assert!(
+            fails(r#"{"objective": "luck"}"#)
+                .starts_with("objective: it is luck, and must be expected")
+        );
+    }
+
+    #[test]
+    fn old_spellings_say_the_same() {
+        let new = said(r#"{"top": 20, "query-weight": 1, "page-weight": 0.5}"#);
+        assert_eq!(said(r#"{"k": 20, "weights": {"query": 1, "page": 0.5}}"#), new);
+        assert_eq!(said(&serde_json::to_string(&new).unwrap()), new, "as it is written");
+    }
+
+    #[test]
+    fn keys_that_there_are_not_are_answered_with_the_nearest() {
+        let fails = |json: &str| serde_json::from_str::<Scenario>(json).unwrap_err().to_string();
+        let near = [
+            (r#"{"per-hots": 3}"#, "unknown field `per-hots`, did you mean `per-host`?"),
+            (
+                r#"{"exclude-host": []}"#,
+                "unknown field `exclude-host`, did you mean `exclude-hosts`?",
+            ),
+            (r#"{"weights": {"luck": 1}}"#, "there is no part `luck`: they are query, locality"),
+            (r#"{"top": 3, "k": 4}"#, "`top` is said twice"),
+        ];
+        for (json, expected) in near {
+            assert!(fails(json).starts_with(expected), "{json}: {}", fails(json));
+        }
     }
 }

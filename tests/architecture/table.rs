@@ -88,6 +88,7 @@ const PLANNER: &[&str] = &[
     "prospect_index::around",
     "prospect_index::bm25",
     "prospect_index::error",
+    "prospect_index::limits",
     "prospect_index::manifest",
     "prospect_index::page",
     "prospect_index::page_store",
@@ -246,7 +247,11 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("hyper_util", &["src/serve/connections.rs"], "replaced in one place"),
     ("tokio", &["src/serve"], "replaced in one place"),
     ("tower_http", &["src/serve/routes.rs"], "replaced in one place"),
-    ("strsim", &["src/evaluate", "src/cli"], "misspelt names are told from those there are"),
+    (
+        "strsim",
+        &["src/evaluate", "src/planner/options", "src/cli"],
+        "misspelt names are told from those there are",
+    ),
     ("sha2", &["src/report/html"], "a page names its script by hash"),
     ("base64", &["src/report/html"], "a page names its script by hash"),
     (

@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use prospect_index::url;
+use serde_json::Value;
 
 use super::attacks;
 use super::config::{Config, is_rule};
 use crate::cli::output::Failure;
+use crate::planner::options::PlannerOption;
 use crate::planner::settings::PlanSettings;
 use crate::policy::{OptionError, POLICIES, PolicyChoice};
 use crate::simulate::ablation::{Given, Pairing, pairings};
@@ -33,15 +35,7 @@ pub(super) fn settings(config: &Config) -> Result<(Settings, StartFiles), Failur
         let error = anyhow::anyhow!("{sets} seed sets, and {lists} files of seeds");
         return Err(Failure::input(error, "name one file of seeds for each set"));
     }
-    let mut plan = PlanSettings::new(1);
-    plan.k = config.top.unwrap_or(plan.k);
-    plan.visibility = config.visibility.unwrap_or_default();
-    plan.bm25.k1 = number("k1", config.k1, plan.bm25.k1, 0.0, 1e9)?;
-    plan.bm25.b = number("b", config.b, plan.bm25.b, 0.0, 1.0)?;
-    if plan.k == 0 || plan.k > 1000 {
-        let error = anyhow::anyhow!("top is {}; it must lie between 1 and 1000", plan.k);
-        return Err(Failure::input(error, "for example --top 10"));
-    }
+    let plan = plan(config)?;
     let settings = Settings {
         baseline: baseline(config, &policies)?,
         sketches: sketches(config, &policies)?,
@@ -78,6 +72,22 @@ pub(super) fn settings(config: &Config) -> Result<(Settings, StartFiles), Failur
         runs: runs(config)?,
     };
     Ok((settings, files))
+}
+
+/// What is the same for all policies that plan.
+fn plan(config: &Config) -> Result<PlanSettings, Failure> {
+    let mut plan = PlanSettings::new(1);
+    let given = [
+        ("top", config.top.map(Value::from)),
+        ("visibility", config.visibility.map(|visibility| Value::from(visibility.to_string()))),
+        ("k1", config.k1.map(Value::from)),
+        ("b", config.b.map(Value::from)),
+    ];
+    for (name, value) in given.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+        let set = PlannerOption::named(name).and_then(|option| option.set(&mut plan, &value));
+        set.map_err(|error| Failure::input(error, "`prospect simulate --help` lists the keys"))?;
+    }
+    Ok(plan)
 }
 
 /// Settings that exclude each other, or that do nothing without another one.

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use super::Failure;
-use crate::cli::options::ObjectiveArg;
+use crate::cli::options::{OfScenario, OptionFlags};
 use crate::estimate::parts::Part;
-use crate::sketch::visibility::Visibility;
-use crate::whatif::scenario::{AskedQuery, Boost, Scaling, Scenario, Weights, Which};
+use crate::planner::options::{GivenOptions, PlannerOption};
+use crate::whatif::scenario::{AskedQuery, Boost, Scaling, Scenario, Which};
 
 /// What is different.
 #[derive(clap::Args, Clone, Debug)]
@@ -30,39 +30,11 @@ pub(in crate::cli) struct ScenarioFlags {
     /// Queries in which a regular expression is found are asked no more.
     #[arg(long, value_name = "PATTERN")]
     drop: Vec<String>,
-    /// Length of a result list.
-    #[arg(long, value_name = "K")]
-    top: Option<usize>,
-    /// How likely a rank is seen: top, log, or geometric:P.
-    #[arg(long, value_name = "V")]
-    visibility: Option<Visibility>,
-    /// What the batch is to bring the most of.
-    #[arg(long, value_enum)]
-    objective: Option<ObjectiveArg>,
-    /// Share of a query's n-grams that a URL must hold.
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
-    rho: Option<f64>,
-    /// Weight of a part of estimates: "query=1"; others are locality, page, importance, quality.
-    #[arg(long, value_name = "PART=W")]
+    #[command(flatten)]
+    options: OptionFlags<OfScenario>,
+    /// The weight of a part as it was written once: "query=1" for `--query-weight 1`.
+    #[arg(long, value_name = "PART=W", hide = true)]
     weight: Vec<String>,
-    /// URLs to plan at most.
-    #[arg(long, value_name = "N")]
-    budget: Option<usize>,
-    /// At most so many URLs of one host; 0 for no cap.
-    #[arg(long, value_name = "N")]
-    per_host: Option<usize>,
-    /// At most so many URLs of one registrable domain; 0 for no cap.
-    #[arg(long, value_name = "N")]
-    per_domain: Option<usize>,
-    /// At most so many URLs of one site; 0 for no cap.
-    #[arg(long, value_name = "N")]
-    per_site: Option<usize>,
-    /// At most this share of the budget of one site; 0 or 1 for no cap.
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
-    site_share: Option<f64>,
-    /// Share of the budget that is drawn at random.
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true)]
-    explore: Option<f64>,
     /// Plan nothing of a host; "*.example.org" stands for a domain and all below it.
     #[arg(long, value_name = "HOST")]
     exclude_host: Vec<String>,
@@ -76,7 +48,7 @@ pub(in crate::cli) struct ScenarioFlags {
 
 impl ScenarioFlags {
     /// The scenario; none if no flag is given.
-    pub(super) fn scenario(&self) -> Result<Option<Scenario>, Failure> {
+    pub(in crate::cli) fn scenario(&self) -> Result<Option<Scenario>, Failure> {
         let path = |path: &PathBuf| path.to_string_lossy().into_owned();
         let scenario = Scenario {
             name: self.name.clone().unwrap_or_default(),
@@ -85,17 +57,7 @@ impl ScenarioFlags {
             scale: self.scalings()?,
             drop: self.drop.iter().map(|pattern| by_pattern(pattern)).collect(),
             add: self.add.iter().map(|given| added(given)).collect::<Result<_, _>>()?,
-            k: self.top,
-            visibility: self.visibility,
-            objective: self.objective.map(ObjectiveArg::objective),
-            rho: self.rho,
-            weights: self.weights()?,
-            budget: self.budget,
-            per_host: self.per_host,
-            per_domain: self.per_domain,
-            per_site: self.per_site,
-            site_share: self.site_share,
-            explore: self.explore,
+            options: self.weights()?.on(&self.options.given),
             exclude_hosts: self.exclude_host.clone(),
             boost_hosts: self.boosts()?,
             fetched: Vec::new(),
@@ -126,16 +88,16 @@ impl ScenarioFlags {
         self.boost_host.iter().map(boost).collect()
     }
 
-    fn weights(&self) -> Result<Weights, Failure> {
-        let mut weights = Weights::default();
+    fn weights(&self) -> Result<GivenOptions, Failure> {
+        let mut weights = GivenOptions::default();
         for given in &self.weight {
             let (part, weight) = pair("--weight", given, "query=1")?;
-            let Some(part) = Part::named(&part) else {
+            let Some(option) = Part::named(&part).and_then(PlannerOption::weight) else {
                 let error = anyhow::anyhow!("--weight {given}: there is no part {part:?}");
                 let names = Part::ALL.map(Part::name).join(", ");
                 return Err(Failure::input(error, format!("the parts are {names}")));
             };
-            weights.set(part, weight);
+            weights.insert(option, weight);
         }
         Ok(weights)
     }

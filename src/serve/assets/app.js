@@ -79,7 +79,7 @@ async function start() {
   }
   /** Says what is wrong beside the control that it is about. */
   function say(error) {
-    const key = error?.message.match(/^([a-z-]+)[.:]/)?.[1];
+    const key = error?.message.match(/^([a-z0-9-]+)[.:]/)?.[1];
     const about = groups.find(({ keys }) => keys.includes(key));
     groups.forEach((one) => showTrouble(one.trouble, one === about ? error : null));
     if (about) about.node.open = true;

@@ -7,48 +7,40 @@ function group(title, keys, open, ...content) {
   return { node, keys, trouble };
 }
 
-const WEIGHTS = {
-  query: "Queries that match",
-  locality: "Queries near by",
-  page: "Model of pages",
-  importance: "Importance",
-  quality: "Quality",
-};
+/** What a control is called. */
+const labelOf = ({ help }) => help[0].toUpperCase() + help.slice(1);
+
+/** Values that a slider for an option stops at; none if it is no quantity. */
+function stepsOf({ kind, today, is_cap }, frontier) {
+  if (kind.whole && Number.isSafeInteger(kind.whole.most)) {
+    const most = Math.min(kind.whole.most, Math.max(frontier, Number(today) || 0, 1));
+    return [...(is_cap ? [0] : []), ...ratioSteps(most)];
+  }
+  if (!kind.number) return null;
+  const reach = Math.max(2, Math.ceil((Number(today) || 0) * 2));
+  return evenSteps(Math.min(kind.number.most, reach), 0.01);
+}
 
 /** All groups. `app.change(edit => …)` edits the scenario and asks again. */
 function controlGroups(app) {
-  const { settings, weights, base } = app.today;
-  const sliders = [];
-  const add = (options) => {
-    const one = slider({
-      ...options,
-      changed: (value) =>
-        app.change((edit) => {
-          if (value === null) delete edit.values[options.key];
-          else edit.values[options.key] = value;
-        }),
-    });
-    sliders.push(one);
+  const { options, base } = app.today;
+  const shown = [];
+  const control = (option) => {
+    const { name: key, today, is_cap } = option;
+    const changed = (value) =>
+      app.change((edit) => {
+        if (value === null) delete edit.values[key];
+        else edit.values[key] = value;
+      });
+    const steps = stepsOf(option, base.frontier);
+    const quantity = typeof today === "number" ? Number(today.toFixed(4)) : 0;
+    const none = is_cap ? "none" : "";
+    const one = steps
+      ? slider({ key, label: labelOf(option), steps, today: quantity, none, changed })
+      : optionField(option, changed);
+    shown.push(one);
     return one.node;
   };
-  const most = Math.max(base.frontier, settings.budget, 1);
-  const cap = (key, label) =>
-    add({
-      key,
-      label,
-      steps: [0, ...ratioSteps(most)],
-      today: settings.caps[key.replace("-", "_")] || 0,
-      none: "none",
-    });
-  const weight = ([part, label]) =>
-    add({
-      key: `weights.${part}`,
-      label,
-      steps: evenSteps(Math.max(2, Math.ceil((weights[part] || 0) * 2)), 0.01),
-      today: Number((weights[part] || 0).toFixed(4)),
-    });
-  const share = (key, label, today, none) =>
-    add({ key, label, steps: evenSteps(1, 0.01), today, none });
   const head = html(
     "p",
     { class: "slider head", "aria-hidden": "true" },
@@ -57,40 +49,20 @@ function controlGroups(app) {
     html("span", null, "scenario"),
     html("span", null, "today"),
   );
+  const of = (title, isMeant, open, ...before) => {
+    const meant = options.filter((option) => !option.is_slow && isMeant(option));
+    const keys = meant.map(({ name }) => name);
+    return group(title, keys, open, ...before, meant.map(control));
+  };
   const workload = workloadGroup(app);
   const hosts = hostsGroup(app);
   const slow = slowGroup(app);
   const groups = [
-    group(
-      "Budget",
-      ["budget", "explore"],
-      true,
-      head,
-      add({
-        key: "budget",
-        label: "URLs to pick",
-        steps: ratioSteps(most),
-        today: settings.budget,
-      }),
-      share("explore", "Share explored", settings.explore, "none"),
-    ),
-    group(
-      "Weights of the parts of an estimate",
-      ["weights"],
-      true,
-      Object.entries(WEIGHTS).map(weight),
-    ),
+    of("Budget", ({ is_cap, is_weight }) => !is_cap && !is_weight, true, head),
+    of("Weights of the parts of an estimate", ({ is_weight }) => is_weight, true),
     workload.group,
     hosts.group,
-    group(
-      "Caps",
-      ["per-host", "per-domain", "per-site", "site-share"],
-      false,
-      cap("per-host", "URLs of a host"),
-      cap("per-domain", "URLs of a domain"),
-      cap("per-site", "URLs of a site"),
-      share("site-share", "Share of a site", settings.caps.site_share || 0, "none"),
-    ),
+    of("Caps", ({ is_cap }) => is_cap, false),
     slow.group,
   ];
   return {
@@ -98,7 +70,7 @@ function controlGroups(app) {
     workload,
     /** Shows what `edit` says, where it was changed elsewhere. */
     follow(edit) {
-      sliders.forEach((one) => one.set(edit.values[one.key]));
+      shown.forEach((one) => one.set(edit.values[one.key]));
       workload.follow(edit);
       hosts.follow(edit);
       slow.follow(edit);
@@ -106,55 +78,55 @@ function controlGroups(app) {
   };
 }
 
-const VISIBILITIES = ["top", "log", "geometric:0.8"];
-const OBJECTIVES = ["expected", "ranks", "served", "cautious"];
-
-/** Lists, the objective and the rule of matching, for which all pairs are estimated again. */
-function slowGroup(app) {
-  const { k, rho, visibility, objective } = app.today.settings;
-  const input = (label, today, step) =>
-    html("input", { type: "number", min: 0, step, "aria-label": label, value: typed(today) });
-  const length = input("Results in a list (k)", k, 1);
-  const share = input("Share of words that a URL must hold (rho)", rho, "any");
-  const select = (label, names, today) => {
-    const all = [...new Set([today, ...names])].sort();
-    const options = all.map((name) => html("option", { selected: name === today }, name));
-    return html("select", { "aria-label": label }, options);
+/** A field for an option that is no slider. Calls `changed(value)`, with null for the value of today. */
+function optionField(option, changed) {
+  const { name: key, kind, range, today } = option;
+  const told = typeof today === "number" ? typed(today) : today;
+  const label = labelOf(option);
+  const shared = { "aria-label": label, title: range };
+  const names = (kind.choice || []).map((name) =>
+    html("option", { selected: name === today }, name),
+  );
+  const field = kind.choice
+    ? html("select", { ...shared, change: () => changed(value()) }, names)
+    : html("input", { ...shared, type: "text", value: told, change: () => changed(value()) });
+  const value = () => {
+    const given = field.value.trim();
+    if (given === "" || given === told) return null;
+    return !kind.choice && Number.isFinite(Number(given)) ? Number(given) : given;
   };
-  const seen = select("How likely a rank is seen", VISIBILITIES, visibility);
-  const aim = select("What a batch is to bring the most of", OBJECTIVES, objective);
-  const typedNumber = (field, today) => (field.value.trim() === "" ? today : Number(field.value));
-  const fields = [
-    { key: "k", today: k, field: length, value: typedNumber },
-    { key: "visibility", today: visibility, field: seen, value: ({ value }) => value },
-    { key: "objective", today: objective, field: aim, value: ({ value }) => value },
-    { key: "rho", today: rho, field: share, value: typedNumber },
-  ];
+  const node = html(
+    "label",
+    { class: "field", "data-key": key },
+    html("span", null, label),
+    field,
+    html("span", { class: "note" }, `today ${told}`),
+  );
+  const set = (given) => {
+    const shown = given ?? told;
+    field.value = typeof shown === "number" ? typed(shown) : shown;
+  };
+  return { node, key, value, set };
+}
+
+/** Options for which all pairs are estimated again. */
+function slowGroup(app) {
+  const slow = app.today.options.filter(({ is_slow }) => is_slow);
+  const fields = slow.map((option) => optionField(option, () => {}));
   const apply = () =>
     app.change((edit) => {
-      for (const { key, field, today, value } of fields) {
-        const given = value(field, today);
-        if (given === today) delete edit.values[key];
+      for (const { key, value } of fields) {
+        const given = value();
+        if (given === null) delete edit.values[key];
         else edit.values[key] = given;
       }
     });
-  const row = (label, field, today) =>
-    html(
-      "label",
-      { class: "field" },
-      html("span", null, label),
-      field,
-      html("span", { class: "note" }, `today ${typeof today === "string" ? today : typed(today)}`),
-    );
   const made = group(
     "Slow: lists, objective and matching",
     fields.map(({ key }) => key),
     false,
     html("p", { class: "caption" }, "All pairs have to be estimated again, which takes a while."),
-    row("Results in a list (k)", length, k),
-    row("How likely a rank is seen", seen, visibility),
-    row("What a batch is to bring the most of", aim, objective),
-    row("Share of words that a URL must hold (rho)", share, rho),
+    fields.map(({ node }) => node),
     html("button", { type: "button", id: "again", click: apply }, "Estimate again"),
   );
   let applied = {};
@@ -162,10 +134,8 @@ function slowGroup(app) {
     group: made,
     // What is typed and not applied stays.
     follow: ({ values }) => {
-      for (const { key, field, today } of fields) {
-        const shown = values[key] ?? today;
-        if (values[key] === applied[key]) continue;
-        field.value = typeof shown === "string" ? shown : typed(shown);
+      for (const { key, set } of fields) {
+        if (values[key] !== applied[key]) set(values[key]);
       }
       applied = { ...values };
     },

@@ -1,6 +1,6 @@
 // The scenario that is being edited, as the server takes it and as a file says it.
 
-/** Nothing is different. `values` go by key, "weights.page" among them; `asked` by query. */
+/** Nothing is different. `values` go by option; `asked` by query. */
 const nothingEdited = () => ({
   values: {},
   asked: new Map(),
@@ -11,12 +11,7 @@ const nothingEdited = () => ({
 });
 
 function scenarioOf(edit) {
-  const scenario = {};
-  for (const [key, value] of Object.entries(edit.values)) {
-    const [group, part] = key.split(".");
-    if (part) scenario[group] = { ...scenario[group], [part]: value };
-    else scenario[key] = value;
-  }
+  const scenario = { ...edit.values };
   // A frequency that is set replaces the old one: the query goes and is asked anew.
   const asked = [...edit.asked];
   const again = asked
@@ -73,10 +68,7 @@ function described(scenario) {
   const set = new Set((scenario.drop || []).flatMap(({ list }) => list));
   const words = [];
   for (const [key, value] of Object.entries(scenario)) {
-    if (key === "weights") {
-      const weights = Object.entries(value).map(([part, weight]) => `${part} ${weight}`);
-      words.push(`weights ${weights.join(", ")}`);
-    } else if (key === "drop") words.push(count(set.size, "frequency set, frequencies set"));
+    if (key === "drop") words.push(count(set.size, "frequency set, frequencies set"));
     else if (Array.isArray(value)) {
       const more = value.filter((entry) => key !== "add" || !set.has(entry.query));
       if (more.length) words.push(count(more.length, SAID[key]));
