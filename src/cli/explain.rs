@@ -136,7 +136,7 @@ impl View<'_> {
         if let Some((_, cap)) =
             plan.choice.batch.held_back.iter().find(|(rank, _)| *rank as usize == at)
         {
-            text += &format!("  held back by {}\n", cap.option());
+            text += &format!("  held back by --{}\n", cap.name());
         } else if self.planned.is_none() && at >= settings.selection.budget {
             let budget = settings.selection.budget;
             text += &format!("  its rank is below the budget of {budget}\n");

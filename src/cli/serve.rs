@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use super::Global;
+use super::hints::WayOut;
 use super::output::{Failure, say};
 use super::whatif::{StoreArgs, questions};
 use crate::serve::{ServeError, ServeSettings, serve};
@@ -28,6 +29,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         listen: args.listen.clone(),
         allow_write: args.allow_write,
         threads: rayon::current_num_threads(),
+        hint: ServeError::way_out,
     };
     let ready = |address| {
         // For scripts, too: nothing else goes to standard output.
@@ -35,12 +37,5 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         let _ = writeln!(out, "listening on http://{address}/").and_then(|()| out.flush());
         say(global, "open it in a browser; Ctrl-C ends it. The store is in use until then");
     };
-    serve(questions, &settings, ready).map_err(|error| match error {
-        ServeError::Listen { .. } => Failure::input(
-            error,
-            "name an address of this machine and a free port: --listen 127.0.0.1:0",
-        ),
-        ServeError::Cycle(error) => error.into(),
-        ServeError::Start(_) => Failure::ours(error),
-    })
+    Ok(serve(questions, &settings, ready)?)
 }

@@ -93,7 +93,7 @@ pub(super) fn frontier(questions: &Questions, found: &Answered, asked: &Request)
             "inlinks": url.inlinks,
             "batch_rank": rank,
             "pool": rank.map(|rank| batch.picks[rank - 1].pool),
-            "held_back_by": held_back.get(&(at as u32)).map(|cap| cap.option()),
+            "held_back_by": held_back.get(&(at as u32)).map(|cap| cap.name()),
         })
     };
     let rows = page(&places, asked).iter().map(row);
@@ -203,7 +203,7 @@ pub(super) fn url(questions: &Questions, found: &Answered, asked: &Request) -> O
         "deferred": estimate.map(|url| url.deferred),
         "quality": estimate.and_then(|url| url.quality),
         "inlinks": known.links.inlinks(id, u32::MAX),
-        "held_back_by": held_back.map(|(_, cap)| cap.option()),
+        "held_back_by": held_back.map(|(_, cap)| cap.name()),
         "queries": reasons.of(id, QUERIES),
         "links": links,
     }))

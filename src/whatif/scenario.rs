@@ -302,8 +302,8 @@ impl Scenario {
         let estimate = &mut settings.estimate;
         if let Some(objective) = self.objective {
             if objective.reads_scores() && estimate.reading == ImpactReading::Sketch {
-                let what = "it reads how scores are distributed, which the plan with --reading sketch \
-                            does not learn";
+                let what = "it reads how scores are distributed, which the sketch reading of \
+                            the plan does not learn";
                 return Err(ScenarioError::new("objective", what));
             }
             estimate.objective = objective;

@@ -109,6 +109,7 @@ const SERVE: &[&str] = &[
     "prospect::sketch",
     "prospect::estimate",
     "prospect::plan",
+    "prospect::planner",
     "prospect::whatif",
     "prospect::campaign",
     "prospect_index::link_table",
@@ -138,6 +139,7 @@ const CAMPAIGN: &[&str] = &[
     "prospect::sketch",
     "prospect::estimate",
     "prospect::plan",
+    "prospect::planner",
     "prospect::results",
     "prospect::whatif",
     "prospect_index",
@@ -148,8 +150,7 @@ const POLICY: &[&str] = &[
     "prospect::sketch",
     "prospect::estimate",
     "prospect::plan",
-    "prospect::whatif",
-    "prospect::campaign",
+    "prospect::planner",
     "prospect_index",
 ];
 const SIMULATE: &[&str] = &[
@@ -160,7 +161,7 @@ const SIMULATE: &[&str] = &[
     "prospect::sketch",
     "prospect::estimate",
     "prospect::plan",
-    "prospect::campaign",
+    "prospect::planner",
     "prospect::policy",
     "prospect::results",
     "prospect::whatif",
@@ -177,6 +178,7 @@ const CLI: &[&str] = &[
     "prospect::sketch",
     "prospect::estimate",
     "prospect::plan",
+    "prospect::planner",
     "prospect::results",
     "prospect::evaluate",
     "prospect::campaign",
@@ -301,6 +303,10 @@ const FILES: &[&str] = &[
 
 /// The only file with unsafe code: it speaks to a shared library.
 pub const UNSAFE: &str = "src/neural/backend/library.rs";
+
+/// Where errors and tables may name an option or a command: elsewhere they give what was found, and
+/// `cli/hints.rs` tells the way out.
+pub const SPEAKS_OF_COMMANDS: &str = "src/cli";
 
 /// What the on-disk side must not depend on, not even where it is not used.
 pub const NOT_IN_INDEX: &[&str] =
