@@ -7,6 +7,7 @@
 
 pub mod close;
 mod derived_cache;
+pub mod explanation;
 pub mod logged;
 pub mod pair_cache;
 pub mod plan;
