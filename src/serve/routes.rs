@@ -4,12 +4,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Bytes;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{DefaultBodyLimit, Query, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use axum::{Json, Router, middleware};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -61,13 +62,10 @@ pub(super) struct Request {
 }
 
 pub(super) fn router(answers: Arc<Answers>, guard: Guard) -> Router {
-    let asset = |kind: &'static str, text: &'static str| {
-        get(move || async move { ([(CONTENT_TYPE, HeaderValue::from_static(kind))], text) })
-    };
     Router::new()
-        .route("/", asset("text/html; charset=utf-8", page::HTML))
-        .route("/app.js", asset("text/javascript; charset=utf-8", page::SCRIPT))
-        .route("/app.css", asset("text/css; charset=utf-8", page::STYLE))
+        .route("/", asset("text/html; charset=utf-8", page::html()))
+        .route("/app.js", asset("text/javascript; charset=utf-8", page::script()))
+        .route("/app.css", asset("text/css; charset=utf-8", page::style()))
         .route("/api/state", get(state))
         .route("/api/whatif", post(whatif))
         .route("/api/frontier", post(frontier))
@@ -82,6 +80,12 @@ pub(super) fn router(answers: Arc<Answers>, guard: Guard) -> Router {
         .layer(TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, SLOW_PATIENCE))
         .layer(middleware::from_fn_with_state(guard, watch))
         .with_state(answers)
+}
+
+/// A file of the page.
+fn asset(kind: &'static str, text: String) -> MethodRouter<Arc<Answers>> {
+    let text = Bytes::from(text);
+    get(move || async move { ([(CONTENT_TYPE, HeaderValue::from_static(kind))], text) })
 }
 
 /// A request that is not answered, and the way out.

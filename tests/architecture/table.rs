@@ -24,7 +24,12 @@ pub const MAY_USE: &[(&str, &[&str], &str)] = &[
         "it measures what search returns and knows nothing of how pages were picked",
     ),
     ("quality", QUALITY, "scores of documents; neither the command line nor crawls"),
-    ("report", &["prospect::results"], "a report shows results and decides nothing"),
+    ("web", &[], "what pages share, whatever they show"),
+    (
+        "report",
+        &["prospect::results", "prospect::web"],
+        "a report shows results and decides nothing",
+    ),
     ("campaign", CAMPAIGN, "it ties all but input and the command line to a store"),
     ("serve", SERVE, "a page asks questions; how they are answered is decided below"),
     ("simulate", SIMULATE, "a simulation knows neither the command line nor the report"),
@@ -106,6 +111,7 @@ const WHATIF: &[&str] = &[
     "prospect_index::url_table",
 ];
 const SERVE: &[&str] = &[
+    "prospect::web",
     "prospect::sketch",
     "prospect::estimate",
     "prospect::plan",
