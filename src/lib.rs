@@ -14,7 +14,7 @@
 //! [`neural`] models read a page's text and say how good it is, or how well it answers a query.
 //! [`evaluate`] measures what a crawl found against judgements, what came of it are [`results`], and
 //! [`report`] shows them. [`whatif`] plans under scenarios beside the plan of today, and [`serve`] lets
-//! a browser ask for them.
+//! a browser ask for them. What the pages of both share is [`web`].
 //!
 //! Beside the pipeline stand [`documents`], files of any format as streams that keep every column,
 //! and [`quality`], which scores, analyses and prunes documents with models. [`cli`] is the command line.
@@ -36,5 +36,6 @@ pub mod results;
 pub mod serve;
 pub mod simulate;
 pub mod sketch;
+pub mod web;
 pub mod whatif;
 pub mod workload;

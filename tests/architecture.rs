@@ -16,7 +16,7 @@ mod source;
 mod table;
 
 use source::Found;
-use table::{MAY_USE, NOT_IN_INDEX, OWNERS, UNSAFE};
+use table::{MAY_USE, NOT_IN_INDEX, OWNERS, SPEAKS_OF_COMMANDS, UNSAFE};
 
 #[derive(Debug, PartialEq)]
 struct Violation {
@@ -170,11 +170,45 @@ fn every_file_keeps_to_the_tables() {
     assert!(broken.is_empty(), "\n{}\n", broken.join("\n"));
 }
 
+/// Whether a text names an option, or a command as people type it.
+fn names_a_command(text: &str) -> bool {
+    let is_option = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphabetic());
+    text.contains("`prospect ") || text.split("--").skip(1).any(is_option)
+}
+
+/// Lines of a source whose texts name an option or a command.
+fn lines_of_commands(source: &str) -> Vec<usize> {
+    let texts = source::texts(source).into_iter();
+    texts.filter(|(_, text)| names_a_command(text)).map(|(line, _)| line).collect()
+}
+
+#[test]
+fn only_the_command_line_names_options_and_commands() {
+    let mut named = Vec::new();
+    for (file, _) in files() {
+        if file.starts_with("src/") && !is_below(&file, SPEAKS_OF_COMMANDS, "/") {
+            let source = std::fs::read_to_string(root().join(&file)).unwrap();
+            named.extend(lines_of_commands(&source).iter().map(|line| format!("{file}:{line}")));
+        }
+    }
+    assert!(named.is_empty(), "these belong to {SPEAKS_OF_COMMANDS}:\n{}\n", named.join("\n"));
+}
+
+#[test]
+fn options_and_commands_are_found_in_texts_alone() {
+    let found = "let a = \"say --strict\";\nlet b = r#\"make one: `prospect plan`\"#;\n\
+                 let c = \"`prospect \\\n plan`\";";
+    assert_eq!(lines_of_commands(found), [1, 2, 3]);
+    let none = "// --strict\n/// `prospect plan`\nlet a = \"a -- b, x--1, <!-- c -->\"; let b = c--d;\n\
+                #[cfg(test)]\nmod tests { const A: &str = \"--strict\"; }";
+    assert_eq!(lines_of_commands(none), [0; 0]);
+}
+
 #[test]
 fn no_row_looks_upward() {
     for (at, (module, allowed, _)) in MAY_USE.iter().enumerate() {
         for name in allowed.iter().filter_map(|allowed| allowed.strip_prefix("prospect::")) {
-            let below = MAY_USE[..at].iter().any(|(lower, _, _)| *lower == name);
+            let below = MAY_USE[..at].iter().any(|(lower, _, _)| is_below(name, lower, "::"));
             assert!(below, "{module} may use {name}, which is no row above it");
         }
     }

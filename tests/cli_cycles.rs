@@ -425,10 +425,10 @@ fn json_outputs_name_their_schema() {
     assert_eq!(plan["closed"]["planned"], 40);
     assert_eq!(plan["urls"].as_array().unwrap().len(), 9);
     let url = plan["urls"][0]["url"].as_str().unwrap();
-    let explained = json(&["explain", "--store", store, url], "prospect.explain/1");
+    let explained = json(&["explain", "--store", store, url], "prospect.explain/2");
     assert_eq!(explained["planned_rank"], 1);
     assert_eq!(explained["plan_id"], plan["plan_id"]);
-    let gone = json(&["explain", "--store", store, &planned[25]], "prospect.explain/1");
+    let gone = json(&["explain", "--store", store, &planned[25]], "prospect.explain/2");
     assert_eq!(gone["state"], "its fetch failed with status 404");
     let check = json(&["check", "--full", "--store", store], "prospect.check/1");
     assert_eq!(check["damage"], serde_json::json!([]));

@@ -73,7 +73,7 @@ fn explain_tells_what_an_estimate_is() {
     let bench = Bench::with_store();
     let url = planned(&plan(&bench, &["--objective", "served"])).remove(0).0;
     let told = done(&["explain", "--store", text(&bench.store()), &url]).stdout;
-    assert!(told.contains("objective served"), "{told}");
+    assert!(told.contains(" served  (what the rest of the batch leaves of it)"), "{told}");
 }
 
 #[test]

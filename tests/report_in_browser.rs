@@ -226,7 +226,7 @@ fn names_that_are_code_stay_names() {
     assert_eq!(browser.value("document.images.length"), 0);
     assert_eq!(browser.value("document.scripts.length"), 2);
     assert_eq!(browser.value("document.querySelector('h2').textContent"), HOSTILE);
-    let shown = "document.querySelector('#e0-queries th.query').textContent";
+    let shown = "document.querySelector('#e0-queries tbody th.query').textContent";
     assert_eq!(browser.value(shown), HOSTILE);
     assert_quiet(&browser);
 

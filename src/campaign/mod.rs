@@ -7,6 +7,7 @@
 
 pub mod close;
 mod derived_cache;
+pub mod explanation;
 mod identity;
 pub mod logged;
 pub mod pair_cache;
@@ -86,43 +87,6 @@ pub enum CampaignError {
     /// Settings cannot be written.
     #[error("the settings of a plan cannot be written: {0}")]
     Settings(#[from] serde_json::Error),
-}
-
-impl CampaignError {
-    /// The next step for the person who reads the message.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            Self::Store(error) | Self::Estimate(EstimateError::Store(error)) => error.hint(),
-            Self::NoPages => Some(
-                "bring in what your crawler fetched with `prospect ingest --store DIR FILE…`"
-                    .into(),
-            ),
-            Self::NoPlan => {
-                Some("make one with `prospect plan --store DIR --workload Q.tsv --budget N`".into())
-            }
-            Self::NotClosed => Some(
-                "close it with `prospect ingest --store DIR --close`, which takes no file, or with \
-                 the next `prospect plan`"
-                    .into(),
-            ),
-            Self::OtherVersion { plan, .. } => Some(format!(
-                "nothing is lost: the next `prospect plan` closes it, or makes way for a plan of this \
-                 version; if that is what failed, give it up with `prospect plan --release {plan} …`, which \
-                 keeps all that is stored"
-            )),
-            Self::NoVectors { .. } => Some(
-                "name the same model with --embedding-model DIR: what was ingested since the plan needs it, \
-                 and so do new queries"
-                .into(),
-            ),
-            Self::Answer(_) => Some(
-                "`prospect whatif --help` tells what can be different, and the README how a file says \
-                 it"
-                .into(),
-            ),
-            _ => None,
-        }
-    }
 }
 
 /// What was brought up to date when a store was opened.

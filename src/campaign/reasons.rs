@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use prospect_index::around::{AroundTable, word_number};
 use prospect_index::ngram::{NgramQuery, NgramSet};
 use prospect_index::page::UrlId;
-use prospect_index::page_store::{Fetch, Known, NO_ANSWER};
+use prospect_index::page_store::Known;
 use prospect_index::words::url_text;
 
 use crate::campaign::plan::Plan;
@@ -116,17 +116,6 @@ impl<'a> Reasons<'a> {
             }
         };
         pairs.iter().take(most).map(reason).collect()
-    }
-}
-
-/// What is known of a URL's fetch.
-pub fn fetch_state(known: &Known, url: UrlId) -> String {
-    match known.pages.fetch(url) {
-        Fetch::Never => "not crawled".to_owned(),
-        Fetch::Page { seq } => format!("crawled, as record {seq}"),
-        Fetch::Failed { status: NO_ANSWER, .. } => "its fetch had no answer".to_owned(),
-        Fetch::Failed { status, .. } => format!("its fetch failed with status {status}"),
-        Fetch::Redirected { .. } => "it redirects to another URL".to_owned(),
     }
 }
 

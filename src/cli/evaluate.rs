@@ -112,10 +112,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
 fn metrics(names: &[String]) -> Result<Vec<Metric>, Failure> {
     let mut metrics = Vec::new();
     for name in names {
-        let metric = names::parse(name).map_err(|error| {
-            let hint = error.hint();
-            Failure::input(error, hint)
-        })?;
+        let metric = names::parse(name)?;
         if !metrics.contains(&metric) {
             metrics.push(metric);
         }

@@ -10,19 +10,16 @@ use prospect_index::url;
 use super::Global;
 use super::model::{EmbeddingOptions, LibraryOptions, embed_for};
 use super::output::{self, Failure, shown};
-use crate::campaign::plan::{self, Plan};
-use crate::campaign::reasons::{Reasons, fetch_state};
-use crate::campaign::{CampaignError, OpenStore, records};
-use crate::estimate::blend::Blend;
-use crate::estimate::objective::Objective;
-use crate::estimate::parts::Part;
-use crate::estimate::url_estimate::UrlEstimate;
+use crate::campaign::explanation::{Explained, Explanation, Factor, LinkFrom, MadeOf};
+use crate::campaign::reasons::Reasons;
+use crate::campaign::whatif_base::open_plan;
+use crate::campaign::{CampaignError, OpenStore, plan, records};
 use crate::plan::export::{AROUND_LINKS, QueryReason, Similarity};
-use crate::plan::position;
 use crate::planner::settings::PlanSettings;
+use crate::workload::Workload;
 
-/// Queries shown.
-const QUERIES_SHOWN: usize = 10;
+/// Queries and links shown.
+const SHOWN: usize = 10;
 
 /// Arguments of `prospect explain`.
 #[derive(clap::Args, Clone, Debug)]
@@ -52,151 +49,96 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
             "a URL becomes known when a page that links to it is ingested",
         ));
     };
-    let stored = open.store.manifest().plan.clone().ok_or(CampaignError::NoPlan)?;
-    let settings: PlanSettings = plan::settings(&stored)?;
-    let workload = records::workload(&open.store, &stored.id).map_err(CampaignError::Store)?;
+    let (settings, workload, _) = open_plan(&open)?;
     embed_for(&mut open, embedder, &settings, &workload.for_planning(), global)?;
-    // The ranking of all that is known, whatever list the plan was held to.
-    let plan = plan::plan(&open, &workload, &[], &settings)?;
-    let picks = records::picks(&open.store, &stored.id).map_err(CampaignError::Store)?;
-    let planned = picks.iter().position(|pick| pick.url == id).map(|at| at + 1);
-    let view = View { id, address: &address, plan_id: &stored.id, planned };
+    let explanation = explanation(&open, id, &settings, &workload)?;
     if global.json {
-        let json = view.json(&open, &plan, &settings)?;
-        return output::print_json(&json);
+        return output::print_json(&serde_json::to_value(&explanation)?);
     }
-    let text = view.text(&open, &plan, &settings)?;
-    Ok(std::io::stdout().lock().write_all(text.as_bytes())?)
+    Ok(std::io::stdout().lock().write_all(text(&explanation).as_bytes())?)
 }
 
-struct View<'a> {
+/// Explains a URL by the ranking of all that is known, whatever list the open plan was held to.
+fn explanation(
+    open: &OpenStore,
     id: UrlId,
-    address: &'a str,
-    plan_id: &'a str,
-    planned: Option<usize>,
+    settings: &PlanSettings,
+    workload: &Workload,
+) -> Result<Explanation, CampaignError> {
+    let plan = plan::plan(open, workload, &[], settings)?;
+    let vectors = open.plan_vectors(settings.embedding.as_ref(), &plan.workload.queries)?;
+    let reasons = Reasons::of_plan(&open.known, &plan, settings)
+        .with_around(open.around()?)
+        .with_vectors(vectors.as_ref());
+    let explained = Explained { reasons, choice: &plan.choice, settings, factors: &[] };
+    let plan_id = open.store.manifest().plan.as_ref().map(|plan| plan.id.clone());
+    let picks = records::picks(&open.store, plan_id.as_deref().unwrap_or_default())?;
+    let planned_rank = picks.iter().position(|pick| pick.url == id).map(|at| at + 1);
+    Ok(Explanation { plan_id, planned_rank, ..explained.explain(id) })
 }
 
-impl View<'_> {
-    fn json(
-        &self,
-        open: &OpenStore,
-        plan: &Plan,
-        settings: &PlanSettings,
-    ) -> Result<serde_json::Value, Failure> {
-        let at = position(&plan.choice.batch.ranking, self.id);
-        let estimate = at.map(|at| plan.choice.batch.ranking[at]);
-        let held_back =
-            plan.choice.batch.held_back.iter().find(|(rank, _)| Some(*rank as usize) == at);
-        let vectors = open.plan_vectors(settings.embedding.as_ref(), &plan.workload.queries)?;
-        let reasons = Reasons::of_plan(&open.known, plan, settings)
-            .with_around(open.around()?)
-            .with_vectors(vectors.as_ref());
-        Ok(serde_json::json!({
-            "schema": "prospect.explain/1",
-            "url": open.known.urls.spelling(self.id),
-            "state": fetch_state(&open.known, self.id),
-            "plan_id": self.plan_id,
-            "planned_rank": self.planned,
-            "frontier_rank": at.map(|at| at + 1),
-            "frontier": plan.choice.batch.ranking.len(),
-            "estimate": estimate.map(|e| e.estimate),
-            "parts": estimate.map(|e| e.parts),
-            "quality": estimate.and_then(|e| e.quality),
-            "weights": plan.choice.blended.blend.weights,
-            "reliability": estimate.map(|e| e.reliability),
-            "deferred": estimate.map(|e| e.deferred),
-            "objective": settings.estimate.objective,
-            "blend_outcomes": plan.choice.blended.blend.outcomes,
-            "inlinks": open.known.links.inlinks(self.id, u32::MAX),
-            "held_back_by": held_back.map(|(_, cap)| *cap),
-            "queries": reasons.of(self.id, QUERIES_SHOWN),
-        }))
-    }
-
-    fn text(
-        &self,
-        open: &OpenStore,
-        plan: &Plan,
-        settings: &PlanSettings,
-    ) -> Result<String, Failure> {
-        let mut text = format!("{}\n  {}", self.address, fetch_state(&open.known, self.id));
-        match self.planned {
-            Some(rank) => text += &format!("; number {rank} of plan {}\n", self.plan_id),
-            None => text += &format!("; not in plan {}\n", self.plan_id),
-        }
-        let Some(at) = position(&plan.choice.batch.ranking, self.id) else {
-            text += "  it is not in the frontier, so it has no estimate\n";
-            return Ok(text);
-        };
-        let estimate = plan.choice.batch.ranking[at];
-        let frontier = plan.choice.batch.ranking.len();
-        text += &format!("  rank {} of {frontier} in the frontier by estimate\n", at + 1);
-        text += &parts_text(&estimate, &plan.choice.blended.blend, settings.estimate.objective);
-        if let Some((_, cap)) =
-            plan.choice.batch.held_back.iter().find(|(rank, _)| *rank as usize == at)
-        {
-            text += &format!("  held back by {}\n", cap.option());
-        } else if self.planned.is_none() && at >= settings.selection.budget {
-            let budget = settings.selection.budget;
-            text += &format!("  its rank is below the budget of {budget}\n");
-        }
-        let vectors = open.plan_vectors(settings.embedding.as_ref(), &plan.workload.queries)?;
-        let reasons = Reasons::of_plan(&open.known, plan, settings)
-            .with_around(open.around()?)
-            .with_vectors(vectors.as_ref());
-        let reasons = reasons.of(self.id, QUERIES_SHOWN);
-        if reasons.is_empty() {
-            text += "  no query shares enough words with its URL or its anchors, and none's best pages link to it\n";
-        }
-        for reason in &reasons {
-            text += &reason_text(reason);
-        }
-        Ok(text)
-    }
-}
-
-/// The estimate as the sum of its parts.
-fn parts_text(estimate: &UrlEstimate, blend: &Blend, objective: Objective) -> String {
-    let quality = match estimate.quality {
-        Some(quality) => format!("expected quality {quality:.2}"),
-        None => "no quality known".to_owned(),
+fn text(explanation: &Explanation) -> String {
+    let Explanation { plan_id, planned_rank, frontier, budget, .. } = explanation;
+    let plan = plan_id.as_deref().unwrap_or_default();
+    let mut text = format!("{}\n  {}", explanation.url, explanation.state);
+    text += &match planned_rank {
+        Some(rank) => format!("; number {rank} of plan {plan}\n"),
+        None => format!("; not in plan {plan}\n"),
     };
-    let mut text = format!("  estimate {:.4} in impact units:\n", estimate.estimate);
-    for part in Part::ALL {
-        let (weight, value) = (blend.weights[part], estimate.parts[part]);
-        let evidence = match part {
-            Part::Importance => format!("  ({} in-links)", estimate.inlinks),
-            Part::Quality => format!("  ({quality})"),
-            Part::Query | Part::Locality | Part::Page => String::new(),
-        };
-        text += &format!(
-            "    {:>9.4} = {weight:.4} * {value:.4} {}{evidence}\n",
-            weight * value,
-            part.name(),
-        );
-    }
-    if estimate.reliability < 1.0 {
-        text += &format!(
-            "    times {:.2}: past picks of its site kept less of what they promised\n",
-            estimate.reliability
-        );
-    }
-    let sum = estimate.reliability * blend.of(estimate.parts);
-    if estimate.deferred {
-        text += "    deferred behind the URLs of others: little was fetched from its domain, which has better ones\n";
-    }
-    let why = match objective {
-        Objective::Served => "what the rest of the batch leaves of it",
-        _ => "what of it is likely",
+    let (Some(rank), Some(estimate)) = (explanation.frontier_rank, &explanation.estimate) else {
+        return text + "  it is not in the frontier, so it has no estimate\n";
     };
-    if !estimate.deferred && (estimate.estimate - sum).abs() > 1e-9 * sum {
-        text += &format!(
-            "    {:>9.4} by the objective {}: {why}\n",
-            estimate.estimate,
-            objective.name()
-        );
+    text += &format!("  rank {rank} of {frontier} in the frontier by estimate\n");
+    if let Some(cap) = explanation.held_back_by {
+        text += &format!("  held back by --{cap}\n");
+    } else if planned_rank.is_none() && rank > *budget {
+        text += &format!("  its rank is below the budget of {budget}\n");
+    }
+    factor_text(&mut text, estimate, 1);
+    if explanation.queries.is_empty() {
+        text += "  no query shares enough words with its URL or its anchors, and none's best pages link to it\n";
+    }
+    for reason in explanation.queries.iter().take(SHOWN) {
+        text += &reason_text(reason);
+    }
+    for LinkFrom { from, anchor } in explanation.links.iter().take(SHOWN) {
+        text += &format!("  linked from {from}: \"{}\"\n", shown(anchor, 60));
     }
     text
+}
+
+/// A number and what it is made of, one line each; what is simply given stands in the line of its sum or
+/// product.
+fn factor_text(text: &mut String, factor: &Factor, depth: usize) {
+    let (terms, word, sign) = match &factor.made_of {
+        Some(MadeOf::Sum(terms)) => (terms.as_slice(), "sum", " + "),
+        Some(MadeOf::Product(terms)) => (terms.as_slice(), "product", " * "),
+        None => (&[][..], "", ""),
+    };
+    let is_plain = terms.iter().all(|term| term.made_of.is_none() && term.note.is_none());
+    let note = factor.note.as_ref().map_or(String::new(), |note| format!("  ({note})"));
+    let made = if terms.is_empty() {
+        note
+    } else if is_plain {
+        let terms = terms.iter().map(|term| format!("{} {}", number(term.value), term.name));
+        format!(" = {}{note}", terms.collect::<Vec<_>>().join(sign))
+    } else {
+        format!("{note}, the {word} of")
+    };
+    let (indent, value) = ("  ".repeat(depth), number(factor.value));
+    *text += &format!("{indent}{value:>9} {}{made}\n", factor.name);
+    for term in terms.iter().filter(|_| !is_plain) {
+        factor_text(text, term, depth + 1);
+    }
+}
+
+/// Four decimals, or as many digits where these would show nothing.
+fn number(value: f64) -> String {
+    if value == 0.0 || value.abs() >= 0.001 {
+        format!("{value:.4}")
+    } else {
+        format!("{value:.3e}")
+    }
 }
 
 fn reason_text(reason: &QueryReason) -> String {

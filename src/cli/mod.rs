@@ -7,6 +7,7 @@ mod demo;
 mod evaluate;
 mod explain;
 mod formats;
+mod hints;
 mod ingest;
 mod model;
 #[cfg(test)]

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::Global;
-use super::output::{Failure, LateProgress, MODELS, Progress, say};
+use super::hints::{MODELS, QUALITY_MODELS, of_model};
+use super::output::{Failure, LateProgress, Progress, say};
 use crate::campaign::OpenStore;
 use crate::campaign::quality::{self, Scored};
 use crate::campaign::vectors::Embedded;
@@ -186,7 +187,7 @@ impl LibraryOptions {
     ) -> Result<Box<dyn Embedder>, Failure> {
         let source = directory_of(directory, "sentence-embedding")?;
         neural::load_embedder(&source, &self.runtime(global))
-            .map_err(|error| Failure::input(error, MODELS))
+            .map_err(|error| unusable(error, MODELS))
     }
 
     fn runtime(&self, global: &Global) -> Runtime {
@@ -222,7 +223,7 @@ impl RuntimeOptions {
     ) -> Result<CrossEncoder, Failure> {
         let source = directory_of(directory, "sequence-pair")?;
         let model = neural::load_pairs(&source, &self.library.runtime(global));
-        let model = model.map_err(|error| Failure::input(error, MODELS))?;
+        let model = model.map_err(|error| unusable(error, MODELS))?;
         Ok(CrossEncoder { model, cache: self.score_cache.clone() })
     }
 }
@@ -264,11 +265,10 @@ impl CrossEncoder {
         let scores = match self.cache.clone().or(cache) {
             None => score(self.model.as_ref(), &mut told).map_err(Into::into)?,
             Some(directory) => {
-                let unusable = |error| Failure::from(RerankError::Model(error));
                 let cached = CachedPairs::open(&directory, self.model.as_ref());
-                let cached = cached.map_err(unusable)?;
+                let cached = cached.map_err(RerankError::Model)?;
                 let scores = score(&cached, &mut told);
-                cached.flush().map_err(unusable)?;
+                cached.flush().map_err(RerankError::Model)?;
                 scores.map_err(Into::into)?
             }
         };
@@ -306,8 +306,10 @@ fn source(name: &str) -> Result<ModelSource, Failure> {
 
 /// A model that cannot be used is for the user to mend.
 fn failed(error: NeuralError) -> Failure {
-    Failure::input(
-        error,
-        "models/README.md tells how models are made; `--model text-length` scores without one",
-    )
+    unusable(error, QUALITY_MODELS)
+}
+
+fn unusable(error: NeuralError, otherwise: &str) -> Failure {
+    let hint = of_model(&error, otherwise);
+    Failure::input(error, hint)
 }

@@ -4,22 +4,13 @@ use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use prospect_index::error::StoreError;
 use prospect_index::text_index::Refresh;
 
 use super::Global;
+use super::hints::{NOBODYS, OURS, USERS, WayOut};
+use crate::campaign::Refreshes;
 use crate::campaign::pair_cache::{Damage, Recomputed, Refreshed};
-use crate::campaign::{CampaignError, Refreshes};
-use crate::documents::DocumentError;
 use crate::estimate::scored_pairs::ScoredPairs;
-use crate::evaluate::EvaluateError;
-use crate::evaluate::rerank::RerankError;
-use crate::ingest::IngestError;
-use crate::planner::PlannerError;
-use crate::policy::PolicyError;
-use crate::quality::QualityError;
-use crate::simulate::SimulateError;
-use crate::workload::WorkloadError;
 
 /// A command that ended badly.
 #[derive(Debug)]
@@ -33,118 +24,25 @@ pub struct Failure {
 impl Failure {
     /// The user can mend it.
     pub fn input(error: impl Into<anyhow::Error>, hint: impl Into<String>) -> Self {
-        Self { error: error.into(), hint: Some(hint.into()), code: 1 }
+        Self { error: error.into(), hint: Some(hint.into()), code: USERS }
     }
 
     /// Only we can mend it.
     pub fn ours(error: impl Into<anyhow::Error>) -> Self {
-        Self { error: error.into(), hint: None, code: 2 }
+        Self { error: error.into(), hint: None, code: OURS }
     }
 }
 
-/// The next step where a cross-encoder cannot be used.
-pub(super) const MODELS: &str = "models/README.md tells how a cross-encoder is exported; `--rerank RUN` takes the scores of a run";
-
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        let hint = error.hint();
-        Self { error: error.into(), hint, code: 1 }
-    }
-}
-
-impl From<CampaignError> for Failure {
-    fn from(error: CampaignError) -> Self {
-        let hint = error.hint();
-        let ours =
-            matches!(error, CampaignError::Estimate(_) | CampaignError::Ngram(_)) && hint.is_none();
-        Self { error: error.into(), hint, code: if ours { 2 } else { 1 } }
-    }
-}
-
-impl From<WorkloadError> for Failure {
-    fn from(error: WorkloadError) -> Self {
-        let hint = error.hint();
-        Self::input(error, hint)
-    }
-}
-
-impl From<EvaluateError> for Failure {
-    fn from(error: EvaluateError) -> Self {
-        let hint = error.hint().map(str::to_owned);
-        Self { error: error.into(), hint, code: 1 }
-    }
-}
-
-impl From<RerankError> for Failure {
-    fn from(error: RerankError) -> Self {
-        match error {
-            RerankError::Model(error) => Self::input(error, MODELS),
-            RerankError::Texts(error) => error.into(),
-        }
-    }
-}
-
-impl From<SimulateError> for Failure {
-    fn from(error: SimulateError) -> Self {
-        match error {
-            SimulateError::Ingest(error) => error.into(),
-            SimulateError::Store(error) => error.into(),
-            SimulateError::Evaluate(error) => error.into(),
-            SimulateError::Rerank(error) => error.into(),
-            SimulateError::Policy(PolicyError::Plan(error)) => error.into(),
-            SimulateError::Vectors(error) => CampaignError::from(error).into(),
-            SimulateError::Policy(PolicyError::Replay) => {
-                let hint = "remove the folder of the results, and run the experiment again";
-                Self::input(error, hint)
-            }
-            SimulateError::NoPages => Self::input(error, "check what --corpus or --store names"),
-            SimulateError::Option(error) => {
-                Self::input(error, "`prospect policies` lists policies and their options")
-            }
-            SimulateError::Ngram(error) => Self::ours(error),
-            SimulateError::Answer(error) => Self::ours(error),
-        }
-    }
-}
-
-impl From<PlannerError> for Failure {
-    fn from(error: PlannerError) -> Self {
-        match error {
-            PlannerError::Index(error) => error.into(),
-            PlannerError::Estimate(error) => CampaignError::from(error).into(),
-        }
-    }
-}
-
-impl From<IngestError> for Failure {
-    fn from(error: IngestError) -> Self {
-        let hint = error.hint();
-        Self::input(error, hint)
-    }
-}
-
-impl From<DocumentError> for Failure {
-    fn from(error: DocumentError) -> Self {
-        QualityError::Document(error).into()
-    }
-}
-
-impl From<QualityError> for Failure {
-    fn from(error: QualityError) -> Self {
-        if let QualityError::Document(DocumentError::Write { source }) = &error
-            && source.kind() == io::ErrorKind::BrokenPipe
-        {
-            return io::Error::from(io::ErrorKind::BrokenPipe).into();
-        }
-        let hint = error.hint();
-        Self::input(error, hint)
+impl<E: WayOut + Into<anyhow::Error>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        let (hint, code) = (error.way_out(), error.code());
+        Self { error: error.into(), hint, code }
     }
 }
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        // The reader of our output went away (`| head`), which is no fault of anyone.
-        let code = u8::from(error.kind() != io::ErrorKind::BrokenPipe);
+        let code = if error.kind() == io::ErrorKind::BrokenPipe { NOBODYS } else { USERS };
         let error = anyhow::Error::new(error).context("the result cannot be written");
         Self { error, hint: None, code }
     }
@@ -158,7 +56,7 @@ impl From<serde_json::Error> for Failure {
 
 /// Prints `error:`, the chain of causes, and the hint.
 pub(super) fn print_failure(failure: &Failure) {
-    if failure.code == 0 {
+    if failure.code == NOBODYS {
         return;
     }
     let mut err = io::stderr().lock();

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::net::SocketAddr;
 
 use super::Global;
+use super::hints::WayOut;
 use super::output::{Failure, say};
 use super::whatif::{StoreArgs, questions};
 use crate::serve::{ServeError, ServeSettings, serve};
@@ -29,16 +30,10 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         listen: args.listen.clone(),
         allow_write: args.allow_write,
         threads: rayon::current_num_threads(),
+        hint: ServeError::way_out,
     };
     let ready = |address| say_ready(address, global);
-    serve(questions, &settings, ready).map_err(|error| match error {
-        ServeError::Listen { .. } => Failure::input(
-            error,
-            "name an address of this machine and a free port: --listen 127.0.0.1:0",
-        ),
-        ServeError::Cycle(error) => error.into(),
-        ServeError::Start(_) => Failure::ours(error),
-    })
+    Ok(serve(questions, &settings, ready)?)
 }
 
 fn say_ready(address: SocketAddr, global: &Global) {

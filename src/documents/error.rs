@@ -1,4 +1,4 @@
-//! What makes a file of documents unusable, and the way out of each.
+//! What makes a file of documents unusable.
 
 use std::io;
 
@@ -6,6 +6,15 @@ use arrow_schema::ArrowError;
 use parquet::errors::ParquetError;
 
 use super::BadRow;
+
+/// What a file is to whoever names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// It is read.
+    Input,
+    /// It is written.
+    Output,
+}
 
 /// A file of documents cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -32,8 +41,8 @@ pub enum DocumentError {
     UnknownFormat {
         /// The file.
         path: String,
-        /// The option that names it.
-        option: &'static str,
+        /// Whether it is read or written.
+        side: Side,
     },
     /// The content is not what the name or the option says.
     #[error("{path}: expected {expected}, found {found}")]
@@ -182,61 +191,4 @@ pub enum DocumentError {
         /// What the encoder said.
         source: Box<ParquetError>,
     },
-}
-
-impl DocumentError {
-    /// The next step for the user.
-    pub fn hint(&self) -> String {
-        match self {
-            Self::NotFound { .. } => {
-                "check the spelling; relative paths start where you are now".to_owned()
-            }
-            Self::Read { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-                "check who may read it (ls -l), or run as a user who may".to_owned()
-            }
-            Self::Read { .. }
-            | Self::TruncatedParquet { .. }
-            | Self::Parquet { .. }
-            | Self::Arrow { .. } => {
-                "fetch or write the file again and compare its length; then run the same command"
-                    .to_owned()
-            }
-            Self::UnknownFormat { option, .. } => {
-                format!("say {option} parquet, csv, json (one array) or jsonl (one object a line)")
-            }
-            Self::WrongFormat { .. } => {
-                "name the format with --input-format parquet, csv, json or jsonl".to_owned()
-            }
-            Self::ParquetStream { .. } => {
-                "name a file, or use jsonl, json or csv on the stream".to_owned()
-            }
-            Self::Empty { .. } => "check the program that wrote it".to_owned(),
-            Self::Array { .. } => "write the file again; a JSON array that was cut off can be \
-                                   saved up to the damage with jq -c '.[]' as JSON lines"
-                .to_owned(),
-            Self::Header { .. } => "the first line of a CSV file names its columns, each once, \
-                                    separated by commas"
-                .to_owned(),
-            Self::RecordTooLong { .. } => {
-                "look for a quotation mark that is never closed near that line".to_owned()
-            }
-            Self::NoDocuments { .. } => "this looks like a wrong file or format; --input-format \
-                                         names the format, jsonl has one object a line"
-                .to_owned(),
-            Self::NoColumn { .. } => {
-                "name columns of the file, for example --text-columns title,plain_text".to_owned()
-            }
-            Self::ColumnExists { .. } => {
-                "--overwrite replaces it, --column NAME writes another one".to_owned()
-            }
-            Self::TooManyColumns { .. } => {
-                "write JSON lines, which keep every row as it is".to_owned()
-            }
-            Self::NoText { .. } => "write Parquet, which keeps the type".to_owned(),
-            Self::Changed { .. } => "let no other program write to the file meanwhile".to_owned(),
-            Self::Write { .. } | Self::WriteParquet { .. } => {
-                "check the space on the disk and who may write there".to_owned()
-            }
-        }
-    }
 }

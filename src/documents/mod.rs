@@ -35,7 +35,7 @@ mod to_json;
 
 pub use added::{Added, AddedColumn, AddedKind};
 pub use batch::{BadRow, Batch, Value};
-pub use error::DocumentError;
+pub use error::{DocumentError, Side};
 pub use format::{Compression, Format, needs_shape};
 pub use parquet_schema::{ROW_GROUP_BYTES, Table};
 pub use sinks::{DocumentSink, Layout, create};

@@ -11,7 +11,7 @@ use super::json_lines::JsonLines;
 use super::objects::Objects;
 use super::parquet_file::ParquetFile;
 use super::text_stream::{TextStream, read_error};
-use super::{BATCH_ROWS, DocumentError, Format, Table};
+use super::{BATCH_ROWS, DocumentError, Format, Side, Table};
 use crate::ingest::input;
 
 /// Bytes looked at to tell a format: enough for the first block of a zstd frame.
@@ -87,7 +87,7 @@ impl Input {
     /// The file cannot be read, or none of these tells.
     pub fn format(&self) -> Result<Format, DocumentError> {
         let unknown =
-            || DocumentError::UnknownFormat { path: self.name.clone(), option: "--input-format" };
+            || DocumentError::UnknownFormat { path: self.name.clone(), side: Side::Input };
         if let Some(format) = self.format {
             if format == Format::Parquet && self.is_stream() {
                 return Err(DocumentError::ParquetStream { path: self.name.clone() });

@@ -2,10 +2,6 @@
 
 use crate::workload::WorkloadError;
 
-/// The two forms of a line, for hints.
-const FORMS: &str = "a line of a run is `qid Q0 docid rank score tag`, a line of judgements \
-                     `qid 0 docid grade`; both may be .gz or .zst";
-
 /// Why a run or its judgements cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum EvaluateError {
@@ -84,25 +80,4 @@ pub enum EvaluateError {
     /// The run cannot be written.
     #[error("the run cannot be written")]
     Write(#[from] std::io::Error),
-}
-
-impl EvaluateError {
-    /// The next step for the person who reads the message.
-    pub fn hint(&self) -> Option<&'static str> {
-        match self {
-            Self::Input(error @ WorkloadError::Read { .. }) => Some(error.hint()),
-            Self::Input(_) | Self::Line { .. } | Self::Empty { .. } => Some(FORMS),
-            Self::Duplicate { .. } => {
-                Some("trec_eval refuses such a file as well; keep one of the two lines")
-            }
-            Self::NothingRelevant { .. } => {
-                Some("a document is relevant if its grade, the last field, is above 0")
-            }
-            Self::NoCommonQuery { .. } => {
-                Some("query ids must be spelt alike in both files; is this the right pair?")
-            }
-            Self::Name { .. } => Some("replace the white space, for example by `_`"),
-            Self::Score { .. } | Self::Write(_) => None,
-        }
-    }
 }

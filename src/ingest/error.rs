@@ -1,8 +1,21 @@
-//! What makes an input unusable as a whole, and the way out of each.
+//! What makes an input unusable as a whole.
 
 use std::io;
 
 use super::{BadReason, Origin};
+
+/// Why a file cannot be read as what it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// It is of a type that is not read.
+    Foreign,
+    /// It is one array of records instead of a record a line.
+    JsonArray,
+    /// It is markup, and a stream does not tell its URL.
+    StreamedMarkup,
+    /// It would be read if it were not compressed.
+    Compressed,
+}
 
 /// The input as a whole cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -36,8 +49,8 @@ pub enum IngestError {
         found: String,
         /// What can be read.
         expected: &'static str,
-        /// The way out.
-        hint: &'static str,
+        /// What is in the way.
+        unfit: Unfit,
     },
     /// A directory without HTML files.
     #[error("{path}: holds no .html or .htm file")]
@@ -111,43 +124,6 @@ pub enum IngestError {
 }
 
 impl IngestError {
-    /// The next step for the user.
-    pub fn hint(&self) -> String {
-        let hint = match self {
-            Self::NoInput => "name a file, a directory of HTML, or - for standard input",
-            Self::NotFound { .. } => "check the spelling; relative paths start where you are now",
-            Self::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-                "check who may read it (ls -l), or run as a user who may"
-            }
-            Self::Io { .. } => "check the disk or the pipe, then run the command again",
-            Self::WrongType { hint, .. } => hint,
-            Self::NoHtmlFiles { .. } => {
-                "name the directory that holds the .html files; JSON lines are named file by file"
-            }
-            Self::Empty { .. } => {
-                "check the program that wrote it; an ingest of nothing is refused"
-            }
-            Self::Damaged { .. } => {
-                "fetch or write the file again and compare its length; then run the same command"
-            }
-            Self::NoPages { .. } => {
-                "this looks like a wrong file: each line should be an object such as \
-                 {\"url\": \"https://…\", \"title\": \"…\", \"text\": \"…\", \"outlinks\": [{\"url\": \"…\", \
-                 \"anchor\": \"…\"}]}"
-            }
-            Self::MissingBaseUrl { .. } => {
-                "say where the files were served, for example --base-url https://example.org/docs/"
-            }
-            Self::InvalidBaseUrl { .. } => {
-                "give an absolute URL, such as https://example.org/docs/"
-            }
-            Self::OutsideRoot { .. } => {
-                "give the directory that corresponds to the base URL as the HTML root"
-            }
-        };
-        hint.to_owned()
-    }
-
     /// An error of opening or reading `path` itself, after `bytes` bytes.
     pub(super) fn io(path: impl Into<String>, bytes: u64, source: io::Error) -> Self {
         let path = path.into();

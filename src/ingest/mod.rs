@@ -6,7 +6,7 @@
 //! be read. Nothing here canonicalises URLs, stores, prints, or knows policies and estimates.
 //!
 //! A bad record is an item, never an error: the caller counts it. An [`IngestError`] means that
-//! the input as a whole cannot be used, and carries a [`hint`](IngestError::hint).
+//! the input as a whole cannot be used.
 //!
 //! *Memory.* One batch holds at most [`BATCH_BYTES`] of input plus one record (64 MiB for a line,
 //! 32 MiB for an HTML file), and the records parsed from it. A zstd stream may ask for its window
@@ -31,7 +31,7 @@ use std::sync::Arc;
 use prospect_index::limits;
 use prospect_index::page::PageRecord;
 
-pub use error::IngestError;
+pub use error::{IngestError, Unfit};
 use probe::Probe;
 
 /// A batch stops growing once it has taken in this many bytes of (uncompressed) input.

@@ -6,15 +6,13 @@ use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use super::input::Compression;
-use super::{FORMATS, Format, IngestError};
+use super::{FORMATS, Format, IngestError, Unfit};
 
 /// Raw bytes looked at: enough for the first block of a zstd frame (at most 128 KiB).
 const RAW_HEAD_BYTES: u64 = 256 << 10;
 /// Decompressed bytes looked at.
 const HEAD_BYTES: u64 = 4 << 10;
 const EXPECTED: &str = "JSON lines (plain, .gz or .zst) or HTML";
-const CONVERT: &str = "convert it to JSON lines, one page a line; `prospect formats` lists what \
-                       can be read";
 
 /// An input whose first bytes have been looked at.
 pub(super) struct Probe {
@@ -100,17 +98,14 @@ impl Probe {
         if let Content::Bytes { head, .. } = &self.content
             && let Some(found) = foreign_type(head)
         {
-            return Err(self.wrong_type(found.to_owned(), CONVERT));
+            return Err(self.wrong_type(found.to_owned(), Unfit::Foreign));
         }
         if let Some(format) = FORMATS.iter().find(|format| (format.recognises)(self)) {
             return Ok(format);
         }
         match &self.content {
             Content::Bytes { reader: Some(_), head, .. } if skip_blank(head).starts_with(b"<") => {
-                Err(self.wrong_type(
-                    "markup on a stream".to_owned(),
-                    "name the HTML files or their directory; a stream does not tell their URLs",
-                ))
+                Err(self.wrong_type("markup on a stream".to_owned(), Unfit::StreamedMarkup))
             }
             // Anything else on a stream is tried as JSON lines: nothing but its lines can tell.
             Content::Bytes { reader: Some(_), .. } => Ok(&FORMATS[0]),
@@ -130,27 +125,23 @@ impl Probe {
         let known = |format: &&Format| format.extensions.contains(&extension.as_str());
         let found = describe(head);
         match (FORMATS.iter().find(known), compression) {
-            _ if found == JSON_ARRAY => Err(self.wrong_type(
-                found.to_owned(),
-                "write one record a line, for example with: jq -c '.[]' in.json > out.jsonl",
-            )),
+            _ if found == JSON_ARRAY => Err(self.wrong_type(found.to_owned(), Unfit::JsonArray)),
             (Some(format), _) if format.name == "jsonl" => Ok(format),
             (Some(format), Compression::Plain) => Ok(format),
             (Some(format), _) => Err(self.wrong_type(
                 format!("{}-compressed {}", compression.name(), format.name),
-                "decompress it first",
+                Unfit::Compressed,
             )),
-            (None, Compression::Plain) => Err(self.wrong_type(found.to_owned(), CONVERT)),
+            (None, Compression::Plain) => Err(self.wrong_type(found.to_owned(), Unfit::Foreign)),
             // The content may not even be decodable so far; reading it tells what is wrong.
             (None, _) if head.is_empty() => Ok(&FORMATS[0]),
-            (None, _) => {
-                Err(self.wrong_type(format!("{} in {} data", found, compression.name()), CONVERT))
-            }
+            (None, _) => Err(self
+                .wrong_type(format!("{} in {} data", found, compression.name()), Unfit::Foreign)),
         }
     }
 
-    fn wrong_type(&self, found: String, hint: &'static str) -> IngestError {
-        IngestError::WrongType { path: self.shown(), found, expected: EXPECTED, hint }
+    fn wrong_type(&self, found: String, unfit: Unfit) -> IngestError {
+        IngestError::WrongType { path: self.shown(), found, expected: EXPECTED, unfit }
     }
 }
 

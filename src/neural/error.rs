@@ -7,10 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum NeuralError {
     /// The feature `neural` is off.
-    #[error(
-        "this prospect was built without neural models; build it with the feature `neural`, which is \
-         on by default: cargo install without --no-default-features"
-    )]
+    #[error("this program was built without neural models")]
     NotBuilt,
     /// A file of a model cannot be read.
     #[error(
@@ -42,7 +39,7 @@ pub enum NeuralError {
         expected: &'static str,
     },
     /// The library that was named cannot be used.
-    #[error("{}: {problem}; {}", path.display(), LibraryProblem::WAY_OUT)]
+    #[error("{}: {problem}", path.display())]
     Library {
         /// The library.
         path: PathBuf,
@@ -99,11 +96,4 @@ pub enum LibraryProblem {
         /// The oldest minor version that goes.
         oldest: u32,
     },
-}
-
-impl LibraryProblem {
-    /// Where a library that goes is found.
-    pub const WAY_OUT: &'static str = "name a library of ONNX Runtime 1.24 or newer with --onnxruntime PATH or \
-        ORT_DYLIB_PATH: `pip download onnxruntime` brings one (onnxruntime/capi/libonnxruntime.so.1.x \
-        in the wheel), as do the release archives of ONNX Runtime; without one, models run by tract";
 }

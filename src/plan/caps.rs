@@ -76,13 +76,13 @@ pub enum Cap {
 }
 
 impl Cap {
-    /// The option that sets it.
-    pub fn option(self) -> &'static str {
+    /// As settings and scenarios call it.
+    pub fn name(self) -> &'static str {
         match self {
-            Self::Host => "--per-host",
-            Self::Domain => "--per-domain",
-            Self::Site => "--per-site",
-            Self::SiteShare => "--site-share",
+            Self::Host => "per-host",
+            Self::Domain => "per-domain",
+            Self::Site => "per-site",
+            Self::SiteShare => "site-share",
         }
     }
 }

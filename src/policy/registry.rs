@@ -153,7 +153,7 @@ pub const POLICIES: &[PolicyKind] = &[
     ),
     kind(
         "prospect",
-        "what `prospect plan` does",
+        "plans as a campaign on a store does",
         OURS,
         &[],
         Make::Planned(planned_kinds::prospect),

@@ -1,4 +1,4 @@
-//! What ends the work on quality, and the way out of each.
+//! What ends the work on quality, and where.
 
 use std::io;
 use std::path::PathBuf;
@@ -73,31 +73,4 @@ pub enum QualityError {
         /// The column.
         column: String,
     },
-}
-
-impl QualityError {
-    /// The next step for the user.
-    pub fn hint(&self) -> String {
-        match self {
-            Self::Document(error) => error.hint(),
-            Self::Model { .. } | Self::Score { .. } => {
-                "try --model text-length, which needs no runtime; --resume goes on after the mend"
-                    .to_owned()
-            }
-            Self::Strict(_) => {
-                "without --strict such rows are counted and the others are kept".to_owned()
-            }
-            Self::Journal { .. } => "check the disk and who may write there".to_owned(),
-            Self::OtherRun { .. } => {
-                "give the options of that run, or start anew without --resume and with --overwrite"
-                    .to_owned()
-            }
-            Self::NoScores { .. } | Self::Unscored { .. } => {
-                "score the file first: prospect quality score FILE --output SCORED; or name its \
-                 column with --column"
-                    .to_owned()
-            }
-            Self::Shares(_) => "for example --keep 0.8, or --tiers 0.2,0.5,1".to_owned(),
-        }
-    }
 }

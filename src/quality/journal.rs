@@ -59,7 +59,7 @@ impl Journal {
         // A head that was not written in full is that of a run that had not begun.
         let begun = found.len() as u64 == HEAD_BYTES;
         if resume && begun && found != head {
-            let what = "had another model, other text columns or another --batch".to_owned();
+            let what = "had another model, other text columns or other batches".to_owned();
             return Err(QualityError::OtherRun { path: path.to_owned(), what });
         }
         if !resume || !begun {

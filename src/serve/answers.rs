@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use tokio::sync::Semaphore;
 
-use super::ServeSettings;
+use super::{Hint, ServeSettings};
 use crate::campaign::CampaignError;
 use crate::campaign::questions::{Answered, Questions};
 use crate::planner::settings::PlanSettings;
@@ -21,6 +21,7 @@ pub(super) struct Answers {
     shared: Scenario,
     settings: PlanSettings,
     pub(super) allow_write: bool,
+    pub(super) hint: Hint,
     kept: Mutex<VecDeque<(String, Arc<Answered>)>>,
     /// Places for answers that are computed side by side.
     fast: Arc<Semaphore>,
@@ -34,6 +35,7 @@ impl Answers {
             settings: questions.generation.base.settings.clone(),
             questions: RwLock::new(questions),
             allow_write: settings.allow_write,
+            hint: settings.hint,
             kept: Mutex::default(),
             fast: Arc::new(Semaphore::new(settings.threads.max(1))),
             slow: Arc::new(Semaphore::new(1)),

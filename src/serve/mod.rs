@@ -37,7 +37,7 @@ use crate::campaign::questions::Questions;
 /// Longest wait for answers at work once the process is interrupted.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// Why nothing is served.
+/// Why nothing is served, or a request is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The address cannot be used.
@@ -53,11 +53,25 @@ pub enum ServeError {
     Start(#[source] std::io::Error),
     /// The store.
     #[error(transparent)]
-    Cycle(#[from] CampaignError),
+    Campaign(#[from] CampaignError),
+    /// A plan is to be written where that is not allowed.
+    #[error("this store is only read")]
+    ReadOnly,
+    /// A scenario that is too long for one answer.
+    #[error("the scenario has more than {most} {what}")]
+    TooMuch {
+        /// What is allowed.
+        most: usize,
+        /// Of what.
+        what: &'static str,
+    },
 }
 
+/// The next step for the person who reads the page, in the words of whoever serves it.
+pub type Hint = fn(&ServeError) -> Option<String>;
+
 /// How to serve.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ServeSettings {
     /// Where to listen: an address, or a name, and a port; 0 is any that is free.
     pub listen: String,
@@ -65,6 +79,8 @@ pub struct ServeSettings {
     pub allow_write: bool,
     /// Answers computed side by side.
     pub threads: usize,
+    /// What refusals say beside the error.
+    pub hint: Hint,
 }
 
 /// Serves until the process is interrupted. `ready` is told where.

@@ -4,12 +4,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Bytes;
 use axum::extract::rejection::{JsonRejection, QueryRejection};
 use axum::extract::{DefaultBodyLimit, Query, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use axum::{Json, Router, middleware};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -17,7 +18,7 @@ use tower_http::timeout::{RequestBodyTimeoutLayer, TimeoutLayer};
 
 use super::answers::Answers;
 use super::guard::{Guard, watch};
-use super::{page, views};
+use super::{Hint, ServeError, page, views};
 use crate::campaign::CampaignError;
 use crate::campaign::questions::{Answered, Questions};
 use crate::plan::export::Format;
@@ -61,13 +62,10 @@ pub(super) struct Request {
 }
 
 pub(super) fn router(answers: Arc<Answers>, guard: Guard) -> Router {
-    let asset = |kind: &'static str, text: &'static str| {
-        get(move || async move { ([(CONTENT_TYPE, HeaderValue::from_static(kind))], text) })
-    };
     Router::new()
-        .route("/", asset("text/html; charset=utf-8", page::HTML))
-        .route("/app.js", asset("text/javascript; charset=utf-8", page::SCRIPT))
-        .route("/app.css", asset("text/css; charset=utf-8", page::STYLE))
+        .route("/", asset("text/html; charset=utf-8", page::html()))
+        .route("/app.js", asset("text/javascript; charset=utf-8", page::script()))
+        .route("/app.css", asset("text/css; charset=utf-8", page::style()))
         .route("/api/state", get(state))
         .route("/api/whatif", post(whatif))
         .route("/api/frontier", post(frontier))
@@ -84,6 +82,12 @@ pub(super) fn router(answers: Arc<Answers>, guard: Guard) -> Router {
         .with_state(answers)
 }
 
+/// A file of the page.
+fn asset(kind: &'static str, text: String) -> MethodRouter<Arc<Answers>> {
+    let text = Bytes::from(text);
+    get(move || async move { ([(CONTENT_TYPE, HeaderValue::from_static(kind))], text) })
+}
+
 /// A request that is not answered, and the way out.
 pub(super) fn refusal(status: StatusCode, error: &str, hint: &str) -> Response {
     (status, Json(json!({ "error": error, "hint": hint }))).into_response()
@@ -94,7 +98,7 @@ async fn state(State(answers): Shared) -> Response {
     let found = answers.run(false, move |answers| {
         Ok(answers.ask(|questions| views::state(questions, allow_write)))
     });
-    reply(found.await)
+    reply(found.await, answers.hint)
 }
 
 async fn whatif(State(answers): Shared, asked: Asked) -> Response {
@@ -168,13 +172,9 @@ async fn plan(
 
 async fn commit(State(answers): Shared, asked: Asked) -> Response {
     if !answers.allow_write {
-        return refusal(
-            StatusCode::FORBIDDEN,
-            "this store is only read",
-            "start prospect serve with --allow-write",
-        );
+        return refused(StatusCode::FORBIDDEN, &ServeError::ReadOnly, answers.hint);
     }
-    let request = match checked(asked) {
+    let request = match checked(asked, answers.hint) {
         Ok(request) => request,
         Err(refused) => return *refused,
     };
@@ -184,7 +184,7 @@ async fn commit(State(answers): Shared, asked: Asked) -> Response {
         let plan_id = answers.change(|questions| questions.commit(&answered))?;
         Ok(json!({ "plan_id": plan_id, "urls": answered.answer.choice.batch.picks.len() }))
     });
-    reply(done.await)
+    reply(done.await, answers.hint)
 }
 
 /// A view of an answer; none if what is asked for is not known.
@@ -220,7 +220,7 @@ async fn compute<T: Send + 'static>(
     asked: Asked,
     act: impl FnOnce(&Answers, &Questions, &Request) -> Result<T, CampaignError> + Send + 'static,
 ) -> Result<T, Box<Response>> {
-    let request = checked(asked)?;
+    let request = checked(asked, answers.hint)?;
     let slow = answers.is_slow(&request.scenario);
     let running = answers
         .run(slow, move |answers| answers.ask(|questions| act(answers, questions, &request)));
@@ -232,12 +232,12 @@ async fn compute<T: Send + 'static>(
     let found = tokio::time::timeout(patience, running).await.map_err(late)?;
     match found {
         Some(Ok(value)) => Ok(value),
-        Some(Err(error)) => Err(Box::new(failure(&error))),
+        Some(Err(error)) => Err(Box::new(failure(error, answers.hint))),
         None => Err(Box::new(broken())),
     }
 }
 
-fn checked(asked: Asked) -> Result<Request, Box<Response>> {
+fn checked(asked: Asked, hint: Hint) -> Result<Request, Box<Response>> {
     let Json(request) = asked.map_err(|error| {
         let hint = "the README tells what a scenario can say";
         Box::new(refusal(error.status(), &error.body_text(), hint))
@@ -252,25 +252,29 @@ fn checked(asked: Asked) -> Result<Request, Box<Response>> {
     let Some((_, most, what)) = limits.into_iter().find(|(count, most, _)| count > most) else {
         return Ok(request);
     };
-    let error = format!("the scenario has more than {most} {what}");
-    let hint = "prospect whatif takes as many as you like";
-    Err(Box::new(refusal(StatusCode::UNPROCESSABLE_ENTITY, &error, hint)))
+    let error = ServeError::TooMuch { most, what };
+    Err(Box::new(refused(StatusCode::UNPROCESSABLE_ENTITY, &error, hint)))
 }
 
-fn reply<T: Serialize>(found: Option<Result<T, CampaignError>>) -> Response {
+fn reply<T: Serialize>(found: Option<Result<T, CampaignError>>, hint: Hint) -> Response {
     match found {
         Some(Ok(value)) => Json(value).into_response(),
-        Some(Err(error)) => failure(&error),
+        Some(Err(error)) => failure(error, hint),
         None => broken(),
     }
 }
 
-fn failure(error: &CampaignError) -> Response {
-    let status = match error {
+fn failure(error: CampaignError, hint: Hint) -> Response {
+    let status = match &error {
         CampaignError::Answer(_) => StatusCode::UNPROCESSABLE_ENTITY,
         _ => StatusCode::INTERNAL_SERVER_ERROR,
     };
-    refusal(status, &error.to_string(), &error.hint().unwrap_or_default())
+    refused(status, &error.into(), hint)
+}
+
+/// The same, where the way out may lie outside of the page.
+fn refused(status: StatusCode, error: &ServeError, hint: Hint) -> Response {
+    refusal(status, &error.to_string(), &hint(error).unwrap_or_default())
 }
 
 fn broken() -> Response {

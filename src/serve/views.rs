@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::routes::Request;
+use crate::campaign::explanation::Explained;
 use crate::campaign::questions::{Answered, Questions};
-use crate::campaign::reasons::{Reasons, fetch_state};
+use crate::campaign::reasons::Reasons;
 use crate::estimate::parts::Part;
 use crate::plan::export::PlannedUrl;
-use crate::plan::position;
 use crate::planner::options::PlannerOption;
 use crate::planner::settings::PlanSettings;
 use crate::whatif::answer::Answer;
@@ -17,9 +17,7 @@ use crate::whatif::figures::results;
 
 /// Rows of a page at most.
 const ROWS: usize = 500;
-/// Queries of a URL, links to it, candidates of a query, and hosts that are named.
-const QUERIES: usize = 20;
-const LINKS: usize = 50;
+/// Candidates of a query, and hosts that are named.
 const CANDIDATES: usize = 100;
 const HOSTS: usize = 200;
 /// Queries of a pick in a plan that is downloaded.
@@ -107,11 +105,12 @@ pub(super) fn frontier(questions: &Questions, found: &Answered, asked: &Request)
             "inlinks": url.inlinks,
             "batch_rank": rank,
             "pool": rank.map(|rank| batch.picks[rank - 1].pool),
-            "held_back_by": held_back.get(&(at as u32)).map(|cap| cap.option()),
+            "held_back_by": held_back.get(&(at as u32)).map(|cap| cap.name()),
         })
     };
     let rows = page(&places, asked).iter().map(row);
-    json!({ "total": places.len(), "urls": rows.collect::<Vec<_>>() })
+    let parts = Part::ALL.map(Part::name);
+    json!({ "total": places.len(), "parts": parts, "urls": rows.collect::<Vec<_>>() })
 }
 
 fn page<'a, T>(rows: &'a [T], asked: &Request) -> &'a [T] {
@@ -175,52 +174,15 @@ pub(super) fn planned(questions: &Questions, answer: &Answer) -> Vec<PlannedUrl>
 
 /// Why a URL is planned or not.
 pub(super) fn url(questions: &Questions, found: &Answered, asked: &Request) -> Option<Value> {
-    let answer = &found.answer;
-    let known = &questions.open.known;
+    let Answer { settings, queries, choice, factors, .. } = &found.answer;
     let address = prospect_index::url::canonical(asked.url.trim()).ok()?;
-    let id = known.urls.get(&address)?;
-    let batch = &answer.choice.batch;
-    let at = position(&batch.ranking, id);
-    let estimate = at.map(|at| &batch.ranking[at]);
-    let rank = batch.picks.iter().position(|pick| pick.estimate.url == id).map(|at| at + 1);
-    let held_back = batch.held_back.iter().find(|(rank, _)| Some(*rank as usize) == at);
-    let blend = &answer.choice.blended.blend;
-    let parts = estimate.map(|estimate| {
-        let part = |part: Part| {
-            json!({ "name": part.name(), "weight": blend.weights[part], "value": estimate.parts[part] })
-        };
-        Part::ALL.map(part)
-    });
-    let link = |link: prospect_index::link_table::Link| {
-        let from = known.urls.spelling(link.from);
-        json!({ "from": from, "anchor": known.links.anchor(link.anchor) })
-    };
-    let mut reasons = reasons(questions, answer);
+    let id = questions.open.known.urls.get(&address)?;
+    let mut reasons = reasons(questions, &found.answer);
     // What cannot be read is not shown: everything else was found without it.
     reasons.around = questions.open.around().ok();
-    let vectors = questions
-        .open
-        .plan_vectors(answer.settings.embedding.as_ref(), &answer.queries)
-        .ok()
-        .flatten();
+    let vectors = questions.open.plan_vectors(settings.embedding.as_ref(), queries).ok().flatten();
     let reasons = reasons.with_vectors(vectors.as_ref());
-    let links: Vec<Value> = known.links.incoming(id, u32::MAX).take(LINKS).map(link).collect();
-    Some(json!({
-        "url": known.urls.spelling(id),
-        "state": fetch_state(known, id),
-        "rank": at.map(|at| at + 1),
-        "batch_rank": rank,
-        "frontier": batch.ranking.len(),
-        "estimate": estimate.map(|url| url.estimate),
-        "parts": parts,
-        "reliability": estimate.map(|url| url.reliability),
-        "deferred": estimate.map(|url| url.deferred),
-        "quality": estimate.and_then(|url| url.quality),
-        "inlinks": known.links.inlinks(id, u32::MAX),
-        "held_back_by": held_back.map(|(_, cap)| cap.option()),
-        "queries": reasons.of(id, QUERIES),
-        "links": links,
-    }))
+    serde_json::to_value(Explained { reasons, choice, settings, factors }.explain(id)).ok()
 }
 
 /// A query: what search returns now, and what may come.

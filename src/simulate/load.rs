@@ -152,19 +152,19 @@ fn next_pages(
     Ok(Some(pages))
 }
 
-/// Reads the pages of a store in their current versions, with what is added to them; the text index
-/// is built in its place, and the store is left as it is.
+/// Reads the pages of a store in their current versions, for the command `holder`, with what is added to
+/// them; the text index is built in its place, and the store is left as it is.
 ///
 /// # Errors
 /// The store cannot be read or has no page, or a file of the collection cannot be written.
 pub fn from_store(
     root: &Path,
+    holder: &str,
     place: &Place,
     outside: Outside,
     added: &Added,
 ) -> Result<Collection, SimulateError> {
-    let options =
-        StoreOptions { holder: "prospect simulate".to_owned(), ..StoreOptions::default() };
+    let options = StoreOptions { holder: holder.to_owned(), ..StoreOptions::default() };
     let store = Store::open(root, &options)?;
     let known = store.known()?;
     if known.pages.is_empty() {

@@ -135,10 +135,10 @@ fn reason(old: &Placed<'_>, new: &Placed<'_>, asked: &Frequencies<'_>, url: UrlI
     let drawn = |of: &Placed<'_>| of.pick(url).is_some_and(|pick| pick.pool != Pool::Greedy);
     match (old.cap(url), new.cap(url)) {
         (Some(cap), None) if new.rank(url).is_some() => {
-            return format!("{} no longer holds it back", cap.option());
+            return format!("the {} cap no longer holds it back", cap.name());
         }
         (None, Some(cap)) if new.rank(url).is_none() => {
-            return format!("{} holds it back", cap.option());
+            return format!("the {} cap holds it back", cap.name());
         }
         _ => {}
     }

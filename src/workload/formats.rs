@@ -39,19 +39,6 @@ pub enum WorkloadError {
     },
 }
 
-impl WorkloadError {
-    /// The next step for the person who reads the message.
-    pub fn hint(&self) -> &'static str {
-        match self {
-            Self::Read { .. } => "name a readable file; `-` is standard input",
-            Self::Line { .. } | Self::Empty { .. } => {
-                "a workload is `qid<TAB>query[<TAB>frequency[<TAB>kind]]` a line, or JSON lines \
-                 with qid, query, frequency and kind, or TREC topics"
-            }
-        }
-    }
-}
-
 /// Reads a workload.
 ///
 /// # Errors

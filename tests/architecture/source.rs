@@ -1,17 +1,18 @@
 //! Which paths a Rust file uses, without compiling it: words of the source, then the paths among
 //! them, each resolved to the crate it comes from. Comments, texts and `#[cfg(test)]` items are left
-//! out.
+//! out. The texts are found, too, on their own.
 //!
 //! What it cannot see are names that come through a glob or a macro of ours; the table forbids globs
 //! other than a prelude, and re-exports of anything but a module's own children.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A word, `::`, or one character of punctuation.
+/// A word, `::`, one character of punctuation, or a text with its quotation marks.
 #[derive(Clone, Debug, PartialEq)]
 struct Token {
     text: String,
     line: usize,
+    is_quoted: bool,
 }
 
 impl Token {
@@ -50,6 +51,21 @@ struct Import {
 pub fn lines_with(source: &str, words: &[&str]) -> Vec<usize> {
     let tokens = tokens(source).into_iter();
     tokens.filter(|token| words.contains(&token.text.as_str())).map(|token| token.line).collect()
+}
+
+/// The texts of `source`, each with its first line; those of tests are left out. Where a line is continued,
+/// the text goes on.
+pub fn texts(source: &str) -> Vec<(usize, String)> {
+    let tokens = without_tests(&pieces(source), "", &mut Vec::new());
+    let texts = tokens.into_iter().filter(|token| token.is_quoted);
+    texts.map(|token| (token.line, continued(&token.text))).collect()
+}
+
+/// A text without the ends of its lines that are escaped.
+fn continued(text: &str) -> String {
+    let mut parts = text.split("\\\n");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |whole, part| whole + part.trim_start())
 }
 
 /// The paths of `source`, the text of the module `module` (`prospect::plan::caps`). `crates` are the
@@ -296,15 +312,21 @@ fn end_of_item(tokens: &[Token], mut at: usize) -> usize {
 
 /// The words and punctuation of a source, without comments, texts and characters.
 fn tokens(source: &str) -> Vec<Token> {
+    pieces(source).into_iter().filter(|token| !token.is_quoted).collect()
+}
+
+/// The same with its texts.
+fn pieces(source: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let (mut rest, mut line) = (source, 1);
     while let Some(first) = rest.chars().next() {
-        let (length, is_token) = next_token(rest, first);
+        let (length, piece) = next_piece(rest, first);
         let (text, after) = rest.split_at(length);
-        if is_token {
+        if piece != Piece::Nothing {
+            let is_quoted = piece == Piece::Text;
             // `r#type` is the word `type`.
-            let text = text.strip_prefix("r#").unwrap_or(text).to_owned();
-            tokens.push(Token { text, line });
+            let text = if is_quoted { text } else { text.strip_prefix("r#").unwrap_or(text) };
+            tokens.push(Token { text: text.to_owned(), line, is_quoted });
         }
         line += text.matches('\n').count();
         rest = after;
@@ -312,33 +334,41 @@ fn tokens(source: &str) -> Vec<Token> {
     tokens
 }
 
-/// Bytes of the next piece, and whether it is a token.
-fn next_token(rest: &str, first: char) -> (usize, bool) {
+#[derive(PartialEq)]
+enum Piece {
+    /// Space, a comment or a character.
+    Nothing,
+    Text,
+    Code,
+}
+
+/// Bytes of the next piece, and what it is.
+fn next_piece(rest: &str, first: char) -> (usize, Piece) {
     if rest.starts_with("//") {
-        return (rest.find('\n').unwrap_or(rest.len()), false);
+        return (rest.find('\n').unwrap_or(rest.len()), Piece::Nothing);
     }
     if rest.starts_with("/*") {
-        return (block_comment(rest), false);
+        return (block_comment(rest), Piece::Nothing);
     }
     if let Some(length) = raw_text(rest) {
-        return (length, false);
+        return (length, Piece::Text);
     }
     let quote = rest.trim_start_matches(['b', 'c']);
     if quote.starts_with('"') && rest.len() - quote.len() < 2 {
-        return (rest.len() - quote.len() + quoted(quote, '"'), false);
+        return (rest.len() - quote.len() + quoted(quote, '"'), Piece::Text);
     }
     if first == '\'' {
-        return (character_or_lifetime(rest), false);
+        return (character_or_lifetime(rest), Piece::Nothing);
     }
     if first.is_alphanumeric() || first == '_' {
         let start = if rest.starts_with("r#") { 2 } else { 0 };
         let word = |c: char| !(c.is_alphanumeric() || c == '_');
-        return (rest[start..].find(word).map_or(rest.len(), |end| start + end), true);
+        return (rest[start..].find(word).map_or(rest.len(), |end| start + end), Piece::Code);
     }
     if rest.starts_with("::") {
-        return (2, true);
+        return (2, Piece::Code);
     }
-    (first.len_utf8(), !first.is_whitespace())
+    (first.len_utf8(), if first.is_whitespace() { Piece::Nothing } else { Piece::Code })
 }
 
 fn block_comment(rest: &str) -> usize {

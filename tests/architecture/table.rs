@@ -24,7 +24,12 @@ pub const MAY_USE: &[(&str, &[&str], &str)] = &[
         "it measures what search returns and knows nothing of how pages were picked",
     ),
     ("quality", QUALITY, "scores of documents; neither the command line nor crawls"),
-    ("report", &["prospect::results"], "a report shows results and decides nothing"),
+    ("web", &[], "what pages share, whatever they show"),
+    (
+        "report",
+        &["prospect::results", "prospect::web"],
+        "a report shows results and decides nothing",
+    ),
     ("campaign", CAMPAIGN, "it ties all but input and the command line to a store"),
     ("serve", SERVE, "a page asks questions; how they are answered is decided below"),
     ("simulate", SIMULATE, "a simulation knows neither the command line nor the report"),
@@ -107,6 +112,7 @@ const WHATIF: &[&str] = &[
     "prospect_index::url_table",
 ];
 const SERVE: &[&str] = &[
+    "prospect::web",
     "prospect::sketch",
     "prospect::estimate",
     "prospect::plan",
@@ -308,6 +314,10 @@ const FILES: &[&str] = &[
 
 /// The only file with unsafe code: it speaks to a shared library.
 pub const UNSAFE: &str = "src/neural/backend/library.rs";
+
+/// Where errors and tables may name an option or a command: elsewhere they give what was found, and
+/// `cli/hints.rs` tells the way out.
+pub const SPEAKS_OF_COMMANDS: &str = "src/cli";
 
 /// What the on-disk side must not depend on, not even where it is not used.
 pub const NOT_IN_INDEX: &[&str] =

@@ -61,7 +61,13 @@ pub(super) fn run(
 
 fn collection(args: &Args, place: &Place) -> Result<Collection, Failure> {
     if let Some(store) = &args.store {
-        return Ok(load::from_store(store, place, Outside::Drop, &Added::default())?);
+        return Ok(load::from_store(
+            store,
+            "prospect evaluate",
+            place,
+            Outside::Drop,
+            &Added::default(),
+        )?);
     }
     let (options, added) = (SourceOptions::default(), Added::default());
     Ok(load::from_corpus(&args.corpus, &options, place, Outside::Drop, &added, |_, _| {})?.0)

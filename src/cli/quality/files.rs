@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 
 use crate::cli::output::Failure;
-use crate::documents::{Compression, DocumentError, Format, Input};
+use crate::documents::{Compression, DocumentError, Format, Input, Side};
 use crate::quality::journal::HEAD_BYTES;
 
 /// Files of the work.
@@ -79,8 +79,7 @@ impl FormatOptions {
             None if stream => input,
             None => {
                 let path = path.display().to_string();
-                let option = "--output-format";
-                return Err(DocumentError::UnknownFormat { path, option }.into());
+                return Err(DocumentError::UnknownFormat { path, side: Side::Output }.into());
             }
         };
         if format == Format::Parquet && stream {

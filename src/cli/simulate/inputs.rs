@@ -32,7 +32,8 @@ impl Experiment<'_> {
     ) -> Result<(Collection, Skipped), Failure> {
         let outside = self.settings.outside;
         if let Some(store) = &self.config.store {
-            let collection = load::from_store(Path::new(store), place, outside, added)?;
+            let collection =
+                load::from_store(Path::new(store), "prospect simulate", place, outside, added)?;
             return Ok((collection, Skipped::default()));
         }
         let options =

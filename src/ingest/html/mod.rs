@@ -38,8 +38,8 @@ use files::HtmlFile;
 pub(super) const FORMAT: Format = Format {
     name: "html",
     extensions: files::EXTENSIONS,
-    description: "HTML files, or a directory of them; the URL is --base-url plus the path below \
-                  the HTML root",
+    description: "HTML files, or a directory of them; the URL is the base URL plus the path \
+                  below the HTML root",
     recognises,
     open: |probes, options| Ok(Box::new(HtmlFiles::open(&probes, options)?)),
 };

@@ -76,13 +76,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_library_is_refused_with_the_way_out() {
+    fn what_is_no_library_is_refused() {
         let error = open(Path::new("/nowhere/libonnxruntime.so")).err().unwrap().to_string();
-        assert!(
-            error.starts_with("/nowhere/libonnxruntime.so: there is no such file; "),
-            "{error}"
-        );
-        assert!(error.contains("pip download onnxruntime"), "{error}");
+        assert_eq!(error, "/nowhere/libonnxruntime.so: there is no such file");
         let other = Path::new("/lib/x86_64-linux-gnu/libm.so.6");
         if other.exists() {
             assert_eq!(opened(other).err(), Some(LibraryProblem::NotOnnxRuntime));

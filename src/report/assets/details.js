@@ -16,39 +16,18 @@ function queriesView(experiment) {
   function changeTable(title, changes) {
     if (!changes.length) return html("p", { class: "note" }, `${title}: no query.`);
     const most = Math.max(...changes.flatMap(({ baseline, policy }) => [baseline, policy]), 0.001);
-    const head = ["query", "kind", experiment.baseline || "baseline", "policy", "change", ""];
-    const rows = changes.map(({ qid, query, kind, baseline, policy }) =>
-      html(
-        "tr",
-        null,
-        html("th", { scope: "row", class: "query", title: qid }, bdi(query)),
-        html("td", { class: "text" }, bdi(kind)),
-        html("td", null, fixed(baseline, 3)),
-        html("td", null, fixed(policy, 3)),
-        html("td", null, (policy > baseline ? "+" : "") + fixed(policy - baseline, 3)),
-        html("td", null, change(baseline, policy, most)),
-      ),
-    );
-    return html(
-      "div",
-      { class: "scroll", tabindex: "0", role: "region", "aria-label": title },
-      html(
-        "table",
-        null,
-        html("caption", null, title),
-        html(
-          "thead",
-          null,
-          html(
-            "tr",
-            null,
-            head.map((text, at) =>
-              html("th", { scope: "col", class: at < 2 ? "text" : null }, bdi(text)),
-            ),
-          ),
-        ),
-        html("tbody", null, rows),
-      ),
+    const compared = bdi(experiment.baseline || "baseline");
+    return tableOf(
+      title,
+      [wide("query"), text("kind"), { text: compared }, "policy", "change", ""],
+      changes.map(({ qid, query, kind, baseline, policy }) => [
+        html("bdi", { title: qid }, query),
+        bdi(kind),
+        fixed(baseline, 3),
+        fixed(policy, 3),
+        (policy > baseline ? "+" : "") + fixed(policy - baseline, 3),
+        change(baseline, policy, most),
+      ]),
     );
   }
   if (policies.length) show(0);

@@ -1,10 +1,10 @@
 //! An ablation as HTML tables. They need no script, which makes their columns sortable.
 
-use super::escape::{escape, isolated};
 use super::tables::cell;
 use crate::report::ablation::{FIGURES, MEANING, as_of, rows};
 use crate::results::Summary;
 use crate::results::ablation::AblatedPolicy;
+use crate::web::{escape, isolated};
 
 /// A table a policy; nothing where nothing was left out.
 pub(super) fn tables(summary: &Summary) -> String {

@@ -1,9 +1,9 @@
 //! Attacks as an HTML table. It needs no script, which makes its columns sortable.
 
-use super::escape::{escape, isolated};
 use super::tables::cell;
 use crate::report::manipulation::{FIGURES, MEANING, Row, as_of, described, places, rows};
 use crate::results::Summary;
+use crate::web::{escape, isolated};
 
 /// The table; nothing where there was no attack.
 pub(super) fn table(summary: &Summary) -> String {

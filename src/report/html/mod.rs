@@ -11,27 +11,8 @@
 //! for maps, and cannot be used from the keyboard. What a report needs is lines, areas, cells and
 //! intervals.
 
-/// The script of a page: what charts of all pages need around the parts of this one, in one scope.
-macro_rules! script {
-    ($($part:literal),*) => {
-        concat!(
-            "(() => {\n\"use strict\";\n",
-            include_str!("../assets/dom.js"),
-            include_str!("../assets/axes.js"),
-            include_str!("../assets/figure.js"),
-            include_str!("../assets/lines.js"),
-            include_str!("../assets/shapes.js"),
-            include_str!("../assets/theme.js"),
-            $(include_str!(concat!("../assets/", $part)),)*
-            include_str!("../assets/page.js"),
-            "})();\n"
-        )
-    };
-}
-
 mod ablation;
 mod data;
-mod escape;
 mod manipulation;
 mod provenance;
 pub mod quality;
@@ -43,14 +24,22 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use sha2::{Digest, Sha256};
 
-use self::escape::{escape, isolated};
 use super::number::{counted, thousands};
 use super::{counterfactual, glossary, scenarios};
 use crate::results::Summary;
+use crate::web::{self, isolated};
 
-const SCRIPT: &str =
-    script!("views.js", "curves.js", "bars.js", "details.js", "collection.js", "experiments.js");
-const STYLE: &str = include_str!("../assets/report.css");
+/// Parts of the script that other pages have, too.
+const COLLECTION: &str = include_str!("../assets/collection.js");
+const PARTS_OF_SCRIPT: &[&str] = &[
+    include_str!("../assets/views.js"),
+    include_str!("../assets/curves.js"),
+    web::BARS,
+    web::TABLES,
+    include_str!("../assets/details.js"),
+    COLLECTION,
+    include_str!("../assets/experiments.js"),
+];
 
 /// The page.
 ///
@@ -62,20 +51,27 @@ pub fn page(summaries: &[Summary]) -> Result<String, serde_json::Error> {
         [one] => format!("{}: report of a crawl simulation", one.title),
         _ => "Report of crawl simulations".to_owned(),
     };
-    let mut out = head(&title, SCRIPT);
+    let script = script(PARTS_OF_SCRIPT);
+    let mut out = head(&title, &script);
     out += &contents(summaries);
     out += "<main>\n";
     for (at, summary) in summaries.iter().enumerate() {
         out += &section(summary, at)?;
     }
     out += "</main>\n";
-    out += &tail(&data::data(summaries), SCRIPT)?;
+    out += &tail(&data::data(summaries), &script)?;
     Ok(out)
+}
+
+/// The script of a report: what charts of reports need around the parts of this one.
+fn script(parts: &[&str]) -> String {
+    let (shapes, page) = (include_str!("../assets/shapes.js"), include_str!("../assets/page.js"));
+    web::script(&[&[shapes], parts, &[page]].concat())
 }
 
 /// Data and script, and the end of the page.
 fn tail(data: &serde_json::Value, script: &str) -> Result<String, serde_json::Error> {
-    let data = escape::json(data)?;
+    let data = web::json(data)?;
     Ok(format!(
         "<script type=\"application/json\" id=\"data\">{data}</script>\n\
          <script>{script}</script>\n</body>\n</html>\n"
@@ -84,22 +80,20 @@ fn tail(data: &serde_json::Value, script: &str) -> Result<String, serde_json::Er
 
 /// What comes before the contents.
 fn head(title: &str, script: &str) -> String {
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+    let style = web::style(include_str!("../assets/report.css"));
+    let own = format!(
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
          script-src '{}'; style-src '{}'; img-src data: blob:; base-uri 'none'; \
-         form-action 'none'\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"referrer\" content=\"no-referrer\">\n\
-         <link rel=\"icon\" href=\"data:,\">\n\
-         <title>{}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n\
-         <header><h1>{}</h1>\n\
-         <p><button type=\"button\" id=\"theme\" hidden>Theme: as the system</button></p>\n\
+         form-action 'none'\">\n<style>{style}</style>\n",
+        source_hash(script),
+        source_hash(&style),
+    );
+    format!(
+        "{}<body>\n<header><h1>{}</h1>\n\
+         <p><button type=\"button\" id=\"theme\" hidden></button></p>\n\
          <noscript><p class=\"note\">Charts need JavaScript; the tables do not.</p></noscript>\n\
          </header>\n",
-        source_hash(script),
-        source_hash(STYLE),
-        escape(title),
+        web::head(title, &own),
         isolated(title),
     )
 }

@@ -1,10 +1,10 @@
 //! What an experiment was made from and what its words mean, as HTML: enough to run it again and to
 //! read every figure.
 
-use super::escape::{escape, isolated};
 use crate::report::glossary;
 use crate::report::number::thousands;
 use crate::results::Summary;
+use crate::web::{escape, isolated};
 
 pub(super) fn provenance(summary: &Summary) -> Result<String, serde_json::Error> {
     let made = &summary.provenance;

@@ -4,13 +4,13 @@
 use serde_json::{Value, json};
 
 use super::data::{interval, scatter};
-use super::escape::{escape, isolated};
-use super::{head, tail};
+use super::{COLLECTION, head, script, tail};
 use crate::report::number::{counted, fixed, short, thousands};
 use crate::report::quality::{FIGURES, figures, left_out};
 use crate::results::quality::{Auc, Distribution, QualityAnalysis, QualityCollection, Relevance};
+use crate::web::{escape, isolated};
 
-const SCRIPT: &str = script!("collection.js", "quality.js");
+const PARTS_OF_SCRIPT: &[&str] = &[COLLECTION, include_str!("../assets/quality.js")];
 
 /// The page.
 ///
@@ -22,7 +22,8 @@ pub fn page(found: &QualityAnalysis) -> Result<String, serde_json::Error> {
         [one] => format!("{}: quality of its pages", one.name),
         _ => "Quality of collections".to_owned(),
     };
-    let mut out = head(&title, SCRIPT);
+    let script = script(PARTS_OF_SCRIPT);
+    let mut out = head(&title, &script);
     out += "<main>\n<section class=\"experiment\" data-experiment=\"0\">\n";
     out += &scores(found);
     out += &view("histograms", "Distribution");
@@ -42,7 +43,7 @@ pub fn page(found: &QualityAnalysis) -> Result<String, serde_json::Error> {
     }
     out += &definitions(found);
     out += "</section>\n</main>\n";
-    Ok(out + &tail(&json!([data(found)]), SCRIPT)?)
+    Ok(out + &tail(&json!([data(found)]), &script)?)
 }
 
 fn view(name: &str, heading: &str) -> String {

@@ -1,9 +1,9 @@
 //! Areas and speedups as HTML tables, one a query kind. They are complete without the script,
 //! which hides the kinds that are not chosen and makes the columns sortable.
 
-use super::escape::{escape, isolated};
 use crate::report::number::{decimals, excludes, fixed, short, thousands};
 use crate::results::{Interval, KindSummary, Summary};
+use crate::web::{escape, isolated};
 
 /// The table of every kind, the first one in sight.
 pub(super) fn by_kind(summary: &Summary) -> String {

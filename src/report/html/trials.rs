@@ -1,7 +1,7 @@
 //! Trials as HTML tables. They need no script.
 
-use super::escape::{escape, isolated};
 use crate::report::trials::TrialTable;
+use crate::web::{escape, isolated};
 
 pub(super) fn table(table: &TrialTable) -> String {
     let TrialTable { title, policy, caption, headings, rows, notes } = table;

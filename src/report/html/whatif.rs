@@ -6,16 +6,16 @@ mod tables;
 use serde_json::{Value, json};
 
 use self::tables::{caps, hosts, plans, queries, signed, uncovered, urls};
-use super::escape::{escape, isolated};
-use super::{head, tail};
+use super::{head, script, tail};
 use crate::report::glossary;
 use crate::report::number::{counted, decimals, fixed, short, thousands};
 use crate::results::whatif::{
     BudgetCurve, BudgetPoint, Difference, HostChange, PlanFigures, QueryChange, ScenarioFigures,
     State, WhatIf,
 };
+use crate::web::{self, escape, isolated};
 
-const SCRIPT: &str = script!("bars.js", "plans.js", "whatif.js");
+const PARTS_OF_SCRIPT: &[&str] = &[web::BARS, web::PLANS, include_str!("../assets/whatif.js")];
 /// What the plan without a scenario is called.
 const TODAY: &str = "today";
 
@@ -28,7 +28,8 @@ pub fn page(found: &WhatIf) -> Result<String, serde_json::Error> {
         [one] => format!("What if: {}", one.name),
         more => format!("What if: {}", counted(more.len() as u64, "scenario")),
     };
-    let mut out = head(&title, SCRIPT);
+    let script = script(PARTS_OF_SCRIPT);
+    let mut out = head(&title, &script);
     out += &contents(found);
     out += "<main>\n";
     out += &overview(found);
@@ -36,7 +37,7 @@ pub fn page(found: &WhatIf) -> Result<String, serde_json::Error> {
         out += &section(scenario, at + 1)?;
     }
     out += "</main>\n";
-    Ok(out + &tail(&data(found), SCRIPT)?)
+    Ok(out + &tail(&data(found), &script)?)
 }
 
 fn contents(found: &WhatIf) -> String {

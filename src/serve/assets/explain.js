@@ -82,42 +82,41 @@ function detailsView(app) {
 
 const VIEWS = { url: urlView, query: queryView };
 
+/** A number and what it is made of, however deep that goes, as the rows of a table. */
+function factorRows({ name, value, note, sum, product }, depth = 0) {
+  const terms = sum ?? product ?? [];
+  const isPlain = terms.every((term) => !term.sum && !term.product && !term.note);
+  const sign = sum ? " + " : " × ";
+  const made = isPlain
+    ? terms.map((term) => `${amount(term.value)} ${term.name}`).join(sign)
+    : `the ${sum ? "sum" : "product"} of`;
+  const row = [html("span", { class: `deep-${depth}` }, name), amount(value), made, note ?? ""];
+  return [row, ...(isPlain ? [] : terms.flatMap((term) => factorRows(term, depth + 1)))];
+}
+
 function urlView(app, found, scenario) {
-  if (found.parts === null) {
+  if (found.estimate === null) {
     return [
       facts([
-        ["state", bdi(String(found.state))],
+        ["state", bdi(found.state)],
         ["in-links", thousands(found.inlinks)],
       ]),
       html("p", { class: "note" }, "It cannot be planned here, so it has no estimate."),
     ];
   }
-  const sum = found.parts.reduce((sum, { weight, value }) => sum + weight * value, 0);
-  const parts = found.parts.map(({ name, weight, value }) => [
-    name,
-    amount(weight),
-    amount(value),
-    amount(weight * value),
-  ]);
-  // A host may count more, and a batch less: the estimate is not always the sum alone.
-  const factor =
-    Math.abs(sum - found.estimate) > 1e-6 * Math.abs(sum) ? ["sum", "", "", amount(sum)] : null;
-  const total = ["estimate", "", "", html("strong", null, amount(found.estimate))];
   return [
     facts([
-      ["state", bdi(String(found.state))],
-      ["place", `${place(found.rank)} of ${thousands(found.frontier)}`],
-      ["in the batch", found.batch_rank === null ? "no" : place(found.batch_rank)],
+      ["state", bdi(found.state)],
+      ["place", `${place(found.frontier_rank)} of ${thousands(found.frontier)}`],
+      ["in the batch", found.planned_rank === null ? "no" : place(found.planned_rank)],
       found.held_back_by ? ["held back by", bdi(found.held_back_by)] : null,
-      ["site reliability", amount(found.reliability)],
-      found.deferred ? ["waits", "behind the URLs of others: little was fetched from its domain"] : null,
       ["in-links", thousands(found.inlinks)],
       found.quality === null ? null : ["quality", amount(found.quality)],
     ]),
     tableOf(
-      "The estimate: weight times value of each part",
-      [text("part"), "weight", "value", "product"],
-      [...parts, factor, total].filter(Boolean),
+      "The estimate, and what it is made of",
+      [text("factor"), "value", text("made of"), { text: "what it is", class: "text why" }],
+      factorRows(found.estimate),
     ),
     found.queries.length
       ? tableOf(

@@ -1,7 +1,6 @@
 // The whole plan, and the frontier below it: searched, a page at a time.
 
 const URLS_SHOWN = 50;
-const IMPACTS = ["query", "locality", "page", "importance", "quality"];
 
 function frontierTab(app) {
   const question = asker();
@@ -40,7 +39,7 @@ function frontierTab(app) {
       showTrouble(trouble, error);
     }
   }
-  function table({ urls }, scenario) {
+  function table({ urls, parts }, scenario) {
     const fate = (url) => {
       if (url.batch_rank === null && !url.held_back_by) return "";
       if (url.batch_rank === null)
@@ -50,14 +49,14 @@ function frontierTab(app) {
     };
     return tableOf(
       "Frontier, best first",
-      ["", wide("URL"), text("fate"), "estimate", ...IMPACTS, "in-links"],
+      ["", wide("URL"), text("fate"), "estimate", ...parts, "in-links"],
       urls.map((url) => {
         const row = [
           thousands(url.rank),
           urlButton(app, url.url, scenario),
           fate(url),
           amount(url.estimate),
-          ...IMPACTS.map((part) => amount(url[`${part}_impact`])),
+          ...url.parts.map((impact) => amount(impact)),
           thousands(url.inlinks),
         ];
         row.class = url.batch_rank === null ? null : "picked";

@@ -1,11 +1,11 @@
 //! Tables of plans under scenarios. They need no script, which makes their columns sortable.
 
-use super::super::escape::{escape, isolated};
 use super::TODAY;
 use crate::report::number::{counted, decimals, fixed, short, thousands};
 use crate::results::whatif::{
     CapPrice, HostChange, PlanFigures, QueryChange, ScenarioFigures, Uncovered, UrlChange, WhatIf,
 };
+use crate::web::{escape, isolated};
 
 /// Heading of the one column of words.
 const WHY: &str = "why";

@@ -8,6 +8,7 @@ function theme(button) {
   ];
   let at = 0;
   button.hidden = false;
+  button.textContent = themes[at][1];
   button.addEventListener("click", () => {
     at = (at + 1) % themes.length;
     const [name, text] = themes[at];

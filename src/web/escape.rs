@@ -2,7 +2,7 @@
 //! typed; none of it may become markup.
 
 /// Text as HTML text or as a quoted attribute.
-pub(super) fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -20,13 +20,16 @@ pub(super) fn escape(text: &str) -> String {
 }
 
 /// The same, kept from changing the direction of the text around it.
-pub(super) fn isolated(text: &str) -> String {
+pub fn isolated(text: &str) -> String {
     format!("<bdi>{}</bdi>", escape(text))
 }
 
 /// JSON for a `<script type="application/json">`: what could end or reopen the element, or end a
 /// line of JavaScript, is written as an escape. All of it can stand within strings only.
-pub(super) fn json(value: &serde_json::Value) -> Result<String, serde_json::Error> {
+///
+/// # Errors
+/// The value cannot be JSON.
+pub fn json(value: &serde_json::Value) -> Result<String, serde_json::Error> {
     let text = serde_json::to_string(value)?;
     let mut out = String::with_capacity(text.len() + text.len() / 16);
     for character in text.chars() {

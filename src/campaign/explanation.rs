@@ -1,0 +1,267 @@
+//! Why a URL is planned or not, as one tree that every place shows: the command line as text and JSON, the
+//! page as tables.
+//!
+//! An estimate is a [`Factor`]: a named number and the numbers that it is the sum or the product of. Who shows
+//! it walks the tree and knows no part and no factor by name, so that a new one is shown everywhere once it
+//! stands here. What is printed multiplies and adds up to what URLs are ranked by, whatever the objective.
+
+use prospect_index::page::UrlId;
+use prospect_index::page_store::{Fetch, Known, NO_ANSWER};
+use serde::Serialize;
+
+use super::reasons::Reasons;
+use crate::estimate::blend::Blend;
+use crate::estimate::objective::Objective;
+use crate::estimate::parts::Part;
+use crate::estimate::slow_start::DEFERRED;
+use crate::estimate::url_estimate::UrlEstimate;
+use crate::plan::export::QueryReason;
+use crate::plan::position;
+use crate::planner::choose::Choice;
+use crate::planner::settings::PlanSettings;
+
+/// Schema of an [`Explanation`] as JSON.
+pub const SCHEMA: &str = "prospect.explain/2";
+/// Queries of a URL, and links to it, at most.
+const QUERIES: usize = 20;
+const LINKS: usize = 50;
+
+/// A number, and what it is made of.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Factor {
+    /// Its name.
+    pub name: &'static str,
+    /// The number.
+    pub value: f64,
+    /// What it says, and what it rests on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// What gives the number; none where it is given.
+    #[serde(flatten)]
+    pub made_of: Option<MadeOf>,
+}
+
+/// How numbers make another.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MadeOf {
+    /// They are added.
+    Sum(Vec<Factor>),
+    /// They are multiplied.
+    Product(Vec<Factor>),
+}
+
+impl Factor {
+    fn given(name: &'static str, value: f64) -> Self {
+        Self { name, value, note: None, made_of: None }
+    }
+
+    fn sum(name: &'static str, terms: Vec<Self>) -> Self {
+        let value = terms.iter().fold(0.0, |sum, term| sum + term.value);
+        Self { name, value, note: None, made_of: Some(MadeOf::Sum(terms)) }
+    }
+
+    /// A product of one is that one.
+    fn product(name: &'static str, mut terms: Vec<Self>) -> Self {
+        if terms.len() == 1 {
+            return Self { name, ..terms.remove(0) };
+        }
+        let value = terms.iter().fold(1.0, |product, term| product * term.value);
+        Self { name, value, note: None, made_of: Some(MadeOf::Product(terms)) }
+    }
+
+    fn noted(self, note: impl Into<String>) -> Self {
+        Self { note: Some(note.into()), ..self }
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug, Serialize)]
+pub struct Explanation {
+    /// [`SCHEMA`].
+    pub schema: &'static str,
+    /// The URL, in the spelling first seen.
+    pub url: String,
+    /// What is known of its fetch.
+    pub state: String,
+    /// The plan in the store, where it is explained by one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan_id: Option<String>,
+    /// Position in the batch, from 1, if it is picked.
+    pub planned_rank: Option<usize>,
+    /// URLs that were to be picked.
+    pub budget: usize,
+    /// Position in the frontier by estimate, from 1, if it may be planned.
+    pub frontier_rank: Option<usize>,
+    /// URLs of the frontier.
+    pub frontier: usize,
+    /// The cap that held it back.
+    pub held_back_by: Option<&'static str>,
+    /// Crawled pages that link to it.
+    pub inlinks: u32,
+    /// Quality expected of it, as a log-probability, where any is known.
+    pub quality: Option<f64>,
+    /// What the batch was to bring the most of.
+    pub objective: Objective,
+    /// What it is ranked by, in impact units, if it may be planned.
+    pub estimate: Option<Factor>,
+    /// The queries that count most.
+    pub queries: Vec<QueryReason>,
+    /// The first links to it.
+    pub links: Vec<LinkFrom>,
+}
+
+/// A link to the URL.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkFrom {
+    /// The page.
+    pub from: String,
+    /// The text of the link.
+    pub anchor: String,
+}
+
+/// A plan with all that its explanations are read from.
+pub struct Explained<'a> {
+    /// What its estimates rest on.
+    pub reasons: Reasons<'a>,
+    /// The batch, and how it came about.
+    pub choice: &'a Choice,
+    /// How it was made.
+    pub settings: &'a PlanSettings,
+    /// What a scenario multiplies estimates with, by URL of the scored pairs; empty for 1.
+    pub factors: &'a [f64],
+}
+
+impl Explained<'_> {
+    /// Why a URL is in the batch or not.
+    pub fn explain(&self, id: UrlId) -> Explanation {
+        let Self { reasons, choice, settings, .. } = self;
+        let (known, batch) = (reasons.known, &choice.batch);
+        let at = position(&batch.ranking, id);
+        let url = at.map(|at| &batch.ranking[at]);
+        let held_back = batch.held_back.iter().find(|(rank, _)| Some(*rank as usize) == at);
+        let picked = batch.picks.iter().position(|pick| pick.estimate.url == id);
+        Explanation {
+            schema: SCHEMA,
+            url: known.urls.spelling(id).to_owned(),
+            state: fetch_state(known, id),
+            plan_id: None,
+            planned_rank: picked.map(|at| at + 1),
+            budget: settings.selection.budget,
+            frontier_rank: at.map(|at| at + 1),
+            frontier: batch.ranking.len(),
+            held_back_by: held_back.map(|(_, cap)| cap.name()),
+            inlinks: known.links.inlinks(id, u32::MAX),
+            quality: url.and_then(|url| url.quality),
+            objective: settings.estimate.objective,
+            estimate: url.map(|url| self.estimate(url)),
+            queries: reasons.of(id, QUERIES),
+            links: links(known, id),
+        }
+    }
+
+    /// What a URL is ranked by. With the objectives that are sums over URLs it is what the URL promises, bit
+    /// by bit; others leave a share of that, or add to a promise of nothing.
+    fn estimate(&self, url: &UrlEstimate) -> Factor {
+        let mut terms = vec![self.blend(url)];
+        terms.extend(self.reservations(url).into_iter().filter(|factor| factor.value != 1.0));
+        let promise = terms.iter().fold(1.0, |product, term| product * term.value);
+        let objective = self.settings.estimate.objective;
+        let left = |value| Factor::given(objective.name(), value).noted(left_by(objective));
+        if promise == 0.0 && url.estimate != 0.0 {
+            let terms = vec![Factor::product("promise", terms), left(url.estimate)];
+            return Factor::sum("estimate", terms);
+        }
+        if promise != url.estimate {
+            terms.push(left(url.estimate / promise));
+        }
+        Factor { value: url.estimate, ..Factor::product("estimate", terms) }
+    }
+
+    /// What is held against a URL, and what a scenario lets it count for, in the order in which estimates are
+    /// multiplied with it.
+    fn reservations(&self, url: &UrlEstimate) -> [Factor; 3] {
+        let slow_start = if url.deferred { DEFERRED } else { 1.0 };
+        [
+            Factor::given("site reliability", url.reliability)
+                .noted("past picks of its site kept less of what they promised"),
+            Factor::given("slow start", slow_start).noted(
+                "deferred behind the URLs of others: little was fetched from its domain, which has better ones",
+            ),
+            Factor::given("host", self.host_factor(url.url))
+                .noted("what the scenario lets its host count for"),
+        ]
+    }
+
+    /// The parts, in the order in which estimates add them.
+    fn blend(&self, url: &UrlEstimate) -> Factor {
+        let Blend { weights, outcomes } = self.choice.blended.blend;
+        let part = |part: Part| {
+            let terms = vec![
+                Factor::given("weight", weights[part]),
+                Factor::given("value", url.parts[part]),
+            ];
+            Factor::product(part.name(), terms).noted(self.evidence(part, url))
+        };
+        let weights = match outcomes {
+            0 => "impact units; weights as they start".to_owned(),
+            outcomes => format!("impact units; weights fitted to {outcomes} outcomes"),
+        };
+        Factor::sum("blend", Part::ALL.map(part).into()).noted(weights)
+    }
+
+    /// What a part is, and what it rests on.
+    fn evidence(&self, part: Part, url: &UrlEstimate) -> String {
+        let rests_on = match part {
+            Part::Query | Part::Locality => {
+                let pairs = self.reasons.scored.pairs_of(url.url);
+                let queries = pairs.filter(|pair| Part::of_pair(pair.matches) == part).count();
+                format!("; queries: {queries}")
+            }
+            Part::Importance => format!("; in-links: {}", url.inlinks),
+            Part::Quality => match url.quality {
+                Some(quality) => format!("; expected quality {quality:.2}"),
+                None => "; no quality known".to_owned(),
+            },
+            Part::Page => String::new(),
+        };
+        format!("{}{rests_on}", part.meaning())
+    }
+
+    /// What a scenario multiplies the estimate of a URL with.
+    fn host_factor(&self, id: UrlId) -> f64 {
+        let place = self.reasons.scored.urls().binary_search_by_key(&id, |known| known.url);
+        place.ok().and_then(|place| self.factors.get(place)).copied().unwrap_or(1.0)
+    }
+}
+
+/// Why an objective ranks by another number than the sum of what URLs promise.
+fn left_by(objective: Objective) -> &'static str {
+    match objective {
+        Objective::Served => "what the rest of the batch leaves of it",
+        Objective::Cautious => "what of it is likely",
+        Objective::Expected | Objective::Ranks => "what is left of it",
+    }
+}
+
+/// The first links to a URL.
+fn links(known: &Known, id: UrlId) -> Vec<LinkFrom> {
+    let links = known.links.incoming(id, u32::MAX).take(LINKS);
+    links
+        .map(|link| LinkFrom {
+            from: known.urls.spelling(link.from).to_owned(),
+            anchor: known.links.anchor(link.anchor).to_owned(),
+        })
+        .collect()
+}
+
+/// What is known of a URL's fetch.
+fn fetch_state(known: &Known, url: UrlId) -> String {
+    match known.pages.fetch(url) {
+        Fetch::Never => "not crawled".to_owned(),
+        Fetch::Page { seq } => format!("crawled, as record {seq}"),
+        Fetch::Failed { status: NO_ANSWER, .. } => "its fetch had no answer".to_owned(),
+        Fetch::Failed { status, .. } => format!("its fetch failed with status {status}"),
+        Fetch::Redirected { .. } => "it redirects to another URL".to_owned(),
+    }
+}

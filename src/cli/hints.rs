@@ -1,0 +1,379 @@
+//! The way out of every error: what to do next, in the words of the command line, and whose fault it was.
+//!
+//! Errors of the layers below carry what was found and where; they name no option and no command, for who
+//! calls them may have neither. Here they meet the person who typed a command.
+
+use std::io::ErrorKind;
+
+use prospect_index::error::StoreError;
+
+use crate::campaign::CampaignError;
+use crate::documents::{DocumentError, Side};
+use crate::estimate::EstimateError;
+use crate::evaluate::EvaluateError;
+use crate::evaluate::names::MetricError;
+use crate::evaluate::rerank::RerankError;
+use crate::ingest::{IngestError, Unfit};
+use crate::neural::NeuralError;
+use crate::planner::PlannerError;
+use crate::policy::PolicyError;
+use crate::quality::QualityError;
+use crate::serve::ServeError;
+use crate::simulate::SimulateError;
+use crate::workload::WorkloadError;
+
+/// Exit codes of a command that did not do what it was asked.
+pub(super) const USERS: u8 = 1;
+pub(super) const OURS: u8 = 2;
+/// Of one whose reader went away (`| head`), which is no fault of anyone.
+pub(super) const NOBODYS: u8 = 0;
+
+/// An error with a way out.
+pub(super) trait WayOut {
+    /// The next step for the person who reads the message, if there is one.
+    fn way_out(&self) -> Option<String>;
+
+    /// The exit code that tells whose fault it is.
+    fn code(&self) -> u8 {
+        USERS
+    }
+}
+
+/// Where a cross-encoder or an embedding model cannot be used.
+pub(super) const MODELS: &str = "models/README.md tells how a cross-encoder is exported; `--rerank RUN` takes the scores of a run";
+/// Where a quality model cannot be used.
+pub(super) const QUALITY_MODELS: &str =
+    "models/README.md tells how models are made; `--model text-length` scores without one";
+
+const SPELLING: &str = "check the spelling; relative paths start where you are now";
+const PERMISSION: &str = "check who may read it (ls -l), or run as a user who may";
+const FETCH_AGAIN: &str =
+    "fetch or write the file again and compare its length; then run the same command";
+const CONVERT: &str =
+    "convert it to JSON lines, one page a line; `prospect formats` lists what can be read";
+const A_PAGE: &str = "this looks like a wrong file: each line should be an object such as \
+    {\"url\": \"https://…\", \"title\": \"…\", \"text\": \"…\", \"outlinks\": [{\"url\": \"…\", \"anchor\": \"…\"}]}";
+const A_WORKLOAD: &str = "a workload is `qid<TAB>query[<TAB>frequency[<TAB>kind]]` a line, or JSON lines \
+    with qid, query, frequency and kind, or TREC topics";
+const A_RUN: &str = "a line of a run is `qid Q0 docid rank score tag`, a line of judgements `qid 0 docid \
+    grade`; both may be .gz or .zst";
+const OF_RUN: &str = "runs are measured by nDCG@k, R@k, MRR@k and AP, k being a rank";
+const RUNTIME: &str = "name a library of ONNX Runtime 1.24 or newer with --onnxruntime PATH or ORT_DYLIB_PATH: \
+    `pip download onnxruntime` brings one (onnxruntime/capi/libonnxruntime.so.1.x in the wheel), as do the \
+    release archives of ONNX Runtime; without one, models run by tract";
+const BUILD: &str = "build it with the feature `neural`, which is on by default: cargo install without --no-default-features";
+
+/// The next step where a model cannot be used, `otherwise` where it is not the runtime's fault.
+pub(super) fn of_model(error: &NeuralError, otherwise: &str) -> String {
+    match error {
+        NeuralError::NotBuilt => format!("{BUILD}; {otherwise}"),
+        NeuralError::Library { .. } => RUNTIME.to_owned(),
+        _ => otherwise.to_owned(),
+    }
+}
+
+impl WayOut for StoreError {
+    fn way_out(&self) -> Option<String> {
+        self.hint()
+    }
+}
+
+impl WayOut for CampaignError {
+    fn way_out(&self) -> Option<String> {
+        let hint = match self {
+            Self::Store(error) | Self::Estimate(EstimateError::Store(error)) => {
+                return error.way_out();
+            }
+            Self::NoPages => {
+                "bring in what your crawler fetched with `prospect ingest --store DIR FILE…`"
+            }
+            Self::NoPlan => "make one with `prospect plan --store DIR --workload Q.tsv --budget N`",
+            Self::NotClosed => {
+                "close it with `prospect ingest --store DIR --close`, which takes no file, or with the next \
+                 `prospect plan`"
+            }
+            Self::OtherVersion { plan, .. } => {
+                return Some(format!(
+                    "nothing is lost: the next `prospect plan` closes it, or makes way for a plan of this \
+                     version; if that is what failed, give it up with `prospect plan --release {plan} …`, \
+                     which keeps all that is stored"
+                ));
+            }
+            Self::NoVectors { .. } => {
+                "name the same model with --embedding-model DIR: what was ingested since the plan needs it, and \
+                 so do new queries"
+            }
+            Self::Answer(_) => {
+                "`prospect whatif --help` tells what can be different, and the README how a file says it"
+            }
+            _ => return None,
+        };
+        Some(hint.to_owned())
+    }
+
+    fn code(&self) -> u8 {
+        let ours = matches!(self, Self::Estimate(_) | Self::Ngram(_)) && self.way_out().is_none();
+        if ours { OURS } else { USERS }
+    }
+}
+
+impl WayOut for PlannerError {
+    fn way_out(&self) -> Option<String> {
+        match self {
+            Self::Index(error) | Self::Estimate(EstimateError::Store(error)) => error.way_out(),
+            Self::Estimate(_) => None,
+        }
+    }
+
+    fn code(&self) -> u8 {
+        let ours = matches!(self, Self::Estimate(_)) && self.way_out().is_none();
+        if ours { OURS } else { USERS }
+    }
+}
+
+impl WayOut for SimulateError {
+    fn way_out(&self) -> Option<String> {
+        match self {
+            Self::Ingest(error) => error.way_out(),
+            Self::Store(error) => error.way_out(),
+            Self::Evaluate(error) => error.way_out(),
+            Self::Rerank(error) => error.way_out(),
+            Self::Policy(PolicyError::Plan(error)) => error.way_out(),
+            Self::Policy(PolicyError::Replay) => {
+                Some("remove the folder of the results, and run the experiment again".to_owned())
+            }
+            Self::NoPages => Some("check what --corpus or --store names".to_owned()),
+            Self::Option(_) => {
+                Some("`prospect policies` lists policies and their options".to_owned())
+            }
+            Self::Vectors(_) | Self::Ngram(_) | Self::Answer(_) => None,
+        }
+    }
+
+    fn code(&self) -> u8 {
+        match self {
+            Self::Policy(PolicyError::Plan(error)) => error.code(),
+            Self::Ngram(_) | Self::Answer(_) => OURS,
+            _ => USERS,
+        }
+    }
+}
+
+impl WayOut for ServeError {
+    fn way_out(&self) -> Option<String> {
+        let hint = match self {
+            Self::Campaign(error) => return error.way_out(),
+            Self::Listen { .. } => {
+                "name an address of this machine and a free port: --listen 127.0.0.1:0"
+            }
+            Self::ReadOnly => "start prospect serve with --allow-write",
+            Self::TooMuch { .. } => "prospect whatif takes as many as you like",
+            Self::Start(_) => return None,
+        };
+        Some(hint.to_owned())
+    }
+
+    fn code(&self) -> u8 {
+        match self {
+            Self::Campaign(error) => error.code(),
+            Self::Start(_) => OURS,
+            _ => USERS,
+        }
+    }
+}
+
+impl WayOut for WorkloadError {
+    fn way_out(&self) -> Option<String> {
+        let hint = match self {
+            Self::Read { .. } => "name a readable file; `-` is standard input",
+            Self::Line { .. } | Self::Empty { .. } => A_WORKLOAD,
+        };
+        Some(hint.to_owned())
+    }
+}
+
+impl WayOut for EvaluateError {
+    fn way_out(&self) -> Option<String> {
+        let hint = match self {
+            Self::Input(error @ WorkloadError::Read { .. }) => return error.way_out(),
+            Self::Input(_) | Self::Line { .. } | Self::Empty { .. } => A_RUN,
+            Self::Duplicate { .. } => {
+                "trec_eval refuses such a file as well; keep one of the two lines"
+            }
+            Self::NothingRelevant { .. } => {
+                "a document is relevant if its grade, the last field, is above 0"
+            }
+            Self::NoCommonQuery { .. } => {
+                "query ids must be spelt alike in both files; is this the right pair?"
+            }
+            Self::Name { .. } => "replace the white space, for example by `_`",
+            Self::Score { .. } | Self::Write(_) => return None,
+        };
+        Some(hint.to_owned())
+    }
+}
+
+impl WayOut for MetricError {
+    fn way_out(&self) -> Option<String> {
+        Some(match self {
+            Self::Unknown { nearest, .. } => format!("did you mean {nearest}? {OF_RUN}"),
+            Self::Cutoff { example, .. } => format!("for example {example}"),
+            Self::OfCrawl { .. } => OF_RUN.to_owned(),
+        })
+    }
+}
+
+impl WayOut for RerankError {
+    fn way_out(&self) -> Option<String> {
+        match self {
+            Self::Model(error) => Some(of_model(error, MODELS)),
+            Self::Texts(error) => error.way_out(),
+        }
+    }
+}
+
+impl WayOut for IngestError {
+    fn way_out(&self) -> Option<String> {
+        let hint = match self {
+            Self::NoInput => "name a file, a directory of HTML, or - for standard input",
+            Self::NotFound { .. } => SPELLING,
+            Self::Io { source, .. } if source.kind() == ErrorKind::PermissionDenied => PERMISSION,
+            Self::Io { .. } => "check the disk or the pipe, then run the command again",
+            Self::WrongType { unfit, .. } => match unfit {
+                Unfit::Foreign => CONVERT,
+                Unfit::StreamedMarkup => {
+                    "name the HTML files or their directory; a stream does not tell their URLs"
+                }
+                Unfit::JsonArray => {
+                    "write one record a line, for example with: jq -c '.[]' in.json > out.jsonl"
+                }
+                Unfit::Compressed => "decompress it first",
+            },
+            Self::NoHtmlFiles { .. } => {
+                "name the directory that holds the .html files; JSON lines are named file by file"
+            }
+            Self::Empty { .. } => {
+                "check the program that wrote it; an ingest of nothing is refused"
+            }
+            Self::Damaged { .. } => FETCH_AGAIN,
+            Self::NoPages { .. } => A_PAGE,
+            Self::MissingBaseUrl { .. } => {
+                "say where the files were served, for example --base-url https://example.org/docs/"
+            }
+            Self::InvalidBaseUrl { .. } => {
+                "give an absolute URL, such as https://example.org/docs/"
+            }
+            Self::OutsideRoot { .. } => {
+                "give the directory that corresponds to the base URL as the HTML root"
+            }
+        };
+        Some(hint.to_owned())
+    }
+}
+
+impl WayOut for DocumentError {
+    fn way_out(&self) -> Option<String> {
+        let hint = match self {
+            Self::NotFound { .. } => SPELLING,
+            Self::Read { source, .. } if source.kind() == ErrorKind::PermissionDenied => PERMISSION,
+            Self::Read { .. }
+            | Self::TruncatedParquet { .. }
+            | Self::Parquet { .. }
+            | Self::Arrow { .. } => FETCH_AGAIN,
+            Self::UnknownFormat { side: Side::Input, .. } => {
+                "say --input-format parquet, csv, json (one array) or jsonl (one object a line)"
+            }
+            Self::UnknownFormat { side: Side::Output, .. } => {
+                "say --output-format parquet, csv, json (one array) or jsonl (one object a line)"
+            }
+            Self::WrongFormat { .. } => {
+                "name the format with --input-format parquet, csv, json or jsonl"
+            }
+            Self::ParquetStream { .. } => "name a file, or use jsonl, json or csv on the stream",
+            Self::Empty { .. } => "check the program that wrote it",
+            Self::Array { .. } => {
+                "write the file again; a JSON array that was cut off can be saved up to the damage with jq -c \
+                 '.[]' as JSON lines"
+            }
+            Self::Header { .. } => {
+                "the first line of a CSV file names its columns, each once, separated by commas"
+            }
+            Self::RecordTooLong { .. } => {
+                "look for a quotation mark that is never closed near that line"
+            }
+            Self::NoDocuments { .. } => {
+                "this looks like a wrong file or format; --input-format names the format, jsonl has one object \
+                 a line"
+            }
+            Self::NoColumn { .. } => {
+                "name columns of the file, for example --text-columns title,plain_text"
+            }
+            Self::ColumnExists { .. } => {
+                "--overwrite replaces it, --column NAME writes another one"
+            }
+            Self::TooManyColumns { .. } => "write JSON lines, which keep every row as it is",
+            Self::NoText { .. } => "write Parquet, which keeps the type",
+            Self::Changed { .. } => "let no other program write to the file meanwhile",
+            Self::Write { .. } | Self::WriteParquet { .. } => {
+                "check the space on the disk and who may write there"
+            }
+        };
+        Some(hint.to_owned())
+    }
+
+    fn code(&self) -> u8 {
+        match self {
+            Self::Write { source } if source.kind() == ErrorKind::BrokenPipe => NOBODYS,
+            _ => USERS,
+        }
+    }
+}
+
+impl WayOut for QualityError {
+    fn way_out(&self) -> Option<String> {
+        let hint = match self {
+            Self::Document(error) => return error.way_out(),
+            Self::Model { .. } | Self::Score { .. } => {
+                "try --model text-length, which needs no runtime; --resume goes on after the mend"
+            }
+            Self::Strict(_) => "without --strict such rows are counted and the others are kept",
+            Self::Journal { .. } => "check the disk and who may write there",
+            Self::OtherRun { .. } => {
+                "give the options of that run, or start anew without --resume and with --overwrite"
+            }
+            Self::NoScores { .. } | Self::Unscored { .. } => {
+                "score the file first: prospect quality score FILE --output SCORED; or name its column with \
+                 --column"
+            }
+            Self::Shares(_) => "for example --keep 0.8, or --tiers 0.2,0.5,1",
+        };
+        Some(hint.to_owned())
+    }
+
+    fn code(&self) -> u8 {
+        if let Self::Document(error) = self { error.code() } else { USERS }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluate::names;
+
+    #[test]
+    fn a_name_that_is_no_metric_gets_a_way_out() {
+        let cases = [
+            ("nDGC@20", "did you mean nDCG@20?"),
+            ("recal@x", "did you mean R@100?"),
+            ("MARP", "did you mean AP?"),
+            ("nDCG", "for example nDCG@10"),
+            ("R@0", "for example R@100"),
+            ("AP@1001", "for example AP"),
+            ("maxndcg", "nDCG@k, R@k"),
+        ];
+        for (given, expected) in cases {
+            let hint = names::parse(given).unwrap_err().way_out().unwrap();
+            assert!(hint.contains(expected), "{given}: {hint}");
+        }
+    }
+}
