@@ -106,7 +106,7 @@ fn what_cannot_be_left_out_is_answered_with_what_can() {
     let cases = [
         ("--policy bfs,hybrid --ablate", "ablate needs a policy with groups of evidence"),
         ("--policy prospect+without=url.charm", "some of url, anchors, parent-scores, "),
-        ("--policy hybrid+without=url", "without is url; it must go with the reading lasting"),
+        ("--policy hybrid+without=url", "without is url; it must go with the reading learned"),
     ];
     for (given, expected) in cases {
         let run = tried(bench, &format!("{SMALL} {given} --out @refused"));

@@ -11,7 +11,6 @@ use prospect::campaign::OpenStore;
 use prospect::campaign::close;
 use prospect::campaign::pair_cache::Recomputed;
 use prospect::campaign::plan::{self, Plan};
-use prospect::estimate::models::pair_model::PairModel;
 use prospect::estimate::objective::Objective;
 use prospect::estimate::parts::Part;
 use prospect::estimate::predict_entry::predict_entry;
@@ -88,9 +87,6 @@ fn settings() -> Vec<(&'static str, PlanSettings)> {
         with("defaults", |_| ()),
         with("PageRank", |settings| settings.estimate.importance = Importance::PageRank),
         with("served", |settings| settings.estimate.objective = Objective::Served),
-        with("ranks", |settings| settings.estimate.objective = Objective::Ranks),
-        with("linear", |settings| settings.estimate.pair_model = PairModel::Linear),
-        with("forest", |settings| settings.estimate.pair_model = PairModel::Forest),
         with("needy", |settings| settings.needy = Some(Needy::Share(0.3))),
         with("undefended", |settings| settings.estimate.defended = false),
     ]

@@ -239,8 +239,7 @@ impl Explained<'_> {
 fn left_by(objective: Objective) -> &'static str {
     match objective {
         Objective::Served => "what the rest of the batch leaves of it",
-        Objective::Cautious => "what of it is likely",
-        Objective::Expected | Objective::Ranks => "what is left of it",
+        Objective::Expected => "what is left of it",
     }
 }
 

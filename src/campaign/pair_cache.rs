@@ -31,7 +31,7 @@ use crate::planner::settings::PlanSettings;
 use crate::sketch::visibility::Visibility;
 
 const PAIRS_VERSION: u32 = 4;
-const MODELS_VERSION: u32 = 3;
+const MODELS_VERSION: u32 = 4;
 
 /// All that scored pairs depend on.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]

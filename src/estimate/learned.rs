@@ -32,8 +32,6 @@ use crate::estimate::input::EstimateInput;
 use crate::estimate::models::Models;
 use crate::estimate::models::boosted_trees::{Boosted, Growth};
 use crate::estimate::models::score_distribution::{ScoreModel, UNSEEN};
-use crate::estimate::models::score_levels::ScoreLevels;
-use crate::estimate::objective::Objective;
 use crate::estimate::settings::EstimateSettings;
 use crate::estimate::url_estimate::{Found, PairEstimate};
 use crate::sketch::served::ServedLists;
@@ -91,9 +89,6 @@ pub(super) fn pairs(
     settings: &EstimateSettings,
 ) -> Result<Vec<PairEstimate>, EstimateError> {
     let scores = cache.models.as_ref().and_then(|models| models.scores.as_ref());
-    let is_by_rank = settings.objective == Objective::Ranks;
-    let levels = scores.filter(|_| is_by_rank).map(ScoreModel::levels);
-    let models = PairModels { scores, ranks: levels.as_ref() };
     let source = CandidateSource {
         features: features(input, cache),
         around: input.around,
@@ -115,18 +110,11 @@ pub(super) fn pairs(
                 let query = &input.queries[at];
                 let mut ask = Ask { at: QueryId::new(at), query, scores: room, scratch };
                 let found = source.of(&mut ask, usize::MAX)?;
-                pair_estimates(input, at, &models, &found)
+                Ok(pair_estimates(input, at, scores, &found))
             },
         )
         .collect::<Result<_, EstimateError>>()?;
     Ok(pairs.into_iter().flatten().collect())
-}
-
-/// Models that pairs are estimated by.
-struct PairModels<'a> {
-    scores: Option<&'a ScoreModel>,
-    /// Distributions of scores, where chances are over all ranks.
-    ranks: Option<&'a ScoreLevels>,
 }
 
 /// How strings must agree: without partial matches, all n-grams must occur.
@@ -151,23 +139,19 @@ fn features<'a>(input: &EstimateInput<'a>, cache: &'a PlannerCache) -> FeatureSo
 fn pair_estimates(
     input: &EstimateInput<'_>,
     at: usize,
-    models: &PairModels<'_>,
+    model: Option<&ScoreModel>,
     candidates: &[Candidate],
-) -> Result<Vec<PairEstimate>, EstimateError> {
-    let PairModels { scores: model, ranks } = models;
+) -> Vec<PairEstimate> {
     let mass = idf_mass(&input.queries[at], input.scorer).max(f64::MIN_POSITIVE);
     let highest = input.scorer.bm25().k1 + 1.0;
     let places = input.served.places();
     let (expected, chances): (Vec<f64>, Vec<f64>) = if let Some(model) = model {
         let served: Vec<f64> =
             input.served.lists[at].iter().map(|(_, score)| score / mass).collect();
-        let expected = model.expected(candidates)?;
+        let expected = model.expected(candidates);
         let matches = candidates.iter().map(|candidate| candidate.matches);
         let each = expected.iter().copied().zip(matches);
-        let chances = match ranks {
-            Some(levels) => model.chances_by_rank(levels, &served, each, places),
-            None => model.chances(&served, each, places, highest),
-        };
+        let chances = model.chances(&served, each, places, highest);
         (expected, chances)
     } else {
         // Before the first outcome.
@@ -187,7 +171,7 @@ fn pair_estimates(
             bin: model.map_or(0, |model| model.bin(expected[place]) as u16),
         });
     }
-    Ok(estimates)
+    estimates
 }
 
 /// The chance of a candidate before anything is learned, by the idf share of its URL, or of all its
@@ -307,7 +291,7 @@ fn fit(
     };
     Ok(Models {
         epoch_end: end_seq,
-        scores: ScoreModel::fit(&pairs, settings.pair_model, unseen)?,
+        scores: ScoreModel::fit(&pairs, unseen)?,
         pages,
         training_pairs: pairs.len(),
     })

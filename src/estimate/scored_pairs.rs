@@ -29,7 +29,6 @@ use crate::estimate::learned;
 use crate::estimate::models::entry::EntryModel;
 use crate::estimate::models::quadratic::ImpactRegression;
 use crate::estimate::models::score_levels::ScoreLevels;
-use crate::estimate::objective::{Objective, doubtful};
 use crate::estimate::pandey_olston;
 use crate::estimate::parts::{Part, Parts};
 use crate::estimate::running_mean::RunningMean;
@@ -110,7 +109,7 @@ struct Shared {
     /// Fetched picks, and who answers for each.
     past_picks: Vec<PickOutcome>,
     owners: Vec<u32>,
-    /// SlowStart of the URLs; empty where nothing is held against anybody.
+    /// Domains of the URLs; empty where nothing is held against anybody.
     domains: SlowStart,
     training_pairs: usize,
     site_level: Option<SiteLevel>,
@@ -367,7 +366,7 @@ impl ScoredPairs {
         fits: &ImpactFits,
         blending: &BlendInput<'_>,
     ) -> UrlEstimate {
-        let BlendInput { counted, settings, .. } = *blending;
+        let counted = blending.counted;
         let ImpactFits { mean, importance, quality, blend, promises } = fits;
         let mut parts = Parts::default();
         // Pairs are ordered by query, so the sums are the same bits in every run.
@@ -379,19 +378,13 @@ impl ScoredPairs {
         parts[Part::Importance] = importance.impact(known.importance);
         parts[Part::Quality] = known.quality.map_or(0.0, |expected| quality.impact(expected.exp()));
         let reliability = promises.as_ref().map_or(1.0, |promises| promises.of(known.owner));
-        let mut estimate = blend.of(parts);
-        if settings.objective == Objective::Cautious {
-            // What is left of a sum of which all was taken may be a rounding below 0.
-            estimate -= doubtful(self.pairs_at(place), counted, blend);
-            estimate = estimate.max(0.0);
-        }
         UrlEstimate {
             url: known.url,
             parts,
             quality: known.quality,
             reliability,
             deferred: false,
-            estimate: estimate * reliability,
+            estimate: blend.of(parts) * reliability,
             inlinks: known.inlinks,
         }
     }

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::candidates::ngram::MatchRule;
 use super::features::group::{FeatureGroup, FeatureGroups};
-use super::models::pair_model::PairModel;
 use super::objective::Objective;
 use super::parts::{Part, Parts};
 
@@ -30,6 +29,15 @@ pub enum Importance {
     PageRank,
 }
 
+/// Models of the scores of pairs, by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScoreModelName {
+    /// Least squares with a ridge.
+    #[default]
+    Linear,
+}
+
 /// How to estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EstimateSettings {
@@ -43,10 +51,10 @@ pub struct EstimateSettings {
     pub weights: Parts,
     /// Whether the weights are where fitting on past picks starts from, or stay.
     pub fitted: bool,
-    /// Model of the scores of pairs, with the learned reading.
-    #[serde(default, skip_serializing_if = "PairModel::is_default")]
-    pub pair_model: PairModel,
-    /// RunningMean that is left out.
+    /// The model of the scores of pairs. Plans of format 1 could name others, which were taken out since.
+    #[serde(default, rename = "pair_model", skip_serializing)]
+    pub score_model: ScoreModelName,
+    /// Evidence that is left out.
     #[serde(default, skip_serializing_if = "FeatureGroups::is_empty")]
     pub without: FeatureGroups,
     /// Whether URLs count for less where past picks of their site broke promises, and new domains start
@@ -67,7 +75,7 @@ impl Default for EstimateSettings {
             importance: Importance::Inlinks,
             weights: Parts::START,
             fitted: true,
-            pair_model: PairModel::default(),
+            score_model: ScoreModelName::default(),
             without: FeatureGroups::default(),
             defended: true,
             objective: Objective::default(),

@@ -1,6 +1,6 @@
 //! Slow start: what a domain may take of a batch before much is known of it.
 //!
-//! SiteReliability are held against a site once its pages are fetched ([`crate::estimate::site_reliability`]); until then a domain
+//! Broken promises are held against a site once its pages are fetched ([`crate::estimate::site_reliability`]); until then a domain
 //! may look as good as it likes, and could fill a whole batch. So a domain that few pages were fetched
 //! from has only its best URLs in the ranking, as many as a small share of the batch, or twice its
 //! fetched pages where these are more; the others wait behind everybody else's. As with TCP's slow start,
@@ -22,7 +22,7 @@ const SHARE: f64 = 0.05;
 /// What is left of the estimate of a URL that waits.
 pub const DEFERRED: f64 = 1e-3;
 
-/// SlowStart of the frontier, and how many pages were fetched from each. Costs 4 bytes a URL and 12 a domain.
+/// Domains of the frontier, and how many pages were fetched from each. Costs 4 bytes a URL and 12 a domain.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SlowStart {
     /// Places of the URLs, ascending in every domain: those of domain d at `starts[d]..starts[d + 1]`.
@@ -33,7 +33,7 @@ pub struct SlowStart {
 }
 
 impl SlowStart {
-    /// SlowStart of these URLs.
+    /// Domains of these URLs.
     pub fn new(known: &Known, urls: impl Iterator<Item = UrlId>) -> Self {
         let mut numbers: HashMap<&str, u32> = HashMap::new();
         let mut of_host: Vec<Option<u32>> = vec![None; known.urls.hosts()];

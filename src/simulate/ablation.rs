@@ -43,7 +43,7 @@ impl Given {
     }
 }
 
-/// Adds to `policies` what is missing of their variants without a group. FeatureGroups that hold nothing for
+/// Adds to `policies` what is missing of their variants without a group. Groups that hold nothing for
 /// what is `given` make no variant.
 pub fn pairings(policies: &mut Vec<PolicyChoice>, given: Given) -> Vec<Pairing> {
     let mut pairings = Vec::new();

@@ -73,7 +73,7 @@ pub struct CandidateSource<'a, H> {
     pub matches: &'a dyn MatchSource,
     /// Which URLs can be candidates, and what may be known of them.
     pub horizon: H,
-    /// RunningMean that is left out.
+    /// Evidence that is left out.
     pub without: FeatureGroups,
     /// Which pages' links are followed.
     pub answers: AnswerPages,

@@ -1,4 +1,4 @@
-//! FeatureGroups of evidence that estimates can be made without, to see what each is worth.
+//! Groups of evidence that estimates can be made without, to see what each is worth.
 //!
 //! A feature of a group that is left out is 0 for every model, when it is fitted and when it
 //! predicts. A part of the estimate that is left out is 0 and weighs nothing, and its work is not
@@ -8,6 +8,9 @@ use serde::{Deserialize, Serialize};
 
 /// Between names of groups, as people write several.
 pub const SEPARATOR: char = '.';
+
+/// What the group of the text around links was called in format 1.
+const OLD_LINK_CONTEXT: &str = "around";
 
 /// A group of evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +63,7 @@ const GROUPS: [(FeatureGroup, &str, &str); 18] = [
     (Url, "url", "pair features: shares of the query in the URL"),
     (Anchors, "anchors", "pair features: shares of the query in anchors"),
     (ParentScores, "parent-scores", "pair features: scores of parents for the query"),
-    (LinkContext, "around", "pair features: words of the query in the text around links"),
+    (LinkContext, "link-context", "pair features: words of the query in the text around links"),
     (Embedding, "embedding", "pair features, and candidates: similarity by an embedding model"),
     (Partial, "partial", "candidates that hold a part of the query only"),
     (Inherited, "inherited", "candidates that the answers of a query link to: the part locality"),
@@ -117,7 +120,8 @@ impl FeatureGroups {
     pub fn named<'n>(names: impl Iterator<Item = &'n str>) -> Result<Self, UnknownFeatureGroup> {
         let mut groups = Self::default();
         for name in names {
-            let Some(group) = FeatureGroup::all().find(|group| group.name() == name) else {
+            let current = if name == OLD_LINK_CONTEXT { LinkContext.name() } else { name };
+            let Some(group) = FeatureGroup::all().find(|group| group.name() == current) else {
                 let known: Vec<&str> = FeatureGroup::all().map(FeatureGroup::name).collect();
                 return Err(UnknownFeatureGroup { name: name.to_owned(), known: known.join(", ") });
             };

@@ -50,7 +50,7 @@ pub struct PageFeatureSource<'a> {
     pub regions: &'a Regions,
     /// Impact of fetched pages.
     pub impact: &'a Impact,
-    /// RunningMean that is left out.
+    /// Evidence that is left out.
     pub without: FeatureGroups,
 }
 

@@ -113,7 +113,7 @@ impl<'a> QueryView<'a> {
     }
 }
 
-/// RunningMean gathered over the links to a URL.
+/// Evidence gathered over the links to a URL.
 #[derive(Default)]
 struct LinkEvidence {
     union: NgramSet,

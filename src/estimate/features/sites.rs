@@ -20,7 +20,7 @@ pub struct Sites {
     numbers: HashMap<String, u32>,
 }
 
-/// FeatureGroups that the known URLs make at the coarse levels, as far as the choice needs them.
+/// Groups that the known URLs make at the coarse levels, as far as the choice needs them.
 #[derive(Clone, Debug, Default)]
 struct LevelChoice {
     groups: [HashSet<String>; 2],

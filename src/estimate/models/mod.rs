@@ -3,10 +3,9 @@
 
 pub mod boosted_trees;
 pub mod entry;
-pub mod pair_model;
 pub mod quadratic;
 pub mod quality_posterior;
-pub mod ranks;
+mod ridge;
 pub mod score_distribution;
 pub mod score_levels;
 

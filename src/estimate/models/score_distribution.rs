@@ -14,8 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::estimate::EstimateError;
 use crate::estimate::candidates::Candidate;
-use crate::estimate::models::pair_model::{Fitted, PairModel};
-use crate::estimate::models::ranks;
+use crate::estimate::models::ridge::Ridge;
 use crate::estimate::models::score_levels::ScoreLevels;
 use crate::sketch::visibility::Places;
 
@@ -33,7 +32,7 @@ const HALVINGS: u32 = 24;
 /// A fitted model.
 #[derive(Serialize, Deserialize)]
 pub struct ScoreModel {
-    scores: Fitted,
+    scores: Ridge,
     /// By expectation, descending.
     bins: Vec<Bin>,
     /// URLs that are not known yet for each matching candidate that is.
@@ -61,18 +60,14 @@ impl ScoreModel {
     ///
     /// # Errors
     /// The model cannot be fitted.
-    pub fn fit(
-        candidates: &[Candidate],
-        model: PairModel,
-        unseen: f64,
-    ) -> Result<Option<Self>, EstimateError> {
+    pub fn fit(candidates: &[Candidate], unseen: f64) -> Result<Option<Self>, EstimateError> {
         if candidates.len() < FEWEST {
             return Ok(None);
         }
-        let scores = Fitted::fit(model, candidates)?;
+        let scores = Ridge::fit(candidates)?;
         let outcomes = candidates.iter().map(|candidate| candidate.score as f32);
         let mut known: Vec<(f64, f32)> =
-            scores.predict(candidates)?.into_iter().zip(outcomes).collect();
+            scores.predict(candidates).into_iter().zip(outcomes).collect();
         known.sort_by(|a, b| b.0.total_cmp(&a.0));
         let (mut bins, mut size, mut rest) = (Vec::new(), FIRST_BIN, known.as_slice());
         while let Some(last) = rest.len().min(size as usize).checked_sub(1) {
@@ -92,10 +87,7 @@ impl ScoreModel {
     }
 
     /// Expected scores, as shares of the idf mass.
-    ///
-    /// # Errors
-    /// The model refuses the features (never for finite ones).
-    pub fn expected(&self, candidates: &[Candidate]) -> Result<Vec<f64>, EstimateError> {
+    pub fn expected(&self, candidates: &[Candidate]) -> Vec<f64> {
         self.scores.predict(candidates)
     }
 
@@ -152,25 +144,6 @@ impl ScoreModel {
         bins.into_iter().map(|bin| by_bin[bin]).collect()
     }
 
-    /// The same over all ranks that candidates can come in, by the `levels` of this model.
-    pub fn chances_by_rank(
-        &self,
-        levels: &ScoreLevels,
-        served: &[f64],
-        candidates: impl Iterator<Item = (f64, bool)>,
-        places: Places,
-    ) -> Vec<f64> {
-        let (bins, counts) = self.count(candidates);
-        let counts: Vec<u32> = counts.iter().map(|count| count.round() as u32).collect();
-        let mut by_bin = vec![0.0; self.bins.len()];
-        for (k, lost) in places.steps() {
-            for (sum, chance) in by_bin.iter_mut().zip(ranks::chances(levels, served, &counts, k)) {
-                *sum += lost * chance;
-            }
-        }
-        bins.into_iter().map(|bin| by_bin[bin]).collect()
-    }
-
     /// Bins of candidates, and by bin how many there are, those included that are not known yet.
     fn count(&self, candidates: impl Iterator<Item = (f64, bool)>) -> (Vec<usize>, Vec<f64>) {
         let mut counts = vec![0.0; self.bins.len()];
@@ -221,13 +194,13 @@ mod tests {
         for (at, page) in pages.iter_mut().enumerate() {
             page.features = features(at as f32 / 1_000.0);
         }
-        model.expected(&pages).unwrap()
+        model.expected(&pages)
     }
 
     #[test]
     fn few_pairs_fit_nothing() {
-        assert!(ScoreModel::fit(&candidates(99), PairModel::Boosted, UNSEEN).unwrap().is_none());
-        assert!(ScoreModel::fit(&[], PairModel::Boosted, UNSEEN).unwrap().is_none());
+        assert!(ScoreModel::fit(&candidates(99), UNSEEN).unwrap().is_none());
+        assert!(ScoreModel::fit(&[], UNSEEN).unwrap().is_none());
     }
 
     #[test]
@@ -236,19 +209,15 @@ mod tests {
         for candidate in &mut equal {
             candidate.features = features(0.5);
         }
-        assert_eq!(
-            ScoreModel::fit(&equal, PairModel::Boosted, UNSEEN).unwrap().unwrap().bins.len(),
-            1
-        );
-        let model =
-            ScoreModel::fit(&candidates(1_011), PairModel::Boosted, UNSEEN).unwrap().unwrap();
+        assert_eq!(ScoreModel::fit(&equal, UNSEEN).unwrap().unwrap().bins.len(), 1);
+        let model = ScoreModel::fit(&candidates(1_011), UNSEEN).unwrap().unwrap();
         assert!(model.bins.iter().all(|bin| bin.outcomes.len() >= FIRST_BIN as usize));
         assert!(model.bins.len() > 3);
     }
 
     #[test]
     fn without_the_unseen_the_known_candidates_share_the_places() {
-        let model = ScoreModel::fit(&candidates(20_000), PairModel::Boosted, 0.0).unwrap().unwrap();
+        let model = ScoreModel::fit(&candidates(20_000), 0.0).unwrap().unwrap();
         let expected = expected(&model);
         let matching = || expected.iter().map(|&expected| (expected, true));
         let sum: f64 = model.chances(&[], matching(), 10, 1.9).iter().sum();
@@ -257,7 +226,7 @@ mod tests {
 
     #[test]
     fn places_that_are_not_seen_alike_are_shared_out_by_their_visibility() {
-        let model = ScoreModel::fit(&candidates(20_000), PairModel::Boosted, 0.0).unwrap().unwrap();
+        let model = ScoreModel::fit(&candidates(20_000), 0.0).unwrap().unwrap();
         let expected = expected(&model);
         let matching = || expected.iter().map(|&expected| (expected, true));
         let places = |visibility: &str| Places { k: 10, visibility: visibility.parse().unwrap() };
@@ -276,8 +245,7 @@ mod tests {
 
     #[test]
     fn chances_add_up_to_the_places_and_rise_with_the_expectation() {
-        let model =
-            ScoreModel::fit(&candidates(20_000), PairModel::Boosted, UNSEEN).unwrap().unwrap();
+        let model = ScoreModel::fit(&candidates(20_000), UNSEEN).unwrap().unwrap();
         let expected = expected(&model);
         let all = |matches| expected.iter().map(move |&expected| (expected, matches));
         let sum = |served: &[f64]| {

@@ -11,6 +11,9 @@ use crate::sketch::visibility::Visibility;
 /// What lifts a cap, and takes back what another option may name.
 pub const NONE: &str = "none";
 
+/// Names of choices that were given up, and what they are called now.
+const OLD_NAMES: [(&str, &str); 1] = [("lasting", "learned")];
+
 /// Largest number of an option that has no bound of its own; what reaches as far is told as unbounded.
 pub(super) const MOST: f64 = 1e9;
 
@@ -160,7 +163,7 @@ impl<'a> Field<'a> {
             }
             Self::ShareCap(place) if text == NONE => *place = None,
             Self::ShareCap(place) => *place = Caps::share(number(text, 0.0, 1.0)?),
-            Self::Choice(mut names) => return names.choose(text),
+            Self::Choice(mut names) => return names.choose(current(text)),
             Self::Needy(place) if text == NONE => *place = None,
             Self::Needy(place) => *place = Some(needy(text)?),
             Self::Visibility(place) => *place = text.parse().ok()?,
@@ -169,6 +172,12 @@ impl<'a> Field<'a> {
         }
         Some(())
     }
+}
+
+/// What a name that was given up is called today.
+fn current(name: &str) -> &str {
+    let found = OLD_NAMES.iter().find(|(old, _)| *old == name);
+    found.map_or(name, |(_, new)| new)
 }
 
 fn number(text: &str, least: f64, most: f64) -> Option<f64> {

@@ -97,12 +97,11 @@ fn refuse_contradictions(settings: &PlanSettings) -> Result<(), OptionError> {
         Err(option.wrong(given::text(&option.get(settings)), must.to_owned()))
     };
     if estimate.objective.reads_scores() {
-        let must =
-            "must be expected or cautious: the reading sketch knows no distribution of scores";
+        let must = "must be expected: the reading sketch knows no distribution of scores";
         return wrong("objective", must);
     }
     if !estimate.without.is_empty() {
-        return wrong("without", "must go with the reading lasting");
+        return wrong("without", "must go with the reading learned");
     }
     Ok(())
 }
@@ -246,8 +245,7 @@ mod tests {
         assert_eq!(made(&[("budget", "7")]), None);
         assert_eq!(made(&[("budget", "8"), ("explore", "0")]), Some(Invalidates::Selection));
         assert_eq!(made(&[("budget", "8"), ("blend", "fixed")]), Some(Invalidates::Weights));
-        assert_eq!(made(&[("objective", "cautious")]), Some(Invalidates::Weights));
-        assert_eq!(made(&[("objective", "ranks")]), Some(Invalidates::Pairs));
+        assert_eq!(made(&[("objective", "served")]), Some(Invalidates::Pairs));
         assert_eq!(made(&[("top", "20"), ("rho", "1")]), Some(Invalidates::Lists));
         assert_eq!(made(&[("k1", "2"), ("top", "20")]), Some(Invalidates::Models));
     }

@@ -4,7 +4,6 @@ use prospect_index::limits;
 
 use super::field::{Field, MOST};
 use super::{Invalidates, PlannerOption};
-use crate::estimate::models::pair_model::PairModel;
 use crate::estimate::objective::Objective;
 use crate::estimate::parts::Part;
 use crate::estimate::settings::{ImpactReading, Importance};
@@ -83,24 +82,15 @@ fn estimates() -> Vec<PlannerOption> {
         PlannerOption::new("objective", "what a batch is to bring the most of", Pairs, |to| {
             Field::one_of(&mut to.estimate.objective, Objective::ALL.map(|one| (one.name(), one)))
         })
-        .keeps_where(|old, new| old.estimate.objective.keeps_pairs_for(new.estimate.objective)),
+        .keeps_where(|_, new| new.estimate.objective.keeps_pairs()),
         PlannerOption::new("importance", "importance as in-links or PageRank", Pairs, |to| {
             let names = [("inlinks", Importance::Inlinks), ("pagerank", Importance::PageRank)];
             Field::one_of(&mut to.estimate.importance, names)
         }),
         PlannerOption::new("reading", "reading of the score estimate", Models, |to| {
-            let names = [("lasting", ImpactReading::Learned), ("sketch", ImpactReading::Sketch)];
+            let names = [("learned", ImpactReading::Learned), ("sketch", ImpactReading::Sketch)];
             Field::one_of(&mut to.estimate.reading, names)
         }),
-        PlannerOption::new("pair-model", "model of the scores of pairs", Models, |to| {
-            let names = [
-                ("linear", PairModel::Linear),
-                ("boosted", PairModel::Boosted),
-                ("forest", PairModel::Forest),
-            ];
-            Field::one_of(&mut to.estimate.pair_model, names)
-        })
-        .hidden(),
         PlannerOption::new("without", "groups of evidence to leave out", Models, |to| {
             Field::Groups(&mut to.estimate.without)
         })
