@@ -15,7 +15,9 @@ use std::time::{Duration, Instant};
 use prospect::ingest::{self, SourceItem, SourceOptions};
 use prospect::workload::{self, Workload, qrels};
 use prospect_index::bm25::Bm25;
-use prospect_index::checkpoints::{Ask, CheckpointScorer, Crawl, Similarity, Workspace};
+use prospect_index::checkpoints::{
+    CheckpointQuery, CheckpointScorer, FetchOrder, Similarity, Workspace,
+};
 use prospect_index::page::PageRecord;
 use prospect_index::text_index::{TextIndex, searched_text};
 use rayon::prelude::*;
@@ -160,7 +162,7 @@ fn ours(corpus: &Corpus) -> Ours {
     for (place, &page) in corpus.order.iter().enumerate() {
         position[page as usize] = place as u32;
     }
-    let crawl = Crawl { position: &position, checkpoints: &corpus.checkpoints };
+    let crawl = FetchOrder { position: &position, checkpoints: &corpus.checkpoints };
     let (mut best, mut last) = (f64::INFINITY, Vec::new());
     for _ in 0..RUNS {
         let started = Instant::now();
@@ -185,7 +187,7 @@ fn evaluate(
     corpus: &Corpus,
     index: &TextIndex,
     similarity: Similarity,
-    crawls: &[Crawl<'_>],
+    crawls: &[FetchOrder<'_>],
 ) -> (Lists, Vec<f64>) {
     let words = corpus.workload.words();
     let scorer =
@@ -195,7 +197,7 @@ fn evaluate(
         .par_iter()
         .zip(&corpus.relevant)
         .map_init(Workspace::default, |workspace, (query, relevant)| {
-            let ask = Ask { words: &query.words, top: TOP, ranks_of: relevant };
+            let ask = CheckpointQuery { words: &query.words, top: TOP, ranks_of: relevant };
             let (mut lists, mut gains) = (Vec::new(), Vec::new());
             let ideal: f64 = (0..relevant.len().min(TOP)).map(|at| discount(at as u32 + 1)).sum();
             scorer

@@ -14,7 +14,7 @@ use std::time::Instant;
 use prospect::planner::settings::PlanSettings;
 use prospect::policy::{Basics, Page, PolicyChoice, Quality, Sources, Truth};
 use prospect::simulate::collection::Collection;
-use prospect::simulate::crawl::{Budget, Crawl, Start};
+use prospect::simulate::crawl::{Budget, SimulatedCrawl, Start};
 use prospect_index::page::UrlId;
 use synthetic::Shape;
 
@@ -79,7 +79,7 @@ fn ours(collection: &Collection, quality: &[f64], start: &Start, policy: &str) -
     let mut policy = choice.make(&sources, PlanSettings::new(1)).expect("policy");
     let budget = Budget { batch: 1, pages: usize::MAX };
     timed(|| {
-        let mut crawl = Crawl::start(collection, start, policy.as_mut()).expect("crawl");
+        let mut crawl = SimulatedCrawl::start(collection, start, policy.as_mut()).expect("crawl");
         while crawl.step(policy.as_mut(), budget).expect("crawl") {}
         crawl.into_order().pages.len()
     })

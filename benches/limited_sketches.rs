@@ -15,8 +15,8 @@ use prospect::policy::PolicyChoice;
 use prospect::simulate::collection::Outside;
 use prospect::simulate::experiment::Inputs;
 use prospect::simulate::limited_sketches;
-use prospect::simulate::settings::{Amount, Runs, Settings, SketchSettings};
-use prospect::simulate::start::{self, Crawled, Seeds};
+use prospect::simulate::settings::{Amount, Runs, SimulationSettings, SketchSettings};
+use prospect::simulate::start::{self, Seeds, StartPages};
 use synthetic::Shape;
 
 const FRACTIONS: [f64; 6] = [0.0007, 0.001, 0.01, 0.1, 0.3, 1.0];
@@ -42,7 +42,7 @@ fn main() {
         impact: &zeros,
         relevant: &vec![0; collection.urls.len()],
     };
-    let crawled = Crawled::Share(0.9);
+    let crawled = StartPages::Share(0.9);
     let (from, _) = start::mostly_crawled(&collection, &crawled, 0.0, 1, 1);
     let policies = std::env::var("PROSPECT_SKETCH_POLICIES");
     for policy in policies.as_deref().unwrap_or("query-driven,hybrid").split(',') {
@@ -73,8 +73,8 @@ fn main() {
     }
 }
 
-fn settings(policy: &str, crawled: Crawled) -> Settings {
-    Settings {
+fn settings(policy: &str, crawled: StartPages) -> SimulationSettings {
+    SimulationSettings {
         policies: vec![PolicyChoice::parse(policy).expect("policy")],
         seeds: Seeds::Random(1),
         sets: 1,

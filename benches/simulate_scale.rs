@@ -13,7 +13,7 @@ use prospect::planner::settings::PlanSettings;
 use prospect::policy::hidden_web::Web;
 use prospect::policy::{Basics, PolicyChoice, Quality, Sources, Truth};
 use prospect::simulate::collection::Collection;
-use prospect::simulate::crawl::{Budget, Crawl, CrawlOrder, Start};
+use prospect::simulate::crawl::{Budget, CrawlOrder, SimulatedCrawl, Start};
 use prospect::simulate::truth;
 use prospect_index::bm25::Bm25;
 use prospect_index::ngram::NgramIndex;
@@ -84,7 +84,7 @@ fn crawl(
     let mut policy = choice.make(sources, PlanSettings::new(1)).expect("policy");
     let seeds = (0..100).map(|seed| seed * 997 % collection.pages).collect();
     let start = Start { seeds, ..Start::default() };
-    let mut crawl = Crawl::start(collection, &start, policy.as_mut()).expect("crawl");
+    let mut crawl = SimulatedCrawl::start(collection, &start, policy.as_mut()).expect("crawl");
     while crawl.step(policy.as_mut(), budget).expect("crawl") {}
     crawl.into_order()
 }

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 
 use common::{Bench, PAGES, command, done, files};
 use prospect::ingest::SourceOptions;
-use prospect::simulate::added::Added;
+use prospect::simulate::added::AddedPages;
 use prospect::simulate::attack::{Attack, AttackError, AttackKind, Victim};
 use prospect::simulate::collection::{Collection, Outside};
-use prospect::simulate::load::{self, Keep, Place};
+use prospect::simulate::load::{self, Keep, PagePlace};
 use prospect::workload::{self, Workload};
 use prospect_index::ingest::LinkView;
 use prospect_index::ingest::PreparedPage;
@@ -41,14 +41,14 @@ struct Honest {
 
 static HONEST: LazyLock<Honest> = LazyLock::new(|| {
     let bench = bench();
-    let collection = loaded(&bench, "honest", &Added::default());
+    let collection = loaded(&bench, "honest", &AddedPages::default());
     let workload = workload::load(Path::new(&bench.path("queries.tsv"))).unwrap().for_planning();
     Honest { bench, collection, workload }
 });
 
-fn loaded(bench: &Bench, place: &str, added: &Added) -> Collection {
+fn loaded(bench: &Bench, place: &str, added: &AddedPages) -> Collection {
     let corpus = [bench.path("pages.jsonl").into()];
-    let place = Place::below(Path::new(&bench.path(place)), Keep::default());
+    let place = PagePlace::below(Path::new(&bench.path(place)), Keep::default());
     let options = SourceOptions::default();
     load::from_corpus(&corpus, &options, &place, Outside::Drop, added, |_, _| {}).unwrap().0
 }
@@ -89,7 +89,7 @@ fn held(texts: &[String]) -> usize {
 #[test]
 fn an_attacker_owns_its_share_and_is_found_from_as_many_honest_pages() {
     for kind in AttackKind::ALL {
-        let Added { pages, links } = attack(kind).added;
+        let AddedPages { pages, links } = attack(kind).added;
         let own: BTreeSet<String> = pages.iter().map(|page| page.url().0.to_owned()).collect();
         assert_eq!((pages.len(), own.len(), links.len()), (OWNED, OWNED, OWNED), "{kind:?}");
         assert!(own.iter().all(|url| HONEST.collection.page(url).is_none()), "{kind:?}");

@@ -16,13 +16,14 @@ use std::time::Duration;
 
 use common::{Run, command};
 use prospect::documents::{
-    AddedColumn, AddedKind, Compression, Format, Input, Layout, OpenOptions, create, open, shape,
+    AddedColumn, AddedKind, Compression, DocumentFormat, Input, Layout, OpenOptions, create, open,
+    shape,
 };
 use prospect::neural::text_length::TextLength;
 use prospect::neural::{NeuralError, QualityModel};
 use prospect::quality::QualityError;
 use prospect::quality::journal::Journal;
-use prospect::quality::score::{ScoreSettings, Scored, run};
+use prospect::quality::score::{ScoreSettings, ScoredDocuments, run};
 
 const BATCH: usize = 16;
 const ROWS: usize = 100;
@@ -54,7 +55,11 @@ impl QualityModel for Mortal {
 }
 
 /// Scores `in.parquet` into a file; gives the texts that were asked for.
-fn score(directory: &Path, to: Format, batches: usize) -> (Result<Scored, QualityError>, usize) {
+fn score(
+    directory: &Path,
+    to: DocumentFormat,
+    batches: usize,
+) -> (Result<ScoredDocuments, QualityError>, usize) {
     let input = Input::of(&directory.join("in.parquet"), None);
     let mut source = open(&input, &OpenOptions { batch_rows: BATCH, columns: None }).unwrap();
     let layout = Layout {
@@ -83,7 +88,12 @@ fn score(directory: &Path, to: Format, batches: usize) -> (Result<Scored, Qualit
 #[test]
 fn after_any_batch_a_run_goes_on_to_the_same_bytes_in_every_format() {
     let batches = ROWS.div_ceil(BATCH);
-    for format in [Format::Parquet, Format::Csv, Format::Json, Format::JsonLines] {
+    for format in [
+        DocumentFormat::Parquet,
+        DocumentFormat::Csv,
+        DocumentFormat::Json,
+        DocumentFormat::JsonLines,
+    ] {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path();
         documents::write(&path.join("in.parquet"), &documents::owi(ROWS));
@@ -97,7 +107,7 @@ fn after_any_batch_a_run_goes_on_to_the_same_bytes_in_every_format() {
             let again = again.unwrap();
             assert_eq!(again.resumed, (done * BATCH) as u64);
             assert_eq!(before + after, texts, "no text is scored twice");
-            assert_eq!(Scored { resumed: 0, ..again }, whole);
+            assert_eq!(ScoredDocuments { resumed: 0, ..again }, whole);
             assert!(fs::read(path.join("out")).unwrap() == bytes, "{format:?} after {done}");
         }
     }

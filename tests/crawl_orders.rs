@@ -14,7 +14,7 @@ use prospect::policy::{
     Basics, CrawlPolicy, POLICIES, Page, PolicyChoice, Quality, Sources, Truth,
 };
 use prospect::simulate::collection::{Collection, CollectionBuilder, Outside};
-use prospect::simulate::crawl::{Budget, Crawl, CrawlOrder, Start};
+use prospect::simulate::crawl::{Budget, CrawlOrder, SimulatedCrawl, Start};
 use prospect::simulate::truth;
 use prospect::simulate::vectors::{self, CollectionVectors};
 use prospect::workload::{Query, Workload};
@@ -155,7 +155,7 @@ fn run(
     budget: Budget,
     done: &[&[Page]],
 ) -> CrawlOrder {
-    let mut crawl = Crawl::start(collection, start, policy).unwrap();
+    let mut crawl = SimulatedCrawl::start(collection, start, policy).unwrap();
     for batch in done {
         crawl.replay(policy, batch).unwrap();
     }

@@ -15,12 +15,12 @@ use prospect::evaluate::metrics::Metric;
 use prospect::evaluate::rerank::{self, Candidates, PairScores};
 use prospect::ingest::SourceOptions;
 use prospect::neural::{NeuralError, PairModel};
-use prospect::simulate::added::Added;
+use prospect::simulate::added::AddedPages;
 use prospect::simulate::collection::{Collection, Outside};
-use prospect::simulate::load::{self, Keep, Place};
+use prospect::simulate::load::{self, Keep, PagePlace};
 use prospect::workload;
 use prospect_index::bm25::Bm25;
-use prospect_index::checkpoints::Crawl;
+use prospect_index::checkpoints::FetchOrder;
 use prospect_index::page::UrlId;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -75,8 +75,9 @@ fn web() -> Web {
         (of("url"), format!("{} {}", of("title"), of("text")))
     };
     let corpus = [PathBuf::from(bench.path("pages.jsonl"))];
-    let place = Place::below(Path::new(&bench.path("work")), Keep { texts: true, titles: false });
-    let (options, added) = (SourceOptions::default(), Added::default());
+    let place =
+        PagePlace::below(Path::new(&bench.path("work")), Keep { texts: true, titles: false });
+    let (options, added) = (SourceOptions::default(), AddedPages::default());
     let loaded = load::from_corpus(&corpus, &options, &place, Outside::Drop, &added, |_, _| {});
     let collection = loaded.unwrap().0;
     let workload = workload::load(Path::new(&bench.path("queries.tsv"))).unwrap();
@@ -124,8 +125,8 @@ fn every_checkpoint_is_reranked_as_if_only_its_pages_existed() {
             position
         })
         .collect();
-    let crawl = |position| Crawl { position, checkpoints: &CHECKPOINTS };
-    let crawls: Vec<Crawl<'_>> = positions.iter().map(|position| crawl(position)).collect();
+    let crawl = |position| FetchOrder { position, checkpoints: &CHECKPOINTS };
+    let crawls: Vec<FetchOrder<'_>> = positions.iter().map(|position| crawl(position)).collect();
     let evaluation = CrawlEvaluation {
         text: &collection.text,
         bm25: Bm25::default(),

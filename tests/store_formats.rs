@@ -20,8 +20,8 @@ use prospect::planner::cycle::{Past, PickState, PlannedPick};
 use prospect::planner::settings::PlanSettings;
 use prospect_index::columns::{Column, Schema};
 use prospect_index::manifest::{
-    CycleEntry, FORMAT, IngestEntry, MANIFEST, Manifest, OpenPlan, QualityEntry, SegmentEntry,
-    SegmentKind,
+    CycleEntry, FORMAT, IngestEntry, MANIFEST, Manifest, QualityEntry, SegmentEntry, SegmentKind,
+    StoredPlan,
 };
 use prospect_index::page_store;
 use prospect_index::storage::FileEntry;
@@ -393,7 +393,7 @@ fn schemas() -> String {
         segments: vec![SegmentEntry { kind: SegmentKind::Urls, file, rows: 0, schema: 0 }],
         ingests: vec![IngestEntry { fingerprint: "of inputs".into(), first_seq: 0, end_seq: 0 }],
         cycles: vec![CycleEntry { first_seq: 0, plan: Some("a plan".into()) }],
-        plan: Some(OpenPlan {
+        plan: Some(StoredPlan {
             id: "a plan".into(),
             settings: json!({}),
             files: vec!["a file".into()],

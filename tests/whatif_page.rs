@@ -10,7 +10,8 @@ use browser::{Browser, assert_quiet};
 use prospect::report::html::whatif::page;
 use prospect::results::whatif::{
     BudgetCurve, BudgetPoint, CapPrice, Difference, HostChange, HostFigures, PlanFigures,
-    QueryChange, QueryFigures, SCHEMA, ScenarioFigures, State, Uncovered, UrlChange, WhatIf,
+    QueryFigures, SCHEMA, ScenarioFigures, StoreState, Uncovered, UrlChange, WhatIf,
+    WhatIfQueryChange,
 };
 use serde_json::json;
 use tempfile::TempDir;
@@ -58,7 +59,7 @@ fn difference() -> Difference {
         estimate_after: 1.5,
         reason: "weight of page 0.10 → 0.30".into(),
     };
-    let gain = QueryChange {
+    let gain = WhatIfQueryChange {
         qid: "q1".into(),
         query: "rye flour".into(),
         frequency_before: 5.0,
@@ -66,7 +67,7 @@ fn difference() -> Difference {
         results_before: 0.5,
         results_after: 1.5,
     };
-    let loss = QueryChange { frequency_after: 0.0, query: "spelt".into(), ..gain.clone() };
+    let loss = WhatIfQueryChange { frequency_after: 0.0, query: "spelt".into(), ..gain.clone() };
     Difference {
         impact: 100.0,
         unchanged_batch: 190.0,
@@ -102,7 +103,7 @@ fn scenario(name: &str) -> ScenarioFigures {
 fn found() -> WhatIf {
     WhatIf {
         schema: SCHEMA.to_owned(),
-        state: State {
+        state: StoreState {
             plan_id: "0123456789abcdef".into(),
             pages: 1234,
             queries: 1,

@@ -141,7 +141,7 @@ pub struct CycleEntry {
 
 /// The plan whose outcomes are still coming in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OpenPlan {
+pub struct StoredPlan {
     /// Content hash of everything the plan depends on.
     pub id: String,
     /// Pages, queries and settings it was made with, as the planner wrote them.
@@ -177,7 +177,7 @@ pub struct Manifest {
     /// Cycles, oldest first.
     pub cycles: Vec<CycleEntry>,
     /// The open plan.
-    pub plan: Option<OpenPlan>,
+    pub plan: Option<StoredPlan>,
     /// The statistics epoch.
     pub epoch: Epoch,
     /// Cycles of plans that have been closed.

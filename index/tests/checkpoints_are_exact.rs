@@ -9,7 +9,9 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use prospect_index::bm25::{Bm25, Scorer, Scores};
-use prospect_index::checkpoints::{Answer, Ask, CheckpointScorer, Crawl, Similarity, Workspace};
+use prospect_index::checkpoints::{
+    CheckpointQuery, CheckpointScorer, FetchOrder, QueryResults, Similarity, Workspace,
+};
 use prospect_index::page::UrlId;
 use prospect_index::text_index::TextIndex;
 use prospect_index::url_table::UrlTable;
@@ -110,14 +112,14 @@ impl Case {
     }
 
     /// Answers of all queries: by query, crawl, checkpoint.
-    fn answers(&self, similarity: Similarity) -> Vec<Vec<Vec<Answer>>> {
+    fn answers(&self, similarity: Similarity) -> Vec<Vec<Vec<QueryResults>>> {
         let dir = tempfile::tempdir().unwrap();
         let index = TextIndex::build(dir.path(), self.texts.clone()).unwrap();
         let positions = self.positions();
-        let crawls: Vec<Crawl> = positions
+        let crawls: Vec<FetchOrder> = positions
             .iter()
             .zip(&self.checkpoints)
-            .map(|(position, checkpoints)| Crawl { position, checkpoints })
+            .map(|(position, checkpoints)| FetchOrder { position, checkpoints })
             .collect();
         // The last is a word that no page holds and the scorer does not know.
         let words = WORDS[..7].iter().copied();
@@ -125,9 +127,9 @@ impl Case {
             CheckpointScorer::new(&index, similarity, &crawls, &self.url_order, words).unwrap();
         let mut workspace = Workspace::default();
         let answer = |words: &Vec<String>| {
-            let mut answers: Vec<Vec<Answer>> = vec![Vec::new(); crawls.len()];
-            let ask = Ask { words, top: TOP, ranks_of: &self.wanted };
-            let take = |crawl: usize, checkpoint, answer: &Answer| {
+            let mut answers: Vec<Vec<QueryResults>> = vec![Vec::new(); crawls.len()];
+            let ask = CheckpointQuery { words, top: TOP, ranks_of: &self.wanted };
+            let take = |crawl: usize, checkpoint, answer: &QueryResults| {
                 assert_eq!(answers[crawl].len(), checkpoint, "in order");
                 answers[crawl].push(answer.clone());
             };
@@ -157,7 +159,7 @@ impl Case {
         Ok(())
     }
 
-    fn equal(&self, answer: &Answer, ranking: &Ranking) -> Result<(), TestCaseError> {
+    fn equal(&self, answer: &QueryResults, ranking: &Ranking) -> Result<(), TestCaseError> {
         let top: Ranking =
             answer.top.iter().map(|(page, score)| (*page, score.to_bits())).collect();
         prop_assert_eq!(&top[..], &ranking[..ranking.len().min(TOP)]);

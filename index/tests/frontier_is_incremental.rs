@@ -13,7 +13,7 @@ use std::path::Path;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use prospect_index::frontier::{NgramSegments, View};
-use prospect_index::manifest::{CycleEntry, OpenPlan, PSEUDO_CYCLES};
+use prospect_index::manifest::{CycleEntry, PSEUDO_CYCLES, StoredPlan};
 use prospect_index::ngram::{NgramQuery, Scratch};
 use prospect_index::page::PageRecord;
 use prospect_index::store::{Store, StoreOptions};
@@ -153,7 +153,7 @@ fn set_plan(root: &Path, crawl: &mut Crawl, planned: bool) {
                 manifest.cycles.push(CycleEntry { first_seq, plan: Some(id.clone()) });
             }
             let settings = serde_json::Value::Null;
-            manifest.plan = planned.then(|| OpenPlan { id, settings, files: Vec::new() });
+            manifest.plan = planned.then(|| StoredPlan { id, settings, files: Vec::new() });
         })
         .unwrap();
     crawl.plan_start = planned.then_some(first_seq);

@@ -1,7 +1,7 @@
 //! From an open store to a committed plan.
 
 use prospect_index::columns::Column;
-use prospect_index::manifest::{CycleEntry, Epoch, OpenPlan as StoredPlan, SegmentKind};
+use prospect_index::manifest::{CycleEntry, Epoch, SegmentKind, StoredPlan};
 
 use serde::de::DeserializeOwned;
 

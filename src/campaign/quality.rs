@@ -15,7 +15,7 @@ use crate::neural::{QualityModel, document};
 
 /// What was scored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Scored {
+pub struct ScoredStore {
     /// Name of the model.
     pub model: String,
     /// Pages that have a score now and had none.
@@ -38,14 +38,15 @@ pub fn score_new(
     model: &dyn QualityModel,
     delay: u32,
     progress: &mut dyn FnMut(u64),
-) -> Result<Scored, CampaignError> {
+) -> Result<ScoredStore, CampaignError> {
     let manifest = open.store.manifest();
     let before = manifest.quality.clone();
     let same = before.as_ref().filter(|entry| entry.fingerprint == model.fingerprint());
     let from = same.map_or(0, |entry| entry.end_seq);
     let end = manifest.next_seq.saturating_sub(delay).max(from);
     let replaced = before.is_some() && same.is_none();
-    let mut scored = Scored { model: model.name().to_owned(), replaced, ..Scored::default() };
+    let mut scored =
+        ScoredStore { model: model.name().to_owned(), replaced, ..ScoredStore::default() };
     scored.waiting = manifest.next_seq - end;
     if from == end {
         return Ok(scored);

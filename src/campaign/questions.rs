@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::campaign::whatif_base::Generation;
 use crate::campaign::{CampaignError, OpenStore};
 use crate::planner::settings::PlanSettings;
-use crate::results::whatif::{PlanFigures, SCHEMA, ScenarioFigures, State, WhatIf};
+use crate::results::whatif::{PlanFigures, SCHEMA, ScenarioFigures, StoreState, WhatIf};
 use crate::whatif::answer::{Answer, AnswerError};
 use crate::whatif::difference::difference;
 use crate::whatif::figures::figures;
@@ -105,9 +105,9 @@ impl Questions {
     }
 
     /// The state of the store.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> StoreState {
         let base = &self.generation.base;
-        State {
+        StoreState {
             plan_id: self.generation.plan_id.clone(),
             pages: self.open.known.pages.len(),
             queries: base.queries.len(),

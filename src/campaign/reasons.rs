@@ -15,7 +15,7 @@ use crate::estimate::features::table::{Feature, FeatureRow};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::url_estimate::PairEstimate;
 use crate::plan::Pick;
-use crate::plan::export::{AROUND_LINKS, Evidence, PlannedUrl, QueryReason, Similarity};
+use crate::plan::export::{AROUND_LINKS, CosineEvidence, MatchedText, PlannedUrl, QueryReason};
 use crate::planner::settings::PlanSettings;
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
@@ -107,7 +107,7 @@ impl<'a> Reasons<'a> {
                     let mut near = NearQuery::new(embeddings, self.known, pair.query.index());
                     let mut row = FeatureRow::default();
                     near.add(&mut row, url, u32::MAX);
-                    Similarity {
+                    CosineEvidence {
                         url: row[Feature::UrlCosine],
                         anchor: row[Feature::AnchorCosine],
                         title: row[Feature::TitleCosine],
@@ -119,12 +119,12 @@ impl<'a> Reasons<'a> {
     }
 }
 
-fn evidence(known: &Known, query: &NgramQuery, url: UrlId) -> Vec<Evidence> {
+fn evidence(known: &Known, query: &NgramQuery, url: UrlId) -> Vec<MatchedText> {
     let mut found = Vec::new();
     let in_url = query.matched_in(&url_text(known.urls.url(url)));
     if !in_url.is_empty() {
         let ngrams = longest(query, &in_url);
-        found.push(Evidence { place: "url", text: String::new(), ngrams });
+        found.push(MatchedText { place: "url", text: String::new(), ngrams });
     }
     // Anchors by what they hold, longest first; equal texts are one anchor.
     let mut anchors: BTreeMap<&str, NgramSet> = BTreeMap::new();
@@ -135,7 +135,7 @@ fn evidence(known: &Known, query: &NgramQuery, url: UrlId) -> Vec<Evidence> {
     let mut anchors: Vec<(&str, NgramSet)> =
         anchors.into_iter().filter(|(_, set)| !set.is_empty()).collect();
     anchors.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then(a.0.cmp(b.0)));
-    found.extend(anchors.into_iter().take(ANCHORS_SHOWN).map(|(text, set)| Evidence {
+    found.extend(anchors.into_iter().take(ANCHORS_SHOWN).map(|(text, set)| MatchedText {
         place: "anchor",
         text: text.to_owned(),
         ngrams: longest(query, &set),
@@ -144,13 +144,13 @@ fn evidence(known: &Known, query: &NgramQuery, url: UrlId) -> Vec<Evidence> {
 }
 
 /// Words of a query that stand around links to a URL.
-fn around_links(around: &AroundTable, query: &NgramQuery, url: UrlId) -> Option<Evidence> {
+fn around_links(around: &AroundTable, query: &NgramQuery, url: UrlId) -> Option<MatchedText> {
     let stands = |word: &&String| {
         let number = word_number(word);
         around.of(url, u32::MAX).any(|link| link.words.binary_search(&number).is_ok())
     };
     let ngrams: Vec<String> = query.words().iter().filter(stands).cloned().collect();
-    (!ngrams.is_empty()).then(|| Evidence { place: AROUND_LINKS, text: String::new(), ngrams })
+    (!ngrams.is_empty()).then(|| MatchedText { place: AROUND_LINKS, text: String::new(), ngrams })
 }
 
 /// The n-grams of a set that lie in no longer one of it.

@@ -14,7 +14,7 @@ use crate::campaign::explanation::{Explained, Explanation, Factor, LinkFrom, Mad
 use crate::campaign::reasons::Reasons;
 use crate::campaign::whatif_base::open_plan;
 use crate::campaign::{CampaignError, OpenStore, plan, records};
-use crate::plan::export::{AROUND_LINKS, QueryReason, Similarity};
+use crate::plan::export::{AROUND_LINKS, CosineEvidence, QueryReason};
 use crate::planner::settings::PlanSettings;
 use crate::workload::Workload;
 
@@ -166,7 +166,7 @@ fn reason_text(reason: &QueryReason) -> String {
         };
         text += &format!("            {}: {}\n", place, shown(&evidence.ngrams.join(", "), 60));
     }
-    if let Some(Similarity { url, anchor, title }) = reason.similarity {
+    if let Some(CosineEvidence { url, anchor, title }) = reason.similarity {
         text += &format!(
             "            in meaning: URL {url:.2}, nearest anchor {anchor:.2}, title of a page that links \
              to it {title:.2}\n"

@@ -6,7 +6,7 @@ use super::Global;
 use super::hints::{MODELS, QUALITY_MODELS, of_model};
 use super::output::{Failure, LateProgress, Progress, say};
 use crate::campaign::OpenStore;
-use crate::campaign::quality::{self, Scored};
+use crate::campaign::quality::{self, ScoredStore};
 use crate::campaign::vectors::Embedded;
 use crate::evaluate::rerank::{PairScores, RerankError};
 use crate::evaluate::run::RERANK_DEPTH;
@@ -134,7 +134,7 @@ impl StoreQualityOptions {
         &self,
         open: &mut OpenStore,
         global: &Global,
-    ) -> Result<Option<Scored>, Failure> {
+    ) -> Result<Option<ScoredStore>, Failure> {
         let Some(name) = &self.quality_model else { return Ok(None) };
         let model = self.runtime.quality(name, global)?;
         let scored = model.with(|model| {
@@ -145,7 +145,7 @@ impl StoreQualityOptions {
             progress.done();
             Ok(scored?)
         })?;
-        let Scored { model, scored: pages, empty, waiting, replaced } = &scored;
+        let ScoredStore { model, scored: pages, empty, waiting, replaced } = &scored;
         let waiting = match waiting {
             0 => String::new(),
             records => format!("; the {records} newest records wait"),

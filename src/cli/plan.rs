@@ -18,7 +18,7 @@ use crate::campaign::plan::{self, Plan};
 use crate::campaign::reasons::Reasons;
 use crate::estimate::blend::Blend;
 use crate::neural::text_vectors::EmbeddingModel;
-use crate::plan::export::{FORMATS, Format, PlannedUrl};
+use crate::plan::export::{FORMATS, PlanFormat, PlannedUrl};
 use crate::plan::off_policy::calibration::{Calibration, CalibrationBin};
 use crate::planner::outcome::CycleOutcome;
 use crate::planner::settings::PlanSettings;
@@ -110,8 +110,8 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     Ok(())
 }
 
-fn format_named(name: &str) -> Result<&'static Format, Failure> {
-    Format::named(name).ok_or_else(|| {
+fn format_named(name: &str) -> Result<&'static PlanFormat, Failure> {
+    PlanFormat::named(name).ok_or_else(|| {
         let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
         let error = anyhow::anyhow!("there is no plan format {name:?}");
         Failure::input(error, format!("the formats are {}", names.join(", ")))

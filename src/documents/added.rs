@@ -25,7 +25,7 @@ pub enum AddedKind {
 
 /// Its values for the rows of a batch.
 #[derive(Clone, Copy, Debug)]
-pub enum Added<'a> {
+pub enum AddedField<'a> {
     /// For [`AddedKind::Number`]; finite.
     Numbers(&'a [Option<f64>]),
     /// For [`AddedKind::Whole`].
@@ -42,7 +42,7 @@ impl AddedColumn {
     }
 }
 
-impl Added<'_> {
+impl AddedField<'_> {
     pub(super) fn array(&self) -> ArrayRef {
         match self {
             Self::Numbers(values) => Arc::new(Float64Array::from(values.to_vec())),

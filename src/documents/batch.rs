@@ -14,9 +14,9 @@ use super::{DocumentError, object, to_json};
 
 /// Rows in the order of the file, and what stood between them and is no row.
 #[derive(Debug)]
-pub struct Batch {
+pub struct DocumentBatch {
     pub(super) rows: Rows,
-    pub(super) places: Places,
+    pub(super) places: ColumnPlaces,
     /// What could not be read.
     pub bad: Vec<BadRow>,
 }
@@ -34,7 +34,7 @@ pub(super) enum Rows {
 
 /// Where rows stand in their file.
 #[derive(Debug)]
-pub(super) enum Places {
+pub(super) enum ColumnPlaces {
     /// By line, from 1.
     Lines(Arc<str>, Vec<u64>),
     /// By row, from 1; this is the first.
@@ -63,7 +63,7 @@ pub enum Value<'a> {
     Json(Cow<'a, str>),
 }
 
-impl Batch {
+impl DocumentBatch {
     /// Rows.
     pub fn len(&self) -> usize {
         match &self.rows {
@@ -81,8 +81,8 @@ impl Batch {
     /// Where a row stands, for messages.
     pub fn place(&self, row: usize) -> String {
         match &self.places {
-            Places::Lines(file, lines) => format!("{file}:{}", lines[row]),
-            Places::Rows(file, first) => format!("{file}, row {}", first + row as u64),
+            ColumnPlaces::Lines(file, lines) => format!("{file}:{}", lines[row]),
+            ColumnPlaces::Rows(file, first) => format!("{file}, row {}", first + row as u64),
         }
     }
 
@@ -130,10 +130,10 @@ impl Batch {
             },
         };
         let places = match &self.places {
-            Places::Lines(file, lines) => {
-                Places::Lines(Arc::clone(file), at.iter().map(|&row| lines[row]).collect())
+            ColumnPlaces::Lines(file, lines) => {
+                ColumnPlaces::Lines(Arc::clone(file), at.iter().map(|&row| lines[row]).collect())
             }
-            Places::Rows(file, first) => Places::Rows(Arc::clone(file), *first),
+            ColumnPlaces::Rows(file, first) => ColumnPlaces::Rows(Arc::clone(file), *first),
         };
         Ok(Self { rows, places, bad: Vec::new() })
     }
@@ -146,7 +146,7 @@ impl Batch {
     /// The file it is of.
     pub(super) fn file(&self) -> &str {
         match &self.places {
-            Places::Lines(file, _) | Places::Rows(file, _) => file,
+            ColumnPlaces::Lines(file, _) | ColumnPlaces::Rows(file, _) => file,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder, StringRecord};
 use prospect_index::limits;
 
-use super::batch::{BadRow, Batch, Places, Rows};
+use super::batch::{BadRow, ColumnPlaces, DocumentBatch, Rows};
 use super::objects::WrongFile;
 use super::text_stream::TextStream;
 use super::{DocumentError, DocumentSource};
@@ -118,7 +118,7 @@ impl DocumentSource for CsvFile {
         &self.header
     }
 
-    fn next_batch(&mut self) -> Result<Option<Batch>, DocumentError> {
+    fn next_batch(&mut self) -> Result<Option<DocumentBatch>, DocumentError> {
         let (mut rows, mut lines, mut bad, mut bytes) = (Vec::new(), Vec::new(), Vec::new(), 0);
         while rows.len() + bad.len() < self.batch_rows.max(1) && bytes < BATCH_BYTES {
             self.left.store(limits::LINE_BYTES, Ordering::Relaxed);
@@ -141,7 +141,11 @@ impl DocumentSource for CsvFile {
         }
         self.wrong.check(&self.name, rows.len(), &bad)?;
         let rows = Rows::Cells { header: Arc::clone(&self.header), rows };
-        Ok(Some(Batch { rows, places: Places::Lines(Arc::clone(&self.name), lines), bad }))
+        Ok(Some(DocumentBatch {
+            rows,
+            places: ColumnPlaces::Lines(Arc::clone(&self.name), lines),
+            bad,
+        }))
     }
 
     fn progress(&self) -> (u64, Option<u64>) {

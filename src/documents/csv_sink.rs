@@ -1,9 +1,9 @@
 //! Writes documents as CSV.
 
-use super::batch::{Batch, Value};
+use super::batch::{DocumentBatch, Value};
 use super::packed::Packed;
 use super::sinks::write_error;
-use super::{Added, AddedColumn, DocumentError, DocumentSink};
+use super::{AddedColumn, AddedField, DocumentError, DocumentSink};
 
 /// CSV with a header; null is an empty cell, and what is no text or number its JSON.
 pub(super) struct CsvSink {
@@ -38,7 +38,11 @@ fn csv_error(error: csv::Error) -> DocumentError {
 }
 
 impl DocumentSink for CsvSink {
-    fn write(&mut self, batch: &Batch, added: Option<Added<'_>>) -> Result<(), DocumentError> {
+    fn write(
+        &mut self,
+        batch: &DocumentBatch,
+        added: Option<AddedField<'_>>,
+    ) -> Result<(), DocumentError> {
         for (row, values) in batch.values(&self.columns).into_iter().enumerate() {
             let own = added.and_then(|added| added.json(row)).unwrap_or_default();
             let mut cells: Vec<&str> = values

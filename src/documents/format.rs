@@ -6,7 +6,7 @@ use crate::ingest::input;
 
 /// A format of documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum DocumentFormat {
     /// Apache Parquet.
     Parquet,
     /// Comma-separated values with a header.
@@ -28,7 +28,7 @@ pub enum Compression {
     Zstd,
 }
 
-impl Format {
+impl DocumentFormat {
     /// Its name, and the extension of its files.
     pub const fn name(self) -> &'static str {
         match self {
@@ -95,22 +95,24 @@ impl Compression {
     }
 }
 
-impl From<input::Compression> for Compression {
-    fn from(compression: input::Compression) -> Self {
+impl From<input::InputCompression> for Compression {
+    fn from(compression: input::InputCompression) -> Self {
         match compression {
-            input::Compression::Plain => Self::Plain,
-            input::Compression::Gzip => Self::Gzip,
-            input::Compression::Zstd => Self::Zstd,
+            input::InputCompression::Plain => Self::Plain,
+            input::InputCompression::Gzip => Self::Gzip,
+            input::InputCompression::Zstd => Self::Zstd,
         }
     }
 }
 
 /// Whether columns and their types must be known before the first row can be written.
-pub const fn needs_shape(from: Format, to: Format) -> bool {
+pub const fn needs_shape(from: DocumentFormat, to: DocumentFormat) -> bool {
     match from {
-        Format::Parquet => false,
-        Format::Csv => !matches!(to, Format::Csv),
-        Format::Json | Format::JsonLines => matches!(to, Format::Csv | Format::Parquet),
+        DocumentFormat::Parquet => false,
+        DocumentFormat::Csv => !matches!(to, DocumentFormat::Csv),
+        DocumentFormat::Json | DocumentFormat::JsonLines => {
+            matches!(to, DocumentFormat::Csv | DocumentFormat::Parquet)
+        }
     }
 }
 
@@ -121,17 +123,17 @@ mod tests {
     #[test]
     fn names_and_first_bytes_tell_the_format() {
         let cases = [
-            ("a.parquet", Some(Format::Parquet)),
-            ("a.CSV.gz", Some(Format::Csv)),
-            ("x/a.jsonl.zst", Some(Format::JsonLines)),
-            ("a.json", Some(Format::Json)),
+            ("a.parquet", Some(DocumentFormat::Parquet)),
+            ("a.CSV.gz", Some(DocumentFormat::Csv)),
+            ("x/a.jsonl.zst", Some(DocumentFormat::JsonLines)),
+            ("a.json", Some(DocumentFormat::Json)),
             ("a.gz", None),
             ("a", None),
         ];
         for (name, expected) in cases {
-            assert_eq!(Format::of_name(Path::new(name)), expected, "{name}");
+            assert_eq!(DocumentFormat::of_name(Path::new(name)), expected, "{name}");
         }
-        assert_eq!(Format::of_head(b"\xef\xbb\xbf \n[{"), Some(Format::Json));
-        assert_eq!(Format::of_head(b"id,title"), None);
+        assert_eq!(DocumentFormat::of_head(b"\xef\xbb\xbf \n[{"), Some(DocumentFormat::Json));
+        assert_eq!(DocumentFormat::of_head(b"id,title"), None);
     }
 }

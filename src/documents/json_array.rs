@@ -7,7 +7,7 @@ use std::io::{self, BufRead};
 use prospect_index::limits;
 
 use super::DocumentError;
-use super::objects::{Found, Texts};
+use super::objects::{JsonToken, Texts};
 use super::text_stream::TextStream;
 
 pub(super) struct JsonArray {
@@ -126,16 +126,16 @@ impl JsonArray {
 impl Texts for JsonArray {
     const MAY_BE_EMPTY: bool = true;
 
-    fn next(&mut self) -> Result<Found, DocumentError> {
+    fn next(&mut self) -> Result<JsonToken, DocumentError> {
         if self.state == State::Ended {
-            return Ok(Found::End);
+            return Ok(JsonToken::End);
         }
         match self.skip_blank()? {
             None => return Err(self.fault("the JSON array is not closed with ]")),
             Some(b']') if self.state == State::First => {
                 self.stream.reader.consume(1);
                 self.state = State::Ended;
-                return self.nothing_more().map(|()| Found::End);
+                return self.nothing_more().map(|()| JsonToken::End);
             }
             Some(_) => {}
         }
@@ -152,7 +152,7 @@ impl Texts for JsonArray {
             }
         }
         self.elements += 1;
-        Ok(if whole { Found::Text(text, line) } else { Found::TooLong(line) })
+        Ok(if whole { JsonToken::Text(text, line) } else { JsonToken::TooLong(line) })
     }
 
     fn stream(&self) -> &TextStream {

@@ -5,7 +5,7 @@ use std::io;
 use prospect_index::limits;
 
 use super::DocumentError;
-use super::objects::{Found, Texts};
+use super::objects::{JsonToken, Texts};
 use super::text_stream::TextStream;
 use crate::ingest::lines::{Line, read_line};
 
@@ -19,16 +19,16 @@ impl JsonLines {
         Self { stream, line: 0 }
     }
 
-    fn read(&mut self) -> io::Result<Found> {
+    fn read(&mut self) -> io::Result<JsonToken> {
         loop {
             let mut text = Vec::new();
             let read = read_line(&mut self.stream.reader, limits::LINE_BYTES, &mut text)?;
             self.line += 1;
             match read {
-                Line::End => return Ok(Found::End),
-                Line::TooLong(_) => return Ok(Found::TooLong(self.line)),
+                Line::End => return Ok(JsonToken::End),
+                Line::TooLong(_) => return Ok(JsonToken::TooLong(self.line)),
                 Line::Whole if text.trim_ascii().is_empty() => {}
-                Line::Whole => return Ok(Found::Text(text, self.line)),
+                Line::Whole => return Ok(JsonToken::Text(text, self.line)),
             }
         }
     }
@@ -37,7 +37,7 @@ impl JsonLines {
 impl Texts for JsonLines {
     const MAY_BE_EMPTY: bool = false;
 
-    fn next(&mut self) -> Result<Found, DocumentError> {
+    fn next(&mut self) -> Result<JsonToken, DocumentError> {
         self.read().map_err(|error| self.stream.error(self.line + 1, error))
     }
 

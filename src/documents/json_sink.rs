@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-use super::batch::{Batch, Rows};
+use super::batch::{DocumentBatch, Rows};
 use super::packed::Packed;
-use super::shape::{Kind, Shape};
+use super::shape::{Shape, ShapeKind};
 use super::sinks::write_error;
-use super::{Added, AddedColumn, DocumentError, DocumentSink, Layout, object, to_json};
+use super::{AddedColumn, AddedField, DocumentError, DocumentSink, Layout, object, to_json};
 
 /// JSON lines, or one array.
 pub(super) struct JsonSink {
@@ -37,7 +37,11 @@ impl JsonSink {
 }
 
 impl DocumentSink for JsonSink {
-    fn write(&mut self, batch: &Batch, added: Option<Added<'_>>) -> Result<(), DocumentError> {
+    fn write(
+        &mut self,
+        batch: &DocumentBatch,
+        added: Option<AddedField<'_>>,
+    ) -> Result<(), DocumentError> {
         let of_columns = match &batch.rows {
             Rows::Columns(batch) => to_json::objects(batch),
             _ => Vec::new(),
@@ -85,7 +89,7 @@ fn of_cells(header: &[String], cells: &csv::StringRecord, shape: Option<&Shape>)
         let kind = shape.and_then(|shape| shape.columns.get(at)).map(|(_, kind)| kind);
         let value = match kind {
             _ if cell.is_empty() => "null".to_owned(),
-            None | Some(Kind::Text | Kind::Null) => object::string(cell),
+            None | Some(ShapeKind::Text | ShapeKind::Null) => object::string(cell),
             Some(_) => cell.to_owned(),
         };
         let comma = if at > 0 { "," } else { "" };

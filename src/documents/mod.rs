@@ -33,10 +33,10 @@ mod text_stream;
 mod to_arrow;
 mod to_json;
 
-pub use added::{Added, AddedColumn, AddedKind};
-pub use batch::{BadRow, Batch, Value};
+pub use added::{AddedColumn, AddedField, AddedKind};
+pub use batch::{BadRow, DocumentBatch, Value};
 pub use error::{DocumentError, Side};
-pub use format::{Compression, Format, needs_shape};
+pub use format::{Compression, DocumentFormat, needs_shape};
 pub use parquet_schema::{ROW_GROUP_BYTES, Table};
 pub use sinks::{DocumentSink, Layout, create};
 pub use source::{DocumentSource, Input, OpenOptions, open};

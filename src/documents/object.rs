@@ -8,24 +8,27 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// Keys in order, each with the text of its value.
-pub(super) struct Members<'a>(pub(super) Vec<(Cow<'a, str>, &'a str)>);
+pub(super) struct ObjectMembers<'a>(pub(super) Vec<(Cow<'a, str>, &'a str)>);
 
-impl<'de> Deserialize<'de> for Members<'de> {
+impl<'de> Deserialize<'de> for ObjectMembers<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Entries;
         impl<'de> Visitor<'de> for Entries {
-            type Value = Members<'de>;
+            type Value = ObjectMembers<'de>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
 
-            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Members<'de>, M::Error> {
+            fn visit_map<M: MapAccess<'de>>(
+                self,
+                mut map: M,
+            ) -> Result<ObjectMembers<'de>, M::Error> {
                 let mut members = Vec::new();
                 while let Some((Key(key), value)) = map.next_entry::<Key<'de>, &'de RawValue>()? {
                     members.push((key, value.get()));
                 }
-                Ok(Members(members))
+                Ok(ObjectMembers(members))
             }
         }
         deserializer.deserialize_map(Entries)
@@ -61,7 +64,7 @@ impl<'de> Deserialize<'de> for Key<'de> {
 ///
 /// # Errors
 /// The text is no JSON object.
-pub(super) fn members(text: &str) -> Result<Members<'_>, serde_json::Error> {
+pub(super) fn members(text: &str) -> Result<ObjectMembers<'_>, serde_json::Error> {
     serde_json::from_str(text)
 }
 

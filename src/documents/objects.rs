@@ -2,7 +2,7 @@
 
 use prospect_index::limits;
 
-use super::batch::{BadRow, Batch, Places, Rows};
+use super::batch::{BadRow, ColumnPlaces, DocumentBatch, Rows};
 use super::text_stream::TextStream;
 use super::{DocumentError, DocumentSource, object};
 use crate::ingest::BATCH_BYTES;
@@ -11,7 +11,7 @@ use crate::ingest::BATCH_BYTES;
 const TRIED_ROWS: u64 = 1_000;
 
 /// What a reader of JSON finds next.
-pub(super) enum Found {
+pub(super) enum JsonToken {
     /// The text of something, and the line it starts in.
     Text(Vec<u8>, u64),
     /// Something longer than a row may be.
@@ -21,7 +21,7 @@ pub(super) enum Found {
 
 /// A reader of JSON texts, one a row.
 pub(super) trait Texts: Send {
-    fn next(&mut self) -> Result<Found, DocumentError>;
+    fn next(&mut self) -> Result<JsonToken, DocumentError>;
     fn stream(&self) -> &TextStream;
     /// Whether a file without any row is a mistake.
     const MAY_BE_EMPTY: bool;
@@ -33,7 +33,7 @@ pub(super) struct Objects<T> {
     name: String,
     batch_rows: usize,
     columns: Vec<String>,
-    first: Option<Batch>,
+    first: Option<DocumentBatch>,
     wrong: WrongFile,
 }
 
@@ -52,7 +52,7 @@ impl<T: Texts> Objects<T> {
     }
 
     /// The first batch with a row; what stands before it is in its list of bad ones.
-    fn first_rows(&mut self) -> Result<Option<Batch>, DocumentError> {
+    fn first_rows(&mut self) -> Result<Option<DocumentBatch>, DocumentError> {
         let mut before: Vec<BadRow> = Vec::new();
         while let Some(mut batch) = self.read()? {
             before.append(&mut batch.bad);
@@ -71,18 +71,18 @@ impl<T: Texts> Objects<T> {
         }
     }
 
-    fn read(&mut self) -> Result<Option<Batch>, DocumentError> {
+    fn read(&mut self) -> Result<Option<DocumentBatch>, DocumentError> {
         let (mut rows, mut lines, mut bad, mut bytes) = (Vec::new(), Vec::new(), Vec::new(), 0);
         while rows.len() + bad.len() < self.batch_rows.max(1) && bytes < BATCH_BYTES {
             let name = &self.name;
             match self.texts.next()? {
-                Found::End => break,
-                Found::TooLong(line) => bad.push(BadRow {
+                JsonToken::End => break,
+                JsonToken::TooLong(line) => bad.push(BadRow {
                     reason: "line-too-long",
                     place: format!("{name}:{line}"),
                     detail: format!("more than {} MiB", limits::LINE_BYTES >> 20),
                 }),
-                Found::Text(text, line) => {
+                JsonToken::Text(text, line) => {
                     bytes += text.len();
                     match object_of(text) {
                         Ok(row) => {
@@ -100,8 +100,8 @@ impl<T: Texts> Objects<T> {
             return Ok(None);
         }
         self.wrong.check(&self.name, rows.len(), &bad)?;
-        let places = Places::Lines(self.name.as_str().into(), lines);
-        Ok(Some(Batch { rows: Rows::Objects(rows), places, bad }))
+        let places = ColumnPlaces::Lines(self.name.as_str().into(), lines);
+        Ok(Some(DocumentBatch { rows: Rows::Objects(rows), places, bad }))
     }
 }
 
@@ -114,7 +114,7 @@ impl<T: Texts> DocumentSource for Objects<T> {
         &self.columns
     }
 
-    fn next_batch(&mut self) -> Result<Option<Batch>, DocumentError> {
+    fn next_batch(&mut self) -> Result<Option<DocumentBatch>, DocumentError> {
         match self.first.take() {
             Some(batch) => Ok(Some(batch)),
             None => self.read(),
@@ -188,7 +188,7 @@ fn excerpt(text: &str) -> String {
 }
 
 /// The keys of all rows of a batch, in the order of their first row.
-fn keys(batch: &Batch) -> Vec<String> {
+fn keys(batch: &DocumentBatch) -> Vec<String> {
     let Rows::Objects(rows) = &batch.rows else { return Vec::new() };
     let mut keys: Vec<String> = Vec::new();
     for row in rows {

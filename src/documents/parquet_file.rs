@@ -9,7 +9,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::errors::ParquetError;
 
-use super::batch::{Batch, Places, Rows};
+use super::batch::{ColumnPlaces, DocumentBatch, Rows};
 use super::text_stream::read_error;
 use super::{DocumentError, DocumentSource, Input, OpenOptions, Table};
 
@@ -87,16 +87,16 @@ impl DocumentSource for ParquetFile {
         &self.columns
     }
 
-    fn next_batch(&mut self) -> Result<Option<Batch>, DocumentError> {
+    fn next_batch(&mut self) -> Result<Option<DocumentBatch>, DocumentError> {
         let Some(batch) = self.reader.next() else { return Ok(None) };
         let batch = batch.map_err(|source| DocumentError::Arrow {
             path: self.name.to_string(),
             rows: self.rows,
             source: Box::new(source),
         })?;
-        let places = Places::Rows(Arc::clone(&self.name), self.rows + 1);
+        let places = ColumnPlaces::Rows(Arc::clone(&self.name), self.rows + 1);
         self.rows += batch.num_rows() as u64;
-        Ok(Some(Batch { rows: Rows::Columns(batch), places, bad: Vec::new() }))
+        Ok(Some(DocumentBatch { rows: Rows::Columns(batch), places, bad: Vec::new() }))
     }
 
     fn progress(&self) -> (u64, Option<u64>) {

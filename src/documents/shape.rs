@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use arrow_schema::{DataType, Field, Fields};
 
-use super::batch::{Batch, Rows};
+use super::batch::{DocumentBatch, Rows};
 use super::{DocumentError, DocumentSource, object};
 
 /// Columns that are kept at most.
@@ -21,19 +21,19 @@ const KEYS: usize = 64;
 /// Columns in the order of their first row.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shape {
-    pub(super) columns: Vec<(String, Kind)>,
+    pub(super) columns: Vec<(String, ShapeKind)>,
 }
 
 /// A type that holds all values of a column; every value may be null.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum ShapeKind {
     Null,
     Bool,
     Whole,
     Real,
     Text,
-    List(Box<Kind>),
-    Object(Vec<(String, Kind)>),
+    List(Box<ShapeKind>),
+    Object(Vec<(String, ShapeKind)>),
 }
 
 /// Reads a file to its end for its columns and their types. Columns named in `text` are text,
@@ -44,7 +44,7 @@ pub(super) enum Kind {
 pub fn find(source: &mut dyn DocumentSource, text: &[String]) -> Result<Shape, DocumentError> {
     let mut found = Vec::new();
     for column in source.columns() {
-        found.push((column.clone(), Kind::Null));
+        found.push((column.clone(), ShapeKind::Null));
     }
     while let Some(batch) = source.next_batch()? {
         take_in(&mut found, &batch);
@@ -55,27 +55,29 @@ pub fn find(source: &mut dyn DocumentSource, text: &[String]) -> Result<Shape, D
     }
     for (name, kind) in &mut found {
         if text.contains(name) {
-            *kind = Kind::Text;
+            *kind = ShapeKind::Text;
         }
     }
     Ok(Shape { columns: found })
 }
 
-fn take_in(found: &mut Vec<(String, Kind)>, batch: &Batch) {
+fn take_in(found: &mut Vec<(String, ShapeKind)>, batch: &DocumentBatch) {
     match &batch.rows {
         Rows::Columns(_) => {}
         Rows::Objects(rows) => {
             for row in rows {
                 let members = object::members(row).map_or_else(|_| Vec::new(), |members| members.0);
-                let kinds = members.iter().map(|(key, json)| (key.as_ref(), Kind::of_json(json)));
+                let kinds =
+                    members.iter().map(|(key, json)| (key.as_ref(), ShapeKind::of_json(json)));
                 join(found, kinds);
             }
         }
         Rows::Cells { rows, .. } => {
             for row in rows {
                 for ((_, kind), cell) in found.iter_mut().zip(row) {
-                    if *kind != Kind::Text {
-                        *kind = std::mem::replace(kind, Kind::Null).with(Kind::of_cell(cell));
+                    if *kind != ShapeKind::Text {
+                        *kind =
+                            std::mem::replace(kind, ShapeKind::Null).with(ShapeKind::of_cell(cell));
                     }
                 }
             }
@@ -84,7 +86,10 @@ fn take_in(found: &mut Vec<(String, Kind)>, batch: &Batch) {
 }
 
 /// Joins members into columns, new ones at the end.
-fn join<'a>(columns: &mut Vec<(String, Kind)>, members: impl Iterator<Item = (&'a str, Kind)>) {
+fn join<'a>(
+    columns: &mut Vec<(String, ShapeKind)>,
+    members: impl Iterator<Item = (&'a str, ShapeKind)>,
+) {
     for (at, (key, kind)) in members.enumerate() {
         // Rows mostly have the same keys in the same order.
         let same = columns.get(at).is_some_and(|(name, _)| name == key);
@@ -92,7 +97,7 @@ fn join<'a>(columns: &mut Vec<(String, Kind)>, members: impl Iterator<Item = (&'
         match place {
             Some(place) => {
                 let own = &mut columns[place].1;
-                *own = std::mem::replace(own, Kind::Null).with(kind);
+                *own = std::mem::replace(own, ShapeKind::Null).with(kind);
             }
             None if columns.len() <= COLUMNS => columns.push((key.to_owned(), kind)),
             None => {}
@@ -100,7 +105,7 @@ fn join<'a>(columns: &mut Vec<(String, Kind)>, members: impl Iterator<Item = (&'
     }
 }
 
-impl Kind {
+impl ShapeKind {
     fn of_json(json: &str) -> Self {
         match json.as_bytes().first() {
             Some(b'n') | None => Self::Null,
@@ -165,11 +170,11 @@ impl Kind {
 }
 
 /// The element of a list, named as the Parquet format names it.
-pub(super) fn element(kind: &Kind) -> Field {
+pub(super) fn element(kind: &ShapeKind) -> Field {
     Field::new("element", kind.arrow(), true)
 }
 
-pub(super) fn object_fields(fields: &[(String, Kind)]) -> Fields {
+pub(super) fn object_fields(fields: &[(String, ShapeKind)]) -> Fields {
     fields.iter().map(|(name, kind)| Field::new(name, kind.arrow(), true)).collect()
 }
 
@@ -179,7 +184,10 @@ mod tests {
 
     #[track_caller]
     fn check(values: &[&str], expected: &str) {
-        let kind = values.iter().map(|json| Kind::of_json(json)).fold(Kind::Null, Kind::with);
+        let kind = values
+            .iter()
+            .map(|json| ShapeKind::of_json(json))
+            .fold(ShapeKind::Null, ShapeKind::with);
         assert_eq!(kind.arrow().to_string(), expected, "{values:?}");
     }
 
@@ -202,18 +210,18 @@ mod tests {
     #[test]
     fn cells_are_what_json_would_take_them_for() {
         for (cell, expected) in [
-            ("", Kind::Null),
-            ("12", Kind::Whole),
-            ("007", Kind::Text),
-            ("+1", Kind::Text),
-            ("1 ", Kind::Text),
-            ("1.50", Kind::Real),
-            ("true", Kind::Bool),
-            ("True", Kind::Text),
-            ("[\"a\"]", Kind::List(Box::new(Kind::Text))),
-            ("[see above]", Kind::Text),
+            ("", ShapeKind::Null),
+            ("12", ShapeKind::Whole),
+            ("007", ShapeKind::Text),
+            ("+1", ShapeKind::Text),
+            ("1 ", ShapeKind::Text),
+            ("1.50", ShapeKind::Real),
+            ("true", ShapeKind::Bool),
+            ("True", ShapeKind::Text),
+            ("[\"a\"]", ShapeKind::List(Box::new(ShapeKind::Text))),
+            ("[see above]", ShapeKind::Text),
         ] {
-            assert_eq!(Kind::of_cell(cell), expected, "{cell:?}");
+            assert_eq!(ShapeKind::of_cell(cell), expected, "{cell:?}");
         }
     }
 }

@@ -5,22 +5,22 @@ use std::sync::Arc;
 
 use arrow_schema::Schema;
 
-use super::batch::Batch;
+use super::batch::DocumentBatch;
 use super::csv_sink::CsvSink;
 use super::json_sink::JsonSink;
 use super::packed::Packed;
 use super::parquet_schema::ParquetWriter;
 use super::shape::{Shape, object_fields};
 use super::{
-    Added, AddedColumn, Compression, DocumentError, DocumentSource, Format, Table, to_arrow,
-    to_json,
+    AddedColumn, AddedField, Compression, DocumentError, DocumentFormat, DocumentSource, Table,
+    to_arrow, to_json,
 };
 
 /// What is written, and how.
 #[derive(Clone, Debug)]
 pub struct Layout {
     /// The format.
-    pub format: Format,
+    pub format: DocumentFormat,
     /// Of a text format.
     pub compression: Compression,
     /// Columns and types, where [`needs_shape`](super::needs_shape) says so.
@@ -37,7 +37,11 @@ pub trait DocumentSink: Send {
     ///
     /// # Errors
     /// The output cannot be written, or a row does not fit the shape.
-    fn write(&mut self, batch: &Batch, added: Option<Added<'_>>) -> Result<(), DocumentError>;
+    fn write(
+        &mut self,
+        batch: &DocumentBatch,
+        added: Option<AddedField<'_>>,
+    ) -> Result<(), DocumentError>;
 
     /// Writes what is left. Before it the output is of no use.
     ///
@@ -66,7 +70,7 @@ pub fn create(
         let (path, column) = (source.name().to_owned(), column.name.clone());
         return Err(DocumentError::ColumnExists { path, column });
     }
-    if layout.format == Format::Parquet {
+    if layout.format == DocumentFormat::Parquet {
         return Ok(Box::new(parquet_sink(out, source.table(), layout)?));
     }
     if let Some(table) = source.table() {
@@ -74,9 +78,9 @@ pub fn create(
     }
     let out = Packed::new(out, layout.compression).map_err(write_error)?;
     Ok(match layout.format {
-        Format::Csv => Box::new(CsvSink::new(out, columns, added)?),
+        DocumentFormat::Csv => Box::new(CsvSink::new(out, columns, added)?),
         format => {
-            let array = format == Format::Json;
+            let array = format == DocumentFormat::Json;
             Box::new(JsonSink::new(out, layout, array))
         }
     })
@@ -119,7 +123,11 @@ fn parquet_sink(
 }
 
 impl DocumentSink for ParquetSink {
-    fn write(&mut self, batch: &Batch, added: Option<Added<'_>>) -> Result<(), DocumentError> {
+    fn write(
+        &mut self,
+        batch: &DocumentBatch,
+        added: Option<AddedField<'_>>,
+    ) -> Result<(), DocumentError> {
         if batch.is_empty() {
             return Ok(());
         }

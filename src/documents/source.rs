@@ -4,14 +4,14 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::batch::Batch;
+use super::batch::DocumentBatch;
 use super::csv_file::CsvFile;
 use super::json_array::JsonArray;
 use super::json_lines::JsonLines;
 use super::objects::Objects;
 use super::parquet_file::ParquetFile;
 use super::text_stream::{TextStream, read_error};
-use super::{BATCH_ROWS, DocumentError, Format, Side, Table};
+use super::{BATCH_ROWS, DocumentError, DocumentFormat, Side, Table};
 use crate::ingest::input;
 
 /// Bytes looked at to tell a format: enough for the first block of a zstd frame.
@@ -29,7 +29,7 @@ pub trait DocumentSource: Send {
     ///
     /// # Errors
     /// The file as a whole cannot be used any further.
-    fn next_batch(&mut self) -> Result<Option<Batch>, DocumentError>;
+    fn next_batch(&mut self) -> Result<Option<DocumentBatch>, DocumentError>;
 
     /// How far reading came, and how far it will come if that is known: rows of Parquet, else bytes
     /// of the (compressed) file.
@@ -49,7 +49,7 @@ pub struct Input {
     /// How it is called in messages.
     pub name: String,
     /// Its format, where the user has said so.
-    pub format: Option<Format>,
+    pub format: Option<DocumentFormat>,
 }
 
 /// How to read.
@@ -70,7 +70,7 @@ impl Default for OpenOptions {
 
 impl Input {
     /// The file at a path, called as it was named.
-    pub fn of(path: &Path, format: Option<Format>) -> Self {
+    pub fn of(path: &Path, format: Option<DocumentFormat>) -> Self {
         let stream = path == Path::new("-");
         let name = if stream { "standard input".to_owned() } else { path.display().to_string() };
         Self { path: path.to_owned(), name, format }
@@ -85,11 +85,11 @@ impl Input {
     ///
     /// # Errors
     /// The file cannot be read, or none of these tells.
-    pub fn format(&self) -> Result<Format, DocumentError> {
+    pub fn format(&self) -> Result<DocumentFormat, DocumentError> {
         let unknown =
             || DocumentError::UnknownFormat { path: self.name.clone(), side: Side::Input };
         if let Some(format) = self.format {
-            if format == Format::Parquet && self.is_stream() {
+            if format == DocumentFormat::Parquet && self.is_stream() {
                 return Err(DocumentError::ParquetStream { path: self.name.clone() });
             }
             return Ok(format);
@@ -97,12 +97,16 @@ impl Input {
         if self.is_stream() {
             return Err(unknown());
         }
-        let by_name = Format::of_name(&self.path);
-        let by_head = Format::of_head(&self.head()?);
+        let by_name = DocumentFormat::of_name(&self.path);
+        let by_head = DocumentFormat::of_head(&self.head()?);
         match (by_name, by_head) {
             // `.json` is as often lines as an array.
-            (Some(Format::Json), Some(Format::JsonLines)) => Ok(Format::JsonLines),
-            (Some(expected), Some(found)) if found == Format::Parquet && expected != found => {
+            (Some(DocumentFormat::Json), Some(DocumentFormat::JsonLines)) => {
+                Ok(DocumentFormat::JsonLines)
+            }
+            (Some(expected), Some(found))
+                if found == DocumentFormat::Parquet && expected != found =>
+            {
                 let (expected, found) = (expected.shown(), found.shown().to_owned());
                 Err(DocumentError::WrongFormat { path: self.name.clone(), expected, found })
             }
@@ -123,7 +127,7 @@ impl Input {
         let file = File::open(&self.path).map_err(error)?;
         file.take(HEAD_BYTES).read_to_end(&mut raw).map_err(error)?;
         let mut head = Vec::new();
-        if let Ok(decoder) = input::Compression::of(&raw).decoder(raw.as_slice()) {
+        if let Ok(decoder) = input::InputCompression::of(&raw).decoder(raw.as_slice()) {
             // An error is met again, and told with its place, when the file is read.
             let _ = decoder.take(4096).read_to_end(&mut head);
         }
@@ -140,13 +144,15 @@ pub fn open(
     options: &OpenOptions,
 ) -> Result<Box<dyn DocumentSource>, DocumentError> {
     let format = input.format()?;
-    if format == Format::Parquet {
+    if format == DocumentFormat::Parquet {
         return Ok(Box::new(ParquetFile::open(input, options)?));
     }
     let stream = TextStream::open(input)?;
     let source: Box<dyn DocumentSource> = match format {
-        Format::Csv => Box::new(CsvFile::new(stream, options.batch_rows)?),
-        Format::Json => Box::new(Objects::new(JsonArray::new(stream)?, options.batch_rows)?),
+        DocumentFormat::Csv => Box::new(CsvFile::new(stream, options.batch_rows)?),
+        DocumentFormat::Json => {
+            Box::new(Objects::new(JsonArray::new(stream)?, options.batch_rows)?)
+        }
         _ => Box::new(Objects::new(JsonLines::new(stream), options.batch_rows)?),
     };
     Ok(source)

@@ -44,7 +44,7 @@ impl TextStream {
         };
         let mut head = Vec::new();
         raw.by_ref().take(16).read_to_end(&mut head).map_err(error)?;
-        let compression = input::Compression::of(&head);
+        let compression = input::InputCompression::of(&head);
         let tally = Tally::new(&input.name);
         let raw = Tallied { inner: Cursor::new(head).chain(raw), tally: tally.clone() };
         let decoder = compression.decoder(raw).map_err(error)?;

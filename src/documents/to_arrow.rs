@@ -12,7 +12,7 @@ use csv::StringRecord;
 
 use super::batch::Rows;
 use super::object;
-use super::shape::{Kind, Shape, element, object_fields};
+use super::shape::{Shape, ShapeKind, element, object_fields};
 
 /// The rows in columns.
 ///
@@ -34,43 +34,43 @@ pub(super) fn columns(rows: &Rows, shape: &Shape) -> Result<RecordBatch, ArrowEr
 }
 
 /// The cells of a column; empty ones are missing.
-fn of_cells(rows: &[StringRecord], at: usize, kind: &Kind) -> Result<ArrayRef, ArrowError> {
+fn of_cells(rows: &[StringRecord], at: usize, kind: &ShapeKind) -> Result<ArrayRef, ArrowError> {
     let cells: Vec<Option<&str>> =
         rows.iter().map(|row| row.get(at).filter(|cell| !cell.is_empty())).collect();
     match kind {
         // A cell of text is the text itself.
-        Kind::Text | Kind::Null => Ok(Arc::new(StringArray::from(cells)) as ArrayRef),
+        ShapeKind::Text | ShapeKind::Null => Ok(Arc::new(StringArray::from(cells)) as ArrayRef),
         _ => array(kind, &cells),
     }
 }
 
 /// Values as an array; each is JSON, or missing.
-fn array(kind: &Kind, values: &[Option<&str>]) -> Result<ArrayRef, ArrowError> {
+fn array(kind: &ShapeKind, values: &[Option<&str>]) -> Result<ArrayRef, ArrowError> {
     let values: Vec<Option<&str>> =
         values.iter().map(|value| value.filter(|json| *json != "null")).collect();
     Ok(match kind {
-        Kind::Bool => {
+        ShapeKind::Bool => {
             Arc::new(values.iter().copied().map(parsed).collect::<Result<BooleanArray, _>>()?)
         }
-        Kind::Whole => {
+        ShapeKind::Whole => {
             Arc::new(values.iter().copied().map(parsed).collect::<Result<Int64Array, _>>()?)
         }
-        Kind::Real => {
+        ShapeKind::Real => {
             Arc::new(values.iter().copied().map(parsed).collect::<Result<Float64Array, _>>()?)
         }
-        Kind::List(kind) => list(kind, &values)?,
-        Kind::Object(fields) if !fields.is_empty() => {
+        ShapeKind::List(kind) => list(kind, &values)?,
+        ShapeKind::Object(fields) if !fields.is_empty() => {
             let arrays = of_objects(values.iter().copied(), fields)?;
             let nulls: NullBuffer = values.iter().map(Option::is_some).collect::<Vec<_>>().into();
             Arc::new(StructArray::try_new(object_fields(fields), arrays, Some(nulls))?)
         }
-        Kind::Null | Kind::Text | Kind::Object(_) => {
+        ShapeKind::Null | ShapeKind::Text | ShapeKind::Object(_) => {
             Arc::new(values.iter().map(|value| value.map(text)).collect::<StringArray>())
         }
     })
 }
 
-fn list(kind: &Kind, values: &[Option<&str>]) -> Result<ArrayRef, ArrowError> {
+fn list(kind: &ShapeKind, values: &[Option<&str>]) -> Result<ArrayRef, ArrowError> {
     let mut elements: Vec<Option<&str>> = Vec::new();
     let mut lengths = Vec::with_capacity(values.len());
     for value in values {
@@ -90,7 +90,7 @@ fn list(kind: &Kind, values: &[Option<&str>]) -> Result<ArrayRef, ArrowError> {
 /// The columns of objects; one that a row lacks is null there.
 fn of_objects<'a>(
     rows: impl Iterator<Item = Option<&'a str>>,
-    fields: &[(String, Kind)],
+    fields: &[(String, ShapeKind)],
 ) -> Result<Vec<ArrayRef>, ArrowError> {
     let mut columns: Vec<Vec<Option<&str>>> = vec![Vec::new(); fields.len()];
     for row in rows {

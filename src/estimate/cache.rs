@@ -21,7 +21,7 @@ use crate::estimate::candidates::nearest::Nearest;
 use crate::estimate::features::regions::Regions;
 use crate::estimate::features::sites::Sites;
 use crate::estimate::features::strings::Strings;
-use crate::estimate::models::Models;
+use crate::estimate::models::EpochModels;
 use crate::estimate::models::quality_posterior::Posterior;
 use crate::estimate::pandey_olston::pairs::Training;
 use crate::estimate::running_mean::RunningMean;
@@ -45,7 +45,7 @@ pub struct PlannerCache {
     /// URLs that are nearest to each query in meaning, where there is an embedding model.
     pub nearest: Nearest,
     /// What was fitted in this epoch.
-    pub models: Option<Arc<Models>>,
+    pub models: Option<Arc<EpochModels>>,
 }
 
 /// Quality that was expected of crawled pages, and what it was expected from.

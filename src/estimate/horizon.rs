@@ -11,19 +11,19 @@ pub trait Horizon: Sync {
 }
 
 /// Crawled pages as they were known at the start of their cycle.
-pub(super) struct Past<'a> {
+pub(super) struct PastHorizon<'a> {
     pub(super) known: &'a Known,
     pub(super) manifest: &'a Manifest,
 }
 
-impl Past<'_> {
+impl PastHorizon<'_> {
     fn cycle_start(&self, url: UrlId) -> Option<u32> {
         let seq = self.known.pages.page_seq(url)?;
         Some(self.manifest.cycle_start(self.manifest.cycle_of(seq)))
     }
 }
 
-impl Horizon for Past<'_> {
+impl Horizon for PastHorizon<'_> {
     fn of(&self, url: UrlId) -> Option<u32> {
         let start = self.cycle_start(url)?;
         // A seed that nothing led to was no candidate of any plan.
@@ -33,12 +33,12 @@ impl Horizon for Past<'_> {
 }
 
 /// Uncrawled URLs as they are known now.
-pub(super) struct Now<'a> {
+pub(super) struct FrontierHorizon<'a> {
     pub(super) known: &'a Known,
     pub(super) within: &'a [bool],
 }
 
-impl Horizon for Now<'_> {
+impl Horizon for FrontierHorizon<'_> {
     fn of(&self, url: UrlId) -> Option<u32> {
         let allowed = self.within.is_empty() || self.within[url.index()];
         (allowed && self.known.pages.in_frontier(url)).then_some(u32::MAX)

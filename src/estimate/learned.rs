@@ -20,20 +20,20 @@ use crate::estimate::cache::PlannerCache;
 use crate::estimate::candidates::linked::AnswerPages;
 use crate::estimate::candidates::nearest::Nearest;
 use crate::estimate::candidates::ngram::{MatchRule, idf_mass};
-use crate::estimate::candidates::{Ask, Candidate, CandidateSource};
+use crate::estimate::candidates::{Candidate, CandidateQuery, CandidateSource};
 use crate::estimate::features::group::FeatureGroup;
 use crate::estimate::features::page::{Impact, PageFeatureSource};
 use crate::estimate::features::pair::FeatureSource;
 use crate::estimate::features::regions::RegionMeans;
 use crate::estimate::features::table::{Feature, PageFeature, PageRow};
 use crate::estimate::horizon::Horizon;
-use crate::estimate::horizon::{Now, Past};
+use crate::estimate::horizon::{FrontierHorizon, PastHorizon};
 use crate::estimate::input::EstimateInput;
-use crate::estimate::models::Models;
+use crate::estimate::models::EpochModels;
 use crate::estimate::models::boosted_trees::{Boosted, Growth};
 use crate::estimate::models::score_distribution::{ScoreModel, UNSEEN};
 use crate::estimate::settings::EstimateSettings;
-use crate::estimate::url_estimate::{Found, PairEstimate};
+use crate::estimate::url_estimate::{PairEstimate, ScoredCandidates};
 use crate::sketch::served::ServedLists;
 use crate::workload::QueryId;
 
@@ -57,14 +57,14 @@ pub(super) fn estimate(
     settings: &EstimateSettings,
     quality: &[f32],
     of_pages: bool,
-) -> Result<Found, EstimateError> {
+) -> Result<ScoredCandidates, EstimateError> {
     let known = input.known;
     let impact = Impact::new(input.served, input.queries, known.urls.len());
     if cache.models.as_ref().is_none_or(|models| models.epoch_end != input.epoch_end) {
         cache.models = Some(Arc::new(fit(input, &impact, cache, settings)?));
     }
     let models = cache.models.as_ref();
-    Ok(Found {
+    Ok(ScoredCandidates {
         pairs: pairs(input, queries, cache, &cache.nearest, settings)?,
         page_impact: if of_pages {
             page_impact(input, &impact, cache, settings, quality)
@@ -97,7 +97,7 @@ pub(super) fn pairs(
         end_seq: input.manifest.next_seq,
         matches: input.frontier,
         // What may not be planned now still competes for places.
-        horizon: Now { known: input.known, within: &[] },
+        horizon: FrontierHorizon { known: input.known, within: &[] },
         without: settings.without,
         answers: AnswerPages::Now,
     };
@@ -108,7 +108,7 @@ pub(super) fn pairs(
             || (Scores::default(), Scratch::default()),
             |(room, scratch), &at| {
                 let query = &input.queries[at];
-                let mut ask = Ask { at: QueryId::new(at), query, scores: room, scratch };
+                let mut ask = CandidateQuery { at: QueryId::new(at), query, scores: room, scratch };
                 let found = source.of(&mut ask, usize::MAX)?;
                 Ok(pair_estimates(input, at, scores, &found))
             },
@@ -200,7 +200,7 @@ fn page_impact(
         means.add(cache.regions.of(url), impact.of_url[url.index()]);
     }
     let source = page_source(input, impact, cache, settings);
-    let now = Now { known, within: input.within };
+    let now = FrontierHorizon { known, within: input.within };
     let ids: Vec<UrlId> = known.urls.ids().collect();
     ids.into_par_iter()
         .map(|url| {
@@ -229,7 +229,7 @@ fn page_source<'a>(
 
 /// Pages fetched before the epoch that a plan could have picked.
 struct Bets<'a> {
-    past: Past<'a>,
+    past: PastHorizon<'a>,
     end_seq: u32,
 }
 
@@ -245,9 +245,9 @@ fn fit(
     impact: &Impact,
     cache: &PlannerCache,
     settings: &EstimateSettings,
-) -> Result<Models, EstimateError> {
+) -> Result<EpochModels, EstimateError> {
     let (known, manifest, end_seq) = (input.known, input.manifest, input.epoch_end);
-    let bets = Bets { past: Past { known, manifest }, end_seq };
+    let bets = Bets { past: PastHorizon { known, manifest }, end_seq };
     // What was linked to since must not take the place of what was known then.
     let has_more = known.links.links().last().is_some_and(|link| link.seq >= end_seq);
     let before;
@@ -278,7 +278,8 @@ fn fit(
             || (Scores::default(), Scratch::default()),
             |(scores, scratch), at| {
                 let query = &input.queries[at];
-                source.of(&mut Ask { at: QueryId::new(at), query, scores, scratch }, most)
+                source
+                    .of(&mut CandidateQuery { at: QueryId::new(at), query, scores, scratch }, most)
             },
         )
         .collect::<Result<_, EstimateError>>()?;
@@ -289,7 +290,7 @@ fn fit(
     } else {
         fit_pages(input, impact, cache, settings, &source.horizon)?
     };
-    Ok(Models {
+    Ok(EpochModels {
         epoch_end: end_seq,
         scores: ScoreModel::fit(&pairs, unseen)?,
         pages,

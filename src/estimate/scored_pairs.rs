@@ -23,7 +23,7 @@ use crate::estimate::cache::{PlannerCache, scored_parents};
 use crate::estimate::candidates::nearest::Nearest;
 use crate::estimate::features::group::FeatureGroup;
 use crate::estimate::horizon::Horizon;
-use crate::estimate::horizon::{Now, Past};
+use crate::estimate::horizon::{FrontierHorizon, PastHorizon};
 use crate::estimate::input::EstimateInput;
 use crate::estimate::learned;
 use crate::estimate::models::entry::EntryModel;
@@ -35,7 +35,7 @@ use crate::estimate::running_mean::RunningMean;
 use crate::estimate::settings::{EstimateSettings, ImpactReading, Importance};
 use crate::estimate::site_reliability::SiteReliability;
 use crate::estimate::slow_start::SlowStart;
-use crate::estimate::url_estimate::{Found, PairEstimate, UrlEstimate};
+use crate::estimate::url_estimate::{PairEstimate, ScoredCandidates, UrlEstimate};
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
 
@@ -203,7 +203,8 @@ impl ScoredPairs {
             cache.regions.update(&known.urls);
         }
         let quality = expected_quality(input, cache);
-        let Found { pairs, page_impact, training_pairs, levels } = match settings.reading {
+        let ScoredCandidates { pairs, page_impact, training_pairs, levels } = match settings.reading
+        {
             ImpactReading::Learned => {
                 learned::estimate(input, queries, cache, settings, &quality, pinned.is_none())?
             }
@@ -447,7 +448,7 @@ fn expected_quality(input: &EstimateInput<'_>, cache: &PlannerCache) -> Vec<f32>
     if posterior.is_empty() {
         return Vec::new();
     }
-    let now = Now { known, within: input.within };
+    let now = FrontierHorizon { known, within: input.within };
     let ids: Vec<UrlId> = known.urls.ids().collect();
     ids.into_par_iter()
         .map(|url| {
@@ -499,7 +500,7 @@ impl<O: Fn(UrlId) -> u32> UrlFacts<'_, O> {
     /// None if the URL may not be planned.
     fn of(&self, url: UrlId) -> Option<FrontierUrl> {
         let known = self.input.known;
-        Now { known, within: self.input.within }.of(url)?;
+        FrontierHorizon { known, within: self.input.within }.of(url)?;
         let page_rank = self.page_ranks.get(url.index()).copied().unwrap_or(0.0);
         let inlinks = known.links.all_inlinks(url);
         Some(FrontierUrl {
@@ -539,7 +540,7 @@ fn past_importance(
     (seq, url): (u32, UrlId),
 ) -> Option<f64> {
     let inlinks = cache.past_inlinks(seq)?;
-    let past = Past { known: input.known, manifest: input.manifest };
+    let past = PastHorizon { known: input.known, manifest: input.manifest };
     let page_rank = match settings.importance {
         Importance::Inlinks => 0.0,
         Importance::PageRank => input.ranks.before(past.of(url)?, url),

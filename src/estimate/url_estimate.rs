@@ -48,7 +48,7 @@ pub struct UrlEstimate {
 }
 
 /// What a reading finds.
-pub(super) struct Found {
+pub(super) struct ScoredCandidates {
     /// Candidate pairs.
     pub(super) pairs: Vec<PairEstimate>,
     /// By URL: impact that the page model expects, in units of the mean impact of crawled pages; empty

@@ -4,7 +4,9 @@
 //! Not here: when pages were fetched and why, and what is measured without a search ([`super::crawl`]).
 
 use prospect_index::bm25::Bm25;
-use prospect_index::checkpoints::{Ask, CheckpointScorer, Crawl, Similarity, Workspace};
+use prospect_index::checkpoints::{
+    CheckpointQuery, CheckpointScorer, FetchOrder, Similarity, Workspace,
+};
 use prospect_index::error::StoreError;
 use prospect_index::text_index::TextIndex;
 use rayon::prelude::*;
@@ -85,7 +87,7 @@ pub type Ranking = Vec<(u32, f64)>;
 pub type Values = Vec<Vec<f64>>;
 
 impl CrawlEvaluation<'_> {
-    fn scorer(&self, crawls: &[Crawl<'_>]) -> Result<CheckpointScorer<'_>, StoreError> {
+    fn scorer(&self, crawls: &[FetchOrder<'_>]) -> Result<CheckpointScorer<'_>, StoreError> {
         let words = self.queries.iter().flat_map(|judged| &judged.query.words).map(String::as_str);
         let similarity = Similarity::Exact(self.bm25);
         CheckpointScorer::new(self.text, similarity, crawls, self.url_order, words)
@@ -99,7 +101,7 @@ impl CrawlEvaluation<'_> {
     /// The index cannot be read.
     pub fn values(
         &self,
-        crawls: &[Crawl<'_>],
+        crawls: &[FetchOrder<'_>],
         metrics: &[Metric],
     ) -> Result<Vec<Values>, StoreError> {
         let scorer = self.scorer(crawls)?;
@@ -134,7 +136,7 @@ impl CrawlEvaluation<'_> {
     /// The index cannot be read.
     pub fn candidates(
         &self,
-        crawls: &[Crawl<'_>],
+        crawls: &[FetchOrder<'_>],
         lists: Lists,
         found: &mut Candidates,
     ) -> Result<(), StoreError> {
@@ -143,7 +145,11 @@ impl CrawlEvaluation<'_> {
         self.queries.par_iter().zip(found).try_for_each_init(
             Workspace::default,
             |workspace, (judged, found)| {
-                let ask = Ask { words: &judged.query.words, top: RERANK_DEPTH, ranks_of: &[] };
+                let ask = CheckpointQuery {
+                    words: &judged.query.words,
+                    top: RERANK_DEPTH,
+                    ranks_of: &[],
+                };
                 scorer.answer(&ask, workspace, |_, _, answer| {
                     let pages = || answer.top.iter().map(|(page, _)| *page);
                     if lists == Lists::All || pages().any(|page| judged.judged.is_relevant(page)) {
@@ -160,13 +166,17 @@ impl CrawlEvaluation<'_> {
     ///
     /// # Errors
     /// The index cannot be read.
-    pub fn rankings(&self, crawl: Crawl<'_>, top: usize) -> Result<Vec<Vec<Ranking>>, StoreError> {
+    pub fn rankings(
+        &self,
+        crawl: FetchOrder<'_>,
+        top: usize,
+    ) -> Result<Vec<Vec<Ranking>>, StoreError> {
         let scorer = self.scorer(&[crawl])?;
         self.queries
             .par_iter()
             .enumerate()
             .map_init(Workspace::default, |workspace, (at, judged)| {
-                let ask = Ask { words: &judged.query.words, top, ranks_of: &[] };
+                let ask = CheckpointQuery { words: &judged.query.words, top, ranks_of: &[] };
                 let mut lists = Vec::with_capacity(crawl.checkpoints.len());
                 scorer.answer(&ask, workspace, |_, _, answer| {
                     lists.push(rerank::ranking(&answer.top, self.reranker.of(at)));
@@ -190,7 +200,7 @@ fn query_values(
     let both = query.judged.pages.iter().copied().zip(query.judged.grades.iter().copied());
     let (pages, grades): (Vec<u32>, Vec<i32>) = both.filter(|(_, grade)| *grade > 0).unzip();
     let top = if reranker.is_empty() { 0 } else { RERANK_DEPTH };
-    let ask = Ask { words: &query.query.words, top, ranks_of: &pages };
+    let ask = CheckpointQuery { words: &query.query.words, top, ranks_of: &pages };
     let mut values = Vec::new();
     let mut ranks = Vec::new();
     scorer.answer(&ask, workspace, |_, _, answer| {

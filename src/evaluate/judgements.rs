@@ -9,19 +9,19 @@ use std::path::Path;
 
 use super::EvaluateError;
 use super::metrics::{DEPTH, Judged, Metric};
-use super::run::{Run, Scored};
+use super::run::{Run, ScoredResult};
 use crate::workload::qrels::{self, RawJudgement};
 use crate::workload::shown;
 
 /// What is judged of one query.
 #[derive(Clone, Debug, Default)]
-pub struct JudgedQuery {
+pub struct QueryJudgements {
     /// What is relevant.
     pub judged: Judged,
     grades: HashMap<String, i32>,
 }
 
-impl JudgedQuery {
+impl QueryJudgements {
     /// The judged documents, in no order.
     pub fn docids(&self) -> impl Iterator<Item = &str> {
         self.grades.keys().map(String::as_str)
@@ -33,8 +33,9 @@ impl JudgedQuery {
     }
 
     /// Rank from 1 and grade of the judged documents of a list, best first.
-    pub fn ranks(&self, results: &[Scored]) -> Vec<(u32, i32)> {
-        let of = |(rank, result): (u32, &Scored)| Some((rank, *self.grades.get(&result.docid)?));
+    pub fn ranks(&self, results: &[ScoredResult]) -> Vec<(u32, i32)> {
+        let of =
+            |(rank, result): (u32, &ScoredResult)| Some((rank, *self.grades.get(&result.docid)?));
         (1..=DEPTH).zip(results).filter_map(of).collect()
     }
 }
@@ -45,7 +46,7 @@ pub struct Judgements {
     /// The file they came from, for messages.
     pub file: String,
     /// Queries with at least one relevant document, by qid; not empty.
-    pub queries: BTreeMap<String, JudgedQuery>,
+    pub queries: BTreeMap<String, QueryJudgements>,
     /// Judged queries without a relevant document.
     pub without_relevant: usize,
 }
@@ -83,7 +84,7 @@ impl Judgements {
                 grades.into_iter().map(|(docid, (grade, _))| (docid, grade)).collect();
             let judged = Judged::new(grades.values().copied());
             if judged.relevant() > 0 {
-                queries.insert(qid, JudgedQuery { judged, grades });
+                queries.insert(qid, QueryJudgements { judged, grades });
             }
         }
         if queries.is_empty() {

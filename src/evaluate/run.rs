@@ -19,7 +19,7 @@ pub const RERANK_DEPTH: usize = 100;
 
 /// One result of one query.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Scored {
+pub struct ScoredResult {
     /// Document id.
     pub docid: String,
     /// Finite; never -0.
@@ -32,7 +32,7 @@ pub struct Run {
     /// Name of the system: that of the first line.
     pub tag: String,
     /// By qid, best first. No document stands twice in a list, and no list is empty.
-    pub queries: BTreeMap<String, Vec<Scored>>,
+    pub queries: BTreeMap<String, Vec<ScoredResult>>,
 }
 
 /// Reads a run: `qid Q0 docid rank score tag` a line, lines in any order.
@@ -82,7 +82,8 @@ pub fn parse(text: &str, file: &str) -> Result<Run, EvaluateError> {
     for (qid, mut results) in lines {
         refuse_duplicates(&mut results, qid, file)?;
         results.sort_unstable_by(|a, b| trec_order((a.score, a.docid), (b.score, b.docid)));
-        let owned = |line: Line<'_>| Scored { docid: line.docid.to_owned(), score: line.score };
+        let owned =
+            |line: Line<'_>| ScoredResult { docid: line.docid.to_owned(), score: line.score };
         run.queries.insert(qid.to_owned(), results.into_iter().map(owned).collect());
     }
     Ok(run)
@@ -166,7 +167,7 @@ pub fn falling_scores(scores: impl IntoIterator<Item = f64>) -> Vec<f32> {
 /// ties by document id ascending; those without a score stay behind them in their old order, and
 /// so do all further results. Gives the positions in `docids`, best first. Whoever writes the new
 /// order gives those without a score the last one there is: [`write_query`] makes it fall.
-pub fn rerank(docids: &[&str], external: &[Scored]) -> Vec<usize> {
+pub fn rerank(docids: &[&str], external: &[ScoredResult]) -> Vec<usize> {
     let scores: std::collections::HashMap<&str, f64> =
         external.iter().map(|result| (result.docid.as_str(), f64::from(result.score))).collect();
     let scores: Vec<Option<f64>> = docids.iter().map(|docid| scores.get(docid).copied()).collect();

@@ -14,13 +14,13 @@ const READ_BYTES: usize = 256 << 10;
 
 /// How a stream is compressed, told by its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Compression {
+pub(crate) enum InputCompression {
     Plain,
     Gzip,
     Zstd,
 }
 
-impl Compression {
+impl InputCompression {
     pub(crate) fn of(head: &[u8]) -> Self {
         match head {
             [0x1f, 0x8b, ..] => Self::Gzip,

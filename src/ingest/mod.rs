@@ -181,7 +181,7 @@ impl Default for SourceOptions {
 }
 
 /// A format that can be read.
-pub struct Format {
+pub struct InputFormat {
     /// Its name.
     pub name: &'static str,
     /// File extensions, without the dot and without `.gz` or `.zst`.
@@ -197,7 +197,7 @@ pub struct Format {
 type OpenFormat = fn(Vec<Probe>, &SourceOptions) -> Result<Box<dyn PageSource>, IngestError>;
 
 /// Every format, in the order in which they are tried.
-pub const FORMATS: &[Format] = &[jsonl::FORMAT, html::FORMAT];
+pub const FORMATS: &[InputFormat] = &[jsonl::FORMAT, html::FORMAT];
 
 /// Opens `paths` as one source, in the order given. The format of each is told by its first
 /// bytes, then by its extension; `-` is standard input, read as JSON lines.
@@ -236,7 +236,7 @@ fn open_probes(
     probes: Vec<Probe>,
     options: &SourceOptions,
 ) -> Result<Box<dyn PageSource>, IngestError> {
-    let mut runs: Vec<(&Format, Vec<Probe>)> = Vec::new();
+    let mut runs: Vec<(&InputFormat, Vec<Probe>)> = Vec::new();
     for probe in probes {
         let format = probe.format()?;
         match runs.last_mut() {

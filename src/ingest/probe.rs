@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use super::input::Compression;
-use super::{FORMATS, Format, IngestError, Unfit};
+use super::input::InputCompression;
+use super::{FORMATS, IngestError, InputFormat, Unfit};
 
 /// Raw bytes looked at: enough for the first block of a zstd frame (at most 128 KiB).
 const RAW_HEAD_BYTES: u64 = 256 << 10;
@@ -25,7 +25,7 @@ pub(super) enum Content {
     Directory,
     /// A file, or with `reader` a stream that can be read only once, from its start.
     Bytes {
-        compression: Compression,
+        compression: InputCompression,
         /// The first bytes, decompressed as far as they can be.
         head: Vec<u8>,
         /// Bytes of the file.
@@ -71,7 +71,9 @@ impl Probe {
 
     fn refuse_empty(self) -> Result<Self, IngestError> {
         match &self.content {
-            Content::Bytes { head, compression: Compression::Plain, .. } if head.is_empty() => {
+            Content::Bytes { head, compression: InputCompression::Plain, .. }
+                if head.is_empty() =>
+            {
                 Err(IngestError::Empty { path: self.shown() })
             }
             _ => Ok(self),
@@ -94,7 +96,7 @@ impl Probe {
     ///
     /// # Errors
     /// It is in none.
-    pub(super) fn format(&self) -> Result<&'static Format, IngestError> {
+    pub(super) fn format(&self) -> Result<&'static InputFormat, IngestError> {
         if let Content::Bytes { head, .. } = &self.content
             && let Some(found) = foreign_type(head)
         {
@@ -119,20 +121,22 @@ impl Probe {
     fn format_by_extension(
         &self,
         head: &[u8],
-        compression: Compression,
-    ) -> Result<&'static Format, IngestError> {
+        compression: InputCompression,
+    ) -> Result<&'static InputFormat, IngestError> {
         let extension = self.extension();
-        let known = |format: &&Format| format.extensions.contains(&extension.as_str());
+        let known = |format: &&InputFormat| format.extensions.contains(&extension.as_str());
         let found = describe(head);
         match (FORMATS.iter().find(known), compression) {
             _ if found == JSON_ARRAY => Err(self.wrong_type(found.to_owned(), Unfit::JsonArray)),
             (Some(format), _) if format.name == "jsonl" => Ok(format),
-            (Some(format), Compression::Plain) => Ok(format),
+            (Some(format), InputCompression::Plain) => Ok(format),
             (Some(format), _) => Err(self.wrong_type(
                 format!("{}-compressed {}", compression.name(), format.name),
                 Unfit::Compressed,
             )),
-            (None, Compression::Plain) => Err(self.wrong_type(found.to_owned(), Unfit::Foreign)),
+            (None, InputCompression::Plain) => {
+                Err(self.wrong_type(found.to_owned(), Unfit::Foreign))
+            }
             // The content may not even be decodable so far; reading it tells what is wrong.
             (None, _) if head.is_empty() => Ok(&FORMATS[0]),
             (None, _) => Err(self
@@ -147,7 +151,7 @@ impl Probe {
 
 impl Content {
     fn of_head(raw: &[u8], size: Option<u64>, reader: Option<Box<dyn Read + Send>>) -> Self {
-        let compression = Compression::of(raw);
+        let compression = InputCompression::of(raw);
         let mut head = Vec::new();
         if let Ok(decoder) = compression.decoder(raw) {
             // An error is met again, and reported with its place, when the input is read.

@@ -1,7 +1,7 @@
 //! What a graph must take and give, held against its file before anything runs it.
 
 use super::NeuralError;
-use super::onnx::{self, Graph, Port};
+use super::onnx::{self, OnnxGraph, Port};
 use super::source::Part;
 
 const FLOAT: u64 = 1;
@@ -43,7 +43,7 @@ impl Signature {
         Ok(Checked { inputs, output: self.output.0 })
     }
 
-    fn check_inputs(&self, graph: &Graph) -> Result<(), String> {
+    fn check_inputs(&self, graph: &OnnxGraph) -> Result<(), String> {
         for name in ["input_ids", "attention_mask"] {
             if graph.inputs.iter().all(|input| input.name != name) {
                 let found = names(&graph.inputs);
@@ -75,7 +75,7 @@ impl Signature {
         Err(format!("expected the input {name} to be {expected}; found {found} ({SEE})"))
     }
 
-    fn check_output(&self, graph: &Graph) -> Result<(), String> {
+    fn check_output(&self, graph: &OnnxGraph) -> Result<(), String> {
         let (name, rank) = self.output;
         let Some(output) = graph.outputs.iter().find(|output| output.name == name) else {
             let found = names(&graph.outputs);

@@ -1,11 +1,11 @@
 //! Kind `sequence-classifier`: one row a text, its logits say how good it is.
 
 use super::NeuralError;
-use super::backend::{Engine, Worker};
+use super::backend::{ModelEngine, Worker};
 use super::checks::Signature;
 use super::probe;
 use super::scores::log_probability;
-use super::tokens::{Row, Tokens};
+use super::tokens::{TokenRow, Tokens};
 
 /// A text between the special tokens of its template, cut at the end.
 pub struct TextRows {
@@ -42,7 +42,7 @@ impl TextRows {
     }
 
     /// The row of a text.
-    pub fn row(&self, text: &str) -> Result<Row, NeuralError> {
+    pub fn row(&self, text: &str) -> Result<TokenRow, NeuralError> {
         let [before, after] = &self.around;
         let mut whole = if self.counts_all {
             self.tokens.all(text)?
@@ -56,14 +56,14 @@ impl TextRows {
             // Neither special tokens nor words: a graph still needs something to read.
             ids.push(self.pad_id);
         }
-        Ok(Row { ids, second_part: None, text_length })
+        Ok(TokenRow { ids, second_part: None, text_length })
     }
 }
 
 /// The classifier.
 pub struct Classifier {
     rows: TextRows,
-    engine: Engine,
+    engine: ModelEngine,
     positive: usize,
 }
 
@@ -71,7 +71,7 @@ impl Classifier {
     /// With the number of logits found by probing.
     pub fn new(
         mut rows: TextRows,
-        engine: Engine,
+        engine: ModelEngine,
         positive: Option<usize>,
     ) -> Result<Self, NeuralError> {
         if engine.has_input("text_length") {

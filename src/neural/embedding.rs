@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::NeuralError;
-use super::backend::{Engine, Output};
+use super::backend::{ModelEngine, WorkerOutput};
 use super::classifier::TextRows;
 use super::probe;
 use super::scores::log_sigmoid;
@@ -11,9 +11,9 @@ use super::settings::Pooling;
 use super::source::Part;
 
 /// Turns texts into vectors.
-pub struct Embedding {
+pub struct SentenceEncoder {
     rows: TextRows,
-    engine: Engine,
+    engine: ModelEngine,
     pooling: Pooling,
     normalize: bool,
     dimension: usize,
@@ -27,11 +27,11 @@ pub fn output(pooling: Pooling) -> (&'static str, usize) {
     }
 }
 
-impl Embedding {
+impl SentenceEncoder {
     /// Tries the graph.
     pub fn new(
         rows: TextRows,
-        engine: Engine,
+        engine: ModelEngine,
         pooling: Pooling,
         normalize: bool,
     ) -> Result<Self, NeuralError> {
@@ -45,7 +45,7 @@ impl Embedding {
         Ok(embedding)
     }
 
-    fn check_shape(&mut self, output: &Output, tokens: usize) -> Result<(), NeuralError> {
+    fn check_shape(&mut self, output: &WorkerOutput, tokens: usize) -> Result<(), NeuralError> {
         let (name, _) = self::output(self.pooling);
         let found = output.shape.as_slice();
         let (fits, expected) = match self.pooling {
@@ -137,7 +137,7 @@ impl Head {
 
 /// An embedding with its head.
 pub struct HeadedEmbedding {
-    pub embedding: Embedding,
+    pub embedding: SentenceEncoder,
     pub head: Head,
 }
 

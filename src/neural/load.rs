@@ -2,11 +2,11 @@
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::backend::{Backend, Engine, EngineParts};
+use super::backend::{Backend, EngineParts, ModelEngine};
 use super::classifier::{Classifier, TextRows};
-use super::embedding::{Embedding, Head, HeadedEmbedding, output};
+use super::embedding::{Head, HeadedEmbedding, SentenceEncoder, output};
 use super::pair::{PairRows, Pairs};
-use super::settings::{Kind, Settings};
+use super::settings::{ModelKind, ModelSettings};
 use super::source::{Part, Parts};
 use super::t5::{Prompt, T5};
 use super::tokens::Tokens;
@@ -60,7 +60,7 @@ struct Loaded<M> {
 enum Quality {
     T5(T5),
     Classifier(Classifier),
-    Embedding(HeadedEmbedding),
+    SentenceEncoder(HeadedEmbedding),
 }
 
 impl QualityModel for Loaded<Quality> {
@@ -76,7 +76,7 @@ impl QualityModel for Loaded<Quality> {
         match &self.model {
             Quality::T5(model) => model.score(texts),
             Quality::Classifier(model) => model.score(texts),
-            Quality::Embedding(model) => model.score(texts),
+            Quality::SentenceEncoder(model) => model.score(texts),
         }
     }
 }
@@ -95,7 +95,7 @@ impl PairModel for Loaded<Pairs> {
     }
 }
 
-impl Embedder for Loaded<Embedding> {
+impl Embedder for Loaded<SentenceEncoder> {
     fn name(&self) -> &str {
         &self.name
     }
@@ -117,7 +117,7 @@ impl Embedder for Loaded<Embedding> {
 struct Open {
     /// Of `model.toml`.
     file: String,
-    settings: Settings,
+    settings: ModelSettings,
     tokens: Tokens,
     parts: EngineParts,
 }
@@ -131,7 +131,7 @@ fn load<M>(
     make: impl FnOnce(Open, HeadFile) -> Result<M, NeuralError>,
 ) -> Result<Loaded<M>, NeuralError> {
     let parts = Parts::read(source)?;
-    let settings = Settings::parse(&parts.settings)?;
+    let settings = ModelSettings::parse(&parts.settings)?;
     let tokens = Tokens::read(&parts.tokenizer)?;
     let backend = Backend::get(runtime)?;
     let head = parts.head();
@@ -148,22 +148,22 @@ fn load<M>(
 fn quality(open: Open, head: HeadFile) -> Result<Quality, NeuralError> {
     let max_tokens = open.settings.max_tokens;
     match open.settings.kind {
-        Kind::T5 { before, after, truncation } => {
+        ModelKind::T5 { before, after, truncation } => {
             let prompt = Prompt::new(open.tokens, (&before, &after), truncation, max_tokens)?;
-            let engine = Engine::new(open.parts, &prompt.signature())?;
+            let engine = ModelEngine::new(open.parts, &prompt.signature())?;
             Ok(Quality::T5(T5::new(prompt, engine)?))
         }
-        Kind::Classifier { positive } => {
+        ModelKind::Classifier { positive } => {
             let rows = TextRows::new(open.tokens, max_tokens, open.settings.pad_id)?;
-            let engine = Engine::new(open.parts, &rows.signature(true, ("logits", 2)))?;
+            let engine = ModelEngine::new(open.parts, &rows.signature(true, ("logits", 2)))?;
             Ok(Quality::Classifier(Classifier::new(rows, engine, positive)?))
         }
-        Kind::Embedding { .. } => {
+        ModelKind::Embedding { .. } => {
             let embedding = embedding(open)?;
             let head = Head::read(&head?, embedding.dimension())?;
-            Ok(Quality::Embedding(HeadedEmbedding { embedding, head }))
+            Ok(Quality::SentenceEncoder(HeadedEmbedding { embedding, head }))
         }
-        Kind::Pair { .. } => Err(open.wrong_kind(
+        ModelKind::Pair { .. } => Err(open.wrong_kind(
             "one that scores a page by itself: t5-true-false, sequence-classifier or \
              sentence-embedding",
         )),
@@ -171,21 +171,21 @@ fn quality(open: Open, head: HeadFile) -> Result<Quality, NeuralError> {
 }
 
 fn pairs(open: Open) -> Result<Pairs, NeuralError> {
-    let Kind::Pair { positive, windows } = open.settings.kind else {
+    let ModelKind::Pair { positive, windows } = open.settings.kind else {
         return Err(open.wrong_kind("sequence-pair, which scores a page for a query"));
     };
     let rows = PairRows::new(open.tokens, windows, open.settings.max_tokens)?;
-    let engine = Engine::new(open.parts, &rows.signature())?;
+    let engine = ModelEngine::new(open.parts, &rows.signature())?;
     Pairs::new(rows, engine, positive)
 }
 
-fn embedding(open: Open) -> Result<Embedding, NeuralError> {
-    let Kind::Embedding { pooling, normalize } = open.settings.kind else {
+fn embedding(open: Open) -> Result<SentenceEncoder, NeuralError> {
+    let ModelKind::Embedding { pooling, normalize } = open.settings.kind else {
         return Err(open.wrong_kind("sentence-embedding, which turns texts into vectors"));
     };
     let rows = TextRows::new(open.tokens, open.settings.max_tokens, open.settings.pad_id)?;
-    let engine = Engine::new(open.parts, &rows.signature(false, output(pooling)))?;
-    Embedding::new(rows, engine, pooling, normalize)
+    let engine = ModelEngine::new(open.parts, &rows.signature(false, output(pooling)))?;
+    SentenceEncoder::new(rows, engine, pooling, normalize)
 }
 
 impl Open {

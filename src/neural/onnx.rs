@@ -44,7 +44,7 @@ pub struct Port {
 
 /// What is known of a graph without running it.
 #[derive(Debug, Default)]
-pub struct Graph {
+pub struct OnnxGraph {
     pub inputs: Vec<Port>,
     pub outputs: Vec<Port>,
     /// Rows of the table in which `input_ids` are looked up, where the graph looks them up directly.
@@ -52,8 +52,8 @@ pub struct Graph {
 }
 
 /// Reads the graph of an ONNX file.
-pub fn graph(model: &[u8]) -> Result<Graph, NotOnnx> {
-    let mut found = Graph::default();
+pub fn graph(model: &[u8]) -> Result<OnnxGraph, NotOnnx> {
+    let mut found = OnnxGraph::default();
     let (mut tables, mut lookups) = (Vec::new(), Vec::new());
     for field in fields(sub_message(model, MODEL_GRAPH)?.ok_or(NotOnnx)?) {
         let Field { number, payload, .. } = field?;

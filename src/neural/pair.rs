@@ -2,12 +2,12 @@
 //! its best passage (`MaxP`, Dai and Callan 2019).
 
 use super::NeuralError;
-use super::backend::Engine;
+use super::backend::ModelEngine;
 use super::checks::Signature;
 use super::probe;
 use super::scores::log_probability;
 use super::settings::Windows;
-use super::tokens::{Row, Tokens};
+use super::tokens::{TokenRow, Tokens};
 
 /// Tokens of a query that are read.
 const QUERY_TOKENS: usize = 64;
@@ -52,7 +52,7 @@ impl PairRows {
 
     /// The rows of a page, at least one: passage i begins at token i * stride, the last is the first
     /// to reach the end of the page.
-    pub fn rows(&self, query: &[i64], text: &str) -> Result<Vec<Row>, NeuralError> {
+    pub fn rows(&self, query: &[i64], text: &str) -> Result<Vec<TokenRow>, NeuralError> {
         let Windows { passage_tokens, stride_tokens, max_passages } = self.windows;
         let looked_at = stride_tokens * (max_passages - 1) + passage_tokens;
         let (ids, _) = self.tokens.start("", text, looked_at)?;
@@ -60,7 +60,7 @@ impl PairRows {
         for start in (0..max_passages).map(|window| window * stride_tokens) {
             let end = (start + passage_tokens).min(ids.len());
             let row = [query, &ids[start.min(end)..end], &self.around[2]].concat();
-            rows.push(Row { ids: row, second_part: Some(query.len()), text_length: 0.0 });
+            rows.push(TokenRow { ids: row, second_part: Some(query.len()), text_length: 0.0 });
             if end == ids.len() {
                 break;
             }
@@ -72,7 +72,7 @@ impl PairRows {
 /// The cross-encoder.
 pub struct Pairs {
     rows: PairRows,
-    engine: Engine,
+    engine: ModelEngine,
     positive: usize,
 }
 
@@ -80,7 +80,7 @@ impl Pairs {
     /// Tries the graph.
     pub fn new(
         rows: PairRows,
-        engine: Engine,
+        engine: ModelEngine,
         positive: Option<usize>,
     ) -> Result<Self, NeuralError> {
         let query = rows.query("crawl order")?;

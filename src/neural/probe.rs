@@ -2,8 +2,8 @@
 //! a row, so that what is wrong with a graph is told before anything is scored.
 
 use super::NeuralError;
-use super::backend::Engine;
-use super::tokens::Row;
+use super::backend::ModelEngine;
+use super::tokens::TokenRow;
 
 /// The texts of the trial runs, for rows of at most `max_tokens`.
 pub fn texts(max_tokens: usize) -> [String; 3] {
@@ -14,9 +14,9 @@ pub fn texts(max_tokens: usize) -> [String; 3] {
 
 /// Tries a graph whose output is `logits`; the index of the logit of "good", by default the last.
 pub fn positive(
-    engine: &Engine,
+    engine: &ModelEngine,
     positive: Option<usize>,
-    row: &dyn Fn(&str) -> Result<Row, NeuralError>,
+    row: &dyn Fn(&str) -> Result<TokenRow, NeuralError>,
 ) -> Result<usize, NeuralError> {
     let mut labels = None;
     for text in texts(engine.max_tokens()) {

@@ -17,17 +17,17 @@ pub const TEXT: &str = "{text}";
 
 /// What a model is.
 #[derive(Debug, PartialEq)]
-pub struct Settings {
+pub struct ModelSettings {
     pub name: String,
     /// Tokens of one input row, special tokens included.
     pub max_tokens: usize,
     pub pad_id: i64,
-    pub kind: Kind,
+    pub kind: ModelKind,
 }
 
 /// The kinds of model with what each needs.
 #[derive(Debug, PartialEq)]
-pub enum Kind {
+pub enum ModelKind {
     T5 { before: String, after: String, truncation: Truncation },
     Classifier { positive: Option<usize> },
     Embedding { pooling: Pooling, normalize: bool },
@@ -91,7 +91,7 @@ enum KindName {
     SequencePair,
 }
 
-impl Kind {
+impl ModelKind {
     /// As in `model.toml`.
     pub fn name(&self) -> &'static str {
         match self {
@@ -103,7 +103,7 @@ impl Kind {
     }
 }
 
-impl Settings {
+impl ModelSettings {
     /// Reads and checks `model.toml`.
     pub fn parse(part: &Part) -> Result<Self, NeuralError> {
         let refuse = |problem| NeuralError::Model { file: part.name.clone(), problem };
@@ -116,7 +116,7 @@ impl Settings {
 }
 
 impl File {
-    fn check(self) -> Result<Settings, String> {
+    fn check(self) -> Result<ModelSettings, String> {
         if self.format != FORMAT {
             return Err(format!("format is {}; this prospect reads {FORMAT}", self.format));
         }
@@ -124,7 +124,7 @@ impl File {
         self.refuse_foreign()?;
         let (max_tokens, pad_id) = (self.max_tokens, i64::from(self.pad_id));
         let name = self.name.clone();
-        Ok(Settings { name, max_tokens, pad_id, kind: self.kind()? })
+        Ok(ModelSettings { name, max_tokens, pad_id, kind: self.kind()? })
     }
 
     /// A setting of another kind would be read past in silence.
@@ -148,7 +148,7 @@ impl File {
         Ok(())
     }
 
-    fn kind(self) -> Result<Kind, String> {
+    fn kind(self) -> Result<ModelKind, String> {
         let positive = self.positive;
         match self.kind {
             KindName::T5 => {
@@ -157,10 +157,10 @@ impl File {
                     return Err(format!("prompt is {prompt:?}; expected {TEXT} in it"));
                 };
                 let truncation = self.truncation.unwrap_or(Truncation::Text);
-                Ok(Kind::T5 { before: before.into(), after: after.into(), truncation })
+                Ok(ModelKind::T5 { before: before.into(), after: after.into(), truncation })
             }
-            KindName::SequenceClassifier => Ok(Kind::Classifier { positive }),
-            KindName::SentenceEmbedding => Ok(Kind::Embedding {
+            KindName::SequenceClassifier => Ok(ModelKind::Classifier { positive }),
+            KindName::SentenceEmbedding => Ok(ModelKind::Embedding {
                 pooling: self.pooling.unwrap_or(Pooling::Mean),
                 normalize: self.normalize.unwrap_or(true),
             }),
@@ -173,7 +173,7 @@ impl File {
                 within("passage_tokens", windows.passage_tokens, &(1..=self.max_tokens))?;
                 within("stride_tokens", windows.stride_tokens, &(1..=windows.passage_tokens))?;
                 within("max_passages", windows.max_passages, &MAX_PASSAGES)?;
-                Ok(Kind::Pair { positive, windows })
+                Ok(ModelKind::Pair { positive, windows })
             }
         }
     }

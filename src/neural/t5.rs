@@ -3,12 +3,12 @@
 //! query).
 
 use super::NeuralError;
-use super::backend::Engine;
+use super::backend::ModelEngine;
 use super::checks::Signature;
 use super::probe;
 use super::scores::log_softmax;
 use super::settings::Truncation;
-use super::tokens::{Row, Tokens};
+use super::tokens::{TokenRow, Tokens};
 
 const END_OF_SEQUENCE: &str = "</s>";
 const TRUE: usize = 0;
@@ -56,7 +56,7 @@ impl Prompt {
     }
 
     /// The row of a text.
-    pub fn row(&self, text: &str) -> Result<Row, NeuralError> {
+    pub fn row(&self, text: &str) -> Result<TokenRow, NeuralError> {
         let (mut ids, is_whole) = self.tokens.start(&self.before, text, self.room)?;
         if is_whole {
             ids = self.tokens.all(&format!("{}{text}{}", self.before, self.after))?;
@@ -67,19 +67,19 @@ impl Prompt {
         }
         ids.truncate(self.room);
         ids.push(self.end);
-        Ok(Row { ids, ..Row::default() })
+        Ok(TokenRow { ids, ..TokenRow::default() })
     }
 }
 
 /// The model.
 pub struct T5 {
     prompt: Prompt,
-    engine: Engine,
+    engine: ModelEngine,
 }
 
 impl T5 {
     /// Tries the graph.
-    pub fn new(prompt: Prompt, engine: Engine) -> Result<Self, NeuralError> {
+    pub fn new(prompt: Prompt, engine: ModelEngine) -> Result<Self, NeuralError> {
         for text in probe::texts(engine.max_tokens()) {
             let shape = engine.run(&prompt.row(&text)?)?.shape;
             if shape != [1, 2] {

@@ -16,7 +16,7 @@ const MARGIN: usize = 8;
 
 /// One input row.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Row {
+pub struct TokenRow {
     pub ids: Vec<i64>,
     /// Where the second part of a pair starts: token types are 0 before it and 1 from it on.
     pub second_part: Option<usize>,

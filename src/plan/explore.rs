@@ -64,7 +64,7 @@ impl Pool {
 }
 
 /// What is drawn from.
-pub(super) struct Members<'a> {
+pub(super) struct DrawMembers<'a> {
     /// URLs, the near pool first.
     pub(super) urls: &'a [UrlId],
     /// Size of the near pool.
@@ -91,7 +91,7 @@ impl Draws {
     }
 }
 
-impl Members<'_> {
+impl DrawMembers<'_> {
     /// In what proportion chances stand to each other, in the near pool and in the far one.
     fn weights(&self) -> [f64; 2] {
         let far = self.urls.len() - self.near;
@@ -115,7 +115,7 @@ pub(super) struct Draw {
 
 /// Draws so many members, fewer if caps do not leave as many. The counter knows what is taken.
 pub(super) fn draw(
-    members: &Members<'_>,
+    members: &DrawMembers<'_>,
     draws: Draws,
     seed: u64,
     urls: &UrlTable,
@@ -197,7 +197,7 @@ impl Groups {
 
     /// The chances in proportion to the weights, but for what caps and certainty hold down, that sum
     /// up to `draws`, or to as many as there can be.
-    fn chances(&self, members: &Members<'_>, draws: Draws) -> Vec<f64> {
+    fn chances(&self, members: &DrawMembers<'_>, draws: Draws) -> Vec<f64> {
         let (classes, class_of) = self.classes(members, draws);
         let lightest = classes.iter().map(|class| class.weight).fold(f64::INFINITY, f64::min);
         let (mut low, mut high) = (0.0, 1.0 / lightest);
@@ -225,7 +225,7 @@ impl Groups {
     }
 
     /// Classes, and by member its class. The first member is one by itself.
-    fn classes(&self, members: &Members<'_>, draws: Draws) -> (Vec<Class>, Vec<u32>) {
+    fn classes(&self, members: &DrawMembers<'_>, draws: Draws) -> (Vec<Class>, Vec<u32>) {
         let weights = members.weights();
         let (mut classes, mut class_of) = (Vec::new(), Vec::with_capacity(self.of.len()));
         let mut known = vec![[None; 2]; self.count];
@@ -328,7 +328,7 @@ mod tests {
                 let groups = CapGroups::new(caps, &ids, SoFar::start(&urls));
                 let counter = groups.counter(12);
                 let drawn =
-                    draw(&Members { urls: &ids, near: 30 }, whole(12), seed, &urls, &counter);
+                    draw(&DrawMembers { urls: &ids, near: 30 }, whole(12), seed, &urls, &counter);
                 assert_eq!(drawn.drawn.len(), 12);
                 for at in drawn.drawn {
                     times[at] += 1;
@@ -351,7 +351,8 @@ mod tests {
         for seed in 0..500 {
             let groups = CapGroups::new(caps, &ids, SoFar::start(&urls));
             let counter = groups.counter(12);
-            let drawn = draw(&Members { urls: &ids, near: 70 }, whole(12), seed, &urls, &counter);
+            let drawn =
+                draw(&DrawMembers { urls: &ids, near: 70 }, whole(12), seed, &urls, &counter);
             let count = |host| {
                 of_host(&urls, &ids, host, |at| usize::from(drawn.drawn.contains(&at)))
                     .iter()
@@ -372,7 +373,7 @@ mod tests {
         let groups = CapGroups::new(caps, &ids, SoFar::start(&urls));
         let mut counter = groups.counter(12);
         counter.take(ids[0]).unwrap();
-        let members = Members { urls: &ids, near: 30 };
+        let members = DrawMembers { urls: &ids, near: 30 };
         assert_eq!(draw(&members, whole(12), 1, &urls, &counter).drawn.len(), 8);
     }
 
@@ -382,7 +383,7 @@ mod tests {
         let groups = CapGroups::new(Caps::default(), &ids, SoFar::start(&urls));
         let counter = groups.counter(12);
         let split = |draws, near| {
-            let members = Members { urls: &ids, near };
+            let members = DrawMembers { urls: &ids, near };
             let drawn = draw(&members, whole(draws), 1, &urls, &counter).drawn;
             let from_near = drawn.iter().filter(|at| members.pool(**at) == Pool::Near).count();
             (from_near, drawn.len() - from_near)
@@ -403,7 +404,7 @@ mod tests {
         let counter = groups.counter(12);
         let draws = Draws::of(0.05, 5);
         let first = (0..2_000).filter(|&seed| {
-            let found = draw(&Members { urls: &ids, near: 5 }, draws, seed, &urls, &counter);
+            let found = draw(&DrawMembers { urls: &ids, near: 5 }, draws, seed, &urls, &counter);
             assert_eq!(found.drawn.len(), 1);
             let others: f64 = found.chances[1..].iter().sum();
             assert!((others - 0.25).abs() < 0.04 && (found.chances[0] + others - 1.0).abs() < 1e-9);

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 
 use crate::estimate::url_estimate::UrlEstimate;
 use caps::{Cap, CapCounter, CapGroups, Caps, SITE_SHARE, SoFar};
-use explore::{Draw, Draws, EXPLORE, Members, Pool};
+use explore::{Draw, DrawMembers, Draws, EXPLORE, Pool};
 
 /// What to pick.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -162,7 +162,7 @@ impl Batch {
             self.pools[pick.frontier_rank as usize - 1].1 = 1.0;
         }
         let ids: Vec<UrlId> = rest.iter().map(|&at| self.ranking[at].url).collect();
-        let members = Members { urls: &ids, near: ids.len().min(settings.budget) };
+        let members = DrawMembers { urls: &ids, near: ids.len().min(settings.budget) };
         let Draw { chances, drawn } = explore::draw(&members, draws, settings.seed, urls, counter);
         for (member, (&at, &chance)) in rest.iter().zip(&chances).enumerate() {
             self.pools[at] = (members.pool(member), chance);

@@ -32,7 +32,7 @@ pub struct AnalysisSettings {
 
 /// A collection with its scores; figures that need the others are made by [`compare`].
 #[derive(Clone, Debug, Default)]
-pub struct Gathered {
+pub struct CollectedPages {
     found: QualityCollection,
     scores: Vec<f64>,
     relevant: Vec<f64>,
@@ -51,7 +51,7 @@ pub fn gather(
     name: &str,
     settings: &AnalysisSettings,
     open: &mut Open<'_>,
-) -> Result<Gathered, QualityError> {
+) -> Result<CollectedPages, QualityError> {
     let columns = open(None)?.columns().to_vec();
     let has = |name: &str| columns.iter().any(|column| column == name);
     let links = match &settings.links {
@@ -71,7 +71,7 @@ pub fn gather(
     let scores: Vec<f64> = pages.quality.iter().flatten().copied().collect();
     (found.pages, found.scored) = (pages.quality.len() as u64, scores.len() as u64);
     found.distribution = distribution(&scores);
-    let mut gathered = Gathered { found, scores, ..Gathered::default() };
+    let mut gathered = CollectedPages { found, scores, ..CollectedPages::default() };
     if let Some(relevant) = &settings.relevant {
         judge(&mut gathered, &pages, relevant);
     }
@@ -79,7 +79,7 @@ pub fn gather(
 }
 
 /// Sets relevant pages beside the others.
-fn judge(gathered: &mut Gathered, pages: &Pages, relevant: &HashSet<String>) {
+fn judge(gathered: &mut CollectedPages, pages: &Pages, relevant: &HashSet<String>) {
     // All figures over the pages with a score, so that areas can be compared.
     let quality = |page: usize| pages.quality[page];
     let length = |page: usize| quality(page).map(|_| f64::from(pages.words[page]));
@@ -113,7 +113,7 @@ fn of_group(pages: &Pages, relevant: bool, figure: &dyn Fn(usize) -> Option<f64>
 }
 
 /// The analysis of all collections: histograms over their joint range, and distances.
-pub fn compare(column: &str, version: &str, gathered: &[Gathered]) -> QualityAnalysis {
+pub fn compare(column: &str, version: &str, gathered: &[CollectedPages]) -> QualityAnalysis {
     let all = || gathered.iter().flat_map(|one| &one.scores).copied();
     let low = all().min_by(f64::total_cmp);
     let high = all().max_by(f64::total_cmp);

@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::analysis::{AnalysisSettings, Open};
 use super::{QualityError, texts};
-use crate::documents::{Batch, Value};
+use crate::documents::{DocumentBatch, Value};
 use crate::evaluate::neighbours;
 use crate::results::Scatter;
 use crate::results::quality::QualityCollection;
@@ -71,7 +71,7 @@ pub(super) fn read_pages(
 }
 
 /// Words of each document.
-fn lengths(batch: &Batch, columns: &[String]) -> Vec<u32> {
+fn lengths(batch: &DocumentBatch, columns: &[String]) -> Vec<u32> {
     let texts = texts::of_batch(batch, columns);
     texts
         .iter()

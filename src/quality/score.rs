@@ -4,7 +4,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::journal::Journal;
 use super::{Counts, QualityError, texts};
-use crate::documents::{Added, Batch, DocumentSink, DocumentSource};
+use crate::documents::{AddedField, DocumentBatch, DocumentSink, DocumentSource};
 use crate::neural::QualityModel;
 
 /// How to score.
@@ -18,7 +18,7 @@ pub struct ScoreSettings {
 
 /// What came of it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Scored {
+pub struct ScoredDocuments {
     /// Documents written.
     pub rows: u64,
     /// Those with a score.
@@ -43,9 +43,9 @@ pub fn run(
     model: &dyn QualityModel,
     mut journal: Option<&mut Journal>,
     settings: &ScoreSettings,
-    mut seen: impl FnMut(&Scored, (u64, Option<u64>)),
-) -> Result<Scored, QualityError> {
-    let mut found = Scored::default();
+    mut seen: impl FnMut(&ScoredDocuments, (u64, Option<u64>)),
+) -> Result<ScoredDocuments, QualityError> {
+    let mut found = ScoredDocuments::default();
     while let Some(batch) = source.next_batch()? {
         for row in &batch.bad {
             if settings.strict {
@@ -71,7 +71,7 @@ pub fn run(
         };
         found.rows += batch.len() as u64;
         found.scored += scores.iter().flatten().count() as u64;
-        sink.write(&batch, Some(Added::Numbers(&scores)))?;
+        sink.write(&batch, Some(AddedField::Numbers(&scores)))?;
         seen(&found, source.progress());
     }
     Ok(found)
@@ -79,9 +79,9 @@ pub fn run(
 
 /// The texts of a batch, none where there is nothing to score.
 fn texts_of(
-    batch: &Batch,
+    batch: &DocumentBatch,
     settings: &ScoreSettings,
-    found: &mut Scored,
+    found: &mut ScoredDocuments,
 ) -> Result<Vec<Option<String>>, QualityError> {
     let mut texts = Vec::with_capacity(batch.len());
     for text in texts::of_batch(batch, &settings.text_columns) {
@@ -111,7 +111,7 @@ fn hash_of(texts: &[Option<String>]) -> u64 {
 }
 
 fn score(
-    batch: &Batch,
+    batch: &DocumentBatch,
     texts: &[Option<String>],
     model: &dyn QualityModel,
 ) -> Result<Vec<Option<f64>>, QualityError> {

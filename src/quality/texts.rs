@@ -1,6 +1,6 @@
 //! The text of a document that a model reads: some of its columns, joined by a space.
 
-use crate::documents::{BadRow, Batch, DocumentError, Value};
+use crate::documents::{BadRow, DocumentBatch, DocumentError, Value};
 use crate::neural::document;
 
 /// The names of a column of titles.
@@ -54,13 +54,13 @@ fn no_column(file: &str, missing: String, columns: &[String]) -> DocumentError {
 }
 
 /// The texts of a batch, or why there is none to score.
-pub fn of_batch(batch: &Batch, columns: &[String]) -> Vec<Result<String, NoText>> {
+pub fn of_batch(batch: &DocumentBatch, columns: &[String]) -> Vec<Result<String, NoText>> {
     let values = batch.values(columns);
     values.into_iter().enumerate().map(|(row, values)| text(batch, row, columns, values)).collect()
 }
 
 fn text(
-    batch: &Batch,
+    batch: &DocumentBatch,
     row: usize,
     columns: &[String],
     values: Vec<Value<'_>>,

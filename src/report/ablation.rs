@@ -5,17 +5,21 @@ use crate::results::Interval;
 use crate::results::ablation::{AblatedPolicy, Ablation, AblationFigures};
 
 /// A column: heading, its decimals, and the figure of a row.
-pub(super) struct Figure {
+pub(super) struct AblationColumn {
     pub(super) heading: &'static str,
     pub(super) places: usize,
     pub(super) of: fn(&AblationFigures) -> Option<&Interval>,
 }
 
 /// The columns.
-pub(super) const FIGURES: [Figure; 3] = [
-    Figure { heading: "speedup relevant", places: 3, of: |row| row.speedup_relevant.as_ref() },
-    Figure { heading: "speedup impact", places: 3, of: |row| row.speedup_impact.as_ref() },
-    Figure { heading: "impact", places: 4, of: |row| row.impact.as_ref() },
+pub(super) const FIGURES: [AblationColumn; 3] = [
+    AblationColumn {
+        heading: "speedup relevant",
+        places: 3,
+        of: |row| row.speedup_relevant.as_ref(),
+    },
+    AblationColumn { heading: "speedup impact", places: 3, of: |row| row.speedup_impact.as_ref() },
+    AblationColumn { heading: "impact", places: 4, of: |row| row.impact.as_ref() },
 ];
 
 /// What rows and columns mean.

@@ -6,18 +6,18 @@ use crate::results::Interval;
 use crate::results::manipulation::{AttackPoint, AttackSummary, AttackedPolicy, Manipulation};
 
 /// A column: heading, and the figure of a row.
-pub(super) struct Figure {
+pub(super) struct ManipulationColumn {
     pub(super) heading: &'static str,
     pub(super) of: fn(&AttackPoint) -> Option<&Interval>,
 }
 
 /// The columns.
-pub(super) const FIGURES: [Figure; 5] = [
-    Figure { heading: "picks", of: |point| Some(&point.picks) },
-    Figure { heading: "frontier", of: |point| Some(&point.frontier) },
-    Figure { heading: "ratio", of: |point| point.ratio.as_ref() },
-    Figure { heading: "of its pages", of: |point| Some(&point.owned) },
-    Figure { heading: "impact lost", of: |point| Some(&point.impact_lost) },
+pub(super) const FIGURES: [ManipulationColumn; 5] = [
+    ManipulationColumn { heading: "picks", of: |point| Some(&point.picks) },
+    ManipulationColumn { heading: "frontier", of: |point| Some(&point.frontier) },
+    ManipulationColumn { heading: "ratio", of: |point| point.ratio.as_ref() },
+    ManipulationColumn { heading: "of its pages", of: |point| Some(&point.owned) },
+    ManipulationColumn { heading: "impact lost", of: |point| Some(&point.impact_lost) },
 ];
 
 /// What the columns mean.
@@ -31,10 +31,11 @@ pub(super) const MEANING: &str = "Attacks: the same crawls with an attacker's pa
     losses of either sign are chance: one more page changes what a crawl does next.";
 
 /// A row: an attack, a policy, and its figures where tables are read at.
-pub(super) type Row<'a> = (&'a AttackSummary, &'a AttackedPolicy, Option<&'a AttackPoint>);
+pub(super) type ManipulationRow<'a> =
+    (&'a AttackSummary, &'a AttackedPolicy, Option<&'a AttackPoint>);
 
 /// The rows: attack by attack.
-pub(super) fn rows(manipulation: &Manipulation) -> Vec<Row<'_>> {
+pub(super) fn rows(manipulation: &Manipulation) -> Vec<ManipulationRow<'_>> {
     let mut rows = Vec::new();
     for attack in &manipulation.attacks {
         for policy in &attack.policies {
@@ -46,7 +47,7 @@ pub(super) fn rows(manipulation: &Manipulation) -> Vec<Row<'_>> {
 }
 
 /// Decimals of a column.
-pub(super) fn places(rows: &[Row<'_>], figure: &Figure) -> usize {
+pub(super) fn places(rows: &[ManipulationRow<'_>], figure: &ManipulationColumn) -> usize {
     let points = rows.iter().filter_map(|(_, _, point)| *point);
     decimals(points.filter_map(figure.of).map(|interval| interval.mean)).min(4)
 }

@@ -75,12 +75,12 @@ pub struct Provenance {
     pub reranker: Option<Reranker>,
     /// The model whose embeddings are evidence for policies that plan, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub embedding: Option<Embedding>,
+    pub embedding: Option<EmbeddingUsed>,
 }
 
 /// An embedding model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Embedding {
+pub struct EmbeddingUsed {
     /// Its name.
     pub name: String,
     /// Content hash of all that its vectors depend on: 32 hex digits.

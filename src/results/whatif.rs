@@ -15,7 +15,7 @@ pub struct WhatIf {
     /// [`SCHEMA`].
     pub schema: String,
     /// The store that was asked.
-    pub state: State,
+    pub state: StoreState,
     /// The plan without a scenario.
     pub base: PlanFigures,
     /// One entry a scenario, in the order given.
@@ -24,7 +24,7 @@ pub struct WhatIf {
 
 /// A state of a store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct State {
+pub struct StoreState {
     /// Content hash of everything that the base plan depends on.
     pub plan_id: String,
     /// Crawled pages.
@@ -184,9 +184,9 @@ pub struct Difference {
     /// How many.
     pub moving_count: usize,
     /// Queries that gain most, in askings.
-    pub gaining: Vec<QueryChange>,
+    pub gaining: Vec<WhatIfQueryChange>,
     /// Queries that lose most.
-    pub losing: Vec<QueryChange>,
+    pub losing: Vec<WhatIfQueryChange>,
     /// Hosts whose picks changed most.
     pub hosts: Vec<HostChange>,
 }
@@ -210,7 +210,7 @@ pub struct UrlChange {
 
 /// A query in two plans.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct QueryChange {
+pub struct WhatIfQueryChange {
     /// Its id.
     pub qid: String,
     /// As typed.
@@ -225,7 +225,7 @@ pub struct QueryChange {
     pub results_after: f64,
 }
 
-impl QueryChange {
+impl WhatIfQueryChange {
     /// Askings that the batch without the scenario is expected to help.
     pub fn askings_before(&self) -> f64 {
         self.frequency_before * self.results_before

@@ -15,7 +15,7 @@ use crate::whatif::scenario::Scenario;
 const KEPT: usize = 4;
 
 /// A store that answers, many at a time.
-pub(super) struct Answers {
+pub(super) struct AnswerPool {
     questions: RwLock<Questions>,
     /// What all scenarios stand on, and the settings of the base: known without waiting for anyone.
     shared: Scenario,
@@ -28,7 +28,7 @@ pub(super) struct Answers {
     slow: Arc<Semaphore>,
 }
 
-impl Answers {
+impl AnswerPool {
     pub(super) fn new(questions: Questions, settings: &ServeSettings) -> Self {
         Self {
             shared: questions.shared.clone(),

@@ -103,7 +103,7 @@ pub fn serve(
         let failed = |source| ServeError::Listen { address: settings.listen.clone(), source };
         let listener = tokio::net::TcpListener::bind(&settings.listen).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let answers = Arc::new(answers::Answers::new(questions, settings));
+        let answers = Arc::new(answers::AnswerPool::new(questions, settings));
         let router = routes::router(answers, guard::Guard::new(&settings.listen, address));
         ready(address);
         connections::accept(listener, router).await;

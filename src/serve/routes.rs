@@ -16,12 +16,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tower_http::timeout::{RequestBodyTimeoutLayer, TimeoutLayer};
 
-use super::answers::Answers;
+use super::answers::AnswerPool;
 use super::guard::{Guard, watch};
 use super::{Hint, ServeError, page, views};
 use crate::campaign::CampaignError;
 use crate::campaign::questions::{Answered, Questions};
-use crate::plan::export::Format;
+use crate::plan::export::PlanFormat;
 use crate::whatif::scenario::Scenario;
 
 /// Bytes of a request's body.
@@ -36,7 +36,7 @@ const CHANGES: usize = 1000;
 /// Queries that one scenario may add here.
 const NEW_QUERIES: usize = 1000;
 
-type Shared = State<Arc<Answers>>;
+type Shared = State<Arc<AnswerPool>>;
 type Asked = Result<Json<Request>, JsonRejection>;
 
 /// A question. What a view does not need is left out.
@@ -61,7 +61,7 @@ pub(super) struct Request {
     pub(super) qid: String,
 }
 
-pub(super) fn router(answers: Arc<Answers>, guard: Guard) -> Router {
+pub(super) fn router(answers: Arc<AnswerPool>, guard: Guard) -> Router {
     Router::new()
         .route("/", asset("text/html; charset=utf-8", page::html()))
         .route("/app.js", asset("text/javascript; charset=utf-8", page::script()))
@@ -83,7 +83,7 @@ pub(super) fn router(answers: Arc<Answers>, guard: Guard) -> Router {
 }
 
 /// A file of the page.
-fn asset(kind: &'static str, text: String) -> MethodRouter<Arc<Answers>> {
+fn asset(kind: &'static str, text: String) -> MethodRouter<Arc<AnswerPool>> {
     let text = Bytes::from(text);
     get(move || async move { ([(CONTENT_TYPE, HeaderValue::from_static(kind))], text) })
 }
@@ -141,7 +141,7 @@ async fn plan(
     wanted: Result<Query<Wanted>, QueryRejection>,
     asked: Asked,
 ) -> Response {
-    let format = wanted.ok().and_then(|Query(wanted)| Format::named(&wanted.format));
+    let format = wanted.ok().and_then(|Query(wanted)| PlanFormat::named(&wanted.format));
     let Some(format) = format else {
         return refusal(
             StatusCode::BAD_REQUEST,
@@ -189,7 +189,7 @@ async fn commit(State(answers): Shared, asked: Asked) -> Response {
 
 /// A view of an answer; none if what is asked for is not known.
 async fn view(
-    answers: &Arc<Answers>,
+    answers: &Arc<AnswerPool>,
     asked: Asked,
     view: impl FnOnce(&Questions, &Answered, &Request) -> Option<Value> + Send + 'static,
 ) -> Response {
@@ -201,9 +201,9 @@ async fn view(
 }
 
 async fn answered(
-    answers: &Arc<Answers>,
+    answers: &Arc<AnswerPool>,
     asked: Asked,
-    act: impl FnOnce(&Answers, &Questions, &Request) -> Result<Value, CampaignError> + Send + 'static,
+    act: impl FnOnce(&AnswerPool, &Questions, &Request) -> Result<Value, CampaignError> + Send + 'static,
 ) -> Response {
     match compute(answers, asked, act).await {
         Ok(Value::Null) => {
@@ -216,9 +216,9 @@ async fn answered(
 
 /// Checks a request and computes what it asks for, in its turn and in time.
 async fn compute<T: Send + 'static>(
-    answers: &Arc<Answers>,
+    answers: &Arc<AnswerPool>,
     asked: Asked,
-    act: impl FnOnce(&Answers, &Questions, &Request) -> Result<T, CampaignError> + Send + 'static,
+    act: impl FnOnce(&AnswerPool, &Questions, &Request) -> Result<T, CampaignError> + Send + 'static,
 ) -> Result<T, Box<Response>> {
     let request = checked(asked, answers.hint)?;
     let slow = answers.is_slow(&request.scenario);

@@ -19,14 +19,14 @@ pub struct AddedLink {
 
 /// Pages and links to add.
 #[derive(Clone, Debug, Default)]
-pub struct Added {
+pub struct AddedPages {
     /// Pages that follow those of the collection.
     pub pages: Vec<PreparedPage>,
     /// By canonical URL of a page of the collection: links that follow its own.
     pub links: BTreeMap<String, Vec<AddedLink>>,
 }
 
-impl Added {
+impl AddedPages {
     /// The links that a page gets.
     pub fn links_of(&self, canonical: &str) -> impl Iterator<Item = LinkView<'_>> {
         let links = self.links.get(canonical).into_iter().flatten();

@@ -165,7 +165,7 @@ pub fn curves_parquet(
     for (policy, choice) in findings.settings.policies.iter().enumerate() {
         let rows = findings.rows(policy);
         let count = rows.len();
-        let text = |of: fn(&super::summary::Row) -> &str| {
+        let text = |of: fn(&super::summary::SummaryRow) -> &str| {
             Column::Text(rows.iter().map(|row| of(row).to_owned()).collect())
         };
         let mut columns = vec![

@@ -6,9 +6,9 @@ use prospect_index::ngram::NgramIndex;
 use prospect_index::page::UrlId;
 
 use super::SimulateError;
-use super::crawl::{Budget, Crawl, Start};
+use super::crawl::{Budget, SimulatedCrawl, Start};
 use super::experiment::{Inputs, web};
-use super::settings::{Settings, TrialSettings};
+use super::settings::{SimulationSettings, TrialSettings};
 use crate::estimate::url_estimate::UrlEstimate;
 use crate::plan::caps::SoFar;
 use crate::plan::off_policy::calibration::Calibration;
@@ -99,7 +99,7 @@ impl Tally {
 /// The index cannot be read, or the policy cannot be made.
 pub fn run(
     inputs: &Inputs<'_>,
-    settings: &Settings,
+    settings: &SimulationSettings,
     check: &TrialSettings,
     choice: &PolicyChoice,
     starts: &[Start],
@@ -121,7 +121,7 @@ pub fn run(
     for (set, start) in starts.iter().enumerate() {
         let mut planned = Planned::new(&web, inputs.quality.map(Quality), plan.clone());
         planned.keep_closed();
-        Crawl::run(inputs.collection, start, &mut planned, budget)?;
+        SimulatedCrawl::run(inputs.collection, start, &mut planned, budget)?;
         let ranking = planned.ranking()?;
         frontier += ranking.len();
         let closed = planned.closed().iter().flat_map(|closed| &closed.pairs);

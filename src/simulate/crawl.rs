@@ -1,7 +1,7 @@
 //! One simulated crawl: a policy picks, pages are fetched, their links are seen.
 
 use super::collection::Collection;
-use super::settings::{Amount, Settings};
+use super::settings::{Amount, SimulationSettings};
 use crate::policy::{CrawlPolicy, Fetched, Page, PolicyError};
 
 /// Where a crawl starts.
@@ -26,7 +26,7 @@ pub struct Budget {
 
 impl Budget {
     /// Batches of an experiment up to a share of the pages that can be fetched.
-    pub fn until(share: f64, settings: &Settings, fetchable: Page) -> Self {
+    pub fn until(share: f64, settings: &SimulationSettings, fetchable: Page) -> Self {
         let pages = Amount::Share(share).pages(fetchable) as usize;
         Self { batch: settings.batch.pages(fetchable) as usize, pages }
     }
@@ -49,7 +49,7 @@ enum State {
 }
 
 /// A crawl while it runs.
-pub struct Crawl<'a> {
+pub struct SimulatedCrawl<'a> {
     collection: &'a Collection,
     state: Vec<State>,
     order: CrawlOrder,
@@ -59,7 +59,7 @@ pub struct Crawl<'a> {
     waiting_ends: Vec<usize>,
 }
 
-impl<'a> Crawl<'a> {
+impl<'a> SimulatedCrawl<'a> {
     /// Starts a crawl: the policy is told of seeds and of what was crawled before.
     ///
     /// # Errors

@@ -10,9 +10,9 @@ use prospect_index::storage::Storage;
 
 use super::SimulateError;
 use super::collection::Collection;
-use super::crawl::{Budget, Crawl, CrawlOrder, Start};
-use super::record::Record;
-use super::settings::Settings;
+use super::crawl::{Budget, CrawlOrder, SimulatedCrawl, Start};
+use super::record::OrderRecord;
+use super::settings::SimulationSettings;
 use super::start;
 use crate::policy::hidden_web::{Web, WebVectors};
 use crate::policy::{Basics, PolicyChoice, Quality, Sources, Truth};
@@ -37,7 +37,7 @@ pub struct Inputs<'a> {
 }
 
 /// What is going on, for people.
-pub trait Progress: Sync {
+pub trait CrawlProgress: Sync {
     /// A crawl has fetched `pages` of at most `of` pages.
     fn crawled(&self, policy: usize, set: u32, pages: u32, of: u32);
     /// A crawl is complete.
@@ -71,7 +71,7 @@ pub struct Course {
 
 impl Course {
     /// The course of an experiment's crawls.
-    pub fn new(collection: &Collection, settings: &Settings) -> Self {
+    pub fn new(collection: &Collection, settings: &SimulationSettings) -> Self {
         let (starts, missing) = starts(collection, settings);
         let crawled = starts.iter().map(|start| start.crawled.len()).max().unwrap_or(0) as u32;
         let outside = collection.urls.len() as u32 - collection.pages;
@@ -105,10 +105,10 @@ pub struct Work<'a> {
 /// A policy cannot be made or cannot go on, or a record cannot be written.
 pub fn run(
     inputs: &Inputs<'_>,
-    settings: &Settings,
+    settings: &SimulationSettings,
     course: Course,
     work: Work<'_>,
-    progress: &dyn Progress,
+    progress: &dyn CrawlProgress,
 ) -> Result<Crawls, SimulateError> {
     let strings = inputs.strings.map(|segment| NgramIndex::new(vec![segment])).transpose()?;
     let run = Run {
@@ -141,7 +141,7 @@ pub fn web<'a>(
     }
 }
 
-fn starts(collection: &Collection, settings: &Settings) -> (Vec<Start>, usize) {
+fn starts(collection: &Collection, settings: &SimulationSettings) -> (Vec<Start>, usize) {
     let mut missing = 0;
     let starts = (1..=settings.sets)
         .map(|set| {
@@ -161,11 +161,11 @@ fn starts(collection: &Collection, settings: &Settings) -> (Vec<Start>, usize) {
 
 struct Run<'a> {
     inputs: &'a Inputs<'a>,
-    settings: &'a Settings,
+    settings: &'a SimulationSettings,
     web: Option<Web<'a>>,
     course: &'a Course,
     work: Work<'a>,
-    progress: &'a dyn Progress,
+    progress: &'a dyn CrawlProgress,
 }
 
 /// A crawl of a policy from a set's seeds, by their numbers.
@@ -212,7 +212,7 @@ impl Run<'_> {
         let choice = &self.settings.policies[policy];
         let Work { storage, folder, experiment } = self.work;
         let name = format!("{folder}/{}/{}", choice.label(), set + 1);
-        let record = Record::read(storage, &name, experiment).unwrap_or_default();
+        let record = OrderRecord::read(storage, &name, experiment).unwrap_or_default();
         let of = (self.course.budget.pages as u32).min(self.inputs.collection.urls.len() as u32);
         let number = set as u32 + 1;
         if record.complete {
@@ -222,7 +222,8 @@ impl Run<'_> {
         let (sources, settings) = self.sources(number);
         let mut made = choice.make(&sources, settings)?;
         let state = made.as_mut();
-        let mut crawl = Crawl::start(self.inputs.collection, &self.course.starts[set], state)?;
+        let mut crawl =
+            SimulatedCrawl::start(self.inputs.collection, &self.course.starts[set], state)?;
         let mut from = 0;
         for &end in &record.order.batch_ends {
             crawl.replay(state, &record.order.pages[from..end as usize])?;
@@ -234,7 +235,7 @@ impl Run<'_> {
             let now = crawl.order().pages.len();
             let passed = |&at: &u32| before < at as usize && at as usize <= now;
             if !more || self.course.checkpoints.iter().any(passed) {
-                let record = Record { order: crawl.order().clone(), complete: !more };
+                let record = OrderRecord { order: crawl.order().clone(), complete: !more };
                 record.write(storage, &name, experiment)?;
             }
             if !more {

@@ -11,7 +11,7 @@ use crate::workload::qrels::Judgement;
 
 /// Queries that can be evaluated, and what was left out.
 #[derive(Default)]
-pub struct Judged {
+pub struct JudgedCollection {
     /// Queries of the evaluation workload with at least one relevant page in the collection, by
     /// qid.
     pub queries: Vec<JudgedQuery>,
@@ -23,7 +23,7 @@ pub struct Judged {
     pub other_queries: usize,
 }
 
-impl Judged {
+impl JudgedCollection {
     /// Joins judgements with queries and pages. The last judgement of a query and page wins.
     pub fn new(collection: &Collection, evaluation: &Workload, judgements: &[Judgement]) -> Self {
         let mut found = Self { relevant: vec![0; collection.urls.len()], ..Self::default() };

@@ -11,9 +11,9 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::SimulateError;
-use super::crawl::{Budget, Crawl, Start};
+use super::crawl::{Budget, SimulatedCrawl, Start};
 use super::experiment::{Inputs, web};
-use super::settings::{Settings, SketchSettings};
+use super::settings::{SimulationSettings, SketchSettings};
 use super::truth;
 use crate::planner::settings::PlanSettings;
 use crate::policy::PolicyChoice;
@@ -32,7 +32,7 @@ const HALVES_STREAM: u64 = 1 << 34;
 /// The index cannot be read, or the policy cannot be made.
 pub fn run(
     inputs: &Inputs<'_>,
-    settings: &Settings,
+    settings: &SimulationSettings,
     sketches: &SketchSettings,
     choice: &PolicyChoice,
     start: &Start,
@@ -86,7 +86,8 @@ impl Trial<'_> {
         let needy = Some(Needy::Share(fraction));
         let plan = PlanSettings { needy, ..self.plan.clone() };
         let mut policy = Planned::new(&self.web, None, plan);
-        let crawl = Crawl::run(self.inputs.collection, self.start, &mut policy, self.budget)?;
+        let crawl =
+            SimulatedCrawl::run(self.inputs.collection, self.start, &mut policy, self.budget)?;
         let order = crawl.into_order();
         let collected: f64 = order.pages.iter().map(|&page| self.impact[page as usize]).sum();
         Ok(if self.total > 0.0 { collected / self.total } else { 0.0 })

@@ -13,7 +13,7 @@ use prospect_index::text_index::TextIndex;
 use rayon::prelude::*;
 
 use super::SimulateError;
-use super::added::Added;
+use super::added::AddedPages;
 use super::collection::{Collection, CollectionBuilder, Outside};
 use super::page_texts::TextWriter;
 use crate::ingest::{self, PageSource, SourceItem, SourceOptions};
@@ -23,7 +23,7 @@ const BATCH: usize = 2_000;
 
 /// Where the files of a collection go.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct PagePlace {
     /// Directory of the text index.
     index: PathBuf,
     /// The pages' texts, where a model is to read them.
@@ -40,8 +40,8 @@ pub struct Keep {
     pub titles: bool,
 }
 
-impl Place {
-    /// [`Place::NAMES`] below a directory; the texts only if they are to be kept.
+impl PagePlace {
+    /// [`PagePlace::NAMES`] below a directory; the texts only if they are to be kept.
     pub fn below(directory: &Path, keep: Keep) -> Self {
         let [index, texts] = Self::NAMES.map(|name| directory.join(name));
         Self { index, texts: keep.texts.then_some(texts), keep }
@@ -73,9 +73,9 @@ pub struct Skipped {
 pub fn from_corpus(
     paths: &[PathBuf],
     options: &SourceOptions,
-    place: &Place,
+    place: &PagePlace,
     outside: Outside,
-    added: &Added,
+    added: &AddedPages,
     mut progress: impl FnMut(u64, Option<u64>),
 ) -> Result<(Collection, Skipped), SimulateError> {
     let mut source = ingest::open(paths, options)?;
@@ -160,9 +160,9 @@ fn next_pages(
 pub fn from_store(
     root: &Path,
     holder: &str,
-    place: &Place,
+    place: &PagePlace,
     outside: Outside,
-    added: &Added,
+    added: &AddedPages,
 ) -> Result<Collection, SimulateError> {
     let options = StoreOptions { holder: holder.to_owned(), ..StoreOptions::default() };
     let store = Store::open(root, &options)?;
@@ -206,7 +206,7 @@ fn add_stored(
     known: &Known,
     page: &PageText,
     around: &HashMap<(u32, UrlId), String>,
-    added: &Added,
+    added: &AddedPages,
 ) {
     let urls = &known.urls;
     let spelled = |id| (urls.url(id), urls.spelling(id));

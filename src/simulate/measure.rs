@@ -7,7 +7,7 @@ use super::SimulateError;
 use super::collection::Collection;
 use super::crawl::{CrawlOrder, Start};
 use super::experiment::Crawls;
-use super::settings::Settings;
+use super::settings::SimulationSettings;
 use super::truth;
 use crate::evaluate::checkpoints::{CrawlEvaluation, JudgedQuery, Values};
 use crate::evaluate::crawl::max_ndcg;
@@ -25,7 +25,7 @@ pub const RANKING_METRICS: [Metric; 4] = [
 ];
 
 /// Queries of one kind.
-pub struct Kind {
+pub struct QueryKind {
     /// Its name; `all` for the first.
     pub name: String,
     /// Which of the judged queries.
@@ -46,8 +46,8 @@ pub fn kinds(
     collection: &Collection,
     evaluation: &Workload,
     judged: &[JudgedQuery],
-    settings: &Settings,
-) -> Result<Vec<Kind>, SimulateError> {
+    settings: &SimulationSettings,
+) -> Result<Vec<QueryKind>, SimulateError> {
     let mut names: Vec<&str> = evaluation.queries.iter().map(|q| q.kind.as_str()).collect();
     names.sort_unstable();
     names.dedup();
@@ -66,12 +66,12 @@ pub fn kinds(
         let (bm25, places) = (settings.plan.bm25, settings.plan.places());
         let impact = truth::impact(collection, &workload, bm25, places)?;
         let asked = workload.queries.len();
-        kinds.push(Kind { name: name.to_owned(), queries, asked, relevant, impact });
+        kinds.push(QueryKind { name: name.to_owned(), queries, asked, relevant, impact });
     }
     Ok(kinds)
 }
 
-impl Kind {
+impl QueryKind {
     /// Impact that a crawl from `start` can collect: that of all pages which are not crawled
     /// before, reachable or not.
     pub fn total_impact(&self, start: &Start) -> f64 {
@@ -110,9 +110,9 @@ pub struct Measure<'a> {
     /// Scores by which the first results of these queries are ordered anew.
     pub reranker: &'a PairScores,
     /// Kinds of queries.
-    pub kinds: &'a [Kind],
+    pub kinds: &'a [QueryKind],
     /// The experiment.
-    pub settings: &'a Settings,
+    pub settings: &'a SimulationSettings,
     /// Where work is kept.
     pub storage: &'a Storage,
     /// Which experiment it is of.

@@ -12,7 +12,7 @@ const EXPECTED: &str = "a log-probability, at most 0, was expected";
 /// What is wrong with a line of scores.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{}: {what}", if *line == 0 { file.clone() } else { format!("{file}:{line}") })]
-pub struct QualityError {
+pub struct ScoreFileError {
     /// The file, or the page.
     pub file: String,
     /// Line, from 1; 0 for a page.
@@ -23,7 +23,7 @@ pub struct QualityError {
 
 /// Scores by page.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Scores {
+pub struct PageScores {
     /// By page and outside URL; [`NO_QUALITY`] where there is none.
     pub by_page: Vec<f64>,
     /// Pages without a score.
@@ -36,7 +36,7 @@ pub struct Scores {
 ///
 /// # Errors
 /// A score is above 0.
-pub fn carried(collection: &Collection) -> Result<Option<Scores>, QualityError> {
+pub fn carried(collection: &Collection) -> Result<Option<PageScores>, ScoreFileError> {
     let mut by_page = vec![NO_QUALITY; collection.urls.len()];
     let mut missing = 0;
     for (page, score) in collection.quality.iter().enumerate() {
@@ -45,25 +45,29 @@ pub fn carried(collection: &Collection) -> Result<Option<Scores>, QualityError> 
             Some(score) => {
                 let address = collection.urls.url(prospect_index::page::UrlId(page as u32));
                 let what = format!("quality_score is {score}; {EXPECTED}");
-                return Err(QualityError { file: address.to_owned(), line: 0, what });
+                return Err(ScoreFileError { file: address.to_owned(), line: 0, what });
             }
             None => missing += 1,
         }
     }
     let any = (missing as usize) < collection.quality.len();
-    Ok(any.then_some(Scores { by_page, missing, unknown: 0 }))
+    Ok(any.then_some(PageScores { by_page, missing, unknown: 0 }))
 }
 
 /// Parses scores; `file` stands for the file in messages. A later line of one URL wins.
 ///
 /// # Errors
 /// A line is malformed, or a score is above 0: seeds have priority 1, above every log-probability.
-pub fn parse(text: &str, file: &str, collection: &Collection) -> Result<Scores, QualityError> {
+pub fn parse(
+    text: &str,
+    file: &str,
+    collection: &Collection,
+) -> Result<PageScores, ScoreFileError> {
     let mut by_page = vec![NO_QUALITY; collection.urls.len()];
     let mut has = vec![false; collection.pages as usize];
     let mut unknown = 0;
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let failed = |what| QualityError { file: file.to_owned(), line: number + 1, what };
+        let failed = |what| ScoreFileError { file: file.to_owned(), line: number + 1, what };
         let Some((given, score)) = line.split_once('\t') else {
             return Err(failed("no tab; `url<TAB>score` was expected".to_owned()));
         };
@@ -86,5 +90,5 @@ pub fn parse(text: &str, file: &str, collection: &Collection) -> Result<Scores, 
         }
     }
     let missing = has.iter().filter(|has| !**has).count() as u32;
-    Ok(Scores { by_page, missing, unknown })
+    Ok(PageScores { by_page, missing, unknown })
 }

@@ -8,14 +8,14 @@ use super::work_file;
 
 /// A crawl, and whether it is complete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Record {
+pub struct OrderRecord {
     /// The order so far.
     pub order: CrawlOrder,
     /// Whether nothing is left to fetch.
     pub complete: bool,
 }
 
-impl Record {
+impl OrderRecord {
     /// Writes the record in place of an earlier one.
     ///
     /// # Errors
@@ -59,14 +59,14 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let storage = Storage::create(directory.path(), None).unwrap();
         let order = CrawlOrder { pages: vec![4, 2, 9], batch_ends: vec![2, 3] };
-        let record = Record { order, complete: true };
+        let record = OrderRecord { order, complete: true };
         record.write(&storage, "work/r", 7).unwrap();
-        assert_eq!(Record::read(&storage, "work/r", 7), Some(record));
-        assert_eq!(Record::read(&storage, "work/r", 8), None);
+        assert_eq!(OrderRecord::read(&storage, "work/r", 7), Some(record));
+        assert_eq!(OrderRecord::read(&storage, "work/r", 8), None);
         let mut bytes = storage.read("work/r").unwrap();
         bytes[30] ^= 1;
         storage.write("work/r", &bytes).unwrap();
-        assert_eq!(Record::read(&storage, "work/r", 7), None);
-        assert_eq!(Record::read(&storage, "work/none", 7), None);
+        assert_eq!(OrderRecord::read(&storage, "work/r", 7), None);
+        assert_eq!(OrderRecord::read(&storage, "work/none", 7), None);
     }
 }

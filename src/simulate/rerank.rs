@@ -1,6 +1,6 @@
 //! Scores of a cross-encoder for what the crawls of an experiment find.
 
-use prospect_index::checkpoints::Crawl;
+use prospect_index::checkpoints::FetchOrder;
 use prospect_index::page_store::NONE;
 
 use super::SimulateError;
@@ -56,7 +56,7 @@ fn add(
                 placed.push(Placed::new(collection, crawls.one(at), pages));
             }
         }
-        let crawls: Vec<Crawl<'_>> = placed.iter().map(Placed::crawl).collect();
+        let crawls: Vec<FetchOrder<'_>> = placed.iter().map(Placed::crawl).collect();
         if !crawls.is_empty() {
             evaluation.candidates(&crawls, lists, candidates)?;
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::ablation::Pairing;
 use super::attack::AttackSettings;
 use super::collection::Outside;
-use super::start::{Crawled, Seeds};
+use super::start::{Seeds, StartPages};
 use crate::planner::settings::PlanSettings;
 use crate::policy::PolicyChoice;
 
@@ -82,7 +82,7 @@ pub struct TrialSettings {
 
 /// An experiment.
 #[derive(Clone)]
-pub struct Settings {
+pub struct SimulationSettings {
     /// Policies.
     pub policies: Vec<PolicyChoice>,
     /// Where crawls start.
@@ -92,7 +92,7 @@ pub struct Settings {
     /// Seed of everything random.
     pub seed: u64,
     /// What is crawled before; then there is no link discovery.
-    pub crawled: Option<Crawled>,
+    pub crawled: Option<StartPages>,
     /// Share of the uncrawled pages, by in-links, that is crawled too.
     pub promote: f64,
     /// Batch size.

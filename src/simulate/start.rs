@@ -26,7 +26,7 @@ pub enum Seeds {
 
 /// What is crawled before the first batch.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Crawled {
+pub enum StartPages {
     /// Canonical URLs.
     List(Vec<String>),
     /// This share of the pages, at random.
@@ -73,18 +73,18 @@ pub fn seeds(collection: &Collection, seeds: &Seeds, seed: u64, set: u32) -> (Ve
 /// most in-links from crawled pages are crawled, and all other pages are known.
 pub fn mostly_crawled(
     collection: &Collection,
-    crawled: &Crawled,
+    crawled: &StartPages,
     promote: f64,
     seed: u64,
     set: u32,
 ) -> (Start, usize) {
     let (mut pages, missing) = match crawled {
-        Crawled::List(urls) => {
+        StartPages::List(urls) => {
             let pages: Vec<Page> = urls.iter().filter_map(|url| collection.page(url)).collect();
             let missing = urls.len() - pages.len();
             (pages, missing)
         }
-        Crawled::Share(share) => {
+        StartPages::Share(share) => {
             let mut pages = shuffled(collection, seed, set);
             pages.truncate(Amount::Share(*share).pages(collection.pages) as usize);
             (pages, 0)

@@ -8,8 +8,8 @@
 
 use super::analyses::{self, hosts};
 use super::experiment::{Crawls, Inputs};
-use super::measure::{Kind, Measured, RANKING_METRICS};
-use super::settings::Settings;
+use super::measure::{Measured, QueryKind, RANKING_METRICS};
+use super::settings::SimulationSettings;
 use crate::evaluate::checkpoints::JudgedQuery;
 use crate::evaluate::crawl::{harvest_rate, impact_speedup, max_ndcg, speedup};
 use crate::evaluate::statistics::{
@@ -69,7 +69,7 @@ impl SummaryMetric {
 
 /// One value of a curve.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct SummaryRow {
     /// Seed set, from 1.
     pub set: u32,
     /// Query kind.
@@ -87,7 +87,7 @@ pub struct Findings<'a> {
     /// Inputs.
     pub inputs: &'a Inputs<'a>,
     /// The experiment.
-    pub settings: &'a Settings,
+    pub settings: &'a SimulationSettings,
     /// Crawls.
     pub crawls: &'a Crawls,
     /// Crawls, measured: by policy, then by set.
@@ -95,7 +95,7 @@ pub struct Findings<'a> {
     /// Queries with judgements.
     pub judged: &'a [JudgedQuery],
     /// Kinds of queries.
-    pub kinds: &'a [Kind],
+    pub kinds: &'a [QueryKind],
     /// Metrics.
     pub metrics: &'a [SummaryMetric],
 }
@@ -414,12 +414,12 @@ impl Findings<'_> {
     }
 
     /// The curves of one policy, seed set by seed set.
-    pub fn rows(&self, policy: usize) -> Vec<Row> {
+    pub fn rows(&self, policy: usize) -> Vec<SummaryRow> {
         let mut rows = Vec::new();
         for (set, crawl) in self.measured[policy].iter().enumerate() {
             for (number, kind) in self.kinds.iter().enumerate() {
                 for metric in self.metrics {
-                    rows.extend((0..crawl.reached).map(|at| Row {
+                    rows.extend((0..crawl.reached).map(|at| SummaryRow {
                         set: set as u32 + 1,
                         kind: kind.name.clone(),
                         metric: metric.name(),

@@ -3,7 +3,7 @@
 //!
 //! Crawls are numbered by policy, then by seed set.
 
-use prospect_index::checkpoints::Crawl;
+use prospect_index::checkpoints::FetchOrder;
 use prospect_index::page_store::NONE;
 
 use super::SimulateError;
@@ -36,8 +36,8 @@ impl Placed {
     }
 
     /// What is evaluated.
-    pub(super) fn crawl(&self) -> Crawl<'_> {
-        Crawl { position: &self.position, checkpoints: &self.checkpoints }
+    pub(super) fn crawl(&self) -> FetchOrder<'_> {
+        FetchOrder { position: &self.position, checkpoints: &self.checkpoints }
     }
 }
 
@@ -101,7 +101,7 @@ impl Measure<'_> {
     fn pass(&self, crawls: &Crawls, pass: &[usize]) -> Result<Vec<Values>, SimulateError> {
         let place = |&at: &usize| Placed::new(self.collection, crawls.one(at), crawls.reached(at));
         let placed: Vec<Placed> = pass.iter().map(place).collect();
-        let crawls: Vec<Crawl<'_>> = placed.iter().map(Placed::crawl).collect();
+        let crawls: Vec<FetchOrder<'_>> = placed.iter().map(Placed::crawl).collect();
         let url_order = self.collection.by_document(&self.collection.url_order, NONE);
         Ok(self.evaluation(&url_order).values(&crawls, &RANKING_METRICS)?)
     }

@@ -11,9 +11,9 @@ use rand_chacha::ChaCha8Rng;
 use serde_json::json;
 
 use super::SimulateError;
-use super::crawl::{Budget, Crawl, Start};
+use super::crawl::{Budget, SimulatedCrawl, Start};
 use super::experiment::{Inputs, web};
-use super::settings::{Settings, TrialSettings};
+use super::settings::{SimulationSettings, TrialSettings};
 use crate::evaluate::statistics::{mean_interval, pearson_interval};
 use crate::planner::options::GivenOptions;
 use crate::policy::planned::Planned;
@@ -35,7 +35,7 @@ const KINDS: usize = 5;
 /// The index cannot be read, or the policy cannot be made.
 pub fn run(
     inputs: &Inputs<'_>,
-    settings: &Settings,
+    settings: &SimulationSettings,
     check: &TrialSettings,
     choice: &PolicyChoice,
     starts: &[Start],
@@ -54,7 +54,7 @@ pub fn run(
     let (mut trials, mut base_predicted, mut base_realised) = (Vec::new(), 0.0, 0.0);
     for (set, start) in starts.iter().enumerate() {
         let mut planned = Planned::new(&web, inputs.quality.map(Quality), plan.clone());
-        Crawl::run(inputs.collection, start, &mut planned, budget)?;
+        SimulatedCrawl::run(inputs.collection, start, &mut planned, budget)?;
         let base = base(&mut planned, batch)?;
         let questions = Asking { hosts: Hosts::new(planned.urls()), planned: &planned, base };
         let (predicted, realised) = questions.carry_out(&Scenario::default())?;

@@ -15,7 +15,7 @@ use crate::estimate::url_estimate::UrlEstimate;
 use crate::plan::Pick;
 use crate::plan::caps::Cap;
 use crate::plan::explore::Pool;
-use crate::results::whatif::{Difference, HostChange, QueryChange, UrlChange};
+use crate::results::whatif::{Difference, HostChange, UrlChange, WhatIfQueryChange};
 use crate::workload::Query;
 
 /// URLs of a list.
@@ -277,9 +277,9 @@ fn query_changes(
     before: &Answer,
     after: &Answer,
     asked: &Frequencies<'_>,
-) -> (Vec<QueryChange>, Vec<QueryChange>) {
+) -> (Vec<WhatIfQueryChange>, Vec<WhatIfQueryChange>) {
     let (old, new) = (results(before), results(after));
-    let row = |query: &Query, was: Option<usize>, is: Option<usize>| QueryChange {
+    let row = |query: &Query, was: Option<usize>, is: Option<usize>| WhatIfQueryChange {
         qid: query.qid.clone(),
         query: query.text.clone(),
         frequency_before: was.map_or(0.0, |at| before.queries[at].frequency),
@@ -287,9 +287,9 @@ fn query_changes(
         results_before: was.map_or(0.0, |at| old[at]),
         results_after: is.map_or(0.0, |at| new[at]),
     };
-    let change = QueryChange::askings_gained;
+    let change = WhatIfQueryChange::askings_gained;
     let mut is_known = vec![false; before.queries.len()];
-    let mut rows: Vec<QueryChange> = Vec::new();
+    let mut rows: Vec<WhatIfQueryChange> = Vec::new();
     for (at, query) in after.queries.iter().enumerate() {
         let was = asked.place(at);
         if let Some(was) = was {

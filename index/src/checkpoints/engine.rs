@@ -9,7 +9,7 @@ use super::postings::Postings;
 use super::similarity::Formula;
 use super::tables::{CrawlTable, Documents};
 use super::window::{Lanes, score_pass};
-use super::{Answer, Ask, Crawl};
+use super::{CheckpointQuery, FetchOrder, QueryResults};
 use crate::error::StoreError;
 use crate::text_index::{TermPostings, TextIndex};
 
@@ -17,7 +17,7 @@ use crate::text_index::{TermPostings, TextIndex};
 const TERMS: usize = 1 << 10;
 
 /// Everything that scoring reads, in the numbers of one formula.
-pub(super) struct Engine<'a, R> {
+pub(super) struct ScoringEngine<'a, R> {
     crawls: Vec<CrawlTable<R>>,
     documents: Documents<'a>,
     /// By page.
@@ -25,12 +25,12 @@ pub(super) struct Engine<'a, R> {
     scale: R,
 }
 
-impl<'a, R: Real> Engine<'a, R> {
+impl<'a, R: Real> ScoringEngine<'a, R> {
     /// Tables of all crawls and all terms.
     pub fn new<F: Formula<Number = R>>(
         index: &'a TextIndex,
         formula: &F,
-        crawls: &[Crawl<'_>],
+        crawls: &[FetchOrder<'_>],
         url_order: &'a [u32],
         terms: &[TermPostings],
     ) -> Result<Self, StoreError> {
@@ -58,12 +58,12 @@ impl<'a, R: Real> Engine<'a, R> {
     /// Answers a query, whose postings are given, at every checkpoint of every crawl.
     pub fn answer(
         &self,
-        ask: &Ask<'_>,
+        ask: &CheckpointQuery<'_>,
         postings: &mut Postings,
         lanes: &mut Lanes<R>,
-        mut take: impl FnMut(usize, usize, &Answer),
+        mut take: impl FnMut(usize, usize, &QueryResults),
     ) {
-        let mut answer = Answer::default();
+        let mut answer = QueryResults::default();
         for (number, crawl) in self.crawls.iter().enumerate() {
             lanes.rankings.start(crawl.width, ask.top);
             for &page in ask.ranks_of {

@@ -29,7 +29,7 @@ use rayon::prelude::*;
 use crate::bm25::{Bm25, TermId};
 use crate::error::StoreError;
 use crate::text_index::{TermPostings, TextIndex};
-use engine::Engine;
+use engine::ScoringEngine;
 use postings::Postings;
 pub use similarity::Similarity;
 use similarity::TantivyBm25;
@@ -37,7 +37,7 @@ use window::Lanes;
 
 /// A crawl to be evaluated.
 #[derive(Clone, Copy, Debug)]
-pub struct Crawl<'a> {
+pub struct FetchOrder<'a> {
     /// By page: its place in the order of the fetches, from 0; `u32::MAX` if it is never fetched.
     pub position: &'a [u32],
     /// Numbers of fetches, ascending, up to 65,534 of them: checkpoint t contains the pages with a
@@ -47,7 +47,7 @@ pub struct Crawl<'a> {
 
 /// What is asked of every checkpoint.
 #[derive(Clone, Copy, Debug)]
-pub struct Ask<'a> {
+pub struct CheckpointQuery<'a> {
     /// Words of the query, in order, with multiplicity.
     pub words: &'a [String],
     /// How many best pages to list.
@@ -60,12 +60,12 @@ pub struct Ask<'a> {
 /// The answer at one checkpoint. Ranks are by score descending, then canonical URL ascending; pages
 /// with score 0 have none.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answer {
+pub struct QueryResults {
     /// The best pages with their scores, best first.
     pub top: Vec<(u32, f64)>,
-    /// Rank of each page of [`Ask::ranks_of`] among all pages of the checkpoint, from 1.
+    /// Rank of each page of [`CheckpointQuery::ranks_of`] among all pages of the checkpoint, from 1.
     pub ranks: Vec<Option<u32>>,
-    /// Score of each page of [`Ask::ranks_of`]; 0 if it is not fetched or holds no word.
+    /// Score of each page of [`CheckpointQuery::ranks_of`]; 0 if it is not fetched or holds no word.
     pub scores: Vec<f64>,
 }
 
@@ -92,8 +92,8 @@ pub struct CheckpointScorer<'a> {
 }
 
 enum AnyEngine<'a> {
-    Exact(Engine<'a, f64>),
-    Tantivy(Engine<'a, f32>),
+    Exact(ScoringEngine<'a, f64>),
+    Tantivy(ScoringEngine<'a, f32>),
 }
 
 impl<'a> CheckpointScorer<'a> {
@@ -112,7 +112,7 @@ impl<'a> CheckpointScorer<'a> {
     pub fn new<'w>(
         index: &'a TextIndex,
         similarity: Similarity,
-        crawls: &[Crawl<'_>],
+        crawls: &[FetchOrder<'_>],
         url_order: &'a [u32],
         words: impl IntoIterator<Item = &'w str>,
     ) -> Result<Self, StoreError> {
@@ -130,11 +130,15 @@ impl<'a> CheckpointScorer<'a> {
         let vocabulary = ids.collect();
         let engine = match similarity {
             Similarity::Exact(bm25) => {
-                AnyEngine::Exact(Engine::new(index, &bm25, crawls, url_order, &terms)?)
+                AnyEngine::Exact(ScoringEngine::new(index, &bm25, crawls, url_order, &terms)?)
             }
-            Similarity::Tantivy => {
-                AnyEngine::Tantivy(Engine::new(index, &TantivyBm25, crawls, url_order, &terms)?)
-            }
+            Similarity::Tantivy => AnyEngine::Tantivy(ScoringEngine::new(
+                index,
+                &TantivyBm25,
+                crawls,
+                url_order,
+                &terms,
+            )?),
         };
         Ok(Self { index, vocabulary, terms, engine })
     }
@@ -150,9 +154,9 @@ impl<'a> CheckpointScorer<'a> {
     /// The postings cannot be read.
     pub fn answer(
         &self,
-        ask: &Ask<'_>,
+        ask: &CheckpointQuery<'_>,
         workspace: &mut Workspace,
-        take: impl FnMut(usize, usize, &Answer),
+        take: impl FnMut(usize, usize, &QueryResults),
     ) -> Result<(), StoreError> {
         let Workspace { postings, double, single, ids } = workspace;
         ids.clear();
@@ -166,7 +170,7 @@ impl<'a> CheckpointScorer<'a> {
     }
 }
 
-fn check(index: &TextIndex, crawls: &[Crawl<'_>], url_order: &[u32]) {
+fn check(index: &TextIndex, crawls: &[FetchOrder<'_>], url_order: &[u32]) {
     let pages = index.docs().url.len();
     let mut seen = vec![false; pages];
     for url in &index.docs().url {

@@ -1,7 +1,7 @@
 //! What the scores of one crawl need that no query changes: at which checkpoint each document
 //! appears, and weights and norms by checkpoint.
 
-use super::Crawl;
+use super::FetchOrder;
 use super::lanes::Real;
 use super::similarity::Formula;
 use crate::bm25::CollectionStatistics;
@@ -54,7 +54,7 @@ impl<'a> Documents<'a> {
 impl<R: Real> CrawlTable<R> {
     /// Tables of a crawl, without weights of terms.
     pub fn new(
-        crawl: &Crawl<'_>,
+        crawl: &FetchOrder<'_>,
         documents: &Documents<'_>,
         formula: &impl Formula<Number = R>,
     ) -> Self {
@@ -126,7 +126,7 @@ impl<R: Real> CrawlTable<R> {
 }
 
 /// The first checkpoint that has a page. One that is never fetched is behind every checkpoint.
-fn first_checkpoint(crawl: &Crawl<'_>, page: u32) -> u16 {
+fn first_checkpoint(crawl: &FetchOrder<'_>, page: u32) -> u16 {
     let place = crawl.position[page as usize];
     crawl.checkpoints.partition_point(|&pages| pages <= place) as u16
 }

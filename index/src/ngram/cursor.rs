@@ -3,7 +3,7 @@
 
 use super::NgramSet;
 use super::layout::PostingRef;
-use super::segment::{Postings, Segment};
+use super::segment::{NgramPostings, Segment};
 use super::varint;
 use super::window::{self, Window};
 
@@ -27,7 +27,7 @@ pub(super) struct Cursor {
 
 impl Cursor {
     /// A cursor at the first URL of the list.
-    pub fn new(segment: usize, implied: NgramSet, postings: Postings, of: &Segment) -> Self {
+    pub fn new(segment: usize, implied: NgramSet, postings: NgramPostings, of: &Segment) -> Self {
         let mut cursor = Self { segment, implied, head: END, at: 0, left: 0, local: 0 };
         match postings.place {
             PostingRef::Single(local) => cursor.head = url(of.url_table(), local),

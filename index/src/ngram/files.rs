@@ -14,13 +14,13 @@ use super::error::io_error;
 const BUFFER_BYTES: usize = 1 << 16;
 
 /// A file being written, which knows its length.
-pub(super) struct Output {
+pub(super) struct CountedFile {
     path: PathBuf,
     writer: BufWriter<File>,
     written: u64,
 }
 
-impl Output {
+impl CountedFile {
     /// Creates or empties `dir/name`.
     pub fn create(dir: &Path, name: &str) -> Result<Self, NgramError> {
         let path = dir.join(name);
@@ -59,7 +59,7 @@ impl Output {
     }
 }
 
-impl Write for Output {
+impl Write for CountedFile {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         let count = self.writer.write(bytes)?;
         self.written += count as u64;
@@ -73,14 +73,14 @@ impl Write for Output {
 
 /// A temporary file, removed on drop: written first, then read once.
 pub(super) struct Temporary {
-    output: Option<Output>,
+    output: Option<CountedFile>,
     path: PathBuf,
 }
 
 impl Temporary {
     /// Creates or empties `dir/name`.
     pub fn create(dir: &Path, name: &str) -> Result<Self, NgramError> {
-        let output = Output::create(dir, name)?;
+        let output = CountedFile::create(dir, name)?;
         Ok(Self { path: output.path.clone(), output: Some(output) })
     }
 

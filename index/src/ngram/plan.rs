@@ -18,14 +18,14 @@ const SCAN_FACTOR: u64 = 32;
 
 /// Which n-grams' lists are read, and how.
 #[derive(Debug, Default)]
-pub(super) struct Plan {
+pub(super) struct MatchPlan {
     /// Drivers, then scanned.
     order: Vec<u8>,
     drivers: usize,
     unread: NgramSet,
 }
 
-impl Plan {
+impl MatchPlan {
     /// Plans a resolved query.
     pub fn make(&mut self, query: &NgramQuery, resolved: &Resolved) {
         let frequency = |ngram: u8| resolved.frequency(ngram);

@@ -3,14 +3,14 @@
 
 use super::NgramSet;
 use super::query::{NO_PARENT, NgramQuery};
-use super::segment::{Place, Postings, Segment};
+use super::segment::{NgramPostings, PostingPlace, Segment};
 
 /// What the index knows of a query's n-grams. Tables are by segment, then word or n-gram.
 #[derive(Default)]
 pub(super) struct Resolved {
     word_ids: Vec<Option<u32>>,
-    places: Vec<Option<Place>>,
-    postings: Vec<Option<Postings>>,
+    places: Vec<Option<PostingPlace>>,
+    postings: Vec<Option<NgramPostings>>,
     /// By n-gram: number of postings over all segments. A URL of several segments counts in each.
     frequencies: Vec<u64>,
 }
@@ -68,7 +68,7 @@ impl Resolved {
     }
 
     /// The postings of an n-gram in one segment.
-    pub fn postings(&self, segment: usize, ngram: u8) -> Option<Postings> {
+    pub fn postings(&self, segment: usize, ngram: u8) -> Option<NgramPostings> {
         self.postings[segment * self.frequencies.len() + usize::from(ngram)]
     }
 

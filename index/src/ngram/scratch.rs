@@ -1,7 +1,7 @@
 //! Memory that matching uses again from query to query.
 
 use super::cursor::Cursor;
-use super::plan::Plan;
+use super::plan::MatchPlan;
 use super::query::NgramQuery;
 use super::resolve::Resolved;
 use super::segment::Segment;
@@ -12,7 +12,7 @@ use super::window::Window;
 #[derive(Default)]
 pub struct Scratch {
     pub(super) resolved: Resolved,
-    pub(super) plan: Plan,
+    pub(super) plan: MatchPlan,
     pub(super) drivers: Vec<Cursor>,
     pub(super) scanned: Vec<Cursor>,
     pub(super) window: Window,

@@ -36,20 +36,20 @@ pub struct Segment {
 
 /// Where the n-gram of one word ends, and its FST value.
 struct WordPlace {
-    place: Place,
+    place: PostingPlace,
     value: u64,
 }
 
 /// A place in the n-gram FST: behind the words taken so far.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct PostingPlace {
     address: usize,
     output: Output,
 }
 
 /// The URLs of an n-gram in one segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Postings {
+pub(super) struct NgramPostings {
     /// How many.
     pub count: u32,
     /// The only URL's local id, or where in the postings the differences start.
@@ -101,7 +101,7 @@ impl Segment {
     }
 
     fn find_words(&mut self) -> Result<(), NgramError> {
-        let root = Place { address: self.ngrams.root().addr(), output: Output::zero() };
+        let root = PostingPlace { address: self.ngrams.root().addr(), output: Output::zero() };
         for id in 0..self.tokens.len() as u32 {
             let place = self.step(root, id);
             let found = place.and_then(|place| Some((place, self.value_at(place)?)));
@@ -171,39 +171,39 @@ impl Segment {
     }
 
     /// The place behind a word alone, and the URLs of the word.
-    pub(super) fn word_at(&self, id: u32) -> Option<(Place, Option<Postings>)> {
+    pub(super) fn word_at(&self, id: u32) -> Option<(PostingPlace, Option<NgramPostings>)> {
         let word = self.words.get(id as usize)?;
         Some((word.place, self.read_postings(word.value)))
     }
 
     /// The place one word further, if some n-gram goes there.
-    pub(super) fn step(&self, place: Place, id: u32) -> Option<Place> {
-        let Place { mut address, mut output } = place;
+    pub(super) fn step(&self, place: PostingPlace, id: u32) -> Option<PostingPlace> {
+        let PostingPlace { mut address, mut output } = place;
         for &byte in &id.to_be_bytes()[1..] {
             let node = self.ngrams.node(address);
             let transition = node.transition(node.find_input(byte)?);
             output = output.cat(transition.out);
             address = transition.addr;
         }
-        Some(Place { address, output })
+        Some(PostingPlace { address, output })
     }
 
     /// The URLs of the n-gram that ends at `place`.
-    pub(super) fn postings_at(&self, place: Place) -> Option<Postings> {
+    pub(super) fn postings_at(&self, place: PostingPlace) -> Option<NgramPostings> {
         self.value_at(place).and_then(|value| self.read_postings(value))
     }
 
-    fn value_at(&self, place: Place) -> Option<u64> {
+    fn value_at(&self, place: PostingPlace) -> Option<u64> {
         let node = self.ngrams.node(place.address);
         node.is_final().then(|| place.output.cat(node.final_output()).value())
     }
 
-    fn read_postings(&self, value: u64) -> Option<Postings> {
+    fn read_postings(&self, value: u64) -> Option<NgramPostings> {
         match PostingRef::unpack(value) {
-            single @ PostingRef::Single(_) => Some(Postings { count: 1, place: single }),
+            single @ PostingRef::Single(_) => Some(NgramPostings { count: 1, place: single }),
             PostingRef::List(mut at) => {
                 let count = varint::get(&self.postings, &mut at)?;
-                Some(Postings { count, place: PostingRef::List(at) })
+                Some(NgramPostings { count, place: PostingRef::List(at) })
             }
         }
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use fst::MapBuilder;
 
 use super::NgramError;
-use super::files::{Output, Temporary};
+use super::files::{CountedFile, Temporary};
 use super::filter::{Filter, hash_ngram, hash_word};
 use super::layout::{
     FILTER, Header, NGRAMS, POSTINGS, PostingRef, STRINGS, STRINGS_HEADER_BYTES, TOKEN_BYTES,
@@ -20,11 +20,11 @@ fn dictionary_error(part: &'static str) -> impl FnOnce(fst::Error) -> NgramError
     move |error| NgramError::Dictionary { part, problem: error.to_string() }
 }
 
-fn new_dictionary(dir: &Path, part: &'static str) -> Result<MapBuilder<Output>, NgramError> {
-    MapBuilder::new(Output::create(dir, part)?).map_err(dictionary_error(part))
+fn new_dictionary(dir: &Path, part: &'static str) -> Result<MapBuilder<CountedFile>, NgramError> {
+    MapBuilder::new(CountedFile::create(dir, part)?).map_err(dictionary_error(part))
 }
 
-fn finish_dictionary(map: MapBuilder<Output>, part: &'static str) -> Result<u64, NgramError> {
+fn finish_dictionary(map: MapBuilder<CountedFile>, part: &'static str) -> Result<u64, NgramError> {
     map.into_inner().map_err(dictionary_error(part))?.finish()
 }
 
@@ -73,7 +73,7 @@ pub(super) fn write_ngrams(
 ) -> Result<NgramsWritten, NgramError> {
     let mut lists = ListWriter {
         map: new_dictionary(dir, NGRAMS)?,
-        postings: Output::create(dir, POSTINGS)?,
+        postings: CountedFile::create(dir, POSTINGS)?,
         encoded: Vec::new(),
         word_hashes,
         hashes: Temporary::create(dir, "hashes.tmp")?,
@@ -101,7 +101,7 @@ pub(super) fn write_ngrams(
 
 fn write_filter(dir: &Path, mut hashes: Temporary, count: u64) -> Result<u64, NgramError> {
     let filter = Filter::build(&mut hashes, count)?;
-    let mut output = Output::create(dir, FILTER)?;
+    let mut output = CountedFile::create(dir, FILTER)?;
     output.put(&filter_header())?;
     for bytes in filter.to_bytes() {
         output.put(&bytes)?;
@@ -110,8 +110,8 @@ fn write_filter(dir: &Path, mut hashes: Temporary, count: u64) -> Result<u64, Ng
 }
 
 struct ListWriter<'a> {
-    map: MapBuilder<Output>,
-    postings: Output,
+    map: MapBuilder<CountedFile>,
+    postings: CountedFile,
     encoded: Vec<u8>,
     /// By token id.
     word_hashes: &'a [u64],
@@ -161,7 +161,7 @@ fn token_ids(key: u128) -> impl Iterator<Item = u32> {
 
 /// Writes `strings.bin`: strings as they come, tables and header at the end.
 pub(super) struct StringsWriter {
-    output: Output,
+    output: CountedFile,
     encoded: Vec<u8>,
     /// Where each URL's strings start within the data.
     starts: Vec<u64>,
@@ -172,7 +172,7 @@ pub(super) struct StringsWriter {
 impl StringsWriter {
     /// Starts the file in `dir`.
     pub fn create(dir: &Path) -> Result<Self, NgramError> {
-        let mut output = Output::create(dir, STRINGS)?;
+        let mut output = CountedFile::create(dir, STRINGS)?;
         output.put(&[0; STRINGS_HEADER_BYTES])?;
         Ok(Self { output, encoded: Vec::new(), starts: vec![0], data_bytes: 0, count: 0 })
     }

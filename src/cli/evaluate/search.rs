@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use prospect_index::bm25::Bm25;
-use prospect_index::checkpoints::Crawl;
+use prospect_index::checkpoints::FetchOrder;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::NONE;
 
@@ -14,14 +14,14 @@ use crate::cli::Global;
 use crate::cli::model::CrossEncoder;
 use crate::cli::output::{Failure, say};
 use crate::evaluate::checkpoints::{CrawlEvaluation, JudgedPages, JudgedQuery, Lists};
-use crate::evaluate::judgements::{JudgedQuery as OfQuery, Judgements};
+use crate::evaluate::judgements::{Judgements, QueryJudgements};
 use crate::evaluate::metrics::DEPTH;
 use crate::evaluate::rerank::{Candidates, PairScores, score};
-use crate::evaluate::run::{self, Run, Scored};
+use crate::evaluate::run::{self, Run, ScoredResult};
 use crate::ingest::SourceOptions;
-use crate::simulate::added::Added;
+use crate::simulate::added::AddedPages;
 use crate::simulate::collection::{Collection, Outside};
-use crate::simulate::load::{self, Keep, Place};
+use crate::simulate::load::{self, Keep, PagePlace};
 use crate::workload::qrels::{self, RawJudgement};
 use crate::workload::{self, Workload, shown};
 
@@ -40,7 +40,7 @@ pub(super) fn run(
     let reranker = args.rerank_model.as_deref().map(load).transpose()?;
     let directory = std::env::temp_dir().join(format!("prospect-evaluate-{}", std::process::id()));
     let keep = Keep { texts: reranker.is_some(), titles: false };
-    let collection = collection(args, &Place::below(&directory, keep));
+    let collection = collection(args, &PagePlace::below(&directory, keep));
     let run = collection.and_then(|collection| {
         let pages = collection.pages;
         say(global, &format!("{pages} pages, BM25 with k1 {} and b {}", args.k1, args.b));
@@ -59,17 +59,17 @@ pub(super) fn run(
     Ok(Some(run))
 }
 
-fn collection(args: &Args, place: &Place) -> Result<Collection, Failure> {
+fn collection(args: &Args, place: &PagePlace) -> Result<Collection, Failure> {
     if let Some(store) = &args.store {
         return Ok(load::from_store(
             store,
             "prospect evaluate",
             place,
             Outside::Drop,
-            &Added::default(),
+            &AddedPages::default(),
         )?);
     }
-    let (options, added) = (SourceOptions::default(), Added::default());
+    let (options, added) = (SourceOptions::default(), AddedPages::default());
     Ok(load::from_corpus(&args.corpus, &options, place, Outside::Drop, &added, |_, _| {})?.0)
 }
 
@@ -81,7 +81,8 @@ fn judged(
 ) -> Vec<JudgedQuery> {
     let mut judged = Vec::with_capacity(workload.queries.len());
     for query in &workload.queries {
-        let grades = judgements.queries.get(&query.qid).into_iter().flat_map(OfQuery::grades);
+        let grades =
+            judgements.queries.get(&query.qid).into_iter().flat_map(QueryJudgements::grades);
         let pages = grades.filter_map(|(url, grade)| Some((collection.page(url)?, grade)));
         let pages = JudgedPages::new(pages.collect());
         judged.push(JudgedQuery { query: query.clone(), judged: pages });
@@ -111,7 +112,7 @@ impl Search<'_> {
         };
         let all: Vec<u32> = (0..collection.pages).collect();
         let position = collection.by_document(&all, NONE);
-        let crawl = Crawl { position: &position, checkpoints: &[collection.pages] };
+        let crawl = FetchOrder { position: &position, checkpoints: &[collection.pages] };
         let scores = self.scores(&evaluation, crawl, global)?;
         let evaluation = CrawlEvaluation { reranker: &scores, ..evaluation };
         let rankings = evaluation.rankings(crawl, DEPTH as usize)?;
@@ -124,7 +125,8 @@ impl Search<'_> {
             let scores = run::falling_scores(ranked.iter().map(|(_, score)| *score));
             let url = |page: u32| collection.urls.url(UrlId(page)).to_owned();
             let results = ranked.iter().zip(scores);
-            let results = results.map(|(&(page, _), score)| Scored { docid: url(page), score });
+            let results =
+                results.map(|(&(page, _), score)| ScoredResult { docid: url(page), score });
             lists.insert(judged.query.qid.clone(), results.collect());
         }
         Ok(Run { tag: self.tag(), queries: lists })
@@ -135,7 +137,7 @@ impl Search<'_> {
     fn scores(
         &self,
         evaluation: &CrawlEvaluation<'_>,
-        crawl: Crawl<'_>,
+        crawl: FetchOrder<'_>,
         global: &Global,
     ) -> Result<PairScores, Failure> {
         let (Some(reranker), Some(texts)) = (&self.reranker, &self.collection.texts) else {
@@ -168,7 +170,7 @@ fn rerank(run: &mut Run, external: &Run) {
         *results = order
             .iter()
             .zip(places)
-            .map(|(&at, score)| Scored { docid: results[at].docid.clone(), score })
+            .map(|(&at, score)| ScoredResult { docid: results[at].docid.clone(), score })
             .collect();
     }
 }

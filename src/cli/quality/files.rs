@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 
 use crate::cli::output::Failure;
-use crate::documents::{Compression, DocumentError, Format, Input, Side};
+use crate::documents::{Compression, DocumentError, DocumentFormat, Input, Side};
 use crate::quality::journal::HEAD_BYTES;
 
 /// Files of the work.
@@ -33,7 +33,7 @@ pub(super) enum FormatArg {
     Jsonl,
 }
 
-impl From<FormatArg> for Format {
+impl From<FormatArg> for DocumentFormat {
     fn from(format: FormatArg) -> Self {
         match format {
             FormatArg::Parquet => Self::Parquet,
@@ -67,13 +67,18 @@ pub(super) struct FormatOptions {
 impl FormatOptions {
     /// The input at a path.
     pub(super) fn input(&self, path: &Path) -> Input {
-        Input::of(path, self.input_format.map(Format::from))
+        Input::of(path, self.input_format.map(DocumentFormat::from))
     }
 
     /// The format of an output, where the input has the format `input`.
-    pub(super) fn of_output(&self, path: &Path, input: Format) -> Result<Format, Failure> {
+    pub(super) fn of_output(
+        &self,
+        path: &Path,
+        input: DocumentFormat,
+    ) -> Result<DocumentFormat, Failure> {
         let stream = path == Path::new("-");
-        let named = self.output_format.map(Format::from).or_else(|| Format::of_name(path));
+        let named =
+            self.output_format.map(DocumentFormat::from).or_else(|| DocumentFormat::of_name(path));
         let format = match named {
             Some(format) => format,
             None if stream => input,
@@ -82,7 +87,7 @@ impl FormatOptions {
                 return Err(DocumentError::UnknownFormat { path, side: Side::Output }.into());
             }
         };
-        if format == Format::Parquet && stream {
+        if format == DocumentFormat::Parquet && stream {
             let path = "standard output".to_owned();
             return Err(DocumentError::ParquetStream { path }.into());
         }
@@ -96,16 +101,16 @@ impl FormatOptions {
             let error = anyhow::anyhow!("{}: has no name for its output", input.name);
             return Err(Failure::input(error, "name the output file itself with --output FILE"));
         }
-        let Some(format) = self.output_format.map(Format::from) else {
+        let Some(format) = self.output_format.map(DocumentFormat::from) else {
             return Ok(directory.join(name));
         };
         let packed = Compression::of_name(&input.path);
         let stem = name.strip_suffix(packed.extension()).unwrap_or(&name);
-        let stem = match Format::of_name(&input.path) {
+        let stem = match DocumentFormat::of_name(&input.path) {
             Some(_) => stem.rsplit_once('.').map_or(stem, |(stem, _)| stem),
             None => stem,
         };
-        let packed = if format == Format::Parquet { "" } else { packed.extension() };
+        let packed = if format == DocumentFormat::Parquet { "" } else { packed.extension() };
         Ok(directory.join(format!("{stem}.{}{packed}", format.name())))
     }
 }

@@ -9,8 +9,8 @@ use super::say_counts;
 use crate::cli::Global;
 use crate::cli::output::{self, Failure, Progress, say};
 use crate::documents::{
-    self, Added, AddedColumn, AddedKind, Batch, Compression, DocumentSink, Format, Input, Layout,
-    OpenOptions, needs_shape, shape,
+    self, AddedColumn, AddedField, AddedKind, Compression, DocumentBatch, DocumentFormat,
+    DocumentSink, Input, Layout, OpenOptions, needs_shape, shape,
 };
 use crate::quality::prune::{Tiers, scores};
 use crate::quality::{Counts, QualityError, texts};
@@ -162,7 +162,11 @@ fn check_arguments(args: &Args) -> Result<(), Failure> {
 }
 
 /// One path a tier, none for documents that go nowhere; with a column of tiers one path for all.
-fn paths(args: &Args, tiers: &Tiers, from: Format) -> Result<Vec<Option<PathBuf>>, Failure> {
+fn paths(
+    args: &Args,
+    tiers: &Tiers,
+    from: DocumentFormat,
+) -> Result<Vec<Option<PathBuf>>, Failure> {
     if let Some(directory) = &args.output_dir {
         std::fs::create_dir_all(directory)
             .map_err(|error| super::files::cannot("make", directory, error))?;
@@ -182,7 +186,7 @@ fn paths(args: &Args, tiers: &Tiers, from: Format) -> Result<Vec<Option<PathBuf>
 fn open(
     args: &Args,
     input: &Input,
-    from: Format,
+    from: DocumentFormat,
     path: Option<PathBuf>,
 ) -> Result<Outlet, Failure> {
     let Some(path) = path else { return Ok(Outlet { sink: None, target: None, documents: 0 }) };
@@ -254,7 +258,7 @@ fn write(
 }
 
 fn write_some(
-    batch: &Batch,
+    batch: &DocumentBatch,
     places: &[Option<usize>],
     tier: usize,
     outlet: &mut Outlet,
@@ -268,7 +272,7 @@ fn write_some(
 }
 
 fn write_tiers(
-    batch: &Batch,
+    batch: &DocumentBatch,
     places: &[Option<usize>],
     outlet: &mut Outlet,
 ) -> Result<(), Failure> {
@@ -277,7 +281,7 @@ fn write_tiers(
         places.iter().flatten().map(|place| Some(*place as i32 + 1)).collect();
     outlet.documents += tiers.len() as u64;
     if let Some(sink) = &mut outlet.sink {
-        sink.write(&batch.filter(&kept)?, Some(Added::Wholes(&tiers)))?;
+        sink.write(&batch.filter(&kept)?, Some(AddedField::Wholes(&tiers)))?;
     }
     Ok(())
 }

@@ -12,12 +12,13 @@ use crate::cli::Global;
 use crate::cli::model::ModelOptions;
 use crate::cli::output::{self, Failure, LateProgress, say};
 use crate::documents::{
-    self, AddedColumn, AddedKind, Compression, Format, Input, Layout, OpenOptions, needs_shape,
+    self, AddedColumn, AddedKind, Compression, DocumentFormat, Input, Layout, OpenOptions,
+    needs_shape,
     shape::{self, Shape},
 };
 use crate::neural::QualityModel;
 use crate::quality::journal::Journal;
-use crate::quality::score::{self, ScoreSettings, Scored};
+use crate::quality::score::{self, ScoreSettings, ScoredDocuments};
 use crate::quality::texts;
 
 /// Arguments of `prospect quality score`.
@@ -48,9 +49,9 @@ pub(super) struct Args {
 /// One input and its output.
 struct Job {
     input: Input,
-    from: Format,
+    from: DocumentFormat,
     target: Target,
-    to: Format,
+    to: DocumentFormat,
 }
 
 /// One output that was written.
@@ -59,7 +60,7 @@ struct Written {
     output: String,
     text_columns: Vec<String>,
     seconds: f64,
-    scored: Scored,
+    scored: ScoredDocuments,
 }
 
 impl Written {
@@ -190,7 +191,7 @@ fn write(
     model: &dyn QualityModel,
     begun: bool,
     global: &Global,
-) -> Result<(Vec<String>, f64, Scored), Failure> {
+) -> Result<(Vec<String>, f64, ScoredDocuments), Failure> {
     let passes = needs_shape(job.from, job.to);
     let spooled = if passes { spool(job, global)? } else { None };
     let input = spooled.as_ref().unwrap_or(&job.input);
@@ -211,7 +212,7 @@ fn write(
     let mut sink = documents::create(out, source.as_ref(), &layout(args, job, shape))?;
     let settings = ScoreSettings { text_columns, strict: args.format.strict };
     let (start, mut progress) = (Instant::now(), LateProgress::new(global, "score"));
-    let seen = |found: &Scored, (at, of): (u64, Option<u64>)| {
+    let seen = |found: &ScoredDocuments, (at, of): (u64, Option<u64>)| {
         progress.at(at, of, &note(found, start.elapsed().as_secs_f64(), at, of));
     };
     let scored =
@@ -247,7 +248,7 @@ fn journal(
     Ok(Some(Journal::open(&job.target.part(SCORES), &identity, begun)?))
 }
 
-fn note(found: &Scored, seconds: f64, at: u64, of: Option<u64>) -> String {
+fn note(found: &ScoredDocuments, seconds: f64, at: u64, of: Option<u64>) -> String {
     let fresh = (found.rows - found.resumed) as f64 / seconds;
     let share =
         of.map_or(String::new(), |of| format!(" ({:.0} %)", 100.0 * at as f64 / of.max(1) as f64));
@@ -288,7 +289,7 @@ fn report(
     left: &[String],
 ) -> Result<(), Failure> {
     for one in written {
-        let Scored { rows, scored, resumed, unscored, skipped } = &one.scored;
+        let ScoredDocuments { rows, scored, resumed, unscored, skipped } = &one.scored;
         let fresh = (rows - resumed) as f64 / one.seconds.max(1e-9);
         let again = match resumed {
             0 => String::new(),

@@ -10,10 +10,10 @@ use crate::policy::PolicyChoice;
 use crate::results::manipulation::{AttackSummary, Manipulation};
 use crate::simulate::artefacts;
 use crate::simulate::attack::attacked::Attacked;
-use crate::simulate::attack::summary::{Comparison, manipulation};
+use crate::simulate::attack::summary::{AttackComparison, manipulation};
 use crate::simulate::attack::{Attack, AttackError, AttackKind, AttackSettings, Victim};
 use crate::simulate::experiment::{self, Course, Crawls, Inputs, Work};
-use crate::simulate::load::{Keep, Place};
+use crate::simulate::load::{Keep, PagePlace};
 use crate::simulate::vectors::CollectionVectors;
 
 /// Every kind.
@@ -98,7 +98,7 @@ impl Experiment<'_> {
         say(self.global, &line);
         let (settings, storage) = (&self.settings, &self.storage);
         let folder = format!("{WORK}/attack/{}", attack.kind.folder());
-        let place = Place::below(&storage.path(&folder), Keep { texts: false, ..self.keep() });
+        let place = PagePlace::below(&storage.path(&folder), Keep { texts: false, ..self.keep() });
         let collection = self.load(&place, &attack.added)?.0;
         let attacked = Attacked::new(collection, honest.inputs, settings.seed);
         let strings = self.strings(&attacked.collection, &folder)?;
@@ -112,7 +112,7 @@ impl Experiment<'_> {
         let crawls = experiment::run(&inputs, settings, course, work, &progress)?;
         let name = format!("attack/{}", attack.kind.folder());
         artefacts::orders(storage, &name, &attacked.collection, &settings.policies, &crawls)?;
-        let comparison = Comparison {
+        let comparison = AttackComparison {
             kind: attack.kind,
             attacked: &attacked,
             linked_from: attack.added.links.len(),

@@ -12,9 +12,9 @@ use super::config::{CARRIED, Config};
 use super::settings;
 use crate::cli::output::Failure;
 use crate::evaluate::run::RERANK_DEPTH;
-use crate::results::{Embedding, InputFile, Provenance, Reranker, Summary};
-use crate::simulate::load::Place;
-use crate::simulate::settings::Settings;
+use crate::results::{EmbeddingUsed, InputFile, Provenance, Reranker, Summary};
+use crate::simulate::load::PagePlace;
+use crate::simulate::settings::SimulationSettings;
 
 /// Where work in progress is kept, below the output.
 pub(super) const WORK: &str = "work";
@@ -25,7 +25,7 @@ pub(super) const VECTORS: &str = "vectors";
 /// Key of the model.
 const EMBEDDING: &str = "embedding-model";
 /// What of it is built anew whenever an experiment goes on.
-const BUILT_ANEW: [&str; 4] = ["strings", VECTORS, Place::NAMES[0], Place::NAMES[1]];
+const BUILT_ANEW: [&str; 4] = ["strings", VECTORS, PagePlace::NAMES[0], PagePlace::NAMES[1]];
 /// What a run is for that orders results anew.
 const RERANK: &str = "rerank";
 /// The file that ends an experiment.
@@ -117,10 +117,10 @@ fn differences(a: &Provenance, b: &Provenance) -> String {
 
 pub(super) fn provenance(
     config: &Config,
-    settings: &Settings,
+    settings: &SimulationSettings,
     inputs: Vec<InputFile>,
     model: Option<Reranker>,
-    embedding: Option<Embedding>,
+    embedding: Option<EmbeddingUsed>,
 ) -> Result<Provenance, Failure> {
     let json = settings::as_json(config, settings);
     let run = inputs.iter().find(|input| input.role == RERANK).map(|input| Reranker {

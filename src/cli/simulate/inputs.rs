@@ -13,12 +13,12 @@ use crate::cli::output::{Failure, LateProgress, Progress, say};
 use crate::evaluate::rerank::PairScores;
 use crate::evaluate::run as runs;
 use crate::ingest::SourceOptions;
-use crate::simulate::added::Added;
+use crate::simulate::added::AddedPages;
 use crate::simulate::collection::Collection;
 use crate::simulate::crawl::Start;
 use crate::simulate::experiment::{Course, needs_strings};
-use crate::simulate::judgements::Judged;
-use crate::simulate::load::{self, Keep, Place, Skipped};
+use crate::simulate::judgements::JudgedCollection;
+use crate::simulate::load::{self, Keep, PagePlace, Skipped};
 use crate::simulate::vectors::CollectionVectors;
 use crate::simulate::{quality, vectors};
 use crate::workload::{self, Workload, open_text, qrels};
@@ -27,8 +27,8 @@ impl Experiment<'_> {
     /// Reads the pages with what is added to them.
     pub(super) fn load(
         &self,
-        place: &Place,
-        added: &Added,
+        place: &PagePlace,
+        added: &AddedPages,
     ) -> Result<(Collection, Skipped), Failure> {
         let outside = self.settings.outside;
         if let Some(store) = &self.config.store {
@@ -49,8 +49,8 @@ impl Experiment<'_> {
 
     /// Reads the pages, and says what was left out.
     pub(super) fn collection(&self) -> Result<Collection, Failure> {
-        let place = Place::below(&self.storage.path(WORK), self.keep());
-        let (collection, skipped) = self.load(&place, &Added::default())?;
+        let place = PagePlace::below(&self.storage.path(WORK), self.keep());
+        let (collection, skipped) = self.load(&place, &AddedPages::default())?;
         if self.config.store.is_some() {
             return Ok(collection);
         }
@@ -128,7 +128,7 @@ impl Experiment<'_> {
             Some(path) => qrels::load(Path::new(path))?,
             None => Vec::new(),
         };
-        let judged = Judged::new(collection, &evaluation, &judgements);
+        let judged = JudgedCollection::new(collection, &evaluation, &judgements);
         if self.config.qrels.is_some() {
             let line = format!(
                 "{} of {} queries have a relevant page; {} judgements outside the collection, {} of other queries",

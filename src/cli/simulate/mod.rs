@@ -17,7 +17,7 @@ use prospect_index::storage::Storage;
 use self::attacks::Honest;
 use self::config::Config;
 use self::identity::{SCORES, SUMMARY, WORK};
-use self::prepare::{Models, Prepared};
+use self::prepare::{LoadedModels, PreparedExperiment};
 use super::Global;
 use super::model::{CrossEncoder, RuntimeOptions};
 use super::output::{self, Failure, say};
@@ -28,9 +28,9 @@ use crate::report::terminal;
 use crate::results::whatif::WhatIfCheck;
 use crate::results::{CollectionFigures, CounterfactualCheck, Provenance, SCHEMA, Summary};
 use crate::simulate::experiment::{self, Crawls, Inputs, Work};
-use crate::simulate::judgements::Judged;
-use crate::simulate::measure::{self, Kind, Measure};
-use crate::simulate::settings::Settings;
+use crate::simulate::judgements::JudgedCollection;
+use crate::simulate::measure::{self, Measure, QueryKind};
+use crate::simulate::settings::SimulationSettings;
 use crate::simulate::summary::{Findings, SummaryMetric};
 use crate::simulate::vectors::CollectionVectors;
 use crate::simulate::{artefacts, rerank, truth};
@@ -58,10 +58,11 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         None => vec![(String::new(), Config::default())],
     };
     // All are checked before the first begins, which may take hours.
-    let mut models = Models::new(&args.runtime, global);
-    let mut prepare =
-        |(name, file)| Prepared::new(name, config::over(&args.config, &file)?, &mut models);
-    let prepared: Vec<Prepared> =
+    let mut models = LoadedModels::new(&args.runtime, global);
+    let mut prepare = |(name, file)| {
+        PreparedExperiment::new(name, config::over(&args.config, &file)?, &mut models)
+    };
+    let prepared: Vec<PreparedExperiment> =
         experiments.into_iter().map(&mut prepare).collect::<Result<_, _>>()?;
     let mut summaries = Vec::new();
     for experiment in prepared {
@@ -89,8 +90,13 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
 }
 
 /// One experiment, from its settings to its files.
-fn one(experiment: Prepared, args: &Args, out: &Path, global: &Global) -> Result<Summary, Failure> {
-    let Prepared { config, settings, provenance, reranker, embedder, .. } = experiment;
+fn one(
+    experiment: PreparedExperiment,
+    args: &Args,
+    out: &Path,
+    global: &Global,
+) -> Result<Summary, Failure> {
+    let PreparedExperiment { config, settings, provenance, reranker, embedder, .. } = experiment;
     let cache = args.runtime.cache();
     let storage = Storage::create(out, None)?;
     let hash = identity::hash(&provenance)?;
@@ -116,7 +122,7 @@ fn one(experiment: Prepared, args: &Args, out: &Path, global: &Global) -> Result
 /// An experiment that is not complete.
 struct Experiment<'a> {
     config: &'a Config,
-    settings: Settings,
+    settings: SimulationSettings,
     provenance: Provenance,
     reranker: Option<Rc<CrossEncoder>>,
     embedder: Option<Rc<dyn Embedder>>,
@@ -131,7 +137,7 @@ struct Experiment<'a> {
 struct Queries {
     planning: Workload,
     evaluation: Workload,
-    judged: Judged,
+    judged: JudgedCollection,
     /// What another system says of results.
     external: PairScores,
 }
@@ -179,7 +185,7 @@ impl Experiment<'_> {
         inputs: &Inputs<'_>,
         queries: &Queries,
         crawls: &Crawls,
-        kinds: &[Kind],
+        kinds: &[QueryKind],
         fetchable: u32,
     ) -> Result<Summary, Failure> {
         let judged = &queries.judged.queries;
@@ -314,7 +320,7 @@ impl Experiment<'_> {
 fn figures(
     inputs: &Inputs<'_>,
     queries: &Queries,
-    kinds: &[Kind],
+    kinds: &[QueryKind],
     fetchable: u32,
 ) -> CollectionFigures {
     let collection = inputs.collection;

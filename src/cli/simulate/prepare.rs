@@ -13,24 +13,24 @@ use crate::cli::output::Failure;
 use crate::neural::Embedder;
 use crate::neural::text_vectors::EmbeddingModel;
 
-use crate::results::{Embedding, Provenance};
-use crate::simulate::settings::Settings;
+use crate::results::{EmbeddingUsed, Provenance};
+use crate::simulate::settings::SimulationSettings;
 
 /// An experiment whose settings fit and whose files are there.
-pub(super) struct Prepared {
+pub(super) struct PreparedExperiment {
     pub(super) name: String,
     pub(super) config: Config,
-    pub(super) settings: Settings,
+    pub(super) settings: SimulationSettings,
     pub(super) provenance: Provenance,
     pub(super) reranker: Option<Rc<CrossEncoder>>,
     pub(super) embedder: Option<Rc<dyn Embedder>>,
 }
 
-impl Prepared {
+impl PreparedExperiment {
     pub(super) fn new(
         name: String,
         config: Config,
-        models: &mut Models<'_>,
+        models: &mut LoadedModels<'_>,
     ) -> Result<Self, Failure> {
         let (mut settings, start_files) = settings::settings(&config)?;
         let inputs = identity::input_files(&config, &start_files)?;
@@ -43,8 +43,8 @@ impl Prepared {
             .transpose()?;
         settings.plan.embedding = embedder.as_deref().map(EmbeddingModel::of);
         let embedding = settings.plan.embedding.clone();
-        let embedding =
-            embedding.map(|EmbeddingModel { name, fingerprint }| Embedding { name, fingerprint });
+        let embedding = embedding
+            .map(|EmbeddingModel { name, fingerprint }| EmbeddingUsed { name, fingerprint });
         let reranks = reranker.as_ref().map(|reranker| reranker.described());
         let provenance = identity::provenance(&config, &settings, inputs, reranks, embedding)?;
         Ok(Self { name, config, settings, provenance, reranker, embedder })
@@ -52,14 +52,14 @@ impl Prepared {
 }
 
 /// Loads models; experiments that name the same directory share one.
-pub(super) struct Models<'a> {
+pub(super) struct LoadedModels<'a> {
     runtime: &'a RuntimeOptions,
     global: &'a Global,
     rerankers: BTreeMap<String, Rc<CrossEncoder>>,
     embedders: BTreeMap<String, Rc<dyn Embedder>>,
 }
 
-impl<'a> Models<'a> {
+impl<'a> LoadedModels<'a> {
     pub(super) fn new(runtime: &'a RuntimeOptions, global: &'a Global) -> Self {
         Self { runtime, global, rerankers: BTreeMap::new(), embedders: BTreeMap::new() }
     }

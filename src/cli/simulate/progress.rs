@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use crate::cli::Global;
-use crate::simulate::experiment::Progress;
+use crate::simulate::experiment::CrawlProgress;
 
 /// Time between plain lines.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
@@ -111,7 +111,7 @@ impl Policies {
     }
 }
 
-impl Progress for Policies {
+impl CrawlProgress for Policies {
     fn crawled(&self, policy: usize, set: u32, pages: u32, of: u32) {
         self.note(policy, set, Some((pages, of)));
     }

@@ -14,16 +14,16 @@ use crate::policy::{OptionError, POLICIES, PolicyChoice};
 use crate::simulate::ablation::{Given, Pairing, pairings};
 use crate::simulate::collection::Outside;
 use crate::simulate::settings::{
-    Amount, Runs, Settings, SketchSettings, TrialSettings, default_checkpoints,
+    Amount, Runs, SimulationSettings, SketchSettings, TrialSettings, default_checkpoints,
 };
-use crate::simulate::start::{Crawled, Seeds};
+use crate::simulate::start::{Seeds, StartPages};
 use crate::workload::open_text;
 
 /// Files that say where crawls start, with their contents, for the hash of the experiment.
 pub(super) type StartFiles = Vec<(&'static str, String)>;
 
 /// The experiment.
-pub(super) fn settings(config: &Config) -> Result<(Settings, StartFiles), Failure> {
+pub(super) fn settings(config: &Config) -> Result<(SimulationSettings, StartFiles), Failure> {
     refuse_contradictions(config)?;
     let mut files = Vec::new();
     let mut policies = policies(config)?;
@@ -36,7 +36,7 @@ pub(super) fn settings(config: &Config) -> Result<(Settings, StartFiles), Failur
         return Err(Failure::input(error, "name one file of seeds for each set"));
     }
     let plan = plan(config)?;
-    let settings = Settings {
+    let settings = SimulationSettings {
         baseline: baseline(config, &policies)?,
         sketches: sketches(config, &policies)?,
         counterfactual: trials(
@@ -185,7 +185,7 @@ fn baseline(config: &Config, policies: &[PolicyChoice]) -> Result<String, Failur
 }
 
 /// The settings in full, as provenance. Files are named without folders: their contents are hashed.
-pub(super) fn as_json(config: &Config, settings: &Settings) -> serde_json::Value {
+pub(super) fn as_json(config: &Config, settings: &SimulationSettings) -> serde_json::Value {
     let bare = |given: &String| {
         if is_rule(given) {
             return given.clone();
@@ -359,11 +359,11 @@ fn seeds(config: &Config, files: &mut StartFiles) -> Result<Seeds, Failure> {
     }
 }
 
-fn crawled(config: &Config, files: &mut StartFiles) -> Result<Option<Crawled>, Failure> {
+fn crawled(config: &Config, files: &mut StartFiles) -> Result<Option<StartPages>, Failure> {
     let Some(given) = &config.crawled else { return Ok(None) };
     match given.strip_prefix("share:") {
-        Some(given) => Ok(Some(Crawled::Share(share("crawled", given)?))),
-        None => Ok(Some(Crawled::List(url_list("crawled", given, files)?))),
+        Some(given) => Ok(Some(StartPages::Share(share("crawled", given)?))),
+        None => Ok(Some(StartPages::List(url_list("crawled", given, files)?))),
     }
 }
 

@@ -46,7 +46,7 @@ pub struct Candidate {
 }
 
 /// One query, while its candidates are looked for by one thread.
-pub struct Ask<'a> {
+pub struct CandidateQuery<'a> {
     /// Which query.
     pub at: QueryId,
     /// The query.
@@ -87,8 +87,12 @@ impl<H: Horizon> CandidateSource<'_, H> {
     ///
     /// # Errors
     /// An index cannot be read.
-    pub fn of(&self, ask: &mut Ask<'_>, most: usize) -> Result<Vec<Candidate>, EstimateError> {
-        let Ask { at, query, scores, scratch } = ask;
+    pub fn of(
+        &self,
+        ask: &mut CandidateQuery<'_>,
+        most: usize,
+    ) -> Result<Vec<Candidate>, EstimateError> {
+        let CandidateQuery { at, query, scores, scratch } = ask;
         let scorer = self.features.scorer;
         let (idf, matching) = ngram_queries(query, self.rule, scorer)?;
         let masked = |url| self.horizon.of(url).is_none();

@@ -16,7 +16,7 @@ use self::score_distribution::ScoreModel;
 
 /// The models of a statistics epoch.
 #[derive(Serialize, Deserialize)]
-pub struct Models {
+pub struct EpochModels {
     /// The epoch's end.
     pub(super) epoch_end: u32,
     /// How candidate pairs will score.

@@ -15,11 +15,11 @@ use crate::estimate::candidates::ngram::{MatchRule, idf_mass};
 use crate::estimate::features::pair::FeatureSource;
 use crate::estimate::features::sites::SiteMeans;
 use crate::estimate::features::table::Feature;
-use crate::estimate::horizon::{Now, Past};
+use crate::estimate::horizon::{FrontierHorizon, PastHorizon};
 use crate::estimate::input::EstimateInput;
 use crate::estimate::pandey_olston::pairs::{Pair, PairSource, Training};
 use crate::estimate::pandey_olston::score_tree::{Example, ScoreTree};
-use crate::estimate::url_estimate::{Found, PairEstimate};
+use crate::estimate::url_estimate::{PairEstimate, ScoredCandidates};
 use crate::sketch::sketched;
 
 /// Training pairs of one query that are used.
@@ -36,7 +36,7 @@ pub(super) fn estimate(
     cache: &PlannerCache,
     rule: MatchRule,
     quality: &[f32],
-) -> Result<Found, EstimateError> {
+) -> Result<ScoredCandidates, EstimateError> {
     let (known, sites) = (input.known, &cache.sites);
     let source = PairSource {
         features: FeatureSource {
@@ -50,9 +50,9 @@ pub(super) fn estimate(
         end_seq: input.manifest.next_seq,
         training_pairs: TRAINING_PAIRS_PER_QUERY,
         history: input.history,
-        past: Past { known, manifest: input.manifest },
+        past: PastHorizon { known, manifest: input.manifest },
         frontier: input.frontier,
-        now: Now { known, within: input.within },
+        now: FrontierHorizon { known, within: input.within },
     };
     let mut candidates = source.pairs(input.queries, needy, &cache.training)?;
     let (examples, means) = examples(input, needy, cache);
@@ -65,7 +65,12 @@ pub(super) fn estimate(
             quality.get(pair.url.index()).copied().unwrap_or(0.0);
     });
     let pairs = pair_estimates(input, &tree, &candidates);
-    Ok(Found { pairs, page_impact: Vec::new(), training_pairs: examples.len(), levels: None })
+    Ok(ScoredCandidates {
+        pairs,
+        page_impact: Vec::new(),
+        training_pairs: examples.len(),
+        levels: None,
+    })
 }
 
 /// Training examples in the order of their cycles, each with its site's mean over earlier cycles;

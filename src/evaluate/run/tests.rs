@@ -64,7 +64,7 @@ fn equal_scores_are_nudged_apart_by_as_little_as_possible() {
 fn a_reranker_orders_the_head_and_leaves_the_rest() {
     let ours: Vec<String> = (0..RERANK_DEPTH + 2).map(|at| format!("d{at:03}")).collect();
     let ours: Vec<&str> = ours.iter().map(String::as_str).collect();
-    let scored = |docid: &str, score| Scored { docid: docid.to_owned(), score };
+    let scored = |docid: &str, score| ScoredResult { docid: docid.to_owned(), score };
     let external = [
         scored("d101", 99.0),
         scored("d007", -1.0),

@@ -18,7 +18,7 @@ use url::Url;
 
 use super::charset;
 use super::page::HtmlPage;
-use super::state::State;
+use super::state::HtmlState;
 use super::tag::{Tag, name_of};
 
 /// What the parser may hold of one document: an unfinished token, which may be all of it, and the
@@ -40,7 +40,7 @@ pub struct HtmlError(String);
 /// 100,000 open elements).
 pub fn extract_html(bytes: &[u8], document_url: &Url) -> Result<HtmlPage, HtmlError> {
     let html = charset::to_utf8(bytes);
-    let state = Rc::new(RefCell::new(State::default()));
+    let state = Rc::new(RefCell::new(HtmlState::default()));
     let settings = Settings::new()
         .with_strict(false)
         .with_memory_settings(MemorySettings::new().with_max_allowed_memory_usage(PARSER_BYTES))
@@ -59,7 +59,7 @@ pub fn extract_html(bytes: &[u8], document_url: &Url) -> Result<HtmlPage, HtmlEr
     Ok(state.finish(document_url))
 }
 
-fn on_text(state: &mut State, html: &[u8], chunk: &TextChunk<'_>) {
+fn on_text(state: &mut HtmlState, html: &[u8], chunk: &TextChunk<'_>) {
     // The parser ends most text nodes with an empty chunk.
     if chunk.as_str().is_empty() && !state.is_reference_open() {
         return;
@@ -75,7 +75,7 @@ fn on_text(state: &mut State, html: &[u8], chunk: &TextChunk<'_>) {
     }
 }
 
-fn on_element(state: &Rc<RefCell<State>>, html: &[u8], element: &mut Element<'_, '_>) {
+fn on_element(state: &Rc<RefCell<HtmlState>>, html: &[u8], element: &mut Element<'_, '_>) {
     let source = html.get(element.source_location().bytes()).unwrap_or_default();
     let tag = Tag::of(&name_of(source.get(1..).unwrap_or_default()));
     let (end, hidden_end) = {

@@ -28,14 +28,14 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 pub use extract::{HtmlError, extract_html};
 pub use page::HtmlPage;
 
-use super::input::{Compression, update_with_name};
+use super::input::{InputCompression, update_with_name};
 use super::probe::{Content, Probe, foreign_type, skip_blank};
 use super::{
-    BATCH_BYTES, BadReason, Format, IngestError, Origin, PageSource, SourceItem, SourceOptions,
+    BATCH_BYTES, BadReason, IngestError, InputFormat, Origin, PageSource, SourceItem, SourceOptions,
 };
 use files::HtmlFile;
 
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: InputFormat = InputFormat {
     name: "html",
     extensions: files::EXTENSIONS,
     description: "HTML files, or a directory of them; the URL is the base URL plus the path \
@@ -45,7 +45,8 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn recognises(probe: &Probe) -> bool {
-    let Content::Bytes { compression: Compression::Plain, head, reader: None, .. } = &probe.content
+    let Content::Bytes { compression: InputCompression::Plain, head, reader: None, .. } =
+        &probe.content
     else {
         return matches!(probe.content, Content::Directory);
     };
@@ -99,7 +100,11 @@ impl HtmlFiles {
         FileRead { item, bytes: content.len() as u64, hash: xxh3_128(&content) }
     }
 
-    fn page(&self, file: &HtmlFile, content: &[u8]) -> Result<page::Record, (BadReason, String)> {
+    fn page(
+        &self,
+        file: &HtmlFile,
+        content: &[u8],
+    ) -> Result<page::HtmlRecord, (BadReason, String)> {
         if content.trim_ascii().is_empty() {
             return Err((BadReason::EmptyFile, "the file has no content".to_owned()));
         }

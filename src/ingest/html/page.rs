@@ -4,7 +4,7 @@ use prospect_index::page::{Outlink, PageRecord};
 use url::Url;
 
 /// A record and what was cut from it.
-pub(super) type Record = (PageRecord, Vec<(&'static str, u32)>);
+pub(super) type HtmlRecord = (PageRecord, Vec<(&'static str, u32)>);
 
 /// An HTML document, reduced to what a search engine and a crawler need of it; within the caps of
 /// [`limits`](prospect_index::limits).
@@ -29,7 +29,7 @@ impl HtmlPage {
     /// The record of this document, found at `document_url`, and what was cut from it. A canonical
     /// URL becomes the record's URL, and the document's the one that was requested. A document that
     /// asks not to be indexed gives its links only: it cannot be a search result.
-    pub fn into_record(self, document_url: &Url) -> Record {
+    pub fn into_record(self, document_url: &Url) -> HtmlRecord {
         let document = document_url.as_str().to_owned();
         let (url, requested_url) = match self.canonical {
             Some(canonical) => (canonical, Some(document)),

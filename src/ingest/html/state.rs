@@ -24,7 +24,7 @@ pub(super) enum End {
 }
 
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct HtmlState {
     title: Option<Collapsed>,
     in_title: bool,
     text: Collapsed,
@@ -48,7 +48,7 @@ pub(super) struct State {
     nofollow: bool,
 }
 
-impl State {
+impl HtmlState {
     /// An element starts. Says what its end will mean.
     pub(super) fn start(&mut self, tag: Tag, attribute: Attribute) -> Option<End> {
         match tag {

@@ -13,15 +13,15 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::input::{Compression, Tallied, Tally};
+use super::input::{InputCompression, Tallied, Tally};
 use super::lines::{Line, read_line};
 use super::probe::{Content, Probe, skip_blank};
 use super::{
-    BATCH_BYTES, BadReason, Format, IngestError, Origin, PageSource, SourceItem, SourceOptions,
-    chain,
+    BATCH_BYTES, BadReason, IngestError, InputFormat, Origin, PageSource, SourceItem,
+    SourceOptions, chain,
 };
 
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: InputFormat = InputFormat {
     name: "jsonl",
     extensions: &["jsonl", "ndjson", "json"],
     description: "JSON lines, one page a line: url, title, text, outlinks [{url, anchor, around}], status; \
@@ -39,7 +39,7 @@ const TRIED_LINES: u64 = 1_000;
 struct JsonLines {
     name: Arc<str>,
     line_bytes: usize,
-    compression: Compression,
+    compression: InputCompression,
     size: Option<u64>,
     tally: Tally,
     state: State,
@@ -70,7 +70,7 @@ impl JsonLines {
         let name = probe.path.file_name().unwrap_or(probe.path.as_os_str()).to_string_lossy();
         let (compression, size) = match &probe.content {
             Content::Bytes { compression, size, .. } => (*compression, *size),
-            Content::Directory => (Compression::Plain, None),
+            Content::Directory => (InputCompression::Plain, None),
         };
         Self {
             name: probe.shown().into(),
@@ -144,7 +144,7 @@ impl JsonLines {
                 | io::ErrorKind::InvalidInput
                 | io::ErrorKind::Other
         );
-        if self.compression == Compression::Plain || !damaged {
+        if self.compression == InputCompression::Plain || !damaged {
             return IngestError::io(path, bytes, source);
         }
         IngestError::Damaged {

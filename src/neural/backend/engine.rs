@@ -6,11 +6,11 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::Backend;
-use super::worker::{Graph, Output, Worker};
+use super::worker::{SharedGraph, Worker, WorkerOutput};
 use crate::neural::NeuralError;
 use crate::neural::checks::Signature;
 use crate::neural::source::Part;
-use crate::neural::tokens::Row;
+use crate::neural::tokens::TokenRow;
 
 /// Plans of one worker may hold this many bytes of weights; a graph with more has one plan for all
 /// lengths, which tract runs at about 60 % of the speed.
@@ -39,15 +39,15 @@ impl EngineParts {
 }
 
 /// A checked graph, ready to run.
-pub struct Engine {
-    graph: Arc<Graph>,
+pub struct ModelEngine {
+    graph: Arc<SharedGraph>,
     threads: ThreadPool,
     /// By number of the thread. A lock is only ever waited for while two calls overlap.
     workers: Vec<Mutex<Worker>>,
     max_tokens: usize,
 }
 
-impl Engine {
+impl ModelEngine {
     /// Checks the graph against what its kind needs and makes its threads.
     pub fn new(parts: EngineParts, signature: &Signature) -> Result<Self, NeuralError> {
         let lengths = parts.lengths();
@@ -60,7 +60,7 @@ impl Engine {
         lengths: Vec<usize>,
     ) -> Result<Self, NeuralError> {
         let checked = signature.check(&parts.graph)?;
-        let graph = Arc::new(Graph {
+        let graph = Arc::new(SharedGraph {
             lengths,
             backend: parts.backend,
             model: parts.model,
@@ -90,7 +90,7 @@ impl Engine {
     }
 
     /// The output of the graph for one row, on the first worker.
-    pub fn run(&self, row: &Row) -> Result<Output, NeuralError> {
+    pub fn run(&self, row: &TokenRow) -> Result<WorkerOutput, NeuralError> {
         self.worker(0, |worker| worker.run(row))
     }
 
@@ -140,14 +140,14 @@ mod tests {
     const GRAPH: &[u8] = include_bytes!("../../../tests/models/classifier-two-labels/model.onnx");
 
     /// An engine for a model of the tests, with or without a plan for each length.
-    fn engine(is_planned: bool) -> Engine {
+    fn engine(is_planned: bool) -> ModelEngine {
         let backend = Backend::get(&Runtime { library: None, threads: 1 }).unwrap();
         let graph = Part { name: "model.onnx".to_owned(), bytes: GRAPH.into() };
         let (model, threads, max_tokens, pad_id) = ("small".to_owned(), 1, 48, 0);
         let parts = EngineParts { model, graph, backend, threads, max_tokens, pad_id };
         let lengths = if is_planned { parts.lengths() } else { Vec::new() };
         let signature = Signature { text_length: false, output: ("logits", 2), highest_id: 1 };
-        Engine::planned(parts, &signature, lengths).unwrap()
+        ModelEngine::planned(parts, &signature, lengths).unwrap()
     }
 
     #[test]
@@ -159,7 +159,7 @@ mod tests {
         );
         for tokens in 1..=48 {
             let ids = (0..tokens).map(|at| (at * 37) % 300).collect();
-            let row = Row { ids, ..Row::default() };
+            let row = TokenRow { ids, ..TokenRow::default() };
             let (planned, free) = (planned.run(&row).unwrap(), free.run(&row).unwrap());
             assert_eq!(planned.shape, [1, 2]);
             for (padded, exact) in planned.values.iter().zip(&free.values) {

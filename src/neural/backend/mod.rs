@@ -7,8 +7,8 @@ mod engine;
 mod library;
 mod worker;
 
-pub use engine::{Engine, EngineParts};
-pub use worker::{Output, Worker};
+pub use engine::{EngineParts, ModelEngine};
+pub use worker::{Worker, WorkerOutput};
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;

@@ -12,10 +12,10 @@ use ort::value::{Tensor, TensorElementType};
 use super::Backend;
 use crate::neural::NeuralError;
 use crate::neural::onnx;
-use crate::neural::tokens::Row;
+use crate::neural::tokens::TokenRow;
 
 /// What every worker of a model shares.
-pub struct Graph {
+pub struct SharedGraph {
     pub backend: Backend,
     /// Name of the model and of its file, for messages.
     pub model: String,
@@ -32,24 +32,24 @@ pub struct Graph {
 
 /// The numbers a graph gives for one row.
 #[derive(Debug, PartialEq)]
-pub struct Output {
+pub struct WorkerOutput {
     pub shape: Vec<usize>,
     pub values: Vec<f32>,
 }
 
 /// The sessions of one thread: one, or one for each length of row that has come up.
 pub struct Worker {
-    graph: Arc<Graph>,
+    graph: Arc<SharedGraph>,
     sessions: HashMap<usize, Session>,
 }
 
 impl Worker {
-    pub fn new(graph: Arc<Graph>) -> Self {
+    pub fn new(graph: Arc<SharedGraph>) -> Self {
         Self { graph, sessions: HashMap::new() }
     }
 
     /// Runs the graph over one row.
-    pub fn run(&mut self, row: &Row) -> Result<Output, NeuralError> {
+    pub fn run(&mut self, row: &TokenRow) -> Result<WorkerOutput, NeuralError> {
         let graph = Arc::clone(&self.graph);
         let fits = |length: &&usize| **length >= row.ids.len();
         let planned = graph.lengths.iter().find(fits).copied();
@@ -69,9 +69,13 @@ impl Worker {
     }
 }
 
-impl Graph {
+impl SharedGraph {
     /// The output that is read, for a text of `tokens` tokens.
-    fn read(&self, outputs: &SessionOutputs<'_>, tokens: usize) -> Result<Output, NeuralError> {
+    fn read(
+        &self,
+        outputs: &SessionOutputs<'_>,
+        tokens: usize,
+    ) -> Result<WorkerOutput, NeuralError> {
         let name = self.output;
         let Some(value) = outputs.get(name) else {
             return Err(self.refuse(format!("the output {name} was not computed")));
@@ -87,7 +91,7 @@ impl Graph {
             )));
         }
         let shape = shape.iter().map(|size| *size as usize).collect();
-        Ok(Output { shape, values: values.to_vec() })
+        Ok(WorkerOutput { shape, values: values.to_vec() })
     }
 
     fn session(&self, planned: Option<usize>) -> Result<Session, NeuralError> {
@@ -130,8 +134,8 @@ impl Graph {
 
 /// The inputs that the graph asks for, each `[1, length]`.
 fn inputs<'a>(
-    graph: &'a Graph,
-    row: &Row,
+    graph: &'a SharedGraph,
+    row: &TokenRow,
     length: usize,
 ) -> ort::Result<Vec<(&'a str, SessionInputValue<'static>)>> {
     let mut inputs = Vec::with_capacity(graph.inputs.len());

@@ -27,7 +27,7 @@ const RECORD_BYTES: usize = 32;
 
 /// The hash of what was scored, with its score.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Record {
+pub struct ScoreRecord {
     pub key: u128,
     pub score: f64,
 }
@@ -43,7 +43,10 @@ pub struct ScoreFile {
 
 impl ScoreFile {
     /// The file of the model with `fingerprint` in `directory`, and what is in it.
-    pub fn open(directory: &Path, fingerprint: &str) -> Result<(Self, Vec<Record>), NeuralError> {
+    pub fn open(
+        directory: &Path,
+        fingerprint: &str,
+    ) -> Result<(Self, Vec<ScoreRecord>), NeuralError> {
         let fail = |error| NeuralError::Cache { path: directory.to_owned(), error };
         std::fs::create_dir_all(directory).map_err(fail)?;
         let hash = xxh3_128(fingerprint.as_bytes());
@@ -57,11 +60,11 @@ impl ScoreFile {
     }
 
     /// Adds records.
-    pub fn add(&mut self, records: &[Record]) -> Result<(), NeuralError> {
+    pub fn add(&mut self, records: &[ScoreRecord]) -> Result<(), NeuralError> {
         self.write(records).map_err(|error| self.fail(error))
     }
 
-    fn read(&mut self) -> io::Result<Vec<Record>> {
+    fn read(&mut self) -> io::Result<Vec<ScoreRecord>> {
         let mut file = match File::open(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             file => file?,
@@ -80,7 +83,7 @@ impl ScoreFile {
         Ok(records)
     }
 
-    fn write(&mut self, records: &[Record]) -> io::Result<()> {
+    fn write(&mut self, records: &[ScoreRecord]) -> io::Result<()> {
         let mut options = OpenOptions::new();
         let mut file =
             options.read(true).write(true).create(true).truncate(false).open(&self.path)?;
@@ -105,7 +108,7 @@ impl ScoreFile {
     fn repair<'r>(
         &mut self,
         file: &mut File,
-        records: &mut impl Iterator<Item = &'r Record>,
+        records: &mut impl Iterator<Item = &'r ScoreRecord>,
     ) -> io::Result<()> {
         let mut bytes = [0; RECORD_BYTES];
         while let Some(number) = self.damaged.pop() {
@@ -120,7 +123,7 @@ impl ScoreFile {
         Ok(())
     }
 
-    fn encode(&self, record: Record) -> [u8; RECORD_BYTES] {
+    fn encode(&self, record: ScoreRecord) -> [u8; RECORD_BYTES] {
         let mut bytes = [0; RECORD_BYTES];
         bytes[..16].copy_from_slice(&record.key.to_le_bytes());
         bytes[16..24].copy_from_slice(&record.score.to_le_bytes());
@@ -129,10 +132,10 @@ impl ScoreFile {
         bytes
     }
 
-    fn decode(&self, bytes: &[u8; RECORD_BYTES]) -> Option<Record> {
+    fn decode(&self, bytes: &[u8; RECORD_BYTES]) -> Option<ScoreRecord> {
         let key = u128::from_le_bytes(*bytes.first_chunk()?);
         let score = f64::from_le_bytes(*bytes[16..].first_chunk()?);
-        let record = Record { key, score };
+        let record = ScoreRecord { key, score };
         (self.encode(record) == *bytes && !score.is_nan()).then_some(record)
     }
 

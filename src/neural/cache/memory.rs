@@ -4,14 +4,14 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::file::{Record, ScoreFile};
+use super::file::{ScoreFile, ScoreRecord};
 use crate::neural::NeuralError;
 
 /// Scores that are computed before they are written: what an interrupted run loses at most.
 const CHUNK: usize = 1024;
 
 /// Scores by key, in memory and in a file. What is not yet written is written when it is dropped.
-pub struct Memory {
+pub struct ScoreMemory {
     state: Mutex<State>,
 }
 
@@ -19,10 +19,10 @@ struct State {
     file: ScoreFile,
     scores: HashMap<u128, f64>,
     /// Not yet in the file.
-    pending: Vec<Record>,
+    pending: Vec<ScoreRecord>,
 }
 
-impl Memory {
+impl ScoreMemory {
     /// The memory of the model with `fingerprint` in `directory`.
     pub fn open(directory: &Path, fingerprint: &str) -> Result<Self, NeuralError> {
         let (file, records) = ScoreFile::open(directory, fingerprint)?;
@@ -74,7 +74,7 @@ impl Memory {
         let mut state = self.state();
         for (key, score) in scored {
             state.scores.insert(key, score);
-            state.pending.push(Record { key, score });
+            state.pending.push(ScoreRecord { key, score });
         }
         if state.pending.len() >= CHUNK { state.flush() } else { Ok(()) }
     }
@@ -90,7 +90,7 @@ impl State {
     }
 }
 
-impl Drop for Memory {
+impl Drop for ScoreMemory {
     fn drop(&mut self) {
         // Lost scores are computed again; there is no one left to tell.
         let _ = self.flush();

@@ -9,7 +9,7 @@ mod memory;
 
 use std::path::Path;
 
-use memory::Memory;
+use memory::ScoreMemory;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::{NeuralError, PairModel, QualityModel};
@@ -18,7 +18,7 @@ use super::{NeuralError, PairModel, QualityModel};
 /// is dropped; [`Cached::flush`] says whether that works.
 pub struct Cached<'a> {
     model: &'a dyn QualityModel,
-    memory: Memory,
+    memory: ScoreMemory,
 }
 
 impl<'a> Cached<'a> {
@@ -28,7 +28,7 @@ impl<'a> Cached<'a> {
     /// The directory cannot be made or the file not read. A file that is damaged is no error: what is
     /// damaged counts as not there.
     pub fn open(directory: &Path, model: &'a dyn QualityModel) -> Result<Self, NeuralError> {
-        Ok(Self { model, memory: Memory::open(directory, model.fingerprint())? })
+        Ok(Self { model, memory: ScoreMemory::open(directory, model.fingerprint())? })
     }
 
     /// Writes the scores that only memory has.
@@ -58,7 +58,7 @@ impl QualityModel for Cached<'_> {
 /// A cross-encoder whose scores are remembered by query and text, else as [`Cached`].
 pub struct CachedPairs<'a> {
     model: &'a dyn PairModel,
-    memory: Memory,
+    memory: ScoreMemory,
 }
 
 impl<'a> CachedPairs<'a> {
@@ -67,7 +67,7 @@ impl<'a> CachedPairs<'a> {
     /// # Errors
     /// As for [`Cached::open`].
     pub fn open(directory: &Path, model: &'a dyn PairModel) -> Result<Self, NeuralError> {
-        Ok(Self { model, memory: Memory::open(directory, model.fingerprint())? })
+        Ok(Self { model, memory: ScoreMemory::open(directory, model.fingerprint())? })
     }
 
     /// As [`Cached::flush`].

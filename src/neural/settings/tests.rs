@@ -2,9 +2,9 @@
 
 use super::*;
 
-fn parse(text: &'static str) -> Result<Settings, String> {
+fn parse(text: &'static str) -> Result<ModelSettings, String> {
     let part = Part { name: "m/model.toml".into(), bytes: text.as_bytes().into() };
-    Settings::parse(&part).map_err(|error| error.to_string())
+    ModelSettings::parse(&part).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -12,11 +12,11 @@ fn defaults_are_those_of_the_format() {
     let text = "format = 1\nname = \"q\"\nkind = \"t5-true-false\"\nmax_tokens = 512";
     let settings = parse(text).unwrap();
     let (before, after) = ("Document: ".to_owned(), " Relevant:".to_owned());
-    assert_eq!(settings.kind, Kind::T5 { before, after, truncation: Truncation::Text });
+    assert_eq!(settings.kind, ModelKind::T5 { before, after, truncation: Truncation::Text });
     assert_eq!((settings.max_tokens, settings.pad_id), (512, 0));
     let text = "format = 1\nname = \"q\"\nkind = \"sequence-pair\"\nmax_tokens = 512";
     let windows = Windows { passage_tokens: 225, stride_tokens: 200, max_passages: 8 };
-    assert_eq!(parse(text).unwrap().kind, Kind::Pair { positive: None, windows });
+    assert_eq!(parse(text).unwrap().kind, ModelKind::Pair { positive: None, windows });
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! JSON lines: one object a URL, with everything that is known of the pick.
 
-use super::Format;
+use super::PlanFormat;
 
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: PlanFormat = PlanFormat {
     name: "jsonl",
     description: "one JSON object a line, with the parts of the estimate, queries and matches",
     write: |out, planned| {

@@ -55,15 +55,15 @@ pub struct QueryReason {
     /// K-th score of its served list; 0 if the list is not full.
     pub kth_score: f64,
     /// What matched, and where.
-    pub matched: Vec<Evidence>,
+    pub matched: Vec<MatchedText>,
     /// How close it is in meaning, where one URL is explained and there is an embedding model.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub similarity: Option<Similarity>,
+    pub similarity: Option<CosineEvidence>,
 }
 
 /// Cosines of the embedding of a query with those of what a URL is known by.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Similarity {
+pub struct CosineEvidence {
     /// With the words of the URL.
     pub url: f32,
     /// With the nearest anchor.
@@ -77,7 +77,7 @@ pub const AROUND_LINKS: &str = "around links";
 
 /// n-grams of a query in one string.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Evidence {
+pub struct MatchedText {
     /// "url" or "anchor"; where one URL is explained, also [`AROUND_LINKS`].
     pub place: &'static str,
     /// The anchor's text; empty for other places.
@@ -87,7 +87,7 @@ pub struct Evidence {
 }
 
 /// How a plan is written.
-pub struct Format {
+pub struct PlanFormat {
     /// Name, as `--format` takes it.
     pub name: &'static str,
     /// One line for `prospect formats`.
@@ -96,9 +96,9 @@ pub struct Format {
 }
 
 /// Every format; the first is the default.
-pub const FORMATS: &[Format] = &[jsonl::FORMAT, tsv::FORMAT, urls::FORMAT];
+pub const FORMATS: &[PlanFormat] = &[jsonl::FORMAT, tsv::FORMAT, urls::FORMAT];
 
-impl Format {
+impl PlanFormat {
     /// The format of a name.
     pub fn named(name: &str) -> Option<&'static Self> {
         FORMATS.iter().find(|format| format.name == name)

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::{Format, PlannedUrl};
+use super::{PlanFormat, PlannedUrl};
 use crate::estimate::parts::Part;
 
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: PlanFormat = PlanFormat {
     name: "tsv",
     description: "tab-separated: rank, url, estimate, its parts, in-links, pool, best query",
     write,

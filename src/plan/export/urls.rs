@@ -1,8 +1,8 @@
 //! One URL a line, as Nutch, StormCrawler, Heritrix, Scrapy and wget read seeds.
 
-use super::Format;
+use super::PlanFormat;
 
-pub(super) const FORMAT: Format = Format {
+pub(super) const FORMAT: PlanFormat = PlanFormat {
     name: "urls",
     description: "one URL a line: seeds for Nutch, StormCrawler, Heritrix, Scrapy, wget -i",
     write: |out, planned| {

@@ -1,7 +1,9 @@
 //! Attacks as an HTML table. It needs no script, which makes its columns sortable.
 
 use super::tables::cell;
-use crate::report::manipulation::{FIGURES, MEANING, Row, as_of, described, places, rows};
+use crate::report::manipulation::{
+    FIGURES, MEANING, ManipulationRow, as_of, described, places, rows,
+};
 use crate::results::Summary;
 use crate::web::{escape, isolated};
 
@@ -33,7 +35,11 @@ pub(super) fn table(summary: &Summary) -> String {
 }
 
 /// `number` is that of the attack, which the script sorts by.
-fn html_row((attack, policy, point): &Row<'_>, number: usize, places: &[usize]) -> String {
+fn html_row(
+    (attack, policy, point): &ManipulationRow<'_>,
+    number: usize,
+    places: &[usize],
+) -> String {
     let mut out = format!(
         "<tr><th scope=\"row\" data-sort=\"{}\">{}</th><td data-sort=\"{number}\">{}</td>",
         escape(&policy.policy),

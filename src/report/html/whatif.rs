@@ -10,8 +10,8 @@ use super::{head, script, tail};
 use crate::report::glossary;
 use crate::report::number::{counted, decimals, fixed, short, thousands};
 use crate::results::whatif::{
-    BudgetCurve, BudgetPoint, Difference, HostChange, PlanFigures, QueryChange, ScenarioFigures,
-    State, WhatIf,
+    BudgetCurve, BudgetPoint, Difference, HostChange, PlanFigures, ScenarioFigures, StoreState,
+    WhatIf, WhatIfQueryChange,
 };
 use crate::web::{self, escape, isolated};
 
@@ -71,7 +71,7 @@ const DEFINITIONS: &str = "<h3>Definitions</h3>\n<dl>\n\
     to its end (Satopää et al., 2011).</dd>\n\
     <dt>Price of a cap</dt><dd>Impact that the batch would have more without it.</dd>\n</dl>\n";
 
-fn lead(state: &State, base: &PlanFigures) -> String {
+fn lead(state: &StoreState, base: &PlanFigures) -> String {
     format!(
         "<p>Plan {} of {}, for {} with {}; {} by BM25 (k1 {}, b {}). Today {} of {} are \
          picked.</p>\n",
@@ -181,6 +181,6 @@ fn curve(curve: &BudgetCurve) -> Value {
     })
 }
 
-fn askings(change: &QueryChange) -> Value {
+fn askings(change: &WhatIfQueryChange) -> Value {
     json!([change.query, short(change.askings_before()), short(change.askings_after())])
 }

@@ -1,7 +1,7 @@
 //! The table of an ablation.
 
 use super::{Column, NAME_WIDTH, clean, wrapped};
-use crate::report::ablation::{FIGURES, Figure, WHOLE, as_of, rows};
+use crate::report::ablation::{AblationColumn, FIGURES, WHOLE, as_of, rows};
 use crate::report::number::{excludes, with_interval};
 use crate::results::ablation::{Ablation, AblationFigures};
 
@@ -22,7 +22,7 @@ pub(super) fn table(ablation: &Ablation) -> String {
 }
 
 /// The column of a figure, with a mark where a group's change is told from 0.
-fn column(figure: &Figure, rows: &[(&str, &str, &AblationFigures)]) -> Column {
+fn column(figure: &AblationColumn, rows: &[(&str, &str, &AblationFigures)]) -> Column {
     let mut cells = Vec::with_capacity(rows.len());
     for (name, _, figures) in rows {
         cells.push(match (figure.of)(figures) {

@@ -1,7 +1,9 @@
 //! The table of attacks.
 
 use super::{Column, NAME_WIDTH, clean, wrapped};
-use crate::report::manipulation::{FIGURES, Figure, Row, as_of, described, places, rows};
+use crate::report::manipulation::{
+    FIGURES, ManipulationColumn, ManipulationRow, as_of, described, places, rows,
+};
 use crate::report::number::with_interval;
 use crate::results::manipulation::Manipulation;
 
@@ -27,12 +29,16 @@ pub(super) fn table(manipulation: &Manipulation) -> String {
 }
 
 /// The column of a figure.
-fn column<'a>(figure: &Figure, places: usize, rows: impl Iterator<Item = &'a Row<'a>>) -> Column {
+fn column<'a>(
+    figure: &ManipulationColumn,
+    places: usize,
+    rows: impl Iterator<Item = &'a ManipulationRow<'a>>,
+) -> Column {
     let cells = rows.map(|row| cell(row, figure, places)).collect();
     Column { heading: figure.heading.to_owned(), cells }
 }
 
-fn cell((_, _, point): &Row<'_>, figure: &Figure, places: usize) -> String {
+fn cell((_, _, point): &ManipulationRow<'_>, figure: &ManipulationColumn, places: usize) -> String {
     let interval = point.and_then(figure.of);
     interval.map_or("-".to_owned(), |interval| with_interval(interval, places))
 }

@@ -4,7 +4,7 @@ use super::clean;
 use crate::report::glossary;
 use crate::report::number::{counted, fixed, thousands};
 use crate::results::whatif::{
-    Difference, PlanFigures, QueryChange, QueryFigures, ScenarioFigures, UrlChange, WhatIf,
+    Difference, PlanFigures, QueryFigures, ScenarioFigures, UrlChange, WhatIf, WhatIfQueryChange,
 };
 
 /// Rows of a list.
@@ -172,7 +172,7 @@ fn tail(url: &str, most: usize) -> String {
     format!("…{end}")
 }
 
-fn queries(what: &str, changes: &[QueryChange]) -> String {
+fn queries(what: &str, changes: &[WhatIfQueryChange]) -> String {
     let mut out = String::new();
     for (at, change) in changes.iter().take(ROWS).enumerate() {
         out += &format!(

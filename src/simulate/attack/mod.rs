@@ -31,7 +31,7 @@ use prospect_index::url::UrlError;
 
 use self::junk::Junk;
 use self::plot::{Attacker, Owned, Plot};
-use super::added::{Added, AddedLink};
+use super::added::{AddedLink, AddedPages};
 use super::collection::Collection;
 use super::start::shuffled;
 use crate::workload::Workload;
@@ -108,7 +108,7 @@ pub struct Attack {
     /// What it is.
     pub kind: AttackKind,
     /// Its pages, and the links to them from honest pages.
-    pub added: Added,
+    pub added: AddedPages,
 }
 
 impl Attack {
@@ -149,7 +149,7 @@ impl Attack {
 }
 
 /// The plot as pages, with a link from as many honest pages.
-fn added(plot: &Plot, collection: &Collection, seed: u64) -> Result<Added, AttackError> {
+fn added(plot: &Plot, collection: &Collection, seed: u64) -> Result<AddedPages, AttackError> {
     let pages = plot.pages.iter().map(|own| page(plot, own));
     let pages: Vec<PreparedPage> = pages.collect::<Result<_, _>>()?;
     let mut links = BTreeMap::new();
@@ -163,7 +163,7 @@ fn added(plot: &Plot, collection: &Collection, seed: u64) -> Result<Added, Attac
         };
         links.insert(collection.urls.url(UrlId(honest)).to_owned(), vec![link]);
     }
-    Ok(Added { pages, links })
+    Ok(AddedPages { pages, links })
 }
 
 /// A page of the plot as a crawler would find it.

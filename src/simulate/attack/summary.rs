@@ -17,7 +17,7 @@ use crate::simulate::settings::Amount;
 const READ_AT: Amount = Amount::Share(0.3);
 
 /// Crawls with and without an attacker.
-pub struct Comparison<'a> {
+pub struct AttackComparison<'a> {
     /// The attack.
     pub kind: AttackKind,
     /// Its collection.
@@ -43,7 +43,7 @@ struct Values {
     impact_lost: f64,
 }
 
-impl Comparison<'_> {
+impl AttackComparison<'_> {
     /// What the attacker got.
     pub fn summary(&self) -> AttackSummary {
         let collection = &self.attacked.collection;

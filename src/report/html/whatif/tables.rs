@@ -3,7 +3,8 @@
 use super::TODAY;
 use crate::report::number::{counted, decimals, fixed, short, thousands};
 use crate::results::whatif::{
-    CapPrice, HostChange, PlanFigures, QueryChange, ScenarioFigures, Uncovered, UrlChange, WhatIf,
+    CapPrice, HostChange, PlanFigures, ScenarioFigures, Uncovered, UrlChange, WhatIf,
+    WhatIfQueryChange,
 };
 use crate::web::{escape, isolated};
 
@@ -150,7 +151,7 @@ fn link(url: &str) -> String {
 }
 
 /// Queries that gain or lose.
-pub(super) fn queries(caption: &str, changes: &[QueryChange]) -> String {
+pub(super) fn queries(caption: &str, changes: &[WhatIfQueryChange]) -> String {
     if changes.is_empty() {
         return format!("<p class=\"note\">{caption}: none.</p>\n");
     }
@@ -159,7 +160,7 @@ pub(super) fn queries(caption: &str, changes: &[QueryChange]) -> String {
 }
 
 /// The row of a query.
-fn query(change: &QueryChange) -> String {
+fn query(change: &WhatIfQueryChange) -> String {
     let cells = [
         figure(change.frequency_before, 1),
         figure(change.frequency_after, 1),
