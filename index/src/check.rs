@@ -4,16 +4,20 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::columns::read_table;
+use crate::columns::Schema;
 use crate::derived::{DERIVED, Derived, Found};
 use crate::error::StoreError;
-use crate::manifest::SegmentKind;
-use crate::page_store::{AROUND, Known, LINKS, PAGES, QUALITY, URLS};
+use crate::manifest::{SegmentEntry, SegmentKind};
+use crate::page_store::{Known, SCHEMAS};
 use crate::store::{Store, StoreOptions, verify_segment, verify_segment_length};
 
 /// What a walk found.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct CheckReport {
+    /// Format of the store; a commit of this version makes it [`crate::manifest::FORMAT`].
+    pub format: u32,
+    /// Its tables, by schema version.
+    pub tables: Vec<TableReport>,
     /// Generation of the store.
     pub generation: u64,
     /// Known URLs.
@@ -26,21 +30,64 @@ pub struct CheckReport {
     pub files: u64,
     /// Damage to the truth: the store cannot be trusted.
     pub damage: Vec<String>,
+    /// Whole files that this version cannot read.
+    pub not_understood: Vec<String>,
+    /// Records of plans that an older version wrote without columns that this one learns from.
+    pub older: Vec<String>,
     /// Derived structures that will be rebuilt at the next use.
     pub to_rebuild: Vec<String>,
 }
 
+/// Files of a table that were written by one schema.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TableReport {
+    /// The table.
+    pub kind: SegmentKind,
+    /// Version of its schema; 0 of format 1.
+    pub schema: u32,
+    /// Files.
+    pub files: u64,
+}
+
+impl CheckReport {
+    fn count(&mut self, SegmentEntry { kind, schema, .. }: &SegmentEntry) {
+        let same = |table: &&mut TableReport| (table.kind, table.schema) == (*kind, *schema);
+        match self.tables.iter_mut().find(same) {
+            Some(table) => table.files += 1,
+            None => self.tables.push(TableReport { kind: *kind, schema: *schema, files: 1 }),
+        }
+    }
+
+    fn note(&mut self, error: &StoreError) {
+        let list = match error {
+            StoreError::MissingColumn { .. }
+            | StoreError::ColumnType { .. }
+            | StoreError::NewerFormat { .. } => &mut self.not_understood,
+            _ => &mut self.damage,
+        };
+        let what = error.to_string();
+        if !list.contains(&what) {
+            list.push(what);
+        }
+    }
+}
+
 /// Checks a store. Lengths and the manifest always; with `full` also every checksum, every row
-/// and every derived file.
+/// and every derived file. `learned` are the tables of records that the caller learns from.
 ///
 /// # Errors
 /// The store cannot be opened at all: missing, in use, of a newer format, or its manifest is
 /// damaged. Damage to the files that the manifest names is in the report.
-pub fn check(root: &Path, full: bool) -> Result<CheckReport, StoreError> {
+pub fn check(
+    root: &Path,
+    full: bool,
+    learned: &[(SegmentKind, Schema)],
+) -> Result<CheckReport, StoreError> {
     let options = StoreOptions { holder: "prospect check".to_owned(), ..StoreOptions::default() };
     let store = Store::open_unverified(root, &options)?;
     let manifest = store.manifest();
     let mut report = CheckReport {
+        format: manifest.format,
         generation: manifest.generation,
         urls: u64::from(manifest.urls),
         files: manifest.segments.len() as u64,
@@ -48,21 +95,22 @@ pub fn check(root: &Path, full: bool) -> Result<CheckReport, StoreError> {
     };
     let verify = if full { verify_segment } else { verify_segment_length };
     for segment in &manifest.segments {
+        report.count(segment);
         if let Err(error) = verify(store.storage(), segment) {
-            report.damage.push(error.to_string());
+            report.note(&error);
         }
     }
     if !full {
         return Ok(report);
     }
     if report.damage.is_empty() {
-        check_tables(&store, &mut report);
+        check_tables(&store, learned, &mut report);
     }
     check_derived(&store, &mut report)?;
     Ok(report)
 }
 
-fn check_tables(store: &Store, report: &mut CheckReport) {
+fn check_tables(store: &Store, learned: &[(SegmentKind, Schema)], report: &mut CheckReport) {
     match Known::load(store.storage(), store.manifest(), true) {
         Ok(known) => {
             report.pages = known.pages.len() as u64;
@@ -73,26 +121,24 @@ fn check_tables(store: &Store, report: &mut CheckReport) {
                 report.damage.push(format!("{found} records found, the manifest says {expected}"));
             }
         }
-        Err(error) => report.damage.push(error.to_string()),
+        Err(error) => report.note(&error),
     }
     for segment in &store.manifest().segments {
-        let schema = match segment.kind {
-            SegmentKind::Urls => URLS,
-            SegmentKind::Pages => PAGES,
-            SegmentKind::Links => LINKS,
-            SegmentKind::Around => AROUND,
-            SegmentKind::Quality => QUALITY,
-            _ => continue,
-        };
-        let names = schema.names();
+        let is_its = |(kind, _): &&(SegmentKind, Schema)| *kind == segment.kind;
+        let own = SCHEMAS.iter().find(is_its);
+        let Some((_, schema)) = own.or_else(|| learned.iter().find(is_its)) else { continue };
         let mut rows = 0;
-        let path = store.storage().path(&segment.file.file);
-        let read = read_table(&path, schema, &names, |columns| {
+        let read = segment.read(store.storage(), *schema, &schema.names(), |columns| {
             rows += columns[0].len() as u64;
             Ok(())
         });
         match read {
-            Err(error) => report.damage.push(error.to_string()),
+            Err(error @ StoreError::MissingColumn { .. })
+                if own.is_none() && segment.schema < schema.version =>
+            {
+                report.older.push(error.to_string());
+            }
+            Err(error) => report.note(&error),
             Ok(()) if rows != segment.rows => {
                 let expected = segment.rows;
                 let file = &segment.file.file;

@@ -2,12 +2,21 @@
 //!
 //! A table is a fixed list of required columns. A row group is written from, and read into, one
 //! vector per column. An absent text is the empty text, an absent id is `u32::MAX`.
+//!
+//! A file says what it is. Columns are found by their names, wherever they stand, and must have the
+//! physical and the logical type that the schema says. One that is missing or of another type is an error
+//! of its own ([`StoreError::MissingColumn`], [`StoreError::ColumnType`]): the file is whole, and somebody
+//! else wrote it. Columns that the schema does not name are left alone.
+//!
+//! What columns cannot tell, the version of a schema does: it is written to the manifest with each file. A
+//! schema that changes gets the next version, and the store the next [`crate::manifest::FORMAT`], which
+//! keeps older programs from reading what they would take for something else.
 
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use parquet::basic::{Compression, ZstdLevel};
+use parquet::basic::{Compression, ConvertedType, ZstdLevel};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -15,6 +24,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use crate::error::StoreError;
 use crate::storage::{FileEntry, PendingFile, Storage};
@@ -32,11 +42,25 @@ pub enum ColumnType {
     Text,
 }
 
-/// Name and columns of a table.
+impl ColumnType {
+    /// As it is told of a column in a file: repetition, physical and logical type.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::U32 => "required int32 (uint_32)",
+            Self::U64 => "required int64 (uint_64)",
+            Self::F64 => "required double",
+            Self::Text => "required byte_array (utf8)",
+        }
+    }
+}
+
+/// Name, version and columns of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Schema {
     /// Name, which is also the start of its files' names.
     pub name: &'static str,
+    /// Counts from 1 what the columns, or their meaning, have been.
+    pub version: u32,
     /// Column names and types in order.
     pub columns: &'static [(&'static str, ColumnType)],
 }
@@ -47,9 +71,9 @@ impl Schema {
         self.columns.iter().map(|(name, _)| *name).collect()
     }
 
-    /// Position of a column.
-    fn position(&self, column: &str) -> Option<usize> {
-        self.columns.iter().position(|(name, _)| *name == column)
+    /// Type of a column.
+    fn kind(&self, column: &str) -> Option<ColumnType> {
+        self.columns.iter().find(|(name, _)| *name == column).map(|(_, kind)| *kind)
     }
 
     fn message(&self) -> String {
@@ -215,46 +239,82 @@ fn failed(storage: &Storage, name: &str, error: &ParquetError) -> StoreError {
 /// Reads the named columns of a table, one call of `take` per row group, in order.
 ///
 /// # Errors
-/// The file cannot be read, is no Parquet file, or has other columns than the schema.
+/// The file cannot be read, is no Parquet file, or lacks one of the columns with its type.
 pub fn read_table(
     path: &Path,
     schema: Schema,
     columns: &[&str],
     mut take: impl FnMut(Vec<Column>) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
-    let damaged = |what: &dyn std::fmt::Display| StoreError::damaged(path, what.to_string());
-    let file = File::open(path).map_err(StoreError::io("open", path))?;
-    let reader = SerializedFileReader::new(file).map_err(|e| damaged(&e))?;
-    let wanted = wanted_positions(schema, columns, path)?;
+    let damaged = |error: ParquetError| StoreError::damaged(path, error.to_string());
+    let reader = open(path)?;
     let found = reader.metadata().file_metadata().schema_descr();
-    if found.num_columns() != schema.columns.len() {
-        let (found, expected) = (found.num_columns(), schema.columns.len());
-        return Err(damaged(&format!("it has {found} columns, {} has {expected}", schema.name)));
-    }
+    let wanted: Result<Vec<(usize, ColumnType)>, StoreError> =
+        columns.iter().map(|name| find_column(path, schema, name, found)).collect();
+    let wanted = wanted?;
     for group in 0..reader.num_row_groups() {
-        let group = reader.get_row_group(group).map_err(|e| damaged(&e))?;
+        let group = reader.get_row_group(group).map_err(damaged)?;
         let rows = group.metadata().num_rows() as usize;
         let mut out = Vec::with_capacity(wanted.len());
         for &(position, kind) in &wanted {
-            let column = group.get_column_reader(position).map_err(|e| damaged(&e))?;
-            out.push(read_column(column, kind, rows).map_err(|e| damaged(&e))?);
+            let column = group.get_column_reader(position).map_err(damaged)?;
+            out.push(read_column(column, kind, rows).map_err(damaged)?);
         }
         take(out)?;
     }
     Ok(())
 }
 
-fn wanted_positions(
-    schema: Schema,
-    columns: &[&str],
+/// Names of the columns that a file has, in its order.
+///
+/// # Errors
+/// The file cannot be read, or is no Parquet file.
+pub fn column_names(path: &Path) -> Result<Vec<String>, StoreError> {
+    let reader = open(path)?;
+    let columns = reader.metadata().file_metadata().schema_descr().columns();
+    Ok(columns.iter().map(|column| column.path().string()).collect())
+}
+
+fn open(path: &Path) -> Result<SerializedFileReader<File>, StoreError> {
+    let file = File::open(path).map_err(StoreError::io("open", path))?;
+    SerializedFileReader::new(file).map_err(|error| StoreError::damaged(path, error.to_string()))
+}
+
+/// Where a column stands in a file, and its type.
+fn find_column(
     path: &Path,
-) -> Result<Vec<(usize, ColumnType)>, StoreError> {
-    let position = |name: &&str| {
-        let at = schema.position(name)?;
-        Some((at, schema.columns[at].1))
+    schema: Schema,
+    name: &str,
+    found: &SchemaDescriptor,
+) -> Result<(usize, ColumnType), StoreError> {
+    let columns = found.columns();
+    let position = columns.iter().position(|column| column.path().parts() == [name]);
+    let (Some(kind), Some(position)) = (schema.kind(name), position) else {
+        let names: Vec<String> = columns.iter().map(|column| column.path().string()).collect();
+        return Err(StoreError::MissingColumn {
+            path: path.to_owned(),
+            table: schema.name,
+            column: name.to_owned(),
+            found: names.join(", "),
+        });
     };
-    let found: Option<Vec<_>> = columns.iter().map(position).collect();
-    found.ok_or_else(|| StoreError::damaged(path, format!("{} lacks a column", schema.name)))
+    let (found, expected) = (described(&columns[position]), kind.description());
+    if found == expected {
+        return Ok((position, kind));
+    }
+    let (path, column) = (path.to_owned(), name.to_owned());
+    Err(StoreError::ColumnType { path, column, found, expected })
+}
+
+/// Repetition, physical and logical type of a column, as `required int32 (uint_32)`.
+fn described(column: &ColumnDescriptor) -> String {
+    let info = column.self_type().get_basic_info();
+    let logical = match (info.converted_type(), info.logical_type_ref()) {
+        (ConvertedType::NONE, None) => String::new(),
+        (ConvertedType::NONE, Some(logical)) => format!(" ({logical:?})"),
+        (converted, _) => format!(" ({converted})"),
+    };
+    format!("{} {}{logical}", info.repetition(), column.physical_type()).to_lowercase()
 }
 
 fn read_column(
@@ -300,6 +360,7 @@ mod tests {
 
     const SCHEMA: Schema = Schema {
         name: "things",
+        version: 1,
         columns: &[
             ("id", ColumnType::U32),
             ("when", ColumnType::U64),
@@ -308,11 +369,8 @@ mod tests {
         ],
     };
 
-    #[test]
-    fn what_is_written_is_read_back() {
-        let dir = tempfile::tempdir().unwrap();
-        let storage = Storage::create(dir.path(), None).unwrap();
-        let groups = [
+    fn groups() -> [Vec<Column>; 2] {
+        [
             vec![
                 Column::U32(vec![1, u32::MAX]),
                 Column::U64(vec![u64::MAX, 0]),
@@ -325,19 +383,92 @@ mod tests {
                 Column::F64(vec![7.0]),
                 Column::Text(vec!["seven".into()]),
             ],
-        ];
-        let mut writer = TableWriter::create(&storage, "things.parquet", SCHEMA).unwrap();
-        for group in &groups {
+        ]
+    }
+
+    /// Writes `groups` as `written` says, and reads `names` of it as `read` says.
+    fn round_trip(
+        written: Schema,
+        groups: &[Vec<Column>],
+        read: Schema,
+        names: &[&str],
+    ) -> Result<Vec<Vec<Column>>, StoreError> {
+        let dir = tempfile::tempdir().unwrap();
+        let storage = Storage::create(dir.path(), None).unwrap();
+        let mut writer = TableWriter::create(&storage, "things.parquet", written).unwrap();
+        for group in groups {
             writer.write(group).unwrap();
         }
         let (entry, rows) = writer.finish().unwrap();
-        assert_eq!(rows, 3);
-        let mut read = Vec::new();
-        read_table(&storage.path(&entry.file), SCHEMA, &["id", "when", "score", "name"], |group| {
-            read.push(group);
+        assert_eq!(rows as usize, groups.iter().map(|group| group[0].len()).sum::<usize>());
+        let mut found = Vec::new();
+        read_table(&storage.path(&entry.file), read, names, |group| {
+            found.push(group);
             Ok(())
-        })
-        .unwrap();
-        assert_eq!(read, groups);
+        })?;
+        Ok(found)
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let read = round_trip(SCHEMA, &groups(), SCHEMA, &SCHEMA.names()).unwrap();
+        assert_eq!(read, groups());
+    }
+
+    #[test]
+    fn columns_are_read_by_name_wherever_they_stand() {
+        let columns =
+            &[("second", ColumnType::F64), ("new", ColumnType::Text), ("first", ColumnType::F64)];
+        let written = Schema { name: "pairs", version: 1, columns };
+        let columns = &[("first", ColumnType::F64), ("second", ColumnType::F64)];
+        let read = Schema { name: "pairs", version: 1, columns };
+        let group =
+            vec![Column::F64(vec![2.0]), Column::Text(vec!["x".into()]), Column::F64(vec![1.0])];
+        let found = round_trip(written, &[group], read, &["first", "second"]).unwrap();
+        assert_eq!(found, [[Column::F64(vec![1.0]), Column::F64(vec![2.0])]]);
+    }
+
+    #[test]
+    fn a_missing_column_is_named_and_no_damage() {
+        let read = Schema { columns: &[("margin", ColumnType::F64)], ..SCHEMA };
+        let error = round_trip(SCHEMA, &groups(), read, &["margin"]).unwrap_err();
+        assert!(matches!(error, StoreError::MissingColumn { .. }), "{error:?}");
+        let said = error.to_string();
+        let end = "things.parquet lacks the column margin of things; it has id, when, score, name";
+        assert!(said.ends_with(end), "{said}");
+    }
+
+    #[test]
+    fn another_type_is_told_with_what_was_found_and_expected() {
+        use ColumnType::{F64, Text, U32, U64};
+        for (column, kind, found) in [
+            ("id", U64, "required int32 (uint_32)"),
+            ("when", F64, "required int64 (uint_64)"),
+            ("score", Text, "required double"),
+            ("name", U32, "required byte_array (utf8)"),
+        ] {
+            let columns: &'static [(&str, ColumnType)] = Box::leak(Box::new([(column, kind)]));
+            let error =
+                round_trip(SCHEMA, &groups(), Schema { columns, ..SCHEMA }, &[column]).unwrap_err();
+            assert!(matches!(error, StoreError::ColumnType { .. }), "{error:?}");
+            let said = error.to_string();
+            let end = format!("the column {column} is {found}, not {}", kind.description());
+            assert!(said.ends_with(&end), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_type_is_physical_and_logical() {
+        for (message, found) in [
+            ("required int32 id", "required int32"),
+            ("required int32 id (integer(32,true))", "required int32 (int_32)"),
+            ("optional int32 id (integer(32,false))", "optional int32 (uint_32)"),
+        ] {
+            let message = parse_message_type(&format!("message things {{ {message}; }}")).unwrap();
+            let descriptor = SchemaDescriptor::new(Arc::new(message));
+            let error = find_column(Path::new("things"), SCHEMA, "id", &descriptor).unwrap_err();
+            let StoreError::ColumnType { found: told, .. } = error else { panic!("{error}") };
+            assert_eq!(told, found);
+        }
     }
 }

@@ -24,15 +24,61 @@ pub enum StoreError {
         /// Found against expected.
         what: String,
     },
-    /// The store was written by a later version.
-    #[error("{path} has store format {found}; this version reads up to {supported}")]
+    /// The store, or a file of it, was written by a later version.
+    #[error("{path} has {what} {found}; this version reads up to {supported}")]
     NewerFormat {
+        /// The manifest, or a segment.
+        path: PathBuf,
+        /// "store format" or "schema version".
+        what: &'static str,
+        /// Number found.
+        found: u32,
+        /// Highest number that can be read.
+        supported: u32,
+    },
+    /// A file is whole and lacks a column: an older version wrote it.
+    #[error("{path} lacks the column {column} of {table}; it has {found}")]
+    MissingColumn {
+        /// The file.
+        path: PathBuf,
+        /// Name of its schema.
+        table: &'static str,
+        /// The column.
+        column: String,
+        /// The columns that it has.
+        found: String,
+    },
+    /// A file is whole, and a column has another type than this version writes.
+    #[error("{path}: the column {column} is {found}, not {expected}")]
+    ColumnType {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// Its type.
+        found: String,
+        /// The type it should have.
+        expected: &'static str,
+    },
+    /// A file is whole, and a column holds a value that this version gives no meaning.
+    #[error("{path}: the column {column} holds {found:?}, which is none of {expected}")]
+    UnknownValue {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: &'static str,
+        /// The value.
+        found: String,
+        /// The values that have a meaning.
+        expected: String,
+    },
+    /// The manifest is whole, and does not say what this version needs to know.
+    #[error("{path} is whole, but cannot be understood: {what}")]
+    Manifest {
         /// The manifest.
         path: PathBuf,
-        /// Format number found.
-        found: u32,
-        /// Highest format number that can be read.
-        supported: u32,
+        /// Found against expected.
+        what: String,
     },
     /// Another process holds the writer lock.
     #[error("the store {path} is in use by {holder}")]
@@ -82,6 +128,14 @@ impl StoreError {
                  backup or ingest the pages again into a new store"
             }
             Self::NewerFormat { .. } => "update prospect, or use a new directory",
+            Self::MissingColumn { .. } => {
+                "nothing is damaged or lost: an older version of prospect wrote this; ask about a later plan, \
+                 use that version, or ingest the pages again into a new store"
+            }
+            Self::ColumnType { .. } | Self::UnknownValue { .. } | Self::Manifest { .. } => {
+                "nothing is damaged or lost: another version of prospect wrote this; use that version, or \
+                 ingest the pages again into a new store"
+            }
             Self::Locked { .. } => {
                 "wait for it to end; the lock is released when that process exits"
             }

@@ -364,13 +364,10 @@ impl IngestSession {
         }
         self.flush()?;
         self.counts.new_urls = (self.known.urls.len() - self.first_url) as u64;
-        let (pages, page_rows) = self.pages.finish()?;
-        let (links, link_rows) = self.links.finish()?;
-        let (around, around_rows) = self.around.finish()?;
         let mut segments = vec![
-            SegmentEntry { kind: SegmentKind::Pages, file: pages, rows: page_rows },
-            SegmentEntry { kind: SegmentKind::Links, file: links, rows: link_rows },
-            SegmentEntry { kind: SegmentKind::Around, file: around, rows: around_rows },
+            SegmentEntry::new(SegmentKind::Pages, PAGES, self.pages.finish()?),
+            SegmentEntry::new(SegmentKind::Links, LINKS, self.links.finish()?),
+            SegmentEntry::new(SegmentKind::Around, AROUND, self.around.finish()?),
         ];
         if !self.quality.0.is_empty() {
             let (seqs, scores) = std::mem::take(&mut self.quality);
@@ -454,8 +451,7 @@ fn write_urls(store: &Store, known: &Known, first: usize) -> Result<SegmentEntry
         let spellings = spellings.collect();
         writer.write(&[Column::Text(urls), Column::Text(spellings)])?;
     }
-    let (file, rows) = writer.finish()?;
-    Ok(SegmentEntry { kind: SegmentKind::Urls, file, rows })
+    Ok(SegmentEntry::new(SegmentKind::Urls, URLS, writer.finish()?))
 }
 
 /// Ingests prepared records in one go; for tests and small inputs.

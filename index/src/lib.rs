@@ -97,6 +97,13 @@
 //! extended by what is new. Segments are kept in geometric sizes, so that a page or URL is
 //! rewritten logarithmically often.
 //!
+//! # Versions
+//!
+//! The manifest has the format of the store, and for each file the version of its schema. Columns are found by
+//! name and type, not by place. Stores of older formats are read, and written anew by the next commit
+//! ([`manifest`], [`columns`]); a newer one is refused as newer. A whole file that is not understood is
+//! told as that, and never as damaged.
+//!
 //! # What is verified when
 //!
 //! | What | When |
@@ -105,6 +112,7 @@
 //! | checksum of `urls`, `pages` and `links` | [`store::Store::known`] and the start of an ingest (without `links`, which it does not read) |
 //! | checksum of `around` | [`store::Store::around`] |
 //! | checksum of the other tables | [`store::Store::read_segment`] |
+//! | names and types of columns | each time they are read |
 //! | checksum of a derived structure | each time it is opened |
 //! | everything, and every row | [`check::check`] with `full` |
 //!

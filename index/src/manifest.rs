@@ -1,16 +1,33 @@
 //! The commit point: one JSON file that names every live file of the truth with length and
 //! checksum. Replacing it is the commit; what it does not name does not exist.
+//!
+//! # Versions
+//!
+//! [`FORMAT`] is raised whenever a program that does not know the change would take something for what it
+//! is not: a schema that changed, a kind of segment, a value with a new meaning, a field of the manifest that
+//! must not be overlooked. A store of a newer format is refused as newer. `tests/store_formats.rs` holds
+//! every schema and the manifest against `tests/stores/schemas-N.txt`, and fails where one changed and the
+//! format did not.
+//!
+//! Older formats are read as they are; reading changes nothing, and the next commit writes today's format.
+//! Files that were there before keep their schema version, which says how they are read:
+//!
+//! | Format | What it is |
+//! |---|---|
+//! | 1 | entries of segments have no schema version (it is read as 0): the columns of the file tell |
+//! | 2 | each segment has the version of its schema |
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::columns::{self, Column, Schema, read_table};
 use crate::error::StoreError;
 use crate::storage::{Checksum, FileEntry, Storage};
 
 /// Name of the manifest below the store's root.
 pub const MANIFEST: &str = "MANIFEST.json";
 /// Format of the store that this version writes, and the highest it reads.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Tables of the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +80,43 @@ pub struct SegmentEntry {
     pub file: FileEntry,
     /// Rows.
     pub rows: u64,
+    /// Version of its schema; 0 of a file that was written under format 1.
+    #[serde(default)]
+    pub schema: u32,
+}
+
+impl SegmentEntry {
+    /// A file as [`crate::columns::TableWriter::finish`] tells of it.
+    pub fn new(kind: SegmentKind, schema: Schema, (file, rows): (FileEntry, u64)) -> Self {
+        Self { kind, file, rows, schema: schema.version }
+    }
+
+    /// Reads columns of its file, which somebody has verified; one call of `take` per row group.
+    ///
+    /// # Errors
+    /// The file was written by a newer version, or see [`read_table`].
+    pub fn read(
+        &self,
+        storage: &Storage,
+        schema: Schema,
+        names: &[&str],
+        take: impl FnMut(Vec<Column>) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let path = storage.path(&self.file.file);
+        if self.schema > schema.version {
+            let (what, found, supported) = ("schema version", self.schema, schema.version);
+            return Err(StoreError::NewerFormat { path, what, found, supported });
+        }
+        read_table(&path, schema, names, take)
+    }
+
+    /// Names of the columns that its file has.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is no Parquet file.
+    pub fn column_names(&self, storage: &Storage) -> Result<Vec<String>, StoreError> {
+        columns::column_names(&storage.path(&self.file.file))
+    }
 }
 
 /// One committed ingest.
@@ -186,7 +240,7 @@ impl Manifest {
     /// Reads and verifies the manifest; `None` where there is none.
     ///
     /// # Errors
-    /// It is damaged, or of a newer format.
+    /// It is damaged, of a newer format, or cannot be understood.
     pub fn load(storage: &Storage) -> Result<Option<Self>, StoreError> {
         if !storage.exists(MANIFEST) {
             return Ok(None);
@@ -203,7 +257,8 @@ impl Manifest {
         // The format is read before the rest, which a newer version may have changed.
         let format: FormatOnly = parse(&path, sealed.manifest.get())?;
         if format.format > FORMAT {
-            return Err(StoreError::NewerFormat { path, found: format.format, supported: FORMAT });
+            let (what, found) = ("store format", format.format);
+            return Err(StoreError::NewerFormat { path, what, found, supported: FORMAT });
         }
         parse(&path, sealed.manifest.get()).map(Some)
     }
@@ -227,8 +282,10 @@ impl Manifest {
     }
 }
 
+/// Reads text whose checksum is right: what does not fit was written so.
 fn parse<'a, T: Deserialize<'a>>(path: &std::path::Path, text: &'a str) -> Result<T, StoreError> {
-    serde_json::from_str(text).map_err(|error| StoreError::damaged(path, error.to_string()))
+    serde_json::from_str(text)
+        .map_err(|error| StoreError::Manifest { path: path.to_owned(), what: error.to_string() })
 }
 
 #[derive(Deserialize)]

@@ -4,10 +4,10 @@
 use rayon::prelude::*;
 
 use crate::around::{AroundTable, word_numbers};
-use crate::columns::{ColumnType, Schema, read_table};
+use crate::columns::{ColumnType, Schema};
 use crate::error::StoreError;
 use crate::link_table::LinkTable;
-use crate::manifest::{Manifest, SegmentKind};
+use crate::manifest::{Manifest, SegmentEntry, SegmentKind};
 use crate::page::UrlId;
 use crate::storage::Storage;
 use crate::url_table::UrlTable;
@@ -16,8 +16,11 @@ use crate::url_table::UrlTable;
 pub const NONE: u32 = u32::MAX;
 
 /// Known URLs: row number of all files together is the `UrlId`.
-pub const URLS: Schema =
-    Schema { name: "urls", columns: &[("url", ColumnType::Text), ("spelling", ColumnType::Text)] };
+pub const URLS: Schema = Schema {
+    name: "urls",
+    version: 1,
+    columns: &[("url", ColumnType::Text), ("spelling", ColumnType::Text)],
+};
 
 /// Status of a fetch that no server answered, where the input says 0: above every HTTP status.
 pub const NO_ANSWER: u16 = 1_000;
@@ -26,6 +29,7 @@ pub const NO_ANSWER: u16 = 1_000;
 /// no server answered.
 pub const PAGES: Schema = Schema {
     name: "pages",
+    version: 1,
     columns: &[
         ("url_id", ColumnType::U32),
         ("fetch_seq", ColumnType::U32),
@@ -41,6 +45,7 @@ pub const PAGES: Schema = Schema {
 /// Links in fetch order, then document order; `anchor` as the page has it, cut.
 pub const LINKS: Schema = Schema {
     name: "links",
+    version: 1,
     columns: &[
         ("from_id", ColumnType::U32),
         ("fetch_seq", ColumnType::U32),
@@ -53,6 +58,7 @@ pub const LINKS: Schema = Schema {
 /// the first [`crate::around::PER_URL`] pages of an ingest that link to it.
 pub const AROUND: Schema = Schema {
     name: "around",
+    version: 1,
     columns: &[
         ("from_id", ColumnType::U32),
         ("fetch_seq", ColumnType::U32),
@@ -65,8 +71,18 @@ pub const AROUND: Schema = Schema {
 /// counts.
 pub const QUALITY: Schema = Schema {
     name: "quality",
+    version: 1,
     columns: &[("fetch_seq", ColumnType::U32), ("quality", ColumnType::F64)],
 };
+
+/// The schemas of this module by what they are tables of.
+pub const SCHEMAS: [(SegmentKind, Schema); 5] = [
+    (SegmentKind::Urls, URLS),
+    (SegmentKind::Pages, PAGES),
+    (SegmentKind::Links, LINKS),
+    (SegmentKind::Around, AROUND),
+    (SegmentKind::Quality, QUALITY),
+];
 
 /// What is known of the fetch of a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -244,8 +260,7 @@ impl Known {
 
     fn load_urls(&mut self, storage: &Storage, manifest: &Manifest) -> Result<(), StoreError> {
         for segment in manifest.segments_of(SegmentKind::Urls) {
-            let path = storage.path(&segment.file.file);
-            read_table(&path, URLS, &["url", "spelling"], |mut columns| {
+            segment.read(storage, URLS, &["url", "spelling"], |mut columns| {
                 let (urls, spellings) = (columns[0].take_text(), columns[1].take_text());
                 for (url, spelling) in urls.iter().zip(&spellings) {
                     self.urls.insert(url, spelling);
@@ -264,7 +279,7 @@ impl Known {
         let names = ["url_id", "fetch_seq", "status", "requested_id"];
         for segment in manifest.segments_of(SegmentKind::Pages) {
             let path = storage.path(&segment.file.file);
-            read_table(&path, PAGES, &names, |mut columns| {
+            segment.read(storage, PAGES, &names, |mut columns| {
                 let (urls, seqs) = (columns[0].take_u32(), columns[1].take_u32());
                 let (statuses, requested) = (columns[2].take_u32(), columns[3].take_u32());
                 for (row, &url) in urls.iter().enumerate() {
@@ -341,7 +356,7 @@ impl Known {
     ) -> Result<(), StoreError> {
         for segment in manifest.segments_of(kind) {
             let path = storage.path(&segment.file.file);
-            read_table(&path, schema, &schema.names(), |mut columns| {
+            segment.read(storage, schema, &schema.names(), |mut columns| {
                 let (from, seq) = (columns[0].take_u32(), columns[1].take_u32());
                 let (to, texts) = (columns[2].take_u32(), columns[3].take_text());
                 let mut rows = Vec::with_capacity(texts.len());
@@ -363,7 +378,7 @@ impl Known {
     fn load_quality(&mut self, storage: &Storage, manifest: &Manifest) -> Result<(), StoreError> {
         for segment in manifest.segments_of(SegmentKind::Quality) {
             let path = storage.path(&segment.file.file);
-            read_table(&path, QUALITY, &["fetch_seq", "quality"], |mut columns| {
+            segment.read(storage, QUALITY, &["fetch_seq", "quality"], |mut columns| {
                 let (seqs, scores) = (columns[0].take_u32(), columns[1].take_f64());
                 for (seq, score) in seqs.into_iter().zip(scores) {
                     if seq >= manifest.next_seq || !score.is_finite() {
@@ -430,7 +445,7 @@ pub fn for_each_text(
 ) -> Result<(), StoreError> {
     let names = ["url_id", "fetch_seq", "status", "title", "text"];
     for segment in segments_from(manifest, from_seq) {
-        read_table(&storage.path(&segment), PAGES, &names, |mut columns| {
+        segment.read(storage, PAGES, &names, |mut columns| {
             let (url, seq) = (columns[0].take_u32(), columns[1].take_u32());
             let status = columns[2].take_u32();
             let (titles, texts) = (columns[3].take_text(), columns[4].take_text());
@@ -461,7 +476,7 @@ pub fn for_each_title(
     mut take: impl FnMut(u32, &str),
 ) -> Result<(), StoreError> {
     for segment in segments_from(manifest, 0) {
-        read_table(&storage.path(&segment), PAGES, &["fetch_seq", "title"], |mut columns| {
+        segment.read(storage, PAGES, &["fetch_seq", "title"], |mut columns| {
             let (seqs, titles) = (columns[0].take_u32(), columns[1].take_text());
             seqs.iter().zip(&titles).for_each(|(&seq, title)| take(seq, title));
             Ok(())
@@ -471,13 +486,12 @@ pub fn for_each_title(
 }
 
 /// Page segments that can hold a record from `from_seq` on: each ingest wrote one, in order.
-fn segments_from(manifest: &Manifest, from_seq: u32) -> Vec<String> {
+fn segments_from(manifest: &Manifest, from_seq: u32) -> impl Iterator<Item = &SegmentEntry> {
     manifest
         .segments_of(SegmentKind::Pages)
         .zip(&manifest.ingests)
-        .filter(|(_, ingest)| ingest.end_seq > from_seq)
-        .map(|(segment, _)| segment.file.file.clone())
-        .collect()
+        .filter(move |(_, ingest)| ingest.end_seq > from_seq)
+        .map(|(segment, _)| segment)
 }
 
 #[cfg(test)]

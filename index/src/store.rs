@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::around::AroundTable;
-use crate::columns::{Column, Schema, TableWriter, read_table};
+use crate::columns::{Column, Schema, TableWriter};
 use crate::error::StoreError;
 use crate::manifest::{Manifest, SegmentEntry, SegmentKind};
 use crate::page_store::Known;
@@ -140,21 +140,20 @@ impl Store {
         let name = self.segment_name(schema);
         let mut writer = TableWriter::create(&self.storage, &name, schema)?;
         writer.write(columns)?;
-        let (file, rows) = writer.finish()?;
-        Ok(SegmentEntry { kind, file, rows })
+        Ok(SegmentEntry::new(kind, schema, writer.finish()?))
     }
 
     /// Reads columns of all segments of a table, in the order in which they are named, after
     /// verifying checksums; one call of `take` per row group.
     ///
     /// # Errors
-    /// A file is missing or damaged.
+    /// A file is missing or damaged, or has not these columns.
     pub fn read_segments(
         &self,
         kind: SegmentKind,
         schema: Schema,
         names: &[&str],
-        mut take: impl FnMut(&SegmentEntry, Vec<Column>),
+        mut take: impl FnMut(&SegmentEntry, Vec<Column>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         for segment in self.manifest.segments_of(kind) {
             self.read_segment(segment, schema, names, |columns| take(segment, columns))?;
@@ -165,19 +164,16 @@ impl Store {
     /// The same of one segment.
     ///
     /// # Errors
-    /// The file is missing or damaged.
+    /// The file is missing or damaged, or has not these columns.
     pub fn read_segment(
         &self,
         segment: &SegmentEntry,
         schema: Schema,
         names: &[&str],
-        mut take: impl FnMut(Vec<Column>),
+        take: impl FnMut(Vec<Column>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         verify_segment(&self.storage, segment)?;
-        read_table(&self.storage.path(&segment.file.file), schema, names, |columns| {
-            take(columns);
-            Ok(())
-        })
+        segment.read(&self.storage, schema, names, take)
     }
 
     /// Verifies the checksums of the tables of `kinds`: their files are about to be read.

@@ -192,7 +192,7 @@ fn stop_at_every_step(base: &Path, records: &[PageRecord]) {
         assert_eq!(again, expected, "step {step}");
         assert_eq!(truth(stopped.path()), after, "step {step}");
         assert_eq!(ask(stopped.path()), (answers.clone(), Rebuilt::default()), "step {step}");
-        assert!(check(stopped.path(), true).unwrap().damage.is_empty(), "step {step}");
+        assert!(check(stopped.path(), true, &[]).unwrap().damage.is_empty(), "step {step}");
     }
     assert!(found_before > 10 && found_after > 10, "{found_before} before, {found_after} after");
 }
@@ -332,7 +332,7 @@ fn assert_damaged<T>(result: Result<T, StoreError>, path: &Path, case: &str) {
     assert_eq!(named.file_name(), path.file_name(), "{case}: {error}");
 }
 
-const NOTES: Schema = Schema { name: "outcomes", columns: &[("id", ColumnType::U32)] };
+const NOTES: Schema = Schema { name: "outcomes", version: 1, columns: &[("id", ColumnType::U32)] };
 
 /// A store with a table besides pages, and the files of its truth.
 fn sample_with_outcomes() -> (tempfile::TempDir, Vec<PathBuf>) {
@@ -363,8 +363,12 @@ fn a_damaged_segment_is_named_by_whoever_reads_it_first() {
             }
             let store = open_plainly(dir.path()).unwrap();
             if name.starts_with("outcomes") {
-                let read =
-                    store.read_segments(SegmentKind::Outcomes, NOTES, &NOTES.names(), |_, _| {});
+                let read = store.read_segments(
+                    SegmentKind::Outcomes,
+                    NOTES,
+                    &NOTES.names(),
+                    |_, _| Ok(()),
+                );
                 assert_damaged(read, path, &case);
             } else if name.starts_with("around") {
                 let known = store.known().unwrap();
@@ -398,7 +402,7 @@ fn a_manifest_with_any_byte_flipped_or_cut_anywhere_is_damaged() {
             assert_damaged(open_plainly(dir.path()), &path, &format!("{way} at {at}"));
         }
     }
-    assert_damaged(check(dir.path(), true), &path, "cut");
+    assert_damaged(check(dir.path(), true, &[]), &path, "cut");
     fs::remove_file(&path).unwrap();
     assert!(matches!(open_plainly(dir.path()), Err(StoreError::NotAStore { .. })));
 }
@@ -406,17 +410,17 @@ fn a_manifest_with_any_byte_flipped_or_cut_anywhere_is_damaged() {
 #[test]
 fn check_lists_every_damaged_file_and_no_other() {
     let (dir, segments) = sample_with_outcomes();
-    let whole = check(dir.path(), true).unwrap();
+    let whole = check(dir.path(), true, &[]).unwrap();
     assert_eq!((whole.files, whole.pages, whole.generation), (9, 15, 4));
     assert_eq!((whole.damage.len(), whole.to_rebuild.len()), (0, 0), "{whole:?}");
     for path in &segments {
         let bytes = fs::read(path).unwrap();
         for way in WAYS {
             damage(path, way);
-            let damaged = check(dir.path(), true).unwrap().damage;
+            let damaged = check(dir.path(), true, &[]).unwrap().damage;
             assert_eq!(damaged.len(), 1, "{way}: {damaged:?}");
             assert!(damaged[0].contains(&file_name(path)), "{way}: {damaged:?}");
-            let at_a_glance = check(dir.path(), false).unwrap().damage.len();
+            let at_a_glance = check(dir.path(), false, &[]).unwrap().damage.len();
             assert_eq!(at_a_glance, usize::from(!way.contains("flipped")), "{way}");
             fs::write(path, &bytes).unwrap();
         }
@@ -424,7 +428,7 @@ fn check_lists_every_damaged_file_and_no_other() {
     for path in &segments {
         damage(path, "cut");
     }
-    assert_eq!(check(dir.path(), true).unwrap().damage.len(), segments.len());
+    assert_eq!(check(dir.path(), true, &[]).unwrap().damage.len(), segments.len());
 }
 
 /// The three derived structures, in the order of [`Rebuilt`].
@@ -452,7 +456,7 @@ fn a_damaged_derived_file_is_listed_and_rebuilt_and_the_answers_stay() {
                 let case = format!("{structure}/{}, {way}", file_name(&path));
                 damage(&path, way);
                 let forgotten = file_name(&path) == "STATE.json" && way == "removed";
-                let listed = check(dir.path(), true).unwrap();
+                let listed = check(dir.path(), true, &[]).unwrap();
                 assert_eq!(listed.damage.len(), 0, "{case}");
                 assert_eq!(listed.to_rebuild.len(), usize::from(!forgotten), "{case}");
 
@@ -509,7 +513,7 @@ fn a_store_in_use_is_refused_and_says_by_whom() {
     let text = error.to_string();
     assert!(matches!(error, StoreError::Locked { .. }), "{error:?}");
     assert!(text.contains("prospect plan") && text.contains(&std::process::id().to_string()));
-    assert!(matches!(check(dir.path(), true), Err(StoreError::Locked { .. })));
+    assert!(matches!(check(dir.path(), true, &[]), Err(StoreError::Locked { .. })));
     drop(store);
     assert!(open_plainly(dir.path()).is_ok());
 }

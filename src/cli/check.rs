@@ -1,11 +1,14 @@
 //! `prospect check`: verifies a store.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use prospect_index::check::check;
+use prospect_index::check::{CheckReport, check};
+use prospect_index::manifest::FORMAT;
 
 use super::Global;
 use super::output::{self, Failure, say};
+use crate::cycle::tables::SCHEMAS;
 
 /// Arguments of `prospect check`.
 #[derive(clap::Args, Clone, Debug)]
@@ -19,7 +22,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
-    let report = check(&args.store, args.full)?;
+    let report = check(&args.store, args.full, &SCHEMAS)?;
     if global.json {
         let mut json = serde_json::to_value(&report)?;
         json["schema"] = "prospect.check/1".into();
@@ -28,17 +31,16 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     for what in &report.to_rebuild {
         say(global, &format!("will be rebuilt at the next use: {what}"));
     }
-    if let Some(first) = report.damage.first() {
-        for what in &report.damage {
-            say(global, &format!("damaged: {what}"));
-        }
-        let error =
-            anyhow::anyhow!("the store is damaged in {} places; {first}", report.damage.len());
-        return Err(Failure::input(
-            error,
-            "restore the named files from a backup, or ingest the pages again into a new store",
-        ));
+    if let Some(first) = report.older.first() {
+        let count = report.older.len();
+        let line = format!(
+            "{count} files of plans have not all columns of today, for an older version wrote them; they are \
+             read as far as they go; the first: {first}"
+        );
+        say(global, &line);
     }
+    say(global, &format_line(&report));
+    refuse(global, &report)?;
     let how = if args.full {
         "every file verified"
     } else {
@@ -52,4 +54,49 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         ),
     );
     Ok(())
+}
+
+/// Format of the store, and how many of its files have which schema version; JSON tells it by table.
+fn format_line(report: &CheckReport) -> String {
+    let mut line = format!("store format {}", report.format);
+    if report.format < FORMAT {
+        line += &format!(", which the next commit makes {FORMAT}");
+    }
+    let mut files: BTreeMap<u32, u64> = BTreeMap::new();
+    for table in &report.tables {
+        *files.entry(table.schema).or_default() += table.files;
+    }
+    for (schema, files) in files {
+        line += &match schema {
+            0 => format!("; {files} files as of format 1"),
+            schema => format!("; {files} files of schema version {schema}"),
+        };
+    }
+    line
+}
+
+/// Fails if a file is damaged, or not understood.
+fn refuse(global: &Global, report: &CheckReport) -> Result<(), Failure> {
+    for what in &report.damage {
+        say(global, &format!("damaged: {what}"));
+    }
+    for what in &report.not_understood {
+        say(global, &format!("not understood: {what}"));
+    }
+    if let Some(first) = report.damage.first() {
+        let error =
+            anyhow::anyhow!("the store is damaged in {} places; {first}", report.damage.len());
+        return Err(Failure::input(
+            error,
+            "restore the named files from a backup, or ingest the pages again into a new store",
+        ));
+    }
+    let Some(first) = report.not_understood.first() else { return Ok(()) };
+    let count = report.not_understood.len();
+    let error = anyhow::anyhow!("{count} whole files are not understood; {first}");
+    Err(Failure::input(
+        error,
+        "nothing is damaged: use the version of prospect that wrote them, or ingest the pages again into a \
+         new store",
+    ))
 }

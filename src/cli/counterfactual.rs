@@ -15,6 +15,7 @@ use super::options::CapOptions;
 use super::output::{self, Failure, say};
 use crate::cycle::counterfactual::{Counterfactual, Estimated, counterfactual};
 use crate::cycle::logged::{self, LoggedPlan, ORDERS};
+use crate::cycle::records;
 use crate::estimate::blend::{Blend, PART_NAMES, PARTS};
 use crate::plan::SelectionSettings;
 use crate::plan::caps::SoFar;
@@ -47,7 +48,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let options =
         StoreOptions { holder: "prospect counterfactual".to_owned(), ..StoreOptions::default() };
     let store = Store::open(&args.store, &options)?;
-    let id = plan_id(args, &logged::plans(&store)?)?;
+    let id = plan_id(args, &records::pooled_plans(&store)?)?;
     let known = store.known()?;
     let plan = logged::plan(&store, &id)?;
     let batches = batches(args, &plan, &known, global)?;

@@ -52,8 +52,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         ));
     };
     let stored = open.store.manifest().plan.clone().ok_or(CycleError::NoPlan)?;
-    let settings: PlanSettings =
-        serde_json::from_value(stored.settings).map_err(CycleError::Settings)?;
+    let settings: PlanSettings = planner::settings(&stored)?;
     let workload = records::workload(&open.store, &stored.id).map_err(CycleError::Store)?;
     embed_for(&mut open, embedder, &settings, &workload.for_planning(), global)?;
     // The ranking of all that is known, whatever list the plan was held to.

@@ -208,6 +208,21 @@ pub(super) fn say_refreshed(global: &Global, refreshed: &Refreshed) {
     for Damage { name, what } in &refreshed.damaged {
         say(global, &format!("{name}: rebuilt, because {what}"));
     }
+    say_unread(global, &refreshed.unread);
+}
+
+/// Files of plans that were left unread.
+pub(super) fn say_unread(global: &Global, unread: &[String]) {
+    let Some(first) = unread.first() else { return };
+    let others = match unread.len() - 1 {
+        0 => String::new(),
+        others => format!("; so do {others} more"),
+    };
+    let line = format!(
+        "left unread, for an older version wrote it without what is learned from today; it stays in the \
+         store: {first}{others}"
+    );
+    say(global, &line);
 }
 
 /// Pairs of a basis, and what was recomputed of them.

@@ -41,6 +41,10 @@ pub(super) struct Args {
     quality: StoreQualityOptions,
     #[command(flatten)]
     embedding: EmbeddingOptions,
+    /// Give up the open plan of this id first: its cycle ends, and nobody learns what became of it. For a
+    /// plan that cannot be closed.
+    #[arg(long, value_name = "PLAN")]
+    release: Option<String>,
     /// Plan only URLs of this list, one a line.
     #[arg(long, value_name = "FILE")]
     within: Option<PathBuf>,
@@ -69,6 +73,9 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         Some(path) => within(path, &open.known, &mut settings)?,
         None => Vec::new(),
     };
+    if let Some(plan) = &args.release {
+        release(&mut open, plan, global)?;
+    }
     let closed = close_if_fetched(&mut open, global)?;
     args.quality.score(&mut open, global)?;
     if let Some(model) = embedder {
@@ -123,6 +130,21 @@ fn within(path: &Path, known: &Known, settings: &mut PlanSettings) -> Result<Vec
     Ok(allowed)
 }
 
+fn release(open: &mut OpenStore, plan: &str, global: &Global) -> Result<(), Failure> {
+    let found = open.store.manifest().plan.as_ref().map(|plan| plan.id.as_str());
+    if found != Some(plan) {
+        let error = anyhow::anyhow!("{plan:?} is not the open plan");
+        let hint = match found {
+            Some(id) => format!("the open plan is {id}"),
+            None => "the store has no open plan: leave --release out".to_owned(),
+        };
+        return Err(Failure::input(error, hint));
+    }
+    close::release(open)?;
+    say(global, &format!("plan {plan} is given up; what is stored of it stays in the store"));
+    Ok(())
+}
+
 /// Closes the cycle of the open plan if anything was ingested for it.
 fn close_if_fetched(
     open: &mut OpenStore,
@@ -150,6 +172,7 @@ pub(super) fn say_outcome(global: &Global, outcome: &CycleOutcome) {
             outcome.realised_impact, outcome.predicted_impact
         ),
     );
+    output::say_unread(global, &outcome.unread);
     let pools =
         [("best", &outcome.greedy_calibration), ("explored", &outcome.explored_calibration)];
     for (name, found) in pools.into_iter().filter(|(_, found)| found.pairs > 0) {

@@ -85,6 +85,8 @@ pub struct Refreshed {
     pub recomputed: Recomputed,
     /// What of them was damaged.
     pub damaged: Vec<Damage>,
+    /// Files of closed cycles that an older version wrote, and that were left unread.
+    pub unread: Vec<String>,
 }
 
 /// A derived structure that could not be read.

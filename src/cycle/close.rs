@@ -2,22 +2,23 @@
 
 use std::collections::{HashMap, HashSet};
 
-use prospect_index::bm25::Scorer;
+use prospect_index::bm25::{Bm25, Scorer};
 use prospect_index::columns::Column;
 use prospect_index::manifest::SegmentKind;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Fetch, NONE};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::calibration::Calibration;
 use super::counterfactual::{HALVES, half_of};
-use super::records::{self, OUTCOMES, PAIR_OUTCOMES, QUERY_OUTCOMES, StoredPair, StoredPick};
-use super::{CycleError, OpenStore};
+use super::records::{self, State, StoredPair, StoredPick};
+use super::tables::{OUTCOMES, PAIR_OUTCOMES, QUERY_OUTCOMES};
+use super::{CycleError, OpenStore, planner};
 use crate::estimate::blend::PARTS;
 use crate::plan::explore::Pool;
-use crate::plan::settings::PlanSettings;
 use crate::sketch::need::QueryOutcome;
 use crate::sketch::served::ServedLists;
+use crate::sketch::visibility::{Places, Visibility};
 use crate::workload::Workload;
 
 /// What became of a plan.
@@ -45,12 +46,36 @@ pub struct CycleOutcome {
     pub greedy_calibration: Calibration,
     /// The same of picks drawn at random: the best look better than they are, these do not.
     pub explored_calibration: Calibration,
+    /// Files of the plan that an older version wrote, and that were left unread.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<String>,
+}
+
+/// What a close reads of a plan's settings, and no more: plans of other versions are closed, too.
+#[derive(Deserialize)]
+struct ClosingSettings {
+    k: usize,
+    #[serde(default)]
+    visibility: Visibility,
+    bm25: Bm25,
+    selection: Exploration,
+}
+
+#[derive(Deserialize)]
+struct Exploration {
+    explore: f64,
+}
+
+impl ClosingSettings {
+    fn places(&self) -> Places {
+        Places { k: self.k, visibility: self.visibility }
+    }
 }
 
 struct Row {
     url: UrlId,
     planned: bool,
-    state: &'static str,
+    state: State,
     pool: Option<Pool>,
     propensity: f64,
     parts: [f64; PARTS],
@@ -62,13 +87,18 @@ struct Row {
 /// Computes the outcome of the open plan and commits it: the cycle is closed.
 ///
 /// # Errors
-/// There is no open plan, or the store cannot be read or written.
+/// There is no open plan, another version made it with settings that even a close does not understand, or
+/// the store cannot be read or written.
 pub fn close(open: &mut OpenStore) -> Result<CycleOutcome, CycleError> {
     let Some(plan) = open.store.manifest().plan.clone() else { return Err(CycleError::NoPlan) };
-    let settings: PlanSettings = serde_json::from_value(plan.settings.clone())?;
+    let settings: ClosingSettings = planner::settings(&plan)?;
     let workload = records::workload(&open.store, &plan.id)?;
     let picks = records::picks(&open.store, &plan.id)?;
-    let pairs = records::pairs(&open.store, &plan.id)?;
+    let mut unread = Vec::new();
+    let pairs = records::pairs(&open.store, &plan.id, &mut unread)?;
+    if picks.iter().any(|pick| pick.parts.iter().any(|part| part.is_nan())) {
+        unread.push(format!("picks of plan {}, whose estimates have not all parts", plan.id));
+    }
     let (before, after) = lists(open, &workload, &settings)?;
     // Nobody can value another batch by one that drew nothing at random.
     let in_half = if settings.selection.explore > 0.0 {
@@ -78,16 +108,29 @@ pub fn close(open: &mut OpenStore) -> Result<CycleOutcome, CycleError> {
     };
     let rows = outcome_rows(open, &workload, &picks, &after, &in_half);
     let entered = entered_pairs(&workload, &pairs, &rows, &after);
-    let outcome = summary(&plan.id, &rows, &entered);
+    let outcome = CycleOutcome { unread, ..summary(&plan.id, &rows, &entered) };
     commit(open, &plan.id, &workload, &rows, &entered, (&before, &after))?;
     Ok(outcome)
+}
+
+/// Gives up the open plan: its cycle ends, what is stored of it stays, and nobody learns what became of it.
+///
+/// # Errors
+/// The commit failed; the plan stays open.
+pub fn release(open: &mut OpenStore) -> Result<(), CycleError> {
+    open.store.commit(|manifest| {
+        if manifest.plan.take().is_some() && !manifest.has_fetched() {
+            manifest.cycles.pop();
+        }
+    })?;
+    Ok(())
 }
 
 /// Served lists at the start of the cycle and now, under the same statistics.
 fn lists(
     open: &OpenStore,
     workload: &Workload,
-    settings: &PlanSettings,
+    settings: &ClosingSettings,
 ) -> Result<(ServedLists, ServedLists), CycleError> {
     let manifest = open.store.manifest();
     let epoch_end = manifest.epoch.end_seq;
@@ -104,7 +147,7 @@ fn lists(
 fn impact_in_halves(
     open: &OpenStore,
     workload: &Workload,
-    settings: &PlanSettings,
+    settings: &ClosingSettings,
     before: &ServedLists,
 ) -> Result<Vec<f64>, CycleError> {
     let (manifest, known, queries) = (open.store.manifest(), &open.known, &workload.queries);
@@ -147,10 +190,10 @@ fn outcome_rows(
         .iter()
         .map(|pick| {
             let state = match pages.fetch(pick.url) {
-                Fetch::Never => "unknown",
-                Fetch::Page { .. } => "fetched",
-                Fetch::Failed { .. } => "failed",
-                Fetch::Redirected { .. } => "redirected",
+                Fetch::Never => State::Unknown,
+                Fetch::Page { .. } => State::Fetched,
+                Fetch::Failed { .. } => State::Failed,
+                Fetch::Redirected { .. } => State::Redirected,
             };
             Row {
                 url: pick.url,
@@ -171,7 +214,7 @@ fn outcome_rows(
     rows.extend(others.map(|(_, url)| Row {
         url,
         planned: false,
-        state: "fetched",
+        state: State::Fetched,
         pool: None,
         propensity: 0.0,
         parts: [0.0; PARTS],
@@ -194,7 +237,7 @@ fn entered_pairs<'a>(
     rows: &[Row],
     after: &ServedLists,
 ) -> Vec<PairRow<'a>> {
-    let of_fetched = |row: &Row| (row.state == "fetched").then_some((row.url, row.pool?));
+    let of_fetched = |row: &Row| (row.state == State::Fetched).then_some((row.url, row.pool?));
     let fetched: HashMap<UrlId, Pool> = rows.iter().filter_map(of_fetched).collect();
     let at: HashMap<&str, usize> =
         workload.queries.iter().enumerate().map(|(at, q)| (q.qid.as_str(), at)).collect();
@@ -211,23 +254,24 @@ fn entered_pairs<'a>(
 
 fn summary(plan_id: &str, rows: &[Row], pairs: &[PairRow<'_>]) -> CycleOutcome {
     let planned: Vec<&Row> = rows.iter().filter(|row| row.planned).collect();
-    let of = |state: &str| planned.iter().filter(|row| row.state == state).count();
-    let fetched = || planned.iter().filter(|row| row.state == "fetched");
+    let of = |state: State| planned.iter().filter(|row| row.state == state).count();
+    let fetched = || planned.iter().filter(|row| row.state == State::Fetched);
     let foreseen: Vec<(Pool, f64, bool)> =
         pairs.iter().map(|row| (row.pool, row.pair.entry_chance, row.entered)).collect();
     let [greedy_calibration, explored_calibration] = Calibration::greedy_and_explored(&foreseen);
     CycleOutcome {
         plan_id: plan_id.to_owned(),
         planned: planned.len(),
-        fetched: of("fetched"),
-        failed: of("failed"),
-        redirected: of("redirected"),
-        unknown: of("unknown"),
+        fetched: of(State::Fetched),
+        failed: of(State::Failed),
+        redirected: of(State::Redirected),
+        unknown: of(State::Unknown),
         unplanned: rows.len() - planned.len(),
         predicted_impact: fetched().fold(0.0, |sum, row| sum + row.predicted),
         realised_impact: fetched().fold(0.0, |sum, row| sum + row.realised),
         greedy_calibration,
         explored_calibration,
+        unread: Vec::new(),
     }
 }
 
@@ -256,7 +300,7 @@ fn commit(
         ids(rows.len()),
         Column::U32(rows.iter().map(|row| row.url.0).collect()),
         Column::U32(rows.iter().map(|row| u32::from(row.planned)).collect()),
-        Column::Text(rows.iter().map(|row| row.state.to_owned()).collect()),
+        Column::Text(rows.iter().map(|row| row.state.name().to_owned()).collect()),
         Column::Text(rows.iter().map(|row| row.pool.map_or("", Pool::name).to_owned()).collect()),
         numbers(|row| row.propensity),
     ];

@@ -54,7 +54,8 @@ impl Generation {
         let Made { basis, memory, recomputed, damaged } = made;
         let plan_id = plan_id(open, &prepared.workload, &settings)?;
         let Prepared { workload, epoch, served, served_refresh, past, .. } = prepared;
-        let refreshed = Refreshed { served: served_refresh, recomputed, damaged };
+        let unread = past.unread.clone();
+        let refreshed = Refreshed { served: served_refresh, recomputed, damaged, unread };
         let base = Base {
             queries: Arc::new(workload.queries),
             served: Arc::new(served),
@@ -143,10 +144,10 @@ impl Generation {
 /// was held to none, or if that is not stored because the plan explored nothing.
 ///
 /// # Errors
-/// The store has no open plan, or a segment is damaged.
+/// The store has no open plan, another version made it, or a segment is damaged.
 pub fn open_plan(open: &OpenStore) -> Result<(PlanSettings, Workload, Vec<bool>), CycleError> {
     let stored = open.store.manifest().plan.clone().ok_or(CycleError::NoPlan)?;
-    let settings: PlanSettings = serde_json::from_value(stored.settings)?;
+    let settings: PlanSettings = planner::settings(&stored)?;
     let workload = records::workload(&open.store, &stored.id)?;
     let mut within = Vec::new();
     if settings.within.is_some() {

@@ -28,18 +28,7 @@ pub struct LoggedPlan {
     pub start: u32,
 }
 
-/// Plans that can be valued by, in the order in which they were closed.
-///
-/// # Errors
-/// A segment is damaged.
-pub fn plans(store: &Store) -> Result<Vec<String>, CycleError> {
-    let open = store.manifest().plan.as_ref().map(|plan| plan.id.as_str());
-    let mut ids = records::pooled_plans(store)?;
-    ids.retain(|id| Some(id.as_str()) != open);
-    Ok(ids)
-}
-
-/// Reads a plan of [`plans`].
+/// Reads a plan of [`records::pooled_plans`].
 ///
 /// # Errors
 /// A segment is damaged.

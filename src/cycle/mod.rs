@@ -17,6 +17,7 @@ mod reading;
 pub mod reasons;
 pub mod records;
 pub mod served_cache;
+pub mod tables;
 pub mod vectors;
 
 use std::path::Path;
@@ -73,8 +74,16 @@ pub enum CycleError {
         /// What is wrong with those that are there.
         why: Option<String>,
     },
-    /// A stored plan cannot be read.
-    #[error("the stored plan cannot be read: {0}")]
+    /// The open plan has settings that this version does not know.
+    #[error("the open plan {plan} was made by another version of prospect: {what}")]
+    OtherVersion {
+        /// The plan.
+        plan: String,
+        /// What is wrong with its settings.
+        what: String,
+    },
+    /// Settings cannot be written.
+    #[error("the settings of a plan cannot be written: {0}")]
     Settings(#[from] serde_json::Error),
 }
 
@@ -95,6 +104,11 @@ impl CycleError {
                  the next `prospect plan`"
                     .into(),
             ),
+            Self::OtherVersion { plan, .. } => Some(format!(
+                "nothing is lost: the next `prospect plan` closes it, or makes way for a plan of this \
+                 version; if that is what failed, give it up with `prospect plan --release {plan} …`, which \
+                 keeps all that is stored"
+            )),
             Self::NoVectors { .. } => Some(
                 "name the same model with --embedding-model DIR: what was ingested since the plan needs it, \
                  and so do new queries"

@@ -4,10 +4,12 @@ use prospect_index::columns::Column;
 use prospect_index::manifest::{CycleEntry, Epoch, Manifest, OpenPlan, SegmentKind};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, PageTable};
+use serde::de::DeserializeOwned;
 
 use super::basis_cache::Refreshed;
 use super::reading::Prepared;
-use super::records::{PLAN_PAIRS, PLANS, POOLS, WORKLOADS, pick_columns};
+use super::records::pick_columns;
+use super::tables::{PLAN_PAIRS, PLANS, POOLS, WORKLOADS};
 use super::{CycleError, EPOCH_GROWTH, OpenStore, basis_cache};
 use crate::estimate::basis::Basis;
 use crate::estimate::foretold::{Foretold, foretell};
@@ -136,6 +138,7 @@ pub fn plan(
     };
     let mut refreshed =
         Refreshed { served: prepared.served_refresh.clone(), ..Refreshed::default() };
+    refreshed.unread.clone_from(&prepared.past.unread);
     let (basis, choice) = choose_from(&from, settings, |needy| {
         let made = basis_cache::load(open, &prepared, within, needy, settings)?;
         (refreshed.recomputed, refreshed.damaged) = (made.recomputed, made.damaged);
@@ -163,6 +166,17 @@ pub(super) fn plan_id(
     hash.update(workload.fingerprint().as_bytes());
     hash.update(&serde_json::to_vec(settings)?);
     Ok(format!("{:016x}", hash.digest()))
+}
+
+/// The settings of the open plan, or as much of them as `T` asks for: [`PlanSettings`] are all.
+///
+/// # Errors
+/// Another version made the plan, with settings that this one does not know.
+pub fn settings<T: DeserializeOwned>(plan: &OpenPlan) -> Result<T, CycleError> {
+    serde_json::from_value(plan.settings.clone()).map_err(|error| CycleError::OtherVersion {
+        plan: plan.id.clone(),
+        what: error.to_string(),
+    })
 }
 
 /// What is stored of a plan.

@@ -1,14 +1,31 @@
-//! Plans, their workloads and their outcomes as tables of the store.
+//! Plans, their workloads and their outcomes, read from the tables of the store.
+//!
+//! What is learned from may be left unread where an older version wrote it: plans get no better for a
+//! while, and none is wrong. It is told, and stays in the store. Under format 1 there were these tables
+//! before today's, which is their last:
+//!
+//! | Table | What it had, and how it is read |
+//! |---|---|
+//! | `plans` | `explored` for `pool`: 1 is [`Pool::Far`], for draws came from all that greedy left; fewer parts: those that are missing are unknown (NaN), and nobody learns from such picks |
+//! | `pools` | no `frontier_rank`, which nobody reads |
+//! | `outcomes` | no parts, three of them, `explored` for `pool`, no `impact_in_half`: left unread by whoever needs what is missing |
+//! | `plan_pairs`, `pair_outcomes` | no `margin`, or one that is no log odds (`has_log_odds`): left unread |
+//! | `workloads`, `query_outcomes` | always the same |
 
 use std::collections::HashMap;
+use std::path::Path;
 
-use prospect_index::columns::{Column, ColumnType, Schema};
+use prospect_index::columns::{Column, Schema};
 use prospect_index::error::StoreError;
-use prospect_index::manifest::{SegmentEntry, SegmentKind};
+use prospect_index::manifest::{Manifest, SegmentEntry, SegmentKind};
 use prospect_index::page::UrlId;
 use prospect_index::store::Store;
 
 use super::counterfactual::Outcome;
+use super::tables::{
+    EARLY_PLANS, OUTCOMES, PAIR_OUTCOMES, PART_COLUMNS, PLAN_PAIRS, PLANS, POOLS, QUERY_OUTCOMES,
+    WORKLOADS,
+};
 use crate::estimate::blend::{PARTS, PickOutcome};
 use crate::estimate::entry::EntryOutcomes;
 use crate::plan::Pick;
@@ -16,96 +33,33 @@ use crate::plan::explore::Pool;
 use crate::sketch::need::QueryOutcome;
 use crate::workload::{Query, Workload};
 
-use ColumnType::{F64, Text, U32};
+/// What became of a planned URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Not reported.
+    Unknown,
+    /// Fetched.
+    Fetched,
+    /// The fetch failed.
+    Failed,
+    /// It led to another URL.
+    Redirected,
+}
 
-const PICK_COLUMNS: &[(&str, ColumnType)] = &[
-    ("plan_id", Text),
-    ("url_id", U32),
-    ("frontier_rank", U32),
-    ("pool", Text),
-    ("propensity", F64),
-    ("query_impact", F64),
-    ("locality_impact", F64),
-    ("page_impact", F64),
-    ("importance_impact", F64),
-    ("quality_impact", F64),
-    ("estimate", F64),
-];
+impl State {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Unknown, Self::Fetched, Self::Failed, Self::Redirected];
 
-/// Picks, in the order of the batch.
-pub const PLANS: Schema = Schema { name: "plans", columns: PICK_COLUMNS };
-
-/// Everything that a plan with exploration chose from, in the order of the ranking.
-pub const POOLS: Schema = Schema { name: "pools", columns: PICK_COLUMNS };
-
-/// Candidate pairs of the picks.
-pub const PLAN_PAIRS: Schema = Schema {
-    name: "plan_pairs",
-    columns: &[
-        ("plan_id", Text),
-        ("url_id", U32),
-        ("qid", Text),
-        ("chance", F64),
-        ("entry_chance", F64),
-        ("margin", F64),
-        ("matches", U32),
-    ],
-};
-
-/// Queries that plans were made for.
-pub const WORKLOADS: Schema = Schema {
-    name: "workloads",
-    columns: &[
-        ("plan_id", Text),
-        ("qid", Text),
-        ("query", Text),
-        ("frequency", F64),
-        ("kind", Text),
-    ],
-};
-
-/// What became of planned URLs, and pages fetched without having been planned.
-pub const OUTCOMES: Schema = Schema {
-    name: "outcomes",
-    columns: &[
-        ("plan_id", Text),
-        ("url_id", U32),
-        ("planned", U32),
-        ("state", Text),
-        ("pool", Text),
-        ("propensity", F64),
-        ("query_impact", F64),
-        ("locality_impact", F64),
-        ("page_impact", F64),
-        ("importance_impact", F64),
-        ("quality_impact", F64),
-        ("predicted_impact", F64),
-        ("realised_impact", F64),
-        ("impact_in_half", F64),
-    ],
-};
-
-/// What became of the candidate pairs of fetched picks.
-pub const PAIR_OUTCOMES: Schema = Schema {
-    name: "pair_outcomes",
-    columns: &[
-        ("plan_id", Text),
-        ("url_id", U32),
-        ("qid", Text),
-        ("chance", F64),
-        ("entry_chance", F64),
-        ("margin", F64),
-        ("entered", U32),
-        ("matches", U32),
-        ("pool", Text),
-    ],
-};
-
-/// What became of the queries.
-pub const QUERY_OUTCOMES: Schema = Schema {
-    name: "query_outcomes",
-    columns: &[("plan_id", Text), ("qid", Text), ("mean_before", F64), ("new_results", F64)],
-};
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unknown => "unknown",
+            Self::Fetched => "fetched",
+            Self::Failed => "failed",
+            Self::Redirected => "redirected",
+        }
+    }
+}
 
 /// A pick, or what a plan could have picked, as stored.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -116,7 +70,7 @@ pub struct StoredPick {
     pub pool: Pool,
     /// Probability with which it was picked.
     pub propensity: f64,
-    /// Parts of the estimate.
+    /// Parts of the estimate; NaN where the version that made the plan had no such part.
     pub parts: [f64; PARTS],
     /// Blended estimate.
     pub estimate: f64,
@@ -137,6 +91,69 @@ pub struct StoredPair {
     pub margin: f64,
     /// Whether the URL or its anchors match the query.
     pub matches: bool,
+}
+
+/// A row of some columns of a file.
+struct Row<'a> {
+    path: &'a Path,
+    columns: &'a [Column],
+    at: usize,
+}
+
+impl Row<'_> {
+    fn text(&self, column: usize) -> &str {
+        match &self.columns[column] {
+            Column::Text(values) => &values[self.at],
+            _ => "",
+        }
+    }
+
+    fn number(&self, column: usize) -> f64 {
+        match &self.columns[column] {
+            Column::F64(values) => values[self.at],
+            _ => 0.0,
+        }
+    }
+
+    fn id(&self, column: usize) -> u32 {
+        match &self.columns[column] {
+            Column::U32(values) => values[self.at],
+            _ => 0,
+        }
+    }
+
+    fn pool(&self, column: usize) -> Result<Pool, StoreError> {
+        let pool = Pool::named(self.text(column));
+        pool.ok_or_else(|| self.unknown("pool", column, &Pool::ALL.map(Pool::name)))
+    }
+
+    fn state(&self, column: usize) -> Result<State, StoreError> {
+        let state = State::ALL.into_iter().find(|state| state.name() == self.text(column));
+        state.ok_or_else(|| self.unknown("state", column, &State::ALL.map(State::name)))
+    }
+
+    fn unknown(&self, name: &'static str, column: usize, known: &[&str]) -> StoreError {
+        StoreError::UnknownValue {
+            path: self.path.to_owned(),
+            column: name,
+            found: self.text(column).to_owned(),
+            expected: known.join(", "),
+        }
+    }
+}
+
+/// Reads columns of a segment row by row.
+fn each_row(
+    store: &Store,
+    segment: &SegmentEntry,
+    schema: Schema,
+    names: &[&str],
+    mut take: impl FnMut(&Row<'_>) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let path = store.storage().path(&segment.file.file);
+    store.read_segment(segment, schema, names, |columns| {
+        (0..columns[0].len()).try_for_each(|at| take(&Row { path: &path, columns: &columns, at }))
+    })
 }
 
 /// The segment of a plan's rows: each plan, and each closed cycle, has one of its own.
@@ -164,6 +181,7 @@ fn plan_of(
     let mut plan = None;
     store.read_segment(segment, schema, &["plan_id"], |mut columns| {
         plan = plan.take().or_else(|| columns[0].take_text().into_iter().next());
+        Ok(())
     })?;
     Ok(plan)
 }
@@ -173,14 +191,24 @@ fn rows_of(
     kind: SegmentKind,
     schema: Schema,
     plan: &str,
-    mut take: impl FnMut(&[Column], usize),
+    names: &[&str],
+    take: impl FnMut(&Row<'_>) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
-    let Some(segment) = segment_of(store, kind, schema, plan)? else { return Ok(()) };
-    store.read_segment(segment, schema, &schema.names(), |columns| {
-        for row in 0..columns[0].len() {
-            take(&columns, row);
-        }
-    })
+    match segment_of(store, kind, schema, plan)? {
+        Some(segment) => each_row(store, segment, schema, names, take),
+        None => Ok(()),
+    }
+}
+
+/// Whether the margins of a segment of [`PLAN_PAIRS`] or [`PAIR_OUTCOMES`] are what their column says today.
+/// Before texts around links were stored, it held something else, or was not there.
+fn has_log_odds(manifest: &Manifest, segment: &SegmentEntry) -> bool {
+    let segments = &manifest.segments;
+    let end = segments.iter().position(|other| other == segment).map_or(0, |at| at + 1);
+    // Margins are those that the plan was made with, whoever closed its cycle.
+    let made = segments[..end].iter().rposition(|other| other.kind == SegmentKind::PlanPairs);
+    let before = &segments[..made.unwrap_or(0)];
+    segment.schema > 0 || before.iter().any(|other| other.kind == SegmentKind::Around)
 }
 
 /// What closed cycles left to learn from.
@@ -192,47 +220,81 @@ pub struct Past {
     pub pairs: EntryOutcomes,
     /// Queries.
     pub queries: Vec<QueryOutcome>,
+    /// Files of an older version that were left unread, some with the reason.
+    pub unread: Vec<String>,
 }
 
 impl Past {
     /// Of a store.
     ///
     /// # Errors
-    /// A segment is damaged.
+    /// A segment is damaged, or holds what this version does not know.
     pub fn read(store: &Store) -> Result<Self, StoreError> {
-        Ok(Self {
-            picks: pick_outcomes(store)?,
-            pairs: entry_outcomes(store)?,
-            queries: query_outcomes(store)?,
-        })
+        let mut past = Self { queries: query_outcomes(store)?, ..Self::default() };
+        past.read_picks(store)?;
+        past.read_pairs(store)?;
+        Ok(past)
+    }
+
+    /// What became of the fetched picks of all closed cycles.
+    fn read_picks(&mut self, store: &Store) -> Result<(), StoreError> {
+        let mut names = vec!["url_id", "planned", "state", "realised_impact"];
+        names.extend(PART_COLUMNS);
+        for segment in store.manifest().segments_of(SegmentKind::Outcomes) {
+            let read = each_row(store, segment, OUTCOMES, &names, |row| {
+                let parts: [f64; PARTS] = std::array::from_fn(|part| row.number(4 + part));
+                let is_fetched = row.id(1) == 1 && row.state(2)? == State::Fetched;
+                if is_fetched && parts.iter().all(|part| !part.is_nan()) {
+                    let (url, realised) = (UrlId(row.id(0)), row.number(3));
+                    self.picks.push(PickOutcome { url, parts, realised });
+                }
+                Ok(())
+            });
+            match read {
+                Err(error @ StoreError::MissingColumn { .. }) if segment.schema == 0 => {
+                    self.unread.push(error.to_string());
+                }
+                read => read?,
+            }
+        }
+        Ok(())
+    }
+
+    /// What became of the candidate pairs of fetched picks in all closed cycles.
+    fn read_pairs(&mut self, store: &Store) -> Result<(), StoreError> {
+        let names = ["margin", "entered", "matches"];
+        for segment in store.manifest().segments_of(SegmentKind::PairOutcomes) {
+            self.pairs.next_cycle();
+            if !has_log_odds(store.manifest(), segment) {
+                self.unread.push(segment.file.file.clone());
+                continue;
+            }
+            each_row(store, segment, PAIR_OUTCOMES, &names, |row| {
+                self.pairs.add(row.id(2) == 1, row.number(0), row.id(1) == 1);
+                Ok(())
+            })?;
+        }
+        Ok(())
     }
 }
 
-fn text(column: &Column, row: usize) -> &str {
-    match column {
-        Column::Text(values) => &values[row],
-        _ => "",
+/// Outcomes of the queries of all closed cycles.
+fn query_outcomes(store: &Store) -> Result<Vec<QueryOutcome>, StoreError> {
+    let mut outcomes = Vec::new();
+    for segment in store.manifest().segments_of(SegmentKind::QueryOutcomes) {
+        each_row(store, segment, QUERY_OUTCOMES, &["mean_before", "new_results"], |row| {
+            let (mean_before, new_results) = (row.number(0), row.number(1));
+            outcomes.push(QueryOutcome { mean_before, new_results });
+            Ok(())
+        })?;
     }
-}
-
-fn number(column: &Column, row: usize) -> f64 {
-    match column {
-        Column::F64(values) => values[row],
-        _ => 0.0,
-    }
-}
-
-fn id(column: &Column, row: usize) -> u32 {
-    match column {
-        Column::U32(values) => values[row],
-        _ => 0,
-    }
+    Ok(outcomes)
 }
 
 /// Picks of a plan, in batch order.
 ///
 /// # Errors
-/// A segment is damaged.
+/// A segment is damaged, or holds what this version does not know.
 pub fn picks(store: &Store, plan: &str) -> Result<Vec<StoredPick>, StoreError> {
     stored_picks(store, SegmentKind::Plans, PLANS, plan)
 }
@@ -240,7 +302,7 @@ pub fn picks(store: &Store, plan: &str) -> Result<Vec<StoredPick>, StoreError> {
 /// What a plan with exploration chose from, in the order of its ranking.
 ///
 /// # Errors
-/// A segment is damaged.
+/// See [`picks`].
 pub fn pool(store: &Store, plan: &str) -> Result<Vec<StoredPick>, StoreError> {
     stored_picks(store, SegmentKind::Pools, POOLS, plan)
 }
@@ -252,14 +314,28 @@ fn stored_picks(
     plan: &str,
 ) -> Result<Vec<StoredPick>, StoreError> {
     let mut picks = Vec::new();
-    rows_of(store, kind, schema, plan, |columns, row| {
+    let Some(segment) = segment_of(store, kind, schema, plan)? else { return Ok(picks) };
+    let found = segment.column_names(store.storage())?;
+    // From format 2 on, what is missing is an error.
+    let has = |name: &str| segment.schema > 0 || found.iter().any(|found| found == name);
+    let has_pool = has("pool");
+    let (schema, drawn) = if has_pool { (schema, "pool") } else { (EARLY_PLANS, "explored") };
+    let mut names = vec!["url_id", drawn, "propensity", "estimate"];
+    let mut places = [None; PARTS];
+    for (place, part) in places.iter_mut().zip(PART_COLUMNS).filter(|(_, part)| has(part)) {
+        *place = Some(names.len());
+        names.push(part);
+    }
+    each_row(store, segment, schema, &names, |row| {
+        let early = if row.id(1) == 1 { Pool::Far } else { Pool::Greedy };
         picks.push(StoredPick {
-            url: UrlId(id(&columns[1], row)),
-            pool: Pool::named(text(&columns[3], row)).unwrap_or(Pool::Greedy),
-            propensity: number(&columns[4], row),
-            parts: std::array::from_fn(|part| number(&columns[5 + part], row)),
-            estimate: number(&columns[5 + PARTS], row),
+            url: UrlId(row.id(0)),
+            pool: if has_pool { row.pool(1)? } else { early },
+            propensity: row.number(2),
+            parts: places.map(|place| place.map_or(f64::NAN, |place| row.number(place))),
+            estimate: row.number(3),
         });
+        Ok(())
     })?;
     Ok(picks)
 }
@@ -285,44 +361,66 @@ pub(super) fn pick_columns(plan: &str, picks: &[Pick]) -> Vec<Column> {
 /// What became of the URLs of a closed plan; `None` for those that were not reported.
 ///
 /// # Errors
-/// A segment is damaged.
+/// A segment is damaged, or holds what this version does not know.
 pub fn outcomes(store: &Store, plan: &str) -> Result<HashMap<UrlId, Option<Outcome>>, StoreError> {
     let mut outcomes = HashMap::new();
-    rows_of(store, SegmentKind::Outcomes, OUTCOMES, plan, |columns, row| {
-        if id(&columns[2], row) == 1 {
-            let impact = number(&columns[7 + PARTS], row);
-            let outcome = Outcome { impact, in_half: number(&columns[8 + PARTS], row) };
-            let is_known = text(&columns[3], row) != "unknown";
-            outcomes.insert(UrlId(id(&columns[1], row)), is_known.then_some(outcome));
+    let names = ["url_id", "planned", "state", "realised_impact", "impact_in_half"];
+    rows_of(store, SegmentKind::Outcomes, OUTCOMES, plan, &names, |row| {
+        if row.id(1) == 1 {
+            let outcome = Outcome { impact: row.number(3), in_half: row.number(4) };
+            let is_known = row.state(2)? != State::Unknown;
+            outcomes.insert(UrlId(row.id(0)), is_known.then_some(outcome));
         }
+        Ok(())
     })?;
     Ok(outcomes)
 }
 
-/// Plans with exploration, in order.
+/// Plans with exploration whose outcomes are known, in order.
 ///
 /// # Errors
 /// A segment is damaged.
 pub fn pooled_plans(store: &Store) -> Result<Vec<String>, StoreError> {
-    let segments = store.manifest().segments_of(SegmentKind::Pools);
-    segments.filter_map(|segment| plan_of(store, segment, POOLS).transpose()).collect()
+    let closed = plans_of(store, SegmentKind::Outcomes, OUTCOMES)?;
+    let mut pooled = plans_of(store, SegmentKind::Pools, POOLS)?;
+    pooled.retain(|plan| closed.contains(plan));
+    Ok(pooled)
 }
 
-/// Candidate pairs of a plan's picks.
+/// The plans that a table has rows of, in order.
+fn plans_of(store: &Store, kind: SegmentKind, schema: Schema) -> Result<Vec<String>, StoreError> {
+    let segments = store.manifest().segments_of(kind);
+    segments.filter_map(|segment| plan_of(store, segment, schema).transpose()).collect()
+}
+
+/// Candidate pairs of a plan's picks; none, and a line in `unread`, where their margins are of an older
+/// version.
 ///
 /// # Errors
-/// A segment is damaged.
-pub fn pairs(store: &Store, plan: &str) -> Result<Vec<StoredPair>, StoreError> {
+/// A segment is damaged, or holds what this version does not know.
+pub fn pairs(
+    store: &Store,
+    plan: &str,
+    unread: &mut Vec<String>,
+) -> Result<Vec<StoredPair>, StoreError> {
     let mut pairs = Vec::new();
-    rows_of(store, SegmentKind::PlanPairs, PLAN_PAIRS, plan, |columns, row| {
+    let kind = SegmentKind::PlanPairs;
+    let Some(segment) = segment_of(store, kind, PLAN_PAIRS, plan)? else { return Ok(pairs) };
+    if !has_log_odds(store.manifest(), segment) {
+        unread.push(segment.file.file.clone());
+        return Ok(pairs);
+    }
+    let names = ["url_id", "qid", "chance", "entry_chance", "margin", "matches"];
+    each_row(store, segment, PLAN_PAIRS, &names, |row| {
         pairs.push(StoredPair {
-            url: UrlId(id(&columns[1], row)),
-            qid: text(&columns[2], row).to_owned(),
-            chance: number(&columns[3], row),
-            entry_chance: number(&columns[4], row),
-            margin: number(&columns[5], row),
-            matches: id(&columns[6], row) == 1,
+            url: UrlId(row.id(0)),
+            qid: row.text(1).to_owned(),
+            chance: row.number(2),
+            entry_chance: row.number(3),
+            margin: row.number(4),
+            matches: row.id(5) == 1,
         });
+        Ok(())
     })?;
     Ok(pairs)
 }
@@ -330,70 +428,13 @@ pub fn pairs(store: &Store, plan: &str) -> Result<Vec<StoredPair>, StoreError> {
 /// The workload of a plan.
 ///
 /// # Errors
-/// A segment is damaged.
+/// A segment is damaged, or holds what this version does not know.
 pub fn workload(store: &Store, plan: &str) -> Result<Workload, StoreError> {
     let mut queries = Vec::new();
-    rows_of(store, SegmentKind::Workloads, WORKLOADS, plan, |columns, row| {
-        let frequency = number(&columns[3], row);
-        let (qid, query) = (text(&columns[1], row), text(&columns[2], row));
-        queries.push(Query::new(qid, query, frequency, text(&columns[4], row)));
+    let names = ["qid", "query", "frequency", "kind"];
+    rows_of(store, SegmentKind::Workloads, WORKLOADS, plan, &names, |row| {
+        queries.push(Query::new(row.text(0), row.text(1), row.number(2), row.text(3)));
+        Ok(())
     })?;
     Ok(Workload { queries })
-}
-
-/// Outcomes of the queries of all closed cycles.
-fn query_outcomes(store: &Store) -> Result<Vec<QueryOutcome>, StoreError> {
-    let mut outcomes = Vec::new();
-    let (kind, names) = (SegmentKind::QueryOutcomes, ["mean_before", "new_results"]);
-    store.read_segments(kind, QUERY_OUTCOMES, &names, |_, mut columns| {
-        let (means, new) = (columns[0].take_f64(), columns[1].take_f64());
-        let rows = means.into_iter().zip(new);
-        outcomes.extend(
-            rows.map(|(mean_before, new_results)| QueryOutcome { mean_before, new_results }),
-        );
-    })?;
-    Ok(outcomes)
-}
-
-/// What became of the candidate pairs of fetched picks in all closed cycles.
-fn entry_outcomes(store: &Store) -> Result<EntryOutcomes, StoreError> {
-    let mut outcomes = EntryOutcomes::default();
-    for segment in store.manifest().segments_of(SegmentKind::PairOutcomes) {
-        outcomes.next_cycle();
-        let names = ["margin", "entered", "matches"];
-        store.read_segment(segment, PAIR_OUTCOMES, &names, |columns| {
-            for row in 0..columns[0].len() {
-                let (entered, matches) = (id(&columns[1], row) == 1, id(&columns[2], row) == 1);
-                outcomes.add(matches, number(&columns[0], row), entered);
-            }
-        })?;
-    }
-    Ok(outcomes)
-}
-
-/// What became of the fetched picks of all closed cycles.
-fn pick_outcomes(store: &Store) -> Result<Vec<PickOutcome>, StoreError> {
-    let mut outcomes = Vec::new();
-    let names = [
-        "url_id",
-        "planned",
-        "state",
-        "query_impact",
-        "locality_impact",
-        "page_impact",
-        "importance_impact",
-        "quality_impact",
-        "realised_impact",
-    ];
-    store.read_segments(SegmentKind::Outcomes, OUTCOMES, &names, |_, columns| {
-        for row in 0..columns[0].len() {
-            if id(&columns[1], row) == 1 && text(&columns[2], row) == "fetched" {
-                let parts = std::array::from_fn(|part| number(&columns[3 + part], row));
-                let (url, realised) =
-                    (UrlId(id(&columns[0], row)), number(&columns[3 + PARTS], row));
-                outcomes.push(PickOutcome { url, parts, realised });
-            }
-        }
-    })?;
-    Ok(outcomes)
 }

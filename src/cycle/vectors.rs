@@ -11,7 +11,7 @@ use prospect_index::derived::{DERIVED, Derived};
 use prospect_index::page_store::{Known, NONE, for_each_title};
 use prospect_index::vectors::VectorTable;
 
-use super::{CycleError, OpenStore};
+use super::{CycleError, OpenStore, planner};
 use crate::estimate::similarity::{Embeddings, StringRows, url_text};
 use crate::neural::{Embedder, NeuralError};
 use crate::plan::settings::{EmbeddingModel, PlanSettings};
@@ -209,8 +209,7 @@ impl OpenStore {
     /// Removes vectors of models that neither the open plan nor the next one has.
     fn remove_others(&self, model: &EmbeddingModel) -> Result<(), CycleError> {
         let (storage, open) = (self.store.storage(), self.store.manifest().plan.as_ref());
-        let open: Option<PlanSettings> =
-            open.and_then(|plan| serde_json::from_value(plan.settings.clone()).ok());
+        let open: Option<PlanSettings> = open.and_then(|plan| planner::settings(plan).ok());
         let open = open.and_then(|settings| settings.embedding);
         for name in storage.list(DERIVED)? {
             let of = name.strip_prefix(VECTORS);

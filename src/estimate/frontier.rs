@@ -60,7 +60,8 @@ pub struct EstimateSettings {
     #[serde(default, skip_serializing_if = "Groups::is_empty")]
     pub without: Groups,
     /// Whether URLs count for less where past picks of their site broke promises, and new domains start
-    /// slowly.
+    /// slowly. Plans of versions that knew no defence had none.
+    #[serde(default)]
     pub defended: bool,
     /// What a batch is to bring the most of.
     #[serde(default, skip_serializing_if = "Objective::is_default")]

@@ -1,4 +1,9 @@
 //! Everything a plan depends on besides the store and the workload.
+//!
+//! A store keeps the settings of its open plan as JSON, so every spelling that was ever written is read for
+//! good: a field or a value that gets another name keeps the old one as a `serde` alias, and a field that is
+//! new has the default that says what plans did without it. `tests/stores/settings.jsonl` has them all. A plan
+//! that asks for what was taken out since is told as one of another version, and closed all the same.
 
 use prospect_index::bm25::Bm25;
 use serde::{Deserialize, Serialize};

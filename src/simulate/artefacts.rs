@@ -23,6 +23,7 @@ use ColumnType::{F64, Text, U32};
 
 const CURVES: Schema = Schema {
     name: "curves",
+    version: 1,
     columns: &[
         ("policy", Text),
         ("set", U32),
@@ -40,6 +41,7 @@ const CURVES: Schema = Schema {
 
 const PER_QUERY: Schema = Schema {
     name: "per_query",
+    version: 1,
     columns: &[
         ("policy", Text),
         ("set", U32),

@@ -1,0 +1,135 @@
+//! Schemas of plans, their workloads and their outcomes in a store. Who changes one raises its version and
+//! [`prospect_index::manifest::FORMAT`], and [`super::records`] goes on reading what older versions wrote.
+
+use prospect_index::columns::{ColumnType, Schema};
+use prospect_index::manifest::SegmentKind;
+
+use crate::estimate::blend::PARTS;
+
+use ColumnType::{F64, Text, U32};
+
+const PICK_COLUMNS: &[(&str, ColumnType)] = &[
+    ("plan_id", Text),
+    ("url_id", U32),
+    ("frontier_rank", U32),
+    ("pool", Text),
+    ("propensity", F64),
+    ("query_impact", F64),
+    ("locality_impact", F64),
+    ("page_impact", F64),
+    ("importance_impact", F64),
+    ("quality_impact", F64),
+    ("estimate", F64),
+];
+
+/// Columns of the parts of an estimate, in their order.
+pub(super) const PART_COLUMNS: [&str; PARTS] =
+    ["query_impact", "locality_impact", "page_impact", "importance_impact", "quality_impact"];
+
+/// Picks, in the order of the batch.
+pub const PLANS: Schema = Schema { name: "plans", version: 1, columns: PICK_COLUMNS };
+
+/// Everything that a plan with exploration chose from, in the order of the ranking.
+pub const POOLS: Schema = Schema { name: "pools", version: 1, columns: PICK_COLUMNS };
+
+/// Candidate pairs of the picks.
+pub const PLAN_PAIRS: Schema = Schema {
+    name: "plan_pairs",
+    version: 1,
+    columns: &[
+        ("plan_id", Text),
+        ("url_id", U32),
+        ("qid", Text),
+        ("chance", F64),
+        ("entry_chance", F64),
+        ("margin", F64),
+        ("matches", U32),
+    ],
+};
+
+/// Queries that plans were made for.
+pub const WORKLOADS: Schema = Schema {
+    name: "workloads",
+    version: 1,
+    columns: &[
+        ("plan_id", Text),
+        ("qid", Text),
+        ("query", Text),
+        ("frequency", F64),
+        ("kind", Text),
+    ],
+};
+
+/// What became of planned URLs, and pages fetched without having been planned.
+pub const OUTCOMES: Schema = Schema {
+    name: "outcomes",
+    version: 1,
+    columns: &[
+        ("plan_id", Text),
+        ("url_id", U32),
+        ("planned", U32),
+        ("state", Text),
+        ("pool", Text),
+        ("propensity", F64),
+        ("query_impact", F64),
+        ("locality_impact", F64),
+        ("page_impact", F64),
+        ("importance_impact", F64),
+        ("quality_impact", F64),
+        ("predicted_impact", F64),
+        ("realised_impact", F64),
+        ("impact_in_half", F64),
+    ],
+};
+
+/// What became of the candidate pairs of fetched picks.
+pub const PAIR_OUTCOMES: Schema = Schema {
+    name: "pair_outcomes",
+    version: 1,
+    columns: &[
+        ("plan_id", Text),
+        ("url_id", U32),
+        ("qid", Text),
+        ("chance", F64),
+        ("entry_chance", F64),
+        ("margin", F64),
+        ("entered", U32),
+        ("matches", U32),
+        ("pool", Text),
+    ],
+};
+
+/// What became of the queries.
+pub const QUERY_OUTCOMES: Schema = Schema {
+    name: "query_outcomes",
+    version: 1,
+    columns: &[("plan_id", Text), ("qid", Text), ("mean_before", F64), ("new_results", F64)],
+};
+
+/// Picks as they were before draws came from two pools: whether a pick was drawn.
+pub(super) const EARLY_PLANS: Schema = Schema {
+    name: "plans",
+    version: 0,
+    columns: &[
+        ("url_id", U32),
+        ("explored", U32),
+        ("propensity", F64),
+        ("query_impact", F64),
+        ("locality_impact", F64),
+        ("page_impact", F64),
+        ("importance_impact", F64),
+        ("quality_impact", F64),
+        ("estimate", F64),
+    ],
+};
+
+/// The schemas of this module by what they are tables of.
+pub const SCHEMAS: [(SegmentKind, Schema); 7] = [
+    (SegmentKind::Plans, PLANS),
+    (SegmentKind::Pools, POOLS),
+    (SegmentKind::PlanPairs, PLAN_PAIRS),
+    (SegmentKind::Workloads, WORKLOADS),
+    (SegmentKind::Outcomes, OUTCOMES),
+    (SegmentKind::PairOutcomes, PAIR_OUTCOMES),
+    (SegmentKind::QueryOutcomes, QUERY_OUTCOMES),
+];
