@@ -88,7 +88,7 @@ fn all_explained(questions: &Questions, answer: &Answer) -> BTreeSet<String> {
         served,
         scored,
         max_words: settings.estimate.rule.max_words,
-        around: None,
+        link_context: None,
         embeddings: None,
     };
     let explained = Explained { reasons, choice, settings, factors };

@@ -73,7 +73,7 @@ fn told(store: &Path) -> Value {
     let store = open(store);
     let (manifest, known) = (store.manifest(), store.known().unwrap());
     let mut around = 0;
-    known.for_each_around(store.storage(), manifest, |_, _, _, _| around += 1).unwrap();
+    known.for_each_link_context(store.storage(), manifest, |_, _, _, _| around += 1).unwrap();
     let plan = manifest.plan.as_ref().unwrap();
     let mut unread = Vec::new();
     let workload = records::workload(&store, &plan.id).unwrap();

@@ -7,10 +7,10 @@ use std::path::Path;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::around;
 use crate::columns::{Column, TableWriter};
 use crate::error::StoreError;
 use crate::limits;
+use crate::link_context;
 use crate::manifest::{IngestEntry, SegmentEntry, SegmentKind};
 use crate::page::{PageRecord, UrlId};
 use crate::page_store::{AROUND, Known, LINKS, NO_ANSWER, NONE, PAGES, QUALITY, URLS};
@@ -121,7 +121,8 @@ pub fn prepare(mut record: PageRecord) -> Result<PreparedPage, UrlError> {
         if record.is_success() { links_of(&url, outlinks, &mut cuts) } else { Vec::new() };
     // Where the input tells of some links, it does of all.
     if links.iter().all(|link| link.around.is_empty()) {
-        let found = around::locate(&record.text, links.iter().map(|link| link.anchor.as_str()));
+        let found =
+            link_context::locate(&record.text, links.iter().map(|link| link.anchor.as_str()));
         for (link, found) in links.iter_mut().zip(found) {
             link.around = found;
             limits::cut_chars(&mut link.around, limits::AROUND_CHARS);
@@ -337,7 +338,7 @@ impl IngestSession {
             return false;
         }
         let (pages, last) = self.around_pages.entry(to).or_insert((0, NONE));
-        if *last == seq || *pages == around::PER_URL {
+        if *last == seq || *pages == link_context::PER_URL {
             return false;
         }
         (*pages, *last) = (*pages + 1, seq);

@@ -141,7 +141,7 @@
 //! | [`columns`] | flat tables as Parquet files |
 //! | [`page`], [`url`], [`words`], [`limits`] | records, canonical URLs, words, caps |
 //! | [`url_table`], [`page_store`], [`link_table`] | known URLs, fetches and texts, links |
-//! | [`around`] | text around links |
+//! | [`link_context`] | text around links |
 //! | [`ingest`] | from records to one commit |
 //! | [`derived`] | states of what can be rebuilt |
 //! | [`text_index`], [`bm25`] | search over pages |
@@ -150,7 +150,6 @@
 //! | [`check`] | walking a store and proving it |
 //! | [`error`] | what can go wrong, with the way out |
 
-pub mod around;
 pub mod bm25;
 pub mod check;
 pub mod checkpoints;
@@ -160,6 +159,7 @@ pub mod error;
 pub mod frontier;
 pub mod ingest;
 pub mod limits;
+pub mod link_context;
 pub mod link_table;
 pub mod manifest;
 pub mod ngram;

@@ -3,9 +3,9 @@
 
 use rayon::prelude::*;
 
-use crate::around::{AroundTable, word_numbers};
 use crate::columns::{ColumnType, Schema};
 use crate::error::StoreError;
+use crate::link_context::{LinkContextTable, word_numbers};
 use crate::link_table::LinkTable;
 use crate::manifest::{Manifest, SegmentEntry, SegmentKind};
 use crate::page::UrlId;
@@ -55,7 +55,7 @@ pub const LINKS: Schema = Schema {
 };
 
 /// Texts around links, in fetch order: of one link from a page to a URL, the first that has one, and of
-/// the first [`crate::around::PER_URL`] pages of an ingest that link to it.
+/// the first [`crate::link_context::PER_URL`] pages of an ingest that link to it.
 pub const AROUND: Schema = Schema {
     name: "around",
     version: 1,
@@ -312,12 +312,12 @@ impl Known {
     ///
     /// # Errors
     /// A file is missing, damaged or cannot be read.
-    pub fn load_around(
+    pub fn load_link_context(
         &self,
         storage: &Storage,
         manifest: &Manifest,
-    ) -> Result<AroundTable, StoreError> {
-        let mut around = AroundTable::default();
+    ) -> Result<LinkContextTable, StoreError> {
+        let mut around = LinkContextTable::default();
         self.read_links(storage, manifest, (SegmentKind::Around, AROUND), |rows, texts| {
             let words: Vec<Vec<u32>> =
                 rows.par_iter().map(|row| word_numbers(&texts[row.text])).collect();
@@ -331,8 +331,8 @@ impl Known {
     /// Texts around links of current pages: page, target, `fetch_seq` of the page, text.
     ///
     /// # Errors
-    /// See [`Known::load_around`].
-    pub fn for_each_around(
+    /// See [`Known::load_link_context`].
+    pub fn for_each_link_context(
         &self,
         storage: &Storage,
         manifest: &Manifest,

@@ -12,9 +12,9 @@ use std::io::{ErrorKind, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::around::AroundTable;
 use crate::columns::{Column, Schema, TableWriter};
 use crate::error::StoreError;
+use crate::link_context::LinkContextTable;
 use crate::manifest::{Manifest, SegmentEntry, SegmentKind};
 use crate::page_store::Known;
 use crate::storage::{FaultPlan, Storage, TEMPORARY_SUFFIX, checksum_file};
@@ -105,9 +105,9 @@ impl Store {
     ///
     /// # Errors
     /// A file is missing or damaged.
-    pub fn around(&self, known: &Known) -> Result<AroundTable, StoreError> {
+    pub fn link_context(&self, known: &Known) -> Result<LinkContextTable, StoreError> {
         self.verify_kinds(&[SegmentKind::Around])?;
-        known.load_around(&self.storage, &self.manifest)
+        known.load_link_context(&self.storage, &self.manifest)
     }
 
     /// Changes the manifest and commits it with the new segments of `change`.

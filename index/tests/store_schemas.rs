@@ -44,7 +44,7 @@ fn told(root: &Path) -> String {
     told.push(format!("{:?} {:?}", known.links.links(), known.quality));
     let (storage, manifest) = (store.storage(), store.manifest());
     known
-        .for_each_around(storage, manifest, |from, to, seq, text| {
+        .for_each_link_context(storage, manifest, |from, to, seq, text| {
             told.push(format!("{from:?} {to:?} {seq} {text}"));
         })
         .unwrap();
@@ -122,7 +122,7 @@ fn assert_refused(root: &Path, column: &str, expected: &str) {
     let store = open_plainly(root);
     let around = || {
         let known = store.known()?;
-        store.around(&known).map(drop)
+        store.link_context(&known).map(drop)
     };
     let error = around().unwrap_err();
     assert!(!matches!(error, StoreError::Damaged { .. }), "{error}");
@@ -177,7 +177,7 @@ fn a_file_of_a_newer_schema_is_refused_as_newer() {
         let columns = columns_of(dir.path(), kind, schema);
         rewrite(dir.path(), kind, Schema { version: schema.version + 1, ..schema }, &columns);
         let store = open_plainly(dir.path());
-        let read = store.known().and_then(|known| store.around(&known).map(drop));
+        let read = store.known().and_then(|known| store.link_context(&known).map(drop));
         let Err(StoreError::NewerFormat { what, found, supported, .. }) = read else {
             panic!("{}", schema.name)
         };

@@ -372,7 +372,7 @@ fn a_damaged_segment_is_named_by_whoever_reads_it_first() {
                 assert_damaged(read, path, &case);
             } else if name.starts_with("around") {
                 let known = store.known().unwrap();
-                assert_damaged(store.around(&known), path, &case);
+                assert_damaged(store.link_context(&known), path, &case);
             } else {
                 assert_damaged(store.known(), path, &case);
             }

@@ -1,8 +1,8 @@
 //! Text around links, from records to what is known of a URL.
 
-use prospect_index::around::{PER_URL, word_numbers};
 use prospect_index::ingest::{ingest_all, prepare};
 use prospect_index::limits::AROUND_CHARS;
+use prospect_index::link_context::{PER_URL, word_numbers};
 use prospect_index::page::{Outlink, PageRecord, UrlId};
 use prospect_index::store::{Store, StoreOptions};
 
@@ -56,7 +56,7 @@ fn what_current_pages_say_is_known_in_fetch_order() {
     ingest_all(dir.path(), records(10..10 + 2 * PER_URL), "third").unwrap();
     let store = Store::open(dir.path(), &StoreOptions::default()).unwrap();
     let known = store.known().unwrap();
-    let table = store.around(&known).unwrap();
+    let table = store.link_context(&known).unwrap();
     let rye = known.urls.get("https://e.test/rye").unwrap();
     let said: Vec<(UrlId, Vec<u32>)> =
         table.of(rye, u32::MAX).map(|around| (around.from, around.words.to_vec())).collect();

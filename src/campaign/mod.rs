@@ -25,9 +25,9 @@ pub mod whatif_base;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use prospect_index::around::AroundTable;
 use prospect_index::error::StoreError;
 use prospect_index::frontier::{NgramSegments, View};
+use prospect_index::link_context::LinkContextTable;
 use prospect_index::page_store::Known;
 use prospect_index::store::{Store, StoreOptions};
 use prospect_index::text_index::{Refresh, TextIndex};
@@ -115,7 +115,7 @@ pub struct OpenStore {
     /// What was recomputed.
     pub refreshes: Refreshes,
     /// Words around links, once somebody asked.
-    around: OnceLock<AroundTable>,
+    link_context: OnceLock<LinkContextTable>,
     /// Vectors of strings, once somebody asked or brought a model.
     vectors: OnceLock<StoreVectors>,
 }
@@ -143,8 +143,8 @@ impl OpenStore {
         let (history, history_refresh) = ngrams(View::History)?;
         let refreshes =
             Refreshes { text: text_refresh, frontier: frontier_refresh, history: history_refresh };
-        let (around, vectors) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { store, known, text, frontier, history, refreshes, around, vectors })
+        let (link_context, vectors) = (OnceLock::new(), OnceLock::new());
+        Ok(Self { store, known, text, frontier, history, refreshes, link_context, vectors })
     }
 
     /// Words around links. They are read when they are first asked for: who finds all pairs in the store
@@ -152,11 +152,11 @@ impl OpenStore {
     ///
     /// # Errors
     /// A file of the truth is damaged.
-    pub fn around(&self) -> Result<&AroundTable, CampaignError> {
-        if let Some(around) = self.around.get() {
-            return Ok(around);
+    pub fn link_context(&self) -> Result<&LinkContextTable, CampaignError> {
+        if let Some(link_context) = self.link_context.get() {
+            return Ok(link_context);
         }
-        let read = self.store.around(&self.known)?;
-        Ok(self.around.get_or_init(|| read))
+        let read = self.store.link_context(&self.known)?;
+        Ok(self.link_context.get_or_init(|| read))
     }
 }

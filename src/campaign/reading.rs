@@ -97,7 +97,7 @@ impl<'a> Reading<'a> {
         let vectors = self.vectors.get().and_then(Option::as_ref);
         Ok(EstimateInput {
             known: &self.open.known,
-            around: self.open.around()?,
+            link_context: self.open.link_context()?,
             embeddings: vectors.map(PlanVectors::embeddings),
             manifest: self.open.store.manifest(),
             ranks: &self.ranks,

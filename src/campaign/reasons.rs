@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use prospect_index::around::{AroundTable, word_number};
+use prospect_index::link_context::{LinkContextTable, word_number};
 use prospect_index::ngram::{NgramQuery, NgramSet};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
@@ -36,7 +36,7 @@ pub struct Reasons<'a> {
     /// Longest n-gram in words.
     pub max_words: usize,
     /// Words around links, where they are to be shown.
-    pub around: Option<&'a AroundTable>,
+    pub link_context: Option<&'a LinkContextTable>,
     /// Vectors of the plan, where closeness in meaning is to be shown.
     pub embeddings: Option<Embeddings<'a>>,
 }
@@ -47,13 +47,13 @@ impl<'a> Reasons<'a> {
         let max_words = settings.estimate.rule.max_words;
         let queries = &plan.workload.queries;
         let (served, scored) = (&plan.served, &plan.scored);
-        Self { known, queries, served, scored, max_words, around: None, embeddings: None }
+        Self { known, queries, served, scored, max_words, link_context: None, embeddings: None }
     }
 
     /// With the words of a query that stand around links.
     #[must_use]
-    pub fn with_around(self, around: &'a AroundTable) -> Self {
-        Self { around: Some(around), ..self }
+    pub fn with_link_context(self, link_context: &'a LinkContextTable) -> Self {
+        Self { link_context: Some(link_context), ..self }
     }
 
     /// With the closeness of queries in meaning, where there are vectors.
@@ -94,7 +94,10 @@ impl<'a> Reasons<'a> {
             let query = &self.queries[pair.query.index()];
             let ngrams = NgramQuery::new(&query.words, self.max_words);
             let mut matched = evidence(self.known, &ngrams, url);
-            matched.extend(self.around.and_then(|around| around_links(around, &ngrams, url)));
+            matched.extend(
+                self.link_context
+                    .and_then(|link_context| in_link_context(link_context, &ngrams, url)),
+            );
             QueryReason {
                 qid: query.qid.clone(),
                 query: query.text.clone(),
@@ -144,10 +147,14 @@ fn evidence(known: &Known, query: &NgramQuery, url: UrlId) -> Vec<MatchedText> {
 }
 
 /// Words of a query that stand around links to a URL.
-fn around_links(around: &AroundTable, query: &NgramQuery, url: UrlId) -> Option<MatchedText> {
+fn in_link_context(
+    link_context: &LinkContextTable,
+    query: &NgramQuery,
+    url: UrlId,
+) -> Option<MatchedText> {
     let stands = |word: &&String| {
         let number = word_number(word);
-        around.of(url, u32::MAX).any(|link| link.words.binary_search(&number).is_ok())
+        link_context.of(url, u32::MAX).any(|link| link.words.binary_search(&number).is_ok())
     };
     let ngrams: Vec<String> = query.words().iter().filter(stands).cloned().collect();
     (!ngrams.is_empty()).then(|| MatchedText { place: AROUND_LINKS, text: String::new(), ngrams })

@@ -68,7 +68,7 @@ fn explanation(
     let plan = plan::plan(open, workload, &[], settings)?;
     let vectors = open.plan_vectors(settings.embedding.as_ref(), &plan.workload.queries)?;
     let reasons = Reasons::of_plan(&open.known, &plan, settings)
-        .with_around(open.around()?)
+        .with_link_context(open.link_context()?)
         .with_vectors(vectors.as_ref());
     let explained = Explained { reasons, choice: &plan.choice, settings, factors: &[] };
     let plan_id = open.store.manifest().plan.as_ref().map(|plan| plan.id.clone());

@@ -1,7 +1,7 @@
 //! What estimates are made from, wherever it is kept: in a store, or in the memory of a simulation.
 
-use prospect_index::around::AroundTable;
 use prospect_index::bm25::Scorer;
+use prospect_index::link_context::LinkContextTable;
 use prospect_index::manifest::Manifest;
 use prospect_index::page_store::Known;
 
@@ -21,7 +21,7 @@ pub struct EstimateInput<'a> {
     /// URLs, pages, links.
     pub known: &'a Known,
     /// Words around links.
-    pub around: &'a AroundTable,
+    pub link_context: &'a LinkContextTable,
     /// Vectors of strings and queries, where there is an embedding model.
     pub embeddings: Option<Embeddings<'a>>,
     /// Cycles.

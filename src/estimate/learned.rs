@@ -91,7 +91,7 @@ pub(super) fn pairs(
     let scores = cache.models.as_ref().and_then(|models| models.scores.as_ref());
     let source = CandidateSource {
         features: features(input, cache),
-        around: input.around,
+        link_context: input.link_context,
         embeddings: input.embeddings_for(settings).map(|embeddings| (embeddings, nearest)),
         rule: rule(settings),
         end_seq: input.manifest.next_seq,
@@ -260,7 +260,7 @@ fn fit(
     };
     let source = CandidateSource {
         features: features(input, cache),
-        around: input.around,
+        link_context: input.link_context,
         embeddings,
         rule: rule(settings),
         end_seq,

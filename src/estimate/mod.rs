@@ -29,7 +29,7 @@
 //! # use prospect::estimate::settings::EstimateSettings;
 //! # use prospect::sketch::served::ServedLists;
 //! # use prospect::workload::Query;
-//! # use prospect_index::around::AroundTable;
+//! # use prospect_index::link_context::LinkContextTable;
 //! # use prospect_index::bm25::{Bm25, Scorer};
 //! # use prospect_index::manifest::{CycleEntry, Manifest};
 //! # use prospect_index::ngram::{BuildConfig, NgramIndex, Segment, SegmentBuilder, SegmentParts};
@@ -92,7 +92,7 @@
 //! # let manifest = Manifest { next_seq: 251, cycles: cycles.to_vec(), ..Manifest::default() };
 //! # let input = EstimateInput {
 //! #     known: &known,
-//! #     around: &AroundTable::default(),
+//! #     around: &LinkContextTable::default(),
 //! #     embeddings: None,
 //! #     manifest: &manifest,
 //! #     ranks: &Default::default(),

@@ -3,8 +3,8 @@
 //!
 //! It plans what a planner would that is started anew from the same tables.
 
-use prospect_index::around::AroundTable;
 use prospect_index::bm25::Scorer;
+use prospect_index::link_context::LinkContextTable;
 use prospect_index::manifest::{Epoch, Manifest};
 use prospect_index::page_store::Known;
 use prospect_index::text_index::TextIndex;
@@ -30,7 +30,7 @@ pub struct Tables<'a> {
     /// Cycles, and the statistics epoch.
     pub manifest: &'a Manifest,
     /// Words around links.
-    pub link_context: &'a AroundTable,
+    pub link_context: &'a LinkContextTable,
     /// Vectors of strings and queries, where there is an embedding model.
     pub embeddings: Option<Embeddings<'a>>,
     /// n-grams of uncrawled URLs.

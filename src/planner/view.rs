@@ -1,7 +1,7 @@
 //! What is known of a crawl when a batch is planned, wherever it is kept.
 
-use prospect_index::around::AroundTable;
 use prospect_index::bm25::Scorer;
+use prospect_index::link_context::LinkContextTable;
 use prospect_index::manifest::Manifest;
 use prospect_index::page_store::Known;
 
@@ -23,7 +23,7 @@ pub struct CrawlView<'a> {
     /// Cycles, and the statistics epoch.
     pub manifest: &'a Manifest,
     /// Words around links.
-    pub link_context: &'a AroundTable,
+    pub link_context: &'a LinkContextTable,
     /// Vectors of strings and queries, where there is an embedding model.
     pub embeddings: Option<Embeddings<'a>>,
     /// PageRank, up to date with the links where the settings read it.
@@ -51,7 +51,7 @@ impl<'a> CrawlView<'a> {
     pub fn estimate_input(&self) -> EstimateInput<'a> {
         EstimateInput {
             known: self.known,
-            around: self.link_context,
+            link_context: self.link_context,
             embeddings: self.embeddings,
             manifest: self.manifest,
             ranks: self.ranks,

@@ -7,7 +7,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use prospect_index::around::AroundTable;
+use prospect_index::link_context::LinkContextTable;
 use prospect_index::manifest::Manifest;
 use prospect_index::ngram::{NgramError, NgramIndex, NgramQuery, Scratch};
 use prospect_index::page::UrlId;
@@ -61,10 +61,10 @@ pub struct AnchoredLinks<'a> {
     /// Their anchors, as indices of `texts`.
     pub anchors: &'a [u32],
     /// Texts around them, as indices of `around_words`.
-    pub around: &'a [u32],
+    pub link_context: &'a [u32],
     /// Distinct anchor texts.
     pub texts: &'a [Box<str>],
-    /// Words of the distinct texts around links, as [`prospect_index::around::word_numbers`].
+    /// Words of the distinct texts around links, as [`prospect_index::link_context::word_numbers`].
     pub around_words: &'a [Box<[u32]>],
 }
 
@@ -81,8 +81,8 @@ impl<'a> AnchoredLinks<'a> {
         let links = *self;
         (start..end).map(move |row| {
             let anchor = &*links.texts[links.anchors[row] as usize];
-            let around = &*links.around_words[links.around[row] as usize];
-            (links.targets[row], anchor, around)
+            let link_context = &*links.around_words[links.link_context[row] as usize];
+            (links.targets[row], anchor, link_context)
         })
     }
 }
@@ -95,7 +95,7 @@ pub(super) struct Crawled<'a> {
     quality: Option<Quality<'a>>,
     pub(super) known: Known,
     /// Words around links of fetched pages.
-    pub(super) around: AroundTable,
+    pub(super) link_context: LinkContextTable,
     /// By `fetch_seq`: row of the page's title in the vectors, if there are any.
     pub(super) titles: Vec<u32>,
     pub(super) manifest: Manifest,
@@ -136,7 +136,7 @@ impl<'a> Crawled<'a> {
             web,
             quality,
             known: Known::default(),
-            around: AroundTable::default(),
+            link_context: LinkContextTable::default(),
             titles: Vec::new(),
             manifest: Manifest::default(),
             ids: Ids { of_page: vec![NONE; pages], page: Vec::new() },
@@ -200,10 +200,10 @@ impl<'a> Crawled<'a> {
             return;
         }
         (self.docs.url[doc as usize], self.docs.seq[doc as usize]) = (url, seq);
-        for (target, anchor, around) in self.web.links.of(page) {
+        for (target, anchor, link_context) in self.web.links.of(page) {
             let to = self.id(target);
             self.known.links.push(url, to, seq, anchor);
-            self.around.push(url, to, seq, around);
+            self.link_context.push(url, to, seq, link_context);
         }
     }
 }
@@ -262,7 +262,7 @@ impl<'a> SeenStrings<'a> {
         Tables {
             known: &crawled.known,
             manifest: &crawled.manifest,
-            link_context: &crawled.around,
+            link_context: &crawled.link_context,
             embeddings,
             frontier: matches,
             history: matches,

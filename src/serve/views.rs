@@ -162,7 +162,7 @@ fn reasons<'a>(questions: &'a Questions, answer: &'a Answer) -> Reasons<'a> {
         served: &answer.served,
         scored: &answer.scored,
         max_words: answer.settings.estimate.rule.max_words,
-        around: None,
+        link_context: None,
         embeddings: None,
     }
 }
@@ -179,7 +179,7 @@ pub(super) fn url(questions: &Questions, found: &Answered, asked: &Request) -> O
     let id = questions.open.known.urls.get(&address)?;
     let mut reasons = reasons(questions, &found.answer);
     // What cannot be read is not shown: everything else was found without it.
-    reasons.around = questions.open.around().ok();
+    reasons.link_context = questions.open.link_context().ok();
     let vectors = questions.open.plan_vectors(settings.embedding.as_ref(), queries).ok().flatten();
     let reasons = reasons.with_vectors(vectors.as_ref());
     serde_json::to_value(Explained { reasons, choice, settings, factors }.explain(id)).ok()

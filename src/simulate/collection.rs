@@ -11,8 +11,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::path::Path;
 
-use prospect_index::around::word_numbers;
 use prospect_index::ingest::LinkView;
+use prospect_index::link_context::word_numbers;
 use prospect_index::ngram::{BuildConfig, Segment, SegmentBuilder, SegmentParts};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::NONE;
@@ -100,7 +100,7 @@ impl Collection {
     /// Links with their anchors.
     pub fn anchored_links(&self) -> AnchoredLinks<'_> {
         let Anchored { starts, targets, anchors, around, texts, around_words } = &self.anchored;
-        AnchoredLinks { starts, targets, anchors, around, texts, around_words }
+        AnchoredLinks { starts, targets, anchors, link_context: around, texts, around_words }
     }
 
     /// A page by canonical URL.

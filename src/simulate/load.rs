@@ -3,9 +3,9 @@
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-use prospect_index::around::locate;
 use prospect_index::error::StoreError;
 use prospect_index::ingest::{LinkView, PreparedPage, prepare};
+use prospect_index::link_context::locate;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, PageText, for_each_text};
 use prospect_index::store::{Store, StoreOptions};
@@ -179,7 +179,7 @@ pub fn from_store(
     let mut builder = CollectionBuilder::new(place.keep.titles);
     let mut kept = place.writer()?;
     let mut around = HashMap::new();
-    known.for_each_around(store.storage(), store.manifest(), |_, to, seq, text| {
+    known.for_each_link_context(store.storage(), store.manifest(), |_, to, seq, text| {
         around.insert((seq, to), text.to_owned());
     })?;
     for page in &pages {

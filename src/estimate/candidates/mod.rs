@@ -13,8 +13,8 @@ pub mod linked;
 pub mod nearest;
 pub mod ngram;
 
-use prospect_index::around::AroundTable;
 use prospect_index::bm25::Scores;
+use prospect_index::link_context::LinkContextTable;
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
 
@@ -62,7 +62,7 @@ pub struct CandidateSource<'a, H> {
     /// Features.
     pub features: FeatureSource<'a>,
     /// Words around links.
-    pub around: &'a AroundTable,
+    pub link_context: &'a LinkContextTable,
     /// Vectors of strings and queries, and which URLs are nearest to each, where there is a model.
     pub embeddings: Option<(&'a Embeddings<'a>, &'a Nearest)>,
     /// How strings must agree.
@@ -119,7 +119,7 @@ impl<H: Horizon> CandidateSource<'_, H> {
         let mass = idf_mass(query, scorer).max(f64::MIN_POSITIVE);
         let view = QueryView::new(&idf, &matching, &text, mass);
         let mut view = view.of_strings(&query.words, self.features.strings);
-        let around = LinkContextQuery::new(self.around, scorer, query, mass);
+        let link_context = LinkContextQuery::new(self.link_context, scorer, query, mass);
         let known = self.features.known;
         let mut similar =
             self.embeddings.map(|(embeddings, _)| NearQuery::new(embeddings, known, at.index()));
@@ -134,7 +134,7 @@ impl<H: Horizon> CandidateSource<'_, H> {
             let all = checked.or_else(|| is_other.then(|| made(false)).flatten())?;
             let score = scorer.score_of(scores, url) / mass;
             let mut features = all;
-            around.add(&mut features, scores, url, before_seq);
+            link_context.add(&mut features, scores, url, before_seq);
             if let Some(similar) = &mut similar {
                 similar.add(&mut features, url, before_seq);
             }

@@ -1,7 +1,7 @@
 //! What the text around links says of what is behind them, for one query.
 
-use prospect_index::around::{AroundTable, word_number};
 use prospect_index::bm25::{Scorer, Scores};
+use prospect_index::link_context::{LinkContextTable, word_number};
 use prospect_index::page::UrlId;
 
 use crate::estimate::features::table::{Feature, FeatureRow};
@@ -9,7 +9,7 @@ use crate::workload::Query;
 
 /// A query, as the texts around links have its words.
 pub struct LinkContextQuery<'a> {
-    table: &'a AroundTable,
+    table: &'a LinkContextTable,
     scorer: &'a Scorer<'a>,
     /// Number of each distinct word, and its share of the idf of all.
     words: Vec<(u32, f64)>,
@@ -19,7 +19,12 @@ pub struct LinkContextQuery<'a> {
 
 impl<'a> LinkContextQuery<'a> {
     /// For a query whose words, with multiplicity, have this `mass` of idf.
-    pub fn new(table: &'a AroundTable, scorer: &'a Scorer<'a>, query: &Query, mass: f64) -> Self {
+    pub fn new(
+        table: &'a LinkContextTable,
+        scorer: &'a Scorer<'a>,
+        query: &Query,
+        mass: f64,
+    ) -> Self {
         let mut distinct: Vec<&str> = query.words.iter().map(String::as_str).collect();
         distinct.sort_unstable();
         distinct.dedup();
@@ -35,10 +40,10 @@ impl<'a> LinkContextQuery<'a> {
     /// a share times the score of its page, and the share around all links together.
     pub fn add(&self, row: &mut FeatureRow, scores: &Scores, url: UrlId, before_seq: u32) {
         let (mut best, mut beside, mut found) = (0.0_f64, 0.0_f64, 0_u64);
-        for around in self.table.of(url, before_seq) {
+        for link_context in self.table.of(url, before_seq) {
             let mut share = 0.0;
             for (at, (word, idf)) in self.words.iter().enumerate() {
-                if around.words.binary_search(word).is_ok() {
+                if link_context.words.binary_search(word).is_ok() {
                     share += idf;
                     // Of a query no more words are used than a set of bits holds.
                     found |= 1_u64.checked_shl(at as u32).unwrap_or(0);
@@ -48,7 +53,8 @@ impl<'a> LinkContextQuery<'a> {
                 best = share;
             }
             if share > 0.0 {
-                beside = beside.max(share * self.scorer.score_of(scores, around.from) / self.mass);
+                beside =
+                    beside.max(share * self.scorer.score_of(scores, link_context.from) / self.mass);
             }
         }
         let has = |at: usize| found.checked_shr(at as u32).unwrap_or(0) & 1 == 1;
@@ -62,8 +68,8 @@ impl<'a> LinkContextQuery<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use prospect_index::around::word_numbers;
     use prospect_index::bm25::Bm25;
+    use prospect_index::link_context::word_numbers;
     use prospect_index::text_index::TextIndex;
 
     #[test]
@@ -81,7 +87,7 @@ mod tests {
         let all = idf("rye") + idf("bread") + idf("sourdough");
         let mass = all + idf("rye");
 
-        let mut table = AroundTable::default();
+        let mut table = LinkContextTable::default();
         let to = UrlId(9);
         table.push(UrlId(2), to, 2, &word_numbers("Bread and sourdough, from the oven"));
         table.push(UrlId(0), to, 5, &word_numbers("bread"));

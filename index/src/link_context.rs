@@ -2,7 +2,7 @@
 //! is behind it than the anchor (Hersovici et al., "The shark-search algorithm", WWW 1998; Pant,
 //! "Deriving link-context from HTML tag tree", DMKD 2003).
 //!
-//! [`locate`] finds it in the text of a page. [`AroundTable`] has the words around the first
+//! [`locate`] finds it in the text of a page. [`LinkContextTable`] has the words around the first
 //! [`PER_URL`] links to each URL, so that what is known of a URL is bounded however many link to it.
 
 use std::collections::HashMap;
@@ -115,7 +115,7 @@ impl Words {
 ///
 /// Costs 16 bytes a link, 12 a URL and 4 a word; equal texts, as menus have them, are kept once.
 #[derive(Clone, Debug, Default)]
-pub struct AroundTable {
+pub struct LinkContextTable {
     rows: Vec<Row>,
     /// By URL.
     ends: Vec<Ends>,
@@ -144,14 +144,14 @@ struct Ends {
 
 /// Words around a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Around<'a> {
+pub struct LinkContext<'a> {
     /// Page that shows the link.
     pub from: UrlId,
     /// Numbers of the words, ascending.
     pub words: &'a [u32],
 }
 
-impl AroundTable {
+impl LinkContextTable {
     /// Adds the words around a link, ascending; links come in order of `seq`. One link of a page counts,
     /// the first that has words around it, and [`PER_URL`] pages; a page says nothing of itself.
     pub fn push(&mut self, from: UrlId, to: UrlId, seq: u32, words: &[u32]) {
@@ -196,7 +196,7 @@ impl AroundTable {
     }
 
     /// Words around links to a URL from pages fetched before `before_seq`, in fetch order.
-    pub fn of(&self, to: UrlId, before_seq: u32) -> impl Iterator<Item = Around<'_>> {
+    pub fn of(&self, to: UrlId, before_seq: u32) -> impl Iterator<Item = LinkContext<'_>> {
         let ends = self.ends.get(to.index()).copied().unwrap_or_default();
         let first = (ends.rows > 0).then_some(ends.first);
         let rows = std::iter::successors(first, |&row| {
@@ -205,7 +205,7 @@ impl AroundTable {
         });
         rows.map(|row| self.rows[row as usize])
             .take_while(move |row| row.seq < before_seq)
-            .map(|row| Around { from: row.from, words: self.words_of(row.text) })
+            .map(|row| LinkContext { from: row.from, words: self.words_of(row.text) })
     }
 }
 
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn links_known_before_a_cycle_come_first_and_no_more_than_a_few_count() {
-        let mut table = AroundTable::default();
+        let mut table = LinkContextTable::default();
         let (to, words) = (UrlId(3), word_numbers("Dense, dark: dense"));
         assert_eq!(words.len(), 2);
         table.push(UrlId(0), to, 0, &[]);
@@ -258,9 +258,9 @@ mod tests {
         }
         assert_eq!(table.rows.len(), PER_URL);
         assert_eq!(table.of(to, 0).count(), 0);
-        let first = Around { from: UrlId(0), words: &words };
+        let first = LinkContext { from: UrlId(0), words: &words };
         assert_eq!(table.of(to, 1).collect::<Vec<_>>(), [first]);
-        assert_eq!(table.of(to, 2).last(), Some(Around { from: UrlId(11), words: &[7, 9] }));
+        assert_eq!(table.of(to, 2).last(), Some(LinkContext { from: UrlId(11), words: &[7, 9] }));
         assert_eq!(table.of(to, u32::MAX).count(), PER_URL);
         assert_eq!(table.of(UrlId(9), u32::MAX).count(), 0);
         assert_eq!(table.words.len(), 4, "equal texts are kept once");
