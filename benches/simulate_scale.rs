@@ -1,4 +1,4 @@
-//! PlannerCache and time of simulated crawls of a large synthetic collection: 1,000,000 pages, about
+//! Memory and time of simulated crawls of a large synthetic collection: 1,000,000 pages, about
 //! 20,000,000 links and 500 queries unless `PROSPECT_SCALE_PAGES`, `PROSPECT_SCALE_QUERIES`,
 //! `PROSPECT_SCALE_BATCHES` (crawled, of 100) and `PROSPECT_SCALE_POLICIES` say otherwise.
 //!

@@ -110,7 +110,7 @@
 //! |---|---|
 //! | checksum of the manifest, length of every live file | [`store::Store::open`] |
 //! | checksum of `urls`, `pages` and `links` | [`store::Store::known`] and the start of an ingest (without `links`, which it does not read) |
-//! | checksum of `around` | [`store::Store::around`] |
+//! | checksum of `around` | [`store::Store::link_context`] |
 //! | checksum of the other tables | [`store::Store::read_segment`] |
 //! | names and types of columns | each time they are read |
 //! | checksum of a derived structure | each time it is opened |
@@ -120,7 +120,7 @@
 //!
 //! While a store is in use: the bytes of the URLs and about 16 each, 12 bytes a URL and 12 a record
 //! of fetch history, 20 bytes a link and the distinct anchor texts; for a plan that estimates pairs anew
-//! also up to [`around::PER_URL`] texts around links to each URL, at most 100 bytes each. The text index: 16 bytes a
+//! also up to [`link_context::PER_URL`] texts around links to each URL, at most 100 bytes each. The text index: 16 bytes a
 //! document, postings mapped; indexing takes 128 MiB. The n-gram index: see [`ngram`]. An ingest
 //! holds up to 16 MiB of text. Caps on records are in [`limits`].
 //!

@@ -4,7 +4,7 @@
 //! It works on tables in memory and has two hosts. [`campaign`](crate::campaign) keeps them in a store and
 //! opens them anew for every command; a [policy](crate::policy::planned) keeps them in memory while a crawl
 //! is simulated. Both see the crawl as a [`CrawlView`](view::CrawlView), [`choose`](choose::choose) by the
-//! same [settings](settings), which people change by one [table of options](options), and [`close`](cycle::close) a cycle by the same rules, so that the same crawl
+//! same [`settings`], which people change by one table of [`options`], and [`close`](cycle::close) a cycle by the same rules, so that the same crawl
 //! is planned the same, bit by bit, wherever it is kept.
 //!
 //! ```text

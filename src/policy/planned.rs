@@ -104,7 +104,9 @@ impl CrawlPolicy for Planned<'_> {
     }
 
     fn known(&mut self, pages: &[Page]) {
-        pages.iter().for_each(|&page| _ = self.crawled.id(page));
+        for &page in pages {
+            self.crawled.id(page);
+        }
         self.waiting += pages.len();
     }
 
@@ -141,8 +143,7 @@ impl CrawlPolicy for Planned<'_> {
     }
 
     fn batch_done(&mut self) -> Result<(), PolicyError> {
-        let batch = std::mem::take(&mut self.batch);
-        self.crawled.take_in_batch(&batch, self.planner.is_open());
+        self.crawled.take_in_batch(&std::mem::take(&mut self.batch), self.planner.is_open());
         Ok(())
     }
 }

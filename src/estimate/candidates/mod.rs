@@ -1,9 +1,9 @@
 //! Candidate pairs of a query and a URL: URLs whose strings share words with it, and URLs that the
 //! pages which answer it best link to, whatever their strings say (topical locality, Davison 2000). With
-//! an embedding model there are also the URLs that are nearest to it in meaning ([`similarity`]).
+//! an embedding model there are also the URLs that are nearest to it in meaning ([`nearest`]).
 //!
 //! Questions share few words with URLs and anchors, so most of their candidates are of the second
-//! kind. In the frontier a query has at most [`ANSWERS`] times [`LINKS`] of them; those of the first
+//! kind. In the frontier a query has at most [`linked::ANSWERS`] times [`linked::LINKS`] of them; those of the first
 //! kind are bounded by the share of n-grams that must match.
 //!
 //! A crawled page is a candidate as it was at the start of its cycle: then, one of the answers of
