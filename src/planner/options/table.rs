@@ -14,6 +14,7 @@ use Invalidates::{Lists, Models, Pairs, Selection, Weights};
 const MOST_URLS: usize = u32::MAX as usize;
 /// Longest result lists.
 const MOST_RESULTS: usize = 1000;
+
 /// All options, in the order in which they are listed.
 pub(super) fn all() -> Vec<PlannerOption> {
     let weights = Part::ALL.into_iter().map(weight).collect();
