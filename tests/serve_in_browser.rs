@@ -108,7 +108,7 @@ fn a_slider_moved_by_keyboard_changes_the_numbers() {
 fn a_frequency_is_edited_in_place() {
     let Some(mut open) = opened() else { return };
     let before = open.text(IMPACT);
-    let gain = "(() => { const order = document.querySelector('#edit select'); \
+    let gain = "(() => { const order = document.querySelector('.workload').closest('details').querySelector('select'); \
                 order.selectedIndex = 1; order.dispatchEvent(new Event('change')); })()";
     open.value(gain);
     // The rows have to be in their new order, and the query that gains most something to multiply.

@@ -58,8 +58,8 @@ function controlGroups(app) {
   const hosts = hostsGroup(app);
   const slow = slowGroup(app);
   const groups = [
-    of("Budget", ({ is_cap, is_weight }) => !is_cap && !is_weight, true, head),
-    of("Weights of the parts of an estimate", ({ is_weight }) => is_weight, true),
+    of("Budget", ({ is_cap, invalidates }) => !is_cap && invalidates === "selection", true, head),
+    of("Weights of queries and parts", ({ invalidates }) => invalidates === "weights", true),
     workload.group,
     hosts.group,
     of("Caps", ({ is_cap }) => is_cap, false),
