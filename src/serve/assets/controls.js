@@ -45,7 +45,6 @@ function controlGroups(app) {
     "p",
     { class: "slider head", "aria-hidden": "true" },
     html("span", null, ""),
-    html("span", null, ""),
     html("span", null, "scenario"),
     html("span", null, "today"),
   );
