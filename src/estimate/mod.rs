@@ -92,7 +92,7 @@
 //! # let manifest = Manifest { next_seq: 251, cycles: cycles.to_vec(), ..Manifest::default() };
 //! # let input = EstimateInput {
 //! #     known: &known,
-//! #     around: &LinkContextTable::default(),
+//! #     link_context: &LinkContextTable::default(),
 //! #     embeddings: None,
 //! #     manifest: &manifest,
 //! #     ranks: &Default::default(),
