@@ -118,11 +118,11 @@ fn milliseconds(time: std::time::Duration) -> f64 {
 
 /// From scratch: candidates, features, models' predictions, chances, estimates, ranking, batch.
 fn assert_same(questions: &Questions, scenario: &Scenario, answer: &Answer) {
-    let generation = &questions.generation;
-    let asked = asked(&generation.base.queries, scenario).expect("queries");
-    let weights = generation.base.scored.weights(&generation.base.settings.estimate).weights;
-    let again = generation
-        .again(&questions.open, &asked.queries, &generation.base.settings)
+    let whatif_base = &questions.whatif_base;
+    let asked = asked(&whatif_base.base.queries, scenario).expect("queries");
+    let weights = whatif_base.base.scored.weights(&whatif_base.base.settings.estimate).weights;
+    let again = whatif_base
+        .again(&questions.open, &asked.queries, &whatif_base.base.settings)
         .expect("from scratch");
     let (urls, hosts) = (&questions.open.known.urls, &questions.hosts);
     let scratch = again.answer(scenario, &asked, weights, urls, hosts).expect("answer");

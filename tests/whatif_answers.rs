@@ -84,11 +84,11 @@ fn bits(answer: &Answer) -> Vec<u64> {
 }
 
 fn from_scratch(questions: &Questions, scenario: &Scenario) -> Answer {
-    let base = &questions.generation.base;
+    let base = &questions.whatif_base.base;
     let asked = asked(&base.queries, scenario).unwrap();
     let weights = base.scored.weights(&base.settings.estimate).weights;
     let again =
-        questions.generation.again(&questions.open, &asked.queries, &base.settings).unwrap();
+        questions.whatif_base.again(&questions.open, &asked.queries, &base.settings).unwrap();
     let (urls, hosts) = (&questions.open.known.urls, &questions.hosts);
     again.answer(scenario, &asked, weights, urls, hosts).unwrap()
 }
@@ -256,7 +256,7 @@ fn options_of_models_are_answered_as_a_plan_with_them() {
         r#"{"defence": "off"}"#,
     ];
     let questions = questions(directory.path());
-    let (settings, plan) = (questions.generation.base.settings.clone(), bits(&questions.base));
+    let (settings, plan) = (questions.whatif_base.base.settings.clone(), bits(&questions.base));
     let answers: Vec<Vec<u64>> = scenarios
         .iter()
         .map(|json| {

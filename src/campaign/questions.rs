@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::campaign::whatif_base::Generation;
+use crate::campaign::whatif_base::WhatIfBase;
 use crate::campaign::{CampaignError, OpenStore};
 use crate::planner::settings::PlanSettings;
 use crate::results::whatif::{PlanFigures, SCHEMA, ScenarioFigures, StoreState, WhatIf};
@@ -19,7 +19,7 @@ pub struct Questions {
     /// The store.
     pub open: OpenStore,
     /// Pairs, models and settings.
-    pub generation: Generation,
+    pub whatif_base: WhatIfBase,
     /// Hosts of its URLs.
     pub hosts: Hosts,
     /// What all scenarios stand on.
@@ -53,11 +53,11 @@ impl Questions {
         shared: Scenario,
     ) -> Result<Self, CampaignError> {
         let settings = shared.with_lists(settings).map_err(wrong)?;
-        let generation = Generation::new(&open, workload, within, settings)?;
+        let whatif_base = WhatIfBase::new(&open, workload, within, settings)?;
         let hosts = Hosts::new(&open.known.urls);
-        let base = answer(&open, &generation, &hosts, &shared)?.answer;
+        let base = answer(&open, &whatif_base, &hosts, &shared)?.answer;
         let base_figures = figures(&base, &open.known.urls, &hosts);
-        Ok(Self { open, generation, hosts, shared, base, base_figures })
+        Ok(Self { open, whatif_base, hosts, shared, base, base_figures })
     }
 
     /// Plans under a scenario on top of what is shared.
@@ -65,7 +65,7 @@ impl Questions {
     /// # Errors
     /// The scenario cannot be carried out, or an index cannot be read.
     pub fn answer(&self, scenario: &Scenario) -> Result<Answered, CampaignError> {
-        answer(&self.open, &self.generation, &self.hosts, &scenario.on(&self.shared))
+        answer(&self.open, &self.whatif_base, &self.hosts, &scenario.on(&self.shared))
     }
 
     /// What comes of a scenario.
@@ -92,7 +92,7 @@ impl Questions {
 
     /// Whether all pairs have to be estimated again for a scenario.
     pub fn is_slow(&self, scenario: &Scenario) -> bool {
-        scenario.on(&self.shared).is_slow(&self.generation.base.settings)
+        scenario.on(&self.shared).is_slow(&self.whatif_base.base.settings)
     }
 
     /// Writes a plan to the store, in the place of the open one, and returns its id.
@@ -101,14 +101,14 @@ impl Questions {
     /// The cycle of the open plan has to be closed first, or a write failed; then the store stays as it
     /// was.
     pub fn commit(&mut self, answered: &Answered) -> Result<String, CampaignError> {
-        self.generation.commit(&mut self.open, &answered.answer)
+        self.whatif_base.commit(&mut self.open, &answered.answer)
     }
 
     /// The state of the store.
     pub fn state(&self) -> StoreState {
-        let base = &self.generation.base;
+        let base = &self.whatif_base.base;
         StoreState {
-            plan_id: self.generation.plan_id.clone(),
+            plan_id: self.whatif_base.plan_id.clone(),
             pages: self.open.known.pages.len(),
             queries: base.queries.len(),
             pairs: base.scored.pair_count(),
@@ -149,20 +149,20 @@ fn wrong(error: ScenarioError) -> CampaignError {
 
 fn answer(
     open: &OpenStore,
-    generation: &Generation,
+    whatif_base: &WhatIfBase,
     hosts: &Hosts,
     scenario: &Scenario,
 ) -> Result<Answered, CampaignError> {
-    let base = &generation.base;
+    let base = &whatif_base.base;
     let asked = asked(&base.queries, scenario).map_err(wrong)?;
     let new = asked.queries.len() - asked.known;
     let weights = base.scored.weights(&base.settings.estimate).weights;
     let slow = scenario.is_slow(&base.settings);
     let base = if slow {
         let settings = scenario.settings(&base.settings, weights).map_err(wrong)?;
-        generation.again(open, &asked.queries, &settings)?
+        whatif_base.again(open, &asked.queries, &settings)?
     } else {
-        base.with(&asked, &generation.matched(open, &asked)?)
+        base.with(&asked, &whatif_base.matched(open, &asked)?)
     };
     let answer = base
         .answer(scenario, &asked, weights, &open.known.urls, hosts)

@@ -27,7 +27,7 @@ use crate::whatif::workload::Asked;
 use crate::workload::{Query, QueryId, Workload};
 
 /// See the module.
-pub struct Generation {
+pub struct WhatIfBase {
     /// What answers start from.
     pub base: Base,
     /// Content hash of everything that the plan without a scenario depends on.
@@ -40,7 +40,7 @@ pub struct Generation {
     within: Vec<bool>,
 }
 
-impl Generation {
+impl WhatIfBase {
     /// Of an open store, for a workload. `within` tells by URL id what may be planned; empty for all.
     ///
     /// # Errors

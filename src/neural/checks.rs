@@ -2,7 +2,7 @@
 
 use super::NeuralError;
 use super::onnx::{self, OnnxGraph, Port};
-use super::source::Part;
+use super::source::ModelFile;
 
 const FLOAT: u64 = 1;
 const INTEGER: u64 = 7;
@@ -26,7 +26,7 @@ pub struct Checked {
 
 impl Signature {
     /// Refuses a graph that does not fit.
-    pub fn check(&self, model: &Part) -> Result<Checked, NeuralError> {
+    pub fn check(&self, model: &ModelFile) -> Result<Checked, NeuralError> {
         let refuse = |problem| NeuralError::Model { file: model.name.clone(), problem };
         let graph = onnx::graph(&model.bytes).map_err(|_| refuse(not_onnx(&model.bytes)))?;
         self.check_inputs(&graph).map_err(refuse)?;

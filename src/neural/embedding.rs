@@ -8,7 +8,7 @@ use super::classifier::TextRows;
 use super::probe;
 use super::scores::log_sigmoid;
 use super::settings::Pooling;
-use super::source::Part;
+use super::source::ModelFile;
 
 /// Turns texts into vectors.
 pub struct SentenceEncoder {
@@ -114,7 +114,7 @@ pub struct Head {
 
 impl Head {
     /// Reads the head and holds it against the vectors.
-    pub fn read(part: &Part, dimension: usize) -> Result<Self, NeuralError> {
+    pub fn read(part: &ModelFile, dimension: usize) -> Result<Self, NeuralError> {
         let refuse = |problem: String| NeuralError::Model { file: part.name.clone(), problem };
         let head: Self = serde_json::from_slice(&part.bytes).map_err(|error| {
             refuse(format!("expected {{\"weights\": [..], \"bias\": number}}: {error}"))

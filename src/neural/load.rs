@@ -7,7 +7,7 @@ use super::classifier::{Classifier, TextRows};
 use super::embedding::{Head, HeadedEmbedding, SentenceEncoder, output};
 use super::pair::{PairRows, Pairs};
 use super::settings::{ModelKind, ModelSettings};
-use super::source::{Part, Parts};
+use super::source::{ModelFile, ModelFiles};
 use super::t5::{Prompt, T5};
 use super::tokens::Tokens;
 use super::{Embedder, ModelSource, NeuralError, PairModel, QualityModel, Runtime};
@@ -123,14 +123,14 @@ struct Open {
 }
 
 /// `head.json`, if it could be read; only quality models over embeddings need it.
-type HeadFile = Result<Part, NeuralError>;
+type HeadFile = Result<ModelFile, NeuralError>;
 
 fn load<M>(
     source: &ModelSource,
     runtime: &Runtime,
     make: impl FnOnce(Open, HeadFile) -> Result<M, NeuralError>,
 ) -> Result<Loaded<M>, NeuralError> {
-    let parts = Parts::read(source)?;
+    let parts = ModelFiles::read(source)?;
     let settings = ModelSettings::parse(&parts.settings)?;
     let tokens = Tokens::read(&parts.tokenizer)?;
     let backend = Backend::get(runtime)?;
@@ -195,7 +195,7 @@ impl Open {
 }
 
 /// A hash of the files, the runtime with its version, and how scores are made of them.
-fn fingerprint(parts: &Parts, head: Option<&Part>, runtime: &str) -> String {
+fn fingerprint(parts: &ModelFiles, head: Option<&ModelFile>, runtime: &str) -> String {
     let mut hash = Xxh3::new();
     let files = [&parts.model, &parts.tokenizer, &parts.settings];
     let files = files.into_iter().chain(head).map(|part| &*part.bytes);

@@ -8,7 +8,7 @@
 
 mod fields;
 
-use fields::{Field, Payload, fields, write_bytes, write_integer};
+use fields::{Payload, WireField, fields, write_bytes, write_integer};
 
 // ModelProto, GraphProto, ValueInfoProto, TypeProto, TypeProto.Tensor, TensorShapeProto, Dimension.
 const MODEL_GRAPH: u64 = 7;
@@ -56,7 +56,7 @@ pub fn graph(model: &[u8]) -> Result<OnnxGraph, NotOnnx> {
     let mut found = OnnxGraph::default();
     let (mut tables, mut lookups) = (Vec::new(), Vec::new());
     for field in fields(sub_message(model, MODEL_GRAPH)?.ok_or(NotOnnx)?) {
-        let Field { number, payload, .. } = field?;
+        let WireField { number, payload, .. } = field?;
         match (number, payload) {
             (GRAPH_INPUT, Payload::Bytes(value)) => found.inputs.push(port(value)?),
             (GRAPH_OUTPUT, Payload::Bytes(value)) => found.outputs.push(port(value)?),
@@ -124,8 +124,9 @@ fn port(value: &[u8]) -> Result<Port, NotOnnx> {
     if let Some(shape) = sub_message(tensor, TENSOR_SHAPE)? {
         let mut sizes = Vec::new();
         for field in fields(shape) {
-            if let Field { number: SHAPE_DIMENSION, payload: Payload::Bytes(dimension), .. } =
-                field?
+            if let WireField {
+                number: SHAPE_DIMENSION, payload: Payload::Bytes(dimension), ..
+            } = field?
             {
                 sizes.push(number(dimension, DIMENSION_VALUE)?);
             }
@@ -139,7 +140,7 @@ fn port(value: &[u8]) -> Result<Port, NotOnnx> {
 fn table(tensor: &[u8]) -> Result<(String, Option<u64>), NotOnnx> {
     let mut rows = None;
     for field in fields(tensor) {
-        let Field { number, payload, .. } = field?;
+        let WireField { number, payload, .. } = field?;
         rows = match (rows, number, payload) {
             (None, INITIALIZER_DIMENSION, Payload::Integer(size)) => Some(size),
             // Packed: all sizes in one field.
@@ -159,7 +160,7 @@ fn looked_up(node: &[u8]) -> Result<Option<String>, NotOnnx> {
     }
     let mut inputs = Vec::new();
     for field in fields(node) {
-        if let Field { number: NODE_INPUT, payload: Payload::Bytes(name), .. } = field? {
+        if let WireField { number: NODE_INPUT, payload: Payload::Bytes(name), .. } = field? {
             inputs.push(String::from_utf8_lossy(name).into_owned());
         }
     }

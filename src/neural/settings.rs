@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use serde::Deserialize;
 
 use super::NeuralError;
-use super::source::Part;
+use super::source::ModelFile;
 
 /// The version of the format.
 const FORMAT: u32 = 1;
@@ -105,7 +105,7 @@ impl ModelKind {
 
 impl ModelSettings {
     /// Reads and checks `model.toml`.
-    pub fn parse(part: &Part) -> Result<Self, NeuralError> {
+    pub fn parse(part: &ModelFile) -> Result<Self, NeuralError> {
         let refuse = |problem| NeuralError::Model { file: part.name.clone(), problem };
         let text = std::str::from_utf8(&part.bytes)
             .map_err(|error| refuse(format!("expected UTF-8: {error}")))?;

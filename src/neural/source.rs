@@ -49,22 +49,22 @@ const HEAD: &str = "head.json";
 
 /// A file of a model with the name by which messages call it.
 #[cfg(feature = "neural")]
-pub(super) struct Part {
+pub(super) struct ModelFile {
     pub name: String,
     pub bytes: Cow<'static, [u8]>,
 }
 
 /// The files of a model.
 #[cfg(feature = "neural")]
-pub(super) struct Parts {
-    pub settings: Part,
-    pub tokenizer: Part,
-    pub model: Part,
+pub(super) struct ModelFiles {
+    pub settings: ModelFile,
+    pub tokenizer: ModelFile,
+    pub model: ModelFile,
     source: ModelSource,
 }
 
 #[cfg(feature = "neural")]
-impl Parts {
+impl ModelFiles {
     /// Reads all but the head.
     pub fn read(source: &ModelSource) -> Result<Self, NeuralError> {
         Ok(Self {
@@ -76,19 +76,19 @@ impl Parts {
     }
 
     /// `head.json`, which only a quality model over embeddings needs.
-    pub fn head(&self) -> Result<Part, NeuralError> {
+    pub fn head(&self) -> Result<ModelFile, NeuralError> {
         part(&self.source, HEAD)
     }
 }
 
 #[cfg(feature = "neural")]
-fn part(source: &ModelSource, file: &'static str) -> Result<Part, NeuralError> {
+fn part(source: &ModelSource, file: &'static str) -> Result<ModelFile, NeuralError> {
     match source {
         ModelSource::Directory(directory) => {
             let path = directory.join(file);
             let name = path.display().to_string();
             match std::fs::read(&path) {
-                Ok(bytes) => Ok(Part { name, bytes: bytes.into() }),
+                Ok(bytes) => Ok(ModelFile { name, bytes: bytes.into() }),
                 Err(error) => Err(NeuralError::Read { path, error }),
             }
         }
@@ -101,7 +101,7 @@ fn part(source: &ModelSource, file: &'static str) -> Result<Part, NeuralError> {
                 _ => *head,
             };
             match bytes {
-                Some(bytes) => Ok(Part { name, bytes: bytes.into() }),
+                Some(bytes) => Ok(ModelFile { name, bytes: bytes.into() }),
                 None => Err(NeuralError::Model { file: name, problem: "is not there".to_owned() }),
             }
         }

@@ -6,7 +6,7 @@
 use tokenizers::{Encoding, Token, Tokenizer};
 
 use super::NeuralError;
-use super::source::Part;
+use super::source::ModelFile;
 
 /// Bytes of text that are read for each token that is wanted, at first: web text in English has 4 to
 /// 5 bytes a token.
@@ -32,7 +32,7 @@ pub struct Tokens {
 
 impl Tokens {
     /// Reads `tokenizer.json`.
-    pub fn read(part: &Part) -> Result<Self, NeuralError> {
+    pub fn read(part: &ModelFile) -> Result<Self, NeuralError> {
         let file = part.name.clone();
         let refuse = |problem: String| NeuralError::Model { file: file.clone(), problem };
         let mut tokenizer = Tokenizer::from_bytes(&part.bytes).map_err(|error| {

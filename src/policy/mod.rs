@@ -27,7 +27,7 @@ mod queue;
 mod registry;
 mod site_budget;
 
-pub use options::{OptionError, Options};
+pub use options::{Options, PolicyOptionError};
 pub use registry::{POLICIES, PolicyChoice, PolicyKind, Sources};
 
 /// A page, by its number in the collection.

@@ -8,7 +8,7 @@ pub struct Options(BTreeMap<String, String>);
 
 /// An option or a policy that there is not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum OptionError {
+pub enum PolicyOptionError {
     /// No such policy.
     #[error("there is no policy {name:?}")]
     Policy {
@@ -62,16 +62,16 @@ impl Options {
         policy: &str,
         parts: impl Iterator<Item = &'p str>,
         known: &[&str],
-    ) -> Result<Self, OptionError> {
+    ) -> Result<Self, PolicyOptionError> {
         let mut options = BTreeMap::new();
         for part in parts {
             let Some((name, value)) = part.split_once('=') else {
-                return Err(OptionError::Form { policy: policy.into(), given: part.into() });
+                return Err(PolicyOptionError::Form { policy: policy.into(), given: part.into() });
             };
             if !known.contains(&name) {
                 let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
                 let (policy, option) = (policy.into(), name.into());
-                return Err(OptionError::Unknown { policy, option, known });
+                return Err(PolicyOptionError::Unknown { policy, option, known });
             }
             options.insert(name.to_owned(), value.to_owned());
         }
@@ -90,7 +90,7 @@ impl Options {
         name: &str,
         least: f64,
         most: f64,
-    ) -> Result<Option<f64>, OptionError> {
+    ) -> Result<Option<f64>, PolicyOptionError> {
         let Some(value) = self.0.get(name) else { return Ok(None) };
         match value.parse::<f64>() {
             Ok(number) if (least..=most).contains(&number) => Ok(Some(number)),
@@ -103,7 +103,7 @@ impl Options {
         &self,
         name: &str,
         choices: &[(&str, T)],
-    ) -> Result<Option<T>, OptionError> {
+    ) -> Result<Option<T>, PolicyOptionError> {
         let Some(value) = self.0.get(name) else { return Ok(None) };
         if let Some((_, chosen)) = choices.iter().find(|(choice, _)| choice == value) {
             return Ok(Some(*chosen));
@@ -130,6 +130,6 @@ impl Options {
     }
 }
 
-fn wrong(option: &str, value: &str, expected: String) -> OptionError {
-    OptionError::Value { option: option.into(), value: value.into(), expected }
+fn wrong(option: &str, value: &str, expected: String) -> PolicyOptionError {
+    PolicyOptionError::Value { option: option.into(), value: value.into(), expected }
 }

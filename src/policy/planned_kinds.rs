@@ -1,7 +1,7 @@
 //! The policies that the planner itself carries out, as settings of it: `query-driven` and `hybrid`
 //! as published (Pandey and Olston, WSDM 2008), and `prospect`, which is `prospect plan`.
 
-use super::options::{OptionError, Options};
+use super::options::{Options, PolicyOptionError};
 use crate::estimate::candidates::ngram::MatchRule;
 use crate::estimate::parts::{Part, Parts};
 use crate::estimate::settings::ImpactReading;
@@ -24,7 +24,7 @@ fn published(query: f64, importance: f64) -> Parts {
     weights
 }
 
-type Settings = Result<PlanSettings, OptionError>;
+type Settings = Result<PlanSettings, PolicyOptionError>;
 
 /// The settings of `prospect plan`.
 pub(super) fn prospect(options: &Options, settings: PlanSettings) -> Settings {

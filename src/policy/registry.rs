@@ -6,7 +6,7 @@ use super::hidden_web::Web;
 use super::host_mean::HostMean;
 use super::importance::{Inlinks, PageRank};
 use super::opic::Opic;
-use super::options::{OptionError, Options};
+use super::options::{Options, PolicyOptionError};
 use super::planned::Planned;
 use super::planned_kinds::{self, WITHOUT};
 use super::posterior::PosteriorQuality;
@@ -33,7 +33,7 @@ pub struct PolicyKind {
     make: Make,
 }
 
-type Made<'a> = Result<Box<dyn CrawlPolicy + 'a>, OptionError>;
+type Made<'a> = Result<Box<dyn CrawlPolicy + 'a>, PolicyOptionError>;
 
 /// How a policy is made, which tells what it can know.
 enum Make {
@@ -42,7 +42,7 @@ enum Make {
     /// Also from the quality of fetched pages.
     Quality(for<'a> fn(&Basics<'a>, Quality<'a>, &Options) -> Made<'a>),
     /// By the planner, with these settings.
-    Planned(fn(&Options, PlanSettings) -> Result<PlanSettings, OptionError>),
+    Planned(fn(&Options, PlanSettings) -> Result<PlanSettings, PolicyOptionError>),
     /// From the quality of pages not fetched.
     QualityOracle(for<'a> fn(&Basics<'a>, Quality<'a>) -> Box<dyn CrawlPolicy + 'a>),
     /// From true impact or judgements.
@@ -304,11 +304,11 @@ impl PolicyChoice {
     ///
     /// # Errors
     /// There is no such policy or option.
-    pub fn parse(given: &str) -> Result<Self, OptionError> {
+    pub fn parse(given: &str) -> Result<Self, PolicyOptionError> {
         let mut parts = given.split('+');
         let name = parts.next().unwrap_or_default();
         let Some(kind) = POLICIES.iter().find(|kind| kind.name == name) else {
-            return Err(OptionError::Policy { name: name.to_owned() });
+            return Err(PolicyOptionError::Policy { name: name.to_owned() });
         };
         let known: Vec<&str> = kind.options().into_iter().map(|(option, _)| option).collect();
         let choice = Self { kind, options: Options::parse(name, parts, &known)? };
@@ -322,7 +322,7 @@ impl PolicyChoice {
     }
 
     /// Tries the values of the options.
-    fn check(&self) -> Result<(), OptionError> {
+    fn check(&self) -> Result<(), PolicyOptionError> {
         let basics = Basics { url_order: &[], host: &[], hosts: 0, seed: 0, set: 1 };
         match self.kind.make {
             Make::Links(make) => make(&basics, &self.options).map(|_| ()),
@@ -337,7 +337,7 @@ impl PolicyChoice {
     ///
     /// # Errors
     /// An option has a value that does not fit.
-    pub fn settings(&self, settings: PlanSettings) -> Result<PlanSettings, OptionError> {
+    pub fn settings(&self, settings: PlanSettings) -> Result<PlanSettings, PolicyOptionError> {
         match self.kind.make {
             Make::Planned(of) => of(&self.options, settings),
             _ => Ok(settings),
@@ -359,7 +359,7 @@ impl PolicyChoice {
     /// # Errors
     /// The policy needs quality scores or a workload and there are none.
     pub fn make<'a>(&self, from: &Sources<'a>, settings: PlanSettings) -> Made<'a> {
-        let missing = |what| OptionError::Missing { policy: self.kind.name.to_owned(), what };
+        let missing = |what| PolicyOptionError::Missing { policy: self.kind.name.to_owned(), what };
         let quality = from.quality.ok_or_else(|| missing("quality scores"));
         Ok(match self.kind.make {
             Make::Links(make) => make(&from.basics, &self.options)?,

@@ -32,7 +32,7 @@ impl AnswerPool {
     pub(super) fn new(questions: Questions, settings: &ServeSettings) -> Self {
         Self {
             shared: questions.shared.clone(),
-            settings: questions.generation.base.settings.clone(),
+            settings: questions.whatif_base.base.settings.clone(),
             questions: RwLock::new(questions),
             allow_write: settings.allow_write,
             hint: settings.hint,

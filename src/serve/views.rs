@@ -134,7 +134,7 @@ pub(super) fn queries(questions: &Questions, found: &Answered, asked: &Request) 
         if asked.order == "gain" { frequency * results[at] } else { frequency }
     };
     places.sort_by(|&a, &b| worth(b).total_cmp(&worth(a)).then(a.cmp(&b)));
-    let known = &questions.generation.base.queries;
+    let known = &questions.whatif_base.base.queries;
     let row = |&at: &usize| {
         let query = &answer.queries[at];
         json!({

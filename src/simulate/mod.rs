@@ -64,5 +64,5 @@ pub enum SimulateError {
     Answer(#[from] crate::whatif::answer::AnswerError),
     /// A policy that there is not, or that cannot be made.
     #[error(transparent)]
-    Option(#[from] crate::policy::OptionError),
+    Option(#[from] crate::policy::PolicyOptionError),
 }

@@ -10,7 +10,7 @@ use super::config::{Config, is_rule};
 use crate::cli::output::Failure;
 use crate::planner::options::PlannerOption;
 use crate::planner::settings::PlanSettings;
-use crate::policy::{OptionError, POLICIES, PolicyChoice};
+use crate::policy::{POLICIES, PolicyChoice, PolicyOptionError};
 use crate::simulate::ablation::{Given, Pairing, pairings};
 use crate::simulate::collection::Outside;
 use crate::simulate::settings::{
@@ -291,9 +291,9 @@ fn ablation(config: &Config, policies: &mut Vec<PolicyChoice>) -> Result<Vec<Pai
     Ok(pairings)
 }
 
-fn wrong(error: &OptionError) -> Failure {
+fn wrong(error: &PolicyOptionError) -> Failure {
     let hint = match error {
-        OptionError::Policy { name } => {
+        PolicyOptionError::Policy { name } => {
             let near = POLICIES.iter().min_by_key(|kind| strsim::osa_distance(name, kind.name));
             let near = near.map_or("bfs", |kind| kind.name);
             format!("did you mean {near}? `prospect policies` lists them all")

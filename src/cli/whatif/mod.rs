@@ -148,8 +148,8 @@ pub(super) fn questions(
     }
     embed_for(&mut open, embedder, &settings, &workload.for_planning(), global)?;
     let questions = Questions::new(open, &workload, within, &settings, shared)?;
-    let (state, generation) = (questions.state(), &questions.generation);
-    output::say_refreshed(global, &generation.refreshed);
+    let (state, whatif_base) = (questions.state(), &questions.whatif_base);
+    output::say_refreshed(global, &whatif_base.refreshed);
     say(
         global,
         &format!(
@@ -157,7 +157,7 @@ pub(super) fn questions(
             state.pages,
             state.queries,
             questions.base_figures.frontier,
-            output::pairs_line(&generation.base.scored, generation.refreshed.recomputed),
+            output::pairs_line(&whatif_base.base.scored, whatif_base.refreshed.recomputed),
         ),
     );
     Ok(questions)

@@ -9,7 +9,7 @@ use super::Backend;
 use super::worker::{SharedGraph, Worker, WorkerOutput};
 use crate::neural::NeuralError;
 use crate::neural::checks::Signature;
-use crate::neural::source::Part;
+use crate::neural::source::ModelFile;
 use crate::neural::tokens::TokenRow;
 
 /// Plans of one worker may hold this many bytes of weights; a graph with more has one plan for all
@@ -21,7 +21,7 @@ pub struct EngineParts {
     /// Name of the model.
     pub model: String,
     /// Its `model.onnx`.
-    pub graph: Part,
+    pub graph: ModelFile,
     pub backend: Backend,
     pub threads: usize,
     pub max_tokens: usize,
@@ -142,7 +142,7 @@ mod tests {
     /// An engine for a model of the tests, with or without a plan for each length.
     fn engine(is_planned: bool) -> ModelEngine {
         let backend = Backend::get(&Runtime { library: None, threads: 1 }).unwrap();
-        let graph = Part { name: "model.onnx".to_owned(), bytes: GRAPH.into() };
+        let graph = ModelFile { name: "model.onnx".to_owned(), bytes: GRAPH.into() };
         let (model, threads, max_tokens, pad_id) = ("small".to_owned(), 1, 48, 0);
         let parts = EngineParts { model, graph, backend, threads, max_tokens, pad_id };
         let lengths = if is_planned { parts.lengths() } else { Vec::new() };

@@ -3,7 +3,7 @@
 use super::NotOnnx;
 
 /// One field of a message.
-pub struct Field<'a> {
+pub struct WireField<'a> {
     pub number: u64,
     pub payload: Payload<'a>,
     /// The field as it stands, number and length included.
@@ -20,7 +20,7 @@ pub enum Payload<'a> {
 }
 
 /// The fields of `message`; after an error, nothing more.
-pub fn fields(message: &[u8]) -> impl Iterator<Item = Result<Field<'_>, NotOnnx>> {
+pub fn fields(message: &[u8]) -> impl Iterator<Item = Result<WireField<'_>, NotOnnx>> {
     let mut rest = message;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -35,7 +35,7 @@ pub fn fields(message: &[u8]) -> impl Iterator<Item = Result<Field<'_>, NotOnnx>
     })
 }
 
-fn field(message: &[u8]) -> Option<(Field<'_>, &[u8])> {
+fn field(message: &[u8]) -> Option<(WireField<'_>, &[u8])> {
     let (key, rest) = integer(message)?;
     let (payload, rest) = match key & 7 {
         0 => integer(rest).map(|(value, rest)| (Payload::Integer(value), rest))?,
@@ -49,7 +49,7 @@ fn field(message: &[u8]) -> Option<(Field<'_>, &[u8])> {
         _ => return None,
     };
     let raw = &message[..message.len() - rest.len()];
-    (key >> 3 != 0).then_some((Field { number: key >> 3, payload, raw }, rest))
+    (key >> 3 != 0).then_some((WireField { number: key >> 3, payload, raw }, rest))
 }
 
 /// A number of 7 bits a byte, least first, and what follows it.

@@ -3,7 +3,7 @@
 use super::*;
 
 fn parse(text: &'static str) -> Result<ModelSettings, String> {
-    let part = Part { name: "m/model.toml".into(), bytes: text.as_bytes().into() };
+    let part = ModelFile { name: "m/model.toml".into(), bytes: text.as_bytes().into() };
     ModelSettings::parse(&part).map_err(|error| error.to_string())
 }
 
