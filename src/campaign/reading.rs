@@ -10,8 +10,8 @@ use prospect_index::text_index::Refresh;
 use crate::campaign::records;
 use crate::campaign::vectors::PlanVectors;
 use crate::campaign::{CampaignError, OpenStore, served_cache};
+use crate::estimate::crawl_view::CrawlView;
 use crate::estimate::features::page_ranks::PageRanks;
-use crate::estimate::input::EstimateInput;
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::planner::cycle::{Past, current_epoch};
 use crate::planner::settings::PlanSettings;
@@ -88,14 +88,14 @@ impl<'a> Reading<'a> {
         served: &'b ServedLists,
         within: &'b [bool],
         past: &'b Past,
-    ) -> Result<EstimateInput<'b>, CampaignError> {
+    ) -> Result<CrawlView<'b>, CampaignError> {
         // Who finds all pairs in the store needs none.
         if self.vectors.get().is_none() {
             let read = self.open.plan_vectors(self.embedding.as_ref(), queries)?;
             let _ = self.vectors.set(read);
         }
         let vectors = self.vectors.get().and_then(Option::as_ref);
-        Ok(EstimateInput {
+        Ok(CrawlView {
             known: &self.open.known,
             link_context: self.open.link_context()?,
             embeddings: vectors.map(PlanVectors::embeddings),
@@ -158,10 +158,7 @@ impl<'a> Prepared<'a> {
     ///
     /// # Errors
     /// The texts around links cannot be read.
-    pub(super) fn input<'b>(
-        &'b self,
-        within: &'b [bool],
-    ) -> Result<EstimateInput<'b>, CampaignError> {
+    pub(super) fn input<'b>(&'b self, within: &'b [bool]) -> Result<CrawlView<'b>, CampaignError> {
         self.reading.input(&self.workload.queries, &self.served, within, &self.past)
     }
 }

@@ -21,6 +21,7 @@ use crate::estimate::candidates::linked::AnswerPages;
 use crate::estimate::candidates::nearest::Nearest;
 use crate::estimate::candidates::ngram::{MatchRule, idf_mass};
 use crate::estimate::candidates::{Candidate, CandidateQuery, CandidateSource};
+use crate::estimate::crawl_view::CrawlView;
 use crate::estimate::features::group::FeatureGroup;
 use crate::estimate::features::page::{Impact, PageFeatureSource};
 use crate::estimate::features::pair::FeatureSource;
@@ -28,7 +29,6 @@ use crate::estimate::features::regions::RegionMeans;
 use crate::estimate::features::table::{Feature, PageFeature, PageRow};
 use crate::estimate::horizon::Horizon;
 use crate::estimate::horizon::{FrontierHorizon, PastHorizon};
-use crate::estimate::input::EstimateInput;
 use crate::estimate::models::EpochModels;
 use crate::estimate::models::boosted_trees::{Boosted, Growth};
 use crate::estimate::models::score_distribution::{ScoreModel, UNSEEN};
@@ -51,7 +51,7 @@ const FEWEST_PAGES: usize = 50;
 /// # Errors
 /// An index cannot be read, or a model cannot be fitted.
 pub(super) fn estimate(
-    input: &EstimateInput<'_>,
+    input: &CrawlView<'_>,
     queries: &[usize],
     cache: &mut PlannerCache,
     settings: &EstimateSettings,
@@ -82,7 +82,7 @@ pub(super) fn estimate(
 /// # Errors
 /// An index cannot be read.
 pub(super) fn pairs(
-    input: &EstimateInput<'_>,
+    input: &CrawlView<'_>,
     queries: &[usize],
     cache: &PlannerCache,
     nearest: &Nearest,
@@ -124,7 +124,7 @@ fn rule(settings: &EstimateSettings) -> MatchRule {
     MatchRule { rho, ..settings.rule }
 }
 
-fn features<'a>(input: &EstimateInput<'a>, cache: &'a PlannerCache) -> FeatureSource<'a> {
+fn features<'a>(input: &CrawlView<'a>, cache: &'a PlannerCache) -> FeatureSource<'a> {
     FeatureSource {
         known: input.known,
         sites: &cache.sites,
@@ -137,7 +137,7 @@ fn features<'a>(input: &EstimateInput<'a>, cache: &'a PlannerCache) -> FeatureSo
 
 /// Estimates of the candidates of one query.
 fn pair_estimates(
-    input: &EstimateInput<'_>,
+    input: &CrawlView<'_>,
     at: usize,
     model: Option<&ScoreModel>,
     candidates: &[Candidate],
@@ -185,7 +185,7 @@ fn cold_chance(candidate: &Candidate, mean_visibility: f64) -> f64 {
 /// By URL: impact that the page model expects, in units of the mean impact of crawled pages; nothing
 /// before it is fitted.
 fn page_impact(
-    input: &EstimateInput<'_>,
+    input: &CrawlView<'_>,
     impact: &Impact,
     cache: &PlannerCache,
     settings: &EstimateSettings,
@@ -213,7 +213,7 @@ fn page_impact(
 }
 
 fn page_source<'a>(
-    input: &EstimateInput<'a>,
+    input: &CrawlView<'a>,
     impact: &'a Impact,
     cache: &'a PlannerCache,
     settings: &EstimateSettings,
@@ -241,7 +241,7 @@ impl Horizon for Bets<'_> {
 }
 
 fn fit(
-    input: &EstimateInput<'_>,
+    input: &CrawlView<'_>,
     impact: &Impact,
     cache: &PlannerCache,
     settings: &EstimateSettings,
@@ -301,7 +301,7 @@ fn fit(
 /// Fits the impact of the bets to what was known of them, cycle by cycle: a page of a cycle is no
 /// feature of another.
 fn fit_pages(
-    input: &EstimateInput<'_>,
+    input: &CrawlView<'_>,
     impact: &Impact,
     cache: &PlannerCache,
     settings: &EstimateSettings,

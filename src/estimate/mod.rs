@@ -22,7 +22,7 @@
 //!
 //! ```
 //! # use prospect::estimate::cache::PlannerCache;
-//! # use prospect::estimate::input::EstimateInput;
+//! # use prospect::estimate::crawl_view::CrawlView;
 //! # use prospect::estimate::parts::Part;
 //! # use prospect::estimate::predict_entry::predict_entry;
 //! # use prospect::estimate::scored_pairs::{BlendInput, ScoredPairs};
@@ -90,7 +90,7 @@
 //! near(served.kth_score(0), 4.45);
 //! # let cycles = [0, 1].map(|first_seq| CycleEntry { first_seq, plan: None });
 //! # let manifest = Manifest { next_seq: 251, cycles: cycles.to_vec(), ..Manifest::default() };
-//! # let input = EstimateInput {
+//! # let input = CrawlView {
 //! #     known: &known,
 //! #     link_context: &LinkContextTable::default(),
 //! #     embeddings: None,
@@ -157,9 +157,9 @@
 pub mod blend;
 pub mod cache;
 pub mod candidates;
+pub mod crawl_view;
 pub mod features;
 pub mod horizon;
-pub mod input;
 mod learned;
 pub mod models;
 pub mod objective;

@@ -21,10 +21,10 @@ use crate::estimate::EstimateError;
 use crate::estimate::blend::{Blend, PickOutcome};
 use crate::estimate::cache::{PlannerCache, scored_parents};
 use crate::estimate::candidates::nearest::Nearest;
+use crate::estimate::crawl_view::CrawlView;
 use crate::estimate::features::group::FeatureGroup;
 use crate::estimate::horizon::Horizon;
 use crate::estimate::horizon::{FrontierHorizon, PastHorizon};
-use crate::estimate::input::EstimateInput;
 use crate::estimate::learned;
 use crate::estimate::models::entry::EntryModel;
 use crate::estimate::models::quadratic::ImpactRegression;
@@ -187,7 +187,7 @@ impl ScoredPairs {
     /// # Errors
     /// An index cannot be read, or a model cannot be fitted.
     pub fn new(
-        input: &EstimateInput<'_>,
+        input: &CrawlView<'_>,
         queries: &[usize],
         cache: &mut PlannerCache,
         settings: &EstimateSettings,
@@ -247,7 +247,7 @@ impl ScoredPairs {
     /// # Errors
     /// An index cannot be read.
     pub fn pairs_for(
-        input: &EstimateInput<'_>,
+        input: &CrawlView<'_>,
         cache: &PlannerCache,
         settings: &EstimateSettings,
     ) -> Result<Vec<PairEstimate>, EstimateError> {
@@ -442,7 +442,7 @@ fn spans(urls: &[FrontierUrl], pairs: &[PairEstimate]) -> Vec<(u32, u32)> {
 }
 
 /// By URL: the quality expected of it, for those of the frontier; empty where no page has one.
-fn expected_quality(input: &EstimateInput<'_>, cache: &PlannerCache) -> Vec<f32> {
+fn expected_quality(input: &CrawlView<'_>, cache: &PlannerCache) -> Vec<f32> {
     let known = input.known;
     let posterior = cache.posterior();
     if posterior.is_empty() {
@@ -469,7 +469,7 @@ fn importance_x(settings: &EstimateSettings, inlinks: u32, page_rank: f32) -> f6
 
 /// What is known of the URLs that may be planned, by id.
 fn frontier_urls<O: Fn(UrlId) -> u32 + Sync>(
-    input: &EstimateInput<'_>,
+    input: &CrawlView<'_>,
     settings: &EstimateSettings,
     owner: O,
     page_impact: &[f64],
@@ -487,7 +487,7 @@ fn frontier_urls<O: Fn(UrlId) -> u32 + Sync>(
 /// Where what is known of a URL is read from. Lists are by URL; empty, or shorter, where nothing is
 /// known.
 struct UrlFacts<'a, O> {
-    input: &'a EstimateInput<'a>,
+    input: &'a CrawlView<'a>,
     settings: &'a EstimateSettings,
     /// Who answers for a URL.
     owner: O,
@@ -516,7 +516,7 @@ impl<O: Fn(UrlId) -> u32> UrlFacts<'_, O> {
 
 /// Crawled pages as they were known before their cycles.
 fn past_pages(
-    input: &EstimateInput<'_>,
+    input: &CrawlView<'_>,
     settings: &EstimateSettings,
     cache: &PlannerCache,
 ) -> Vec<PastPage> {
@@ -534,7 +534,7 @@ fn past_pages(
 /// x of the regression of importance of a crawled page as it was known before its cycle, if it was a
 /// candidate of a plan.
 fn past_importance(
-    input: &EstimateInput<'_>,
+    input: &CrawlView<'_>,
     settings: &EstimateSettings,
     cache: &PlannerCache,
     (seq, url): (u32, UrlId),

@@ -5,9 +5,9 @@ use prospect_index::url_table::UrlTable;
 
 use super::PlannerError;
 use super::settings::PlanSettings;
-use super::view::CrawlView;
 use crate::estimate::EstimateError;
 use crate::estimate::cache::PlannerCache;
+use crate::estimate::crawl_view::CrawlView;
 use crate::estimate::objective::Objective;
 use crate::estimate::scored_pairs::{BlendInput, BlendedFrontier, ScoredPairs};
 use crate::plan::caps::SoFar;
@@ -46,13 +46,15 @@ pub struct Choice {
     pub improvability: Option<(f64, f64)>,
 }
 
-/// Scores the pairs of a crawl and chooses a batch from them. Writes nothing but `cache`, which is of
-/// earlier choices for the same queries, or empty, and changes no choice.
+/// Scores the pairs of a crawl and chooses a batch from them; `outcomes` are of the queries of closed
+/// cycles. Writes nothing but `cache`, which is of earlier choices for the same queries, or empty, and
+/// changes no choice.
 ///
 /// # Errors
 /// An index cannot be read, or a model cannot be fitted.
 pub fn choose(
     view: &CrawlView<'_>,
+    outcomes: &[QueryOutcome],
     cache: &mut PlannerCache,
     settings: &PlanSettings,
     whole_ranking: bool,
@@ -65,9 +67,8 @@ pub fn choose(
         whole_ranking,
         factors: &[],
     };
-    choose_from(&from, &view.past.queries, settings, |needy| {
-        let input = view.estimate_input();
-        Ok(ScoredPairs::new(&input, needy, cache, &settings.estimate, None)?)
+    choose_from(&from, outcomes, settings, |needy| {
+        Ok(ScoredPairs::new(view, needy, cache, &settings.estimate, None)?)
     })
 }
 

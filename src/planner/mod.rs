@@ -3,8 +3,8 @@
 //!
 //! It works on tables in memory and has two hosts. [`campaign`](crate::campaign) keeps them in a store and
 //! opens them anew for every command; a [policy](crate::policy::planned) keeps them in memory while a crawl
-//! is simulated. Both see the crawl as a [`CrawlView`](view::CrawlView), [`choose`](choose::choose) by the
-//! same [`settings`], which people change by one table of [`options`], and [`close`](cycle::close) a cycle by the same rules, so that the same crawl
+//! is simulated. Both see the crawl as a [`CrawlView`](crate::estimate::crawl_view::CrawlView),
+//! [`choose`](choose::choose) by the same [`settings`], which people change by one table of [`options`], and [`close`](cycle::close) a cycle by the same rules, so that the same crawl
 //! is planned the same, bit by bit, wherever it is kept.
 //!
 //! ```text
@@ -21,7 +21,6 @@ pub mod options;
 pub mod outcome;
 pub mod running;
 pub mod settings;
-pub mod view;
 
 use crate::estimate::EstimateError;
 

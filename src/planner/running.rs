@@ -13,9 +13,9 @@ use super::PlannerError;
 use super::choose::{Choice, choose};
 use super::cycle::{Closed, OpenPlan, Past, close, current_epoch, query_outcomes};
 use super::settings::PlanSettings;
-use super::view::CrawlView;
 use crate::estimate::cache::PlannerCache;
 use crate::estimate::candidates::ngram::MatchSource;
+use crate::estimate::crawl_view::CrawlView;
 use crate::estimate::features::page_ranks::PageRanks;
 use crate::estimate::features::similarity::Embeddings;
 use crate::estimate::scored_pairs::ScoredPairs;
@@ -178,11 +178,12 @@ impl<'a> RunningPlanner<'a> {
             history: tables.history,
             queries: &self.workload.queries,
             served: self.served.as_ref().unwrap_or(&nothing),
-            past: &self.past,
             within: tables.within,
             epoch_end: tables.manifest.epoch.end_seq,
+            past_picks: &self.past.picks,
+            past_pairs: &self.past.pairs,
         };
-        choose(&view, &mut self.cache, settings, whole_ranking)
+        choose(&view, &self.past.queries, &mut self.cache, settings, whole_ranking)
     }
 
     fn scorer<'t>(&self, text: &'t TextIndex, end_seq: u32) -> Result<Scorer<'t>, PlannerError> {

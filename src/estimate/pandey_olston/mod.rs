@@ -12,11 +12,11 @@ use rayon::prelude::*;
 use crate::estimate::EstimateError;
 use crate::estimate::cache::PlannerCache;
 use crate::estimate::candidates::ngram::{MatchRule, idf_mass};
+use crate::estimate::crawl_view::CrawlView;
 use crate::estimate::features::pair::FeatureSource;
 use crate::estimate::features::sites::SiteMeans;
 use crate::estimate::features::table::Feature;
 use crate::estimate::horizon::{FrontierHorizon, PastHorizon};
-use crate::estimate::input::EstimateInput;
 use crate::estimate::pandey_olston::pairs::{Pair, PairSource, Training};
 use crate::estimate::pandey_olston::score_tree::{Example, ScoreTree};
 use crate::estimate::url_estimate::{PairEstimate, ScoredCandidates};
@@ -31,7 +31,7 @@ const TRAINING_PAIRS_PER_QUERY: usize = 2_000;
 /// # Errors
 /// An index cannot be read, or the tree cannot be fitted.
 pub(super) fn estimate(
-    input: &EstimateInput<'_>,
+    input: &CrawlView<'_>,
     needy: &[usize],
     cache: &PlannerCache,
     rule: MatchRule,
@@ -76,7 +76,7 @@ pub(super) fn estimate(
 /// Training examples in the order of their cycles, each with its site's mean over earlier cycles;
 /// and the means over all.
 fn examples(
-    input: &EstimateInput<'_>,
+    input: &CrawlView<'_>,
     needy: &[usize],
     cache: &PlannerCache,
 ) -> (Vec<Example>, SiteMeans) {
@@ -110,7 +110,7 @@ fn examples(
 }
 
 fn pair_estimates(
-    input: &EstimateInput<'_>,
+    input: &CrawlView<'_>,
     tree: &ScoreTree,
     candidates: &[Pair],
 ) -> Vec<PairEstimate> {
@@ -137,7 +137,7 @@ fn pair_estimates(
         .collect()
 }
 
-fn read_sketch(input: &EstimateInput<'_>, query: usize, estimates: &mut [PairEstimate]) {
+fn read_sketch(input: &CrawlView<'_>, query: usize, estimates: &mut [PairEstimate]) {
     let expected: Vec<(UrlId, f64)> =
         estimates.iter().map(|pair| (pair.url, pair.expected_score)).collect();
     let served = &input.served.lists[query];

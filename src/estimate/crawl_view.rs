@@ -1,4 +1,5 @@
-//! What estimates are made from, wherever it is kept: in a store, or in the memory of a simulation.
+//! What is known of a crawl when it is planned on, wherever it is kept: in a store, or in the memory of a
+//! simulation.
 
 use prospect_index::bm25::Scorer;
 use prospect_index::link_context::LinkContextTable;
@@ -15,16 +16,18 @@ use super::settings::{EstimateSettings, ImpactReading};
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
 
-/// What estimates are made from, wherever it is kept: in a store, or in the memory of a
-/// simulation.
-pub struct EstimateInput<'a> {
+/// Tables of a crawl, for the queries that are planned for.
+///
+/// Nothing in it is hidden from a crawler: links are those of fetched pages, and scores are of their texts.
+#[derive(Clone, Copy)]
+pub struct CrawlView<'a> {
     /// URLs, pages, links.
     pub known: &'a Known,
     /// Words around links.
     pub link_context: &'a LinkContextTable,
     /// Vectors of strings and queries, where there is an embedding model.
     pub embeddings: Option<Embeddings<'a>>,
-    /// Cycles.
+    /// Cycles, and the statistics epoch.
     pub manifest: &'a Manifest,
     /// PageRank, up to date with the links where the settings read it.
     pub ranks: &'a PageRanks,
@@ -48,7 +51,7 @@ pub struct EstimateInput<'a> {
     pub past_pairs: &'a EntryOutcomes,
 }
 
-impl EstimateInput<'_> {
+impl CrawlView<'_> {
     /// The embeddings that estimates under these settings read.
     pub(super) fn embeddings_for(&self, settings: &EstimateSettings) -> Option<&Embeddings<'_>> {
         let is_read = settings.reading == ImpactReading::Learned;
