@@ -75,14 +75,15 @@ pub fn close(open: &mut OpenStore) -> Result<CycleOutcome, CampaignError> {
     }
     let (before, after) = lists(open, &workload, &settings)?;
     let (pages, urls) = (&open.known.pages, open.known.urls.len());
-    let closed = cycle::close(&promised, &workload.queries, (&before, &after), pages, urls);
+    let impact = after.impact(&workload.queries, urls);
+    let closed = cycle::close(&promised, &impact, (&before, &after), pages);
     // Nobody can value another batch by one that drew nothing at random.
     let in_half = if settings.selection.explore > 0.0 {
         impact_in_halves(open, &workload, &settings, &before)?
     } else {
         vec![0.0; urls]
     };
-    let rows = outcome_rows(open, &closed, &after.impact(&workload.queries, urls), &in_half);
+    let rows = outcome_rows(open, &closed, &impact, &in_half);
     let unplanned = rows.len() - closed.picks.len();
     let outcome = CycleOutcome { unread, ..CycleOutcome::new(&plan.id, &closed, unplanned) };
     commit(open, &plan.id, &workload, &rows, &closed)?;

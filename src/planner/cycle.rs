@@ -16,7 +16,7 @@ use crate::plan::Pick;
 use crate::plan::explore::Pool;
 use crate::sketch::need::QueryOutcome;
 use crate::sketch::served::ServedLists;
-use crate::workload::{Query, QueryId};
+use crate::workload::QueryId;
 
 /// Pages must grow by this factor before statistics are frozen anew (DESIGN, statistics epochs).
 pub const EPOCH_GROWTH: f64 = 1.1;
@@ -176,16 +176,14 @@ pub struct Closed {
     pub queries: Vec<QueryOutcome>,
 }
 
-/// Closes a plan for `queries`, of which these lists were served `before` its batch and are `after`, under
-/// the statistics of its epoch.
+/// Closes a plan for queries of which these lists were served `before` its batch and are `after`, under
+/// the statistics of its epoch; `impact` is what pages add to `after`, by URL.
 pub fn close(
     open: &OpenPlan,
-    queries: &[Query],
+    impact: &[f64],
     (before, after): (&ServedLists, &ServedLists),
     pages: &PageTable,
-    urls: usize,
 ) -> Closed {
-    let impact = after.impact(queries, urls);
     let mut picks = Vec::with_capacity(open.picks.len());
     for &pick in &open.picks {
         let state = PickState::of(pages, pick.url);

@@ -218,7 +218,8 @@ impl<'a> RunningPlanner<'a> {
         let Some(lists) = &mut self.served else { return Ok(()) };
         let (before, queries) = (lists.clone(), &self.workload.queries);
         lists.update(scorer, queries, end_seq, &known.pages, &known.urls)?;
-        let closed = close(open, queries, (&before, lists), &known.pages, known.urls.len());
+        let impact = lists.impact(queries, known.urls.len());
+        let closed = close(open, &impact, (&before, lists), &known.pages);
         if self.trainers.is_none() {
             self.past.queries.extend_from_slice(&closed.queries);
         }
