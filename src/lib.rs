@@ -39,3 +39,9 @@ pub mod sketch;
 pub mod web;
 pub mod whatif;
 pub mod workload;
+
+#[cfg(test)]
+extern crate self as prospect;
+#[cfg(test)]
+#[path = "../tests/inside/mod.rs"]
+mod inside;

@@ -1,7 +1,7 @@
 //! Evaluation: what a ranking is worth against judgements, what a crawl found and how fast, and
 //! whether a difference between two of them is more than chance.
 //!
-//! Metrics agree with `trec_eval` per query; `tests/trec_eval.rs` holds them against it. Input are
+//! Metrics agree with `trec_eval` per query; `tests/inside/trec_eval.rs` holds them against it. Input are
 //! runs and judgements as files, or ranks that a caller found. Not here: how pages were picked, and
 //! printing.
 

@@ -1,6 +1,6 @@
 //! Whether a difference is more than chance: tests, corrections for many of them, intervals.
 //!
-//! Distributions are those of `statrs`; `tests/statistics.rs` holds all of it against SciPy.
+//! Distributions are those of `statrs`; `tests/inside/statistics.rs` holds all of it against SciPy.
 //! Methods: Student's paired t-test and the pooled two-proportion z-test as in Pezzuti, MacAvaney
 //! and Tonellotto (ICTIR 2025); Holm, Scandinavian Journal of Statistics 1979; Efron, Annals of
 //! Statistics 1979 (percentile bootstrap), over crossed factors as in Owen, Annals of Applied Statistics

@@ -15,6 +15,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
 
+/// The binary; tests inside the library have none.
+const BINARY: Option<&str> = option_env!("CARGO_BIN_EXE_prospect");
+
 /// Pages of the generated web.
 pub const PAGES: usize = 300;
 /// Pages that the first crawl brought.
@@ -41,7 +44,7 @@ impl From<Output> for Run {
 
 /// The command with arguments, not started; its standard input is empty.
 pub fn command<S: AsRef<str>>(arguments: &[S]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_prospect"));
+    let mut command = Command::new(BINARY.expect("a test of the command line"));
     command.args(arguments.iter().map(AsRef::as_ref));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command

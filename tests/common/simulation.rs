@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::common::{Bench, PAGES, Run, address, done, lines, page, prospect};
+use super::common::{Bench, PAGES, Run, address, done, lines, page, prospect};
 
 /// Arguments that every experiment here shares; `@name` is a path on the bench.
 pub const SMALL: &str = "simulate --corpus @pages.jsonl --workload @queries.tsv \

@@ -1,4 +1,4 @@
-"""Makes scipy.json: what SciPy says of the inputs of tests/statistics.rs.
+"""Makes scipy.json: what SciPy says of the inputs of tests/inside/statistics.rs.
 
     pip install scipy==1.17.1
     python tests/statistics/make_scipy.py

@@ -1,29 +1,24 @@
 //! Crawl orders: the golden orders of METHODS, section 6, and what every policy of the registry
 //! has to keep to.
 
-#[path = "common/toy.rs"]
-mod toy;
-
 use std::collections::HashSet;
 
+use super::toy::Toy;
+use crate::neural::text_vectors::EmbeddingModel;
+use crate::planner::settings::PlanSettings;
+use crate::policy::hidden_web::Web;
+use crate::policy::{Basics, CrawlPolicy, POLICIES, Page, PolicyChoice, Quality, Sources, Truth};
+use crate::simulate::collection::{Collection, CollectionBuilder, Outside};
+use crate::simulate::crawl::{Budget, CrawlOrder, SimulatedCrawl, Start};
+use crate::simulate::truth;
+use crate::simulate::vectors::{self, CollectionVectors};
+use crate::workload::{Query, Workload};
 use proptest::prelude::*;
-use prospect::neural::text_vectors::EmbeddingModel;
-use prospect::planner::settings::PlanSettings;
-use prospect::policy::hidden_web::Web;
-use prospect::policy::{
-    Basics, CrawlPolicy, POLICIES, Page, PolicyChoice, Quality, Sources, Truth,
-};
-use prospect::simulate::collection::{Collection, CollectionBuilder, Outside};
-use prospect::simulate::crawl::{Budget, CrawlOrder, SimulatedCrawl, Start};
-use prospect::simulate::truth;
-use prospect::simulate::vectors::{self, CollectionVectors};
-use prospect::workload::{Query, Workload};
 use prospect_index::bm25::Bm25;
 use prospect_index::derived::Derived;
 use prospect_index::ingest::LinkView;
 use prospect_index::ngram::{NgramIndex, Segment};
 use prospect_index::text_index::TextIndex;
-use toy::Toy;
 
 /// After the name of a policy that is to read embeddings.
 const EMBEDDED: &str = " (embedded)";
@@ -361,7 +356,7 @@ fn crawl_by_store(
     budget: Budget,
     settings: &PlanSettings,
 ) -> Vec<Vec<String>> {
-    use prospect::campaign::{OpenStore, close, plan};
+    use crate::campaign::{OpenStore, close, plan};
     use prospect_index::ingest::ingest_all;
     use prospect_index::page::{Outlink, PageRecord, UrlId};
     let directory = tempfile::tempdir().unwrap();
@@ -405,7 +400,7 @@ fn crawl_by_store(
             break;
         }
         plan::commit(&mut open, &plan.record(), &settings).unwrap();
-        let url = |pick: &prospect::plan::Pick| open.known.urls.url(pick.estimate.url).to_owned();
+        let url = |pick: &crate::plan::Pick| open.known.urls.url(pick.estimate.url).to_owned();
         batches.push(plan.choice.batch.picks.iter().map(url).collect());
         drop(open);
         fetched += batches[batches.len() - 1].len();

@@ -1,6 +1,6 @@
 //! An embedding model without a network.
 
-use prospect::neural::{Embedder, NeuralError};
+use crate::neural::{Embedder, NeuralError};
 
 /// A model for tests: numbers that depend on the words of a text.
 pub struct Toy;

@@ -1,7 +1,7 @@
 //! Our statistics against SciPy's, whose figures lie in `statistics/scipy.json`
 //! (`statistics/make_scipy.py` makes them), and what is promised where SciPy has no answer.
 
-use prospect::evaluate::statistics::{
+use crate::evaluate::statistics::{
     RESAMPLES, bonferroni, holm, mean_interval, paired_bootstrap, paired_t_test, pearson,
     pearson_interval, two_proportion_z_test,
 };
@@ -43,7 +43,7 @@ struct Few {
 }
 
 fn expected() -> Expected {
-    serde_json::from_str(include_str!("statistics/scipy.json")).unwrap()
+    serde_json::from_str(include_str!("../statistics/scipy.json")).unwrap()
 }
 
 /// Equal to ten digits, however small.

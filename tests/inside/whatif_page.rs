@@ -3,12 +3,10 @@
 //!
 //! Needs Chromium for the charts (see `common/browser.rs`).
 
-#[path = "common/browser.rs"]
-mod browser;
-
-use browser::{Browser, assert_quiet};
-use prospect::report::html::whatif::page;
-use prospect::results::whatif::{
+use super::browser;
+use super::browser::{Browser, assert_quiet};
+use crate::report::html::whatif::page;
+use crate::results::whatif::{
     BudgetCurve, BudgetPoint, CapPrice, Difference, HostChange, HostFigures, PlanFigures,
     QueryFigures, SCHEMA, ScenarioFigures, StoreState, Uncovered, UrlChange, WhatIf,
     WhatIfQueryChange,

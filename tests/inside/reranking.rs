@@ -1,31 +1,29 @@
 //! A cross-encoder behind BM25, held against the same done the long way: at every checkpoint rank the
 //! fetched pages by BM25, order the first 100 by the model, and take nDCG@10 of that.
 
-mod common;
-#[path = "common/simulation.rs"]
-mod simulation;
-
+use super::common;
+use super::simulation;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::PAGES;
-use prospect::evaluate::checkpoints::{CrawlEvaluation, JudgedPages, JudgedQuery, Lists};
-use prospect::evaluate::metrics::Metric;
-use prospect::evaluate::rerank::{self, Candidates, PairScores};
-use prospect::ingest::SourceOptions;
-use prospect::neural::{NeuralError, PairModel};
-use prospect::simulate::added::AddedPages;
-use prospect::simulate::collection::{Collection, Outside};
-use prospect::simulate::load::{self, Keep, PagePlace};
-use prospect::workload;
+use super::common::PAGES;
+use super::simulation::Reference;
+use crate::evaluate::checkpoints::{CrawlEvaluation, JudgedPages, JudgedQuery, Lists};
+use crate::evaluate::metrics::Metric;
+use crate::evaluate::rerank::{self, Candidates, PairScores};
+use crate::ingest::SourceOptions;
+use crate::neural::{NeuralError, PairModel};
+use crate::simulate::added::AddedPages;
+use crate::simulate::collection::{Collection, Outside};
+use crate::simulate::load::{self, Keep, PagePlace};
+use crate::workload;
 use prospect_index::bm25::Bm25;
 use prospect_index::checkpoints::FetchOrder;
 use prospect_index::page::UrlId;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
-use simulation::Reference;
 use xxhash_rust::xxh3::xxh3_64;
 
 const CHECKPOINTS: [u32; 4] = [20, 130, 240, PAGES as u32];

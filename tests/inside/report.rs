@@ -1,11 +1,9 @@
 //! The report as text: what an HTML file may hold, and what a terminal shows.
 
-#[path = "common/experiment.rs"]
-mod experiment;
-
-use prospect::report::read::{ReadError, read};
-use prospect::report::{figures, html, terminal};
-use prospect::results::{Analyses, Summary};
+use super::experiment;
+use crate::report::read::{ReadError, read};
+use crate::report::{figures, html, terminal};
+use crate::results::{Analyses, Summary};
 
 fn page(summaries: &[Summary]) -> String {
     html::page(summaries).unwrap()
@@ -213,7 +211,7 @@ fn tables_fit_a_terminal() {
 #[test]
 fn tables_of_a_kind() {
     let text = terminal::tables(&experiment::experiment(), Some("question"));
-    assert_eq!(text, include_str!("report/terminal.txt"), "\n{text}");
+    assert_eq!(text, include_str!("../report/terminal.txt"), "\n{text}");
 }
 
 #[test]
@@ -246,4 +244,15 @@ fn a_summary_is_read_back_and_one_that_does_not_fit_together_is_refused() {
     assert!(matches!(shape, ReadError::Shape { what: "query kinds", .. }), "{shape}");
     let shape = refused(|s| s.policies[3].kinds[0].curves.swap(0, 1));
     assert!(matches!(shape, ReadError::Shape { what: "metrics", .. }), "{shape}");
+}
+
+#[test]
+fn the_summary_that_tests_of_the_command_show_is_that_of_today() {
+    let today = experiment::experiment();
+    let kept = read(include_str!("../report/summary.json"));
+    assert!(
+        kept.is_ok_and(|kept| page(&[kept]) == page(std::slice::from_ref(&today))),
+        "write this to tests/report/summary.json:\n{}",
+        serde_json::to_string(&today).unwrap()
+    );
 }

@@ -1,26 +1,23 @@
 //! What `explain` prints multiplies and adds up to what URLs are ranked by: over a whole frontier, URLs that
 //! wait and URLs of sites that broke promises among them, for every objective and under scenarios.
 
-#[path = "../benches/synthetic/mod.rs"]
-mod synthetic;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use prospect::campaign::explanation::Explained;
-use prospect::campaign::questions::{Answered, Questions};
-use prospect::campaign::reasons::Reasons;
-use prospect::campaign::whatif_base::open_plan;
-use prospect::campaign::{OpenStore, close, plan};
-use prospect::estimate::objective::Objective;
-use prospect::planner::settings::PlanSettings;
-use prospect::whatif::answer::Answer;
-use prospect::whatif::scenario::Scenario;
+use super::synthetic::Shape;
+use crate::campaign::explanation::Explained;
+use crate::campaign::questions::{Answered, Questions};
+use crate::campaign::reasons::Reasons;
+use crate::campaign::whatif_base::open_plan;
+use crate::campaign::{OpenStore, close, plan};
+use crate::estimate::objective::Objective;
+use crate::planner::settings::PlanSettings;
+use crate::whatif::answer::Answer;
+use crate::whatif::scenario::Scenario;
 use prospect_index::ingest::ingest_all;
 use prospect_index::limits;
 use prospect_index::page::PageRecord;
 use serde_json::Value;
-use synthetic::Shape;
 use tempfile::TempDir;
 
 const SHAPE: Shape =

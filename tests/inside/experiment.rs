@@ -3,10 +3,10 @@
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
-use prospect::results::ablation::{AblatedGroup, AblatedPolicy, Ablation, AblationFigures};
-use prospect::results::manipulation::{AttackPoint, AttackSummary, AttackedPolicy, Manipulation};
-use prospect::results::whatif::{WhatIfCheck, WhatIfTrial};
-use prospect::results::{
+use crate::results::ablation::{AblatedGroup, AblatedPolicy, Ablation, AblationFigures};
+use crate::results::manipulation::{AttackPoint, AttackSummary, AttackedPolicy, Manipulation};
+use crate::results::whatif::{WhatIfCheck, WhatIfTrial};
+use crate::results::{
     Analyses, AreaTest, CalibrationFigures, CollectionFigures, Comparison, CounterfactualCheck,
     CounterfactualFigures, CounterfactualTarget, Curve, HostShares, InputFile, Interval,
     KindSummary, LimitedPoint, LimitedSketches, Point, PolicySummary, Provenance, QueryChange,

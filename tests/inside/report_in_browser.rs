@@ -3,14 +3,11 @@
 //!
 //! Needs Chromium (see `common/browser.rs`); without one the tests say that they are skipped.
 
-#[path = "common/browser.rs"]
-mod browser;
-#[path = "common/experiment.rs"]
-mod experiment;
-
-use browser::{Browser, assert_quiet};
-use prospect::report::html;
-use prospect::results::Summary;
+use super::browser;
+use super::browser::{Browser, assert_quiet};
+use super::experiment;
+use crate::report::html;
+use crate::results::Summary;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -244,7 +241,7 @@ fn several_experiments_share_a_page_but_no_state() {
     let mut other = experiment::experiment();
     other.title = "Another".to_owned();
     other.policies.truncate(3);
-    other.analyses = prospect::results::Analyses::default();
+    other.analyses = crate::results::Analyses::default();
     let Some((mut browser, _folder)) = opened(&[experiment::experiment(), other]) else { return };
     assert_eq!(browser.value("document.querySelectorAll('section.experiment').length"), 2);
     browser.value("document.querySelectorAll('#e1 .legend button')[0].click()");

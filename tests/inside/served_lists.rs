@@ -2,8 +2,8 @@
 //! a cycle is closed, and a batch planned, on lists that were only updated. The hard cases are pages
 //! that are fetched again and pages that are gone, since the page behind the K-th is not kept.
 
-use prospect::sketch::served::ServedLists;
-use prospect::workload::{Query, Workload};
+use crate::sketch::served::ServedLists;
+use crate::workload::{Query, Workload};
 use prospect_index::bm25::{Bm25, Scorer};
 use prospect_index::ingest::ingest_all;
 use prospect_index::page::PageRecord;

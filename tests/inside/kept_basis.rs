@@ -1,27 +1,24 @@
 //! A scored pairs and models that a command left in the store give the plan that is made without them, bit by
 //! bit; whatever they depend on makes them anew, and so does damage.
 
-#[path = "../benches/synthetic/mod.rs"]
-mod synthetic;
-
 use std::fs;
 use std::path::Path;
 
-use prospect::campaign::OpenStore;
-use prospect::campaign::close;
-use prospect::campaign::pair_cache::Recomputed;
-use prospect::campaign::plan::{self, Plan};
-use prospect::estimate::objective::Objective;
-use prospect::estimate::parts::Part;
-use prospect::estimate::predict_entry::predict_entry;
-use prospect::estimate::settings::{ImpactReading, Importance};
-use prospect::planner::settings::PlanSettings;
-use prospect::sketch::need::Needy;
-use prospect::workload::Workload;
+use super::synthetic::Shape;
+use crate::campaign::OpenStore;
+use crate::campaign::close;
+use crate::campaign::pair_cache::Recomputed;
+use crate::campaign::plan::{self, Plan};
+use crate::estimate::objective::Objective;
+use crate::estimate::parts::Part;
+use crate::estimate::predict_entry::predict_entry;
+use crate::estimate::settings::{ImpactReading, Importance};
+use crate::planner::settings::PlanSettings;
+use crate::sketch::need::Needy;
+use crate::workload::Workload;
 use prospect_index::ingest::ingest_all;
 use prospect_index::limits;
 use prospect_index::page::UrlId;
-use synthetic::Shape;
 
 const SHAPE: Shape =
     Shape { pages: 2_000, links_per_page: 12, hosts: 60, vocabulary: 300, text_words: 40 };

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use prospect::ingest::{
+use crate::ingest::{
     FORMATS, IngestError, PageSource, SourceItem, SourceOptions, open, open_reader,
 };
 

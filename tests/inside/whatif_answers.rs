@@ -1,30 +1,25 @@
 //! Answers to what-if questions from pairs that were made once are those of planning from scratch, bit
 //! by bit, with any number of threads; and the store stays as it is.
 
-#[path = "../benches/synthetic/mod.rs"]
-mod synthetic;
-#[path = "common/toy.rs"]
-mod toy;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use prospect::campaign::OpenStore;
-use prospect::campaign::questions::{Answered, Questions};
-use prospect::campaign::whatif_base::open_plan;
-use prospect::campaign::{close, plan};
-use prospect::neural::text_vectors::EmbeddingModel;
-use prospect::planner::settings::PlanSettings;
-use prospect::whatif::answer::Answer;
-use prospect::whatif::figures::figures;
-use prospect::whatif::scenario::Scenario;
-use prospect::whatif::workload::asked;
+use super::synthetic::Shape;
+use super::toy::Toy;
+use crate::campaign::OpenStore;
+use crate::campaign::questions::{Answered, Questions};
+use crate::campaign::whatif_base::open_plan;
+use crate::campaign::{close, plan};
+use crate::neural::text_vectors::EmbeddingModel;
+use crate::planner::settings::PlanSettings;
+use crate::whatif::answer::Answer;
+use crate::whatif::figures::figures;
+use crate::whatif::scenario::Scenario;
+use crate::whatif::workload::asked;
 use prospect_index::ingest::ingest_all;
 use prospect_index::limits;
-use synthetic::Shape;
 use tempfile::TempDir;
-use toy::Toy;
 
 const SHAPE: Shape =
     Shape { pages: 3_000, links_per_page: 12, hosts: 30, vocabulary: 400, text_words: 40 };
@@ -167,9 +162,9 @@ fn the_plan_without_a_scenario_is_the_open_plan() {
     let open = &questions.open;
     let id = open.store.manifest().plan.as_ref().unwrap().id.clone();
     assert_eq!(questions.state().plan_id, id);
-    let stored = prospect::campaign::records::picks(&open.store, &id).unwrap();
+    let stored = crate::campaign::records::picks(&open.store, &id).unwrap();
     let picks = &questions.base.choice.batch.picks;
-    let same = |(stored, pick): (&prospect::planner::cycle::PlannedPick, &prospect::plan::Pick)| {
+    let same = |(stored, pick): (&crate::planner::cycle::PlannedPick, &crate::plan::Pick)| {
         stored.url == pick.estimate.url
             && stored.estimate.to_bits() == pick.estimate.estimate.to_bits()
     };
@@ -299,7 +294,7 @@ fn questions_leave_the_store_alone_and_a_written_answer_is_the_open_plan() {
     drop(questions);
     let open = open(directory.path());
     assert_eq!(open.store.manifest().plan.as_ref().unwrap().id, id);
-    assert_eq!(prospect::campaign::records::picks(&open.store, &id).unwrap().len(), picks);
+    assert_eq!(crate::campaign::records::picks(&open.store, &id).unwrap().len(), picks);
     let (settings, workload, _) = open_plan(&open).unwrap();
     assert_eq!(settings.selection.budget, 90);
     assert!(workload.queries.iter().any(|query| query.text == "w11 w12"));

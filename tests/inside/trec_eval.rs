@@ -8,10 +8,10 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use prospect::evaluate::judgements::Judgements;
-use prospect::evaluate::metrics::{DEPTH, Metric};
-use prospect::evaluate::run;
-use prospect::workload::qrels;
+use crate::evaluate::judgements::Judgements;
+use crate::evaluate::metrics::{DEPTH, Metric};
+use crate::evaluate::run;
+use crate::workload::qrels;
 use serde::Deserialize;
 
 /// `trec_eval` computes in 64 bits, as we do; only the order of sums differs.
@@ -57,7 +57,7 @@ impl Case {
 
 fn cases() -> Vec<Case> {
     let mut text = String::new();
-    let packed = &include_bytes!("trec_eval/vectors.jsonl.gz")[..];
+    let packed = &include_bytes!("../trec_eval/vectors.jsonl.gz")[..];
     flate2::read::GzDecoder::new(packed).read_to_string(&mut text).unwrap();
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

@@ -1,0 +1,33 @@
+//! Tests that look inside: what many modules of the library do together, which no command prints. They
+//! are compiled into the library's own tests (`cargo test --lib inside::`), so that nothing has to be public
+//! for a test's sake. Tests of the command line lie beside this folder.
+
+#[path = "../common/browser.rs"]
+mod browser;
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/documents.rs"]
+mod documents;
+mod experiment;
+#[path = "../common/kept_stores.rs"]
+mod kept_stores;
+#[path = "../common/simulation.rs"]
+mod simulation;
+#[path = "../../benches/synthetic/mod.rs"]
+mod synthetic;
+mod toy;
+
+mod crawl_orders;
+mod explanation;
+mod ingest_sources;
+mod kept_basis;
+mod quality_resume;
+mod report;
+mod report_in_browser;
+mod reranking;
+mod served_lists;
+mod statistics;
+mod store_schemas;
+mod trec_eval;
+mod whatif_answers;
+mod whatif_page;

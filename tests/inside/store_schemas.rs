@@ -1,0 +1,175 @@
+//! What today's program reads in stores of every format that was released, and that no table changes
+//! unnoticed. What commands do with such stores is in `tests/store_formats.rs`.
+
+use std::fs;
+use std::path::Path;
+
+use prospect_index::columns::Schema;
+use prospect_index::manifest::{
+    CycleEntry, FORMAT, IngestEntry, Manifest, QualityEntry, SegmentEntry, SegmentKind, StoredPlan,
+};
+use prospect_index::page_store;
+use prospect_index::storage::FileEntry;
+use serde_json::{Value, json};
+
+use super::kept_stores::{copy_of, expected, kept, open, rewrite, stores};
+use crate::campaign::records;
+use crate::campaign::tables::SCHEMAS;
+use crate::plan::explore::Pool;
+use crate::planner::cycle::{Past, PickState, PlannedPick};
+use crate::planner::settings::PlanSettings;
+
+/// What is in a store.
+fn told(store: &Path) -> Value {
+    let store = open(store);
+    let (manifest, known) = (store.manifest(), store.known().unwrap());
+    let mut around = 0;
+    known.for_each_link_context(store.storage(), manifest, |_, _, _, _| around += 1).unwrap();
+    let plan = manifest.plan.as_ref().unwrap();
+    let mut unread = Vec::new();
+    let workload = records::workload(&store, &plan.id).unwrap();
+    let pairs = records::pairs(&store, &plan.id, &workload, &mut unread).unwrap();
+    let url = |pick: &PlannedPick| known.urls.spelling(pick.url).to_owned();
+    let past = records::past(&store, &mut unread).unwrap();
+    json!({
+        "format": manifest.format,
+        "urls": known.urls.len(),
+        "pages": known.pages.len(),
+        "links": known.links.links().len(),
+        "around": around,
+        "scored": known.quality.iter().filter(|quality| !quality.is_nan()).count(),
+        "closed_cycles": manifest.closed_cycles,
+        "plan": plan.id,
+        "queries": records::workload(&store, &plan.id).unwrap().queries.len(),
+        "picks": records::picks(&store, &plan.id)
+            .unwrap()
+            .iter()
+            .map(|pick| format!("{} {}", pick.pool.name(), url(pick)))
+            .collect::<Vec<_>>(),
+        "pool": records::pool(&store, &plan.id).unwrap().len(),
+        "pairs": pairs.len(),
+        "learned": {
+            "picks": past.picks.len(),
+            "realised": past.picks.iter().map(|pick| pick.realised).sum::<f64>(),
+            "queries": past.queries.len(),
+        },
+        "unread": unread.len(),
+    })
+}
+
+#[test]
+fn a_store_of_an_older_format_says_what_it_said() {
+    for name in kept() {
+        let (_held, store) = copy_of(&name);
+        let told = told(&store);
+        assert_eq!(told, expected(&name)["told"], "{name}: {told:#}");
+    }
+}
+
+/// What is in a store, row by row.
+fn told_in_full(path: &Path) -> String {
+    let mut told = told(path);
+    told["format"] = json!(null);
+    let store = open(path);
+    let plan = store.manifest().plan.as_ref().unwrap().id.clone();
+    let mut unread = Vec::new();
+    let Past { picks, pairs, queries } = records::past(&store, &mut unread).unwrap();
+    let planned = records::picks(&store, &plan).unwrap();
+    let workload = records::workload(&store, &plan).unwrap();
+    let candidates = records::pairs(&store, &plan, &workload, &mut unread).unwrap();
+    format!("{told} {picks:?} {pairs:?} {queries:?} {planned:?} {candidates:?}")
+}
+
+#[test]
+fn columns_of_plans_that_changed_places_say_what_they_said() {
+    let (_held, store) = copy_of("format-1");
+    let before = told_in_full(&store);
+    for (kind, schema) in SCHEMAS {
+        rewrite(&store, kind, schema, |mut columns| {
+            columns.reverse();
+            let moved: Vec<_> = schema.columns.iter().rev().copied().collect();
+            (Schema { columns: Box::leak(moved.into_boxed_slice()), ..schema }, columns)
+        });
+        assert!(told_in_full(&store) == before, "{}", schema.name);
+    }
+}
+
+#[test]
+fn every_spelling_of_settings_that_stores_have_is_read() {
+    let text = fs::read_to_string(stores().join("settings.jsonl")).unwrap();
+    assert!(text.lines().count() > 1);
+    for line in text.lines() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let read = serde_json::from_value::<PlanSettings>(case["settings"].clone());
+        if let Some(name) = case["taken_out"].as_str() {
+            let error = read.expect_err("what was taken out is told").to_string();
+            assert!(error.contains(&format!("unknown variant `{name}`")), "{error}");
+            continue;
+        }
+        let read = read.unwrap_or_else(|error| panic!("{}: {error}", case["why"]));
+        // What is written today is read as the same again.
+        let again = serde_json::to_value(&read).unwrap();
+        assert_eq!(serde_json::from_value::<PlanSettings>(again).unwrap(), read, "{}", case["why"]);
+    }
+}
+
+/// Every table with the names in it, and the manifest, as text.
+fn schemas() -> String {
+    let mut told = String::new();
+    for (kind, schema) in page_store::SCHEMAS.into_iter().chain(SCHEMAS) {
+        assert_eq!(json!(kind), json!(schema.name), "a table is called as its kind");
+        told += &format!("{}, version {}\n", schema.name, schema.version);
+        for (column, kind) in schema.columns {
+            told += &format!("  {column}: {}\n", kind.description());
+        }
+    }
+    told += &format!("pools\n  {}\n", Pool::ALL.map(Pool::name).join(", "));
+    told += &format!("states\n  {}\n", PickState::ALL.map(PickState::name).join(", "));
+    let file = FileEntry { file: "a file".into(), bytes: 0, checksum: "of it".into() };
+    let manifest = Manifest {
+        segments: vec![SegmentEntry { kind: SegmentKind::Urls, file, rows: 0, schema: 0 }],
+        ingests: vec![IngestEntry { fingerprint: "of inputs".into(), first_seq: 0, end_seq: 0 }],
+        cycles: vec![CycleEntry { first_seq: 0, plan: Some("a plan".into()) }],
+        plan: Some(StoredPlan {
+            id: "a plan".into(),
+            settings: json!({}),
+            files: vec!["a file".into()],
+        }),
+        quality: Some(QualityEntry {
+            model: "a model".into(),
+            fingerprint: "of it".into(),
+            end_seq: 0,
+        }),
+        ..Manifest::default()
+    };
+    told + "manifest\n" + &serde_json::to_string_pretty(&manifest).unwrap() + "\n"
+}
+
+#[test]
+fn no_schema_changes_without_the_format() {
+    let name = format!("tests/stores/schemas-{FORMAT}.txt");
+    let listed =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&name)).unwrap_or_default();
+    let found = schemas();
+    assert!(
+        found == listed,
+        "What a store holds is not what {name} lists for format {FORMAT}. Programs of that format would read \
+         the new files wrongly, so:\n\
+         1. raise FORMAT in index/src/manifest.rs, add its line to the table there, and raise the `version` of \
+         each schema that changed;\n\
+         2. where an older file lacks what is read now, say in its reader what is done instead;\n\
+         3. keep a store of the old format: tests/stores/make.sh, with the program from before the change;\n\
+         4. leave {name} as it is and write the list below to the file of the new format.\n\n{found}"
+    );
+}
+
+#[test]
+fn every_format_that_was_released_is_kept() {
+    let names = kept();
+    for format in 1..FORMAT {
+        assert!(
+            names.contains(&format!("format-{format}")),
+            "there is no store of format {format}"
+        );
+    }
+}
