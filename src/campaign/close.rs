@@ -94,7 +94,7 @@ pub fn close(open: &mut OpenStore) -> Result<CycleOutcome, CampaignError> {
 ///
 /// # Errors
 /// The commit failed; the plan stays open.
-pub fn release(open: &mut OpenStore) -> Result<(), CampaignError> {
+pub(crate) fn release(open: &mut OpenStore) -> Result<(), CampaignError> {
     open.store.commit(|manifest| {
         if manifest.plan.take().is_some() && !manifest.has_fetched() {
             manifest.cycles.pop();

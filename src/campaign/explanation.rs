@@ -21,30 +21,30 @@ use crate::planner::choose::Choice;
 use crate::planner::settings::PlanSettings;
 
 /// Schema of an [`Explanation`] as JSON.
-pub const SCHEMA: &str = "prospect.explain/2";
+pub(crate) const SCHEMA: &str = "prospect.explain/2";
 /// Queries of a URL, and links to it, at most.
 const QUERIES: usize = 20;
 const LINKS: usize = 50;
 
 /// A number, and what it is made of.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Factor {
+pub(crate) struct Factor {
     /// Its name.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// The number.
-    pub value: f64,
+    pub(crate) value: f64,
     /// What it says, and what it rests on.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
+    pub(crate) note: Option<String>,
     /// What gives the number; none where it is given.
     #[serde(flatten)]
-    pub made_of: Option<MadeOf>,
+    pub(crate) made_of: Option<MadeOf>,
 }
 
 /// How numbers make another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum MadeOf {
+pub(crate) enum MadeOf {
     /// They are added.
     Sum(Vec<Factor>),
     /// They are multiplied.
@@ -77,64 +77,64 @@ impl Factor {
 
 /// See the module.
 #[derive(Clone, Debug, Serialize)]
-pub struct Explanation {
+pub(crate) struct Explanation {
     /// [`SCHEMA`].
-    pub schema: &'static str,
+    pub(crate) schema: &'static str,
     /// The URL, in the spelling first seen.
-    pub url: String,
+    pub(crate) url: String,
     /// What is known of its fetch.
-    pub state: String,
+    pub(crate) state: String,
     /// The plan in the store, where it is explained by one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub plan_id: Option<String>,
+    pub(crate) plan_id: Option<String>,
     /// Position in the batch, from 1, if it is picked.
-    pub planned_rank: Option<usize>,
+    pub(crate) planned_rank: Option<usize>,
     /// URLs that were to be picked.
-    pub budget: usize,
+    pub(crate) budget: usize,
     /// Position in the frontier by estimate, from 1, if it may be planned.
-    pub frontier_rank: Option<usize>,
+    pub(crate) frontier_rank: Option<usize>,
     /// URLs of the frontier.
-    pub frontier: usize,
+    pub(crate) frontier: usize,
     /// The cap that held it back.
-    pub held_back_by: Option<&'static str>,
+    pub(crate) held_back_by: Option<&'static str>,
     /// Crawled pages that link to it.
-    pub inlinks: u32,
+    pub(crate) inlinks: u32,
     /// Quality expected of it, as a log-probability, where any is known.
-    pub quality: Option<f64>,
+    pub(crate) quality: Option<f64>,
     /// What the batch was to bring the most of.
-    pub objective: Objective,
+    pub(crate) objective: Objective,
     /// What it is ranked by, in impact units, if it may be planned.
-    pub estimate: Option<Factor>,
+    pub(crate) estimate: Option<Factor>,
     /// The queries that count most.
-    pub queries: Vec<QueryReason>,
+    pub(crate) queries: Vec<QueryReason>,
     /// The first links to it.
-    pub links: Vec<LinkFrom>,
+    pub(crate) links: Vec<LinkFrom>,
 }
 
 /// A link to the URL.
 #[derive(Clone, Debug, Serialize)]
-pub struct LinkFrom {
+pub(crate) struct LinkFrom {
     /// The page.
-    pub from: String,
+    pub(crate) from: String,
     /// The text of the link.
-    pub anchor: String,
+    pub(crate) anchor: String,
 }
 
 /// A plan with all that its explanations are read from.
-pub struct Explained<'a> {
+pub(crate) struct Explained<'a> {
     /// What its estimates rest on.
-    pub reasons: Reasons<'a>,
+    pub(crate) reasons: Reasons<'a>,
     /// The batch, and how it came about.
-    pub choice: &'a Choice,
+    pub(crate) choice: &'a Choice,
     /// How it was made.
-    pub settings: &'a PlanSettings,
+    pub(crate) settings: &'a PlanSettings,
     /// What a scenario multiplies estimates with, by URL of the scored pairs; empty for 1.
-    pub factors: &'a [f64],
+    pub(crate) factors: &'a [f64],
 }
 
 impl Explained<'_> {
     /// Why a URL is in the batch or not.
-    pub fn explain(&self, id: UrlId) -> Explanation {
+    pub(crate) fn explain(&self, id: UrlId) -> Explanation {
         let Self { reasons, choice, settings, .. } = self;
         let (known, batch) = (reasons.known, &choice.batch);
         let at = position(&batch.ranking, id);

@@ -18,22 +18,22 @@ use crate::plan::off_policy::targets::best;
 use crate::planner::cycle::PlannedPick;
 
 /// A plan that explored and was closed.
-pub struct LoggedPlan {
+pub(crate) struct LoggedPlan {
     /// The plan.
-    pub id: String,
+    pub(crate) id: String,
     /// Its frontier, in the order of its ranking.
-    pub urls: Vec<PlannedPick>,
+    pub(crate) urls: Vec<PlannedPick>,
     /// What became of them, in the same order.
-    pub logged: Vec<Logged>,
+    pub(crate) logged: Vec<Logged>,
     /// First `fetch_seq` of its cycle.
-    pub start: u32,
+    pub(crate) start: u32,
 }
 
 /// Reads a plan of [`records::pooled_plans`].
 ///
 /// # Errors
 /// A segment is damaged.
-pub fn plan(store: &Store, id: &str) -> Result<LoggedPlan, CampaignError> {
+pub(crate) fn plan(store: &Store, id: &str) -> Result<LoggedPlan, CampaignError> {
     let urls = records::pool(store, id)?;
     let picked: HashMap<UrlId, Option<Outcome>> = records::outcomes(store, id)?;
     let logged = urls
@@ -56,18 +56,18 @@ pub fn plan(store: &Store, id: &str) -> Result<LoggedPlan, CampaignError> {
 
 impl LoggedPlan {
     /// URLs that were picked.
-    pub fn picks(&self) -> usize {
+    pub(crate) fn picks(&self) -> usize {
         self.logged.iter().filter(|url| url.picked).count()
     }
 
     /// Pages that were fetched before it.
-    pub fn fetched(&self, known: &Known) -> Vec<UrlId> {
+    pub(crate) fn fetched(&self, known: &Known) -> Vec<UrlId> {
         let before = known.pages.crawled().filter(|(seq, _)| *seq < self.start);
         before.map(|(_, url)| url).collect()
     }
 
     /// The best URLs by `order`, as places in the frontier.
-    pub fn batch(
+    pub(crate) fn batch(
         &self,
         order: impl Fn(Parts, f64) -> f64,
         selection: &SelectionSettings,

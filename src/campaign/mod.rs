@@ -7,20 +7,20 @@
 
 pub mod close;
 mod derived_cache;
-pub mod explanation;
+pub(crate) mod explanation;
 mod identity;
-pub mod logged;
-pub mod pair_cache;
+pub(crate) mod logged;
+pub(crate) mod pair_cache;
 pub mod plan;
-pub mod quality;
+pub(crate) mod quality;
 pub mod questions;
 mod reading;
-pub mod reasons;
-pub mod records;
-pub mod served_cache;
+pub(crate) mod reasons;
+pub(crate) mod records;
+pub(crate) mod served_cache;
 pub mod tables;
-pub mod vectors;
-pub mod whatif_base;
+pub(crate) mod vectors;
+pub(crate) mod whatif_base;
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -91,13 +91,13 @@ pub enum CampaignError {
 
 /// What was brought up to date when a store was opened.
 #[derive(Clone, Debug, Default, serde::Serialize)]
-pub struct Refreshes {
+pub(crate) struct Refreshes {
     /// Pages of the text index.
-    pub text: Refresh,
+    pub(crate) text: Refresh,
     /// URLs of the frontier n-gram index.
-    pub frontier: Refresh,
+    pub(crate) frontier: Refresh,
     /// Pages of the history n-gram index.
-    pub history: Refresh,
+    pub(crate) history: Refresh,
 }
 
 /// A store with its tables and derived structures, all up to date.
@@ -109,11 +109,11 @@ pub struct OpenStore {
     /// Text of crawled pages.
     pub text: TextIndex,
     /// n-grams of uncrawled URLs.
-    pub frontier: NgramSegments,
+    pub(crate) frontier: NgramSegments,
     /// n-grams of crawled pages as known before their cycle.
-    pub history: NgramSegments,
+    pub(crate) history: NgramSegments,
     /// What was recomputed.
-    pub refreshes: Refreshes,
+    pub(crate) refreshes: Refreshes,
     /// Words around links, once somebody asked.
     link_context: OnceLock<LinkContextTable>,
     /// Vectors of strings, once somebody asked or brought a model.
@@ -134,7 +134,7 @@ impl OpenStore {
     ///
     /// # Errors
     /// A file of the truth is damaged; or a derived structure cannot be written.
-    pub fn of(store: Store, max_words: usize) -> Result<Self, CampaignError> {
+    pub(crate) fn of(store: Store, max_words: usize) -> Result<Self, CampaignError> {
         let known = store.known()?;
         let (storage, manifest) = (store.storage(), store.manifest());
         let (text, text_refresh) = TextIndex::open(storage, manifest, &known.pages)?;
@@ -152,7 +152,7 @@ impl OpenStore {
     ///
     /// # Errors
     /// A file of the truth is damaged.
-    pub fn link_context(&self) -> Result<&LinkContextTable, CampaignError> {
+    pub(crate) fn link_context(&self) -> Result<&LinkContextTable, CampaignError> {
         if let Some(link_context) = self.link_context.get() {
             return Ok(link_context);
         }

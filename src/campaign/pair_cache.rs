@@ -79,29 +79,29 @@ pub(super) struct Made {
 
 /// What was recomputed to plan for a workload.
 #[derive(Clone, Debug, Default)]
-pub struct Refreshed {
+pub(crate) struct Refreshed {
     /// Served lists.
-    pub served: Refresh,
+    pub(crate) served: Refresh,
     /// Pairs and models.
-    pub recomputed: Recomputed,
+    pub(crate) recomputed: Recomputed,
     /// What of them was damaged.
-    pub damaged: Vec<Damage>,
+    pub(crate) damaged: Vec<Damage>,
     /// Files of closed cycles that an older version wrote, and that were left unread.
-    pub unread: Vec<String>,
+    pub(crate) unread: Vec<String>,
 }
 
 /// A derived structure that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Damage {
+pub(crate) struct Damage {
     /// Its name.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// What is wrong with it.
-    pub what: String,
+    pub(crate) what: String,
 }
 
 /// What was recomputed for scored pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Recomputed {
+pub(crate) enum Recomputed {
     /// Nothing: it was in the store.
     Nothing,
     /// Pairs, by the models of the epoch, which were in the store.

@@ -24,19 +24,19 @@ pub struct Plan {
     /// Content hash of everything the plan depends on.
     pub id: String,
     /// The queries it was made for, merged.
-    pub workload: Workload,
+    pub(crate) workload: Workload,
     /// What estimates rest on.
     pub scored: ScoredPairs,
     /// The batch, and how it came about.
     pub choice: Choice,
     /// Served lists of all queries.
-    pub served: ServedLists,
+    pub(crate) served: ServedLists,
     /// The statistics epoch.
-    pub epoch: Epoch,
+    pub(crate) epoch: Epoch,
     /// N and words under which it was scored.
-    pub statistics: prospect_index::bm25::CollectionStatistics,
+    pub(crate) statistics: prospect_index::bm25::CollectionStatistics,
     /// What was recomputed.
-    pub refreshed: Refreshed,
+    pub(crate) refreshed: Refreshed,
 }
 
 /// Plans a batch without changing the store's truth. `within` tells by URL id what may be
@@ -79,7 +79,7 @@ pub fn plan(
 ///
 /// # Errors
 /// Another version made the plan, with settings that this one does not know.
-pub fn settings<T: DeserializeOwned>(plan: &StoredPlan) -> Result<T, CampaignError> {
+pub(crate) fn settings<T: DeserializeOwned>(plan: &StoredPlan) -> Result<T, CampaignError> {
     serde_json::from_value(plan.settings.clone()).map_err(|error| CampaignError::OtherVersion {
         plan: plan.id.clone(),
         what: error.to_string(),
@@ -89,17 +89,17 @@ pub fn settings<T: DeserializeOwned>(plan: &StoredPlan) -> Result<T, CampaignErr
 /// What is stored of a plan.
 pub struct PlanRecord<'a> {
     /// Content hash of everything the plan depends on.
-    pub id: &'a str,
+    pub(crate) id: &'a str,
     /// The queries it was made for.
-    pub queries: &'a [Query],
+    pub(crate) queries: &'a [Query],
     /// What estimates rest on.
-    pub scored: &'a ScoredPairs,
+    pub(crate) scored: &'a ScoredPairs,
     /// Their served lists.
-    pub served: &'a ServedLists,
+    pub(crate) served: &'a ServedLists,
     /// The ranking and the batch.
-    pub batch: &'a Batch,
+    pub(crate) batch: &'a Batch,
     /// The statistics epoch.
-    pub epoch: Epoch,
+    pub(crate) epoch: Epoch,
 }
 
 impl Plan {

@@ -15,17 +15,17 @@ use crate::neural::{QualityModel, document};
 
 /// What was scored.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct ScoredStore {
+pub(crate) struct ScoredStore {
     /// Name of the model.
-    pub model: String,
+    pub(crate) model: String,
     /// Pages that have a score now and had none.
-    pub scored: u64,
+    pub(crate) scored: u64,
     /// Pages that were looked at and have no text.
-    pub empty: u64,
+    pub(crate) empty: u64,
     /// The newest records, which wait for their scores.
-    pub waiting: u32,
+    pub(crate) waiting: u32,
     /// Whether another model had scored before, whose scores are replaced.
-    pub replaced: bool,
+    pub(crate) replaced: bool,
 }
 
 /// Scores pages with `model`, all but the `delay` newest records, and commits their scores.
@@ -33,7 +33,7 @@ pub struct ScoredStore {
 ///
 /// # Errors
 /// The model fails, or the store cannot be read or written; then nothing has changed.
-pub fn score_new(
+pub(crate) fn score_new(
     open: &mut OpenStore,
     model: &dyn QualityModel,
     delay: u32,

@@ -23,7 +23,7 @@ pub struct Questions {
     /// Hosts of its URLs.
     pub hosts: Hosts,
     /// What all scenarios stand on.
-    pub shared: Scenario,
+    pub(crate) shared: Scenario,
     /// The plan without a scenario.
     pub base: Answer,
     /// Its figures.
@@ -35,9 +35,9 @@ pub struct Answered {
     /// The plan.
     pub answer: Answer,
     /// Queries that had to be matched with the frontier.
-    pub matched_queries: usize,
+    pub(crate) matched_queries: usize,
     /// Whether all pairs had to be estimated again.
-    pub slow: bool,
+    pub(crate) slow: bool,
 }
 
 impl Questions {
@@ -72,12 +72,12 @@ impl Questions {
     ///
     /// # Errors
     /// See [`Questions::answer`].
-    pub fn figures(&self, scenario: &Scenario) -> Result<ScenarioFigures, CampaignError> {
+    pub(crate) fn figures(&self, scenario: &Scenario) -> Result<ScenarioFigures, CampaignError> {
         Ok(self.figures_of(scenario, &self.answer(scenario)?))
     }
 
     /// What comes of a scenario that is answered.
-    pub fn figures_of(&self, scenario: &Scenario, answered: &Answered) -> ScenarioFigures {
+    pub(crate) fn figures_of(&self, scenario: &Scenario, answered: &Answered) -> ScenarioFigures {
         let Answered { answer, matched_queries, slow } = answered;
         let urls = &self.open.known.urls;
         ScenarioFigures {
@@ -91,7 +91,7 @@ impl Questions {
     }
 
     /// Whether all pairs have to be estimated again for a scenario.
-    pub fn is_slow(&self, scenario: &Scenario) -> bool {
+    pub(crate) fn is_slow(&self, scenario: &Scenario) -> bool {
         scenario.on(&self.shared).is_slow(&self.whatif_base.base.settings)
     }
 
@@ -100,7 +100,7 @@ impl Questions {
     /// # Errors
     /// The cycle of the open plan has to be closed first, or a write failed; then the store stays as it
     /// was.
-    pub fn commit(&mut self, answered: &Answered) -> Result<String, CampaignError> {
+    pub(crate) fn commit(&mut self, answered: &Answered) -> Result<String, CampaignError> {
         self.whatif_base.commit(&mut self.open, &answered.answer)
     }
 
@@ -123,7 +123,7 @@ impl Questions {
     ///
     /// # Errors
     /// See [`Questions::answer`].
-    pub fn whatif(
+    pub(crate) fn whatif(
         &self,
         scenarios: &[Scenario],
         done: &mut dyn FnMut(&ScenarioFigures),

@@ -24,26 +24,26 @@ use crate::workload::Query;
 const ANCHORS_SHOWN: usize = 2;
 
 /// What reasons are made from.
-pub struct Reasons<'a> {
+pub(crate) struct Reasons<'a> {
     /// URLs, pages, links.
-    pub known: &'a Known,
+    pub(crate) known: &'a Known,
     /// Queries of the pairs.
-    pub queries: &'a [Query],
+    pub(crate) queries: &'a [Query],
     /// Their served lists.
-    pub served: &'a ServedLists,
+    pub(crate) served: &'a ServedLists,
     /// Pairs.
-    pub scored: &'a ScoredPairs,
+    pub(crate) scored: &'a ScoredPairs,
     /// Longest n-gram in words.
-    pub max_words: usize,
+    pub(crate) max_words: usize,
     /// Words around links, where they are to be shown.
-    pub link_context: Option<&'a LinkContextTable>,
+    pub(crate) link_context: Option<&'a LinkContextTable>,
     /// Vectors of the plan, where closeness in meaning is to be shown.
-    pub embeddings: Option<Embeddings<'a>>,
+    pub(crate) embeddings: Option<Embeddings<'a>>,
 }
 
 impl<'a> Reasons<'a> {
     /// Of a plan.
-    pub fn of_plan(known: &'a Known, plan: &'a Plan, settings: &PlanSettings) -> Self {
+    pub(crate) fn of_plan(known: &'a Known, plan: &'a Plan, settings: &PlanSettings) -> Self {
         let max_words = settings.estimate.rule.max_words;
         let queries = &plan.workload.queries;
         let (served, scored) = (&plan.served, &plan.scored);
@@ -52,18 +52,18 @@ impl<'a> Reasons<'a> {
 
     /// With the words of a query that stand around links.
     #[must_use]
-    pub fn with_link_context(self, link_context: &'a LinkContextTable) -> Self {
+    pub(crate) fn with_link_context(self, link_context: &'a LinkContextTable) -> Self {
         Self { link_context: Some(link_context), ..self }
     }
 
     /// With the closeness of queries in meaning, where there are vectors.
     #[must_use]
-    pub fn with_vectors(self, vectors: Option<&'a PlanVectors<'_>>) -> Self {
+    pub(crate) fn with_vectors(self, vectors: Option<&'a PlanVectors<'_>>) -> Self {
         Self { embeddings: vectors.map(PlanVectors::embeddings), ..self }
     }
 
     /// Picks with their reasons, in batch order; `queries` of them per URL.
-    pub fn planned(&self, picks: &[Pick], queries: usize) -> Vec<PlannedUrl> {
+    pub(crate) fn planned(&self, picks: &[Pick], queries: usize) -> Vec<PlannedUrl> {
         let picks = picks.iter().enumerate();
         picks.map(|(at, pick)| self.planned_url(at + 1, pick, queries)).collect()
     }
@@ -86,7 +86,7 @@ impl<'a> Reasons<'a> {
     }
 
     /// The queries that count most for a URL: by frequency times chance, then qid.
-    pub fn of(&self, url: UrlId, most: usize) -> Vec<QueryReason> {
+    pub(crate) fn of(&self, url: UrlId, most: usize) -> Vec<QueryReason> {
         let worth = |pair: &PairEstimate| self.queries[pair.query.index()].frequency * pair.chance;
         let mut pairs: Vec<PairEstimate> = self.scored.pairs_of(url).copied().collect();
         pairs.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then(a.query.cmp(&b.query)));

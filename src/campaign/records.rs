@@ -157,7 +157,7 @@ fn has_log_odds(manifest: &Manifest, segment: &SegmentEntry) -> bool {
 ///
 /// # Errors
 /// A segment is damaged, or holds what this version does not know.
-pub fn past(store: &Store, unread: &mut Vec<String>) -> Result<Past, StoreError> {
+pub(crate) fn past(store: &Store, unread: &mut Vec<String>) -> Result<Past, StoreError> {
     Ok(Past {
         picks: pick_outcomes(store, unread)?,
         pairs: entry_outcomes(store, unread)?,
@@ -225,7 +225,7 @@ fn query_outcomes(store: &Store) -> Result<Vec<QueryOutcome>, StoreError> {
 ///
 /// # Errors
 /// A segment is damaged, or holds what this version does not know.
-pub fn picks(store: &Store, plan: &str) -> Result<Vec<PlannedPick>, StoreError> {
+pub(crate) fn picks(store: &Store, plan: &str) -> Result<Vec<PlannedPick>, StoreError> {
     stored_picks(store, SegmentKind::Plans, PLANS, plan)
 }
 
@@ -233,7 +233,7 @@ pub fn picks(store: &Store, plan: &str) -> Result<Vec<PlannedPick>, StoreError> 
 ///
 /// # Errors
 /// See [`picks`].
-pub fn pool(store: &Store, plan: &str) -> Result<Vec<PlannedPick>, StoreError> {
+pub(crate) fn pool(store: &Store, plan: &str) -> Result<Vec<PlannedPick>, StoreError> {
     stored_picks(store, SegmentKind::Pools, POOLS, plan)
 }
 
@@ -294,7 +294,10 @@ pub(super) fn pick_columns(plan: &str, picks: &[Pick]) -> Vec<Column> {
 ///
 /// # Errors
 /// A segment is damaged, or holds what this version does not know.
-pub fn outcomes(store: &Store, plan: &str) -> Result<HashMap<UrlId, Option<Outcome>>, StoreError> {
+pub(crate) fn outcomes(
+    store: &Store,
+    plan: &str,
+) -> Result<HashMap<UrlId, Option<Outcome>>, StoreError> {
     let mut outcomes = HashMap::new();
     let names = ["url_id", "planned", "state", "realised_impact", "impact_in_half"];
     rows_of(store, SegmentKind::Outcomes, OUTCOMES, plan, &names, |row| {
@@ -312,7 +315,7 @@ pub fn outcomes(store: &Store, plan: &str) -> Result<HashMap<UrlId, Option<Outco
 ///
 /// # Errors
 /// A segment is damaged.
-pub fn pooled_plans(store: &Store) -> Result<Vec<String>, StoreError> {
+pub(crate) fn pooled_plans(store: &Store) -> Result<Vec<String>, StoreError> {
     let closed = plans_of(store, SegmentKind::Outcomes, OUTCOMES)?;
     let mut pooled = plans_of(store, SegmentKind::Pools, POOLS)?;
     pooled.retain(|plan| closed.contains(plan));
@@ -330,7 +333,7 @@ fn plans_of(store: &Store, kind: SegmentKind, schema: Schema) -> Result<Vec<Stri
 ///
 /// # Errors
 /// A segment is damaged, or holds what this version does not know.
-pub fn pairs(
+pub(crate) fn pairs(
     store: &Store,
     plan: &str,
     workload: &Workload,
@@ -365,7 +368,7 @@ pub fn pairs(
 ///
 /// # Errors
 /// A segment is damaged, or holds what this version does not know.
-pub fn workload(store: &Store, plan: &str) -> Result<Workload, StoreError> {
+pub(crate) fn workload(store: &Store, plan: &str) -> Result<Workload, StoreError> {
     let mut queries = Vec::new();
     let names = ["qid", "query", "frequency", "kind"];
     rows_of(store, SegmentKind::Workloads, WORKLOADS, plan, &names, |row| {

@@ -32,7 +32,7 @@ struct Payload {
 ///
 /// # Errors
 /// The index cannot be read or the lists cannot be written.
-pub fn load(
+pub(crate) fn load(
     store: &Store,
     known: &Known,
     scorer: &Scorer<'_>,

@@ -24,10 +24,10 @@ const PICK_COLUMNS: &[(&str, ColumnType)] = &[
 pub const PLANS: Schema = Schema { name: "plans", version: 1, columns: PICK_COLUMNS };
 
 /// Everything that a plan with exploration chose from, in the order of the ranking.
-pub const POOLS: Schema = Schema { name: "pools", version: 1, columns: PICK_COLUMNS };
+pub(crate) const POOLS: Schema = Schema { name: "pools", version: 1, columns: PICK_COLUMNS };
 
 /// Candidate pairs of the picks.
-pub const PLAN_PAIRS: Schema = Schema {
+pub(crate) const PLAN_PAIRS: Schema = Schema {
     name: "plan_pairs",
     version: 1,
     columns: &[
@@ -42,7 +42,7 @@ pub const PLAN_PAIRS: Schema = Schema {
 };
 
 /// Queries that plans were made for.
-pub const WORKLOADS: Schema = Schema {
+pub(crate) const WORKLOADS: Schema = Schema {
     name: "workloads",
     version: 1,
     columns: &[
@@ -77,7 +77,7 @@ pub const OUTCOMES: Schema = Schema {
 };
 
 /// What became of the candidate pairs of fetched picks.
-pub const PAIR_OUTCOMES: Schema = Schema {
+pub(crate) const PAIR_OUTCOMES: Schema = Schema {
     name: "pair_outcomes",
     version: 1,
     columns: &[
@@ -94,7 +94,7 @@ pub const PAIR_OUTCOMES: Schema = Schema {
 };
 
 /// What became of the queries.
-pub const QUERY_OUTCOMES: Schema = Schema {
+pub(crate) const QUERY_OUTCOMES: Schema = Schema {
     name: "query_outcomes",
     version: 1,
     columns: &[("plan_id", Text), ("qid", Text), ("mean_before", F64), ("new_results", F64)],
@@ -118,7 +118,7 @@ pub(super) const EARLY_PLANS: Schema = Schema {
 };
 
 /// The schemas of this module by what they are tables of.
-pub const SCHEMAS: [(SegmentKind, Schema); 7] = [
+pub(crate) const SCHEMAS: [(SegmentKind, Schema); 7] = [
     (SegmentKind::Plans, PLANS),
     (SegmentKind::Pools, POOLS),
     (SegmentKind::PlanPairs, PLAN_PAIRS),

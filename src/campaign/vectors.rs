@@ -22,7 +22,7 @@ const VERSION: u32 = 1;
 const VECTORS: &str = "vectors-";
 
 /// Vectors of a store.
-pub struct StoreVectors {
+pub(crate) struct StoreVectors {
     model: EmbeddingModel,
     /// By text.
     strings: VectorTable,
@@ -35,7 +35,7 @@ pub struct StoreVectors {
 }
 
 /// Vectors of a plan: those of the store, and those of its queries.
-pub struct PlanVectors<'a> {
+pub(crate) struct PlanVectors<'a> {
     store: &'a StoreVectors,
     queries: VectorTable,
     /// By query: its row.
@@ -44,7 +44,7 @@ pub struct PlanVectors<'a> {
 
 impl PlanVectors<'_> {
     /// As estimates read them.
-    pub fn embeddings(&self) -> Embeddings<'_> {
+    pub(crate) fn embeddings(&self) -> Embeddings<'_> {
         Embeddings {
             strings: &self.store.strings,
             rows: &self.store.rows,
@@ -57,15 +57,15 @@ impl PlanVectors<'_> {
 
 /// What was embedded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Embedded {
+pub(crate) struct Embedded {
     /// Name of the model.
-    pub model: String,
+    pub(crate) model: String,
     /// Texts that had no vector.
-    pub added: usize,
+    pub(crate) added: usize,
     /// Texts in all.
-    pub total: usize,
+    pub(crate) total: usize,
     /// Why what was there could not be read.
-    pub damaged: Option<String>,
+    pub(crate) damaged: Option<String>,
 }
 
 impl OpenStore {
@@ -74,7 +74,7 @@ impl OpenStore {
     ///
     /// # Errors
     /// The model fails, or the store cannot be read or written.
-    pub fn embed(
+    pub(crate) fn embed(
         &mut self,
         model: Box<dyn Embedder>,
         workload: &Workload,
@@ -100,7 +100,7 @@ impl OpenStore {
     ///
     /// # Errors
     /// They are not in the store, and the model that makes them is not at hand or fails.
-    pub fn plan_vectors(
+    pub(crate) fn plan_vectors(
         &self,
         model: Option<&EmbeddingModel>,
         queries: &[Query],

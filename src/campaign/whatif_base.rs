@@ -31,9 +31,9 @@ pub struct WhatIfBase {
     /// What answers start from.
     pub base: Base,
     /// Content hash of everything that the plan without a scenario depends on.
-    pub plan_id: String,
+    pub(crate) plan_id: String,
     /// What was recomputed.
-    pub refreshed: Refreshed,
+    pub(crate) refreshed: Refreshed,
     epoch: Epoch,
     cache: PlannerCache,
     past: Past,
@@ -45,7 +45,7 @@ impl WhatIfBase {
     ///
     /// # Errors
     /// The store has no page, an index cannot be read, or a model cannot be fitted.
-    pub fn new(
+    pub(crate) fn new(
         open: &OpenStore,
         workload: &Workload,
         within: Vec<bool>,
@@ -73,7 +73,11 @@ impl WhatIfBase {
     ///
     /// # Errors
     /// An index cannot be read.
-    pub fn matched(&self, open: &OpenStore, asked: &Asked) -> Result<Matched, CampaignError> {
+    pub(crate) fn matched(
+        &self,
+        open: &OpenStore,
+        asked: &Asked,
+    ) -> Result<Matched, CampaignError> {
         let queries = &asked.queries[asked.known..];
         if queries.is_empty() {
             return Ok(Matched::default());
@@ -94,7 +98,11 @@ impl WhatIfBase {
     ///
     /// # Errors
     /// A write failed; the store stays as it was.
-    pub fn commit(&self, open: &mut OpenStore, answer: &Answer) -> Result<String, CampaignError> {
+    pub(crate) fn commit(
+        &self,
+        open: &mut OpenStore,
+        answer: &Answer,
+    ) -> Result<String, CampaignError> {
         let workload = Workload { queries: answer.queries.clone() };
         let mut hash = xxhash_rust::xxh3::Xxh3::new();
         hash.update(plan_id(open, &workload, &answer.settings)?.as_bytes());
@@ -150,7 +158,9 @@ impl WhatIfBase {
 ///
 /// # Errors
 /// The store has no open plan, another version made it, or a segment is damaged.
-pub fn open_plan(open: &OpenStore) -> Result<(PlanSettings, Workload, Vec<bool>), CampaignError> {
+pub(crate) fn open_plan(
+    open: &OpenStore,
+) -> Result<(PlanSettings, Workload, Vec<bool>), CampaignError> {
     let stored = open.store.manifest().plan.clone().ok_or(CampaignError::NoPlan)?;
     let settings: PlanSettings = plan::settings(&stored)?;
     let workload = records::workload(&open.store, &stored.id)?;

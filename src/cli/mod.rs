@@ -26,7 +26,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-pub use output::Failure;
+pub(crate) use output::Failure;
 
 /// Plans which uncrawled URLs to fetch next, so that search over the crawled pages gets better as
 /// fast as possible.

@@ -14,21 +14,21 @@ use crate::estimate::scored_pairs::ScoredPairs;
 
 /// A command that ended badly.
 #[derive(Debug)]
-pub struct Failure {
+pub(crate) struct Failure {
     error: anyhow::Error,
     hint: Option<String>,
     /// Exit code: 1 the user's input, 2 our fault.
-    pub code: u8,
+    pub(crate) code: u8,
 }
 
 impl Failure {
     /// The user can mend it.
-    pub fn input(error: impl Into<anyhow::Error>, hint: impl Into<String>) -> Self {
+    pub(crate) fn input(error: impl Into<anyhow::Error>, hint: impl Into<String>) -> Self {
         Self { error: error.into(), hint: Some(hint.into()), code: USERS }
     }
 
     /// Only we can mend it.
-    pub fn ours(error: impl Into<anyhow::Error>) -> Self {
+    pub(crate) fn ours(error: impl Into<anyhow::Error>) -> Self {
         Self { error: error.into(), hint: None, code: OURS }
     }
 }

@@ -6,6 +6,7 @@ use std::io::Write;
 use super::Global;
 use super::output::{self, Failure};
 use crate::estimate::features::group::{FeatureGroup, SEPARATOR};
+use crate::estimate::features::table::{Feature, PageFeature};
 use crate::evaluate::registry::{METRICS, Scope};
 use crate::policy::POLICIES;
 
@@ -27,7 +28,13 @@ pub(super) fn policies(global: &Global) -> Result<(), Failure> {
             })
             .collect();
         let groups: Vec<serde_json::Value> = FeatureGroup::all()
-            .map(|group| serde_json::json!({ "name": group.name(), "meaning": group.meaning() }))
+            .map(|group| {
+                serde_json::json!({
+                    "name": group.name(),
+                    "meaning": group.meaning(),
+                    "features": features_of(group),
+                })
+            })
             .collect();
         let json = serde_json::json!({
             "schema": "prospect.policies/1",
@@ -66,8 +73,19 @@ pub(super) fn policies(global: &Global) -> Result<(), Failure> {
     writeln!(out, "\nGroups of evidence, as in prospect+without=url{SEPARATOR}anchors:")?;
     for group in FeatureGroup::all() {
         writeln!(out, "{:<18} {}", group.name(), group.meaning())?;
+        for feature in features_of(group) {
+            writeln!(out, "{:<18}   {feature}", "")?;
+        }
     }
     Ok(())
+}
+
+/// Names of the features that only this group feeds.
+fn features_of(group: FeatureGroup) -> Vec<&'static str> {
+    let of_pairs = Feature::ALL.iter().map(|feature| (feature.group(), feature.name()));
+    let of_pages = PageFeature::ALL.iter().map(|feature| (feature.group(), feature.name()));
+    let of_this = of_pairs.chain(of_pages).filter(|(of, _)| *of == Some(group));
+    of_this.map(|(_, name)| name).collect()
 }
 
 /// Lists the metrics.

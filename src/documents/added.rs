@@ -7,16 +7,16 @@ use arrow_schema::{DataType, Field};
 
 /// Name and type of the column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AddedColumn {
+pub(crate) struct AddedColumn {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Its type.
-    pub kind: AddedKind,
+    pub(crate) kind: AddedKind,
 }
 
 /// Type of the column; all of them may be null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AddedKind {
+pub(crate) enum AddedKind {
     /// `DOUBLE`.
     Number,
     /// `INT32`.
@@ -25,7 +25,7 @@ pub enum AddedKind {
 
 /// Its values for the rows of a batch.
 #[derive(Clone, Copy, Debug)]
-pub enum AddedField<'a> {
+pub(crate) enum AddedField<'a> {
     /// For [`AddedKind::Number`]; finite.
     Numbers(&'a [Option<f64>]),
     /// For [`AddedKind::Whole`].

@@ -14,11 +14,11 @@ use super::{DocumentError, object, to_json};
 
 /// Rows in the order of the file, and what stood between them and is no row.
 #[derive(Debug)]
-pub struct DocumentBatch {
+pub(crate) struct DocumentBatch {
     pub(super) rows: Rows,
     pub(super) places: ColumnPlaces,
     /// What could not be read.
-    pub bad: Vec<BadRow>,
+    pub(crate) bad: Vec<BadRow>,
 }
 
 /// Rows as their format holds them.
@@ -43,18 +43,18 @@ pub(super) enum ColumnPlaces {
 
 /// Something that is no row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadRow {
+pub(crate) struct BadRow {
     /// Why, by a stable name.
-    pub reason: &'static str,
+    pub(crate) reason: &'static str,
     /// `file:line`.
-    pub place: String,
+    pub(crate) place: String,
     /// What was found, for people.
-    pub detail: String,
+    pub(crate) detail: String,
 }
 
 /// One value of a row.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value<'a> {
+pub(crate) enum Value<'a> {
     /// Null, missing, or an empty cell of CSV.
     Null,
     /// Text.
@@ -65,7 +65,7 @@ pub enum Value<'a> {
 
 impl DocumentBatch {
     /// Rows.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match &self.rows {
             Rows::Columns(batch) => batch.num_rows(),
             Rows::Objects(rows) => rows.len(),
@@ -74,12 +74,12 @@ impl DocumentBatch {
     }
 
     /// Whether there is no row.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Where a row stands, for messages.
-    pub fn place(&self, row: usize) -> String {
+    pub(crate) fn place(&self, row: usize) -> String {
         match &self.places {
             ColumnPlaces::Lines(file, lines) => format!("{file}:{}", lines[row]),
             ColumnPlaces::Rows(file, first) => format!("{file}, row {}", first + row as u64),
@@ -87,7 +87,7 @@ impl DocumentBatch {
     }
 
     /// The values of some columns, by row; a column that a row does not have is null there.
-    pub fn values(&self, columns: &[String]) -> Vec<Vec<Value<'_>>> {
+    pub(crate) fn values(&self, columns: &[String]) -> Vec<Vec<Value<'_>>> {
         match &self.rows {
             Rows::Columns(batch) => {
                 let arrays: Vec<Option<&dyn Array>> = columns
@@ -114,7 +114,7 @@ impl DocumentBatch {
     ///
     /// # Errors
     /// Arrow refuses a column.
-    pub fn filter(&self, keep: &[bool]) -> Result<Self, DocumentError> {
+    pub(crate) fn filter(&self, keep: &[bool]) -> Result<Self, DocumentError> {
         let kept = |row: &usize| keep[*row];
         let at: Vec<usize> = (0..self.len()).filter(kept).collect();
         let rows = match &self.rows {
@@ -153,7 +153,7 @@ impl DocumentBatch {
 
 impl Value<'_> {
     /// The number it is, if it is a finite one.
-    pub fn number(&self) -> Option<f64> {
+    pub(crate) fn number(&self) -> Option<f64> {
         let text = match self {
             Self::Null => return None,
             Self::Text(text) | Self::Json(text) => text.trim(),
@@ -163,7 +163,7 @@ impl Value<'_> {
 
     /// The addresses in a list of them: texts, or objects with a `url`. A text may hold the JSON of
     /// such a list.
-    pub fn addresses(&self) -> Vec<String> {
+    pub(crate) fn addresses(&self) -> Vec<String> {
         let (Self::Text(text) | Self::Json(text)) = self else { return Vec::new() };
         let address = |element: &&RawValue| address(element.get());
         object::elements(text).unwrap_or_default().iter().filter_map(address).collect()

@@ -9,7 +9,7 @@ use super::BadRow;
 
 /// What a file is to whoever names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub(crate) enum Side {
     /// It is read.
     Input,
     /// It is written.
@@ -19,7 +19,7 @@ pub enum Side {
 /// A file of documents cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum DocumentError {
+pub(crate) enum DocumentError {
     /// The path does not exist.
     #[error("{path}: there is no such file")]
     NotFound {

@@ -6,7 +6,7 @@ use crate::ingest::input;
 
 /// A format of documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DocumentFormat {
+pub(crate) enum DocumentFormat {
     /// Apache Parquet.
     Parquet,
     /// Comma-separated values with a header.
@@ -19,7 +19,7 @@ pub enum DocumentFormat {
 
 /// Compression of a text format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Compression {
+pub(crate) enum Compression {
     /// None.
     Plain,
     /// gzip.
@@ -30,7 +30,7 @@ pub enum Compression {
 
 impl DocumentFormat {
     /// Its name, and the extension of its files.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Parquet => "parquet",
             Self::Csv => "csv",
@@ -50,7 +50,7 @@ impl DocumentFormat {
     }
 
     /// By the extension of a name, below `.gz` or `.zst`. `.json` may be an array or lines.
-    pub fn of_name(path: &Path) -> Option<Self> {
+    pub(crate) fn of_name(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
         let name = [".gz", ".zst"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
         match name.rsplit_once('.')?.1 {
@@ -76,7 +76,7 @@ impl DocumentFormat {
 
 impl Compression {
     /// By the extension of a name.
-    pub fn of_name(path: &Path) -> Self {
+    pub(crate) fn of_name(path: &Path) -> Self {
         let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
         match extension.to_str() {
             Some("gz") => Self::Gzip,
@@ -86,7 +86,7 @@ impl Compression {
     }
 
     /// The extension, with its dot.
-    pub const fn extension(self) -> &'static str {
+    pub(crate) const fn extension(self) -> &'static str {
         match self {
             Self::Plain => "",
             Self::Gzip => ".gz",
@@ -106,7 +106,7 @@ impl From<input::InputCompression> for Compression {
 }
 
 /// Whether columns and their types must be known before the first row can be written.
-pub const fn needs_shape(from: DocumentFormat, to: DocumentFormat) -> bool {
+pub(crate) const fn needs_shape(from: DocumentFormat, to: DocumentFormat) -> bool {
     match from {
         DocumentFormat::Parquet => false,
         DocumentFormat::Csv => !matches!(to, DocumentFormat::Csv),

@@ -10,7 +10,7 @@
 //! *Memory.* A batch holds at most as many rows as asked for and stops growing at
 //! [`BATCH_BYTES`](crate::ingest::BATCH_BYTES) of input; one row has at most
 //! [`LINE_BYTES`](prospect_index::limits::LINE_BYTES). A Parquet file is read page by page and written
-//! in row groups of [`ROW_GROUP_BYTES`]. Nothing grows with the number of rows.
+//! in row groups of [`parquet_schema::ROW_GROUP_BYTES`]. Nothing grows with the number of rows.
 
 mod added;
 mod batch;
@@ -26,20 +26,20 @@ mod objects;
 mod packed;
 mod parquet_file;
 mod parquet_schema;
-pub mod shape;
+pub(crate) mod shape;
 mod sinks;
 mod source;
 mod text_stream;
 mod to_arrow;
 mod to_json;
 
-pub use added::{AddedColumn, AddedField, AddedKind};
-pub use batch::{BadRow, DocumentBatch, Value};
-pub use error::{DocumentError, Side};
-pub use format::{Compression, DocumentFormat, needs_shape};
-pub use parquet_schema::{ROW_GROUP_BYTES, Table};
-pub use sinks::{DocumentSink, Layout, create};
-pub use source::{DocumentSource, Input, OpenOptions, open};
+pub(crate) use added::{AddedColumn, AddedField, AddedKind};
+pub(crate) use batch::{BadRow, DocumentBatch, Value};
+pub(crate) use error::{DocumentError, Side};
+pub(crate) use format::{Compression, DocumentFormat, needs_shape};
+pub(crate) use parquet_schema::Table;
+pub(crate) use sinks::{DocumentSink, Layout, create};
+pub(crate) use source::{DocumentSource, Input, OpenOptions, open};
 
 /// Rows of a batch where nothing else is asked for.
-pub const BATCH_ROWS: usize = 256;
+pub(crate) const BATCH_ROWS: usize = 256;

@@ -21,13 +21,13 @@ use parquet::schema::types::{ColumnDescPtr, SchemaDescriptor, Type, TypePtr};
 use super::{AddedColumn, DocumentError};
 
 /// A row group is written once it has so many encoded bytes.
-pub const ROW_GROUP_BYTES: usize = 64 << 20;
+pub(crate) const ROW_GROUP_BYTES: usize = 64 << 20;
 /// Or so many rows.
 const ROW_GROUP_ROWS: usize = 1 << 20;
 
 /// What a Parquet file says of itself besides its rows.
 #[derive(Clone, Debug)]
-pub struct Table {
+pub(crate) struct Table {
     /// Columns that are read, as Arrow holds them.
     pub(super) schema: SchemaRef,
     declared: Arc<SchemaDescriptor>,

@@ -20,7 +20,7 @@ const KEYS: usize = 64;
 
 /// Columns in the order of their first row.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Shape {
+pub(crate) struct Shape {
     pub(super) columns: Vec<(String, ShapeKind)>,
 }
 
@@ -41,7 +41,10 @@ pub(super) enum ShapeKind {
 ///
 /// # Errors
 /// The file cannot be read, or has too many columns.
-pub fn find(source: &mut dyn DocumentSource, text: &[String]) -> Result<Shape, DocumentError> {
+pub(crate) fn find(
+    source: &mut dyn DocumentSource,
+    text: &[String],
+) -> Result<Shape, DocumentError> {
     let mut found = Vec::new();
     for column in source.columns() {
         found.push((column.clone(), ShapeKind::Null));

@@ -18,21 +18,21 @@ use super::{
 
 /// What is written, and how.
 #[derive(Clone, Debug)]
-pub struct Layout {
+pub(crate) struct Layout {
     /// The format.
-    pub format: DocumentFormat,
+    pub(crate) format: DocumentFormat,
     /// Of a text format.
-    pub compression: Compression,
+    pub(crate) compression: Compression,
     /// Columns and types, where [`needs_shape`](super::needs_shape) says so.
-    pub shape: Option<Shape>,
+    pub(crate) shape: Option<Shape>,
     /// A column to add, or to put in place of one of its name.
-    pub added: Option<AddedColumn>,
+    pub(crate) added: Option<AddedColumn>,
     /// Whether a column of that name may be there already.
-    pub replace: bool,
+    pub(crate) replace: bool,
 }
 
 /// A writer of documents.
-pub trait DocumentSink: Send {
+pub(crate) trait DocumentSink: Send {
     /// Writes rows, each with its value of the added column.
     ///
     /// # Errors
@@ -54,7 +54,7 @@ pub trait DocumentSink: Send {
 ///
 /// # Errors
 /// The output cannot be written, a column has no text, or the added one is there already.
-pub fn create(
+pub(crate) fn create(
     out: Box<dyn Write + Send>,
     source: &dyn DocumentSource,
     layout: &Layout,

@@ -18,7 +18,7 @@ use crate::ingest::input;
 const HEAD_BYTES: u64 = 256 << 10;
 
 /// A stream of documents in the order of their file.
-pub trait DocumentSource: Send {
+pub(crate) trait DocumentSource: Send {
     /// How the file is called in messages.
     fn name(&self) -> &str;
 
@@ -43,23 +43,23 @@ pub trait DocumentSource: Send {
 
 /// A file that is to be read.
 #[derive(Clone, Debug)]
-pub struct Input {
+pub(crate) struct Input {
     /// Where it lies; `-` is standard input.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// How it is called in messages.
-    pub name: String,
+    pub(crate) name: String,
     /// Its format, where the user has said so.
-    pub format: Option<DocumentFormat>,
+    pub(crate) format: Option<DocumentFormat>,
 }
 
 /// How to read.
 #[derive(Clone, Debug)]
-pub struct OpenOptions {
+pub(crate) struct OpenOptions {
     /// Rows of a batch at most.
-    pub batch_rows: usize,
+    pub(crate) batch_rows: usize,
     /// Columns that are needed; all of them where there is no list. Formats other than Parquet read
     /// all.
-    pub columns: Option<Vec<String>>,
+    pub(crate) columns: Option<Vec<String>>,
 }
 
 impl Default for OpenOptions {
@@ -70,14 +70,14 @@ impl Default for OpenOptions {
 
 impl Input {
     /// The file at a path, called as it was named.
-    pub fn of(path: &Path, format: Option<DocumentFormat>) -> Self {
+    pub(crate) fn of(path: &Path, format: Option<DocumentFormat>) -> Self {
         let stream = path == Path::new("-");
         let name = if stream { "standard input".to_owned() } else { path.display().to_string() };
         Self { path: path.to_owned(), name, format }
     }
 
     /// Whether it is standard input.
-    pub fn is_stream(&self) -> bool {
+    pub(crate) fn is_stream(&self) -> bool {
         self.path == Path::new("-")
     }
 
@@ -85,7 +85,7 @@ impl Input {
     ///
     /// # Errors
     /// The file cannot be read, or none of these tells.
-    pub fn format(&self) -> Result<DocumentFormat, DocumentError> {
+    pub(crate) fn format(&self) -> Result<DocumentFormat, DocumentError> {
         let unknown =
             || DocumentError::UnknownFormat { path: self.name.clone(), side: Side::Input };
         if let Some(format) = self.format {
@@ -139,7 +139,7 @@ impl Input {
 ///
 /// # Errors
 /// It does not exist, cannot be read, or is not in its format.
-pub fn open(
+pub(crate) fn open(
     input: &Input,
     options: &OpenOptions,
 ) -> Result<Box<dyn DocumentSource>, DocumentError> {

@@ -15,17 +15,17 @@ use super::parts::{Part, Parts};
 /// Parts of an estimate.
 const PARTS: usize = Part::COUNT;
 /// Outcomes that the start is worth.
-pub const PRIOR_PICKS: f64 = 200.0;
+pub(crate) const PRIOR_PICKS: f64 = 200.0;
 
 /// A fetched pick: what each part had promised, and what it brought, in impact units.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PickOutcome {
+pub(crate) struct PickOutcome {
     /// The URL.
-    pub url: UrlId,
+    pub(crate) url: UrlId,
     /// The parts as of the plan.
-    pub parts: Parts,
+    pub(crate) parts: Parts,
     /// Realised impact at the close of its cycle.
-    pub realised: f64,
+    pub(crate) realised: f64,
 }
 
 /// Weights of the parts.
@@ -34,17 +34,17 @@ pub struct Blend {
     /// By part.
     pub weights: Parts,
     /// Outcomes they were fitted on; 0 if they are the start.
-    pub outcomes: usize,
+    pub(crate) outcomes: usize,
 }
 
 impl Blend {
     /// Weights that are not fitted.
-    pub fn fixed(weights: Parts) -> Self {
+    pub(crate) fn fixed(weights: Parts) -> Self {
         Self { weights, outcomes: 0 }
     }
 
     /// Fits the weights, from `start`.
-    pub fn fit(start: Parts, outcomes: &[PickOutcome]) -> Self {
+    pub(crate) fn fit(start: Parts, outcomes: &[PickOutcome]) -> Self {
         if outcomes.is_empty() {
             return Self::fixed(start);
         }
@@ -74,7 +74,7 @@ impl Blend {
     }
 
     /// The blended estimate.
-    pub fn of(&self, parts: Parts) -> f64 {
+    pub(crate) fn of(&self, parts: Parts) -> f64 {
         self.weights.dot(&parts)
     }
 }

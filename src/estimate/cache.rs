@@ -29,23 +29,23 @@ use crate::workload::Query;
 
 /// Kept between plans.
 #[derive(Default)]
-pub struct PlannerCache {
+pub(crate) struct PlannerCache {
     /// Sites of the URLs known at the last plan.
-    pub sites: Sites,
+    pub(crate) sites: Sites,
     /// Their strings as words of the workload, for a planner that goes on.
-    pub strings: Option<Strings>,
+    pub(crate) strings: Option<Strings>,
     /// By query: its training pairs.
-    pub training: Vec<Mutex<Training>>,
+    pub(crate) training: Vec<Mutex<Training>>,
     /// By `fetch_seq`: links from other pages before the page's cycle, [`NONE`] where the page was
     /// no candidate of any plan.
     past_inlinks: Vec<u32>,
     quality: PastQuality,
     /// Regions of the URLs known at the last plan.
-    pub regions: Regions,
+    pub(crate) regions: Regions,
     /// URLs that are nearest to each query in meaning, where there is an embedding model.
-    pub nearest: Nearest,
+    pub(crate) nearest: Nearest,
     /// What was fitted in this epoch.
-    pub models: Option<Arc<EpochModels>>,
+    pub(crate) models: Option<Arc<EpochModels>>,
 }
 
 /// Quality that was expected of crawled pages, and what it was expected from.
@@ -63,30 +63,30 @@ struct PastQuality {
 
 impl PlannerCache {
     /// For a planner that goes on with the same queries.
-    pub fn with_strings(queries: &[Query]) -> Self {
+    pub(crate) fn with_strings(queries: &[Query]) -> Self {
         Self { strings: Some(Strings::new(queries)), ..Self::default() }
     }
 
     /// For another plan in the same epoch with the models of this one.
     #[must_use]
-    pub fn with_models(&self) -> Self {
+    pub(crate) fn with_models(&self) -> Self {
         Self { models: self.models.clone(), ..Self::default() }
     }
 
     /// Forgets what depends on the statistics of an epoch.
-    pub fn forget_epoch(&mut self) {
+    pub(crate) fn forget_epoch(&mut self) {
         self.training.clear();
         self.models = None;
     }
 
     /// Expected quality of the page of a record, from what was known before its cycle.
-    pub fn past_quality(&self, seq: u32) -> Option<f64> {
+    pub(crate) fn past_quality(&self, seq: u32) -> Option<f64> {
         let expected = self.quality.expected.get(seq as usize).copied();
         expected.filter(|expected| !expected.is_nan()).map(f64::from)
     }
 
     /// What is expected of pages from all that are fetched.
-    pub fn posterior(&self) -> Posterior {
+    pub(crate) fn posterior(&self) -> Posterior {
         let mut posterior = self.quality.posterior.clone();
         for (site, quality, parents) in &self.quality.pending {
             posterior.learn(*site, *quality, *parents);
@@ -95,7 +95,7 @@ impl PlannerCache {
     }
 
     /// Who answers for a URL: its site, or its host where sites are parts of one.
-    pub fn owner(&self, url: UrlId) -> u32 {
+    pub(crate) fn owner(&self, url: UrlId) -> u32 {
         match self.sites.level() {
             Some(SiteLevel::Directory) => self.regions.host(url),
             _ => self.sites.of(url),
@@ -103,7 +103,7 @@ impl PlannerCache {
     }
 
     /// Takes in what is new since the last plan, before one for `queries` queries.
-    pub fn update(&mut self, known: &Known, manifest: &Manifest, queries: usize) {
+    pub(crate) fn update(&mut self, known: &Known, manifest: &Manifest, queries: usize) {
         let level: Option<SiteLevel> = self.sites.level();
         self.sites.update(&known.urls);
         if level.is_some() && level != self.sites.level() {
@@ -129,13 +129,13 @@ impl PlannerCache {
 
     /// Distinct pages that linked to the page of a record before its cycle; `None` if it was no
     /// candidate of any plan.
-    pub fn past_inlinks(&self, seq: u32) -> Option<u32> {
+    pub(crate) fn past_inlinks(&self, seq: u32) -> Option<u32> {
         self.past_inlinks.get(seq as usize).copied().filter(|&inlinks| inlinks != NONE)
     }
 }
 
 /// Scores of the distinct pages fetched before `before_seq` that link to a URL.
-pub fn scored_parents(known: &Known, url: UrlId, before_seq: u32) -> RunningMean {
+pub(crate) fn scored_parents(known: &Known, url: UrlId, before_seq: u32) -> RunningMean {
     let mut evidence = RunningMean::default();
     for parent in known.links.parents(url, before_seq).filter(|&parent| parent != url) {
         if let Some(quality) = known.quality(parent) {

@@ -5,7 +5,7 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 
 /// When a URL's evidence ends.
-pub trait Horizon: Sync {
+pub(crate) trait Horizon: Sync {
     /// `fetch_seq` from which on nothing may be known of the URL; `None` if it is no candidate.
     fn of(&self, url: UrlId) -> Option<u32>;
 }

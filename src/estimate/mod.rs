@@ -154,24 +154,24 @@
 //! # }
 //! ```
 
-pub mod blend;
-pub mod cache;
+pub(crate) mod blend;
+pub(crate) mod cache;
 pub mod candidates;
-pub mod crawl_view;
-pub mod features;
-pub mod horizon;
+pub(crate) mod crawl_view;
+pub(crate) mod features;
+pub(crate) mod horizon;
 mod learned;
-pub mod models;
-pub mod objective;
-pub mod pandey_olston;
-pub mod parts;
-pub mod predict_entry;
-pub mod running_mean;
-pub mod scored_pairs;
+pub(crate) mod models;
+pub(crate) mod objective;
+pub(crate) mod pandey_olston;
+pub(crate) mod parts;
+pub(crate) mod predict_entry;
+pub(crate) mod running_mean;
+pub(crate) mod scored_pairs;
 pub mod settings;
-pub mod site_reliability;
-pub mod slow_start;
-pub mod url_estimate;
+pub(crate) mod site_reliability;
+pub(crate) mod slow_start;
+pub(crate) mod url_estimate;
 
 /// Why estimates cannot be made.
 #[derive(Debug, thiserror::Error)]

@@ -22,10 +22,10 @@ pub enum Objective {
 
 impl Objective {
     /// All of them, the one that is used where nothing is said first.
-    pub const ALL: [Self; 2] = [Self::Expected, Self::Served];
+    pub(crate) const ALL: [Self; 2] = [Self::Expected, Self::Served];
 
     /// As it is written.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Expected => "expected",
             Self::Served => "served",
@@ -33,17 +33,17 @@ impl Objective {
     }
 
     /// Whether it is the one that is used where nothing is said.
-    pub fn is_default(&self) -> bool {
+    pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
     }
 
     /// Whether pairs that were scored for another objective do for this one, too.
-    pub fn keeps_pairs(self) -> bool {
+    pub(crate) fn keeps_pairs(self) -> bool {
         !self.reads_scores()
     }
 
     /// Whether it reads how scores are distributed, which only the learned reading learns.
-    pub fn reads_scores(self) -> bool {
+    pub(crate) fn reads_scores(self) -> bool {
         self == Self::Served
     }
 }

@@ -10,7 +10,7 @@ use super::features::group::FeatureGroup;
 
 /// A part of an estimate, in impact units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub(crate) enum Part {
     /// Impact on the queries that the URL or its anchors match.
     Query,
     /// Impact on other queries, whose best pages link to it, or which are near to it in meaning.
@@ -75,33 +75,33 @@ const TABLE: [Row; Part::COUNT] = [
 
 impl Part {
     /// Number of parts.
-    pub const COUNT: usize = 5;
+    pub(crate) const COUNT: usize = 5;
     /// All parts, in the order in which they are summed.
-    pub const ALL: [Self; Self::COUNT] =
+    pub(crate) const ALL: [Self; Self::COUNT] =
         [Self::Query, Self::Locality, Self::Page, Self::Importance, Self::Quality];
 
     /// As people write it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         TABLE[self as usize].name
     }
 
     /// Its column in tables of plans and records.
-    pub fn column(self) -> &'static str {
+    pub(crate) fn column(self) -> &'static str {
         TABLE[self as usize].column
     }
 
     /// What it is.
-    pub fn meaning(self) -> &'static str {
+    pub(crate) fn meaning(self) -> &'static str {
         TABLE[self as usize].meaning
     }
 
     /// The part of a name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|part| part.name() == name)
     }
 
     /// The part that a candidate pair adds to.
-    pub fn of_pair(matches: bool) -> Self {
+    pub(crate) fn of_pair(matches: bool) -> Self {
         if matches { Self::Query } else { Self::Locality }
     }
 
@@ -127,22 +127,22 @@ pub struct Parts([f64; Part::COUNT]);
 
 impl Parts {
     /// Where weights start.
-    pub const START: Self =
+    pub(crate) const START: Self =
         Self([TABLE[0].start, TABLE[1].start, TABLE[2].start, TABLE[3].start, TABLE[4].start]);
 
     /// A number of each part.
-    pub fn of(value: impl FnMut(Part) -> f64) -> Self {
+    pub(crate) fn of(value: impl FnMut(Part) -> f64) -> Self {
         Self(Part::ALL.map(value))
     }
 
     /// The parts with their numbers, in order.
-    pub fn iter(&self) -> impl Iterator<Item = (Part, f64)> + use<> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Part, f64)> + use<> {
         Part::ALL.into_iter().zip(self.0)
     }
 
     /// The sum of products with the numbers of `other`, in the order of the parts, which is part of the
     /// result.
-    pub fn dot(&self, other: &Self) -> f64 {
+    pub(crate) fn dot(&self, other: &Self) -> f64 {
         self.0.iter().zip(other.0).fold(0.0, |sum, (own, other)| sum + own * other)
     }
 
@@ -155,7 +155,7 @@ impl Parts {
     ///
     /// # Errors
     /// The serializer fails.
-    pub fn by_column<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    pub(crate) fn by_column<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(Part::COUNT))?;
         for (part, value) in self.iter() {
             map.serialize_entry(part.column(), &value)?;

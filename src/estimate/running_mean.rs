@@ -2,35 +2,35 @@
 
 /// Values seen: their sum and number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct RunningMean {
+pub(crate) struct RunningMean {
     sum: f64,
     count: u32,
 }
 
 impl RunningMean {
     /// Adds a value.
-    pub fn add(&mut self, value: f64) {
+    pub(crate) fn add(&mut self, value: f64) {
         self.sum += value;
         self.count += 1;
     }
 
     /// Whether nothing was seen.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     /// Number of values.
-    pub fn count(&self) -> u32 {
+    pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
     /// Their mean, if there is one.
-    pub fn mean(&self) -> Option<f64> {
+    pub(crate) fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / f64::from(self.count))
     }
 
     /// Their mean drawn towards `prior`, as if `strength` values of it had been seen.
-    pub fn towards(&self, prior: f64, strength: f64) -> f64 {
+    pub(crate) fn towards(&self, prior: f64, strength: f64) -> f64 {
         (self.sum + strength * prior) / (f64::from(self.count) + strength)
     }
 }

@@ -41,9 +41,9 @@ use crate::workload::Query;
 
 /// What is known of a URL of the frontier whatever is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FrontierUrl {
+pub(crate) struct FrontierUrl {
     /// The URL.
-    pub url: UrlId,
+    pub(crate) url: UrlId,
     /// Who answers for it.
     owner: u32,
     /// Pages that link to it.
@@ -120,30 +120,30 @@ struct Shared {
 }
 
 /// How scored pairs are blended.
-pub struct BlendInput<'a> {
+pub(crate) struct BlendInput<'a> {
     /// Queries of the pairs.
-    pub queries: &'a [Query],
+    pub(crate) queries: &'a [Query],
     /// By query: how often it is asked, 0 where its pairs do not count.
-    pub counted: &'a [f64],
+    pub(crate) counted: &'a [f64],
     /// Served lists of the queries.
-    pub served: &'a ServedLists,
+    pub(crate) served: &'a ServedLists,
     /// Weights, and the defence.
-    pub settings: &'a EstimateSettings,
+    pub(crate) settings: &'a EstimateSettings,
     /// URLs of the batch, of which new domains take no more than their share; 0 where there is none.
-    pub budget: usize,
+    pub(crate) budget: usize,
 }
 
 /// Estimates of the frontier, and how parts became impact.
 #[derive(Clone, Debug)]
-pub struct BlendedFrontier {
+pub(crate) struct BlendedFrontier {
     /// Every URL that may be planned, by id.
-    pub urls: Vec<UrlEstimate>,
+    pub(crate) urls: Vec<UrlEstimate>,
     /// From importance to impact.
-    pub importance: ImpactRegression,
+    pub(crate) importance: ImpactRegression,
     /// From the probability that a page is good to impact.
-    pub quality: ImpactRegression,
+    pub(crate) quality: ImpactRegression,
     /// Weights of the parts.
-    pub blend: Blend,
+    pub(crate) blend: Blend,
 }
 
 /// Scored pairs as they are written: places of pairs are found again, and no pairs have been added yet.
@@ -186,7 +186,7 @@ impl ScoredPairs {
     ///
     /// # Errors
     /// An index cannot be read, or a model cannot be fitted.
-    pub fn new(
+    pub(crate) fn new(
         input: &CrawlView<'_>,
         queries: &[usize],
         cache: &mut PlannerCache,
@@ -246,7 +246,7 @@ impl ScoredPairs {
     ///
     /// # Errors
     /// An index cannot be read.
-    pub fn pairs_for(
+    pub(crate) fn pairs_for(
         input: &CrawlView<'_>,
         cache: &PlannerCache,
         settings: &EstimateSettings,
@@ -261,19 +261,19 @@ impl ScoredPairs {
 
     /// With pairs of more queries, which count on from those it has, and their idf masses.
     #[must_use]
-    pub fn with_pairs(&self, more: &[PairEstimate], masses: &[f64]) -> Self {
+    pub(crate) fn with_pairs(&self, more: &[PairEstimate], masses: &[f64]) -> Self {
         let all = [self.more.all.as_slice(), more].concat();
         let masses = [self.masses.as_slice(), masses].concat();
         Self { more: Arc::new(Pairs::new(all, &self.shared.urls)), masses, ..self.clone() }
     }
 
     /// URLs that may be planned, by id.
-    pub fn urls(&self) -> &[FrontierUrl] {
+    pub(crate) fn urls(&self) -> &[FrontierUrl] {
         &self.shared.urls
     }
 
     /// All candidate pairs, also of URLs that may not be planned, which compete.
-    pub fn pairs(&self) -> impl Iterator<Item = &PairEstimate> {
+    pub(crate) fn pairs(&self) -> impl Iterator<Item = &PairEstimate> {
         self.pairs.all.iter().chain(&self.more.all)
     }
 
@@ -283,7 +283,7 @@ impl ScoredPairs {
     }
 
     /// Candidate pairs of a URL that may be planned, by query.
-    pub fn pairs_of(&self, url: UrlId) -> impl Iterator<Item = &PairEstimate> + Clone {
+    pub(crate) fn pairs_of(&self, url: UrlId) -> impl Iterator<Item = &PairEstimate> + Clone {
         let known = self.shared.urls.binary_search_by_key(&url, |known| known.url);
         self.pairs_at(known.unwrap_or(usize::MAX))
     }
@@ -294,23 +294,23 @@ impl ScoredPairs {
     }
 
     /// Candidate pairs of a URL, of the queries that scored pairs were made for.
-    pub fn own_pairs_of(&self, url: UrlId) -> &[PairEstimate] {
+    pub(crate) fn own_pairs_of(&self, url: UrlId) -> &[PairEstimate] {
         let known = self.shared.urls.binary_search_by_key(&url, |known| known.url);
         self.pairs.at(known.unwrap_or(usize::MAX))
     }
 
     /// Distributions of the scores of pairs, by bin, where they are learned.
-    pub fn levels(&self) -> Option<&ScoreLevels> {
+    pub(crate) fn levels(&self) -> Option<&ScoreLevels> {
         self.shared.levels.as_ref()
     }
 
     /// The idf mass of a query, which scores are shares of.
-    pub fn mass(&self, query: usize) -> f64 {
+    pub(crate) fn mass(&self, query: usize) -> f64 {
         self.masses[query]
     }
 
     /// Chances to enter a list by margin.
-    pub fn entry(&self) -> &EntryModel {
+    pub(crate) fn entry(&self) -> &EntryModel {
         &self.shared.entry
     }
 
@@ -320,12 +320,12 @@ impl ScoredPairs {
     }
 
     /// Pages fetched before.
-    pub fn fetched(&self) -> impl Iterator<Item = UrlId> {
+    pub(crate) fn fetched(&self) -> impl Iterator<Item = UrlId> {
         self.shared.past_pages.iter().map(|page| page.url)
     }
 
     /// What a site is here.
-    pub fn site_level(&self) -> Option<SiteLevel> {
+    pub(crate) fn site_level(&self) -> Option<SiteLevel> {
         self.shared.site_level
     }
 
@@ -333,7 +333,10 @@ impl ScoredPairs {
     ///
     /// # Errors
     /// A regression cannot be fitted.
-    pub fn blend(&self, blending: &BlendInput<'_>) -> Result<BlendedFrontier, EstimateError> {
+    pub(crate) fn blend(
+        &self,
+        blending: &BlendInput<'_>,
+    ) -> Result<BlendedFrontier, EstimateError> {
         let BlendInput { queries, served, settings, budget, .. } = *blending;
         let Shared { urls, past_pages, past_picks, owners, known, .. } = &*self.shared;
         let impact = served.impact(queries, *known);

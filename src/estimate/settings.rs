@@ -85,23 +85,23 @@ impl Default for EstimateSettings {
 
 impl EstimateSettings {
     /// Whether estimates depend on what became of past picks.
-    pub fn learns_from_picks(&self) -> bool {
+    pub(crate) fn learns_from_picks(&self) -> bool {
         self.fits() || self.defended
     }
 
     /// Whether estimates read PageRank, which costs runs of its iteration to keep up to date.
-    pub fn reads_page_rank(&self) -> bool {
+    pub(crate) fn reads_page_rank(&self) -> bool {
         self.reading != ImpactReading::Learned || self.importance == Importance::PageRank
     }
 
     /// Whether pairs of new queries ask for those of all others again: the score tree is fitted to the
     /// needy ones, and what a batch serves is known of the queries at hand.
-    pub fn is_fitted_to_queries(&self) -> bool {
+    pub(crate) fn is_fitted_to_queries(&self) -> bool {
         self.reading == ImpactReading::Sketch || self.objective == Objective::Served
     }
 
     /// Whether weights are fitted, so that it matters what became of picks.
-    pub fn fits(&self) -> bool {
+    pub(crate) fn fits(&self) -> bool {
         self.fitted && !self.without.contains(FeatureGroup::Fit)
     }
 

@@ -32,7 +32,7 @@ impl Promise {
 
 /// The promises of every site.
 #[derive(Clone, Debug, Default)]
-pub struct SiteReliability {
+pub(crate) struct SiteReliability {
     of_site: HashMap<u32, Promise>,
     all: Promise,
     picks: usize,
@@ -41,7 +41,7 @@ pub struct SiteReliability {
 impl SiteReliability {
     /// Of past picks, in the order in which they were picked, each with its site. What they had
     /// promised is their parts under the `blend` of today.
-    pub fn new(picks: impl Iterator<Item = (u32, PickOutcome)>, blend: &Blend) -> Self {
+    pub(crate) fn new(picks: impl Iterator<Item = (u32, PickOutcome)>, blend: &Blend) -> Self {
         let fades = 0.5_f64.powf(1.0 / HALF_LIFE);
         let mut promises = Self::default();
         for (site, pick) in picks {
@@ -58,7 +58,7 @@ impl SiteReliability {
 
     /// The share of its promises that a site keeps, over the usual share, as far as it is known;
     /// at most 1.
-    pub fn of(&self, site: u32) -> f64 {
+    pub(crate) fn of(&self, site: u32) -> f64 {
         let usual = self.all.kept / self.all.given;
         let Some(Promise { given, kept }) = self.of_site.get(&site).filter(|_| usual > 0.0) else {
             return 1.0;

@@ -20,11 +20,11 @@ use crate::estimate::url_estimate::UrlEstimate;
 /// Share of a batch that a domain without a fetched page may take.
 const SHARE: f64 = 0.05;
 /// What is left of the estimate of a URL that waits.
-pub const DEFERRED: f64 = 1e-3;
+pub(crate) const DEFERRED: f64 = 1e-3;
 
 /// Domains of the frontier, and how many pages were fetched from each. Costs 4 bytes a URL and 12 a domain.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct SlowStart {
+pub(crate) struct SlowStart {
     /// Places of the URLs, ascending in every domain: those of domain d at `starts[d]..starts[d + 1]`.
     places: Vec<u32>,
     starts: Vec<u32>,
@@ -34,7 +34,7 @@ pub struct SlowStart {
 
 impl SlowStart {
     /// Domains of these URLs.
-    pub fn new(known: &Known, urls: impl Iterator<Item = UrlId>) -> Self {
+    pub(crate) fn new(known: &Known, urls: impl Iterator<Item = UrlId>) -> Self {
         let mut numbers: HashMap<&str, u32> = HashMap::new();
         let mut of_host: Vec<Option<u32>> = vec![None; known.urls.hosts()];
         let mut places: Vec<Vec<u32>> = Vec::new();
@@ -68,7 +68,7 @@ impl SlowStart {
 
     /// Makes URLs wait, which are those of the frontier in the same order, before a batch of `budget`.
     /// Of URLs with the same estimate the first ones come first.
-    pub fn defer(&self, urls: &mut [UrlEstimate], budget: usize) {
+    pub(crate) fn defer(&self, urls: &mut [UrlEstimate], budget: usize) {
         let estimates: &[UrlEstimate] = urls;
         let waiting: Vec<Vec<u32>> = (0..self.fetched.len())
             .into_par_iter()

@@ -9,21 +9,21 @@ use crate::workload::QueryId;
 
 /// A candidate pair of the frontier with its estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PairEstimate {
+pub(crate) struct PairEstimate {
     /// The URL.
-    pub url: UrlId,
+    pub(crate) url: UrlId,
     /// Index of the query.
-    pub query: QueryId,
+    pub(crate) query: QueryId,
     /// Expected score S'.
-    pub expected_score: f64,
+    pub(crate) expected_score: f64,
     /// Chance to be in the query's top K for good; with the sketch reading 0 or 1, whether S' enters
     /// the sketch. Where its places are not seen alike, the visibility that is expected instead.
-    pub chance: f64,
+    pub(crate) chance: f64,
     /// Whether the URL or its anchors match the query; if not, its best pages link to it, or it is near to
     /// the query in meaning.
-    pub matches: bool,
+    pub(crate) matches: bool,
     /// Bin of the score model that the expected score falls in; 0 without one.
-    pub bin: u16,
+    pub(crate) bin: u16,
 }
 
 /// Estimate of one URL, in impact units.
@@ -32,19 +32,19 @@ pub struct UrlEstimate {
     /// The URL.
     pub url: UrlId,
     /// Its parts.
-    pub parts: Parts,
+    pub(crate) parts: Parts,
     /// Quality expected of the page, as a log-probability, where any is known.
-    pub quality: Option<f64>,
+    pub(crate) quality: Option<f64>,
     /// What is left of it for past picks of its site that broke promises; 1 where they did not.
-    pub reliability: f64,
+    pub(crate) reliability: f64,
     /// Whether it waits behind the URLs of others: its domain is new and has better ones.
-    pub deferred: bool,
+    pub(crate) deferred: bool,
     /// What URLs are ranked by: with the objectives that are sums over URLs, their blend times the
     /// trust; with others what is left of that for the batch, or for the cautious. Next to nothing of
     /// that where it waits.
-    pub estimate: f64,
+    pub(crate) estimate: f64,
     /// Pages that link to it.
-    pub inlinks: u32,
+    pub(crate) inlinks: u32,
 }
 
 /// What a reading finds.

@@ -14,7 +14,7 @@ use crate::results::Interval;
 ///
 /// # Panics
 /// If a value is NaN.
-pub fn auc(positive: &[f64], negative: &[f64]) -> Option<Interval> {
+pub(crate) fn auc(positive: &[f64], negative: &[f64]) -> Option<Interval> {
     if positive.is_empty() || negative.is_empty() {
         return None;
     }

@@ -18,30 +18,30 @@ use crate::workload::Query;
 
 /// What is judged of one query, as pages of a collection.
 #[derive(Clone, Debug, Default)]
-pub struct JudgedPages {
+pub(crate) struct JudgedPages {
     /// Judged pages, ascending.
-    pub pages: Vec<u32>,
+    pub(crate) pages: Vec<u32>,
     /// Their grades.
-    pub grades: Vec<i32>,
+    pub(crate) grades: Vec<i32>,
     /// What is relevant.
-    pub judged: Judged,
+    pub(crate) judged: Judged,
 }
 
 impl JudgedPages {
     /// From pages with their grades, in any order.
-    pub fn new(mut judged: Vec<(u32, i32)>) -> Self {
+    pub(crate) fn new(mut judged: Vec<(u32, i32)>) -> Self {
         judged.sort_unstable();
         let (pages, grades): (Vec<u32>, Vec<i32>) = judged.into_iter().unzip();
         Self { judged: Judged::new(grades.iter().copied()), pages, grades }
     }
 
     /// Whether a page is relevant.
-    pub fn is_relevant(&self, page: u32) -> bool {
+    pub(crate) fn is_relevant(&self, page: u32) -> bool {
         self.pages.binary_search(&page).is_ok_and(|at| self.grades[at] > 0)
     }
 
     /// The relevant pages, ascending.
-    pub fn relevant(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn relevant(&self) -> impl Iterator<Item = u32> + '_ {
         let both = self.pages.iter().zip(&self.grades);
         both.filter(|(_, grade)| **grade > 0).map(|(page, _)| *page)
     }
@@ -49,16 +49,16 @@ impl JudgedPages {
 
 /// A query that is evaluated, with its judgements.
 #[derive(Clone, Debug)]
-pub struct JudgedQuery {
+pub(crate) struct JudgedQuery {
     /// The query.
-    pub query: Query,
+    pub(crate) query: Query,
     /// Its judgements; at least one page is relevant.
-    pub judged: JudgedPages,
+    pub(crate) judged: JudgedPages,
 }
 
 /// Which result lists a re-ranker is asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lists {
+pub(crate) enum Lists {
     /// Those with a relevant page among the first [`RERANK_DEPTH`]: all that metrics need, for the
     /// others measure the same in any order.
     WithRelevant,
@@ -67,24 +67,24 @@ pub enum Lists {
 }
 
 /// What crawls are evaluated with.
-pub struct CrawlEvaluation<'a> {
+pub(crate) struct CrawlEvaluation<'a> {
     /// Index of the whole collection.
-    pub text: &'a TextIndex,
+    pub(crate) text: &'a TextIndex,
     /// BM25's parameters.
-    pub bm25: Bm25,
+    pub(crate) bm25: Bm25,
     /// By page: its place by canonical URL, which decides ties.
-    pub url_order: &'a [u32],
+    pub(crate) url_order: &'a [u32],
     /// The queries.
-    pub queries: &'a [JudgedQuery],
+    pub(crate) queries: &'a [JudgedQuery],
     /// Scores of another system by which the first results of each query are ordered anew.
-    pub reranker: &'a PairScores,
+    pub(crate) reranker: &'a PairScores,
 }
 
 /// Pages with their scores, best first.
-pub type Ranking = Vec<(u32, f64)>;
+pub(crate) type Ranking = Vec<(u32, f64)>;
 
 /// Values of one crawl: by checkpoint, then by query and metric, the metrics of a query together.
-pub type Values = Vec<Vec<f64>>;
+pub(crate) type Values = Vec<Vec<f64>>;
 
 impl CrawlEvaluation<'_> {
     fn scorer(&self, crawls: &[FetchOrder<'_>]) -> Result<CheckpointScorer<'_>, StoreError> {
@@ -99,7 +99,7 @@ impl CrawlEvaluation<'_> {
     ///
     /// # Errors
     /// The index cannot be read.
-    pub fn values(
+    pub(crate) fn values(
         &self,
         crawls: &[FetchOrder<'_>],
         metrics: &[Metric],
@@ -134,7 +134,7 @@ impl CrawlEvaluation<'_> {
     ///
     /// # Errors
     /// The index cannot be read.
-    pub fn candidates(
+    pub(crate) fn candidates(
         &self,
         crawls: &[FetchOrder<'_>],
         lists: Lists,
@@ -166,7 +166,7 @@ impl CrawlEvaluation<'_> {
     ///
     /// # Errors
     /// The index cannot be read.
-    pub fn rankings(
+    pub(crate) fn rankings(
         &self,
         crawl: FetchOrder<'_>,
         top: usize,

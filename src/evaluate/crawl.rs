@@ -6,37 +6,31 @@
 use super::metrics::discount;
 
 /// Levels at which crawls are compared by impact, in percent of the total true impact.
-pub const IMPACT_LEVELS: std::ops::RangeInclusive<u32> = 5..=95;
+pub(crate) const IMPACT_LEVELS: std::ops::RangeInclusive<u32> = 5..=95;
 
 /// Distance of two levels in percent.
-pub const IMPACT_STEP: usize = 5;
+pub(crate) const IMPACT_STEP: usize = 5;
 
 /// Sums of the same impacts in another order may fall short of a level by this share of the total.
 const ROUNDING: f64 = 1e-9;
 
 /// Harvest rate: the share of the fetched pages that are relevant to any query; 0 before any page.
-pub fn harvest_rate(relevant: usize, fetched: usize) -> f64 {
+pub(crate) fn harvest_rate(relevant: usize, fetched: usize) -> f64 {
     if fetched == 0 { 0.0 } else { relevant as f64 / fetched as f64 }
 }
 
 /// maxNDCG of a query: the discounted gain of its relevant pages that were fetched, were they
 /// ranked first. Not normalised; grades do not matter.
-pub fn max_ndcg(relevant_fetched: u32) -> f64 {
+pub(crate) fn max_ndcg(relevant_fetched: u32) -> f64 {
     // An empty sum is -0.
     (1..=relevant_fetched).map(discount).sum::<f64>() + 0.0
-}
-
-/// [`max_ndcg`] as a share of its value when the whole collection is fetched; 0 where the
-/// collection has nothing relevant.
-pub fn max_ndcg_of_full(relevant_fetched: u32, relevant: u32) -> f64 {
-    if relevant == 0 { 0.0 } else { max_ndcg(relevant_fetched) / max_ndcg(relevant) }
 }
 
 /// How many times fewer pages crawl A fetches than crawl B to find as many relevant pages:
 /// `tau_b(n) / tau_a(n)`, mean over n = 1 to what both reach. `tau[n - 1]` is the number of pages
 /// fetched when the n-th relevant page was, itself included, so at least 1. None if a crawl finds
 /// nothing.
-pub fn speedup(tau_a: &[u32], tau_b: &[u32]) -> Option<f64> {
+pub(crate) fn speedup(tau_a: &[u32], tau_b: &[u32]) -> Option<f64> {
     let ratios = tau_a.iter().zip(tau_b).map(|(&a, &b)| {
         debug_assert!(a > 0 && b > 0, "a page that was found was fetched");
         f64::from(b) / f64::from(a)
@@ -47,7 +41,7 @@ pub fn speedup(tau_a: &[u32], tau_b: &[u32]) -> Option<f64> {
 /// As [`speedup`], over the [`IMPACT_LEVELS`] of the total true impact that both crawls reach.
 /// `impact[t - 1]` is the impact collected with the first t pages; `total` is that of the whole
 /// collection. None if no level is reached by both, or there is no impact at all.
-pub fn impact_speedup(impact_a: &[f64], impact_b: &[f64], total: f64) -> Option<f64> {
+pub(crate) fn impact_speedup(impact_a: &[f64], impact_b: &[f64], total: f64) -> Option<f64> {
     if total <= 0.0 {
         return None;
     }
@@ -85,8 +79,6 @@ mod tests {
         assert_eq!([harvest_rate(0, 0), harvest_rate(1, 4)], [0.0, 0.25]);
         assert_eq!(max_ndcg(0).to_string(), "0");
         close(Some(max_ndcg(3)), 1.0 + 1.0 / 3f64.log2() + 0.5);
-        assert_eq!([max_ndcg_of_full(0, 0), max_ndcg_of_full(3, 3)], [0.0, 1.0]);
-        close(Some(max_ndcg_of_full(1, 3)), 1.0 / max_ndcg(3));
     }
 
     #[test]

@@ -2,11 +2,11 @@
 //! distance between them.
 
 /// Bins of a histogram of quality (Pezzuti et al., 2025).
-pub const BINS: usize = 15;
+pub(crate) const BINS: usize = 15;
 
 /// How many of the values lie in each of `bins` equal parts of `low` to `high`; the last part holds
 /// its upper end. Values outside are left out.
-pub fn histogram(values: &[f64], low: f64, high: f64, bins: usize) -> Vec<u64> {
+pub(crate) fn histogram(values: &[f64], low: f64, high: f64, bins: usize) -> Vec<u64> {
     let mut counts = vec![0; bins];
     for value in values.iter().filter(|value| (low..=high).contains(*value)) {
         let share = if high > low { (value - low) / (high - low) } else { 0.0 };
@@ -20,7 +20,7 @@ pub fn histogram(values: &[f64], low: f64, high: f64, bins: usize) -> Vec<u64> {
 ///
 /// # Panics
 /// If they differ in the number of bins.
-pub fn jensen_shannon_distance(a: &[u64], b: &[u64]) -> Option<f64> {
+pub(crate) fn jensen_shannon_distance(a: &[u64], b: &[u64]) -> Option<f64> {
     assert_eq!(a.len(), b.len(), "histograms over the same bins");
     let (all_a, all_b) = (a.iter().sum::<u64>() as f64, b.iter().sum::<u64>() as f64);
     if all_a == 0.0 || all_b == 0.0 {

@@ -15,25 +15,25 @@ use crate::workload::shown;
 
 /// What is judged of one query.
 #[derive(Clone, Debug, Default)]
-pub struct QueryJudgements {
+pub(crate) struct QueryJudgements {
     /// What is relevant.
-    pub judged: Judged,
+    pub(crate) judged: Judged,
     grades: HashMap<String, i32>,
 }
 
 impl QueryJudgements {
     /// The judged documents, in no order.
-    pub fn docids(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn docids(&self) -> impl Iterator<Item = &str> {
         self.grades.keys().map(String::as_str)
     }
 
     /// The judged documents with their grades, in no order.
-    pub fn grades(&self) -> impl Iterator<Item = (&str, i32)> {
+    pub(crate) fn grades(&self) -> impl Iterator<Item = (&str, i32)> {
         self.grades.iter().map(|(docid, grade)| (docid.as_str(), *grade))
     }
 
     /// Rank from 1 and grade of the judged documents of a list, best first.
-    pub fn ranks(&self, results: &[ScoredResult]) -> Vec<(u32, i32)> {
+    pub(crate) fn ranks(&self, results: &[ScoredResult]) -> Vec<(u32, i32)> {
         let of =
             |(rank, result): (u32, &ScoredResult)| Some((rank, *self.grades.get(&result.docid)?));
         (1..=DEPTH).zip(results).filter_map(of).collect()
@@ -42,13 +42,13 @@ impl QueryJudgements {
 
 /// Judgements of many queries.
 #[derive(Clone, Debug)]
-pub struct Judgements {
+pub(crate) struct Judgements {
     /// The file they came from, for messages.
-    pub file: String,
+    pub(crate) file: String,
     /// Queries with at least one relevant document, by qid; not empty.
-    pub queries: BTreeMap<String, QueryJudgements>,
+    pub(crate) queries: BTreeMap<String, QueryJudgements>,
     /// Judged queries without a relevant document.
-    pub without_relevant: usize,
+    pub(crate) without_relevant: usize,
 }
 
 impl Judgements {
@@ -57,7 +57,7 @@ impl Judgements {
     /// # Errors
     /// The file cannot be read, a line is malformed, a document is judged twice for a query, or no
     /// query has a relevant document.
-    pub fn load(path: &Path) -> Result<Self, EvaluateError> {
+    pub(crate) fn load(path: &Path) -> Result<Self, EvaluateError> {
         Self::new(qrels::load_raw(path)?, &shown(path))
     }
 
@@ -65,7 +65,7 @@ impl Judgements {
     ///
     /// # Errors
     /// See [`Judgements::load`].
-    pub fn new(lines: Vec<RawJudgement>, file: &str) -> Result<Self, EvaluateError> {
+    pub(crate) fn new(lines: Vec<RawJudgement>, file: &str) -> Result<Self, EvaluateError> {
         let mut judged: BTreeMap<String, HashMap<String, (i32, usize)>> = BTreeMap::new();
         for RawJudgement { qid, docid, grade, line } in lines {
             let query = judged.entry(qid.clone()).or_default();
@@ -97,7 +97,7 @@ impl Judgements {
     ///
     /// # Errors
     /// The run has no result for any query of [`Judgements::queries`].
-    pub fn measure(
+    pub(crate) fn measure(
         &self,
         run: &Run,
         file: &str,
@@ -134,22 +134,22 @@ impl Judgements {
 
 /// What a run is worth.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RunScores {
+pub(crate) struct RunScores {
     /// By metric, then by query in the order of [`Judgements::queries`].
-    pub values: Vec<Vec<f64>>,
+    pub(crate) values: Vec<Vec<f64>>,
     /// Queries of the judgements for which the run has no result: they count 0.
-    pub without_results: usize,
+    pub(crate) without_results: usize,
     /// Queries of the run that do not count, as nothing is judged relevant to them.
-    pub not_judged: usize,
+    pub(crate) not_judged: usize,
     /// Queries with more than [`DEPTH`] results.
-    pub too_deep: usize,
+    pub(crate) too_deep: usize,
     /// Results within the depth that are judged, over all queries that count.
-    pub judged_results: usize,
+    pub(crate) judged_results: usize,
 }
 
 impl RunScores {
     /// Averages over queries, by metric.
-    pub fn means(&self) -> Vec<f64> {
+    pub(crate) fn means(&self) -> Vec<f64> {
         self.values.iter().map(|of| of.iter().sum::<f64>() / of.len().max(1) as f64).collect()
     }
 }

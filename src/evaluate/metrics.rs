@@ -9,11 +9,11 @@
 use std::fmt;
 
 /// Results beyond this rank do not count, as with `trec_eval -M 1000`; TREC's runs have as many.
-pub const DEPTH: u32 = 1000;
+pub(crate) const DEPTH: u32 = 1000;
 
 /// A metric that is taken by query, with its cut-off rank (1 to [`DEPTH`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Metric {
+pub(crate) enum Metric {
     /// nDCG over the first so many results.
     Ndcg(u32),
     /// Share of the relevant pages that are among the first so many results.
@@ -50,28 +50,28 @@ impl fmt::Display for Metric {
 /// assert_eq!(judged.value(Metric::Recall(100), &ranks), 0.5);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Judged {
+pub(crate) struct Judged {
     /// Grades above 0, highest first.
     gains: Vec<i32>,
 }
 
 impl Judged {
     /// From the grades of all judged pages of the collection, in any order.
-    pub fn new(grades: impl IntoIterator<Item = i32>) -> Self {
+    pub(crate) fn new(grades: impl IntoIterator<Item = i32>) -> Self {
         let mut gains: Vec<i32> = grades.into_iter().filter(|&grade| grade > 0).collect();
         gains.sort_unstable_by(|a, b| b.cmp(a));
         Self { gains }
     }
 
     /// Relevant pages.
-    pub fn relevant(&self) -> usize {
+    pub(crate) fn relevant(&self) -> usize {
         self.gains.len()
     }
 
     /// A metric of the query. `ranks` holds the rank (from 1) and the grade of each judged page
     /// that was retrieved, in any order; pages that are not judged may be left out. 0 if nothing
     /// is relevant.
-    pub fn value(&self, metric: Metric, ranks: &[(u32, i32)]) -> f64 {
+    pub(crate) fn value(&self, metric: Metric, ranks: &[(u32, i32)]) -> f64 {
         match metric {
             Metric::Ndcg(cutoff) => self.ndcg(ranks, cutoff),
             Metric::Recall(cutoff) => self.recall(ranks, cutoff),
@@ -81,7 +81,7 @@ impl Judged {
     }
 
     /// nDCG over the first `cutoff` results; the ideal is over all judged pages.
-    pub fn ndcg(&self, ranks: &[(u32, i32)], cutoff: u32) -> f64 {
+    pub(crate) fn ndcg(&self, ranks: &[(u32, i32)], cutoff: u32) -> f64 {
         let gain = |(rank, grade)| f64::from(grade) * discount(rank);
         let found: f64 = relevant(ranks, cutoff).into_iter().map(gain).sum();
         let ideal: f64 = (1..=cutoff.min(DEPTH)).zip(self.gains.iter().copied()).map(gain).sum();
@@ -89,17 +89,17 @@ impl Judged {
     }
 
     /// Share of the relevant pages that are among the first `cutoff` results.
-    pub fn recall(&self, ranks: &[(u32, i32)], cutoff: u32) -> f64 {
+    pub(crate) fn recall(&self, ranks: &[(u32, i32)], cutoff: u32) -> f64 {
         share(relevant(ranks, cutoff).len() as f64, self.relevant() as f64)
     }
 
     /// 1 / rank of the first relevant page, 0 if it lies beyond `cutoff`.
-    pub fn reciprocal_rank(&self, ranks: &[(u32, i32)], cutoff: u32) -> f64 {
+    pub(crate) fn reciprocal_rank(&self, ranks: &[(u32, i32)], cutoff: u32) -> f64 {
         relevant(ranks, cutoff).first().map_or(0.0, |&(rank, _)| 1.0 / f64::from(rank))
     }
 
     /// Mean over all relevant pages of the precision at their rank, 0 for those beyond `cutoff`.
-    pub fn average_precision(&self, ranks: &[(u32, i32)], cutoff: u32) -> f64 {
+    pub(crate) fn average_precision(&self, ranks: &[(u32, i32)], cutoff: u32) -> f64 {
         let ranks = relevant(ranks, cutoff);
         let precision =
             |(found, (rank, _)): (usize, (u32, i32))| (found + 1) as f64 / f64::from(rank);
@@ -109,7 +109,7 @@ impl Judged {
 }
 
 /// `1 / log2(rank + 1)`, for a rank from 1.
-pub fn discount(rank: u32) -> f64 {
+pub(crate) fn discount(rank: u32) -> f64 {
     1.0 / (f64::from(rank) + 1.0).log2()
 }
 

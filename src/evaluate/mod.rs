@@ -5,18 +5,18 @@
 //! runs and judgements as files, or ranks that a caller found. Not here: how pages were picked, and
 //! printing.
 
-pub mod auc;
-pub mod checkpoints;
-pub mod crawl;
-pub mod divergence;
+pub(crate) mod auc;
+pub(crate) mod checkpoints;
+pub(crate) mod crawl;
+pub(crate) mod divergence;
 mod error;
-pub mod judgements;
-pub mod metrics;
-pub mod names;
-pub mod neighbours;
-pub mod registry;
-pub mod rerank;
-pub mod run;
-pub mod statistics;
+pub(crate) mod judgements;
+pub(crate) mod metrics;
+pub(crate) mod names;
+pub(crate) mod neighbours;
+pub(crate) mod registry;
+pub(crate) mod rerank;
+pub(crate) mod run;
+pub(crate) mod statistics;
 
-pub use error::EvaluateError;
+pub(crate) use error::EvaluateError;

@@ -5,7 +5,7 @@ use super::registry::{Family, METRICS};
 
 /// Why a name is no metric of a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MetricError {
+pub(crate) enum MetricError {
     /// Unheard of.
     #[error("there is no metric {given:?}")]
     Unknown {
@@ -40,7 +40,7 @@ fn families() -> impl Iterator<Item = (&'static str, &'static Family)> {
 ///
 /// # Errors
 /// There is no such metric, it is one of crawls, or its cut-off is missing or not 1 to [`DEPTH`].
-pub fn parse(given: &str) -> Result<Metric, MetricError> {
+pub(crate) fn parse(given: &str) -> Result<Metric, MetricError> {
     let lower = given.trim().to_lowercase();
     let mut of_crawls = METRICS.iter().filter(|metric| metric.family().is_none());
     if let Some(of_crawl) = of_crawls.find(|metric| metric.name.to_lowercase() == lower) {

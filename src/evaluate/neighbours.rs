@@ -9,7 +9,7 @@ use crate::results::Scatter;
 const HEXAGONS: f64 = 30.0;
 
 /// Mean quality of those of the linked pages that have one; none where none has.
-pub fn mean_quality(
+pub(crate) fn mean_quality(
     linked: impl Iterator<Item = u32>,
     quality: impl Fn(u32) -> Option<f64>,
 ) -> Option<f64> {
@@ -21,7 +21,7 @@ pub fn mean_quality(
 
 /// Qualities of pages (x) and the means of the pages they link to (y), in hexagons, with correlation
 /// and regression line.
-pub fn scatter(xs: &[f64], ys: &[f64]) -> Scatter {
+pub(crate) fn scatter(xs: &[f64], ys: &[f64]) -> Scatter {
     let (cells, cell_width) = hexagons(xs, ys);
     Scatter {
         x: "quality of the page".to_owned(),

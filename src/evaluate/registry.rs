@@ -6,7 +6,7 @@ use super::metrics::Metric;
 
 /// What a metric is taken of.
 #[derive(Clone, Copy, Debug)]
-pub enum Scope {
+pub(crate) enum Scope {
     /// A ranking of search results against judgements.
     Run(Family),
     /// The order in which pages were fetched.
@@ -15,32 +15,32 @@ pub enum Scope {
 
 /// Metrics that differ in their cut-off only.
 #[derive(Clone, Copy, Debug)]
-pub struct Family {
+pub(crate) struct Family {
     /// How it is written, in lower case: ours, that of `ir_measures`, that of `trec_eval`.
-    pub names: &'static [&'static str],
+    pub(crate) names: &'static [&'static str],
     /// Whether it says nothing without a cut-off.
-    pub needs_cutoff: bool,
+    pub(crate) needs_cutoff: bool,
     /// The metric of a cut-off.
-    pub metric: fn(u32) -> Metric,
+    pub(crate) metric: fn(u32) -> Metric,
 }
 
 /// A metric, for people.
 #[derive(Clone, Copy, Debug)]
-pub struct Described {
+pub(crate) struct Described {
     /// Name, with the usual cut-off.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// What it is taken of.
-    pub scope: Scope,
+    pub(crate) scope: Scope,
     /// Whether each query has a value of its own.
-    pub per_query: bool,
+    pub(crate) per_query: bool,
     /// What it measures.
-    pub measures: &'static str,
+    pub(crate) measures: &'static str,
     /// Where it is defined.
-    pub source: &'static str,
+    pub(crate) source: &'static str,
 }
 
 /// All metrics.
-pub const METRICS: &[Described] = &[
+pub(crate) const METRICS: &[Described] = &[
     Described {
         name: "nDCG@10",
         scope: Scope::Run(Family {
@@ -117,7 +117,7 @@ pub const METRICS: &[Described] = &[
 
 impl Described {
     /// How it is written with other cut-offs, if it is a metric of runs.
-    pub fn family(&self) -> Option<&Family> {
+    pub(crate) fn family(&self) -> Option<&Family> {
         match &self.scope {
             Scope::Run(family) => Some(family),
             Scope::Crawl => None,

@@ -18,7 +18,7 @@ use crate::neural::{NeuralError, PairModel};
 const CHUNK: usize = 128;
 
 /// Where the texts of pages come from.
-pub trait PageTexts {
+pub(crate) trait PageTexts {
     /// The text of each of `pages`: title, space and text.
     ///
     /// # Errors
@@ -38,18 +38,18 @@ pub enum RerankError {
 }
 
 /// By query: the pages that may be among its first results.
-pub type Candidates = Vec<BTreeSet<u32>>;
+pub(crate) type Candidates = Vec<BTreeSet<u32>>;
 
 /// Scores of another system by query and page; higher is better.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct PairScores {
+pub(crate) struct PairScores {
     /// By query: pages with their scores, by page. Shorter than the queries where the rest has none.
     by_query: Vec<Vec<(u32, f64)>>,
 }
 
 impl PairScores {
     /// From pages with their scores in any order, by query; of two scores of a page the first counts.
-    pub fn new(mut by_query: Vec<Vec<(u32, f64)>>) -> Self {
+    pub(crate) fn new(mut by_query: Vec<Vec<(u32, f64)>>) -> Self {
         for scores in &mut by_query {
             scores.sort_by_key(|(page, _)| *page);
             scores.dedup_by_key(|(page, _)| *page);
@@ -58,12 +58,12 @@ impl PairScores {
     }
 
     /// Pages of a query with their scores, by page; empty where the query keeps its order.
-    pub fn of(&self, query: usize) -> &[(u32, f64)] {
+    pub(crate) fn of(&self, query: usize) -> &[(u32, f64)] {
         self.by_query.get(query).map_or(&[], Vec::as_slice)
     }
 
     /// Pairs in all.
-    pub fn pairs(&self) -> usize {
+    pub(crate) fn pairs(&self) -> usize {
         self.by_query.iter().map(Vec::len).sum()
     }
 }
@@ -74,7 +74,7 @@ impl PairScores {
 ///
 /// # Errors
 /// The model fails, or the text of a page cannot be read.
-pub fn score(
+pub(crate) fn score(
     model: &dyn PairModel,
     texts: &dyn PageTexts,
     queries: &[JudgedQuery],

@@ -15,24 +15,24 @@ use super::EvaluateError;
 use crate::workload::{open_text, shown};
 
 /// Results of each query that a reranker orders anew.
-pub const RERANK_DEPTH: usize = 100;
+pub(crate) const RERANK_DEPTH: usize = 100;
 
 /// One result of one query.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ScoredResult {
+pub(crate) struct ScoredResult {
     /// Document id.
-    pub docid: String,
+    pub(crate) docid: String,
     /// Finite; never -0.
-    pub score: f32,
+    pub(crate) score: f32,
 }
 
 /// Results of many queries.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Run {
+pub(crate) struct Run {
     /// Name of the system: that of the first line.
-    pub tag: String,
+    pub(crate) tag: String,
     /// By qid, best first. No document stands twice in a list, and no list is empty.
-    pub queries: BTreeMap<String, Vec<ScoredResult>>,
+    pub(crate) queries: BTreeMap<String, Vec<ScoredResult>>,
 }
 
 /// Reads a run: `qid Q0 docid rank score tag` a line, lines in any order.
@@ -40,7 +40,7 @@ pub struct Run {
 /// # Errors
 /// The file cannot be read or is empty, a line is malformed, or a document stands twice for a
 /// query.
-pub fn load(path: &Path) -> Result<Run, EvaluateError> {
+pub(crate) fn load(path: &Path) -> Result<Run, EvaluateError> {
     parse(&open_text(path)?, &shown(path))
 }
 
@@ -55,7 +55,7 @@ struct Line<'a> {
 ///
 /// # Errors
 /// See [`load`].
-pub fn parse(text: &str, file: &str) -> Result<Run, EvaluateError> {
+pub(crate) fn parse(text: &str, file: &str) -> Result<Run, EvaluateError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines: BTreeMap<&str, Vec<Line<'_>>> = BTreeMap::new();
     let mut run = Run::default();
@@ -121,7 +121,7 @@ fn refuse_duplicates(results: &mut [Line<'_>], qid: &str, file: &str) -> Result<
 ///
 /// # Errors
 /// A score is not finite, a name is empty or has white space, or the writer fails.
-pub fn write_query(
+pub(crate) fn write_query(
     out: &mut dyn Write,
     tag: &str,
     qid: &str,
@@ -152,7 +152,7 @@ fn check_name(name: &str) -> Result<(), EvaluateError> {
 /// Scores in rank order as strictly decreasing 32-bit numbers: each is the given one, or the next
 /// one below its predecessor where it is not less than that. What cannot be represented comes out
 /// as it is: NaN, or an infinity.
-pub fn falling_scores(scores: impl IntoIterator<Item = f64>) -> Vec<f32> {
+pub(crate) fn falling_scores(scores: impl IntoIterator<Item = f64>) -> Vec<f32> {
     let mut last = f32::INFINITY;
     let mut falling = Vec::new();
     for score in scores {
@@ -167,7 +167,7 @@ pub fn falling_scores(scores: impl IntoIterator<Item = f64>) -> Vec<f32> {
 /// ties by document id ascending; those without a score stay behind them in their old order, and
 /// so do all further results. Gives the positions in `docids`, best first. Whoever writes the new
 /// order gives those without a score the last one there is: [`write_query`] makes it fall.
-pub fn rerank(docids: &[&str], external: &[ScoredResult]) -> Vec<usize> {
+pub(crate) fn rerank(docids: &[&str], external: &[ScoredResult]) -> Vec<usize> {
     let scores: std::collections::HashMap<&str, f64> =
         external.iter().map(|result| (result.docid.as_str(), f64::from(result.score))).collect();
     let scores: Vec<Option<f64>> = docids.iter().map(|docid| scores.get(docid).copied()).collect();

@@ -15,10 +15,10 @@ use crate::results::Interval;
 
 /// Resamples of a bootstrap, where nothing else is asked for: enough for a p of a thousandth to be seen
 /// beside those of some policies.
-pub const RESAMPLES: usize = 4000;
+pub(crate) const RESAMPLES: usize = 4000;
 
 /// Confidence of all intervals.
-pub const CONFIDENCE: f64 = 0.95;
+pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// Two-sided p of Student's t-test on pairs: the chance of a mean difference at least as large, if
 /// the true one is 0. None for fewer than two pairs. Where all differences are equal, p is 1 if
@@ -26,7 +26,7 @@ pub const CONFIDENCE: f64 = 0.95;
 ///
 /// # Panics
 /// If the sides differ in length.
-pub fn paired_t_test(a: &[f64], b: &[f64]) -> Option<f64> {
+pub(crate) fn paired_t_test(a: &[f64], b: &[f64]) -> Option<f64> {
     assert_eq!(a.len(), b.len(), "pairs have two sides");
     let differences: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
     let (mean, error) = mean_and_error(&differences)?;
@@ -39,7 +39,12 @@ pub fn paired_t_test(a: &[f64], b: &[f64]) -> Option<f64> {
 
 /// Two-sided p of the z-test on two proportions with pooled variance, `hits_a` of `all_a` against
 /// `hits_b` of `all_b`. None where a side is empty; 1 where both are none or all.
-pub fn two_proportion_z_test(hits_a: u64, all_a: u64, hits_b: u64, all_b: u64) -> Option<f64> {
+pub(crate) fn two_proportion_z_test(
+    hits_a: u64,
+    all_a: u64,
+    hits_b: u64,
+    all_b: u64,
+) -> Option<f64> {
     if all_a == 0 || all_b == 0 {
         return None;
     }
@@ -54,13 +59,13 @@ pub fn two_proportion_z_test(hits_a: u64, all_a: u64, hits_b: u64, all_b: u64) -
 }
 
 /// p after Bonferroni: times the number of tests, at most 1. In the order given.
-pub fn bonferroni(p: &[f64]) -> Vec<f64> {
+pub(crate) fn bonferroni(p: &[f64]) -> Vec<f64> {
     p.iter().map(|one| (one * p.len() as f64).min(1.0)).collect()
 }
 
 /// p after Holm's step-down: the i-th smallest of m times m - i + 1, at most 1, and never less than
 /// a smaller one's. In the order given.
-pub fn holm(p: &[f64]) -> Vec<f64> {
+pub(crate) fn holm(p: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&a, &b| p[a].total_cmp(&p[b]));
     let mut adjusted = vec![0.0; p.len()];
@@ -74,7 +79,7 @@ pub fn holm(p: &[f64]) -> Vec<f64> {
 
 /// Mean of a few values, such as one a seed set, with its 95 % interval from Student's t; the
 /// interval is absent for one value. None for no value.
-pub fn mean_interval(values: &[f64]) -> Option<Interval> {
+pub(crate) fn mean_interval(values: &[f64]) -> Option<Interval> {
     if values.is_empty() {
         return None;
     }
@@ -89,13 +94,13 @@ pub fn mean_interval(values: &[f64]) -> Option<Interval> {
 
 /// A mean difference with what its bootstrap says.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Resampled {
+pub(crate) struct Resampled {
     /// The mean with its 95 % percentile interval (ends interpolated linearly); absent for one difference
     /// or no sample.
-    pub interval: Interval,
+    pub(crate) interval: Interval,
     /// Two-sided p: twice the share of samples whose mean is 0 or on the other side of it, the difference
     /// that was found counting as one more sample; at most 1. Absent where the interval is.
-    pub p: Option<f64>,
+    pub(crate) p: Option<f64>,
 }
 
 /// Mean of paired differences over two crossed factors, by one and then the other, such as seed sets and
@@ -106,7 +111,7 @@ pub struct Resampled {
 ///
 /// # Panics
 /// If rows differ in length.
-pub fn paired_bootstrap(
+pub(crate) fn paired_bootstrap(
     differences: &[Vec<f64>],
     resamples: usize,
     seed: u64,
@@ -154,7 +159,7 @@ fn resampled_mean(differences: &[Vec<f64>], seed: u64, sample: usize) -> f64 {
 ///
 /// # Panics
 /// If the sides differ in length.
-pub fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
+pub(crate) fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
     assert_eq!(x.len(), y.len(), "pairs have two sides");
     if !varies(x) || !varies(y) {
         return None;
@@ -174,7 +179,7 @@ pub fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
 ///
 /// # Panics
 /// If the sides differ in length.
-pub fn pearson_interval(x: &[f64], y: &[f64]) -> Option<Interval> {
+pub(crate) fn pearson_interval(x: &[f64], y: &[f64]) -> Option<Interval> {
     let mean = pearson(x, y).filter(|_| x.len() > 3)?;
     let reach = Normal::standard().inverse_cdf(f64::midpoint(1.0, CONFIDENCE));
     let spread = reach / (x.len() as f64 - 3.0).sqrt();
@@ -188,7 +193,7 @@ pub fn pearson_interval(x: &[f64], y: &[f64]) -> Option<Interval> {
 ///
 /// # Panics
 /// If the sides differ in length.
-pub fn least_squares(xs: &[f64], ys: &[f64]) -> Option<(f64, f64)> {
+pub(crate) fn least_squares(xs: &[f64], ys: &[f64]) -> Option<(f64, f64)> {
     assert_eq!(xs.len(), ys.len(), "pairs have two sides");
     let (mx, my) = (mean(xs), mean(ys));
     let sxx: f64 = xs.iter().map(|x| (x - mx).powi(2)).sum();
@@ -220,7 +225,7 @@ fn mean_and_error(values: &[f64]) -> Option<(f64, f64)> {
 }
 
 /// A percentile of sorted values, linear between neighbours; none of none.
-pub fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
+pub(crate) fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
     let place = share * (sorted.len().checked_sub(1)?) as f64;
     let (below, above) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
     Some(below + (above - below) * place.fract())

@@ -16,7 +16,7 @@ const TOLERANCE: f64 = 1e-9;
 const MAX_ITERATIONS: usize = 100;
 
 /// Links known before a `fetch_seq`, by target, with the out-degree of every page.
-pub struct LinkGraph {
+pub(crate) struct LinkGraph {
     /// Edges from target to source.
     incoming: Csr<(), (), petgraph::Directed, u32>,
     out_degree: Vec<u32>,
@@ -25,7 +25,7 @@ pub struct LinkGraph {
 impl LinkGraph {
     /// The graph of links from pages fetched before `before_seq`, over `urls` known URLs. Two links
     /// of one page to one target are one edge.
-    pub fn new(links: &LinkTable, urls: usize, before_seq: u32) -> Self {
+    pub(crate) fn new(links: &LinkTable, urls: usize, before_seq: u32) -> Self {
         let links = links.links();
         let known = links.partition_point(|link| link.seq < before_seq);
         Self::of_edges(links[..known].iter().map(|link| (link.to.0, link.from.0)), urls)
@@ -33,7 +33,7 @@ impl LinkGraph {
 
     /// The graph of edges from target to source over `nodes` nodes, in any order. Edges that
     /// repeat are one.
-    pub fn of_edges(edges: impl Iterator<Item = (u32, u32)> + Clone, nodes: usize) -> Self {
+    pub(crate) fn of_edges(edges: impl Iterator<Item = (u32, u32)> + Clone, nodes: usize) -> Self {
         // By source, then, in that order, by target: sorted by both.
         let (firsts, targets) = grouped(nodes, edges.map(|(to, from)| (from, to)));
         let by_source = (0..nodes).flat_map(|from| {
@@ -61,7 +61,7 @@ impl LinkGraph {
     /// PageRank of every URL; sums to 1. Mass of URLs without out-links is spread evenly.
     ///
     /// Costs O(iterations * (URLs + links)); the same for any number of threads.
-    pub fn page_rank(&self) -> Vec<f64> {
+    pub(crate) fn page_rank(&self) -> Vec<f64> {
         let nodes = self.out_degree.len();
         if nodes == 0 {
             return Vec::new();
@@ -90,16 +90,6 @@ impl LinkGraph {
             }
         }
         rank
-    }
-
-    /// URLs that the graph knows.
-    pub fn len(&self) -> usize {
-        self.out_degree.len()
-    }
-
-    /// Whether it is empty.
-    pub fn is_empty(&self) -> bool {
-        self.out_degree.is_empty()
     }
 }
 
@@ -165,6 +155,6 @@ mod tests {
         links.push(UrlId(1), UrlId(2), 5, "");
         let early = LinkGraph::new(&links, 3, 5).page_rank();
         assert!(early[1] > early[2]);
-        assert_eq!(LinkGraph::new(&links, 3, 5).len(), 3);
+        assert_eq!(early.len(), 3);
     }
 }

@@ -16,7 +16,7 @@
 
 mod chain;
 mod error;
-pub mod html;
+pub(crate) mod html;
 pub(crate) mod input;
 mod jsonl;
 pub(crate) mod lines;
@@ -24,6 +24,7 @@ mod probe;
 mod record;
 
 use std::fmt;
+#[cfg(test)]
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,11 +32,11 @@ use std::sync::Arc;
 use prospect_index::limits;
 use prospect_index::page::PageRecord;
 
-pub use error::{IngestError, Unfit};
+pub(crate) use error::{IngestError, Unfit};
 use probe::Probe;
 
 /// A batch stops growing once it has taken in this many bytes of (uncompressed) input.
-pub const BATCH_BYTES: usize = 32 << 20;
+pub(crate) const BATCH_BYTES: usize = 32 << 20;
 
 /// A stream of page records in input order.
 pub trait PageSource: Send {
@@ -81,21 +82,21 @@ pub enum SourceItem {
 
 /// Names under which records report what was dropped or noted beyond the caps of
 /// [`limits::TABLE`], with their meaning.
-pub const NOTES: &[(&str, &str)] = &[
-    ("link", "links dropped because their URL cannot be read or is not http(s)"),
-    ("nofollow", "links dropped because the page asks not to follow them"),
-    ("noindex", "pages that ask not to be indexed (links kept, text dropped)"),
-    ("foreign-canonical", "canonical links to another host (ignored)"),
-    ("requested-url", "requested URLs that cannot be read (ignored)"),
+pub(crate) const NOTES: &[(&str, &str)] = &[
+    ("link", "a link is dropped whose URL cannot be read or is not http(s)"),
+    ("nofollow", "a link is dropped that the page asks not to follow"),
+    ("noindex", "of a page that asks not to be indexed the text is dropped and the links are kept"),
+    ("foreign-canonical", "a canonical link to another host is ignored"),
+    ("requested-url", "a requested URL that cannot be read is ignored"),
 ];
 
 /// A place in the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
     /// The file, as the user named it; below a directory, joined to it.
-    pub file: Arc<str>,
+    pub(crate) file: Arc<str>,
     /// Line, counted from 1; 0 for a whole file.
-    pub line: u64,
+    pub(crate) line: u64,
 }
 
 impl fmt::Display for Origin {
@@ -138,7 +139,7 @@ pub enum BadReason {
 
 impl BadReason {
     /// Its stable name, for reports and `--json` output.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::InvalidJson => "invalid-json",
             Self::InvalidUtf8 => "invalid-utf8",
@@ -166,12 +167,12 @@ impl fmt::Display for BadReason {
 #[derive(Clone, Debug)]
 pub struct SourceOptions {
     /// URL that the HTML root was served at; needed for HTML files.
-    pub base_url: Option<String>,
+    pub(crate) base_url: Option<String>,
     /// Directory that corresponds to `base_url`; by default the directory that is read, or the
     /// one that holds the file.
-    pub html_root: Option<PathBuf>,
+    pub(crate) html_root: Option<PathBuf>,
     /// Longest line that is read, in bytes.
-    pub line_bytes: usize,
+    pub(crate) line_bytes: usize,
 }
 
 impl Default for SourceOptions {
@@ -181,13 +182,13 @@ impl Default for SourceOptions {
 }
 
 /// A format that can be read.
-pub struct InputFormat {
+pub(crate) struct InputFormat {
     /// Its name.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// File extensions, without the dot and without `.gz` or `.zst`.
-    pub extensions: &'static [&'static str],
+    pub(crate) extensions: &'static [&'static str],
     /// One line for `prospect formats`.
-    pub description: &'static str,
+    pub(crate) description: &'static str,
     /// Whether the first bytes are this format's beyond doubt.
     recognises: fn(&Probe) -> bool,
     /// Opens neighbouring inputs of this format as one source.
@@ -197,7 +198,7 @@ pub struct InputFormat {
 type OpenFormat = fn(Vec<Probe>, &SourceOptions) -> Result<Box<dyn PageSource>, IngestError>;
 
 /// Every format, in the order in which they are tried.
-pub const FORMATS: &[InputFormat] = &[jsonl::FORMAT, html::FORMAT];
+pub(crate) const FORMATS: &[InputFormat] = &[jsonl::FORMAT, html::FORMAT];
 
 /// Opens `paths` as one source, in the order given. The format of each is told by its first
 /// bytes, then by its extension; `-` is standard input, read as JSON lines.
@@ -224,7 +225,8 @@ pub fn open(
 ///
 /// # Errors
 /// The stream is empty, fails, or holds something else.
-pub fn open_reader(
+#[cfg(test)]
+pub(crate) fn open_reader(
     name: &str,
     reader: Box<dyn Read + Send>,
     options: &SourceOptions,

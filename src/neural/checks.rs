@@ -9,24 +9,24 @@ const INTEGER: u64 = 7;
 const SEE: &str = "see models/README.md";
 
 /// Inputs and outputs of a kind of model.
-pub struct Signature {
+pub(crate) struct Signature {
     /// May have the input `text_length`.
-    pub text_length: bool,
+    pub(crate) text_length: bool,
     /// Its output with the number of sizes it has, batch and length included.
-    pub output: (&'static str, usize),
+    pub(crate) output: (&'static str, usize),
     /// The highest id that the tokenizer gives.
-    pub highest_id: i64,
+    pub(crate) highest_id: i64,
 }
 
 /// What of its signature a graph has.
-pub struct Checked {
-    pub inputs: Vec<String>,
-    pub output: &'static str,
+pub(crate) struct Checked {
+    pub(crate) inputs: Vec<String>,
+    pub(crate) output: &'static str,
 }
 
 impl Signature {
     /// Refuses a graph that does not fit.
-    pub fn check(&self, model: &ModelFile) -> Result<Checked, NeuralError> {
+    pub(crate) fn check(&self, model: &ModelFile) -> Result<Checked, NeuralError> {
         let refuse = |problem| NeuralError::Model { file: model.name.clone(), problem };
         let graph = onnx::graph(&model.bytes).map_err(|_| refuse(not_onnx(&model.bytes)))?;
         self.check_inputs(&graph).map_err(refuse)?;

@@ -8,7 +8,7 @@ use super::scores::log_probability;
 use super::tokens::{TokenRow, Tokens};
 
 /// A text between the special tokens of its template, cut at the end.
-pub struct TextRows {
+pub(crate) struct TextRows {
     tokens: Tokens,
     around: [Vec<i64>; 2],
     /// Tokens of a text that have room between them.
@@ -20,7 +20,7 @@ pub struct TextRows {
 
 impl TextRows {
     /// Rows of at most `max_tokens`.
-    pub fn new(tokens: Tokens, max_tokens: usize, pad_id: i64) -> Result<Self, NeuralError> {
+    pub(crate) fn new(tokens: Tokens, max_tokens: usize, pad_id: i64) -> Result<Self, NeuralError> {
         let around = tokens.around_one()?;
         let special = around[0].len() + around[1].len();
         let Some(room) = max_tokens.checked_sub(special + 1) else {
@@ -32,17 +32,17 @@ impl TextRows {
     }
 
     /// What the rows need of a graph.
-    pub fn signature(&self, text_length: bool, output: (&'static str, usize)) -> Signature {
+    pub(crate) fn signature(&self, text_length: bool, output: (&'static str, usize)) -> Signature {
         Signature { text_length, output, highest_id: self.tokens.highest_id() }
     }
 
     /// From now on rows say how long the whole text is.
-    pub fn count_all(&mut self) {
+    pub(crate) fn count_all(&mut self) {
         self.counts_all = true;
     }
 
     /// The row of a text.
-    pub fn row(&self, text: &str) -> Result<TokenRow, NeuralError> {
+    pub(crate) fn row(&self, text: &str) -> Result<TokenRow, NeuralError> {
         let [before, after] = &self.around;
         let mut whole = if self.counts_all {
             self.tokens.all(text)?
@@ -61,7 +61,7 @@ impl TextRows {
 }
 
 /// The classifier.
-pub struct Classifier {
+pub(crate) struct Classifier {
     rows: TextRows,
     engine: ModelEngine,
     positive: usize,
@@ -69,7 +69,7 @@ pub struct Classifier {
 
 impl Classifier {
     /// With the number of logits found by probing.
-    pub fn new(
+    pub(crate) fn new(
         mut rows: TextRows,
         engine: ModelEngine,
         positive: Option<usize>,
@@ -82,7 +82,7 @@ impl Classifier {
     }
 
     /// Log-probability of "good" for each text.
-    pub fn score(&self, texts: &[&str]) -> Result<Vec<f64>, NeuralError> {
+    pub(crate) fn score(&self, texts: &[&str]) -> Result<Vec<f64>, NeuralError> {
         self.engine.each(texts, |worker: &mut Worker, text| {
             let output = worker.run(&self.rows.row(text)?)?;
             Ok(log_probability(&output.values, self.positive))

@@ -11,7 +11,7 @@ use super::settings::Pooling;
 use super::source::ModelFile;
 
 /// Turns texts into vectors.
-pub struct SentenceEncoder {
+pub(crate) struct SentenceEncoder {
     rows: TextRows,
     engine: ModelEngine,
     pooling: Pooling,
@@ -20,7 +20,7 @@ pub struct SentenceEncoder {
 }
 
 /// The output that a graph must have.
-pub fn output(pooling: Pooling) -> (&'static str, usize) {
+pub(crate) fn output(pooling: Pooling) -> (&'static str, usize) {
     match pooling {
         Pooling::None => ("embedding", 2),
         Pooling::Mean | Pooling::Cls => ("last_hidden_state", 3),
@@ -29,7 +29,7 @@ pub fn output(pooling: Pooling) -> (&'static str, usize) {
 
 impl SentenceEncoder {
     /// Tries the graph.
-    pub fn new(
+    pub(crate) fn new(
         rows: TextRows,
         engine: ModelEngine,
         pooling: Pooling,
@@ -67,12 +67,12 @@ impl SentenceEncoder {
     }
 
     /// Numbers in one vector.
-    pub fn dimension(&self) -> usize {
+    pub(crate) fn dimension(&self) -> usize {
         self.dimension
     }
 
     /// The vector of each text.
-    pub fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, NeuralError> {
+    pub(crate) fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, NeuralError> {
         self.engine.each(texts, |worker, text| {
             let row = self.rows.row(text)?;
             let vector = self.pooled(&worker.run(&row)?.values, row.ids.len());
@@ -107,14 +107,14 @@ impl SentenceEncoder {
 /// `head.json`: a logit from a vector.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Head {
+pub(crate) struct Head {
     weights: Vec<f64>,
     bias: f64,
 }
 
 impl Head {
     /// Reads the head and holds it against the vectors.
-    pub fn read(part: &ModelFile, dimension: usize) -> Result<Self, NeuralError> {
+    pub(crate) fn read(part: &ModelFile, dimension: usize) -> Result<Self, NeuralError> {
         let refuse = |problem: String| NeuralError::Model { file: part.name.clone(), problem };
         let head: Self = serde_json::from_slice(&part.bytes).map_err(|error| {
             refuse(format!("expected {{\"weights\": [..], \"bias\": number}}: {error}"))
@@ -136,14 +136,14 @@ impl Head {
 }
 
 /// An embedding with its head.
-pub struct HeadedEmbedding {
-    pub embedding: SentenceEncoder,
-    pub head: Head,
+pub(crate) struct HeadedEmbedding {
+    pub(crate) embedding: SentenceEncoder,
+    pub(crate) head: Head,
 }
 
 impl HeadedEmbedding {
     /// Log-probability of "good" for each text.
-    pub fn score(&self, texts: &[&str]) -> Result<Vec<f64>, NeuralError> {
+    pub(crate) fn score(&self, texts: &[&str]) -> Result<Vec<f64>, NeuralError> {
         let vectors = self.embedding.embed(texts)?;
         Ok(vectors.iter().map(|vector| log_sigmoid(self.head.logit(vector))).collect())
     }

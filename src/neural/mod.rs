@@ -42,16 +42,19 @@ mod settings;
 mod source;
 #[cfg(feature = "neural")]
 mod t5;
-pub mod text_length;
-pub mod text_vectors;
+pub(crate) mod text_length;
+pub(crate) mod text_vectors;
 #[cfg(feature = "neural")]
 mod tokens;
 
 #[cfg(not(feature = "neural"))]
 pub use absent::{load_embedder, load_pairs, load_quality};
 pub use bundled::bundled;
-pub use cache::{Cached, CachedPairs};
-pub use error::{LibraryProblem, NeuralError};
+pub use cache::Cached;
+pub(crate) use cache::CachedPairs;
+#[cfg(feature = "neural")]
+pub(crate) use error::LibraryProblem;
+pub use error::NeuralError;
 #[cfg(feature = "neural")]
 pub use load::{load_embedder, load_pairs, load_quality};
 pub use source::{ModelSource, Runtime};
@@ -108,7 +111,7 @@ pub trait Embedder: Send + Sync {
 
 /// The text of a page that models read: as for search, title and text, or other parts, those that
 /// are not empty with a space between.
-pub fn document<S: AsRef<str>>(parts: &[S]) -> String {
+pub(crate) fn document<S: AsRef<str>>(parts: &[S]) -> String {
     let parts: Vec<&str> =
         parts.iter().map(AsRef::as_ref).filter(|part| !part.is_empty()).collect();
     parts.join(" ")

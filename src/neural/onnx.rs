@@ -30,29 +30,29 @@ const NODE_OPERATOR: u64 = 4;
 
 /// The bytes are no ONNX model.
 #[derive(Debug, PartialEq)]
-pub struct NotOnnx;
+pub(crate) struct NotOnnx;
 
 /// An input or output of a graph.
 #[derive(Debug, Default, PartialEq)]
-pub struct Port {
-    pub name: String,
+pub(crate) struct Port {
+    pub(crate) name: String,
     /// `TensorProto.DataType`: 1 is float32, 7 is int64.
-    pub element: u64,
+    pub(crate) element: u64,
     /// Sizes, none where it is free; no list where the file gives none.
-    pub shape: Option<Vec<Option<u64>>>,
+    pub(crate) shape: Option<Vec<Option<u64>>>,
 }
 
 /// What is known of a graph without running it.
 #[derive(Debug, Default)]
-pub struct OnnxGraph {
-    pub inputs: Vec<Port>,
-    pub outputs: Vec<Port>,
+pub(crate) struct OnnxGraph {
+    pub(crate) inputs: Vec<Port>,
+    pub(crate) outputs: Vec<Port>,
     /// Rows of the table in which `input_ids` are looked up, where the graph looks them up directly.
-    pub vocabulary: Option<u64>,
+    pub(crate) vocabulary: Option<u64>,
 }
 
 /// Reads the graph of an ONNX file.
-pub fn graph(model: &[u8]) -> Result<OnnxGraph, NotOnnx> {
+pub(crate) fn graph(model: &[u8]) -> Result<OnnxGraph, NotOnnx> {
     let mut found = OnnxGraph::default();
     let (mut tables, mut lookups) = (Vec::new(), Vec::new());
     for field in fields(sub_message(model, MODEL_GRAPH)?.ok_or(NotOnnx)?) {
@@ -74,7 +74,7 @@ pub fn graph(model: &[u8]) -> Result<OnnxGraph, NotOnnx> {
 
 /// The same model for one text of `length` tokens: the first size of every input becomes 1, the
 /// second, where it is free, `length`.
-pub fn specialised(model: &[u8], length: usize) -> Result<Vec<u8>, NotOnnx> {
+pub(crate) fn specialised(model: &[u8], length: usize) -> Result<Vec<u8>, NotOnnx> {
     let mut change = |input: &[u8]| specialised_input(input, length);
     edit(model, &[MODEL_GRAPH, GRAPH_INPUT], &mut change)
 }

@@ -13,7 +13,7 @@ use super::tokens::{TokenRow, Tokens};
 const QUERY_TOKENS: usize = 64;
 
 /// A query and passages of a page between the special tokens of their template.
-pub struct PairRows {
+pub(crate) struct PairRows {
     tokens: Tokens,
     around: [Vec<i64>; 3],
     windows: Windows,
@@ -21,7 +21,11 @@ pub struct PairRows {
 
 impl PairRows {
     /// Rows of at most `max_tokens`.
-    pub fn new(tokens: Tokens, windows: Windows, max_tokens: usize) -> Result<Self, NeuralError> {
+    pub(crate) fn new(
+        tokens: Tokens,
+        windows: Windows,
+        max_tokens: usize,
+    ) -> Result<Self, NeuralError> {
         let around = tokens.around_two()?;
         let special: usize = around.iter().map(Vec::len).sum();
         let longest = QUERY_TOKENS + windows.passage_tokens + special;
@@ -35,7 +39,7 @@ impl PairRows {
     }
 
     /// What the rows need of a graph.
-    pub fn signature(&self) -> Signature {
+    pub(crate) fn signature(&self) -> Signature {
         Signature {
             text_length: false,
             output: ("logits", 2),
@@ -44,7 +48,7 @@ impl PairRows {
     }
 
     /// The part of every row that the query makes.
-    pub fn query(&self, query: &str) -> Result<Vec<i64>, NeuralError> {
+    pub(crate) fn query(&self, query: &str) -> Result<Vec<i64>, NeuralError> {
         let mut ids = self.tokens.start("", query, QUERY_TOKENS)?.0;
         ids.truncate(QUERY_TOKENS);
         Ok([self.around[0].as_slice(), &ids, &self.around[1]].concat())
@@ -52,7 +56,7 @@ impl PairRows {
 
     /// The rows of a page, at least one: passage i begins at token i * stride, the last is the first
     /// to reach the end of the page.
-    pub fn rows(&self, query: &[i64], text: &str) -> Result<Vec<TokenRow>, NeuralError> {
+    pub(crate) fn rows(&self, query: &[i64], text: &str) -> Result<Vec<TokenRow>, NeuralError> {
         let Windows { passage_tokens, stride_tokens, max_passages } = self.windows;
         let looked_at = stride_tokens * (max_passages - 1) + passage_tokens;
         let (ids, _) = self.tokens.start("", text, looked_at)?;
@@ -70,7 +74,7 @@ impl PairRows {
 }
 
 /// The cross-encoder.
-pub struct Pairs {
+pub(crate) struct Pairs {
     rows: PairRows,
     engine: ModelEngine,
     positive: usize,
@@ -78,7 +82,7 @@ pub struct Pairs {
 
 impl Pairs {
     /// Tries the graph.
-    pub fn new(
+    pub(crate) fn new(
         rows: PairRows,
         engine: ModelEngine,
         positive: Option<usize>,
@@ -90,7 +94,7 @@ impl Pairs {
     }
 
     /// Log-probability of the best passage of each text.
-    pub fn score(&self, query: &str, texts: &[&str]) -> Result<Vec<f64>, NeuralError> {
+    pub(crate) fn score(&self, query: &str, texts: &[&str]) -> Result<Vec<f64>, NeuralError> {
         let query = self.rows.query(query)?;
         self.engine.each(texts, |worker, text| {
             let mut best = f64::NEG_INFINITY;

@@ -6,14 +6,14 @@ use super::backend::ModelEngine;
 use super::tokens::TokenRow;
 
 /// The texts of the trial runs, for rows of at most `max_tokens`.
-pub fn texts(max_tokens: usize) -> [String; 3] {
+pub(crate) fn texts(max_tokens: usize) -> [String; 3] {
     let longer =
         "The crawler fetches a batch, reads its links and plans which pages it fetches next.";
     ["a".to_owned(), longer.to_owned(), "page ".repeat(max_tokens)]
 }
 
 /// Tries a graph whose output is `logits`; the index of the logit of "good", by default the last.
-pub fn positive(
+pub(crate) fn positive(
     engine: &ModelEngine,
     positive: Option<usize>,
     row: &dyn Fn(&str) -> Result<TokenRow, NeuralError>,

@@ -1,13 +1,13 @@
 //! From the numbers a graph gives to log-probabilities.
 
 /// ln of the logistic function, exact at both ends.
-pub fn log_sigmoid(x: f64) -> f64 {
+pub(crate) fn log_sigmoid(x: f64) -> f64 {
     // Adding zero turns -0 into 0.
     if x >= 0.0 { 0.0 - (-x).exp().ln_1p() } else { x - x.exp().ln_1p() }
 }
 
 /// ln of the share of the logit at `positive` among the exponentials of all.
-pub fn log_softmax(logits: &[f32], positive: usize) -> f64 {
+pub(crate) fn log_softmax(logits: &[f32], positive: usize) -> f64 {
     let highest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let sum: f64 = logits.iter().map(|x| (f64::from(*x) - f64::from(highest)).exp()).sum();
     (f64::from(logits[positive]) - f64::from(highest) - sum.ln()).min(0.0)
@@ -15,7 +15,7 @@ pub fn log_softmax(logits: &[f32], positive: usize) -> f64 {
 
 /// Log-probability of "good" from the logits of a classifier: one logit is that of good against
 /// bad, of two or more `positive` is the good one.
-pub fn log_probability(logits: &[f32], positive: usize) -> f64 {
+pub(crate) fn log_probability(logits: &[f32], positive: usize) -> f64 {
     match logits {
         [one] => log_sigmoid(f64::from(*one)),
         _ => log_softmax(logits, positive),

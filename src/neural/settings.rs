@@ -13,21 +13,21 @@ const FORMAT: u32 = 1;
 const MAX_TOKENS: RangeInclusive<usize> = 8..=4096;
 const MAX_PASSAGES: RangeInclusive<usize> = 1..=1024;
 /// Where the text of a page goes.
-pub const TEXT: &str = "{text}";
+pub(crate) const TEXT: &str = "{text}";
 
 /// What a model is.
 #[derive(Debug, PartialEq)]
-pub struct ModelSettings {
-    pub name: String,
+pub(crate) struct ModelSettings {
+    pub(crate) name: String,
     /// Tokens of one input row, special tokens included.
-    pub max_tokens: usize,
-    pub pad_id: i64,
-    pub kind: ModelKind,
+    pub(crate) max_tokens: usize,
+    pub(crate) pad_id: i64,
+    pub(crate) kind: ModelKind,
 }
 
 /// The kinds of model with what each needs.
 #[derive(Debug, PartialEq)]
-pub enum ModelKind {
+pub(crate) enum ModelKind {
     T5 { before: String, after: String, truncation: Truncation },
     Classifier { positive: Option<usize> },
     Embedding { pooling: Pooling, normalize: bool },
@@ -37,7 +37,7 @@ pub enum ModelKind {
 /// What is cut where a prompt is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Truncation {
+pub(crate) enum Truncation {
     /// The text, so that what follows it stays.
     Text,
     /// The end of the prompt, as the reference implementation of the models does.
@@ -47,7 +47,7 @@ pub enum Truncation {
 /// How vectors of tokens become one.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Pooling {
+pub(crate) enum Pooling {
     Mean,
     Cls,
     /// The graph has done it.
@@ -56,10 +56,10 @@ pub enum Pooling {
 
 /// How a page is cut into passages.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Windows {
-    pub passage_tokens: usize,
-    pub stride_tokens: usize,
-    pub max_passages: usize,
+pub(crate) struct Windows {
+    pub(crate) passage_tokens: usize,
+    pub(crate) stride_tokens: usize,
+    pub(crate) max_passages: usize,
 }
 
 #[derive(Deserialize)]
@@ -93,7 +93,7 @@ enum KindName {
 
 impl ModelKind {
     /// As in `model.toml`.
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::T5 { .. } => "t5-true-false",
             Self::Classifier { .. } => "sequence-classifier",
@@ -105,7 +105,7 @@ impl ModelKind {
 
 impl ModelSettings {
     /// Reads and checks `model.toml`.
-    pub fn parse(part: &ModelFile) -> Result<Self, NeuralError> {
+    pub(crate) fn parse(part: &ModelFile) -> Result<Self, NeuralError> {
         let refuse = |problem| NeuralError::Model { file: part.name.clone(), problem };
         let text = std::str::from_utf8(&part.bytes)
             .map_err(|error| refuse(format!("expected UTF-8: {error}")))?;

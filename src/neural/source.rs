@@ -50,23 +50,23 @@ const HEAD: &str = "head.json";
 /// A file of a model with the name by which messages call it.
 #[cfg(feature = "neural")]
 pub(super) struct ModelFile {
-    pub name: String,
-    pub bytes: Cow<'static, [u8]>,
+    pub(crate) name: String,
+    pub(crate) bytes: Cow<'static, [u8]>,
 }
 
 /// The files of a model.
 #[cfg(feature = "neural")]
 pub(super) struct ModelFiles {
-    pub settings: ModelFile,
-    pub tokenizer: ModelFile,
-    pub model: ModelFile,
+    pub(crate) settings: ModelFile,
+    pub(crate) tokenizer: ModelFile,
+    pub(crate) model: ModelFile,
     source: ModelSource,
 }
 
 #[cfg(feature = "neural")]
 impl ModelFiles {
     /// Reads all but the head.
-    pub fn read(source: &ModelSource) -> Result<Self, NeuralError> {
+    pub(crate) fn read(source: &ModelSource) -> Result<Self, NeuralError> {
         Ok(Self {
             settings: part(source, SETTINGS)?,
             tokenizer: part(source, TOKENIZER)?,
@@ -76,7 +76,7 @@ impl ModelFiles {
     }
 
     /// `head.json`, which only a quality model over embeddings needs.
-    pub fn head(&self) -> Result<ModelFile, NeuralError> {
+    pub(crate) fn head(&self) -> Result<ModelFile, NeuralError> {
         part(&self.source, HEAD)
     }
 }

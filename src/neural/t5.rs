@@ -14,7 +14,7 @@ const END_OF_SEQUENCE: &str = "</s>";
 const TRUE: usize = 0;
 
 /// The prompt around a text.
-pub struct Prompt {
+pub(crate) struct Prompt {
     tokens: Tokens,
     before: String,
     after: String,
@@ -28,7 +28,7 @@ pub struct Prompt {
 
 impl Prompt {
     /// The prompt `before` text `after` in rows of at most `max_tokens`.
-    pub fn new(
+    pub(crate) fn new(
         tokens: Tokens,
         (before, after): (&str, &str),
         truncation: Truncation,
@@ -47,7 +47,7 @@ impl Prompt {
     }
 
     /// What the rows need of a graph.
-    pub fn signature(&self) -> Signature {
+    pub(crate) fn signature(&self) -> Signature {
         Signature {
             text_length: false,
             output: ("logits", 2),
@@ -56,7 +56,7 @@ impl Prompt {
     }
 
     /// The row of a text.
-    pub fn row(&self, text: &str) -> Result<TokenRow, NeuralError> {
+    pub(crate) fn row(&self, text: &str) -> Result<TokenRow, NeuralError> {
         let (mut ids, is_whole) = self.tokens.start(&self.before, text, self.room)?;
         if is_whole {
             ids = self.tokens.all(&format!("{}{text}{}", self.before, self.after))?;
@@ -72,14 +72,14 @@ impl Prompt {
 }
 
 /// The model.
-pub struct T5 {
+pub(crate) struct T5 {
     prompt: Prompt,
     engine: ModelEngine,
 }
 
 impl T5 {
     /// Tries the graph.
-    pub fn new(prompt: Prompt, engine: ModelEngine) -> Result<Self, NeuralError> {
+    pub(crate) fn new(prompt: Prompt, engine: ModelEngine) -> Result<Self, NeuralError> {
         for text in probe::texts(engine.max_tokens()) {
             let shape = engine.run(&prompt.row(&text)?)?.shape;
             if shape != [1, 2] {
@@ -92,7 +92,7 @@ impl T5 {
     }
 
     /// Log-probability of "true" for each text.
-    pub fn score(&self, texts: &[&str]) -> Result<Vec<f64>, NeuralError> {
+    pub(crate) fn score(&self, texts: &[&str]) -> Result<Vec<f64>, NeuralError> {
         self.engine.each(texts, |worker, text| {
             Ok(log_softmax(&worker.run(&self.prompt.row(text)?)?.values, TRUE))
         })

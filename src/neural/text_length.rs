@@ -9,16 +9,16 @@ use rayon::prelude::*;
 use super::{NeuralError, QualityModel};
 
 /// Its name on the command line.
-pub const NAME: &str = "text-length";
+pub(crate) const NAME: &str = "text-length";
 
 /// Words beyond which a text is not better any more.
-pub const FULL_WORDS: f64 = 500.0;
+pub(crate) const FULL_WORDS: f64 = 500.0;
 /// Score of a text without a word.
-pub const LEAST: f64 = -10.0;
+pub(crate) const LEAST: f64 = -10.0;
 
 /// The baseline.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct TextLength;
+pub(crate) struct TextLength;
 
 impl QualityModel for TextLength {
     fn name(&self) -> &'static str {

@@ -30,20 +30,23 @@ pub enum VectorError {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EmbeddingModel {
     /// Its name, for people.
-    pub name: String,
+    pub(crate) name: String,
     /// Content hash of all that its vectors depend on.
-    pub fingerprint: String,
+    pub(crate) fingerprint: String,
 }
 
 impl EmbeddingModel {
     /// Of a model that is loaded.
-    pub fn of(model: &dyn Embedder) -> Self {
+    pub(crate) fn of(model: &dyn Embedder) -> Self {
         Self { name: model.name().to_owned(), fingerprint: model.fingerprint().to_owned() }
     }
 }
 
 /// The texts that have no vector yet, each once.
-pub fn missing<S: AsRef<str>>(table: &VectorTable, texts: impl Iterator<Item = S>) -> Vec<String> {
+pub(crate) fn missing<S: AsRef<str>>(
+    table: &VectorTable,
+    texts: impl Iterator<Item = S>,
+) -> Vec<String> {
     let mut seen = HashSet::new();
     let mut all = Vec::new();
     for text in texts {
@@ -60,7 +63,7 @@ pub fn missing<S: AsRef<str>>(table: &VectorTable, texts: impl Iterator<Item = S
 ///
 /// # Errors
 /// The model fails, or the vectors cannot be written.
-pub fn fill(
+pub(crate) fn fill(
     table: &mut VectorTable,
     model: &dyn Embedder,
     texts: &[String],
@@ -83,7 +86,7 @@ pub fn fill(
 ///
 /// # Errors
 /// The model fails.
-pub fn add(
+pub(crate) fn add(
     table: &mut VectorTable,
     model: &dyn Embedder,
     texts: &[String],

@@ -16,23 +16,23 @@ const MARGIN: usize = 8;
 
 /// One input row.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct TokenRow {
-    pub ids: Vec<i64>,
+pub(crate) struct TokenRow {
+    pub(crate) ids: Vec<i64>,
     /// Where the second part of a pair starts: token types are 0 before it and 1 from it on.
-    pub second_part: Option<usize>,
+    pub(crate) second_part: Option<usize>,
     /// ln(1 + tokens of the whole text), for graphs that ask for it.
-    pub text_length: f32,
+    pub(crate) text_length: f32,
 }
 
 /// A tokenizer that neither cuts nor pads.
-pub struct Tokens {
+pub(crate) struct Tokens {
     tokenizer: Tokenizer,
     file: String,
 }
 
 impl Tokens {
     /// Reads `tokenizer.json`.
-    pub fn read(part: &ModelFile) -> Result<Self, NeuralError> {
+    pub(crate) fn read(part: &ModelFile) -> Result<Self, NeuralError> {
         let file = part.name.clone();
         let refuse = |problem: String| NeuralError::Model { file: file.clone(), problem };
         let mut tokenizer = Tokenizer::from_bytes(&part.bytes).map_err(|error| {
@@ -46,25 +46,25 @@ impl Tokens {
     }
 
     /// The error that something about this tokenizer is wrong.
-    pub fn refuse(&self, problem: String) -> NeuralError {
+    pub(crate) fn refuse(&self, problem: String) -> NeuralError {
         NeuralError::Model { file: self.file.clone(), problem }
     }
 
     /// The highest id a text can get.
-    pub fn highest_id(&self) -> i64 {
+    pub(crate) fn highest_id(&self) -> i64 {
         let ids = self.tokenizer.get_vocab(true).into_values();
         ids.max().map_or(0, i64::from)
     }
 
     /// The id of a token that the vocabulary must have.
-    pub fn id(&self, token: &str) -> Result<i64, NeuralError> {
+    pub(crate) fn id(&self, token: &str) -> Result<i64, NeuralError> {
         let id = self.tokenizer.token_to_id(token);
         id.map(i64::from)
             .ok_or_else(|| self.refuse(format!("expected a token {token}, found none")))
     }
 
     /// All tokens of a text, without special ones.
-    pub fn all(&self, text: &str) -> Result<Vec<i64>, NeuralError> {
+    pub(crate) fn all(&self, text: &str) -> Result<Vec<i64>, NeuralError> {
         let encoding = self.tokenizer.encode_fast(text, false);
         let encoding =
             encoding.map_err(|error| self.refuse(format!("a text has no tokens: {error}")))?;
@@ -73,7 +73,7 @@ impl Tokens {
 
     /// The tokens of `before` and `text`, exact for the first `wanted`; whether they are all there
     /// are. Of a long text only the start is tokenised, up to a space.
-    pub fn start(
+    pub(crate) fn start(
         &self,
         before: &str,
         text: &str,
@@ -91,13 +91,13 @@ impl Tokens {
     }
 
     /// The special tokens around one text: before and after it.
-    pub fn around_one(&self) -> Result<[Vec<i64>; 2], NeuralError> {
+    pub(crate) fn around_one(&self) -> Result<[Vec<i64>; 2], NeuralError> {
         let parts = self.template(1)?;
         parts.try_into().map_err(|_| self.refuse("expected a template for one text".to_owned()))
     }
 
     /// The special tokens around a pair: before the first, between, and after the second.
-    pub fn around_two(&self) -> Result<[Vec<i64>; 3], NeuralError> {
+    pub(crate) fn around_two(&self) -> Result<[Vec<i64>; 3], NeuralError> {
         let parts = self.template(2)?;
         parts
             .try_into()

@@ -16,47 +16,47 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Sites of the frontier without which no site is held to a share of the batch.
-pub const FEWEST_SITES: usize = 20;
+pub(crate) const FEWEST_SITES: usize = 20;
 
 /// Share of a batch that one site may have unless something else is asked for.
-pub const SITE_SHARE: f64 = 0.05;
+pub(crate) const SITE_SHARE: f64 = 0.05;
 
 /// Largest numbers of URLs; `None` is no cap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Caps {
     /// Of one host.
-    pub per_host: Option<usize>,
+    pub(crate) per_host: Option<usize>,
     /// Of one registrable domain.
-    pub per_domain: Option<usize>,
+    pub(crate) per_domain: Option<usize>,
     /// Of one site.
-    pub per_site: Option<usize>,
+    pub(crate) per_site: Option<usize>,
     /// Of one site, as a share of the batch, where the frontier has at least [`FEWEST_SITES`]; more
     /// for a site with a larger share of the pages fetched so far, and where the others have too few
     /// URLs to fill the batch.
-    pub site_share: Option<f64>,
+    pub(crate) site_share: Option<f64>,
 }
 
 impl Caps {
     /// A share of the batch as it is given by people: 0 and 1 lift the cap.
-    pub fn share(given: f64) -> Option<f64> {
+    pub(crate) fn share(given: f64) -> Option<f64> {
         (given > 0.0 && given < 1.0).then_some(given)
     }
 }
 
 /// The crawl so far, as caps see it.
 #[derive(Clone, Copy)]
-pub struct SoFar<'a> {
+pub(crate) struct SoFar<'a> {
     /// Known URLs.
-    pub urls: &'a UrlTable,
+    pub(crate) urls: &'a UrlTable,
     /// Pages fetched.
-    pub fetched: &'a [UrlId],
+    pub(crate) fetched: &'a [UrlId],
     /// What a site is; `None` if that is to be found where a cap needs it.
-    pub site_level: Option<SiteLevel>,
+    pub(crate) site_level: Option<SiteLevel>,
 }
 
 impl<'a> SoFar<'a> {
     /// Known URLs, none of them fetched.
-    pub fn start(urls: &'a UrlTable) -> Self {
+    pub(crate) fn start(urls: &'a UrlTable) -> Self {
         Self { urls, fetched: &[], site_level: None }
     }
 }
@@ -64,7 +64,7 @@ impl<'a> SoFar<'a> {
 /// A cap that held a URL back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Cap {
+pub(crate) enum Cap {
     /// `per_host`.
     Host,
     /// `per_domain`.
@@ -77,7 +77,7 @@ pub enum Cap {
 
 impl Cap {
     /// As settings and scenarios call it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Host => "per-host",
             Self::Domain => "per-domain",
@@ -112,7 +112,7 @@ enum Most {
 }
 
 /// The groups of a frontier that caps count. Groups of one kind lie within those of the next larger.
-pub struct CapGroups {
+pub(crate) struct CapGroups {
     /// Caps that are set and apply, that of the smallest groups first.
     kinds: Vec<(Cap, Most)>,
     /// Pages fetched so far.
@@ -126,7 +126,7 @@ pub struct CapGroups {
 
 impl CapGroups {
     /// The groups of a `frontier`.
-    pub fn new(caps: Caps, frontier: &[UrlId], so_far: SoFar<'_>) -> Self {
+    pub(crate) fn new(caps: Caps, frontier: &[UrlId], so_far: SoFar<'_>) -> Self {
         let level = match (caps.per_site, caps.site_share, so_far.site_level) {
             (None, None, _) => SiteLevel::Host,
             (_, _, Some(level)) => level,
@@ -228,7 +228,7 @@ impl CapGroups {
     }
 
     /// No pick yet of a batch of `budget` URLs.
-    pub fn counter(&self, budget: usize) -> CapCounter<'_> {
+    pub(crate) fn counter(&self, budget: usize) -> CapCounter<'_> {
         let mut left = self.limits(budget, 0);
         if self.share().is_some() && self.most(&left) < budget {
             let possible = budget.min(self.most(&self.limits(budget, usize::MAX)));
@@ -282,17 +282,17 @@ impl CapGroups {
 
     /// The smallest group that a URL of the frontier counts for, as a number below
     /// [`Self::smallest_groups`]; 0 where there are no caps.
-    pub fn smallest_group(&self, id: UrlId) -> u32 {
+    pub(crate) fn smallest_group(&self, id: UrlId) -> u32 {
         self.of_url.get(id.index()).copied().unwrap_or(0)
     }
 
     /// How many smallest groups there are; one where there are no caps.
-    pub fn smallest_groups(&self) -> u32 {
+    pub(crate) fn smallest_groups(&self) -> u32 {
         self.within.len().checked_div(self.kinds.len()).unwrap_or(1) as u32
     }
 
     /// Whether a cap is set and applies.
-    pub fn has(&self, cap: Cap) -> bool {
+    pub(crate) fn has(&self, cap: Cap) -> bool {
         self.kinds.iter().any(|(of, _)| *of == cap)
     }
 }
@@ -323,9 +323,9 @@ impl Parts<'_> {
 }
 
 /// Counts picks against the caps.
-pub struct CapCounter<'a> {
+pub(crate) struct CapCounter<'a> {
     /// What is counted.
-    pub groups: &'a CapGroups,
+    pub(crate) groups: &'a CapGroups,
     /// By group: how many more URLs it may have.
     left: Vec<usize>,
 }
@@ -335,7 +335,7 @@ impl CapCounter<'_> {
     ///
     /// # Errors
     /// The first cap that is exhausted.
-    pub fn take(&mut self, id: UrlId) -> Result<(), Cap> {
+    pub(crate) fn take(&mut self, id: UrlId) -> Result<(), Cap> {
         self.take_of(self.groups.smallest_group(id))
     }
 
@@ -343,7 +343,7 @@ impl CapCounter<'_> {
     ///
     /// # Errors
     /// The first cap that is exhausted.
-    pub fn take_of(&mut self, smallest: u32) -> Result<(), Cap> {
+    pub(crate) fn take_of(&mut self, smallest: u32) -> Result<(), Cap> {
         let groups = self.groups.within(smallest);
         if let Some(kind) = groups.iter().position(|&group| self.left[group as usize] == 0) {
             return Err(self.groups.kinds[kind].0);
@@ -356,7 +356,7 @@ impl CapCounter<'_> {
 
     /// The groups that URLs of a smallest group count for, by number and name, each with the places it
     /// has left, from the smallest kind of group to the largest: each lies within the next.
-    pub fn left(&self, smallest: u32) -> impl Iterator<Item = (u32, &str, usize)> {
+    pub(crate) fn left(&self, smallest: u32) -> impl Iterator<Item = (u32, &str, usize)> {
         self.groups.within(smallest).iter().map(|&group| {
             let at = group as usize;
             (group, &*self.groups.groups[at].name, self.left[at])

@@ -26,7 +26,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::caps::CapCounter;
 
 /// Share of a batch that is explored unless something else is asked for.
-pub const EXPLORE: f64 = 0.02;
+pub(crate) const EXPLORE: f64 = 0.02;
 /// Share of the draws that come from the near pool.
 const NEAR_SHARE: f64 = 0.75;
 /// Halvings of the interval in which the common factor lies.
@@ -35,7 +35,7 @@ const HALVINGS: u32 = 60;
 /// Where a pick comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Pool {
+pub(crate) enum Pool {
     /// The best under the caps.
     Greedy,
     /// Drawn from those that follow the greedy picks, as many as the budget.
@@ -46,10 +46,10 @@ pub enum Pool {
 
 impl Pool {
     /// All of them, in order.
-    pub const ALL: [Self; 3] = [Self::Greedy, Self::Near, Self::Far];
+    pub(crate) const ALL: [Self; 3] = [Self::Greedy, Self::Near, Self::Far];
 
     /// As it is written.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Greedy => "greedy",
             Self::Near => "near",
@@ -58,7 +58,7 @@ impl Pool {
     }
 
     /// The pool of a name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|pool| pool.name() == name)
     }
 }

@@ -8,11 +8,11 @@
 //! those before it (see [`served_gain`]), and greedy comes close to the best.
 
 pub mod caps;
-pub mod explore;
-pub mod export;
+pub(crate) mod explore;
+pub(crate) mod export;
 mod lazy_greedy;
-pub mod off_policy;
-pub mod served_gain;
+pub(crate) mod off_policy;
+pub(crate) mod served_gain;
 
 use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;
@@ -54,12 +54,12 @@ pub struct Pick {
     /// Its estimate.
     pub estimate: UrlEstimate,
     /// Rank in the frontier by estimate, from 1.
-    pub frontier_rank: u32,
+    pub(crate) frontier_rank: u32,
     /// Where it comes from.
-    pub pool: Pool,
+    pub(crate) pool: Pool,
     /// Probability with which it was picked, given the ranking: 1 for a greedy pick, that of the draw
     /// for another.
-    pub propensity: f64,
+    pub(crate) propensity: f64,
 }
 
 /// The frontier in rank order, and the batch.
@@ -70,19 +70,23 @@ pub struct Batch {
     pub picks: Vec<Pick>,
     /// By position in the ranking: the pool, and the probability to be picked, 0 where a cap leaves no
     /// place; empty if nothing is explored.
-    pub pools: Vec<(Pool, f64)>,
+    pub(crate) pools: Vec<(Pool, f64)>,
     /// For URLs that a cap held back: position in the ranking, and the cap.
-    pub held_back: Vec<(u32, Cap)>,
+    pub(crate) held_back: Vec<(u32, Cap)>,
 }
 
 /// Picks a batch and ranks the whole frontier.
-pub fn select(ranking: Vec<UrlEstimate>, so_far: SoFar<'_>, settings: &SelectionSettings) -> Batch {
+pub(crate) fn select(
+    ranking: Vec<UrlEstimate>,
+    so_far: SoFar<'_>,
+    settings: &SelectionSettings,
+) -> Batch {
     select_from(ranking, so_far, settings, true)
 }
 
 /// Picks the same batch for who does not look at the ranking: where no cap and no exploration asks
 /// for the rest of it, it ends with the batch.
-pub fn select_only(
+pub(crate) fn select_only(
     ranking: Vec<UrlEstimate>,
     so_far: SoFar<'_>,
     settings: &SelectionSettings,
@@ -137,13 +141,13 @@ fn pick(at: usize, estimate: UrlEstimate, pool: Pool, propensity: f64) -> Pick {
 
 impl Batch {
     /// Picks that were drawn at random.
-    pub fn drawn(&self) -> usize {
+    pub(crate) fn drawn(&self) -> usize {
         self.picks.iter().filter(|pick| pick.pool != Pool::Greedy).count()
     }
 
     /// With exploration, everything that the batch was chosen from, in the order of the ranking, as
     /// it would have been picked; a propensity of 0 where a cap leaves no place.
-    pub fn possible_picks(&self) -> Vec<Pick> {
+    pub(crate) fn possible_picks(&self) -> Vec<Pick> {
         let of_ranking = self.ranking.iter().zip(&self.pools).enumerate();
         of_ranking.map(|(at, (url, (pool, chance)))| pick(at, *url, *pool, *chance)).collect()
     }
@@ -175,7 +179,7 @@ impl Batch {
 }
 
 /// Position of a URL in a ranking.
-pub fn position(ranking: &[UrlEstimate], url: UrlId) -> Option<usize> {
+pub(crate) fn position(ranking: &[UrlEstimate], url: UrlId) -> Option<usize> {
     ranking.iter().position(|estimate| estimate.url == url)
 }
 

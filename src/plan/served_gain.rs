@@ -33,24 +33,24 @@ use crate::sketch::served::ServedLists;
 use crate::sketch::visibility;
 
 /// Scored pairs, and the served lists of their queries.
-pub struct ServedInput<'a> {
+pub(crate) struct ServedInput<'a> {
     /// Pairs.
-    pub scored: &'a ScoredPairs,
+    pub(crate) scored: &'a ScoredPairs,
     /// Lists.
-    pub served: &'a ServedLists,
+    pub(crate) served: &'a ServedLists,
 }
 
 /// For how much queries and URLs count.
-pub struct Demand<'a> {
+pub(crate) struct Demand<'a> {
     /// By query: how often it is asked.
-    pub counted: &'a [f64],
+    pub(crate) counted: &'a [f64],
     /// By position of the URL: what its gain is multiplied with; empty for 1.
-    pub factors: &'a [f64],
+    pub(crate) factors: &'a [f64],
 }
 
 /// Ranks URLs, given by id, by what they add to a batch. Nothing changes where no model of scores is
 /// fitted.
-pub fn rank(
+pub(crate) fn rank(
     urls: &mut [UrlEstimate],
     input: &ServedInput<'_>,
     demand: &Demand<'_>,

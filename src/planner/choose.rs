@@ -18,32 +18,32 @@ use crate::workload::Query;
 
 /// What a batch is chosen from, beside scored pairs.
 #[derive(Clone, Copy)]
-pub struct ChoiceInput<'a> {
+pub(crate) struct ChoiceInput<'a> {
     /// Queries of the pairs.
-    pub queries: &'a [Query],
+    pub(crate) queries: &'a [Query],
     /// Their served lists.
-    pub served: &'a ServedLists,
+    pub(crate) served: &'a ServedLists,
     /// URLs of the ids.
-    pub urls: &'a UrlTable,
+    pub(crate) urls: &'a UrlTable,
     /// Pages fetched so far: each batch is a draw of its own.
-    pub next_seq: u32,
+    pub(crate) next_seq: u32,
     /// Whether anyone looks at the ranking behind the batch.
-    pub whole_ranking: bool,
+    pub(crate) whole_ranking: bool,
     /// By URL of the scored pairs: what its estimate is multiplied with, 0 if it must not be planned; empty
     /// for 1.
-    pub factors: &'a [f64],
+    pub(crate) factors: &'a [f64],
 }
 
 /// What was chosen, and why.
 pub struct Choice {
     /// Indices of the needy queries, ascending.
-    pub needy: Vec<usize>,
+    pub(crate) needy: Vec<usize>,
     /// How parts became estimates; these are in the ranking.
-    pub blended: BlendedFrontier,
+    pub(crate) blended: BlendedFrontier,
     /// The ranking and the batch.
     pub batch: Batch,
     /// The fitted improvability, `(a, b)`.
-    pub improvability: Option<(f64, f64)>,
+    pub(crate) improvability: Option<(f64, f64)>,
 }
 
 /// Scores the pairs of a crawl and chooses a batch from them; `outcomes` are of the queries of closed
@@ -52,7 +52,7 @@ pub struct Choice {
 ///
 /// # Errors
 /// An index cannot be read, or a model cannot be fitted.
-pub fn choose(
+pub(crate) fn choose(
     view: &CrawlView<'_>,
     outcomes: &[QueryOutcome],
     cache: &mut PlannerCache,
@@ -76,7 +76,7 @@ pub fn choose(
 ///
 /// # Errors
 /// Those of `score`; or a regression cannot be fitted.
-pub fn choose_from<E: From<EstimateError>>(
+pub(crate) fn choose_from<E: From<EstimateError>>(
     from: &ChoiceInput<'_>,
     outcomes: &[QueryOutcome],
     settings: &PlanSettings,
@@ -90,7 +90,7 @@ pub fn choose_from<E: From<EstimateError>>(
 }
 
 /// Indices of the queries to plan for, ascending.
-pub fn needy(
+pub(crate) fn needy(
     queries: &[Query],
     served: &ServedLists,
     improvability: &Improvability,
@@ -107,7 +107,7 @@ pub fn needy(
 ///
 /// # Errors
 /// A regression cannot be fitted.
-pub fn choose_among(
+pub(crate) fn choose_among(
     input: &ChoiceInput<'_>,
     scored: &ScoredPairs,
     needy: Vec<usize>,

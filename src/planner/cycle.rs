@@ -19,10 +19,10 @@ use crate::sketch::served::ServedLists;
 use crate::workload::QueryId;
 
 /// Pages must grow by this factor before statistics are frozen anew (DESIGN, statistics epochs).
-pub const EPOCH_GROWTH: f64 = 1.1;
+pub(crate) const EPOCH_GROWTH: f64 = 1.1;
 
 /// The epoch to plan in: a new one when the collection has grown by a tenth.
-pub fn current_epoch(manifest: &Manifest, pages: &PageTable) -> Epoch {
+pub(crate) fn current_epoch(manifest: &Manifest, pages: &PageTable) -> Epoch {
     let epoch = manifest.epoch;
     let (then, now) = (pages_at(pages, epoch.end_seq), pages_at(pages, manifest.next_seq));
     if epoch.number > 0 && (now as f64) < EPOCH_GROWTH * then as f64 {
@@ -38,43 +38,43 @@ fn pages_at(pages: &PageTable, end: u32) -> usize {
 
 /// A pick of a plan, or what a plan could have picked, with what was expected of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PlannedPick {
+pub(crate) struct PlannedPick {
     /// The URL.
-    pub url: UrlId,
+    pub(crate) url: UrlId,
     /// Where it comes from.
-    pub pool: Pool,
+    pub(crate) pool: Pool,
     /// Probability with which it was picked.
-    pub propensity: f64,
+    pub(crate) propensity: f64,
     /// Parts of the estimate.
-    pub parts: Parts,
+    pub(crate) parts: Parts,
     /// Blended estimate.
-    pub estimate: f64,
+    pub(crate) estimate: f64,
 }
 
 /// A candidate pair of a pick, with what was expected of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PlannedPair {
+pub(crate) struct PlannedPair {
     /// The URL.
-    pub url: UrlId,
+    pub(crate) url: UrlId,
     /// The query, by place in the plan's workload.
-    pub query: QueryId,
+    pub(crate) query: QueryId,
     /// Chance that its impact was estimated with: to stay in the list.
-    pub chance: f64,
+    pub(crate) chance: f64,
     /// Chance to enter the list.
-    pub entry_chance: f64,
+    pub(crate) entry_chance: f64,
     /// What that chance rises with: log odds to beat what the K-th page will score.
-    pub margin: f64,
+    pub(crate) margin: f64,
     /// Whether the URL or its anchors match the query.
-    pub matches: bool,
+    pub(crate) matches: bool,
 }
 
 /// A plan whose batch is being fetched.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct OpenPlan {
+pub(crate) struct OpenPlan {
     /// The batch, in its order.
-    pub picks: Vec<PlannedPick>,
+    pub(crate) picks: Vec<PlannedPick>,
     /// Candidate pairs of the picks, by pick, then query.
-    pub pairs: Vec<PlannedPair>,
+    pub(crate) pairs: Vec<PlannedPair>,
 }
 
 impl From<&Pick> for PlannedPick {
@@ -91,7 +91,7 @@ impl From<&Pick> for PlannedPick {
 
 impl OpenPlan {
     /// The plan that picks from scored pairs, beside the lists that are served now.
-    pub fn new(scored: &ScoredPairs, served: &ServedLists, picks: &[Pick]) -> Self {
+    pub(crate) fn new(scored: &ScoredPairs, served: &ServedLists, picks: &[Pick]) -> Self {
         let urls: Vec<UrlId> = picks.iter().map(|pick| pick.estimate.url).collect();
         let pairs = predict_entry(scored, served, &urls).into_iter().flatten();
         let pairs = pairs.map(|predicted| PlannedPair {
@@ -108,7 +108,7 @@ impl OpenPlan {
 
 /// What became of a pick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PickState {
+pub(crate) enum PickState {
     /// Its page was fetched.
     Fetched,
     /// Its fetch failed.
@@ -121,10 +121,11 @@ pub enum PickState {
 
 impl PickState {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Unknown, Self::Fetched, Self::Failed, Self::Redirected];
+    pub(crate) const ALL: [Self; 4] =
+        [Self::Unknown, Self::Fetched, Self::Failed, Self::Redirected];
 
     /// As records have it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Fetched => "fetched",
             Self::Failed => "failed",
@@ -145,40 +146,40 @@ impl PickState {
 
 /// A pick and what became of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ClosedPick {
+pub(crate) struct ClosedPick {
     /// The pick.
-    pub pick: PlannedPick,
+    pub(crate) pick: PlannedPick,
     /// What became of it.
-    pub state: PickState,
+    pub(crate) state: PickState,
     /// Impact that its page has: f(q) V(rank) over the lists that it is in.
-    pub realised: f64,
+    pub(crate) realised: f64,
 }
 
 /// A candidate pair of a fetched pick, and what became of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ClosedPair {
+pub(crate) struct ClosedPair {
     /// The pair.
-    pub pair: PlannedPair,
+    pub(crate) pair: PlannedPair,
     /// Where its pick comes from.
-    pub pool: Pool,
+    pub(crate) pool: Pool,
     /// Whether the page is in the query's list.
-    pub entered: bool,
+    pub(crate) entered: bool,
 }
 
 /// What became of a plan.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Closed {
+pub(crate) struct Closed {
     /// Its picks, in the order of the batch.
-    pub picks: Vec<ClosedPick>,
+    pub(crate) picks: Vec<ClosedPick>,
     /// Candidate pairs of those that were fetched.
-    pub pairs: Vec<ClosedPair>,
+    pub(crate) pairs: Vec<ClosedPair>,
     /// What the whole cycle did to its queries.
-    pub queries: Vec<QueryOutcome>,
+    pub(crate) queries: Vec<QueryOutcome>,
 }
 
 /// Closes a plan for queries of which these lists were served `before` its batch and are `after`, under
 /// the statistics of its epoch; `impact` is what pages add to `after`, by URL.
-pub fn close(
+pub(crate) fn close(
     open: &OpenPlan,
     impact: &[f64],
     (before, after): (&ServedLists, &ServedLists),
@@ -202,7 +203,7 @@ pub fn close(
 }
 
 /// What became of queries between two served lists under the same statistics.
-pub fn query_outcomes(before: &ServedLists, after: &ServedLists) -> Vec<QueryOutcome> {
+pub(crate) fn query_outcomes(before: &ServedLists, after: &ServedLists) -> Vec<QueryOutcome> {
     let queries = before.lists.iter().zip(&after.lists).enumerate();
     queries
         .map(|(at, (old, new))| {
@@ -214,18 +215,18 @@ pub fn query_outcomes(before: &ServedLists, after: &ServedLists) -> Vec<QueryOut
 
 /// What closed cycles left to learn from.
 #[derive(Clone, Debug, Default)]
-pub struct Past {
+pub(crate) struct Past {
     /// Fetched picks.
-    pub picks: Vec<PickOutcome>,
+    pub(crate) picks: Vec<PickOutcome>,
     /// Their candidate pairs.
-    pub pairs: EntryOutcomes,
+    pub(crate) pairs: EntryOutcomes,
     /// Queries.
-    pub queries: Vec<QueryOutcome>,
+    pub(crate) queries: Vec<QueryOutcome>,
 }
 
 impl Past {
     /// Takes in a cycle that was closed; what became of queries is for [`Past::queries`].
-    pub fn learn(&mut self, closed: &Closed) {
+    pub(crate) fn learn(&mut self, closed: &Closed) {
         self.pairs.next_cycle();
         for ClosedPair { pair, entered, .. } in &closed.pairs {
             self.pairs.add(pair.matches, pair.margin, *entered);

@@ -15,11 +15,11 @@
 //!
 //! Not here: where tables come from and go to, files, and links that are hidden.
 
-pub mod choose;
-pub mod cycle;
+pub(crate) mod choose;
+pub(crate) mod cycle;
 pub mod options;
-pub mod outcome;
-pub mod running;
+pub(crate) mod outcome;
+pub(crate) mod running;
 pub mod settings;
 
 use crate::estimate::EstimateError;

@@ -10,19 +10,19 @@ use crate::plan::off_policy::calibration::Calibration;
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct CycleOutcome {
     /// The plan.
-    pub plan_id: String,
+    pub(crate) plan_id: String,
     /// URLs that were planned.
-    pub planned: usize,
+    pub(crate) planned: usize,
     /// Of them, fetched.
-    pub fetched: usize,
+    pub(crate) fetched: usize,
     /// Of them, failed.
-    pub failed: usize,
+    pub(crate) failed: usize,
     /// Of them, redirected: their page is stored under the URL that answered.
-    pub redirected: usize,
+    pub(crate) redirected: usize,
     /// Of them, not reported: unknown, not failed.
-    pub unknown: usize,
+    pub(crate) unknown: usize,
     /// Pages fetched in the cycle that were not planned.
-    pub unplanned: usize,
+    pub(crate) unplanned: usize,
     /// Impact that the fetched picks were expected to have.
     pub predicted_impact: f64,
     /// Impact that they have: f(q) summed over the top-K lists they are in.
@@ -30,15 +30,15 @@ pub struct CycleOutcome {
     /// The chance to enter a list, over the candidate pairs of fetched picks that were the best.
     pub greedy_calibration: Calibration,
     /// The same of picks drawn at random: the best look better than they are, these do not.
-    pub explored_calibration: Calibration,
+    pub(crate) explored_calibration: Calibration,
     /// Files of the plan that an older version wrote, and that were left unread.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unread: Vec<String>,
+    pub(crate) unread: Vec<String>,
 }
 
 impl CycleOutcome {
     /// Of a closed plan, beside so many pages that were not planned.
-    pub fn new(plan_id: &str, closed: &Closed, unplanned: usize) -> Self {
+    pub(crate) fn new(plan_id: &str, closed: &Closed, unplanned: usize) -> Self {
         let of = |state| closed.picks.iter().filter(|pick| pick.state == state).count();
         let fetched = |value: fn(&ClosedPick) -> f64| sum_fetched(&closed.picks, value);
         let predictions: Vec<(Pool, f64, bool)> =

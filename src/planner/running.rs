@@ -24,21 +24,21 @@ use crate::sketch::served::ServedLists;
 use crate::workload::Workload;
 
 /// Tables of a crawl as their host keeps them.
-pub struct Tables<'a> {
+pub(crate) struct Tables<'a> {
     /// URLs, pages, links.
-    pub known: &'a Known,
+    pub(crate) known: &'a Known,
     /// Cycles, and the statistics epoch.
-    pub manifest: &'a Manifest,
+    pub(crate) manifest: &'a Manifest,
     /// Words around links.
-    pub link_context: &'a LinkContextTable,
+    pub(crate) link_context: &'a LinkContextTable,
     /// Vectors of strings and queries, where there is an embedding model.
-    pub embeddings: Option<Embeddings<'a>>,
+    pub(crate) embeddings: Option<Embeddings<'a>>,
     /// n-grams of uncrawled URLs.
-    pub frontier: &'a dyn MatchSource,
+    pub(crate) frontier: &'a dyn MatchSource,
     /// n-grams of crawled pages as known before their cycle.
-    pub history: &'a dyn MatchSource,
+    pub(crate) history: &'a dyn MatchSource,
     /// URLs that may be planned, by id; empty for all.
-    pub within: &'a [bool],
+    pub(crate) within: &'a [bool],
 }
 
 /// Queries whose outcomes train improvability in the place of those that are planned for.
@@ -48,9 +48,9 @@ struct Trainers<'a> {
 }
 
 /// See the module.
-pub struct RunningPlanner<'a> {
+pub(crate) struct RunningPlanner<'a> {
     /// How it plans.
-    pub settings: PlanSettings,
+    pub(crate) settings: PlanSettings,
     workload: &'a Workload,
     trainers: Option<Trainers<'a>>,
     cache: PlannerCache,
@@ -64,7 +64,7 @@ pub struct RunningPlanner<'a> {
 
 impl<'a> RunningPlanner<'a> {
     /// A planner that knows nothing yet. Improvability is trained on the `trainers`, if there are any.
-    pub fn new(
+    pub(crate) fn new(
         workload: &'a Workload,
         trainers: Option<&'a Workload>,
         settings: PlanSettings,
@@ -83,44 +83,44 @@ impl<'a> RunningPlanner<'a> {
     }
 
     /// Keeps what becomes of plans from now on, for [`RunningPlanner::closed`].
-    pub fn keep_closed(&mut self) {
+    pub(crate) fn keep_closed(&mut self) {
         self.kept = Some(Vec::new());
     }
 
     /// Plans that were closed since they are kept.
-    pub fn closed(&self) -> &[Closed] {
+    pub(crate) fn closed(&self) -> &[Closed] {
         self.kept.as_deref().unwrap_or_default()
     }
 
     /// Queries it plans for.
-    pub fn workload(&self) -> &'a Workload {
+    pub(crate) fn workload(&self) -> &'a Workload {
         self.workload
     }
 
     /// Served lists of the workload as of the last time that it caught up.
-    pub fn served(&self) -> Option<&ServedLists> {
+    pub(crate) fn served(&self) -> Option<&ServedLists> {
         self.served.as_ref()
     }
 
     /// What it has learned from.
-    pub fn past(&self) -> &Past {
+    pub(crate) fn past(&self) -> &Past {
         &self.past
     }
 
     /// Whether a plan is open: its batch is being fetched.
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.open.is_some()
     }
 
     /// What a batch of these picks promises.
-    pub fn promised(&self, scored: &ScoredPairs, picks: &[Pick]) -> OpenPlan {
+    pub(crate) fn promised(&self, scored: &ScoredPairs, picks: &[Pick]) -> OpenPlan {
         self.served
             .as_ref()
             .map_or_else(OpenPlan::default, |served| OpenPlan::new(scored, served, picks))
     }
 
     /// A plan is open from now on.
-    pub fn open(&mut self, plan: OpenPlan) {
+    pub(crate) fn open(&mut self, plan: OpenPlan) {
         self.open = Some(plan);
     }
 
@@ -129,7 +129,7 @@ impl<'a> RunningPlanner<'a> {
     ///
     /// # Errors
     /// The index cannot be read.
-    pub fn catch_up<'t>(
+    pub(crate) fn catch_up<'t>(
         &mut self,
         known: &Known,
         manifest: &Manifest,
@@ -156,7 +156,7 @@ impl<'a> RunningPlanner<'a> {
     ///
     /// # Errors
     /// An index cannot be read, or a model cannot be fitted.
-    pub fn choose(
+    pub(crate) fn choose(
         &mut self,
         tables: &Tables<'_>,
         scorer: &Scorer<'_>,

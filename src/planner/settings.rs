@@ -54,7 +54,7 @@ impl PlanSettings {
     }
 
     /// Places of a result list.
-    pub fn places(&self) -> Places {
+    pub(crate) fn places(&self) -> Places {
         Places { k: self.k, visibility: self.visibility }
     }
 }

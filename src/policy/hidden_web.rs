@@ -45,9 +45,9 @@ pub struct Web<'a> {
 #[derive(Clone, Copy)]
 pub struct WebVectors<'a> {
     /// By text.
-    pub table: &'a VectorTable,
+    pub(crate) table: &'a VectorTable,
     /// By page: row of its title.
-    pub titles: &'a [u32],
+    pub(crate) titles: &'a [u32],
 }
 
 /// Links of pages with their anchors, repeated targets with other anchors included, in document
@@ -55,17 +55,17 @@ pub struct WebVectors<'a> {
 #[derive(Clone, Copy)]
 pub struct AnchoredLinks<'a> {
     /// Links of page p: `starts[p]..starts[p + 1]`.
-    pub starts: &'a [u64],
+    pub(crate) starts: &'a [u64],
     /// Their targets.
-    pub targets: &'a [Page],
+    pub(crate) targets: &'a [Page],
     /// Their anchors, as indices of `texts`.
-    pub anchors: &'a [u32],
+    pub(crate) anchors: &'a [u32],
     /// Texts around them, as indices of `around_words`.
-    pub link_context: &'a [u32],
+    pub(crate) link_context: &'a [u32],
     /// Distinct anchor texts.
-    pub texts: &'a [Box<str>],
+    pub(crate) texts: &'a [Box<str>],
     /// Words of the distinct texts around links, as [`prospect_index::link_context::word_numbers`].
-    pub around_words: &'a [Box<[u32]>],
+    pub(crate) around_words: &'a [Box<[u32]>],
 }
 
 impl<'a> AnchoredLinks<'a> {

@@ -16,7 +16,7 @@ mod host_mean;
 mod importance;
 mod opic;
 mod options;
-pub mod planned;
+pub(crate) mod planned;
 mod planned_kinds;
 mod planned_probe;
 mod posterior;
@@ -27,26 +27,27 @@ mod queue;
 mod registry;
 mod site_budget;
 
-pub use options::{Options, PolicyOptionError};
-pub use registry::{POLICIES, PolicyChoice, PolicyKind, Sources};
+pub(crate) use options::PolicyOptionError;
+pub use registry::POLICIES;
+pub use registry::{PolicyChoice, Sources};
 
 /// A page, by its number in the collection.
 pub type Page = u32;
 
 /// Quality of a page without a score (METHODS, section 2).
-pub const NO_QUALITY: f64 = -50.0;
+pub(crate) const NO_QUALITY: f64 = -50.0;
 
 /// A page that was fetched, with what it shows.
 #[derive(Clone, Copy, Debug)]
 pub struct Fetched<'a> {
     /// The page.
-    pub page: Page,
+    pub(crate) page: Page,
     /// Distinct pages it links to, itself left out, in document order.
-    pub links: &'a [Page],
+    pub(crate) links: &'a [Page],
     /// Those of them that were not known before, in document order: they enter the frontier.
-    pub new: &'a [Page],
+    pub(crate) new: &'a [Page],
     /// Whether the fetch failed; then there is no link.
-    pub failed: bool,
+    pub(crate) failed: bool,
 }
 
 /// A crawl order, one decision after the other.

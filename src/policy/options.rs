@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// Options of one policy, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Options(BTreeMap<String, String>);
+pub(crate) struct Options(BTreeMap<String, String>);
 
 /// An option or a policy that there is not.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

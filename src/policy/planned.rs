@@ -16,7 +16,7 @@ use crate::planner::running::RunningPlanner;
 use crate::planner::settings::PlanSettings;
 
 /// A policy that plans.
-pub struct Planned<'a> {
+pub(crate) struct Planned<'a> {
     pub(super) web: &'a Web<'a>,
     pub(super) crawled: Crawled<'a>,
     pub(super) planner: RunningPlanner<'a>,
@@ -30,7 +30,11 @@ pub struct Planned<'a> {
 
 impl<'a> Planned<'a> {
     /// A planner that knows nothing yet.
-    pub fn new(web: &'a Web<'a>, quality: Option<Quality<'a>>, settings: PlanSettings) -> Self {
+    pub(crate) fn new(
+        web: &'a Web<'a>,
+        quality: Option<Quality<'a>>,
+        settings: PlanSettings,
+    ) -> Self {
         Self {
             web,
             crawled: Crawled::new(web, quality),

@@ -21,7 +21,7 @@ impl Planned<'_> {
     ///
     /// # Errors
     /// An index cannot be read, or a model cannot be fitted.
-    pub fn ranking(&mut self) -> Result<Vec<UrlEstimate>, PolicyError> {
+    pub(crate) fn ranking(&mut self) -> Result<Vec<UrlEstimate>, PolicyError> {
         let choice = self.caught_up(|planned, scorer| {
             let mut settings = planned.planner.settings.clone();
             settings.selection.budget = 0;
@@ -34,7 +34,7 @@ impl Planned<'_> {
     ///
     /// # Errors
     /// An index cannot be read, or a model cannot be fitted.
-    pub fn all_pairs(&mut self) -> Result<ScoredPairs, PolicyError> {
+    pub(crate) fn all_pairs(&mut self) -> Result<ScoredPairs, PolicyError> {
         let scored = self.caught_up(|planned, scorer| {
             let mut settings = PlanSettings { needy: None, ..planned.planner.settings.clone() };
             settings.selection.budget = 0;
@@ -44,47 +44,47 @@ impl Planned<'_> {
     }
 
     /// Keeps what becomes of plans from now on.
-    pub fn keep_closed(&mut self) {
+    pub(crate) fn keep_closed(&mut self) {
         self.planner.keep_closed();
     }
 
     /// What became of plans since that is kept.
-    pub fn closed(&self) -> &[Closed] {
+    pub(crate) fn closed(&self) -> &[Closed] {
         self.planner.closed()
     }
 
     /// How it plans.
-    pub fn settings(&self) -> &PlanSettings {
+    pub(crate) fn settings(&self) -> &PlanSettings {
         &self.planner.settings
     }
 
     /// What it has learned from.
-    pub fn past(&self) -> &Past {
+    pub(crate) fn past(&self) -> &Past {
         self.planner.past()
     }
 
     /// Served lists of its queries as of the last plan or look.
-    pub fn served(&self) -> Option<&ServedLists> {
+    pub(crate) fn served(&self) -> Option<&ServedLists> {
         self.planner.served()
     }
 
     /// The workload, merged.
-    pub fn queries(&self) -> &[Query] {
+    pub(crate) fn queries(&self) -> &[Query] {
         &self.planner.workload().queries
     }
 
     /// URLs that the crawl knows.
-    pub fn urls(&self) -> &UrlTable {
+    pub(crate) fn urls(&self) -> &UrlTable {
         &self.crawled.known.urls
     }
 
     /// Pages that were fetched.
-    pub fn fetched_urls(&self) -> Vec<UrlId> {
+    pub(crate) fn fetched_urls(&self) -> Vec<UrlId> {
         self.crawled.known.pages.crawled().map(|(_, url)| url).collect()
     }
 
     /// The next `fetch_seq`.
-    pub fn next_seq(&self) -> u32 {
+    pub(crate) fn next_seq(&self) -> u32 {
         self.crawled.manifest.next_seq
     }
 
@@ -93,7 +93,11 @@ impl Planned<'_> {
     ///
     /// # Errors
     /// An index cannot be read.
-    pub fn would_earn(&self, batch: &[UrlId], queries: &[Query]) -> Result<Vec<f64>, PolicyError> {
+    pub(crate) fn would_earn(
+        &self,
+        batch: &[UrlId],
+        queries: &[Query],
+    ) -> Result<Vec<f64>, PolicyError> {
         let mut crawled = self.crawled.clone();
         for url in batch {
             crawled.take_in(self.crawled.ids.page[url.index()], false);

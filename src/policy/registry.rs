@@ -23,11 +23,11 @@ use crate::planner::settings::PlanSettings;
 /// One policy.
 pub struct PolicyKind {
     /// Its name.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// What it does, in a line.
-    pub about: &'static str,
+    pub(crate) about: &'static str,
     /// Where it comes from.
-    pub source: &'static str,
+    pub(crate) source: &'static str,
     /// Options of its own, with their meaning.
     own_options: &'static [(&'static str, &'static str)],
     make: Make,
@@ -252,7 +252,7 @@ pub const POLICIES: &[PolicyKind] = &[
 
 impl PolicyKind {
     /// Options with their meaning.
-    pub fn options(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn options(&self) -> Vec<(&'static str, String)> {
         let own = self.own_options.iter().map(|(name, meaning)| (*name, (*meaning).to_owned()));
         let planned = planned_kinds::options().filter(|_| self.is_planned());
         let planned = planned.map(|option| {
@@ -262,17 +262,17 @@ impl PolicyKind {
     }
 
     /// Whether it reads what no crawler can know.
-    pub fn is_oracle(&self) -> bool {
+    pub(crate) fn is_oracle(&self) -> bool {
         matches!(self.make, Make::QualityOracle(_) | Make::TruthOracle(_))
     }
 
     /// Whether it reads quality scores.
-    pub fn needs_quality(&self) -> bool {
+    pub(crate) fn needs_quality(&self) -> bool {
         matches!(self.make, Make::Quality(_) | Make::QualityOracle(_))
     }
 
     /// Whether it plans, and so needs text and n-grams.
-    pub fn is_planned(&self) -> bool {
+    pub(crate) fn is_planned(&self) -> bool {
         matches!(self.make, Make::Planned(_))
     }
 }
@@ -294,7 +294,7 @@ pub struct Sources<'a> {
 #[derive(Clone)]
 pub struct PolicyChoice {
     /// The policy.
-    pub kind: &'static PolicyKind,
+    pub(crate) kind: &'static PolicyKind,
     /// Its options.
     options: Options,
 }
@@ -317,7 +317,7 @@ impl PolicyChoice {
     }
 
     /// Name and options: the policy's label in every output.
-    pub fn label(&self) -> String {
+    pub(crate) fn label(&self) -> String {
         format!("{}{}", self.kind.name, self.options.suffix())
     }
 
@@ -337,7 +337,10 @@ impl PolicyChoice {
     ///
     /// # Errors
     /// An option has a value that does not fit.
-    pub fn settings(&self, settings: PlanSettings) -> Result<PlanSettings, PolicyOptionError> {
+    pub(crate) fn settings(
+        &self,
+        settings: PlanSettings,
+    ) -> Result<PlanSettings, PolicyOptionError> {
         match self.kind.make {
             Make::Planned(of) => of(&self.options, settings),
             _ => Ok(settings),
@@ -345,7 +348,7 @@ impl PolicyChoice {
     }
 
     /// The policy without a group of evidence; `None` if it reads no groups, or does without some.
-    pub fn without(&self, group: FeatureGroup) -> Option<Self> {
+    pub(crate) fn without(&self, group: FeatureGroup) -> Option<Self> {
         let settings = self.settings(PlanSettings::new(1)).ok()?;
         let reads = settings.estimate.reading == ImpactReading::Learned && self.kind.is_planned();
         let whole = reads && !self.options.has(WITHOUT);

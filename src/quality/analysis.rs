@@ -17,22 +17,22 @@ use crate::results::quality::{
 };
 
 /// Names of a column of links, the first that is there counts.
-pub const LINKS: &[&str] = &["outgoing_links", "outlinks", "links"];
+pub(crate) const LINKS: &[&str] = &["outgoing_links", "outlinks", "links"];
 
 /// What to look at.
 #[derive(Clone, Debug)]
-pub struct AnalysisSettings {
+pub(crate) struct AnalysisSettings {
     /// Column of the scores.
-    pub column: String,
+    pub(crate) column: String,
     /// Column of the links; by default one of [`LINKS`], if there is one.
-    pub links: Option<String>,
+    pub(crate) links: Option<String>,
     /// Canonical URLs that are relevant to some query.
-    pub relevant: Option<HashSet<String>>,
+    pub(crate) relevant: Option<HashSet<String>>,
 }
 
 /// A collection with its scores; figures that need the others are made by [`compare`].
 #[derive(Clone, Debug, Default)]
-pub struct CollectedPages {
+pub(crate) struct CollectedPages {
     found: QualityCollection,
     scores: Vec<f64>,
     relevant: Vec<f64>,
@@ -40,14 +40,14 @@ pub struct CollectedPages {
 }
 
 /// Opens a file with these columns, or with all of them.
-pub type Open<'a> =
+pub(crate) type Open<'a> =
     dyn FnMut(Option<&[String]>) -> Result<Box<dyn DocumentSource>, DocumentError> + 'a;
 
 /// Reads one collection; `open` opens its file anew.
 ///
 /// # Errors
 /// The file cannot be read, or has no column of scores.
-pub fn gather(
+pub(crate) fn gather(
     name: &str,
     settings: &AnalysisSettings,
     open: &mut Open<'_>,
@@ -113,7 +113,7 @@ fn of_group(pages: &Pages, relevant: bool, figure: &dyn Fn(usize) -> Option<f64>
 }
 
 /// The analysis of all collections: histograms over their joint range, and distances.
-pub fn compare(column: &str, version: &str, gathered: &[CollectedPages]) -> QualityAnalysis {
+pub(crate) fn compare(column: &str, version: &str, gathered: &[CollectedPages]) -> QualityAnalysis {
     let all = || gathered.iter().flat_map(|one| &one.scores).copied();
     let low = all().min_by(f64::total_cmp);
     let high = all().max_by(f64::total_cmp);

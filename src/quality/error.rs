@@ -9,7 +9,7 @@ use crate::neural::NeuralError;
 /// Scoring, analysing or pruning cannot go on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum QualityError {
+pub(crate) enum QualityError {
     /// The documents cannot be read or written.
     #[error(transparent)]
     Document(#[from] DocumentError),

@@ -19,7 +19,7 @@ use super::QualityError;
 
 const MAGIC: &[u8; 16] = b"prospect-scores1";
 /// Bytes of a journal without a score: magic and identity.
-pub const HEAD_BYTES: u64 = 32;
+pub(crate) const HEAD_BYTES: u64 = 32;
 /// Rows and hash of a record.
 const RECORD_HEAD_BYTES: usize = 12;
 /// More rows than any batch has.
@@ -27,7 +27,7 @@ const ROWS: u32 = 1 << 24;
 
 /// A journal of scores.
 #[derive(Debug)]
-pub struct Journal {
+pub(crate) struct Journal {
     path: PathBuf,
     file: File,
     /// Whether all records have been taken.
@@ -47,7 +47,7 @@ impl Journal {
     ///
     /// # Errors
     /// The file cannot be used, or is of another run.
-    pub fn open(path: &Path, identity: &str, resume: bool) -> Result<Self, QualityError> {
+    pub(crate) fn open(path: &Path, identity: &str, resume: bool) -> Result<Self, QualityError> {
         let failed = |operation| move |source| error(path, operation, source);
         let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
@@ -75,7 +75,7 @@ impl Journal {
     ///
     /// # Errors
     /// The file cannot be read, or another batch stands there.
-    pub fn next(
+    pub(crate) fn next(
         &mut self,
         rows: usize,
         hash: u64,
@@ -125,7 +125,7 @@ impl Journal {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn append(&mut self, hash: u64, scores: &[Option<f64>]) -> Result<(), QualityError> {
+    pub(crate) fn append(&mut self, hash: u64, scores: &[Option<f64>]) -> Result<(), QualityError> {
         let mut record = (scores.len() as u32).to_le_bytes().to_vec();
         record.extend(hash.to_le_bytes());
         for score in scores {

@@ -5,32 +5,27 @@
 //! [`analysis`] looks at scored collections, [`prune`] cuts one at a score. Not here: which model it
 //! is, files in the making, and printing.
 
-pub mod analysis;
+pub(crate) mod analysis;
 mod error;
-pub mod journal;
+pub(crate) mod journal;
 mod pages;
-pub mod prune;
-pub mod score;
-pub mod texts;
+pub(crate) mod prune;
+pub(crate) mod score;
+pub(crate) mod texts;
 
 use std::collections::BTreeMap;
 
-pub use error::QualityError;
+pub(crate) use error::QualityError;
 
 use crate::documents::BadRow;
 
 /// Rows that were counted by reason, each reason with its first.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Counts(pub BTreeMap<&'static str, (u64, BadRow)>);
+pub(crate) struct Counts(pub(crate) BTreeMap<&'static str, (u64, BadRow)>);
 
 impl Counts {
     /// Counts a row.
-    pub fn add(&mut self, row: BadRow) {
+    pub(crate) fn add(&mut self, row: BadRow) {
         self.0.entry(row.reason).or_insert_with(|| (0, row)).0 += 1;
-    }
-
-    /// All of them.
-    pub fn total(&self) -> u64 {
-        self.0.values().map(|(count, _)| count).sum()
     }
 }

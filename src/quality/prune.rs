@@ -12,7 +12,7 @@ use crate::documents::DocumentSource;
 ///
 /// # Errors
 /// The file cannot be read or has no such column.
-pub fn scores(
+pub(crate) fn scores(
     source: &mut dyn DocumentSource,
     column: &str,
 ) -> Result<(Vec<f64>, u64), QualityError> {
@@ -41,7 +41,7 @@ pub fn scores(
 /// Documents in groups by score, the best first. Documents of equal score are in the order of the
 /// file.
 #[derive(Clone, Debug)]
-pub struct Tiers {
+pub(crate) struct Tiers {
     /// Scores from high to low.
     falling: Vec<f64>,
     /// How many documents the first tier has, the first two, and so on; the last has all.
@@ -55,7 +55,7 @@ impl Tiers {
     ///
     /// # Errors
     /// Shares that do not rise, or lie outside of 0 to 1.
-    pub fn by_share(scores: Vec<f64>, shares: &[f64]) -> Result<Self, QualityError> {
+    pub(crate) fn by_share(scores: Vec<f64>, shares: &[f64]) -> Result<Self, QualityError> {
         if shares.is_empty() || !shares.iter().all(|share| *share > 0.0 && *share <= 1.0) {
             let what = "a share must lie above 0 and be at most 1".to_owned();
             return Err(QualityError::Shares(what));
@@ -75,7 +75,7 @@ impl Tiers {
     }
 
     /// Two tiers: scores of at least `threshold`, and those below.
-    pub fn by_score(scores: Vec<f64>, threshold: f64) -> Self {
+    pub(crate) fn by_score(scores: Vec<f64>, threshold: f64) -> Self {
         let above = scores.iter().filter(|score| **score >= threshold).count();
         let documents = scores.len();
         Self::new(scores, vec![above, documents])
@@ -91,22 +91,22 @@ impl Tiers {
     }
 
     /// Number of tiers.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.ends.len()
     }
 
     /// Documents in a tier.
-    pub fn size(&self, tier: usize) -> usize {
+    pub(crate) fn size(&self, tier: usize) -> usize {
         self.ends[tier] - tier.checked_sub(1).map_or(0, |before| self.ends[before])
     }
 
     /// Lowest score in a tier.
-    pub fn lowest(&self, tier: usize) -> Option<f64> {
+    pub(crate) fn lowest(&self, tier: usize) -> Option<f64> {
         (self.size(tier) > 0).then(|| self.falling[self.ends[tier] - 1])
     }
 
     /// The tier, from 0, of the next document of the file, which has this score.
-    pub fn place(&mut self, score: f64) -> usize {
+    pub(crate) fn place(&mut self, score: f64) -> usize {
         let better = self.falling.partition_point(|other| other.total_cmp(&score).is_gt());
         let rank = match self.seen.get_mut(&score.to_bits()) {
             Some(seen) => {

@@ -9,26 +9,26 @@ use crate::neural::QualityModel;
 
 /// How to score.
 #[derive(Clone, Debug)]
-pub struct ScoreSettings {
+pub(crate) struct ScoreSettings {
     /// Columns whose texts are joined by a space.
-    pub text_columns: Vec<String>,
+    pub(crate) text_columns: Vec<String>,
     /// Whether the first row that is none, or that has no text where one should be, ends the run.
-    pub strict: bool,
+    pub(crate) strict: bool,
 }
 
 /// What came of it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ScoredDocuments {
+pub(crate) struct ScoredDocuments {
     /// Documents written.
-    pub rows: u64,
+    pub(crate) rows: u64,
     /// Those with a score.
-    pub scored: u64,
+    pub(crate) scored: u64,
     /// Scores that a run before had found.
-    pub resumed: u64,
+    pub(crate) resumed: u64,
     /// Documents without a score, by reason.
-    pub unscored: Counts,
+    pub(crate) unscored: Counts,
     /// Rows that could not be read and were left out, by reason.
-    pub skipped: Counts,
+    pub(crate) skipped: Counts,
 }
 
 /// Scores every document of `source` and writes it to `sink`, which is left unfinished. Scores that
@@ -37,7 +37,7 @@ pub struct ScoredDocuments {
 ///
 /// # Errors
 /// The documents cannot be read or written, the model fails, or the journal does not fit.
-pub fn run(
+pub(crate) fn run(
     source: &mut dyn DocumentSource,
     sink: &mut dyn DocumentSink,
     model: &dyn QualityModel,

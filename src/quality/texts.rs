@@ -8,22 +8,22 @@ const TITLE: &str = "title";
 /// The names of a column of text, the first that is there counts.
 const TEXTS: &[&str] = &["plain_text", "text", "content", "body"];
 /// A longer text has no score: no page is that long, and models read its beginning only.
-pub const TEXT_BYTES: usize = 16 << 20;
+pub(crate) const TEXT_BYTES: usize = 16 << 20;
 
 /// Names of columns that are texts.
-pub fn names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     [TITLE].into_iter().chain(TEXTS.iter().copied())
 }
 
 /// Why a document has no text to score.
-pub type NoText = BadRow;
+pub(crate) type NoText = BadRow;
 
 /// The columns that make the text: those asked for, or by name `title` and the first of
 /// `plain_text`, `text`, `content`, `body`.
 ///
 /// # Errors
 /// There is none of them.
-pub fn columns(
+pub(crate) fn columns(
     file: &str,
     columns: &[String],
     asked: Option<&[String]>,
@@ -54,7 +54,7 @@ fn no_column(file: &str, missing: String, columns: &[String]) -> DocumentError {
 }
 
 /// The texts of a batch, or why there is none to score.
-pub fn of_batch(batch: &DocumentBatch, columns: &[String]) -> Vec<Result<String, NoText>> {
+pub(crate) fn of_batch(batch: &DocumentBatch, columns: &[String]) -> Vec<Result<String, NoText>> {
     let values = batch.values(columns);
     values.into_iter().enumerate().map(|(row, values)| text(batch, row, columns, values)).collect()
 }

@@ -7,14 +7,17 @@ use serde_json::{Map, Value, json};
 use crate::results::{PolicySummary, Summary};
 
 /// Name and version of the format.
-pub const SCHEMA: &str = "prospect.report/1";
+pub(crate) const SCHEMA: &str = "prospect.report/1";
 
 /// The figures of these experiments; `kind` leaves out all other query kinds.
 ///
 /// # Errors
 ///
 /// When a value cannot be JSON, which the types of a summary do not allow.
-pub fn figures(summaries: &[Summary], kind: Option<&str>) -> Result<Value, serde_json::Error> {
+pub(crate) fn figures(
+    summaries: &[Summary],
+    kind: Option<&str>,
+) -> Result<Value, serde_json::Error> {
     let experiments: Vec<Value> =
         summaries.iter().map(|summary| experiment(summary, kind)).collect::<Result<_, _>>()?;
     Ok(json!({ "schema": SCHEMA, "experiments": experiments }))

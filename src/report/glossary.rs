@@ -46,21 +46,21 @@ const METRICS: &[(&[&str], &str)] = &[
 ];
 
 /// What a metric means, if it is a known one.
-pub fn metric(name: &str) -> Option<&'static str> {
+pub(crate) fn metric(name: &str) -> Option<&'static str> {
     let plain: String =
         name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
     METRICS.iter().find(|(names, _)| names.contains(&plain.as_str())).map(|(_, meaning)| *meaning)
 }
 
 /// What the ranking metrics are taken of, where it is more than a BM25 search.
-pub fn rankings(made: &Provenance) -> Option<String> {
+pub(crate) fn rankings(made: &Provenance) -> Option<String> {
     let Provenance { k1, b, reranker, .. } = made;
     let reranker = reranker.as_ref()?;
     Some(format!("BM25 (k1 {k1}, b {b}) >> {}, top {}", reranker.name, reranker.depth))
 }
 
 /// How differences are tested, a paragraph each.
-pub fn tests(summary: &Summary) -> Vec<String> {
+pub(crate) fn tests(summary: &Summary) -> Vec<String> {
     let Some(baseline) = &summary.baseline else {
         return vec!["No baseline was named, so nothing was tested.".to_owned()];
     };
@@ -90,7 +90,7 @@ pub fn tests(summary: &Summary) -> Vec<String> {
 }
 
 /// What the figures do not say.
-pub fn caveats(summary: &Summary) -> Vec<String> {
+pub(crate) fn caveats(summary: &Summary) -> Vec<String> {
     let mut out = vec![
         "The crawl is a simulation over a closed collection: a link that leaves it leads nowhere, \
          every fetch succeeds, and politeness costs no time. Pages fetched stand for effort."
@@ -132,7 +132,7 @@ pub fn caveats(summary: &Summary) -> Vec<String> {
 }
 
 /// Number of seed sets.
-pub fn seed_sets(summary: &Summary) -> usize {
+pub(crate) fn seed_sets(summary: &Summary) -> usize {
     summary.policies.iter().map(|policy| policy.fetched.len()).max().unwrap_or(0)
 }
 

@@ -9,13 +9,13 @@
 
 mod ablation;
 mod counterfactual;
-pub mod figures;
-pub mod glossary;
-pub mod html;
+pub(crate) mod figures;
+pub(crate) mod glossary;
+pub(crate) mod html;
 mod manipulation;
-pub mod number;
-pub mod quality;
-pub mod read;
+pub(crate) mod number;
+pub(crate) mod quality;
+pub(crate) mod read;
 mod scenarios;
-pub mod terminal;
+pub(crate) mod terminal;
 mod trials;

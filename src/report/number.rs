@@ -3,13 +3,13 @@
 use crate::results::Interval;
 
 /// A number with its noun, `s` added but for one.
-pub fn counted(number: u64, noun: &str) -> String {
+pub(crate) fn counted(number: u64, noun: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };
     format!("{} {noun}{ending}", thousands(number))
 }
 
 /// A whole number with separators: `12,345`.
-pub fn thousands(number: u64) -> String {
+pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {
@@ -23,7 +23,7 @@ pub fn thousands(number: u64) -> String {
 
 /// Decimals that a column with these figures needs, so that its largest shows three or four
 /// digits.
-pub fn decimals(values: impl IntoIterator<Item = f64>) -> usize {
+pub(crate) fn decimals(values: impl IntoIterator<Item = f64>) -> usize {
     let largest = values.into_iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
     match largest {
         0.1..10.0 => 3,
@@ -37,7 +37,7 @@ pub fn decimals(values: impl IntoIterator<Item = f64>) -> usize {
 }
 
 /// A figure with so many decimals; separators where there is none.
-pub fn fixed(value: f64, decimals: usize) -> String {
+pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     if decimals == 0 && (0.0..1e15).contains(&value) {
         return thousands(value.round() as u64);
     }
@@ -51,7 +51,7 @@ pub fn fixed(value: f64, decimals: usize) -> String {
 
 /// A figure with its interval: `0.412 ±0.014` where it reaches as far to both sides, else
 /// `0.412 [0.398, 0.430]`.
-pub fn with_interval(interval: &Interval, decimals: usize) -> String {
+pub(crate) fn with_interval(interval: &Interval, decimals: usize) -> String {
     let mean = fixed(interval.mean, decimals);
     let (Some(low), Some(high)) = (interval.low, interval.high) else { return mean };
     let below = fixed(interval.mean - low, decimals);
@@ -63,12 +63,12 @@ pub fn with_interval(interval: &Interval, decimals: usize) -> String {
 }
 
 /// Whether the interval lies on one side of `value`.
-pub fn excludes(interval: &Interval, value: f64) -> bool {
+pub(crate) fn excludes(interval: &Interval, value: f64) -> bool {
     matches!((interval.low, interval.high), (Some(low), Some(high)) if low > value || high < value)
 }
 
 /// The figure to six digits: what a chart can show, in few bytes.
-pub fn short(value: f64) -> f64 {
+pub(crate) fn short(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
 

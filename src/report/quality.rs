@@ -9,7 +9,7 @@ const PLACES: usize = 3;
 const BAR: usize = 40;
 
 /// The tables.
-pub fn tables(found: &QualityAnalysis) -> String {
+pub(crate) fn tables(found: &QualityAnalysis) -> String {
     let mut out = distributions(found);
     out += &histograms(found);
     out += &neighbours(found);

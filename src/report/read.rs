@@ -8,7 +8,7 @@ use crate::results::{PolicySummary, SCHEMA, Summary};
 
 /// Why a text is no summary.
 #[derive(Debug, thiserror::Error)]
-pub enum ReadError {
+pub(crate) enum ReadError {
     /// Not JSON, or JSON without what a summary has.
     #[error("it does not hold a summary: {0}")]
     Json(#[from] serde_json::Error),
@@ -40,7 +40,7 @@ pub enum ReadError {
 /// # Errors
 ///
 /// When it is not JSON, has another schema, or its parts do not fit together.
-pub fn read(text: &str) -> Result<Summary, ReadError> {
+pub(crate) fn read(text: &str) -> Result<Summary, ReadError> {
     #[derive(Deserialize)]
     struct Head {
         #[serde(default)]

@@ -4,14 +4,14 @@
 mod ablation;
 mod manipulation;
 mod trials;
-pub mod whatif;
+pub(crate) mod whatif;
 
 use super::number::{counted, decimals, excludes, fixed, thousands, with_interval};
 use super::{counterfactual, glossary, scenarios};
 use crate::results::{Interval, KindSummary, LimitedSketches, Summary};
 
 /// Columns of text.
-pub const WIDTH: usize = 100;
+pub(crate) const WIDTH: usize = 100;
 /// Characters of a policy's name.
 const NAME_WIDTH: usize = 30;
 
@@ -29,7 +29,7 @@ impl Column {
 }
 
 /// The tables of an experiment: of one query kind, or of every one.
-pub fn tables(summary: &Summary, kind: Option<&str>) -> String {
+pub(crate) fn tables(summary: &Summary, kind: Option<&str>) -> String {
     let mut out = heading(summary);
     for (at, name) in summary.kinds.iter().enumerate() {
         if kind.is_none_or(|kind| kind == name) {

@@ -4,376 +4,376 @@
 //! Figures that were measured over several seed sets carry their spread. Nothing here depends on
 //! a clock or on the number of threads: the same experiment gives the same bytes.
 
-pub mod ablation;
-pub mod manipulation;
-pub mod quality;
-pub mod whatif;
+pub(crate) mod ablation;
+pub(crate) mod manipulation;
+pub(crate) mod quality;
+pub(crate) mod whatif;
 
 use serde::{Deserialize, Serialize};
 
 /// Name and version of the format.
-pub const SCHEMA: &str = "prospect.simulate/1";
+pub(crate) const SCHEMA: &str = "prospect.simulate/1";
 
 /// All of an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
+pub(crate) struct Summary {
     /// [`SCHEMA`].
-    pub schema: String,
+    pub(crate) schema: String,
     /// Title of the experiment; the name of the corpus file where none is given.
-    pub title: String,
+    pub(crate) title: String,
     /// What it was made from.
-    pub provenance: Provenance,
+    pub(crate) provenance: Provenance,
     /// The collection.
-    pub collection: CollectionFigures,
+    pub(crate) collection: CollectionFigures,
     /// The policy that others are compared with, if it is among them.
-    pub baseline: Option<String>,
+    pub(crate) baseline: Option<String>,
     /// Level at which a difference is marked.
-    pub significance: f64,
+    pub(crate) significance: f64,
     /// Pages fetched at each checkpoint.
-    pub checkpoints: Vec<u32>,
+    pub(crate) checkpoints: Vec<u32>,
     /// Query kinds in the order of [`PolicySummary::kinds`]; the first is `all`.
-    pub kinds: Vec<String>,
+    pub(crate) kinds: Vec<String>,
     /// Metrics in the order of [`KindSummary::curves`].
-    pub metrics: Vec<String>,
+    pub(crate) metrics: Vec<String>,
     /// One entry a policy, in the order they were asked for.
-    pub policies: Vec<PolicySummary>,
+    pub(crate) policies: Vec<PolicySummary>,
     /// Looks at the collection as a whole.
-    pub analyses: Analyses,
+    pub(crate) analyses: Analyses,
     /// What policies lose without a group of their evidence. Absent where it was not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ablation: Option<ablation::Ablation>,
+    pub(crate) ablation: Option<ablation::Ablation>,
     /// What attackers got of crawls of their own; all else here is of crawls without them. Absent
     /// where none was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub manipulation: Option<manipulation::Manipulation>,
+    pub(crate) manipulation: Option<manipulation::Manipulation>,
 }
 
 /// What an artefact was made from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Provenance {
+pub(crate) struct Provenance {
     /// Version of Prospect.
-    pub version: String,
+    pub(crate) version: String,
     /// The settings in full, defaults included.
-    pub config: serde_json::Value,
+    pub(crate) config: serde_json::Value,
     /// Content hash of the settings.
-    pub config_hash: String,
+    pub(crate) config_hash: String,
     /// Files that were read.
-    pub inputs: Vec<InputFile>,
+    pub(crate) inputs: Vec<InputFile>,
     /// Seed of everything random.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// BM25's k1.
-    pub k1: f64,
+    pub(crate) k1: f64,
     /// BM25's b.
-    pub b: f64,
+    pub(crate) b: f64,
     /// Length of result lists.
-    pub k: usize,
+    pub(crate) k: usize,
     /// How visible their places are, if not all alike.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub visibility: Option<String>,
+    pub(crate) visibility: Option<String>,
     /// What orders the first results of every search anew, if anything does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reranker: Option<Reranker>,
+    pub(crate) reranker: Option<Reranker>,
     /// The model whose embeddings are evidence for policies that plan, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub embedding: Option<EmbeddingUsed>,
+    pub(crate) embedding: Option<EmbeddingUsed>,
 }
 
 /// An embedding model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EmbeddingUsed {
+pub(crate) struct EmbeddingUsed {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Content hash of all that its vectors depend on: 32 hex digits.
-    pub fingerprint: String,
+    pub(crate) fingerprint: String,
 }
 
 /// A cross-encoder behind a search, or a run with the scores of one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reranker {
+pub(crate) struct Reranker {
     /// Name of the model, or of the run's file.
-    pub name: String,
+    pub(crate) name: String,
     /// Content hash of all that the scores depend on: 32 hex digits, of a run 16.
-    pub fingerprint: String,
+    pub(crate) fingerprint: String,
     /// Results of each query that it orders.
-    pub depth: usize,
+    pub(crate) depth: usize,
 }
 
 /// A file that was read.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct InputFile {
+pub(crate) struct InputFile {
     /// What it is for: `corpus`, `workload`, `qrels`…
-    pub role: String,
+    pub(crate) role: String,
     /// Name without folders.
-    pub name: String,
+    pub(crate) name: String,
     /// Length in bytes.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
     /// XXH3 of its bytes, 16 hex digits.
-    pub xxh3: String,
+    pub(crate) xxh3: String,
 }
 
 /// The collection that was crawled.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct CollectionFigures {
+pub(crate) struct CollectionFigures {
     /// Pages.
-    pub pages: u32,
+    pub(crate) pages: u32,
     /// Links between them, duplicates of a page's own left out.
-    pub links: u64,
+    pub(crate) links: u64,
     /// Hosts.
-    pub hosts: u32,
+    pub(crate) hosts: u32,
     /// Pages that are crawled before the first batch (`--crawled`); 0 else.
-    pub crawled_before: u32,
+    pub(crate) crawled_before: u32,
     /// Queries that were planned for, after merging.
-    pub planning_queries: u32,
+    pub(crate) planning_queries: u32,
     /// Queries of the evaluation, before merging.
-    pub evaluation_queries: u32,
+    pub(crate) evaluation_queries: u32,
     /// Relevant pages of the collection, for any query.
-    pub relevant_pages: u32,
+    pub(crate) relevant_pages: u32,
     /// True impact of all pages together, over the evaluation workload.
-    pub total_impact: f64,
+    pub(crate) total_impact: f64,
 }
 
 /// One policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PolicySummary {
+pub(crate) struct PolicySummary {
     /// Label: the policy's name, and the options in which it differs from its defaults.
-    pub name: String,
+    pub(crate) name: String,
     /// Whether it reads what no crawler can know.
-    pub oracle: bool,
+    pub(crate) oracle: bool,
     /// Pages fetched in each seed set.
-    pub fetched: Vec<u32>,
+    pub(crate) fetched: Vec<u32>,
     /// By query kind, in the order of [`Summary::kinds`].
-    pub kinds: Vec<KindSummary>,
+    pub(crate) kinds: Vec<KindSummary>,
     /// Largest hosts at each checkpoint.
-    pub hosts: Vec<HostShares>,
+    pub(crate) hosts: Vec<HostShares>,
     /// Queries that gained most over the baseline, best first.
-    pub gained: Vec<QueryChange>,
+    pub(crate) gained: Vec<QueryChange>,
     /// Queries that lost most, worst first.
-    pub lost: Vec<QueryChange>,
+    pub(crate) lost: Vec<QueryChange>,
 }
 
 /// One policy on the queries of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct KindSummary {
+pub(crate) struct KindSummary {
     /// The kind, or `all`.
-    pub kind: String,
+    pub(crate) kind: String,
     /// Queries with at least one relevant page in the collection; all of the kind where there are no
     /// judgements.
-    pub queries: u32,
+    pub(crate) queries: u32,
     /// One curve a metric, in the order of [`Summary::metrics`].
-    pub curves: Vec<Curve>,
+    pub(crate) curves: Vec<Curve>,
     /// Speedup over the baseline in finding relevant pages.
-    pub speedup_relevant: Option<Interval>,
+    pub(crate) speedup_relevant: Option<Interval>,
     /// Speedup over the baseline in collecting true impact.
-    pub speedup_impact: Option<Interval>,
+    pub(crate) speedup_impact: Option<Interval>,
 }
 
 /// A metric against pages fetched.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Curve {
+pub(crate) struct Curve {
     /// The metric.
-    pub metric: String,
+    pub(crate) metric: String,
     /// At checkpoints that the crawls of all seed sets reached.
-    pub points: Vec<Point>,
+    pub(crate) points: Vec<Point>,
     /// Mean height of the curve (trapezoids over pages fetched, divided by their width), over the
     /// checkpoints that all policies reached.
-    pub area: Interval,
+    pub(crate) area: Interval,
     /// Difference of the area to the baseline's, with an interval from a paired bootstrap over
     /// seed sets and queries; absent for the baseline and for metrics that are not taken by query.
-    pub area_gain: Option<Interval>,
+    pub(crate) area_gain: Option<Interval>,
     /// What that bootstrap says of the difference.
     #[serde(default)]
-    pub area_test: Option<AreaTest>,
+    pub(crate) area_test: Option<AreaTest>,
 }
 
 /// A test of the difference of an area to the baseline's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct AreaTest {
+pub(crate) struct AreaTest {
     /// Two-sided p of the bootstrap.
-    pub p: f64,
+    pub(crate) p: f64,
     /// p after Holm, over all policies.
-    pub p_holm: f64,
+    pub(crate) p_holm: f64,
     /// Whether `p_holm` is below [`Summary::significance`].
-    pub significant: bool,
+    pub(crate) significant: bool,
 }
 
 /// A metric at one checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Point {
+pub(crate) struct Point {
     /// Pages fetched.
-    pub pages: u32,
+    pub(crate) pages: u32,
     /// Mean over seed sets.
-    pub mean: f64,
+    pub(crate) mean: f64,
     /// Standard deviation over seed sets (n - 1); 0 for one set.
-    pub sd: f64,
+    pub(crate) sd: f64,
     /// Smallest.
-    pub min: f64,
+    pub(crate) min: f64,
     /// Largest.
-    pub max: f64,
+    pub(crate) max: f64,
     /// Against the baseline.
-    pub versus_baseline: Option<Comparison>,
+    pub(crate) versus_baseline: Option<Comparison>,
 }
 
 /// A test against the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Comparison {
+pub(crate) struct Comparison {
     /// This policy less the baseline.
-    pub difference: f64,
+    pub(crate) difference: f64,
     /// Two-sided p: paired t-test over queries, or two-proportion z-test.
-    pub p: f64,
+    pub(crate) p: f64,
     /// p after Bonferroni, over all policies and checkpoints of the metric and kind.
-    pub p_bonferroni: f64,
+    pub(crate) p_bonferroni: f64,
     /// p after Holm, over the same.
-    pub p_holm: f64,
+    pub(crate) p_holm: f64,
     /// Whether `p_holm` is below [`Summary::significance`].
-    pub significant: bool,
+    pub(crate) significant: bool,
 }
 
 /// A figure with its spread over seed sets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Interval {
+pub(crate) struct Interval {
     /// Mean.
-    pub mean: f64,
+    pub(crate) mean: f64,
     /// Lower end of the 95 % interval; absent where one figure is all there is.
-    pub low: Option<f64>,
+    pub(crate) low: Option<f64>,
     /// Upper end.
-    pub high: Option<f64>,
+    pub(crate) high: Option<f64>,
     /// The figures it was made from: one a seed set; empty for a bootstrap.
-    pub values: Vec<f64>,
+    pub(crate) values: Vec<f64>,
 }
 
 /// Pages by host at a checkpoint.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct HostShares {
+pub(crate) struct HostShares {
     /// Pages fetched.
-    pub pages: u32,
+    pub(crate) pages: u32,
     /// Share of the pages fetched, by host: the collection's largest hosts in falling order of
     /// size, then `(other)`. Means over seed sets.
-    pub shares: Vec<(String, f64)>,
+    pub(crate) shares: Vec<(String, f64)>,
 }
 
 /// A query that gained or lost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct QueryChange {
+pub(crate) struct QueryChange {
     /// Query.
-    pub qid: String,
+    pub(crate) qid: String,
     /// As typed.
-    pub query: String,
+    pub(crate) query: String,
     /// Its kind.
-    pub kind: String,
+    pub(crate) kind: String,
     /// Area of its nDCG@10 under the baseline.
-    pub baseline: f64,
+    pub(crate) baseline: f64,
     /// Under the policy.
-    pub policy: f64,
+    pub(crate) policy: f64,
 }
 
 /// Looks at the collection as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Analyses {
+pub(crate) struct Analyses {
     /// In-links in the collection against true impact, by page.
-    pub importance_impact: Option<Scatter>,
+    pub(crate) importance_impact: Option<Scatter>,
     /// Quality of a page against the mean quality of the pages it links to.
-    pub quality_neighbours: Option<Scatter>,
+    pub(crate) quality_neighbours: Option<Scatter>,
     /// Impact when only a share of the sketches is kept.
-    pub limited_sketches: Vec<LimitedSketches>,
+    pub(crate) limited_sketches: Vec<LimitedSketches>,
     /// Counterfactual estimates against what they are of.
     #[serde(default)]
-    pub counterfactual: Vec<CounterfactualCheck>,
+    pub(crate) counterfactual: Vec<CounterfactualCheck>,
     /// What was predicted of scenarios, against what came of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub whatif: Vec<whatif::WhatIfCheck>,
+    pub(crate) whatif: Vec<whatif::WhatIfCheck>,
 }
 
 /// Two figures of many pages, as counts in cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Scatter {
+pub(crate) struct Scatter {
     /// What lies along x.
-    pub x: String,
+    pub(crate) x: String,
     /// What lies along y.
-    pub y: String,
+    pub(crate) y: String,
     /// Pages.
-    pub pages: u32,
+    pub(crate) pages: u32,
     /// Pearson correlation; absent where a side does not vary.
-    pub correlation: Option<f64>,
+    pub(crate) correlation: Option<f64>,
     /// Least squares `y = a + b x`; absent where x does not vary.
-    pub line: Option<(f64, f64)>,
+    pub(crate) line: Option<(f64, f64)>,
     /// Occupied cells: centre x, centre y, pages. Hexagons for quality, single points or squares
     /// for impact.
-    pub cells: Vec<(f64, f64, u32)>,
+    pub(crate) cells: Vec<(f64, f64, u32)>,
     /// Width of a cell along x.
-    pub cell_width: f64,
+    pub(crate) cell_width: f64,
 }
 
 /// Counterfactual estimates from draws of one batch, against the truth.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CounterfactualCheck {
+pub(crate) struct CounterfactualCheck {
     /// The policy.
-    pub policy: String,
+    pub(crate) policy: String,
     /// Share of the pages fetched when the batch was drawn.
-    pub fetched_share: f64,
+    pub(crate) fetched_share: f64,
     /// Draws.
-    pub trials: u32,
+    pub(crate) trials: u32,
     /// URLs of the batch.
-    pub batch: u32,
+    pub(crate) batch: u32,
     /// URLs it was drawn from, mean over seed sets.
-    pub frontier: u32,
+    pub(crate) frontier: u32,
     /// Share of the batch that was drawn at random.
-    pub explore: f64,
+    pub(crate) explore: f64,
     /// One entry a batch that was valued.
-    pub targets: Vec<CounterfactualTarget>,
+    pub(crate) targets: Vec<CounterfactualTarget>,
     /// Chances to enter a list until then, of the candidate pairs of the best picks.
-    pub greedy: CalibrationFigures,
+    pub(crate) greedy: CalibrationFigures,
     /// The same of picks that were drawn.
-    pub explored: CalibrationFigures,
+    pub(crate) explored: CalibrationFigures,
 }
 
 /// How well chances were foreseen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct CalibrationFigures {
+pub(crate) struct CalibrationFigures {
     /// Candidate pairs.
-    pub pairs: u64,
+    pub(crate) pairs: u64,
     /// Expected calibration error over ten bins of equal count.
-    pub error: f64,
+    pub(crate) error: f64,
     /// Mean of `-ln` of the probability that was given to what happened.
-    pub log_loss: f64,
+    pub(crate) log_loss: f64,
     /// The log-loss of the share that entered, given to every pair alike.
-    pub base_log_loss: f64,
+    pub(crate) base_log_loss: f64,
 }
 
 /// One batch that was valued by the outcomes of another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CounterfactualTarget {
+pub(crate) struct CounterfactualTarget {
     /// How its URLs are chosen.
-    pub batch: String,
+    pub(crate) batch: String,
     /// Share of its URLs that the other batch holds, mean over trials.
-    pub shared: f64,
+    pub(crate) shared: f64,
     /// Impact that it has, mean over trials.
-    pub truth: f64,
+    pub(crate) truth: f64,
     /// What its estimates say; they have no interval.
-    pub expected: CounterfactualFigures,
+    pub(crate) expected: CounterfactualFigures,
     /// By inverse propensity.
-    pub inverse_propensity: CounterfactualFigures,
+    pub(crate) inverse_propensity: CounterfactualFigures,
     /// Doubly robust.
-    pub doubly_robust: CounterfactualFigures,
+    pub(crate) doubly_robust: CounterfactualFigures,
 }
 
 /// How far estimates are from the truth, over all trials.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CounterfactualFigures {
+pub(crate) struct CounterfactualFigures {
     /// Mean error as a share of the mean truth.
-    pub bias: f64,
+    pub(crate) bias: f64,
     /// Mean half-width of the 95 % interval, as such a share.
-    pub half_width: f64,
+    pub(crate) half_width: f64,
     /// Share of the trials in which the interval holds the truth.
-    pub held: f64,
+    pub(crate) held: f64,
 }
 
 /// Impact against the share of sketches kept (Pandey and Olston, sections 6.3 and 6.4).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LimitedSketches {
     /// The policy.
-    pub policy: String,
+    pub(crate) policy: String,
     /// Share of the pages fetched at which impact is read.
-    pub fetched_share: f64,
+    pub(crate) fetched_share: f64,
     /// One point a fraction.
     pub points: Vec<LimitedPoint>,
 }

@@ -39,7 +39,7 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// Why nothing is served, or a request is refused.
 #[derive(Debug, thiserror::Error)]
-pub enum ServeError {
+pub(crate) enum ServeError {
     /// The address cannot be used.
     #[error("cannot listen on {address}")]
     Listen {
@@ -68,26 +68,26 @@ pub enum ServeError {
 }
 
 /// The next step for the person who reads the page, in the words of whoever serves it.
-pub type Hint = fn(&ServeError) -> Option<String>;
+pub(crate) type Hint = fn(&ServeError) -> Option<String>;
 
 /// How to serve.
 #[derive(Clone)]
-pub struct ServeSettings {
+pub(crate) struct ServeSettings {
     /// Where to listen: an address, or a name, and a port; 0 is any that is free.
-    pub listen: String,
+    pub(crate) listen: String,
     /// Whether a plan may be written to the store.
-    pub allow_write: bool,
+    pub(crate) allow_write: bool,
     /// Answers computed side by side.
-    pub threads: usize,
+    pub(crate) threads: usize,
     /// What refusals say beside the error.
-    pub hint: Hint,
+    pub(crate) hint: Hint,
 }
 
 /// Serves until the process is interrupted. `ready` is told where.
 ///
 /// # Errors
 /// The address cannot be used.
-pub fn serve(
+pub(crate) fn serve(
     questions: Questions,
     settings: &ServeSettings,
     ready: impl FnOnce(SocketAddr),

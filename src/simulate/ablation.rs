@@ -17,20 +17,20 @@ const READ_AT: Amount = Amount::Share(0.1);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pairing {
     /// The policy.
-    pub whole: usize,
+    pub(crate) whole: usize,
     /// The group.
-    pub group: FeatureGroup,
+    pub(crate) group: FeatureGroup,
     /// The policy without it.
-    pub without: usize,
+    pub(crate) without: usize,
 }
 
 /// Evidence that an experiment may have or not.
 #[derive(Clone, Copy, Debug)]
-pub struct Given {
+pub(crate) struct Given {
     /// Whether pages have a quality.
-    pub quality: bool,
+    pub(crate) quality: bool,
     /// Whether there is an embedding model.
-    pub embeddings: bool,
+    pub(crate) embeddings: bool,
 }
 
 impl Given {
@@ -45,7 +45,7 @@ impl Given {
 
 /// Adds to `policies` what is missing of their variants without a group. Groups that hold nothing for
 /// what is `given` make no variant.
-pub fn pairings(policies: &mut Vec<PolicyChoice>, given: Given) -> Vec<Pairing> {
+pub(crate) fn pairings(policies: &mut Vec<PolicyChoice>, given: Given) -> Vec<Pairing> {
     let mut pairings = Vec::new();
     for whole in 0..policies.len() {
         for group in FeatureGroup::all().filter(|group| given.has(*group)) {
@@ -67,7 +67,7 @@ type BySet = Vec<Option<f64>>;
 
 impl Findings<'_> {
     /// What each group is worth, of `fetchable` pages; `None` where nothing was left out.
-    pub fn ablation(&self, fetchable: u32) -> Option<Ablation> {
+    pub(crate) fn ablation(&self, fetchable: u32) -> Option<Ablation> {
         let pairings = self.settings.ablation.as_slice();
         if pairings.is_empty() {
             return None;

@@ -12,7 +12,7 @@ pub struct AddedLink {
     /// Canonical URL of its target.
     pub url: String,
     /// The spelling of that.
-    pub spelling: String,
+    pub(crate) spelling: String,
     /// The anchor, which is also the text around it.
     pub anchor: String,
 }
@@ -28,7 +28,7 @@ pub struct AddedPages {
 
 impl AddedPages {
     /// The links that a page gets.
-    pub fn links_of(&self, canonical: &str) -> impl Iterator<Item = LinkView<'_>> {
+    pub(crate) fn links_of(&self, canonical: &str) -> impl Iterator<Item = LinkView<'_>> {
         let links = self.links.get(canonical).into_iter().flatten();
         links.map(|AddedLink { url, spelling, anchor }| LinkView {
             url,

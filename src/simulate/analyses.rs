@@ -12,7 +12,7 @@ use crate::results::{Analyses, HostShares, Scatter};
 const HOSTS: usize = 8;
 
 /// All analyses but limited sketches.
-pub fn of(findings: &Findings<'_>) -> Analyses {
+pub(crate) fn of(findings: &Findings<'_>) -> Analyses {
     Analyses {
         importance_impact: importance_impact(findings),
         quality_neighbours: quality_neighbours(findings),
@@ -64,7 +64,7 @@ fn quality_neighbours(findings: &Findings<'_>) -> Option<Scatter> {
 }
 
 /// Shares of the collection's largest hosts at each checkpoint, means over seed sets.
-pub fn hosts(findings: &Findings<'_>, policy: usize) -> Vec<HostShares> {
+pub(crate) fn hosts(findings: &Findings<'_>, policy: usize) -> Vec<HostShares> {
     let collection = findings.inputs.collection;
     let mut sizes = vec![0u32; collection.hosts.len()];
     for &host in &collection.host[..collection.pages as usize] {

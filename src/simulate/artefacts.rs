@@ -66,7 +66,7 @@ const PER_QUERY: Schema = Schema {
 ///
 /// # Errors
 /// A file cannot be written.
-pub fn orders(
+pub(crate) fn orders(
     storage: &Storage,
     folder: &str,
     collection: &Collection,
@@ -89,7 +89,7 @@ pub fn orders(
 }
 
 /// `curves.csv`: one line a policy, kind, metric and checkpoint.
-pub fn curves_csv(summary: &Summary, experiment: &str) -> String {
+pub(crate) fn curves_csv(summary: &Summary, experiment: &str) -> String {
     let mut csv = String::from(
         "policy,oracle,kind,metric,pages,mean,sd,min,max,difference,p,p_holm,significant,version,experiment,seed,k1,b\n",
     );
@@ -155,7 +155,7 @@ fn made_from(provenance: &Provenance, experiment: &str, rows: usize) -> [Column;
 ///
 /// # Errors
 /// The file cannot be written.
-pub fn curves_parquet(
+pub(crate) fn curves_parquet(
     storage: &Storage,
     findings: &Findings<'_>,
     provenance: &Provenance,
@@ -187,7 +187,7 @@ pub fn curves_parquet(
 ///
 /// # Errors
 /// The file cannot be written.
-pub fn per_query(
+pub(crate) fn per_query(
     storage: &Storage,
     findings: &Findings<'_>,
     provenance: &Provenance,
@@ -236,7 +236,7 @@ fn metric(values: &[f64], number: usize) -> Column {
 ///
 /// # Errors
 /// A file cannot be written.
-pub fn runs(
+pub(crate) fn runs(
     storage: &Storage,
     measure: &Measure<'_>,
     crawls: &Crawls,

@@ -56,13 +56,13 @@ pub struct Collection {
     /// Text of the pages. A document has the `UrlId` of its page.
     pub text: TextIndex,
     /// The texts themselves, by page, where they are kept.
-    pub texts: Option<TextFile>,
+    pub(crate) texts: Option<TextFile>,
     /// Titles by page; empty where they are not kept.
-    pub titles: Vec<Box<str>>,
+    pub(crate) titles: Vec<Box<str>>,
     /// Quality scores that the input carried, by page.
-    pub quality: Vec<Option<f64>>,
+    pub(crate) quality: Vec<Option<f64>>,
     /// Records of a URL that a later one replaced.
-    pub repeated: u64,
+    pub(crate) repeated: u64,
 }
 
 #[derive(Default)]
@@ -77,7 +77,7 @@ struct Anchored {
 
 impl Collection {
     /// All strings that URLs are known by and the titles, with repetitions.
-    pub fn strings_and_titles(&self) -> impl Iterator<Item = Cow<'_, str>> {
+    pub(crate) fn strings_and_titles(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let urls = self.urls.ids().map(|id| url_text(self.urls.url(id)).into());
         let anchors = self.anchored.texts.iter().map(|text| (&**text).into());
         urls.chain(anchors).chain(self.titles.iter().map(|title| (&**title).into()))
@@ -109,7 +109,7 @@ impl Collection {
     }
 
     /// Pages in URL order.
-    pub fn by_url(&self) -> Vec<Page> {
+    pub(crate) fn by_url(&self) -> Vec<Page> {
         let mut pages: Vec<Page> = (0..self.pages).collect();
         pages.sort_unstable_by_key(|&page| self.url_order[page as usize]);
         pages
@@ -117,14 +117,14 @@ impl Collection {
 
     /// By document number of [`Collection::text`]: the value of its page, or `other` for a document
     /// that was replaced.
-    pub fn by_document(&self, by_page: &[u32], other: u32) -> Vec<u32> {
+    pub(crate) fn by_document(&self, by_page: &[u32], other: u32) -> Vec<u32> {
         let mut values = by_page[..self.pages as usize].to_vec();
         values.resize(self.text.docs().url.len(), other);
         values
     }
 
     /// In-links of every page and outside URL from all pages of the collection.
-    pub fn inlinks(&self) -> Vec<u32> {
+    pub(crate) fn inlinks(&self) -> Vec<u32> {
         let mut count = vec![0; self.urls.len()];
         for &target in &self.links {
             count[target as usize] += 1;
@@ -218,7 +218,7 @@ impl CollectionBuilder {
     }
 
     /// Pages so far, replaced ones included.
-    pub fn documents(&self) -> usize {
+    pub(crate) fn documents(&self) -> usize {
         self.documents.len()
     }
 

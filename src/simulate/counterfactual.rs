@@ -97,7 +97,7 @@ impl Tally {
 ///
 /// # Errors
 /// The index cannot be read, or the policy cannot be made.
-pub fn run(
+pub(crate) fn run(
     inputs: &Inputs<'_>,
     settings: &SimulationSettings,
     check: &TrialSettings,

@@ -26,7 +26,7 @@ pub struct Budget {
 
 impl Budget {
     /// Batches of an experiment up to a share of the pages that can be fetched.
-    pub fn until(share: f64, settings: &SimulationSettings, fetchable: Page) -> Self {
+    pub(crate) fn until(share: f64, settings: &SimulationSettings, fetchable: Page) -> Self {
         let pages = Amount::Share(share).pages(fetchable) as usize;
         Self { batch: settings.batch.pages(fetchable) as usize, pages }
     }
@@ -38,7 +38,7 @@ pub struct CrawlOrder {
     /// Pages in fetch order, those crawled before left out.
     pub pages: Vec<Page>,
     /// Pages fetched at the end of each batch.
-    pub batch_ends: Vec<u32>,
+    pub(crate) batch_ends: Vec<u32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -102,7 +102,7 @@ impl<'a> SimulatedCrawl<'a> {
     ///
     /// # Errors
     /// The policy cannot go on.
-    pub fn run(
+    pub(crate) fn run(
         collection: &'a Collection,
         start: &Start,
         policy: &mut dyn CrawlPolicy,
@@ -134,7 +134,7 @@ impl<'a> SimulatedCrawl<'a> {
     ///
     /// # Errors
     /// The policy cannot go on, or picks otherwise now.
-    pub fn replay(
+    pub(crate) fn replay(
         &mut self,
         policy: &mut dyn CrawlPolicy,
         batch: &[Page],
@@ -193,7 +193,7 @@ impl<'a> SimulatedCrawl<'a> {
     }
 
     /// The order so far.
-    pub fn order(&self) -> &CrawlOrder {
+    pub(crate) fn order(&self) -> &CrawlOrder {
         &self.order
     }
 

@@ -37,7 +37,7 @@ pub struct Inputs<'a> {
 }
 
 /// What is going on, for people.
-pub trait CrawlProgress: Sync {
+pub(crate) trait CrawlProgress: Sync {
     /// A crawl has fetched `pages` of at most `of` pages.
     fn crawled(&self, policy: usize, set: u32, pages: u32, of: u32);
     /// A crawl is complete.
@@ -45,33 +45,33 @@ pub trait CrawlProgress: Sync {
 }
 
 /// The crawls of one experiment.
-pub struct Crawls {
+pub(crate) struct Crawls {
     /// By set: where it starts.
-    pub starts: Vec<Start>,
+    pub(crate) starts: Vec<Start>,
     /// By policy, then by set.
-    pub orders: Vec<Vec<CrawlOrder>>,
+    pub(crate) orders: Vec<Vec<CrawlOrder>>,
     /// Numbers of fetched pages at which crawls are evaluated.
-    pub checkpoints: Vec<u32>,
+    pub(crate) checkpoints: Vec<u32>,
 }
 
 /// Where crawls start and how far they go.
 #[derive(Clone)]
-pub struct Course {
+pub(crate) struct Course {
     /// By set: where it starts.
-    pub starts: Vec<Start>,
+    pub(crate) starts: Vec<Start>,
     /// URLs of seed and crawl lists that are not in the collection.
-    pub missing: usize,
+    pub(crate) missing: usize,
     /// Pages that can be fetched.
-    pub fetchable: u32,
+    pub(crate) fetchable: u32,
     /// Pages per batch and in all.
-    pub budget: Budget,
+    pub(crate) budget: Budget,
     /// Numbers of fetched pages at which crawls are evaluated, those beyond the budget left out.
-    pub checkpoints: Vec<u32>,
+    pub(crate) checkpoints: Vec<u32>,
 }
 
 impl Course {
     /// The course of an experiment's crawls.
-    pub fn new(collection: &Collection, settings: &SimulationSettings) -> Self {
+    pub(crate) fn new(collection: &Collection, settings: &SimulationSettings) -> Self {
         let (starts, missing) = starts(collection, settings);
         let crawled = starts.iter().map(|start| start.crawled.len()).max().unwrap_or(0) as u32;
         let outside = collection.urls.len() as u32 - collection.pages;
@@ -90,20 +90,20 @@ impl Course {
 
 /// Where crawls are kept, so that a killed run goes on.
 #[derive(Clone, Copy)]
-pub struct Work<'a> {
+pub(crate) struct Work<'a> {
     /// The output.
-    pub storage: &'a Storage,
+    pub(crate) storage: &'a Storage,
     /// Folder in it.
-    pub folder: &'a str,
+    pub(crate) folder: &'a str,
     /// Identifies settings and inputs.
-    pub experiment: u64,
+    pub(crate) experiment: u64,
 }
 
 /// Runs all crawls, those of a killed run from where they were kept in `work`.
 ///
 /// # Errors
 /// A policy cannot be made or cannot go on, or a record cannot be written.
-pub fn run(
+pub(crate) fn run(
     inputs: &Inputs<'_>,
     settings: &SimulationSettings,
     course: Course,
@@ -125,7 +125,7 @@ pub fn run(
 }
 
 /// What planned policies read.
-pub fn web<'a>(
+pub(crate) fn web<'a>(
     inputs: &Inputs<'a>,
     strings: &'a NgramIndex<'a>,
     trainers: Option<&'a Workload>,
@@ -269,6 +269,6 @@ impl Run<'_> {
 }
 
 /// Whether a policy of the list plans.
-pub fn needs_strings(policies: &[PolicyChoice]) -> bool {
+pub(crate) fn needs_strings(policies: &[PolicyChoice]) -> bool {
     policies.iter().any(|choice| choice.kind.is_planned())
 }

@@ -11,21 +11,25 @@ use crate::workload::qrels::Judgement;
 
 /// Queries that can be evaluated, and what was left out.
 #[derive(Default)]
-pub struct JudgedCollection {
+pub(crate) struct JudgedCollection {
     /// Queries of the evaluation workload with at least one relevant page in the collection, by
     /// qid.
-    pub queries: Vec<JudgedQuery>,
+    pub(crate) queries: Vec<JudgedQuery>,
     /// By page: of how many of them it is a relevant page.
-    pub relevant: Vec<u32>,
+    pub(crate) relevant: Vec<u32>,
     /// Judgements of URLs that are not in the collection.
-    pub outside: usize,
+    pub(crate) outside: usize,
     /// Judgements of queries that are not in the workload.
-    pub other_queries: usize,
+    pub(crate) other_queries: usize,
 }
 
 impl JudgedCollection {
     /// Joins judgements with queries and pages. The last judgement of a query and page wins.
-    pub fn new(collection: &Collection, evaluation: &Workload, judgements: &[Judgement]) -> Self {
+    pub(crate) fn new(
+        collection: &Collection,
+        evaluation: &Workload,
+        judgements: &[Judgement],
+    ) -> Self {
         let mut found = Self { relevant: vec![0; collection.urls.len()], ..Self::default() };
         let mut by_query: HashMap<&str, HashMap<u32, i32>> = HashMap::new();
         for query in &evaluation.queries {
@@ -58,7 +62,7 @@ impl JudgedCollection {
     }
 
     /// What an external run says of the queries' pages, and of how many queries it says something.
-    pub fn scores_of(&self, collection: &Collection, run: &Run) -> (PairScores, usize) {
+    pub(crate) fn scores_of(&self, collection: &Collection, run: &Run) -> (PairScores, usize) {
         let mut by_query = Vec::with_capacity(self.queries.len());
         for judged in &self.queries {
             let list = run.queries.get(&judged.query.qid).map_or(&[][..], Vec::as_slice);

@@ -95,7 +95,7 @@ impl Trial<'_> {
 }
 
 /// The queries in two halves at random, each by qid.
-pub fn halves(workload: &Workload, seed: u64) -> (Workload, Workload) {
+pub(crate) fn halves(workload: &Workload, seed: u64) -> (Workload, Workload) {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     random.set_stream(HALVES_STREAM);
     let mut order: Vec<usize> = (0..workload.queries.len()).collect();

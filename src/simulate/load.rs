@@ -35,9 +35,9 @@ pub struct PagePlace {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Keep {
     /// Their texts, on disk.
-    pub texts: bool,
+    pub(crate) texts: bool,
     /// Their titles.
-    pub titles: bool,
+    pub(crate) titles: bool,
 }
 
 impl PagePlace {
@@ -48,7 +48,7 @@ impl PagePlace {
     }
 
     /// Names of the text index and of the texts.
-    pub const NAMES: [&str; 2] = ["text", "texts"];
+    pub(crate) const NAMES: [&str; 2] = ["text", "texts"];
 
     fn writer(&self) -> Result<Option<TextWriter>, StoreError> {
         self.texts.as_deref().map(TextWriter::create).transpose()
@@ -59,11 +59,11 @@ impl PagePlace {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Skipped {
     /// Records that are no page, with the first of them.
-    pub bad: u64,
+    pub(crate) bad: u64,
     /// The first of them, with its place.
-    pub first: Option<String>,
+    pub(crate) first: Option<String>,
     /// Failed fetches.
-    pub failed: u64,
+    pub(crate) failed: u64,
 }
 
 /// Reads a corpus, with what is added to it; its text index is built in its place.
@@ -157,7 +157,7 @@ fn next_pages(
 ///
 /// # Errors
 /// The store cannot be read or has no page, or a file of the collection cannot be written.
-pub fn from_store(
+pub(crate) fn from_store(
     root: &Path,
     holder: &str,
     place: &PagePlace,

@@ -17,7 +17,7 @@ use crate::policy::Page;
 use crate::workload::Workload;
 
 /// Metrics of rankings that are taken at every checkpoint.
-pub const RANKING_METRICS: [Metric; 4] = [
+pub(crate) const RANKING_METRICS: [Metric; 4] = [
     Metric::Ndcg(10),
     Metric::Recall(100),
     Metric::ReciprocalRank(10),
@@ -25,24 +25,24 @@ pub const RANKING_METRICS: [Metric; 4] = [
 ];
 
 /// Queries of one kind.
-pub struct QueryKind {
+pub(crate) struct QueryKind {
     /// Its name; `all` for the first.
-    pub name: String,
+    pub(crate) name: String,
     /// Which of the judged queries.
-    pub queries: Vec<usize>,
+    pub(crate) queries: Vec<usize>,
     /// Queries of the workload, judged or not.
-    pub asked: usize,
+    pub(crate) asked: usize,
     /// By page: whether it is relevant to one of them.
-    pub relevant: Vec<bool>,
+    pub(crate) relevant: Vec<bool>,
     /// By page: true impact over the workload's queries of the kind.
-    pub impact: Vec<f64>,
+    pub(crate) impact: Vec<f64>,
 }
 
 /// The kinds of a workload: `all`, then those that it names.
 ///
 /// # Errors
 /// The index cannot be read.
-pub fn kinds(
+pub(crate) fn kinds(
     collection: &Collection,
     evaluation: &Workload,
     judged: &[JudgedQuery],
@@ -74,7 +74,7 @@ pub fn kinds(
 impl QueryKind {
     /// Impact that a crawl from `start` can collect: that of all pages which are not crawled
     /// before, reachable or not.
-    pub fn total_impact(&self, start: &Start) -> f64 {
+    pub(crate) fn total_impact(&self, start: &Start) -> f64 {
         let mut left = vec![true; self.impact.len()];
         for &page in &start.crawled {
             left[page as usize] = false;
@@ -84,39 +84,39 @@ impl QueryKind {
 }
 
 /// One crawl, measured.
-pub struct Measured {
+pub(crate) struct Measured {
     /// Checkpoints it reached.
-    pub reached: usize,
+    pub(crate) reached: usize,
     /// By kind: pages fetched when the n-th relevant page was.
-    pub tau: Vec<Vec<u32>>,
+    pub(crate) tau: Vec<Vec<u32>>,
     /// By kind, then by checkpoint: relevant pages fetched.
-    pub relevant: Vec<Vec<u32>>,
+    pub(crate) relevant: Vec<Vec<u32>>,
     /// By kind: impact collected with each page.
-    pub impact: Vec<Vec<f64>>,
+    pub(crate) impact: Vec<Vec<f64>>,
     /// By kind: impact there was to collect.
-    pub total_impact: Vec<f64>,
+    pub(crate) total_impact: Vec<f64>,
     /// By checkpoint, then by judged query: relevant pages of the query fetched.
-    pub found: Vec<Vec<u32>>,
+    pub(crate) found: Vec<Vec<u32>>,
     /// Ranking metrics.
-    pub values: Values,
+    pub(crate) values: Values,
 }
 
 /// Everything that measuring needs besides the crawls.
-pub struct Measure<'a> {
+pub(crate) struct Measure<'a> {
     /// The pages.
-    pub collection: &'a Collection,
+    pub(crate) collection: &'a Collection,
     /// Queries with judgements.
-    pub judged: &'a [JudgedQuery],
+    pub(crate) judged: &'a [JudgedQuery],
     /// Scores by which the first results of these queries are ordered anew.
-    pub reranker: &'a PairScores,
+    pub(crate) reranker: &'a PairScores,
     /// Kinds of queries.
-    pub kinds: &'a [QueryKind],
+    pub(crate) kinds: &'a [QueryKind],
     /// The experiment.
-    pub settings: &'a SimulationSettings,
+    pub(crate) settings: &'a SimulationSettings,
     /// Where work is kept.
-    pub storage: &'a Storage,
+    pub(crate) storage: &'a Storage,
     /// Which experiment it is of.
-    pub experiment: u64,
+    pub(crate) experiment: u64,
 }
 
 impl Measure<'_> {
@@ -124,7 +124,7 @@ impl Measure<'_> {
     ///
     /// # Errors
     /// The index cannot be read, or work cannot be kept.
-    pub fn all(
+    pub(crate) fn all(
         &self,
         crawls: &Crawls,
         progress: &dyn Fn(usize),
@@ -143,7 +143,7 @@ impl Measure<'_> {
     }
 
     /// The evaluation, for pages as documents of the index.
-    pub fn evaluation<'a>(&'a self, url_order: &'a [u32]) -> CrawlEvaluation<'a> {
+    pub(crate) fn evaluation<'a>(&'a self, url_order: &'a [u32]) -> CrawlEvaluation<'a> {
         CrawlEvaluation {
             text: &self.collection.text,
             bm25: self.settings.plan.bm25,
@@ -188,13 +188,13 @@ impl Measure<'_> {
 
 impl Measured {
     /// maxNDCG of every judged query at a checkpoint.
-    pub fn max_ndcg(&self, checkpoint: usize) -> impl Iterator<Item = f64> + '_ {
+    pub(crate) fn max_ndcg(&self, checkpoint: usize) -> impl Iterator<Item = f64> + '_ {
         self.found[checkpoint].iter().map(|&found| max_ndcg(found))
     }
 }
 
 /// By page: its place in the fetch order, pages crawled before first; [`NONE`] if never fetched.
-pub fn positions(collection: &Collection, start: &Start, order: &CrawlOrder) -> Vec<u32> {
+pub(crate) fn positions(collection: &Collection, start: &Start, order: &CrawlOrder) -> Vec<u32> {
     let mut positions = vec![NONE; collection.urls.len()];
     for (at, &page) in start.crawled.iter().chain(&order.pages).enumerate() {
         positions[page as usize] = at as u32;

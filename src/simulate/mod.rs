@@ -6,30 +6,30 @@
 //! that a killed run goes on; [`attack`] has manipulators take part. Not here: arguments and files
 //! of settings, and the report.
 
-pub mod ablation;
+pub(crate) mod ablation;
 pub mod added;
-pub mod analyses;
-pub mod artefacts;
+pub(crate) mod analyses;
+pub(crate) mod artefacts;
 pub mod attack;
 pub mod collection;
-pub mod counterfactual;
+pub(crate) mod counterfactual;
 pub mod crawl;
 pub mod experiment;
-pub mod judgements;
+pub(crate) mod judgements;
 pub mod limited_sketches;
 pub mod load;
-pub mod measure;
-pub mod page_texts;
-pub mod quality;
-pub mod record;
-pub mod rerank;
+pub(crate) mod measure;
+pub(crate) mod page_texts;
+pub(crate) mod quality;
+pub(crate) mod record;
+pub(crate) mod rerank;
 pub mod settings;
 pub mod start;
-pub mod summary;
+pub(crate) mod summary;
 pub mod truth;
-pub mod values;
-pub mod vectors;
-pub mod whatif;
+pub(crate) mod values;
+pub(crate) mod vectors;
+pub(crate) mod whatif;
 mod work_file;
 
 /// Why a simulation cannot go on.

@@ -44,7 +44,7 @@ impl TextWriter {
     ///
     /// # Errors
     /// It cannot be made.
-    pub fn create(path: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn create(path: &Path) -> Result<Self, StoreError> {
         let failed =
             |error| StoreError::Io { operation: "create", path: path.to_owned(), source: error };
         if let Some(folder) = path.parent() {
@@ -60,7 +60,7 @@ impl TextWriter {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn add(&mut self, title: &str, text: &str) -> Result<(), StoreError> {
+    pub(crate) fn add(&mut self, title: &str, text: &str) -> Result<(), StoreError> {
         let text = neural::document(&[title, text]);
         let written = self.compressor.compress(text.as_bytes()).and_then(|frame| {
             self.out.write_all(&frame)?;
@@ -76,7 +76,7 @@ impl TextWriter {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn finish(
+    pub(crate) fn finish(
         mut self,
         pages: u32,
         page_of_document: &[Option<Page>],
@@ -97,7 +97,7 @@ impl TextWriter {
 }
 
 /// The file when it is whole.
-pub struct TextFile {
+pub(crate) struct TextFile {
     path: PathBuf,
     /// By page.
     frames: Vec<Frame>,

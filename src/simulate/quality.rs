@@ -12,31 +12,31 @@ const EXPECTED: &str = "a log-probability, at most 0, was expected";
 /// What is wrong with a line of scores.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("{}: {what}", if *line == 0 { file.clone() } else { format!("{file}:{line}") })]
-pub struct ScoreFileError {
+pub(crate) struct ScoreFileError {
     /// The file, or the page.
-    pub file: String,
+    pub(crate) file: String,
     /// Line, from 1; 0 for a page.
-    pub line: usize,
+    pub(crate) line: usize,
     /// What is wrong.
-    pub what: String,
+    pub(crate) what: String,
 }
 
 /// Scores by page.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct PageScores {
+pub(crate) struct PageScores {
     /// By page and outside URL; [`NO_QUALITY`] where there is none.
-    pub by_page: Vec<f64>,
+    pub(crate) by_page: Vec<f64>,
     /// Pages without a score.
-    pub missing: u32,
+    pub(crate) missing: u32,
     /// Lines of URLs that are no page of the collection.
-    pub unknown: u32,
+    pub(crate) unknown: u32,
 }
 
 /// The scores that came with the pages, if there is one.
 ///
 /// # Errors
 /// A score is above 0.
-pub fn carried(collection: &Collection) -> Result<Option<PageScores>, ScoreFileError> {
+pub(crate) fn carried(collection: &Collection) -> Result<Option<PageScores>, ScoreFileError> {
     let mut by_page = vec![NO_QUALITY; collection.urls.len()];
     let mut missing = 0;
     for (page, score) in collection.quality.iter().enumerate() {
@@ -58,7 +58,7 @@ pub fn carried(collection: &Collection) -> Result<Option<PageScores>, ScoreFileE
 ///
 /// # Errors
 /// A line is malformed, or a score is above 0: seeds have priority 1, above every log-probability.
-pub fn parse(
+pub(crate) fn parse(
     text: &str,
     file: &str,
     collection: &Collection,

@@ -8,11 +8,11 @@ use super::work_file;
 
 /// A crawl, and whether it is complete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OrderRecord {
+pub(crate) struct OrderRecord {
     /// The order so far.
-    pub order: CrawlOrder,
+    pub(crate) order: CrawlOrder,
     /// Whether nothing is left to fetch.
-    pub complete: bool,
+    pub(crate) complete: bool,
 }
 
 impl OrderRecord {
@@ -20,7 +20,12 @@ impl OrderRecord {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn write(&self, storage: &Storage, name: &str, experiment: u64) -> Result<(), StoreError> {
+    pub(crate) fn write(
+        &self,
+        storage: &Storage,
+        name: &str,
+        experiment: u64,
+    ) -> Result<(), StoreError> {
         let CrawlOrder { pages, batch_ends } = &self.order;
         let mut bytes = vec![u8::from(self.complete)];
         for column in [pages, batch_ends] {
@@ -31,7 +36,7 @@ impl OrderRecord {
     }
 
     /// Reads the record of this experiment, if there is a whole one.
-    pub fn read(storage: &Storage, name: &str, experiment: u64) -> Option<Self> {
+    pub(crate) fn read(storage: &Storage, name: &str, experiment: u64) -> Option<Self> {
         let bytes = work_file::read(storage, name, experiment)?;
         let (&complete, mut rest) = bytes.split_first()?;
         let (pages, batch_ends) = (column(&mut rest)?, column(&mut rest)?);

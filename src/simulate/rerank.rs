@@ -17,7 +17,7 @@ use crate::neural::PairModel;
 ///
 /// # Errors
 /// The index or the texts cannot be read, or the model fails.
-pub fn scores(
+pub(crate) fn scores(
     measure: &Measure<'_>,
     crawls: &Crawls,
     model: &dyn PairModel,

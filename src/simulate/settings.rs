@@ -20,7 +20,7 @@ pub enum Amount {
 
 impl Amount {
     /// Parses `12` or `1.5%`.
-    pub fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         match text.strip_suffix('%') {
             Some(percent) => {
                 let share = percent.trim().parse::<f64>().ok()? / 100.0;
@@ -31,7 +31,7 @@ impl Amount {
     }
 
     /// Pages out of `of`. A share is `max(1, floor(share * of))`.
-    pub fn pages(self, of: u32) -> u32 {
+    pub(crate) fn pages(self, of: u32) -> u32 {
         match self {
             Self::Pages(pages) => pages,
             // A share such as 0.07 of 100 is meant as 7, and falls a hair short in binary.
@@ -41,7 +41,7 @@ impl Amount {
 }
 
 /// Checkpoints of METHODS, section 5, in percent.
-pub fn default_checkpoints() -> Vec<Amount> {
+pub(crate) fn default_checkpoints() -> Vec<Amount> {
     [1, 2]
         .into_iter()
         .chain((5..=100).step_by(5))
@@ -75,9 +75,9 @@ pub struct SketchSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TrialSettings {
     /// How many, in turn over the seed sets.
-    pub trials: usize,
+    pub(crate) trials: usize,
     /// Share of the pages fetched before.
-    pub at: f64,
+    pub(crate) at: f64,
 }
 
 /// An experiment.

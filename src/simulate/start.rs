@@ -43,7 +43,12 @@ pub(super) fn shuffled(collection: &Collection, seed: u64, set: u32) -> Vec<Page
 }
 
 /// The seeds of set `set`, and how many URLs of its list are not in the collection.
-pub fn seeds(collection: &Collection, seeds: &Seeds, seed: u64, set: u32) -> (Vec<Page>, usize) {
+pub(crate) fn seeds(
+    collection: &Collection,
+    seeds: &Seeds,
+    seed: u64,
+    set: u32,
+) -> (Vec<Page>, usize) {
     match seeds {
         Seeds::Lists(lists) => {
             let list = &lists[(set as usize - 1).min(lists.len() - 1)];

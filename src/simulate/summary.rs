@@ -26,7 +26,7 @@ const QUERIES_LISTED: usize = 10;
 
 /// A metric of a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SummaryMetric {
+pub(crate) enum SummaryMetric {
     /// Harvest rate.
     HarvestRate,
     /// maxNDCG.
@@ -41,7 +41,7 @@ pub enum SummaryMetric {
 
 impl SummaryMetric {
     /// All, or those that need no judgement.
-    pub fn all(judged: bool) -> Vec<Self> {
+    pub(crate) fn all(judged: bool) -> Vec<Self> {
         if !judged {
             return vec![Self::Impact];
         }
@@ -56,7 +56,7 @@ impl SummaryMetric {
     }
 
     /// Its name.
-    pub fn name(self) -> String {
+    pub(crate) fn name(self) -> String {
         match self {
             Self::HarvestRate => "HR".to_owned(),
             Self::MaxNdcg => "maxNDCG".to_owned(),
@@ -69,46 +69,46 @@ impl SummaryMetric {
 
 /// One value of a curve.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SummaryRow {
+pub(crate) struct SummaryRow {
     /// Seed set, from 1.
-    pub set: u32,
+    pub(crate) set: u32,
     /// Query kind.
-    pub kind: String,
+    pub(crate) kind: String,
     /// Metric.
-    pub metric: String,
+    pub(crate) metric: String,
     /// Pages fetched.
-    pub pages: u32,
+    pub(crate) pages: u32,
     /// Value.
-    pub value: f64,
+    pub(crate) value: f64,
 }
 
 /// What a summary is made from.
-pub struct Findings<'a> {
+pub(crate) struct Findings<'a> {
     /// Inputs.
-    pub inputs: &'a Inputs<'a>,
+    pub(crate) inputs: &'a Inputs<'a>,
     /// The experiment.
-    pub settings: &'a SimulationSettings,
+    pub(crate) settings: &'a SimulationSettings,
     /// Crawls.
-    pub crawls: &'a Crawls,
+    pub(crate) crawls: &'a Crawls,
     /// Crawls, measured: by policy, then by set.
-    pub measured: &'a [Vec<Measured>],
+    pub(crate) measured: &'a [Vec<Measured>],
     /// Queries with judgements.
-    pub judged: &'a [JudgedQuery],
+    pub(crate) judged: &'a [JudgedQuery],
     /// Kinds of queries.
-    pub kinds: &'a [QueryKind],
+    pub(crate) kinds: &'a [QueryKind],
     /// Metrics.
-    pub metrics: &'a [SummaryMetric],
+    pub(crate) metrics: &'a [SummaryMetric],
 }
 
 impl Findings<'_> {
     /// Number of the baseline among the policies.
-    pub fn baseline(&self) -> Option<usize> {
+    pub(crate) fn baseline(&self) -> Option<usize> {
         let policies = &self.settings.policies;
         policies.iter().position(|choice| choice.label() == self.settings.baseline)
     }
 
     /// One summary a policy.
-    pub fn policies(&self) -> Vec<PolicySummary> {
+    pub(crate) fn policies(&self) -> Vec<PolicySummary> {
         // By kind, metric and policy: policies are taken off one after the other.
         let mut curves: Vec<Vec<std::vec::IntoIter<Curve>>> = (0..self.kinds.len())
             .map(|kind| {
@@ -414,7 +414,7 @@ impl Findings<'_> {
     }
 
     /// The curves of one policy, seed set by seed set.
-    pub fn rows(&self, policy: usize) -> Vec<SummaryRow> {
+    pub(crate) fn rows(&self, policy: usize) -> Vec<SummaryRow> {
         let mut rows = Vec::new();
         for (set, crawl) in self.measured[policy].iter().enumerate() {
             for (number, kind) in self.kinds.iter().enumerate() {
@@ -433,7 +433,7 @@ impl Findings<'_> {
     }
 
     /// Looks at the collection as a whole.
-    pub fn analyses(&self) -> crate::results::Analyses {
+    pub(crate) fn analyses(&self) -> crate::results::Analyses {
         analyses::of(self)
     }
 }

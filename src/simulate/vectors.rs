@@ -12,10 +12,10 @@ use crate::policy::hidden_web::WebVectors;
 use crate::workload::Workload;
 
 /// Version of the files that vectors are kept in.
-pub const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 /// Vectors of a collection.
-pub struct CollectionVectors {
+pub(crate) struct CollectionVectors {
     table: VectorTable,
     /// By page: row of its title.
     titles: Vec<u32>,
@@ -27,7 +27,7 @@ impl CollectionVectors {
     ///
     /// # Errors
     /// The model fails, or the vectors cannot be written.
-    pub fn new(
+    pub(crate) fn new(
         collection: &Collection,
         queries: &Workload,
         model: &dyn Embedder,
@@ -44,7 +44,7 @@ impl CollectionVectors {
     }
 
     /// What planned crawls read.
-    pub fn web(&self) -> WebVectors<'_> {
+    pub(crate) fn web(&self) -> WebVectors<'_> {
         WebVectors { table: &self.table, titles: &self.titles }
     }
 }

@@ -33,7 +33,7 @@ const KINDS: usize = 5;
 ///
 /// # Errors
 /// The index cannot be read, or the policy cannot be made.
-pub fn run(
+pub(crate) fn run(
     inputs: &Inputs<'_>,
     settings: &SimulationSettings,
     check: &TrialSettings,

@@ -11,7 +11,7 @@ const MAGIC: &[u8; 15] = b"prospect-work-1";
 ///
 /// # Errors
 /// The file cannot be written.
-pub fn write(
+pub(crate) fn write(
     storage: &Storage,
     name: &str,
     experiment: u64,
@@ -25,7 +25,7 @@ pub fn write(
 }
 
 /// The body of a file of this experiment, if there is a whole one.
-pub fn read(storage: &Storage, name: &str, experiment: u64) -> Option<Vec<u8>> {
+pub(crate) fn read(storage: &Storage, name: &str, experiment: u64) -> Option<Vec<u8>> {
     if !storage.exists(name) {
         return None;
     }

@@ -4,20 +4,20 @@
 //! WSDM 2008) is the top K of crawled pages and matching uncrawled ones by expected score. Not
 //! here: files, and what a page is worth.
 
-pub mod need;
+pub(crate) mod need;
 pub mod served;
-pub mod visibility;
+pub(crate) mod visibility;
 
 use prospect_index::bm25::insert_ranked;
 use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;
 
 /// Length of a result list (METHODS, section 1: V(r) = 1 for r <= 10).
-pub const DEFAULT_K: usize = 10;
+pub(crate) const DEFAULT_K: usize = 10;
 
 /// T(p, q): the candidates, as `(URL, expected score)`, that are in the sketch of a query whose
 /// served list is `served`, by URL, each with its rank from 1.
-pub fn sketched(
+pub(crate) fn sketched(
     served: &[(UrlId, f64)],
     candidates: &[(UrlId, f64)],
     k: usize,

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 /// What became of one query in a cycle.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct QueryOutcome {
+pub(crate) struct QueryOutcome {
     /// Mean score of its top K before the cycle, empty places 0.
-    pub mean_before: f64,
+    pub(crate) mean_before: f64,
     /// New results in its top K after it.
-    pub new_results: f64,
+    pub(crate) new_results: f64,
 }
 
 /// Buckets of equal count that the regression is fitted on.
@@ -19,14 +19,14 @@ const DISTINCT_MEANS: usize = 3;
 /// How much a query's top K can be improved, from its mean score:
 /// `ln((new results + 0.5) / queries) = a + b * mean`, fitted over buckets of past queries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Improvability {
+pub(crate) struct Improvability {
     fit: Option<(f64, f64)>,
 }
 
 impl Improvability {
     /// Fits the regression on past outcomes; before the first, or with fewer than 3 distinct
     /// means, every query is as improvable as any other.
-    pub fn fit(outcomes: &[QueryOutcome]) -> Self {
+    pub(crate) fn fit(outcomes: &[QueryOutcome]) -> Self {
         let mut sorted = outcomes.to_vec();
         sorted.sort_by(|a, b| {
             a.mean_before.total_cmp(&b.mean_before).then(a.new_results.total_cmp(&b.new_results))
@@ -47,12 +47,12 @@ impl Improvability {
     }
 
     /// Improvability of a query with this mean score.
-    pub fn of(&self, mean: f64) -> f64 {
+    pub(crate) fn of(&self, mean: f64) -> f64 {
         self.fit.map_or(1.0, |(a, b)| (a + b * mean).exp())
     }
 
     /// The fitted `(a, b)`.
-    pub fn coefficients(&self) -> Option<(f64, f64)> {
+    pub(crate) fn coefficients(&self) -> Option<(f64, f64)> {
         self.fit
     }
 }
@@ -80,7 +80,7 @@ pub enum Needy {
 
 impl Needy {
     /// Number of queries out of `queries`.
-    pub fn of(self, queries: usize) -> usize {
+    pub(crate) fn of(self, queries: usize) -> usize {
         match self {
             Self::Count(count) => count.min(queries),
             Self::Share(share) => ((share * queries as f64).floor() as usize).clamp(1, queries),
@@ -89,7 +89,7 @@ impl Needy {
 }
 
 /// The neediest queries: indices, ascending. Ties by index, which is the order of qids.
-pub fn neediest(need: &[f64], keep: usize) -> Vec<usize> {
+pub(crate) fn neediest(need: &[f64], keep: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..need.len()).collect();
     order.sort_by(|&a, &b| need[b].total_cmp(&need[a]).then(a.cmp(&b)));
     order.truncate(keep);

@@ -16,11 +16,11 @@ use crate::workload::Query;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServedLists {
     /// K.
-    pub k: usize,
+    pub(crate) k: usize,
     /// How visible the places are.
-    pub visibility: Visibility,
+    pub(crate) visibility: Visibility,
     /// Pages of `fetch_seq` below this are counted.
-    pub end_seq: u32,
+    pub(crate) end_seq: u32,
     /// One list per query, at most K long; pages with a score of 0 are not in it.
     pub lists: Vec<Vec<(UrlId, f64)>>,
 }
@@ -48,13 +48,13 @@ impl ServedLists {
     }
 
     /// The places of these lists.
-    pub fn places(&self) -> Places {
+    pub(crate) fn places(&self) -> Places {
         Places { k: self.k, visibility: self.visibility }
     }
 
     /// By URL, of which there are `urls`: impact of the pages of these lists, which is f(q) V(rank)
     /// summed over those a page is in. `queries` are those of the lists.
-    pub fn impact(&self, queries: &[Query], urls: usize) -> Vec<f64> {
+    pub(crate) fn impact(&self, queries: &[Query], urls: usize) -> Vec<f64> {
         let (mut impact, places) = (vec![0.0; urls], self.places());
         for (query, list) in queries.iter().zip(&self.lists) {
             for (at, (url, _)) in list.iter().enumerate() {
@@ -103,13 +103,13 @@ impl ServedLists {
     }
 
     /// K-th score of a query: what a page has to beat; 0 while the list is not full.
-    pub fn kth_score(&self, query: usize) -> f64 {
+    pub(crate) fn kth_score(&self, query: usize) -> f64 {
         let list = &self.lists[query];
         if list.len() < self.k { 0.0 } else { list[self.k - 1].1 }
     }
 
     /// Mean score over the K places, empty places 0.
-    pub fn mean_score(&self, query: usize) -> f64 {
+    pub(crate) fn mean_score(&self, query: usize) -> f64 {
         self.lists[query].iter().map(|(_, score)| score).sum::<f64>() / self.k as f64
     }
 }

@@ -25,12 +25,12 @@ const PERSISTENCE: f64 = 0.8;
 
 impl Visibility {
     /// Whether it is the one that is used where nothing is said.
-    pub fn is_default(&self) -> bool {
+    pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
     }
 
     /// Its name, where it is not the one that is used where nothing is said.
-    pub fn named(&self) -> Option<String> {
+    pub(crate) fn named(&self) -> Option<String> {
         (!self.is_default()).then(|| self.to_string())
     }
 
@@ -98,9 +98,9 @@ impl From<Visibility> for String {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Places {
     /// How many: K.
-    pub k: usize,
+    pub(crate) k: usize,
     /// How visible.
-    pub visibility: Visibility,
+    pub(crate) visibility: Visibility,
 }
 
 impl From<usize> for Places {
@@ -112,20 +112,20 @@ impl From<usize> for Places {
 
 impl Places {
     /// Visibility of a rank, from 1; 0 behind the last place.
-    pub fn at(self, rank: usize) -> f64 {
+    pub(crate) fn at(self, rank: usize) -> f64 {
         if rank > self.k { 0.0 } else { self.visibility.at(rank) }
     }
 
     /// Where visibility falls, as ranks with what is lost behind them, so that the visibility of a rank is the
     /// sum of what is lost from there on: expectations of a visibility are sums of chances to be
     /// among so many.
-    pub fn steps(self) -> impl Iterator<Item = (usize, f64)> {
+    pub(crate) fn steps(self) -> impl Iterator<Item = (usize, f64)> {
         let step = move |rank| (rank, self.at(rank) - self.at(rank + 1));
         (1..=self.k).map(step).filter(|(_, lost)| *lost > 0.0)
     }
 
     /// Mean visibility of the places.
-    pub fn mean(self) -> f64 {
+    pub(crate) fn mean(self) -> f64 {
         (1..=self.k).map(|rank| self.at(rank)).sum::<f64>() / self.k as f64
     }
 }

@@ -2,7 +2,7 @@
 //! typed; none of it may become markup.
 
 /// Text as HTML text or as a quoted attribute.
-pub fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -20,7 +20,7 @@ pub fn escape(text: &str) -> String {
 }
 
 /// The same, kept from changing the direction of the text around it.
-pub fn isolated(text: &str) -> String {
+pub(crate) fn isolated(text: &str) -> String {
     format!("<bdi>{}</bdi>", escape(text))
 }
 
@@ -29,7 +29,7 @@ pub fn isolated(text: &str) -> String {
 ///
 /// # Errors
 /// The value cannot be JSON.
-pub fn json(value: &serde_json::Value) -> Result<String, serde_json::Error> {
+pub(crate) fn json(value: &serde_json::Value) -> Result<String, serde_json::Error> {
     let text = serde_json::to_string(value)?;
     let mut out = String::with_capacity(text.len() + text.len() / 16);
     for character in text.chars() {

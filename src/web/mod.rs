@@ -6,14 +6,14 @@
 
 mod escape;
 
-pub use escape::{escape, isolated, json};
+pub(crate) use escape::{escape, isolated, json};
 
 /// Charts of bars, for pages that have some; they are a [part](script) of a script.
-pub const BARS: &str = include_str!("assets/bars.js");
+pub(crate) const BARS: &str = include_str!("assets/bars.js");
 /// Plans side by side.
-pub const PLANS: &str = include_str!("assets/plans.js");
+pub(crate) const PLANS: &str = include_str!("assets/plans.js");
 /// Tables.
-pub const TABLES: &str = include_str!("assets/table.js");
+pub(crate) const TABLES: &str = include_str!("assets/table.js");
 
 /// What every script begins with: elements and numbers, axes, figures, lines, themes.
 const CHARTS: [&str; 5] = [
@@ -25,18 +25,18 @@ const CHARTS: [&str; 5] = [
 ];
 
 /// The script of a page, in one scope: what draws charts, then its parts.
-pub fn script(parts: &[&str]) -> String {
+pub(crate) fn script(parts: &[&str]) -> String {
     format!("(() => {{\n\"use strict\";\n{}{}}})();\n", CHARTS.concat(), parts.concat())
 }
 
 /// The style of a page: that of all, then its own.
-pub fn style(own: &str) -> String {
+pub(crate) fn style(own: &str) -> String {
     [include_str!("assets/page.css"), own].concat()
 }
 
 /// A page up to the end of its head. `own` are lines of the page; they come first, so that a policy among them
 /// holds for all that follows.
-pub fn head(title: &str, own: &str) -> String {
+pub(crate) fn head(title: &str, own: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{own}\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\

@@ -36,40 +36,40 @@ pub struct Base {
     /// Queries of the workload, no two with the same words.
     pub queries: Arc<Vec<Query>>,
     /// Their served lists.
-    pub served: Arc<ServedLists>,
+    pub(crate) served: Arc<ServedLists>,
     /// Pairs of all of them.
     pub scored: Arc<ScoredPairs>,
     /// How much lists can be improved.
-    pub improvability: Improvability,
+    pub(crate) improvability: Improvability,
     /// Settings of the plan that scenarios change.
     pub settings: PlanSettings,
     /// Pages fetched so far.
-    pub next_seq: u32,
+    pub(crate) next_seq: u32,
 }
 
 /// Pairs and lists of queries that the base does not know.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Matched {
+pub(crate) struct Matched {
     /// Their pairs; queries count on from those of the base.
-    pub pairs: Vec<PairEstimate>,
+    pub(crate) pairs: Vec<PairEstimate>,
     /// Their served lists.
-    pub lists: Vec<Vec<(UrlId, f64)>>,
+    pub(crate) lists: Vec<Vec<(UrlId, f64)>>,
     /// Their idf masses.
-    pub masses: Vec<f64>,
+    pub(crate) masses: Vec<f64>,
 }
 
 /// A plan under a scenario, with all it was made from.
 pub struct Answer {
     /// Settings of the plan.
-    pub settings: PlanSettings,
+    pub(crate) settings: PlanSettings,
     /// Queries with their frequencies.
-    pub queries: Vec<Query>,
+    pub(crate) queries: Vec<Query>,
     /// Their served lists.
-    pub served: Arc<ServedLists>,
+    pub(crate) served: Arc<ServedLists>,
     /// Pairs of all of them.
     pub scored: Arc<ScoredPairs>,
     /// What estimates were multiplied with; see [`ChoiceInput::factors`].
-    pub factors: Vec<f64>,
+    pub(crate) factors: Vec<f64>,
     /// The ranking and the batch.
     pub choice: Choice,
     /// Weights by which estimates are impact: those of the plan without a scenario. Other weights, and
@@ -79,7 +79,7 @@ pub struct Answer {
 
 impl Answer {
     /// Impact that a URL is expected to have.
-    pub fn impact(&self, url: &UrlEstimate) -> f64 {
+    pub(crate) fn impact(&self, url: &UrlEstimate) -> f64 {
         self.blend.of(url.parts) * url.reliability
     }
 }
@@ -87,7 +87,7 @@ impl Answer {
 impl Base {
     /// The base with queries that have been matched since.
     #[must_use]
-    pub fn with(&self, asked: &Asked, matched: &Matched) -> Self {
+    pub(crate) fn with(&self, asked: &Asked, matched: &Matched) -> Self {
         if matched.lists.is_empty() {
             return self.clone();
         }

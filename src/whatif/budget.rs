@@ -15,7 +15,7 @@ const POINTS: usize = 60;
 const REACH: usize = 10;
 
 /// An answer's ranking under its caps, to be cut at any budget.
-pub struct Budgets<'a> {
+pub(crate) struct Budgets<'a> {
     answer: &'a Answer,
     urls: &'a UrlTable,
     ranked: Vec<UrlId>,
@@ -33,7 +33,7 @@ struct Under<'a> {
 
 impl<'a> Budgets<'a> {
     /// Those of an answer.
-    pub fn of(answer: &'a Answer, urls: &'a UrlTable) -> Self {
+    pub(crate) fn of(answer: &'a Answer, urls: &'a UrlTable) -> Self {
         let ranked: Vec<UrlId> = answer.choice.batch.ranking.iter().map(|url| url.url).collect();
         let fetched: Vec<UrlId> = answer.scored.fetched().collect();
         let so_far = so_far(answer, urls, &fetched);
@@ -44,7 +44,7 @@ impl<'a> Budgets<'a> {
     /// Expected impact against budget, under the caps of the plan and without exploration. Its knee is
     /// where the curve lies farthest above the straight line to its end (Satopää et al., "Finding a
     /// kneedle in a haystack", 2011).
-    pub fn curve(&self) -> BudgetCurve {
+    pub(crate) fn curve(&self) -> BudgetCurve {
         let budget = self.answer.settings.selection.budget;
         let sums = if self.under.groups.has(Cap::SiteShare) {
             self.sums_of_shares(budget)
@@ -70,7 +70,7 @@ impl<'a> Budgets<'a> {
     }
 
     /// What each cap costs: impact expected of the batch without it, less that with all of them.
-    pub fn prices(&self) -> Vec<CapPrice> {
+    pub(crate) fn prices(&self) -> Vec<CapPrice> {
         let SelectionSettings { budget, caps, .. } = self.answer.settings.selection;
         // Where it does not apply, the one that is there by default is not worth a word.
         let site_share = caps.site_share.filter(|_| self.under.groups.has(Cap::SiteShare));

@@ -13,7 +13,7 @@ const SHOWN: usize = 20;
 const HOPELESS: f64 = 0.01;
 
 /// Pages of a batch that are expected in the top K of each query.
-pub fn results(answer: &Answer) -> Vec<f64> {
+pub(crate) fn results(answer: &Answer) -> Vec<f64> {
     let mut results = vec![0.0; answer.queries.len()];
     for pick in &answer.choice.batch.picks {
         for pair in answer.scored.pairs_of(pick.estimate.url) {
@@ -24,7 +24,7 @@ pub fn results(answer: &Answer) -> Vec<f64> {
 }
 
 /// By host: picks, and their expected impact.
-pub fn by_host(answer: &Answer, hosts: &Hosts) -> Vec<(usize, f64)> {
+pub(crate) fn by_host(answer: &Answer, hosts: &Hosts) -> Vec<(usize, f64)> {
     let mut by_host = vec![(0, 0.0); hosts.names().len()];
     for pick in &answer.choice.batch.picks {
         let (urls, impact) = &mut by_host[hosts.of(pick.estimate.url)];

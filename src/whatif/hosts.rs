@@ -17,7 +17,7 @@ pub struct Hosts {
 
 impl Hosts {
     /// Of every URL.
-    pub fn new(urls: &UrlTable) -> Self {
+    pub(crate) fn new(urls: &UrlTable) -> Self {
         let mut names = Vec::with_capacity(urls.hosts());
         for id in urls.ids() {
             // The table numbers hosts by their first URLs.
@@ -29,12 +29,12 @@ impl Hosts {
     }
 
     /// Number of the host of a URL.
-    pub fn of(&self, url: UrlId) -> usize {
+    pub(crate) fn of(&self, url: UrlId) -> usize {
         self.of_url[url.index()] as usize
     }
 
     /// Names by number.
-    pub fn names(&self) -> &[String] {
+    pub(crate) fn names(&self) -> &[String] {
         &self.names
     }
 
@@ -43,7 +43,7 @@ impl Hosts {
     ///
     /// # Errors
     /// A host or a URL that is named is not known, or a factor is out of range.
-    pub fn factors(
+    pub(crate) fn factors(
         &self,
         scenario: &Scenario,
         scored: &ScoredPairs,

@@ -7,10 +7,10 @@
 //! need all of it again; whoever holds the store does that. Not here: files, and the store.
 
 pub mod answer;
-pub mod budget;
+pub(crate) mod budget;
 pub mod difference;
 pub mod figures;
-pub mod hosts;
+pub(crate) mod hosts;
 mod read;
 pub mod scenario;
 pub mod workload;

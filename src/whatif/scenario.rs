@@ -11,14 +11,14 @@ use crate::planner::settings::PlanSettings;
 #[error("{key}: {what}")]
 pub struct ScenarioError {
     /// The key that is wrong.
-    pub key: String,
+    pub(crate) key: String,
     /// What is wrong with it.
-    pub what: String,
+    pub(crate) what: String,
 }
 
 impl ScenarioError {
     /// What is wrong with a key.
-    pub fn new(key: &str, what: impl Into<String>) -> Self {
+    pub(crate) fn new(key: &str, what: impl Into<String>) -> Self {
         Self { key: key.to_owned(), what: what.into() }
     }
 }
@@ -40,54 +40,54 @@ impl From<OptionError> for ScenarioError {
 pub struct Scenario {
     /// Its name.
     #[serde(skip_serializing_if = "String::is_empty")]
-    pub name: String,
+    pub(crate) name: String,
     /// These queries instead of the workload.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub queries: Option<Vec<AskedQuery>>,
+    pub(crate) queries: Option<Vec<AskedQuery>>,
     /// A file of queries instead of the workload; read into `queries` by who may read files.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub workload: Option<String>,
+    pub(crate) workload: Option<String>,
     /// Queries whose frequencies are multiplied, one after the other.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub scale: Vec<Scaling>,
+    pub(crate) scale: Vec<Scaling>,
     /// Queries that nobody asks any more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub drop: Vec<Which>,
+    pub(crate) drop: Vec<Which>,
     /// Queries that are asked as well. Added to the frequency of a query with the same words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub add: Vec<AskedQuery>,
+    pub(crate) add: Vec<AskedQuery>,
     /// Options of the plan, each a key of its own.
     #[serde(flatten)]
-    pub options: GivenOptions,
+    pub(crate) options: GivenOptions,
     /// Hosts of which nothing is planned; `*.example.org` stands for a domain and all below it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub exclude_hosts: Vec<String>,
+    pub(crate) exclude_hosts: Vec<String>,
     /// Hosts whose estimates are multiplied.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub boost_hosts: Vec<Boost>,
+    pub(crate) boost_hosts: Vec<Boost>,
     /// URLs that count as fetched already: they compete for places and are not planned.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub fetched: Vec<String>,
+    pub(crate) fetched: Vec<String>,
     /// A file of such URLs, one a line; read into `fetched` by who may read files.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fetched_file: Option<String>,
+    pub(crate) fetched_file: Option<String>,
 }
 
 /// A query of a scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct AskedQuery {
+pub(crate) struct AskedQuery {
     /// As typed.
-    pub query: String,
+    pub(crate) query: String,
     /// How often it is asked.
     #[serde(default = "once")]
-    pub frequency: f64,
+    pub(crate) frequency: f64,
     /// Its id; made up where it is missing.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub qid: String,
+    pub(crate) qid: String,
     /// Its kind.
     #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub kind: String,
+    pub(crate) kind: String,
 }
 
 fn once() -> f64 {
@@ -97,45 +97,45 @@ fn once() -> f64 {
 /// Queries that are meant: those that all of what is given holds for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
-pub struct Which {
+pub(crate) struct Which {
     /// A regular expression that is found in the query, letter case aside.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub pattern: Option<String>,
+    pub(crate) pattern: Option<String>,
     /// A kind.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub kind: Option<String>,
+    pub(crate) kind: Option<String>,
     /// Ids, or whole queries.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub list: Vec<String>,
+    pub(crate) list: Vec<String>,
     /// A file of them, one a line; read into `list` by who may read files.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
+    pub(crate) file: Option<String>,
 }
 
 /// A factor for frequencies of the queries that all of what is given holds for; of all queries if
 /// nothing is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Scaling {
+pub(crate) struct Scaling {
     /// The factor.
-    pub by: f64,
+    pub(crate) by: f64,
     /// See [`Which::pattern`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pattern: Option<String>,
+    pub(crate) pattern: Option<String>,
     /// See [`Which::kind`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kind: Option<String>,
+    pub(crate) kind: Option<String>,
     /// See [`Which::list`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub list: Vec<String>,
+    pub(crate) list: Vec<String>,
     /// See [`Which::file`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
+    pub(crate) file: Option<String>,
 }
 
 impl Scaling {
     /// The queries that are meant.
-    pub fn which(&self) -> Which {
+    pub(crate) fn which(&self) -> Which {
         let Self { pattern, kind, list, file, .. } = self.clone();
         Which { pattern, kind, list, file }
     }
@@ -144,27 +144,27 @@ impl Scaling {
 /// A factor for the estimates of a host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Boost {
+pub(crate) struct Boost {
     /// The host; `*.example.org` stands for a domain and all below it.
-    pub host: String,
+    pub(crate) host: String,
     /// The factor.
-    pub by: f64,
+    pub(crate) by: f64,
 }
 
 /// Scenarios on top of a common base.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Scenarios {
+pub(crate) struct Scenarios {
     /// What they share.
-    pub base: Scenario,
+    pub(crate) base: Scenario,
     /// The scenarios.
-    pub scenario: Vec<Scenario>,
+    pub(crate) scenario: Vec<Scenario>,
 }
 
 impl Scenario {
     /// This scenario on top of another: what it says wins, what it lists comes after.
     #[must_use]
-    pub fn on(&self, base: &Self) -> Self {
+    pub(crate) fn on(&self, base: &Self) -> Self {
         let joined = |a: &[String], b: &[String]| [a, b].concat();
         Self {
             name: self.name.clone(),
@@ -183,7 +183,7 @@ impl Scenario {
 
     /// Whether all pairs have to be estimated again: because options say so, or because there may be new
     /// queries and pairs depend on those at hand.
-    pub fn is_slow(&self, settings: &PlanSettings) -> bool {
+    pub(crate) fn is_slow(&self, settings: &PlanSettings) -> bool {
         let may_ask_more = self.queries.is_some() || !self.add.is_empty();
         // What cannot be carried out is refused at once.
         let changed = self.settings(settings, settings.estimate.weights);
@@ -196,7 +196,7 @@ impl Scenario {
     ///
     /// # Errors
     /// A value is out of its range.
-    pub fn with_lists(&self, base: &PlanSettings) -> Result<PlanSettings, ScenarioError> {
+    pub(crate) fn with_lists(&self, base: &PlanSettings) -> Result<PlanSettings, ScenarioError> {
         let mut settings = base.clone();
         self.options.slow().apply(&mut settings)?;
         Ok(settings)
@@ -207,7 +207,7 @@ impl Scenario {
     ///
     /// # Errors
     /// A value is out of its range.
-    pub fn settings(
+    pub(crate) fn settings(
         &self,
         base: &PlanSettings,
         blend: Parts,
@@ -223,13 +223,13 @@ impl Scenario {
 }
 
 /// Largest factor, weight or frequency.
-pub const MOST: f64 = 1e9;
+pub(crate) const MOST: f64 = 1e9;
 
 /// A number from 0 to `most`.
 ///
 /// # Errors
 /// It is not.
-pub fn number(key: &str, value: f64, most: f64) -> Result<f64, ScenarioError> {
+pub(crate) fn number(key: &str, value: f64, most: f64) -> Result<f64, ScenarioError> {
     if (0.0..=most).contains(&value) {
         return Ok(value);
     }

@@ -10,7 +10,7 @@ use crate::workload::Query;
 /// Bytes that a compiled pattern may take.
 const PATTERN_SIZE: usize = 1 << 20;
 /// Queries that a scenario may add.
-pub const MOST_ADDED: usize = 100_000;
+pub(crate) const MOST_ADDED: usize = 100_000;
 
 /// The queries of a scenario.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub struct Asked {
     /// Those of the base in their order, with the frequencies of the scenario, then new ones.
     pub queries: Vec<Query>,
     /// Where the new ones start.
-    pub known: usize,
+    pub(crate) known: usize,
 }
 
 /// The queries of a scenario on the queries of a base, of which no two have the same words.

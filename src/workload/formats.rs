@@ -49,7 +49,7 @@ pub fn load(path: &Path) -> Result<Workload, WorkloadError> {
 }
 
 /// A path in messages.
-pub fn shown(path: &Path) -> String {
+pub(crate) fn shown(path: &Path) -> String {
     if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
 }
 
@@ -57,7 +57,7 @@ pub fn shown(path: &Path) -> String {
 ///
 /// # Errors
 /// It cannot be read, or is not UTF-8.
-pub fn open_text(path: &Path) -> Result<String, WorkloadError> {
+pub(crate) fn open_text(path: &Path) -> Result<String, WorkloadError> {
     let file = shown(path);
     let failed = |source| WorkloadError::Read { file: file.clone(), source };
     let mut bytes = Vec::new();
@@ -84,7 +84,7 @@ pub fn open_text(path: &Path) -> Result<String, WorkloadError> {
 ///
 /// # Errors
 /// See [`load`].
-pub fn parse(text: &str, file: &str) -> Result<Workload, WorkloadError> {
+pub(crate) fn parse(text: &str, file: &str) -> Result<Workload, WorkloadError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let first = text.trim_start();
     let mut queries = if first.starts_with('{') {

@@ -11,23 +11,24 @@ use std::collections::HashMap;
 use prospect_index::{limits, words};
 use serde::{Deserialize, Serialize};
 
-pub use formats::{WorkloadError, load, open_text, parse, shown};
+pub use formats::load;
+pub(crate) use formats::{WorkloadError, open_text, parse, shown};
 
 /// A query of a workload, by its place in it.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(transparent)]
-pub struct QueryId(pub u32);
+pub(crate) struct QueryId(pub(crate) u32);
 
 impl QueryId {
     /// The query at a place.
-    pub fn new(place: usize) -> Self {
+    pub(crate) fn new(place: usize) -> Self {
         Self(place as u32)
     }
 
     /// Its place.
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -42,9 +43,9 @@ pub struct Query {
     /// Its words in order, with multiplicity; at most [`limits::QUERY_WORDS`].
     pub words: Vec<String>,
     /// How often it is asked, in the workload's unit.
-    pub frequency: f64,
+    pub(crate) frequency: f64,
     /// Kind ("keyword", "question"…); empty where the workload does not tell.
-    pub kind: String,
+    pub(crate) kind: String,
 }
 
 impl Query {
@@ -87,7 +88,7 @@ impl Workload {
     }
 
     /// A content hash: the same queries and frequencies give the same.
-    pub fn fingerprint(&self) -> String {
+    pub(crate) fn fingerprint(&self) -> String {
         let mut hash = xxhash_rust::xxh3::Xxh3::new();
         for query in &self.queries {
             hash.update(query.qid.as_bytes());

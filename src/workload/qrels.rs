@@ -19,15 +19,15 @@ pub struct Judgement {
 
 /// One line of a judgement file as it stands there. Its document need not be a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RawJudgement {
+pub(crate) struct RawJudgement {
     /// Query.
-    pub qid: String,
+    pub(crate) qid: String,
     /// Document id.
-    pub docid: String,
+    pub(crate) docid: String,
     /// Grade; relevant above 0.
-    pub grade: i32,
+    pub(crate) grade: i32,
     /// Line, from 1.
-    pub line: usize,
+    pub(crate) line: usize,
 }
 
 /// Reads judgements; their URLs pass through the same canonicalisation as pages.
@@ -42,7 +42,7 @@ pub fn load(path: &Path) -> Result<Vec<Judgement>, WorkloadError> {
 ///
 /// # Errors
 /// The file cannot be read or a line is malformed.
-pub fn load_raw(path: &Path) -> Result<Vec<RawJudgement>, WorkloadError> {
+pub(crate) fn load_raw(path: &Path) -> Result<Vec<RawJudgement>, WorkloadError> {
     parse_raw(&open_text(path)?, &shown(path))
 }
 
@@ -50,7 +50,7 @@ pub fn load_raw(path: &Path) -> Result<Vec<RawJudgement>, WorkloadError> {
 ///
 /// # Errors
 /// A line is malformed.
-pub fn parse(text: &str, file: &str) -> Result<Vec<Judgement>, WorkloadError> {
+pub(crate) fn parse(text: &str, file: &str) -> Result<Vec<Judgement>, WorkloadError> {
     parse_raw(text, file)?.into_iter().map(|raw| canonical(raw, file)).collect()
 }
 
@@ -67,7 +67,7 @@ fn canonical(raw: RawJudgement, file: &str) -> Result<Judgement, WorkloadError> 
 ///
 /// # Errors
 /// A line is malformed.
-pub fn parse_raw(text: &str, file: &str) -> Result<Vec<RawJudgement>, WorkloadError> {
+pub(crate) fn parse_raw(text: &str, file: &str) -> Result<Vec<RawJudgement>, WorkloadError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut judgements = Vec::new();
     for (number, content) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {

@@ -8,13 +8,13 @@ use prospect_index::page::UrlId;
 use crate::estimate::horizon::Horizon;
 
 /// Best pages of a query whose links are followed.
-pub const ANSWERS: usize = 20;
+pub(crate) const ANSWERS: usize = 20;
 /// Links of such a page that are followed, in document order.
-pub const LINKS: usize = 300;
+pub(crate) const LINKS: usize = 300;
 
 /// Which pages' links are followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AnswerPages {
+pub(crate) enum AnswerPages {
     /// Those that answer a query best now.
     Now,
     /// Those that did at some time, as long as they did: for candidates as they were known then.

@@ -9,8 +9,8 @@
 //! A crawled page is a candidate as it was at the start of its cycle: then, one of the answers of
 //! that time has to have linked to it.
 
-pub mod linked;
-pub mod nearest;
+pub(crate) mod linked;
+pub(crate) mod nearest;
 pub mod ngram;
 
 use prospect_index::bm25::Scores;
@@ -34,49 +34,49 @@ use crate::workload::{Query, QueryId};
 
 /// A candidate pair.
 #[derive(Clone, Debug)]
-pub struct Candidate {
+pub(crate) struct Candidate {
     /// The URL.
-    pub url: UrlId,
+    pub(crate) url: UrlId,
     /// What was known before the fetch.
-    pub features: FeatureRow,
+    pub(crate) features: FeatureRow,
     /// Whether the URL or its anchors match the query.
-    pub matches: bool,
+    pub(crate) matches: bool,
     /// S of a crawled page as a share of the query's idf mass; 0 of an uncrawled one.
-    pub score: f64,
+    pub(crate) score: f64,
 }
 
 /// One query, while its candidates are looked for by one thread.
-pub struct CandidateQuery<'a> {
+pub(crate) struct CandidateQuery<'a> {
     /// Which query.
-    pub at: QueryId,
+    pub(crate) at: QueryId,
     /// The query.
-    pub query: &'a Query,
+    pub(crate) query: &'a Query,
     /// Room for scores.
-    pub scores: &'a mut Scores,
+    pub(crate) scores: &'a mut Scores,
     /// Room for matches.
-    pub scratch: &'a mut Scratch,
+    pub(crate) scratch: &'a mut Scratch,
 }
 
 /// What candidates are made from.
-pub struct CandidateSource<'a, H> {
+pub(crate) struct CandidateSource<'a, H> {
     /// Features.
-    pub features: FeatureSource<'a>,
+    pub(crate) features: FeatureSource<'a>,
     /// Words around links.
-    pub link_context: &'a LinkContextTable,
+    pub(crate) link_context: &'a LinkContextTable,
     /// Vectors of strings and queries, and which URLs are nearest to each, where there is a model.
-    pub embeddings: Option<(&'a Embeddings<'a>, &'a Nearest)>,
+    pub(crate) embeddings: Option<(&'a Embeddings<'a>, &'a Nearest)>,
     /// How strings must agree.
-    pub rule: MatchRule,
+    pub(crate) rule: MatchRule,
     /// Pages fetched before this `fetch_seq` can be answers.
-    pub end_seq: u32,
+    pub(crate) end_seq: u32,
     /// Where matching URLs come from.
-    pub matches: &'a dyn MatchSource,
+    pub(crate) matches: &'a dyn MatchSource,
     /// Which URLs can be candidates, and what may be known of them.
-    pub horizon: H,
+    pub(crate) horizon: H,
     /// Evidence that is left out.
-    pub without: FeatureGroups,
+    pub(crate) without: FeatureGroups,
     /// Which pages' links are followed.
-    pub answers: AnswerPages,
+    pub(crate) answers: AnswerPages,
 }
 
 impl<H: Horizon> CandidateSource<'_, H> {
@@ -87,7 +87,7 @@ impl<H: Horizon> CandidateSource<'_, H> {
     ///
     /// # Errors
     /// An index cannot be read.
-    pub fn of(
+    pub(crate) fn of(
         &self,
         ask: &mut CandidateQuery<'_>,
         most: usize,

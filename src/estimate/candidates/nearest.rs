@@ -12,13 +12,13 @@ use rayon::prelude::*;
 use crate::estimate::features::similarity::Embeddings;
 
 /// Nearest URLs that a query keeps.
-pub const NEAREST: usize = 100;
+pub(crate) const NEAREST: usize = 100;
 /// URLs that queries are compared with at a time, few enough that their vectors stay at hand.
 const BATCH: usize = 512;
 
 /// By query: its nearest URLs of all that are known. Costs 8 bytes for each.
 #[derive(Clone, Debug, Default)]
-pub struct Nearest {
+pub(crate) struct Nearest {
     /// URLs that were looked at.
     seen: usize,
     /// Those of them that no link led to, and that are no candidates until one does.
@@ -29,14 +29,14 @@ pub struct Nearest {
 
 impl Nearest {
     /// Of URLs that pages fetched before `end_seq` link to.
-    pub fn before(known: &Known, embeddings: &Embeddings<'_>, end_seq: u32) -> Self {
+    pub(crate) fn before(known: &Known, embeddings: &Embeddings<'_>, end_seq: u32) -> Self {
         let mut nearest = Self::default();
         nearest.look_at(known, embeddings, end_seq);
         nearest
     }
 
     /// Looks at the URLs that are new since the last call, which was for the same queries.
-    pub fn update(&mut self, known: &Known, embeddings: &Embeddings<'_>) {
+    pub(crate) fn update(&mut self, known: &Known, embeddings: &Embeddings<'_>) {
         self.look_at(known, embeddings, u32::MAX);
     }
 
@@ -62,7 +62,7 @@ impl Nearest {
     }
 
     /// The nearest URLs of a query, the nearest first.
-    pub fn of(&self, query: usize) -> impl Iterator<Item = UrlId> {
+    pub(crate) fn of(&self, query: usize) -> impl Iterator<Item = UrlId> {
         self.of_query.get(query).into_iter().flatten().map(|(_, url)| *url)
     }
 }

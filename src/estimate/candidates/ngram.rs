@@ -29,7 +29,7 @@ impl Default for MatchRule {
 }
 
 /// Where the candidate URLs of a query come from.
-pub trait MatchSource: Sync {
+pub(crate) trait MatchSource: Sync {
     /// URLs, ascending, that are not `masked` and whose strings hold what `query`, the query
     /// number `at` of the workload, needs.
     ///
@@ -66,7 +66,7 @@ impl MatchSource for NgramIndex<'_> {
 }
 
 /// Sum of the idf of a query's words.
-pub fn idf_mass(query: &Query, scorer: &Scorer<'_>) -> f64 {
+pub(crate) fn idf_mass(query: &Query, scorer: &Scorer<'_>) -> f64 {
     query.words.iter().map(|word| scorer.idf(word)).sum()
 }
 
@@ -74,7 +74,7 @@ pub fn idf_mass(query: &Query, scorer: &Scorer<'_>) -> f64 {
 ///
 /// # Errors
 /// rho is no share.
-pub fn ngram_queries(
+pub(crate) fn ngram_queries(
     query: &Query,
     rule: MatchRule,
     scorer: &Scorer<'_>,

@@ -7,14 +7,14 @@
 use serde::{Deserialize, Serialize};
 
 /// Between names of groups, as people write several.
-pub const SEPARATOR: char = '.';
+pub(crate) const SEPARATOR: char = '.';
 
 /// What the group of the text around links was called in format 1.
 const OLD_LINK_CONTEXT: &str = "around";
 
 /// A group of evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FeatureGroup {
+pub(crate) enum FeatureGroup {
     /// Shares of the query in the URL.
     Url,
     /// Shares of the query in anchors.
@@ -82,17 +82,17 @@ const GROUPS: [(FeatureGroup, &str, &str); 18] = [
 
 impl FeatureGroup {
     /// All of them.
-    pub fn all() -> impl Iterator<Item = Self> {
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
         GROUPS.into_iter().map(|(group, ..)| group)
     }
 
     /// As people write it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         GROUPS[self as usize].1
     }
 
     /// What is in it.
-    pub fn meaning(self) -> &'static str {
+    pub(crate) fn meaning(self) -> &'static str {
         GROUPS[self as usize].2
     }
 }
@@ -102,9 +102,9 @@ impl FeatureGroup {
 #[error("there is no group {name:?}; there are {known}")]
 pub struct UnknownFeatureGroup {
     /// What was given.
-    pub name: String,
+    pub(crate) name: String,
     /// What there is.
-    pub known: String,
+    pub(crate) known: String,
 }
 
 /// A set of groups; as JSON, a list of their names.
@@ -117,7 +117,9 @@ impl FeatureGroups {
     ///
     /// # Errors
     /// A name is that of no group.
-    pub fn named<'n>(names: impl Iterator<Item = &'n str>) -> Result<Self, UnknownFeatureGroup> {
+    pub(crate) fn named<'n>(
+        names: impl Iterator<Item = &'n str>,
+    ) -> Result<Self, UnknownFeatureGroup> {
         let mut groups = Self::default();
         for name in names {
             let current = if name == OLD_LINK_CONTEXT { LinkContext.name() } else { name };
@@ -131,12 +133,12 @@ impl FeatureGroups {
     }
 
     /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0 == 0
     }
 
     /// Whether a group is among them.
-    pub fn contains(self, group: FeatureGroup) -> bool {
+    pub(crate) fn contains(self, group: FeatureGroup) -> bool {
         self.0 >> group as u32 & 1 == 1
     }
 }

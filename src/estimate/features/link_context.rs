@@ -8,7 +8,7 @@ use crate::estimate::features::table::{Feature, FeatureRow};
 use crate::workload::Query;
 
 /// A query, as the texts around links have its words.
-pub struct LinkContextQuery<'a> {
+pub(crate) struct LinkContextQuery<'a> {
     table: &'a LinkContextTable,
     scorer: &'a Scorer<'a>,
     /// Number of each distinct word, and its share of the idf of all.
@@ -19,7 +19,7 @@ pub struct LinkContextQuery<'a> {
 
 impl<'a> LinkContextQuery<'a> {
     /// For a query whose words, with multiplicity, have this `mass` of idf.
-    pub fn new(
+    pub(crate) fn new(
         table: &'a LinkContextTable,
         scorer: &'a Scorer<'a>,
         query: &Query,
@@ -38,7 +38,7 @@ impl<'a> LinkContextQuery<'a> {
     /// Adds the features of a URL from links of pages fetched before `before_seq`, given the `scores` of
     /// crawled pages for the query: the highest share of the query's idf around a link, the highest of such
     /// a share times the score of its page, and the share around all links together.
-    pub fn add(&self, row: &mut FeatureRow, scores: &Scores, url: UrlId, before_seq: u32) {
+    pub(crate) fn add(&self, row: &mut FeatureRow, scores: &Scores, url: UrlId, before_seq: u32) {
         let (mut best, mut beside, mut found) = (0.0_f64, 0.0_f64, 0_u64);
         for link_context in self.table.of(url, before_seq) {
             let mut share = 0.0;

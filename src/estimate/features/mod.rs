@@ -1,12 +1,12 @@
 //! What models read of candidate pairs and of pages, all of it known before the fetch.
 
-pub mod group;
-pub mod link_context;
-pub mod page;
-pub mod page_ranks;
-pub mod pair;
-pub mod regions;
-pub mod similarity;
-pub mod sites;
-pub mod strings;
-pub mod table;
+pub(crate) mod group;
+pub(crate) mod link_context;
+pub(crate) mod page;
+pub(crate) mod page_ranks;
+pub(crate) mod pair;
+pub(crate) mod regions;
+pub(crate) mod similarity;
+pub(crate) mod sites;
+pub(crate) mod strings;
+pub(crate) mod table;

@@ -20,16 +20,16 @@ const REGIONS: [(PageFeature, PageFeature); KINDS] = [
 ];
 
 /// Impact of fetched pages, by the lists they are served in.
-pub struct Impact {
+pub(crate) struct Impact {
     /// By URL.
-    pub of_url: Vec<f64>,
+    pub(crate) of_url: Vec<f64>,
     /// By URL: the queries it is served for, with their frequencies.
     serves: Vec<Vec<(QueryId, f64)>>,
 }
 
 impl Impact {
     /// Of the pages of `served`, the lists of `queries`; there are `urls` URLs.
-    pub fn new(served: &ServedLists, queries: &[Query], urls: usize) -> Self {
+    pub(crate) fn new(served: &ServedLists, queries: &[Query], urls: usize) -> Self {
         let mut serves = vec![Vec::new(); urls];
         for (at, (query, list)) in queries.iter().zip(&served.lists).enumerate() {
             for (url, _) in list {
@@ -41,17 +41,17 @@ impl Impact {
 }
 
 /// What page features are made from.
-pub struct PageFeatureSource<'a> {
+pub(crate) struct PageFeatureSource<'a> {
     /// URLs, pages, links.
-    pub known: &'a Known,
+    pub(crate) known: &'a Known,
     /// The next `fetch_seq`.
-    pub next_seq: u32,
+    pub(crate) next_seq: u32,
     /// Regions of URLs.
-    pub regions: &'a Regions,
+    pub(crate) regions: &'a Regions,
     /// Impact of fetched pages.
-    pub impact: &'a Impact,
+    pub(crate) impact: &'a Impact,
     /// Evidence that is left out.
-    pub without: FeatureGroups,
+    pub(crate) without: FeatureGroups,
 }
 
 /// What the pages that link to a page say.
@@ -73,7 +73,7 @@ struct Parents {
 impl PageFeatureSource<'_> {
     /// Features of a URL from links of pages fetched before `before_seq`, when regions had these
     /// `means`; `quality` is what is expected, 0 where nothing is.
-    pub fn features(
+    pub(crate) fn features(
         &self,
         url: UrlId,
         before_seq: u32,

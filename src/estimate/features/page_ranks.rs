@@ -19,7 +19,7 @@ const POINTS: usize = 12;
 
 /// `ln(1 + PageRank * URLs)` of the URLs known at each point; 4 bytes a URL and point.
 #[derive(Clone, Debug, Default)]
-pub struct PageRanks {
+pub(crate) struct PageRanks {
     /// By the `fetch_seq` at which a cycle starts.
     points: BTreeMap<u32, Vec<f32>>,
     /// Over all links so far, once someone asks.
@@ -31,7 +31,7 @@ pub struct PageRanks {
 impl PageRanks {
     /// Brings the ranks up to the links and cycles so far. The result does not depend on what was
     /// kept from earlier updates.
-    pub fn update(&mut self, known: &Known, manifest: &Manifest) {
+    pub(crate) fn update(&mut self, known: &Known, manifest: &Manifest) {
         // The cycle of an open plan that nothing was fetched for yet is none: the same plan is made
         // before and after it is committed.
         let started = |seq: &u32| *seq < manifest.next_seq;
@@ -53,12 +53,12 @@ impl PageRanks {
 
     /// By URL, as of the last update. The first call costs a run of the iteration: a plan whose
     /// model does not read PageRank needs none.
-    pub fn now(&self, known: &Known) -> &[f32] {
+    pub(crate) fn now(&self, known: &Known) -> &[f32] {
         self.now.get_or_init(|| ranks(known, self.now_seq))
     }
 
     /// Before a `fetch_seq`, or somewhat earlier, never later; 0 if the URL was not known then.
-    pub fn before(&self, seq: u32, url: UrlId) -> f32 {
+    pub(crate) fn before(&self, seq: u32, url: UrlId) -> f32 {
         let point = self.points.range(..=seq).next_back();
         point.and_then(|(_, ranks)| ranks.get(url.index())).copied().unwrap_or(0.0)
     }

@@ -14,29 +14,29 @@ use crate::estimate::features::strings::Strings;
 use crate::estimate::features::table::{Feature, FeatureRow};
 
 /// What features are computed from.
-pub struct FeatureSource<'a> {
+pub(crate) struct FeatureSource<'a> {
     /// URLs, pages, links.
-    pub known: &'a Known,
+    pub(crate) known: &'a Known,
     /// Sites of URLs.
-    pub sites: &'a Sites,
+    pub(crate) sites: &'a Sites,
     /// Their strings, where they are kept; else each is cut into words as it is needed.
-    pub strings: Option<&'a Strings>,
+    pub(crate) strings: Option<&'a Strings>,
     /// Scores of parents.
-    pub scorer: &'a Scorer<'a>,
+    pub(crate) scorer: &'a Scorer<'a>,
     /// Whether anyone reads depth and length of URLs; else they are 0.
-    pub shape: bool,
+    pub(crate) shape: bool,
 }
 
 /// One query while its candidates are looked at.
-pub struct QueryView<'a> {
+pub(crate) struct QueryView<'a> {
     /// Its n-grams, weighted by idf.
-    pub idf: &'a NgramQuery,
+    pub(crate) idf: &'a NgramQuery,
     /// Its n-grams, each of weight 1, with the rule by which an anchor matches on its own.
-    pub matching: &'a NgramQuery,
+    pub(crate) matching: &'a NgramQuery,
     /// Its words, joined.
-    pub text: &'a str,
+    pub(crate) text: &'a str,
     /// Sum of the idf of its words.
-    pub idf_mass: f64,
+    pub(crate) idf_mass: f64,
     /// Its words and its distinct words as numbers of [`Strings`]; empty where there are none.
     numbers: Vec<u32>,
     distinct: Vec<u32>,
@@ -51,7 +51,7 @@ struct AnchorMatch {
 
 impl<'a> QueryView<'a> {
     /// A view of a query.
-    pub fn new(
+    pub(crate) fn new(
         idf: &'a NgramQuery,
         matching: &'a NgramQuery,
         text: &'a str,
@@ -63,7 +63,7 @@ impl<'a> QueryView<'a> {
 
     /// The view for strings that are kept; `words` are those of the query, with multiplicity.
     #[must_use]
-    pub fn of_strings(mut self, words: &[String], strings: Option<&Strings>) -> Self {
+    pub(crate) fn of_strings(mut self, words: &[String], strings: Option<&Strings>) -> Self {
         if let Some(strings) = strings {
             self.numbers = strings.numbers(words);
             self.distinct = strings.numbers(self.matching.words());
@@ -132,7 +132,7 @@ impl FeatureSource<'_> {
     /// `scores` of all crawled pages for the query; PageRank, the site's mean and quality are left 0.
     /// `None` if the URL and the anchors of these links do not hold what the query needs and `check`
     /// says that this is not known yet.
-    pub fn features(
+    pub(crate) fn features(
         &self,
         query: &mut QueryView<'_>,
         scores: &Scores,

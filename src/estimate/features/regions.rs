@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use crate::estimate::running_mean::RunningMean;
 
 /// Kinds of regions: host, section, directory, pattern.
-pub const KINDS: usize = 4;
+pub(crate) const KINDS: usize = 4;
 /// Of a kind: the kind of the region around it, towards whose mean a mean is drawn.
 const AROUND: [Option<usize>; KINDS] = [None, Some(0), Some(1), Some(1)];
 /// Pages that the mean around is worth.
@@ -24,14 +24,14 @@ const PRIOR_PAGES: f64 = 4.0;
 /// Regions of every known URL, numbered by kind in order of appearance. Costs 16 bytes a URL and
 /// the names.
 #[derive(Clone, Debug, Default)]
-pub struct Regions {
+pub(crate) struct Regions {
     of_url: [Vec<u32>; KINDS],
     numbers: [HashMap<String, u32>; KINDS],
 }
 
 impl Regions {
     /// Takes in new URLs.
-    pub fn update(&mut self, urls: &UrlTable) {
+    pub(crate) fn update(&mut self, urls: &UrlTable) {
         let ids: Vec<UrlId> = urls.ids().skip(self.of_url[0].len()).collect();
         let names: Vec<[String; KINDS]> = ids.par_iter().map(|&id| names(urls.url(id))).collect();
         for of_url in names {
@@ -43,12 +43,12 @@ impl Regions {
     }
 
     /// Host of a URL.
-    pub fn host(&self, url: UrlId) -> u32 {
+    pub(crate) fn host(&self, url: UrlId) -> u32 {
         self.of_url[0][url.index()]
     }
 
     /// Regions of a URL, by kind.
-    pub fn of(&self, url: UrlId) -> [u32; KINDS] {
+    pub(crate) fn of(&self, url: UrlId) -> [u32; KINDS] {
         std::array::from_fn(|kind| self.of_url[kind][url.index()])
     }
 }
@@ -88,14 +88,14 @@ fn names(address: &str) -> [String; KINDS] {
 
 /// What the fetched pages of each region were worth.
 #[derive(Clone, Debug, Default)]
-pub struct RegionMeans {
+pub(crate) struct RegionMeans {
     of_region: [Vec<RunningMean>; KINDS],
     all: RunningMean,
 }
 
 impl RegionMeans {
     /// Adds a fetched page.
-    pub fn add(&mut self, regions: [u32; KINDS], value: f64) {
+    pub(crate) fn add(&mut self, regions: [u32; KINDS], value: f64) {
         for (seen, region) in self.of_region.iter_mut().zip(regions) {
             let at = region as usize;
             if seen.len() <= at {
@@ -107,13 +107,13 @@ impl RegionMeans {
     }
 
     /// Mean over all pages; 0 without one.
-    pub fn mean(&self) -> f64 {
+    pub(crate) fn mean(&self) -> f64 {
         self.all.mean().unwrap_or(0.0)
     }
 
     /// By kind: the mean of the region, drawn towards that of the region around it while it has
     /// few pages, and its pages.
-    pub fn of(&self, regions: [u32; KINDS]) -> [(f64, u32); KINDS] {
+    pub(crate) fn of(&self, regions: [u32; KINDS]) -> [(f64, u32); KINDS] {
         let mut found = [(0.0, 0); KINDS];
         for (kind, region) in regions.into_iter().enumerate() {
             let prior = AROUND[kind].map_or(self.mean(), |around| found[around].0);

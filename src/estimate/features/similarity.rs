@@ -18,22 +18,22 @@ const LINKS: usize = 50;
 
 /// Vectors by an embedding model of all that pairs are compared by. Rows are [`NONE`] for empty strings.
 #[derive(Clone, Copy)]
-pub struct Embeddings<'a> {
+pub(crate) struct Embeddings<'a> {
     /// Vectors of strings and titles.
-    pub strings: &'a VectorTable,
+    pub(crate) strings: &'a VectorTable,
     /// Rows of the strings.
-    pub rows: &'a StringRows,
+    pub(crate) rows: &'a StringRows,
     /// By `fetch_seq`: row of the title.
-    pub titles: &'a [u32],
+    pub(crate) titles: &'a [u32],
     /// Vectors of queries.
-    pub queries: &'a VectorTable,
+    pub(crate) queries: &'a VectorTable,
     /// By query: its row there.
-    pub asked: &'a [u32],
+    pub(crate) asked: &'a [u32],
 }
 
 /// Where the vectors of URLs and anchors are in a table. Costs 4 bytes a URL and anchor.
 #[derive(Clone, Debug, Default)]
-pub struct StringRows {
+pub(crate) struct StringRows {
     /// By URL id: row of its words.
     pub(in crate::estimate) urls: Vec<u32>,
     /// By number of the anchor.
@@ -42,7 +42,7 @@ pub struct StringRows {
 
 /// The words of a URL, as models read them: those of its path and query, or of its host if there are
 /// none.
-pub fn url_text(url: &str) -> String {
+pub(crate) fn url_text(url: &str) -> String {
     let text = words::url_text(url);
     let (host, path) = text.split_once('/').unwrap_or((&text, ""));
     let of_path = words::words(path).join(" ");
@@ -51,7 +51,7 @@ pub fn url_text(url: &str) -> String {
 
 impl StringRows {
     /// Takes in the URLs and anchors that are new since the last call.
-    pub fn update(&mut self, known: &Known, table: &VectorTable) {
+    pub(crate) fn update(&mut self, known: &Known, table: &VectorTable) {
         for id in self.urls.len()..known.urls.len() {
             self.urls.push(table.row(&url_text(known.urls.url(UrlId(id as u32)))));
         }
@@ -70,7 +70,7 @@ impl Embeddings<'_> {
 }
 
 /// The embeddings beside one query, while its candidates are looked at by one thread.
-pub struct NearQuery<'a> {
+pub(crate) struct NearQuery<'a> {
     embeddings: &'a Embeddings<'a>,
     known: &'a Known,
     query: Option<Vector<'a>>,
@@ -80,7 +80,7 @@ pub struct NearQuery<'a> {
 
 impl<'a> NearQuery<'a> {
     /// For the query of an index.
-    pub fn new(embeddings: &'a Embeddings<'a>, known: &'a Known, at: usize) -> Self {
+    pub(crate) fn new(embeddings: &'a Embeddings<'a>, known: &'a Known, at: usize) -> Self {
         Self { embeddings, known, query: embeddings.query(at), cosines: HashMap::new() }
     }
 
@@ -92,7 +92,7 @@ impl<'a> NearQuery<'a> {
 
     /// Adds the features of a URL from links of pages fetched before `before_seq`: the cosine of the query
     /// with its words, with the nearest anchor, and with the nearest title of a page that links to it.
-    pub fn add(&mut self, row: &mut FeatureRow, url: UrlId, before_seq: u32) {
+    pub(crate) fn add(&mut self, row: &mut FeatureRow, url: UrlId, before_seq: u32) {
         let Embeddings { rows, titles, .. } = *self.embeddings;
         let words = self.cosine(rows.urls[url.index()]);
         let (mut anchor, mut title) = (0.0_f32, 0.0_f32);

@@ -12,7 +12,7 @@ use crate::estimate::running_mean::RunningMean;
 
 /// Site of every known URL.
 #[derive(Clone, Debug, Default)]
-pub struct Sites {
+pub(crate) struct Sites {
     choice: LevelChoice,
     /// The level of `of_url`.
     level: Option<SiteLevel>,
@@ -53,7 +53,7 @@ impl LevelChoice {
 impl Sites {
     /// Chooses the level and numbers the sites by first appearance. Equal to starting anew: URLs
     /// seen earlier are looked at again only if the level changes.
-    pub fn update(&mut self, urls: &UrlTable) {
+    pub(crate) fn update(&mut self, urls: &UrlTable) {
         let level = self.choice.update(urls);
         if self.level != Some(level) {
             self.level = Some(level);
@@ -73,23 +73,18 @@ impl Sites {
     }
 
     /// What "site" means here; `None` before the first update.
-    pub fn level(&self) -> Option<SiteLevel> {
+    pub(crate) fn level(&self) -> Option<SiteLevel> {
         self.level
     }
 
     /// Number of the site of a URL.
-    pub fn of(&self, url: UrlId) -> u32 {
+    pub(crate) fn of(&self, url: UrlId) -> u32 {
         self.of_url[url.index()]
     }
 
     /// Sites.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.numbers.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.numbers.is_empty()
     }
 }
 
@@ -99,25 +94,25 @@ const PRIOR_OUTCOMES: f64 = 10.0;
 /// Mean outcome by site over the outcomes added so far, shrunk towards the mean of all while a
 /// site has few.
 #[derive(Clone, Debug, Default)]
-pub struct SiteMeans {
+pub(crate) struct SiteMeans {
     of_site: Vec<RunningMean>,
     all: RunningMean,
 }
 
 impl SiteMeans {
     /// No outcome, for `sites` sites.
-    pub fn new(sites: usize) -> Self {
+    pub(crate) fn new(sites: usize) -> Self {
         Self { of_site: vec![RunningMean::default(); sites], all: RunningMean::default() }
     }
 
     /// Adds an outcome.
-    pub fn add(&mut self, site: u32, outcome: f64) {
+    pub(crate) fn add(&mut self, site: u32, outcome: f64) {
         self.of_site[site as usize].add(outcome);
         self.all.add(outcome);
     }
 
     /// Mean of a site; 0 before the first outcome of all.
-    pub fn mean(&self, site: u32) -> f64 {
+    pub(crate) fn mean(&self, site: u32) -> f64 {
         self.of_site[site as usize].towards(self.all.mean().unwrap_or(0.0), PRIOR_OUTCOMES)
     }
 }

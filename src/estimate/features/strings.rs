@@ -14,7 +14,7 @@ use crate::workload::Query;
 /// Strings known so far, as numbers of words. Words that no query has are [`NONE`], one for a run
 /// of them.
 #[derive(Clone, Debug, Default)]
-pub struct Strings {
+pub(crate) struct Strings {
     vocabulary: HashMap<String, u32>,
     urls: Lists,
     anchors: Lists,
@@ -47,7 +47,7 @@ impl Lists {
 
 impl Strings {
     /// No string yet, for the words of `queries`.
-    pub fn new(queries: &[Query]) -> Self {
+    pub(crate) fn new(queries: &[Query]) -> Self {
         let mut vocabulary = HashMap::new();
         for word in queries.iter().flat_map(|query| &query.words) {
             let next = vocabulary.len() as u32;
@@ -57,7 +57,7 @@ impl Strings {
     }
 
     /// Takes in URLs and anchors that are new since the last call.
-    pub fn update(&mut self, known: &Known) {
+    pub(crate) fn update(&mut self, known: &Known) {
         for id in self.urls.ends.len()..known.urls.len() {
             let text = words::url_text(known.urls.url(UrlId(id as u32)));
             self.urls.push(&text, &self.vocabulary);
@@ -68,17 +68,17 @@ impl Strings {
     }
 
     /// Numbers of words of a query; [`NONE`] for one of another workload.
-    pub fn numbers(&self, words: &[String]) -> Vec<u32> {
+    pub(crate) fn numbers(&self, words: &[String]) -> Vec<u32> {
         words.iter().map(|word| self.vocabulary.get(word).copied().unwrap_or(NONE)).collect()
     }
 
     /// The words of a URL.
-    pub fn url(&self, url: UrlId) -> &[u32] {
+    pub(crate) fn url(&self, url: UrlId) -> &[u32] {
         self.urls.of(url.index())
     }
 
     /// The words of an anchor.
-    pub fn anchor(&self, id: u32) -> &[u32] {
+    pub(crate) fn anchor(&self, id: u32) -> &[u32] {
         self.anchors.of(id as usize)
     }
 }

@@ -18,28 +18,28 @@ macro_rules! features {
     ) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum $feature {
+        pub(crate) enum $feature {
             $(#[doc = $name] $variant,)+
         }
 
         impl $feature {
             /// All of them, in the order in which models read them.
-            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
             /// What it is, for people.
-            pub fn name(self) -> &'static str {
+            pub(crate) fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)+ }
             }
 
             /// The evidence it belongs to.
-            pub fn group(self) -> Option<FeatureGroup> {
+            pub(crate) fn group(self) -> Option<FeatureGroup> {
                 match self { $(Self::$variant => $group,)+ }
             }
         }
 
         $(#[$about_row])*
         #[derive(Clone, Copy, Debug, PartialEq)]
-        pub struct $row([f32; $feature::ALL.len()]);
+        pub(crate) struct $row([f32; $feature::ALL.len()]);
 
         impl Default for $row {
             fn default() -> Self {
@@ -63,7 +63,7 @@ macro_rules! features {
 
         impl $row {
             /// Makes the features of these groups 0.
-            pub fn clear(&mut self, without: FeatureGroups) {
+            pub(crate) fn clear(&mut self, without: FeatureGroups) {
                 if without.is_empty() {
                     return;
                 }
@@ -72,11 +72,6 @@ macro_rules! features {
                         self[feature] = 0.0;
                     }
                 }
-            }
-
-            /// The values of some features, in their order.
-            pub fn of<'a>(&'a self, features: &'a [$feature]) -> impl Iterator<Item = f32> + 'a {
-                features.iter().map(|&feature| self[feature])
             }
         }
     };
@@ -140,16 +135,23 @@ features! {
     PatternPages "ln(1 + fetched pages of the pattern)" Some(FeatureGroup::Regions);
 }
 
+impl FeatureRow {
+    /// The values of some features, in their order.
+    pub(crate) fn of<'a>(&'a self, features: &'a [Feature]) -> impl Iterator<Item = f32> + 'a {
+        features.iter().map(|&feature| self[feature])
+    }
+}
+
 impl Feature {
     /// What the learned reading fits its model to: all that belongs to a group of evidence.
-    pub fn learned() -> Vec<Self> {
+    pub(crate) fn learned() -> Vec<Self> {
         Self::ALL.iter().copied().filter(|feature| feature.group().is_some()).collect()
     }
 }
 
 impl PageRow {
     /// All values, in the order of the table.
-    pub fn values(&self) -> &[f32] {
+    pub(crate) fn values(&self) -> &[f32] {
         &self.0
     }
 }

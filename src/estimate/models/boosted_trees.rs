@@ -16,15 +16,15 @@ const BINS: u16 = 64;
 
 /// Size of the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Growth {
+pub(crate) struct Growth {
     /// Trees.
-    pub trees: usize,
+    pub(crate) trees: usize,
     /// Splits from the root to the deepest leaf.
-    pub depth: usize,
+    pub(crate) depth: usize,
     /// Share of each tree's prediction that is added.
-    pub rate: f32,
+    pub(crate) rate: f32,
     /// Rows that a leaf must hold.
-    pub leaf: f32,
+    pub(crate) leaf: f32,
 }
 
 /// A leaf has no children: `left` is 0, which is the root of the first tree.
@@ -39,7 +39,7 @@ struct Node {
 
 /// A fitted model.
 #[derive(Serialize, Deserialize)]
-pub struct Boosted {
+pub(crate) struct Boosted {
     nodes: Vec<Node>,
     roots: Vec<u32>,
     base: f64,
@@ -50,7 +50,7 @@ impl Boosted {
     ///
     /// # Errors
     /// forust refuses the data (never for finite numbers).
-    pub fn fit(
+    pub(crate) fn fit(
         rows: &[f32],
         width: usize,
         targets: &[f64],
@@ -105,7 +105,7 @@ impl Boosted {
     }
 
     /// What is expected of a row.
-    pub fn predict(&self, row: &[f32]) -> f64 {
+    pub(crate) fn predict(&self, row: &[f32]) -> f64 {
         let mut sum = self.base;
         for &root in &self.roots {
             let mut node = self.nodes[root as usize];

@@ -23,7 +23,7 @@ const FEWEST: f64 = 300.0;
 
 /// Pairs of past picks by their margin: how many, and how many of them entered.
 #[derive(Clone, Debug, PartialEq)]
-pub struct EntryOutcomes {
+pub(crate) struct EntryOutcomes {
     /// Of pairs that are linked, and of those that match.
     ranges: [Vec<(f64, f64)>; 2],
 }
@@ -41,14 +41,14 @@ fn range(margin: f64) -> usize {
 
 impl EntryOutcomes {
     /// Another cycle begins.
-    pub fn next_cycle(&mut self) {
+    pub(crate) fn next_cycle(&mut self) {
         for (pairs, entered) in self.ranges.iter_mut().flatten() {
             (*pairs, *entered) = (*pairs * KEPT, *entered * KEPT);
         }
     }
 
     /// A pair of a pick that was fetched.
-    pub fn add(&mut self, matches: bool, margin: f64, entered: bool) {
+    pub(crate) fn add(&mut self, matches: bool, margin: f64, entered: bool) {
         let (pairs, sum) = &mut self.ranges[usize::from(matches)][range(margin)];
         *pairs += 1.0;
         *sum += f64::from(u8::from(entered));
@@ -57,19 +57,19 @@ impl EntryOutcomes {
 
 /// Chance by margin.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct EntryModel {
+pub(crate) struct EntryModel {
     /// For pairs that are linked, and for those that match; `None` where they are too few.
     by_range: [Option<Vec<f64>>; 2],
 }
 
 impl EntryModel {
     /// The rising chances that fit the outcomes best.
-    pub fn fit(outcomes: &EntryOutcomes) -> Self {
+    pub(crate) fn fit(outcomes: &EntryOutcomes) -> Self {
         Self { by_range: outcomes.ranges.each_ref().map(|ranges| isotonic(ranges)) }
     }
 
     /// Chance of a pair with this margin, if enough is known.
-    pub fn chance(&self, matches: bool, margin: f64) -> Option<f64> {
+    pub(crate) fn chance(&self, matches: bool, margin: f64) -> Option<f64> {
         Some(self.by_range[usize::from(matches)].as_ref()?[range(margin)])
     }
 }

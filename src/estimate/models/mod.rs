@@ -1,13 +1,13 @@
 //! Models that are fitted to what a crawl has seen: what they learn from is in their arguments, and none knows
 //! where its numbers come from.
 
-pub mod boosted_trees;
-pub mod entry;
-pub mod quadratic;
-pub mod quality_posterior;
+pub(crate) mod boosted_trees;
+pub(crate) mod entry;
+pub(crate) mod quadratic;
+pub(crate) mod quality_posterior;
 mod ridge;
-pub mod score_distribution;
-pub mod score_levels;
+pub(crate) mod score_distribution;
+pub(crate) mod score_levels;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use self::score_distribution::ScoreModel;
 
 /// The models of a statistics epoch.
 #[derive(Serialize, Deserialize)]
-pub struct EpochModels {
+pub(crate) struct EpochModels {
     /// The epoch's end.
     pub(super) epoch_end: u32,
     /// How candidate pairs will score.

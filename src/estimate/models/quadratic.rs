@@ -10,11 +10,11 @@ use crate::estimate::EstimateError;
 /// `impact = c0 + c1 x + c2 x²` clamped at the vertex and at 0; x is ln(1 + importance), or
 /// the probability that the page is good.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct ImpactRegression {
+pub(crate) struct ImpactRegression {
     /// c0, c1, c2.
-    pub coefficients: [f64; 3],
+    pub(crate) coefficients: [f64; 3],
     /// Crawled pages it was fitted on.
-    pub pages: usize,
+    pub(crate) pages: usize,
 }
 
 impl ImpactRegression {
@@ -23,7 +23,7 @@ impl ImpactRegression {
     ///
     /// # Errors
     /// smartcore refuses the data (never for finite values).
-    pub fn fit(points: &[(f64, f64)]) -> Result<Self, EstimateError> {
+    pub(crate) fn fit(points: &[(f64, f64)]) -> Result<Self, EstimateError> {
         let pages = points.len();
         let mut xs: Vec<u64> = points.iter().map(|(x, _)| x.to_bits()).collect();
         xs.sort_unstable();
@@ -46,7 +46,7 @@ impl ImpactRegression {
 
     /// Impact of a page with this x. Beyond the vertex of the parabola the value at the vertex
     /// holds, so that the estimate is monotone on the side where most pages lie.
-    pub fn impact(&self, x: f64) -> f64 {
+    pub(crate) fn impact(&self, x: f64) -> f64 {
         let [c0, c1, c2] = self.coefficients;
         let vertex = if c2 == 0.0 { f64::INFINITY } else { -c1 / (2.0 * c2) };
         // An opening-down parabola falls behind its vertex, an opening-up one falls before it.

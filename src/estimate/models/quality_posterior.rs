@@ -15,7 +15,7 @@
 use crate::estimate::running_mean::RunningMean;
 
 /// Ratios of variances that are tried.
-pub const STRENGTHS: [f64; 9] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0, 256.0];
+pub(crate) const STRENGTHS: [f64; 9] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 64.0, 256.0];
 /// Ratio before [`ENOUGH`] predictions.
 const COLD_STRENGTH: usize = 2;
 /// Predictions from which on the ratio is learned.
@@ -47,7 +47,7 @@ impl Choice {
 
 /// Expected quality of pages not fetched, from that of pages fetched. Costs 16 bytes a group.
 #[derive(Clone, Debug, Default)]
-pub struct Posterior {
+pub(crate) struct Posterior {
     groups: Vec<RunningMean>,
     all: RunningMean,
     of_group: Choice,
@@ -57,7 +57,7 @@ pub struct Posterior {
 impl Posterior {
     /// Learns from a page of a group (its host or site) that was fetched with this quality and was
     /// linked to by `parents`. Call in fetch order.
-    pub fn learn(&mut self, group: u32, quality: f64, parents: RunningMean) {
+    pub(crate) fn learn(&mut self, group: u32, quality: f64, parents: RunningMean) {
         if let Some(all) = self.all.mean() {
             let group = self.groups.get(group as usize).copied().unwrap_or_default();
             if !group.is_empty() {
@@ -76,18 +76,18 @@ impl Posterior {
     }
 
     /// Whether nothing was learned.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
     /// Mean of a group's fetched pages, drawn towards that of all.
-    pub fn group_mean(&self, group: u32) -> Option<f64> {
+    pub(crate) fn group_mean(&self, group: u32) -> Option<f64> {
         let group = self.groups.get(group as usize).copied().unwrap_or_default();
         Some(group.towards(self.all.mean()?, self.of_group.strength()))
     }
 
     /// Expected quality of a page of a group with these parents. None before the first page.
-    pub fn expected(&self, group: u32, parents: RunningMean) -> Option<f64> {
+    pub(crate) fn expected(&self, group: u32, parents: RunningMean) -> Option<f64> {
         Some(parents.towards(self.group_mean(group)?, self.of_parents.strength()))
     }
 }

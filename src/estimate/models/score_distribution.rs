@@ -25,13 +25,13 @@ const FIRST_BIN: f64 = 100.0;
 const BIN_GROWTH: f64 = 1.1;
 /// URLs that are not known yet for each matching candidate that is. Of those that answers link to, most
 /// are known.
-pub const UNSEEN: f64 = 3.0;
+pub(crate) const UNSEEN: f64 = 3.0;
 /// Halvings of the interval in which the threshold lies.
 const HALVINGS: u32 = 24;
 
 /// A fitted model.
 #[derive(Serialize, Deserialize)]
-pub struct ScoreModel {
+pub(crate) struct ScoreModel {
     scores: Ridge,
     /// By expectation, descending.
     bins: Vec<Bin>,
@@ -60,7 +60,10 @@ impl ScoreModel {
     ///
     /// # Errors
     /// The model cannot be fitted.
-    pub fn fit(candidates: &[Candidate], unseen: f64) -> Result<Option<Self>, EstimateError> {
+    pub(crate) fn fit(
+        candidates: &[Candidate],
+        unseen: f64,
+    ) -> Result<Option<Self>, EstimateError> {
         if candidates.len() < FEWEST {
             return Ok(None);
         }
@@ -87,12 +90,12 @@ impl ScoreModel {
     }
 
     /// Expected scores, as shares of the idf mass.
-    pub fn expected(&self, candidates: &[Candidate]) -> Vec<f64> {
+    pub(crate) fn expected(&self, candidates: &[Candidate]) -> Vec<f64> {
         self.scores.predict(candidates)
     }
 
     /// The bin that an expectation falls in.
-    pub fn bin(&self, expected: f64) -> usize {
+    pub(crate) fn bin(&self, expected: f64) -> usize {
         self.bins.partition_point(|bin| bin.low > expected).min(self.bins.len() - 1)
     }
 
@@ -126,7 +129,7 @@ impl ScoreModel {
     /// Visibility that each candidate, given its expectation and whether it matches, is expected to have
     /// for good, beside pages of the scores `served`: the chance to be in the list where all `places` are
     /// seen alike. No score is above `highest`.
-    pub fn chances(
+    pub(crate) fn chances(
         &self,
         served: &[f64],
         candidates: impl Iterator<Item = (f64, bool)>,
@@ -157,7 +160,7 @@ impl ScoreModel {
     }
 
     /// The distributions of scores by bin.
-    pub fn levels(&self) -> ScoreLevels {
+    pub(crate) fn levels(&self) -> ScoreLevels {
         let last = self.bins.iter().filter_map(|bin| bin.outcomes.last());
         let highest = last.fold(0.0, |highest: f32, &score| highest.max(score));
         let share_above = |bin: usize, score| self.bins[bin].share_above(score);

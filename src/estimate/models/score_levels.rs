@@ -4,11 +4,11 @@
 use serde::{Deserialize, Serialize};
 
 /// Cells of the grid.
-pub const CELLS: usize = 256;
+pub(crate) const CELLS: usize = 256;
 
 /// Distributions of the scores of candidates, by bin of the model they come from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ScoreLevels {
+pub(crate) struct ScoreLevels {
     /// Of one cell, as a share of the idf mass.
     width: f64,
     /// By bin: share of outcomes above each edge, from score 0 to the highest, where none is.
@@ -18,7 +18,7 @@ pub struct ScoreLevels {
 impl ScoreLevels {
     /// The grid up to the `highest` score. `share_above` tells of a bin and a score how many of the
     /// bin's outcomes lie above.
-    pub fn new(bins: usize, highest: f64, share_above: impl Fn(usize, f64) -> f64) -> Self {
+    pub(crate) fn new(bins: usize, highest: f64, share_above: impl Fn(usize, f64) -> f64) -> Self {
         let width = highest / CELLS as f64;
         let mut above = Vec::with_capacity(bins);
         for bin in 0..bins {
@@ -30,17 +30,17 @@ impl ScoreLevels {
     }
 
     /// Width of a cell, as a share of the idf mass.
-    pub fn width(&self) -> f64 {
+    pub(crate) fn width(&self) -> f64 {
         self.width
     }
 
     /// The score in the middle of a cell, as a share of the idf mass.
-    pub fn middle(&self, cell: usize) -> f64 {
+    pub(crate) fn middle(&self, cell: usize) -> f64 {
         self.width * (cell as f64 + 0.5)
     }
 
     /// Share of the outcomes of a bin above every edge: cell `i` lies between edges `i` and `i + 1`.
-    pub fn above(&self, bin: usize) -> &[f64] {
+    pub(crate) fn above(&self, bin: usize) -> &[f64] {
         &self.above[bin]
     }
 }

@@ -1,8 +1,8 @@
 //! Estimates by the score tree (Pandey and Olston, WSDM 2008): S' of every URL that matches a query, and
 //! the sketches that it enters.
 
-pub mod pairs;
-pub mod score_tree;
+pub(crate) mod pairs;
+pub(crate) mod score_tree;
 
 use std::sync::{MutexGuard, PoisonError};
 

@@ -19,47 +19,47 @@ use crate::workload::{Query, QueryId};
 
 /// A pair with its features.
 #[derive(Clone, Debug)]
-pub struct Pair {
+pub(crate) struct Pair {
     /// Index of the query.
-    pub query: QueryId,
+    pub(crate) query: QueryId,
     /// The URL.
-    pub url: UrlId,
+    pub(crate) url: UrlId,
     /// `fetch_seq` from which on nothing may be known of it.
-    pub before_seq: u32,
+    pub(crate) before_seq: u32,
     /// What was known before the fetch.
-    pub features: FeatureRow,
+    pub(crate) features: FeatureRow,
     /// S of the crawled page for the query; 0 for an uncrawled one.
-    pub score: f64,
+    pub(crate) score: f64,
 }
 
 /// Training pairs of one query.
 #[derive(Default)]
-pub struct Training {
+pub(crate) struct Training {
     /// Those that are used, by URL; PageRank and the site's mean are filled in when they are.
-    pub pairs: Vec<Pair>,
+    pub(crate) pairs: Vec<Pair>,
     /// Pages with a lower `fetch_seq` have been looked at.
-    pub seen: u32,
+    pub(crate) seen: u32,
 }
 
 /// Everything that makes pairs.
-pub struct PairSource<'a, P, N> {
+pub(crate) struct PairSource<'a, P, N> {
     /// Features.
-    pub features: FeatureSource<'a>,
+    pub(crate) features: FeatureSource<'a>,
     /// How a pair must agree.
-    pub rule: MatchRule,
+    pub(crate) rule: MatchRule,
     /// Pages with `fetch_seq` below this are crawled.
-    pub end_seq: u32,
+    pub(crate) end_seq: u32,
     /// At most so many training pairs of a query are used; which ones depends on nothing but the
     /// pair.
-    pub training_pairs: usize,
+    pub(crate) training_pairs: usize,
     /// Candidates among crawled pages.
-    pub history: &'a dyn MatchSource,
+    pub(crate) history: &'a dyn MatchSource,
     /// What was known of them.
-    pub past: P,
+    pub(crate) past: P,
     /// Candidates among uncrawled URLs.
-    pub frontier: &'a dyn MatchSource,
+    pub(crate) frontier: &'a dyn MatchSource,
     /// What is known of them.
-    pub now: N,
+    pub(crate) now: N,
 }
 
 impl<P: Horizon, N: Horizon> PairSource<'_, P, N> {
@@ -70,7 +70,7 @@ impl<P: Horizon, N: Horizon> PairSource<'_, P, N> {
     ///
     /// # Errors
     /// An index cannot be read.
-    pub fn pairs(
+    pub(crate) fn pairs(
         &self,
         queries: &[Query],
         wanted: &[usize],

@@ -38,11 +38,11 @@ const MIN_LEAF: usize = 50;
 
 /// One training pair.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Example {
+pub(crate) struct Example {
     /// Features as of the start of the page's cycle.
-    pub features: FeatureRow,
+    pub(crate) features: FeatureRow,
     /// S(page, query) divided by the idf mass of the query.
-    pub outcome: f32,
+    pub(crate) outcome: f32,
 }
 
 enum Node {
@@ -51,7 +51,7 @@ enum Node {
 }
 
 /// A fitted tree with the mean outcome in every leaf.
-pub struct ScoreTree {
+pub(crate) struct ScoreTree {
     nodes: Vec<Node>,
 }
 
@@ -60,7 +60,7 @@ impl ScoreTree {
     ///
     /// # Errors
     /// smartcore refuses the data (never for finite features).
-    pub fn fit(examples: &[Example]) -> Result<Self, EstimateError> {
+    pub(crate) fn fit(examples: &[Example]) -> Result<Self, EstimateError> {
         let mut tree = Self { nodes: vec![Node::Leaf { mean: 0.0 }] };
         if examples.len() >= 2 * MIN_LEAF {
             tree.nodes = fit_nodes(examples)?;
@@ -82,7 +82,7 @@ impl ScoreTree {
     }
 
     /// Expected outcome.
-    pub fn mean(&self, features: &FeatureRow) -> f64 {
+    pub(crate) fn mean(&self, features: &FeatureRow) -> f64 {
         match &self.nodes[self.leaf(features)] {
             Node::Leaf { mean } => *mean,
             Node::Split { .. } => 0.0,
@@ -90,7 +90,7 @@ impl ScoreTree {
     }
 
     /// Whether some split reads a feature.
-    pub fn reads(&self, feature: Feature) -> bool {
+    pub(crate) fn reads(&self, feature: Feature) -> bool {
         let is_read =
             |node: &Node| matches!(node, Node::Split { feature: at, .. } if *at == feature);
         self.nodes.iter().any(is_read)

@@ -28,7 +28,7 @@ const PARSER_BYTES: usize = limits::HTML_BYTES + (96 << 20);
 /// A document that is not read to its end.
 #[derive(Debug, thiserror::Error)]
 #[error("the parser gave up: {0}")]
-pub struct HtmlError(String);
+pub(crate) struct HtmlError(String);
 
 /// Reads the HTML document `bytes`, found at `document_url`: title, visible text, links,
 /// canonical URL and robots directives.
@@ -38,7 +38,7 @@ pub struct HtmlError(String);
 /// # Errors
 /// The document is nested so deeply that the parser runs out of the memory it may use (far beyond
 /// 100,000 open elements).
-pub fn extract_html(bytes: &[u8], document_url: &Url) -> Result<HtmlPage, HtmlError> {
+pub(crate) fn extract_html(bytes: &[u8], document_url: &Url) -> Result<HtmlPage, HtmlError> {
     let html = charset::to_utf8(bytes);
     let state = Rc::new(RefCell::new(HtmlState::default()));
     let settings = Settings::new()

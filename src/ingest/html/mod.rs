@@ -25,8 +25,7 @@ use rayon::prelude::*;
 use url::Url;
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
-pub use extract::{HtmlError, extract_html};
-pub use page::HtmlPage;
+pub(crate) use extract::extract_html;
 
 use super::input::{InputCompression, update_with_name};
 use super::probe::{Content, Probe, foreign_type, skip_blank};

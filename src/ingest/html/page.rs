@@ -9,27 +9,27 @@ pub(super) type HtmlRecord = (PageRecord, Vec<(&'static str, u32)>);
 /// An HTML document, reduced to what a search engine and a crawler need of it; within the caps of
 /// [`limits`](prospect_index::limits).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HtmlPage {
+pub(crate) struct HtmlPage {
     /// Text of the first `<title>`, white space collapsed.
-    pub title: String,
+    pub(crate) title: String,
     /// Visible text of the body, white space collapsed, a space at every block boundary.
-    pub text: String,
+    pub(crate) text: String,
     /// Links of `a`, `area`, frames and `meta refresh`, in document order: absolute, http(s), without
     /// fragments. Repeated targets are kept where their anchors differ.
-    pub outlinks: Vec<Outlink>,
+    pub(crate) outlinks: Vec<Outlink>,
     /// The canonical URL that the document names, if it is another one of the same host.
-    pub canonical: Option<String>,
+    pub(crate) canonical: Option<String>,
     /// Whether the document asks not to be indexed.
-    pub noindex: bool,
+    pub(crate) noindex: bool,
     /// What was cut, dropped or noted, by name, and how often.
-    pub cuts: Vec<(&'static str, u32)>,
+    pub(crate) cuts: Vec<(&'static str, u32)>,
 }
 
 impl HtmlPage {
     /// The record of this document, found at `document_url`, and what was cut from it. A canonical
     /// URL becomes the record's URL, and the document's the one that was requested. A document that
     /// asks not to be indexed gives its links only: it cannot be a search result.
-    pub fn into_record(self, document_url: &Url) -> HtmlRecord {
+    pub(crate) fn into_record(self, document_url: &Url) -> HtmlRecord {
         let document = document_url.as_str().to_owned();
         let (url, requested_url) = match self.canonical {
             Some(canonical) => (canonical, Some(document)),

@@ -2,7 +2,8 @@
 
 use url::Url;
 
-use super::{HtmlPage, extract_html};
+use super::extract_html;
+use super::page::HtmlPage;
 
 const DOCUMENT: &str = "https://e.org/dir/page.html";
 

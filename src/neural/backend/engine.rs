@@ -17,15 +17,15 @@ use crate::neural::tokens::TokenRow;
 const PLANNED_BYTES: usize = 128 << 20;
 
 /// What an engine is made of.
-pub struct EngineParts {
+pub(crate) struct EngineParts {
     /// Name of the model.
-    pub model: String,
+    pub(crate) model: String,
     /// Its `model.onnx`.
-    pub graph: ModelFile,
-    pub backend: Backend,
-    pub threads: usize,
-    pub max_tokens: usize,
-    pub pad_id: i64,
+    pub(crate) graph: ModelFile,
+    pub(crate) backend: Backend,
+    pub(crate) threads: usize,
+    pub(crate) max_tokens: usize,
+    pub(crate) pad_id: i64,
 }
 
 impl EngineParts {
@@ -39,7 +39,7 @@ impl EngineParts {
 }
 
 /// A checked graph, ready to run.
-pub struct ModelEngine {
+pub(crate) struct ModelEngine {
     graph: Arc<SharedGraph>,
     threads: ThreadPool,
     /// By number of the thread. A lock is only ever waited for while two calls overlap.
@@ -49,7 +49,7 @@ pub struct ModelEngine {
 
 impl ModelEngine {
     /// Checks the graph against what its kind needs and makes its threads.
-    pub fn new(parts: EngineParts, signature: &Signature) -> Result<Self, NeuralError> {
+    pub(crate) fn new(parts: EngineParts, signature: &Signature) -> Result<Self, NeuralError> {
         let lengths = parts.lengths();
         Self::planned(parts, signature, lengths)
     }
@@ -80,23 +80,23 @@ impl ModelEngine {
     }
 
     /// Tokens of the longest row.
-    pub fn max_tokens(&self) -> usize {
+    pub(crate) fn max_tokens(&self) -> usize {
         self.max_tokens
     }
 
     /// Whether the graph asks for `input`.
-    pub fn has_input(&self, input: &str) -> bool {
+    pub(crate) fn has_input(&self, input: &str) -> bool {
         self.graph.inputs.iter().any(|name| name == input)
     }
 
     /// The output of the graph for one row, on the first worker.
-    pub fn run(&self, row: &TokenRow) -> Result<WorkerOutput, NeuralError> {
+    pub(crate) fn run(&self, row: &TokenRow) -> Result<WorkerOutput, NeuralError> {
         self.worker(0, |worker| worker.run(row))
     }
 
     /// Does `job` for each of `items`, side by side; results in the order of the items, the error of
     /// the first item that has one.
-    pub fn each<T: Sync, R: Send>(
+    pub(crate) fn each<T: Sync, R: Send>(
         &self,
         items: &[T],
         job: impl Fn(&mut Worker, &T) -> Result<R, NeuralError> + Sync,
@@ -114,7 +114,7 @@ impl ModelEngine {
     }
 
     /// The error that the file of this graph is not what it should be.
-    pub fn refuse(&self, problem: String) -> NeuralError {
+    pub(crate) fn refuse(&self, problem: String) -> NeuralError {
         self.graph.refuse(problem)
     }
 }

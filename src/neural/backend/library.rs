@@ -16,7 +16,7 @@ use crate::neural::{LibraryProblem, NeuralError};
 type GetApiBase = unsafe extern "system" fn() -> *const OrtApiBase;
 
 /// Opens the library at `path`: its table of functions and its version. It stays open.
-pub fn open(path: &Path) -> Result<(OrtApi, String), NeuralError> {
+pub(crate) fn open(path: &Path) -> Result<(OrtApi, String), NeuralError> {
     opened(path).map_err(|problem| NeuralError::Library { path: path.to_owned(), problem })
 }
 

@@ -7,8 +7,8 @@ mod engine;
 mod library;
 mod worker;
 
-pub use engine::{EngineParts, ModelEngine};
-pub use worker::{Worker, WorkerOutput};
+pub(crate) use engine::{EngineParts, ModelEngine};
+pub(crate) use worker::{Worker, WorkerOutput};
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -22,9 +22,9 @@ const TRACT: &str = "tract 0.23";
 
 /// The runtime of this process.
 #[derive(Clone)]
-pub struct Backend {
+pub(crate) struct Backend {
     /// Its name and version, for people and fingerprints.
-    pub name: String,
+    pub(crate) name: String,
     library: Option<PathBuf>,
     environment: Environment,
 }
@@ -33,7 +33,7 @@ static CHOSEN: Mutex<Option<Backend>> = Mutex::new(None);
 
 impl Backend {
     /// The runtime that is asked for, started if it is the first.
-    pub fn get(runtime: &Runtime) -> Result<Self, NeuralError> {
+    pub(crate) fn get(runtime: &Runtime) -> Result<Self, NeuralError> {
         let asked = runtime.library.as_deref();
         let mut chosen = CHOSEN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(backend) = &*chosen {

@@ -15,41 +15,41 @@ use crate::neural::onnx;
 use crate::neural::tokens::TokenRow;
 
 /// What every worker of a model shares.
-pub struct SharedGraph {
-    pub backend: Backend,
+pub(crate) struct SharedGraph {
+    pub(crate) backend: Backend,
     /// Name of the model and of its file, for messages.
-    pub model: String,
-    pub file: String,
-    pub bytes: Cow<'static, [u8]>,
+    pub(crate) model: String,
+    pub(crate) file: String,
+    pub(crate) bytes: Cow<'static, [u8]>,
     /// Inputs by name, in the order of the graph.
-    pub inputs: Vec<String>,
+    pub(crate) inputs: Vec<String>,
     /// The output that is read.
-    pub output: &'static str,
-    pub pad_id: i64,
+    pub(crate) output: &'static str,
+    pub(crate) pad_id: i64,
     /// Lengths that rows are padded to, ascending; none: a row is run as it is.
-    pub lengths: Vec<usize>,
+    pub(crate) lengths: Vec<usize>,
 }
 
 /// The numbers a graph gives for one row.
 #[derive(Debug, PartialEq)]
-pub struct WorkerOutput {
-    pub shape: Vec<usize>,
-    pub values: Vec<f32>,
+pub(crate) struct WorkerOutput {
+    pub(crate) shape: Vec<usize>,
+    pub(crate) values: Vec<f32>,
 }
 
 /// The sessions of one thread: one, or one for each length of row that has come up.
-pub struct Worker {
+pub(crate) struct Worker {
     graph: Arc<SharedGraph>,
     sessions: HashMap<usize, Session>,
 }
 
 impl Worker {
-    pub fn new(graph: Arc<SharedGraph>) -> Self {
+    pub(crate) fn new(graph: Arc<SharedGraph>) -> Self {
         Self { graph, sessions: HashMap::new() }
     }
 
     /// Runs the graph over one row.
-    pub fn run(&mut self, row: &TokenRow) -> Result<WorkerOutput, NeuralError> {
+    pub(crate) fn run(&mut self, row: &TokenRow) -> Result<WorkerOutput, NeuralError> {
         let graph = Arc::clone(&self.graph);
         let fits = |length: &&usize| **length >= row.ids.len();
         let planned = graph.lengths.iter().find(fits).copied();
@@ -127,7 +127,7 @@ impl SharedGraph {
     }
 
     /// The error that the file of this graph is not what it should be.
-    pub fn refuse(&self, problem: String) -> NeuralError {
+    pub(crate) fn refuse(&self, problem: String) -> NeuralError {
         NeuralError::Model { file: self.file.clone(), problem }
     }
 }

@@ -27,13 +27,13 @@ const RECORD_BYTES: usize = 32;
 
 /// The hash of what was scored, with its score.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ScoreRecord {
-    pub key: u128,
-    pub score: f64,
+pub(crate) struct ScoreRecord {
+    pub(crate) key: u128,
+    pub(crate) score: f64,
 }
 
 /// The file, which exists once there is something in it.
-pub struct ScoreFile {
+pub(crate) struct ScoreFile {
     path: PathBuf,
     header: [u8; RECORD_BYTES],
     seed: u64,
@@ -43,7 +43,7 @@ pub struct ScoreFile {
 
 impl ScoreFile {
     /// The file of the model with `fingerprint` in `directory`, and what is in it.
-    pub fn open(
+    pub(crate) fn open(
         directory: &Path,
         fingerprint: &str,
     ) -> Result<(Self, Vec<ScoreRecord>), NeuralError> {
@@ -60,7 +60,7 @@ impl ScoreFile {
     }
 
     /// Adds records.
-    pub fn add(&mut self, records: &[ScoreRecord]) -> Result<(), NeuralError> {
+    pub(crate) fn add(&mut self, records: &[ScoreRecord]) -> Result<(), NeuralError> {
         self.write(records).map_err(|error| self.fail(error))
     }
 

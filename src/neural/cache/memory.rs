@@ -11,7 +11,7 @@ use crate::neural::NeuralError;
 const CHUNK: usize = 1024;
 
 /// Scores by key, in memory and in a file. What is not yet written is written when it is dropped.
-pub struct ScoreMemory {
+pub(crate) struct ScoreMemory {
     state: Mutex<State>,
 }
 
@@ -24,20 +24,20 @@ struct State {
 
 impl ScoreMemory {
     /// The memory of the model with `fingerprint` in `directory`.
-    pub fn open(directory: &Path, fingerprint: &str) -> Result<Self, NeuralError> {
+    pub(crate) fn open(directory: &Path, fingerprint: &str) -> Result<Self, NeuralError> {
         let (file, records) = ScoreFile::open(directory, fingerprint)?;
         let scores = records.into_iter().map(|record| (record.key, record.score)).collect();
         Ok(Self { state: Mutex::new(State { file, scores, pending: Vec::new() }) })
     }
 
     /// Writes the scores that only memory has.
-    pub fn flush(&self) -> Result<(), NeuralError> {
+    pub(crate) fn flush(&self) -> Result<(), NeuralError> {
         self.state().flush()
     }
 
     /// The scores of `texts`, which have these keys. `model`, whose name is for messages, scores
     /// those that have none, each once.
-    pub fn scores(
+    pub(crate) fn scores(
         &self,
         name: &str,
         keys: &[u128],

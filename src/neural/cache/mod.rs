@@ -35,7 +35,7 @@ impl<'a> Cached<'a> {
     ///
     /// # Errors
     /// The file cannot be written; the scores are then still in memory.
-    pub fn flush(&self) -> Result<(), NeuralError> {
+    pub(crate) fn flush(&self) -> Result<(), NeuralError> {
         self.memory.flush()
     }
 }
@@ -56,7 +56,7 @@ impl QualityModel for Cached<'_> {
 }
 
 /// A cross-encoder whose scores are remembered by query and text, else as [`Cached`].
-pub struct CachedPairs<'a> {
+pub(crate) struct CachedPairs<'a> {
     model: &'a dyn PairModel,
     memory: ScoreMemory,
 }
@@ -66,7 +66,7 @@ impl<'a> CachedPairs<'a> {
     ///
     /// # Errors
     /// As for [`Cached::open`].
-    pub fn open(directory: &Path, model: &'a dyn PairModel) -> Result<Self, NeuralError> {
+    pub(crate) fn open(directory: &Path, model: &'a dyn PairModel) -> Result<Self, NeuralError> {
         Ok(Self { model, memory: ScoreMemory::open(directory, model.fingerprint())? })
     }
 
@@ -74,7 +74,7 @@ impl<'a> CachedPairs<'a> {
     ///
     /// # Errors
     /// As for [`Cached::flush`].
-    pub fn flush(&self) -> Result<(), NeuralError> {
+    pub(crate) fn flush(&self) -> Result<(), NeuralError> {
         self.memory.flush()
     }
 }

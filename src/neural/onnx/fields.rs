@@ -3,15 +3,15 @@
 use super::NotOnnx;
 
 /// One field of a message.
-pub struct WireField<'a> {
-    pub number: u64,
-    pub payload: Payload<'a>,
+pub(crate) struct WireField<'a> {
+    pub(crate) number: u64,
+    pub(crate) payload: Payload<'a>,
     /// The field as it stands, number and length included.
-    pub raw: &'a [u8],
+    pub(crate) raw: &'a [u8],
 }
 
 /// What a field holds.
-pub enum Payload<'a> {
+pub(crate) enum Payload<'a> {
     Integer(u64),
     /// A message, a text or bytes.
     Bytes(&'a [u8]),
@@ -20,7 +20,7 @@ pub enum Payload<'a> {
 }
 
 /// The fields of `message`; after an error, nothing more.
-pub fn fields(message: &[u8]) -> impl Iterator<Item = Result<WireField<'_>, NotOnnx>> {
+pub(crate) fn fields(message: &[u8]) -> impl Iterator<Item = Result<WireField<'_>, NotOnnx>> {
     let mut rest = message;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -53,7 +53,7 @@ fn field(message: &[u8]) -> Option<(WireField<'_>, &[u8])> {
 }
 
 /// A number of 7 bits a byte, least first, and what follows it.
-pub fn integer(bytes: &[u8]) -> Option<(u64, &[u8])> {
+pub(crate) fn integer(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let mut value = 0;
     for (at, byte) in bytes.iter().enumerate().take(10) {
         value |= u64::from(byte & 0x7f) << (7 * at);
@@ -65,13 +65,13 @@ pub fn integer(bytes: &[u8]) -> Option<(u64, &[u8])> {
 }
 
 /// Appends a number.
-pub fn write_integer(message: &mut Vec<u8>, field: u64, value: u64) {
+pub(crate) fn write_integer(message: &mut Vec<u8>, field: u64, value: u64) {
     append(message, field << 3);
     append(message, value);
 }
 
 /// Appends a message.
-pub fn write_bytes(message: &mut Vec<u8>, field: u64, bytes: &[u8]) {
+pub(crate) fn write_bytes(message: &mut Vec<u8>, field: u64, bytes: &[u8]) {
     append(message, field << 3 | 2);
     append(message, bytes.len() as u64);
     message.extend_from_slice(bytes);

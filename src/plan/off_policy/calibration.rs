@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::plan::explore::Pool;
 
 /// Bins of a table.
-pub const BINS: usize = 10;
+pub(crate) const BINS: usize = 10;
 /// A chance of 0 or 1 that is wrong would cost without end: chances are kept so far away from both.
 const LEAST: f64 = 1e-6;
 
@@ -25,14 +25,14 @@ pub struct CalibrationBin {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Calibration {
     /// Pairs.
-    pub pairs: usize,
+    pub(crate) pairs: usize,
     /// Expected calibration error: over the bins, the difference between predicted and realised,
     /// weighted by pairs.
-    pub error: f64,
+    pub(crate) error: f64,
     /// Mean of `-ln` of the probability that was given to what happened.
-    pub log_loss: f64,
+    pub(crate) log_loss: f64,
     /// The log-loss of the share that entered, given to every pair alike.
-    pub base_log_loss: f64,
+    pub(crate) base_log_loss: f64,
     /// Bins of equal count by predicted chance, ten where there are as many pairs.
     pub bins: Vec<CalibrationBin>,
 }
@@ -40,7 +40,7 @@ pub struct Calibration {
 impl Calibration {
     /// Of the pairs of greedy picks, and of those of all others, from the pool of each pair's pick, its
     /// predicted chance, and whether it entered.
-    pub fn greedy_and_explored(pairs: &[(Pool, f64, bool)]) -> [Self; 2] {
+    pub(crate) fn greedy_and_explored(pairs: &[(Pool, f64, bool)]) -> [Self; 2] {
         [true, false].map(|greedy| {
             let of_pool = pairs.iter().filter(|(pool, ..)| (*pool == Pool::Greedy) == greedy);
             Self::of(of_pool.map(|&(_, chance, entered)| (chance, entered)).collect())
@@ -48,7 +48,7 @@ impl Calibration {
     }
 
     /// Of pairs with their predicted chance, and whether they entered.
-    pub fn of(mut predictions: Vec<(f64, bool)>) -> Self {
+    pub(crate) fn of(mut predictions: Vec<(f64, bool)>) -> Self {
         predictions.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let pairs = predictions.len();
         if pairs == 0 {

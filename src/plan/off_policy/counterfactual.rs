@@ -25,70 +25,70 @@ use serde::Serialize;
 const NORMAL: f64 = 1.96;
 
 /// Parts that a batch is cut into, to see how fast its returns diminish.
-pub const HALVES: u64 = 2;
+pub(crate) const HALVES: u64 = 2;
 
 /// The half of its batch that a URL belongs to.
-pub fn half_of(url: &str) -> u64 {
+pub(crate) fn half_of(url: &str) -> u64 {
     xxhash_rust::xxh3::xxh3_64(url.as_bytes()) % HALVES
 }
 
 /// A URL of the frontier that a plan chose from.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Logged {
+pub(crate) struct Logged {
     /// Impact that was expected.
-    pub estimate: f64,
+    pub(crate) estimate: f64,
     /// Probability with which it was picked.
-    pub propensity: f64,
+    pub(crate) propensity: f64,
     /// Whether it was picked.
-    pub picked: bool,
+    pub(crate) picked: bool,
     /// What became of it, if it was picked and that is known.
-    pub outcome: Option<Outcome>,
+    pub(crate) outcome: Option<Outcome>,
 }
 
 /// What became of a pick; all 0 of a failed fetch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// Impact that it has.
-    pub impact: f64,
+    pub(crate) impact: f64,
     /// Impact that it would have without the other half of the batch.
-    pub in_half: f64,
+    pub(crate) in_half: f64,
 }
 
 /// An estimated value with its 95 % interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Estimated {
+pub(crate) struct Estimated {
     /// The value.
-    pub value: f64,
+    pub(crate) value: f64,
     /// Half the width of the interval.
-    pub half_width: f64,
+    pub(crate) half_width: f64,
 }
 
 impl Estimated {
     /// Whether the interval holds a value.
-    pub fn holds(&self, value: f64) -> bool {
+    pub(crate) fn holds(&self, value: f64) -> bool {
         (value - self.value).abs() <= self.half_width
     }
 }
 
 /// What a batch would have earned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Counterfactual {
+pub(crate) struct Counterfactual {
     /// URLs of the batch.
-    pub urls: usize,
+    pub(crate) urls: usize,
     /// Of them, in the batch that was fetched as well.
-    pub shared: usize,
+    pub(crate) shared: usize,
     /// Of them, without a chance to be picked, so that nothing but their estimates is known.
-    pub unsupported: usize,
+    pub(crate) unsupported: usize,
     /// Sum of their estimates.
-    pub expected: f64,
+    pub(crate) expected: f64,
     /// By inverse propensity.
-    pub inverse_propensity: Estimated,
+    pub(crate) inverse_propensity: Estimated,
     /// Doubly robust.
-    pub doubly_robust: Estimated,
+    pub(crate) doubly_robust: Estimated,
 }
 
 /// What the URLs of `batch`, told by position in `logged`, would have earned.
-pub fn counterfactual(logged: &[Logged], batch: &[bool]) -> Counterfactual {
+pub(crate) fn counterfactual(logged: &[Logged], batch: &[bool]) -> Counterfactual {
     let picked = || logged.iter().filter(|url| url.picked);
     let known = || logged.iter().filter_map(|url| Some((url.estimate, url.outcome?.impact)));
     // What was not reported may be anything: as if it had been left out at random.

@@ -9,10 +9,10 @@ use crate::plan::caps::SoFar;
 use crate::plan::{SelectionSettings, select_only};
 
 /// What a URL is ranked by, from the parts of its estimate and their blend.
-pub type Order = fn(Parts, f64) -> f64;
+pub(crate) type Order = fn(Parts, f64) -> f64;
 
 /// Batches that everyone may want to know the value of: their name, and what URLs are ranked by.
-pub const ORDERS: [(&str, Order); 5] = [
+pub(crate) const ORDERS: [(&str, Order); 5] = [
     ("greedy", |_, estimate| estimate),
     ("start weights", |parts, _| Blend::fixed(Parts::START).of(parts)),
     ("query parts", |parts, _| parts[Part::Query] + parts[Part::Locality]),
@@ -22,7 +22,7 @@ pub const ORDERS: [(&str, Order); 5] = [
 
 /// The batch that a plan would pick without exploration if URLs were ranked by `value`: in the order
 /// of the URLs given, whether each is in it.
-pub fn best(
+pub(crate) fn best(
     ranked: impl Iterator<Item = (UrlId, f64)> + Clone,
     selection: &SelectionSettings,
     so_far: SoFar<'_>,

@@ -9,7 +9,7 @@ use crate::sketch::need::Needy;
 use crate::sketch::visibility::Visibility;
 
 /// What lifts a cap, and takes back what another option may name.
-pub const NONE: &str = "none";
+pub(crate) const NONE: &str = "none";
 
 /// Names of choices that were given up, and what they are called now.
 const OLD_NAMES: [(&str, &str); 1] = [("lasting", "learned")];
@@ -42,7 +42,7 @@ pub(super) enum Field<'a> {
 /// What an option may hold, for those who offer it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A number within bounds.
     Number {
         /// The smallest.
@@ -79,7 +79,7 @@ impl Kind {
     }
 
     /// What a value may be, for a list of options.
-    pub fn range(&self) -> String {
+    pub(crate) fn range(&self) -> String {
         match self {
             Self::Number { least, most } if *most < MOST => format!("{least} to {most}"),
             Self::Number { least, .. } => format!("{least} or more"),

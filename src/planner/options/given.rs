@@ -13,21 +13,21 @@ use crate::planner::settings::PlanSettings;
 /// Options with values, as people gave them: they are tried when they are [applied](Self::apply).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
-pub struct GivenOptions(BTreeMap<&'static str, Value>);
+pub(crate) struct GivenOptions(BTreeMap<&'static str, Value>);
 
 impl GivenOptions {
     /// The same and one more, by its name.
     ///
     /// # Errors
     /// There is no such option.
-    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Result<Self, OptionError> {
+    pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Result<Self, OptionError> {
         self.insert(PlannerOption::named(name)?, value);
         Ok(self)
     }
 
     /// The same with weights of parts.
     #[must_use]
-    pub fn with_weights(mut self, weights: impl Iterator<Item = (Part, f64)>) -> Self {
+    pub(crate) fn with_weights(mut self, weights: impl Iterator<Item = (Part, f64)>) -> Self {
         for (part, weight) in weights {
             if let Some(option) = PlannerOption::weight(part) {
                 self.insert(option, weight);
@@ -37,23 +37,22 @@ impl GivenOptions {
     }
 
     /// Gives an option a value; whether it had none.
-    pub fn insert(&mut self, option: &'static PlannerOption, value: impl Into<Value>) -> bool {
+    pub(crate) fn insert(
+        &mut self,
+        option: &'static PlannerOption,
+        value: impl Into<Value>,
+    ) -> bool {
         self.0.insert(&option.name, value.into()).is_none()
     }
 
-    /// Whether nothing is said.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Whether an option of this kind is given.
-    pub fn any(&self, is_meant: impl Fn(&PlannerOption) -> bool) -> bool {
+    pub(crate) fn any(&self, is_meant: impl Fn(&PlannerOption) -> bool) -> bool {
         self.options().any(|(option, _)| is_meant(option))
     }
 
     /// These options, and those of `base` which are not among them.
     #[must_use]
-    pub fn on(&self, base: &Self) -> Self {
+    pub(crate) fn on(&self, base: &Self) -> Self {
         let mut all = base.0.clone();
         all.extend(self.0.iter().map(|(name, value)| (*name, value.clone())));
         Self(all)
@@ -61,7 +60,7 @@ impl GivenOptions {
 
     /// Those for which pairs have to be estimated again.
     #[must_use]
-    pub fn slow(&self) -> Self {
+    pub(crate) fn slow(&self) -> Self {
         let slow = self.options().filter(|(option, _)| option.invalidates.is_slow());
         Self(slow.map(|(option, value)| (option.name.as_str(), value.clone())).collect())
     }
@@ -70,7 +69,7 @@ impl GivenOptions {
     ///
     /// # Errors
     /// A value does not fit, or options exclude each other.
-    pub fn apply(&self, settings: &mut PlanSettings) -> Result<(), OptionError> {
+    pub(crate) fn apply(&self, settings: &mut PlanSettings) -> Result<(), OptionError> {
         for (option, value) in self.options() {
             option.set(settings, value)?;
         }

@@ -29,14 +29,14 @@ use serde::Serialize;
 
 use super::settings::PlanSettings;
 use crate::estimate::settings::ImpactReading;
-pub use field::{Kind, NONE};
-pub use given::GivenOptions;
+pub(crate) use field::{Kind, NONE};
+pub(crate) use given::GivenOptions;
 pub use option::PlannerOption;
 
 /// What has to be made again where an option has another value; each holds what is before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Invalidates {
+pub(crate) enum Invalidates {
     /// The choice from the estimates of today.
     Selection,
     /// Estimates from the same pairs.
@@ -51,7 +51,7 @@ pub enum Invalidates {
 
 impl Invalidates {
     /// Whether all pairs have to be estimated again, which takes a while.
-    pub fn is_slow(self) -> bool {
+    pub(crate) fn is_slow(self) -> bool {
         self >= Self::Pairs
     }
 }
@@ -81,7 +81,7 @@ pub enum OptionError {
 
 /// What has to be made again for new settings, with what was made for the old ones at hand; none if
 /// they are the same.
-pub fn invalidated(old: &PlanSettings, new: &PlanSettings) -> Option<Invalidates> {
+pub(crate) fn invalidated(old: &PlanSettings, new: &PlanSettings) -> Option<Invalidates> {
     let changed = PlannerOption::all().iter().filter(|option| option.get(old) != option.get(new));
     changed.map(|option| option.invalidates(old, new)).max()
 }
@@ -107,7 +107,7 @@ fn refuse_contradictions(settings: &PlanSettings) -> Result<(), OptionError> {
 }
 
 /// The name that is nearest to a misspelt one; none has no letters.
-pub fn nearest<'a>(given: &str, names: impl Iterator<Item = &'a str>) -> &'a str {
+pub(crate) fn nearest<'a>(given: &str, names: impl Iterator<Item = &'a str>) -> &'a str {
     names.min_by_key(|name| strsim::osa_distance(given, name)).unwrap_or_default()
 }
 

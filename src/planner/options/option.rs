@@ -17,17 +17,17 @@ pub struct PlannerOption {
     /// Its name everywhere.
     pub name: String,
     /// What it is, in a line.
-    pub help: String,
+    pub(crate) help: String,
     /// Names that it had and is still found by.
-    pub aliases: Vec<String>,
+    pub(crate) aliases: Vec<String>,
     /// What has to be made again where it has another value.
-    pub invalidates: Invalidates,
+    pub(crate) invalidates: Invalidates,
     /// Whether a plan cannot do without it: it has no default.
-    pub is_required: bool,
+    pub(crate) is_required: bool,
     /// Whether it is for experiments, and left out of help and page.
     pub is_hidden: bool,
     /// Whether a simulation sets it for all policies alike.
-    pub is_of_the_crawl: bool,
+    pub(crate) is_of_the_crawl: bool,
     /// The part that it weighs, if it does.
     part: Option<Part>,
     /// Whether the pairs of some settings are those of others, whatever it is.
@@ -47,7 +47,7 @@ impl PlannerOption {
     ///
     /// # Errors
     /// There is none.
-    pub fn named(name: &str) -> Result<&'static Self, OptionError> {
+    pub(crate) fn named(name: &str) -> Result<&'static Self, OptionError> {
         let is_meant = |one: &&Self| one.name == name || one.aliases.iter().any(|old| old == name);
         Self::all().iter().find(is_meant).ok_or_else(|| {
             let names = Self::all().iter().map(|one| one.name.as_str());
@@ -56,12 +56,12 @@ impl PlannerOption {
     }
 
     /// The weight of a part.
-    pub fn weight(part: Part) -> Option<&'static Self> {
+    pub(crate) fn weight(part: Part) -> Option<&'static Self> {
         Self::all().iter().find(|option| option.part == Some(part))
     }
 
     /// Its value.
-    pub fn get(&self, settings: &PlanSettings) -> Value {
+    pub(crate) fn get(&self, settings: &PlanSettings) -> Value {
         (self.place)(&mut settings.clone()).value()
     }
 
@@ -69,7 +69,11 @@ impl PlannerOption {
     ///
     /// # Errors
     /// The value does not fit; then the settings stay as they are.
-    pub fn set(&self, settings: &mut PlanSettings, given: &Value) -> Result<(), OptionError> {
+    pub(crate) fn set(
+        &self,
+        settings: &mut PlanSettings,
+        given: &Value,
+    ) -> Result<(), OptionError> {
         let text = given::text(given);
         let field = (self.place)(settings);
         let (kind, lifts) = (field.kind(), field.lifts());
@@ -80,32 +84,32 @@ impl PlannerOption {
     }
 
     /// The value that it has where nothing is said; none if it must be given.
-    pub fn default_value(&self) -> Option<Value> {
+    pub(crate) fn default_value(&self) -> Option<Value> {
         (!self.is_required).then(|| self.get(&PlanSettings::new(0)))
     }
 
     /// What it may hold.
-    pub fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> Kind {
         (self.place)(&mut PlanSettings::new(0)).kind()
     }
 
     /// Whether [`NONE`] is a value of it.
-    pub fn lifts(&self) -> bool {
+    pub(crate) fn lifts(&self) -> bool {
         (self.place)(&mut PlanSettings::new(0)).lifts()
     }
 
     /// Whether it is a cap on URLs, which [`NONE`] and 0 lift.
-    pub fn is_cap(&self) -> bool {
+    pub(crate) fn is_cap(&self) -> bool {
         (self.place)(&mut PlanSettings::new(0)).is_cap()
     }
 
     /// Whether it is the weight of a part.
-    pub fn is_weight(&self) -> bool {
+    pub(crate) fn is_weight(&self) -> bool {
         self.part.is_some()
     }
 
     /// A value that fits, and is not the default.
-    pub fn example(&self) -> String {
+    pub(crate) fn example(&self) -> String {
         let default = self.default_value();
         match self.kind() {
             Kind::Number { least, most } => f64::midpoint(least, most.min(1.0)).to_string(),

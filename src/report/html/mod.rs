@@ -15,10 +15,10 @@ mod ablation;
 mod data;
 mod manipulation;
 mod provenance;
-pub mod quality;
+pub(crate) mod quality;
 mod tables;
 mod trials;
-pub mod whatif;
+pub(crate) mod whatif;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -46,7 +46,7 @@ const PARTS_OF_SCRIPT: &[&str] = &[
 /// # Errors
 ///
 /// When a value cannot be JSON, which the types of a summary do not allow.
-pub fn page(summaries: &[Summary]) -> Result<String, serde_json::Error> {
+pub(crate) fn page(summaries: &[Summary]) -> Result<String, serde_json::Error> {
     let title = match summaries {
         [one] => format!("{}: report of a crawl simulation", one.title),
         _ => "Report of crawl simulations".to_owned(),

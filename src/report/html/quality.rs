@@ -17,7 +17,7 @@ const PARTS_OF_SCRIPT: &[&str] = &[COLLECTION, include_str!("../assets/quality.j
 /// # Errors
 ///
 /// When a value cannot be JSON, which the types of an analysis do not allow.
-pub fn page(found: &QualityAnalysis) -> Result<String, serde_json::Error> {
+pub(crate) fn page(found: &QualityAnalysis) -> Result<String, serde_json::Error> {
     let title = match &found.collections[..] {
         [one] => format!("{}: quality of its pages", one.name),
         _ => "Quality of collections".to_owned(),

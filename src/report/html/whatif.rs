@@ -23,7 +23,7 @@ const TODAY: &str = "today";
 ///
 /// # Errors
 /// When a value cannot be JSON, which the types of an answer do not allow.
-pub fn page(found: &WhatIf) -> Result<String, serde_json::Error> {
+pub(crate) fn page(found: &WhatIf) -> Result<String, serde_json::Error> {
     let title = match &found.scenarios[..] {
         [one] => format!("What if: {}", one.name),
         more => format!("What if: {}", counted(more.len() as u64, "scenario")),

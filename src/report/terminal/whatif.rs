@@ -16,7 +16,7 @@ const QUERY_WIDTH: usize = 40;
 const MARKS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 
 /// The plan of today, then every scenario against it.
-pub fn tables(found: &WhatIf) -> String {
+pub(crate) fn tables(found: &WhatIf) -> String {
     let state = &found.state;
     let mut out = format!(
         "plan {} without a scenario: {}; {} queries, {} pairs; BM25 k1 {} b {}, {}\n",

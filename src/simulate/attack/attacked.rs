@@ -17,9 +17,9 @@ use crate::simulate::experiment::{Course, Inputs};
 use crate::simulate::start::shuffled;
 
 /// A collection with pages of an attacker.
-pub struct Attacked {
+pub(crate) struct Attacked {
     /// All pages.
-    pub collection: Collection,
+    pub(crate) collection: Collection,
     /// By page: its number in the honest collection; [`NONE`] for the attacker's.
     honest: Vec<Page>,
     /// By page of the honest collection: its number here.
@@ -31,7 +31,7 @@ pub struct Attacked {
 
 impl Attacked {
     /// `collection` is that of `honest` with an attacker's pages.
-    pub fn new(collection: Collection, honest: &Inputs<'_>, seed: u64) -> Self {
+    pub(crate) fn new(collection: Collection, honest: &Inputs<'_>, seed: u64) -> Self {
         let known = &honest.collection.urls;
         let number = |id| known.get(collection.urls.url(id)).map_or(NONE, |id| id.0);
         let of_page: Vec<Page> = collection.urls.ids().map(number).collect();
@@ -61,18 +61,22 @@ impl Attacked {
     }
 
     /// By page here: what it has in the honest collection, or what the attacker's have.
-    pub fn spread<T: Copy>(&self, by_page: &[T], mut of_attacker: impl FnMut() -> T) -> Vec<T> {
+    pub(crate) fn spread<T: Copy>(
+        &self,
+        by_page: &[T],
+        mut of_attacker: impl FnMut() -> T,
+    ) -> Vec<T> {
         let value = |&page: &Page| by_page.get(page as usize).copied();
         self.honest.iter().map(|page| value(page).unwrap_or_else(&mut of_attacker)).collect()
     }
 
     /// Whether a page is the attacker's.
-    pub fn is_attacker(&self, page: Page) -> bool {
+    pub(crate) fn is_attacker(&self, page: Page) -> bool {
         self.honest[page as usize] == NONE
     }
 
     /// What crawls of this collection are made from.
-    pub fn inputs<'a>(
+    pub(crate) fn inputs<'a>(
         &'a self,
         honest: &Inputs<'a>,
         strings: Option<&'a Segment>,
@@ -90,7 +94,7 @@ impl Attacked {
     }
 
     /// The same starts, batches, budget and checkpoints as on the honest collection.
-    pub fn course(&self, honest: &Course) -> Course {
+    pub(crate) fn course(&self, honest: &Course) -> Course {
         let starts = honest.starts.iter().map(|start| self.start(start)).collect();
         Course { starts, ..honest.clone() }
     }

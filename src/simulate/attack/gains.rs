@@ -15,15 +15,15 @@ use crate::simulate::crawl::{CrawlOrder, Start};
 
 /// One crawl at one checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Gain {
+pub(crate) struct Gain {
     /// Share of the picks that are the attacker's; 0 before the first.
-    pub picks: f64,
+    pub(crate) picks: f64,
     /// Share of the pages that have entered the frontier; 0 before the first.
-    pub frontier: f64,
+    pub(crate) frontier: f64,
     /// Share of the pages that waited when a batch was picked, mean over picks.
-    pub waiting: f64,
+    pub(crate) waiting: f64,
     /// Pages of the attacker that are fetched.
-    pub fetched: u32,
+    pub(crate) fetched: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl Count {
 }
 
 /// Follows a crawl: a gain for each of the `checkpoints` that it reached.
-pub fn of_crawl(
+pub(crate) fn of_crawl(
     attacked: &Attacked,
     start: &Start,
     order: &CrawlOrder,

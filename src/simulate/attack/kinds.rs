@@ -3,9 +3,9 @@
 use super::AttackError;
 
 /// Domains that a farm may have.
-pub const FARM_DOMAINS: std::ops::RangeInclusive<u32> = 10..=1000;
+pub(crate) const FARM_DOMAINS: std::ops::RangeInclusive<u32> = 10..=1000;
 /// Every kind as it is written, and what it does.
-pub const ATTACKS: [(&str, &str); 5] = [
+pub(crate) const ATTACKS: [(&str, &str); 5] = [
     ("control", "as many odd pages that aim at no query, to hold the others against"),
     ("anchor-stuffing", "anchors that hold many queries lead to junk"),
     ("url-stuffing", "URLs of junk are made of queries"),
@@ -43,7 +43,7 @@ impl AttackKind {
     ///
     /// # Errors
     /// There is no such kind, or a farm's domains are not given or out of range.
-    pub fn parse(given: &str) -> Result<Self, AttackError> {
+    pub(crate) fn parse(given: &str) -> Result<Self, AttackError> {
         match given.split_once(':').unwrap_or((given, "")) {
             ("control", "") => Ok(Self::Control),
             ("anchor-stuffing", "") => Ok(Self::AnchorStuffing),

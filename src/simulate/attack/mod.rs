@@ -12,15 +12,15 @@
 //! seed of the experiment.
 
 mod anchor_stuffing;
-pub mod attacked;
+pub(crate) mod attacked;
 mod bait_and_switch;
 mod control;
-pub mod gains;
+pub(crate) mod gains;
 mod junk;
 mod kinds;
 mod link_farm;
 mod plot;
-pub mod summary;
+pub(crate) mod summary;
 mod url_stuffing;
 
 use std::collections::BTreeMap;
@@ -36,7 +36,8 @@ use super::collection::Collection;
 use super::start::shuffled;
 use crate::workload::Workload;
 
-pub use kinds::{ATTACKS, AttackKind, FARM_DOMAINS};
+pub use kinds::AttackKind;
+pub(crate) use kinds::{ATTACKS, FARM_DOMAINS};
 
 /// Number of the seed set that the honest pages with a link to the attacker are drawn as; crawls
 /// count theirs from 1.
@@ -87,9 +88,9 @@ fn known() -> String {
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttackSettings {
     /// Kinds, each once.
-    pub kinds: Vec<AttackKind>,
+    pub(crate) kinds: Vec<AttackKind>,
     /// Share of the attacked collection that an attacker owns, between 0 and 1.
-    pub share: f64,
+    pub(crate) share: f64,
 }
 
 /// What an attack is aimed at.
@@ -106,7 +107,7 @@ pub struct Victim<'a> {
 #[derive(Debug)]
 pub struct Attack {
     /// What it is.
-    pub kind: AttackKind,
+    pub(crate) kind: AttackKind,
     /// Its pages, and the links to them from honest pages.
     pub added: AddedPages,
 }

@@ -17,21 +17,21 @@ use crate::simulate::settings::Amount;
 const READ_AT: Amount = Amount::Share(0.3);
 
 /// Crawls with and without an attacker.
-pub struct AttackComparison<'a> {
+pub(crate) struct AttackComparison<'a> {
     /// The attack.
-    pub kind: AttackKind,
+    pub(crate) kind: AttackKind,
     /// Its collection.
-    pub attacked: &'a Attacked,
+    pub(crate) attacked: &'a Attacked,
     /// Honest pages that link to the attacker.
-    pub linked_from: usize,
+    pub(crate) linked_from: usize,
     /// Crawls of the attacked collection.
-    pub crawls: &'a Crawls,
+    pub(crate) crawls: &'a Crawls,
     /// Crawls of the honest collection.
-    pub honest: &'a Crawls,
+    pub(crate) honest: &'a Crawls,
     /// True impact by page of the honest collection.
-    pub impact: &'a [f64],
+    pub(crate) impact: &'a [f64],
     /// The policies of both.
-    pub policies: &'a [PolicyChoice],
+    pub(crate) policies: &'a [PolicyChoice],
 }
 
 /// One crawl at one checkpoint.
@@ -45,7 +45,7 @@ struct Values {
 
 impl AttackComparison<'_> {
     /// What the attacker got.
-    pub fn summary(&self) -> AttackSummary {
+    pub(crate) fn summary(&self) -> AttackSummary {
         let collection = &self.attacked.collection;
         let pages = 0..collection.pages;
         let owned = pages.filter(|&page| self.attacked.is_attacker(page));
@@ -124,7 +124,11 @@ fn point(pages: u32, sets: &[&Values]) -> Option<AttackPoint> {
 }
 
 /// All attacks of an experiment on `fetchable` honest pages.
-pub fn manipulation(share: f64, fetchable: u32, attacks: Vec<AttackSummary>) -> Manipulation {
+pub(crate) fn manipulation(
+    share: f64,
+    fetchable: u32,
+    attacks: Vec<AttackSummary>,
+) -> Manipulation {
     let policies = || attacks.iter().flat_map(|attack| &attack.policies);
     let shortest = policies().min_by_key(|policy| policy.points.len());
     let common: Vec<u32> =
