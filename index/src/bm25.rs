@@ -18,7 +18,6 @@ use crate::page::UrlId;
 use crate::page_store::NONE;
 use crate::text_index::{TermPostings, TextIndex};
 use crate::url_table::UrlTable;
-pub use gathered::Gathered;
 
 /// The two parameters.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -38,7 +37,7 @@ impl Default for Bm25 {
 
 impl Bm25 {
     /// `ln(1 + (N - n + 0.5)/(n + 0.5))` of a term in `df` of `documents` documents.
-    pub fn idf(documents: u64, df: u64) -> f64 {
+    pub(crate) fn idf(documents: u64, df: u64) -> f64 {
         // A term that is new since the statistics were frozen can have df > N by no more than its
         // own new documents; it is then as common as a term in every document.
         let (n, df) = (documents as f64, (df.min(documents)) as f64);
@@ -46,13 +45,13 @@ impl Bm25 {
     }
 
     /// What one term adds to the score of a document.
-    pub fn term_score(self, idf: f64, tf: u32, norm: f64) -> f64 {
+    pub(crate) fn term_score(self, idf: f64, tf: u32, norm: f64) -> f64 {
         let tf = f64::from(tf);
         idf * (tf * (self.k1 + 1.0) / (tf + norm))
     }
 
     /// `k1 (1 - b + b dl/avgdl)`.
-    pub fn norm(self, length: u32, average_length: f64) -> f64 {
+    pub(crate) fn norm(self, length: u32, average_length: f64) -> f64 {
         let relative = if average_length > 0.0 { f64::from(length) / average_length } else { 0.0 };
         self.k1 * (1.0 - self.b + self.b * relative)
     }
@@ -69,13 +68,13 @@ pub struct CollectionStatistics {
 
 impl CollectionStatistics {
     /// Mean document length: avgdl.
-    pub fn average_length(self) -> f64 {
+    pub(crate) fn average_length(self) -> f64 {
         if self.documents == 0 { 0.0 } else { self.words as f64 / self.documents as f64 }
     }
 }
 
 /// A word of the workload, as an index into the scorer's vocabulary.
-pub type TermId = u32;
+pub(crate) type TermId = u32;
 
 /// Scores documents under the statistics as of one `fetch_seq`.
 pub struct Scorer<'a> {
@@ -86,7 +85,6 @@ pub struct Scorer<'a> {
     norms: Vec<f64>,
     vocabulary: HashMap<String, TermId>,
     postings: Vec<TermPostings>,
-    df: Vec<u64>,
     idf: Vec<f64>,
     /// Document of the current page of each URL, `u32::MAX` if there is none.
     doc_of_url: Vec<u32>,
@@ -176,18 +174,7 @@ impl<'a> Scorer<'a> {
         let (postings, df): (Vec<_>, Vec<_>) = terms.into_iter().unzip();
         let idf = df.iter().map(|&df| Bm25::idf(statistics.documents, df)).collect();
         let doc_of_url = doc_of_url(index);
-        Ok(Self {
-            index,
-            segments,
-            bm25,
-            statistics,
-            norms,
-            vocabulary,
-            postings,
-            df,
-            idf,
-            doc_of_url,
-        })
+        Ok(Self { index, segments, bm25, statistics, norms, vocabulary, postings, idf, doc_of_url })
     }
 
     /// The statistics in use.
@@ -211,11 +198,6 @@ impl<'a> Scorer<'a> {
             Some(&id) => self.idf[id as usize],
             None => Bm25::idf(self.statistics.documents, 0),
         }
-    }
-
-    /// Documents that hold a word, of those the statistics count.
-    pub fn document_frequency(&self, word: &str) -> u64 {
-        self.vocabulary.get(word).map_or(0, |&id| self.df[id as usize])
     }
 
     /// Scores all current documents with `fetch_seq` in `seqs` for a query (its words in order,

@@ -23,9 +23,9 @@ pub struct CheckReport {
     /// Known URLs.
     pub urls: u64,
     /// Current pages.
-    pub pages: u64,
+    pub(crate) pages: u64,
     /// Links of current pages.
-    pub links: u64,
+    pub(crate) links: u64,
     /// Files of the truth that were verified.
     pub files: u64,
     /// Damage to the truth: the store cannot be trusted.
@@ -42,7 +42,7 @@ pub struct CheckReport {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TableReport {
     /// The table.
-    pub kind: SegmentKind,
+    pub(crate) kind: SegmentKind,
     /// Version of its schema; 0 of format 1.
     pub schema: u32,
     /// Files.

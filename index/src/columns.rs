@@ -114,11 +114,6 @@ impl Column {
             Self::Text(values) => values.len(),
         }
     }
-
-    /// Whether there is no row.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 }
 
 /// Takes the values of a column out of a row group; empty if the type is another, which the
@@ -240,7 +235,7 @@ fn failed(storage: &Storage, name: &str, error: &ParquetError) -> StoreError {
 ///
 /// # Errors
 /// The file cannot be read, is no Parquet file, or lacks one of the columns with its type.
-pub fn read_table(
+pub(crate) fn read_table(
     path: &Path,
     schema: Schema,
     columns: &[&str],
@@ -269,7 +264,7 @@ pub fn read_table(
 ///
 /// # Errors
 /// The file cannot be read, or is no Parquet file.
-pub fn column_names(path: &Path) -> Result<Vec<String>, StoreError> {
+pub(crate) fn column_names(path: &Path) -> Result<Vec<String>, StoreError> {
     let reader = open(path)?;
     let columns = reader.metadata().file_metadata().schema_descr().columns();
     Ok(columns.iter().map(|column| column.path().string()).collect())
@@ -394,7 +389,7 @@ mod tests {
         names: &[&str],
     ) -> Result<Vec<Vec<Column>>, StoreError> {
         let dir = tempfile::tempdir().unwrap();
-        let storage = Storage::create(dir.path(), None).unwrap();
+        let storage = Storage::create(dir.path()).unwrap();
         let mut writer = TableWriter::create(&storage, "things.parquet", written).unwrap();
         for group in groups {
             writer.write(group).unwrap();

@@ -61,7 +61,7 @@ impl Derived {
             let what = format!("{} is no name for a directory", path.display());
             return Err(StoreError::Derived { structure: "text index", what });
         };
-        let storage = Storage::create(parent, None)?;
+        let storage = Storage::create(parent)?;
         Ok(Self { storage, directory: name.to_owned(), version })
     }
 
@@ -71,7 +71,7 @@ impl Derived {
     }
 
     /// The storage it lies in.
-    pub fn storage(&self) -> &Storage {
+    pub(crate) fn storage(&self) -> &Storage {
         &self.storage
     }
 
@@ -110,14 +110,6 @@ impl Derived {
         bytes.extend(body);
         self.storage.write(&self.state_name(), &bytes)?;
         self.remove_unnamed(&state.files)
-    }
-
-    /// Forgets the structure.
-    ///
-    /// # Errors
-    /// The system refused to remove it.
-    pub fn clear(&self) -> Result<(), StoreError> {
-        self.storage.remove(&self.directory)
     }
 
     fn state_name(&self) -> String {
@@ -166,7 +158,7 @@ mod tests {
     #[test]
     fn every_flipped_bit_is_found() {
         let dir = tempfile::tempdir().unwrap();
-        let storage = Storage::create(dir.path(), None).unwrap();
+        let storage = Storage::create(dir.path()).unwrap();
         let derived = Derived::new(&storage, "thing", 1);
         assert!(matches!(derived.find::<u32>(), Found::Missing));
         let entry = storage.write("derived/thing/data.bin", b"some bytes").unwrap();

@@ -172,3 +172,7 @@ pub mod url;
 pub mod url_table;
 pub mod vectors;
 pub mod words;
+
+#[cfg(test)]
+#[path = "../tests/inside/mod.rs"]
+mod inside;

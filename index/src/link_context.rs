@@ -13,9 +13,9 @@ use crate::page::UrlId;
 use crate::words::for_each_word;
 
 /// Words that are taken on each side of a link.
-pub const WINDOW: usize = 10;
+pub(crate) const WINDOW: usize = 10;
 /// Pages that link to a URL whose texts around the link are kept.
-pub const PER_URL: usize = 8;
+pub(crate) const PER_URL: usize = 8;
 
 /// Number of a word, whatever is asked: two words share one with a chance of 2^-32.
 pub fn word_number(word: &str) -> u32 {

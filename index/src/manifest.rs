@@ -87,7 +87,7 @@ pub struct SegmentEntry {
 
 impl SegmentEntry {
     /// A file as [`crate::columns::TableWriter::finish`] tells of it.
-    pub fn new(kind: SegmentKind, schema: Schema, (file, rows): (FileEntry, u64)) -> Self {
+    pub(crate) fn new(kind: SegmentKind, schema: Schema, (file, rows): (FileEntry, u64)) -> Self {
         Self { kind, file, rows, schema: schema.version }
     }
 
@@ -95,7 +95,7 @@ impl SegmentEntry {
     ///
     /// # Errors
     /// The file was written by a newer version, or see [`read_table`].
-    pub fn read(
+    pub(crate) fn read(
         &self,
         storage: &Storage,
         schema: Schema,
@@ -188,7 +188,7 @@ pub struct Manifest {
 }
 
 /// Pseudo-cycles that an ingest without a plan is cut into (METHODS, section 0).
-pub const PSEUDO_CYCLES: u32 = 10;
+pub(crate) const PSEUDO_CYCLES: u32 = 10;
 
 impl Manifest {
     /// The live files of a table, oldest first.
@@ -241,7 +241,7 @@ impl Manifest {
     ///
     /// # Errors
     /// It is damaged, of a newer format, or cannot be understood.
-    pub fn load(storage: &Storage) -> Result<Option<Self>, StoreError> {
+    pub(crate) fn load(storage: &Storage) -> Result<Option<Self>, StoreError> {
         if !storage.exists(MANIFEST) {
             return Ok(None);
         }
@@ -267,7 +267,7 @@ impl Manifest {
     ///
     /// # Errors
     /// The write failed; the previous commit stands.
-    pub fn commit(&mut self, storage: &Storage) -> Result<(), StoreError> {
+    pub(crate) fn commit(&mut self, storage: &Storage) -> Result<(), StoreError> {
         let mut next = self.clone();
         next.format = FORMAT;
         next.generation += 1;
@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn a_flipped_bit_or_a_newer_format_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let storage = Storage::create(dir.path(), None).unwrap();
+        let storage = Storage::create(dir.path()).unwrap();
         let mut manifest = Manifest::default();
         manifest.commit(&storage).unwrap();
         assert_eq!(Manifest::load(&storage).unwrap(), Some(manifest.clone()));

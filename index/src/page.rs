@@ -64,7 +64,7 @@ pub struct PageRecord {
 
 impl PageRecord {
     /// Whether the fetch gave a page: no status, or 2xx.
-    pub fn is_success(&self) -> bool {
+    pub(crate) fn is_success(&self) -> bool {
         self.status.is_none_or(|status| (200..300).contains(&status))
     }
 }

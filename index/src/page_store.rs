@@ -16,7 +16,7 @@ use crate::url_table::UrlTable;
 pub const NONE: u32 = u32::MAX;
 
 /// Known URLs: row number of all files together is the `UrlId`.
-pub const URLS: Schema = Schema {
+pub(crate) const URLS: Schema = Schema {
     name: "urls",
     version: 1,
     columns: &[("url", ColumnType::Text), ("spelling", ColumnType::Text)],
@@ -27,7 +27,7 @@ pub const NO_ANSWER: u16 = 1_000;
 
 /// Fetched pages and failed fetches. `status` 0 means the input did not tell, [`NO_ANSWER`] that
 /// no server answered.
-pub const PAGES: Schema = Schema {
+pub(crate) const PAGES: Schema = Schema {
     name: "pages",
     version: 1,
     columns: &[
@@ -43,7 +43,7 @@ pub const PAGES: Schema = Schema {
 };
 
 /// Links in fetch order, then document order; `anchor` as the page has it, cut.
-pub const LINKS: Schema = Schema {
+pub(crate) const LINKS: Schema = Schema {
     name: "links",
     version: 1,
     columns: &[
@@ -56,7 +56,7 @@ pub const LINKS: Schema = Schema {
 
 /// Texts around links, in fetch order: of one link from a page to a URL, the first that has one, and of
 /// the first [`crate::link_context::PER_URL`] pages of an ingest that link to it.
-pub const AROUND: Schema = Schema {
+pub(crate) const AROUND: Schema = Schema {
     name: "around",
     version: 1,
     columns: &[
@@ -111,7 +111,7 @@ pub enum Fetch {
 
 impl Fetch {
     /// `fetch_seq` of the record that tells of it.
-    pub fn seq(self) -> Option<u32> {
+    pub(crate) fn seq(self) -> Option<u32> {
         match self {
             Self::Never => None,
             Self::Page { seq } | Self::Failed { seq, .. } | Self::Redirected { seq } => Some(seq),
@@ -160,7 +160,7 @@ impl PageTable {
     }
 
     /// Records, failed fetches included.
-    pub fn records(&self) -> usize {
+    pub(crate) fn records(&self) -> usize {
         self.page_of_seq.len()
     }
 
@@ -243,7 +243,7 @@ impl Known {
     ///
     /// # Errors
     /// A file is missing, damaged or cannot be read.
-    pub fn load(
+    pub(crate) fn load(
         storage: &Storage,
         manifest: &Manifest,
         with_links: bool,
@@ -312,7 +312,7 @@ impl Known {
     ///
     /// # Errors
     /// A file is missing, damaged or cannot be read.
-    pub fn load_link_context(
+    pub(crate) fn load_link_context(
         &self,
         storage: &Storage,
         manifest: &Manifest,

@@ -9,7 +9,8 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+#[cfg(test)]
 use std::sync::Arc;
 
 use crate::columns::{Column, Schema, TableWriter};
@@ -17,7 +18,9 @@ use crate::error::StoreError;
 use crate::link_context::LinkContextTable;
 use crate::manifest::{Manifest, SegmentEntry, SegmentKind};
 use crate::page_store::Known;
-use crate::storage::{FaultPlan, Storage, TEMPORARY_SUFFIX, checksum_file};
+#[cfg(test)]
+use crate::storage::FaultPlan;
+use crate::storage::{Storage, TEMPORARY_SUFFIX, checksum_file};
 
 const LOCK: &str = "LOCK";
 
@@ -29,13 +32,13 @@ pub struct StoreOptions {
     /// Who holds the lock, for the message another process prints: "prospect plan", say.
     pub holder: String,
     /// Faults to inject, in tests.
-    pub faults: Option<Arc<FaultPlan>>,
+    #[cfg(test)]
+    pub(crate) faults: Option<Arc<FaultPlan>>,
 }
 
 /// An open store. Holds the lock until it is dropped, or its process ends.
 #[derive(Debug)]
 pub struct Store {
-    root: PathBuf,
     storage: Storage,
     manifest: Manifest,
     /// Held for its lock.
@@ -61,7 +64,9 @@ impl Store {
     /// [`Store::open`] stops at the first.
     pub(crate) fn open_unverified(root: &Path, options: &StoreOptions) -> Result<Self, StoreError> {
         check_place(root, options.create)?;
-        let storage = Storage::create(root, options.faults.clone())?;
+        let storage = Storage::create(root)?;
+        #[cfg(test)]
+        let storage = storage.with_faults(options.faults.clone());
         let lock = lock(root, &options.holder)?;
         let manifest = match Manifest::load(&storage)? {
             Some(manifest) => manifest,
@@ -72,12 +77,7 @@ impl Store {
             }
             None => return Err(StoreError::Missing { path: root.to_owned() }),
         };
-        Ok(Self { root: root.to_owned(), storage, manifest, _lock: lock })
-    }
-
-    /// The store's directory.
-    pub fn root(&self) -> &Path {
-        &self.root
+        Ok(Self { storage, manifest, _lock: lock })
     }
 
     /// Everything that is committed.
@@ -123,7 +123,7 @@ impl Store {
     }
 
     /// Name of the next segment file of a table.
-    pub fn segment_name(&self, schema: Schema) -> String {
+    pub(crate) fn segment_name(&self, schema: Schema) -> String {
         format!("segments/{}-{:06}.parquet", schema.name, self.manifest.generation + 1)
     }
 
@@ -143,25 +143,8 @@ impl Store {
         Ok(SegmentEntry::new(kind, schema, writer.finish()?))
     }
 
-    /// Reads columns of all segments of a table, in the order in which they are named, after
-    /// verifying checksums; one call of `take` per row group.
-    ///
-    /// # Errors
-    /// A file is missing or damaged, or has not these columns.
-    pub fn read_segments(
-        &self,
-        kind: SegmentKind,
-        schema: Schema,
-        names: &[&str],
-        mut take: impl FnMut(&SegmentEntry, Vec<Column>) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
-        for segment in self.manifest.segments_of(kind) {
-            self.read_segment(segment, schema, names, |columns| take(segment, columns))?;
-        }
-        Ok(())
-    }
-
-    /// The same of one segment.
+    /// Reads columns of a segment, in the order in which they are named, after verifying its checksum; one
+    /// call of `take` per row group.
     ///
     /// # Errors
     /// The file is missing or damaged, or has not these columns.
@@ -205,7 +188,7 @@ impl Store {
 ///
 /// # Errors
 /// It is missing or damaged.
-pub fn verify_segment(storage: &Storage, segment: &SegmentEntry) -> Result<(), StoreError> {
+pub(crate) fn verify_segment(storage: &Storage, segment: &SegmentEntry) -> Result<(), StoreError> {
     let path = storage.path(&segment.file.file);
     let found = checksum_file(&path, segment.file.file.clone());
     let found = found.map_err(|error| missing_is_damage(&path, error))?;
@@ -216,7 +199,10 @@ pub fn verify_segment(storage: &Storage, segment: &SegmentEntry) -> Result<(), S
 ///
 /// # Errors
 /// It is missing or damaged.
-pub fn verify_segment_length(storage: &Storage, segment: &SegmentEntry) -> Result<(), StoreError> {
+pub(crate) fn verify_segment_length(
+    storage: &Storage,
+    segment: &SegmentEntry,
+) -> Result<(), StoreError> {
     let path = storage.path(&segment.file.file);
     let found = std::fs::metadata(&path).map_err(StoreError::io("read", &path));
     let found = found.map_err(|error| missing_is_damage(&path, error))?;

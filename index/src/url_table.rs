@@ -30,11 +30,6 @@ impl UrlTable {
         self.ends.len()
     }
 
-    /// Whether no URL is known.
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
     /// All ids, ascending.
     pub fn ids(&self) -> impl Iterator<Item = UrlId> + Clone + use<> {
         (0..self.ends.len() as u32).map(UrlId)

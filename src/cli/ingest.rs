@@ -93,7 +93,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
 }
 
 pub(super) fn open_store(path: &Path, holder: &str) -> Result<Store, Failure> {
-    let options = StoreOptions { create: true, holder: holder.to_owned(), faults: None };
+    let options = StoreOptions { create: true, holder: holder.to_owned() };
     Ok(Store::open(path, &options)?)
 }
 

@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn a_record_comes_back_whole_or_not_at_all() {
         let directory = tempfile::tempdir().unwrap();
-        let storage = Storage::create(directory.path(), None).unwrap();
+        let storage = Storage::create(directory.path()).unwrap();
         let order = CrawlOrder { pages: vec![4, 2, 9], batch_ends: vec![2, 3] };
         let record = OrderRecord { order, complete: true };
         record.write(&storage, "work/r", 7).unwrap();

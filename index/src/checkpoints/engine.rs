@@ -27,7 +27,7 @@ pub(super) struct ScoringEngine<'a, R> {
 
 impl<'a, R: Real> ScoringEngine<'a, R> {
     /// Tables of all crawls and all terms.
-    pub fn new<F: Formula<Number = R>>(
+    pub(crate) fn new<F: Formula<Number = R>>(
         index: &'a TextIndex,
         formula: &F,
         crawls: &[FetchOrder<'_>],
@@ -56,7 +56,7 @@ impl<'a, R: Real> ScoringEngine<'a, R> {
     }
 
     /// Answers a query, whose postings are given, at every checkpoint of every crawl.
-    pub fn answer(
+    pub(crate) fn answer(
         &self,
         ask: &CheckpointQuery<'_>,
         postings: &mut Postings,

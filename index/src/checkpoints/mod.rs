@@ -66,7 +66,7 @@ pub struct QueryResults {
     /// Rank of each page of [`CheckpointQuery::ranks_of`] among all pages of the checkpoint, from 1.
     pub ranks: Vec<Option<u32>>,
     /// Score of each page of [`CheckpointQuery::ranks_of`]; 0 if it is not fetched or holds no word.
-    pub scores: Vec<f64>,
+    pub(crate) scores: Vec<f64>,
 }
 
 /// Memory of one thread, reused from query to query: the postings of a query's words, 8 bytes each,

@@ -21,15 +21,15 @@ const TRIED_SHARE: usize = 3;
 #[derive(Debug, Default)]
 pub(super) struct Pass<R> {
     /// By slot: a document of it is to be scored if its first checkpoint is below.
-    pub limits: Vec<usize>,
+    pub(crate) limits: Vec<usize>,
     /// By slot: whether its documents were scored before.
-    pub done: Vec<bool>,
+    pub(crate) done: Vec<bool>,
     /// By slot: whether a document is tried by it.
-    pub tried: Vec<bool>,
+    pub(crate) tried: Vec<bool>,
     /// A row: the most that the words give by which no document is tried.
-    pub rest: Vec<R>,
+    pub(crate) rest: Vec<R>,
     /// Checkpoints from here on need not be scored.
-    pub end: usize,
+    pub(crate) end: usize,
     /// Slots, rarest first.
     by_rarity: Vec<usize>,
     /// A row, while limits are found.
@@ -38,7 +38,7 @@ pub(super) struct Pass<R> {
 
 impl<R: Real> Pass<R> {
     /// The documents of the rarest words, at all checkpoints.
-    pub fn first(&mut self, postings: &Postings, crawl: &CrawlTable<R>, scale: R) {
+    pub(crate) fn first(&mut self, postings: &Postings, crawl: &CrawlTable<R>, scale: R) {
         let slots = postings.ids().len();
         self.by_rarity.clear();
         self.by_rarity.extend(0..slots);
@@ -53,7 +53,13 @@ impl<R: Real> Pass<R> {
     }
 
     /// What the first pass left and can still matter, given the least scores that do.
-    pub fn second(&mut self, postings: &Postings, crawl: &CrawlTable<R>, scale: R, bounds: &[R]) {
+    pub(crate) fn second(
+        &mut self,
+        postings: &Postings,
+        crawl: &CrawlTable<R>,
+        scale: R,
+        bounds: &[R],
+    ) {
         let mut most = std::mem::take(&mut self.most);
         most.clear();
         most.resize(crawl.width, R::default());
@@ -104,7 +110,7 @@ impl<R: Real> Pass<R> {
     /// Whether a document can matter that has these scores, from the lane `first` on, by the words
     /// that it is tried by.
     #[inline]
-    pub fn can_matter(&self, first: usize, scores: &[R], bounds: &[R]) -> bool {
+    pub(crate) fn can_matter(&self, first: usize, scores: &[R], bounds: &[R]) -> bool {
         let mut any = false;
         for ((&score, &rest), &bound) in
             scores.iter().zip(&self.rest[first..]).zip(&bounds[first..])

@@ -22,7 +22,7 @@ pub(super) struct Postings {
 
 impl Postings {
     /// Decodes the terms of a query, given by id in query order.
-    pub fn read(
+    pub(crate) fn read(
         &mut self,
         index: &TextIndex,
         query: &[u32],
@@ -54,14 +54,14 @@ impl Postings {
     }
 
     /// Before the first window.
-    pub fn rewind(&mut self) {
+    pub(crate) fn rewind(&mut self) {
         self.window.clear();
         self.window.extend(self.terms.iter().map(|term| term.start..term.start));
     }
 
     /// Moves to the next window of `docs` documents that holds a posting; returns its first
     /// document, or none at the end.
-    pub fn next_window(&mut self, docs: u32) -> Option<u32> {
+    pub(crate) fn next_window(&mut self, docs: u32) -> Option<u32> {
         let next = |(window, term): (&Range<usize>, &Range<usize>)| {
             (window.end < term.end).then(|| self.docs[window.end])
         };
@@ -78,29 +78,29 @@ impl Postings {
     }
 
     /// Documents and term frequencies of a slot in the window.
-    pub fn in_window(&self, slot: usize) -> (&[u32], &[u32]) {
+    pub(crate) fn in_window(&self, slot: usize) -> (&[u32], &[u32]) {
         let range = self.window[slot].clone();
         (&self.docs[range.clone()], &self.tfs[range])
     }
 
     /// Slot of each word of the query, in query order.
-    pub fn words(&self) -> &[usize] {
+    pub(crate) fn words(&self) -> &[usize] {
         &self.slots
     }
 
     /// Ids of the distinct terms, by slot.
-    pub fn ids(&self) -> &[u32] {
+    pub(crate) fn ids(&self) -> &[u32] {
         &self.ids
     }
 
     /// Documents that hold the term of a slot.
-    pub fn len(&self, slot: usize) -> usize {
+    pub(crate) fn len(&self, slot: usize) -> usize {
         self.terms[slot].len()
     }
 
     /// Calls `take` with the term id and frequency of each word of the query that a document
     /// holds, in query order.
-    pub fn of_document<R: Real>(&self, doc: u32, mut take: impl FnMut(u32, R)) {
+    pub(crate) fn of_document<R: Real>(&self, doc: u32, mut take: impl FnMut(u32, R)) {
         for &slot in &self.slots {
             let range = self.terms[slot].clone();
             if let Ok(at) = self.docs[range.clone()].binary_search(&doc) {

@@ -37,7 +37,7 @@ pub(super) struct Rankings<R> {
 
 impl<R: Real> Rankings<R> {
     /// Starts on a crawl with rows of this width; wanted pages follow.
-    pub fn start(&mut self, width: usize, top: usize) {
+    pub(crate) fn start(&mut self, width: usize, top: usize) {
         self.width = width;
         self.top = top;
         self.best.resize_with(width, Vec::new);
@@ -53,7 +53,7 @@ impl<R: Real> Rankings<R> {
     }
 
     /// A wanted page, with its scores (0 where it is not fetched).
-    pub fn want(&mut self, order: u32, scores: &[R]) {
+    pub(crate) fn want(&mut self, order: u32, scores: &[R]) {
         let shown = |&score: &R| if score >= R::LEAST { score } else { R::ABOVE };
         let equal = || scores.iter().map(shown);
         self.beaten_from.extend(equal().map(R::above));
@@ -68,13 +68,13 @@ impl<R: Real> Rankings<R> {
     }
 
     /// A row: a document with lower scores changes nothing. Never falls while documents are seen.
-    pub fn bounds(&self) -> &[R] {
+    pub(crate) fn bounds(&self) -> &[R] {
         &self.bounds
     }
 
     /// Scores of a document from the lane `start` on.
     #[inline]
-    pub fn see(&mut self, page: u32, order: u32, start: usize, scores: &[R]) {
+    pub(crate) fn see(&mut self, page: u32, order: u32, start: usize, scores: &[R]) {
         if any_at_least(scores, &self.bounds[start..]) {
             self.count(order, start, scores);
             if any_at_least(scores, &self.entry[start..]) {
@@ -120,12 +120,12 @@ impl<R: Real> Rankings<R> {
     }
 
     /// The best pages at a checkpoint, best first.
-    pub fn best(&self, checkpoint: usize) -> impl Iterator<Item = (u32, f64)> {
+    pub(crate) fn best(&self, checkpoint: usize) -> impl Iterator<Item = (u32, f64)> {
         self.best[checkpoint].iter().map(|ranked| (ranked.page, ranked.score.into()))
     }
 
     /// Score at a checkpoint and rank of each wanted page, as they came.
-    pub fn wanted(&self, checkpoint: usize) -> impl Iterator<Item = (f64, Option<u32>)> {
+    pub(crate) fn wanted(&self, checkpoint: usize) -> impl Iterator<Item = (f64, Option<u32>)> {
         (0..self.orders.len()).map(move |wanted| {
             let score = self.scores[wanted * self.width + checkpoint];
             let beaten_by = self.beaten_by[wanted * self.width + checkpoint];

@@ -10,11 +10,11 @@ use crate::text_index::TextIndex;
 /// Tables of one crawl. Memory: 2 bytes a document, and a number per checkpoint for each distinct
 /// length and each word.
 pub(super) struct CrawlTable<R> {
-    pub checkpoints: usize,
+    pub(crate) checkpoints: usize,
     /// Lanes of a row: checkpoints, rounded up.
-    pub width: usize,
+    pub(crate) width: usize,
     /// By document: the first checkpoint that contains it, `checkpoints` if none does.
-    pub first: Vec<u16>,
+    pub(crate) first: Vec<u16>,
     statistics: Vec<CollectionStatistics>,
     /// By length class, a row.
     norms: Vec<R>,
@@ -25,20 +25,20 @@ pub(super) struct CrawlTable<R> {
 /// Documents of an index as every crawl sees them.
 pub(super) struct Documents<'a> {
     /// Page of each document.
-    pub page: Vec<u32>,
+    pub(crate) page: Vec<u32>,
     /// Words of each document.
-    pub length: &'a [u32],
+    pub(crate) length: &'a [u32],
     /// By page: place among all pages by URL.
-    pub url_order: &'a [u32],
+    pub(crate) url_order: &'a [u32],
     /// Distinct lengths that count.
-    pub classes: Vec<u32>,
+    pub(crate) classes: Vec<u32>,
     /// By document: its length among `classes`.
-    pub class: Vec<u32>,
+    pub(crate) class: Vec<u32>,
 }
 
 impl<'a> Documents<'a> {
     /// The documents of an index.
-    pub fn of(index: &'a TextIndex, formula: &impl Formula, url_order: &'a [u32]) -> Self {
+    pub(crate) fn of(index: &'a TextIndex, formula: &impl Formula, url_order: &'a [u32]) -> Self {
         let docs = index.docs();
         let counting = |&length: &u32| formula.length(length);
         let mut classes: Vec<u32> = docs.length.iter().map(counting).collect();
@@ -53,7 +53,7 @@ impl<'a> Documents<'a> {
 
 impl<R: Real> CrawlTable<R> {
     /// Tables of a crawl, without weights of terms.
-    pub fn new(
+    pub(crate) fn new(
         crawl: &FetchOrder<'_>,
         documents: &Documents<'_>,
         formula: &impl Formula<Number = R>,
@@ -84,7 +84,7 @@ impl<R: Real> CrawlTable<R> {
     }
 
     /// Documents that hold a term, by checkpoint, from all that hold it.
-    pub fn document_frequencies(&self, docs: &[u32]) -> Vec<u64> {
+    pub(crate) fn document_frequencies(&self, docs: &[u32]) -> Vec<u64> {
         let mut df = vec![0; self.checkpoints + 1];
         for &doc in docs {
             df[usize::from(self.first[doc as usize])] += 1;
@@ -97,18 +97,18 @@ impl<R: Real> CrawlTable<R> {
     }
 
     /// Adds the weights of the next term.
-    pub fn push_term(&mut self, df: &[u64], formula: &impl Formula<Number = R>) {
+    pub(crate) fn push_term(&mut self, df: &[u64], formula: &impl Formula<Number = R>) {
         let weights = self.by_checkpoint(|at, statistics| formula.weight(statistics, df[at]));
         self.weights.extend(weights);
     }
 
     /// Norms of a length class.
-    pub fn norms(&self, class: u32) -> &[R] {
+    pub(crate) fn norms(&self, class: u32) -> &[R] {
         row(&self.norms, class, self.width)
     }
 
     /// Weights of a term.
-    pub fn weights(&self, term: u32) -> &[R] {
+    pub(crate) fn weights(&self, term: u32) -> &[R] {
         row(&self.weights, term, self.width)
     }
 

@@ -23,9 +23,9 @@ pub(super) struct Lanes<R> {
     /// By document of the window, a bit: it is to be scored.
     marks: Vec<u64>,
     /// Scores of a wanted page.
-    pub row: Vec<R>,
-    pub pass: Pass<R>,
-    pub rankings: Rankings<R>,
+    pub(crate) row: Vec<R>,
+    pub(crate) pass: Pass<R>,
+    pub(crate) rankings: Rankings<R>,
 }
 
 /// Scores the documents of the pass that `lanes` holds, and hands their scores to its rankings.

@@ -41,17 +41,17 @@ impl Default for BuildConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SegmentStats {
     /// URLs, those without any word included.
-    pub urls: u64,
+    pub(crate) urls: u64,
     /// Distinct non-empty strings per URL, summed.
-    pub strings: u64,
+    pub(crate) strings: u64,
     /// Distinct words.
-    pub tokens: u64,
+    pub(crate) tokens: u64,
     /// n-gram positions in all strings.
     pub occurrences: u64,
     /// Distinct n-grams.
     pub ngrams: u64,
     /// Distinct pairs of n-gram and URL.
-    pub postings: u64,
+    pub(crate) postings: u64,
     /// Length of [`TOKENS`](super::TOKENS).
     pub token_bytes: u64,
     /// Length of [`NGRAMS`](super::NGRAMS).

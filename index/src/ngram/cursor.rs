@@ -15,11 +15,11 @@ pub(super) const END: u64 = u64::MAX;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor {
     /// Number of the segment in the index.
-    pub segment: usize,
+    pub(crate) segment: usize,
     /// What a URL on the list holds: the list's n-gram and those within it.
     implied: NgramSet,
     /// The URL it stands at, or [`END`].
-    pub head: u64,
+    pub(crate) head: u64,
     at: usize,
     left: u32,
     local: u32,
@@ -27,7 +27,12 @@ pub(super) struct Cursor {
 
 impl Cursor {
     /// A cursor at the first URL of the list.
-    pub fn new(segment: usize, implied: NgramSet, postings: NgramPostings, of: &Segment) -> Self {
+    pub(crate) fn new(
+        segment: usize,
+        implied: NgramSet,
+        postings: NgramPostings,
+        of: &Segment,
+    ) -> Self {
         let mut cursor = Self { segment, implied, head: END, at: 0, left: 0, local: 0 };
         match postings.place {
             PostingRef::Single(local) => cursor.head = url(of.url_table(), local),
@@ -54,12 +59,12 @@ impl Cursor {
     }
 
     /// What a URL on the list holds.
-    pub fn implied(&self) -> &NgramSet {
+    pub(crate) fn implied(&self) -> &NgramSet {
         &self.implied
     }
 
     /// Reads the rest of the list.
-    pub fn for_each(&mut self, of: &Segment, mut take: impl FnMut(u32)) {
+    pub(crate) fn for_each(&mut self, of: &Segment, mut take: impl FnMut(u32)) {
         while self.head != END {
             take(self.head as u32);
             self.advance(of);
@@ -68,7 +73,7 @@ impl Cursor {
 
     /// Reads the URLs within the window and adds the n-gram to them; earlier ones must have been
     /// read. The cursor then stands behind the window.
-    pub fn record(&mut self, of: &Segment, window: &mut Window) {
+    pub(crate) fn record(&mut self, of: &Segment, window: &mut Window) {
         let (base, end) = window.range();
         let mut cursor = *self;
         while cursor.head < end {
@@ -80,7 +85,7 @@ impl Cursor {
 
     /// As [`record`](Self::record), but only for URLs that are in the window already, and passing
     /// over URLs before the window.
-    pub fn record_known(&mut self, of: &Segment, window: &mut Window) {
+    pub(crate) fn record_known(&mut self, of: &Segment, window: &mut Window) {
         let (base, end) = window.range();
         let mut cursor = *self;
         while cursor.head < base {

@@ -22,26 +22,26 @@ pub(super) struct CountedFile {
 
 impl CountedFile {
     /// Creates or empties `dir/name`.
-    pub fn create(dir: &Path, name: &str) -> Result<Self, NgramError> {
+    pub(crate) fn create(dir: &Path, name: &str) -> Result<Self, NgramError> {
         let path = dir.join(name);
         let file = File::create(&path).map_err(io_error("create", &path))?;
         Ok(Self { writer: BufWriter::with_capacity(BUFFER_BYTES, file), path, written: 0 })
     }
 
     /// Appends `bytes`.
-    pub fn put(&mut self, bytes: &[u8]) -> Result<(), NgramError> {
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), NgramError> {
         self.writer.write_all(bytes).map_err(io_error("write", &self.path))?;
         self.written += bytes.len() as u64;
         Ok(())
     }
 
     /// Bytes appended so far.
-    pub fn written(&self) -> u64 {
+    pub(crate) fn written(&self) -> u64 {
         self.written
     }
 
     /// Writes `bytes` over the start of the file; they must not be more than were written.
-    pub fn overwrite_start(&mut self, bytes: &[u8]) -> Result<(), NgramError> {
+    pub(crate) fn overwrite_start(&mut self, bytes: &[u8]) -> Result<(), NgramError> {
         let error = io_error("write", &self.path);
         self.write_at_start(bytes).map_err(error)
     }
@@ -53,7 +53,7 @@ impl CountedFile {
     }
 
     /// Flushes; returns the length in bytes. Not synced: a segment is verified when it is opened.
-    pub fn finish(mut self) -> Result<u64, NgramError> {
+    pub(crate) fn finish(mut self) -> Result<u64, NgramError> {
         self.writer.flush().map_err(io_error("write", &self.path))?;
         Ok(self.written)
     }
@@ -79,13 +79,13 @@ pub(super) struct Temporary {
 
 impl Temporary {
     /// Creates or empties `dir/name`.
-    pub fn create(dir: &Path, name: &str) -> Result<Self, NgramError> {
+    pub(crate) fn create(dir: &Path, name: &str) -> Result<Self, NgramError> {
         let output = CountedFile::create(dir, name)?;
         Ok(Self { path: output.path.clone(), output: Some(output) })
     }
 
     /// Appends `bytes`; nothing may be appended once the file is being read.
-    pub fn put(&mut self, bytes: &[u8]) -> Result<(), NgramError> {
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), NgramError> {
         match &mut self.output {
             Some(output) => output.put(bytes),
             None => Ok(()),
@@ -93,7 +93,7 @@ impl Temporary {
     }
 
     /// Ends writing and opens the file for reading.
-    pub fn read(&mut self) -> Result<BufReader<File>, NgramError> {
+    pub(crate) fn read(&mut self) -> Result<BufReader<File>, NgramError> {
         if let Some(mut output) = self.output.take() {
             output.flush().map_err(io_error("write", &self.path))?;
         }
@@ -102,7 +102,7 @@ impl Temporary {
     }
 
     /// Where the file is, for messages.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 }

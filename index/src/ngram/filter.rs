@@ -52,12 +52,12 @@ pub(super) struct Filter {
 
 impl Filter {
     /// Blocks for a number of n-grams; at least one.
-    pub fn block_count(ngrams: u64) -> u64 {
+    pub(crate) fn block_count(ngrams: u64) -> u64 {
         ngrams.saturating_mul(BITS_PER_KEY).div_ceil(8 * BLOCK_BYTES as u64).max(1)
     }
 
     /// Reads `count` hashes, eight bytes each, back from where they were collected.
-    pub fn build(hashes: &mut Temporary, count: u64) -> Result<Self, NgramError> {
+    pub(crate) fn build(hashes: &mut Temporary, count: u64) -> Result<Self, NgramError> {
         let mut filter = Self { blocks: vec![[0; LANES]; Self::block_count(count) as usize] };
         let mut reader = hashes.read()?;
         for _ in 0..count {
@@ -69,12 +69,12 @@ impl Filter {
     }
 
     /// The filter that was written as `bytes`; a last block that is cut is left out.
-    pub fn from_bytes(bytes: &[u8]) -> Self {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
         Self { blocks: bytes.chunks_exact(BLOCK_BYTES).map(block).collect() }
     }
 
     /// The blocks' bytes, in order.
-    pub fn to_bytes(&self) -> impl Iterator<Item = [u8; 4]> {
+    pub(crate) fn to_bytes(&self) -> impl Iterator<Item = [u8; 4]> {
         self.blocks.iter().flatten().map(|lane| lane.to_le_bytes())
     }
 
@@ -89,7 +89,7 @@ impl Filter {
 
     /// Whether the n-gram may be there; never `false` for one that is.
     #[inline]
-    pub fn may_contain(&self, hash: u64) -> bool {
+    pub(crate) fn may_contain(&self, hash: u64) -> bool {
         let Some(block) = self.blocks.get(self.block_of(hash)) else { return false };
         block.iter().zip(SALT).all(|(lane, salt)| lane & bit(hash, salt) != 0)
     }

@@ -19,15 +19,15 @@ use super::NgramError;
 use super::error::damaged;
 
 /// File of the token dictionary.
-pub const TOKENS: &str = "tokens.fst";
+pub(crate) const TOKENS: &str = "tokens.fst";
 /// File of the n-gram dictionary.
-pub const NGRAMS: &str = "ngrams.fst";
+pub(crate) const NGRAMS: &str = "ngrams.fst";
 /// File of the URL lists of the n-grams.
-pub const POSTINGS: &str = "postings.bin";
+pub(crate) const POSTINGS: &str = "postings.bin";
 /// File of the filter that knows most absent n-grams.
-pub const FILTER: &str = "filter.bin";
+pub(crate) const FILTER: &str = "filter.bin";
 /// File of the URLs' strings.
-pub const STRINGS: &str = "strings.bin";
+pub(crate) const STRINGS: &str = "strings.bin";
 
 /// Token ids are three bytes in a key, and `id + 1` must fit too.
 pub(super) const MAX_TOKENS: usize = (1 << 24) - 1;
@@ -65,18 +65,18 @@ fn short_header(magic: [u8; 8]) -> [u8; SHORT_HEADER_BYTES] {
 /// The counts that tie a segment's parts together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Header {
-    pub max_words: u32,
-    pub urls: u64,
-    pub strings: u64,
-    pub tokens: u64,
-    pub ngrams: u64,
-    pub postings_bytes: u64,
-    pub data_bytes: u64,
+    pub(crate) max_words: u32,
+    pub(crate) urls: u64,
+    pub(crate) strings: u64,
+    pub(crate) tokens: u64,
+    pub(crate) ngrams: u64,
+    pub(crate) postings_bytes: u64,
+    pub(crate) data_bytes: u64,
 }
 
 impl Header {
     /// The header of `strings.bin`.
-    pub fn to_bytes(self) -> [u8; STRINGS_HEADER_BYTES] {
+    pub(crate) fn to_bytes(self) -> [u8; STRINGS_HEADER_BYTES] {
         let mut out = [0; STRINGS_HEADER_BYTES];
         out[..8].copy_from_slice(&STRINGS_MAGIC);
         out[8..12].copy_from_slice(&VERSION.to_le_bytes());
@@ -99,7 +99,7 @@ impl Header {
     ///
     /// # Errors
     /// [`NgramError::Damaged`] when it is cut or of another kind or version.
-    pub fn read(bytes: &[u8]) -> Result<Self, NgramError> {
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, NgramError> {
         check_magic(STRINGS, bytes, STRINGS_MAGIC, STRINGS_HEADER_BYTES)?;
         let mut counts = [0u64; 6];
         for (count, slot) in counts.iter_mut().zip(bytes[16..].chunks_exact(8)) {
@@ -168,7 +168,7 @@ pub(super) enum PostingRef {
 
 impl PostingRef {
     /// The FST value.
-    pub fn pack(self) -> u64 {
+    pub(crate) fn pack(self) -> u64 {
         match self {
             Self::Single(local) => u64::from(local) << 1 | 1,
             Self::List(offset) => (offset as u64) << 1,
@@ -176,7 +176,7 @@ impl PostingRef {
     }
 
     /// Reads an FST value. Locals beyond 32 bits come out as `u32::MAX`, which no segment has.
-    pub fn unpack(value: u64) -> Self {
+    pub(crate) fn unpack(value: u64) -> Self {
         if value & 1 == 1 {
             Self::Single(u32::try_from(value >> 1).unwrap_or(u32::MAX))
         } else {

@@ -16,7 +16,7 @@ pub struct Match {
     /// The URL.
     pub url: UrlId,
     /// All of the query's n-grams that its strings hold, over all segments.
-    pub matched: NgramSet,
+    pub(crate) matched: NgramSet,
 }
 
 /// Segments that answer together. Cheap to make; may be used from many threads, each with its own
@@ -40,12 +40,6 @@ impl<'a> NgramIndex<'a> {
             }
         }
         Ok(Self { segments, max_words })
-    }
-
-    /// Number of URLs that hold the n-gram, where a URL of several segments counts in each: an
-    /// upper bound, exact for one segment.
-    pub fn document_frequency(&self, ngram: &[&str]) -> u64 {
-        self.segments.iter().map(|segment| u64::from(segment.document_frequency(ngram))).sum()
     }
 
     /// All URLs that match `query` and are not `masked`, ascending. A page's n-grams are the union

@@ -19,7 +19,7 @@ use crate::page::UrlId;
 /// # Errors
 /// Those of [`SegmentBuilder`], and [`NgramError::Damaged`] when a string names a word that its
 /// segment has not.
-pub fn merge(
+pub(crate) fn merge(
     segments: &[&Segment],
     keep: impl Fn(UrlId) -> bool,
     config: BuildConfig,

@@ -73,11 +73,15 @@ mod walk;
 mod window;
 mod writer;
 
-pub use builder::{BuildConfig, SegmentBuilder, SegmentStats};
+pub use builder::SegmentStats;
+pub use builder::{BuildConfig, SegmentBuilder};
 pub use error::NgramError;
-pub use layout::{FILTER, NGRAMS, POSTINGS, STRINGS, TOKENS};
-pub use matching::{Match, NgramIndex};
-pub use merge::merge;
+#[cfg(test)]
+pub(crate) use layout::{FILTER, NGRAMS, POSTINGS, STRINGS, TOKENS};
+#[cfg(test)]
+pub(crate) use matching::Match;
+pub use matching::NgramIndex;
+pub(crate) use merge::merge;
 pub use ngram_set::NgramSet;
 pub use parts::SegmentParts;
 pub use query::NgramQuery;

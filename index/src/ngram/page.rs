@@ -11,25 +11,25 @@ pub(super) struct PageStrings {
 
 impl PageStrings {
     /// Forgets all strings.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.ids.clear();
         self.ends.clear();
     }
 
     /// Appends a token to the string that is open.
-    pub fn push(&mut self, id: u32) {
+    pub(crate) fn push(&mut self, id: u32) {
         self.ids.push(id);
     }
 
     /// Closes the open string; one without tokens is no string.
-    pub fn end_string(&mut self) {
+    pub(crate) fn end_string(&mut self) {
         if self.ids.len() > self.ends.last().copied().unwrap_or(0) {
             self.ends.push(self.ids.len());
         }
     }
 
     /// Calls `take` with every distinct string, in ascending order of ids.
-    pub fn for_each_distinct<E>(
+    pub(crate) fn for_each_distinct<E>(
         &mut self,
         mut take: impl FnMut(&[u32]) -> Result<(), E>,
     ) -> Result<(), E> {

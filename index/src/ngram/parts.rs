@@ -10,15 +10,15 @@ use super::layout::{FILTER, NGRAMS, POSTINGS, STRINGS, TOKENS};
 #[derive(Clone, Debug, Default)]
 pub struct SegmentParts {
     /// Of [`TOKENS`].
-    pub tokens: Vec<u8>,
+    pub(crate) tokens: Vec<u8>,
     /// Of [`NGRAMS`].
-    pub ngrams: Vec<u8>,
+    pub(crate) ngrams: Vec<u8>,
     /// Of [`POSTINGS`].
-    pub postings: Vec<u8>,
+    pub(crate) postings: Vec<u8>,
     /// Of [`FILTER`].
-    pub filter: Vec<u8>,
+    pub(crate) filter: Vec<u8>,
     /// Of [`STRINGS`].
-    pub strings: Vec<u8>,
+    pub(crate) strings: Vec<u8>,
 }
 
 impl SegmentParts {

@@ -27,7 +27,7 @@ pub(super) struct MatchPlan {
 
 impl MatchPlan {
     /// Plans a resolved query.
-    pub fn make(&mut self, query: &NgramQuery, resolved: &Resolved) {
+    pub(crate) fn make(&mut self, query: &NgramQuery, resolved: &Resolved) {
         let frequency = |ngram: u8| resolved.frequency(ngram);
         let weight = |ngram: u8| query.weight(usize::from(ngram));
         // N-grams without weight help nobody over a threshold, so they drive last.
@@ -66,22 +66,22 @@ impl MatchPlan {
     }
 
     /// N-grams one of which every match holds.
-    pub fn drivers(&self) -> &[u8] {
+    pub(crate) fn drivers(&self) -> &[u8] {
         &self.order[..self.drivers]
     }
 
     /// N-grams looked up for candidates only.
-    pub fn scanned(&self) -> &[u8] {
+    pub(crate) fn scanned(&self) -> &[u8] {
         &self.order[self.drivers..]
     }
 
     /// Whether candidates need no more than the drivers' lists.
-    pub fn decides_alone(&self) -> bool {
+    pub(crate) fn decides_alone(&self) -> bool {
         self.drivers == self.order.len() && self.unread.is_empty()
     }
 
     /// N-grams that candidates may hold and whose lists are not read.
-    pub fn unread(&self) -> &NgramSet {
+    pub(crate) fn unread(&self) -> &NgramSet {
         &self.unread
     }
 }

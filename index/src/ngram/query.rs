@@ -22,14 +22,14 @@ const MAX_WEIGHT: f64 = 1e12;
 /// An n-gram as its first n-1 words and its last word.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ngram {
-    pub hash: u64,
-    pub weight: f64,
+    pub(crate) hash: u64,
+    pub(crate) weight: f64,
     /// Number of the n-gram of all words but the last, which is smaller than this one's, or
     /// [`NO_PARENT`].
-    pub parent: u8,
+    pub(crate) parent: u8,
     /// Number of the last word; the distinct words come first among the n-grams, so it is also the
     /// number of the n-gram of this word alone.
-    pub word: u8,
+    pub(crate) word: u8,
 }
 
 /// The distinct n-grams of a query and what it takes to match. A new query wants all of them.
@@ -46,7 +46,6 @@ pub struct NgramQuery {
     /// Whether every n-gram weighs 1.
     equal_weights: bool,
     longest: usize,
-    ignored_words: usize,
 }
 
 impl NgramQuery {
@@ -63,7 +62,6 @@ impl NgramQuery {
             needed: 0.0,
             equal_weights: true,
             longest: max_words.clamp(1, limits::NGRAM_WORDS).min(used.len()),
-            ignored_words: words.len() - used.len(),
         };
         query.number_ngrams(used);
         query.total = query.ngrams.len() as f64;
@@ -175,11 +173,6 @@ impl NgramQuery {
         &self.words
     }
 
-    /// Words beyond [`limits::QUERY_WORDS`], which have no part in the query.
-    pub fn ignored_words(&self) -> usize {
-        self.ignored_words
-    }
-
     /// The words of n-gram `number`; none for one the query has not.
     pub fn ngram(&self, number: usize) -> Vec<&str> {
         let mut words = Vec::with_capacity(limits::NGRAM_WORDS);
@@ -193,7 +186,7 @@ impl NgramQuery {
     }
 
     /// The weight of n-gram `number`; 0 for one the query has not.
-    pub fn weight(&self, number: usize) -> f64 {
+    pub(crate) fn weight(&self, number: usize) -> f64 {
         self.ngrams.get(number).map_or(0.0, |ngram| ngram.weight)
     }
 

@@ -17,7 +17,7 @@ pub(super) struct Resolved {
 
 impl Resolved {
     /// Looks everything up; `false` if no page can match.
-    pub fn look_up(&mut self, segments: &[&Segment], query: &NgramQuery) -> bool {
+    pub(crate) fn look_up(&mut self, segments: &[&Segment], query: &NgramQuery) -> bool {
         let Some((candidates, mut possible)) = pass_filters(segments, query) else { return false };
         let ngrams = query.len();
         reset(&mut self.word_ids, segments.len() * query.words().len());
@@ -62,18 +62,18 @@ impl Resolved {
     }
 
     /// The ids of the query's words in one segment.
-    pub fn word_ids(&self, segment: usize, query: &NgramQuery) -> &[Option<u32>] {
+    pub(crate) fn word_ids(&self, segment: usize, query: &NgramQuery) -> &[Option<u32>] {
         let words = query.words().len();
         &self.word_ids[segment * words..(segment + 1) * words]
     }
 
     /// The postings of an n-gram in one segment.
-    pub fn postings(&self, segment: usize, ngram: u8) -> Option<NgramPostings> {
+    pub(crate) fn postings(&self, segment: usize, ngram: u8) -> Option<NgramPostings> {
         self.postings[segment * self.frequencies.len() + usize::from(ngram)]
     }
 
     /// Number of postings of an n-gram over all segments.
-    pub fn frequency(&self, ngram: u8) -> u64 {
+    pub(crate) fn frequency(&self, ngram: u8) -> u64 {
         self.frequencies[usize::from(ngram)]
     }
 }

@@ -18,6 +18,7 @@ use super::layout::{
 use super::varint;
 use super::{NgramError, SegmentParts};
 use crate::limits;
+#[cfg(test)]
 use crate::page::UrlId;
 
 /// An immutable set of URLs with their strings and n-grams.
@@ -51,9 +52,9 @@ pub(super) struct PostingPlace {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NgramPostings {
     /// How many.
-    pub count: u32,
+    pub(crate) count: u32,
     /// The only URL's local id, or where in the postings the differences start.
-    pub place: PostingRef,
+    pub(crate) place: PostingRef,
 }
 
 impl Segment {
@@ -113,28 +114,20 @@ impl Segment {
         Ok(())
     }
 
-    /// Number of URLs.
-    pub fn len(&self) -> usize {
-        self.urls.len()
-    }
-
-    /// Whether it holds no URL.
-    pub fn is_empty(&self) -> bool {
-        self.urls.is_empty()
-    }
-
     /// Longest n-gram in words.
-    pub fn max_words(&self) -> usize {
+    pub(crate) fn max_words(&self) -> usize {
         self.header.max_words as usize
     }
 
     /// The URLs, ascending.
-    pub fn urls(&self) -> impl ExactSizeIterator<Item = UrlId> + '_ {
+    #[cfg(test)]
+    pub(crate) fn urls(&self) -> impl ExactSizeIterator<Item = UrlId> + '_ {
         self.urls.iter().map(|&url| UrlId(url))
     }
 
     /// Number of this segment's URLs that hold the n-gram. Words are as `words::words` makes them.
-    pub fn document_frequency(&self, ngram: &[&str]) -> u32 {
+    #[cfg(test)]
+    pub(crate) fn document_frequency(&self, ngram: &[&str]) -> u32 {
         let Some((first, rest)) = ngram.split_first() else { return 0 };
         let Some((mut place, mut postings)) = self.token(first).and_then(|id| self.word_at(id))
         else {

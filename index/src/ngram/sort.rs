@@ -43,7 +43,7 @@ pub(super) struct Sorter {
 
 impl Sorter {
     /// Sorts at most `expected` occurrences within about `budget_bytes` (at least 1 KiB) of memory.
-    pub fn new(dir: &Path, budget_bytes: usize, expected: u64) -> Self {
+    pub(crate) fn new(dir: &Path, budget_bytes: usize, expected: u64) -> Self {
         let capacity = (budget_bytes / OCCURRENCE_BYTES).max(MIN_CAPACITY);
         let reserve = usize::try_from(expected).unwrap_or(usize::MAX).min(capacity);
         Self {
@@ -56,7 +56,7 @@ impl Sorter {
     }
 
     /// Adds an occurrence.
-    pub fn push(&mut self, occurrence: u128) -> Result<(), NgramError> {
+    pub(crate) fn push(&mut self, occurrence: u128) -> Result<(), NgramError> {
         if self.buffer.len() == self.capacity {
             self.spill()?;
         }
@@ -65,7 +65,7 @@ impl Sorter {
     }
 
     /// Ends adding.
-    pub fn finish(mut self) -> Result<Sorted, NgramError> {
+    pub(crate) fn finish(mut self) -> Result<Sorted, NgramError> {
         if self.runs.is_empty() {
             self.sort_buffer();
             return Ok(Sorted::Memory(self.buffer.into_iter()));

@@ -15,14 +15,14 @@ pub(super) struct Walk<'q> {
 
 impl<'q> Walk<'q> {
     /// Starts before the first string.
-    pub fn new(query: &'q NgramQuery) -> Self {
+    pub(crate) fn new(query: &'q NgramQuery) -> Self {
         Self { query, open: [NO_PARENT; limits::NGRAM_WORDS], found: NgramSet::default() }
     }
 
     /// Takes the next word by its number in the query; `None` for a word that the query has not,
     /// and between two strings.
     #[inline]
-    pub fn word(&mut self, number: Option<usize>) {
+    pub(crate) fn word(&mut self, number: Option<usize>) {
         let Some(word) = number else {
             self.open = [NO_PARENT; limits::NGRAM_WORDS];
             return;
@@ -49,7 +49,7 @@ impl<'q> Walk<'q> {
     }
 
     /// What was found.
-    pub fn found(&self) -> NgramSet {
+    pub(crate) fn found(&self) -> NgramSet {
         self.found
     }
 }

@@ -32,18 +32,18 @@ pub(super) fn base_of(url: u64) -> u64 {
 
 impl Window {
     /// Moves to another window; the present one must have been drained.
-    pub fn move_to(&mut self, base: u64) {
+    pub(crate) fn move_to(&mut self, base: u64) {
         self.base = base;
     }
 
     /// First URL, and the one after the last.
-    pub fn range(&self) -> (u64, u64) {
+    pub(crate) fn range(&self) -> (u64, u64) {
         (self.base, self.base + SIZE as u64)
     }
 
     /// Adds n-grams to the URL at `offset` from the base.
     #[inline]
-    pub fn add(&mut self, offset: usize, ngrams: &NgramSet) {
+    pub(crate) fn add(&mut self, offset: usize, ngrams: &NgramSet) {
         self.blocks |= 1 << (offset / BITS);
         self.known[offset / BITS] |= 1 << (offset % BITS);
         self.sets[offset].extend(ngrams);
@@ -51,14 +51,14 @@ impl Window {
 
     /// The same for a URL that has some n-gram already; nothing otherwise.
     #[inline]
-    pub fn add_if_known(&mut self, offset: usize, ngrams: &NgramSet) {
+    pub(crate) fn add_if_known(&mut self, offset: usize, ngrams: &NgramSet) {
         if self.known[offset / BITS] >> (offset % BITS) & 1 == 1 {
             self.sets[offset].extend(ngrams);
         }
     }
 
     /// Empties the window; gives every URL with its set to `take`, ascending.
-    pub fn drain(&mut self, mut take: impl FnMut(u32, NgramSet)) {
+    pub(crate) fn drain(&mut self, mut take: impl FnMut(u32, NgramSet)) {
         let mut blocks = std::mem::take(&mut self.blocks);
         while blocks != 0 {
             let block = blocks.trailing_zeros() as usize;

@@ -31,10 +31,10 @@ fn finish_dictionary(map: MapBuilder<CountedFile>, part: &'static str) -> Result
 /// What [`write_tokens`] wrote.
 pub(super) struct TokensWritten {
     /// The rank of every provisional id.
-    pub ranks: Vec<u32>,
+    pub(crate) ranks: Vec<u32>,
     /// The hash of the word of every rank.
-    pub hashes: Vec<u64>,
-    pub bytes: u64,
+    pub(crate) hashes: Vec<u64>,
+    pub(crate) bytes: u64,
 }
 
 /// Writes the token dictionary.
@@ -58,11 +58,11 @@ pub(super) fn write_tokens(
 /// What [`write_ngrams`] wrote.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct NgramsWritten {
-    pub ngrams: u64,
-    pub postings: u64,
-    pub ngram_bytes: u64,
-    pub posting_bytes: u64,
-    pub filter_bytes: u64,
+    pub(crate) ngrams: u64,
+    pub(crate) postings: u64,
+    pub(crate) ngram_bytes: u64,
+    pub(crate) posting_bytes: u64,
+    pub(crate) filter_bytes: u64,
 }
 
 /// Writes the n-gram dictionary, the posting lists and the filter.
@@ -171,14 +171,14 @@ pub(super) struct StringsWriter {
 
 impl StringsWriter {
     /// Starts the file in `dir`.
-    pub fn create(dir: &Path) -> Result<Self, NgramError> {
+    pub(crate) fn create(dir: &Path) -> Result<Self, NgramError> {
         let mut output = CountedFile::create(dir, STRINGS)?;
         output.put(&[0; STRINGS_HEADER_BYTES])?;
         Ok(Self { output, encoded: Vec::new(), starts: vec![0], data_bytes: 0, count: 0 })
     }
 
     /// Adds a string of the current URL.
-    pub fn string(&mut self, ids: &[u32]) {
+    pub(crate) fn string(&mut self, ids: &[u32]) {
         for &id in ids {
             varint::put(&mut self.encoded, id + 1);
         }
@@ -187,7 +187,7 @@ impl StringsWriter {
     }
 
     /// Goes on to the next URL.
-    pub fn end_url(&mut self) -> Result<(), NgramError> {
+    pub(crate) fn end_url(&mut self) -> Result<(), NgramError> {
         self.output.put(&self.encoded)?;
         self.data_bytes += self.encoded.len() as u64;
         self.starts.push(self.data_bytes);
@@ -196,17 +196,17 @@ impl StringsWriter {
     }
 
     /// Strings added so far.
-    pub fn count(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
     /// Bytes of strings so far.
-    pub fn data_bytes(&self) -> u64 {
+    pub(crate) fn data_bytes(&self) -> u64 {
         self.data_bytes
     }
 
     /// Writes the tables and the header; returns the file's length.
-    pub fn finish(mut self, urls: &[u32], header: Header) -> Result<u64, NgramError> {
+    pub(crate) fn finish(mut self, urls: &[u32], header: Header) -> Result<u64, NgramError> {
         for url in urls {
             self.output.put(&url.to_le_bytes())?;
         }

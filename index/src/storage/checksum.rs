@@ -52,7 +52,7 @@ impl FileEntry {
     ///
     /// # Errors
     /// [`StoreError::Damaged`] with found and expected.
-    pub fn verify(&self, path: &Path, bytes: u64, checksum: &str) -> Result<(), StoreError> {
+    pub(crate) fn verify(&self, path: &Path, bytes: u64, checksum: &str) -> Result<(), StoreError> {
         self.verify_length(path, bytes)?;
         if checksum == self.checksum {
             return Ok(());
@@ -65,7 +65,7 @@ impl FileEntry {
     ///
     /// # Errors
     /// [`StoreError::Damaged`] with found and expected.
-    pub fn verify_length(&self, path: &Path, bytes: u64) -> Result<(), StoreError> {
+    pub(crate) fn verify_length(&self, path: &Path, bytes: u64) -> Result<(), StoreError> {
         if bytes == self.bytes {
             return Ok(());
         }
@@ -78,7 +78,7 @@ impl FileEntry {
 ///
 /// # Errors
 /// The file cannot be read.
-pub fn checksum_file(path: &Path, file: String) -> Result<FileEntry, StoreError> {
+pub(crate) fn checksum_file(path: &Path, file: String) -> Result<FileEntry, StoreError> {
     let mut input = File::open(path).map_err(StoreError::io("open", path))?;
     let mut checksum = Checksum::default();
     let mut buffer = vec![0; 1 << 18];

@@ -13,13 +13,8 @@ pub struct FaultPlan {
 
 impl FaultPlan {
     /// Lets `fail_from` steps pass, then fails with an error of this kind.
-    pub fn new(fail_from: u64, kind: io::ErrorKind) -> Self {
+    pub(crate) fn new(fail_from: u64, kind: io::ErrorKind) -> Self {
         Self { taken: AtomicU64::new(0), fail_from, kind }
-    }
-
-    /// Steps asked for so far.
-    pub fn steps(&self) -> u64 {
-        self.taken.load(Ordering::SeqCst)
     }
 
     pub(super) fn step(&self) -> io::Result<()> {

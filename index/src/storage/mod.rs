@@ -9,6 +9,7 @@
 //! bits stay as they were written: every live file has a length and a checksum.
 
 mod checksum;
+#[cfg(test)]
 mod fault;
 
 use std::fs::{self, File};
@@ -16,15 +17,17 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-pub use checksum::{Checksum, FileEntry, checksum_file};
-pub use fault::FaultPlan;
+pub(crate) use checksum::checksum_file;
+pub use checksum::{Checksum, FileEntry};
+#[cfg(test)]
+pub(crate) use fault::FaultPlan;
 
 use crate::error::StoreError;
 
 type Result<T> = std::result::Result<T, StoreError>;
 
 /// Marks names that no manifest names: what is left of them after a crash is removed.
-pub const TEMPORARY_SUFFIX: &str = ".tmp";
+pub(crate) const TEMPORARY_SUFFIX: &str = ".tmp";
 
 /// A failed write.
 #[derive(Debug)]
@@ -48,6 +51,7 @@ pub struct Storage {
     root: PathBuf,
     /// The first failed write: from then on nothing is written.
     failure: Arc<OnceLock<Failure>>,
+    #[cfg(test)]
     faults: Option<Arc<FaultPlan>>,
 }
 
@@ -56,9 +60,20 @@ impl Storage {
     ///
     /// # Errors
     /// The directory cannot be created.
-    pub fn create(root: &Path, faults: Option<Arc<FaultPlan>>) -> Result<Self> {
+    pub fn create(root: &Path) -> Result<Self> {
         fs::create_dir_all(root).map_err(StoreError::io("create", root))?;
-        Ok(Self { root: root.to_owned(), failure: Arc::default(), faults })
+        Ok(Self {
+            root: root.to_owned(),
+            failure: Arc::default(),
+            #[cfg(test)]
+            faults: None,
+        })
+    }
+
+    /// The storage with faults to inject.
+    #[cfg(test)]
+    pub(crate) fn with_faults(self, faults: Option<Arc<FaultPlan>>) -> Self {
+        Self { faults, ..self }
     }
 
     /// Path of `name` below the root.
@@ -75,16 +90,6 @@ impl Storage {
         fs::read(&path).map_err(StoreError::io("read", &path))
     }
 
-    /// The whole of a file, verified against its entry.
-    ///
-    /// # Errors
-    /// The file cannot be read, or its length or checksum differ.
-    pub fn read_verified(&self, entry: &FileEntry) -> Result<Vec<u8>> {
-        let bytes = self.read(&entry.file)?;
-        entry.verify(&self.path(&entry.file), bytes.len() as u64, &Checksum::of(&bytes))?;
-        Ok(bytes)
-    }
-
     /// Whether a file or directory of this name exists.
     pub fn exists(&self, name: &str) -> bool {
         self.path(name).exists()
@@ -94,7 +99,7 @@ impl Storage {
     ///
     /// # Errors
     /// The file cannot be created, or the handle is poisoned.
-    pub fn start(&self, name: &str) -> Result<PendingFile> {
+    pub(crate) fn start(&self, name: &str) -> Result<PendingFile> {
         self.step("create", &self.path(name))?;
         let path = self.path(name);
         if let Some(parent) = path.parent() {
@@ -175,7 +180,7 @@ impl Storage {
     ///
     /// # Errors
     /// A file cannot be read.
-    pub fn entries_of(&self, directory: &str) -> Result<Vec<FileEntry>> {
+    pub(crate) fn entries_of(&self, directory: &str) -> Result<Vec<FileEntry>> {
         let mut entries = Vec::new();
         for file in self.list(directory)? {
             let full = format!("{directory}/{file}");
@@ -198,6 +203,9 @@ impl Storage {
         if self.failure.get().is_some() {
             return Err(StoreError::Poisoned);
         }
+        #[cfg(not(test))]
+        let injected = Ok(());
+        #[cfg(test)]
         let injected = self.faults.as_ref().map_or(Ok(()), |faults| faults.step());
         self.guard(injected, operation, path)
     }
@@ -221,7 +229,7 @@ impl Storage {
 
 /// A file being written under a temporary name.
 #[derive(Debug)]
-pub struct PendingFile {
+pub(crate) struct PendingFile {
     storage: Storage,
     name: String,
     temporary: PathBuf,
@@ -235,7 +243,7 @@ impl PendingFile {
     ///
     /// # Errors
     /// The write failed (a full disk, say).
-    pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
         self.storage.step("write", &self.temporary)?;
         self.checksum.update(bytes);
         self.bytes += bytes.len() as u64;
@@ -247,7 +255,7 @@ impl PendingFile {
     ///
     /// # Errors
     /// A step failed; nothing stands under the name that did not before.
-    pub fn finish(mut self) -> Result<FileEntry> {
+    pub(crate) fn finish(mut self) -> Result<FileEntry> {
         let storage = self.storage.clone();
         storage.step("write", &self.temporary)?;
         storage.guard(self.out.flush(), "write", &self.temporary)?;

@@ -17,10 +17,10 @@ pub(super) const TOKENIZER: &str = "prospect-words";
 /// The fields of the schema.
 #[derive(Clone, Copy)]
 pub(super) struct Fields {
-    pub url_id: Field,
-    pub seq: Field,
-    pub length: Field,
-    pub body: Field,
+    pub(crate) url_id: Field,
+    pub(crate) seq: Field,
+    pub(crate) length: Field,
+    pub(crate) body: Field,
 }
 
 pub(super) fn schema() -> (Schema, Fields) {
@@ -45,7 +45,7 @@ pub fn searched_text(title: &str, text: &str) -> String {
 }
 
 /// A document length as Tantivy keeps it: the largest of its 256 lengths that is not above.
-pub fn rounded_length(length: u32) -> u32 {
+pub(crate) fn rounded_length(length: u32) -> u32 {
     FieldNormReader::id_to_fieldnorm(FieldNormReader::fieldnorm_to_id(length))
 }
 

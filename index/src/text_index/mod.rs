@@ -23,8 +23,9 @@ use crate::derived::Derived;
 use crate::error::StoreError;
 use crate::page::UrlId;
 use crate::page_store::NONE;
+pub(crate) use document::rounded_length;
+pub use document::searched_text;
 use document::{TOKENIZER, Words, schema};
-pub use document::{rounded_length, searched_text};
 
 /// Version of the index's layout; another one is rebuilt.
 const VERSION: u32 = 1;
@@ -70,7 +71,7 @@ struct SegmentPart {
 
 /// Where a term's postings lie, segment by segment.
 #[derive(Clone, Debug, Default)]
-pub struct TermPostings {
+pub(crate) struct TermPostings {
     infos: Vec<Option<tantivy::postings::TermInfo>>,
 }
 
@@ -132,7 +133,7 @@ impl TextIndex {
     ///
     /// # Errors
     /// The dictionary cannot be read.
-    pub fn term(&self, word: &str) -> Result<TermPostings> {
+    pub(crate) fn term(&self, word: &str) -> Result<TermPostings> {
         let term = tantivy::Term::from_field_text(self.body, word);
         let infos = self
             .segments
@@ -144,7 +145,7 @@ impl TextIndex {
     }
 
     /// Ordinals of the documents of each segment.
-    pub fn segments(&self) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
+    pub(crate) fn segments(&self) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
         self.segments.iter().map(|part| part.base as usize..(part.base + part.len) as usize)
     }
 
@@ -154,7 +155,7 @@ impl TextIndex {
     ///
     /// # Errors
     /// The postings cannot be read.
-    pub fn for_each_block(
+    pub(crate) fn for_each_block(
         &self,
         term: &TermPostings,
         segment: usize,
@@ -176,7 +177,7 @@ impl TextIndex {
 
 impl TermPostings {
     /// Documents of a segment that hold the term, whether current or not.
-    pub fn doc_freq(&self, segment: usize) -> u64 {
+    pub(crate) fn doc_freq(&self, segment: usize) -> u64 {
         self.infos[segment].as_ref().map_or(0, |info| u64::from(info.doc_freq))
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::writing::Writing;
 use super::{Result, TextIndex, VERSION};
-use crate::derived::{Derived, Found};
+use crate::derived::Derived;
 use crate::error::StoreError;
 use crate::page::UrlId;
 use crate::page_store::{NONE, PageText};
@@ -26,8 +26,7 @@ impl TextIndex {
     /// emptied of an earlier index. Document i of `texts` has `UrlId(i)` and `seq` i, whatever the
     /// segments are.
     ///
-    /// The files are whole when this returns; what an interrupted build leaves does not
-    /// [`reopen`](Self::reopen). Memory: a chunk of 8 MiB of texts and the writer's 128 MiB.
+    /// The files are whole when this returns; what an interrupted build leaves has no state. Memory: a chunk of 8 MiB of texts and the writer's 128 MiB.
     ///
     /// # Errors
     /// The index cannot be written, or the directory holds something that is no index.
@@ -42,23 +41,6 @@ impl TextIndex {
         Self::of_texts(&derived, directory, documents)
     }
 
-    /// Opens what [`build`](Self::build) wrote in `directory`, after verifying every file.
-    ///
-    /// # Errors
-    /// [`StoreError::Derived`] if there is no index, or it is not whole, or not of this version:
-    /// then it can be built anew. An I/O error if the system refused.
-    pub fn reopen(directory: &Path) -> Result<Self> {
-        if !directory.is_dir() {
-            return Err(unusable(directory, "is not there"));
-        }
-        let derived = Derived::at(directory, VERSION)?;
-        match derived.find::<Payload>() {
-            Found::Whole(state, _) => Self::of_texts(&derived, directory, state.documents),
-            Found::Missing => Err(unusable(directory, "holds no whole index of this version")),
-            Found::Damaged(what) => Err(unusable(directory, &format!("is damaged: {what}"))),
-        }
-    }
-
     fn of_texts(derived: &Derived, directory: &Path, documents: u32) -> Result<Self> {
         let index = Self::read(derived, |_| NONE).map_err(|error| located(error, directory))?;
         let found = index.docs.url.len();
@@ -68,12 +50,6 @@ impl TextIndex {
         let what = format!("{found} documents, expected {documents}");
         Err(StoreError::Derived { structure: "text index", what })
     }
-}
-
-/// The directory is not what was built there.
-fn unusable(directory: &Path, what: &str) -> StoreError {
-    let what = format!("{} {what}", directory.display());
-    StoreError::Derived { structure: "text index", what }
 }
 
 /// Indexes all texts and publishes the state; returns the number of documents.

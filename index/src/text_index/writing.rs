@@ -29,7 +29,7 @@ pub(super) struct Writing<'a> {
 
 impl<'a> Writing<'a> {
     /// Opens the index of a directory for writing, or creates it there.
-    pub fn start(derived: &'a Derived, threads: usize) -> Result<Self> {
+    pub(crate) fn start(derived: &'a Derived, threads: usize) -> Result<Self> {
         let (schema, fields) = schema();
         let index = open_index(derived, schema)?;
         let writer: IndexWriter =
@@ -39,7 +39,7 @@ impl<'a> Writing<'a> {
     }
 
     /// Adds pages.
-    pub fn add(&mut self, pages: &[PageText]) -> Result<()> {
+    pub(crate) fn add(&mut self, pages: &[PageText]) -> Result<()> {
         let documents: Vec<TantivyDocument> =
             pages.par_iter().map(|page| document(self.fields, page)).collect();
         self.added += documents.len() as u64;
@@ -51,7 +51,7 @@ impl<'a> Writing<'a> {
 
     /// Commits, merges small segments and publishes the state, which makes the index whole.
     /// Returns the number of documents added.
-    pub fn finish<T: Serialize>(mut self, payload: &T) -> Result<u64> {
+    pub(crate) fn finish<T: Serialize>(mut self, payload: &T) -> Result<u64> {
         self.writer.commit().map_err(failed)?;
         merge_tail(&self.index, &mut self.writer)?;
         self.writer.wait_merging_threads().map_err(failed)?;

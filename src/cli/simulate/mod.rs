@@ -98,7 +98,7 @@ fn one(
 ) -> Result<Summary, Failure> {
     let PreparedExperiment { config, settings, provenance, reranker, embedder, .. } = experiment;
     let cache = args.runtime.cache();
-    let storage = Storage::create(out, None)?;
+    let storage = Storage::create(out)?;
     let hash = identity::hash(&provenance)?;
     if let Some(summary) = identity::claim(&storage, out, &provenance)? {
         say(global, &format!("{}: this experiment is complete", out.display()));

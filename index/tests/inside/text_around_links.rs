@@ -1,10 +1,10 @@
 //! Text around links, from records to what is known of a URL.
 
-use prospect_index::ingest::{ingest_all, prepare};
-use prospect_index::limits::AROUND_CHARS;
-use prospect_index::link_context::{PER_URL, word_numbers};
-use prospect_index::page::{Outlink, PageRecord, UrlId};
-use prospect_index::store::{Store, StoreOptions};
+use crate::ingest::{ingest_all, prepare};
+use crate::limits::AROUND_CHARS;
+use crate::link_context::{PER_URL, word_numbers};
+use crate::page::{Outlink, PageRecord, UrlId};
+use crate::store::{Store, StoreOptions};
 
 fn page(number: usize, text: &str, links: &[(&str, &str, &str)]) -> PageRecord {
     let link = |&(path, anchor, around): &(&str, &str, &str)| Outlink {

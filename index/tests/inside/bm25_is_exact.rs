@@ -8,15 +8,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::bm25::{Bm25, Scorer, Scores};
+use crate::page::PageRecord;
+use crate::text_index::TextIndex;
+use crate::words::words;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use prospect_index::bm25::{Bm25, Scorer, Scores};
-use prospect_index::page::PageRecord;
-use prospect_index::text_index::TextIndex;
-use prospect_index::words::words;
 
-mod support;
-use support::{WORDS, current, ingest, open, page};
+use super::support::{WORDS, current, ingest, open, page};
 
 const PARAMETERS: [Bm25; 4] = [
     Bm25 { k1: 0.9, b: 0.4 },
@@ -92,7 +91,7 @@ fn plainly(
 /// A store with its index, to be asked for rankings.
 struct Indexed {
     index: TextIndex,
-    known: prospect_index::page_store::Known,
+    known: crate::page_store::Known,
     next_seq: u32,
 }
 
@@ -223,7 +222,7 @@ fn pages_of_one_score_rank_by_canonical_url_and_not_by_the_order_of_their_fetch(
     }
     let indexed = Indexed::open(dir.path());
     let ranking = indexed.top(6, 0..6, Bm25::default(), &words("crawl budget"), 4);
-    let mut urls: Vec<String> = [8, 3, 6, 0, 1, 7].map(support::url).to_vec();
+    let mut urls: Vec<String> = [8, 3, 6, 0, 1, 7].map(super::support::url).to_vec();
     urls.sort_unstable();
     let found: Vec<&String> = ranking.iter().map(|(url, _)| url).collect();
     assert_eq!(found, urls[..4].iter().collect::<Vec<_>>());

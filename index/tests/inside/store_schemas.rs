@@ -8,19 +8,18 @@
 use std::fs;
 use std::path::Path;
 
-use prospect_index::check::check;
-use prospect_index::columns::{Column, ColumnType, Schema};
-use prospect_index::error::StoreError;
-use prospect_index::ingest::IngestSession;
-use prospect_index::manifest::{FORMAT, MANIFEST, SegmentEntry, SegmentKind};
-use prospect_index::page::PageRecord;
-use prospect_index::page_store::{PAGES, SCHEMAS, for_each_text};
-use prospect_index::storage::Checksum;
-use prospect_index::store::{Store, StoreOptions};
+use crate::check::check;
+use crate::columns::{Column, ColumnType, Schema};
+use crate::error::StoreError;
+use crate::ingest::IngestSession;
+use crate::manifest::{FORMAT, MANIFEST, SegmentEntry, SegmentKind};
+use crate::page::PageRecord;
+use crate::page_store::{PAGES, SCHEMAS, for_each_text};
+use crate::storage::Checksum;
+use crate::store::{Store, StoreOptions};
 use tempfile::TempDir;
 
-mod support;
-use support::{ingest, open, page};
+use super::support::{ingest, open, page};
 
 /// A store with every table of pages.
 fn sample() -> TempDir {

@@ -6,24 +6,23 @@
 //! checkpoints; by a plain loop over the texts of the subset; and by a fresh index of the subset, ours
 //! and, for the compatible similarity, Tantivy's own. All scores must be the same bits.
 
-use proptest::collection::vec;
-use proptest::prelude::*;
-use prospect_index::bm25::{Bm25, Scorer, Scores};
-use prospect_index::checkpoints::{
+use crate::bm25::{Bm25, Scorer, Scores};
+use crate::checkpoints::{
     CheckpointQuery, CheckpointScorer, FetchOrder, QueryResults, Similarity, Workspace,
 };
-use prospect_index::page::UrlId;
-use prospect_index::text_index::TextIndex;
-use prospect_index::url_table::UrlTable;
-use prospect_index::words::words;
+use crate::page::UrlId;
+use crate::text_index::TextIndex;
+use crate::url_table::UrlTable;
+use crate::words::words;
+use proptest::collection::vec;
+use proptest::prelude::*;
 use tantivy::collector::{Collector, SegmentCollector};
 use tantivy::query::{BooleanQuery, Occur, Query, TermQuery};
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
 };
 
-mod support;
-use support::{WORDS, text, url};
+use super::support::{WORDS, text, url};
 
 const TOP: usize = 3;
 

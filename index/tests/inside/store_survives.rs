@@ -12,23 +12,22 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use prospect_index::bm25::{Bm25, Scorer, Scores};
-use prospect_index::check::check;
-use prospect_index::columns::Column;
-use prospect_index::columns::{ColumnType, Schema};
-use prospect_index::error::StoreError;
-use prospect_index::frontier::{NgramSegments, View};
-use prospect_index::ingest::{Committed, IngestSession, prepare};
-use prospect_index::manifest::{FORMAT, SegmentKind};
-use prospect_index::ngram::{NgramQuery, Scratch};
-use prospect_index::page::{PageRecord, UrlId};
-use prospect_index::page_store::{Fetch, NO_ANSWER, for_each_text};
-use prospect_index::storage::{Checksum, FaultPlan};
-use prospect_index::store::{Store, StoreOptions};
-use prospect_index::text_index::TextIndex;
+use crate::bm25::{Bm25, Scorer, Scores};
+use crate::check::check;
+use crate::columns::Column;
+use crate::columns::{ColumnType, Schema};
+use crate::error::StoreError;
+use crate::frontier::{NgramSegments, View};
+use crate::ingest::{Committed, IngestSession, prepare};
+use crate::manifest::{FORMAT, SegmentKind};
+use crate::ngram::{NgramQuery, Scratch};
+use crate::page::{PageRecord, UrlId};
+use crate::page_store::{Fetch, NO_ANSWER, for_each_text};
+use crate::storage::{Checksum, FaultPlan};
+use crate::store::{Store, StoreOptions};
+use crate::text_index::TextIndex;
 
-mod support;
-use support::{WORDS, ingest, open, page, url};
+use super::support::{WORDS, ingest, open, page, url};
 
 fn first_pages() -> Vec<PageRecord> {
     (0..12)
@@ -363,13 +362,9 @@ fn a_damaged_segment_is_named_by_whoever_reads_it_first() {
             }
             let store = open_plainly(dir.path()).unwrap();
             if name.starts_with("outcomes") {
-                let read = store.read_segments(
-                    SegmentKind::Outcomes,
-                    NOTES,
-                    &NOTES.names(),
-                    |_, _| Ok(()),
-                );
-                assert_damaged(read, path, &case);
+                let read = |segment| store.read_segment(segment, NOTES, &NOTES.names(), |_| Ok(()));
+                let mut segments = store.manifest().segments_of(SegmentKind::Outcomes);
+                assert_damaged(segments.try_for_each(read), path, &case);
             } else if name.starts_with("around") {
                 let known = store.known().unwrap();
                 assert_damaged(store.link_context(&known), path, &case);

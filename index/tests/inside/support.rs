@@ -5,10 +5,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use prospect_index::ingest::{IngestCounts, ingest_all};
-use prospect_index::page::{Outlink, PageRecord};
-use prospect_index::page_store::Known;
-use prospect_index::store::{Store, StoreOptions};
+use crate::ingest::{IngestCounts, ingest_all};
+use crate::page::{Outlink, PageRecord};
+use crate::page_store::Known;
+use crate::store::{Store, StoreOptions};
 
 /// Words of pages and anchors; the last is on no page.
 pub const WORDS: [&str; 8] = ["a", "b", "crawl", "budget", "é", "web", "tail", "zz"];

@@ -6,19 +6,15 @@
 //! scored both through such a table and by an index of the half alone. And the index on the disk
 //! must be whole or be refused.
 
-use std::path::Path;
-
+use crate::bm25::{Bm25, Scorer, Scores};
+use crate::page::UrlId;
+use crate::page_store::NONE;
+use crate::text_index::{DocTable, TextIndex};
+use crate::url_table::UrlTable;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use prospect_index::bm25::{Bm25, Scorer, Scores};
-use prospect_index::error::StoreError;
-use prospect_index::page::UrlId;
-use prospect_index::page_store::NONE;
-use prospect_index::text_index::{DocTable, TextIndex};
-use prospect_index::url_table::UrlTable;
 
-mod support;
-use support::{WORDS, text, url};
+use super::support::{WORDS, text, url};
 
 type Text = (String, String);
 
@@ -51,7 +47,7 @@ fn answers(
     scorer.score(&scorer.term_ids(query), 0..end, &mut scores).unwrap();
     let top = scorer.top_k(&scores, 4, urls).into_iter().map(|(url, score)| (url, score.to_bits()));
     let all = urls.ids().map(|url| scorer.score_of(&scores, url).to_bits());
-    let counts = WORDS.map(|word| scorer.document_frequency(word));
+    let counts = WORDS.map(|word| scorer.idf(word).to_bits());
     let statistics = scorer.statistics();
     let all = all.chain(counts).chain([statistics.documents, statistics.words]);
     (top.collect(), all.collect())
@@ -114,58 +110,20 @@ fn documents_keep_their_numbers_whatever_the_segments_are() {
     let texts =
         (0..500).map(|page| (format!("page{page}"), body[..page % 7 * 7].to_owned() + &body));
     let built = TextIndex::build(&path, texts).unwrap();
-    let reopened = TextIndex::reopen(&path).unwrap();
-    for index in [&built, &reopened] {
-        let docs = index.docs();
-        let mut ids: Vec<u32> = docs.url.iter().map(|url| url.0).collect();
-        assert_eq!(docs.seq, ids);
-        ids.sort_unstable();
-        assert_eq!(ids, (0..500).collect::<Vec<_>>());
-        for page in [0, 123, 499] {
-            let scorer =
-                Scorer::new(index, Bm25::default(), 500, [format!("page{page}").as_str()]).unwrap();
-            let mut scores = Scores::default();
-            scorer.score(&[0], 0..500, &mut scores).unwrap();
-            assert!(scorer.score_of(&scores, UrlId(page)) > 0.0, "page {page}");
-            let doc = docs.url.iter().position(|url| url.0 == page).unwrap();
-            assert_eq!(docs.length[doc], 6_001 + page % 7);
-        }
+    let docs = built.docs();
+    let mut ids: Vec<u32> = docs.url.iter().map(|url| url.0).collect();
+    assert_eq!(docs.seq, ids);
+    ids.sort_unstable();
+    assert_eq!(ids, (0..500).collect::<Vec<_>>());
+    for page in [0, 123, 499] {
+        let scorer =
+            Scorer::new(&built, Bm25::default(), 500, [format!("page{page}").as_str()]).unwrap();
+        let mut scores = Scores::default();
+        scorer.score(&[0], 0..500, &mut scores).unwrap();
+        assert!(scorer.score_of(&scores, UrlId(page)) > 0.0, "page {page}");
+        let doc = docs.url.iter().position(|url| url.0 == page).unwrap();
+        assert_eq!(docs.length[doc], 6_001 + page % 7);
     }
-}
-
-fn refused(path: &Path) -> bool {
-    matches!(TextIndex::reopen(path), Err(StoreError::Derived { .. }))
-}
-
-#[test]
-fn what_is_not_whole_is_refused_and_can_be_built_again() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("deep").join("index");
-    assert!(refused(&path), "nothing there");
-    assert!(!dir.path().join("deep").exists(), "looking makes nothing");
-    let texts = texts(&[vec![0, 1, 2], vec![], vec![2, 3]]);
-    TextIndex::build(&path, texts.clone()).unwrap();
-    assert!(TextIndex::reopen(&path).is_ok());
-    for entry in std::fs::read_dir(&path).unwrap() {
-        let file = entry.unwrap().path();
-        let whole = std::fs::read(&file).unwrap();
-        // Lock files and tantivy's list of its files do not matter.
-        if whole.is_empty() || file.file_name().unwrap().to_str().unwrap().starts_with('.') {
-            continue;
-        }
-        let mut flipped = whole.clone();
-        flipped[whole.len() / 2] ^= 1;
-        std::fs::write(&file, &flipped).unwrap();
-        assert!(refused(&path), "a bit of {} is flipped", file.display());
-        std::fs::remove_file(&file).unwrap();
-        assert!(refused(&path), "{} is missing", file.display());
-        std::fs::write(&file, &whole).unwrap();
-    }
-    std::fs::remove_file(path.join("STATE.json")).unwrap();
-    assert!(refused(&path), "an interrupted build");
-    let again = TextIndex::build(&path, texts[..2].to_vec()).unwrap();
-    assert_eq!(again.docs().url.len(), 2);
-    assert_eq!(TextIndex::reopen(&path).unwrap().docs().url.len(), 2);
 }
 
 #[test]
@@ -175,7 +133,7 @@ fn an_iterator_that_ends_in_a_panic_leaves_no_index() {
     let texts = (0..3).map(|page| if page < 2 { Text::default() } else { panic!("interrupted") });
     let build = std::panic::AssertUnwindSafe(|| TextIndex::build(&path, texts).is_ok());
     assert!(std::panic::catch_unwind(build).is_err());
-    assert!(refused(&path));
+    assert!(!path.join("STATE.json").exists());
 }
 
 #[test]

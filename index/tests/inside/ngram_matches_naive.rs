@@ -7,14 +7,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use proptest::collection::vec;
-use proptest::prelude::*;
-use prospect_index::ngram::{
+use crate::ngram::{
     BuildConfig, FILTER, NGRAMS, NgramIndex, NgramQuery, POSTINGS, STRINGS, Scratch, Segment,
     SegmentBuilder, SegmentParts, SegmentStats, TOKENS, merge,
 };
-use prospect_index::page::UrlId;
-use prospect_index::words::words;
+use crate::page::UrlId;
+use crate::words::words;
+use proptest::collection::vec;
+use proptest::prelude::*;
 
 /// Words of all kinds: one is a prefix of another, two need more than one byte a letter, and `zz`
 /// is a word that no generated page holds.

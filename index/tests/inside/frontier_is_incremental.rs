@@ -10,17 +10,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use crate::frontier::{NgramSegments, View};
+use crate::manifest::{CycleEntry, PSEUDO_CYCLES, StoredPlan};
+use crate::ngram::{NgramQuery, Scratch};
+use crate::page::PageRecord;
+use crate::store::{Store, StoreOptions};
+use crate::words::{url_text, words};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use prospect_index::frontier::{NgramSegments, View};
-use prospect_index::manifest::{CycleEntry, PSEUDO_CYCLES, StoredPlan};
-use prospect_index::ngram::{NgramQuery, Scratch};
-use prospect_index::page::PageRecord;
-use prospect_index::store::{Store, StoreOptions};
-use prospect_index::words::{url_text, words};
 
-mod support;
-use support::{WORDS, current, ingest, open, page, url};
+use super::support::{WORDS, current, ingest, open, page, url};
 
 /// A URL and the query's n-grams that it holds.
 type Matches = BTreeMap<String, BTreeSet<String>>;
@@ -132,7 +131,7 @@ fn indexed(root: &Path, view: View, query: &NgramQuery) -> Matches {
     let masked = |url| view == View::Frontier && !known.pages.in_frontier(url);
     let index = segments.index().unwrap();
     let matches = index.match_query(query, masked, &mut Scratch::default()).unwrap();
-    let ngrams = |found: &prospect_index::ngram::Match| {
+    let ngrams = |found: &crate::ngram::Match| {
         found.matched.iter().map(|number| query.ngram(number).join(" ")).collect()
     };
     matches.iter().map(|found| (known.urls.url(found.url).to_owned(), ngrams(found))).collect()
