@@ -19,7 +19,7 @@ use prospect_index::checkpoints::{
     CheckpointQuery, CheckpointScorer, FetchOrder, Similarity, Workspace,
 };
 use prospect_index::page::PageRecord;
-use prospect_index::text_index::{TextIndex, searched_text};
+use prospect_index::text_index::TextIndex;
 use rayon::prelude::*;
 
 #[path = "checkpoints/theirs.rs"]
@@ -115,7 +115,7 @@ impl Corpus {
 
     fn text(&self, page: u32) -> String {
         let record = &self.pages[page as usize];
-        searched_text(&record.title, &record.text)
+        format!("{} {}", record.title, record.text)
     }
 }
 

@@ -10,8 +10,8 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use prospect::campaign::OpenStore;
 use prospect::campaign::plan;
-use prospect::campaign::{OpenStore, close};
 use prospect::estimate::candidates::ngram::MatchRule;
 use prospect::estimate::settings::{EstimateSettings, ImpactReading};
 use prospect::ingest::{self, SourceItem, SourceOptions};
@@ -133,7 +133,7 @@ fn measure(name: &str, folder: &Path) {
     ingest_all(&store_path, records, "tenth").expect("ingest");
     let rate = tenth as f64 / started.elapsed().as_secs_f64();
     println!("  ingest of {tenth} pages: {rate:.0} pages/s");
-    let mut store = open(&store_path);
+    let store = open(&store_path);
     let urls = &store.known.urls;
     let within: Vec<bool> = urls.ids().map(|id| corpus.pages.contains_key(urls.url(id))).collect();
     let hits = |picked: &[String]| picked.iter().filter(|url| truth.contains(*url)).count();
@@ -155,7 +155,9 @@ fn measure(name: &str, folder: &Path) {
                 let settings = settings(rule, reading);
                 let plan = plan::plan(&store, &workload, &within, &settings).expect("plan");
                 let seconds = started.elapsed().as_secs_f64();
-                let picked = urls_of(&store, &plan);
+                let picks = plan.choice.batch.picks.iter();
+                let picked: Vec<String> =
+                    picks.map(|pick| store.known.urls.url(pick.estimate.url).to_owned()).collect();
                 println!(
                     "  {} rho {rho} {reading:?}: {} of {} in a true top 10 ({} pairs, {} training, {seconds:.2} s)",
                     if idf_weighted { "idf  " } else { "count" },
@@ -166,39 +168,5 @@ fn measure(name: &str, folder: &Path) {
                 );
             }
         }
-    }
-    calibration(&corpus, &workload, &within, &mut store, &store_path);
-}
-
-fn urls_of(store: &OpenStore, plan: &plan::Plan) -> Vec<String> {
-    let url = |pick: &prospect::plan::Pick| store.known.urls.url(pick.estimate.url).to_owned();
-    plan.choice.batch.picks.iter().map(url).collect()
-}
-
-/// Predicted before the batch, realised after it, with the default settings.
-fn calibration(
-    corpus: &Corpus,
-    workload: &Workload,
-    within: &[bool],
-    store: &mut OpenStore,
-    path: &Path,
-) {
-    let settings = settings(MatchRule::default(), EstimateSettings::default().reading);
-    let plan = plan::plan(store, workload, within, &settings).expect("plan");
-    plan::commit(store, &plan.record(), &settings).expect("commit");
-    let picked = urls_of(store, &plan);
-    // The lock goes with the store, so that the batch can be ingested.
-    let empty = tempfile::tempdir().expect("directory");
-    ingest_all(empty.path(), Vec::new(), "none").expect("empty store");
-    *store = open(empty.path());
-    ingest_all(path, corpus.records(&picked), "batch").expect("ingest");
-    *store = open(path);
-    let outcome = close::close(store).expect("close");
-    println!(
-        "  the batch: impact {:.0} predicted, {:.0} realised; chance to enter the top 10:",
-        outcome.predicted_impact, outcome.realised_impact
-    );
-    for bin in outcome.greedy_calibration.bins {
-        println!("    {:.4} -> {:.4} ({} pairs)", bin.predicted, bin.realised, bin.pairs);
     }
 }

@@ -1,7 +1,6 @@
 //! Time of an answer to a what-if question on a synthetic crawl of about 1,000,000 candidate pairs
 //! (`PROSPECT_WHATIF_CRAWLED`, `PROSPECT_WHATIF_QUERIES` change its size), against what a user would do
-//! without: plan again. Every answer is compared with one from scratch under the same models, bit by
-//! bit.
+//! without: plan again. (`tests/inside/whatif_answers.rs` holds answers against those from scratch.)
 //!
 //! Prints figures: `cargo bench --bench whatif`.
 
@@ -13,11 +12,7 @@ use prospect::campaign::OpenStore;
 use prospect::campaign::plan;
 use prospect::campaign::questions::Questions;
 use prospect::planner::settings::PlanSettings;
-use prospect::whatif::answer::Answer;
-use prospect::whatif::difference::difference;
-use prospect::whatif::figures::figures;
 use prospect::whatif::scenario::Scenario;
-use prospect::whatif::workload::asked;
 use prospect_index::ingest::ingest_all;
 use prospect_index::limits;
 use synthetic::Shape;
@@ -74,9 +69,9 @@ fn main() {
         "{} pages, {} queries, {} pairs of {} URLs; {} threads; {:.0} MiB\nplan anew {anew:.0} \
          ms, with the epoch's models {pairs:.0} ms, with the pairs of the store {again:.0} ms; all \
          questions' start {:.0} ms",
-        questions.state().pages,
-        questions.state().queries,
-        questions.state().pairs,
+        questions.open.known.pages.len(),
+        workload.queries.len(),
+        questions.base.scored.pair_count(),
         questions.base_figures.frontier,
         rayon::current_num_threads(),
         synthetic::memory_mib("VmHWM"),
@@ -95,11 +90,10 @@ fn main() {
         times.sort_unstable();
         let answered = questions.answer(&scenario).expect("answer");
         let start = Instant::now();
-        let (urls, hosts) = (&questions.open.known.urls, &questions.hosts);
-        let found = figures(&answered.answer, urls, hosts);
-        let changed = difference(&questions.base, &answered.answer, urls, hosts);
+        let found = questions.figures_of(&scenario, &answered);
         let shown = start.elapsed();
-        assert!(found.picks > 0 && changed.kept + changed.entering_count == found.picks);
+        let (plan, changed) = (&found.plan, &found.difference);
+        assert!(plan.picks > 0 && changed.kept + changed.entering_count == plan.picks);
         let (median, late) = (times[TIMES / 2], times[TIMES * 95 / 100]);
         println!(
             "{name:15}  {:>7.1} ms  {:>7.1} ms  {:>13.1} ms",
@@ -107,26 +101,9 @@ fn main() {
             milliseconds(late),
             milliseconds(median + shown),
         );
-        assert_same(&questions, &scenario, &answered.answer);
     }
-    println!("every answer equals one from scratch, bit by bit");
 }
 
 fn milliseconds(time: std::time::Duration) -> f64 {
     time.as_secs_f64() * 1000.0
-}
-
-/// From scratch: candidates, features, models' predictions, chances, estimates, ranking, batch.
-fn assert_same(questions: &Questions, scenario: &Scenario, answer: &Answer) {
-    let whatif_base = &questions.whatif_base;
-    let asked = asked(&whatif_base.base.queries, scenario).expect("queries");
-    let weights = whatif_base.base.scored.weights(&whatif_base.base.settings.estimate).weights;
-    let again = whatif_base
-        .again(&questions.open, &asked.queries, &whatif_base.base.settings)
-        .expect("from scratch");
-    let (urls, hosts) = (&questions.open.known.urls, &questions.hosts);
-    let scratch = again.answer(scenario, &asked, weights, urls, hosts).expect("answer");
-    assert_eq!(scratch.scored.pair_count(), answer.scored.pair_count(), "pairs");
-    assert_eq!(scratch.choice.batch.ranking, answer.choice.batch.ranking, "ranking");
-    assert_eq!(scratch.choice.batch.picks, answer.choice.batch.picks, "picks");
 }

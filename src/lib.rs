@@ -19,24 +19,26 @@
 //! Beside the pipeline stand [`documents`], files of any format as streams that keep every column,
 //! and [`quality`], which scores, analyses and prunes documents with models. [`cli`] is the command line.
 
+#![deny(unreachable_pub)]
+
 pub mod campaign;
 pub mod cli;
-pub mod documents;
+pub(crate) mod documents;
 pub mod estimate;
 pub mod evaluate;
-pub mod graph;
+pub(crate) mod graph;
 pub mod ingest;
 pub mod neural;
 pub mod plan;
 pub mod planner;
 pub mod policy;
-pub mod quality;
-pub mod report;
+pub(crate) mod quality;
+pub(crate) mod report;
 pub mod results;
-pub mod serve;
+pub(crate) mod serve;
 pub mod simulate;
 pub mod sketch;
-pub mod web;
+pub(crate) mod web;
 pub mod whatif;
 pub mod workload;
 
@@ -44,4 +46,5 @@ pub mod workload;
 extern crate self as prospect;
 #[cfg(test)]
 #[path = "../tests/inside/mod.rs"]
+#[allow(unreachable_pub, reason = "shared with tests from outside")]
 mod inside;

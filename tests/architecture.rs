@@ -38,6 +38,9 @@ fn is_below(path: &str, prefix: &str, separator: &str) -> bool {
     path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with(separator))
 }
 
+/// Functions, types, traits and constants that may be public, of both packages.
+const MOST_PUBLIC: usize = 400;
+
 /// The module path of a file: `src/plan/mod.rs` is `prospect::plan`.
 fn module_of(file: &str) -> String {
     let (name, below) = match file.strip_prefix("index/src/") {
@@ -374,5 +377,27 @@ fn a_message_names_the_place_the_use_and_the_rule() {
         broken[0].to_string(),
         "src/graph/mod.rs:2: uses `prospect::cli`; `graph` may use prospect_index::link_table, \
          prospect_index::page (a graph is made of links, whatever is estimated from it)"
+    );
+}
+
+#[test]
+fn little_is_public() {
+    let mut files = Vec::new();
+    for folder in ["src", "index/src"] {
+        walk(&root().join(folder), &mut files);
+    }
+    let is_public = |line: &&str| {
+        let mut words = line.split_whitespace().filter(|word| !matches!(*word, "async" | "unsafe"));
+        let kinds = ["fn", "struct", "enum", "trait", "const", "type", "static"];
+        words.next() == Some("pub") && words.next().is_some_and(|word| kinds.contains(&word))
+    };
+    let public = |file: &PathBuf| {
+        std::fs::read_to_string(file).expect("a source file").lines().filter(is_public).count()
+    };
+    let found: usize = files.iter().map(public).sum();
+    assert!(
+        found <= MOST_PUBLIC,
+        "{found} items are public, more than {MOST_PUBLIC}. Is the new one for people outside? `pub(crate)` is \
+         enough for other modules, and for tests in tests/inside/."
     );
 }

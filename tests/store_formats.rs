@@ -13,10 +13,8 @@ mod kept_stores;
 use std::path::Path;
 
 use common::{assert_sound, done, prospect, text, truth};
-use kept_stores::{copy_of, expected, kept, open, rewrite};
-use prospect::campaign::tables::{OUTCOMES, PLANS};
-use prospect_index::columns::{Column, Schema};
-use prospect_index::manifest::{FORMAT, MANIFEST, SegmentKind};
+use kept_stores::{copy_of, expected, kept, open};
+use prospect_index::manifest::{FORMAT, MANIFEST};
 use serde_json::{Value, json};
 
 fn tiny(name: &str) -> String {
@@ -110,39 +108,6 @@ fn a_store_of_an_older_format_is_worked_on() {
             assert_eq!(after.get(path), Some(bytes), "{name}: {} is as it was", path.display());
         }
     }
-}
-
-/// Replaces the text column of this name with one that says `value`.
-fn say(schema: Schema, name: &str, value: &str, mut columns: Vec<Column>) -> (Schema, Vec<Column>) {
-    let at = schema.names().iter().position(|column| *column == name).unwrap();
-    columns[at] = Column::Text(vec![value.to_owned(); columns[at].len()]);
-    (schema, columns)
-}
-
-/// A command fails, and says of which file, column and value.
-#[track_caller]
-fn assert_not_known(arguments: &[String], file: &str, what: &str) {
-    let run = prospect(arguments);
-    assert_eq!(run.code, Some(1));
-    assert!(run.stderr.contains(file) && run.stderr.contains(what), "{}", run.stderr);
-    assert!(run.stderr.contains("hint: nothing is damaged or lost"), "{}", run.stderr);
-}
-
-#[test]
-fn a_pool_of_no_known_name_is_told_and_not_taken_for_another() {
-    let (_held, store) = copy_of("format-1");
-    rewrite(&store, SegmentKind::Plans, PLANS, |columns| say(PLANS, "pool", "lottery", columns));
-    let what = "the column pool holds \"lottery\", which is none of greedy, near, far";
-    assert_not_known(&close(&store, &["about.html"]), "segments/plans-", what);
-}
-
-#[test]
-fn a_state_of_no_known_name_is_told_and_not_taken_for_another() {
-    let (_held, store) = copy_of("format-1");
-    let forgotten = |columns| say(OUTCOMES, "state", "forgotten", columns);
-    rewrite(&store, SegmentKind::Outcomes, OUTCOMES, forgotten);
-    let what = "the column state holds \"forgotten\", which is none of unknown, fetched, failed, redirected";
-    assert_not_known(&plan(&store), "segments/outcomes-", what);
 }
 
 /// Changes the settings of the open plan.

@@ -150,6 +150,8 @@
 //! | [`check`] | walking a store and proving it |
 //! | [`error`] | what can go wrong, with the way out |
 
+#![deny(unreachable_pub)]
+
 pub mod bm25;
 pub mod check;
 pub mod checkpoints;
@@ -175,4 +177,5 @@ pub mod words;
 
 #[cfg(test)]
 #[path = "../tests/inside/mod.rs"]
+#[allow(unreachable_pub, reason = "as in other tests")]
 mod inside;

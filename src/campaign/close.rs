@@ -61,7 +61,7 @@ struct Row {
 /// # Errors
 /// There is no open plan, another version made it with settings that even a close does not understand, or
 /// the store cannot be read or written.
-pub fn close(open: &mut OpenStore) -> Result<CycleOutcome, CampaignError> {
+pub(crate) fn close(open: &mut OpenStore) -> Result<CycleOutcome, CampaignError> {
     let Some(plan) = open.store.manifest().plan.clone() else { return Err(CampaignError::NoPlan) };
     let settings: ClosingSettings = settings(&plan)?;
     let workload = records::workload(&open.store, &plan.id)?;

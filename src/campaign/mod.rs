@@ -18,7 +18,7 @@ mod reading;
 pub(crate) mod reasons;
 pub(crate) mod records;
 pub(crate) mod served_cache;
-pub mod tables;
+pub(crate) mod tables;
 pub(crate) mod vectors;
 pub(crate) mod whatif_base;
 

@@ -87,7 +87,7 @@ pub(crate) fn settings<T: DeserializeOwned>(plan: &StoredPlan) -> Result<T, Camp
 }
 
 /// What is stored of a plan.
-pub struct PlanRecord<'a> {
+pub(crate) struct PlanRecord<'a> {
     /// Content hash of everything the plan depends on.
     pub(crate) id: &'a str,
     /// The queries it was made for.
@@ -104,7 +104,7 @@ pub struct PlanRecord<'a> {
 
 impl Plan {
     /// What is stored of it.
-    pub fn record(&self) -> PlanRecord<'_> {
+    pub(crate) fn record(&self) -> PlanRecord<'_> {
         PlanRecord {
             id: &self.id,
             queries: &self.workload.queries,
@@ -121,7 +121,7 @@ impl Plan {
 /// # Errors
 /// Pages were fetched for the open plan, whose cycle has to be closed first; or a write failed. The
 /// store stays as it was.
-pub fn commit(
+pub(crate) fn commit(
     open: &mut OpenStore,
     plan: &PlanRecord<'_>,
     settings: &PlanSettings,

@@ -19,9 +19,9 @@ pub struct Questions {
     /// The store.
     pub open: OpenStore,
     /// Pairs, models and settings.
-    pub whatif_base: WhatIfBase,
+    pub(crate) whatif_base: WhatIfBase,
     /// Hosts of its URLs.
-    pub hosts: Hosts,
+    pub(crate) hosts: Hosts,
     /// What all scenarios stand on.
     pub(crate) shared: Scenario,
     /// The plan without a scenario.
@@ -33,7 +33,7 @@ pub struct Questions {
 /// A plan under a scenario, and what it took.
 pub struct Answered {
     /// The plan.
-    pub answer: Answer,
+    pub(crate) answer: Answer,
     /// Queries that had to be matched with the frontier.
     pub(crate) matched_queries: usize,
     /// Whether all pairs had to be estimated again.
@@ -77,7 +77,7 @@ impl Questions {
     }
 
     /// What comes of a scenario that is answered.
-    pub(crate) fn figures_of(&self, scenario: &Scenario, answered: &Answered) -> ScenarioFigures {
+    pub fn figures_of(&self, scenario: &Scenario, answered: &Answered) -> ScenarioFigures {
         let Answered { answer, matched_queries, slow } = answered;
         let urls = &self.open.known.urls;
         ScenarioFigures {
@@ -105,7 +105,7 @@ impl Questions {
     }
 
     /// The state of the store.
-    pub fn state(&self) -> StoreState {
+    pub(crate) fn state(&self) -> StoreState {
         let base = &self.whatif_base.base;
         StoreState {
             plan_id: self.whatif_base.plan_id.clone(),

@@ -21,7 +21,7 @@ const PICK_COLUMNS: &[(&str, ColumnType)] = &[
 ];
 
 /// Picks, in the order of the batch.
-pub const PLANS: Schema = Schema { name: "plans", version: 1, columns: PICK_COLUMNS };
+pub(crate) const PLANS: Schema = Schema { name: "plans", version: 1, columns: PICK_COLUMNS };
 
 /// Everything that a plan with exploration chose from, in the order of the ranking.
 pub(crate) const POOLS: Schema = Schema { name: "pools", version: 1, columns: PICK_COLUMNS };
@@ -55,7 +55,7 @@ pub(crate) const WORKLOADS: Schema = Schema {
 };
 
 /// What became of planned URLs, and pages fetched without having been planned.
-pub const OUTCOMES: Schema = Schema {
+pub(crate) const OUTCOMES: Schema = Schema {
     name: "outcomes",
     version: 1,
     columns: &[

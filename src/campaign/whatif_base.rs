@@ -27,9 +27,9 @@ use crate::whatif::workload::Asked;
 use crate::workload::{Query, QueryId, Workload};
 
 /// See the module.
-pub struct WhatIfBase {
+pub(crate) struct WhatIfBase {
     /// What answers start from.
-    pub base: Base,
+    pub(crate) base: Base,
     /// Content hash of everything that the plan without a scenario depends on.
     pub(crate) plan_id: String,
     /// What was recomputed.
@@ -128,7 +128,7 @@ impl WhatIfBase {
     ///
     /// # Errors
     /// An index cannot be read, or a model cannot be fitted.
-    pub fn again(
+    pub(crate) fn again(
         &self,
         open: &OpenStore,
         queries: &[Query],

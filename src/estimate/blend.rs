@@ -19,7 +19,7 @@ pub(crate) const PRIOR_PICKS: f64 = 200.0;
 
 /// A fetched pick: what each part had promised, and what it brought, in impact units.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct PickOutcome {
+pub struct PickOutcome {
     /// The URL.
     pub(crate) url: UrlId,
     /// The parts as of the plan.
@@ -30,9 +30,9 @@ pub(crate) struct PickOutcome {
 
 /// Weights of the parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub struct Blend {
+pub(crate) struct Blend {
     /// By part.
-    pub weights: Parts,
+    pub(crate) weights: Parts,
     /// Outcomes they were fitted on; 0 if they are the start.
     pub(crate) outcomes: usize,
 }

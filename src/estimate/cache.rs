@@ -29,7 +29,7 @@ use crate::workload::Query;
 
 /// Kept between plans.
 #[derive(Default)]
-pub(crate) struct PlannerCache {
+pub struct PlannerCache {
     /// Sites of the URLs known at the last plan.
     pub(crate) sites: Sites,
     /// Their strings as words of the workload, for a planner that goes on.

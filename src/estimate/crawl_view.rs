@@ -20,35 +20,35 @@ use crate::workload::Query;
 ///
 /// Nothing in it is hidden from a crawler: links are those of fetched pages, and scores are of their texts.
 #[derive(Clone, Copy)]
-pub(crate) struct CrawlView<'a> {
+pub struct CrawlView<'a> {
     /// URLs, pages, links.
-    pub(crate) known: &'a Known,
+    pub known: &'a Known,
     /// Words around links.
-    pub(crate) link_context: &'a LinkContextTable,
+    pub link_context: &'a LinkContextTable,
     /// Vectors of strings and queries, where there is an embedding model.
-    pub(crate) embeddings: Option<Embeddings<'a>>,
+    pub embeddings: Option<Embeddings<'a>>,
     /// Cycles, and the statistics epoch.
-    pub(crate) manifest: &'a Manifest,
+    pub manifest: &'a Manifest,
     /// PageRank, up to date with the links where the settings read it.
-    pub(crate) ranks: &'a PageRanks,
+    pub ranks: &'a PageRanks,
     /// Scores under the statistics of the epoch.
-    pub(crate) scorer: &'a Scorer<'a>,
+    pub scorer: &'a Scorer<'a>,
     /// n-grams of uncrawled URLs.
-    pub(crate) frontier: &'a dyn MatchSource,
+    pub frontier: &'a dyn MatchSource,
     /// n-grams of crawled pages as known before their cycle.
-    pub(crate) history: &'a dyn MatchSource,
+    pub history: &'a dyn MatchSource,
     /// Queries to plan for, merged.
-    pub(crate) queries: &'a [Query],
+    pub queries: &'a [Query],
     /// Their served lists now.
-    pub(crate) served: &'a ServedLists,
+    pub served: &'a ServedLists,
     /// URLs that may be planned, by id; empty for all.
-    pub(crate) within: &'a [bool],
+    pub within: &'a [bool],
     /// Records before this one are those of the statistics epoch.
-    pub(crate) epoch_end: u32,
+    pub epoch_end: u32,
     /// What became of the picks of earlier plans.
-    pub(crate) past_picks: &'a [PickOutcome],
+    pub past_picks: &'a [PickOutcome],
     /// What became of their candidate pairs.
-    pub(crate) past_pairs: &'a EntryOutcomes,
+    pub past_pairs: &'a EntryOutcomes,
 }
 
 impl CrawlView<'_> {

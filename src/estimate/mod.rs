@@ -155,19 +155,19 @@
 //! ```
 
 pub(crate) mod blend;
-pub(crate) mod cache;
+pub mod cache;
 pub mod candidates;
-pub(crate) mod crawl_view;
+pub mod crawl_view;
 pub(crate) mod features;
 pub(crate) mod horizon;
 mod learned;
 pub(crate) mod models;
 pub(crate) mod objective;
 pub(crate) mod pandey_olston;
-pub(crate) mod parts;
-pub(crate) mod predict_entry;
+pub mod parts;
+pub mod predict_entry;
 pub(crate) mod running_mean;
-pub(crate) mod scored_pairs;
+pub mod scored_pairs;
 pub mod settings;
 pub(crate) mod site_reliability;
 pub(crate) mod slow_start;

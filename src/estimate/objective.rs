@@ -33,6 +33,7 @@ impl Objective {
     }
 
     /// Whether it is the one that is used where nothing is said.
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
     }

@@ -10,7 +10,7 @@ use super::features::group::FeatureGroup;
 
 /// A part of an estimate, in impact units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
+pub enum Part {
     /// Impact on the queries that the URL or its anchors match.
     Query,
     /// Impact on other queries, whose best pages link to it, or which are near to it in meaning.
@@ -127,7 +127,7 @@ pub struct Parts([f64; Part::COUNT]);
 
 impl Parts {
     /// Where weights start.
-    pub(crate) const START: Self =
+    pub const START: Self =
         Self([TABLE[0].start, TABLE[1].start, TABLE[2].start, TABLE[3].start, TABLE[4].start]);
 
     /// A number of each part.
@@ -142,7 +142,7 @@ impl Parts {
 
     /// The sum of products with the numbers of `other`, in the order of the parts, which is part of the
     /// result.
-    pub(crate) fn dot(&self, other: &Self) -> f64 {
+    pub fn dot(&self, other: &Self) -> f64 {
         self.0.iter().zip(other.0).fold(0.0, |sum, (own, other)| sum + own * other)
     }
 

@@ -31,11 +31,11 @@ const MATCHING: f64 = 4.0;
 
 /// A candidate pair of a pick.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct EntryPrediction {
+pub struct EntryPrediction {
     /// The pair.
     pub(crate) pair: PairEstimate,
     /// Chance to be in the query's top K after the batch.
-    pub(crate) chance: f64,
+    pub chance: f64,
     /// What the chance rises with: the log odds to beat the score that K pages are expected to beat after
     /// the batch.
     pub(crate) margin: f64,
@@ -43,7 +43,7 @@ pub(crate) struct EntryPrediction {
 
 /// By pick: its candidate pairs, by query. `served` are the lists before the batch, of the queries of
 /// the scored pairs.
-pub(crate) fn predict_entry(
+pub fn predict_entry(
     scored: &ScoredPairs,
     served: &ServedLists,
     picks: &[UrlId],

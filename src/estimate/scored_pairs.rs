@@ -120,24 +120,24 @@ struct Shared {
 }
 
 /// How scored pairs are blended.
-pub(crate) struct BlendInput<'a> {
+pub struct BlendInput<'a> {
     /// Queries of the pairs.
-    pub(crate) queries: &'a [Query],
+    pub queries: &'a [Query],
     /// By query: how often it is asked, 0 where its pairs do not count.
-    pub(crate) counted: &'a [f64],
+    pub counted: &'a [f64],
     /// Served lists of the queries.
-    pub(crate) served: &'a ServedLists,
+    pub served: &'a ServedLists,
     /// Weights, and the defence.
-    pub(crate) settings: &'a EstimateSettings,
+    pub settings: &'a EstimateSettings,
     /// URLs of the batch, of which new domains take no more than their share; 0 where there is none.
-    pub(crate) budget: usize,
+    pub budget: usize,
 }
 
 /// Estimates of the frontier, and how parts became impact.
 #[derive(Clone, Debug)]
-pub(crate) struct BlendedFrontier {
+pub struct BlendedFrontier {
     /// Every URL that may be planned, by id.
-    pub(crate) urls: Vec<UrlEstimate>,
+    pub urls: Vec<UrlEstimate>,
     /// From importance to impact.
     pub(crate) importance: ImpactRegression,
     /// From the probability that a page is good to impact.
@@ -186,7 +186,7 @@ impl ScoredPairs {
     ///
     /// # Errors
     /// An index cannot be read, or a model cannot be fitted.
-    pub(crate) fn new(
+    pub fn new(
         input: &CrawlView<'_>,
         queries: &[usize],
         cache: &mut PlannerCache,
@@ -273,7 +273,7 @@ impl ScoredPairs {
     }
 
     /// All candidate pairs, also of URLs that may not be planned, which compete.
-    pub(crate) fn pairs(&self) -> impl Iterator<Item = &PairEstimate> {
+    pub fn pairs(&self) -> impl Iterator<Item = &PairEstimate> {
         self.pairs.all.iter().chain(&self.more.all)
     }
 
@@ -333,10 +333,7 @@ impl ScoredPairs {
     ///
     /// # Errors
     /// A regression cannot be fitted.
-    pub(crate) fn blend(
-        &self,
-        blending: &BlendInput<'_>,
-    ) -> Result<BlendedFrontier, EstimateError> {
+    pub fn blend(&self, blending: &BlendInput<'_>) -> Result<BlendedFrontier, EstimateError> {
         let BlendInput { queries, served, settings, budget, .. } = *blending;
         let Shared { urls, past_pages, past_picks, owners, known, .. } = &*self.shared;
         let impact = served.impact(queries, *known);
@@ -394,7 +391,7 @@ impl ScoredPairs {
     }
 
     /// The weights of the parts: fitted to past picks, or as given.
-    pub fn weights(&self, settings: &EstimateSettings) -> Blend {
+    pub(crate) fn weights(&self, settings: &EstimateSettings) -> Blend {
         let start = settings.start();
         if settings.fits() {
             Blend::fit(start, &self.shared.past_picks)

@@ -9,16 +9,16 @@ use crate::workload::QueryId;
 
 /// A candidate pair of the frontier with its estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct PairEstimate {
+pub struct PairEstimate {
     /// The URL.
-    pub(crate) url: UrlId,
+    pub url: UrlId,
     /// Index of the query.
     pub(crate) query: QueryId,
     /// Expected score S'.
-    pub(crate) expected_score: f64,
+    pub expected_score: f64,
     /// Chance to be in the query's top K for good; with the sketch reading 0 or 1, whether S' enters
     /// the sketch. Where its places are not seen alike, the visibility that is expected instead.
-    pub(crate) chance: f64,
+    pub chance: f64,
     /// Whether the URL or its anchors match the query; if not, its best pages link to it, or it is near to
     /// the query in meaning.
     pub(crate) matches: bool,
@@ -32,17 +32,17 @@ pub struct UrlEstimate {
     /// The URL.
     pub url: UrlId,
     /// Its parts.
-    pub(crate) parts: Parts,
+    pub parts: Parts,
     /// Quality expected of the page, as a log-probability, where any is known.
     pub(crate) quality: Option<f64>,
     /// What is left of it for past picks of its site that broke promises; 1 where they did not.
-    pub(crate) reliability: f64,
+    pub reliability: f64,
     /// Whether it waits behind the URLs of others: its domain is new and has better ones.
-    pub(crate) deferred: bool,
+    pub deferred: bool,
     /// What URLs are ranked by: with the objectives that are sums over URLs, their blend times the
     /// trust; with others what is left of that for the batch, or for the cautious. Next to nothing of
     /// that where it waits.
-    pub(crate) estimate: f64,
+    pub estimate: f64,
     /// Pages that link to it.
     pub(crate) inlinks: u32,
 }

@@ -13,7 +13,7 @@ pub(crate) const DEPTH: u32 = 1000;
 
 /// A metric that is taken by query, with its cut-off rank (1 to [`DEPTH`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Metric {
+pub enum Metric {
     /// nDCG over the first so many results.
     Ndcg(u32),
     /// Share of the relevant pages that are among the first so many results.
@@ -50,14 +50,14 @@ impl fmt::Display for Metric {
 /// assert_eq!(judged.value(Metric::Recall(100), &ranks), 0.5);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Judged {
+pub struct Judged {
     /// Grades above 0, highest first.
     gains: Vec<i32>,
 }
 
 impl Judged {
     /// From the grades of all judged pages of the collection, in any order.
-    pub(crate) fn new(grades: impl IntoIterator<Item = i32>) -> Self {
+    pub fn new(grades: impl IntoIterator<Item = i32>) -> Self {
         let mut gains: Vec<i32> = grades.into_iter().filter(|&grade| grade > 0).collect();
         gains.sort_unstable_by(|a, b| b.cmp(a));
         Self { gains }
@@ -71,11 +71,11 @@ impl Judged {
     /// A metric of the query. `ranks` holds the rank (from 1) and the grade of each judged page
     /// that was retrieved, in any order; pages that are not judged may be left out. 0 if nothing
     /// is relevant.
-    pub(crate) fn value(&self, metric: Metric, ranks: &[(u32, i32)]) -> f64 {
+    pub fn value(&self, metric: Metric, ranks: &[(u32, i32)]) -> f64 {
         match metric {
             Metric::Ndcg(cutoff) => self.ndcg(ranks, cutoff),
             Metric::Recall(cutoff) => self.recall(ranks, cutoff),
-            Metric::ReciprocalRank(cutoff) => self.reciprocal_rank(ranks, cutoff),
+            Metric::ReciprocalRank(cutoff) => Self::reciprocal_rank(ranks, cutoff),
             Metric::AveragePrecision(cutoff) => self.average_precision(ranks, cutoff),
         }
     }
@@ -94,7 +94,7 @@ impl Judged {
     }
 
     /// 1 / rank of the first relevant page, 0 if it lies beyond `cutoff`.
-    pub(crate) fn reciprocal_rank(&self, ranks: &[(u32, i32)], cutoff: u32) -> f64 {
+    pub(crate) fn reciprocal_rank(ranks: &[(u32, i32)], cutoff: u32) -> f64 {
         relevant(ranks, cutoff).first().map_or(0.0, |&(rank, _)| 1.0 / f64::from(rank))
     }
 
@@ -139,8 +139,8 @@ mod tests {
         let judged = Judged::new([1, 0, 3, -2, 2]);
         let ranks = [(4, 1), (2, 3), (1, -2), (3, 0)];
         assert_eq!(judged.relevant(), 3);
-        close(judged.reciprocal_rank(&ranks, 10), 0.5);
-        close(judged.reciprocal_rank(&ranks, 1), 0.0);
+        close(Judged::reciprocal_rank(&ranks, 10), 0.5);
+        close(Judged::reciprocal_rank(&ranks, 1), 0.0);
         close(judged.recall(&ranks, 100), 2.0 / 3.0);
         close(judged.recall(&ranks, 3), 1.0 / 3.0);
         close(judged.average_precision(&ranks, DEPTH), (1.0 / 2.0 + 2.0 / 4.0) / 3.0);

@@ -11,7 +11,7 @@ pub(crate) mod crawl;
 pub(crate) mod divergence;
 mod error;
 pub(crate) mod judgements;
-pub(crate) mod metrics;
+pub mod metrics;
 pub(crate) mod names;
 pub(crate) mod neighbours;
 pub(crate) mod registry;

@@ -25,7 +25,7 @@ pub(crate) const SITE_SHARE: f64 = 0.05;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Caps {
     /// Of one host.
-    pub(crate) per_host: Option<usize>,
+    pub per_host: Option<usize>,
     /// Of one registrable domain.
     pub(crate) per_domain: Option<usize>,
     /// Of one site.

@@ -65,7 +65,7 @@ pub struct Pick {
 /// The frontier in rank order, and the batch.
 pub struct Batch {
     /// All URLs by estimate descending, then URL ascending.
-    pub ranking: Vec<UrlEstimate>,
+    pub(crate) ranking: Vec<UrlEstimate>,
     /// The batch: greedy picks in rank order, then those of the near and of the far pool, too.
     pub picks: Vec<Pick>,
     /// By position in the ranking: the pool, and the probability to be picked, 0 where a cap leaves no

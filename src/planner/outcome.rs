@@ -8,7 +8,7 @@ use crate::plan::off_policy::calibration::Calibration;
 
 /// What became of a plan.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct CycleOutcome {
+pub(crate) struct CycleOutcome {
     /// The plan.
     pub(crate) plan_id: String,
     /// URLs that were planned.
@@ -24,11 +24,11 @@ pub struct CycleOutcome {
     /// Pages fetched in the cycle that were not planned.
     pub(crate) unplanned: usize,
     /// Impact that the fetched picks were expected to have.
-    pub predicted_impact: f64,
+    pub(crate) predicted_impact: f64,
     /// Impact that they have: f(q) summed over the top-K lists they are in.
-    pub realised_impact: f64,
+    pub(crate) realised_impact: f64,
     /// The chance to enter a list, over the candidate pairs of fetched picks that were the best.
-    pub greedy_calibration: Calibration,
+    pub(crate) greedy_calibration: Calibration,
     /// The same of picks drawn at random: the best look better than they are, these do not.
     pub(crate) explored_calibration: Calibration,
     /// Files of the plan that an older version wrote, and that were left unread.

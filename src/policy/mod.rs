@@ -28,7 +28,7 @@ mod registry;
 mod site_budget;
 
 pub(crate) use options::PolicyOptionError;
-pub use registry::POLICIES;
+pub(crate) use registry::POLICIES;
 pub use registry::{PolicyChoice, Sources};
 
 /// A page, by its number in the collection.

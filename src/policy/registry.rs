@@ -21,7 +21,7 @@ use crate::estimate::settings::{EstimateSettings, ImpactReading};
 use crate::planner::settings::PlanSettings;
 
 /// One policy.
-pub struct PolicyKind {
+pub(crate) struct PolicyKind {
     /// Its name.
     pub(crate) name: &'static str,
     /// What it does, in a line.
@@ -71,7 +71,7 @@ const fn kind(
 }
 
 /// All of them, in the order in which they are listed.
-pub const POLICIES: &[PolicyKind] = &[
+pub(crate) const POLICIES: &[PolicyKind] = &[
     kind(
         "random",
         "uniformly at random from the frontier",

@@ -369,24 +369,24 @@ pub(crate) struct CounterfactualFigures {
 
 /// Impact against the share of sketches kept (Pandey and Olston, sections 6.3 and 6.4).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LimitedSketches {
+pub(crate) struct LimitedSketches {
     /// The policy.
     pub(crate) policy: String,
     /// Share of the pages fetched at which impact is read.
     pub(crate) fetched_share: f64,
     /// One point a fraction.
-    pub points: Vec<LimitedPoint>,
+    pub(crate) points: Vec<LimitedPoint>,
 }
 
 /// Impact at one fraction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct LimitedPoint {
+pub(crate) struct LimitedPoint {
     /// Share of the sketches kept.
-    pub fraction: f64,
+    pub(crate) fraction: f64,
     /// Sketches kept.
-    pub sketches: u32,
+    pub(crate) sketches: u32,
     /// Share of the true impact of the uncrawled pages that was collected.
-    pub impact_share: f64,
+    pub(crate) impact_share: f64,
     /// The same, divided by that of fraction 1.
-    pub of_full: f64,
+    pub(crate) of_full: f64,
 }

@@ -113,5 +113,6 @@ pub(crate) struct Distance {
     /// Place of the second.
     pub(crate) b: usize,
     /// The distance, from 0 to the root of ln 2; absent where one has no score.
+    #[allow(clippy::struct_field_names, reason = "its name in the schema")]
     pub(crate) distance: Option<f64>,
 }

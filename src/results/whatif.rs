@@ -24,15 +24,15 @@ pub(crate) struct WhatIf {
 
 /// A state of a store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StoreState {
+pub(crate) struct StoreState {
     /// Content hash of everything that the base plan depends on.
     pub(crate) plan_id: String,
     /// Crawled pages.
-    pub pages: usize,
+    pub(crate) pages: usize,
     /// Queries of the workload, merged.
-    pub queries: usize,
+    pub(crate) queries: usize,
     /// Candidate pairs.
-    pub pairs: usize,
+    pub(crate) pairs: usize,
     /// Length of result lists.
     pub(crate) k: usize,
     /// How visible their places are, if not all alike.
@@ -46,7 +46,7 @@ pub struct StoreState {
 
 /// A scenario and what comes of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct ScenarioFigures {
+pub struct ScenarioFigures {
     /// Its name.
     pub(crate) name: String,
     /// What is different, as it was understood.
@@ -56,9 +56,9 @@ pub(crate) struct ScenarioFigures {
     /// Whether all pairs had to be estimated again.
     pub(crate) slow: bool,
     /// The plan under it.
-    pub(crate) plan: PlanFigures,
+    pub plan: PlanFigures,
     /// Against the plan without it.
-    pub(crate) difference: Difference,
+    pub difference: Difference,
 }
 
 /// Figures of a plan.

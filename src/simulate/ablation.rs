@@ -15,7 +15,7 @@ const READ_AT: Amount = Amount::Share(0.1);
 
 /// A policy and the same without a group, as places in the list of policies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pairing {
+pub(crate) struct Pairing {
     /// The policy.
     pub(crate) whole: usize,
     /// The group.

@@ -8,22 +8,22 @@ use prospect_index::ingest::{LinkView, PreparedPage};
 
 /// A link.
 #[derive(Clone, Debug)]
-pub struct AddedLink {
+pub(crate) struct AddedLink {
     /// Canonical URL of its target.
-    pub url: String,
+    pub(crate) url: String,
     /// The spelling of that.
     pub(crate) spelling: String,
     /// The anchor, which is also the text around it.
-    pub anchor: String,
+    pub(crate) anchor: String,
 }
 
 /// Pages and links to add.
 #[derive(Clone, Debug, Default)]
-pub struct AddedPages {
+pub(crate) struct AddedPages {
     /// Pages that follow those of the collection.
-    pub pages: Vec<PreparedPage>,
+    pub(crate) pages: Vec<PreparedPage>,
     /// By canonical URL of a page of the collection: links that follow its own.
-    pub links: BTreeMap<String, Vec<AddedLink>>,
+    pub(crate) links: BTreeMap<String, Vec<AddedLink>>,
 }
 
 impl AddedPages {

@@ -104,7 +104,7 @@ impl Collection {
     }
 
     /// A page by canonical URL.
-    pub fn page(&self, canonical: &str) -> Option<Page> {
+    pub(crate) fn page(&self, canonical: &str) -> Option<Page> {
         self.urls.get(canonical).map(|id| id.0).filter(|&page| page < self.pages)
     }
 

@@ -19,21 +19,21 @@ use crate::policy::{Basics, PolicyChoice, Quality, Sources, Truth};
 use crate::workload::Workload;
 
 /// What an experiment is made of.
-pub struct Inputs<'a> {
+pub(crate) struct Inputs<'a> {
     /// The pages.
-    pub collection: &'a Collection,
+    pub(crate) collection: &'a Collection,
     /// n-grams of the collection, if a policy plans.
-    pub strings: Option<&'a Segment>,
+    pub(crate) strings: Option<&'a Segment>,
     /// Vectors of the collection and of the queries, where there is an embedding model.
-    pub vectors: Option<WebVectors<'a>>,
+    pub(crate) vectors: Option<WebVectors<'a>>,
     /// Queries to plan for, merged.
-    pub planning: &'a Workload,
+    pub(crate) planning: &'a Workload,
     /// By page: quality.
-    pub quality: Option<&'a [f64]>,
+    pub(crate) quality: Option<&'a [f64]>,
     /// By page: true impact over the planning workload.
-    pub impact: &'a [f64],
+    pub(crate) impact: &'a [f64],
     /// By page: queries of the judgements that it is relevant for.
-    pub relevant: &'a [u32],
+    pub(crate) relevant: &'a [u32],
 }
 
 /// What is going on, for people.

@@ -30,7 +30,7 @@ const HALVES_STREAM: u64 = 1 << 34;
 ///
 /// # Errors
 /// The index cannot be read, or the policy cannot be made.
-pub fn run(
+pub(crate) fn run(
     inputs: &Inputs<'_>,
     settings: &SimulationSettings,
     sketches: &SketchSettings,

@@ -23,7 +23,7 @@ const BATCH: usize = 2_000;
 
 /// Where the files of a collection go.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PagePlace {
+pub(crate) struct PagePlace {
     /// Directory of the text index.
     index: PathBuf,
     /// The pages' texts, where a model is to read them.
@@ -33,7 +33,7 @@ pub struct PagePlace {
 
 /// What is kept of pages beside what every crawl needs, because a model reads it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Keep {
+pub(crate) struct Keep {
     /// Their texts, on disk.
     pub(crate) texts: bool,
     /// Their titles.
@@ -42,7 +42,7 @@ pub struct Keep {
 
 impl PagePlace {
     /// [`PagePlace::NAMES`] below a directory; the texts only if they are to be kept.
-    pub fn below(directory: &Path, keep: Keep) -> Self {
+    pub(crate) fn below(directory: &Path, keep: Keep) -> Self {
         let [index, texts] = Self::NAMES.map(|name| directory.join(name));
         Self { index, texts: keep.texts.then_some(texts), keep }
     }
@@ -57,7 +57,7 @@ impl PagePlace {
 
 /// What was left out while a corpus was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Skipped {
+pub(crate) struct Skipped {
     /// Records that are no page, with the first of them.
     pub(crate) bad: u64,
     /// The first of them, with its place.
@@ -70,7 +70,7 @@ pub struct Skipped {
 ///
 /// # Errors
 /// The corpus cannot be read or has no page, or a file of the collection cannot be written.
-pub fn from_corpus(
+pub(crate) fn from_corpus(
     paths: &[PathBuf],
     options: &SourceOptions,
     place: &PagePlace,

@@ -7,24 +7,24 @@
 //! of settings, and the report.
 
 pub(crate) mod ablation;
-pub mod added;
+pub(crate) mod added;
 pub(crate) mod analyses;
 pub(crate) mod artefacts;
-pub mod attack;
+pub(crate) mod attack;
 pub mod collection;
 pub(crate) mod counterfactual;
 pub mod crawl;
-pub mod experiment;
+pub(crate) mod experiment;
 pub(crate) mod judgements;
-pub mod limited_sketches;
-pub mod load;
+pub(crate) mod limited_sketches;
+pub(crate) mod load;
 pub(crate) mod measure;
 pub(crate) mod page_texts;
 pub(crate) mod quality;
 pub(crate) mod record;
 pub(crate) mod rerank;
-pub mod settings;
-pub mod start;
+pub(crate) mod settings;
+pub(crate) mod start;
 pub(crate) mod summary;
 pub mod truth;
 pub(crate) mod values;

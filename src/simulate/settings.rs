@@ -11,7 +11,7 @@ use crate::policy::PolicyChoice;
 
 /// A number of pages, or a share of those that can be fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Amount {
+pub(crate) enum Amount {
     /// So many.
     Pages(u32),
     /// This share, rounded down, at least one.
@@ -52,7 +52,7 @@ pub(crate) fn default_checkpoints() -> Vec<Amount> {
 /// Which runs are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Runs {
+pub(crate) enum Runs {
     /// None.
     #[default]
     None,
@@ -64,16 +64,16 @@ pub enum Runs {
 
 /// The experiment of limited sketches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SketchSettings {
+pub(crate) struct SketchSettings {
     /// Shares of the sketches that are kept.
-    pub fractions: Vec<f64>,
+    pub(crate) fractions: Vec<f64>,
     /// Share of the uncrawled pages fetched at which impact is read.
-    pub at: f64,
+    pub(crate) at: f64,
 }
 
 /// Trials at one point of a crawl: draws of a batch, or scenarios that are carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct TrialSettings {
+pub(crate) struct TrialSettings {
     /// How many, in turn over the seed sets.
     pub(crate) trials: usize,
     /// Share of the pages fetched before.
@@ -82,45 +82,45 @@ pub struct TrialSettings {
 
 /// An experiment.
 #[derive(Clone)]
-pub struct SimulationSettings {
+pub(crate) struct SimulationSettings {
     /// Policies.
-    pub policies: Vec<PolicyChoice>,
+    pub(crate) policies: Vec<PolicyChoice>,
     /// Where crawls start.
-    pub seeds: Seeds,
+    pub(crate) seeds: Seeds,
     /// Seed sets.
-    pub sets: u32,
+    pub(crate) sets: u32,
     /// Seed of everything random.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// What is crawled before; then there is no link discovery.
-    pub crawled: Option<StartPages>,
+    pub(crate) crawled: Option<StartPages>,
     /// Share of the uncrawled pages, by in-links, that is crawled too.
-    pub promote: f64,
+    pub(crate) promote: f64,
     /// Batch size.
-    pub batch: Amount,
+    pub(crate) batch: Amount,
     /// Budget; all pages if there is none.
-    pub max_pages: Option<Amount>,
+    pub(crate) max_pages: Option<Amount>,
     /// Checkpoints.
-    pub checkpoints: Vec<Amount>,
+    pub(crate) checkpoints: Vec<Amount>,
     /// Links out of the collection.
-    pub outside: Outside,
+    pub(crate) outside: Outside,
     /// Settings of the planner, BM25's and K among them.
-    pub plan: PlanSettings,
+    pub(crate) plan: PlanSettings,
     /// Label of the policy that others are compared with.
-    pub baseline: String,
+    pub(crate) baseline: String,
     /// Level of significance.
-    pub significance: f64,
+    pub(crate) significance: f64,
     /// Runs to write.
-    pub runs: Runs,
+    pub(crate) runs: Runs,
     /// Limited sketches.
-    pub sketches: Option<SketchSettings>,
+    pub(crate) sketches: Option<SketchSettings>,
     /// Counterfactual estimates.
-    pub counterfactual: Option<TrialSettings>,
+    pub(crate) counterfactual: Option<TrialSettings>,
     /// Scenarios.
-    pub whatif: Option<TrialSettings>,
+    pub(crate) whatif: Option<TrialSettings>,
     /// Policies with groups of their evidence left out.
-    pub ablation: Vec<Pairing>,
+    pub(crate) ablation: Vec<Pairing>,
     /// Attacks, each with crawls of its own.
-    pub attacks: Option<AttackSettings>,
+    pub(crate) attacks: Option<AttackSettings>,
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::policy::Page;
 
 /// Where seeds come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Seeds {
+pub(crate) enum Seeds {
     /// URLs of one file a set, in file order.
     Lists(Vec<Vec<String>>),
     /// So many pages at random.
@@ -26,7 +26,7 @@ pub enum Seeds {
 
 /// What is crawled before the first batch.
 #[derive(Clone, Debug, PartialEq)]
-pub enum StartPages {
+pub(crate) enum StartPages {
     /// Canonical URLs.
     List(Vec<String>),
     /// This share of the pages, at random.
@@ -76,7 +76,7 @@ pub(crate) fn seeds(
 
 /// The start of a crawl without link discovery: `crawled` and, of the rest, the share `promote` of
 /// most in-links from crawled pages are crawled, and all other pages are known.
-pub fn mostly_crawled(
+pub(crate) fn mostly_crawled(
     collection: &Collection,
     crawled: &StartPages,
     promote: f64,

@@ -32,17 +32,17 @@ pub enum AnswerError {
 
 /// What all answers start from: the pairs of one state of a store, for one workload.
 #[derive(Clone)]
-pub struct Base {
+pub(crate) struct Base {
     /// Queries of the workload, no two with the same words.
-    pub queries: Arc<Vec<Query>>,
+    pub(crate) queries: Arc<Vec<Query>>,
     /// Their served lists.
     pub(crate) served: Arc<ServedLists>,
     /// Pairs of all of them.
-    pub scored: Arc<ScoredPairs>,
+    pub(crate) scored: Arc<ScoredPairs>,
     /// How much lists can be improved.
     pub(crate) improvability: Improvability,
     /// Settings of the plan that scenarios change.
-    pub settings: PlanSettings,
+    pub(crate) settings: PlanSettings,
     /// Pages fetched so far.
     pub(crate) next_seq: u32,
 }
@@ -71,7 +71,7 @@ pub struct Answer {
     /// What estimates were multiplied with; see [`ChoiceInput::factors`].
     pub(crate) factors: Vec<f64>,
     /// The ranking and the batch.
-    pub choice: Choice,
+    pub(crate) choice: Choice,
     /// Weights by which estimates are impact: those of the plan without a scenario. Other weights, and
     /// what hosts count for, change what is picked, not what it is expected to bring.
     blend: Blend,
@@ -106,7 +106,7 @@ impl Base {
     ///
     /// # Errors
     /// A value of the scenario is out of range, or a regression cannot be fitted.
-    pub fn answer(
+    pub(crate) fn answer(
         &self,
         scenario: &Scenario,
         asked: &Asked,

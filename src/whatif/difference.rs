@@ -68,7 +68,12 @@ impl<'a> Placed<'a> {
 }
 
 /// How the plan `after` differs from the plan `before`, of the same store.
-pub fn difference(before: &Answer, after: &Answer, urls: &UrlTable, hosts: &Hosts) -> Difference {
+pub(crate) fn difference(
+    before: &Answer,
+    after: &Answer,
+    urls: &UrlTable,
+    hosts: &Hosts,
+) -> Difference {
     let (old, new) = (Placed::new(before, urls), Placed::new(after, urls));
     let picks = |of: &Placed<'_>| -> Vec<UrlId> {
         of.answer.choice.batch.picks.iter().map(|pick| pick.estimate.url).collect()

@@ -35,7 +35,7 @@ pub(crate) fn by_host(answer: &Answer, hosts: &Hosts) -> Vec<(usize, f64)> {
 }
 
 /// The figures of a plan.
-pub fn figures(answer: &Answer, urls: &UrlTable, hosts: &Hosts) -> PlanFigures {
+pub(crate) fn figures(answer: &Answer, urls: &UrlTable, hosts: &Hosts) -> PlanFigures {
     let batch = &answer.choice.batch;
     let selection = &answer.settings.selection;
     let results = results(answer);

@@ -10,7 +10,7 @@ use crate::estimate::scored_pairs::ScoredPairs;
 
 /// Hosts of all URLs, numbered in order of appearance. Costs 4 bytes a URL and the names.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Hosts {
+pub(crate) struct Hosts {
     names: Vec<String>,
     of_url: Vec<u32>,
 }

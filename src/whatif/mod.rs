@@ -6,11 +6,11 @@
 //! that are new have to be matched with the frontier, and only other lists or another rule of matching
 //! need all of it again; whoever holds the store does that. Not here: files, and the store.
 
-pub mod answer;
+pub(crate) mod answer;
 pub(crate) mod budget;
-pub mod difference;
-pub mod figures;
+pub(crate) mod difference;
+pub(crate) mod figures;
 pub(crate) mod hosts;
 mod read;
 pub mod scenario;
-pub mod workload;
+pub(crate) mod workload;

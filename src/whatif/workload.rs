@@ -14,9 +14,9 @@ pub(crate) const MOST_ADDED: usize = 100_000;
 
 /// The queries of a scenario.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Asked {
+pub(crate) struct Asked {
     /// Those of the base in their order, with the frequencies of the scenario, then new ones.
-    pub queries: Vec<Query>,
+    pub(crate) queries: Vec<Query>,
     /// Where the new ones start.
     pub(crate) known: usize,
 }
@@ -25,7 +25,7 @@ pub struct Asked {
 ///
 /// # Errors
 /// A query, a pattern or a factor cannot be read, or a choice of queries means none.
-pub fn asked(base: &[Query], scenario: &Scenario) -> Result<Asked, ScenarioError> {
+pub(crate) fn asked(base: &[Query], scenario: &Scenario) -> Result<Asked, ScenarioError> {
     for (key, file) in [("workload", &scenario.workload), ("fetched-file", &scenario.fetched_file)]
     {
         if file.is_some() {

@@ -19,7 +19,7 @@ pub(crate) use formats::{WorkloadError, open_text, parse, shown};
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(transparent)]
-pub(crate) struct QueryId(pub(crate) u32);
+pub struct QueryId(pub(crate) u32);
 
 impl QueryId {
     /// The query at a place.
@@ -39,7 +39,7 @@ pub struct Query {
     /// Its id.
     pub qid: String,
     /// As typed.
-    pub text: String,
+    pub(crate) text: String,
     /// Its words in order, with multiplicity; at most [`limits::QUERY_WORDS`].
     pub words: Vec<String>,
     /// How often it is asked, in the workload's unit.

@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use prospect_index::columns::Schema;
+use prospect_index::columns::{Column, Schema};
+use prospect_index::error::StoreError;
 use prospect_index::manifest::{
     CycleEntry, FORMAT, IngestEntry, Manifest, QualityEntry, SegmentEntry, SegmentKind, StoredPlan,
 };
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::kept_stores::{copy_of, expected, kept, open, rewrite, stores};
 use crate::campaign::records;
-use crate::campaign::tables::SCHEMAS;
+use crate::campaign::tables::{OUTCOMES, PLANS, SCHEMAS};
 use crate::plan::explore::Pool;
 use crate::planner::cycle::{Past, PickState, PlannedPick};
 use crate::planner::settings::PlanSettings;
@@ -92,6 +93,41 @@ fn columns_of_plans_that_changed_places_say_what_they_said() {
         });
         assert!(told_in_full(&store) == before, "{}", schema.name);
     }
+}
+
+/// Replaces the text column of this name with one that says `value`.
+fn say(schema: Schema, name: &str, value: &str, mut columns: Vec<Column>) -> (Schema, Vec<Column>) {
+    let at = schema.names().iter().position(|column| *column == name).unwrap();
+    columns[at] = Column::Text(vec![value.to_owned(); columns[at].len()]);
+    (schema, columns)
+}
+
+/// The error says of which file, column and value, and calls it no damage.
+#[track_caller]
+fn assert_not_known<T>(found: Result<T, StoreError>, file: &str, what: &str) {
+    let Err(error) = found else { panic!("it was read") };
+    let told = error.to_string();
+    assert!(told.contains(file) && told.contains(what), "{told}");
+    assert!(error.hint().unwrap().contains("nothing is damaged or lost"));
+}
+
+#[test]
+fn a_pool_of_no_known_name_is_told_and_not_taken_for_another() {
+    let (_held, path) = copy_of("format-1");
+    rewrite(&path, SegmentKind::Plans, PLANS, |columns| say(PLANS, "pool", "lottery", columns));
+    let store = open(&path);
+    let what = "the column pool holds \"lottery\", which is none of greedy, near, far";
+    let plan = &store.manifest().plan.as_ref().unwrap().id;
+    assert_not_known(records::picks(&store, plan), "segments/plans-", what);
+}
+
+#[test]
+fn a_state_of_no_known_name_is_told_and_not_taken_for_another() {
+    let (_held, path) = copy_of("format-1");
+    let forgotten = |columns| say(OUTCOMES, "state", "forgotten", columns);
+    rewrite(&path, SegmentKind::Outcomes, OUTCOMES, forgotten);
+    let what = "the column state holds \"forgotten\", which is none of unknown, fetched, failed, redirected";
+    assert_not_known(records::past(&open(&path), &mut Vec::new()), "segments/outcomes-", what);
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub struct Match {
     /// The URL.
     pub url: UrlId,
     /// All of the query's n-grams that its strings hold, over all segments.
-    pub(crate) matched: NgramSet,
+    pub matched: NgramSet,
 }
 
 /// Segments that answer together. Cheap to make; may be used from many threads, each with its own

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Counts steps and fails from a chosen one on.
 #[derive(Debug)]
-pub struct FaultPlan {
+pub(crate) struct FaultPlan {
     taken: AtomicU64,
     fail_from: u64,
     kind: io::ErrorKind,

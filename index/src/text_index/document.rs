@@ -40,7 +40,7 @@ pub(super) fn schema() -> (Schema, Fields) {
 }
 
 /// The text that is searched: title, space, text.
-pub fn searched_text(title: &str, text: &str) -> String {
+pub(crate) fn searched_text(title: &str, text: &str) -> String {
     format!("{title} {text}")
 }
 

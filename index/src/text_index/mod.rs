@@ -24,7 +24,6 @@ use crate::error::StoreError;
 use crate::page::UrlId;
 use crate::page_store::NONE;
 pub(crate) use document::rounded_length;
-pub use document::searched_text;
 use document::{TOKENIZER, Words, schema};
 
 /// Version of the index's layout; another one is rebuilt.

@@ -29,7 +29,7 @@ impl Default for MatchRule {
 }
 
 /// Where the candidate URLs of a query come from.
-pub(crate) trait MatchSource: Sync {
+pub trait MatchSource: Sync {
     /// URLs, ascending, that are not `masked` and whose strings hold what `query`, the query
     /// number `at` of the workload, needs.
     ///

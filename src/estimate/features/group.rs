@@ -133,6 +133,7 @@ impl FeatureGroups {
     }
 
     /// Whether there is none.
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
     pub(crate) fn is_empty(&self) -> bool {
         self.0 == 0
     }

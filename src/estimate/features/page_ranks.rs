@@ -19,7 +19,7 @@ const POINTS: usize = 12;
 
 /// `ln(1 + PageRank * URLs)` of the URLs known at each point; 4 bytes a URL and point.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct PageRanks {
+pub struct PageRanks {
     /// By the `fetch_seq` at which a cycle starts.
     points: BTreeMap<u32, Vec<f32>>,
     /// Over all links so far, once someone asks.

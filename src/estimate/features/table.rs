@@ -32,6 +32,7 @@ macro_rules! features {
             }
 
             /// The evidence it belongs to.
+            #[allow(clippy::unnecessary_wraps, reason = "not every table has a feature without one")]
             pub(crate) fn group(self) -> Option<FeatureGroup> {
                 match self { $(Self::$variant => $group,)+ }
             }

@@ -12,18 +12,18 @@ const LEAST: f64 = 1e-6;
 
 /// One bin of pairs with about the same predicted chance.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct CalibrationBin {
+pub(crate) struct CalibrationBin {
     /// Pairs.
-    pub pairs: usize,
+    pub(crate) pairs: usize,
     /// Mean predicted chance.
-    pub predicted: f64,
+    pub(crate) predicted: f64,
     /// Share that entered the top K.
-    pub realised: f64,
+    pub(crate) realised: f64,
 }
 
 /// Predicted chances against outcomes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Calibration {
+pub(crate) struct Calibration {
     /// Pairs.
     pub(crate) pairs: usize,
     /// Expected calibration error: over the bins, the difference between predicted and realised,
@@ -34,7 +34,7 @@ pub struct Calibration {
     /// The log-loss of the share that entered, given to every pair alike.
     pub(crate) base_log_loss: f64,
     /// Bins of equal count by predicted chance, ten where there are as many pairs.
-    pub bins: Vec<CalibrationBin>,
+    pub(crate) bins: Vec<CalibrationBin>,
 }
 
 impl Calibration {

@@ -13,14 +13,14 @@ use crate::planner::settings::PlanSettings;
 /// Options with values, as people gave them: they are tried when they are [applied](Self::apply).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
-pub(crate) struct GivenOptions(BTreeMap<&'static str, Value>);
+pub struct GivenOptions(BTreeMap<&'static str, Value>);
 
 impl GivenOptions {
     /// The same and one more, by its name.
     ///
     /// # Errors
     /// There is no such option.
-    pub(crate) fn with(mut self, name: &str, value: impl Into<Value>) -> Result<Self, OptionError> {
+    pub fn with(mut self, name: &str, value: impl Into<Value>) -> Result<Self, OptionError> {
         self.insert(PlannerOption::named(name)?, value);
         Ok(self)
     }
@@ -69,7 +69,7 @@ impl GivenOptions {
     ///
     /// # Errors
     /// A value does not fit, or options exclude each other.
-    pub(crate) fn apply(&self, settings: &mut PlanSettings) -> Result<(), OptionError> {
+    pub fn apply(&self, settings: &mut PlanSettings) -> Result<(), OptionError> {
         for (option, value) in self.options() {
             option.set(settings, value)?;
         }

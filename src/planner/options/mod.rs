@@ -6,15 +6,13 @@
 //! to that. Defaults are those of [`PlanSettings::new`].
 //!
 //! ```
-//! use prospect::planner::options::{GivenOptions, Invalidates, invalidated};
+//! use prospect::planner::options::GivenOptions;
 //! use prospect::planner::settings::PlanSettings;
 //!
-//! let today = PlanSettings::new(1000);
-//! let mut other = today.clone();
+//! let mut other = PlanSettings::new(1000);
 //! let given = GivenOptions::default().with("per-host", 20)?.with("rho", "0.5")?;
 //! given.apply(&mut other)?;
 //! assert_eq!(other.selection.caps.per_host, Some(20));
-//! assert_eq!(invalidated(&today, &other), Some(Invalidates::Pairs));
 //! # Ok::<(), prospect::planner::options::OptionError>(())
 //! ```
 //!
@@ -30,8 +28,8 @@ use serde::Serialize;
 use super::settings::PlanSettings;
 use crate::estimate::settings::ImpactReading;
 pub(crate) use field::{Kind, NONE};
-pub(crate) use given::GivenOptions;
-pub use option::PlannerOption;
+pub use given::GivenOptions;
+pub(crate) use option::PlannerOption;
 
 /// What has to be made again where an option has another value; each holds what is before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

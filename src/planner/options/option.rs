@@ -13,9 +13,9 @@ type Place = dyn for<'a> Fn(&'a mut PlanSettings) -> Field<'a> + Send + Sync;
 type Compare = fn(&PlanSettings, &PlanSettings) -> bool;
 
 /// An option of the planner.
-pub struct PlannerOption {
+pub(crate) struct PlannerOption {
     /// Its name everywhere.
-    pub name: String,
+    pub(crate) name: String,
     /// What it is, in a line.
     pub(crate) help: String,
     /// Names that it had and is still found by.
@@ -25,7 +25,7 @@ pub struct PlannerOption {
     /// Whether a plan cannot do without it: it has no default.
     pub(crate) is_required: bool,
     /// Whether it is for experiments, and left out of help and page.
-    pub is_hidden: bool,
+    pub(crate) is_hidden: bool,
     /// Whether a simulation sets it for all policies alike.
     pub(crate) is_of_the_crawl: bool,
     /// The part that it weighs, if it does.
@@ -39,7 +39,7 @@ static ALL: LazyLock<Vec<PlannerOption>> = LazyLock::new(table::all);
 
 impl PlannerOption {
     /// All of them, in the order in which they are listed.
-    pub fn all() -> &'static [Self] {
+    pub(crate) fn all() -> &'static [Self] {
         &ALL
     }
 

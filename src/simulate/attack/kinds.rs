@@ -16,7 +16,7 @@ pub(crate) const ATTACKS: [(&str, &str); 5] = [
 /// A way to be fetched more than one deserves (Gyöngyi and Garcia-Molina, "Web spam taxonomy",
 /// `AIRWeb` 2005: anchor text spam, URL spam, spam farms; all posted as comments on honest pages).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AttackKind {
+pub(crate) enum AttackKind {
     /// Nothing is aimed at.
     Control,
     /// Anchors hold many queries.
@@ -31,7 +31,7 @@ pub enum AttackKind {
 
 impl AttackKind {
     /// One of every kind, the smallest farm among them.
-    pub const ALL: [Self; 5] = [
+    pub(crate) const ALL: [Self; 5] = [
         Self::Control,
         Self::AnchorStuffing,
         Self::UrlStuffing,
@@ -59,7 +59,7 @@ impl AttackKind {
     }
 
     /// As it is written.
-    pub fn label(self) -> String {
+    pub(crate) fn label(self) -> String {
         match self {
             Self::Control => "control".to_owned(),
             Self::AnchorStuffing => "anchor-stuffing".to_owned(),
@@ -70,7 +70,7 @@ impl AttackKind {
     }
 
     /// The label as the name of a folder.
-    pub fn folder(self) -> String {
+    pub(crate) fn folder(self) -> String {
         self.label().replace(':', "-")
     }
 

@@ -36,7 +36,7 @@ use super::collection::Collection;
 use super::start::shuffled;
 use crate::workload::Workload;
 
-pub use kinds::AttackKind;
+pub(crate) use kinds::AttackKind;
 pub(crate) use kinds::{ATTACKS, FARM_DOMAINS};
 
 /// Number of the seed set that the honest pages with a link to the attacker are drawn as; crawls
@@ -45,7 +45,7 @@ const DRAWN_AS: u32 = 0;
 
 /// Why there is no attack.
 #[derive(Debug, thiserror::Error)]
-pub enum AttackError {
+pub(crate) enum AttackError {
     /// None has this name.
     #[error("there is no attack {given:?}; there are {}, and `all`", known())]
     Unknown {
@@ -86,7 +86,7 @@ fn known() -> String {
 
 /// The attacks of an experiment.
 #[derive(Clone, Debug, PartialEq)]
-pub struct AttackSettings {
+pub(crate) struct AttackSettings {
     /// Kinds, each once.
     pub(crate) kinds: Vec<AttackKind>,
     /// Share of the attacked collection that an attacker owns, between 0 and 1.
@@ -94,22 +94,22 @@ pub struct AttackSettings {
 }
 
 /// What an attack is aimed at.
-pub struct Victim<'a> {
+pub(crate) struct Victim<'a> {
     /// The honest pages.
-    pub collection: &'a Collection,
+    pub(crate) collection: &'a Collection,
     /// The queries that the attacker knows.
-    pub planning: &'a Workload,
+    pub(crate) planning: &'a Workload,
     /// The queries whose words its texts keep clear of, beside those.
-    pub evaluation: &'a Workload,
+    pub(crate) evaluation: &'a Workload,
 }
 
 /// An attack, ready to be added to the collection.
 #[derive(Debug)]
-pub struct Attack {
+pub(crate) struct Attack {
     /// What it is.
     pub(crate) kind: AttackKind,
     /// Its pages, and the links to them from honest pages.
-    pub added: AddedPages,
+    pub(crate) added: AddedPages,
 }
 
 impl Attack {
@@ -118,7 +118,7 @@ impl Attack {
     ///
     /// # Errors
     /// The share is too small for the attack, or there is no query.
-    pub fn new(
+    pub(crate) fn new(
         kind: AttackKind,
         victim: &Victim<'_>,
         share: f64,
