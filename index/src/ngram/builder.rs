@@ -52,15 +52,15 @@ pub struct SegmentStats {
     pub ngrams: u64,
     /// Distinct pairs of n-gram and URL.
     pub(crate) postings: u64,
-    /// Length of [`TOKENS`](super::TOKENS).
+    /// Length of [`TOKENS`](super::layout::TOKENS).
     pub token_bytes: u64,
-    /// Length of [`NGRAMS`](super::NGRAMS).
+    /// Length of [`NGRAMS`](super::layout::NGRAMS).
     pub ngram_bytes: u64,
-    /// Length of [`POSTINGS`](super::POSTINGS).
+    /// Length of [`POSTINGS`](super::layout::POSTINGS).
     pub posting_bytes: u64,
-    /// Length of [`FILTER`](super::FILTER).
+    /// Length of [`FILTER`](super::layout::FILTER).
     pub filter_bytes: u64,
-    /// Length of [`STRINGS`](super::STRINGS).
+    /// Length of [`STRINGS`](super::layout::STRINGS).
     pub string_bytes: u64,
 }
 
