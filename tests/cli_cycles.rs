@@ -120,6 +120,56 @@ fn outcomes_accrue_over_ingests_until_the_next_plan() {
 }
 
 #[test]
+fn a_cycle_is_closed_without_new_pages() {
+    let (bench, _) = Bench::with_fetched_plan();
+    let store = bench.store();
+    bench.ingest(&store, "second.jsonl");
+    let said = done(&["ingest", "--close", "--store", text(&store)]).stderr;
+    assert!(said.contains("of 40 planned 25 fetched, 8 failed, 2 redirected, 5 not"), "{said}");
+    assert!(!said.contains("to store"), "{said}");
+    assert!(said.contains("expected (") && said.contains("not learned yet"), "{said}");
+    let (_, said) = bench.plan(&store, &[]);
+    assert!(!said.contains("closed plan"), "{said}");
+    assert!(said.contains("learned from 1 cycle; at most"), "{said}");
+    assert_sound(&store);
+
+    let missing = bench.path("missing");
+    let run = prospect(&["ingest", "--close", "--store", &missing]);
+    assert_eq!(run.code, Some(1));
+    assert!(!Path::new(&missing).exists());
+}
+
+#[test]
+fn a_store_tells_what_is_in_it_and_what_became_of_its_plans() {
+    let (bench, _) = Bench::with_fetched_plan();
+    let store = bench.store();
+    let status = || json(&["status", "--store", text(&store), "--json"], "prospect.status/1");
+    assert_eq!(status()["cycles"], serde_json::json!([]));
+    assert_eq!(status()["open_plan"]["unknown"], 40);
+    bench.ingest(&store, "second.jsonl");
+    let open = &status()["open_plan"];
+    let counts = ["planned", "fetched", "failed", "redirected", "unknown"];
+    assert_eq!(counts.map(|count| open[count].as_u64().unwrap()), [40, 25, 8, 2, 5]);
+
+    let closed =
+        json(&["ingest", "--close", "--store", text(&store), "--json"], "prospect.ingest/1");
+    let closed = &closed["closed"];
+    let found = status();
+    assert_eq!(found["open_plan"], serde_json::Value::Null);
+    let cycle = &found["cycles"][0];
+    assert_eq!(counts.map(|count| &cycle[count]), counts.map(|count| &closed[count]));
+    assert_eq!(cycle["expected_impact"], closed["expected_impact"]);
+    assert_eq!(cycle["realised_impact"], closed["realised_impact"]);
+    let [expected, realised] = ["expected_impact", "realised_impact"].map(|of| &cycle[of]);
+    let [low, high] = ["low", "high"].map(|end| expected[end].as_f64().unwrap());
+    assert!((low..=high).contains(&realised.as_f64().unwrap()), "{cycle}");
+    let said = done(&["status", "--store", text(&store)]).stdout;
+    assert!(said.contains("the last 1: "), "{said}");
+    let (pages, urls) = (&found["pages"], &found["urls"]);
+    assert!(said.starts_with(&format!("{urls} URLs known: {pages} pages, ")), "{said}");
+}
+
+#[test]
 fn explain_agrees_with_the_plan() {
     let (bench, _) = Bench::with_fetched_plan();
     let store = bench.store();

@@ -2,15 +2,26 @@
 //! directory that holds no results.
 
 mod common;
+#[path = "common/simulation.rs"]
+mod simulation;
 
 use std::fs;
+use std::sync::LazyLock;
 
 use common::{Bench, done, prospect};
 use serde_json::{Value, json};
+use simulation::{SMALL, bench, simulated, summary};
+
+static SIMULATED: LazyLock<Value> = LazyLock::new(|| {
+    let bench = bench();
+    let line = format!("{SMALL} --policy bfs,qoracle,qmin --batch 10% --k1 1.2 --b 0.75");
+    simulated(&bench, &line, "out");
+    summary(&bench, "out")
+});
 
 /// A directory with the results of a simulation.
 fn results(bench: &Bench, name: &str, title: &str) -> String {
-    let mut summary: Value = serde_json::from_str(include_str!("report/summary.json")).unwrap();
+    let mut summary = SIMULATED.clone();
     summary["title"] = json!(title);
     fs::create_dir_all(bench.path(name)).unwrap();
     bench.write(&format!("{name}/summary.json"), summary.to_string());
@@ -26,7 +37,7 @@ fn tables_on_stdout_messages_on_stderr() {
     assert!(at("First web") < at("Second web"));
     assert!(run.stdout.contains("baseline bfs") && run.stdout.contains("BM25 k1 1.2 b 0.75"));
     assert!(run.stdout.contains("qoracle oracle"), "{}", run.stdout);
-    assert!(!run.stdout.contains("queries: keyword"), "{}", run.stdout);
+    assert!(!run.stdout.contains("queries: long"), "{}", run.stdout);
     assert!(run.stderr.contains("--html FILE"), "{}", run.stderr);
     assert_eq!(done(&["report", &one, "--quiet"]).stderr, "");
 }
@@ -94,8 +105,8 @@ fn a_directory_without_results_is_named_with_the_way_out() {
 
 #[test]
 fn a_kind_that_is_not_there_and_a_place_that_cannot_be_written_are_named() {
-    let kinds = "the kinds are all, keyword, question";
-    refused("", &["@good", "--kind", "short"], &["of the kind \"short\"", kinds]);
+    let kinds = "the kinds are all, long, short";
+    refused("", &["@good", "--kind", "odd"], &["of the kind \"odd\"", kinds]);
     refused("", &["@good", "--html", "@nowhere/r.html"], &["cannot write", "nowhere/r.html"]);
     refused("", &["@good", "--html", "@empty"], &["cannot write", "empty"]);
 }

@@ -525,3 +525,13 @@ fn all_means_every_policy_that_can_run() {
     assert!(bare.contains(&"opic".to_owned()) && !bare.contains(&"qmin".to_owned()), "{bare:?}");
     assert!(!bare.contains(&"prospect".to_owned()), "{bare:?}");
 }
+
+#[test]
+fn batches_are_drawn_again_where_pages_outside_the_collection_are_charged() {
+    let bench = bench();
+    let charged = "SMALL --policy hybrid+explore=0.4 --outside charge --batch 5% --max-pages 30% \
+        --counterfactual 5 --counterfactual-at 10%";
+    simulated(&bench, &line(charged), "charged");
+    let found = summary(&bench, "charged");
+    assert_eq!(found["counterfactual"][0]["policy"], "hybrid+explore=0.4", "{found}");
+}

@@ -114,41 +114,6 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// The next step for the person who reads the message, if there is one.
-    pub fn hint(&self) -> Option<String> {
-        let text = match self {
-            Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
-                "the disk is full; nothing stored is lost: free some space and run the command again"
-            }
-            Self::Io { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied => {
-                "check who owns the store's directory and its permissions"
-            }
-            Self::Damaged { .. } => {
-                "run `prospect check --full --store DIR` for the whole list; restore the file from a \
-                 backup or ingest the pages again into a new store"
-            }
-            Self::NewerFormat { .. } => "update prospect, or use a new directory",
-            Self::MissingColumn { .. } => {
-                "nothing is damaged or lost: an older version of prospect wrote this; ask about a later plan, \
-                 use that version, or ingest the pages again into a new store"
-            }
-            Self::ColumnType { .. } | Self::UnknownValue { .. } | Self::Manifest { .. } => {
-                "nothing is damaged or lost: another version of prospect wrote this; use that version, or \
-                 ingest the pages again into a new store"
-            }
-            Self::Locked { .. } => {
-                "wait for it to end; the lock is released when that process exits"
-            }
-            Self::NotAStore { .. } => "name a new or empty directory, or an existing store",
-            Self::Missing { .. } => "create one with `prospect ingest --store DIR FILE…`",
-            Self::Derived { .. } => {
-                "delete the store's `derived` directory; it is rebuilt from the pages"
-            }
-            Self::Io { .. } | Self::Poisoned => return None,
-        };
-        Some(text.to_owned())
-    }
-
     pub(crate) fn io(
         operation: &'static str,
         path: &Path,

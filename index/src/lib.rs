@@ -148,7 +148,7 @@
 //! | [`checkpoints`] | search as of every checkpoint of many simulated crawls |
 //! | [`ngram`], [`frontier`] | matches over URLs and anchors |
 //! | [`check`] | walking a store and proving it |
-//! | [`error`] | what can go wrong, with the way out |
+//! | [`error`] | what can go wrong |
 
 #![deny(unreachable_pub)]
 

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use super::plan::settings;
 use super::records;
 use super::tables::{OUTCOMES, PAIR_OUTCOMES, QUERY_OUTCOMES};
-use super::{CampaignError, OpenStore};
+use super::{CampaignError, OpenStore, history};
 use crate::estimate::parts::{Part, Parts};
 use crate::plan::explore::Pool;
 use crate::plan::off_policy::counterfactual::{HALVES, half_of};
@@ -85,7 +85,11 @@ pub(crate) fn close(open: &mut OpenStore) -> Result<CycleOutcome, CampaignError>
     };
     let rows = outcome_rows(open, &closed, &impact, &in_half);
     let unplanned = rows.len() - closed.picks.len();
-    let outcome = CycleOutcome { unread, ..CycleOutcome::new(&plan.id, &closed, unplanned) };
+    let places = settings.places();
+    let expected =
+        history::expected(&open.store, &closed.chances(&workload.queries, places), places)?;
+    let outcome = CycleOutcome::new(&plan.id, &closed, unplanned, expected);
+    let outcome = CycleOutcome { unread, ..outcome };
     commit(open, &plan.id, &workload, &rows, &closed)?;
     Ok(outcome)
 }

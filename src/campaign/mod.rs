@@ -8,6 +8,7 @@
 pub mod close;
 mod derived_cache;
 pub(crate) mod explanation;
+pub(crate) mod history;
 mod identity;
 pub(crate) mod logged;
 pub(crate) mod pair_cache;

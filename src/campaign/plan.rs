@@ -10,11 +10,12 @@ use super::pair_cache::Refreshed;
 use super::reading::Prepared;
 use super::records::pick_columns;
 use super::tables::{PLAN_PAIRS, PLANS, POOLS, WORKLOADS};
-use super::{CampaignError, OpenStore, pair_cache};
+use super::{CampaignError, OpenStore, history, pair_cache};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::Batch;
 use crate::planner::choose::{Choice, ChoiceInput, choose_from};
 use crate::planner::cycle::{OpenPlan, PlannedPair};
+use crate::planner::entries::ExpectedEntries;
 use crate::planner::settings::PlanSettings;
 use crate::sketch::served::ServedLists;
 use crate::workload::{Query, Workload};
@@ -31,6 +32,10 @@ pub struct Plan {
     pub choice: Choice,
     /// Served lists of all queries.
     pub(crate) served: ServedLists,
+    /// What it promises.
+    pub(crate) promised: OpenPlan,
+    /// Impact that its picks are expected to have at the close of the cycle, if all are fetched.
+    pub(crate) expected: ExpectedEntries,
     /// The statistics epoch.
     pub(crate) epoch: Epoch,
     /// N and words under which it was scored.
@@ -72,7 +77,22 @@ pub fn plan(
     let id = plan_id(open, &prepared.workload, settings)?;
     let statistics = prepared.reading.scorer.statistics();
     let Prepared { workload, epoch, served, .. } = prepared;
-    Ok(Plan { id, workload, scored, choice, served, epoch, statistics, refreshed })
+    let promised = OpenPlan::new(&scored, &served, &choice.batch.picks);
+    let places = served.places();
+    let expected =
+        history::expected(&open.store, &promised.chances(&workload.queries, places), places)?;
+    Ok(Plan {
+        id,
+        workload,
+        scored,
+        choice,
+        served,
+        promised,
+        expected,
+        epoch,
+        statistics,
+        refreshed,
+    })
 }
 
 /// The settings of the open plan, or as much of them as `T` asks for: [`PlanSettings`] are all.
@@ -92,10 +112,8 @@ pub(crate) struct PlanRecord<'a> {
     pub(crate) id: &'a str,
     /// The queries it was made for.
     pub(crate) queries: &'a [Query],
-    /// What estimates rest on.
-    pub(crate) scored: &'a ScoredPairs,
-    /// Their served lists.
-    pub(crate) served: &'a ServedLists,
+    /// What it promises.
+    pub(crate) promised: &'a OpenPlan,
     /// The ranking and the batch.
     pub(crate) batch: &'a Batch,
     /// The statistics epoch.
@@ -108,8 +126,7 @@ impl Plan {
         PlanRecord {
             id: &self.id,
             queries: &self.workload.queries,
-            scored: &self.scored,
-            served: &self.served,
+            promised: &self.promised,
             batch: &self.choice.batch,
             epoch: self.epoch,
         }
@@ -168,7 +185,7 @@ pub(crate) fn commit(
 }
 
 fn pair_columns(plan: &PlanRecord<'_>) -> Vec<Column> {
-    let pairs = OpenPlan::new(plan.scored, plan.served, &plan.batch.picks).pairs;
+    let pairs = &plan.promised.pairs;
     let qid = |pair: &PlannedPair| plan.queries[pair.query.index()].qid.clone();
     vec![
         Column::Text(vec![plan.id.to_owned(); pairs.len()]),

@@ -35,28 +35,28 @@ use crate::sketch::need::QueryOutcome;
 use crate::workload::{Query, QueryId, Workload};
 
 /// A row of some columns of a file.
-struct Row<'a> {
+pub(super) struct Row<'a> {
     path: &'a Path,
     columns: &'a [Column],
     at: usize,
 }
 
 impl Row<'_> {
-    fn text(&self, column: usize) -> &str {
+    pub(super) fn text(&self, column: usize) -> &str {
         match &self.columns[column] {
             Column::Text(values) => &values[self.at],
             _ => "",
         }
     }
 
-    fn number(&self, column: usize) -> f64 {
+    pub(super) fn number(&self, column: usize) -> f64 {
         match &self.columns[column] {
             Column::F64(values) => values[self.at],
             _ => 0.0,
         }
     }
 
-    fn id(&self, column: usize) -> u32 {
+    pub(super) fn id(&self, column: usize) -> u32 {
         match &self.columns[column] {
             Column::U32(values) => values[self.at],
             _ => 0,
@@ -68,7 +68,7 @@ impl Row<'_> {
         pool.ok_or_else(|| self.unknown("pool", column, &Pool::ALL.map(Pool::name)))
     }
 
-    fn state(&self, column: usize) -> Result<PickState, StoreError> {
+    pub(super) fn state(&self, column: usize) -> Result<PickState, StoreError> {
         let state = PickState::ALL.into_iter().find(|state| state.name() == self.text(column));
         state.ok_or_else(|| self.unknown("state", column, &PickState::ALL.map(PickState::name)))
     }
@@ -84,7 +84,7 @@ impl Row<'_> {
 }
 
 /// Reads columns of a segment row by row.
-fn each_row(
+pub(super) fn each_row(
     store: &Store,
     segment: &SegmentEntry,
     schema: Schema,
@@ -143,7 +143,7 @@ fn rows_of(
 
 /// Whether the margins of a segment of [`PLAN_PAIRS`] or [`PAIR_OUTCOMES`] are what their column says today.
 /// Before texts around links were stored, it held something else, or was not there.
-fn has_log_odds(manifest: &Manifest, segment: &SegmentEntry) -> bool {
+pub(super) fn has_log_odds(manifest: &Manifest, segment: &SegmentEntry) -> bool {
     let segments = &manifest.segments;
     let end = segments.iter().position(|other| other == segment).map_or(0, |at| at + 1);
     // Margins are those that the plan was made with, whoever closed its cycle.

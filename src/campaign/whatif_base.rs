@@ -18,7 +18,7 @@ use crate::campaign::records;
 use crate::campaign::{CampaignError, OpenStore, pair_cache};
 use crate::estimate::cache::PlannerCache;
 use crate::estimate::scored_pairs::ScoredPairs;
-use crate::planner::cycle::Past;
+use crate::planner::cycle::{OpenPlan, Past};
 use crate::planner::options::{Invalidates, invalidated};
 use crate::planner::settings::PlanSettings;
 use crate::sketch::need::Improvability;
@@ -111,11 +111,12 @@ impl WhatIfBase {
             hash.update(&pick.estimate.estimate.to_bits().to_le_bytes());
         }
         let id = format!("{:016x}", hash.digest());
+        let picks = &answer.choice.batch.picks;
+        let promised = OpenPlan::new(&answer.scored, &answer.served, picks);
         let plan = PlanRecord {
             id: &id,
             queries: &answer.queries,
-            scored: &answer.scored,
-            served: &answer.served,
+            promised: &promised,
             batch: &answer.choice.batch,
             epoch: self.epoch,
         };

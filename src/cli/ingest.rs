@@ -26,12 +26,12 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR")]
     store: PathBuf,
     /// JSON lines (.jsonl, .gz, .zst), HTML files, or a directory of them; `-` is standard input.
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "close", value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Fail at the first bad record instead of skipping it.
     #[arg(long)]
     strict: bool,
-    /// Close the cycle of the open plan afterwards.
+    /// Close the cycle of the open plan afterwards; alone, of what is in the store.
     #[arg(long)]
     close: bool,
     #[command(flatten)]
@@ -55,6 +55,18 @@ impl Skipped {
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
+    if args.files.is_empty() {
+        let store =
+            Store::open(&args.store, &StoreOptions { create: false, ..held("prospect ingest") })?;
+        return finish(
+            args,
+            global,
+            store,
+            &IngestCounts::default(),
+            Committed::Empty,
+            &Skipped::default(),
+        );
+    }
     let options = SourceOptions {
         base_url: args.base_url.clone(),
         html_root: args.html_root.clone(),
@@ -73,13 +85,25 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         }
     };
     let (store, counts, committed) = session.commit(&source.fingerprint())?;
+    finish(args, global, store, &counts, committed, &skipped)
+}
+
+/// Closes the cycle, scores what has no quality and tells what came of it.
+fn finish(
+    args: &Args,
+    global: &Global,
+    store: Store,
+    counts: &IngestCounts,
+    committed: Committed,
+    skipped: &Skipped,
+) -> Result<(), Failure> {
     let mut open = OpenStore::of(store, limits::NGRAM_WORDS)?;
     let closed = match open.store.manifest().plan {
         Some(_) if args.close => Some(close::close(&mut open)?),
         _ => None,
     };
     args.quality.score(&mut open, global)?;
-    report(global, &open, &counts, &skipped, committed, closed.as_ref())?;
+    report(global, &open, counts, skipped, committed, closed.as_ref())?;
     match &closed {
         Some(outcome) => plan::say_outcome(global, outcome),
         // Not an error: the same command may have closed it before it was interrupted.
@@ -93,8 +117,12 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
 }
 
 pub(super) fn open_store(path: &Path, holder: &str) -> Result<Store, Failure> {
-    let options = StoreOptions { create: true, holder: holder.to_owned() };
-    Ok(Store::open(path, &options)?)
+    Ok(Store::open(path, &held(holder))?)
+}
+
+/// How a store is opened that is made if it is missing.
+fn held(holder: &str) -> StoreOptions {
+    StoreOptions { create: true, holder: holder.to_owned() }
 }
 
 fn read(
@@ -182,6 +210,7 @@ fn report(
         Committed::Unchanged => {
             say(global, "these inputs are the last ingest of this store: nothing to store");
         }
+        Committed::Empty if closed.is_some() => {}
         Committed::Empty => say(global, "there was no page to store"),
     }
     if committed == Committed::Stored {

@@ -20,6 +20,7 @@ mod quality;
 mod report;
 mod serve;
 mod simulate;
+mod status;
 mod whatif;
 
 use std::process::ExitCode;
@@ -61,6 +62,8 @@ enum Command {
     Ingest(ingest::Args),
     /// Plan the next batch of URLs to fetch.
     Plan(plan::Args),
+    /// Tell what is in a store, and what became of its plans.
+    Status(status::Args),
     /// Tell why a URL is planned or not.
     Explain(explain::Args),
     /// Plan under other queries, weights, budgets or caps, and tell what would change.
@@ -115,6 +118,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Demo(args) => demo::run(args, &cli.global),
         Command::Ingest(args) => ingest::run(args, &cli.global),
         Command::Plan(args) => plan::run(args, &cli.global),
+        Command::Status(args) => status::run(args, &cli.global),
         Command::Explain(args) => explain::run(args, &cli.global),
         Command::Whatif(args) => whatif::run(args, &cli.global),
         Command::Serve(args) => serve::run(args, &cli.global),

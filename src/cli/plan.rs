@@ -20,6 +20,7 @@ use crate::estimate::blend::Blend;
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::plan::export::{FORMATS, PlanFormat, PlannedUrl};
 use crate::plan::off_policy::calibration::{Calibration, CalibrationBin};
+use crate::planner::entries::ExpectedEntries;
 use crate::planner::outcome::CycleOutcome;
 use crate::planner::settings::PlanSettings;
 use crate::workload::{self, Workload, open_text};
@@ -168,9 +169,10 @@ pub(super) fn say_outcome(global: &Global, outcome: &CycleOutcome) {
         global,
         &format!(
             "closed plan {plan_id}: of {planned} planned {fetched} fetched, {failed} failed, \
-             {redirected} redirected, {unknown} not reported; {unplanned} pages not planned\n  impact of the fetched: \
-             {:.1} realised, {:.1} predicted",
-            outcome.realised_impact, outcome.predicted_impact
+             {redirected} redirected, {unknown} not reported; {unplanned} pages not planned\n  impact of the fetched \
+             in the lists: {:.1} realised, {}",
+            outcome.realised_impact,
+            expected_line(&outcome.expected_impact),
         ),
     );
     output::say_unread(global, &outcome.unread);
@@ -221,6 +223,19 @@ fn say_plan(
         ),
     );
     say(global, &blend_line(&plan.choice.blended.blend, open));
+    let expected = expected_line(&plan.expected);
+    say(global, &format!("impact of the batch in the lists, if all is fetched: {expected}"));
+}
+
+/// An expected impact, how sure it is, and the most that can come.
+fn expected_line(expected: &ExpectedEntries) -> String {
+    let ExpectedEntries { impact, low, high, ceiling, cycles } = expected;
+    let learned = match cycles {
+        0 => "not learned yet".to_owned(),
+        1 => "learned from 1 cycle".to_owned(),
+        cycles => format!("learned from {cycles} cycles"),
+    };
+    format!("{impact:.1} expected ({low:.1} to {high:.1}, {learned}; at most {ceiling:.1})")
 }
 
 /// Weights of the estimate's parts, and what they rest on.
@@ -243,6 +258,7 @@ fn as_json(
         "schema": "prospect.plan/1",
         "plan_id": plan.id,
         "closed": closed,
+        "expected_impact": plan.expected,
         "settings": settings,
         "epoch": plan.epoch,
         "statistics": plan.statistics,

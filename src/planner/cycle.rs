@@ -7,6 +7,7 @@ use prospect_index::manifest::{Epoch, Manifest};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Fetch, PageTable};
 
+use super::entries::EntryChances;
 use crate::estimate::blend::PickOutcome;
 use crate::estimate::models::entry::EntryOutcomes;
 use crate::estimate::parts::Parts;
@@ -16,7 +17,8 @@ use crate::plan::Pick;
 use crate::plan::explore::Pool;
 use crate::sketch::need::QueryOutcome;
 use crate::sketch::served::ServedLists;
-use crate::workload::QueryId;
+use crate::sketch::visibility::Places;
+use crate::workload::{Query, QueryId};
 
 /// Pages must grow by this factor before statistics are frozen anew (DESIGN, statistics epochs).
 pub(crate) const EPOCH_GROWTH: f64 = 1.1;
@@ -104,6 +106,12 @@ impl OpenPlan {
         });
         Self { picks: picks.iter().map(PlannedPick::from).collect(), pairs: pairs.collect() }
     }
+
+    /// What chances of entry say of the picks.
+    pub(crate) fn chances(&self, queries: &[Query], places: Places) -> EntryChances {
+        let pairs = self.pairs.iter().map(|pair| (pair.query, pair.entry_chance));
+        EntryChances::new(pairs, self.picks.len(), queries, places)
+    }
 }
 
 /// What became of a pick.
@@ -134,7 +142,8 @@ impl PickState {
         }
     }
 
-    fn of(pages: &PageTable, url: UrlId) -> Self {
+    /// Of a URL that was planned, as of now.
+    pub(crate) fn of(pages: &PageTable, url: UrlId) -> Self {
         match pages.fetch(url) {
             Fetch::Never => Self::Unknown,
             Fetch::Page { .. } => Self::Fetched,
@@ -175,6 +184,21 @@ pub(crate) struct Closed {
     pub(crate) pairs: Vec<ClosedPair>,
     /// What the whole cycle did to its queries.
     pub(crate) queries: Vec<QueryOutcome>,
+}
+
+impl Closed {
+    /// Impact of the fetched picks.
+    pub(crate) fn realised(&self) -> f64 {
+        let fetched = self.picks.iter().filter(|closed| closed.state == PickState::Fetched);
+        fetched.fold(0.0, |sum, closed| sum + closed.realised)
+    }
+
+    /// What chances of entry said of the fetched picks.
+    pub(crate) fn chances(&self, queries: &[Query], places: Places) -> EntryChances {
+        let fetched = self.picks.iter().filter(|closed| closed.state == PickState::Fetched);
+        let pairs = self.pairs.iter().map(|row| (row.pair.query, row.pair.entry_chance));
+        EntryChances::new(pairs, fetched.count(), queries, places)
+    }
 }
 
 /// Closes a plan for queries of which these lists were served `before` its batch and are `after`, under

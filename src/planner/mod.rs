@@ -17,6 +17,7 @@
 
 pub(crate) mod choose;
 pub(crate) mod cycle;
+pub(crate) mod entries;
 pub mod options;
 pub(crate) mod outcome;
 pub(crate) mod running;

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::cycle::{Closed, ClosedPick, PickState};
+use super::cycle::{Closed, PickState};
+use super::entries::ExpectedEntries;
 use crate::plan::explore::Pool;
 use crate::plan::off_policy::calibration::Calibration;
 
@@ -23,9 +24,9 @@ pub(crate) struct CycleOutcome {
     pub(crate) unknown: usize,
     /// Pages fetched in the cycle that were not planned.
     pub(crate) unplanned: usize,
-    /// Impact that the fetched picks were expected to have.
-    pub(crate) predicted_impact: f64,
-    /// Impact that they have: f(q) summed over the top-K lists they are in.
+    /// Impact that the fetched picks were expected to have at the close.
+    pub(crate) expected_impact: ExpectedEntries,
+    /// Impact that they have: f(q) V(rank) summed over the top-K lists they are in.
     pub(crate) realised_impact: f64,
     /// The chance to enter a list, over the candidate pairs of fetched picks that were the best.
     pub(crate) greedy_calibration: Calibration,
@@ -38,9 +39,13 @@ pub(crate) struct CycleOutcome {
 
 impl CycleOutcome {
     /// Of a closed plan, beside so many pages that were not planned.
-    pub(crate) fn new(plan_id: &str, closed: &Closed, unplanned: usize) -> Self {
+    pub(crate) fn new(
+        plan_id: &str,
+        closed: &Closed,
+        unplanned: usize,
+        expected_impact: ExpectedEntries,
+    ) -> Self {
         let of = |state| closed.picks.iter().filter(|pick| pick.state == state).count();
-        let fetched = |value: fn(&ClosedPick) -> f64| sum_fetched(&closed.picks, value);
         let predictions: Vec<(Pool, f64, bool)> =
             closed.pairs.iter().map(|row| (row.pool, row.pair.entry_chance, row.entered)).collect();
         let [greedy_calibration, explored_calibration] =
@@ -53,17 +58,11 @@ impl CycleOutcome {
             redirected: of(PickState::Redirected),
             unknown: of(PickState::Unknown),
             unplanned,
-            predicted_impact: fetched(|pick| pick.pick.estimate),
-            realised_impact: fetched(|pick| pick.realised),
+            expected_impact,
+            realised_impact: closed.realised(),
             greedy_calibration,
             explored_calibration,
             unread: Vec::new(),
         }
     }
-}
-
-/// A value of the picks that were fetched, summed.
-fn sum_fetched(picks: &[ClosedPick], value: fn(&ClosedPick) -> f64) -> f64 {
-    let fetched = picks.iter().filter(|pick| pick.state == PickState::Fetched);
-    fetched.fold(0.0, |sum, pick| sum + value(pick))
 }

@@ -128,7 +128,6 @@ fn assert_refused(root: &Path, column: &str, expected: &str) {
     let said = error.to_string();
     assert!(said.contains("segments/") && said.contains(column), "{said}");
     assert!(said.contains(expected), "{said}");
-    assert!(error.hint().unwrap().contains("nothing is damaged"));
     drop(store);
     let report = check(root, true, &[]).unwrap();
     assert_eq!(report.damage, Vec::<String>::new());
@@ -233,6 +232,5 @@ fn a_whole_manifest_that_says_something_unheard_of_is_not_called_damaged() {
         change_manifest(dir.path(), |body| body.replace(word, other));
         let error = Store::open(dir.path(), &StoreOptions::default()).map(drop).unwrap_err();
         assert!(matches!(error, StoreError::Manifest { .. }), "{error:?}");
-        assert!(error.hint().unwrap().contains("nothing is damaged"));
     }
 }

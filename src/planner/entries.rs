@@ -1,0 +1,228 @@
+//! What a batch is expected to add to result lists (METHODS 5a, `enters`): impact of the fetched picks that are in
+//! a list when their cycle is closed.
+//!
+//! A ranking score is no expected impact. This is: f(q) V summed over the chances of entry of the candidate
+//! pairs, by query at most what its places allow, times the share of such sums that past cycles realised.
+//! Pages also enter lists of queries that nothing pointed to, and chances are off where models are young:
+//! the share is learned, in the units of outcomes, from recent cycles more than from old ones.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::sketch::visibility::Places;
+use crate::workload::{Query, QueryId};
+
+/// Entries at the mean frequency that the start of the share, 1, is worth.
+const PRIOR_ENTRIES: f64 = 50.0;
+/// What a cycle counts for in the next one.
+const KEPT: f64 = 0.7;
+/// Cycles that the start of the spread is worth.
+const PRIOR_CYCLES: f64 = 2.0;
+/// Standard deviation of the log of realised over expected before there is an outcome: a factor of 3
+/// either way is then within the interval.
+const PRIOR_SPREAD: f64 = 0.56;
+/// Quantile of the normal distribution for 95 %.
+const NORMAL: f64 = 1.96;
+
+/// What chances of entry say of a batch, by query.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct EntryChances {
+    /// Frequency of each query with a candidate pair, and the visibility that entries are expected to take.
+    of_query: Vec<(f64, f64)>,
+    /// Mean frequency of all queries.
+    mean_frequency: f64,
+    /// Visibility that so many pages can take in one list.
+    most: f64,
+    /// What no such batch can exceed.
+    ceiling: f64,
+}
+
+impl EntryChances {
+    /// Of `picks` pages with these chances to enter lists of queries.
+    pub(crate) fn new(
+        chances: impl Iterator<Item = (QueryId, f64)>,
+        picks: usize,
+        queries: &[Query],
+        places: Places,
+    ) -> Self {
+        let mut entries: BTreeMap<QueryId, f64> = BTreeMap::new();
+        for (query, chance) in chances {
+            *entries.entry(query).or_default() += chance;
+        }
+        let of_query = |(query, entries): (QueryId, f64)| {
+            (queries[query.index()].frequency, entries * places.mean())
+        };
+        let most = (1..=picks.min(places.k)).fold(0.0, |sum, rank| sum + places.at(rank));
+        let frequency = queries.iter().fold(0.0, |sum, query| sum + query.frequency);
+        let of_query = entries.into_iter().map(of_query).collect();
+        let mean_frequency = frequency / queries.len().max(1) as f64;
+        Self { of_query, mean_frequency, most, ceiling: frequency * most }
+    }
+
+    /// Mean frequency of the workload's queries; 0 of none.
+    pub(crate) fn mean_frequency(&self) -> f64 {
+        self.mean_frequency
+    }
+
+    /// Impact, where this share of what chances say comes: of a query at most f(q) times the visibility
+    /// that the pages can take.
+    pub(crate) fn impact(&self, share: f64) -> f64 {
+        let of_query =
+            |(frequency, entries): &(f64, f64)| frequency * (share * entries).min(self.most);
+        self.of_query.iter().map(of_query).fold(0.0, |sum, impact| sum + impact).min(self.ceiling)
+    }
+}
+
+/// A closed cycle.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CycleEntries {
+    /// What chances of entry say of its fetched picks.
+    pub(crate) chances: EntryChances,
+    /// Impact that they have in the lists at the close.
+    pub(crate) realised: f64,
+}
+
+/// Which share of what chances of entry say is realised, and how far cycles are from it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct EntryShare {
+    share: f64,
+    spread: f64,
+    cycles: usize,
+}
+
+/// Impact that is expected, with the interval that holds 95 % of what comes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct ExpectedEntries {
+    /// The expected impact, at most the ceiling.
+    pub(crate) impact: f64,
+    /// Lower end of its interval.
+    pub(crate) low: f64,
+    /// Upper end, at most the ceiling.
+    pub(crate) high: f64,
+    /// What no such batch can exceed.
+    pub(crate) ceiling: f64,
+    /// Closed cycles that it is learned from; with none the interval is the wide one of the start.
+    pub(crate) cycles: usize,
+}
+
+impl EntryShare {
+    /// Learned from closed cycles, the oldest first, of a workload with this mean frequency.
+    pub(crate) fn learned(cycles: &[CycleEntries], mean_frequency: f64) -> Self {
+        let prior = PRIOR_ENTRIES * mean_frequency;
+        if prior <= 0.0 {
+            return Self { share: 1.0, spread: PRIOR_SPREAD, cycles: cycles.len() };
+        }
+        let (mut chances, mut realised) = (prior, prior);
+        let (mut squares, mut counted) = (PRIOR_CYCLES * PRIOR_SPREAD * PRIOR_SPREAD, PRIOR_CYCLES);
+        for cycle in cycles {
+            // How far off the cycle was by what was known before it; an entry more or less is no surprise.
+            let expected = cycle.chances.impact(realised / chances);
+            let off = ((cycle.realised + mean_frequency) / (expected + mean_frequency)).ln();
+            squares = KEPT * squares + off * off;
+            counted = KEPT * counted + 1.0;
+            chances = prior + KEPT * (chances - prior) + cycle.chances.impact(1.0);
+            realised = prior + KEPT * (realised - prior) + cycle.realised;
+        }
+        Self { share: realised / chances, spread: (squares / counted).sqrt(), cycles: cycles.len() }
+    }
+
+    /// What is expected of a batch.
+    pub(crate) fn expected(&self, chances: &EntryChances) -> ExpectedEntries {
+        let impact = chances.impact(self.share);
+        let factor = (NORMAL * self.spread).exp();
+        ExpectedEntries {
+            impact,
+            low: impact / factor,
+            high: (impact * factor).min(chances.ceiling),
+            ceiling: chances.ceiling,
+            cycles: self.cycles,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn queries(frequencies: &[f64]) -> Vec<Query> {
+        let query =
+            |(at, frequency): (usize, &f64)| Query::new(&at.to_string(), "w", *frequency, "");
+        frequencies.iter().enumerate().map(query).collect()
+    }
+
+    fn chances(
+        pairs: &[(u32, f64)],
+        picks: usize,
+        queries: &[Query],
+        places: Places,
+    ) -> EntryChances {
+        let pairs = pairs.iter().map(|&(query, chance)| (QueryId(query), chance));
+        EntryChances::new(pairs, picks, queries, places)
+    }
+
+    #[test]
+    fn chances_add_up_to_what_places_allow() {
+        let (queries, places) = (queries(&[2.0, 1.0, 5.0]), Places::from(10));
+        let impact =
+            |pairs: &[(u32, f64)], picks| chances(pairs, picks, &queries, places).impact(1.0);
+        assert_eq!(impact(&[(0, 0.5), (0, 0.25), (1, 0.9)], 3), 2.0 * 0.75 + 0.9);
+        assert_eq!(impact(&[(0, 0.5); 40], 40), 20.0, "ten places");
+        assert_eq!(impact(&[(0, 0.5); 40], 3), 6.0, "three pages");
+        assert_eq!(chances(&[], 3, &queries, places).ceiling, 24.0);
+        assert_eq!(chances(&[], 1_000, &queries, places).ceiling, 80.0);
+    }
+
+    #[test]
+    fn shares_are_learned_and_the_start_is_wide() {
+        let (queries, places) = (queries(&[1.0; 100]), Places::from(10));
+        let of = |entries: usize| {
+            let pairs: Vec<(u32, f64)> = (0..entries as u32).map(|at| (at % 100, 1.0)).collect();
+            chances(&pairs, 500, &queries, places)
+        };
+        let expected = EntryShare::learned(&[], 1.0).expected(&of(100));
+        assert_eq!((expected.impact, expected.cycles, expected.ceiling), (100.0, 0, 1_000.0));
+        assert!((expected.low - 33.4).abs() < 0.1 && (expected.high - 299.7).abs() < 0.3);
+        let cycle = CycleEntries { chances: of(500), realised: 250.0 };
+        let later = EntryShare::learned(&vec![cycle; 6], 1.0).expected(&of(100));
+        assert!((later.impact - 51.6).abs() < 0.5, "{later:?}");
+        assert!(later.high / later.low < expected.high / expected.low, "{later:?}");
+        let nothing = CycleEntries { chances: EntryChances::default(), realised: 0.0 };
+        let nothing = EntryShare::learned(&[nothing], 0.0).expected(&EntryChances::default());
+        assert_eq!((nothing.impact, nothing.high), (0.0, 0.0));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_expected_beyond_the_ceiling(
+            frequencies in vec(0.0f64..1e6, 1..6),
+            pairs in vec((0u32..6, 0.0f64..1.0), 0..80),
+            picks in 0usize..40,
+            past in vec((0.0f64..60.0, 0.0f64..1e7), 0..5),
+            visibility in prop_oneof!["top", "log", "geometric"],
+        ) {
+            let queries = queries(&frequencies);
+            let places = Places { k: 10, visibility: visibility.parse().unwrap() };
+            let mut pairs = pairs;
+            pairs.retain(|(query, _)| (*query as usize) < queries.len());
+            let past: Vec<CycleEntries> = past
+                .into_iter()
+                .map(|(chance, realised)| CycleEntries {
+                    chances: chances(&[(0, chance)], 40, &queries, places),
+                    realised,
+                })
+                .collect();
+            let batch = chances(&pairs, picks, &queries, places);
+            let share = EntryShare::learned(&past, batch.mean_frequency());
+            let found = share.expected(&batch);
+            let visible: f64 = (1..=picks.min(10)).map(|rank| places.at(rank)).sum();
+            let ceiling = visible * frequencies.iter().sum::<f64>();
+            prop_assert!(found.impact <= ceiling * (1.0 + 1e-9), "{found:?} {ceiling}");
+            prop_assert!(found.high <= found.ceiling && found.low <= found.impact);
+            prop_assert!(found.low >= 0.0 && found.impact.is_finite());
+        }
+    }
+}
