@@ -196,18 +196,18 @@ impl Explained<'_> {
     /// The parts, in the order in which estimates add them.
     fn blend(&self, url: &UrlEstimate) -> Factor {
         let Blend { weights, outcomes } = self.choice.blended.blend;
-        let part = |part: Part| {
-            let terms = vec![
-                Factor::given("weight", weights[part]),
-                Factor::given("value", url.parts[part]),
-            ];
-            Factor::product(part.name(), terms).noted(self.evidence(part, url))
-        };
+        let part = |part: Part| self.part(part, weights[part], url);
         let weights = match outcomes {
             0 => "impact units; weights as they start".to_owned(),
             outcomes => format!("impact units; weights fitted to {outcomes} outcomes"),
         };
         Factor::sum("blend", Part::ALL.map(part).into()).noted(weights)
+    }
+
+    /// A part with its weight.
+    fn part(&self, part: Part, weight: f64, url: &UrlEstimate) -> Factor {
+        let terms = vec![Factor::given("weight", weight), Factor::given("value", url.parts[part])];
+        Factor::product(part.name(), terms).noted(self.evidence(part, url))
     }
 
     /// What a part is, and what it rests on.

@@ -90,35 +90,36 @@ impl<'a> Reasons<'a> {
         let worth = |pair: &PairEstimate| self.queries[pair.query.index()].frequency * pair.chance;
         let mut pairs: Vec<PairEstimate> = self.scored.pairs_of(url).copied().collect();
         pairs.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then(a.query.cmp(&b.query)));
-        let reason = |pair: &PairEstimate| {
-            let query = &self.queries[pair.query.index()];
-            let ngrams = NgramQuery::new(&query.words, self.max_words);
-            let mut matched = evidence(self.known, &ngrams, url);
-            matched.extend(
-                self.link_context
-                    .and_then(|link_context| in_link_context(link_context, &ngrams, url)),
-            );
-            QueryReason {
-                qid: query.qid.clone(),
-                query: query.text.clone(),
-                frequency: query.frequency,
-                chance: pair.chance,
-                expected_score: pair.expected_score,
-                kth_score: self.served.kth_score(pair.query.index()),
-                matched,
-                similarity: self.embeddings.as_ref().map(|embeddings| {
-                    let mut near = NearQuery::new(embeddings, self.known, pair.query.index());
-                    let mut row = FeatureRow::default();
-                    near.add(&mut row, url, u32::MAX);
-                    CosineEvidence {
-                        url: row[Feature::UrlCosine],
-                        anchor: row[Feature::AnchorCosine],
-                        title: row[Feature::TitleCosine],
-                    }
-                }),
-            }
-        };
-        pairs.iter().take(most).map(reason).collect()
+        pairs.iter().take(most).map(|pair| self.reason(pair, url)).collect()
+    }
+
+    /// Why a query counts for a URL.
+    fn reason(&self, pair: &PairEstimate, url: UrlId) -> QueryReason {
+        let query = &self.queries[pair.query.index()];
+        let ngrams = NgramQuery::new(&query.words, self.max_words);
+        let mut matched = evidence(self.known, &ngrams, url);
+        matched.extend(
+            self.link_context.and_then(|link_context| in_link_context(link_context, &ngrams, url)),
+        );
+        QueryReason {
+            qid: query.qid.clone(),
+            query: query.text.clone(),
+            frequency: query.frequency,
+            chance: pair.chance,
+            expected_score: pair.expected_score,
+            kth_score: self.served.kth_score(pair.query.index()),
+            matched,
+            similarity: self.embeddings.as_ref().map(|embeddings| {
+                let mut near = NearQuery::new(embeddings, self.known, pair.query.index());
+                let mut row = FeatureRow::default();
+                near.add(&mut row, url, u32::MAX);
+                CosineEvidence {
+                    url: row[Feature::UrlCosine],
+                    anchor: row[Feature::AnchorCosine],
+                    title: row[Feature::TitleCosine],
+                }
+            }),
+        }
     }
 }
 
@@ -152,12 +153,15 @@ fn in_link_context(
     query: &NgramQuery,
     url: UrlId,
 ) -> Option<MatchedText> {
-    let stands = |word: &&String| {
-        let number = word_number(word);
-        link_context.of(url, u32::MAX).any(|link| link.words.binary_search(&number).is_ok())
-    };
+    let stands = |word: &&String| stands_around_links(link_context, word, url);
     let ngrams: Vec<String> = query.words().iter().filter(stands).cloned().collect();
     (!ngrams.is_empty()).then(|| MatchedText { place: AROUND_LINKS, text: String::new(), ngrams })
+}
+
+/// Whether a word stands around a link to a URL.
+fn stands_around_links(link_context: &LinkContextTable, word: &str, url: UrlId) -> bool {
+    let number = word_number(word);
+    link_context.of(url, u32::MAX).any(|link| link.words.binary_search(&number).is_ok())
 }
 
 /// The n-grams of a set that lie in no longer one of it.

@@ -299,16 +299,19 @@ fn cannot_write(path: &Path, error: io::Error) -> anyhow::Error {
     anyhow::Error::new(error).context(format!("cannot write {}", path.display()))
 }
 
+/// What went wrong after the plan was made.
+fn not_written(path: &Path, error: io::Error) -> Failure {
+    let hint = "the plan itself is in the store: run the command again with another --out";
+    Failure::input(cannot_write(path, error), hint)
+}
+
 fn write_out(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     if path == Path::new("-") {
         let mut out = BufWriter::new(io::stdout().lock());
         write(&mut out)?;
         return Ok(out.flush()?);
     }
-    let failed = |error| {
-        let hint = "the plan itself is in the store: run the command again with another --out";
-        Failure::input(cannot_write(path, error), hint)
-    };
+    let failed = |error| not_written(path, error);
     let mut out = BufWriter::new(File::create(path).map_err(failed)?);
     write(&mut out).and_then(|()| out.flush()).map_err(failed)
 }

@@ -88,19 +88,22 @@ fn features_of(group: FeatureGroup) -> Vec<&'static str> {
     of_this.map(|(_, name)| name).collect()
 }
 
-/// Lists the metrics.
-pub(super) fn metrics(global: &Global) -> Result<(), Failure> {
-    let scope = |scope| match scope {
+fn scope_name(scope: Scope) -> &'static str {
+    match scope {
         Scope::Run(_) => "run",
         Scope::Crawl => "crawl",
-    };
+    }
+}
+
+/// Lists the metrics.
+pub(super) fn metrics(global: &Global) -> Result<(), Failure> {
     if global.json {
         let metrics: Vec<serde_json::Value> = METRICS
             .iter()
             .map(|metric| {
                 serde_json::json!({
                     "name": metric.name,
-                    "scope": scope(metric.scope),
+                    "scope": scope_name(metric.scope),
                     "per_query": metric.per_query,
                     "measures": metric.measures,
                     "source": metric.source,
@@ -114,7 +117,7 @@ pub(super) fn metrics(global: &Global) -> Result<(), Failure> {
     for metric in METRICS {
         writeln!(out, "{:<13} {}", metric.name, metric.measures)?;
         let by_query = if metric.per_query { "by query" } else { "as a whole" };
-        let (scope, source) = (scope(metric.scope), metric.source);
+        let (scope, source) = (scope_name(metric.scope), metric.source);
         writeln!(out, "{:<13}   of a {scope}, {by_query}; {source}", "")?;
     }
     writeln!(

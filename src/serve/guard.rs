@@ -53,6 +53,15 @@ impl Guard {
         Self { hosts, any: address.ip().is_unspecified(), port }
     }
 
+    /// Whether the server may be asked under a name.
+    fn is_own(&self, name: &str) -> bool {
+        let address = name.parse::<SocketAddr>();
+        self.hosts.iter().any(|own| own == name)
+            // By a number: a name could be made to lead here.
+            || self.any && address.is_ok_and(|address| address.port() == self.port)
+            || self.any && name == format!("localhost:{}", self.port)
+    }
+
     /// Why a request is refused, if it is.
     fn refuses(&self, method: &Method, headers: &HeaderMap) -> Option<&'static str> {
         let text =
@@ -61,14 +70,7 @@ impl Guard {
         // Browsers leave the usual port out.
         let has_port = sent.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
         let host = if has_port { sent.clone() } else { format!("{sent}:80") };
-        let is_own = |name: &str| {
-            let address = name.parse::<SocketAddr>();
-            self.hosts.iter().any(|own| own == name)
-                // By a number: a name could be made to lead here.
-                || self.any && address.is_ok_and(|address| address.port() == self.port)
-                || self.any && name == format!("localhost:{}", self.port)
-        };
-        if !is_own(&host) {
+        if !self.is_own(&host) {
             return Some("the request is for another host");
         }
         let origin = text(ORIGIN);

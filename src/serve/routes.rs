@@ -225,11 +225,7 @@ async fn compute<T: Send + 'static>(
     let running = answers
         .run(slow, move |answers| answers.ask(|questions| act(answers, questions, &request)));
     let patience = if slow { SLOW_PATIENCE } else { PATIENCE };
-    let late = |_| {
-        let hint = "ask for fewer changes at a time";
-        Box::new(refusal(StatusCode::GATEWAY_TIMEOUT, "it took too long", hint))
-    };
-    let found = tokio::time::timeout(patience, running).await.map_err(late)?;
+    let found = tokio::time::timeout(patience, running).await.map_err(|_| Box::new(late()))?;
     match found {
         Some(Ok(value)) => Ok(value),
         Some(Err(error)) => Err(Box::new(failure(error, answers.hint))),
@@ -275,6 +271,11 @@ fn failure(error: CampaignError, hint: Hint) -> Response {
 /// The same, where the way out may lie outside of the page.
 fn refused(status: StatusCode, error: &ServeError, hint: Hint) -> Response {
     refusal(status, &error.to_string(), &hint(error).unwrap_or_default())
+}
+
+fn late() -> Response {
+    let hint = "ask for fewer changes at a time";
+    refusal(StatusCode::GATEWAY_TIMEOUT, "it took too long", hint)
 }
 
 fn broken() -> Response {

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use prospect_index::page::UrlId;
+use prospect_index::url_table::UrlTable;
 use serde_json::{Value, json};
 
 use super::routes::Request;
@@ -9,11 +11,15 @@ use crate::campaign::explanation::Explained;
 use crate::campaign::questions::{Answered, Questions};
 use crate::campaign::reasons::Reasons;
 use crate::estimate::parts::Part;
+use crate::estimate::url_estimate::PairEstimate;
+use crate::plan::Batch;
+use crate::plan::caps::Cap;
 use crate::plan::export::PlannedUrl;
 use crate::planner::options::PlannerOption;
 use crate::planner::settings::PlanSettings;
 use crate::whatif::answer::Answer;
 use crate::whatif::figures::results;
+use crate::workload::Query;
 
 /// Rows of a page at most.
 const ROWS: usize = 500;
@@ -84,31 +90,38 @@ pub(super) fn frontier(questions: &Questions, found: &Answered, asked: &Request)
     let answer = &found.answer;
     let batch = &answer.choice.batch;
     let (urls, ranks) = (&questions.open.known.urls, batch_ranks(answer));
-    let held_back: HashMap<u32, _> = batch.held_back.iter().copied().collect();
+    let held_back: HashMap<u32, Cap> = batch.held_back.iter().copied().collect();
     let search = asked.search.trim().to_lowercase();
-    let matches = |at: usize| {
-        let url = batch.ranking[at].url;
-        (!asked.picked_only || ranks.contains_key(&url.0))
-            && (search.is_empty() || urls.spelling(url).to_lowercase().contains(&search))
-    };
-    let places: Vec<usize> = (0..batch.ranking.len()).filter(|&at| matches(at)).collect();
-    let row = |&at: &usize| {
-        let url = &batch.ranking[at];
-        let rank = ranks.get(&url.url.0);
-        json!({
-            "rank": at + 1,
-            "url": urls.spelling(url.url),
-            "estimate": url.estimate,
-            "parts": url.parts,
-            "inlinks": url.inlinks,
-            "batch_rank": rank,
-            "pool": rank.map(|rank| batch.picks[rank - 1].pool),
-            "held_back_by": held_back.get(&(at as u32)).map(|cap| cap.name()),
-        })
-    };
+    let is_found = |id| search.is_empty() || urls.spelling(id).to_lowercase().contains(&search);
+    let is_shown = |id: UrlId| (!asked.picked_only || ranks.contains_key(&id.0)) && is_found(id);
+    let places: Vec<usize> =
+        (0..batch.ranking.len()).filter(|&at| is_shown(batch.ranking[at].url)).collect();
+    let row = |&at: &usize| ranked(urls, batch, &ranks, &held_back, at);
     let rows = page(&places, asked).iter().map(row);
     let parts = Part::ALL.map(Part::name);
     json!({ "total": places.len(), "parts": parts, "urls": rows.collect::<Vec<_>>() })
+}
+
+/// A row of the ranking.
+fn ranked(
+    urls: &UrlTable,
+    batch: &Batch,
+    ranks: &HashMap<u32, usize>,
+    held_back: &HashMap<u32, Cap>,
+    at: usize,
+) -> Value {
+    let url = &batch.ranking[at];
+    let rank = ranks.get(&url.url.0);
+    json!({
+        "rank": at + 1,
+        "url": urls.spelling(url.url),
+        "estimate": url.estimate,
+        "parts": url.parts,
+        "inlinks": url.inlinks,
+        "batch_rank": rank,
+        "pool": rank.map(|rank| batch.picks[*rank - 1].pool),
+        "held_back_by": held_back.get(&(at as u32)).map(|cap| cap.name()),
+    })
 }
 
 fn page<'a, T>(rows: &'a [T], asked: &Request) -> &'a [T] {
@@ -129,28 +142,35 @@ pub(super) fn queries(questions: &Questions, found: &Answered, asked: &Request) 
     let mut places: Vec<usize> = (0..answer.queries.len())
         .filter(|&at| answer.queries[at].text.to_lowercase().contains(&search))
         .collect();
-    let worth = |at: usize| {
-        let frequency = answer.queries[at].frequency;
-        if asked.order == "gain" { frequency * results[at] } else { frequency }
-    };
+    let by_gain = asked.order == "gain";
+    let frequency = |at: usize| answer.queries[at].frequency;
+    let worth = |at: usize| if by_gain { frequency(at) * results[at] } else { frequency(at) };
     places.sort_by(|&a, &b| worth(b).total_cmp(&worth(a)).then(a.cmp(&b)));
     let known = &questions.whatif_base.base.queries;
-    let row = |&at: &usize| {
-        let query = &answer.queries[at];
-        json!({
-            "qid": query.qid,
-            "query": query.text,
-            "kind": query.kind,
-            "frequency": query.frequency,
-            "base_frequency": known.get(at).map_or(0.0, |query| query.frequency),
-            "results": results[at],
-            "served": answer.served.lists[at].len(),
-            "kth_score": answer.served.kth_score(at),
-            "candidates": candidates[at],
-        })
-    };
+    let row = |&at: &usize| asked_query(answer, known, (results[at], candidates[at]), at);
     let rows = page(&places, asked).iter().map(row);
     json!({ "total": places.len(), "queries": rows.collect::<Vec<_>>() })
+}
+
+/// A row of the queries, with the pages that a batch brings a query, and its candidates.
+fn asked_query(
+    answer: &Answer,
+    known: &[Query],
+    (results, candidates): (f64, usize),
+    at: usize,
+) -> Value {
+    let query = &answer.queries[at];
+    json!({
+        "qid": query.qid,
+        "query": query.text,
+        "kind": query.kind,
+        "frequency": query.frequency,
+        "base_frequency": known.get(at).map_or(0.0, |query| query.frequency),
+        "results": results,
+        "served": answer.served.lists[at].len(),
+        "kth_score": answer.served.kth_score(at),
+        "candidates": candidates,
+    })
 }
 
 fn reasons<'a>(questions: &'a Questions, answer: &'a Answer) -> Reasons<'a> {
@@ -183,6 +203,17 @@ pub(super) fn url(questions: &Questions, found: &Answered, asked: &Request) -> O
     serde_json::to_value(Explained { reasons, choice, settings, factors }.explain(id)).ok()
 }
 
+/// A URL that may come for a query.
+fn candidate(pair: &PairEstimate, urls: &UrlTable, ranks: &HashMap<u32, usize>) -> Value {
+    json!({
+        "url": urls.spelling(pair.url),
+        "chance": pair.chance,
+        "expected_score": pair.expected_score,
+        "matches": pair.matches,
+        "batch_rank": ranks.get(&pair.url.0),
+    })
+}
+
 /// A query: what search returns now, and what may come.
 pub(super) fn query(questions: &Questions, found: &Answered, asked: &Request) -> Option<Value> {
     let answer = &found.answer;
@@ -191,15 +222,7 @@ pub(super) fn query(questions: &Questions, found: &Answered, asked: &Request) ->
         (&answer.queries[at], &questions.open.known.urls, batch_ranks(answer));
     let mut pairs: Vec<_> = answer.scored.pairs().filter(|pair| pair.query.index() == at).collect();
     pairs.sort_by(|a, b| b.chance.total_cmp(&a.chance).then(a.url.cmp(&b.url)));
-    let candidate = |pair: &&crate::estimate::url_estimate::PairEstimate| {
-        json!({
-            "url": urls.spelling(pair.url),
-            "chance": pair.chance,
-            "expected_score": pair.expected_score,
-            "matches": pair.matches,
-            "batch_rank": ranks.get(&pair.url.0),
-        })
-    };
+    let candidate = |pair: &&PairEstimate| candidate(pair, urls, &ranks);
     let results = answer.served.lists[at].iter();
     let result = |(url, score): &(_, f64)| json!({ "url": urls.spelling(*url), "score": score });
     Some(json!({

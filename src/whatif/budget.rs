@@ -86,13 +86,18 @@ impl<'a> Budgets<'a> {
         ];
         let with: f64 = self.under.gains(budget).sum();
         let price = |(cap, limit, without): (&str, Option<f64>, Caps)| {
-            let limit = limit?;
-            let so_far = so_far(self.answer, self.urls, &self.fetched);
-            let without = Under::new(self.answer, without, &self.ranked, so_far);
-            let price = without.gains(budget).sum::<f64>() - with;
-            Some(CapPrice { cap: cap.to_owned(), limit, price })
+            limit.map(|limit| self.price(cap, limit, without, with))
         };
         limits.into_iter().filter_map(price).collect()
+    }
+
+    /// What a cap costs, of a batch that brings `with` with all of them.
+    fn price(&self, cap: &str, limit: f64, without: Caps, with: f64) -> CapPrice {
+        let so_far = so_far(self.answer, self.urls, &self.fetched);
+        let without = Under::new(self.answer, without, &self.ranked, so_far);
+        let budget = self.answer.settings.selection.budget;
+        let price = without.gains(budget).sum::<f64>() - with;
+        CapPrice { cap: cap.to_owned(), limit, price }
     }
 
     /// Impact of every budget up to `most`: where caps do not depend on it, one more URL adds to those
@@ -113,11 +118,7 @@ impl<'a> Budgets<'a> {
         let mut marks: Vec<usize> = (0..=POINTS).map(|step| place(step, end)).collect();
         marks.push(budget.min(end));
         marks.sort_unstable();
-        let sum = |most| {
-            let sum = |(urls, impact), gain| (urls + 1, impact + gain);
-            let (budget, impact) = self.under.gains(most).fold((0, 0.0), sum);
-            BudgetPoint { budget, impact }
-        };
+        let sum = |most| self.under.sum(most);
         let mut sums: Vec<BudgetPoint> = marks.into_par_iter().map(sum).collect();
         // Other caps may leave no more URLs.
         sums.dedup_by_key(|point| point.budget);
@@ -143,17 +144,26 @@ impl<'a> Under<'a> {
         let taken = ranked.filter(move |(_, group)| counter.take_of(**group).is_ok());
         taken.take(budget).map(|(url, _)| self.answer.impact(url))
     }
+
+    /// What a budget of at most so many URLs brings.
+    fn sum(&self, most: usize) -> BudgetPoint {
+        let sum = |(urls, impact), gain| (urls + 1, impact + gain);
+        let (budget, impact) = self.gains(most).fold((0, 0.0), sum);
+        BudgetPoint { budget, impact }
+    }
 }
 
 /// The point farthest above the straight line from the first to the last.
 fn knee(sums: &[BudgetPoint]) -> usize {
     let Some(last) = sums.last() else { return 0 };
-    let above = |at: usize| {
-        let point = &sums[at];
-        point.impact / last.impact.max(f64::MIN_POSITIVE)
-            - point.budget as f64 / last.budget.max(1) as f64
-    };
+    let above = |at: usize| height(&sums[at], last);
     (0..sums.len()).max_by(|&a, &b| above(a).total_cmp(&above(b)).then(b.cmp(&a))).unwrap_or(0)
+}
+
+/// How far a point lies above the straight line to the last one.
+fn height(point: &BudgetPoint, last: &BudgetPoint) -> f64 {
+    point.impact / last.impact.max(f64::MIN_POSITIVE)
+        - point.budget as f64 / last.budget.max(1) as f64
 }
 
 /// Places of points, closer together at the start, where the curve bends.

@@ -53,6 +53,12 @@ impl<'a> Placed<'a> {
         Some(&self.answer.choice.batch.ranking[at as usize])
     }
 
+    /// Expected impact of picks, as far as the plan ranks them.
+    fn worth(&self, picks: &[UrlId]) -> f64 {
+        let known = picks.iter().filter_map(|&url| self.estimate(url));
+        known.map(|url| self.answer.impact(url)).sum()
+    }
+
     /// Position in the batch, from 1.
     fn rank(&self, url: UrlId) -> Option<usize> {
         Some(self.picks[url.index()] as usize).filter(|&rank| rank > 0)
@@ -92,14 +98,10 @@ pub(crate) fn difference(
     moving.sort_by_key(|(by, _)| std::cmp::Reverse(*by));
     let asked = Frequencies::new(&before.queries, &after.queries);
     let change = |url: UrlId| url_change(&old, &new, &asked, url, urls);
-    let worth = |of: &Placed<'_>, picks: &[UrlId]| -> f64 {
-        let known = picks.iter().filter_map(|&url| of.estimate(url));
-        known.map(|url| of.answer.impact(url)).sum()
-    };
     let (gaining, losing) = query_changes(before, after, &asked);
     Difference {
-        impact: worth(&new, &new_picks) - worth(&old, &old_picks),
-        unchanged_batch: worth(&new, &old_picks),
+        impact: new.worth(&new_picks) - old.worth(&old_picks),
+        unchanged_batch: new.worth(&old_picks),
         kept: new_picks.len() - entering.len(),
         entering_count: entering.len(),
         entering: entering.into_iter().take(URLS).map(change).collect(),
@@ -284,14 +286,8 @@ fn query_changes(
     asked: &Frequencies<'_>,
 ) -> (Vec<WhatIfQueryChange>, Vec<WhatIfQueryChange>) {
     let (old, new) = (results(before), results(after));
-    let row = |query: &Query, was: Option<usize>, is: Option<usize>| WhatIfQueryChange {
-        qid: query.qid.clone(),
-        query: query.text.clone(),
-        frequency_before: was.map_or(0.0, |at| before.queries[at].frequency),
-        frequency_after: is.map_or(0.0, |at| after.queries[at].frequency),
-        results_before: was.map_or(0.0, |at| old[at]),
-        results_after: is.map_or(0.0, |at| new[at]),
-    };
+    let was_at = |at: usize| (before.queries[at].frequency, old[at]);
+    let is_at = |at: usize| (after.queries[at].frequency, new[at]);
     let change = WhatIfQueryChange::askings_gained;
     let mut is_known = vec![false; before.queries.len()];
     let mut rows: Vec<WhatIfQueryChange> = Vec::new();
@@ -300,16 +296,34 @@ fn query_changes(
         if let Some(was) = was {
             is_known[was] = true;
         }
-        rows.push(row(query, was, Some(at)));
+        rows.push(query_change(query, was.map(was_at), Some(is_at(at))));
     }
     let gone = before.queries.iter().enumerate().filter(|(at, _)| !is_known[*at]);
-    rows.extend(gone.map(|(at, query)| row(query, Some(at), None)));
+    rows.extend(gone.map(|(at, query)| query_change(query, Some(was_at(at)), None)));
     rows.retain(|row| change(row) != 0.0);
     // A stable sort, so that equals stay in the order of the queries.
     rows.sort_by(|a, b| change(b).total_cmp(&change(a)));
     let gaining = rows.iter().take_while(|row| change(row) > 0.0).take(SHOWN);
     let losing = rows.iter().rev().take_while(|row| change(row) < 0.0).take(SHOWN);
     (gaining.cloned().collect(), losing.cloned().collect())
+}
+
+/// A query in two plans, from its frequency and its results in each; none where it is not asked.
+fn query_change(
+    query: &Query,
+    was: Option<(f64, f64)>,
+    is: Option<(f64, f64)>,
+) -> WhatIfQueryChange {
+    let (frequency_before, results_before) = was.unwrap_or_default();
+    let (frequency_after, results_after) = is.unwrap_or_default();
+    WhatIfQueryChange {
+        qid: query.qid.clone(),
+        query: query.text.clone(),
+        frequency_before,
+        frequency_after,
+        results_before,
+        results_after,
+    }
 }
 
 fn host_changes(before: &Answer, after: &Answer, hosts: &Hosts) -> Vec<HostChange> {
@@ -319,12 +333,16 @@ fn host_changes(before: &Answer, after: &Answer, hosts: &Hosts) -> Vec<HostChang
     order.sort_by(|&a, &b| {
         by(b).total_cmp(&by(a)).then_with(|| hosts.names()[a].cmp(&hosts.names()[b]))
     });
-    let row = |&at: &usize| HostChange {
-        host: hosts.names()[at].clone(),
-        urls_before: old[at].0,
-        urls_after: new[at].0,
-        impact_before: old[at].1,
-        impact_after: new[at].1,
-    };
+    let row = |&at: &usize| host_change(&hosts.names()[at], old[at], new[at]);
     order.iter().take(SHOWN).map(row).collect()
+}
+
+/// A host in two plans, from its picks and their expected impact in each.
+fn host_change(
+    host: &str,
+    (urls_before, impact_before): (usize, f64),
+    (urls_after, impact_after): (usize, f64),
+) -> HostChange {
+    let host = host.to_owned();
+    HostChange { host, urls_before, urls_after, impact_before, impact_after }
 }

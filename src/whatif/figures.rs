@@ -81,12 +81,13 @@ fn host_figures(answer: &Answer, hosts: &Hosts) -> Vec<HostFigures> {
         let names = || hosts.names()[a].cmp(&hosts.names()[b]);
         by_host[b].1.total_cmp(&by_host[a].1).then_with(names)
     });
-    let figures = |&at: &usize| HostFigures {
-        host: hosts.names()[at].clone(),
-        urls: by_host[at].0,
-        impact: by_host[at].1,
-    };
-    order.iter().take(SHOWN).map(figures).collect()
+    let of_host = |&at: &usize| host(&hosts.names()[at], by_host[at]);
+    order.iter().take(SHOWN).map(of_host).collect()
+}
+
+/// A host with its picks and their expected impact.
+fn host(name: &str, (urls, impact): (usize, f64)) -> HostFigures {
+    HostFigures { host: name.to_owned(), urls, impact }
 }
 
 /// Queries for which no URL of the frontier has a chance that counts.

@@ -130,6 +130,14 @@ fn folded(text: &str) -> String {
     text.trim().to_lowercase()
 }
 
+fn compiled(key: &str, pattern: &str) -> Result<Regex, ScenarioError> {
+    RegexBuilder::new(pattern)
+        .case_insensitive(true)
+        .size_limit(PATTERN_SIZE)
+        .build()
+        .map_err(|error| ScenarioError::new(&format!("{key}.pattern"), error.to_string()))
+}
+
 impl<'a> Meant<'a> {
     fn new(key: &str, which: &'a Which, queries: &[Query]) -> Result<Self, ScenarioError> {
         if which.file.is_some() {
@@ -142,13 +150,7 @@ impl<'a> Meant<'a> {
         // What is a query's text is no other one's id.
         let texts: HashSet<String> =
             queries.iter().filter(is_listed).map(|query| folded(&query.text)).collect();
-        let compiled = |pattern: &String| {
-            RegexBuilder::new(pattern)
-                .case_insensitive(true)
-                .size_limit(PATTERN_SIZE)
-                .build()
-                .map_err(|error| ScenarioError::new(&format!("{key}.pattern"), error.to_string()))
-        };
+        let compiled = |pattern: &String| compiled(key, pattern);
         Ok(Self {
             pattern: which.pattern.as_ref().map(compiled).transpose()?,
             kind: which.kind.as_deref(),

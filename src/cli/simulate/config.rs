@@ -343,8 +343,7 @@ fn broken(path: &Path, error: &toml::de::Error) -> Failure {
 fn broken_below(path: &Path, text: &str, name: &str, error: &toml::de::Error) -> Failure {
     let key = unknown_key(error.message()).map(|(given, _)| given);
     let is_key = |line: &str| {
-        let left = line.split_once('=').map(|(left, _)| left.trim());
-        left.is_some_and(|left| Some(left) == key.as_deref())
+        line.split_once('=').is_some_and(|(left, _)| Some(left.trim()) == key.as_deref())
     };
     let place = match text.lines().position(is_key) {
         Some(line) => format!("{}:{}", path.display(), line + 1),

@@ -186,18 +186,9 @@ fn baseline(config: &Config, policies: &[PolicyChoice]) -> Result<String, Failur
 
 /// The settings in full, as provenance. Files are named without folders: their contents are hashed.
 pub(super) fn as_json(config: &Config, settings: &SimulationSettings) -> serde_json::Value {
-    let bare = |given: &String| {
-        if is_rule(given) {
-            return given.clone();
-        }
-        Path::new(given).file_name().map_or(given.clone(), |n| n.to_string_lossy().into_owned())
-    };
+    let bare = |given: &String| without_folder(given);
     let file = |given: &Option<String>| given.as_ref().map(bare);
     let labels: Vec<String> = settings.policies.iter().map(PolicyChoice::label).collect();
-    let amount = |amount: Amount| match amount {
-        Amount::Pages(pages) => serde_json::json!(pages),
-        Amount::Share(share) => serde_json::json!(format!("{}%", (share * 1e6).round() / 1e4)),
-    };
     let attacks = settings.attacks.as_ref();
     serde_json::json!({
         "base-url": config.base_url,
@@ -216,9 +207,9 @@ pub(super) fn as_json(config: &Config, settings: &SimulationSettings) -> serde_j
         "seed": settings.seed,
         "crawled": file(&config.crawled),
         "promote": settings.promote,
-        "batch": amount(settings.batch),
-        "max-pages": settings.max_pages.map(amount),
-        "checkpoints": settings.checkpoints.iter().map(|&at| amount(at)).collect::<Vec<_>>(),
+        "batch": amount_json(settings.batch),
+        "max-pages": settings.max_pages.map(amount_json),
+        "checkpoints": settings.checkpoints.iter().map(|&at| amount_json(at)).collect::<Vec<_>>(),
         "outside": settings.outside,
         "top": settings.plan.k,
         "visibility": settings.plan.visibility,
@@ -235,6 +226,21 @@ pub(super) fn as_json(config: &Config, settings: &SimulationSettings) -> serde_j
         "attack-share": attacks.map(|attacks| attacks.share),
         "plan": settings.plan.estimate,
     })
+}
+
+/// The name of a file; a rule stays as it is.
+fn without_folder(given: &str) -> String {
+    if is_rule(given) {
+        return given.to_owned();
+    }
+    Path::new(given).file_name().map_or(given.to_owned(), |n| n.to_string_lossy().into_owned())
+}
+
+fn amount_json(amount: Amount) -> Value {
+    match amount {
+        Amount::Pages(pages) => serde_json::json!(pages),
+        Amount::Share(share) => serde_json::json!(format!("{}%", (share * 1e6).round() / 1e4)),
+    }
 }
 
 fn policies(config: &Config) -> Result<Vec<PolicyChoice>, Failure> {
@@ -431,13 +437,18 @@ fn sketches(config: &Config, policies: &[PolicyChoice]) -> Result<Option<SketchS
         let error = anyhow::anyhow!("sketches are of policies that plan, and there is none");
         return Err(Failure::input(error, "add one to --policy, for example query-driven"));
     }
-    let fraction = |given: &String| match given.parse::<f64>() {
-        Ok(one) if one == 1.0 => Ok(one),
-        _ => share("sketches", given),
-    };
-    let fractions = config.sketches.iter().map(fraction).collect::<Result<_, _>>()?;
+    let fractions =
+        config.sketches.iter().map(|given| fraction(given)).collect::<Result<_, _>>()?;
     let at = share("sketches-at", config.sketches_at.as_deref().unwrap_or("20%"))?;
     Ok(Some(SketchSettings { fractions, at }))
+}
+
+/// A share, or 1 for all.
+fn fraction(given: &str) -> Result<f64, Failure> {
+    match given.parse::<f64>() {
+        Ok(one) if one == 1.0 => Ok(one),
+        _ => share("sketches", given),
+    }
 }
 
 /// The trials of a flag, whose point of the crawl is the flag of its name with `-at`.

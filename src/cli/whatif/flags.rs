@@ -59,7 +59,11 @@ impl ScenarioFlags {
             add: self.add.iter().map(|given| added(given)).collect::<Result<_, _>>()?,
             options: self.weights()?.on(&self.options.given),
             exclude_hosts: self.exclude_host.clone(),
-            boost_hosts: self.boosts()?,
+            boost_hosts: self
+                .boost_host
+                .iter()
+                .map(|given| boost(given))
+                .collect::<Result<_, _>>()?,
             fetched: Vec::new(),
             fetched_file: self.fetched.as_ref().map(path),
         };
@@ -80,14 +84,6 @@ impl ScenarioFlags {
         Ok(all)
     }
 
-    fn boosts(&self) -> Result<Vec<Boost>, Failure> {
-        let boost = |given: &String| {
-            let (host, by) = pair("--boost-host", given, "example.org=2")?;
-            Ok(Boost { host, by })
-        };
-        self.boost_host.iter().map(boost).collect()
-    }
-
     fn weights(&self) -> Result<GivenOptions, Failure> {
         let mut weights = GivenOptions::default();
         for given in &self.weight {
@@ -105,6 +101,11 @@ impl ScenarioFlags {
 
 fn by_pattern(pattern: &str) -> Which {
     Which { pattern: Some(pattern.to_owned()), ..Which::default() }
+}
+
+fn boost(given: &str) -> Result<Boost, Failure> {
+    let (host, by) = pair("--boost-host", given, "example.org=2")?;
+    Ok(Boost { host, by })
 }
 
 /// A query alone is asked once.

@@ -12,11 +12,13 @@ const BELOW: &str = "see the scenarios of the README: [base] for what they share
 /// The scenarios of a file.
 pub(super) fn read(path: &Path) -> Result<Scenarios, Failure> {
     let text = open_text(path)?;
-    let broken = |error: toml::de::Error| {
-        let error = anyhow::anyhow!("{}: {}", path.display(), error.to_string().trim_end());
-        Failure::input(error, BELOW)
-    };
-    toml::from_str(&text).map_err(broken)
+    toml::from_str(&text).map_err(|error| broken(path, &error))
+}
+
+/// A file that holds no scenarios.
+fn broken(path: &Path, error: &toml::de::Error) -> Failure {
+    let error = anyhow::anyhow!("{}: {}", path.display(), error.to_string().trim_end());
+    Failure::input(error, BELOW)
 }
 
 /// Gives numbers to scenarios without a name.

@@ -90,18 +90,20 @@ fn refuse_contradictions(settings: &PlanSettings) -> Result<(), OptionError> {
     if estimate.reading == ImpactReading::Learned {
         return Ok(());
     }
-    let wrong = |name: &str, must: &str| -> Result<(), OptionError> {
-        let option = PlannerOption::named(name)?;
-        Err(option.wrong(given::text(&option.get(settings)), must.to_owned()))
-    };
     if estimate.objective.reads_scores() {
         let must = "must be expected: the reading sketch knows no distribution of scores";
-        return wrong("objective", must);
+        return refuse(settings, "objective", must);
     }
     if !estimate.without.is_empty() {
-        return wrong("without", "must go with the reading learned");
+        return refuse(settings, "without", "must go with the reading learned");
     }
     Ok(())
+}
+
+/// Refuses the value that settings have for an option.
+fn refuse(settings: &PlanSettings, name: &str, must: &str) -> Result<(), OptionError> {
+    let option = PlannerOption::named(name)?;
+    Err(option.wrong(given::text(&option.get(settings)), must.to_owned()))
 }
 
 /// The name that is nearest to a misspelt one; none has no letters.
