@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 
-use prospect_index::page::UrlId;
-use prospect_index::url_table::UrlTable;
 use serde_json::{Value, json};
 
 use super::routes::Request;
@@ -11,7 +9,7 @@ use crate::campaign::explanation::Explained;
 use crate::campaign::questions::{Answered, Questions};
 use crate::campaign::reasons::Reasons;
 use crate::estimate::parts::Part;
-use crate::estimate::url_estimate::PairEstimate;
+use crate::estimate::url_estimate::{PairEstimate, UrlEstimate};
 use crate::plan::Batch;
 use crate::plan::caps::Cap;
 use crate::plan::export::PlannedUrl;
@@ -19,7 +17,6 @@ use crate::planner::options::PlannerOption;
 use crate::planner::settings::PlanSettings;
 use crate::whatif::answer::Answer;
 use crate::whatif::figures::results;
-use crate::workload::Query;
 
 /// Rows of a page at most.
 const ROWS: usize = 500;
@@ -93,10 +90,12 @@ pub(super) fn frontier(questions: &Questions, found: &Answered, asked: &Request)
     let held_back: HashMap<u32, Cap> = batch.held_back.iter().copied().collect();
     let search = asked.search.trim().to_lowercase();
     let is_found = |id| search.is_empty() || urls.spelling(id).to_lowercase().contains(&search);
-    let is_shown = |id: UrlId| (!asked.picked_only || ranks.contains_key(&id.0)) && is_found(id);
+    let is_shown = |url: &UrlEstimate| {
+        (!asked.picked_only || ranks.contains_key(&url.url.0)) && is_found(url.url)
+    };
     let places: Vec<usize> =
-        (0..batch.ranking.len()).filter(|&at| is_shown(batch.ranking[at].url)).collect();
-    let row = |&at: &usize| ranked(urls, batch, &ranks, &held_back, at);
+        (0..batch.ranking.len()).filter(|&at| is_shown(&batch.ranking[at])).collect();
+    let row = |&at: &usize| ranked(questions, batch, &ranks, &held_back, at);
     let rows = page(&places, asked).iter().map(row);
     let parts = Part::ALL.map(Part::name);
     json!({ "total": places.len(), "parts": parts, "urls": rows.collect::<Vec<_>>() })
@@ -104,7 +103,7 @@ pub(super) fn frontier(questions: &Questions, found: &Answered, asked: &Request)
 
 /// A row of the ranking.
 fn ranked(
-    urls: &UrlTable,
+    questions: &Questions,
     batch: &Batch,
     ranks: &HashMap<u32, usize>,
     held_back: &HashMap<u32, Cap>,
@@ -114,7 +113,7 @@ fn ranked(
     let rank = ranks.get(&url.url.0);
     json!({
         "rank": at + 1,
-        "url": urls.spelling(url.url),
+        "url": questions.open.known.urls.spelling(url.url),
         "estimate": url.estimate,
         "parts": url.parts,
         "inlinks": url.inlinks,
@@ -146,26 +145,25 @@ pub(super) fn queries(questions: &Questions, found: &Answered, asked: &Request) 
     let frequency = |at: usize| answer.queries[at].frequency;
     let worth = |at: usize| if by_gain { frequency(at) * results[at] } else { frequency(at) };
     places.sort_by(|&a, &b| worth(b).total_cmp(&worth(a)).then(a.cmp(&b)));
-    let known = &questions.whatif_base.base.queries;
-    let row = |&at: &usize| asked_query(answer, known, (results[at], candidates[at]), at);
+    let row = |&at: &usize| asked_query(questions, answer, (results[at], candidates[at]), at);
     let rows = page(&places, asked).iter().map(row);
     json!({ "total": places.len(), "queries": rows.collect::<Vec<_>>() })
 }
 
 /// A row of the queries, with the pages that a batch brings a query, and its candidates.
 fn asked_query(
+    questions: &Questions,
     answer: &Answer,
-    known: &[Query],
     (results, candidates): (f64, usize),
     at: usize,
 ) -> Value {
-    let query = &answer.queries[at];
+    let (query, known) = (&answer.queries[at], questions.whatif_base.base.queries.get(at));
     json!({
         "qid": query.qid,
         "query": query.text,
         "kind": query.kind,
         "frequency": query.frequency,
-        "base_frequency": known.get(at).map_or(0.0, |query| query.frequency),
+        "base_frequency": known.map_or(0.0, |query| query.frequency),
         "results": results,
         "served": answer.served.lists[at].len(),
         "kth_score": answer.served.kth_score(at),
@@ -204,9 +202,9 @@ pub(super) fn url(questions: &Questions, found: &Answered, asked: &Request) -> O
 }
 
 /// A URL that may come for a query.
-fn candidate(pair: &PairEstimate, urls: &UrlTable, ranks: &HashMap<u32, usize>) -> Value {
+fn candidate(questions: &Questions, pair: &PairEstimate, ranks: &HashMap<u32, usize>) -> Value {
     json!({
-        "url": urls.spelling(pair.url),
+        "url": questions.open.known.urls.spelling(pair.url),
         "chance": pair.chance,
         "expected_score": pair.expected_score,
         "matches": pair.matches,
@@ -222,7 +220,7 @@ pub(super) fn query(questions: &Questions, found: &Answered, asked: &Request) ->
         (&answer.queries[at], &questions.open.known.urls, batch_ranks(answer));
     let mut pairs: Vec<_> = answer.scored.pairs().filter(|pair| pair.query.index() == at).collect();
     pairs.sort_by(|a, b| b.chance.total_cmp(&a.chance).then(a.url.cmp(&b.url)));
-    let candidate = |pair: &&PairEstimate| candidate(pair, urls, &ranks);
+    let candidate = |pair: &&PairEstimate| candidate(questions, pair, &ranks);
     let results = answer.served.lists[at].iter();
     let result = |(url, score): &(_, f64)| json!({ "url": urls.spelling(*url), "score": score });
     Some(json!({
