@@ -152,7 +152,7 @@ fn a_store_tells_what_is_in_it_and_what_became_of_its_plans() {
     assert_eq!(counts.map(|count| open[count].as_u64().unwrap()), [40, 25, 8, 2, 5]);
 
     let closed =
-        json(&["ingest", "--close", "--store", text(&store), "--json"], "prospect.ingest/1");
+        json(&["ingest", "--close", "--store", text(&store), "--json"], "prospect.ingest/2");
     let closed = &closed["closed"];
     let found = status();
     assert_eq!(found["open_plan"], serde_json::Value::Null);
@@ -466,11 +466,11 @@ fn json_outputs_name_their_schema() {
     let file = bench.path("second.jsonl");
     let workload = bench.path("queries.tsv");
     let store = text(&store);
-    let ingest = json(&["ingest", "--store", store, &file], "prospect.ingest/1");
+    let ingest = json(&["ingest", "--store", store, &file], "prospect.ingest/2");
     assert_eq!(ingest["counts"]["failed"], 8);
     assert_eq!(ingest["stored"], true);
     let arguments = ["plan", "--store", store, "--workload", &workload, "--budget", "9"];
-    let plan = json(&arguments, "prospect.plan/1");
+    let plan = json(&arguments, "prospect.plan/2");
     assert_eq!(plan["closed"]["fetched"], 25);
     assert_eq!(plan["closed"]["planned"], 40);
     assert_eq!(plan["urls"].as_array().unwrap().len(), 9);
@@ -511,7 +511,7 @@ fn a_plan_is_written_in_every_format_and_place() {
     let (nothing, _) = bench.plan(&bench.store(), &["--json", "--out", &out]);
     assert_eq!(nothing, "");
     let written: serde_json::Value = serde_json::from_slice(&fs::read(&out).unwrap()).unwrap();
-    assert_eq!(written["schema"], "prospect.plan/1");
+    assert_eq!(written["schema"], "prospect.plan/2");
 }
 
 #[test]

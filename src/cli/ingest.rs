@@ -193,7 +193,7 @@ fn report(
             })
             .collect();
         let result = serde_json::json!({
-            "schema": "prospect.ingest/1",
+            "schema": "prospect.ingest/2",
             "stored": committed == Committed::Stored,
             "counts": counts,
             "skipped": skipped,

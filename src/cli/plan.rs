@@ -255,7 +255,7 @@ fn as_json(
     closed: Option<&CycleOutcome>,
 ) -> serde_json::Value {
     serde_json::json!({
-        "schema": "prospect.plan/1",
+        "schema": "prospect.plan/2",
         "plan_id": plan.id,
         "closed": closed,
         "expected_impact": plan.expected,
