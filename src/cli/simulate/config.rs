@@ -339,7 +339,7 @@ fn broken(path: &Path, error: &toml::de::Error) -> Failure {
     Failure::input(error_text, hint(error))
 }
 
-/// The same for an experiment below [[experiment]], which is no longer text when it is read.
+/// The same for an experiment below `[[experiment]]`, which is no longer text when it is read.
 fn broken_below(path: &Path, text: &str, name: &str, error: &toml::de::Error) -> Failure {
     let key = unknown_key(error.message()).map(|(given, _)| given);
     let is_key = |line: &str| {

@@ -1,7 +1,7 @@
 //! Scores that have been computed before: models that remember them on disk.
 //!
 //! One file for each fingerprint in a directory that the caller names, so a changed model, setting
-//! or runtime starts anew. The file's format is in [`file`]. All of it is read into memory when it is
+//! or runtime starts anew. The file's format is in [`file`](mod@file). All of it is read into memory when it is
 //! opened, 40 bytes a score or so.
 
 mod file;
