@@ -143,7 +143,7 @@ fn a_cycle_is_closed_without_new_pages() {
 fn a_store_tells_what_is_in_it_and_what_became_of_its_plans() {
     let (bench, _) = Bench::with_fetched_plan();
     let store = bench.store();
-    let status = || json(&["status", "--store", text(&store), "--json"], "prospect.status/1");
+    let status = || json(&["status", "--store", text(&store)], "prospect.status/1");
     assert_eq!(status()["cycles"], serde_json::json!([]));
     assert_eq!(status()["open_plan"]["unknown"], 40);
     bench.ingest(&store, "second.jsonl");
@@ -151,8 +151,7 @@ fn a_store_tells_what_is_in_it_and_what_became_of_its_plans() {
     let counts = ["planned", "fetched", "failed", "redirected", "unknown"];
     assert_eq!(counts.map(|count| open[count].as_u64().unwrap()), [40, 25, 8, 2, 5]);
 
-    let closed =
-        json(&["ingest", "--close", "--store", text(&store), "--json"], "prospect.ingest/2");
+    let closed = json(&["ingest", "--close", "--store", text(&store)], "prospect.ingest/2");
     let closed = &closed["closed"];
     let found = status();
     assert_eq!(found["open_plan"], serde_json::Value::Null);
