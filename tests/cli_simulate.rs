@@ -533,5 +533,5 @@ fn batches_are_drawn_again_where_pages_outside_the_collection_are_charged() {
         --counterfactual 5 --counterfactual-at 10%";
     simulated(&bench, &line(charged), "charged");
     let found = summary(&bench, "charged");
-    assert_eq!(found["counterfactual"][0]["policy"], "hybrid+explore=0.4", "{found}");
+    assert_eq!(found["analyses"]["counterfactual"][0]["policy"], "hybrid+explore=0.4", "{found}");
 }
