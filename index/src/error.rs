@@ -115,6 +115,24 @@ pub enum StoreError {
 
 impl StoreError {
     /// The next step for the person who reads the message, if there is one.
+    ///
+    /// ```
+    /// use prospect_index::error::StoreError;
+    /// use prospect_index::store::{Store, StoreOptions};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let dir = tempfile::tempdir()?;
+    /// # let root = dir.path();
+    /// let options = StoreOptions { create: true, ..StoreOptions::default() };
+    /// let store = Store::open(root, &options)?;
+    /// let second = Store::open(root, &options).unwrap_err();
+    /// assert!(matches!(second, StoreError::Locked { .. }));
+    /// assert!(second.hint().is_some());
+    /// drop(store);
+    /// assert!(Store::open(root, &options).is_ok());
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn hint(&self) -> Option<String> {
         let text = match self {
             Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
