@@ -77,6 +77,28 @@ impl CollectionStatistics {
 pub(crate) type TermId = u32;
 
 /// Scores documents under the statistics as of one `fetch_seq`.
+///
+/// ```
+/// use prospect_index::bm25::{Bm25, Scorer, Scores};
+/// use prospect_index::text_index::TextIndex;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// # let directory = dir.path().join("index");
+/// let texts = [("Crawling", "a crawler fetches pages"), ("Ranking", "an engine ranks pages")];
+/// let texts = texts.map(|(title, text)| (title.into(), text.into()));
+/// let index = TextIndex::build(&directory, texts)?;
+/// let scorer = Scorer::new(&index, Bm25::default(), 2, ["crawler", "pages"])?;
+/// assert_eq!(scorer.statistics().documents, 2);
+/// assert_eq!(scorer.idf("crawler"), (1.0 + 1.5 / 1.5_f64).ln()); // in one document of two
+///
+/// let mut scores = Scores::default();
+/// scorer.score(&scorer.term_ids(&["crawler".into()]), 0..2, &mut scores)?;
+/// let scored: Vec<u32> = scorer.scored(&scores).map(|(_, page, _)| page.0).collect();
+/// assert_eq!(scored, [0]);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Scorer<'a> {
     index: &'a TextIndex,
     segments: Vec<Segment>,
@@ -284,6 +306,20 @@ impl<'a> Scorer<'a> {
 
 /// Inserts into a list ranked by score descending, then canonical URL ascending, and keeps the
 /// first `k`.
+///
+/// ```
+/// use prospect_index::bm25::insert_ranked;
+/// use prospect_index::url_table::UrlTable;
+///
+/// let mut urls = UrlTable::default();
+/// let [b, a, c] = ["https://b.test/", "https://a.test/", "https://c.test/"]
+///     .map(|url| urls.insert(url, url));
+/// let mut top = Vec::new();
+/// for entry in [(b, 1.0), (c, 0.5), (a, 1.0)] {
+///     insert_ranked(&mut top, entry, 2, &urls);
+/// }
+/// assert_eq!(top, [(a, 1.0), (b, 1.0)]);
+/// ```
 pub fn insert_ranked(top: &mut Vec<(UrlId, f64)>, entry: (UrlId, f64), k: usize, urls: &UrlTable) {
     if top.len() >= k && !top.last().is_some_and(|last| ranks_before(&entry, last, urls)) {
         return;

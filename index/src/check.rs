@@ -75,6 +75,27 @@ impl CheckReport {
 /// Checks a store. Lengths and the manifest always; with `full` also every checksum, every row
 /// and every derived file. `learned` are the tables of records that the caller learns from.
 ///
+/// ```
+/// use prospect_index::check::check;
+/// # use prospect_index::ingest::ingest_all;
+/// # use prospect_index::page::PageRecord;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// # let root = dir.path();
+/// # let page = PageRecord { url: "https://a.test/".into(), ..PageRecord::default() };
+/// // `root` holds a store with one page.
+/// # ingest_all(root, vec![page], "one page")?;
+/// let report = check(root, true, &[])?;
+/// assert_eq!((report.urls, report.files), (1, 4));
+/// assert!(report.damage.is_empty());
+///
+/// std::fs::write(root.join("segments/urls-000002.parquet"), "something else")?;
+/// assert_eq!(check(root, true, &[])?.damage.len(), 1);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// The store cannot be opened at all: missing, in use, of a newer format, or its manifest is
 /// damaged. Damage to the files that the manifest names is in the report.

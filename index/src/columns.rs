@@ -137,6 +137,25 @@ take_values!(take_f64, F64, f64);
 take_values!(take_text, Text, String);
 
 /// Writes a table row group by row group.
+///
+/// ```
+/// use prospect_index::columns::{Column, ColumnType, Schema, TableWriter};
+/// use prospect_index::storage::Storage;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// # let storage = Storage::create(dir.path())?;
+/// let columns = &[("page", ColumnType::U32), ("title", ColumnType::Text)];
+/// let titles = Schema { name: "titles", version: 1, columns };
+/// let mut writer = TableWriter::create(&storage, "titles.parquet", titles)?;
+/// writer.write(&[Column::U32(vec![4, 7]), Column::Text(vec!["Four".into(), "Seven".into()])])?;
+/// assert!(!storage.exists("titles.parquet")); // it appears when it is whole
+/// let (entry, rows) = writer.finish()?;
+/// assert_eq!((entry.file.as_str(), rows), ("titles.parquet", 2));
+/// assert!(storage.exists("titles.parquet"));
+/// # Ok(())
+/// # }
+/// ```
 pub struct TableWriter {
     storage: Storage,
     schema: Schema,

@@ -36,6 +36,27 @@ pub enum Found<T> {
 }
 
 /// One derived structure of a store: a directory with files and a state.
+///
+/// ```
+/// use prospect_index::derived::{Derived, Found};
+/// use prospect_index::storage::Storage;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// # let storage = Storage::create(dir.path())?;
+/// let lengths = Derived::new(&storage, "lengths", 1);
+/// assert!(matches!(lengths.find::<u32>(), Found::Missing));
+///
+/// let name = format!("{}/lengths.bin", lengths.directory());
+/// let file = storage.write(&name, &[3, 1, 4])?;
+/// lengths.publish(&3, vec![file])?; // with a payload: how many there are
+/// assert!(matches!(lengths.find::<u32>(), Found::Whole(3, files) if files.len() == 1));
+///
+/// storage.write(&name, &[3, 1, 5])?;
+/// assert!(matches!(lengths.find::<u32>(), Found::Damaged(_)));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Derived {
     storage: Storage,

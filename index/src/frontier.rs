@@ -36,6 +36,40 @@ pub enum View {
 }
 
 /// An open n-gram index of a store.
+///
+/// ```
+/// use prospect_index::frontier::{NgramSegments, View};
+/// use prospect_index::ngram::{NgramQuery, Scratch};
+/// use prospect_index::words::words;
+/// # use prospect_index::ingest::ingest_all;
+/// # use prospect_index::page::{Outlink, PageRecord};
+/// # use prospect_index::store::{Store, StoreOptions};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// # let link = Outlink {
+/// #     url: "https://b.test/1".into(),
+/// #     anchor: "Crawl budgets".into(),
+/// #     ..Outlink::default()
+/// # };
+/// # let page = PageRecord {
+/// #     url: "https://a.test/".into(),
+/// #     outlinks: vec![link],
+/// #     ..PageRecord::default()
+/// # };
+/// # ingest_all(dir.path(), vec![page], "one page")?;
+/// # let store = Store::open(dir.path(), &StoreOptions::default())?;
+/// // `store` holds a page that links to `https://b.test/1` as "Crawl budgets".
+/// let known = store.known()?;
+/// let (storage, manifest) = (store.storage(), store.manifest());
+/// let (segments, _) = NgramSegments::open(storage, manifest, &known, View::Frontier, 3)?;
+/// let query = NgramQuery::new(&words("crawl budgets"), 3);
+/// let crawled = |url| !known.pages.in_frontier(url);
+/// let found = segments.index()?.match_query(&query, crawled, &mut Scratch::default())?;
+/// assert_eq!(known.urls.url(found[0].url), "https://b.test/1");
+/// # Ok(())
+/// # }
+/// ```
 pub struct NgramSegments {
     segments: Vec<Segment>,
 }

@@ -104,6 +104,26 @@ impl PreparedPage {
 
 /// Brings a record into the form that a store takes.
 ///
+/// ```
+/// use prospect_index::ingest::prepare;
+/// use prospect_index::page::{Outlink, PageRecord};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let anchor = || " crawl\tpolicies ".to_owned();
+/// let link = |url: &str| Outlink { url: url.into(), anchor: anchor(), ..Outlink::default() };
+/// let page = prepare(PageRecord {
+///     url: "HTTPS://a.test:443/#top".into(),
+///     text: "On crawl policies and budgets".into(),
+///     outlinks: vec![link("https://a.test/"), link("https://b.test"), link("mailto:x@b.test")],
+///     ..PageRecord::default()
+/// })?;
+/// assert_eq!(page.url(), ("https://a.test/", "HTTPS://a.test:443/"));
+/// let links: Vec<_> = page.links().map(|link| (link.url, link.anchor, link.around)).collect();
+/// assert_eq!(links, [("https://b.test/", "crawl policies", "on and budgets")]);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// Its URL cannot be fetched.
 pub fn prepare(mut record: PageRecord) -> Result<PreparedPage, UrlError> {
@@ -237,6 +257,28 @@ struct Rows {
 }
 
 /// One ingest: nothing is visible before [`IngestSession::commit`].
+///
+/// ```
+/// use prospect_index::ingest::{Committed, IngestSession, prepare};
+/// use prospect_index::page::PageRecord;
+/// use prospect_index::store::{Store, StoreOptions};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// # let root = dir.path();
+/// let page = PageRecord { url: "https://a.test/".into(), ..PageRecord::default() };
+/// let mut store = Store::open(root, &StoreOptions { create: true, ..StoreOptions::default() })?;
+/// for expected in [Committed::Stored, Committed::Unchanged] {
+///     let mut session = IngestSession::start(store)?;
+///     session.add(prepare(page.clone())?)?;
+///     let (after, counts, how) = session.commit("the same inputs")?;
+///     assert_eq!((counts.pages, how), (1, expected));
+///     store = after;
+/// }
+/// assert_eq!(store.manifest().next_seq, 1);
+/// # Ok(())
+/// # }
+/// ```
 pub struct IngestSession {
     store: Store,
     known: Known,

@@ -37,6 +37,16 @@ pub const TABLE: &[(&str, usize, &str, &str)] = &[
 ];
 
 /// Cuts `text` to at most `bytes` bytes at a character boundary; true if something was cut.
+///
+/// ```
+/// use prospect_index::limits::cut_bytes;
+///
+/// // The second é begins at byte 5 and would end at byte 7.
+/// let mut text = "résumé".to_owned();
+/// assert!(cut_bytes(&mut text, 7));
+/// assert_eq!(text, "résum");
+/// assert!(!cut_bytes(&mut text, 7));
+/// ```
 pub fn cut_bytes(text: &mut String, bytes: usize) -> bool {
     if text.len() <= bytes {
         return false;
@@ -47,6 +57,15 @@ pub fn cut_bytes(text: &mut String, bytes: usize) -> bool {
 }
 
 /// Cuts `text` to at most `chars` Unicode scalar values; true if something was cut.
+///
+/// ```
+/// use prospect_index::limits::cut_chars;
+///
+/// let mut text = "résumé".to_owned();
+/// assert!(!cut_chars(&mut text, 6));
+/// assert!(cut_chars(&mut text, 2));
+/// assert_eq!(text, "ré");
+/// ```
 pub fn cut_chars(text: &mut String, chars: usize) -> bool {
     match text.char_indices().nth(chars) {
         Some((at, _)) => {

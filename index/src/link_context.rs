@@ -37,6 +37,15 @@ pub fn word_numbers(text: &str) -> Vec<u32> {
 /// An anchor is looked for behind the one before, so that links with the same anchor have each their
 /// own place, and from the start where it is not there. Costs the words of the text, and those between
 /// an anchor and the next; for an anchor that is not in the text, all of them.
+///
+/// ```
+/// use prospect_index::link_context::locate;
+///
+/// let text = "Breads of the north: rye bread, dense and dark; and crisp bread.";
+/// let around = locate(text, ["Rye bread", "white bread"].into_iter());
+/// assert_eq!(around[0], "breads of the north dense and dark and crisp bread");
+/// assert_eq!(around[1], ""); // the text does not have it
+/// ```
 pub fn locate<'a>(text: &str, anchors: impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut search = AnchorSearch { text, words: None, behind: 0 };
     anchors.map(|anchor| search.around(anchor)).collect()

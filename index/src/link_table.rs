@@ -21,6 +21,21 @@ pub struct Link {
 }
 
 /// The links of all fetched pages in their current version.
+///
+/// ```
+/// use prospect_index::link_table::LinkTable;
+/// use prospect_index::page::UrlId;
+///
+/// let mut links = LinkTable::default();
+/// links.push(UrlId(0), UrlId(2), 0, "crawl policies");
+/// links.push(UrlId(0), UrlId(2), 0, "more");
+/// links.push(UrlId(1), UrlId(2), 1, "more");
+/// assert_eq!(links.all_inlinks(UrlId(2)), 2); // from two pages
+/// assert_eq!(links.inlinks(UrlId(2), 1), 1); // before the second was fetched
+///
+/// let anchors = links.incoming(UrlId(2), 1).map(|link| links.anchor(link.anchor));
+/// assert_eq!(anchors.collect::<Vec<_>>(), ["crawl policies", "more"]);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct LinkTable {
     links: Vec<Link>,

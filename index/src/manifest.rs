@@ -160,6 +160,18 @@ pub struct Epoch {
 }
 
 /// Everything that is committed.
+///
+/// ```
+/// use prospect_index::manifest::Manifest;
+///
+/// let mut manifest = Manifest::default();
+/// manifest.add_cycles(25); // an ingest of 25 records without a plan: ten cycles
+/// manifest.next_seq = 25;
+/// assert_eq!(manifest.cycles.len(), 10);
+/// assert_eq!(manifest.cycle_of(24), 9);
+/// assert_eq!(manifest.cycle_start(9), 22);
+/// assert_eq!(manifest.cycle_start(10), 25); // the next one
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Format number.

@@ -120,6 +120,22 @@ impl Fetch {
 }
 
 /// The fetch history of all URLs. Costs 12 bytes a URL and 8 a record.
+///
+/// ```
+/// use prospect_index::page::UrlId;
+/// use prospect_index::page_store::{Fetch, PageTable};
+///
+/// let mut pages = PageTable::default();
+/// let (home, moved, gone) = (UrlId(0), UrlId(1), UrlId(2));
+/// pages.note(home, 0, 200, Some(moved)); // asked for `moved`, which led to `home`
+/// pages.note(gone, 1, 200, None);
+/// pages.note(gone, 2, 404, None);
+/// assert_eq!(pages.fetch(home), Fetch::Page { seq: 0 });
+/// assert_eq!(pages.fetch(moved), Fetch::Redirected { seq: 0 });
+/// assert_eq!(pages.fetch(gone), Fetch::Failed { seq: 2, status: 404 });
+/// assert!(pages.in_frontier(UrlId(3)));
+/// assert_eq!(pages.crawled().collect::<Vec<_>>(), [(0, home)]);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct PageTable {
     fetches: Vec<Fetch>,

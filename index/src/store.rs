@@ -37,6 +37,28 @@ pub struct StoreOptions {
 }
 
 /// An open store. Holds the lock until it is dropped, or its process ends.
+///
+/// ```
+/// use prospect_index::columns::Column;
+/// use prospect_index::manifest::SegmentKind;
+/// use prospect_index::page_store::QUALITY;
+/// use prospect_index::store::{Store, StoreOptions};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// # let root = dir.path();
+/// let options = StoreOptions { create: true, ..StoreOptions::default() };
+/// let mut store = Store::open(root, &options)?;
+/// let scores = [Column::U32(vec![0, 1]), Column::F64(vec![-0.5, -2.0])];
+/// let segment = store.write_segment(SegmentKind::Quality, QUALITY, &scores)?;
+/// store.commit(|manifest| manifest.segments.push(segment.clone()))?;
+/// store.read_segment(&segment, QUALITY, &["quality"], |mut columns| {
+///     assert_eq!(columns[0].take_f64(), [-0.5, -2.0]);
+///     Ok(())
+/// })?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Store {
     storage: Storage,

@@ -28,6 +28,16 @@ pub enum UrlError {
 
 /// The canonical spelling of `url`.
 ///
+/// ```
+/// use prospect_index::url::{UrlError, canonical};
+///
+/// assert_eq!(canonical("HTTP://Example.COM:80/a/../%7eb?q=1#top")?, "http://example.com/~b?q=1");
+/// assert_eq!(canonical("https://example.com")?, "https://example.com/");
+/// assert_eq!(canonical("mailto:someone@example.com"), Err(UrlError::Scheme));
+/// assert_eq!(canonical("/relative"), Err(UrlError::Invalid));
+/// # Ok::<(), UrlError>(())
+/// ```
+///
 /// # Errors
 /// It is no http or https URL, or too long; never a panic, whatever the input.
 pub fn canonical(url: &str) -> Result<String, UrlError> {
@@ -105,6 +115,15 @@ pub fn host(url: &str) -> &str {
 
 /// Registrable domain of a host by the public suffix list; an address, or a host that is itself a
 /// public suffix, is its own domain.
+///
+/// ```
+/// use prospect_index::url::{host, registrable_domain};
+///
+/// let host = host("https://user@www.shop.example.co.uk:8080/cart");
+/// assert_eq!(host, "www.shop.example.co.uk");
+/// assert_eq!(registrable_domain(host), "example.co.uk");
+/// assert_eq!(registrable_domain("127.0.0.1"), "127.0.0.1");
+/// ```
 pub fn registrable_domain(host: &str) -> &str {
     let address = host.starts_with('[') || host.parse::<std::net::Ipv4Addr>().is_ok();
     if address { host } else { psl::domain_str(host).unwrap_or(host) }
@@ -118,6 +137,14 @@ pub fn path(url: &str) -> &str {
 }
 
 /// Depth of a URL: its non-empty path segments.
+///
+/// ```
+/// use prospect_index::url::{depth, path};
+///
+/// assert_eq!(path("https://a.test/wiki/Crawl?page=2"), "/wiki/Crawl");
+/// assert_eq!(depth("https://a.test/wiki/Crawl?page=2"), 2);
+/// assert_eq!(depth("https://a.test/"), 0);
+/// ```
 pub fn depth(url: &str) -> usize {
     path(url).split('/').filter(|segment| !segment.is_empty()).count()
 }
@@ -138,6 +165,17 @@ fn first_directory(url: &str) -> Cow<'_, str> {
 }
 
 /// What "site" means for a set of known URLs (METHODS, section 0).
+///
+/// ```
+/// use prospect_index::url::SiteLevel;
+///
+/// // Too few hosts and domains to tell sites apart: first directories are the sites.
+/// let urls = ["https://a.test/wiki/Crawl", "https://a.test/blog/2024", "https://b.test/about"];
+/// let level = SiteLevel::of(urls.into_iter());
+/// assert_eq!(level, SiteLevel::Directory);
+/// assert_eq!(level.site(urls[0]), "a.test/wiki");
+/// assert_eq!(SiteLevel::Host.site(urls[0]), "a.test");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SiteLevel {

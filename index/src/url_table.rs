@@ -11,6 +11,20 @@ use crate::page::UrlId;
 use crate::url;
 
 /// The URL table of a store.
+///
+/// ```
+/// use prospect_index::url_table::UrlTable;
+///
+/// let mut urls = UrlTable::default();
+/// let home = urls.insert("https://a.test/", "https://A.test");
+/// let page = urls.insert("https://a.test/page", "https://a.test/page");
+/// assert_eq!(urls.insert("https://a.test/", "https://a.test/#top"), home);
+/// assert_eq!(urls.url(home), "https://a.test/");
+/// assert_eq!(urls.spelling(home), "https://A.test"); // the first one
+/// assert_eq!(urls.get("https://a.test/page"), Some(page));
+/// assert_eq!(urls.host(home), urls.host(page));
+/// assert_eq!((urls.len(), urls.hosts()), (2, 1));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct UrlTable {
     text: String,

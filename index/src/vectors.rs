@@ -45,6 +45,19 @@ impl Vector<'_> {
 }
 
 /// See the module.
+///
+/// ```
+/// use prospect_index::page_store::NONE;
+/// use prospect_index::vectors::VectorTable;
+///
+/// let mut table = VectorTable::new(2);
+/// table.add("crawler", &[3.0, 0.0]);
+/// table.add("spider", &[4.0, 4.0]);
+/// let cosine = |a, b| table.vector(table.row(a)).cosine(table.vector(table.row(b)));
+/// assert_eq!(cosine("crawler", "crawler"), 1.0);
+/// assert!((cosine("crawler", "spider") - 0.5_f32.sqrt()).abs() < 0.01);
+/// assert_eq!(table.row("robot"), NONE);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct VectorTable {
     dimension: usize,

@@ -27,6 +27,14 @@ pub fn for_each_word(text: &str, mut take: impl FnMut(&str)) {
 }
 
 /// The words of `text` in order.
+///
+/// ```
+/// use prospect_index::words::words;
+///
+/// assert_eq!(words("Don't crawl C++ in Zürich!"), ["don", "t", "crawl", "c", "in", "zürich"]);
+/// assert_eq!(words("snake_case"), ["snake", "case"]);
+/// assert!(words("?!").is_empty());
+/// ```
 pub fn words(text: &str) -> Vec<String> {
     let mut out = Vec::new();
     for_each_word(text, |word| out.push(word.to_owned()));
@@ -36,6 +44,14 @@ pub fn words(text: &str) -> Vec<String> {
 /// The part of a URL that is cut into words: percent-decoded, without its scheme.
 ///
 /// Bytes that are not UTF-8 after decoding become U+FFFD, which is no word character.
+///
+/// ```
+/// use prospect_index::words::{url_text, words};
+///
+/// let text = url_text("https://a.test/wiki/Focused%20crawler?lang=en");
+/// assert_eq!(text, "a.test/wiki/Focused crawler?lang=en");
+/// assert_eq!(words(&text), ["a", "test", "wiki", "focused", "crawler", "lang", "en"]);
+/// ```
 pub fn url_text(url: &str) -> Cow<'_, str> {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     percent_encoding::percent_decode_str(rest).decode_utf8_lossy()

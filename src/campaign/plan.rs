@@ -47,6 +47,46 @@ pub struct Plan {
 /// Plans a batch without changing the store's truth. `within` tells by URL id what may be
 /// planned; empty for all.
 ///
+/// ```
+/// use prospect::campaign::{OpenStore, plan::plan};
+/// use prospect::planner::settings::PlanSettings;
+/// # use prospect_index::ingest::ingest_all;
+/// # use prospect_index::page::{Outlink, PageRecord};
+/// # use prospect::workload::{Query, Workload};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// # let root = dir.path();
+/// # let link = |url: &str, anchor: &str| Outlink {
+/// #     url: url.into(),
+/// #     anchor: anchor.into(),
+/// #     ..Outlink::default()
+/// # };
+/// # let page = PageRecord {
+/// #     url: "https://a.test/".into(),
+/// #     text: "Links on bread and on ships.".into(),
+/// #     outlinks: vec![
+/// #         link("https://b.test/1", "rye bread"),
+/// #         link("https://b.test/2", "ships of the north"),
+/// #         link("https://c.test/3", "white bread"),
+/// #     ],
+/// #     ..PageRecord::default()
+/// # };
+/// # ingest_all(root, vec![page], "one page")?;
+/// # let workload = Workload { queries: vec![Query::new("1", "rye bread", 1.0, "")] };
+/// // A page in the store links to /1 "rye bread", /2 "ships of the north" and /3 "white bread".
+/// // The one query is "rye bread".
+/// let open = OpenStore::open(root, "an example", 3)?;
+/// let mut settings = PlanSettings::new(2);
+/// settings.selection.explore = 0.0;
+/// let plan = plan(&open, &workload, &[], &settings)?;
+/// let picks = plan.choice.batch.picks.iter();
+/// let urls: Vec<&str> = picks.map(|pick| open.known.urls.url(pick.estimate.url)).collect();
+/// assert_eq!(urls, ["https://b.test/1", "https://c.test/3"]);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// The store has no page, an index cannot be read, or a model cannot be fitted.
 pub fn plan(

@@ -15,6 +15,47 @@ use crate::whatif::workload::asked;
 use crate::workload::Workload;
 
 /// A store that answers.
+///
+/// ```
+/// use prospect::campaign::{OpenStore, questions::Questions};
+/// use prospect::planner::settings::PlanSettings;
+/// use prospect::whatif::scenario::Scenario;
+/// # use prospect_index::ingest::ingest_all;
+/// # use prospect_index::page::{Outlink, PageRecord};
+/// # use prospect::workload::{Query, Workload};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// # let root = dir.path();
+/// # let link = |url: &str, anchor: &str| Outlink {
+/// #     url: url.into(),
+/// #     anchor: anchor.into(),
+/// #     ..Outlink::default()
+/// # };
+/// # let page = PageRecord {
+/// #     url: "https://a.test/".into(),
+/// #     text: "Links on bread and on ships.".into(),
+/// #     outlinks: vec![
+/// #         link("https://b.test/1", "rye bread"),
+/// #         link("https://b.test/2", "ships of the north"),
+/// #         link("https://c.test/3", "white bread"),
+/// #     ],
+/// #     ..PageRecord::default()
+/// # };
+/// # ingest_all(root, vec![page], "one page")?;
+/// # let workload = Workload { queries: vec![Query::new("1", "rye bread", 1.0, "")] };
+/// // The page in the store links to three URLs, two of them on `b.test`.
+/// let open = OpenStore::open(root, "an example", 3)?;
+/// let settings = PlanSettings::new(2);
+/// let questions = Questions::new(open, &workload, Vec::new(), &settings, Scenario::default())?;
+/// assert_eq!((questions.base_figures.picks, questions.base_figures.frontier), (2, 3));
+///
+/// let scenario: Scenario = serde_json::from_str(r#"{"exclude-hosts": ["b.test"]}"#)?;
+/// let figures = questions.figures_of(&scenario, &questions.answer(&scenario)?);
+/// assert_eq!(figures.plan.picks, 1);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Questions {
     /// The store.
     pub open: OpenStore,

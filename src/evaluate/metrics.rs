@@ -12,6 +12,19 @@ use std::fmt;
 pub(crate) const DEPTH: u32 = 1000;
 
 /// A metric that is taken by query, with its cut-off rank (1 to [`DEPTH`]).
+///
+/// ```
+/// use prospect::evaluate::metrics::{Judged, Metric};
+///
+/// // Of two relevant pages, one was found, at rank 2.
+/// let (judged, ranks) = (Judged::new([1, 1]), [(2, 1)]);
+/// assert_eq!(judged.value(Metric::AveragePrecision(1000), &ranks), (1.0 / 2.0) / 2.0);
+/// assert_eq!(judged.value(Metric::ReciprocalRank(1), &ranks), 0.0);
+/// let ideal = 1.0 + 1.0 / 3_f64.log2();
+/// assert!((judged.value(Metric::Ndcg(10), &ranks) - 1.0 / 3_f64.log2() / ideal).abs() < 1e-12);
+/// assert_eq!(Metric::Ndcg(10).to_string(), "nDCG@10");
+/// assert_eq!(Metric::ReciprocalRank(1000).to_string(), "MRR");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Metric {
     /// nDCG over the first so many results.

@@ -203,6 +203,24 @@ pub(crate) const FORMATS: &[InputFormat] = &[jsonl::FORMAT, html::FORMAT];
 /// Opens `paths` as one source, in the order given. The format of each is told by its first
 /// bytes, then by its extension; `-` is standard input, read as JSON lines.
 ///
+/// ```
+/// use prospect::ingest::{BadReason, SourceItem, SourceOptions, open};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("pages.jsonl");
+/// std::fs::write(&path, "{\"url\": \"https://a.test/\", \"text\": \"crawl\"}\nno JSON\n")?;
+/// let mut source = open(&[path], &SourceOptions::default())?;
+/// let items = source.next_batch(100)?;
+/// assert!(matches!(&items[0], SourceItem::Page { record, .. } if record.text == "crawl"));
+/// assert!(matches!(&items[1], SourceItem::Bad { reason: BadReason::InvalidJson, origin, .. }
+///     if origin.to_string().ends_with("pages.jsonl:2")));
+/// assert!(source.next_batch(100)?.is_empty());
+/// assert_eq!(source.fingerprint().len(), 32);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// A path that does not exist, cannot be read, is empty, or holds something else than a known
 /// format; HTML without a base URL.

@@ -4,6 +4,16 @@
 use super::ModelSource;
 
 /// The bundled quality model; none in a build without the feature `neural`.
+///
+/// ```
+/// use prospect::neural::{ModelSource, bundled};
+///
+/// let Some(ModelSource::Files { name, model, head, .. }) = bundled() else {
+///     panic!("this build has no neural models");
+/// };
+/// assert_eq!(name, "bundled");
+/// assert!(!model.is_empty() && head.is_none());
+/// ```
 pub fn bundled() -> Option<ModelSource> {
     #[cfg(feature = "neural")]
     return Some(ModelSource::Files {

@@ -16,6 +16,20 @@ use crate::sketch::need::Needy;
 use crate::sketch::visibility::{Places, Visibility};
 
 /// Settings of a plan.
+///
+/// ```
+/// use prospect::planner::settings::PlanSettings;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut settings = PlanSettings::new(1000);
+/// assert_eq!((settings.selection.budget, settings.k, settings.bm25.k1), (1000, 10, 0.9));
+///
+/// settings.selection.explore = 0.0; // pick by estimate alone
+/// let json = serde_json::to_string(&settings)?;
+/// assert_eq!(serde_json::from_str::<PlanSettings>(&json)?, settings);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlanSettings {
     /// Length of result lists.

@@ -302,6 +302,17 @@ pub struct PolicyChoice {
 impl PolicyChoice {
     /// Parses `name` or `name+option=value…`.
     ///
+    /// ```
+    /// use prospect::policy::PolicyChoice;
+    ///
+    /// assert!(PolicyChoice::parse("bfs").is_ok());
+    /// assert!(PolicyChoice::parse("site-budget+wander=0.2").is_ok());
+    /// let error = |given| PolicyChoice::parse(given).err().map(|error| error.to_string());
+    /// assert_eq!(error("best").as_deref(), Some("there is no policy \"best\""));
+    /// assert!(error("bfs+wander=0.2").is_some_and(|error| error.contains("has no option")));
+    /// assert!(error("site-budget+wander=2").is_some());
+    /// ```
+    ///
     /// # Errors
     /// There is no such policy or option.
     pub fn parse(given: &str) -> Result<Self, PolicyOptionError> {

@@ -161,6 +161,29 @@ impl Collection {
 }
 
 /// Takes the pages of a corpus one after the other.
+///
+/// ```
+/// use prospect::simulate::collection::{CollectionBuilder, Outside};
+/// use prospect_index::ingest::LinkView;
+/// use prospect_index::text_index::TextIndex;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// # let directory = dir.path().join("index");
+/// let pages = [("https://a.test/", "https://b.test/"), ("https://b.test/", "https://c.test/")];
+/// let text = TextIndex::build(&directory, pages.map(|_| (String::new(), "a text".to_owned())))?;
+/// let mut builder = CollectionBuilder::new(false);
+/// for (url, target) in pages {
+///     let link = LinkView { url: target, spelling: target, anchor: "next", around: "" };
+///     builder.add((url, url), "", None, [link].into_iter());
+/// }
+/// let collection = builder.finish(&text, None, Outside::Charge)?;
+/// assert_eq!((collection.pages, collection.link_count()), (2, 2));
+/// assert_eq!(collection.links(0), [1]);
+/// assert_eq!(collection.urls.len(), 3); // `https://c.test/` lies outside
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Default)]
 pub struct CollectionBuilder {
     urls: UrlTable,

@@ -49,6 +49,50 @@ enum State {
 }
 
 /// A crawl while it runs.
+///
+/// ```
+/// use prospect::planner::settings::PlanSettings;
+/// use prospect::policy::{Basics, PolicyChoice, Sources, Truth};
+/// use prospect::simulate::crawl::{Budget, SimulatedCrawl, Start};
+/// use prospect_index::{page::UrlId, url::path};
+/// # use prospect::simulate::collection::{CollectionBuilder, Outside};
+/// # use prospect_index::ingest::LinkView;
+/// # use prospect_index::text_index::TextIndex;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// # let texts = ["home", "crawl policies", "crawl budgets", "ships"];
+/// # let texts = texts.map(|text| (String::new(), text.to_owned()));
+/// # let text = TextIndex::build(&dir.path().join("index"), texts)?;
+/// # let url = |page: usize| format!("https://a.test/{page}");
+/// # let mut builder = CollectionBuilder::new(false);
+/// # for (page, links) in [vec![2, 1], vec![3], vec![], vec![]].into_iter().enumerate() {
+/// #     let targets: Vec<String> = links.into_iter().map(url).collect();
+/// #     let link = |url| LinkView { url, spelling: url, anchor: "", around: "" };
+/// #     let links = targets.iter().map(|url| link(url));
+/// #     builder.add((&url(page), &url(page)), "", None, links);
+/// # }
+/// # let collection = builder.finish(&text, None, Outside::Drop)?;
+/// # let basics = Basics {
+/// #     url_order: &collection.url_order,
+/// #     host: &collection.host,
+/// #     hosts: collection.hosts.len(),
+/// #     seed: 1,
+/// #     set: 1,
+/// # };
+/// # let truth = Truth { impact: &[], relevant: &[] };
+/// // `/0` of `collection` links to `/2` and `/1`, and `/1` links to `/3`.
+/// let sources = Sources { basics, quality: None, web: None, truth };
+/// let mut policy = PolicyChoice::parse("bfs")?.make(&sources, PlanSettings::new(4))?;
+/// let start = Start { seeds: vec![0], ..Start::default() };
+/// let mut crawl = SimulatedCrawl::start(&collection, &start, &mut *policy)?;
+/// while crawl.step(&mut *policy, Budget { batch: 1, pages: 4 })? {}
+/// let url = |page| path(collection.urls.url(UrlId(page)));
+/// let fetched: Vec<&str> = crawl.into_order().pages.into_iter().map(url).collect();
+/// assert_eq!(fetched, ["/0", "/2", "/1", "/3"]);
+/// # Ok(())
+/// # }
+/// ```
 pub struct SimulatedCrawl<'a> {
     collection: &'a Collection,
     state: Vec<State>,

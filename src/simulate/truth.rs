@@ -13,6 +13,41 @@ use crate::workload::Workload;
 
 /// By page: true impact.
 ///
+/// ```
+/// use prospect::simulate::truth::impact;
+/// use prospect::workload::{Query, Workload};
+/// use prospect_index::bm25::Bm25;
+/// # use prospect::simulate::collection::{CollectionBuilder, Outside};
+/// # use prospect_index::ingest::LinkView;
+/// # use prospect_index::text_index::TextIndex;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// # let texts = ["home", "crawl policies", "crawl budgets", "ships"];
+/// # let texts = texts.map(|text| (String::new(), text.to_owned()));
+/// # let text = TextIndex::build(&dir.path().join("index"), texts)?;
+/// # let url = |page: usize| format!("https://a.test/{page}");
+/// # let mut builder = CollectionBuilder::new(false);
+/// # for (page, links) in [vec![1, 2], vec![3], vec![], vec![]].into_iter().enumerate() {
+/// #     let targets: Vec<String> = links.into_iter().map(url).collect();
+/// #     let link = |url| LinkView { url, spelling: url, anchor: "", around: "" };
+/// #     let links = targets.iter().map(|url| link(url));
+/// #     builder.add((&url(page), &url(page)), "", None, links);
+/// # }
+/// # let collection = builder.finish(&text, None, Outside::Drop)?;
+/// // `collection` has four pages: "home", "crawl policies", "crawl budgets" and "ships".
+/// let queries = [("1", "crawl budgets", 3.0), ("2", "ships", 1.0)];
+/// let impact = |k: usize| {
+///     let queries = queries.map(|(qid, text, frequency)| Query::new(qid, text, frequency, ""));
+///     let workload = Workload { queries: queries.into() };
+///     impact(&collection, &workload, Bm25::default(), k)
+/// };
+/// assert_eq!(impact(10)?, [0.0, 3.0, 3.0, 1.0]);
+/// assert_eq!(impact(1)?, [0.0, 0.0, 3.0, 1.0]); // lists of one page
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// The index cannot be read.
 pub fn impact(

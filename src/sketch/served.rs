@@ -13,6 +13,33 @@ use super::visibility::{Places, Visibility};
 use crate::workload::Query;
 
 /// The top K of each query, in the order of the queries: score descending, then URL ascending.
+///
+/// ```
+/// use prospect::sketch::served::ServedLists;
+/// use prospect::workload::{Query, Workload};
+/// use prospect_index::bm25::{Bm25, Scorer};
+/// # use prospect_index::text_index::TextIndex;
+/// # use prospect_index::url_table::UrlTable;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// # let texts = ["crawl", "crawl budget", "ships"].map(|text| (String::new(), text.to_owned()));
+/// # let index = TextIndex::build(&dir.path().join("index"), texts)?;
+/// # let mut urls = UrlTable::default();
+/// # for url in ["https://a.test/", "https://b.test/", "https://c.test/"] {
+/// #     urls.insert(url, url);
+/// # }
+/// // `index` holds three pages: "crawl", "crawl budget" and "ships".
+/// let workload = Workload { queries: vec![Query::new("1", "crawl budget", 1.0, "")] };
+/// let scorer = Scorer::new(&index, Bm25::default(), 3, workload.words())?;
+/// let served = |k: usize| ServedLists::build(&scorer, &workload.queries, k, 3, &urls);
+/// let pages: Vec<u32> = served(10)?.lists[0].iter().map(|(page, _)| page.0).collect();
+/// assert_eq!(pages, [1, 0]);
+/// assert_eq!(served(10)?.kth_score(0), 0.0); // there are places left
+/// assert!(served(1)?.kth_score(0) > 0.0);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServedLists {
     /// K.

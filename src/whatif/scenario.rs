@@ -35,6 +35,19 @@ impl From<OptionError> for ScenarioError {
 }
 
 /// What is different. Whatever is not said stays as it is.
+///
+/// ```
+/// use prospect::whatif::scenario::Scenario;
+///
+/// let said = r#"{"name": "more", "budget": 20, "scale": [{"kind": "question", "by": 2.0}]}"#;
+/// let scenario: Scenario = serde_json::from_str(said)?;
+/// let again = serde_json::to_string(&scenario)?;
+/// assert_eq!(serde_json::from_str::<Scenario>(&again)?, scenario);
+///
+/// let wrong = serde_json::from_str::<Scenario>(r#"{"budgets": 20}"#);
+/// assert!(wrong.is_err());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Scenario {

@@ -41,6 +41,24 @@ pub enum WorkloadError {
 
 /// Reads a workload.
 ///
+/// ```
+/// use prospect::workload::{Query, load};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("queries.tsv");
+/// std::fs::write(&path, "q2\trust hash map\t12\tkeyword\nq1\twhat is a crawl budget\n")?;
+/// let workload = load(&path)?;
+/// assert_eq!(workload.queries[0], Query::new("q1", "what is a crawl budget", 1.0, ""));
+/// assert_eq!(workload.queries[1], Query::new("q2", "rust hash map", 12.0, "keyword"));
+///
+/// std::fs::write(&path, "no tab here\n")?;
+/// let error = load(&path).unwrap_err().to_string();
+/// assert!(error.ends_with(":1: a line needs at least qid<TAB>query; it has no tab"));
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// The file cannot be read, a line is malformed, a qid stands twice, a frequency is negative or
 /// not a number, or there is no query.

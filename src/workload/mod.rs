@@ -67,6 +67,20 @@ pub struct Workload {
 impl Workload {
     /// The queries to plan for: those with the same words merged under the first qid, frequencies
     /// added; queries without a word or with frequency 0 left out.
+    ///
+    /// ```
+    /// use prospect::workload::{Query, Workload};
+    ///
+    /// let queries = vec![
+    ///     Query::new("1", "Crawl budget", 2.0, ""),
+    ///     Query::new("2", "crawl-budget?", 3.0, ""), // the same words
+    ///     Query::new("3", "budget crawl", 1.0, ""),  // another order is another query
+    ///     Query::new("4", "?!", 9.0, ""),            // no word
+    /// ];
+    /// let planned = Workload { queries }.for_planning();
+    /// let qids: Vec<&str> = planned.queries.iter().map(|query| query.qid.as_str()).collect();
+    /// assert_eq!(qids, ["1", "3"]);
+    /// ```
     #[must_use]
     pub fn for_planning(&self) -> Self {
         let mut at_words: HashMap<&[String], usize> = HashMap::new();

@@ -32,6 +32,19 @@ pub(crate) struct RawJudgement {
 
 /// Reads judgements; their URLs pass through the same canonicalisation as pages.
 ///
+/// ```
+/// use prospect::workload::qrels::{Judgement, load};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// # let path = dir.path().join("qrels");
+/// std::fs::write(&path, "q1 0 HTTP://A.test:80/%7ebread 2\n")?;
+/// let (qid, url) = ("q1".to_owned(), "http://a.test/~bread".to_owned());
+/// assert_eq!(load(&path)?, [Judgement { qid, url, grade: 2 }]);
+/// # Ok(())
+/// # }
+/// ```
+///
 /// # Errors
 /// The file cannot be read or a line is malformed.
 pub fn load(path: &Path) -> Result<Vec<Judgement>, WorkloadError> {

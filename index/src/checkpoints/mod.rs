@@ -84,6 +84,32 @@ pub struct Workspace {
 ///
 /// Memory: 12 bytes a document; for each crawl 2 bytes a document and, for each checkpoint, a number
 /// for each word and each distinct length.
+///
+/// ```
+/// use prospect_index::bm25::Bm25;
+/// use prospect_index::checkpoints::{CheckpointQuery, CheckpointScorer, FetchOrder};
+/// use prospect_index::checkpoints::{Similarity, Workspace};
+/// # use prospect_index::text_index::TextIndex;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// # let texts = ["crawl budget", "crawl", "index"].map(|text| (String::new(), text.to_owned()));
+/// # let index = TextIndex::build(&dir.path().join("index"), texts)?;
+/// // `index` holds the pages "crawl budget", "crawl" and "index". A crawl fetches them backwards.
+/// let crawl = FetchOrder { position: &[2, 1, 0], checkpoints: &[1, 2, 3] };
+/// let similarity = Similarity::Exact(Bm25::default());
+/// let words = ["crawl", "budget"];
+/// let scorer = CheckpointScorer::new(&index, similarity, &[crawl], &[0, 1, 2], words)?;
+/// let words = words.map(String::from);
+/// let ask = CheckpointQuery { words: &words, top: 1, ranks_of: &[1] };
+/// let mut found = Vec::new(); // at each checkpoint: the best page, and the rank of page 1
+/// scorer.answer(&ask, &mut Workspace::default(), |_crawl, _checkpoint, results| {
+///     found.push((results.top.first().map(|best| best.0), results.ranks[0]));
+/// })?;
+/// assert_eq!(found, [(None, None), (Some(1), Some(1)), (Some(0), Some(2))]);
+/// # Ok(())
+/// # }
+/// ```
 pub struct CheckpointScorer<'a> {
     index: &'a TextIndex,
     vocabulary: HashMap<String, TermId>,

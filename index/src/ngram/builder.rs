@@ -65,6 +65,24 @@ pub struct SegmentStats {
 }
 
 /// Builds one segment. See the [module](super) for its memory.
+///
+/// ```
+/// use prospect_index::ngram::{BuildConfig, SegmentBuilder};
+/// use prospect_index::page::UrlId;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// # let directory = dir.path();
+/// let config = BuildConfig { max_words: 2, ..BuildConfig::default() };
+/// let mut builder = SegmentBuilder::new(config, directory)?;
+/// builder.add(UrlId(0), "crawl budget")?;
+/// builder.add(UrlId(7), "a crawl budget")?; // ids ascend
+/// let built = builder.finish()?;
+/// assert_eq!(built.occurrences, 3 + 5);
+/// assert_eq!(built.ngrams, 5); // a, crawl, budget, "a crawl", "crawl budget"
+/// # Ok(())
+/// # }
+/// ```
 pub struct SegmentBuilder {
     config: BuildConfig,
     dir: PathBuf,

@@ -10,6 +10,18 @@ const _: () = assert!(limits::NGRAM_WORDS * limits::QUERY_WORDS <= BLOCKS * BITS
 
 /// Which of a query's distinct n-grams occur; numbers are those of
 /// [`NgramQuery::ngram`](super::NgramQuery::ngram).
+///
+/// ```
+/// use prospect_index::ngram::NgramSet;
+///
+/// let (mut url, mut anchor) = (NgramSet::default(), NgramSet::default());
+/// url.insert(3);
+/// anchor.insert(0);
+/// anchor.insert(3);
+/// url.extend(&anchor);
+/// assert_eq!(url.len(), 2);
+/// assert_eq!(url.iter().collect::<Vec<_>>(), [0, 3]);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NgramSet([u64; BLOCKS]);
 

@@ -35,6 +35,23 @@ pub(super) struct Ngram {
 /// The distinct n-grams of a query and what it takes to match. A new query wants all of them.
 ///
 /// N-grams are numbered by length, then by first occurrence in the query.
+///
+/// ```
+/// use prospect_index::ngram::NgramQuery;
+/// use prospect_index::words::words;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let query = NgramQuery::new(&words("rust hash map"), 2).needing_share(0.5)?;
+/// assert_eq!(query.len(), 5); // three words and two pairs of words
+/// assert_eq!(query.ngram(4), ["hash", "map"]);
+///
+/// let found = query.matched_in("A hash map in C");
+/// assert_eq!(found.iter().collect::<Vec<_>>(), [1, 2, 4]);
+/// assert!(query.accepts(&found)); // three of five
+/// assert!(!query.accepts(&query.matched_in("a map, a hash"))); // two of five
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct NgramQuery {
     words: Vec<String>,

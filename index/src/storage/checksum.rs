@@ -10,6 +10,16 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::error::StoreError;
 
 /// A running 64-bit XXH3 checksum.
+///
+/// ```
+/// use prospect_index::storage::Checksum;
+///
+/// let mut running = Checksum::default();
+/// assert_eq!(running.finish(), "2d06800538d394c2"); // of no bytes
+/// running.update(b"crawl ");
+/// running.update(b"budget");
+/// assert_eq!(running.finish(), Checksum::of(b"crawl budget"));
+/// ```
 #[derive(Clone, Default)]
 pub struct Checksum(Xxh3);
 

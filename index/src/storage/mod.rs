@@ -46,6 +46,25 @@ fn copy_of(error: &io::Error) -> io::Error {
 }
 
 /// A directory in which files appear whole or not at all.
+///
+/// ```
+/// use prospect_index::storage::{Checksum, Storage};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// # let root = dir.path();
+/// let storage = Storage::create(root)?;
+/// let entry = storage.write("notes/first.txt", b"old")?;
+/// assert_eq!((entry.bytes, entry.checksum), (3, Checksum::of(b"old")));
+///
+/// storage.write("notes/first.txt", b"new")?; // in the place of the old one, at once
+/// assert_eq!(storage.read("notes/first.txt")?, b"new");
+/// assert_eq!(storage.list("notes")?, ["first.txt"]);
+/// storage.remove("notes")?;
+/// assert!(!storage.exists("notes/first.txt"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Storage {
     root: PathBuf,

@@ -32,6 +32,27 @@ const VERSION: u32 = 1;
 type Result<T> = std::result::Result<T, StoreError>;
 
 /// What an update did, for the report of a command.
+///
+/// ```
+/// use prospect_index::text_index::TextIndex;
+/// # use prospect_index::ingest::ingest_all;
+/// # use prospect_index::page::PageRecord;
+/// # use prospect_index::store::{Store, StoreOptions};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let dir = tempfile::tempdir()?;
+/// # let page = |url: &str| PageRecord { url: url.into(), ..PageRecord::default() };
+/// # ingest_all(dir.path(), vec![page("https://a.test/"), page("https://b.test/")], "two pages")?;
+/// # let store = Store::open(dir.path(), &StoreOptions::default())?;
+/// // `store` holds two pages.
+/// let pages = store.known()?.pages;
+/// let (_, first) = TextIndex::open(store.storage(), store.manifest(), &pages)?;
+/// assert_eq!((first.added, first.total, first.rebuilt), (2, 2, None));
+/// let (_, second) = TextIndex::open(store.storage(), store.manifest(), &pages)?;
+/// assert_eq!((second.added, second.total), (0, 2));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Refresh {
     /// Items brought in: pages, URLs or queries.

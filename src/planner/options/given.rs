@@ -11,6 +11,23 @@ use crate::estimate::parts::Part;
 use crate::planner::settings::PlanSettings;
 
 /// Options with values, as people gave them: they are tried when they are [applied](Self::apply).
+///
+/// ```
+/// use prospect::planner::options::{GivenOptions, OptionError};
+/// use prospect::planner::settings::PlanSettings;
+///
+/// # fn main() -> Result<(), OptionError> {
+/// let mut settings = PlanSettings::new(1000);
+/// GivenOptions::default().with("per-host", 5)?.with("explore", 0)?.apply(&mut settings)?;
+/// assert_eq!(settings.selection.caps.per_host, Some(5));
+///
+/// let misspelt = GivenOptions::default().with("per-hots", 5).unwrap_err();
+/// assert_eq!(misspelt.to_string(), "there is no option `per-hots`; did you mean `per-host`?");
+/// let too_much = GivenOptions::default().with("explore", 2)?.apply(&mut settings);
+/// assert!(matches!(too_much, Err(OptionError::Value { .. })));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct GivenOptions(BTreeMap<&'static str, Value>);
