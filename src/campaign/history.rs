@@ -1,19 +1,18 @@
 //! Closed cycles of a store: what became of each plan, what was expected of it, and what that teaches about the
 //! next.
 
-use std::collections::HashMap;
-
 use prospect_index::error::StoreError;
 use prospect_index::manifest::{SegmentEntry, SegmentKind};
 use prospect_index::store::Store;
 use serde::Serialize;
 
-use super::records::{each_row, has_log_odds};
+use super::records::{each_row, has_log_odds, plan_of, query_ids, workload_in};
 use super::tables::{OUTCOMES, PAIR_OUTCOMES, WORKLOADS};
 use crate::planner::cycle::PickState;
-use crate::planner::entries::{CycleEntries, EntryChances, EntryShare, ExpectedEntries};
+use crate::planner::entries::{EntryChances, EntryShare, ExpectedEntries};
+use crate::planner::outcome::PickCounts;
 use crate::sketch::visibility::Places;
-use crate::workload::{Query, QueryId};
+use crate::workload::Workload;
 
 /// Closed cycles that expectations are learned from: an older one would count for less than 2 %.
 const CYCLES: usize = 12;
@@ -23,16 +22,9 @@ const CYCLES: usize = 12;
 pub(crate) struct ClosedCycle {
     /// The plan.
     pub(crate) plan_id: String,
-    /// URLs that were planned.
-    pub(crate) planned: usize,
-    /// Of them, fetched.
-    pub(crate) fetched: usize,
-    /// Of them, failed.
-    pub(crate) failed: usize,
-    /// Of them, redirected.
-    pub(crate) redirected: usize,
-    /// Of them, not reported.
-    pub(crate) unknown: usize,
+    /// What became of its URLs.
+    #[serde(flatten)]
+    pub(crate) counts: PickCounts,
     /// Pages fetched that were not planned.
     pub(crate) unplanned: usize,
     /// Impact that the fetched picks were expected to have at the close; absent where an older version made
@@ -65,19 +57,17 @@ pub(crate) fn expected(
 pub(crate) fn closed_cycles(store: &Store, places: Places) -> Result<Vec<ClosedCycle>, StoreError> {
     let mut cycles = read(store, places, usize::MAX)?;
     for at in 0..cycles.len() {
-        let Some(chances) = cycles[at].chances.clone() else { continue };
+        let Some(chances) = &cycles[at].chances else { continue };
         let learned = share(&cycles[at.saturating_sub(CYCLES)..at], chances.mean_frequency());
-        cycles[at].expected_impact = Some(learned.expected(&chances));
+        cycles[at].expected_impact = Some(learned.expected(chances));
     }
     Ok(cycles)
 }
 
 fn share(cycles: &[ClosedCycle], mean_frequency: f64) -> EntryShare {
-    let entries = cycles.iter().filter_map(|cycle| {
-        let realised = cycle.realised_impact;
-        cycle.chances.clone().map(|chances| CycleEntries { chances, realised })
-    });
-    EntryShare::learned(&entries.collect::<Vec<_>>(), mean_frequency)
+    let entries =
+        cycles.iter().filter_map(|cycle| Some((cycle.chances.as_ref()?, cycle.realised_impact)));
+    EntryShare::learned(entries, mean_frequency)
 }
 
 /// The last `most` closed cycles. A cycle whose outcomes an older version wrote without what is asked for here is
@@ -111,15 +101,10 @@ fn counted(store: &Store, segment: &SegmentEntry) -> Result<Option<ClosedCycle>,
             cycle.unplanned += 1;
             return Ok(());
         }
-        cycle.planned += 1;
-        match row.state(2)? {
-            PickState::Fetched => {
-                cycle.fetched += 1;
-                cycle.realised_impact += row.number(3);
-            }
-            PickState::Failed => cycle.failed += 1,
-            PickState::Redirected => cycle.redirected += 1,
-            PickState::Unknown => cycle.unknown += 1,
+        let state = row.state(2)?;
+        cycle.counts.add(state);
+        if state == PickState::Fetched {
+            cycle.realised_impact += row.number(3);
         }
         Ok(())
     });
@@ -137,25 +122,19 @@ fn chances<'a>(
     cycle: &ClosedCycle,
     places: Places,
 ) -> Result<Option<EntryChances>, StoreError> {
-    for workload in workloads {
-        let (mut queries, mut of_plan) = (Vec::new(), true);
-        let names = ["plan_id", "qid", "frequency"];
-        each_row(store, workload, WORKLOADS, &names, |row| {
-            of_plan &= row.text(0) == cycle.plan_id;
-            queries.push(Query::new(row.text(1), "", row.number(2), ""));
-            Ok(())
-        })?;
-        if !of_plan {
+    for segment in workloads {
+        if plan_of(store, segment, WORKLOADS)?.is_none_or(|plan| plan != cycle.plan_id) {
             continue;
         }
-        let qids = queries.iter().map(|query| query.qid.as_str());
-        let at: HashMap<&str, QueryId> = qids.zip((0..).map(QueryId)).collect();
+        let Workload { queries } = workload_in(store, segment)?;
+        let ids = query_ids(&queries);
         let mut chances = Vec::new();
         each_row(store, pairs, PAIR_OUTCOMES, &["qid", "entry_chance"], |row| {
-            chances.extend(at.get(row.text(0)).map(|&query| (query, row.number(1))));
+            chances.extend(ids.get(row.text(0)).map(|&query| (query, row.number(1))));
             Ok(())
         })?;
-        return Ok(Some(EntryChances::new(chances.into_iter(), cycle.fetched, &queries, places)));
+        let fetched = cycle.counts.fetched;
+        return Ok(Some(EntryChances::new(chances.into_iter(), fetched, &queries, places)));
     }
     Ok(None)
 }

@@ -114,7 +114,7 @@ fn segment_of<'a>(
 }
 
 /// The plan that a segment is of; none if it has no row.
-fn plan_of(
+pub(super) fn plan_of(
     store: &Store,
     segment: &SegmentEntry,
     schema: Schema,
@@ -339,8 +339,7 @@ pub(crate) fn pairs(
     workload: &Workload,
     unread: &mut Vec<String>,
 ) -> Result<Vec<PlannedPair>, StoreError> {
-    let qids = workload.queries.iter().map(|query| query.qid.as_str());
-    let at: HashMap<&str, QueryId> = qids.zip((0..).map(QueryId)).collect();
+    let at = query_ids(&workload.queries);
     let mut pairs = Vec::new();
     let kind = SegmentKind::PlanPairs;
     let Some(segment) = segment_of(store, kind, PLAN_PAIRS, plan)? else { return Ok(pairs) };
@@ -369,11 +368,24 @@ pub(crate) fn pairs(
 /// # Errors
 /// A segment is damaged, or holds what this version does not know.
 pub(crate) fn workload(store: &Store, plan: &str) -> Result<Workload, StoreError> {
+    match segment_of(store, SegmentKind::Workloads, WORKLOADS, plan)? {
+        Some(segment) => workload_in(store, segment),
+        None => Ok(Workload { queries: Vec::new() }),
+    }
+}
+
+/// The workload of a segment.
+pub(super) fn workload_in(store: &Store, segment: &SegmentEntry) -> Result<Workload, StoreError> {
     let mut queries = Vec::new();
     let names = ["qid", "query", "frequency", "kind"];
-    rows_of(store, SegmentKind::Workloads, WORKLOADS, plan, &names, |row| {
+    each_row(store, segment, WORKLOADS, &names, |row| {
         queries.push(Query::new(row.text(0), row.text(1), row.number(2), row.text(3)));
         Ok(())
     })?;
     Ok(Workload { queries })
+}
+
+/// Queries by their qid.
+pub(super) fn query_ids(queries: &[Query]) -> HashMap<&str, QueryId> {
+    queries.iter().map(|query| query.qid.as_str()).zip((0..).map(QueryId)).collect()
 }

@@ -387,6 +387,8 @@ impl WayOut for QualityError {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
     use crate::evaluate::names;
 
@@ -404,6 +406,40 @@ mod tests {
         for (given, expected) in cases {
             let hint = names::parse(given).unwrap_err().way_out().unwrap();
             assert!(hint.contains(expected), "{given}: {hint}");
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_called_so_and_what_another_version_wrote_is_not_called_damaged() {
+        let hint = |error: &StoreError| error.way_out().unwrap_or_default();
+        let source = ErrorKind::StorageFull.into();
+        let full = StoreError::Io { operation: "write", path: "pages".into(), source };
+        assert!(hint(&full).contains("disk is full"));
+        let (path, column, found) = (PathBuf::from("plans"), "pool", "lottery".to_owned());
+        let others = [
+            StoreError::MissingColumn {
+                path: path.clone(),
+                table: "plans",
+                column: column.to_owned(),
+                found: found.clone(),
+            },
+            StoreError::ColumnType {
+                path: path.clone(),
+                column: column.to_owned(),
+                found: found.clone(),
+                expected: "text",
+            },
+            StoreError::UnknownValue {
+                path: path.clone(),
+                column,
+                found: found.clone(),
+                expected: "greedy, near, far".to_owned(),
+            },
+            StoreError::Manifest { path, what: found },
+        ];
+        for error in others {
+            assert!(hint(&error).contains("nothing is damaged or lost"), "{error}");
+            assert_eq!(error.code(), USERS, "{error}");
         }
     }
 }

@@ -163,13 +163,11 @@ fn close_if_fetched(
 
 /// The outcome of a cycle, for people.
 pub(super) fn say_outcome(global: &Global, outcome: &CycleOutcome) {
-    let CycleOutcome { plan_id, planned, fetched, failed, redirected, unknown, unplanned, .. } =
-        outcome;
+    let CycleOutcome { plan_id, counts, unplanned, .. } = outcome;
     say(
         global,
         &format!(
-            "closed plan {plan_id}: of {planned} planned {fetched} fetched, {failed} failed, \
-             {redirected} redirected, {unknown} not reported; {unplanned} pages not planned\n  impact of the fetched \
+            "closed plan {plan_id}: {counts}; {unplanned} pages not planned\n  impact of the fetched \
              in the lists: {:.1} realised, {}",
             outcome.realised_impact,
             expected_line(&outcome.expected_impact),

@@ -13,6 +13,7 @@ use crate::campaign::history::{self, ClosedCycle};
 use crate::campaign::{plan, records};
 use crate::planner::cycle::PickState;
 use crate::planner::entries::ExpectedEntries;
+use crate::planner::outcome::PickCounts;
 use crate::planner::settings::PlanSettings;
 use crate::sketch::visibility::Places;
 
@@ -44,11 +45,8 @@ struct Status {
 #[derive(Serialize)]
 struct OpenPlan {
     plan_id: String,
-    planned: usize,
-    fetched: usize,
-    failed: usize,
-    redirected: usize,
-    unknown: usize,
+    #[serde(flatten)]
+    counts: PickCounts,
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
@@ -83,17 +81,8 @@ impl Status {
         }
         if let Some(open) = &manifest.plan {
             let picks = records::picks(store, &open.id)?;
-            let of = |wanted: PickState| {
-                picks.iter().filter(|pick| PickState::of(&known.pages, pick.url) == wanted).count()
-            };
-            status.open_plan = Some(OpenPlan {
-                plan_id: open.id.clone(),
-                planned: picks.len(),
-                fetched: of(PickState::Fetched),
-                failed: of(PickState::Failed),
-                redirected: of(PickState::Redirected),
-                unknown: of(PickState::Unknown),
-            });
+            let counts = picks.iter().map(|pick| PickState::of(&known.pages, pick.url)).collect();
+            status.open_plan = Some(OpenPlan { plan_id: open.id.clone(), counts });
         }
         Ok(status)
     }
@@ -107,11 +96,7 @@ impl Status {
         )?;
         match &self.open_plan {
             None => writeln!(out, "no open plan")?,
-            Some(OpenPlan { plan_id, planned, fetched, failed, redirected, unknown }) => writeln!(
-                out,
-                "open plan {plan_id}: of {planned} planned {fetched} fetched, {failed} failed, {redirected} \
-                 redirected, {unknown} not reported"
-            )?,
+            Some(OpenPlan { plan_id, counts }) => writeln!(out, "open plan {plan_id}: {counts}")?,
         }
         if self.cycles.is_empty() {
             return Ok(());
@@ -143,11 +128,11 @@ impl Status {
                 "{:>5}  {:<16}  {:>7}  {:>7}  {:>6}  {:>5}  {:>7}  {:>9}  {expected:>24}  {:>9.1}",
                 at + 1,
                 cycle.plan_id,
-                cycle.planned,
-                cycle.fetched,
-                cycle.failed,
-                cycle.redirected,
-                cycle.unknown,
+                cycle.counts.planned,
+                cycle.counts.fetched,
+                cycle.counts.failed,
+                cycle.counts.redirected,
+                cycle.counts.unknown,
                 cycle.unplanned,
                 cycle.realised_impact,
             )?;

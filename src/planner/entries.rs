@@ -74,15 +74,6 @@ impl EntryChances {
     }
 }
 
-/// A closed cycle.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct CycleEntries {
-    /// What chances of entry say of its fetched picks.
-    pub(crate) chances: EntryChances,
-    /// Impact that they have in the lists at the close.
-    pub(crate) realised: f64,
-}
-
 /// Which share of what chances of entry say is realised, and how far cycles are from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct EntryShare {
@@ -107,24 +98,30 @@ pub(crate) struct ExpectedEntries {
 }
 
 impl EntryShare {
-    /// Learned from closed cycles, the oldest first, of a workload with this mean frequency.
-    pub(crate) fn learned(cycles: &[CycleEntries], mean_frequency: f64) -> Self {
+    /// Learned from closed cycles, the oldest first, of a workload with this mean frequency: of each, what
+    /// chances said of its fetched picks, and the impact that they have in the lists at the close.
+    pub(crate) fn learned<'a>(
+        cycles: impl Iterator<Item = (&'a EntryChances, f64)>,
+        mean_frequency: f64,
+    ) -> Self {
         let prior = PRIOR_ENTRIES * mean_frequency;
         if prior <= 0.0 {
-            return Self { share: 1.0, spread: PRIOR_SPREAD, cycles: cycles.len() };
+            return Self { share: 1.0, spread: PRIOR_SPREAD, cycles: cycles.count() };
         }
         let (mut chances, mut realised) = (prior, prior);
         let (mut squares, mut counted) = (PRIOR_CYCLES * PRIOR_SPREAD * PRIOR_SPREAD, PRIOR_CYCLES);
-        for cycle in cycles {
+        let mut learned_from = 0;
+        for (of_cycle, came) in cycles {
             // How far off the cycle was by what was known before it; an entry more or less is no surprise.
-            let expected = cycle.chances.impact(realised / chances);
-            let off = ((cycle.realised + mean_frequency) / (expected + mean_frequency)).ln();
+            let expected = of_cycle.impact(realised / chances);
+            let off = ((came + mean_frequency) / (expected + mean_frequency)).ln();
             squares = KEPT * squares + off * off;
             counted = KEPT * counted + 1.0;
-            chances = prior + KEPT * (chances - prior) + cycle.chances.impact(1.0);
-            realised = prior + KEPT * (realised - prior) + cycle.realised;
+            chances = prior + KEPT * (chances - prior) + of_cycle.impact(1.0);
+            realised = prior + KEPT * (realised - prior) + came;
+            learned_from += 1;
         }
-        Self { share: realised / chances, spread: (squares / counted).sqrt(), cycles: cycles.len() }
+        Self { share: realised / chances, spread: (squares / counted).sqrt(), cycles: learned_from }
     }
 
     /// What is expected of a batch.
@@ -183,15 +180,15 @@ mod tests {
             let pairs: Vec<(u32, f64)> = (0..entries as u32).map(|at| (at % 100, 1.0)).collect();
             chances(&pairs, 500, &queries, places)
         };
-        let expected = EntryShare::learned(&[], 1.0).expected(&of(100));
+        let expected = EntryShare::learned(std::iter::empty(), 1.0).expected(&of(100));
         assert_eq!((expected.impact, expected.cycles, expected.ceiling), (100.0, 0, 1_000.0));
         assert!((expected.low - 33.4).abs() < 0.1 && (expected.high - 299.7).abs() < 0.3);
-        let cycle = CycleEntries { chances: of(500), realised: 250.0 };
-        let later = EntryShare::learned(&vec![cycle; 6], 1.0).expected(&of(100));
+        let cycle = of(500);
+        let later = EntryShare::learned((0..6).map(|_| (&cycle, 250.0)), 1.0).expected(&of(100));
         assert!((later.impact - 51.6).abs() < 0.5, "{later:?}");
         assert!(later.high / later.low < expected.high / expected.low, "{later:?}");
-        let nothing = CycleEntries { chances: EntryChances::default(), realised: 0.0 };
-        let nothing = EntryShare::learned(&[nothing], 0.0).expected(&EntryChances::default());
+        let nothing = EntryChances::default();
+        let nothing = EntryShare::learned(std::iter::once((&nothing, 0.0)), 0.0).expected(&nothing);
         assert_eq!((nothing.impact, nothing.high), (0.0, 0.0));
     }
 
@@ -208,15 +205,15 @@ mod tests {
             let places = Places { k: 10, visibility: visibility.parse().unwrap() };
             let mut pairs = pairs;
             pairs.retain(|(query, _)| (*query as usize) < queries.len());
-            let past: Vec<CycleEntries> = past
+            let past: Vec<(EntryChances, f64)> = past
                 .into_iter()
-                .map(|(chance, realised)| CycleEntries {
-                    chances: chances(&[(0, chance)], 40, &queries, places),
-                    realised,
-                })
+                .map(|(chance, came)| (chances(&[(0, chance)], 40, &queries, places), came))
                 .collect();
             let batch = chances(&pairs, picks, &queries, places);
-            let share = EntryShare::learned(&past, batch.mean_frequency());
+            let share = EntryShare::learned(
+                past.iter().map(|(chances, came)| (chances, *came)),
+                batch.mean_frequency(),
+            );
             let found = share.expected(&batch);
             let visible: f64 = (1..=picks.min(10)).map(|rank| places.at(rank)).sum();
             let ceiling = visible * frequencies.iter().sum::<f64>();

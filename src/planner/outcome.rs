@@ -1,5 +1,7 @@
 //! What became of a plan, in figures.
 
+use std::fmt;
+
 use serde::Serialize;
 
 use super::cycle::{Closed, PickState};
@@ -7,11 +9,9 @@ use super::entries::ExpectedEntries;
 use crate::plan::explore::Pool;
 use crate::plan::off_policy::calibration::Calibration;
 
-/// What became of a plan.
-#[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct CycleOutcome {
-    /// The plan.
-    pub(crate) plan_id: String,
+/// What became of planned URLs, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct PickCounts {
     /// URLs that were planned.
     pub(crate) planned: usize,
     /// Of them, fetched.
@@ -22,6 +22,48 @@ pub(crate) struct CycleOutcome {
     pub(crate) redirected: usize,
     /// Of them, not reported: unknown, not failed.
     pub(crate) unknown: usize,
+}
+
+impl PickCounts {
+    /// Counts one.
+    pub(crate) fn add(&mut self, state: PickState) {
+        self.planned += 1;
+        match state {
+            PickState::Fetched => self.fetched += 1,
+            PickState::Failed => self.failed += 1,
+            PickState::Redirected => self.redirected += 1,
+            PickState::Unknown => self.unknown += 1,
+        }
+    }
+}
+
+impl FromIterator<PickState> for PickCounts {
+    fn from_iter<I: IntoIterator<Item = PickState>>(states: I) -> Self {
+        let mut counts = Self::default();
+        states.into_iter().for_each(|state| counts.add(state));
+        counts
+    }
+}
+
+impl fmt::Display for PickCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { planned, fetched, failed, redirected, unknown } = self;
+        write!(
+            f,
+            "of {planned} planned {fetched} fetched, {failed} failed, {redirected} redirected, {unknown} not \
+             reported"
+        )
+    }
+}
+
+/// What became of a plan.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct CycleOutcome {
+    /// The plan.
+    pub(crate) plan_id: String,
+    /// What became of its URLs.
+    #[serde(flatten)]
+    pub(crate) counts: PickCounts,
     /// Pages fetched in the cycle that were not planned.
     pub(crate) unplanned: usize,
     /// Impact that the fetched picks were expected to have at the close.
@@ -45,18 +87,13 @@ impl CycleOutcome {
         unplanned: usize,
         expected_impact: ExpectedEntries,
     ) -> Self {
-        let of = |state| closed.picks.iter().filter(|pick| pick.state == state).count();
         let predictions: Vec<(Pool, f64, bool)> =
             closed.pairs.iter().map(|row| (row.pool, row.pair.entry_chance, row.entered)).collect();
         let [greedy_calibration, explored_calibration] =
             Calibration::greedy_and_explored(&predictions);
         Self {
             plan_id: plan_id.to_owned(),
-            planned: closed.picks.len(),
-            fetched: of(PickState::Fetched),
-            failed: of(PickState::Failed),
-            redirected: of(PickState::Redirected),
-            unknown: of(PickState::Unknown),
+            counts: closed.picks.iter().map(|pick| pick.state).collect(),
             unplanned,
             expected_impact,
             realised_impact: closed.realised(),

@@ -25,7 +25,7 @@ mod connections;
 mod guard;
 mod page;
 mod routes;
-mod views;
+pub(crate) mod views;
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -27,7 +27,7 @@ const HOSTS: usize = 200;
 const QUERIES_PLANNED: usize = 5;
 
 /// The store, and the plan without a scenario.
-pub(super) fn state(questions: &Questions, allow_write: bool) -> Value {
+pub(crate) fn state(questions: &Questions, allow_write: bool) -> Value {
     let base = &questions.base;
     let mut kinds: Vec<&str> = base.queries.iter().map(|query| query.kind.as_str()).collect();
     kinds.sort_unstable();

@@ -12,7 +12,9 @@ use crate::campaign::questions::{Answered, Questions};
 use crate::campaign::whatif_base::open_plan;
 use crate::campaign::{close, plan};
 use crate::neural::text_vectors::EmbeddingModel;
+use crate::planner::options::PlannerOption;
 use crate::planner::settings::PlanSettings;
+use crate::serve::views;
 use crate::whatif::answer::Answer;
 use crate::whatif::figures::figures;
 use crate::whatif::scenario::Scenario;
@@ -277,6 +279,17 @@ fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
     let segments = fs::read_dir(path.join("segments")).unwrap().map(|entry| entry.unwrap().path());
     let all = segments.chain([path.join("MANIFEST.json")]);
     all.map(|file| (file.display().to_string(), fs::read(&file).unwrap())).collect()
+}
+
+#[test]
+fn the_page_is_offered_every_option_of_the_table() {
+    let directory = store();
+    let state = views::state(&questions(directory.path()), false);
+    let listed = state["options"].as_array().unwrap().iter();
+    let listed: Vec<&str> = listed.map(|option| option["name"].as_str().unwrap()).collect();
+    let shown = PlannerOption::all().iter().filter(|option| !option.is_hidden);
+    let names: Vec<&str> = shown.map(|option| option.name.as_str()).collect();
+    assert_eq!(listed, names);
 }
 
 #[test]
