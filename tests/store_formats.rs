@@ -86,7 +86,7 @@ fn a_store_of_an_older_format_is_worked_on() {
         let counts =
             ["planned", "fetched", "failed", "unknown"].map(|count| &ingested["closed"][count]);
         assert_eq!(counts, [8, 3, 0, 5], "{name}");
-        assert!(ingested["closed"]["realised_impact"].as_f64().unwrap() > 0.0);
+        assert!(ingested["closed"]["enters"]["realised"].as_f64().unwrap() > 0.0);
         let was = expected["told"]["pages"].as_u64().unwrap();
         assert_eq!(ingested["pages"].as_u64().unwrap(), was + 3, "{name}");
 

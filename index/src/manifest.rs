@@ -16,6 +16,7 @@
 //! |---|---|
 //! | 1 | entries of segments have no schema version (it is read as 0): the columns of the file tell |
 //! | 2 | each segment has the version of its schema |
+//! | 3 | pairs of plans have a chance to stay in lists, and there are segments of what stayed |
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -27,7 +28,7 @@ use crate::storage::{Checksum, FileEntry, Storage};
 /// Name of the manifest below the store's root.
 pub const MANIFEST: &str = "MANIFEST.json";
 /// Format of the store that this version writes, and the highest it reads.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
 
 /// Tables of the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,6 +56,8 @@ pub enum SegmentKind {
     PairOutcomes,
     /// What became of a plan's queries.
     QueryOutcomes,
+    /// What stayed in lists of a closed cycle's pages.
+    Stays,
     /// Quality of fetched pages.
     Quality,
 }

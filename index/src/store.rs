@@ -165,6 +165,28 @@ impl Store {
         Ok(SegmentEntry::new(kind, schema, writer.finish()?))
     }
 
+    /// Writes tables as segment files of one kind, one beside the other; they become live when a commit names
+    /// them.
+    ///
+    /// # Errors
+    /// A write failed.
+    pub fn write_segments(
+        &self,
+        kind: SegmentKind,
+        schema: Schema,
+        tables: impl IntoIterator<Item = Vec<Column>>,
+    ) -> Result<Vec<SegmentEntry>, StoreError> {
+        let name = self.segment_name(schema);
+        let stem = name.trim_end_matches(".parquet");
+        let write = |(number, columns): (usize, Vec<Column>)| {
+            let name = format!("{stem}-{number}.parquet");
+            let mut writer = TableWriter::create(&self.storage, &name, schema)?;
+            writer.write(&columns)?;
+            Ok(SegmentEntry::new(kind, schema, writer.finish()?))
+        };
+        tables.into_iter().enumerate().map(write).collect()
+    }
+
     /// Reads columns of a segment, in the order in which they are named, after verifying its checksum; one
     /// call of `take` per row group.
     ///

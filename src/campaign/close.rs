@@ -11,7 +11,8 @@ use serde::Deserialize;
 
 use super::plan::settings;
 use super::records;
-use super::tables::{OUTCOMES, PAIR_OUTCOMES, QUERY_OUTCOMES};
+use super::settle::{Settled, Today, settle};
+use super::tables::{OUTCOMES, PAIR_OUTCOMES, QUERY_OUTCOMES, STAYS};
 use super::{CampaignError, OpenStore, history};
 use crate::estimate::parts::{Part, Parts};
 use crate::plan::explore::Pool;
@@ -88,10 +89,15 @@ pub(crate) fn close(open: &mut OpenStore) -> Result<CycleOutcome, CampaignError>
     let places = settings.places();
     let expected =
         history::expected(&open.store, &closed.chances(&workload.queries, places), places)?;
-    let outcome = CycleOutcome::new(&plan.id, &closed, unplanned, expected);
-    let outcome = CycleOutcome { unread, ..outcome };
-    commit(open, &plan.id, &workload, &rows, &closed)?;
-    Ok(outcome)
+    let today = Today { workload: &workload, lists: &after, bm25: settings.bm25 };
+    let settled = settle(open, &today)?;
+    commit(open, &plan.id, &workload, &rows, &closed, &settled)?;
+    let settled = history::settled(&open.store, &settled, places)?;
+    Ok(CycleOutcome {
+        settled,
+        unread,
+        ..CycleOutcome::new(&plan.id, &closed, unplanned, expected)
+    })
 }
 
 /// Gives up the open plan: its cycle ends, what is stored of it stays, and nobody learns what became of it.
@@ -225,6 +231,7 @@ fn pair_outcome_columns(plan: &str, workload: &Workload, pairs: &[ClosedPair]) -
         Column::Text(pairs.iter().map(qid).collect()),
         numbers(|row| row.pair.chance),
         numbers(|row| row.pair.entry_chance),
+        numbers(|row| row.pair.stay_chance),
         numbers(|row| row.pair.margin),
         ids(|row| u32::from(row.entered)),
         ids(|row| u32::from(row.pair.matches)),
@@ -238,6 +245,7 @@ fn commit(
     workload: &Workload,
     rows: &[Row],
     closed: &Closed,
+    settled: &[Settled],
 ) -> Result<(), CampaignError> {
     let (queries, became) = (&workload.queries, &closed.queries);
     let query_outcomes = [
@@ -249,11 +257,13 @@ fn commit(
     let outcomes = outcome_columns(plan, rows);
     let pair_outcomes = pair_outcome_columns(plan, workload, &closed.pairs);
     let store = &mut open.store;
-    let segments = [
+    let mut segments = vec![
         store.write_segment(SegmentKind::Outcomes, OUTCOMES, &outcomes)?,
         store.write_segment(SegmentKind::PairOutcomes, PAIR_OUTCOMES, &pair_outcomes)?,
         store.write_segment(SegmentKind::QueryOutcomes, QUERY_OUTCOMES, &query_outcomes)?,
     ];
+    let stayed = settled.iter().map(Settled::columns);
+    segments.extend(store.write_segments(SegmentKind::Stays, STAYS, stayed)?);
     store.commit(|manifest| {
         manifest.segments.extend(segments);
         manifest.plan = None;

@@ -6,11 +6,17 @@ use prospect_index::manifest::{SegmentEntry, SegmentKind};
 use prospect_index::store::Store;
 use serde::Serialize;
 
-use super::records::{each_row, has_log_odds, plan_of, query_ids, workload_in};
-use super::tables::{OUTCOMES, PAIR_OUTCOMES, WORKLOADS};
-use crate::planner::cycle::PickState;
-use crate::planner::entries::{EntryChances, EntryShare, ExpectedEntries};
-use crate::planner::outcome::PickCounts;
+use super::records::{
+    closed_pairs, each_row, has_log_odds, has_stay_chance, plan_of, query_ids, workload_in,
+};
+use super::settle::Settled;
+use super::tables::{OUTCOMES, STAYS, WORKLOADS};
+use crate::estimate::models::entry;
+use crate::planner::cycle::{PickState, PlannedPair};
+use crate::planner::expected_impact::{
+    BothChances, Expected, ListChances, Quantity, RealisedShare,
+};
+use crate::planner::outcome::{PickCounts, SettledCycle};
 use crate::sketch::visibility::Places;
 use crate::workload::Workload;
 
@@ -27,14 +33,43 @@ pub(crate) struct ClosedCycle {
     pub(crate) counts: PickCounts,
     /// Pages fetched that were not planned.
     pub(crate) unplanned: usize,
-    /// Impact that the fetched picks were expected to have at the close; absent where an older version made
-    /// the plan.
-    pub(crate) expected_impact: Option<ExpectedEntries>,
-    /// Impact that they had.
-    pub(crate) realised_impact: f64,
-    /// What chances of entry said of them.
+    /// Impact of the fetched picks at the close.
+    pub(crate) enters: Quantity,
+    /// Impact that they had when the crawl had grown by a quarter.
+    pub(crate) stays: Quantity,
+    /// What chances said of them.
     #[serde(skip)]
-    chances: Option<EntryChances>,
+    chances: Chances,
+    /// Place of the segment that says what they brought at the close, and of the one that says what stayed.
+    #[serde(skip)]
+    known_at: (usize, Option<usize>),
+}
+
+/// What chances said of the fetched picks of a cycle, as far as it is stored.
+#[derive(Clone, Debug, Default)]
+struct Chances {
+    enters: Option<ListChances>,
+    stays: Option<ListChances>,
+    /// Whether each came from outcomes, and not from what is assumed before there are any.
+    are_fitted: Fitted,
+}
+
+/// Whether chances to enter, and to stay, come from outcomes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Fitted {
+    enters: bool,
+    stays: bool,
+}
+
+impl Fitted {
+    /// Of a plan that knew these segments.
+    fn by(segments: &[SegmentEntry]) -> Self {
+        let is_enough = |kind| {
+            let of_kind = segments.iter().filter(|segment| segment.kind == kind);
+            of_kind.map(|segment| segment.rows).sum::<u64>() as f64 >= entry::FEWEST
+        };
+        Self { enters: is_enough(SegmentKind::PairOutcomes), stays: is_enough(SegmentKind::Stays) }
+    }
 }
 
 /// What is expected of a batch, learned from the last closed cycles.
@@ -43,11 +78,19 @@ pub(crate) struct ClosedCycle {
 /// A segment is damaged, or holds what this version does not know.
 pub(crate) fn expected(
     store: &Store,
-    chances: &EntryChances,
+    chances: &BothChances,
     places: Places,
-) -> Result<ExpectedEntries, StoreError> {
+) -> Result<Expected, StoreError> {
     let cycles = read(store, places, CYCLES)?;
-    Ok(share(&cycles, chances.mean_frequency()).expected(chances))
+    let segments = &store.manifest().segments;
+    let (fitted, now) = (Fitted::by(segments), segments.len());
+    let share = entered(&cycles, chances.enters.mean_frequency(), fitted);
+    let start = share.share();
+    Ok(Expected {
+        enters: share.expected(&chances.enters),
+        stays: stayed(&cycles, chances.stays.mean_frequency(), fitted, now, start)
+            .expected(&chances.stays),
+    })
 }
 
 /// All closed cycles that can be read, the oldest first, each with what its plan expected.
@@ -57,34 +100,87 @@ pub(crate) fn expected(
 pub(crate) fn closed_cycles(store: &Store, places: Places) -> Result<Vec<ClosedCycle>, StoreError> {
     let mut cycles = read(store, places, usize::MAX)?;
     for at in 0..cycles.len() {
-        let Some(chances) = &cycles[at].chances else { continue };
-        let learned = share(&cycles[at.saturating_sub(CYCLES)..at], chances.mean_frequency());
-        cycles[at].expected_impact = Some(learned.expected(chances));
+        let before = &cycles[at.saturating_sub(CYCLES)..at];
+        let ClosedCycle { chances: Chances { enters, stays, are_fitted }, known_at, .. } =
+            &cycles[at];
+        let Some(enters) = enters else { continue };
+        let share = entered(before, enters.mean_frequency(), *are_fitted);
+        let of_stays = stays.as_ref().map(|said| {
+            let frequency = said.mean_frequency();
+            stayed(before, frequency, *are_fitted, known_at.0, share.share()).expected(said)
+        });
+        let of_enters = Some(share.expected(enters));
+        (cycles[at].enters.expected, cycles[at].stays.expected) = (of_enters, of_stays);
     }
     Ok(cycles)
 }
 
-fn share(cycles: &[ClosedCycle], mean_frequency: f64) -> EntryShare {
-    let entries =
-        cycles.iter().filter_map(|cycle| Some((cycle.chances.as_ref()?, cycle.realised_impact)));
-    EntryShare::learned(entries, mean_frequency)
+/// What was expected to stay of these cycles, and what did.
+///
+/// # Errors
+/// A segment is damaged, or holds what this version does not know.
+pub(super) fn settled(
+    store: &Store,
+    settled: &[Settled],
+    places: Places,
+) -> Result<Vec<SettledCycle>, StoreError> {
+    if settled.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut cycles = closed_cycles(store, places)?;
+    cycles.retain(|cycle| settled.iter().any(|settled| settled.plan_id == cycle.plan_id));
+    let told = |cycle: ClosedCycle| SettledCycle { plan_id: cycle.plan_id, stays: cycle.stays };
+    Ok(cycles.into_iter().map(told).collect())
+}
+
+/// The share of chances to enter that is realised, learned from these cycles: those whose chances came from where
+/// these do, for what is assumed before the first outcome is off by another factor than what outcomes say.
+fn entered(cycles: &[ClosedCycle], mean_frequency: f64, fitted: Fitted) -> RealisedShare {
+    let alike = cycles.iter().filter(|cycle| cycle.chances.are_fitted.enters == fitted.enters);
+    let known = alike.filter_map(|cycle| {
+        Some((cycle.chances.enters.as_ref()?, cycle.enters.realised.unwrap_or(0.0)))
+    });
+    RealisedShare::learned(known, mean_frequency, 1.0)
+}
+
+/// The same of chances to stay, learned from what was known of these cycles before the segment at this place.
+/// It starts from the share of chances to enter: who enters lists unforeseen stays in them as well.
+fn stayed(
+    cycles: &[ClosedCycle],
+    mean_frequency: f64,
+    fitted: Fitted,
+    before: usize,
+    start: f64,
+) -> RealisedShare {
+    let alike = cycles.iter().filter(|cycle| cycle.chances.are_fitted.stays == fitted.stays);
+    let settled = alike.filter(|cycle| cycle.known_at.1.is_some_and(|place| place < before));
+    let known =
+        settled.filter_map(|cycle| Some((cycle.chances.stays.as_ref()?, cycle.stays.realised?)));
+    RealisedShare::learned(known, mean_frequency, start)
 }
 
 /// The last `most` closed cycles. A cycle whose outcomes an older version wrote without what is asked for here is
 /// left out.
 fn read(store: &Store, places: Places, most: usize) -> Result<Vec<ClosedCycle>, StoreError> {
     let segments = &store.manifest().segments;
-    let outcomes: Vec<usize> =
-        (0..segments.len()).filter(|&at| segments[at].kind == SegmentKind::Outcomes).collect();
+    let of = |kind: SegmentKind| {
+        let all = segments.iter().enumerate().filter(move |(_, segment)| segment.kind == kind);
+        all.map(|(at, _)| at).collect::<Vec<usize>>()
+    };
+    // What stayed is told of the closed cycles in their order.
+    let (outcomes, stays) = (of(SegmentKind::Outcomes), of(SegmentKind::Stays));
     let mut cycles = Vec::new();
-    for &at in &outcomes[outcomes.len().saturating_sub(most)..] {
+    let first = outcomes.len().saturating_sub(most);
+    for (number, &at) in outcomes.iter().enumerate().skip(first) {
         let Some(mut cycle) = counted(store, &segments[at])? else { continue };
+        cycle.known_at = (at, stays.get(number).copied());
+        if let Some(place) = cycle.known_at.1 {
+            cycle.stays.realised = Some(what_stayed(store, &segments[place])?);
+        }
         // A close writes both at once.
         let pairs = segments[at..].iter().find(|segment| segment.kind == SegmentKind::PairOutcomes);
         if let Some(pairs) = pairs.filter(|pairs| has_log_odds(store.manifest(), pairs)) {
-            let before = segments[..at].iter().rev();
-            let workloads = before.filter(|segment| segment.kind == SegmentKind::Workloads);
-            cycle.chances = chances(store, workloads, pairs, &cycle, places)?;
+            cycle.chances = chances(store, at, pairs, &cycle, places)?;
         }
         cycles.push(cycle);
     }
@@ -94,6 +190,7 @@ fn read(store: &Store, places: Places, most: usize) -> Result<Vec<ClosedCycle>, 
 /// What became of the picks of a cycle.
 fn counted(store: &Store, segment: &SegmentEntry) -> Result<Option<ClosedCycle>, StoreError> {
     let mut cycle = ClosedCycle::default();
+    let mut realised = 0.0;
     let names = ["plan_id", "planned", "state", "realised_impact"];
     let read = each_row(store, segment, OUTCOMES, &names, |row| {
         row.text(0).clone_into(&mut cycle.plan_id);
@@ -104,37 +201,56 @@ fn counted(store: &Store, segment: &SegmentEntry) -> Result<Option<ClosedCycle>,
         let state = row.state(2)?;
         cycle.counts.add(state);
         if state == PickState::Fetched {
-            cycle.realised_impact += row.number(3);
+            realised += row.number(3);
         }
         Ok(())
     });
+    cycle.enters.realised = Some(realised);
     match read {
         Err(StoreError::MissingColumn { .. }) if segment.schema == 0 => Ok(None),
         read => read.map(|()| Some(cycle)),
     }
 }
 
-/// What chances of entry said of the fetched picks of a cycle; none if its workload is not there.
-fn chances<'a>(
+/// Impact that stayed of a cycle.
+fn what_stayed(store: &Store, segment: &SegmentEntry) -> Result<f64, StoreError> {
+    let mut impact = 0.0;
+    each_row(store, segment, STAYS, &["impact"], |row| {
+        impact += row.number(0);
+        Ok(())
+    })?;
+    Ok(impact)
+}
+
+/// What chances said of the fetched picks of a cycle whose outcomes are `at` this place; nothing if its
+/// workload is not there.
+fn chances(
     store: &Store,
-    workloads: impl Iterator<Item = &'a SegmentEntry>,
+    at: usize,
     pairs: &SegmentEntry,
     cycle: &ClosedCycle,
     places: Places,
-) -> Result<Option<EntryChances>, StoreError> {
-    for segment in workloads {
-        if plan_of(store, segment, WORKLOADS)?.is_none_or(|plan| plan != cycle.plan_id) {
-            continue;
+) -> Result<Chances, StoreError> {
+    let segments = &store.manifest().segments;
+    let Some(Workload { queries }) = workload_before(store, at, &cycle.plan_id)? else {
+        return Ok(Chances::default());
+    };
+    let planned = closed_pairs(store, pairs, &query_ids(&queries))?;
+    let said = PlannedPair::chances(&planned.iter(), cycle.counts.fetched, &queries, places);
+    Ok(Chances {
+        enters: Some(said.enters),
+        stays: has_stay_chance(pairs).then_some(said.stays),
+        are_fitted: Fitted::by(&segments[..at]),
+    })
+}
+
+/// The workload of a plan, from the segments before a place.
+fn workload_before(store: &Store, at: usize, plan: &str) -> Result<Option<Workload>, StoreError> {
+    let before = store.manifest().segments[..at].iter().rev();
+    for segment in before.filter(|segment| segment.kind == SegmentKind::Workloads) {
+        if plan_of(store, segment, WORKLOADS)?.is_some_and(|of| of == plan) {
+            return workload_in(store, segment).map(Some);
         }
-        let Workload { queries } = workload_in(store, segment)?;
-        let ids = query_ids(&queries);
-        let mut chances = Vec::new();
-        each_row(store, pairs, PAIR_OUTCOMES, &["qid", "entry_chance"], |row| {
-            chances.extend(ids.get(row.text(0)).map(|&query| (query, row.number(1))));
-            Ok(())
-        })?;
-        let fetched = cycle.counts.fetched;
-        return Ok(Some(EntryChances::new(chances.into_iter(), fetched, &queries, places)));
     }
     Ok(None)
 }

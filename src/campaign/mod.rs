@@ -19,6 +19,7 @@ mod reading;
 pub(crate) mod reasons;
 pub(crate) mod records;
 pub(crate) mod served_cache;
+mod settle;
 pub(crate) mod tables;
 pub(crate) mod vectors;
 pub(crate) mod whatif_base;

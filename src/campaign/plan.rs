@@ -15,7 +15,7 @@ use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::Batch;
 use crate::planner::choose::{Choice, ChoiceInput, choose_from};
 use crate::planner::cycle::{OpenPlan, PlannedPair};
-use crate::planner::entries::ExpectedEntries;
+use crate::planner::expected_impact::Expected;
 use crate::planner::settings::PlanSettings;
 use crate::sketch::served::ServedLists;
 use crate::workload::{Query, Workload};
@@ -34,8 +34,8 @@ pub struct Plan {
     pub(crate) served: ServedLists,
     /// What it promises.
     pub(crate) promised: OpenPlan,
-    /// Impact that its picks are expected to have at the close of the cycle, if all are fetched.
-    pub(crate) expected: ExpectedEntries,
+    /// Impact that its picks are expected to have, if all are fetched.
+    pub(crate) expected: Expected,
     /// The statistics epoch.
     pub(crate) epoch: Epoch,
     /// N and words under which it was scored.
@@ -233,6 +233,7 @@ fn pair_columns(plan: &PlanRecord<'_>) -> Vec<Column> {
         Column::Text(pairs.iter().map(qid).collect()),
         Column::F64(pairs.iter().map(|pair| pair.chance).collect()),
         Column::F64(pairs.iter().map(|pair| pair.entry_chance).collect()),
+        Column::F64(pairs.iter().map(|pair| pair.stay_chance).collect()),
         Column::F64(pairs.iter().map(|pair| pair.margin).collect()),
         Column::U32(pairs.iter().map(|pair| u32::from(pair.matches)).collect()),
     ]

@@ -197,7 +197,7 @@ fn answer(
     let base = &whatif_base.base;
     let asked = asked(&base.queries, scenario).map_err(wrong)?;
     let new = asked.queries.len() - asked.known;
-    let weights = base.scored.weights(&base.settings.estimate).weights;
+    let weights = base.weights();
     let slow = scenario.is_slow(&base.settings);
     let base = if slow {
         let settings = scenario.settings(&base.settings, weights).map_err(wrong)?;

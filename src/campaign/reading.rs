@@ -110,6 +110,7 @@ impl<'a> Reading<'a> {
             epoch_end: self.epoch.end_seq,
             past_picks: &past.picks,
             past_pairs: &past.pairs,
+            past_stays: &past.stays,
         })
     }
 }
@@ -150,7 +151,7 @@ impl<'a> Prepared<'a> {
         let reading = Reading::new(open, &workload.queries, settings, epoch)?;
         let (served, served_refresh) = reading.served(&workload, settings.places())?;
         let mut unread = Vec::new();
-        let past = records::past(&open.store, &mut unread)?;
+        let past = records::past(&open.store, &workload.queries, &mut unread)?;
         Ok(Self { workload, epoch, reading, served, served_refresh, past, unread })
     }
 

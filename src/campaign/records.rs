@@ -9,10 +9,10 @@
 //! | `plans` | `explored` for `pool`: 1 is [`Pool::Far`], for draws came from all that greedy left; fewer parts: those that are missing are unknown (NaN), and nobody learns from such picks |
 //! | `pools` | no `frontier_rank`, which nobody reads |
 //! | `outcomes` | no parts, three of them, `explored` for `pool`, no `impact_in_half`: left unread by whoever needs what is missing |
-//! | `plan_pairs`, `pair_outcomes` | no `margin`, or one that is no log odds (`has_log_odds`): left unread |
+//! | `plan_pairs`, `pair_outcomes` | no `margin`, or one that is no log odds (`has_log_odds`): left unread. Before format 3 no `stay_chance`: `chance` stands for it, which nobody learns from |
 //! | `workloads`, `query_outcomes` | always the same |
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use prospect_index::columns::{Column, Schema};
@@ -22,11 +22,13 @@ use prospect_index::page::UrlId;
 use prospect_index::store::Store;
 
 use super::tables::{
-    EARLY_PLANS, OUTCOMES, PAIR_OUTCOMES, PLAN_PAIRS, PLANS, POOLS, QUERY_OUTCOMES, WORKLOADS,
+    EARLY_PLANS, OUTCOMES, PAIR_OUTCOMES, PLAN_PAIRS, PLANS, POOLS, QUERY_OUTCOMES, STAYS,
+    WORKLOADS,
 };
 use crate::estimate::blend::PickOutcome;
 use crate::estimate::models::entry::EntryOutcomes;
 use crate::estimate::parts::{Part, Parts};
+use crate::estimate::predict_entry::log_odds;
 use crate::plan::Pick;
 use crate::plan::explore::Pool;
 use crate::plan::off_policy::counterfactual::Outcome;
@@ -152,31 +154,43 @@ pub(super) fn has_log_odds(manifest: &Manifest, segment: &SegmentEntry) -> bool 
     segment.schema > 0 || before.iter().any(|other| other.kind == SegmentKind::Around)
 }
 
-/// What closed cycles left to learn from; `unread` is told of files of an older version that were left unread,
-/// some with the reason.
+/// What closed cycles left to learn from when these queries are planned for; `unread` is told of files of an
+/// older version that were left unread, some with the reason.
 ///
 /// # Errors
 /// A segment is damaged, or holds what this version does not know.
-pub(crate) fn past(store: &Store, unread: &mut Vec<String>) -> Result<Past, StoreError> {
+pub(crate) fn past(
+    store: &Store,
+    queries: &[Query],
+    unread: &mut Vec<String>,
+) -> Result<Past, StoreError> {
     Ok(Past {
-        picks: pick_outcomes(store, unread)?,
+        picks: pick_outcomes(store, queries, unread)?,
         pairs: entry_outcomes(store, unread)?,
+        stays: stay_outcomes(store)?,
         queries: query_outcomes(store)?,
     })
 }
 
 /// What became of the fetched picks of all closed cycles.
-fn pick_outcomes(store: &Store, unread: &mut Vec<String>) -> Result<Vec<PickOutcome>, StoreError> {
+fn pick_outcomes(
+    store: &Store,
+    queries: &[Query],
+    unread: &mut Vec<String>,
+) -> Result<Vec<PickOutcome>, StoreError> {
     let mut picks = Vec::new();
+    let alike = plans_for(store, queries)?;
     let mut names = vec!["url_id", "planned", "state", "realised_impact"];
     names.extend(Part::ALL.map(Part::column));
+    names.push("plan_id");
     for segment in store.manifest().segments_of(SegmentKind::Outcomes) {
         let read = each_row(store, segment, OUTCOMES, &names, |row| {
             let parts = Parts::of(|part| row.number(4 + part as usize));
             let is_fetched = row.id(1) == 1 && row.state(2)? == PickState::Fetched;
             if is_fetched && parts.iter().all(|(_, part)| !part.is_nan()) {
                 let (url, realised) = (UrlId(row.id(0)), row.number(3));
-                picks.push(PickOutcome { url, parts, realised });
+                let same_queries = alike.contains(row.text(4 + Part::COUNT));
+                picks.push(PickOutcome { url, parts, realised, same_queries });
             }
             Ok(())
         });
@@ -188,6 +202,27 @@ fn pick_outcomes(store: &Store, unread: &mut Vec<String>) -> Result<Vec<PickOutc
         }
     }
     Ok(picks)
+}
+
+/// Plans that were made for these queries, however often they were asked then.
+fn plans_for(store: &Store, queries: &[Query]) -> Result<HashSet<String>, StoreError> {
+    let mut plans = HashSet::new();
+    for segment in store.manifest().segments_of(SegmentKind::Workloads) {
+        let (mut plan, mut at, mut alike) = (String::new(), 0, true);
+        each_row(store, segment, WORKLOADS, &["plan_id", "qid", "query"], |row| {
+            let same = |query: &Query| query.qid == row.text(1) && query.text == row.text(2);
+            alike &= queries.get(at).is_some_and(same);
+            if at == 0 {
+                row.text(0).clone_into(&mut plan);
+            }
+            at += 1;
+            Ok(())
+        })?;
+        if alike && at == queries.len() {
+            plans.insert(plan);
+        }
+    }
+    Ok(plans)
 }
 
 /// What became of the candidate pairs of fetched picks in all closed cycles.
@@ -202,6 +237,22 @@ fn entry_outcomes(store: &Store, unread: &mut Vec<String>) -> Result<EntryOutcom
         }
         each_row(store, segment, PAIR_OUTCOMES, &names, |row| {
             pairs.add(row.id(2) == 1, row.number(0), row.id(1) == 1);
+            Ok(())
+        })?;
+    }
+    Ok(pairs)
+}
+
+/// What became of them since, of the cycles of which it is known.
+fn stay_outcomes(store: &Store) -> Result<EntryOutcomes, StoreError> {
+    let mut pairs = EntryOutcomes::default();
+    let names = ["candidate", "matches", "chance", "rank"];
+    for segment in store.manifest().segments_of(SegmentKind::Stays) {
+        pairs.next_cycle();
+        each_row(store, segment, STAYS, &names, |row| {
+            if row.id(0) == 1 {
+                pairs.add(row.id(1) == 1, log_odds(row.number(2)), row.id(3) > 0);
+            }
             Ok(())
         })?;
     }
@@ -347,19 +398,54 @@ pub(crate) fn pairs(
         unread.push(segment.file.file.clone());
         return Ok(pairs);
     }
-    let names = ["url_id", "qid", "chance", "entry_chance", "margin", "matches"];
-    each_row(store, segment, PLAN_PAIRS, &names, |row| {
-        let Some(&query) = at.get(row.text(1)) else { return Ok(()) };
-        pairs.push(PlannedPair {
-            url: UrlId(row.id(0)),
-            query,
-            chance: row.number(2),
-            entry_chance: row.number(3),
-            margin: row.number(4),
-            matches: row.id(5) == 1,
-        });
+    each_row(store, segment, PLAN_PAIRS, &pair_names(segment), |row| {
+        pairs.extend(planned_pair(row, &at));
         Ok(())
     })?;
+    Ok(pairs)
+}
+
+/// Columns of a file of [`PLAN_PAIRS`] or [`PAIR_OUTCOMES`] that [`planned_pair`] reads.
+fn pair_names(segment: &SegmentEntry) -> [&'static str; 7] {
+    let stay_chance = if has_stay_chance(segment) { "stay_chance" } else { "chance" };
+    ["url_id", "qid", "chance", "entry_chance", "margin", "matches", stay_chance]
+}
+
+/// Whether a file of [`PLAN_PAIRS`] or [`PAIR_OUTCOMES`] says how likely pages stay.
+pub(super) fn has_stay_chance(segment: &SegmentEntry) -> bool {
+    segment.schema >= PLAN_PAIRS.version
+}
+
+/// A candidate pair of a query with an id.
+fn planned_pair(row: &Row<'_>, ids: &HashMap<&str, QueryId>) -> Option<PlannedPair> {
+    Some(PlannedPair {
+        url: UrlId(row.id(0)),
+        query: *ids.get(row.text(1))?,
+        chance: row.number(2),
+        entry_chance: row.number(3),
+        margin: row.number(4),
+        matches: row.id(5) == 1,
+        stay_chance: row.number(6),
+    })
+}
+
+/// Candidate pairs of the fetched picks of a closed cycle, of queries with an id, by the segment of their
+/// outcomes; none where an older version wrote other margins.
+///
+/// # Errors
+/// A segment is damaged, or holds what this version does not know.
+pub(super) fn closed_pairs(
+    store: &Store,
+    segment: &SegmentEntry,
+    ids: &HashMap<&str, QueryId>,
+) -> Result<Vec<PlannedPair>, StoreError> {
+    let mut pairs = Vec::new();
+    if has_log_odds(store.manifest(), segment) {
+        each_row(store, segment, PAIR_OUTCOMES, &pair_names(segment), |row| {
+            pairs.extend(planned_pair(row, ids));
+            Ok(())
+        })?;
+    }
     Ok(pairs)
 }
 

@@ -29,13 +29,14 @@ pub(crate) const POOLS: Schema = Schema { name: "pools", version: 1, columns: PI
 /// Candidate pairs of the picks.
 pub(crate) const PLAN_PAIRS: Schema = Schema {
     name: "plan_pairs",
-    version: 1,
+    version: 2,
     columns: &[
         ("plan_id", Text),
         ("url_id", U32),
         ("qid", Text),
         ("chance", F64),
         ("entry_chance", F64),
+        ("stay_chance", F64),
         ("margin", F64),
         ("matches", U32),
     ],
@@ -79,13 +80,14 @@ pub(crate) const OUTCOMES: Schema = Schema {
 /// What became of the candidate pairs of fetched picks.
 pub(crate) const PAIR_OUTCOMES: Schema = Schema {
     name: "pair_outcomes",
-    version: 1,
+    version: 2,
     columns: &[
         ("plan_id", Text),
         ("url_id", U32),
         ("qid", Text),
         ("chance", F64),
         ("entry_chance", F64),
+        ("stay_chance", F64),
         ("margin", F64),
         ("entered", U32),
         ("matches", U32),
@@ -98,6 +100,24 @@ pub(crate) const QUERY_OUTCOMES: Schema = Schema {
     name: "query_outcomes",
     version: 1,
     columns: &[("plan_id", Text), ("qid", Text), ("mean_before", F64), ("new_results", F64)],
+};
+
+/// Of a closed cycle whose crawl has grown by a quarter since: candidate pairs of its fetched picks, and lists that
+/// they are in unforeseen. The segments are of the closed cycles in their order.
+pub(crate) const STAYS: Schema = Schema {
+    name: "stays",
+    version: 1,
+    columns: &[
+        ("plan_id", Text),
+        ("url_id", U32),
+        ("qid", Text),
+        ("candidate", U32),
+        ("matches", U32),
+        ("chance", F64),
+        ("stay_chance", F64),
+        ("rank", U32),
+        ("impact", F64),
+    ],
 };
 
 /// Picks as they were before draws came from two pools: whether a pick was drawn.
@@ -118,7 +138,7 @@ pub(super) const EARLY_PLANS: Schema = Schema {
 };
 
 /// The schemas of this module by what they are tables of.
-pub(crate) const SCHEMAS: [(SegmentKind, Schema); 7] = [
+pub(crate) const SCHEMAS: [(SegmentKind, Schema); 8] = [
     (SegmentKind::Plans, PLANS),
     (SegmentKind::Pools, POOLS),
     (SegmentKind::PlanPairs, PLAN_PAIRS),
@@ -126,4 +146,5 @@ pub(crate) const SCHEMAS: [(SegmentKind, Schema); 7] = [
     (SegmentKind::Outcomes, OUTCOMES),
     (SegmentKind::PairOutcomes, PAIR_OUTCOMES),
     (SegmentKind::QueryOutcomes, QUERY_OUTCOMES),
+    (SegmentKind::Stays, STAYS),
 ];

@@ -20,7 +20,7 @@ use crate::estimate::blend::Blend;
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::plan::export::{FORMATS, PlanFormat, PlannedUrl};
 use crate::plan::off_policy::calibration::{Calibration, CalibrationBin};
-use crate::planner::entries::ExpectedEntries;
+use crate::planner::expected_impact::{ExpectedImpact, Quantity};
 use crate::planner::outcome::CycleOutcome;
 use crate::planner::settings::PlanSettings;
 use crate::workload::{self, Workload, open_text};
@@ -168,11 +168,18 @@ pub(super) fn say_outcome(global: &Global, outcome: &CycleOutcome) {
         global,
         &format!(
             "closed plan {plan_id}: {counts}; {unplanned} pages not planned\n  impact of the fetched \
-             in the lists: {:.1} realised, {}",
-            outcome.realised_impact,
-            expected_line(&outcome.expected_impact),
+             in the lists: {}",
+            quantity_line(&outcome.enters),
         ),
     );
+    for cycle in &outcome.settled {
+        let stays = quantity_line(&cycle.stays);
+        let line = format!(
+            "  the crawl has grown by a quarter since plan {} was closed; of its impact stayed: {stays}",
+            cycle.plan_id
+        );
+        say(global, &line);
+    }
     output::say_unread(global, &outcome.unread);
     let pools =
         [("best", &outcome.greedy_calibration), ("explored", &outcome.explored_calibration)];
@@ -221,13 +228,28 @@ fn say_plan(
         ),
     );
     say(global, &blend_line(&plan.choice.blended.blend, open));
-    let expected = expected_line(&plan.expected);
-    say(global, &format!("impact of the batch in the lists, if all is fetched: {expected}"));
+    let (enters, stays) = (&plan.expected.enters, &plan.expected.stays);
+    say(
+        global,
+        &format!(
+            "impact of the batch in the lists, if all is fetched: {}\n  of it when the crawl has grown by a \
+             quarter: {}",
+            expected_line(enters),
+            expected_line(stays)
+        ),
+    );
+}
+
+/// What came, and what was expected.
+fn quantity_line(quantity: &Quantity) -> String {
+    let realised = quantity.realised.map(|realised| format!("{realised:.1} realised"));
+    let expected = quantity.expected.as_ref().map(expected_line);
+    realised.into_iter().chain(expected).collect::<Vec<_>>().join(", ")
 }
 
 /// An expected impact, how sure it is, and the most that can come.
-fn expected_line(expected: &ExpectedEntries) -> String {
-    let ExpectedEntries { impact, low, high, ceiling, cycles } = expected;
+fn expected_line(expected: &ExpectedImpact) -> String {
+    let ExpectedImpact { impact, low, high, ceiling, cycles } = expected;
     let learned = match cycles {
         0 => "not learned yet".to_owned(),
         1 => "learned from 1 cycle".to_owned(),
@@ -240,7 +262,10 @@ fn expected_line(expected: &ExpectedEntries) -> String {
 fn blend_line(blend: &Blend, open: &OpenStore) -> String {
     let evidence = match blend.outcomes {
         0 => "no past pick says otherwise".to_owned(),
-        picks => format!("fitted on {picks} past picks"),
+        picks => format!(
+            "fitted on {picks} past picks, which count for {:.0} % beside the start",
+            100.0 * blend.learned()
+        ),
     };
     let scored = open.known.quality.iter().filter(|quality| !quality.is_nan()).count();
     format!("estimate = {blend}; {evidence}; {scored} pages have a quality")

@@ -12,7 +12,7 @@ use super::output::{self, Failure};
 use crate::campaign::history::{self, ClosedCycle};
 use crate::campaign::{plan, records};
 use crate::planner::cycle::PickState;
-use crate::planner::entries::ExpectedEntries;
+use crate::planner::expected_impact::{ExpectedImpact, Quantity};
 use crate::planner::outcome::PickCounts;
 use crate::planner::settings::PlanSettings;
 use crate::sketch::visibility::Places;
@@ -45,8 +45,11 @@ struct Status {
 #[derive(Serialize)]
 struct OpenPlan {
     plan_id: String,
-    #[serde(flatten)]
-    counts: PickCounts,
+    planned: usize,
+    fetched: usize,
+    failed: usize,
+    moved: usize,
+    in_flight: usize,
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
@@ -81,8 +84,11 @@ impl Status {
         }
         if let Some(open) = &manifest.plan {
             let picks = records::picks(store, &open.id)?;
-            let counts = picks.iter().map(|pick| PickState::of(&known.pages, pick.url)).collect();
-            status.open_plan = Some(OpenPlan { plan_id: open.id.clone(), counts });
+            let states = picks.iter().map(|pick| PickState::of(&known.pages, pick.url));
+            let PickCounts { planned, fetched, failed, moved, unknown } = states.collect();
+            let (plan_id, in_flight) = (open.id.clone(), unknown);
+            status.open_plan =
+                Some(OpenPlan { plan_id, planned, fetched, failed, moved, in_flight });
         }
         Ok(status)
     }
@@ -96,14 +102,18 @@ impl Status {
         )?;
         match &self.open_plan {
             None => writeln!(out, "no open plan")?,
-            Some(OpenPlan { plan_id, counts }) => writeln!(out, "open plan {plan_id}: {counts}")?,
+            Some(OpenPlan { plan_id, planned, fetched, failed, moved, in_flight }) => writeln!(
+                out,
+                "open plan {plan_id}: of {planned} planned {fetched} fetched, {failed} failed, {moved} moved, \
+                 {in_flight} in flight"
+            )?,
         }
         if self.cycles.is_empty() {
             return Ok(());
         }
         writeln!(
             out,
-            "\n{:>5}  {:<16}  {:>7}  {:>7}  {:>6}  {:>5}  {:>7}  {:>9}  {:>24}  {:>9}",
+            "\n{:>5}  {:<16}  {:>7}  {:>7}  {:>6}  {:>5}  {:>7}  {:>9}  {:>35}  {:>35}",
             "cycle",
             "plan",
             "planned",
@@ -112,53 +122,62 @@ impl Status {
             "moved",
             "unknown",
             "unplanned",
-            "impact in lists expected",
-            "realised",
+            "impact in lists at the close",
+            "of it after a quarter more",
         )?;
         for (at, cycle) in self.cycles.iter().enumerate() {
-            let expected = cycle.expected_impact.map_or_else(
-                || "not known".to_owned(),
-                |expected| {
-                    let ExpectedEntries { impact, low, high, .. } = expected;
-                    format!("{impact:.1} ({low:.1} to {high:.1})")
-                },
-            );
             writeln!(
                 out,
-                "{:>5}  {:<16}  {:>7}  {:>7}  {:>6}  {:>5}  {:>7}  {:>9}  {expected:>24}  {:>9.1}",
+                "{:>5}  {:<16}  {:>7}  {:>7}  {:>6}  {:>5}  {:>7}  {:>9}  {:>35}  {:>35}",
                 at + 1,
                 cycle.plan_id,
                 cycle.counts.planned,
                 cycle.counts.fetched,
                 cycle.counts.failed,
-                cycle.counts.redirected,
+                cycle.counts.moved,
                 cycle.counts.unknown,
                 cycle.unplanned,
-                cycle.realised_impact,
+                cell(&cycle.enters),
+                cell(&cycle.stays),
             )?;
         }
-        self.print_sums(out)
+        writeln!(out, "(expected, in brackets what holds 95 %, -> realised)")?;
+        let of = |quantity: fn(&ClosedCycle) -> &Quantity| {
+            let both = |cycle| {
+                let Quantity { expected, realised } = quantity(cycle);
+                Some((expected.as_ref()?.impact, (*realised)?))
+            };
+            self.cycles.iter().filter_map(both).collect::<Vec<_>>()
+        };
+        print_sums(out, "at the close", &of(|cycle| &cycle.enters))?;
+        print_sums(out, "after a quarter more", &of(|cycle| &cycle.stays))
     }
+}
 
-    /// Expected over realised of the last cycles, as a ratio of sums.
-    fn print_sums(&self, out: &mut dyn Write) -> io::Result<()> {
-        let last = &self.cycles[self.cycles.len().saturating_sub(WINDOW)..];
-        let known = last.iter().filter_map(|cycle| Some((cycle.expected_impact?, cycle)));
-        let (mut expected, mut realised, mut count) = (0.0, 0.0, 0);
-        for (of_cycle, cycle) in known {
-            expected += of_cycle.impact;
-            realised += cycle.realised_impact;
-            count += 1;
-        }
-        if realised > 0.0 {
-            let ratio = expected / realised;
-            writeln!(
-                out,
-                "the last {count}: {expected:.1} expected, {realised:.1} realised, ratio {ratio:.2}"
-            )?;
-        }
-        Ok(())
+/// What was expected and what came, in a cell.
+fn cell(quantity: &Quantity) -> String {
+    let expected = quantity.expected.map_or_else(
+        || "not known".to_owned(),
+        |ExpectedImpact { impact, low, high, .. }| format!("{impact:.1} ({low:.1} to {high:.1})"),
+    );
+    let realised = quantity.realised.map_or("?".to_owned(), |realised| format!("{realised:.1}"));
+    format!("{expected} -> {realised}")
+}
+
+/// Expected over realised of the last cycles of which both are known, as a ratio of sums.
+fn print_sums(out: &mut dyn Write, when: &str, cycles: &[(f64, f64)]) -> io::Result<()> {
+    let last = &cycles[cycles.len().saturating_sub(WINDOW)..];
+    let expected: f64 = last.iter().map(|(expected, _)| expected).sum();
+    let realised: f64 = last.iter().map(|(_, realised)| realised).sum();
+    if realised > 0.0 {
+        writeln!(
+            out,
+            "{when}, the last {}: {expected:.1} expected, {realised:.1} realised, ratio {:.2}",
+            last.len(),
+            expected / realised
+        )?;
     }
+    Ok(())
 }
 
 /// The places of lists: those of the open plan, or of plans where nothing else is said.

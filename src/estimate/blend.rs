@@ -1,11 +1,16 @@
 //! The blend of the parts of an estimate, with weights fitted on what past picks turned out to be.
 //!
-//! All parts are in impact units, so that a part which predicts well on its own asks for a weight of
-//! one. Least squares over past picks, weights not negative, drawn towards the weights that the user
-//! starts from by a ridge worth [`PRIOR_PICKS`] picks: before the first outcome the blend is the
-//! start, and it moves as outcomes come in. Picks are those that looked best, so outcomes say more
-//! about the top of the ranking, where picks are made, than about its tail. An outcome is what the
-//! batch brought at once; that a good page also leads to good pages is not in it.
+//! Parts are chances to be in lists for good, summed, or regressions of the impact that pages have kept. So what
+//! they are fitted to is of the same kind: the impact that past picks have in the lists of today, and not what
+//! they had at the close of their cycle, when lists held the best of little.
+//!
+//! Early parts are too small, all of them, by factors of up to two hundred: nothing is known yet. That says
+//! nothing of how much one part is worth beside another, so the scale is fitted apart, by least squares of
+//! outcomes on the blend that the user starts from, and taken out of the weights again. Proportions are then
+//! fitted by a ridge that draws them towards the start by [`PRIOR_PICKS`] picks, weights not negative and none
+//! beyond [`MOST`] times its start: before the first outcome the blend is the start, and it moves as outcomes
+//! come in. Picks are those that looked best, so outcomes say more about the top of the ranking, where picks
+//! are made, than about its tail. That a good page also leads to good pages is not in it.
 
 use prospect_index::page::UrlId;
 use serde::{Deserialize, Serialize};
@@ -15,7 +20,9 @@ use super::parts::{Part, Parts};
 /// Parts of an estimate.
 const PARTS: usize = Part::COUNT;
 /// Outcomes that the start is worth.
-pub(crate) const PRIOR_PICKS: f64 = 200.0;
+const PRIOR_PICKS: f64 = 200.0;
+/// Weight of a part over its start at most.
+const MOST: f64 = 10.0;
 
 /// A fetched pick: what each part had promised, and what it brought, in impact units.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,6 +33,8 @@ pub struct PickOutcome {
     pub(crate) parts: Parts,
     /// Realised impact at the close of its cycle.
     pub(crate) realised: f64,
+    /// Whether its plan was for the queries that are planned for now.
+    pub(crate) same_queries: bool,
 }
 
 /// Weights of the parts.
@@ -43,21 +52,19 @@ impl Blend {
         Self { weights, outcomes: 0 }
     }
 
-    /// Fits the weights, from `start`.
-    pub(crate) fn fit(start: Parts, outcomes: &[PickOutcome]) -> Self {
-        if outcomes.is_empty() {
-            return Self::fixed(start);
-        }
-        // Normal equations of the ridge: (X'X + D) w = X'y + D start.
+    /// Fits the weights, from `start`, to the impact that past picks with these parts have now.
+    pub(crate) fn fit(start: Parts, outcomes: &[(Parts, f64)]) -> Self {
+        let Some(scale) = scale(start, outcomes) else { return Self::fixed(start) };
+        // Normal equations of the ridge: (X'X + D) w = X'y + D start, in units of the scale.
         let mut left = [[0.0; PARTS]; PARTS];
         let mut right = [0.0; PARTS];
-        for PickOutcome { parts, realised, .. } in outcomes {
+        for (parts, impact) in outcomes {
             let parts = parts.array();
             for a in 0..PARTS {
                 for b in 0..PARTS {
                     left[a][b] += parts[a] * parts[b];
                 }
-                right[a] += parts[a] * realised;
+                right[a] += parts[a] * impact / scale;
             }
         }
         let start = start.array();
@@ -70,7 +77,16 @@ impl Blend {
                 (left[at][at], right[at]) = (1.0, start[at]);
             }
         }
-        Self { weights: Parts::from(not_negative(&left, &right)), outcomes: outcomes.len() }
+        let mut weights = not_negative(&left, &right);
+        for (weight, start) in weights.iter_mut().zip(start) {
+            *weight = weight.min(MOST * start);
+        }
+        Self { weights: Parts::from(weights), outcomes: outcomes.len() }
+    }
+
+    /// Share that outcomes have in the weights, beside the start.
+    pub(crate) fn learned(&self) -> f64 {
+        self.outcomes as f64 / (self.outcomes as f64 + PRIOR_PICKS)
     }
 
     /// The blended estimate.
@@ -88,6 +104,19 @@ impl std::fmt::Display for Blend {
         }
         Ok(())
     }
+}
+
+/// What outcomes are of a blend of their parts, by least squares; `None` where there is none, or nothing
+/// came of any.
+fn scale(weights: Parts, outcomes: &[(Parts, f64)]) -> Option<f64> {
+    let (mut squares, mut products) = (0.0, 0.0);
+    for (parts, impact) in outcomes {
+        let blended = weights.dot(parts);
+        squares += blended * blended;
+        products += blended * impact;
+    }
+    let scale = products / squares;
+    (scale.is_finite() && scale > 0.0).then_some(scale)
 }
 
 /// The weights of least `w'Lw - 2 w'r` with no weight below 0: of all choices which parts may be
@@ -147,18 +176,23 @@ fn solve(
 
 #[cfg(test)]
 mod tests {
+    use proptest::array;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
 
-    fn outcomes(count: u32, realised: impl Fn([f64; PARTS]) -> f64) -> Vec<PickOutcome> {
+    fn outcomes(count: u32, impact: impl Fn([f64; PARTS]) -> f64) -> Vec<(Parts, f64)> {
         let value = |step: u32, by: u32| f64::from(step.wrapping_mul(by) >> 20 & 255) / 255.0;
         let of =
             |step| [1, 2, 3, 5, 7].map(|by| value(step + 1, 2_654_435_761_u32.wrapping_mul(by)));
-        let outcome = |parts: [f64; PARTS]| PickOutcome {
-            url: UrlId(0),
-            parts: Parts::from(parts),
-            realised: realised(parts),
-        };
+        let outcome = |parts: [f64; PARTS]| (Parts::from(parts), impact(parts));
         (0..count).map(of).map(outcome).collect()
+    }
+
+    /// Weights over the first one.
+    fn proportions(weights: Parts) -> Parts {
+        Parts::of(|part| weights[part] / weights[Part::Query])
     }
 
     fn close(found: Parts, expected: Parts, error: f64) {
@@ -173,6 +207,20 @@ mod tests {
         assert_eq!(Blend::fixed(Parts::START).to_string(), text);
     }
 
+    proptest! {
+        #[test]
+        fn weights_stay_between_0_and_a_bound(
+            seen in vec((array::uniform5(0.0f64..1e3), 0.0f64..1e6), 0..40),
+        ) {
+            let seen: Vec<(Parts, f64)> =
+                seen.into_iter().map(|(parts, impact)| (Parts::from(parts), impact)).collect();
+            let found = Blend::fit(Parts::START, &seen);
+            for (part, weight) in found.weights.iter() {
+                prop_assert!((0.0..=MOST * Parts::START[part]).contains(&weight), "{found}");
+            }
+        }
+    }
+
     #[test]
     fn without_outcomes_the_blend_is_the_start() {
         assert_eq!(Blend::fit(Parts::START, &[]), Blend::fixed(Parts::START));
@@ -180,10 +228,31 @@ mod tests {
     }
 
     #[test]
-    fn many_outcomes_give_the_weights_that_made_them() {
-        let truth = Parts::from([0.3, 0.0, 0.6, 0.2, 0.1]);
-        let made = |parts| Blend::fixed(truth).of(Parts::from(parts));
-        close(Blend::fit(Parts::START, &outcomes(100_000, made)).weights, truth, 0.02);
+    fn many_outcomes_give_the_proportions_that_made_them_in_any_unit() {
+        let truth = Parts::from([0.8, 0.0, 0.1, 0.02, 0.2]);
+        for unit in [1e-3, 1.0, 1e4] {
+            let made = |parts| unit * Blend::fixed(truth).of(Parts::from(parts));
+            let found = Blend::fit(Parts::START, &outcomes(100_000, made));
+            close(proportions(found.weights), proportions(truth), 0.02);
+            assert!((0.5..2.0).contains(&found.weights[Part::Query]), "{found}");
+        }
+    }
+
+    #[test]
+    fn a_few_picks_do_not_turn_the_ranking_over() {
+        // What estimates did not foresee at all: five pages of 40 lists each.
+        let mut seen = outcomes(5, |_| 40.0);
+        for (parts, _) in &mut seen {
+            *parts = Parts::of(|part| parts[part] * 1e-3);
+        }
+        let found = Blend::fit(Parts::START, &seen);
+        assert!((0.02..0.03).contains(&found.learned()), "{}", found.learned());
+        close(found.weights, Parts::START, 0.05);
+    }
+
+    #[test]
+    fn nothing_that_came_says_nothing() {
+        assert_eq!(Blend::fit(Parts::START, &outcomes(9, |_| 0.0)), Blend::fixed(Parts::START));
     }
 
     #[test]
@@ -192,8 +261,8 @@ mod tests {
         let weights = Blend::fit(Parts::START, &outcomes(10_000, made)).weights;
         assert_eq!(weights[Part::Locality], 0.0);
         let mut silent = outcomes(10_000, made);
-        for outcome in &mut silent {
-            outcome.parts[Part::Quality] = 0.0;
+        for (parts, _) in &mut silent {
+            parts[Part::Quality] = 0.0;
         }
         assert_eq!(
             Blend::fit(Parts::START, &silent).weights[Part::Quality],

@@ -105,6 +105,7 @@
 //! #     epoch_end: 251,
 //! #     past_picks: &[],
 //! #     past_pairs: &Default::default(),
+//! #     past_stays: &Default::default(),
 //! # };
 //!
 //! // Candidates: four of the six hold a word of the query. The other two would be if a page that answers

@@ -117,6 +117,8 @@ struct Shared {
     levels: Option<ScoreLevels>,
     /// Chances to enter a list by margin.
     entry: EntryModel,
+    /// Chances to stay in a list, by the log odds of those to be in it for good.
+    stays: EntryModel,
 }
 
 /// How scored pairs are blended.
@@ -236,6 +238,7 @@ impl ScoredPairs {
             training_pairs,
             levels,
             entry: EntryModel::fit(input.past_pairs),
+            stays: EntryModel::fit(input.past_stays),
         };
         let masses = input.masses();
         Ok(Self { shared: Arc::new(shared), pairs, more: Arc::default(), masses })
@@ -314,6 +317,11 @@ impl ScoredPairs {
         &self.shared.entry
     }
 
+    /// Chances to stay in a list, by the log odds of those to be in it for good.
+    pub(crate) fn stays(&self) -> &EntryModel {
+        &self.shared.stays
+    }
+
     /// Pairs that scores were learned from.
     pub fn training_pairs(&self) -> usize {
         self.shared.training_pairs
@@ -346,7 +354,7 @@ impl ScoredPairs {
         let importance = read(FeatureGroup::Importance);
         let importance = fit_impact(importance, &impact, |page| page.importance)?;
         let quality = fit_impact(read(FeatureGroup::Quality), &impact, |page| page.quality)?;
-        let blend = self.weights(settings);
+        let blend = self.fitted(settings, &impact);
         let owned = || owners.iter().copied().zip(past_picks.iter().copied());
         let promises = settings.defended.then(|| SiteReliability::new(owned(), &blend));
         let fits = ImpactFits { mean, importance, quality, blend, promises };
@@ -390,14 +398,26 @@ impl ScoredPairs {
         }
     }
 
-    /// The weights of the parts: fitted to past picks, or as given.
-    pub(crate) fn weights(&self, settings: &EstimateSettings) -> Blend {
+    /// The weights of the parts, beside these lists of the queries: fitted to past picks, or as given.
+    pub(crate) fn weights(
+        &self,
+        settings: &EstimateSettings,
+        queries: &[Query],
+        served: &ServedLists,
+    ) -> Parts {
+        self.fitted(settings, &served.impact(queries, self.shared.known)).weights
+    }
+
+    /// The blend, given the impact that pages have now, by URL.
+    fn fitted(&self, settings: &EstimateSettings, impact: &[f64]) -> Blend {
         let start = settings.start();
-        if settings.fits() {
-            Blend::fit(start, &self.shared.past_picks)
-        } else {
-            Blend::fixed(start)
+        if !settings.fits() {
+            return Blend::fixed(start);
         }
+        let comparable = self.shared.past_picks.iter().filter(|pick| pick.same_queries);
+        let outcomes: Vec<(Parts, f64)> =
+            comparable.map(|pick| (pick.parts, impact[pick.url.index()])).collect();
+        Blend::fit(start, &outcomes)
     }
 }
 

@@ -83,7 +83,12 @@ mod tests {
         let longest = realised.iter().map(|site| site.len()).max().unwrap_or(0);
         let picks = (0..longest).flat_map(|turn| {
             realised.iter().enumerate().filter_map(move |(site, all)| {
-                let outcome = PickOutcome { url: UrlId(0), parts, realised: *all.get(turn)? };
+                let outcome = PickOutcome {
+                    url: UrlId(0),
+                    parts,
+                    realised: *all.get(turn)?,
+                    same_queries: true,
+                };
                 Some((site as u32, outcome))
             })
         });

@@ -7,7 +7,7 @@ use prospect_index::manifest::{Epoch, Manifest};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Fetch, PageTable};
 
-use super::entries::EntryChances;
+use super::expected_impact::{BothChances, ListChances};
 use crate::estimate::blend::PickOutcome;
 use crate::estimate::models::entry::EntryOutcomes;
 use crate::estimate::parts::Parts;
@@ -34,7 +34,7 @@ pub(crate) fn current_epoch(manifest: &Manifest, pages: &PageTable) -> Epoch {
 }
 
 /// Pages that were current when the next record was `end`.
-fn pages_at(pages: &PageTable, end: u32) -> usize {
+pub(crate) fn pages_at(pages: &PageTable, end: u32) -> usize {
     (0..end).filter(|&seq| pages.record(seq).is_some_and(|(_, at)| at >= end)).count()
 }
 
@@ -60,10 +60,12 @@ pub(crate) struct PlannedPair {
     pub(crate) url: UrlId,
     /// The query, by place in the plan's workload.
     pub(crate) query: QueryId,
-    /// Chance that its impact was estimated with: to stay in the list.
+    /// Chance that its impact was estimated with: to be in the list for good.
     pub(crate) chance: f64,
-    /// Chance to enter the list.
+    /// Chance to be in the list at the close of the cycle.
     pub(crate) entry_chance: f64,
+    /// Chance to be in it still when the crawl has grown by a quarter.
+    pub(crate) stay_chance: f64,
     /// What that chance rises with: log odds to beat what the K-th page will score.
     pub(crate) margin: f64,
     /// Whether the URL or its anchors match the query.
@@ -101,16 +103,32 @@ impl OpenPlan {
             query: predicted.pair.query,
             chance: predicted.pair.chance,
             entry_chance: predicted.chance,
+            stay_chance: predicted.stay_chance,
             margin: predicted.margin,
             matches: predicted.pair.matches,
         });
         Self { picks: picks.iter().map(PlannedPick::from).collect(), pairs: pairs.collect() }
     }
 
-    /// What chances of entry say of the picks.
-    pub(crate) fn chances(&self, queries: &[Query], places: Places) -> EntryChances {
-        let pairs = self.pairs.iter().map(|pair| (pair.query, pair.entry_chance));
-        EntryChances::new(pairs, self.picks.len(), queries, places)
+    /// What chances say of the picks.
+    pub(crate) fn chances(&self, queries: &[Query], places: Places) -> BothChances {
+        PlannedPair::chances(&self.pairs.iter(), self.picks.len(), queries, places)
+    }
+}
+
+impl PlannedPair {
+    /// What the chances of these pairs say of so many picks.
+    pub(crate) fn chances<'a>(
+        pairs: &(impl Iterator<Item = &'a Self> + Clone),
+        picks: usize,
+        queries: &[Query],
+        places: Places,
+    ) -> BothChances {
+        let of = |chance: fn(&Self) -> f64| {
+            let pairs = pairs.clone().map(|pair| (pair.query, chance(pair)));
+            ListChances::new(pairs, picks, queries, places)
+        };
+        BothChances { enters: of(|pair| pair.entry_chance), stays: of(|pair| pair.stay_chance) }
     }
 }
 
@@ -193,11 +211,11 @@ impl Closed {
         fetched.fold(0.0, |sum, closed| sum + closed.realised)
     }
 
-    /// What chances of entry said of the fetched picks.
-    pub(crate) fn chances(&self, queries: &[Query], places: Places) -> EntryChances {
-        let fetched = self.picks.iter().filter(|closed| closed.state == PickState::Fetched);
-        let pairs = self.pairs.iter().map(|row| (row.pair.query, row.pair.entry_chance));
-        EntryChances::new(pairs, fetched.count(), queries, places)
+    /// What chances said of the fetched picks.
+    pub(crate) fn chances(&self, queries: &[Query], places: Places) -> BothChances {
+        let fetched = self.picks.iter().filter(|closed| closed.state == PickState::Fetched).count();
+        let pairs = self.pairs.iter().map(|row| &row.pair);
+        PlannedPair::chances(&pairs, fetched, queries, places)
     }
 }
 
@@ -242,8 +260,10 @@ pub(crate) fn query_outcomes(before: &ServedLists, after: &ServedLists) -> Vec<Q
 pub(crate) struct Past {
     /// Fetched picks.
     pub(crate) picks: Vec<PickOutcome>,
-    /// Their candidate pairs.
+    /// Their candidate pairs at the close, by margin.
     pub(crate) pairs: EntryOutcomes,
+    /// Those of cycles since whose close the crawl has grown by a quarter, by the log odds of the chance.
+    pub(crate) stays: EntryOutcomes,
     /// Queries.
     pub(crate) queries: Vec<QueryOutcome>,
 }
@@ -260,6 +280,7 @@ impl Past {
             url: closed.pick.url,
             parts: closed.pick.parts,
             realised: closed.realised,
+            same_queries: true,
         }));
     }
 }

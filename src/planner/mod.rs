@@ -17,11 +17,12 @@
 
 pub(crate) mod choose;
 pub(crate) mod cycle;
-pub(crate) mod entries;
+pub(crate) mod expected_impact;
 pub mod options;
 pub(crate) mod outcome;
 pub(crate) mod running;
 pub mod settings;
+pub(crate) mod stays;
 
 use crate::estimate::EstimateError;
 

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::cycle::{Closed, PickState};
-use super::entries::ExpectedEntries;
+use super::expected_impact::{Expected, Quantity};
 use crate::plan::explore::Pool;
 use crate::plan::off_policy::calibration::Calibration;
 
@@ -18,8 +18,8 @@ pub(crate) struct PickCounts {
     pub(crate) fetched: usize,
     /// Of them, failed.
     pub(crate) failed: usize,
-    /// Of them, redirected: their page is stored under the URL that answered.
-    pub(crate) redirected: usize,
+    /// Of them, moved: they redirect, and their page is stored under the URL that answered.
+    pub(crate) moved: usize,
     /// Of them, not reported: unknown, not failed.
     pub(crate) unknown: usize,
 }
@@ -31,7 +31,7 @@ impl PickCounts {
         match state {
             PickState::Fetched => self.fetched += 1,
             PickState::Failed => self.failed += 1,
-            PickState::Redirected => self.redirected += 1,
+            PickState::Redirected => self.moved += 1,
             PickState::Unknown => self.unknown += 1,
         }
     }
@@ -47,13 +47,21 @@ impl FromIterator<PickState> for PickCounts {
 
 impl fmt::Display for PickCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { planned, fetched, failed, redirected, unknown } = self;
+        let Self { planned, fetched, failed, moved, unknown } = self;
         write!(
             f,
-            "of {planned} planned {fetched} fetched, {failed} failed, {redirected} redirected, {unknown} not \
-             reported"
+            "of {planned} planned {fetched} fetched, {failed} failed, {moved} moved, {unknown} not reported"
         )
     }
+}
+
+/// A closed cycle whose crawl has grown by a quarter since.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct SettledCycle {
+    /// Its plan.
+    pub(crate) plan_id: String,
+    /// Impact that its fetched picks were expected to have still, and that they have.
+    pub(crate) stays: Quantity,
 }
 
 /// What became of a plan.
@@ -66,10 +74,13 @@ pub(crate) struct CycleOutcome {
     pub(crate) counts: PickCounts,
     /// Pages fetched in the cycle that were not planned.
     pub(crate) unplanned: usize,
-    /// Impact that the fetched picks were expected to have at the close.
-    pub(crate) expected_impact: ExpectedEntries,
-    /// Impact that they have: f(q) V(rank) summed over the top-K lists they are in.
-    pub(crate) realised_impact: f64,
+    /// Impact of the fetched picks now: f(q) V(rank) summed over the top-K lists they are in.
+    pub(crate) enters: Quantity,
+    /// Impact that they will have when the crawl has grown by a quarter.
+    pub(crate) stays: Quantity,
+    /// Earlier cycles of which it is known now what stayed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) settled: Vec<SettledCycle>,
     /// The chance to enter a list, over the candidate pairs of fetched picks that were the best.
     pub(crate) greedy_calibration: Calibration,
     /// The same of picks drawn at random: the best look better than they are, these do not.
@@ -85,7 +96,7 @@ impl CycleOutcome {
         plan_id: &str,
         closed: &Closed,
         unplanned: usize,
-        expected_impact: ExpectedEntries,
+        expected: Expected,
     ) -> Self {
         let predictions: Vec<(Pool, f64, bool)> =
             closed.pairs.iter().map(|row| (row.pool, row.pair.entry_chance, row.entered)).collect();
@@ -95,8 +106,9 @@ impl CycleOutcome {
             plan_id: plan_id.to_owned(),
             counts: closed.picks.iter().map(|pick| pick.state).collect(),
             unplanned,
-            expected_impact,
-            realised_impact: closed.realised(),
+            enters: Quantity { expected: Some(expected.enters), realised: Some(closed.realised()) },
+            stays: Quantity { expected: Some(expected.stays), realised: None },
+            settled: Vec::new(),
             greedy_calibration,
             explored_calibration,
             unread: Vec::new(),

@@ -182,6 +182,7 @@ impl<'a> RunningPlanner<'a> {
             epoch_end: tables.manifest.epoch.end_seq,
             past_picks: &self.past.picks,
             past_pairs: &self.past.pairs,
+            past_stays: &self.past.stays,
         };
         choose(&view, &self.past.queries, &mut self.cache, settings, whole_ranking)
     }

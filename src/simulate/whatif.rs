@@ -120,7 +120,7 @@ struct Asking<'a, 'b> {
 impl Asking<'_, '_> {
     /// The impact that the batch of a scenario is expected to have, and the one that it has.
     fn carry_out(&self, scenario: &Scenario) -> Result<(f64, f64), SimulateError> {
-        let weights = self.base.scored.weights(&self.base.settings.estimate).weights;
+        let weights = self.base.weights();
         let asked = asked(&self.base.queries, scenario).map_err(AnswerError::from)?;
         let urls = self.planned.urls();
         let answer = self.base.answer(scenario, &asked, weights, urls, &self.hosts);
@@ -149,7 +149,7 @@ fn random_scenario(
             Scenario { options, ..Scenario::default() }
         }
         1 => {
-            let fitted = base.scored.weights(&base.settings.estimate).weights;
+            let fitted = base.weights();
             let weights = fitted.iter().map(|(part, weight)| (part, weight * factor(2.0)));
             let options = GivenOptions::default().with_weights(weights);
             Scenario { options, ..Scenario::default() }

@@ -85,6 +85,11 @@ impl Answer {
 }
 
 impl Base {
+    /// Weights of the parts without a scenario.
+    pub(crate) fn weights(&self) -> Parts {
+        self.scored.weights(&self.settings.estimate, &self.queries, &self.served)
+    }
+
     /// The base with queries that have been matched since.
     #[must_use]
     pub(crate) fn with(&self, asked: &Asked, matched: &Matched) -> Self {

@@ -66,17 +66,27 @@ pub fn columns_of(store: &Store, segment: &SegmentEntry, schema: Schema) -> Vec<
     found
 }
 
+/// The schema that a segment was written by: without columns that came later.
+fn as_written(store: &Store, segment: &SegmentEntry, schema: Schema) -> Schema {
+    let found = segment.column_names(store.storage()).unwrap();
+    let is_there = |(name, _): &&(&str, _)| found.iter().any(|found| found == name);
+    let columns: Vec<_> = schema.columns.iter().filter(is_there).copied().collect();
+    let version = segment.schema.max(1);
+    Schema { version, columns: Box::leak(columns.into_boxed_slice()), ..schema }
+}
+
 /// Commits every segment of a table again with columns that were changed.
 pub fn rewrite(
     path: &Path,
     kind: SegmentKind,
     schema: Schema,
-    change: impl Fn(Vec<Column>) -> (Schema, Vec<Column>),
+    change: impl Fn(Schema, Vec<Column>) -> (Schema, Vec<Column>),
 ) {
     let segments: Vec<SegmentEntry> = open(path).manifest().segments_of(kind).cloned().collect();
     for old in segments {
         let mut store = open(path);
-        let (written, columns) = change(columns_of(&store, &old, schema));
+        let schema = as_written(&store, &old, schema);
+        let (written, columns) = change(schema, columns_of(&store, &old, schema));
         let new = store.write_segment(kind, written, &columns).unwrap();
         store
             .commit(|manifest| {

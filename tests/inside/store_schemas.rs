@@ -31,7 +31,7 @@ fn told(store: &Path) -> Value {
     let workload = records::workload(&store, &plan.id).unwrap();
     let pairs = records::pairs(&store, &plan.id, &workload, &mut unread).unwrap();
     let url = |pick: &PlannedPick| known.urls.spelling(pick.url).to_owned();
-    let past = records::past(&store, &mut unread).unwrap();
+    let past = records::past(&store, &workload.queries, &mut unread).unwrap();
     json!({
         "format": manifest.format,
         "urls": known.urls.len(),
@@ -74,11 +74,12 @@ fn told_in_full(path: &Path) -> String {
     let store = open(path);
     let plan = store.manifest().plan.as_ref().unwrap().id.clone();
     let mut unread = Vec::new();
-    let Past { picks, pairs, queries } = records::past(&store, &mut unread).unwrap();
     let planned = records::picks(&store, &plan).unwrap();
     let workload = records::workload(&store, &plan).unwrap();
+    let past = records::past(&store, &workload.queries, &mut unread).unwrap();
+    let Past { picks, pairs, stays, queries } = past;
     let candidates = records::pairs(&store, &plan, &workload, &mut unread).unwrap();
-    format!("{told} {picks:?} {pairs:?} {queries:?} {planned:?} {candidates:?}")
+    format!("{told} {picks:?} {pairs:?} {stays:?} {queries:?} {planned:?} {candidates:?}")
 }
 
 #[test]
@@ -86,7 +87,7 @@ fn columns_of_plans_that_changed_places_say_what_they_said() {
     let (_held, store) = copy_of("format-1");
     let before = told_in_full(&store);
     for (kind, schema) in SCHEMAS {
-        rewrite(&store, kind, schema, |mut columns| {
+        rewrite(&store, kind, schema, |schema, mut columns| {
             columns.reverse();
             let moved: Vec<_> = schema.columns.iter().rev().copied().collect();
             (Schema { columns: Box::leak(moved.into_boxed_slice()), ..schema }, columns)
@@ -114,7 +115,8 @@ fn assert_not_known<T>(found: Result<T, StoreError>, file: &str, what: &str) {
 #[test]
 fn a_pool_of_no_known_name_is_told_and_not_taken_for_another() {
     let (_held, path) = copy_of("format-1");
-    rewrite(&path, SegmentKind::Plans, PLANS, |columns| say(PLANS, "pool", "lottery", columns));
+    let lottery = |schema, columns| say(schema, "pool", "lottery", columns);
+    rewrite(&path, SegmentKind::Plans, PLANS, lottery);
     let store = open(&path);
     let what = "the column pool holds \"lottery\", which is none of greedy, near, far";
     let plan = &store.manifest().plan.as_ref().unwrap().id;
@@ -124,10 +126,10 @@ fn a_pool_of_no_known_name_is_told_and_not_taken_for_another() {
 #[test]
 fn a_state_of_no_known_name_is_told_and_not_taken_for_another() {
     let (_held, path) = copy_of("format-1");
-    let forgotten = |columns| say(OUTCOMES, "state", "forgotten", columns);
+    let forgotten = |schema, columns| say(schema, "state", "forgotten", columns);
     rewrite(&path, SegmentKind::Outcomes, OUTCOMES, forgotten);
     let what = "the column state holds \"forgotten\", which is none of unknown, fetched, failed, redirected";
-    assert_not_known(records::past(&open(&path), &mut Vec::new()), "segments/outcomes-", what);
+    assert_not_known(records::past(&open(&path), &[], &mut Vec::new()), "segments/outcomes-", what);
 }
 
 #[test]

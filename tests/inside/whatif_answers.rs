@@ -83,7 +83,7 @@ fn bits(answer: &Answer) -> Vec<u64> {
 fn from_scratch(questions: &Questions, scenario: &Scenario) -> Answer {
     let base = &questions.whatif_base.base;
     let asked = asked(&base.queries, scenario).unwrap();
-    let weights = base.scored.weights(&base.settings.estimate).weights;
+    let weights = base.weights();
     let again =
         questions.whatif_base.again(&questions.open, &asked.queries, &base.settings).unwrap();
     let (urls, hosts) = (&questions.open.known.urls, &questions.hosts);

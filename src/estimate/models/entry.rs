@@ -1,8 +1,8 @@
-//! The chance that a page enters a query's list when it is fetched, learned from the candidate pairs of
-//! past picks.
+//! The chance that a page is in a query's list, learned from the candidate pairs of past picks: when its cycle
+//! is closed, and when the crawl has grown since.
 //!
 //! What tells most is the margin: the log odds to beat the score that a place will take (see
-//! [`predicted`](crate::estimate::predict_entry)). The share of past pairs that entered rises with it; it is fitted by isotonic
+//! [`predicted`](crate::estimate::predict_entry)). The share of past pairs in the list rises with it; it is fitted by isotonic
 //! regression (pool adjacent violators: Ayer et al., 1955) over narrow ranges of the margin, apart for
 //! pairs that match and for those that are linked from answers. Pairs of earlier cycles count for
 //! less, for lists get harder to enter as the crawl goes on.
@@ -19,7 +19,7 @@ const KEPT: f64 = 0.7;
 /// Pairs that a share of half is worth, so that no chance is 0 or 1.
 const PRIOR: f64 = 1.0;
 /// Pairs without which nothing is fitted.
-const FEWEST: f64 = 300.0;
+pub(crate) const FEWEST: f64 = 300.0;
 
 /// Pairs of past picks by their margin: how many, and how many of them entered.
 #[derive(Clone, Debug, PartialEq)]

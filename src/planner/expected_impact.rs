@@ -1,10 +1,11 @@
-//! What a batch is expected to add to result lists (METHODS 5a, `enters`): impact of the fetched picks that are in
-//! a list when their cycle is closed.
+//! What a batch is expected to bring (METHODS 5a), in two quantities that are never mixed: what *enters*,
+//! the impact of the fetched picks that are in a list when their cycle is closed, and what *stays*, the impact
+//! of those that are in it when the crawl has grown by a quarter since.
 //!
-//! A ranking score is no expected impact. This is: f(q) V summed over the chances of entry of the candidate
-//! pairs, by query at most what its places allow, times the share of such sums that past cycles realised.
-//! Pages also enter lists of queries that nothing pointed to, and chances are off where models are young:
-//! the share is learned, in the units of outcomes, from recent cycles more than from old ones.
+//! A ranking score is no expected impact. This is: f(q) V summed over the chances of the candidate pairs to be in
+//! the list at that time, by query at most what its places allow, times the share of such sums that past
+//! cycles realised. Pages also enter lists of queries that nothing pointed to, and chances are off where models
+//! are young: the share is learned, in the units of outcomes, from recent cycles more than from old ones.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +14,8 @@ use serde::Serialize;
 use crate::sketch::visibility::Places;
 use crate::workload::{Query, QueryId};
 
-/// Entries at the mean frequency that the start of the share, 1, is worth.
-const PRIOR_ENTRIES: f64 = 50.0;
+/// Places at the mean frequency that the start of the share is worth.
+const PRIOR_PLACES: f64 = 50.0;
 /// What a cycle counts for in the next one.
 const KEPT: f64 = 0.7;
 /// Cycles that the start of the spread is worth.
@@ -25,10 +26,10 @@ const PRIOR_SPREAD: f64 = 0.56;
 /// Quantile of the normal distribution for 95 %.
 const NORMAL: f64 = 1.96;
 
-/// What chances of entry say of a batch, by query.
+/// What chances to be in lists say of a batch, by query.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct EntryChances {
-    /// Frequency of each query with a candidate pair, and the visibility that entries are expected to take.
+pub(crate) struct ListChances {
+    /// Frequency of each query with a candidate pair, and the visibility that pages are expected to take.
     of_query: Vec<(f64, f64)>,
     /// Mean frequency of all queries.
     mean_frequency: f64,
@@ -38,24 +39,24 @@ pub(crate) struct EntryChances {
     ceiling: f64,
 }
 
-impl EntryChances {
-    /// Of `picks` pages with these chances to enter lists of queries.
+impl ListChances {
+    /// Of `picks` pages with these chances to be in lists of queries.
     pub(crate) fn new(
         chances: impl Iterator<Item = (QueryId, f64)>,
         picks: usize,
         queries: &[Query],
         places: Places,
     ) -> Self {
-        let mut entries: BTreeMap<QueryId, f64> = BTreeMap::new();
+        let mut pages: BTreeMap<QueryId, f64> = BTreeMap::new();
         for (query, chance) in chances {
-            *entries.entry(query).or_default() += chance;
+            *pages.entry(query).or_default() += chance;
         }
-        let of_query = |(query, entries): (QueryId, f64)| {
-            (queries[query.index()].frequency, entries * places.mean())
+        let of_query = |(query, pages): (QueryId, f64)| {
+            (queries[query.index()].frequency, pages * places.mean())
         };
         let most = (1..=picks.min(places.k)).fold(0.0, |sum, rank| sum + places.at(rank));
         let frequency = queries.iter().fold(0.0, |sum, query| sum + query.frequency);
-        let of_query = entries.into_iter().map(of_query).collect();
+        let of_query = pages.into_iter().map(of_query).collect();
         let mean_frequency = frequency / queries.len().max(1) as f64;
         Self { of_query, mean_frequency, most, ceiling: frequency * most }
     }
@@ -68,15 +69,14 @@ impl EntryChances {
     /// Impact, where this share of what chances say comes: of a query at most f(q) times the visibility
     /// that the pages can take.
     pub(crate) fn impact(&self, share: f64) -> f64 {
-        let of_query =
-            |(frequency, entries): &(f64, f64)| frequency * (share * entries).min(self.most);
+        let of_query = |(frequency, pages): &(f64, f64)| frequency * (share * pages).min(self.most);
         self.of_query.iter().map(of_query).fold(0.0, |sum, impact| sum + impact).min(self.ceiling)
     }
 }
 
-/// Which share of what chances of entry say is realised, and how far cycles are from it.
+/// Which share of what chances say is realised, and how far cycles are from it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct EntryShare {
+pub(crate) struct RealisedShare {
     share: f64,
     spread: f64,
     cycles: usize,
@@ -84,8 +84,9 @@ pub(crate) struct EntryShare {
 
 /// Impact that is expected, with the interval that holds 95 % of what comes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct ExpectedEntries {
+pub(crate) struct ExpectedImpact {
     /// The expected impact, at most the ceiling.
+    #[serde(rename = "predicted")]
     pub(crate) impact: f64,
     /// Lower end of its interval.
     pub(crate) low: f64,
@@ -97,19 +98,20 @@ pub(crate) struct ExpectedEntries {
     pub(crate) cycles: usize,
 }
 
-impl EntryShare {
-    /// Learned from closed cycles, the oldest first, of a workload with this mean frequency: of each, what
-    /// chances said of its fetched picks, and the impact that they have in the lists at the close.
+impl RealisedShare {
+    /// Learned from closed cycles, the oldest first, of a workload with this mean frequency, from a share to
+    /// start with: of each, what chances said of its fetched picks, and the impact that they have in the lists.
     pub(crate) fn learned<'a>(
-        cycles: impl Iterator<Item = (&'a EntryChances, f64)>,
+        cycles: impl Iterator<Item = (&'a ListChances, f64)>,
         mean_frequency: f64,
+        start: f64,
     ) -> Self {
-        let prior = PRIOR_ENTRIES * mean_frequency;
+        let prior = PRIOR_PLACES * mean_frequency;
         if prior <= 0.0 {
-            return Self { share: 1.0, spread: PRIOR_SPREAD, cycles: cycles.count() };
+            return Self { share: start, spread: PRIOR_SPREAD, cycles: cycles.count() };
         }
-        let (mut chances, mut realised) = (prior, prior);
-        let (mut squares, mut counted) = (PRIOR_CYCLES * PRIOR_SPREAD * PRIOR_SPREAD, PRIOR_CYCLES);
+        let (mut chances, mut realised) = (prior, prior * start);
+        let (mut squares, mut counted) = (0.0, 0.0);
         let mut learned_from = 0;
         for (of_cycle, came) in cycles {
             // How far off the cycle was by what was known before it; an entry more or less is no surprise.
@@ -118,17 +120,24 @@ impl EntryShare {
             squares = KEPT * squares + off * off;
             counted = KEPT * counted + 1.0;
             chances = prior + KEPT * (chances - prior) + of_cycle.impact(1.0);
-            realised = prior + KEPT * (realised - prior) + came;
+            realised = prior * start + KEPT * (realised - prior * start) + came;
             learned_from += 1;
         }
-        Self { share: realised / chances, spread: (squares / counted).sqrt(), cycles: learned_from }
+        let squares = squares + PRIOR_CYCLES * PRIOR_SPREAD * PRIOR_SPREAD;
+        let spread = (squares / (counted + PRIOR_CYCLES)).sqrt();
+        Self { share: realised / chances, spread, cycles: learned_from }
+    }
+
+    /// The share.
+    pub(crate) fn share(&self) -> f64 {
+        self.share
     }
 
     /// What is expected of a batch.
-    pub(crate) fn expected(&self, chances: &EntryChances) -> ExpectedEntries {
+    pub(crate) fn expected(&self, chances: &ListChances) -> ExpectedImpact {
         let impact = chances.impact(self.share);
         let factor = (NORMAL * self.spread).exp();
-        ExpectedEntries {
+        ExpectedImpact {
             impact,
             low: impact / factor,
             high: (impact * factor).min(chances.ceiling),
@@ -136,6 +145,34 @@ impl EntryShare {
             cycles: self.cycles,
         }
     }
+}
+
+/// One of the two quantities of a batch: what is expected of it, and what it turned out to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Quantity {
+    /// What was expected of the fetched picks; none where an older version made the plan.
+    #[serde(flatten)]
+    pub(crate) expected: Option<ExpectedImpact>,
+    /// What came; none while it is not known.
+    pub(crate) realised: Option<f64>,
+}
+
+/// What a batch is expected to bring, in both quantities.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Expected {
+    /// In lists at the close of its cycle.
+    pub(crate) enters: ExpectedImpact,
+    /// Still in them when the crawl has grown by a quarter.
+    pub(crate) stays: ExpectedImpact,
+}
+
+/// What chances say of a batch, in both quantities.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct BothChances {
+    /// To be in lists at the close of its cycle.
+    pub(crate) enters: ListChances,
+    /// To be in them still when the crawl has grown by a quarter.
+    pub(crate) stays: ListChances,
 }
 
 #[cfg(test)]
@@ -156,9 +193,9 @@ mod tests {
         picks: usize,
         queries: &[Query],
         places: Places,
-    ) -> EntryChances {
+    ) -> ListChances {
         let pairs = pairs.iter().map(|&(query, chance)| (QueryId(query), chance));
-        EntryChances::new(pairs, picks, queries, places)
+        ListChances::new(pairs, picks, queries, places)
     }
 
     #[test]
@@ -180,15 +217,17 @@ mod tests {
             let pairs: Vec<(u32, f64)> = (0..entries as u32).map(|at| (at % 100, 1.0)).collect();
             chances(&pairs, 500, &queries, places)
         };
-        let expected = EntryShare::learned(std::iter::empty(), 1.0).expected(&of(100));
+        let expected = RealisedShare::learned(std::iter::empty(), 1.0, 1.0).expected(&of(100));
         assert_eq!((expected.impact, expected.cycles, expected.ceiling), (100.0, 0, 1_000.0));
         assert!((expected.low - 33.4).abs() < 0.1 && (expected.high - 299.7).abs() < 0.3);
         let cycle = of(500);
-        let later = EntryShare::learned((0..6).map(|_| (&cycle, 250.0)), 1.0).expected(&of(100));
+        let later =
+            RealisedShare::learned((0..6).map(|_| (&cycle, 250.0)), 1.0, 1.0).expected(&of(100));
         assert!((later.impact - 51.6).abs() < 0.5, "{later:?}");
         assert!(later.high / later.low < expected.high / expected.low, "{later:?}");
-        let nothing = EntryChances::default();
-        let nothing = EntryShare::learned(std::iter::once((&nothing, 0.0)), 0.0).expected(&nothing);
+        let nothing = ListChances::default();
+        let nothing =
+            RealisedShare::learned(std::iter::once((&nothing, 0.0)), 0.0, 1.0).expected(&nothing);
         assert_eq!((nothing.impact, nothing.high), (0.0, 0.0));
     }
 
@@ -200,19 +239,21 @@ mod tests {
             picks in 0usize..40,
             past in vec((0.0f64..60.0, 0.0f64..1e7), 0..5),
             visibility in prop_oneof!["top", "log", "geometric"],
+            start in 0.0f64..10.0,
         ) {
             let queries = queries(&frequencies);
             let places = Places { k: 10, visibility: visibility.parse().unwrap() };
             let mut pairs = pairs;
             pairs.retain(|(query, _)| (*query as usize) < queries.len());
-            let past: Vec<(EntryChances, f64)> = past
+            let past: Vec<(ListChances, f64)> = past
                 .into_iter()
                 .map(|(chance, came)| (chances(&[(0, chance)], 40, &queries, places), came))
                 .collect();
             let batch = chances(&pairs, picks, &queries, places);
-            let share = EntryShare::learned(
+            let share = RealisedShare::learned(
                 past.iter().map(|(chances, came)| (chances, *came)),
                 batch.mean_frequency(),
+                start,
             );
             let found = share.expected(&batch);
             let visible: f64 = (1..=picks.min(10)).map(|rank| places.at(rank)).sum();

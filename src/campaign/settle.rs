@@ -1,0 +1,130 @@
+//! What stayed of closed cycles (METHODS 5a), as a later close sees it: the first one at which the crawl has
+//! grown by a quarter since theirs.
+//!
+//! Costs nothing for cycles that are not due, and for one that is, one pass over its records; lists are scored
+//! anew only where another workload was asked then.
+
+use std::collections::HashSet;
+
+use prospect_index::bm25::{Bm25, Scorer};
+use prospect_index::columns::Column;
+use prospect_index::error::StoreError;
+use prospect_index::manifest::{Manifest, SegmentEntry, SegmentKind};
+use prospect_index::page::UrlId;
+use prospect_index::store::Store;
+
+use super::records::{self, closed_pairs, each_row, plan_of, query_ids};
+use super::tables::OUTCOMES;
+use super::{CampaignError, OpenStore};
+use crate::planner::cycle::{PickState, pages_at};
+use crate::planner::stays::{StayedPair, is_due, stayed};
+use crate::sketch::served::ServedLists;
+use crate::workload::Workload;
+
+/// The plan that is being closed: its lists are those of today.
+pub(super) struct Today<'a> {
+    pub(super) workload: &'a Workload,
+    pub(super) lists: &'a ServedLists,
+    pub(super) bm25: Bm25,
+}
+
+/// What stayed of a cycle.
+pub(super) struct Settled {
+    pub(super) plan_id: String,
+    workload: Workload,
+    rows: Vec<StayedPair>,
+}
+
+/// What stayed of the cycles that are due, in their order.
+///
+/// # Errors
+/// A segment is damaged, or holds what this version does not know; or the index cannot be read.
+pub(super) fn settle(open: &OpenStore, today: &Today<'_>) -> Result<Vec<Settled>, CampaignError> {
+    let (store, pages) = (&open.store, &open.known.pages);
+    let segments = &store.manifest().segments;
+    // There is one segment of each cycle, in the order in which they were closed.
+    let known = store.manifest().segments_of(SegmentKind::Stays).count();
+    let closed = (0..segments.len()).filter(|&at| segments[at].kind == SegmentKind::Outcomes);
+    let mut settled = Vec::new();
+    for at in closed.skip(known) {
+        let plan_id = plan_of(store, &segments[at], OUTCOMES)?.unwrap_or_default();
+        let then = pages_at(pages, end_of(store.manifest(), &plan_id));
+        if !is_due(then, pages.len()) {
+            break;
+        }
+        settled.push(what_stayed(open, today, at, plan_id)?);
+    }
+    Ok(settled)
+}
+
+/// One past the last record of a plan's cycle; 0 if the cycle is not known.
+fn end_of(manifest: &Manifest, plan: &str) -> u32 {
+    let of = |cycle: &Option<String>| cycle.as_deref() == Some(plan);
+    let cycle = manifest.cycles.iter().rposition(|cycle| of(&cycle.plan));
+    cycle.map_or(0, |cycle| manifest.cycle_start(cycle as u32 + 1))
+}
+
+fn what_stayed(
+    open: &OpenStore,
+    today: &Today<'_>,
+    at: usize,
+    plan_id: String,
+) -> Result<Settled, CampaignError> {
+    let store = &open.store;
+    let segments = &store.manifest().segments;
+    let workload = records::workload(store, &plan_id)?;
+    let fetched = fetched(store, &segments[at])?;
+    // A close writes both at once.
+    let pairs = segments[at..].iter().find(|segment| segment.kind == SegmentKind::PairOutcomes);
+    let ids = query_ids(&workload.queries);
+    let pairs = pairs.map(|pairs| closed_pairs(store, pairs, &ids)).transpose()?;
+    let built;
+    let lists = if workload == *today.workload {
+        today.lists
+    } else {
+        let end_seq = store.manifest().epoch.end_seq;
+        let scorer = Scorer::new(&open.text, today.bm25, end_seq, workload.words())?;
+        let (places, next_seq) = (today.lists.places(), store.manifest().next_seq);
+        let (queries, urls) = (&workload.queries, &open.known.urls);
+        built = ServedLists::build(&scorer, queries, places, next_seq, urls)?;
+        &built
+    };
+    let rows = stayed(&pairs.unwrap_or_default(), &fetched, &workload.queries, lists);
+    Ok(Settled { plan_id, workload, rows })
+}
+
+/// Picks of a cycle that were fetched; none where an older version does not tell.
+fn fetched(store: &Store, segment: &SegmentEntry) -> Result<HashSet<UrlId>, StoreError> {
+    let mut fetched = HashSet::new();
+    let read = each_row(store, segment, OUTCOMES, &["url_id", "planned", "state"], |row| {
+        if row.id(1) == 1 && row.state(2)? == PickState::Fetched {
+            fetched.insert(UrlId(row.id(0)));
+        }
+        Ok(())
+    });
+    match read {
+        Err(StoreError::MissingColumn { .. }) if segment.schema == 0 => Ok(HashSet::new()),
+        read => read.map(|()| fetched),
+    }
+}
+
+impl Settled {
+    /// Its rows as columns of [`STAYS`](super::tables::STAYS).
+    pub(super) fn columns(&self) -> Vec<Column> {
+        let rows = &self.rows;
+        let ids = |of: &dyn Fn(&StayedPair) -> u32| Column::U32(rows.iter().map(of).collect());
+        let numbers = |of: &dyn Fn(&StayedPair) -> f64| Column::F64(rows.iter().map(of).collect());
+        let qid = |row: &StayedPair| self.workload.queries[row.query.index()].qid.clone();
+        vec![
+            Column::Text(vec![self.plan_id.clone(); rows.len()]),
+            ids(&|row| row.url.0),
+            Column::Text(rows.iter().map(qid).collect()),
+            ids(&|row| u32::from(row.planned.is_some())),
+            ids(&|row| row.planned.map_or(0, |pair| u32::from(pair.matches))),
+            numbers(&|row| row.planned.map_or(0.0, |pair| pair.chance)),
+            numbers(&|row| row.planned.map_or(0.0, |pair| pair.stay_chance)),
+            ids(&|row| row.rank),
+            numbers(&|row| row.impact),
+        ]
+    }
+}
