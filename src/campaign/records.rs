@@ -9,7 +9,7 @@
 //! | `plans` | `explored` for `pool`: 1 is [`Pool::Far`], for draws came from all that greedy left; fewer parts: those that are missing are unknown (NaN), and nobody learns from such picks |
 //! | `pools` | no `frontier_rank`, which nobody reads |
 //! | `outcomes` | no parts, three of them, `explored` for `pool`, no `impact_in_half`: left unread by whoever needs what is missing |
-//! | `plan_pairs`, `pair_outcomes` | no `margin`, or one that is no log odds (`has_log_odds`): left unread. Before format 3 no `stay_chance`: `chance` stands for it, which nobody learns from |
+//! | `plan_pairs`, `pair_outcomes` | no `margin`, or one that is no log odds (`has_log_odds`): left unread. Before format 3 no `stay_chance`: `chance` stands for it |
 //! | `workloads`, `query_outcomes` | always the same |
 
 use std::collections::{HashMap, HashSet};
