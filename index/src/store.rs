@@ -159,10 +159,7 @@ impl Store {
         schema: Schema,
         columns: &[Column],
     ) -> Result<SegmentEntry, StoreError> {
-        let name = self.segment_name(schema);
-        let mut writer = TableWriter::create(&self.storage, &name, schema)?;
-        writer.write(columns)?;
-        Ok(SegmentEntry::new(kind, schema, writer.finish()?))
+        self.write_segment_as(&self.segment_name(schema), kind, schema, columns)
     }
 
     /// Writes tables as segment files of one kind, one beside the other; they become live when a commit names
@@ -179,12 +176,21 @@ impl Store {
         let name = self.segment_name(schema);
         let stem = name.trim_end_matches(".parquet");
         let write = |(number, columns): (usize, Vec<Column>)| {
-            let name = format!("{stem}-{number}.parquet");
-            let mut writer = TableWriter::create(&self.storage, &name, schema)?;
-            writer.write(&columns)?;
-            Ok(SegmentEntry::new(kind, schema, writer.finish()?))
+            self.write_segment_as(&format!("{stem}-{number}.parquet"), kind, schema, &columns)
         };
         tables.into_iter().enumerate().map(write).collect()
+    }
+
+    fn write_segment_as(
+        &self,
+        name: &str,
+        kind: SegmentKind,
+        schema: Schema,
+        columns: &[Column],
+    ) -> Result<SegmentEntry, StoreError> {
+        let mut writer = TableWriter::create(&self.storage, name, schema)?;
+        writer.write(columns)?;
+        Ok(SegmentEntry::new(kind, schema, writer.finish()?))
     }
 
     /// Reads columns of a segment, in the order in which they are named, after verifying its checksum; one

@@ -7,15 +7,13 @@ use prospect_index::store::Store;
 use serde::Serialize;
 
 use super::records::{
-    closed_pairs, each_row, has_log_odds, has_stay_chance, plan_of, query_ids, workload_in,
+    closed_pairs, each_outcome, each_row, has_stay_chance, pairs_beside, query_ids, workload_before,
 };
 use super::settle::Settled;
-use super::tables::{OUTCOMES, STAYS, WORKLOADS};
+use super::tables::STAYS;
 use crate::estimate::models::entry;
 use crate::planner::cycle::{PickState, PlannedPair};
-use crate::planner::expected_impact::{
-    BothChances, Expected, ListChances, Quantity, RealisedShare,
-};
+use crate::planner::expected_impact::{Both, ExpectedImpact, ListChances, Quantity, RealisedShare};
 use crate::planner::outcome::{PickCounts, SettledCycle};
 use crate::sketch::visibility::Places;
 use crate::workload::Workload;
@@ -37,39 +35,24 @@ pub(crate) struct ClosedCycle {
     pub(crate) enters: Quantity,
     /// Impact that they had when the crawl had grown by a quarter.
     pub(crate) stays: Quantity,
-    /// What chances said of them.
+    /// What chances said of them, as far as it is stored.
     #[serde(skip)]
-    chances: Chances,
+    chances: Both<Option<ListChances>>,
+    /// Whether those came from outcomes, and not from what is assumed before there are any.
+    #[serde(skip)]
+    are_fitted: Both<bool>,
     /// Place of the segment that says what they brought at the close, and of the one that says what stayed.
     #[serde(skip)]
     known_at: (usize, Option<usize>),
 }
 
-/// What chances said of the fetched picks of a cycle, as far as it is stored.
-#[derive(Clone, Debug, Default)]
-struct Chances {
-    enters: Option<ListChances>,
-    stays: Option<ListChances>,
-    /// Whether each came from outcomes, and not from what is assumed before there are any.
-    are_fitted: Fitted,
-}
-
-/// Whether chances to enter, and to stay, come from outcomes.
-#[derive(Clone, Copy, Debug, Default)]
-struct Fitted {
-    enters: bool,
-    stays: bool,
-}
-
-impl Fitted {
-    /// Of a plan that knew these segments.
-    fn by(segments: &[SegmentEntry]) -> Self {
-        let is_enough = |kind| {
-            let of_kind = segments.iter().filter(|segment| segment.kind == kind);
-            of_kind.map(|segment| segment.rows).sum::<u64>() as f64 >= entry::FEWEST
-        };
-        Self { enters: is_enough(SegmentKind::PairOutcomes), stays: is_enough(SegmentKind::Stays) }
-    }
+/// Whether the chances of a plan that knew these segments come from outcomes.
+fn are_fitted(segments: &[SegmentEntry]) -> Both<bool> {
+    let is_enough = |kind| {
+        let of_kind = segments.iter().filter(|segment| segment.kind == kind);
+        of_kind.map(|segment| segment.rows).sum::<u64>() as f64 >= entry::FEWEST
+    };
+    Both { enters: is_enough(SegmentKind::PairOutcomes), stays: is_enough(SegmentKind::Stays) }
 }
 
 /// What is expected of a batch, learned from the last closed cycles.
@@ -78,15 +61,15 @@ impl Fitted {
 /// A segment is damaged, or holds what this version does not know.
 pub(crate) fn expected(
     store: &Store,
-    chances: &BothChances,
+    chances: &Both<ListChances>,
     places: Places,
-) -> Result<Expected, StoreError> {
+) -> Result<Both<ExpectedImpact>, StoreError> {
     let cycles = read(store, places, CYCLES)?;
     let segments = &store.manifest().segments;
-    let (fitted, now) = (Fitted::by(segments), segments.len());
+    let (fitted, now) = (are_fitted(segments), segments.len());
     let share = entered(&cycles, chances.enters.mean_frequency(), fitted);
     let start = share.share();
-    Ok(Expected {
+    Ok(Both {
         enters: share.expected(&chances.enters),
         stays: stayed(&cycles, chances.stays.mean_frequency(), fitted, now, start)
             .expected(&chances.stays),
@@ -98,11 +81,15 @@ pub(crate) fn expected(
 /// # Errors
 /// A segment is damaged, or holds what this version does not know.
 pub(crate) fn closed_cycles(store: &Store, places: Places) -> Result<Vec<ClosedCycle>, StoreError> {
-    let mut cycles = read(store, places, usize::MAX)?;
+    last_cycles(store, places, usize::MAX)
+}
+
+/// The last `most` of them; of the first [`CYCLES`], what was expected is learned from fewer than it was.
+fn last_cycles(store: &Store, places: Places, most: usize) -> Result<Vec<ClosedCycle>, StoreError> {
+    let mut cycles = read(store, places, most)?;
     for at in 0..cycles.len() {
         let before = &cycles[at.saturating_sub(CYCLES)..at];
-        let ClosedCycle { chances: Chances { enters, stays, are_fitted }, known_at, .. } =
-            &cycles[at];
+        let ClosedCycle { chances: Both { enters, stays }, are_fitted, known_at, .. } = &cycles[at];
         let Some(enters) = enters else { continue };
         let share = entered(before, enters.mean_frequency(), *are_fitted);
         let of_stays = stays.as_ref().map(|said| {
@@ -127,7 +114,10 @@ pub(super) fn settled(
     if settled.is_empty() {
         return Ok(Vec::new());
     }
-    let mut cycles = closed_cycles(store, places)?;
+    let count = |kind| store.manifest().segments_of(kind).count();
+    let known_before = count(SegmentKind::Stays) - settled.len();
+    let most = count(SegmentKind::Outcomes) - known_before + CYCLES;
+    let mut cycles = last_cycles(store, places, most)?;
     cycles.retain(|cycle| settled.iter().any(|settled| settled.plan_id == cycle.plan_id));
     let told = |cycle: ClosedCycle| SettledCycle { plan_id: cycle.plan_id, stays: cycle.stays };
     Ok(cycles.into_iter().map(told).collect())
@@ -135,8 +125,8 @@ pub(super) fn settled(
 
 /// The share of chances to enter that is realised, learned from these cycles: those whose chances came from where
 /// these do, for what is assumed before the first outcome is off by another factor than what outcomes say.
-fn entered(cycles: &[ClosedCycle], mean_frequency: f64, fitted: Fitted) -> RealisedShare {
-    let alike = cycles.iter().filter(|cycle| cycle.chances.are_fitted.enters == fitted.enters);
+fn entered(cycles: &[ClosedCycle], mean_frequency: f64, fitted: Both<bool>) -> RealisedShare {
+    let alike = cycles.iter().filter(|cycle| cycle.are_fitted.enters == fitted.enters);
     let known = alike.filter_map(|cycle| {
         Some((cycle.chances.enters.as_ref()?, cycle.enters.realised.unwrap_or(0.0)))
     });
@@ -148,11 +138,11 @@ fn entered(cycles: &[ClosedCycle], mean_frequency: f64, fitted: Fitted) -> Reali
 fn stayed(
     cycles: &[ClosedCycle],
     mean_frequency: f64,
-    fitted: Fitted,
+    fitted: Both<bool>,
     before: usize,
     start: f64,
 ) -> RealisedShare {
-    let alike = cycles.iter().filter(|cycle| cycle.chances.are_fitted.stays == fitted.stays);
+    let alike = cycles.iter().filter(|cycle| cycle.are_fitted.stays == fitted.stays);
     let settled = alike.filter(|cycle| cycle.known_at.1.is_some_and(|place| place < before));
     let known =
         settled.filter_map(|cycle| Some((cycle.chances.stays.as_ref()?, cycle.stays.realised?)));
@@ -177,9 +167,8 @@ fn read(store: &Store, places: Places, most: usize) -> Result<Vec<ClosedCycle>, 
         if let Some(place) = cycle.known_at.1 {
             cycle.stays.realised = Some(what_stayed(store, &segments[place])?);
         }
-        // A close writes both at once.
-        let pairs = segments[at..].iter().find(|segment| segment.kind == SegmentKind::PairOutcomes);
-        if let Some(pairs) = pairs.filter(|pairs| has_log_odds(store.manifest(), pairs)) {
+        cycle.are_fitted = are_fitted(&segments[..at]);
+        if let Some(pairs) = pairs_beside(store.manifest(), at) {
             cycle.chances = chances(store, at, pairs, &cycle, places)?;
         }
         cycles.push(cycle);
@@ -192,7 +181,7 @@ fn counted(store: &Store, segment: &SegmentEntry) -> Result<Option<ClosedCycle>,
     let mut cycle = ClosedCycle::default();
     let mut realised = 0.0;
     let names = ["plan_id", "planned", "state", "realised_impact"];
-    let read = each_row(store, segment, OUTCOMES, &names, |row| {
+    let missing = each_outcome(store, segment, &names, |row| {
         row.text(0).clone_into(&mut cycle.plan_id);
         if row.id(1) == 0 {
             cycle.unplanned += 1;
@@ -204,12 +193,9 @@ fn counted(store: &Store, segment: &SegmentEntry) -> Result<Option<ClosedCycle>,
             realised += row.number(3);
         }
         Ok(())
-    });
+    })?;
     cycle.enters.realised = Some(realised);
-    match read {
-        Err(StoreError::MissingColumn { .. }) if segment.schema == 0 => Ok(None),
-        read => read.map(|()| Some(cycle)),
-    }
+    Ok(missing.is_none().then_some(cycle))
 }
 
 /// Impact that stayed of a cycle.
@@ -230,27 +216,12 @@ fn chances(
     pairs: &SegmentEntry,
     cycle: &ClosedCycle,
     places: Places,
-) -> Result<Chances, StoreError> {
-    let segments = &store.manifest().segments;
+) -> Result<Both<Option<ListChances>>, StoreError> {
     let Some(Workload { queries }) = workload_before(store, at, &cycle.plan_id)? else {
-        return Ok(Chances::default());
+        return Ok(Both::default());
     };
     let planned = closed_pairs(store, pairs, &query_ids(&queries))?;
     let said = PlannedPair::chances(&planned.iter(), cycle.counts.fetched, &queries, places);
-    Ok(Chances {
-        enters: Some(said.enters),
-        stays: has_stay_chance(pairs).then_some(said.stays),
-        are_fitted: Fitted::by(&segments[..at]),
-    })
-}
-
-/// The workload of a plan, from the segments before a place.
-fn workload_before(store: &Store, at: usize, plan: &str) -> Result<Option<Workload>, StoreError> {
-    let before = store.manifest().segments[..at].iter().rev();
-    for segment in before.filter(|segment| segment.kind == SegmentKind::Workloads) {
-        if plan_of(store, segment, WORKLOADS)?.is_some_and(|of| of == plan) {
-            return workload_in(store, segment).map(Some);
-        }
-    }
-    Ok(None)
+    let stays = has_stay_chance(pairs).then_some(said.stays);
+    Ok(Both { enters: Some(said.enters), stays })
 }

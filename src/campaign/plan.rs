@@ -15,7 +15,7 @@ use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::Batch;
 use crate::planner::choose::{Choice, ChoiceInput, choose_from};
 use crate::planner::cycle::{OpenPlan, PlannedPair};
-use crate::planner::expected_impact::Expected;
+use crate::planner::expected_impact::{Both, ExpectedImpact};
 use crate::planner::settings::PlanSettings;
 use crate::sketch::served::ServedLists;
 use crate::workload::{Query, Workload};
@@ -35,7 +35,7 @@ pub struct Plan {
     /// What it promises.
     pub(crate) promised: OpenPlan,
     /// Impact that its picks are expected to have, if all are fetched.
-    pub(crate) expected: Expected,
+    pub(crate) expected: Both<ExpectedImpact>,
     /// The statistics epoch.
     pub(crate) epoch: Epoch,
     /// N and words under which it was scored.

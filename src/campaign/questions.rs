@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::campaign::whatif_base::WhatIfBase;
 use crate::campaign::{CampaignError, OpenStore};
+use crate::estimate::parts::Parts;
 use crate::planner::settings::PlanSettings;
 use crate::results::whatif::{PlanFigures, SCHEMA, ScenarioFigures, StoreState, WhatIf};
 use crate::whatif::answer::{Answer, AnswerError};
@@ -63,6 +64,8 @@ pub struct Questions {
     pub(crate) whatif_base: WhatIfBase,
     /// Hosts of its URLs.
     pub(crate) hosts: Hosts,
+    /// Weights without a scenario.
+    weights: Parts,
     /// What all scenarios stand on.
     pub(crate) shared: Scenario,
     /// The plan without a scenario.
@@ -96,9 +99,10 @@ impl Questions {
         let settings = shared.with_lists(settings).map_err(wrong)?;
         let whatif_base = WhatIfBase::new(&open, workload, within, settings)?;
         let hosts = Hosts::new(&open.known.urls);
-        let base = answer(&open, &whatif_base, &hosts, &shared)?.answer;
+        let weights = whatif_base.base.weights();
+        let base = answer(&open, &whatif_base, &hosts, weights, &shared)?.answer;
         let base_figures = figures(&base, &open.known.urls, &hosts);
-        Ok(Self { open, whatif_base, hosts, shared, base, base_figures })
+        Ok(Self { open, whatif_base, hosts, weights, shared, base, base_figures })
     }
 
     /// Plans under a scenario on top of what is shared.
@@ -106,7 +110,8 @@ impl Questions {
     /// # Errors
     /// The scenario cannot be carried out, or an index cannot be read.
     pub fn answer(&self, scenario: &Scenario) -> Result<Answered, CampaignError> {
-        answer(&self.open, &self.whatif_base, &self.hosts, &scenario.on(&self.shared))
+        let scenario = scenario.on(&self.shared);
+        answer(&self.open, &self.whatif_base, &self.hosts, self.weights, &scenario)
     }
 
     /// What comes of a scenario.
@@ -192,12 +197,12 @@ fn answer(
     open: &OpenStore,
     whatif_base: &WhatIfBase,
     hosts: &Hosts,
+    weights: Parts,
     scenario: &Scenario,
 ) -> Result<Answered, CampaignError> {
     let base = &whatif_base.base;
     let asked = asked(&base.queries, scenario).map_err(wrong)?;
     let new = asked.queries.len() - asked.known;
-    let weights = base.weights();
     let slow = scenario.is_slow(&base.settings);
     let base = if slow {
         let settings = scenario.settings(&base.settings, weights).map_err(wrong)?;

@@ -99,6 +99,20 @@ pub(super) fn each_row(
     })
 }
 
+/// Reads columns of the outcomes of a cycle row by row. What an older version wrote without one of them is
+/// left unread; the error that says so is returned.
+pub(super) fn each_outcome(
+    store: &Store,
+    segment: &SegmentEntry,
+    names: &[&str],
+    take: impl FnMut(&Row<'_>) -> Result<(), StoreError>,
+) -> Result<Option<StoreError>, StoreError> {
+    match each_row(store, segment, OUTCOMES, names, take) {
+        Err(missing @ StoreError::MissingColumn { .. }) if segment.schema == 0 => Ok(Some(missing)),
+        read => read.map(|()| None),
+    }
+}
+
 /// The segment of a plan's rows: each plan, and each closed cycle, has one of its own.
 fn segment_of<'a>(
     store: &'a Store,
@@ -106,8 +120,19 @@ fn segment_of<'a>(
     schema: Schema,
     plan: &str,
 ) -> Result<Option<&'a SegmentEntry>, StoreError> {
+    segment_among(store, &store.manifest().segments, kind, schema, plan)
+}
+
+/// The same among the segments that were written before another.
+fn segment_among<'a>(
+    store: &Store,
+    segments: &'a [SegmentEntry],
+    kind: SegmentKind,
+    schema: Schema,
+    plan: &str,
+) -> Result<Option<&'a SegmentEntry>, StoreError> {
     // The newest first: that is whose rows are asked for, and each segment that is looked at is verified.
-    for segment in store.manifest().segments_of(kind).rev() {
+    for segment in segments.iter().rev().filter(|segment| segment.kind == kind) {
         if plan_of(store, segment, schema)?.is_some_and(|id| id == plan) {
             return Ok(Some(segment));
         }
@@ -184,7 +209,7 @@ fn pick_outcomes(
     names.extend(Part::ALL.map(Part::column));
     names.push("plan_id");
     for segment in store.manifest().segments_of(SegmentKind::Outcomes) {
-        let read = each_row(store, segment, OUTCOMES, &names, |row| {
+        let missing = each_outcome(store, segment, &names, |row| {
             let parts = Parts::of(|part| row.number(4 + part as usize));
             let is_fetched = row.id(1) == 1 && row.state(2)? == PickState::Fetched;
             if is_fetched && parts.iter().all(|(_, part)| !part.is_nan()) {
@@ -193,13 +218,8 @@ fn pick_outcomes(
                 picks.push(PickOutcome { url, parts, realised, same_queries });
             }
             Ok(())
-        });
-        match read {
-            Err(error @ StoreError::MissingColumn { .. }) if segment.schema == 0 => {
-                unread.push(error.to_string());
-            }
-            read => read?,
-        }
+        })?;
+        unread.extend(missing.map(|missing| missing.to_string()));
     }
     Ok(picks)
 }
@@ -429,8 +449,16 @@ fn planned_pair(row: &Row<'_>, ids: &HashMap<&str, QueryId>) -> Option<PlannedPa
     })
 }
 
-/// Candidate pairs of the fetched picks of a closed cycle, of queries with an id, by the segment of their
-/// outcomes; none where an older version wrote other margins.
+/// The segment of the pairs of a closed cycle whose outcomes are at this place; none where an older version
+/// wrote other margins.
+pub(super) fn pairs_beside(manifest: &Manifest, at: usize) -> Option<&SegmentEntry> {
+    // A close writes both at once.
+    let mut beside = manifest.segments[at..].iter();
+    let pairs = beside.find(|segment| segment.kind == SegmentKind::PairOutcomes);
+    pairs.filter(|pairs| has_log_odds(manifest, pairs))
+}
+
+/// Candidate pairs of the fetched picks of a closed cycle, of queries with an id.
 ///
 /// # Errors
 /// A segment is damaged, or holds what this version does not know.
@@ -440,12 +468,10 @@ pub(super) fn closed_pairs(
     ids: &HashMap<&str, QueryId>,
 ) -> Result<Vec<PlannedPair>, StoreError> {
     let mut pairs = Vec::new();
-    if has_log_odds(store.manifest(), segment) {
-        each_row(store, segment, PAIR_OUTCOMES, &pair_names(segment), |row| {
-            pairs.extend(planned_pair(row, ids));
-            Ok(())
-        })?;
-    }
+    each_row(store, segment, PAIR_OUTCOMES, &pair_names(segment), |row| {
+        pairs.extend(planned_pair(row, ids));
+        Ok(())
+    })?;
     Ok(pairs)
 }
 
@@ -454,14 +480,26 @@ pub(super) fn closed_pairs(
 /// # Errors
 /// A segment is damaged, or holds what this version does not know.
 pub(crate) fn workload(store: &Store, plan: &str) -> Result<Workload, StoreError> {
-    match segment_of(store, SegmentKind::Workloads, WORKLOADS, plan)? {
-        Some(segment) => workload_in(store, segment),
-        None => Ok(Workload { queries: Vec::new() }),
-    }
+    let found = workload_before(store, store.manifest().segments.len(), plan)?;
+    Ok(found.unwrap_or_else(|| Workload { queries: Vec::new() }))
+}
+
+/// The workload of a plan that was made before the segment at a place was written.
+///
+/// # Errors
+/// A segment is damaged, or holds what this version does not know.
+pub(super) fn workload_before(
+    store: &Store,
+    at: usize,
+    plan: &str,
+) -> Result<Option<Workload>, StoreError> {
+    let before = &store.manifest().segments[..at];
+    let segment = segment_among(store, before, SegmentKind::Workloads, WORKLOADS, plan)?;
+    segment.map(|segment| workload_in(store, segment)).transpose()
 }
 
 /// The workload of a segment.
-pub(super) fn workload_in(store: &Store, segment: &SegmentEntry) -> Result<Workload, StoreError> {
+fn workload_in(store: &Store, segment: &SegmentEntry) -> Result<Workload, StoreError> {
     let mut queries = Vec::new();
     let names = ["qid", "query", "frequency", "kind"];
     each_row(store, segment, WORKLOADS, &names, |row| {

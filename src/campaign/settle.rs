@@ -13,7 +13,9 @@ use prospect_index::manifest::{Manifest, SegmentEntry, SegmentKind};
 use prospect_index::page::UrlId;
 use prospect_index::store::Store;
 
-use super::records::{self, closed_pairs, each_row, plan_of, query_ids};
+use super::records::{
+    closed_pairs, each_outcome, pairs_beside, plan_of, query_ids, workload_before,
+};
 use super::tables::OUTCOMES;
 use super::{CampaignError, OpenStore};
 use crate::planner::cycle::{PickState, pages_at};
@@ -71,41 +73,38 @@ fn what_stayed(
     plan_id: String,
 ) -> Result<Settled, CampaignError> {
     let store = &open.store;
-    let segments = &store.manifest().segments;
-    let workload = records::workload(store, &plan_id)?;
-    let fetched = fetched(store, &segments[at])?;
-    // A close writes both at once.
-    let pairs = segments[at..].iter().find(|segment| segment.kind == SegmentKind::PairOutcomes);
+    let manifest = store.manifest();
+    let workload = workload_before(store, at, &plan_id)?;
+    let workload = workload.unwrap_or_else(|| Workload { queries: Vec::new() });
+    let fetched = fetched(store, &manifest.segments[at])?;
     let ids = query_ids(&workload.queries);
-    let pairs = pairs.map(|pairs| closed_pairs(store, pairs, &ids)).transpose()?;
+    let pairs = pairs_beside(manifest, at).map(|pairs| closed_pairs(store, pairs, &ids));
+    let pairs = pairs.transpose()?.unwrap_or_default();
     let built;
     let lists = if workload == *today.workload {
         today.lists
     } else {
-        let end_seq = store.manifest().epoch.end_seq;
+        let end_seq = manifest.epoch.end_seq;
         let scorer = Scorer::new(&open.text, today.bm25, end_seq, workload.words())?;
-        let (places, next_seq) = (today.lists.places(), store.manifest().next_seq);
+        let (places, next_seq) = (today.lists.places(), manifest.next_seq);
         let (queries, urls) = (&workload.queries, &open.known.urls);
         built = ServedLists::build(&scorer, queries, places, next_seq, urls)?;
         &built
     };
-    let rows = stayed(&pairs.unwrap_or_default(), &fetched, &workload.queries, lists);
+    let rows = stayed(&pairs, &fetched, &workload.queries, lists);
     Ok(Settled { plan_id, workload, rows })
 }
 
 /// Picks of a cycle that were fetched; none where an older version does not tell.
 fn fetched(store: &Store, segment: &SegmentEntry) -> Result<HashSet<UrlId>, StoreError> {
     let mut fetched = HashSet::new();
-    let read = each_row(store, segment, OUTCOMES, &["url_id", "planned", "state"], |row| {
+    each_outcome(store, segment, &["url_id", "planned", "state"], |row| {
         if row.id(1) == 1 && row.state(2)? == PickState::Fetched {
             fetched.insert(UrlId(row.id(0)));
         }
         Ok(())
-    });
-    match read {
-        Err(StoreError::MissingColumn { .. }) if segment.schema == 0 => Ok(HashSet::new()),
-        read => read.map(|()| fetched),
-    }
+    })?;
+    Ok(fetched)
 }
 
 impl Settled {

@@ -7,7 +7,7 @@ use prospect_index::manifest::{Epoch, Manifest};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Fetch, PageTable};
 
-use super::expected_impact::{BothChances, ListChances};
+use super::expected_impact::{Both, ListChances};
 use crate::estimate::blend::PickOutcome;
 use crate::estimate::models::entry::EntryOutcomes;
 use crate::estimate::parts::Parts;
@@ -111,7 +111,7 @@ impl OpenPlan {
     }
 
     /// What chances say of the picks.
-    pub(crate) fn chances(&self, queries: &[Query], places: Places) -> BothChances {
+    pub(crate) fn chances(&self, queries: &[Query], places: Places) -> Both<ListChances> {
         PlannedPair::chances(&self.pairs.iter(), self.picks.len(), queries, places)
     }
 }
@@ -123,12 +123,12 @@ impl PlannedPair {
         picks: usize,
         queries: &[Query],
         places: Places,
-    ) -> BothChances {
+    ) -> Both<ListChances> {
         let of = |chance: fn(&Self) -> f64| {
             let pairs = pairs.clone().map(|pair| (pair.query, chance(pair)));
             ListChances::new(pairs, picks, queries, places)
         };
-        BothChances { enters: of(|pair| pair.entry_chance), stays: of(|pair| pair.stay_chance) }
+        Both { enters: of(|pair| pair.entry_chance), stays: of(|pair| pair.stay_chance) }
     }
 }
 
@@ -212,7 +212,7 @@ impl Closed {
     }
 
     /// What chances said of the fetched picks.
-    pub(crate) fn chances(&self, queries: &[Query], places: Places) -> BothChances {
+    pub(crate) fn chances(&self, queries: &[Query], places: Places) -> Both<ListChances> {
         let fetched = self.picks.iter().filter(|closed| closed.state == PickState::Fetched).count();
         let pairs = self.pairs.iter().map(|row| &row.pair);
         PlannedPair::chances(&pairs, fetched, queries, places)

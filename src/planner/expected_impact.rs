@@ -157,22 +157,13 @@ pub(crate) struct Quantity {
     pub(crate) realised: Option<f64>,
 }
 
-/// What a batch is expected to bring, in both quantities.
+/// Something of each of the two quantities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Expected {
-    /// In lists at the close of its cycle.
-    pub(crate) enters: ExpectedImpact,
-    /// Still in them when the crawl has grown by a quarter.
-    pub(crate) stays: ExpectedImpact,
-}
-
-/// What chances say of a batch, in both quantities.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct BothChances {
-    /// To be in lists at the close of its cycle.
-    pub(crate) enters: ListChances,
-    /// To be in them still when the crawl has grown by a quarter.
-    pub(crate) stays: ListChances,
+pub(crate) struct Both<T> {
+    /// Of what is in lists at the close of its cycle.
+    pub(crate) enters: T,
+    /// Of what is in them still when the crawl has grown by a quarter.
+    pub(crate) stays: T,
 }
 
 #[cfg(test)]

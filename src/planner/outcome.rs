@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::cycle::{Closed, PickState};
-use super::expected_impact::{Expected, Quantity};
+use super::expected_impact::{Both, ExpectedImpact, Quantity};
 use crate::plan::explore::Pool;
 use crate::plan::off_policy::calibration::Calibration;
 
@@ -96,7 +96,7 @@ impl CycleOutcome {
         plan_id: &str,
         closed: &Closed,
         unplanned: usize,
-        expected: Expected,
+        expected: Both<ExpectedImpact>,
     ) -> Self {
         let predictions: Vec<(Pool, f64, bool)> =
             closed.pairs.iter().map(|row| (row.pool, row.pair.entry_chance, row.entered)).collect();

@@ -4,7 +4,7 @@
 //! Lists get harder to be in as a crawl goes on, and early ones hold the best of little: what a batch brought
 //! for its queries shows only later.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use prospect_index::page::UrlId;
 
@@ -41,15 +41,10 @@ pub(crate) fn stayed(
     queries: &[Query],
     lists: &ServedLists,
 ) -> Vec<StayedPair> {
-    let mut ranks: BTreeMap<(QueryId, u32), UrlId> = BTreeMap::new();
-    let mut places: BTreeMap<(QueryId, UrlId), u32> = BTreeMap::new();
+    let mut ranks: HashMap<(QueryId, UrlId), u32> = HashMap::new();
     for (at, list) in lists.lists.iter().enumerate() {
-        for (rank, (url, _)) in (1..).zip(list) {
-            if fetched.contains(url) {
-                ranks.insert((QueryId::new(at), rank), *url);
-                places.insert((QueryId::new(at), *url), rank);
-            }
-        }
+        let ranked = list.iter().zip(1..).filter(|((url, _), _)| fetched.contains(url));
+        ranks.extend(ranked.map(|((url, _), rank)| ((QueryId::new(at), *url), rank)));
     }
     let row = |url, query: QueryId, planned, rank: u32| {
         let visibility = if rank > 0 { lists.places().at(rank as usize) } else { 0.0 };
@@ -58,11 +53,12 @@ pub(crate) fn stayed(
     };
     let mut rows = Vec::with_capacity(pairs.len());
     for pair in pairs.iter().filter(|pair| fetched.contains(&pair.url)) {
-        let rank = places.remove(&(pair.query, pair.url)).unwrap_or(0);
-        ranks.remove(&(pair.query, rank));
+        let rank = ranks.remove(&(pair.query, pair.url)).unwrap_or(0);
         rows.push(row(pair.url, pair.query, Some(*pair), rank));
     }
-    rows.extend(ranks.into_iter().map(|((query, rank), url)| row(url, query, None, rank)));
+    let mut unforeseen: Vec<_> = ranks.into_iter().collect();
+    unforeseen.sort_unstable_by_key(|((query, _), rank)| (*query, *rank));
+    rows.extend(unforeseen.into_iter().map(|((query, url), rank)| row(url, query, None, rank)));
     rows
 }
 
