@@ -71,7 +71,7 @@ fn scenarios_of_a_file_stand_on_their_base_and_name_files_beside_it() {
     let output = whatif(&store, &["--scenario", file, "--budget", "3", "--json"]);
     assert!(output.status.success(), "{output:?}");
     let found: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(found["schema"], "prospect.whatif/1");
+    assert_eq!(found["schema"], "prospect.whatif/2");
     let scenarios = found["scenarios"].as_array().unwrap();
     let names: Vec<&str> = scenarios.iter().map(|s| s["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["sharp tools get hot", "scenario 2", "scenario 3"]);
@@ -90,7 +90,12 @@ fn scenarios_of_a_file_stand_on_their_base_and_name_files_beside_it() {
     assert_eq!(again.stdout, output.stdout);
     let text = whatif(&store, &["--scenario", file]);
     let text = String::from_utf8(text.stdout).unwrap();
-    for expected in ["sharp tools get hot\n", "against the plan without it", "one more URL adds"] {
+    for expected in [
+        "sharp tools get hot\n",
+        "against the plan without it",
+        "by planning again",
+        "one more URL adds",
+    ] {
         assert!(text.contains(expected), "{expected}: {text}");
     }
 }

@@ -13,8 +13,9 @@ use super::settle::Settled;
 use super::tables::STAYS;
 use crate::estimate::models::entry;
 use crate::planner::cycle::{PickState, PlannedPair};
-use crate::planner::expected_impact::{Both, ExpectedImpact, ListChances, Quantity, RealisedShare};
+use crate::planner::expected_impact::{ListChances, RealisedShare};
 use crate::planner::outcome::{PickCounts, SettledCycle};
+use crate::results::impact::{Both, ExpectedImpact, Quantity};
 use crate::sketch::visibility::Places;
 use crate::workload::Workload;
 
@@ -64,16 +65,29 @@ pub(crate) fn expected(
     chances: &Both<ListChances>,
     places: Places,
 ) -> Result<Both<ExpectedImpact>, StoreError> {
+    let shares = shares(store, chances.enters.mean_frequency(), places)?;
+    Ok(Both {
+        enters: shares.enters.expected(&chances.enters),
+        stays: shares.stays.expected(&chances.stays),
+    })
+}
+
+/// Which share of what chances say is realised, learned from the last closed cycles, for a workload with this
+/// mean frequency.
+///
+/// # Errors
+/// A segment is damaged, or holds what this version does not know.
+pub(crate) fn shares(
+    store: &Store,
+    mean_frequency: f64,
+    places: Places,
+) -> Result<Both<RealisedShare>, StoreError> {
     let cycles = read(store, places, CYCLES)?;
     let segments = &store.manifest().segments;
     let (fitted, now) = (are_fitted(segments), segments.len());
-    let share = entered(&cycles, chances.enters.mean_frequency(), fitted);
-    let start = share.share();
-    Ok(Both {
-        enters: share.expected(&chances.enters),
-        stays: stayed(&cycles, chances.stays.mean_frequency(), fitted, now, start)
-            .expected(&chances.stays),
-    })
+    let enters = entered(&cycles, mean_frequency, fitted);
+    let stays = stayed(&cycles, mean_frequency, fitted, now, enters.share());
+    Ok(Both { enters, stays })
 }
 
 /// All closed cycles that can be read, the oldest first, each with what its plan expected.

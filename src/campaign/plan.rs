@@ -15,8 +15,8 @@ use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::Batch;
 use crate::planner::choose::{Choice, ChoiceInput, choose_from};
 use crate::planner::cycle::{OpenPlan, PlannedPair};
-use crate::planner::expected_impact::{Both, ExpectedImpact};
 use crate::planner::settings::PlanSettings;
+use crate::results::impact::{Both, ExpectedImpact};
 use crate::sketch::served::ServedLists;
 use crate::workload::{Query, Workload};
 

@@ -15,10 +15,11 @@ use crate::campaign::pair_cache::{Made, Refreshed};
 use crate::campaign::plan::{self, PlanRecord};
 use crate::campaign::reading::{Prepared, Reading};
 use crate::campaign::records;
-use crate::campaign::{CampaignError, OpenStore, pair_cache};
+use crate::campaign::{CampaignError, OpenStore, history, pair_cache};
 use crate::estimate::cache::PlannerCache;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::planner::cycle::{OpenPlan, Past};
+use crate::planner::expected_impact::mean_frequency;
 use crate::planner::options::{Invalidates, invalidated};
 use crate::planner::settings::PlanSettings;
 use crate::sketch::need::Improvability;
@@ -58,8 +59,11 @@ impl WhatIfBase {
         let plan_id = plan_id(open, &prepared.workload, &settings)?;
         let Prepared { workload, epoch, served, served_refresh, past, unread, .. } = prepared;
         let refreshed = Refreshed { served: served_refresh, recomputed, damaged, unread };
+        let mean_frequency = mean_frequency(&workload.queries);
+        let shares = history::shares(&open.store, mean_frequency, served.places())?;
         let base = Base {
             queries: Arc::new(workload.queries),
+            shares,
             served: Arc::new(served),
             scored: Arc::new(scored),
             improvability: Improvability::fit(&past.queries),

@@ -20,9 +20,10 @@ use crate::estimate::blend::Blend;
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::plan::export::{FORMATS, PlanFormat, PlannedUrl};
 use crate::plan::off_policy::calibration::{Calibration, CalibrationBin};
-use crate::planner::expected_impact::{ExpectedImpact, Quantity};
 use crate::planner::outcome::CycleOutcome;
 use crate::planner::settings::PlanSettings;
+use crate::report::terminal::impact::expected;
+use crate::results::impact::Quantity;
 use crate::workload::{self, Workload, open_text};
 
 /// Queries shown per URL.
@@ -234,8 +235,8 @@ fn say_plan(
         &format!(
             "impact of the batch in the lists, if all is fetched: {}\n  of it when the crawl has grown by a \
              quarter: {}",
-            expected_line(enters),
-            expected_line(stays)
+            expected(enters),
+            expected(stays)
         ),
     );
 }
@@ -243,19 +244,8 @@ fn say_plan(
 /// What came, and what was expected.
 fn quantity_line(quantity: &Quantity) -> String {
     let realised = quantity.realised.map(|realised| format!("{realised:.1} realised"));
-    let expected = quantity.expected.as_ref().map(expected_line);
+    let expected = quantity.expected.as_ref().map(expected);
     realised.into_iter().chain(expected).collect::<Vec<_>>().join(", ")
-}
-
-/// An expected impact, how sure it is, and the most that can come.
-fn expected_line(expected: &ExpectedImpact) -> String {
-    let ExpectedImpact { impact, low, high, ceiling, cycles } = expected;
-    let learned = match cycles {
-        0 => "not learned yet".to_owned(),
-        1 => "learned from 1 cycle".to_owned(),
-        cycles => format!("learned from {cycles} cycles"),
-    };
-    format!("{impact:.1} expected ({low:.1} to {high:.1}, {learned}; at most {ceiling:.1})")
 }
 
 /// Weights of the estimate's parts, and what they rest on.

@@ -12,9 +12,9 @@ use super::output::{self, Failure};
 use crate::campaign::history::{self, ClosedCycle};
 use crate::campaign::{plan, records};
 use crate::planner::cycle::PickState;
-use crate::planner::expected_impact::{ExpectedImpact, Quantity};
 use crate::planner::outcome::PickCounts;
 use crate::planner::settings::PlanSettings;
+use crate::results::impact::{ExpectedImpact, Quantity};
 use crate::sketch::visibility::Places;
 
 /// Cycles that sums are told of.

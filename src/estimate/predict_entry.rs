@@ -62,10 +62,51 @@ pub fn predict_entry(
     }
     let bars: BTreeMap<QueryId, Bar> = of_query
         .into_par_iter()
-        .map(|(query, pairs)| (query, Bar::new(scored, served, query.index(), &pairs)))
+        .map(|(query, pairs)| {
+            let bins = pairs.iter().map(|pair| usize::from(pair.bin));
+            let weights = pairs.iter().map(|pair| weight(pair)).sum();
+            (query, Bar::new(scored, served, query.index(), bins, weights))
+        })
         .collect();
     let of_pair = |pair: &PairEstimate| bars[&pair.query].predict(scored, pair);
     picks.par_iter().map(|&url| scored.pairs_of(url).map(of_pair).collect()).collect()
+}
+
+/// By query with a candidate among the picks: pages that are expected in its list after the batch, the sum of what
+/// [`predict_entry`] predicts. `rivals` compete and are not counted.
+pub(crate) fn expected_entries(
+    scored: &ScoredPairs,
+    served: &ServedLists,
+    picks: &[UrlId],
+    rivals: &[UrlId],
+) -> Vec<(QueryId, f64)> {
+    if scored.levels().is_none() {
+        let both: Vec<UrlId> = picks.iter().chain(rivals).copied().collect();
+        let predicted = predict_entry(scored, served, &both).into_iter().take(picks.len());
+        return predicted.flatten().map(|pair| (pair.pair.query, pair.chance)).collect();
+    }
+    // Pairs of a query that score alike and match alike have one chance.
+    let alike = |urls: &[UrlId], is_pick: bool| {
+        let pairs = urls.iter().flat_map(|&url| scored.pairs_of(url));
+        pairs.map(|pair| (pair.query, pair.bin, pair.matches, is_pick)).collect::<Vec<_>>()
+    };
+    let mut pairs = alike(picks, true);
+    pairs.extend(alike(rivals, false));
+    pairs.sort_unstable();
+    let of_query: Vec<&[_]> = pairs.chunk_by(|a, b| a.0 == b.0).collect();
+    let expected = |pairs: &[(QueryId, u16, bool, bool)]| {
+        let query = pairs[0].0;
+        let bins = pairs.iter().map(|pair| usize::from(pair.1));
+        let bar = Bar::new(scored, served, query.index(), bins, 0.0);
+        let picks: Vec<_> = pairs.iter().filter(|pair| pair.3).copied().collect();
+        let entering = picks.chunk_by(|a, b| a == b).map(|alike| {
+            let (_, bin, matches, _) = alike[0];
+            let (margin, untried) = bar.beaten(scored, bin);
+            alike.len() as f64 * scored.entry().chance(matches, margin).unwrap_or(untried)
+        });
+        (query, entering.sum())
+    };
+    of_query.into_par_iter().map(expected).collect()
 }
 
 /// How many linked pairs one counts for before anything is known.
@@ -89,25 +130,29 @@ impl Bar {
         scored: &ScoredPairs,
         served: &ServedLists,
         query: usize,
-        pairs: &[&PairEstimate],
+        bins: impl Iterator<Item = usize>,
+        weights: f64,
     ) -> Self {
         let mass = scored.mass(query);
         let score = scored.levels().map_or(served.kth_score(query) / mass, |levels| {
             let list = served.lists[query].iter();
             let scores: Vec<f64> = list.map(|(_, score)| score / mass).collect();
-            let bins = pairs.iter().map(|pair| usize::from(pair.bin));
             bar(levels, &scores, bins, served.k)
         });
-        let pairs: f64 = pairs.iter().map(|pair| weight(pair)).sum();
-        Self { mass, score, share: HELD * served.k as f64 / pairs }
+        Self { mass, score, share: HELD * served.k as f64 / weights }
+    }
+
+    /// The margin of a pair of this bin, and its chance before the first outcome.
+    fn beaten(&self, scored: &ScoredPairs, bin: u16) -> (f64, f64) {
+        let of = |levels| above(levels, usize::from(bin), self.score);
+        let chance = scored.levels().map_or(0.0, of).clamp(LEAST_CHANCE, 1.0 - LEAST_CHANCE);
+        (log_odds(chance), chance)
     }
 
     /// What is predicted of a pair of the query.
     fn predict(&self, scored: &ScoredPairs, pair: &PairEstimate) -> EntryPrediction {
-        let (margin, untried) = if let Some(levels) = scored.levels() {
-            let chance = above(levels, usize::from(pair.bin), self.score);
-            let chance = chance.clamp(LEAST_CHANCE, 1.0 - LEAST_CHANCE);
-            (log_odds(chance), chance)
+        let (margin, untried) = if scored.levels().is_some() {
+            self.beaten(scored, pair.bin)
         } else {
             let margin = ODDS_OF_MASS * (pair.expected_score / self.mass - self.score);
             (margin, (self.share * weight(pair)).min(1.0 - LEAST_CHANCE))

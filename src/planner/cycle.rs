@@ -7,7 +7,7 @@ use prospect_index::manifest::{Epoch, Manifest};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Fetch, PageTable};
 
-use super::expected_impact::{Both, ListChances};
+use super::expected_impact::ListChances;
 use crate::estimate::blend::PickOutcome;
 use crate::estimate::models::entry::EntryOutcomes;
 use crate::estimate::parts::Parts;
@@ -15,6 +15,7 @@ use crate::estimate::predict_entry::predict_entry;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::Pick;
 use crate::plan::explore::Pool;
+use crate::results::impact::Both;
 use crate::sketch::need::QueryOutcome;
 use crate::sketch::served::ServedLists;
 use crate::sketch::visibility::Places;

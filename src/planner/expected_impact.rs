@@ -9,8 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
+use crate::results::impact::ExpectedImpact;
 use crate::sketch::visibility::Places;
 use crate::workload::{Query, QueryId};
 
@@ -26,11 +25,16 @@ const PRIOR_SPREAD: f64 = 0.56;
 /// Quantile of the normal distribution for 95 %.
 const NORMAL: f64 = 1.96;
 
+/// Mean frequency of queries; 0 of none.
+pub(crate) fn mean_frequency(queries: &[Query]) -> f64 {
+    queries.iter().fold(0.0, |sum, query| sum + query.frequency) / queries.len().max(1) as f64
+}
+
 /// What chances to be in lists say of a batch, by query.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ListChances {
-    /// Frequency of each query with a candidate pair, and the visibility that pages are expected to take.
-    of_query: Vec<(f64, f64)>,
+    /// Each query with a candidate pair, its frequency, and the visibility that pages are expected to take.
+    of_query: Vec<(QueryId, f64, f64)>,
     /// Mean frequency of all queries.
     mean_frequency: f64,
     /// Visibility that so many pages can take in one list.
@@ -52,13 +56,12 @@ impl ListChances {
             *pages.entry(query).or_default() += chance;
         }
         let of_query = |(query, pages): (QueryId, f64)| {
-            (queries[query.index()].frequency, pages * places.mean())
+            (query, queries[query.index()].frequency, pages * places.mean())
         };
         let most = (1..=picks.min(places.k)).fold(0.0, |sum, rank| sum + places.at(rank));
-        let frequency = queries.iter().fold(0.0, |sum, query| sum + query.frequency);
         let of_query = pages.into_iter().map(of_query).collect();
-        let mean_frequency = frequency / queries.len().max(1) as f64;
-        Self { of_query, mean_frequency, most, ceiling: frequency * most }
+        let frequency = queries.iter().fold(0.0, |sum, query| sum + query.frequency);
+        Self { of_query, mean_frequency: mean_frequency(queries), most, ceiling: frequency * most }
     }
 
     /// Mean frequency of the workload's queries; 0 of none.
@@ -69,8 +72,19 @@ impl ListChances {
     /// Impact, where this share of what chances say comes: of a query at most f(q) times the visibility
     /// that the pages can take.
     pub(crate) fn impact(&self, share: f64) -> f64 {
-        let of_query = |(frequency, pages): &(f64, f64)| frequency * (share * pages).min(self.most);
+        let of_query = |(_, frequency, pages): &(QueryId, f64, f64)| {
+            frequency * (share * pages).min(self.most)
+        };
         self.of_query.iter().map(of_query).fold(0.0, |sum, impact| sum + impact).min(self.ceiling)
+    }
+
+    /// By query with a candidate pair: the visibility that pages take in its list where this share of what
+    /// chances say comes, and which share that is of what they say of this query.
+    pub(crate) fn visibility(&self, share: f64) -> impl Iterator<Item = (QueryId, f64, f64)> {
+        self.of_query.iter().map(move |&(query, _, pages)| {
+            let visibility = (share * pages).min(self.most);
+            (query, visibility, if pages > 0.0 { visibility / pages } else { share })
+        })
     }
 }
 
@@ -80,22 +94,7 @@ pub(crate) struct RealisedShare {
     share: f64,
     spread: f64,
     cycles: usize,
-}
-
-/// Impact that is expected, with the interval that holds 95 % of what comes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct ExpectedImpact {
-    /// The expected impact, at most the ceiling.
-    #[serde(rename = "predicted")]
-    pub(crate) impact: f64,
-    /// Lower end of its interval.
-    pub(crate) low: f64,
-    /// Upper end, at most the ceiling.
-    pub(crate) high: f64,
-    /// What no such batch can exceed.
-    pub(crate) ceiling: f64,
-    /// Closed cycles that it is learned from; with none the interval is the wide one of the start.
-    pub(crate) cycles: usize,
+    mean_frequency: f64,
 }
 
 impl RealisedShare {
@@ -108,7 +107,8 @@ impl RealisedShare {
     ) -> Self {
         let prior = PRIOR_PLACES * mean_frequency;
         if prior <= 0.0 {
-            return Self { share: start, spread: PRIOR_SPREAD, cycles: cycles.count() };
+            let cycles = cycles.count();
+            return Self { share: start, spread: PRIOR_SPREAD, cycles, mean_frequency };
         }
         let (mut chances, mut realised) = (prior, prior * start);
         let (mut squares, mut counted) = (0.0, 0.0);
@@ -125,7 +125,7 @@ impl RealisedShare {
         }
         let squares = squares + PRIOR_CYCLES * PRIOR_SPREAD * PRIOR_SPREAD;
         let spread = (squares / (counted + PRIOR_CYCLES)).sqrt();
-        Self { share: realised / chances, spread, cycles: learned_from }
+        Self { share: realised / chances, spread, cycles: learned_from, mean_frequency }
     }
 
     /// The share.
@@ -145,25 +145,17 @@ impl RealisedShare {
             cycles: self.cycles,
         }
     }
-}
 
-/// One of the two quantities of a batch: what is expected of it, and what it turned out to be.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Quantity {
-    /// What was expected of the fetched picks; none where an older version made the plan.
-    #[serde(flatten)]
-    pub(crate) expected: Option<ExpectedImpact>,
-    /// What came; none while it is not known.
-    pub(crate) realised: Option<f64>,
-}
-
-/// Something of each of the two quantities.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Both<T> {
-    /// Of what is in lists at the close of its cycle.
-    pub(crate) enters: T,
-    /// Of what is in them still when the crawl has grown by a quarter.
-    pub(crate) stays: T,
+    /// The interval that holds 95 % of what a change of the batch comes to, whose gains and losses are expected
+    /// to be these: they are off as batches are, but not together, and entries come or not.
+    pub(crate) fn interval(&self, gains: f64, losses: f64) -> (f64, f64) {
+        let factor = (NORMAL * self.spread).exp();
+        let (over, under) = (factor - 1.0, 1.0 - 1.0 / factor);
+        let change = gains - losses;
+        let count = NORMAL * (self.mean_frequency * (gains + losses)).sqrt();
+        let half = |gains: f64, losses: f64| gains.hypot(losses).hypot(count);
+        (change - half(under * gains, over * losses), change + half(over * gains, under * losses))
+    }
 }
 
 #[cfg(test)]
@@ -216,6 +208,14 @@ mod tests {
             RealisedShare::learned((0..6).map(|_| (&cycle, 250.0)), 1.0, 1.0).expected(&of(100));
         assert!((later.impact - 51.6).abs() < 0.5, "{later:?}");
         assert!(later.high / later.low < expected.high / expected.low, "{later:?}");
+        let share = RealisedShare::learned(std::iter::empty(), 1.0, 1.0);
+        let (low, high) = share.interval(1e6, 0.0);
+        let wide = share.expected(&of(500));
+        assert!((low / 1e6 - wide.low / 500.0).abs() < 1e-3, "of many entries as of a batch");
+        assert!((high / 1e6 - wide.high / 500.0).abs() < 1e-3 || wide.high == 1_000.0);
+        let (low, high) = share.interval(100.0, 100.0);
+        assert!(low < -200.0 && (low + high).abs() < 1e-9, "{low} {high}");
+        assert_eq!(share.interval(0.0, 0.0), (0.0, 0.0));
         let nothing = ListChances::default();
         let nothing =
             RealisedShare::learned(std::iter::once((&nothing, 0.0)), 0.0, 1.0).expected(&nothing);

@@ -5,9 +5,9 @@ use std::fmt;
 use serde::Serialize;
 
 use super::cycle::{Closed, PickState};
-use super::expected_impact::{Both, ExpectedImpact, Quantity};
 use crate::plan::explore::Pool;
 use crate::plan::off_policy::calibration::Calibration;
+use crate::results::impact::{Both, ExpectedImpact, Quantity};
 
 /// What became of planned URLs, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]

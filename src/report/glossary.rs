@@ -144,6 +144,15 @@ pub(super) fn lists(k: usize, visibility: Option<&str>) -> String {
     }
 }
 
+/// What expected impact is learned from.
+pub(crate) fn learned(cycles: usize) -> String {
+    match cycles {
+        0 => "not learned yet".to_owned(),
+        1 => "learned from 1 cycle".to_owned(),
+        cycles => format!("learned from {cycles} cycles"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use crate::results::{Provenance, Reranker};

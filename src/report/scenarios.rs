@@ -11,14 +11,17 @@ pub(super) fn table(check: &WhatIfCheck) -> TrialTable {
         title: "what-if answers",
         policy: check.policy.clone(),
         caption: caption(check),
-        headings: vec!["scenario", "predicted change", "realised change"],
+        headings: vec!["scenario", "predicted change", "95 % of what comes", "realised change"],
         rows: check.trials.iter().map(row).collect(),
         notes: verdict(check),
     }
 }
 
 fn row(trial: &WhatIfTrial) -> (String, Vec<String>) {
-    (trial.scenario.to_string(), vec![fixed(trial.predicted, 1), fixed(trial.realised, 1)])
+    let interval = |(low, high): (f64, f64)| format!("{} to {}", fixed(low, 1), fixed(high, 1));
+    let interval = trial.interval.map_or_else(|| "–".to_owned(), interval);
+    let cells = vec![fixed(trial.predicted, 1), interval, fixed(trial.realised, 1)];
+    (trial.scenario.to_string(), cells)
 }
 
 /// What was asked, in a line.
@@ -39,8 +42,11 @@ fn verdict(check: &WhatIfCheck) -> Vec<String> {
         figure.as_ref().map_or_else(|| "–".to_owned(), |figure| with_interval(figure, 3))
     };
     let correlation = shown(&check.correlation);
+    let covered = check.covered.map_or_else(String::new, |covered| {
+        format!("; {} % of them within their intervals", fixed(100.0 * covered, 0))
+    });
     vec![
-        format!("correlation of predicted with realised changes {correlation}"),
+        format!("correlation of predicted with realised changes {correlation}{covered}"),
         format!(
             "mean error {}, mean change {}, as shares of the impact without a scenario",
             shown(&check.error),

@@ -2,6 +2,7 @@
 //! names allow. Text only; who prints it is the command line.
 
 mod ablation;
+pub(crate) mod impact;
 mod manipulation;
 mod trials;
 pub(crate) mod whatif;

@@ -5,6 +5,7 @@
 //! a clock or on the number of threads: the same experiment gives the same bytes.
 
 pub(crate) mod ablation;
+pub(crate) mod impact;
 pub(crate) mod manipulation;
 pub(crate) mod quality;
 pub(crate) mod whatif;

@@ -1,13 +1,15 @@
 //! What comes of scenarios, as `prospect whatif --json` and the local page show it.
 //!
-//! Impact is in askings: query frequencies, summed over the lists that a page is expected to be in.
+//! Impact is in askings: query frequencies, summed over the lists that a page is expected to be in when the batch
+//! is fetched (METHODS 5a: what *enters*; beside it stands what *stays* when the crawl has grown by a quarter).
 
 use serde::{Deserialize, Serialize};
 
 use super::Interval;
+use super::impact::{Both, ExpectedImpact};
 
 /// Name and version of the format.
-pub(crate) const SCHEMA: &str = "prospect.whatif/1";
+pub(crate) const SCHEMA: &str = "prospect.whatif/2";
 
 /// All of an answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,10 +76,8 @@ pub struct PlanFigures {
     pub frontier: usize,
     /// URLs that a cap holds back.
     pub(crate) held_back: usize,
-    /// Impact that the picks are expected to have, by the weights of the plan without a scenario.
-    pub(crate) impact: f64,
-    /// Frequency times chance, summed over all pairs of the picks: what queries are expected to gain.
-    pub(crate) query_impact: f64,
+    /// Impact that the picks are expected to have, if all are fetched.
+    pub(crate) expected_impact: Both<ExpectedImpact>,
     /// Weights of the parts of estimates, by name.
     pub(crate) weights: Vec<(String, f64)>,
     /// Share that is drawn at random.
@@ -101,7 +101,7 @@ pub(crate) struct BudgetCurve {
     pub(crate) points: Vec<BudgetPoint>,
     /// Where more budget begins to add little.
     pub(crate) knee: Option<BudgetPoint>,
-    /// Impact of the last URL of a batch with one more than the budget.
+    /// What one more URL adds, over the next tenth of the budget.
     pub(crate) shadow_price: f64,
 }
 
@@ -110,7 +110,7 @@ pub(crate) struct BudgetCurve {
 pub(crate) struct BudgetPoint {
     /// URLs.
     pub(crate) budget: usize,
-    /// Expected impact of the best so many.
+    /// Impact at the close that is expected of the best so many.
     pub(crate) impact: f64,
 }
 
@@ -145,7 +145,7 @@ pub(crate) struct QueryFigures {
     pub(crate) query: String,
     /// How often it is asked.
     pub(crate) frequency: f64,
-    /// Pages of the batch that are expected to be in its top K.
+    /// Pages of the batch that are expected in its list at the close.
     pub(crate) results: f64,
     /// Results that it has now, at most K.
     pub(crate) served: usize,
@@ -165,9 +165,13 @@ pub(crate) struct Uncovered {
 /// How the plan of a scenario differs from the plan without it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
-    /// Change of the expected impact.
+    /// Change of the impact that is expected at the close.
     pub(crate) impact: f64,
-    /// What the batch without the scenario is expected to have under it. The difference to the plan's impact is what planning again is worth.
+    /// Lower end of the interval that holds 95 % of what such a change comes to.
+    pub(crate) low: f64,
+    /// Its upper end.
+    pub(crate) high: f64,
+    /// What the batch without the scenario is expected to have under it. The difference to the plan's impact is what planning again is worth; what is left of the change is what the scenario does to the batch as it is.
     pub(crate) unchanged_batch: f64,
     /// Picks of both plans.
     pub kept: usize,
@@ -219,10 +223,17 @@ pub(crate) struct WhatIfQueryChange {
     pub(crate) frequency_before: f64,
     /// How often it is asked in the scenario.
     pub(crate) frequency_after: f64,
-    /// Pages of the batch expected in its top K, without the scenario.
+    /// Pages of the batch expected in its list at the close, without the scenario.
     pub(crate) results_before: f64,
     /// The same under it.
     pub(crate) results_after: f64,
+}
+
+impl PlanFigures {
+    /// Impact that the picks are expected to have at the close.
+    pub(crate) fn enters(&self) -> f64 {
+        self.expected_impact.enters.impact
+    }
 }
 
 impl WhatIfQueryChange {
@@ -276,6 +287,9 @@ pub(crate) struct WhatIfCheck {
     /// Mean distance of predicted from realised changes, as a share of the impact without a scenario,
     /// with its 95 % interval.
     pub(crate) error: Option<Interval>,
+    /// Share of the realised changes that lie in the interval of the predicted one.
+    #[serde(default)]
+    pub(crate) covered: Option<f64>,
     /// Mean size of the realised changes, as such a share.
     pub(crate) size: f64,
     /// The scenarios.
@@ -291,6 +305,9 @@ pub(crate) struct WhatIfTrial {
     pub(crate) scenario: serde_json::Value,
     /// Change of the impact of the batch that was expected.
     pub(crate) predicted: f64,
+    /// The interval that was to hold 95 % of what comes.
+    #[serde(default)]
+    pub(crate) interval: Option<(f64, f64)>,
     /// Change that came.
     pub(crate) realised: f64,
 }

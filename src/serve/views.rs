@@ -16,7 +16,6 @@ use crate::plan::export::PlannedUrl;
 use crate::planner::options::PlannerOption;
 use crate::planner::settings::PlanSettings;
 use crate::whatif::answer::Answer;
-use crate::whatif::figures::results;
 
 /// Rows of a page at most.
 const ROWS: usize = 500;
@@ -132,7 +131,7 @@ fn page<'a, T>(rows: &'a [T], asked: &Request) -> &'a [T] {
 /// Queries, page by page.
 pub(super) fn queries(questions: &Questions, found: &Answered, asked: &Request) -> Value {
     let answer = &found.answer;
-    let results = results(answer);
+    let results = &answer.expected.of_query;
     let mut candidates = vec![0_usize; answer.queries.len()];
     for pair in answer.scored.pairs() {
         candidates[pair.query.index()] += 1;

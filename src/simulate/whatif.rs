@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use prospect_index::ngram::NgramIndex;
-use prospect_index::page::UrlId;
 use rand::seq::{IndexedRandom, SliceRandom};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -15,17 +14,22 @@ use super::crawl::{Budget, SimulatedCrawl, Start};
 use super::experiment::{Inputs, web};
 use super::settings::{SimulationSettings, TrialSettings};
 use crate::evaluate::statistics::{mean_interval, pearson_interval};
+use crate::planner::expected_impact::{RealisedShare, mean_frequency};
 use crate::planner::options::GivenOptions;
 use crate::policy::planned::Planned;
 use crate::policy::{PolicyChoice, Quality};
+use crate::results::impact::Both;
 use crate::results::whatif::{WhatIfCheck, WhatIfTrial};
 use crate::sketch::need::Improvability;
-use crate::whatif::answer::{AnswerError, Base};
+use crate::whatif::answer::{Answer, AnswerError, Base};
+use crate::whatif::difference::difference;
 use crate::whatif::hosts::Hosts;
 use crate::whatif::scenario::{Scaling, Scenario, ScenarioError, Which};
 use crate::whatif::workload::asked;
 use crate::workload::Query;
 
+/// Changes of impact that are none.
+const SAME: f64 = 1e-9;
 /// Kinds of scenarios, which take turns.
 const KINDS: usize = 5;
 
@@ -54,23 +58,27 @@ pub(crate) fn run(
     let (mut trials, mut base_predicted, mut base_realised) = (Vec::new(), 0.0, 0.0);
     for (set, start) in starts.iter().enumerate() {
         let mut planned = Planned::new(&web, inputs.quality.map(Quality), plan.clone());
+        planned.keep_closed();
         SimulatedCrawl::run(inputs.collection, start, &mut planned, budget)?;
         let base = base(&mut planned, batch)?;
         let questions = Asking { hosts: Hosts::new(planned.urls()), planned: &planned, base };
-        let (predicted, realised) = questions.carry_out(&Scenario::default())?;
-        base_predicted += predicted;
-        base_realised += realised;
+        let today = questions.carry_out(&Scenario::default())?;
+        base_predicted += today.answer.expected.impact.enters.impact;
+        base_realised += today.realised;
         for at in (set..check.trials).step_by(starts.len()) {
             let mut random = ChaCha8Rng::seed_from_u64(settings.seed);
             random.set_stream(at as u64 + 1);
             let scenario = random_scenario(at, &questions.base, &mut random);
             let scenario = scenario.map_err(AnswerError::from)?;
             let found = questions.carry_out(&scenario)?;
+            let (urls, hosts) = (planned.urls(), &questions.hosts);
+            let change = difference(&today.answer, &found.answer, urls, hosts);
             trials.push(WhatIfTrial {
                 set: set as u32 + 1,
                 scenario: serde_json::to_value(&scenario).unwrap_or_else(|_| json!({})),
-                predicted: found.0 - predicted,
-                realised: found.1 - realised,
+                predicted: change.impact,
+                interval: Some((change.low, change.high)),
+                realised: found.realised - today.realised,
             });
         }
         progress(set + 1);
@@ -91,9 +99,20 @@ pub(crate) fn run(
         base_realised,
         correlation: pearson_interval(&predicted, &realised),
         error: mean_interval(&errors),
+        covered: covered(&trials),
         size: size / trials.len().max(1) as f64 / unit,
         trials,
     }))
+}
+
+/// Share of the realised changes that lie in their intervals.
+fn covered(trials: &[WhatIfTrial]) -> Option<f64> {
+    let intervals = trials.iter().filter_map(|trial| Some((trial.interval?, trial.realised)));
+    let is_within =
+        |((low, high), realised): ((f64, f64), f64)| (low - SAME..=high + SAME).contains(&realised);
+    let found: Vec<bool> = intervals.map(is_within).collect();
+    let within = found.iter().filter(|is_within| **is_within).count();
+    (!found.is_empty()).then(|| within as f64 / found.len() as f64)
 }
 
 /// What questions about the next batch start from: pairs of all queries, scored now.
@@ -101,7 +120,14 @@ fn base(planned: &mut Planned<'_>, budget: usize) -> Result<Base, SimulateError>
     let scored = planned.all_pairs()?;
     let mut settings = planned.settings().clone();
     settings.selection.budget = budget;
+    let (queries, places) = (planned.queries(), settings.places());
+    let closed = planned.closed().iter();
+    let cycles: Vec<_> =
+        closed.map(|closed| (closed.chances(queries, places).enters, closed.realised())).collect();
+    let known = cycles.iter().map(|(chances, realised)| (chances, *realised));
+    let enters = RealisedShare::learned(known, mean_frequency(queries), 1.0);
     Ok(Base {
+        shares: Both { enters, stays: enters },
         queries: Arc::new(planned.queries().to_vec()),
         served: Arc::new(planned.served().cloned().unwrap_or_default()),
         scored: Arc::new(scored),
@@ -118,19 +144,21 @@ struct Asking<'a, 'b> {
 }
 
 impl Asking<'_, '_> {
-    /// The impact that the batch of a scenario is expected to have, and the one that it has.
-    fn carry_out(&self, scenario: &Scenario) -> Result<(f64, f64), SimulateError> {
+    /// The plan under a scenario, and the impact that its batch has.
+    fn carry_out(&self, scenario: &Scenario) -> Result<CarriedOut, SimulateError> {
         let weights = self.base.weights();
         let asked = asked(&self.base.queries, scenario).map_err(AnswerError::from)?;
         let urls = self.planned.urls();
         let answer = self.base.answer(scenario, &asked, weights, urls, &self.hosts);
         let answer = answer?;
-        let picks = answer.choice.batch.picks.iter();
-        let batch: Vec<UrlId> = picks.clone().map(|pick| pick.estimate.url).collect();
-        let realised = self.planned.would_earn(&batch, &answer.queries)?;
-        let predicted = picks.map(|pick| answer.impact(&pick.estimate)).sum();
-        Ok((predicted, realised.iter().sum()))
+        let realised = self.planned.would_earn(&answer.urls(), &answer.queries)?;
+        Ok(CarriedOut { answer, realised: realised.iter().sum() })
     }
+}
+
+struct CarriedOut {
+    answer: Answer,
+    realised: f64,
 }
 
 /// One scenario of each kind in turn: another budget, other weights, a topic that becomes hot, queries

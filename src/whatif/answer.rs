@@ -3,18 +3,21 @@
 use std::sync::Arc;
 
 use prospect_index::page::UrlId;
+use prospect_index::url;
 use prospect_index::url_table::UrlTable;
 
+use super::expected::{ExpectedBatch, Expecting};
 use super::hosts::Hosts;
 use super::scenario::{Scenario, ScenarioError};
 use super::workload::Asked;
 use crate::estimate::EstimateError;
-use crate::estimate::blend::Blend;
 use crate::estimate::parts::Parts;
 use crate::estimate::scored_pairs::ScoredPairs;
-use crate::estimate::url_estimate::{PairEstimate, UrlEstimate};
+use crate::estimate::url_estimate::PairEstimate;
 use crate::planner::choose::{Choice, ChoiceInput, choose_among, needy};
+use crate::planner::expected_impact::RealisedShare;
 use crate::planner::settings::PlanSettings;
+use crate::results::impact::Both;
 use crate::sketch::need::Improvability;
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
@@ -43,6 +46,8 @@ pub(crate) struct Base {
     pub(crate) improvability: Improvability,
     /// Settings of the plan that scenarios change.
     pub(crate) settings: PlanSettings,
+    /// Which share of what chances say is realised.
+    pub(crate) shares: Both<RealisedShare>,
     /// Pages fetched so far.
     pub(crate) next_seq: u32,
 }
@@ -72,15 +77,29 @@ pub struct Answer {
     pub(crate) factors: Vec<f64>,
     /// The ranking and the batch.
     pub(crate) choice: Choice,
-    /// Weights by which estimates are impact: those of the plan without a scenario. Other weights, and
-    /// what hosts count for, change what is picked, not what it is expected to bring.
-    blend: Blend,
+    /// What the batch is expected to bring. Weights, and what hosts count for, change what is picked, not
+    /// this.
+    pub(crate) expected: ExpectedBatch,
+    /// URLs that count as fetched, and compete for places.
+    rivals: Vec<UrlId>,
+    shares: Both<RealisedShare>,
 }
 
 impl Answer {
-    /// Impact that a URL is expected to have.
-    pub(crate) fn impact(&self, url: &UrlEstimate) -> f64 {
-        self.blend.of(url.parts) * url.reliability
+    /// URLs of the batch.
+    pub(crate) fn urls(&self) -> Vec<UrlId> {
+        self.choice.batch.picks.iter().map(|pick| pick.estimate.url).collect()
+    }
+
+    /// What other batches than its own are judged by.
+    pub(crate) fn expecting(&self) -> Expecting<'_> {
+        Expecting {
+            queries: &self.queries,
+            served: &self.served,
+            scored: &self.scored,
+            rivals: &self.rivals,
+            shares: self.shares,
+        }
     }
 }
 
@@ -120,7 +139,8 @@ impl Base {
         hosts: &Hosts,
     ) -> Result<Answer, AnswerError> {
         let settings = scenario.settings(&self.settings, weights)?;
-        let factors = hosts.factors(scenario, &self.scored, urls)?;
+        let rivals = fetched(scenario, urls)?;
+        let factors = hosts.factors(scenario, &self.scored, urls, &rivals)?;
         let queries = asked.queries.clone();
         let needy = needy(&queries, &self.served, &self.improvability, &settings);
         let input = ChoiceInput {
@@ -133,7 +153,24 @@ impl Base {
         };
         let choice = choose_among(&input, &self.scored, needy, &self.improvability, &settings)?;
         let (served, scored) = (Arc::clone(&self.served), Arc::clone(&self.scored));
-        let blend = Blend::fixed(weights);
-        Ok(Answer { settings, queries, served, scored, factors, choice, blend })
+        let shares = self.shares;
+        let expected = ExpectedBatch::default();
+        let mut answer =
+            Answer { settings, queries, served, scored, factors, choice, expected, rivals, shares };
+        answer.expected = answer.expecting().batch(&answer.urls());
+        Ok(answer)
     }
+}
+
+/// URLs that count as fetched in a scenario.
+fn fetched(scenario: &Scenario, urls: &UrlTable) -> Result<Vec<UrlId>, ScenarioError> {
+    let known = |given: &String| urls.get(&url::canonical(given.trim()).ok()?);
+    let mut found: Vec<UrlId> = scenario.fetched.iter().filter_map(known).collect();
+    if !scenario.fetched.is_empty() && found.is_empty() {
+        let what = format!("none of the {} URLs is known", scenario.fetched.len());
+        return Err(ScenarioError::new("fetched", what));
+    }
+    found.sort_unstable();
+    found.dedup();
+    Ok(found)
 }

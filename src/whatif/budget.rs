@@ -9,10 +9,10 @@ use crate::plan::SelectionSettings;
 use crate::plan::caps::{Cap, CapGroups, Caps, SoFar};
 use crate::results::whatif::{BudgetCurve, BudgetPoint, CapPrice};
 
-/// Points of a curve.
-const POINTS: usize = 60;
-/// How far a curve goes, in budgets: the rest of the frontier says nothing about this one.
-const REACH: usize = 10;
+/// Points of a curve, in budgets: close together where it bends, and no further than says something of this one.
+const POINTS: [f64; 17] = [
+    0.05, 0.1, 0.175, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0, 1.1, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0,
+];
 
 /// An answer's ranking under its caps, to be cut at any budget.
 pub(crate) struct Budgets<'a> {
@@ -46,27 +46,29 @@ impl<'a> Budgets<'a> {
     /// kneedle in a haystack", 2011).
     pub(crate) fn curve(&self) -> BudgetCurve {
         let budget = self.answer.settings.selection.budget;
-        let sums = if self.under.groups.has(Cap::SiteShare) {
-            self.sums_of_shares(budget)
-        } else {
-            self.sums(budget.saturating_mul(REACH))
-        };
-        let knee = knee(&sums);
-        let end = sums.len() - 1;
-        let mut marks: Vec<usize> = if end > 2 * POINTS {
-            (0..=POINTS).map(|step| place(step, end)).collect()
-        } else {
-            (0..=end).collect()
-        };
-        let planned = sums.partition_point(|point| point.budget < budget).min(end);
-        marks.extend([planned, knee]);
-        marks.sort_unstable();
+        let mark = |times: f64| (budget as f64 * times).round() as usize;
+        let mut marks: Vec<usize> = POINTS.map(mark).into_iter().filter(|&most| most > 0).collect();
         marks.dedup();
-        BudgetCurve {
-            points: marks.into_iter().map(|at| sums[at]).collect(),
-            knee: Some(knee).filter(|&at| at > 0).map(|at| sums[at]),
-            shadow_price: self.under.gains(budget.saturating_add(1)).nth(budget).unwrap_or(0.0),
+        let mut points = vec![BudgetPoint { budget: 0, impact: 0.0 }];
+        points.extend(marks.into_par_iter().map(|most| self.point(most)).collect::<Vec<_>>());
+        // Caps, and the end of the frontier, may leave no more URLs.
+        points.dedup_by_key(|point| point.budget);
+        // A batch may leave out those that only crowd others.
+        for at in 1..points.len() {
+            points[at].impact = points[at].impact.max(points[at - 1].impact);
         }
+        let knee = knee(&points);
+        BudgetCurve {
+            knee: Some(knee).filter(|&at| at > 0).map(|at| points[at]),
+            shadow_price: one_more(&points, budget),
+            points,
+        }
+    }
+
+    /// What a budget of at most so many URLs brings.
+    fn point(&self, most: usize) -> BudgetPoint {
+        let urls = self.under.urls(most);
+        BudgetPoint { budget: urls.len(), impact: self.answer.expecting().enters(&urls) }
     }
 
     /// What each cap costs: impact expected of the batch without it, less that with all of them.
@@ -84,7 +86,7 @@ impl<'a> Budgets<'a> {
             ("per-site", caps.per_site.map(|most| most as f64), Caps { per_site: None, ..caps }),
             ("site-share", site_share, Caps { site_share: None, ..caps }),
         ];
-        let with: f64 = self.under.gains(budget).sum();
+        let with = self.point(budget).impact;
         let price = |(cap, limit, without): (&str, Option<f64>, Caps)| {
             limit.map(|limit| self.price(cap, limit, without, with))
         };
@@ -96,33 +98,8 @@ impl<'a> Budgets<'a> {
         let so_far = so_far(self.answer, self.urls, &self.fetched);
         let without = Under::new(self.answer, without, &self.ranked, so_far);
         let budget = self.answer.settings.selection.budget;
-        let price = without.gains(budget).sum::<f64>() - with;
+        let price = self.answer.expecting().enters(&without.urls(budget)) - with;
         CapPrice { cap: cap.to_owned(), limit, price }
-    }
-
-    /// Impact of every budget up to `most`: where caps do not depend on it, one more URL adds to those
-    /// before it.
-    fn sums(&self, most: usize) -> Vec<BudgetPoint> {
-        let mut sums = vec![BudgetPoint { budget: 0, impact: 0.0 }];
-        let mut impact = 0.0;
-        for (at, gain) in self.under.gains(most).enumerate() {
-            impact += gain;
-            sums.push(BudgetPoint { budget: at + 1, impact });
-        }
-        sums
-    }
-
-    /// Impact of some budgets around this one where a share of each is a cap.
-    fn sums_of_shares(&self, budget: usize) -> Vec<BudgetPoint> {
-        let end = self.ranked.len().min(budget.saturating_mul(REACH));
-        let mut marks: Vec<usize> = (0..=POINTS).map(|step| place(step, end)).collect();
-        marks.push(budget.min(end));
-        marks.sort_unstable();
-        let sum = |most| self.under.sum(most);
-        let mut sums: Vec<BudgetPoint> = marks.into_par_iter().map(sum).collect();
-        // Other caps may leave no more URLs.
-        sums.dedup_by_key(|point| point.budget);
-        sums
     }
 }
 
@@ -137,19 +114,21 @@ impl<'a> Under<'a> {
         Self { answer, groups, of_rank }
     }
 
-    /// Expected impact of each URL that caps let into a batch of `budget`, best first.
-    fn gains(&self, budget: usize) -> impl Iterator<Item = f64> {
+    /// URLs that caps let into a batch of `budget`, best first.
+    fn urls(&self, budget: usize) -> Vec<UrlId> {
         let mut counter = self.groups.counter(budget);
         let ranked = self.answer.choice.batch.ranking.iter().zip(&self.of_rank);
-        let taken = ranked.filter(move |(_, group)| counter.take_of(**group).is_ok());
-        taken.take(budget).map(|(url, _)| self.answer.impact(url))
+        let taken = ranked.filter(|(_, group)| counter.take_of(**group).is_ok());
+        taken.take(budget).map(|(url, _)| url.url).collect()
     }
+}
 
-    /// What a budget of at most so many URLs brings.
-    fn sum(&self, most: usize) -> BudgetPoint {
-        let sum = |(urls, impact), gain| (urls + 1, impact + gain);
-        let (budget, impact) = self.gains(most).fold((0, 0.0), sum);
-        BudgetPoint { budget, impact }
+/// What one more URL adds to a batch of this budget, by the next point of the curve; 0 at its end.
+fn one_more(points: &[BudgetPoint], budget: usize) -> f64 {
+    let at = points.partition_point(|point| point.budget < budget);
+    match points[at.min(points.len())..] {
+        [now, next, ..] => (next.impact - now.impact) / (next.budget - now.budget) as f64,
+        _ => 0.0,
     }
 }
 
@@ -164,10 +143,4 @@ fn knee(sums: &[BudgetPoint]) -> usize {
 fn height(point: &BudgetPoint, last: &BudgetPoint) -> f64 {
     point.impact / last.impact.max(f64::MIN_POSITIVE)
         - point.budget as f64 / last.budget.max(1) as f64
-}
-
-/// Places of points, closer together at the start, where the curve bends.
-fn place(step: usize, end: usize) -> usize {
-    let share = step as f64 / POINTS as f64;
-    (share * share * end as f64).round() as usize
 }

@@ -7,7 +7,7 @@ use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;
 
 use super::answer::Answer;
-use super::figures::{by_host, results};
+use super::figures::by_host;
 use super::hosts::Hosts;
 use crate::estimate::objective::Objective;
 use crate::estimate::parts::{Part, Parts};
@@ -53,10 +53,10 @@ impl<'a> Placed<'a> {
         Some(&self.answer.choice.batch.ranking[at as usize])
     }
 
-    /// Expected impact of picks, as far as the plan ranks them.
+    /// Impact expected of picks, as far as the plan ranks them.
     fn worth(&self, picks: &[UrlId]) -> f64 {
-        let known = picks.iter().filter_map(|&url| self.estimate(url));
-        known.map(|url| self.answer.impact(url)).sum()
+        let known = picks.iter().copied().filter(|&url| self.estimate(url).is_some());
+        self.answer.expecting().enters(&known.collect::<Vec<_>>())
     }
 
     /// Position in the batch, from 1.
@@ -81,10 +81,7 @@ pub(crate) fn difference(
     hosts: &Hosts,
 ) -> Difference {
     let (old, new) = (Placed::new(before, urls), Placed::new(after, urls));
-    let picks = |of: &Placed<'_>| -> Vec<UrlId> {
-        of.answer.choice.batch.picks.iter().map(|pick| pick.estimate.url).collect()
-    };
-    let (old_picks, new_picks) = (picks(&old), picks(&new));
+    let (old_picks, new_picks) = (before.urls(), after.urls());
     let entering: Vec<UrlId> =
         new_picks.iter().copied().filter(|&url| old.rank(url).is_none()).collect();
     let leaving: Vec<UrlId> =
@@ -99,8 +96,12 @@ pub(crate) fn difference(
     let asked = Frequencies::new(&before.queries, &after.queries);
     let change = |url: UrlId| url_change(&old, &new, &asked, url, urls);
     let (gaining, losing) = query_changes(before, after, &asked);
+    let (gains, losses) = gains_and_losses(&old, &new);
+    let (low, high) = after.expecting().shares.enters.interval(gains, losses);
     Difference {
-        impact: new.worth(&new_picks) - old.worth(&old_picks),
+        impact: gains - losses,
+        low,
+        high,
         unchanged_batch: new.worth(&old_picks),
         kept: new_picks.len() - entering.len(),
         entering_count: entering.len(),
@@ -113,6 +114,22 @@ pub(crate) fn difference(
         losing,
         hosts: host_changes(before, after, hosts),
     }
+}
+
+/// Impact expected of URLs that enter or bring more, and of those that leave or bring less.
+fn gains_and_losses(old: &Placed<'_>, new: &Placed<'_>) -> (f64, f64) {
+    let (mut gains, mut losses) = (0.0, 0.0);
+    let mut change = |by: f64| if by > 0.0 { gains += by } else { losses -= by };
+    for (url, is) in new.answer.urls().into_iter().zip(&new.answer.expected.of_url) {
+        let was = old.rank(url).map_or(0.0, |rank| old.answer.expected.of_url[rank - 1]);
+        change(is - was);
+    }
+    for (url, was) in old.answer.urls().into_iter().zip(&old.answer.expected.of_url) {
+        if new.rank(url).is_none() {
+            change(-was);
+        }
+    }
+    (gains, losses)
 }
 
 fn url_change(
@@ -279,13 +296,12 @@ impl<'a> Frequencies<'a> {
     }
 }
 
-/// Queries that gain most and those that lose most, in askings.
 fn query_changes(
     before: &Answer,
     after: &Answer,
     asked: &Frequencies<'_>,
 ) -> (Vec<WhatIfQueryChange>, Vec<WhatIfQueryChange>) {
-    let (old, new) = (results(before), results(after));
+    let (old, new) = (&before.expected.of_query, &after.expected.of_query);
     let was_at = |at: usize| (before.queries[at].frequency, old[at]);
     let is_at = |at: usize| (after.queries[at].frequency, new[at]);
     let change = WhatIfQueryChange::askings_gained;

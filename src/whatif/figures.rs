@@ -12,24 +12,13 @@ const SHOWN: usize = 20;
 /// Pages expected in a query's top K from the whole frontier, below which nothing can help it.
 const HOPELESS: f64 = 0.01;
 
-/// Pages of a batch that are expected in the top K of each query.
-pub(crate) fn results(answer: &Answer) -> Vec<f64> {
-    let mut results = vec![0.0; answer.queries.len()];
-    for pick in &answer.choice.batch.picks {
-        for pair in answer.scored.pairs_of(pick.estimate.url) {
-            results[pair.query.index()] += pair.chance;
-        }
-    }
-    results
-}
-
 /// By host: picks, and their expected impact.
 pub(crate) fn by_host(answer: &Answer, hosts: &Hosts) -> Vec<(usize, f64)> {
     let mut by_host = vec![(0, 0.0); hosts.names().len()];
-    for pick in &answer.choice.batch.picks {
+    for (pick, expected) in answer.choice.batch.picks.iter().zip(&answer.expected.of_url) {
         let (urls, impact) = &mut by_host[hosts.of(pick.estimate.url)];
         *urls += 1;
-        *impact += answer.impact(&pick.estimate);
+        *impact += expected;
     }
     by_host
 }
@@ -38,7 +27,7 @@ pub(crate) fn by_host(answer: &Answer, hosts: &Hosts) -> Vec<(usize, f64)> {
 pub(crate) fn figures(answer: &Answer, urls: &UrlTable, hosts: &Hosts) -> PlanFigures {
     let batch = &answer.choice.batch;
     let selection = &answer.settings.selection;
-    let results = results(answer);
+    let results = &answer.expected.of_query;
     let gain = |at: usize| answer.queries[at].frequency * results[at];
     let mut by_gain: Vec<usize> = (0..results.len()).filter(|&at| gain(at) > 0.0).collect();
     by_gain.sort_by(|&a, &b| gain(b).total_cmp(&gain(a)).then(a.cmp(&b)));
@@ -51,8 +40,7 @@ pub(crate) fn figures(answer: &Answer, urls: &UrlTable, hosts: &Hosts) -> PlanFi
         drawn: batch.drawn(),
         frontier: batch.ranking.len(),
         held_back: batch.held_back.len(),
-        impact: batch.picks.iter().map(|pick| answer.impact(&pick.estimate)).sum(),
-        query_impact: (0..results.len()).map(gain).sum(),
+        expected_impact: answer.expected.impact,
         weights: weights.iter().map(|(part, weight)| (part.name().to_owned(), weight)).collect(),
         explore: selection.explore,
         curve: budgets.curve(),

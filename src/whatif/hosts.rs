@@ -38,7 +38,7 @@ impl Hosts {
         &self.names
     }
 
-    /// By URL of the scored pairs: what its estimate is multiplied with, 0 where it is not planned; empty if
+    /// By URL of the scored pairs: what its estimate is multiplied with, 0 where it is not planned or `fetched`; empty if
     /// the scenario says nothing of hosts and URLs.
     ///
     /// # Errors
@@ -48,8 +48,9 @@ impl Hosts {
         scenario: &Scenario,
         scored: &ScoredPairs,
         urls: &UrlTable,
+        fetched: &[UrlId],
     ) -> Result<Vec<f64>, ScenarioError> {
-        let Scenario { exclude_hosts, boost_hosts, fetched, .. } = scenario;
+        let Scenario { exclude_hosts, boost_hosts, .. } = scenario;
         if exclude_hosts.is_empty() && boost_hosts.is_empty() && fetched.is_empty() {
             return Ok(Vec::new());
         }
@@ -62,15 +63,8 @@ impl Hosts {
             self.multiply("exclude-hosts", host, 0.0, &mut by_host)?;
         }
         let mut is_fetched = vec![false; urls.len()];
-        for given in fetched {
-            let id = url::canonical(given.trim()).ok().and_then(|address| urls.get(&address));
-            if let Some(id) = id {
-                is_fetched[id.index()] = true;
-            }
-        }
-        if !fetched.is_empty() && !is_fetched.contains(&true) {
-            let what = format!("none of the {} URLs is known", fetched.len());
-            return Err(ScenarioError::new("fetched", what));
+        for url in fetched {
+            is_fetched[url.index()] = true;
         }
         let factor = |url: UrlId| if is_fetched[url.index()] { 0.0 } else { by_host[self.of(url)] };
         Ok(scored.urls().par_iter().map(|known| factor(known.url)).collect())

@@ -90,6 +90,7 @@ const PLANNER: &[&str] = &[
     "prospect::sketch",
     "prospect::estimate",
     "prospect::plan",
+    "prospect::results",
     "prospect_index::link_context",
     "prospect_index::bm25",
     "prospect_index::error",

@@ -370,6 +370,7 @@ fn whatif() -> WhatIfCheck {
         set: 1,
         scenario,
         predicted,
+        interval: Some((0.0, 400.0)),
         realised,
     };
     let interval = |mean: f64, half: f64| Interval {
@@ -386,6 +387,7 @@ fn whatif() -> WhatIfCheck {
         base_realised: 613.0,
         correlation: Some(interval(0.9, 0.05)),
         error: Some(interval(0.12, 0.03)),
+        covered: Some(1.0),
         size: 0.314,
         trials: vec![
             trial(serde_json::json!({ "budget": 50 }), 363.3, 300.0),

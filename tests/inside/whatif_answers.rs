@@ -192,13 +192,15 @@ fn a_curve_is_what_plans_of_its_budgets_bring_and_a_price_what_a_cap_takes() {
         for point in others.chain([of_today.unwrap()]) {
             let planned = at(point.budget);
             assert_eq!(planned.picks, point.budget, "{caps}");
-            let apart = planned.impact / point.impact - 1.0;
+            let apart = planned.enters() / point.impact - 1.0;
             // How a URL ranks depends a little on the budget.
             let most = if point.budget == BUDGET { 1e-12 } else { 1e-2 };
-            assert!(apart.abs() < most, "{caps}: {point:?} is {}", planned.impact);
+            assert!(apart.abs() < most, "{caps}: {point:?} is {}", planned.enters());
         }
-        let one_more = at(BUDGET + 1).impact - found.impact;
-        assert!((one_more / found.curve.shadow_price - 1.0).abs() < 1e-6, "{caps}: {one_more}");
+        let (now, next) = (of_today.unwrap(), BUDGET + BUDGET / 10);
+        let next = found.curve.points.iter().find(|point| point.budget == next).unwrap();
+        let one_more = (next.impact - now.impact) / (BUDGET / 10) as f64;
+        assert_eq!(one_more, found.curve.shadow_price, "{caps}");
         let rising =
             found.curve.points.is_sorted_by(|a, b| a.budget < b.budget && a.impact <= b.impact);
         assert!(rising, "{caps}");
@@ -214,9 +216,42 @@ fn a_curve_is_what_plans_of_its_budgets_bring_and_a_price_what_a_cap_takes() {
     let with = impact(r#"{"explore": 0, "site-share": 0.01}"#);
     let without = impact(r#"{"explore": 0, "site-share": 0}"#);
     assert_eq!((with.caps[0].limit, without.caps.len()), (0.01, 0));
-    assert!(with.caps[0].price > 0.0 && with.held_back > 0 && without.held_back == 0);
-    let price = without.impact - with.impact;
+    assert!(with.caps[0].price != 0.0 && with.held_back > 0 && without.held_back == 0);
+    let price = without.enters() - with.enters();
     assert!((with.caps[0].price / price - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn what_is_expected_is_of_the_batch_and_a_query_that_gains_nothing_changes_nothing() {
+    let directory = store();
+    let questions = questions(directory.path());
+    let base = &questions.base;
+    let of_query = &base.expected.of_query;
+    let gain = of_query.iter().zip(&base.queries).map(|(seen, query)| query.frequency * seen);
+    let enters = base.expected.impact.enters;
+    let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9 * enters.ceiling, "{a} {b}");
+    close(gain.sum(), enters.impact);
+    close(base.expected.of_url.iter().sum(), enters.impact);
+    close(base.expecting().enters(&base.urls()), enters.impact);
+    assert!(enters.impact > 0.0 && enters.low < enters.impact, "{enters:?}");
+    assert!(enters.impact <= enters.high && enters.high <= enters.ceiling);
+
+    let asked = scenario(r#"{"add": [{"query": "nowhere", "frequency": 5000000}]}"#);
+    let found = questions.figures(&asked).unwrap();
+    close(found.difference.unchanged_batch, enters.impact);
+
+    let hot = scenario(r#"{"scale": [{"by": 16, "pattern": "w1"}], "fetched": []}"#);
+    let found = questions.figures(&hot).unwrap();
+    close(found.plan.enters() - enters.impact, found.difference.impact);
+    assert!(found.difference.low < found.difference.impact, "{:?}", found.difference);
+    assert!(found.difference.impact < found.difference.high && found.difference.impact > 0.0);
+    // Who is fetched already competes: places that it takes are taken.
+    let first = questions.open.known.urls.url(base.urls()[0]);
+    let fetched = scenario(&format!(r#"{{"fetched": ["{first}"]}}"#));
+    let answer = questions.answer(&fetched).unwrap().answer;
+    let rest: Vec<_> = base.urls().into_iter().skip(1).collect();
+    let alone = base.expecting().enters(&rest);
+    assert!(answer.expecting().enters(&rest) < alone, "{alone}");
 }
 
 #[test]

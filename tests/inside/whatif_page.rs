@@ -6,6 +6,7 @@
 use super::browser;
 use super::browser::{Browser, assert_quiet};
 use crate::report::html::whatif::page;
+use crate::results::impact::{Both, ExpectedImpact};
 use crate::results::whatif::{
     BudgetCurve, BudgetPoint, CapPrice, Difference, HostChange, HostFigures, PlanFigures,
     QueryFigures, SCHEMA, ScenarioFigures, StoreState, Uncovered, UrlChange, WhatIf,
@@ -27,14 +28,18 @@ fn query(name: &str) -> QueryFigures {
     QueryFigures { qid: "q7".into(), query: name.into(), frequency: 60.0, results: 0.0, served: 3 }
 }
 
+fn expected(impact: f64) -> ExpectedImpact {
+    let (low, high, ceiling) = (impact / 2.0, impact * 2.0, impact * 9.0);
+    ExpectedImpact { impact, low, high, ceiling, cycles: 4 }
+}
+
 fn plan(scale: f64) -> PlanFigures {
     PlanFigures {
         budget: 100,
         picks: 100,
         frontier: 400,
         held_back: 12,
-        impact: scale * 10.0,
-        query_impact: scale * 9.0,
+        expected_impact: Both { enters: expected(scale * 10.0), stays: expected(scale * 9.0) },
         weights: vec![("query".into(), 0.9), ("page".into(), 0.1)],
         curve: curve(scale),
         caps: vec![CapPrice { cap: "per-host".into(), limit: 40.0, price: 1.25 }],
@@ -68,6 +73,8 @@ fn difference() -> Difference {
     let loss = WhatIfQueryChange { frequency_after: 0.0, query: "spelt".into(), ..gain.clone() };
     Difference {
         impact: 100.0,
+        low: 50.0,
+        high: 150.0,
         unchanged_batch: 190.0,
         kept: 99,
         entering: vec![url("https://a.test/in", None, Some(1))],
@@ -128,7 +135,7 @@ fn everything_is_there_without_a_script() {
         "What if: 2 scenarios",
         "1,234 pages, for 1 query with 5,678 candidate pairs",
         "<td data-sort=\"100\">+100.0</td>",
-        "planning again is worth 10.0",
+        "planning again brings +10.0",
         "1 query is new and had to be matched",
         "URLs that leave: 300, the first 1",
         "https://a.test/in",

@@ -63,7 +63,8 @@ fn overview(found: &WhatIf) -> String {
 
 const DEFINITIONS: &str = "<h3>Definitions</h3>\n<dl>\n\
     <dt>Impact</dt><dd>In askings: query frequencies, summed over the result lists that a page is \
-    expected to be in.</dd>\n\
+    expected to be in when the batch is fetched; the brackets hold 95 % of what comes. What stays of it is what \
+    it still has when the crawl has grown by a quarter.</dd>\n\
     <dt>Planning again is worth</dt><dd>Impact of the scenario's plan less that of today's batch \
     under the scenario. Where it is below 0, caps or a smaller budget do not allow today's \
     batch.</dd>\n\
@@ -117,17 +118,21 @@ fn section(scenario: &ScenarioFigures, at: usize) -> Result<String, serde_json::
 
 fn summary(scenario: &ScenarioFigures) -> String {
     let ScenarioFigures { plan, difference, .. } = scenario;
-    let places = decimals([plan.impact, difference.unchanged_batch]);
+    let enters = &plan.expected_impact.enters;
+    let places = decimals([enters.impact, difference.unchanged_batch]);
     let mut out = format!(
-        "<p>Expected impact {} ({} against today). Today's batch would have {} here",
-        fixed(plan.impact, places),
+        "<p>Expected impact {} ({} to {}, {}): {} against today ({} to {}). Today's batch would have {} \
+         here, and planning again brings {}",
+        fixed(enters.impact, places),
+        fixed(enters.low, places),
+        fixed(enters.high, places),
+        glossary::learned(enters.cycles),
         signed(difference.impact, places),
+        signed(difference.low, places),
+        signed(difference.high, places),
         fixed(difference.unchanged_batch, places),
+        signed(enters.impact - difference.unchanged_batch, places),
     );
-    let worth = plan.impact - difference.unchanged_batch;
-    if worth > 0.0 {
-        out += &format!(": planning again is worth {}", fixed(worth, places));
-    }
     out += &format!(
         ". Of the picks {} stay, {} enter and {} leave; {} of those that stay move.</p>\n",
         thousands(difference.kept as u64),

@@ -1,6 +1,6 @@
 //! What comes of scenarios, as text.
 
-use super::clean;
+use super::{clean, impact};
 use crate::report::glossary;
 use crate::report::number::{counted, fixed, thousands};
 use crate::results::whatif::{
@@ -33,7 +33,8 @@ pub(crate) fn tables(found: &WhatIf) -> String {
     for scenario in &found.scenarios {
         out += &section(scenario);
     }
-    out += "\nimpact: askings (query frequencies) whose list the pages are expected to be in\n";
+    out += "\nimpact: askings (query frequencies) whose list the pages are in when the batch is fetched; in brackets \
+            what holds 95 %\n";
     out
 }
 
@@ -43,11 +44,11 @@ fn plan(plan: &PlanFigures) -> String {
         drawn => format!(", {drawn} drawn at random"),
     };
     let mut out = format!(
-        "  {} of {} URLs{drawn}; expected impact {}; queries gain {}\n",
+        "  {} of {} URLs{drawn}; impact {}\n    of it when the crawl has grown by a quarter: {}\n",
         thousands(plan.picks as u64),
         thousands(plan.frontier as u64),
-        fixed(plan.impact, 1),
-        fixed(plan.query_impact, 1),
+        impact::expected(&plan.expected_impact.enters),
+        impact::expected(&plan.expected_impact.stays),
     );
     let weights = plan.weights.iter().map(|(name, weight)| format!("{weight:.2} {name}"));
     out += &format!("  estimate = {}\n", weights.collect::<Vec<_>>().join(" + "));
@@ -107,21 +108,18 @@ fn uncovered(plan: &PlanFigures) -> String {
 }
 
 fn section(scenario: &ScenarioFigures) -> String {
-    let Difference { impact, unchanged_batch, .. } = scenario.difference;
+    let Difference { impact, low, high, unchanged_batch, .. } = scenario.difference;
     let mut out = format!("\n{}\n", clean(&scenario.name, super::WIDTH));
     out += &plan(&scenario.plan);
+    let worth = scenario.plan.enters() - unchanged_batch;
     out += &format!(
-        "  {} against the plan without it, whose batch would have {} here",
+        "  {} ({} to {}) against the plan without it: {} of the same batch, {} by planning again\n",
         signed(impact),
-        fixed(unchanged_batch, 1),
+        signed(low),
+        signed(high),
+        signed(impact - worth),
+        signed(worth),
     );
-    let worth = scenario.plan.impact - unchanged_batch;
-    // Caps and a smaller budget may not allow that batch at all.
-    out += &if worth > 0.0 {
-        format!(": planning again is worth {}\n", signed(worth))
-    } else {
-        "\n".to_owned()
-    };
     let difference = &scenario.difference;
     out += &format!(
         "  {} stay, {} enter, {} leave\n",

@@ -41,7 +41,7 @@ const PLAN_HEAD = [
   { text: "plan", class: "text" },
   "expected impact",
   "today's picks here",
-  "queries gain",
+  "of it after a quarter more",
   "URLs",
   "stay",
   "enter",
@@ -52,13 +52,16 @@ const PLAN_HEAD = [
   "no help",
 ];
 
+/** What a batch is expected to have in lists at the close. */
+const enters = (plan) => plan.expected_impact.enters;
+
 function planRow({ at, name, plan, difference }) {
   const of = (value) => (difference ? value(difference) : "–");
   const row = [
     [html("i", { class: `patch k${at}` }), ` ${name}`],
-    amount(plan.impact),
+    amount(enters(plan).predicted),
     of(({ unchanged_batch }) => amount(unchanged_batch)),
-    amount(plan.query_impact),
+    amount(plan.expected_impact.stays.predicted),
     thousands(plan.picks),
     of(({ kept }) => thousands(kept)),
     of(({ entering_count }) => thousands(entering_count)),
@@ -74,13 +77,16 @@ function planRow({ at, name, plan, difference }) {
 
 function headline(app) {
   const { plan, difference, slow, matched_queries: matched } = app.answer;
-  const against = app.kept ? app.kept.answer.plan.impact : app.today.base.impact;
-  const change = plan.impact - against;
+  const { predicted, low, high, cycles } = enters(plan);
+  const against = enters(app.kept ? app.kept.answer.plan : app.today.base).predicted;
+  const change = predicted - against;
   const share = against ? ` (${change > 0 ? "+" : ""}${fixed((100 * change) / against, 1)} %)` : "";
-  const worth = plan.impact - difference.unchanged_batch;
+  const worth = predicted - difference.unchanged_batch;
+  const interval = app.kept ? "" : ` (${amount(difference.low, true)} to ${amount(difference.high, true)})`;
+  const learned = cycles === 1 ? "1 cycle" : `${thousands(cycles)} cycles`;
   const notes = [
     `${thousands(difference.kept)} picks stay, ${thousands(difference.entering_count)} enter, ${thousands(difference.leaving_count)} leave`,
-    worth > 0 ? `planning again is worth ${amount(worth, true)}` : null,
+    `planning again brings ${amount(worth, true)} of it`,
     matched ? `${thousands(matched)} new ${matched === 1 ? "query" : "queries"} matched` : null,
     slow ? "all pairs estimated again" : null,
   ];
@@ -88,11 +94,12 @@ function headline(app) {
     "p",
     { class: "headline" },
     "Expected impact ",
-    html("strong", { id: "impact" }, amount(plan.impact)),
+    html("strong", { id: "impact" }, amount(predicted)),
+    ` (${amount(low)} to ${amount(high)}, ${cycles ? `learned from ${learned}` : "not learned yet"})`,
     html(
       "span",
       { id: "change", class: change < 0 ? "worse" : change > 0 ? "better" : "note" },
-      ` ${amount(change, true)}${share}`,
+      ` ${amount(change, true)}${share}${interval}`,
     ),
     ` against ${app.kept ? "A" : "today"}; ${notes.filter(Boolean).join("; ")}.`,
   );
@@ -137,7 +144,7 @@ function summaryView(app) {
       bdi(app.kept ? `A: ${described(app.kept.scenario)}` : "the plan of today"),
       " with ",
       bdi(now),
-      ". Impact is in askings: query frequencies, summed over the result lists that a page is expected to be in.",
+      ". Impact is in askings: query frequencies, summed over the result lists that a page is expected to be in when the batch is fetched; in brackets what holds 95 %.",
       plansOf(app).some(({ scenario }) => scenario?.visibility)
         ? " Where ranks are seen otherwise, each counts by how likely it is seen: sums are no gain or loss against today."
         : "",

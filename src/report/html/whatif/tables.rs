@@ -71,7 +71,7 @@ pub(super) fn plans(found: &WhatIf) -> String {
         "expected impact",
         "change",
         "today's batch here",
-        "queries gain",
+        "of it after a quarter more",
         "enter",
         "leave",
         "move",
@@ -80,7 +80,7 @@ pub(super) fn plans(found: &WhatIf) -> String {
         "queries without help",
     ];
     let figures = std::iter::once(&found.base).chain(found.scenarios.iter().map(|one| &one.plan));
-    let places = decimals(figures.map(|plan| plan.impact));
+    let places = decimals(figures.map(PlanFigures::enters));
     let mut rows = vec![plan(TODAY, &found.base, None, places)];
     for one in &found.scenarios {
         rows.push(plan(&one.name, &one.plan, Some(one), places));
@@ -94,12 +94,12 @@ fn plan(
     scenario: Option<&ScenarioFigures>,
     places: usize,
 ) -> String {
-    let mut cells = vec![count(plan.picks), figure(plan.impact, places)];
+    let mut cells = vec![count(plan.picks), figure(plan.enters(), places)];
     let difference = scenario.map(|scenario| &scenario.difference);
     let none = || "<td>–</td>".to_owned();
     cells.push(difference.map_or_else(none, |of| changed(of.impact, places)));
     cells.push(difference.map_or_else(none, |of| figure(of.unchanged_batch, places)));
-    cells.push(figure(plan.query_impact, places));
+    cells.push(figure(plan.expected_impact.stays.impact, places));
     cells.push(difference.map_or_else(none, |of| count(of.entering_count)));
     cells.push(difference.map_or_else(none, |of| count(of.leaving_count)));
     cells.push(difference.map_or_else(none, |of| count(of.moving_count)));
