@@ -527,6 +527,23 @@ fn all_means_every_policy_that_can_run() {
 }
 
 #[test]
+fn of_several_batches_policies_run_with_each() {
+    let bench = bench();
+    let given = "SMALL --policy bfs,qmin,qmin+batch=7 --max-pages 30% --seed-sets 1 --batch";
+    simulated(&bench, &line(&format!("{given} 5%,1")), "batches");
+    let found = summary(&bench, "batches");
+    let policies = found["policies"].as_array().unwrap();
+    let names: Vec<&str> = policies.iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["bfs", "qmin", "qmin+batch=7", "qmin+batch=1"]);
+    simulated(&bench, &line(&format!("{given} 1")), "ones");
+    let of = |out: &str, policy: &str| order(&bench, out, policy, 1);
+    assert_eq!(of("batches", "qmin+batch=1"), of("ones", "qmin"));
+    assert_eq!(of("batches", "qmin+batch=7"), of("ones", "qmin+batch=7"));
+    assert_ne!(of("batches", "qmin+batch=1"), of("batches", "qmin"));
+    assert_eq!(of("batches", "bfs"), of("ones", "bfs"), "it fetches in one order");
+}
+
+#[test]
 fn batches_are_drawn_again_where_pages_outside_the_collection_are_charged() {
     let bench = bench();
     let charged = "SMALL --policy hybrid+explore=0.4 --outside charge --batch 5% --max-pages 30% \

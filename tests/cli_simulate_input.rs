@@ -57,7 +57,7 @@ fn policies_that_there_are_not_are_answered_with_the_nearest() {
 fn options_of_policies_name_what_there_is() {
     let cases: [(&str, &[&str]); 5] = [
         ("hybrid+ned=1", &["policy hybrid has no option \"ned\"", "needy", "prospect policies"]),
-        ("bfs+needy=1", &["policy bfs has no option \"needy\"; it has none"]),
+        ("bfs+needy=1", &["policy bfs has no option \"needy\"; it has batch"]),
         ("hybrid+needy", &["\"needy\" is no option; `name=value` was expected"]),
         ("hybrid+needy=1.5", &["option needy is 1.5; it must be a number of queries, or a share"]),
         ("hybrid+match=x", &["option match is x; it must be idf or count"]),

@@ -94,6 +94,11 @@ impl PreparedPage {
         (self.record.title, self.record.text)
     }
 
+    /// How often something of it was cut or left out, by name.
+    pub fn cuts(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.cuts.iter().map(|(&name, &times)| (name, times))
+    }
+
     /// Counts what the reader of the input cut, by name.
     pub fn note_cuts(&mut self, cuts: &[(&'static str, u32)]) {
         for &(name, times) in cuts {

@@ -230,20 +230,9 @@ fn report(
     for (reason, (count, first)) in &skipped.0 {
         say(global, &format!("skipped {count} ({reason}), the first at {first}"));
     }
-    for (limit, count) in &counts.cuts {
-        say(global, &format!("cut or left out {count} times: {limit}, {}", meaning_of_cut(limit)));
-    }
+    output::say_cuts(global, counts.cuts.iter().map(|(limit, &count)| (limit.as_str(), count)));
     output::say_refreshes(global, &open.refreshes);
     let (pages, urls) = (open.known.pages.len(), open.known.urls.len());
     say(global, &format!("the store knows {urls} URLs and holds {pages} pages"));
     Ok(())
-}
-
-/// What was done, by the name under which records report it.
-fn meaning_of_cut(name: &str) -> String {
-    if let Some((_, meaning)) = ingest::NOTES.iter().find(|(note, _)| *note == name) {
-        return (*meaning).to_owned();
-    }
-    let limit = limits::TABLE.iter().find(|(limit, ..)| *limit == name);
-    limit.map_or_else(String::new, |(_, most, unit, then)| format!("beyond {most} {unit} {then}"))
 }

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
+use prospect_index::limits;
 use prospect_index::text_index::Refresh;
 
 use super::Global;
@@ -11,6 +12,7 @@ use super::hints::{NOBODYS, OURS, USERS, WayOut};
 use crate::campaign::Refreshes;
 use crate::campaign::pair_cache::{Damage, Recomputed, Refreshed};
 use crate::estimate::scored_pairs::ScoredPairs;
+use crate::ingest;
 
 /// A command that ended badly.
 #[derive(Debug)]
@@ -242,4 +244,20 @@ pub(super) fn shown(text: &str, width: usize) -> String {
         out.push('…');
     }
     out
+}
+
+/// Says what was cut or left out of pages, and how often.
+pub(super) fn say_cuts<'a>(global: &Global, cuts: impl Iterator<Item = (&'a str, u64)>) {
+    for (name, count) in cuts {
+        say(global, &format!("cut or left out {count} times: {name}, {}", meaning_of_cut(name)));
+    }
+}
+
+/// What was done, by the name under which records report it.
+fn meaning_of_cut(name: &str) -> String {
+    if let Some((_, meaning)) = ingest::NOTES.iter().find(|(note, _)| *note == name) {
+        return (*meaning).to_owned();
+    }
+    let limit = limits::TABLE.iter().find(|(limit, ..)| *limit == name);
+    limit.map_or_else(String::new, |(_, most, unit, then)| format!("beyond {most} {unit} {then}"))
 }

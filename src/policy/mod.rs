@@ -9,6 +9,7 @@
 //! policy's order; then their links in fetch order; then changes of priority. Ties go by canonical
 //! URL, ascending.
 
+pub(crate) mod amount;
 mod breadth;
 mod depth;
 pub mod hidden_web;

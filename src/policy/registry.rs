@@ -1,5 +1,6 @@
 //! Every policy by name.
 
+use super::amount::Amount;
 use super::breadth::BreadthFirst;
 use super::depth::DepthFirst;
 use super::hidden_web::Web;
@@ -258,7 +259,8 @@ impl PolicyKind {
         let planned = planned.map(|option| {
             (option.name.as_str(), format!("{}: {}", option.help, option.kind().range()))
         });
-        own.chain(planned).collect()
+        let batch = "pages per batch, in the place of the experiment's: a number or a share";
+        own.chain(planned).chain([(BATCH, batch.to_owned())]).collect()
     }
 
     /// Whether it reads what no crawler can know.
@@ -290,6 +292,9 @@ pub struct Sources<'a> {
     pub truth: Truth<'a>,
 }
 
+/// The option that every policy has.
+const BATCH: &str = "batch";
+
 /// A policy with its options.
 #[derive(Clone)]
 pub struct PolicyChoice {
@@ -297,6 +302,8 @@ pub struct PolicyChoice {
     pub(crate) kind: &'static PolicyKind,
     /// Its options.
     options: Options,
+    /// Its batch size as it was given, if it has one of its own.
+    batch: Option<(String, Amount)>,
 }
 
 impl PolicyChoice {
@@ -307,6 +314,7 @@ impl PolicyChoice {
     ///
     /// assert!(PolicyChoice::parse("bfs").is_ok());
     /// assert!(PolicyChoice::parse("site-budget+wander=0.2").is_ok());
+    /// assert!(PolicyChoice::parse("qmin+batch=1").is_ok());
     /// let error = |given| PolicyChoice::parse(given).err().map(|error| error.to_string());
     /// assert_eq!(error("best").as_deref(), Some("there is no policy \"best\""));
     /// assert!(error("bfs+wander=0.2").is_some_and(|error| error.contains("has no option")));
@@ -321,15 +329,46 @@ impl PolicyChoice {
         let Some(kind) = POLICIES.iter().find(|kind| kind.name == name) else {
             return Err(PolicyOptionError::Policy { name: name.to_owned() });
         };
-        let known: Vec<&str> = kind.options().into_iter().map(|(option, _)| option).collect();
-        let choice = Self { kind, options: Options::parse(name, parts, &known)? };
+        let known = kind.options();
+        let known: Vec<&str> = known.iter().map(|(option, _)| *option).collect();
+        let (batch, parts): (Vec<&str>, Vec<&str>) =
+            parts.partition(|part| part.split('=').next() == Some(BATCH));
+        let options = Options::parse(name, parts.into_iter(), &known)?;
+        let mut choice = Self { kind, options, batch: None };
+        if let Some(given) = batch.last() {
+            choice = choice.with_batch(given.split_once('=').map_or("", |(_, given)| given))?;
+        }
         choice.check()?;
         Ok(choice)
     }
 
     /// Name and options: the policy's label in every output.
     pub(crate) fn label(&self) -> String {
-        format!("{}{}", self.kind.name, self.options.suffix())
+        let batch = self.batch.iter().map(|(given, _)| format!("+{BATCH}={given}"));
+        format!("{}{}{}", self.kind.name, self.options.suffix(), batch.collect::<String>())
+    }
+
+    /// The policy with a batch size of its own.
+    ///
+    /// # Errors
+    /// It is no number of pages and no share.
+    pub(crate) fn with_batch(&self, given: &str) -> Result<Self, PolicyOptionError> {
+        let batch = Amount::parse(given).ok_or_else(|| PolicyOptionError::Value {
+            option: BATCH.to_owned(),
+            value: given.to_owned(),
+            expected: "a number of pages, or a share such as 1%,".to_owned(),
+        })?;
+        Ok(Self { batch: Some((given.to_owned(), batch)), ..self.clone() })
+    }
+
+    /// Its own batch size, if it has one.
+    pub(crate) fn batch(&self) -> Option<Amount> {
+        self.batch.as_ref().map(|(_, batch)| *batch)
+    }
+
+    /// Whether it fetches in the same order whatever the batch.
+    pub(crate) fn ignores_batches(&self) -> bool {
+        self.kind.name == "bfs"
     }
 
     /// Tries the values of the options.
@@ -364,7 +403,7 @@ impl PolicyChoice {
         let reads = settings.estimate.reading == ImpactReading::Learned && self.kind.is_planned();
         let whole = reads && !self.options.has(WITHOUT);
         let options = self.options.with(WITHOUT, group.name());
-        whole.then_some(Self { kind: self.kind, options })
+        whole.then_some(Self { options, ..self.clone() })
     }
 
     /// Makes the policy for one crawl. `settings` are those of the planner before the policy's own

@@ -2,11 +2,11 @@
 //!
 //! The crawls are those of policies like any other; here they are compared, seed set by seed set.
 
-use super::settings::Amount;
 use super::summary::{Findings, SummaryMetric};
 use crate::estimate::features::group::FeatureGroup;
 use crate::evaluate::statistics::mean_interval;
 use crate::policy::PolicyChoice;
+use crate::policy::amount::Amount;
 use crate::results::Interval;
 use crate::results::ablation::{AblatedGroup, AblatedPolicy, Ablation, AblationFigures};
 

@@ -113,7 +113,7 @@ pub(crate) fn run(
     let web = web(inputs, &strings, None);
     let crawled = starts.first().map_or(0, |start| start.crawled.len()) as u32;
     let fetchable = inputs.collection.pages - crawled;
-    let budget = Budget::until(check.at, settings, fetchable);
+    let budget = Budget::until(check.at, settings, choice, fetchable);
     let batch = budget.batch;
     let selection = SelectionSettings { budget: batch, ..plan.selection };
     let mut tallies: Vec<Tally> = target_names().map(|_| Tally::default()).collect();

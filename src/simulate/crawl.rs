@@ -1,8 +1,9 @@
 //! One simulated crawl: a policy picks, pages are fetched, their links are seen.
 
 use super::collection::Collection;
-use super::settings::{Amount, SimulationSettings};
-use crate::policy::{CrawlPolicy, Fetched, Page, PolicyError};
+use super::settings::SimulationSettings;
+use crate::policy::amount::Amount;
+use crate::policy::{CrawlPolicy, Fetched, Page, PolicyChoice, PolicyError};
 
 /// Where a crawl starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,10 +26,16 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Batches of an experiment up to a share of the pages that can be fetched.
-    pub(crate) fn until(share: f64, settings: &SimulationSettings, fetchable: Page) -> Self {
+    /// Batches of a policy up to a share of the pages that can be fetched.
+    pub(crate) fn until(
+        share: f64,
+        settings: &SimulationSettings,
+        choice: &PolicyChoice,
+        fetchable: Page,
+    ) -> Self {
         let pages = Amount::Share(share).pages(fetchable) as usize;
-        Self { batch: settings.batch.pages(fetchable) as usize, pages }
+        let batch = choice.batch().unwrap_or(settings.batch);
+        Self { batch: batch.pages(fetchable) as usize, pages }
     }
 }
 

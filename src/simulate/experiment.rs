@@ -219,6 +219,9 @@ impl Run<'_> {
             self.progress.done(policy, number);
             return Ok(record.order);
         }
+        let Course { budget, fetchable, .. } = *self.course;
+        let batch = choice.batch().map_or(budget.batch, |batch| batch.pages(fetchable) as usize);
+        let budget = Budget { batch, ..budget };
         let (sources, settings) = self.sources(number);
         let mut made = choice.make(&sources, settings)?;
         let state = made.as_mut();
@@ -231,7 +234,7 @@ impl Run<'_> {
         }
         loop {
             let before = crawl.order().pages.len();
-            let more = crawl.step(state, self.course.budget)?;
+            let more = crawl.step(state, budget)?;
             let now = crawl.order().pages.len();
             let passed = |&at: &u32| before < at as usize && at as usize <= now;
             if !more || self.course.checkpoints.iter().any(passed) {

@@ -45,7 +45,7 @@ pub(crate) fn run(
     let plan = choice.settings(settings.plan.clone())?;
     let impact = truth::impact(inputs.collection, &tested, plan.bm25, plan.places())?;
     let fetchable = inputs.collection.pages - start.crawled.len() as u32;
-    let budget = Budget::until(sketches.at, settings, fetchable);
+    let budget = Budget::until(sketches.at, settings, choice, fetchable);
     let before: f64 = start.crawled.iter().map(|&page| impact[page as usize]).sum();
     let total = impact.iter().sum::<f64>() - before;
     let trial = Trial { inputs: &inputs, web, plan, start, budget, impact, total };

@@ -1,6 +1,6 @@
 //! Bringing a collection in: from a corpus (any format that `prospect ingest` reads) or a store.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 
 use prospect_index::error::StoreError;
@@ -64,6 +64,8 @@ pub(crate) struct Skipped {
     pub(crate) first: Option<String>,
     /// Failed fetches.
     pub(crate) failed: u64,
+    /// What was cut or left out of pages, and how often, by name.
+    pub(crate) cuts: BTreeMap<&'static str, u64>,
 }
 
 /// Reads a corpus, with what is added to it; its text index is built in its place.
@@ -130,8 +132,11 @@ fn next_pages(
     let prepared: Vec<Result<PreparedPage, String>> = items
         .into_par_iter()
         .map(|item| match item {
-            SourceItem::Page { record, origin, .. } => {
-                prepare(record).map_err(|error| format!("{origin}: the URL is {error}"))
+            SourceItem::Page { record, origin, cuts } => {
+                let mut page =
+                    prepare(record).map_err(|error| format!("{origin}: the URL is {error}"))?;
+                page.note_cuts(&cuts);
+                Ok(page)
             }
             SourceItem::Bad { reason, origin, detail } => {
                 Err(format!("{origin}: {reason}: {detail}"))
@@ -141,7 +146,12 @@ fn next_pages(
     let mut pages = Vec::with_capacity(prepared.len());
     for page in prepared {
         match page {
-            Ok(page) if page.is_success() => pages.push(page),
+            Ok(page) if page.is_success() => {
+                for (name, times) in page.cuts() {
+                    *skipped.cuts.entry(name).or_insert(0) += times;
+                }
+                pages.push(page);
+            }
             Ok(_) => skipped.failed += 1,
             Err(what) => {
                 skipped.bad += 1;

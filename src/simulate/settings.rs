@@ -8,37 +8,7 @@ use super::collection::Outside;
 use super::start::{Seeds, StartPages};
 use crate::planner::settings::PlanSettings;
 use crate::policy::PolicyChoice;
-
-/// A number of pages, or a share of those that can be fetched.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Amount {
-    /// So many.
-    Pages(u32),
-    /// This share, rounded down, at least one.
-    Share(f64),
-}
-
-impl Amount {
-    /// Parses `12` or `1.5%`.
-    pub(crate) fn parse(text: &str) -> Option<Self> {
-        match text.strip_suffix('%') {
-            Some(percent) => {
-                let share = percent.trim().parse::<f64>().ok()? / 100.0;
-                (share > 0.0 && share <= 1.0).then_some(Self::Share(share))
-            }
-            None => text.parse().ok().filter(|&pages| pages > 0).map(Self::Pages),
-        }
-    }
-
-    /// Pages out of `of`. A share is `max(1, floor(share * of))`.
-    pub(crate) fn pages(self, of: u32) -> u32 {
-        match self {
-            Self::Pages(pages) => pages,
-            // A share such as 0.07 of 100 is meant as 7, and falls a hair short in binary.
-            Self::Share(share) => ((share * f64::from(of) + 1e-9).floor() as u32).max(1),
-        }
-    }
-}
+use crate::policy::amount::Amount;
 
 /// Checkpoints of METHODS, section 5, in percent.
 pub(crate) fn default_checkpoints() -> Vec<Amount> {
@@ -95,7 +65,7 @@ pub(crate) struct SimulationSettings {
     pub(crate) crawled: Option<StartPages>,
     /// Share of the uncrawled pages, by in-links, that is crawled too.
     pub(crate) promote: f64,
-    /// Batch size.
+    /// Batch size of policies that have none of their own.
     pub(crate) batch: Amount,
     /// Budget; all pages if there is none.
     pub(crate) max_pages: Option<Amount>,
@@ -121,24 +91,4 @@ pub(crate) struct SimulationSettings {
     pub(crate) ablation: Vec<Pairing>,
     /// Attacks, each with crawls of its own.
     pub(crate) attacks: Option<AttackSettings>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_are_rounded_down_and_at_least_one() {
-        let pages = |text: &str| Amount::parse(text).map(|amount| amount.pages(250));
-        assert_eq!(
-            [pages("1%"), pages("0.1%"), pages("7"), pages("100%")],
-            [Some(2), Some(1), Some(7), Some(250)]
-        );
-        assert_eq!([pages("0"), pages("0%"), pages("101%"), pages("x")], [None; 4]);
-        assert_eq!(
-            (1..=100).map(|p| Amount::Share(f64::from(p) / 100.0).pages(100)).collect::<Vec<_>>(),
-            (1..=100).collect::<Vec<_>>()
-        );
-        assert_eq!(default_checkpoints().len(), 22);
-    }
 }

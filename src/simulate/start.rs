@@ -10,8 +10,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::collection::Collection;
 use super::crawl::Start;
-use super::settings::Amount;
 use crate::policy::Page;
+use crate::policy::amount::Amount;
 
 /// Where seeds come from.
 #[derive(Clone, Debug, PartialEq, Eq)]

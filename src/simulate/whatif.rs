@@ -53,7 +53,7 @@ pub(crate) fn run(
     let web = web(inputs, &strings, None);
     let crawled = starts.first().map_or(0, |start| start.crawled.len()) as u32;
     let fetchable = inputs.collection.pages - crawled;
-    let budget = Budget::until(check.at, settings, fetchable);
+    let budget = Budget::until(check.at, settings, choice, fetchable);
     let batch = budget.batch;
     let (mut trials, mut base_predicted, mut base_realised) = (Vec::new(), 0.0, 0.0);
     for (set, start) in starts.iter().enumerate() {

@@ -84,10 +84,11 @@ pub(super) struct Config {
     #[arg(long, value_name = "SHARE")]
     #[serde(deserialize_with = "scalar", skip_serializing_if = "Option::is_none")]
     pub(super) promote: Option<String>,
-    /// Pages per batch: a number, or a share such as 1% (the default).
-    #[arg(long, value_name = "N|SHARE")]
-    #[serde(deserialize_with = "scalar", skip_serializing_if = "Option::is_none")]
-    pub(super) batch: Option<String>,
+    /// Pages per batch: a number, or a share such as 1% (the default). Of several, policies run with each:
+    /// as they are with the first, and as POLICY+batch=N with the others.
+    #[arg(long, value_name = "N|SHARE", value_delimiter = ',')]
+    #[serde(deserialize_with = "list", skip_serializing_if = "Vec::is_empty")]
+    pub(super) batch: Vec<String>,
     /// Pages to fetch at most: a number or a share.
     #[arg(long, value_name = "N|SHARE")]
     #[serde(deserialize_with = "scalar", skip_serializing_if = "Option::is_none")]
@@ -386,11 +387,11 @@ mod tests {
         let config = &configs[0].1;
         assert_eq!(config.corpus, ["dir/pages.jsonl"]);
         assert_eq!(config.policy, ["bfs", "qmin"]);
-        assert_eq!(config.batch.as_deref(), Some("1"));
+        assert_eq!(config.batch, ["1"]);
         assert_eq!(config.checkpoints, ["1%", "100"]);
-        let flags = Config { batch: Some("2%".to_owned()), ..Config::default() };
+        let flags = Config { batch: vec!["2%".to_owned()], ..Config::default() };
         let merged = over(&flags, config).unwrap();
-        assert_eq!((merged.batch.as_deref(), merged.policy.len()), (Some("2%"), 2));
+        assert_eq!((merged.batch[0].as_str(), merged.policy.len()), ("2%", 2));
     }
 
     #[test]

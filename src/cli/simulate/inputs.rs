@@ -9,7 +9,7 @@ use prospect_index::ngram::Segment;
 use super::config;
 use super::identity::{VECTORS, WORK};
 use super::{Experiment, Queries};
-use crate::cli::output::{Failure, LateProgress, Progress, say};
+use crate::cli::output::{Failure, LateProgress, Progress, say, say_cuts};
 use crate::evaluate::rerank::PairScores;
 use crate::evaluate::run as runs;
 use crate::ingest::SourceOptions;
@@ -66,6 +66,7 @@ impl Experiment<'_> {
             skipped.failed
         );
         say(self.global, &line);
+        say_cuts(self.global, skipped.cuts.into_iter());
         Ok(collection)
     }
 

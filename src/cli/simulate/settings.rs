@@ -10,11 +10,12 @@ use super::config::{Config, is_rule};
 use crate::cli::output::Failure;
 use crate::planner::options::PlannerOption;
 use crate::planner::settings::PlanSettings;
+use crate::policy::amount::Amount;
 use crate::policy::{POLICIES, PolicyChoice, PolicyOptionError};
 use crate::simulate::ablation::{Given, Pairing, pairings};
 use crate::simulate::collection::Outside;
 use crate::simulate::settings::{
-    Amount, Runs, SimulationSettings, SketchSettings, TrialSettings, default_checkpoints,
+    Runs, SimulationSettings, SketchSettings, TrialSettings, default_checkpoints,
 };
 use crate::simulate::start::{Seeds, StartPages};
 use crate::workload::open_text;
@@ -28,6 +29,7 @@ pub(super) fn settings(config: &Config) -> Result<(SimulationSettings, StartFile
     let mut files = Vec::new();
     let mut policies = policies(config)?;
     let ablation = ablation(config, &mut policies)?;
+    with_batches(config, &mut policies)?;
     let seeds = seeds(config, &mut files)?;
     let lists = if let Seeds::Lists(lists) = &seeds { lists.len() as u32 } else { 0 };
     let sets = config.seed_sets.unwrap_or(lists.max(1));
@@ -59,7 +61,7 @@ pub(super) fn settings(config: &Config) -> Result<(SimulationSettings, StartFile
         seed: config.seed.unwrap_or(1),
         crawled: crawled(config, &mut files)?,
         promote: config.promote.as_deref().map_or(Ok(0.0), |given| share("promote", given))?,
-        batch: amount("batch", config.batch.as_deref().unwrap_or("1%"))?,
+        batch: amount("batch", config.batch.first().map_or("1%", |first| first.trim()))?,
         max_pages: config
             .max_pages
             .as_deref()
@@ -280,6 +282,26 @@ fn policies(config: &Config) -> Result<Vec<PolicyChoice>, Failure> {
         return Err(Failure::input(error, "name each policy once; options make another of it"));
     }
     Ok(choices)
+}
+
+/// Policies with the other batches that are asked for, which join those with the first.
+fn with_batches(config: &Config, policies: &mut Vec<PolicyChoice>) -> Result<(), Failure> {
+    let depends = |choice: &&PolicyChoice| choice.batch().is_none() && !choice.ignores_batches();
+    let of_first: Vec<PolicyChoice> = policies.iter().filter(depends).cloned().collect();
+    for given in config.batch.iter().skip(1) {
+        amount("batch", given.trim())?;
+        for choice in &of_first {
+            policies.push(choice.with_batch(given.trim()).map_err(|error| wrong(&error))?);
+        }
+    }
+    let mut labels: Vec<String> = policies.iter().map(PolicyChoice::label).collect();
+    labels.sort_unstable();
+    let twice = labels.chunk_by(|a, b| a == b).find(|same| same.len() > 1);
+    if let Some([label, ..]) = twice {
+        let error = anyhow::anyhow!("{label} is asked for twice");
+        return Err(Failure::input(error, "name every policy and every batch once"));
+    }
+    Ok(())
 }
 
 /// The policies without a group of evidence, which join the others.

@@ -7,11 +7,11 @@ use super::attacked::Attacked;
 use super::gains::of_crawl;
 use crate::evaluate::statistics::mean_interval;
 use crate::policy::PolicyChoice;
+use crate::policy::amount::Amount;
 use crate::results::Interval;
 use crate::results::manipulation::{AttackPoint, AttackSummary, AttackedPolicy, Manipulation};
 use crate::simulate::experiment::Crawls;
 use crate::simulate::measure::cumulative;
-use crate::simulate::settings::Amount;
 
 /// Share of the honest pages fetched that tables are read at.
 const READ_AT: Amount = Amount::Share(0.3);
