@@ -232,6 +232,42 @@ fn explain_agrees_with_the_plan() {
 }
 
 #[test]
+fn explain_tells_what_a_query_needs_and_what_may_come() {
+    let (bench, _) = Bench::with_fetched_plan();
+    let store = bench.store();
+    let planned = rows(&bench.plan(&store, &["--needy", "3"]).0);
+    let query = &planned[0]["queries"][0]["query"];
+    let given = ["explain", "--store", text(&store), "--query", query.as_str().unwrap()];
+    let found = json(&given, "prospect.explain-query/1");
+    let number = |name: &str| found[name].as_f64().unwrap();
+    assert_eq!(number("neediness"), number("frequency") * number("improvability"));
+    assert_eq!(found["is_needy"], true, "a plan for the neediest is made for it");
+    assert!(number("need_rank") <= 3.0);
+    let served = found["served"].as_array().unwrap();
+    let k = number("k") as usize;
+    assert_eq!(served.len() + number("empty_places") as usize, k);
+    let sum: f64 = served.iter().map(|result| result["score"].as_f64().unwrap()).sum();
+    assert!((sum / k as f64 - number("mean_score")).abs() < 1e-9);
+    let sketch = found["sketch"].as_array().unwrap();
+    let scores: Vec<f64> = sketch.iter().map(|entry| entry["score"].as_f64().unwrap()).collect();
+    assert!(scores.is_sorted_by(|a, b| a >= b) && sketch.len() == k, "{sketch:?}");
+    let candidates = found["best_candidates"].as_array().unwrap();
+    assert!(candidates.iter().any(|entry| entry["planned_rank"].is_u64()), "{candidates:?}");
+    let fit = &found["improvability_fit"];
+    assert!(fit["r_squared"].as_f64().unwrap() <= 1.0 && fit["outcomes"].as_u64() > Some(0));
+    let said = done(&given).stdout;
+    for expected in ["neediness", "planned for", "sketch, the 10 best", "R²"] {
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+    // By its id; and what is neither is told.
+    let id = found["qid"].as_str().unwrap();
+    let by_id = ["explain", "--store", text(&store), "--query", id];
+    assert_eq!(json(&by_id, "prospect.explain-query/1"), found);
+    let wrong = prospect(&["explain", "--store", text(&store), "--query", "nothing such"]);
+    assert!(wrong.stderr.contains("the open plan has no query"), "{}", wrong.stderr);
+}
+
+#[test]
 fn a_plan_does_not_depend_on_threads_or_on_having_been_made_before() {
     let (bench, _) = Bench::with_fetched_plan();
     let runs: Vec<_> = ["1", "2", "8"]
@@ -640,7 +676,7 @@ fn a_quality_model_scores_what_is_new_and_its_scores_are_part_of_the_plan() {
     let (bench, _) = Bench::with_fetched_plan();
     let store = bench.store();
     let (unscored, said) = bench.plan(&store, &[]);
-    assert!(said.contains("0 pages have a quality"), "{said}");
+    assert!(!said.contains("quality"), "no part that nothing feeds: {said}");
     let model = ["--quality-model", "text-length"];
     let delayed = [model[0], model[1], "--quality-delay", "10"];
     let (_, said) = bench.plan(&store, &delayed);

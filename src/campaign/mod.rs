@@ -14,6 +14,7 @@ pub(crate) mod logged;
 pub(crate) mod pair_cache;
 pub mod plan;
 pub(crate) mod quality;
+pub(crate) mod query_explanation;
 pub mod questions;
 mod reading;
 pub(crate) mod reasons;

@@ -13,7 +13,7 @@ use crate::campaign::{CampaignError, OpenStore, served_cache};
 use crate::estimate::crawl_view::CrawlView;
 use crate::estimate::features::page_ranks::PageRanks;
 use crate::neural::text_vectors::EmbeddingModel;
-use crate::planner::cycle::{Past, current_epoch};
+use crate::planner::cycle::{Past, current_epoch, pseudo_outcomes};
 use crate::planner::settings::PlanSettings;
 use crate::sketch::served::ServedLists;
 use crate::sketch::visibility::Places;
@@ -151,7 +151,13 @@ impl<'a> Prepared<'a> {
         let reading = Reading::new(open, &workload.queries, settings, epoch)?;
         let (served, served_refresh) = reading.served(&workload, settings.places())?;
         let mut unread = Vec::new();
-        let past = records::past(&open.store, &workload.queries, &mut unread)?;
+        let mut past = records::past(&open.store, &workload.queries, &mut unread)?;
+        if settings.needy.is_some() && past.queries.is_empty() {
+            let (scorer, places) = (&reading.scorer, settings.places());
+            let manifest = open.store.manifest();
+            past.queries =
+                pseudo_outcomes(scorer, &workload.queries, places, &open.known, manifest)?;
+        }
         Ok(Self { workload, epoch, reading, served, served_refresh, past, unread })
     }
 

@@ -1,4 +1,4 @@
-//! `prospect explain`: why a URL is planned or not.
+//! `prospect explain`: why a URL is planned or not, and why a query is planned for.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -11,11 +11,13 @@ use super::Global;
 use super::model::{EmbeddingOptions, LibraryOptions, embed_for};
 use super::output::{self, Failure, shown};
 use crate::campaign::explanation::{Explained, Explanation, Factor, LinkFrom, MadeOf};
+use crate::campaign::query_explanation::{Candidate, QueryExplanation, SketchEntry};
 use crate::campaign::reasons::Reasons;
 use crate::campaign::whatif_base::open_plan;
 use crate::campaign::{CampaignError, OpenStore, plan, records};
 use crate::plan::export::{AROUND_LINKS, CosineEvidence, QueryReason};
 use crate::planner::settings::PlanSettings;
+use crate::sketch::need::{ImprovabilityFit, Needy};
 use crate::workload::Workload;
 
 /// Queries and links shown.
@@ -28,7 +30,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR")]
     store: PathBuf,
     /// The URL.
-    url: String,
+    #[arg(required_unless_present = "query", conflicts_with = "query")]
+    url: Option<String>,
+    /// Explain a query of the plan instead, by its id or its text.
+    #[arg(long, value_name = "QID")]
+    query: Option<String>,
     #[command(flatten)]
     embedding: EmbeddingOptions,
     #[command(flatten)]
@@ -36,8 +42,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
-    let address = url::canonical(&args.url).map_err(|error| {
-        let error = anyhow::anyhow!("{:?} is {error}", args.url);
+    let Some(given) = &args.url else { return explain_query(args, global) };
+    let address = url::canonical(given).map_err(|error| {
+        let error = anyhow::anyhow!("{given:?} is {error}");
         Failure::input(error, "give an absolute http or https URL")
     })?;
     let embedder = args.embedding.load(&args.library, global)?;
@@ -56,6 +63,94 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         return output::print_json(&serde_json::to_value(&explanation)?);
     }
     Ok(std::io::stdout().lock().write_all(text(&explanation).as_bytes())?)
+}
+
+fn explain_query(args: &Args, global: &Global) -> Result<(), Failure> {
+    let asked = args.query.as_deref().unwrap_or_default();
+    let embedder = args.embedding.load(&args.library, global)?;
+    let mut open = OpenStore::open(&args.store, "prospect explain", limits::NGRAM_WORDS)?;
+    let (mut settings, workload, _) = open_plan(&open)?;
+    embed_for(&mut open, embedder, &settings, &workload.for_planning(), global)?;
+    // Whom the plan left out has a sketch, too, and improvability is learned.
+    let needy = settings.needy.replace(Needy::Share(1.0));
+    let mut plan = plan::plan(&open, &workload, &[], &settings)?;
+    let queries = &plan.workload.queries;
+    let by_id = queries.iter().position(|query| query.qid == asked);
+    let at = by_id.or_else(|| queries.iter().position(|query| query.text == asked));
+    let Some(at) = at else {
+        let error = anyhow::anyhow!("the open plan has no query {asked:?}");
+        return Err(Failure::input(
+            error,
+            "name one by its id or its whole text; queries with the same words go by the first id",
+        ));
+    };
+    plan.choice.needy_by(queries, &plan.served, needy);
+    let plan_id = open.store.manifest().plan.as_ref().map(|plan| plan.id.clone());
+    let picks = records::picks(&open.store, plan_id.as_deref().unwrap_or_default())
+        .map_err(CampaignError::from)?;
+    let explanation = QueryExplanation::new(&plan, &open.known, &picks, at);
+    if global.json {
+        return output::print_json(&serde_json::to_value(&explanation)?);
+    }
+    Ok(std::io::stdout().lock().write_all(query_text(&explanation).as_bytes())?)
+}
+
+fn query_text(explanation: &QueryExplanation) -> String {
+    let QueryExplanation { qid, query, frequency, k, served, .. } = explanation;
+    let mut text = format!("{qid}  {}\n  asked {frequency} times\n", shown(query, 80));
+    text += &format!(
+        "  served: {} of {k} places, mean score {:.2}, to beat {:.2}\n",
+        served.len(),
+        explanation.mean_score,
+        explanation.kth_score,
+    );
+    for result in served {
+        text += &format!("    {:>8.2}  {}\n", result.score, shown(&result.url, 90));
+    }
+    text += &format!("  improvability {}", number(explanation.improvability));
+    text += &match &explanation.improvability_fit {
+        None => ": the same for all, nothing is learned yet\n".to_owned(),
+        Some(ImprovabilityFit { a, b, r_squared, rank_correlation, outcomes }) => {
+            let rank = rank_correlation.map_or("–".to_owned(), |rank| format!("{rank:.2}"));
+            format!(
+                " new results in a cycle = exp({a:.3} + {b:.4} * mean score), fitted on {outcomes} outcomes of \
+                 queries (R² {r_squared:.2} over buckets, rank correlation {rank})\n"
+            )
+        }
+    };
+    let QueryExplanation { neediness, need_rank, queries, is_needy, .. } = explanation;
+    let planned = if *is_needy { "planned for" } else { "not planned for: too many are needier" };
+    text += &format!(
+        "  neediness {} = frequency * improvability: rank {need_rank} of {queries}, {planned}\n",
+        number(*neediness)
+    );
+    text += &format!("  sketch, the {k} best of crawled pages and candidates:\n");
+    for entry in &explanation.sketch {
+        text += &entry_text(entry);
+    }
+    text += &format!(
+        "  {} candidates in the frontier; most likely to be in the list for good:\n",
+        explanation.candidates
+    );
+    for entry in &explanation.best_candidates {
+        text += &entry_text(entry);
+    }
+    text
+}
+
+/// A page of a sketch, in a line.
+fn entry_text(entry: &SketchEntry) -> String {
+    let what = match &entry.candidate {
+        None => "crawled".to_owned(),
+        Some(Candidate { interval, chance, planned_rank }) => {
+            let interval =
+                interval.map_or(String::new(), |(low, high)| format!("{low:.2} to {high:.2}, "));
+            let planned =
+                planned_rank.map_or(String::new(), |rank| format!(", number {rank} of the plan"));
+            format!("{interval}{:.1}%{planned}", 100.0 * chance)
+        }
+    };
+    format!("    {:>8.2}  {}  ({what})\n", entry.score, shown(&entry.url, 90))
 }
 
 /// Explains a URL by the ranking of all that is known, whatever list the open plan was held to.

@@ -16,10 +16,10 @@ use crate::campaign::OpenStore;
 use crate::campaign::close;
 use crate::campaign::plan::{self, Plan};
 use crate::campaign::reasons::Reasons;
-use crate::estimate::blend::Blend;
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::plan::export::{FORMATS, PlanFormat, PlannedUrl};
 use crate::plan::off_policy::calibration::{Calibration, CalibrationBin};
+use crate::planner::choose::Choice;
 use crate::planner::outcome::CycleOutcome;
 use crate::planner::settings::PlanSettings;
 use crate::report::terminal::impact::expected;
@@ -228,7 +228,7 @@ fn say_plan(
             plan.statistics.documents,
         ),
     );
-    say(global, &blend_line(&plan.choice.blended.blend, open));
+    say(global, &blend_line(&plan.choice, open));
     let (enters, stays) = (&plan.expected.enters, &plan.expected.stays);
     say(
         global,
@@ -249,7 +249,8 @@ fn quantity_line(quantity: &Quantity) -> String {
 }
 
 /// Weights of the estimate's parts, and what they rest on.
-fn blend_line(blend: &Blend, open: &OpenStore) -> String {
+fn blend_line(choice: &Choice, open: &OpenStore) -> String {
+    let blend = &choice.blended.blend;
     let evidence = match blend.outcomes {
         0 => "no past pick says otherwise".to_owned(),
         picks => format!(
@@ -258,7 +259,11 @@ fn blend_line(blend: &Blend, open: &OpenStore) -> String {
         ),
     };
     let scored = open.known.quality.iter().filter(|quality| !quality.is_nan()).count();
-    format!("estimate = {blend}; {evidence}; {scored} pages have a quality")
+    let quality = match scored {
+        0 => String::new(),
+        pages => format!("; {pages} pages have a quality"),
+    };
+    format!("estimate = {}; {evidence}{quality}", choice.formula())
 }
 
 fn as_json(
@@ -275,7 +280,7 @@ fn as_json(
         "settings": settings,
         "epoch": plan.epoch,
         "statistics": plan.statistics,
-        "improvability": plan.choice.improvability,
+        "improvability": plan.choice.improvability.fitted(),
         "importance": plan.choice.blended.importance,
         "quality": plan.choice.blended.quality,
         "blend": plan.choice.blended.blend,

@@ -96,13 +96,11 @@ impl Blend {
 }
 
 impl std::fmt::Display for Blend {
-    /// As a sum, each weight before the name of its part.
+    /// As a sum, each weight before the name of its part; a part that weighs nothing is no part.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for (part, weight) in self.weights.iter() {
-            let plus = if part == Part::Query { "" } else { " + " };
-            write!(formatter, "{plus}{weight:.2} {}", part.name())?;
-        }
-        Ok(())
+        let parts = self.weights.iter().filter(|(_, weight)| *weight != 0.0);
+        let terms = parts.map(|(part, weight)| format!("{weight:.2} {}", part.name()));
+        formatter.write_str(&terms.collect::<Vec<_>>().join(" + "))
     }
 }
 

@@ -307,6 +307,15 @@ impl ScoredPairs {
         self.shared.levels.as_ref()
     }
 
+    /// The score that a pair's page is expected to have, and those between which 95 % of pages of about its
+    /// expectation lie; before it is learned how scores are distributed, what is expected at all.
+    pub(crate) fn score(&self, pair: &PairEstimate) -> (f64, Option<(f64, f64)>) {
+        let Some(levels) = self.levels() else { return (pair.expected_score, None) };
+        let (mass, bin) = (self.mass(pair.query.index()), usize::from(pair.bin));
+        let interval = [0.975, 0.025].map(|share| mass * levels.quantile(bin, share));
+        (mass * levels.mean(bin), Some(interval.into()))
+    }
+
     /// The idf mass of a query, which scores are shares of.
     pub(crate) fn mass(&self, query: usize) -> f64 {
         self.masses[query]

@@ -6,13 +6,15 @@ use prospect_index::url_table::UrlTable;
 use super::PlannerError;
 use super::settings::PlanSettings;
 use crate::estimate::EstimateError;
+use crate::estimate::blend::Blend;
 use crate::estimate::cache::PlannerCache;
 use crate::estimate::crawl_view::CrawlView;
 use crate::estimate::objective::Objective;
+use crate::estimate::parts::{Part, Parts};
 use crate::estimate::scored_pairs::{BlendInput, BlendedFrontier, ScoredPairs};
 use crate::plan::caps::SoFar;
 use crate::plan::{Batch, SelectionSettings, select, select_only, served_gain};
-use crate::sketch::need::{Improvability, QueryOutcome, neediest};
+use crate::sketch::need::{Improvability, Needy, QueryOutcome, neediest};
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
 
@@ -42,8 +44,34 @@ pub struct Choice {
     pub(crate) blended: BlendedFrontier,
     /// The ranking and the batch.
     pub batch: Batch,
-    /// The fitted improvability, `(a, b)`.
-    pub(crate) improvability: Option<(f64, f64)>,
+    /// How much lists can be improved.
+    pub(crate) improvability: Improvability,
+}
+
+impl Choice {
+    /// The weights of the parts that some URL of the ranking has: others add nothing to any estimate.
+    pub(crate) fn weights(&self) -> impl Iterator<Item = (Part, f64)> {
+        let ranking = &self.batch.ranking;
+        let is_fed = |part| ranking.iter().any(|url| url.parts[part] != 0.0);
+        self.blended.blend.weights.iter().filter(move |(part, _)| is_fed(*part))
+    }
+
+    /// Takes the queries to plan for as these settings have them.
+    pub(crate) fn needy_by(
+        &mut self,
+        queries: &[Query],
+        served: &ServedLists,
+        wanted: Option<Needy>,
+    ) {
+        self.needy = needy(queries, served, &self.improvability, wanted);
+    }
+
+    /// How estimates are made, as a sum: each weight before the name of its part.
+    pub(crate) fn formula(&self) -> String {
+        let mut fed = Parts::default();
+        self.weights().for_each(|(part, weight)| fed[part] = weight);
+        Blend::fixed(fed).to_string()
+    }
 }
 
 /// Scores the pairs of a crawl and chooses a batch from them; `outcomes` are of the queries of closed
@@ -83,7 +111,7 @@ pub(crate) fn choose_from<E: From<EstimateError>>(
     score: impl FnOnce(&[usize]) -> Result<ScoredPairs, E>,
 ) -> Result<(ScoredPairs, Choice), E> {
     let improvability = Improvability::fit(outcomes);
-    let needy = needy(from.queries, from.served, &improvability, settings);
+    let needy = needy(from.queries, from.served, &improvability, settings.needy);
     let scored = score(&needy)?;
     let choice = choose_among(from, &scored, needy, &improvability, settings)?;
     Ok((scored, choice))
@@ -94,9 +122,9 @@ pub(crate) fn needy(
     queries: &[Query],
     served: &ServedLists,
     improvability: &Improvability,
-    settings: &PlanSettings,
+    wanted: Option<Needy>,
 ) -> Vec<usize> {
-    let Some(needy) = settings.needy else { return (0..queries.len()).collect() };
+    let Some(needy) = wanted else { return (0..queries.len()).collect() };
     let need =
         |(at, query): (usize, &Query)| query.frequency * improvability.of(served.mean_score(at));
     let need: Vec<f64> = queries.iter().enumerate().map(need).collect();
@@ -150,5 +178,5 @@ pub(crate) fn choose_among(
     }
     let select = if input.whole_ranking { select } else { select_only };
     let batch = select(ranking, so_far, &selection);
-    Ok(Choice { needy, blended, batch, improvability: improvability.coefficients() })
+    Ok(Choice { needy, blended, batch, improvability: *improvability })
 }

@@ -3,9 +3,11 @@
 
 use std::collections::HashMap;
 
+use prospect_index::bm25::Scorer;
+use prospect_index::error::StoreError;
 use prospect_index::manifest::{Epoch, Manifest};
 use prospect_index::page::UrlId;
-use prospect_index::page_store::{Fetch, PageTable};
+use prospect_index::page_store::{Fetch, Known, PageTable};
 
 use super::expected_impact::ListChances;
 use crate::estimate::blend::PickOutcome;
@@ -254,6 +256,33 @@ pub(crate) fn query_outcomes(before: &ServedLists, after: &ServedLists) -> Vec<Q
             QueryOutcome { mean_before: before.mean_score(at), new_results: entered.count() as f64 }
         })
         .collect()
+}
+
+/// What past cycles without a plan, and the pseudo-cycles of an ingest, did to queries: what improvability is
+/// fitted on before the first outcome.
+///
+/// # Errors
+/// The index cannot be read.
+pub(crate) fn pseudo_outcomes(
+    scorer: &Scorer<'_>,
+    queries: &[Query],
+    places: Places,
+    known: &Known,
+    manifest: &Manifest,
+) -> Result<Vec<QueryOutcome>, StoreError> {
+    let starts = manifest.cycles.iter().skip(1).map(|cycle| cycle.first_seq);
+    let mut ends = starts.chain([manifest.next_seq]);
+    let mut outcomes = Vec::new();
+    let Some(first) = ends.next().filter(|_| !manifest.cycles.is_empty()) else {
+        return Ok(outcomes);
+    };
+    let mut lists = ServedLists::build(scorer, queries, places, first, &known.urls)?;
+    for end in ends {
+        let before = lists.clone();
+        lists.update(scorer, queries, end, &known.pages, &known.urls)?;
+        outcomes.extend(query_outcomes(&before, &lists));
+    }
+    Ok(outcomes)
 }
 
 /// What closed cycles left to learn from.

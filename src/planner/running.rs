@@ -11,7 +11,7 @@ use prospect_index::text_index::TextIndex;
 
 use super::PlannerError;
 use super::choose::{Choice, choose};
-use super::cycle::{Closed, OpenPlan, Past, close, current_epoch, query_outcomes};
+use super::cycle::{Closed, OpenPlan, Past, close, current_epoch, pseudo_outcomes, query_outcomes};
 use super::settings::PlanSettings;
 use crate::estimate::cache::PlannerCache;
 use crate::estimate::candidates::ngram::MatchSource;
@@ -184,7 +184,14 @@ impl<'a> RunningPlanner<'a> {
             past_pairs: &self.past.pairs,
             past_stays: &self.past.stays,
         };
-        choose(&view, &self.past.queries, &mut self.cache, settings, whole_ranking)
+        let outcomes = match settings.needy {
+            Some(_) if self.past.queries.is_empty() => {
+                let (queries, places) = (&self.workload.queries, settings.places());
+                pseudo_outcomes(scorer, queries, places, tables.known, tables.manifest)?
+            }
+            _ => self.past.queries.clone(),
+        };
+        choose(&view, &outcomes, &mut self.cache, settings, whole_ranking)
     }
 
     fn scorer<'t>(&self, text: &'t TextIndex, end_seq: u32) -> Result<Scorer<'t>, PlannerError> {
@@ -249,33 +256,12 @@ impl<'a> RunningPlanner<'a> {
     ) -> Result<(), PlannerError> {
         let Some(Trainers { workload, served: None }) = self.trainers else { return Ok(()) };
         if self.past.queries.is_empty() {
-            let outcomes = self.pseudo_cycles(scorer, workload, known, manifest)?;
-            self.past.queries = outcomes;
+            let places = self.settings.places();
+            self.past.queries =
+                pseudo_outcomes(scorer, &workload.queries, places, known, manifest)?;
         }
         let served = self.build(scorer, workload, known, manifest.next_seq)?;
         self.trainers = Some(Trainers { workload, served: Some(served) });
         Ok(())
-    }
-
-    fn pseudo_cycles(
-        &self,
-        scorer: &Scorer<'_>,
-        workload: &Workload,
-        known: &Known,
-        manifest: &Manifest,
-    ) -> Result<Vec<crate::sketch::need::QueryOutcome>, PlannerError> {
-        let starts = manifest.cycles.iter().skip(1).map(|cycle| cycle.first_seq);
-        let mut ends = starts.chain([manifest.next_seq]);
-        let mut outcomes = Vec::new();
-        let Some(first) = ends.next().filter(|_| !manifest.cycles.is_empty()) else {
-            return Ok(outcomes);
-        };
-        let mut lists = self.build(scorer, workload, known, first)?;
-        for end in ends {
-            let before = lists.clone();
-            lists.update(scorer, &workload.queries, end, &known.pages, &known.urls)?;
-            outcomes.extend(query_outcomes(&before, &lists));
-        }
-        Ok(outcomes)
     }
 }

@@ -78,7 +78,7 @@ pub struct PlanFigures {
     pub(crate) held_back: usize,
     /// Impact that the picks are expected to have, if all are fetched.
     pub(crate) expected_impact: Both<ExpectedImpact>,
-    /// Weights of the parts of estimates, by name.
+    /// Weights of the parts that estimates are made of, by name; parts that no URL has are left out.
     pub(crate) weights: Vec<(String, f64)>,
     /// Share that is drawn at random.
     pub(crate) explore: f64,

@@ -18,9 +18,25 @@ const DISTINCT_MEANS: usize = 3;
 
 /// How much a query's top K can be improved, from its mean score:
 /// `ln((new results + 0.5) / queries) = a + b * mean`, fitted over buckets of past queries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Improvability {
-    fit: Option<(f64, f64)>,
+    fit: Option<ImprovabilityFit>,
+}
+
+/// The fitted regression, and how well it fits.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(crate) struct ImprovabilityFit {
+    /// Its constant.
+    pub(crate) a: f64,
+    /// Its slope.
+    pub(crate) b: f64,
+    /// Share of the variance between buckets that it explains.
+    pub(crate) r_squared: f64,
+    /// Spearman's correlation of what it says of past queries with their new results; none where either is
+    /// the same for all.
+    pub(crate) rank_correlation: Option<f64>,
+    /// Past queries that it is fitted on.
+    pub(crate) outcomes: usize,
 }
 
 impl Improvability {
@@ -43,16 +59,30 @@ impl Improvability {
             .collect();
         let mut means: Vec<u64> = points.iter().map(|(mean, _)| mean.to_bits()).collect();
         means.dedup();
-        Self { fit: (means.len() >= DISTINCT_MEANS).then(|| line(&points)) }
+        if means.len() < DISTINCT_MEANS {
+            return Self::default();
+        }
+        let (a, b) = line(&points);
+        let said: Vec<f64> = sorted.iter().map(|outcome| b * outcome.mean_before).collect();
+        let came: Vec<f64> = sorted.iter().map(|outcome| outcome.new_results).collect();
+        Self {
+            fit: Some(ImprovabilityFit {
+                a,
+                b,
+                r_squared: r_squared(&points, a, b),
+                rank_correlation: correlation(&ranks(&said), &ranks(&came)),
+                outcomes: sorted.len(),
+            }),
+        }
     }
 
     /// Improvability of a query with this mean score.
     pub(crate) fn of(&self, mean: f64) -> f64 {
-        self.fit.map_or(1.0, |(a, b)| (a + b * mean).exp())
+        self.fit.map_or(1.0, |fit| (fit.a + fit.b * mean).exp())
     }
 
-    /// The fitted `(a, b)`.
-    pub(crate) fn coefficients(&self) -> Option<(f64, f64)> {
+    /// The fitted regression.
+    pub(crate) fn fitted(&self) -> Option<ImprovabilityFit> {
         self.fit
     }
 }
@@ -66,6 +96,41 @@ fn line(points: &[(f64, f64)]) -> (f64, f64) {
     let sxy: f64 = points.iter().map(|p| (p.0 - mx) * (p.1 - my)).sum();
     let b = sxy / sxx;
     (my - b * mx, b)
+}
+
+/// Share of the variance of y that a line explains.
+fn r_squared(points: &[(f64, f64)], a: f64, b: f64) -> f64 {
+    let mean = points.iter().map(|p| p.1).sum::<f64>() / points.len() as f64;
+    let total: f64 = points.iter().map(|p| (p.1 - mean).powi(2)).sum();
+    let left: f64 = points.iter().map(|p| (p.1 - a - b * p.0).powi(2)).sum();
+    if total > 0.0 { 1.0 - left / total } else { 0.0 }
+}
+
+/// Ranks from the lowest; equals share theirs.
+fn ranks(values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let mut ranks = vec![0.0; values.len()];
+    let mut before = 0;
+    for equal in order.chunk_by(|&a, &b| values[a] == values[b]) {
+        let shared = before as f64 + (equal.len() - 1) as f64 / 2.0;
+        for &at in equal {
+            ranks[at] = shared;
+        }
+        before += equal.len();
+    }
+    ranks
+}
+
+/// Pearson's correlation; none where a side does not vary.
+fn correlation(x: &[f64], y: &[f64]) -> Option<f64> {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let (mx, my) = (mean(x), mean(y));
+    let product = |a: &[f64], ma: f64, b: &[f64], mb: f64| -> f64 {
+        a.iter().zip(b).map(|(a, b)| (a - ma) * (b - mb)).sum()
+    };
+    let (xx, yy) = (product(x, mx, x, mx), product(y, my, y, my));
+    (xx > 0.0 && yy > 0.0).then(|| product(x, mx, y, my) / (xx * yy).sqrt())
 }
 
 /// How many queries to plan for.
@@ -111,8 +176,12 @@ mod tests {
             .map(|mean| QueryOutcome { mean_before: mean, new_results: (1.0 - 0.3 * mean).exp() })
             .collect();
         let fit = Improvability::fit(&outcomes);
-        let (a, b) = fit.coefficients().unwrap();
+        let ImprovabilityFit { a, b, r_squared, rank_correlation, outcomes } =
+            fit.fitted().unwrap();
         assert!((b + 0.3).abs() < 0.05 && (a - 1.0).abs() < 0.2, "{a} {b}");
+        assert!(r_squared > 0.95 && outcomes == 200, "{r_squared}");
+        assert!((rank_correlation.unwrap() - 1.0).abs() < 1e-9);
+        assert_eq!(ranks(&[3.0, 1.0, 3.0, 2.0]), [2.5, 0.0, 2.5, 1.0]);
         assert!(fit.of(1.0) > fit.of(9.0));
     }
 

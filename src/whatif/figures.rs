@@ -32,7 +32,7 @@ pub(crate) fn figures(answer: &Answer, urls: &UrlTable, hosts: &Hosts) -> PlanFi
     let mut by_gain: Vec<usize> = (0..results.len()).filter(|&at| gain(at) > 0.0).collect();
     by_gain.sort_by(|&a, &b| gain(b).total_cmp(&gain(a)).then(a.cmp(&b)));
     let of_query = |&at: &usize| query(answer, at, results[at]);
-    let weights = answer.choice.blended.blend.weights;
+    let weights = answer.choice.weights();
     let budgets = Budgets::of(answer, urls);
     PlanFigures {
         budget: selection.budget,
@@ -41,7 +41,7 @@ pub(crate) fn figures(answer: &Answer, urls: &UrlTable, hosts: &Hosts) -> PlanFi
         frontier: batch.ranking.len(),
         held_back: batch.held_back.len(),
         expected_impact: answer.expected.impact,
-        weights: weights.iter().map(|(part, weight)| (part.name().to_owned(), weight)).collect(),
+        weights: weights.map(|(part, weight)| (part.name().to_owned(), weight)).collect(),
         explore: selection.explore,
         curve: budgets.curve(),
         caps: budgets.prices(),

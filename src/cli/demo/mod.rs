@@ -243,7 +243,7 @@ fn as_text(
         planned.len(),
         next.0,
         next.1,
-        plan.choice.blended.blend,
+        plan.choice.formula(),
         settings.k,
         settings.bm25.k1,
         settings.bm25.b,

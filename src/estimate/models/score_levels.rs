@@ -39,6 +39,17 @@ impl ScoreLevels {
         self.width * (cell as f64 + 0.5)
     }
 
+    /// Mean score of a bin's outcomes, as a share of the idf mass.
+    pub(crate) fn mean(&self, bin: usize) -> f64 {
+        let cells = self.above[bin].windows(2).map(|edges| edges.iter().sum::<f64>() / 2.0);
+        self.width * cells.sum::<f64>()
+    }
+
+    /// The score, as a share of the idf mass, that this share of a bin's outcomes lies above.
+    pub(crate) fn quantile(&self, bin: usize, share: f64) -> f64 {
+        self.width * self.above[bin].partition_point(|&above| above > share) as f64
+    }
+
     /// Share of the outcomes of a bin above every edge: cell `i` lies between edges `i` and `i + 1`.
     pub(crate) fn above(&self, bin: usize) -> &[f64] {
         &self.above[bin]
@@ -56,6 +67,11 @@ mod tests {
         let above = levels.above(0);
         assert_eq!(above.len(), CELLS + 1);
         assert_eq!((above[0], above[CELLS / 2], above[CELLS]), (1.0, 0.5, 0.0));
+        assert_eq!(
+            [0.975, 0.5, 0.0].map(|share| (levels.quantile(0, share) * 20.0).round()),
+            [1.0, 20.0, 40.0]
+        );
+        assert!((levels.mean(0) - 1.0).abs() < 0.01, "{}", levels.mean(0));
         assert!((levels.middle(CELLS - 1) - (2.0 - levels.width() / 2.0)).abs() < 1e-12);
     }
 }

@@ -40,8 +40,8 @@ function sideBySide(app, draw) {
 const PLAN_HEAD = [
   { text: "plan", class: "text" },
   "expected impact",
-  "today's picks here",
   "of it after a quarter more",
+  "today's picks here",
   "URLs",
   "stay",
   "enter",
@@ -60,8 +60,8 @@ function planRow({ at, name, plan, difference }) {
   const row = [
     [html("i", { class: `patch k${at}` }), ` ${name}`],
     amount(enters(plan).predicted),
-    of(({ unchanged_batch }) => amount(unchanged_batch)),
     amount(plan.expected_impact.stays.predicted),
+    of(({ unchanged_batch }) => amount(unchanged_batch)),
     thousands(plan.picks),
     of(({ kept }) => thousands(kept)),
     of(({ entering_count }) => thousands(entering_count)),
@@ -82,11 +82,12 @@ function headline(app) {
   const change = predicted - against;
   const share = against ? ` (${change > 0 ? "+" : ""}${fixed((100 * change) / against, 1)} %)` : "";
   const worth = predicted - difference.unchanged_batch;
-  const interval = app.kept ? "" : ` (${amount(difference.low, true)} to ${amount(difference.high, true)})`;
+  const ends = [difference.low, difference.high].map((end) => amount(end, true));
+  const interval = app.kept || !change ? "" : ` (${ends.join(" to ")})`;
   const learned = cycles === 1 ? "1 cycle" : `${thousands(cycles)} cycles`;
   const notes = [
     `${thousands(difference.kept)} picks stay, ${thousands(difference.entering_count)} enter, ${thousands(difference.leaving_count)} leave`,
-    `planning again brings ${amount(worth, true)} of it`,
+    worth ? `planning again brings ${amount(worth, true)} of it` : null,
     matched ? `${thousands(matched)} new ${matched === 1 ? "query" : "queries"} matched` : null,
     slow ? "all pairs estimated again" : null,
   ];

@@ -69,9 +69,9 @@ pub(super) fn plans(found: &WhatIf) -> String {
         "plan",
         "URLs",
         "expected impact",
+        "of it after a quarter more",
         "change",
         "today's batch here",
-        "of it after a quarter more",
         "enter",
         "leave",
         "move",
@@ -94,12 +94,15 @@ fn plan(
     scenario: Option<&ScenarioFigures>,
     places: usize,
 ) -> String {
-    let mut cells = vec![count(plan.picks), figure(plan.enters(), places)];
+    let expected = &plan.expected_impact;
+    let mut cells = vec![count(plan.picks)];
+    cells.extend(
+        [expected.enters.impact, expected.stays.impact].map(|impact| figure(impact, places)),
+    );
     let difference = scenario.map(|scenario| &scenario.difference);
     let none = || "<td>–</td>".to_owned();
     cells.push(difference.map_or_else(none, |of| changed(of.impact, places)));
     cells.push(difference.map_or_else(none, |of| figure(of.unchanged_batch, places)));
-    cells.push(figure(plan.expected_impact.stays.impact, places));
     cells.push(difference.map_or_else(none, |of| count(of.entering_count)));
     cells.push(difference.map_or_else(none, |of| count(of.leaving_count)));
     cells.push(difference.map_or_else(none, |of| count(of.moving_count)));
