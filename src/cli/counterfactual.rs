@@ -166,16 +166,24 @@ fn listed(path: &std::path::Path, known: &Known) -> Result<HashSet<UrlId>, Failu
 fn table(found: &[(String, Counterfactual)]) -> String {
     let width = found.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     let mut out = format!(
-        "{:width$}  {:>7}  {:>7}  {:>11}  {:>10}  {:>22}  {:>22}\n",
-        "batch", "URLs", "shared", "unsupported", "expected", "inverse propensity", "doubly robust"
+        "{:width$}  {:>7}  {:>7}  {:>10}  {:>11}  {:>10}  {:>22}  {:>22}\n",
+        "batch",
+        "URLs",
+        "shared",
+        "realised",
+        "unsupported",
+        "expected",
+        "inverse propensity",
+        "doubly robust"
     );
     for (name, found) in found {
         let value =
             |Estimated { value, half_width }: Estimated| format!("{value:.1} ± {half_width:.1}");
         out += &format!(
-            "{name:width$}  {:>7}  {:>7}  {:>11}  {:>10.1}  {:>22}  {:>22}\n",
+            "{name:width$}  {:>7}  {:>7}  {:>10.1}  {:>11}  {:>10.1}  {:>22}  {:>22}\n",
             found.urls,
             found.shared,
+            found.known,
             found.unsupported,
             found.expected,
             value(found.inverse_propensity),

@@ -1,12 +1,14 @@
 //! What another batch of the same frontier would have earned, from the outcomes of the batch that was
 //! fetched.
 //!
-//! Of URLs that both batches hold, the outcome is known. Of the others it is known for those that
-//! were drawn at random, each with the probability of its draw, so that its outcome, divided by this
-//! probability, stands for those that were not: inverse propensity (Horvitz and Thompson, 1952).
+//! Of URLs that both batches hold, the outcome is known, and counts as it is. One that was drawn at random stands
+//! for others of the batch that might have been drawn and were not, as many as the inverse of its probability says:
+//! inverse propensity (Horvitz and Thompson, 1952).
 //! Doubly robust (Dudík, Langford and Li, 2011) says the same of what estimates had left unforeseen, and
 //! adds what they had foreseen: exact if either is right, and far less scattered where estimates are
-//! worth something. They were made before the batch, so they owe nothing to its outcomes.
+//! worth something. Estimates were made before the batch, to rank; the ratio of its outcomes to them tells their
+//! unit. Where nothing of a batch is unknown, as of the one that was fetched, no draw stands for anything, and its value is
+//! what it earned.
 //!
 //! Pages of a batch take places from each other, so outcomes depend on what else was fetched, and the
 //! sum above is what the other batch would earn if its pages met with as much competition as those of
@@ -79,7 +81,9 @@ pub(crate) struct Counterfactual {
     pub(crate) shared: usize,
     /// Of them, without a chance to be picked, so that nothing but their estimates is known.
     pub(crate) unsupported: usize,
-    /// Sum of their estimates.
+    /// Impact that those of the batch that was fetched are known to have.
+    pub(crate) known: f64,
+    /// Sum of their estimates, in units of outcomes.
     pub(crate) expected: f64,
     /// By inverse propensity.
     pub(crate) inverse_propensity: Estimated,
@@ -94,33 +98,51 @@ pub(crate) fn counterfactual(logged: &[Logged], batch: &[bool]) -> Counterfactua
     // What was not reported may be anything: as if it had been left out at random.
     let reported = known().count() as f64 / picked().count().max(1) as f64;
     let count = known().count().max(1) as f64;
-    let mean = known().map(|(estimate, _)| estimate).sum::<f64>() / count;
-    let squares = known().map(|(estimate, outcome)| (outcome - estimate).powi(2)).sum::<f64>();
-    let scale = squares / known().map(|(estimate, _)| estimate + mean).sum::<f64>().max(1e-12);
+    // Estimates rank; what they are in units of outcomes, the batch tells.
+    let (all, came) = known()
+        .fold((0.0, 0.0), |(all, came), (estimate, outcome)| (all + estimate, came + outcome));
+    let unit = if all > 0.0 && came > 0.0 { came / all } else { 1.0 };
+    let mean = unit * all / count;
+    let squares = known().map(|(estimate, outcome)| (outcome - unit * estimate).powi(2));
+    let scale = squares.sum::<f64>() / (2.0 * mean * count).max(1e-12);
     let returns = Returns::of(logged);
     let mut found = Counterfactual::default();
     let (mut of_outcome, mut of_rest) = (0.0, 0.0);
+    let (mut unknown, mut expected_unknown, mut guessed) = (0.0, 0.0, 0.0);
     for (url, _) in logged.iter().zip(batch).filter(|(_, wanted)| **wanted) {
+        let expected = unit * url.estimate;
         found.urls += 1;
         found.shared += usize::from(url.picked);
-        found.expected += url.estimate;
+        found.expected += expected;
         let propensity = url.propensity * reported;
+        let outcome = url.outcome.map(|outcome| outcome.impact);
+        found.known += outcome.unwrap_or(0.0);
+        if outcome.is_none() {
+            guessed += expected;
+        }
         if propensity <= 0.0 {
             found.unsupported += 1;
             continue;
         }
-        if let Some(Outcome { impact, .. }) = url.outcome {
-            found.inverse_propensity.value += impact / propensity;
-            found.doubly_robust.value += (impact - url.estimate) / propensity;
+        let others = (1.0 - propensity) / propensity;
+        match outcome {
+            Some(impact) => {
+                found.inverse_propensity.value += others * impact;
+                found.doubly_robust.value += others * (impact - expected);
+            }
+            None => unknown += 1.0,
         }
-        let spread = (1.0 - propensity) / propensity;
-        let variance = scale * (url.estimate + mean);
-        of_rest += spread * variance;
-        of_outcome += spread * (variance + url.estimate.powi(2));
+        expected_unknown += 1.0 - propensity;
+        let variance = scale * (expected + mean);
+        of_rest += others * variance;
+        of_outcome += others * (variance + expected.powi(2));
     }
-    found.doubly_robust.value += found.expected;
-    found.inverse_propensity.half_width = NORMAL * of_outcome.sqrt();
-    found.doubly_robust.half_width = NORMAL * of_rest.sqrt();
+    // Draws stand for others as far as there are any: of the batch that was fetched there are none.
+    let left = if unknown > 0.0 { (unknown / expected_unknown).min(1.0) } else { 0.0 };
+    found.inverse_propensity.value = found.known + left * found.inverse_propensity.value;
+    found.doubly_robust.value = found.known + guessed + left * found.doubly_robust.value;
+    found.inverse_propensity.half_width = NORMAL * left * of_outcome.sqrt();
+    found.doubly_robust.half_width = NORMAL * left * of_rest.sqrt();
     for estimated in [&mut found.inverse_propensity, &mut found.doubly_robust] {
         *estimated = returns.with_competition(*estimated);
     }
@@ -243,8 +265,14 @@ mod tests {
         assert!((with.value / impact - f64::midpoint(without.value / impact, most)).abs() < 1e-9);
         assert!(impact < with.value && with.value < without.value);
         assert!(with.holds(without.value) && with.holds(most * impact));
+        // The batch that was fetched is worth what it earned, draws and all.
         let fetched: Vec<bool> = logged.iter().map(|url| url.picked).collect();
         assert!((value(&frontier(0).1, &fetched) - impact).abs() < 1e-9);
+        let found = counterfactual(&logged, &fetched);
+        for estimated in [found.inverse_propensity, found.doubly_robust] {
+            assert!((estimated.value - impact).abs() < 1e-9 && estimated.half_width < 1e-9);
+        }
+        assert!((found.known - impact).abs() < 1e-9);
     }
 
     #[test]
