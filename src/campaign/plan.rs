@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::identity::plan_id;
 use super::pair_cache::Refreshed;
+use super::query_explanation::LearnedImprovability;
 use super::reading::Prepared;
 use super::records::pick_columns;
 use super::tables::{PLAN_PAIRS, PLANS, POOLS, WORKLOADS};
@@ -32,6 +33,8 @@ pub struct Plan {
     pub choice: Choice,
     /// Served lists of all queries.
     pub(crate) served: ServedLists,
+    /// How much queries' lists can be improved, and what that is fitted on; none before anything is learned.
+    pub(crate) improvability: Option<LearnedImprovability>,
     /// What it promises.
     pub(crate) promised: OpenPlan,
     /// Impact that its picks are expected to have, if all are fetched.
@@ -114,6 +117,7 @@ pub fn plan(
         (refreshed.recomputed, refreshed.damaged) = (made.recomputed, made.damaged);
         Ok::<_, CampaignError>(made.scored)
     })?;
+    let improvability = LearnedImprovability::new(&choice.improvability, &prepared.past.queries);
     let id = plan_id(open, &prepared.workload, settings)?;
     let statistics = prepared.reading.scorer.statistics();
     let Prepared { workload, epoch, served, .. } = prepared;
@@ -127,6 +131,7 @@ pub fn plan(
         scored,
         choice,
         served,
+        improvability,
         promised,
         expected,
         epoch,

@@ -6,8 +6,10 @@ use serde::Serialize;
 
 use super::plan::Plan;
 use crate::estimate::url_estimate::PairEstimate;
+use crate::evaluate::statistics::spearman;
 use crate::planner::cycle::PlannedPick;
-use crate::sketch::need::ImprovabilityFit;
+use crate::sketch::need::{Improvability, ImprovabilityFit, Needy, QueryOutcome, by_need};
+use crate::workload::{Query, Workload};
 
 /// Schema of a [`QueryExplanation`] as JSON.
 pub(crate) const SCHEMA: &str = "prospect.explain-query/1";
@@ -34,7 +36,7 @@ pub(crate) struct QueryExplanation {
     /// New results in a cycle that its mean score makes one expect; 1 for all before anything is learned.
     pub(crate) improvability: f64,
     /// What that is fitted on, and how well; none before anything is learned.
-    pub(crate) improvability_fit: Option<ImprovabilityFit>,
+    pub(crate) improvability_fit: Option<LearnedImprovability>,
     /// Frequency times improvability.
     pub(crate) neediness: f64,
     /// Its rank among all queries by neediness, from 1.
@@ -44,7 +46,7 @@ pub(crate) struct QueryExplanation {
     /// Whether the plan is made for it.
     pub(crate) is_needy: bool,
     /// Its served list: the best pages that are crawled.
-    pub(crate) served: Vec<ServedResult>,
+    pub(crate) served: Vec<SketchEntry>,
     /// Its sketch: the best of the crawled pages by their scores and of the uncrawled candidates by those that are
     /// expected.
     pub(crate) sketch: Vec<SketchEntry>,
@@ -54,13 +56,28 @@ pub(crate) struct QueryExplanation {
     pub(crate) best_candidates: Vec<SketchEntry>,
 }
 
-/// A page of a served list.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct ServedResult {
-    /// The page.
-    pub(crate) url: String,
-    /// Its score.
-    pub(crate) score: f64,
+/// The regression of improvability, and what it rests on.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct LearnedImprovability {
+    /// The regression.
+    #[serde(flatten)]
+    pub(crate) fit: ImprovabilityFit,
+    /// Spearman's correlation of what it says of past queries with their new results; none where either is
+    /// the same for all.
+    pub(crate) rank_correlation: Option<f64>,
+    /// Past queries that it is fitted on.
+    pub(crate) outcomes: usize,
+}
+
+impl LearnedImprovability {
+    /// Of what was fitted on these outcomes.
+    pub(super) fn new(improvability: &Improvability, outcomes: &[QueryOutcome]) -> Option<Self> {
+        let said: Vec<f64> =
+            outcomes.iter().map(|outcome| improvability.of(outcome.mean_before)).collect();
+        let came: Vec<f64> = outcomes.iter().map(|outcome| outcome.new_results).collect();
+        let rank_correlation = spearman(&said, &came);
+        improvability.fitted().map(|fit| Self { fit, rank_correlation, outcomes: outcomes.len() })
+    }
 }
 
 /// A page of a sketch.
@@ -87,64 +104,69 @@ pub(crate) struct Candidate {
 }
 
 impl QueryExplanation {
-    /// Of the query at this place of a plan's workload; `picks` are those of the open plan.
-    pub(crate) fn new(plan: &Plan, known: &Known, picks: &[PlannedPick], at: usize) -> Self {
-        let (query, served) = (&plan.workload.queries[at], &plan.served);
+    /// Of the query at this place of the workload of a `plan` for all queries; `picks` are those of the open plan, and
+    /// `wanted` the queries that it was made for.
+    pub(crate) fn new(
+        plan: &Plan,
+        known: &Known,
+        picks: &[PlannedPick],
+        wanted: Option<Needy>,
+        at: usize,
+    ) -> Self {
+        let Plan { served, scored, workload: Workload { queries }, .. } = plan;
         let improvability = plan.choice.improvability;
-        let need = |at: usize| {
-            plan.workload.queries[at].frequency * improvability.of(served.mean_score(at))
+        let need = |(at, query): (usize, &Query)| {
+            improvability.need(query.frequency, served.mean_score(at))
         };
-        let before =
-            |other: &usize| need(*other) > need(at) || (need(*other) == need(at) && *other < at);
-        let queries = plan.workload.queries.len();
+        let need: Vec<f64> = queries.iter().enumerate().map(need).collect();
+        let before = by_need(&need).into_iter().take_while(|&other| other != at).count();
+        let pairs = scored.pairs().filter(|pair| pair.query.index() == at);
+        let candidates: Vec<Ranked<'_>> =
+            pairs.map(|pair| (pair.url, scored.score(pair).0, Some(pair))).collect();
         let list = &served.lists[at];
-        let mut pairs: Vec<&PairEstimate> =
-            plan.scored.pairs().filter(|pair| pair.query.index() == at).collect();
-        let url = |id: UrlId| known.urls.spelling(id).to_owned();
-        let entry = |pair: &&PairEstimate| {
-            let (score, interval) = plan.scored.score(pair);
-            let (chance, planned_rank) = (pair.chance, rank(picks, pair.url));
-            let candidate = Some(Candidate { interval, chance, planned_rank });
-            SketchEntry { url: url(pair.url), score, candidate }
+        let crawled = list.iter().map(|&(page, score)| (page, score, None));
+        let best = |mut rows: Vec<Ranked<'_>>, value: fn(&Ranked<'_>) -> f64| {
+            rows.sort_by(|a, b| {
+                let by_url = || known.urls.url(a.0).cmp(known.urls.url(b.0));
+                value(b).total_cmp(&value(a)).then_with(by_url)
+            });
+            let entry = |&(url, score, pair): &Ranked<'_>| SketchEntry {
+                url: known.urls.spelling(url).to_owned(),
+                score,
+                candidate: pair.map(|pair| Candidate {
+                    interval: scored.score(pair).1,
+                    chance: pair.chance,
+                    planned_rank: rank(picks, url),
+                }),
+            };
+            rows.iter().take(served.k).map(entry).collect()
         };
-        let expected = |pair: &PairEstimate| plan.scored.score(pair).0;
-        pairs.sort_by(|a, b| b.chance.total_cmp(&a.chance).then(a.url.cmp(&b.url)));
-        let best_candidates = pairs.iter().take(served.k).map(entry).collect();
-        pairs.sort_by(|a, b| expected(b).total_cmp(&expected(a)).then(a.url.cmp(&b.url)));
-        let crawled = list.iter().map(|&(page, score)| SketchEntry {
-            url: url(page),
-            score,
-            candidate: None,
-        });
-        let mut sketch: Vec<SketchEntry> =
-            crawled.chain(pairs.iter().take(served.k).map(entry)).collect();
-        sketch.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.url.cmp(&b.url)));
-        sketch.truncate(served.k);
+        let (query, mean_score) = (&queries[at], served.mean_score(at));
         Self {
             schema: SCHEMA,
             qid: query.qid.clone(),
             query: query.text.clone(),
             frequency: query.frequency,
             k: served.k,
-            mean_score: served.mean_score(at),
+            mean_score,
             kth_score: served.kth_score(at),
             empty_places: served.k - list.len(),
-            improvability: improvability.of(served.mean_score(at)),
-            improvability_fit: improvability.fitted(),
-            neediness: need(at),
-            need_rank: 1 + (0..queries).filter(before).count(),
-            queries,
-            is_needy: plan.choice.needy.binary_search(&at).is_ok(),
-            served: list
-                .iter()
-                .map(|&(page, score)| ServedResult { url: url(page), score })
-                .collect(),
-            sketch,
-            candidates: pairs.len(),
-            best_candidates,
+            improvability: improvability.of(mean_score),
+            improvability_fit: plan.improvability.clone(),
+            neediness: need[at],
+            need_rank: before + 1,
+            queries: queries.len(),
+            is_needy: wanted.is_none_or(|wanted| before < wanted.of(queries.len())),
+            served: best(crawled.clone().collect(), |row| row.1),
+            sketch: best(crawled.chain(candidates.iter().copied()).collect(), |row| row.1),
+            candidates: candidates.len(),
+            best_candidates: best(candidates, |row| row.2.map_or(0.0, |pair| pair.chance)),
         }
     }
 }
+
+/// A page with its score, or the one that is expected of a candidate.
+type Ranked<'a> = (UrlId, f64, Option<&'a PairEstimate>);
 
 fn rank(picks: &[PlannedPick], url: UrlId) -> Option<usize> {
     picks.iter().position(|pick| pick.url == url).map(|at| at + 1)

@@ -11,7 +11,9 @@ use super::Global;
 use super::model::{EmbeddingOptions, LibraryOptions, embed_for};
 use super::output::{self, Failure, shown};
 use crate::campaign::explanation::{Explained, Explanation, Factor, LinkFrom, MadeOf};
-use crate::campaign::query_explanation::{Candidate, QueryExplanation, SketchEntry};
+use crate::campaign::query_explanation::{
+    Candidate, LearnedImprovability, QueryExplanation, SketchEntry,
+};
 use crate::campaign::reasons::Reasons;
 use crate::campaign::whatif_base::open_plan;
 use crate::campaign::{CampaignError, OpenStore, plan, records};
@@ -72,8 +74,8 @@ fn explain_query(args: &Args, global: &Global) -> Result<(), Failure> {
     let (mut settings, workload, _) = open_plan(&open)?;
     embed_for(&mut open, embedder, &settings, &workload.for_planning(), global)?;
     // Whom the plan left out has a sketch, too, and improvability is learned.
-    let needy = settings.needy.replace(Needy::Share(1.0));
-    let mut plan = plan::plan(&open, &workload, &[], &settings)?;
+    let wanted = settings.needy.replace(Needy::Share(1.0));
+    let plan = plan::plan(&open, &workload, &[], &settings)?;
     let queries = &plan.workload.queries;
     let by_id = queries.iter().position(|query| query.qid == asked);
     let at = by_id.or_else(|| queries.iter().position(|query| query.text == asked));
@@ -84,11 +86,10 @@ fn explain_query(args: &Args, global: &Global) -> Result<(), Failure> {
             "name one by its id or its whole text; queries with the same words go by the first id",
         ));
     };
-    plan.choice.needy_by(queries, &plan.served, needy);
     let plan_id = open.store.manifest().plan.as_ref().map(|plan| plan.id.clone());
     let picks = records::picks(&open.store, plan_id.as_deref().unwrap_or_default())
         .map_err(CampaignError::from)?;
-    let explanation = QueryExplanation::new(&plan, &open.known, &picks, at);
+    let explanation = QueryExplanation::new(&plan, &open.known, &picks, wanted, at);
     if global.json {
         return output::print_json(&serde_json::to_value(&explanation)?);
     }
@@ -110,7 +111,8 @@ fn query_text(explanation: &QueryExplanation) -> String {
     text += &format!("  improvability {}", number(explanation.improvability));
     text += &match &explanation.improvability_fit {
         None => ": the same for all, nothing is learned yet\n".to_owned(),
-        Some(ImprovabilityFit { a, b, r_squared, rank_correlation, outcomes }) => {
+        Some(LearnedImprovability { fit, rank_correlation, outcomes }) => {
+            let ImprovabilityFit { a, b, r_squared } = fit;
             let rank = rank_correlation.map_or("–".to_owned(), |rank| format!("{rank:.2}"));
             format!(
                 " new results in a cycle = exp({a:.3} + {b:.4} * mean score), fitted on {outcomes} outcomes of \

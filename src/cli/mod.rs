@@ -64,7 +64,7 @@ enum Command {
     Plan(plan::Args),
     /// Tell what is in a store, and what became of its plans.
     Status(status::Args),
-    /// Tell why a URL is planned or not.
+    /// Tell why a URL is planned or not, or what a query needs.
     Explain(explain::Args),
     /// Plan under other queries, weights, budgets or caps, and tell what would change.
     Whatif(Box<whatif::Args>),

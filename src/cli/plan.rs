@@ -280,7 +280,7 @@ fn as_json(
         "settings": settings,
         "epoch": plan.epoch,
         "statistics": plan.statistics,
-        "improvability": plan.choice.improvability.fitted(),
+        "improvability": plan.improvability,
         "importance": plan.choice.blended.importance,
         "quality": plan.choice.blended.quality,
         "blend": plan.choice.blended.blend,

@@ -98,8 +98,8 @@ pub(crate) fn expected_entries(
         let query = pairs[0].0;
         let bins = pairs.iter().map(|pair| usize::from(pair.1));
         let bar = Bar::new(scored, served, query.index(), bins, 0.0);
-        let picks: Vec<_> = pairs.iter().filter(|pair| pair.3).copied().collect();
-        let entering = picks.chunk_by(|a, b| a == b).map(|alike| {
+        let picks = pairs.chunk_by(|a, b| a == b).filter(|alike| alike[0].3);
+        let entering = picks.map(|alike| {
             let (_, bin, matches, _) = alike[0];
             let (margin, untried) = bar.beaten(scored, bin);
             alike.len() as f64 * scored.entry().chance(matches, margin).unwrap_or(untried)

@@ -40,7 +40,10 @@ pub(crate) fn auc(positive: &[f64], negative: &[f64]) -> Option<Interval> {
 }
 
 /// Ranks from 1, ties with the mean of theirs.
-fn midranks(values: &[f64]) -> Vec<f64> {
+///
+/// # Panics
+/// If a value is NaN.
+pub(super) fn midranks(values: &[f64]) -> Vec<f64> {
     assert!(values.iter().all(|value| !value.is_nan()), "NaN has no rank");
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_unstable_by(|&a, &b| values[a].total_cmp(&values[b]));

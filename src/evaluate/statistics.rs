@@ -11,6 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
+use super::auc::midranks;
 use crate::results::Interval;
 
 /// Resamples of a bootstrap, where nothing else is asked for: enough for a p of a thousandth to be seen
@@ -175,7 +176,15 @@ pub(crate) fn pearson(x: &[f64], y: &[f64]) -> Option<f64> {
     (xx > 0.0 && yy > 0.0).then(|| (xy / (xx.sqrt() * yy.sqrt())).clamp(-1.0, 1.0))
 }
 
-/// The same with its interval by Fisher's z; none for fewer than four pairs either.
+/// Spearman's correlation: Pearson's of the ranks, of which ties share theirs.
+///
+/// # Panics
+/// If the sides differ in length, or a value is NaN.
+pub(crate) fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
+    pearson(&midranks(x), &midranks(y))
+}
+
+/// Pearson's with its interval by Fisher's z; none for fewer than four pairs either.
 ///
 /// # Panics
 /// If the sides differ in length.

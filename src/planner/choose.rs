@@ -14,7 +14,7 @@ use crate::estimate::parts::{Part, Parts};
 use crate::estimate::scored_pairs::{BlendInput, BlendedFrontier, ScoredPairs};
 use crate::plan::caps::SoFar;
 use crate::plan::{Batch, SelectionSettings, select, select_only, served_gain};
-use crate::sketch::need::{Improvability, Needy, QueryOutcome, neediest};
+use crate::sketch::need::{Improvability, QueryOutcome, neediest};
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
 
@@ -54,16 +54,6 @@ impl Choice {
         let ranking = &self.batch.ranking;
         let is_fed = |part| ranking.iter().any(|url| url.parts[part] != 0.0);
         self.blended.blend.weights.iter().filter(move |(part, _)| is_fed(*part))
-    }
-
-    /// Takes the queries to plan for as these settings have them.
-    pub(crate) fn needy_by(
-        &mut self,
-        queries: &[Query],
-        served: &ServedLists,
-        wanted: Option<Needy>,
-    ) {
-        self.needy = needy(queries, served, &self.improvability, wanted);
     }
 
     /// How estimates are made, as a sum: each weight before the name of its part.
@@ -111,7 +101,7 @@ pub(crate) fn choose_from<E: From<EstimateError>>(
     score: impl FnOnce(&[usize]) -> Result<ScoredPairs, E>,
 ) -> Result<(ScoredPairs, Choice), E> {
     let improvability = Improvability::fit(outcomes);
-    let needy = needy(from.queries, from.served, &improvability, settings.needy);
+    let needy = needy(from.queries, from.served, &improvability, settings);
     let scored = score(&needy)?;
     let choice = choose_among(from, &scored, needy, &improvability, settings)?;
     Ok((scored, choice))
@@ -122,11 +112,11 @@ pub(crate) fn needy(
     queries: &[Query],
     served: &ServedLists,
     improvability: &Improvability,
-    wanted: Option<Needy>,
+    settings: &PlanSettings,
 ) -> Vec<usize> {
-    let Some(needy) = wanted else { return (0..queries.len()).collect() };
+    let Some(needy) = settings.needy else { return (0..queries.len()).collect() };
     let need =
-        |(at, query): (usize, &Query)| query.frequency * improvability.of(served.mean_score(at));
+        |(at, query): (usize, &Query)| improvability.need(query.frequency, served.mean_score(at));
     let need: Vec<f64> = queries.iter().enumerate().map(need).collect();
     neediest(&need, needy.of(need.len()))
 }

@@ -3,6 +3,8 @@
 //!
 //! It plans what a planner would that is started anew from the same tables.
 
+use std::borrow::Cow;
+
 use prospect_index::bm25::Scorer;
 use prospect_index::link_context::LinkContextTable;
 use prospect_index::manifest::{Epoch, Manifest};
@@ -184,13 +186,12 @@ impl<'a> RunningPlanner<'a> {
             past_pairs: &self.past.pairs,
             past_stays: &self.past.stays,
         };
-        let outcomes = match settings.needy {
-            Some(_) if self.past.queries.is_empty() => {
-                let (queries, places) = (&self.workload.queries, settings.places());
-                pseudo_outcomes(scorer, queries, places, tables.known, tables.manifest)?
-            }
-            _ => self.past.queries.clone(),
-        };
+        let mut outcomes = Cow::Borrowed(&self.past.queries);
+        if settings.needy.is_some() && outcomes.is_empty() {
+            let (queries, places) = (&self.workload.queries, settings.places());
+            let pseudo = pseudo_outcomes(scorer, queries, places, tables.known, tables.manifest)?;
+            outcomes = Cow::Owned(pseudo);
+        }
         choose(&view, &outcomes, &mut self.cache, settings, whole_ranking)
     }
 

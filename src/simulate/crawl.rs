@@ -34,8 +34,7 @@ impl Budget {
         fetchable: Page,
     ) -> Self {
         let pages = Amount::Share(share).pages(fetchable) as usize;
-        let batch = choice.batch().unwrap_or(settings.batch);
-        Self { batch: batch.pages(fetchable) as usize, pages }
+        Self { batch: settings.batch_of(choice, fetchable), pages }
     }
 }
 

@@ -63,8 +63,8 @@ pub(crate) struct Course {
     pub(crate) missing: usize,
     /// Pages that can be fetched.
     pub(crate) fetchable: u32,
-    /// Pages per batch and in all.
-    pub(crate) budget: Budget,
+    /// Pages to fetch at most.
+    pub(crate) pages: usize,
     /// Numbers of fetched pages at which crawls are evaluated, those beyond the budget left out.
     pub(crate) checkpoints: Vec<u32>,
 }
@@ -78,13 +78,12 @@ impl Course {
         let fetchable = collection.pages - crawled;
         let all = fetchable + outside;
         let pages = settings.max_pages.map_or(all, |most| most.pages(fetchable)) as usize;
-        let budget = Budget { batch: settings.batch.pages(fetchable) as usize, pages };
         let mut checkpoints: Vec<u32> =
             settings.checkpoints.iter().map(|amount| amount.pages(fetchable)).collect();
-        checkpoints.retain(|&at| at as usize <= budget.pages && at <= all);
+        checkpoints.retain(|&at| at as usize <= pages && at <= all);
         checkpoints.sort_unstable();
         checkpoints.dedup();
-        Self { starts, missing, fetchable, budget, checkpoints }
+        Self { starts, missing, fetchable, pages, checkpoints }
     }
 }
 
@@ -213,15 +212,14 @@ impl Run<'_> {
         let Work { storage, folder, experiment } = self.work;
         let name = format!("{folder}/{}/{}", choice.label(), set + 1);
         let record = OrderRecord::read(storage, &name, experiment).unwrap_or_default();
-        let of = (self.course.budget.pages as u32).min(self.inputs.collection.urls.len() as u32);
+        let of = (self.course.pages as u32).min(self.inputs.collection.urls.len() as u32);
         let number = set as u32 + 1;
         if record.complete {
             self.progress.done(policy, number);
             return Ok(record.order);
         }
-        let Course { budget, fetchable, .. } = *self.course;
-        let batch = choice.batch().map_or(budget.batch, |batch| batch.pages(fetchable) as usize);
-        let budget = Budget { batch, ..budget };
+        let Course { pages, fetchable, .. } = *self.course;
+        let budget = Budget { batch: self.settings.batch_of(choice, fetchable), pages };
         let (sources, settings) = self.sources(number);
         let mut made = choice.make(&sources, settings)?;
         let state = made.as_mut();

@@ -92,3 +92,20 @@ pub(crate) struct SimulationSettings {
     /// Attacks, each with crawls of its own.
     pub(crate) attacks: Option<AttackSettings>,
 }
+
+impl SimulationSettings {
+    /// Pages per batch of a policy, of those that can be fetched.
+    pub(crate) fn batch_of(&self, choice: &PolicyChoice, fetchable: u32) -> usize {
+        choice.batch().unwrap_or(self.batch).pages(fetchable) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crawls_are_looked_at_often_unless_told_otherwise() {
+        assert_eq!(default_checkpoints().len(), 22);
+    }
+}

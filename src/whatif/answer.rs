@@ -142,7 +142,7 @@ impl Base {
         let rivals = fetched(scenario, urls)?;
         let factors = hosts.factors(scenario, &self.scored, urls, &rivals)?;
         let queries = asked.queries.clone();
-        let needy = needy(&queries, &self.served, &self.improvability, settings.needy);
+        let needy = needy(&queries, &self.served, &self.improvability, &settings);
         let input = ChoiceInput {
             queries: &queries,
             served: &self.served,

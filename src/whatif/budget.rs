@@ -86,11 +86,13 @@ impl<'a> Budgets<'a> {
             ("per-site", caps.per_site.map(|most| most as f64), Caps { per_site: None, ..caps }),
             ("site-share", site_share, Caps { site_share: None, ..caps }),
         ];
+        let is_set = |(cap, limit, without)| Some((cap, limit?, without));
+        let set: Vec<(&str, f64, Caps)> = limits.into_iter().filter_map(is_set).collect();
+        if set.is_empty() {
+            return Vec::new();
+        }
         let with = self.point(budget).impact;
-        let price = |(cap, limit, without): (&str, Option<f64>, Caps)| {
-            limit.map(|limit| self.price(cap, limit, without, with))
-        };
-        limits.into_iter().filter_map(price).collect()
+        set.into_iter().map(|(cap, limit, without)| self.price(cap, limit, without, with)).collect()
     }
 
     /// What a cap costs, of a batch that brings `with` with all of them.
@@ -126,7 +128,7 @@ impl<'a> Under<'a> {
 /// What one more URL adds to a batch of this budget, by the next point of the curve; 0 at its end.
 fn one_more(points: &[BudgetPoint], budget: usize) -> f64 {
     let at = points.partition_point(|point| point.budget < budget);
-    match points[at.min(points.len())..] {
+    match points[at..] {
         [now, next, ..] => (next.impact - now.impact) / (next.budget - now.budget) as f64,
         _ => 0.0,
     }

@@ -296,6 +296,7 @@ impl<'a> Frequencies<'a> {
     }
 }
 
+/// Queries that gain most and those that lose most, in askings.
 fn query_changes(
     before: &Answer,
     after: &Answer,

@@ -38,8 +38,8 @@ impl Hosts {
         &self.names
     }
 
-    /// By URL of the scored pairs: what its estimate is multiplied with, 0 where it is not planned or `fetched`; empty if
-    /// the scenario says nothing of hosts and URLs.
+    /// By URL of the scored pairs: what its estimate is multiplied with, 0 where it is not planned or `fetched`;
+    /// empty if the scenario says nothing of hosts and URLs.
     ///
     /// # Errors
     /// A host or a URL that is named is not known, or a factor is out of range.

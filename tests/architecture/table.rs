@@ -141,6 +141,7 @@ const QUALITY: &[&str] = &[
     "prospect_index::words",
 ];
 const CAMPAIGN: &[&str] = &[
+    "prospect::evaluate",
     "prospect::neural",
     "prospect::workload",
     "prospect::graph",

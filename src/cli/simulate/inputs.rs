@@ -205,7 +205,7 @@ impl Experiment<'_> {
             ));
         }
         if course.checkpoints.is_empty() {
-            let most = course.budget.pages;
+            let most = course.pages;
             let error = anyhow::anyhow!("no checkpoint lies within the {most} pages to fetch");
             let hint = format!("fetch more, or name them, for example --checkpoints {most}");
             return Err(Failure::input(error, hint));
