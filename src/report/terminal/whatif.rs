@@ -55,10 +55,12 @@ fn plan(plan: &PlanFigures) -> String {
     out += &format!("  budget: {}\n", curve(plan));
     for cap in &plan.caps {
         out += &format!(
-            "  {} {} costs {} impact; it and other caps hold {} back\n",
+            "  {} {} {} {} impact; it and other caps hold {} back\n",
             cap.cap,
             cap.limit,
-            fixed(cap.price, 1),
+            // A batch is not chosen for what enters at once: without a cap it can have less of that.
+            if cap.price < 0.0 { "brings" } else { "costs" },
+            fixed(cap.price.abs(), 1),
             counted(plan.held_back as u64, "URL"),
         );
     }
