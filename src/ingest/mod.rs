@@ -1,7 +1,7 @@
 //! Readers that turn input files into page records, and nothing else.
 //!
-//! Input: paths that a user names (JSON lines, plain or compressed; HTML files; directories of
-//! HTML; `-` for standard input). Output: [`PageRecord`]s in input order, each with the place it
+//! Input: paths that a user names (JSON lines and WARC files, plain or compressed; HTML files; directories
+//! of HTML; `-` for standard input). Output: [`PageRecord`]s in input order, each with the place it
 //! came from and a count of everything that was cut from it, and [`BadReason`]s for what could not
 //! be read. Nothing here canonicalises URLs, stores, prints, or knows policies and estimates.
 //!
@@ -9,12 +9,13 @@
 //! the input as a whole cannot be used.
 //!
 //! *Memory.* One batch holds at most [`BATCH_BYTES`] of input plus one record (64 MiB for a line,
-//! 32 MiB for an HTML file), and the records parsed from it. A zstd stream may ask for its window
+//! 32 MiB for an HTML file or of a WARC record), and the records parsed from it. A zstd stream may ask for its window
 //! on top (corpora use 64 MiB).
 //!
 //! *A new format* is one file here and one line in [`FORMATS`].
 
 mod chain;
+mod charset;
 mod error;
 pub(crate) mod html;
 pub(crate) mod input;
@@ -22,6 +23,7 @@ mod jsonl;
 pub(crate) mod lines;
 mod probe;
 mod record;
+mod warc;
 
 use std::fmt;
 #[cfg(test)]
@@ -88,6 +90,11 @@ pub(crate) const NOTES: &[(&str, &str)] = &[
     ("noindex", "of a page that asks not to be indexed the text is dropped and the links are kept"),
     ("foreign-canonical", "a canonical link to another host is ignored"),
     ("requested-url", "a requested URL that cannot be read is ignored"),
+    ("truncated", "the crawler kept only a part of the document"),
+    (
+        "record-length",
+        "the length of a WARC record is not what it says; its block ends at the next record",
+    ),
 ];
 
 /// A place in the input.
@@ -95,15 +102,34 @@ pub(crate) const NOTES: &[(&str, &str)] = &[
 pub struct Origin {
     /// The file, as the user named it; below a directory, joined to it.
     pub(crate) file: Arc<str>,
-    /// Line, counted from 1; 0 for a whole file.
-    pub(crate) line: u64,
+    /// Where in it.
+    pub(crate) place: Place,
+}
+
+/// Where in a file something stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// It is the file.
+    Whole,
+    /// A line, counted from 1.
+    Line(u64),
+    /// A record, counted from 1.
+    Record(u64),
+}
+
+impl Origin {
+    /// The record of a number.
+    fn record(file: &Arc<str>, number: u64) -> Self {
+        Self { file: Arc::clone(file), place: Place::Record(number) }
+    }
 }
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            0 => f.write_str(&self.file),
-            line => write!(f, "{}:{line}", self.file),
+        match self.place {
+            Place::Whole => f.write_str(&self.file),
+            Place::Line(line) => write!(f, "{}:{line}", self.file),
+            Place::Record(number) => write!(f, "{}, record {number}", self.file),
         }
     }
 }
@@ -135,6 +161,8 @@ pub enum BadReason {
     HtmlTooComplex,
     /// A file below a directory that cannot be read.
     UnreadableFile,
+    /// A WARC record that is cut or damaged.
+    DamagedRecord,
 }
 
 impl BadReason {
@@ -153,6 +181,7 @@ impl BadReason {
             Self::EmptyFile => "empty-file",
             Self::HtmlTooComplex => "html-too-complex",
             Self::UnreadableFile => "unreadable-file",
+            Self::DamagedRecord => "damaged-record",
         }
     }
 }
@@ -189,6 +218,8 @@ pub(crate) struct InputFormat {
     pub(crate) extensions: &'static [&'static str],
     /// One line for `prospect formats`.
     pub(crate) description: &'static str,
+    /// Whether it is read from gzip and zstd data as well.
+    reads_compressed: bool,
     /// Whether the first bytes are this format's beyond doubt.
     recognises: fn(&Probe) -> bool,
     /// Opens neighbouring inputs of this format as one source.
@@ -198,10 +229,10 @@ pub(crate) struct InputFormat {
 type OpenFormat = fn(Vec<Probe>, &SourceOptions) -> Result<Box<dyn PageSource>, IngestError>;
 
 /// Every format, in the order in which they are tried.
-pub(crate) const FORMATS: &[InputFormat] = &[jsonl::FORMAT, html::FORMAT];
+pub(crate) const FORMATS: &[InputFormat] = &[jsonl::FORMAT, warc::FORMAT, html::FORMAT];
 
 /// Opens `paths` as one source, in the order given. The format of each is told by its first
-/// bytes, then by its extension; `-` is standard input, read as JSON lines.
+/// bytes, then by its extension; `-` is standard input.
 ///
 /// ```
 /// use prospect::ingest::{BadReason, SourceItem, SourceOptions, open};

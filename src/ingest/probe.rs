@@ -6,13 +6,13 @@ use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use super::input::InputCompression;
-use super::{FORMATS, IngestError, InputFormat, Unfit};
+use super::{FORMATS, IngestError, InputFormat, Unfit, warc};
 
 /// Raw bytes looked at: enough for the first block of a zstd frame (at most 128 KiB).
 const RAW_HEAD_BYTES: u64 = 256 << 10;
 /// Decompressed bytes looked at.
 const HEAD_BYTES: u64 = 4 << 10;
-const EXPECTED: &str = "JSON lines (plain, .gz or .zst) or HTML";
+const EXPECTED: &str = "JSON lines, WARC (both plain, .gz or .zst) or HTML";
 
 /// An input whose first bytes have been looked at.
 pub(super) struct Probe {
@@ -28,6 +28,8 @@ pub(super) enum Content {
         compression: InputCompression,
         /// The first bytes, decompressed as far as they can be.
         head: Vec<u8>,
+        /// Whether it starts with a dictionary of its zstd frames, without which none can be decoded.
+        has_dictionary: bool,
         /// Bytes of the file.
         size: Option<u64>,
         reader: Option<Box<dyn Read + Send>>,
@@ -109,8 +111,12 @@ impl Probe {
             Content::Bytes { reader: Some(_), head, .. } if skip_blank(head).starts_with(b"<") => {
                 Err(self.wrong_type("markup on a stream".to_owned(), Unfit::StreamedMarkup))
             }
-            // Anything else on a stream is tried as JSON lines: nothing but its lines can tell.
-            Content::Bytes { reader: Some(_), .. } => Ok(&FORMATS[0]),
+            // Anything else on a stream is what its name says, or tried as JSON lines: nothing but its lines
+            // can tell.
+            Content::Bytes { reader: Some(_), .. } => {
+                let named = self.by_extension().filter(|format| format.reads_compressed);
+                Ok(named.unwrap_or(&FORMATS[0]))
+            }
             Content::Bytes { head, compression, .. } => {
                 self.format_by_extension(head, *compression)
             }
@@ -123,12 +129,10 @@ impl Probe {
         head: &[u8],
         compression: InputCompression,
     ) -> Result<&'static InputFormat, IngestError> {
-        let extension = self.extension();
-        let known = |format: &&InputFormat| format.extensions.contains(&extension.as_str());
         let found = describe(head);
-        match (FORMATS.iter().find(known), compression) {
+        match (self.by_extension(), compression) {
             _ if found == JSON_ARRAY => Err(self.wrong_type(found.to_owned(), Unfit::JsonArray)),
-            (Some(format), _) if format.name == "jsonl" => Ok(format),
+            (Some(format), _) if format.reads_compressed => Ok(format),
             (Some(format), InputCompression::Plain) => Ok(format),
             (Some(format), _) => Err(self.wrong_type(
                 format!("{}-compressed {}", compression.name(), format.name),
@@ -144,6 +148,11 @@ impl Probe {
         }
     }
 
+    fn by_extension(&self) -> Option<&'static InputFormat> {
+        let extension = self.extension();
+        FORMATS.iter().find(|format| format.extensions.contains(&extension.as_str()))
+    }
+
     fn wrong_type(&self, found: String, unfit: Unfit) -> IngestError {
         IngestError::WrongType { path: self.shown(), found, expected: EXPECTED, unfit }
     }
@@ -157,7 +166,8 @@ impl Content {
             // An error is met again, and reported with its place, when the input is read.
             let _ = decoder.take(HEAD_BYTES).read_to_end(&mut head);
         }
-        Self::Bytes { compression, head, size, reader }
+        let has_dictionary = raw.starts_with(&warc::DICTIONARY_MAGIC);
+        Self::Bytes { compression, head, has_dictionary, size, reader }
     }
 }
 
@@ -183,7 +193,7 @@ const FOREIGN: &[(usize, &[u8], &str)] = &[
     (0, b"ARROW1", "an Arrow file"),
     (0, b"ORC", "an ORC file"),
     (0, b"Obj\x01", "an Avro file"),
-    (0, b"WARC/", "a WARC file"),
+    (0, b"filedesc:", "an ARC file, of before WARC"),
     (0, b"PK\x03\x04", "a ZIP archive"),
     (0, b"BZh", "bzip2 data"),
     (0, b"\xfd7zXZ\0", "xz data"),

@@ -7,6 +7,11 @@ use prospect_index::page::Outlink;
 use url::{ParseError, Url};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::BadReason;
+
+/// Why something is no usable record, and what was found.
+pub(super) type Bad = (BadReason, String);
+
 /// Counts, by name, of what was cut from one record; in order of first occurrence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cuts(Vec<(&'static str, u32)>);
@@ -178,4 +183,33 @@ pub(super) fn without_fragment(mut url: Url) -> String {
 fn key_of(url: &Url) -> u128 {
     let text = url.as_str();
     xxh3_128(text.split_once('#').map_or(text, |(before, _)| before).as_bytes())
+}
+
+/// The page's URL as it is spelled, and parsed.
+pub(super) fn page_url(spelled: &str) -> Result<(String, Url), Bad> {
+    let spelled = spelled.trim();
+    if spelled.is_empty() {
+        return Err((BadReason::MissingUrl, "no url, or an empty one".to_owned()));
+    }
+    let invalid = |why: &str| (BadReason::InvalidUrl, format!("{}: {why}", excerpt(spelled)));
+    let url = Url::parse(spelled).map_err(|error| invalid(&error.to_string()))?;
+    if !is_web(&url) {
+        return Err(invalid("not http or https"));
+    }
+    if url.as_str().len() > limits::URL_BYTES {
+        let detail = format!("{} bytes, at most {}", url.as_str().len(), limits::URL_BYTES);
+        return Err((BadReason::UrlTooLong, detail));
+    }
+    let spelled = if spelled.contains(|c: char| c.is_ascii_control()) {
+        url.as_str().to_owned()
+    } else {
+        spelled.to_owned()
+    };
+    Ok((spelled, url))
+}
+
+/// The start of `text`, for messages.
+pub(super) fn excerpt(text: &str) -> String {
+    let start: String = text.chars().take(60).collect();
+    if start.len() < text.len() { format!("{start:?}…") } else { format!("{start:?}") }
 }

@@ -6,11 +6,18 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::ingest::{
-    FORMATS, IngestError, PageSource, SourceItem, SourceOptions, open, open_reader,
+    FORMATS, IngestError, Origin, PageSource, Place, SourceItem, SourceOptions, open, open_reader,
 };
 
 const GOOD: &str =
     r#"{"url":"https://e.org/a","title":"A","text":"x","outlinks":[{"url":"/b","anchor":"B"}]}"#;
+
+fn line_of(origin: &Origin) -> u64 {
+    match origin.place {
+        Place::Line(line) => line,
+        Place::Whole | Place::Record(_) => 0,
+    }
+}
 
 fn options() -> SourceOptions {
     SourceOptions { base_url: Some("https://e.org/docs".to_owned()), ..SourceOptions::default() }
@@ -43,13 +50,13 @@ fn write(directory: &Path, name: &str, content: &[u8]) -> PathBuf {
 fn show(item: &SourceItem) -> String {
     match item {
         SourceItem::Page { record, origin, cuts } => {
-            let mut shown = format!("{} {}", origin.line, record.url);
+            let mut shown = format!("{} {}", line_of(origin), record.url);
             for (name, count) in cuts {
                 let _ = write!(shown, " {name}*{count}");
             }
             shown
         }
-        SourceItem::Bad { reason, origin, .. } => format!("{} {reason}", origin.line),
+        SourceItem::Bad { reason, origin, .. } => format!("{} {reason}", line_of(origin)),
     }
 }
 
@@ -241,11 +248,11 @@ fn wrong_files_are_named_for_what_they_are() {
     fails(
         "a.jsonl",
         b"\x89PNG\r\n\x1a\n",
-        "expected JSON lines (plain, .gz or .zst) or HTML, found a PNG image",
+        "expected JSON lines, WARC (both plain, .gz or .zst) or HTML, found a PNG image",
     );
     fails("a.html", b"%PDF-1.7", "found a PDF document");
     fails("a.parquet", b"PAR1....", "found a Parquet file");
-    fails("a.warc.gz", &gzip(b"WARC/1.0\r\n"), "found a WARC file");
+    fails("a.arc.gz", &gzip(b"filedesc://x 0.0.0.0"), "found an ARC file");
     fails("a.json", b" [{\"url\":\"x\"}]", "found a JSON array");
     fails("a.txt", b"https://e.org/\n", "found plain text");
     fails("a.csv.gz", &gzip(b"url,title\n"), "found plain text in gzip data");

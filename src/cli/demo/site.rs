@@ -109,8 +109,8 @@ impl Site {
     pub(super) fn fetch(&self, url: &str) -> Option<PageRecord> {
         let parsed = Url::parse(url).ok()?;
         let html = match self.pages.get(url)? {
-            Content::File(path) => extract_html(&std::fs::read(path).ok()?, &parsed),
-            Content::Embedded(bytes) => extract_html(bytes, &parsed),
+            Content::File(path) => extract_html(&std::fs::read(path).ok()?, &parsed, None),
+            Content::Embedded(bytes) => extract_html(bytes, &parsed, None),
         };
         Some(html.ok()?.into_record(&parsed).0)
     }

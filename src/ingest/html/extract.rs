@@ -11,15 +11,16 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use encoding_rs::Encoding;
 use lol_html::html_content::{Element, TextChunk, TextType};
 use lol_html::{HtmlRewriter, MemorySettings, Settings, doc_text, element};
 use prospect_index::limits;
 use url::Url;
 
-use super::charset;
 use super::page::HtmlPage;
 use super::state::HtmlState;
 use super::tag::{Tag, name_of};
+use crate::ingest::charset;
 
 /// What the parser may hold of one document: an unfinished token, which may be all of it, and the
 /// stack of open elements.
@@ -31,15 +32,19 @@ const PARSER_BYTES: usize = limits::HTML_BYTES + (96 << 20);
 pub(crate) struct HtmlError(String);
 
 /// Reads the HTML document `bytes`, found at `document_url`: title, visible text, links,
-/// canonical URL and robots directives.
+/// canonical URL and robots directives. `said` is the encoding that the server named.
 ///
 /// Never fails on malformed markup or encoding; undecodable bytes become U+FFFD.
 ///
 /// # Errors
 /// The document is nested so deeply that the parser runs out of the memory it may use (far beyond
 /// 100,000 open elements).
-pub(crate) fn extract_html(bytes: &[u8], document_url: &Url) -> Result<HtmlPage, HtmlError> {
-    let html = charset::to_utf8(bytes);
+pub(crate) fn extract_html(
+    bytes: &[u8],
+    document_url: &Url,
+    said: Option<&'static Encoding>,
+) -> Result<HtmlPage, HtmlError> {
+    let html = charset::to_utf8(bytes, said, document_url);
     let state = Rc::new(RefCell::new(HtmlState::default()));
     let settings = Settings::new()
         .with_strict(false)

@@ -4,7 +4,6 @@
 //! Files of a directory come in the order of their paths. A file that is none, or cannot be read,
 //! is a bad record.
 
-mod charset;
 mod extract;
 mod files;
 mod link;
@@ -30,7 +29,8 @@ pub(crate) use extract::extract_html;
 use super::input::{InputCompression, update_with_name};
 use super::probe::{Content, Probe, foreign_type, skip_blank};
 use super::{
-    BATCH_BYTES, BadReason, IngestError, InputFormat, Origin, PageSource, SourceItem, SourceOptions,
+    BATCH_BYTES, BadReason, IngestError, InputFormat, Origin, PageSource, Place, SourceItem,
+    SourceOptions,
 };
 use files::HtmlFile;
 
@@ -39,6 +39,7 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     extensions: files::EXTENSIONS,
     description: "HTML files, or a directory of them; the URL is the base URL plus the path \
                   below the HTML root",
+    reads_compressed: false,
     recognises,
     open: |probes, options| Ok(Box::new(HtmlFiles::open(&probes, options)?)),
 };
@@ -81,7 +82,7 @@ impl HtmlFiles {
     }
 
     fn read(&self, file: &HtmlFile) -> FileRead {
-        let origin = Origin { file: Arc::clone(&file.shown), line: 0 };
+        let origin = Origin { file: Arc::clone(&file.shown), place: Place::Whole };
         let bad =
             |reason, detail: String| SourceItem::Bad { reason, origin: origin.clone(), detail };
         let content = match read_capped(file) {
@@ -118,7 +119,7 @@ impl HtmlFiles {
             let detail = format!("{} bytes, at most {}", url.as_str().len(), limits::URL_BYTES);
             return Err((BadReason::UrlTooLong, detail));
         }
-        let page = extract_html(content, &url)
+        let page = extract_html(content, &url, None)
             .map_err(|error| (BadReason::HtmlTooComplex, error.to_string()))?;
         let (record, mut cuts) = page.into_record(&url);
         if file.size > limits::HTML_BYTES as u64 {

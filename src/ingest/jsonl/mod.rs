@@ -17,7 +17,7 @@ use super::input::{InputCompression, Tallied, Tally};
 use super::lines::{Line, read_line};
 use super::probe::{Content, Probe, skip_blank};
 use super::{
-    BATCH_BYTES, BadReason, IngestError, InputFormat, Origin, PageSource, SourceItem,
+    BATCH_BYTES, BadReason, IngestError, InputFormat, Origin, PageSource, Place, SourceItem,
     SourceOptions, chain,
 };
 
@@ -26,6 +26,7 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     extensions: &["jsonl", "ndjson", "json"],
     description: "JSON lines, one page a line: url, title, text, outlinks [{url, anchor, around}], status; \
                   plain, .gz or .zst",
+    reads_compressed: true,
     recognises: |probe| matches!(&probe.content, Content::Bytes { head, .. } if skip_blank(head).starts_with(b"{")),
     open: |probes, options| {
         let open = |probe| Box::new(JsonLines::new(probe, options)) as Box<dyn PageSource>;
@@ -190,7 +191,7 @@ impl Batch {
         name: &Arc<str>,
         cap: usize,
     ) -> SourceItem {
-        let origin = Origin { file: Arc::clone(name), line: *line };
+        let origin = Origin { file: Arc::clone(name), place: Place::Line(*line) };
         let parsed = match bytes {
             Ok(range) => parse::record(&self.bytes[range.clone()]),
             Err(long) => Err((

@@ -7,9 +7,8 @@ use serde_json::error::Category;
 use url::Url;
 
 use crate::ingest::BadReason;
-use crate::ingest::record::{Cuts, Links, Spelling, is_web};
+use crate::ingest::record::{Bad, Cuts, Links, Spelling, excerpt, is_web, page_url};
 
-type Bad = (BadReason, String);
 type Parsed = (PageRecord, Vec<(&'static str, u32)>);
 
 /// A record as it is written; everything may be missing or null.
@@ -100,29 +99,6 @@ fn without_line_number(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column ", " at column ")
 }
 
-/// The page's URL as it is spelled, and parsed.
-fn page_url(spelled: &str) -> Result<(String, Url), Bad> {
-    let spelled = spelled.trim();
-    if spelled.is_empty() {
-        return Err((BadReason::MissingUrl, "no url, or an empty one".to_owned()));
-    }
-    let invalid = |why: &str| (BadReason::InvalidUrl, format!("{}: {why}", excerpt(spelled)));
-    let url = Url::parse(spelled).map_err(|error| invalid(&error.to_string()))?;
-    if !is_web(&url) {
-        return Err(invalid("not http or https"));
-    }
-    if url.as_str().len() > limits::URL_BYTES {
-        let detail = format!("{} bytes, at most {}", url.as_str().len(), limits::URL_BYTES);
-        return Err((BadReason::UrlTooLong, detail));
-    }
-    let spelled = if spelled.contains(|c: char| c.is_ascii_control()) {
-        url.as_str().to_owned()
-    } else {
-        spelled.to_owned()
-    };
-    Ok((spelled, url))
-}
-
 /// The HTTP status; 0 is what some crawlers write for a fetch without an answer.
 fn status(raw: Option<f64>) -> Result<Option<u16>, Bad> {
     match raw {
@@ -153,10 +129,4 @@ fn requested_url(raw: Option<String>, page: &Url, cuts: &mut Cuts) -> Option<Str
             None
         }
     }
-}
-
-/// The start of `text`, for messages.
-fn excerpt(text: &str) -> String {
-    let start: String = text.chars().take(60).collect();
-    if start.len() < text.len() { format!("{start:?}…") } else { format!("{start:?}") }
 }

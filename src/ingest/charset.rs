@@ -1,27 +1,65 @@
-//! Tells the encoding of an HTML document and brings it to UTF-8.
+//! Tells the encoding of a document and brings it to UTF-8.
 //!
-//! A byte order mark decides, then `<meta charset>` in the first bytes (WHATWG "prescan"), then
-//! UTF-8. Bytes that cannot be decoded become U+FFFD.
+//! A byte order mark decides, then what the server said, then `<meta charset>` in the first bytes (WHATWG
+//! "prescan"), then whether it is UTF-8, then the frequencies of bytes. Bytes that cannot be decoded become
+//! U+FFFD.
 
 use std::borrow::Cow;
 
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use url::{Host, Url};
 
 /// How far the prescan looks. The standard says 1,024; pages with long heads exceed it.
 const PRESCAN_BYTES: usize = 4_096;
 
-/// `bytes` in UTF-8; borrowed where they are already, byte for byte. Stray bytes of a document
-/// that claims to be UTF-8 are left for the parser to replace.
-pub(super) fn to_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
+/// What is looked at where nothing tells the encoding.
+const DETECTED_BYTES: usize = 256 << 10;
+/// A document with this many times as many characters that UTF-8 encodes well as places that it does not is a
+/// damaged one in UTF-8.
+const WELL_ENCODED: usize = 10;
+
+/// The encoding that a `Content-Type` names.
+pub(super) fn of_content_type(content_type: &str) -> Option<&'static Encoding> {
+    declared(content_type.as_bytes())
+}
+
+/// A document at `url` in UTF-8; borrowed where it is already, byte for byte. `said` is what came with it.
+/// Stray bytes of a document that claims to be UTF-8 are left for the reader to replace.
+pub(super) fn to_utf8<'a>(
+    bytes: &'a [u8],
+    said: Option<&'static Encoding>,
+    url: &Url,
+) -> Cow<'a, [u8]> {
     let (encoding, mark) = match Encoding::for_bom(bytes) {
         Some((encoding, mark)) => (encoding, mark),
-        None => (prescan(bytes).unwrap_or(UTF_8), 0),
+        None => (said.or_else(|| prescan(bytes)).unwrap_or_else(|| detected(bytes, url)), 0),
     };
     if encoding == UTF_8 {
         return Cow::Borrowed(&bytes[mark..]);
     }
     let (text, _) = encoding.decode_without_bom_handling(&bytes[mark..]);
     Cow::Owned(text.into_owned().into_bytes())
+}
+
+/// The encoding that bytes look like.
+fn detected(bytes: &[u8], url: &Url) -> &'static Encoding {
+    let (mut well, mut badly) = (0, 0);
+    for chunk in bytes.utf8_chunks() {
+        well += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        badly += usize::from(!chunk.invalid().is_empty());
+    }
+    if WELL_ENCODED * badly <= well {
+        return UTF_8;
+    }
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
+    detector.feed(&bytes[..bytes.len().min(DETECTED_BYTES)], true);
+    let domain = match url.host() {
+        Some(Host::Domain(domain)) => domain.rsplit('.').next(),
+        _ => None,
+    };
+    // The detector takes what a parsed URL has: ASCII in lower case.
+    detector.guess(domain.map(str::as_bytes), Utf8Detection::Allow)
 }
 
 /// The encoding that a `<meta>` declares.
@@ -79,25 +117,48 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn check(html: &[u8], expected: &str) {
+    fn check_said(html: &[u8], content_type: &str, expected: &str) {
         let shown = String::from_utf8_lossy(html).into_owned();
-        assert_eq!(String::from_utf8_lossy(&to_utf8(html)), expected, "{shown:?}");
+        let url = Url::parse("https://e.org/").unwrap();
+        let text = to_utf8(html, of_content_type(content_type), &url);
+        assert_eq!(String::from_utf8_lossy(&text), expected, "{shown:?}");
+    }
+
+    fn check(html: &[u8], expected: &str) {
+        check_said(html, "text/html", expected);
     }
 
     #[test]
-    fn a_mark_decides_then_the_meta_then_utf8() {
+    fn a_mark_decides_then_the_server_then_the_meta_then_the_bytes() {
         check("é".as_bytes(), "é");
         check("\u{feff}é".as_bytes(), "é");
         check(b"\xff\xfe\xe9\x00", "é");
         check(b"\xfe\xff\x00\xe9", "é");
-        check(b"\xe9", "\u{fffd}");
+        check_said(b"\xe9", "text/html; charset=ISO-8859-1", "é");
+        check_said(
+            b"<meta charset=koi8-r>\xe9",
+            "text/html;Charset=\"latin1\"",
+            "<meta charset=koi8-r>é",
+        );
+        check_said("\u{feff}é".as_bytes(), "text/html; charset=latin1", "é");
+        check_said(
+            b"<meta charset=latin1>\xe9",
+            "text/html; charset=nonsense",
+            "<meta charset=latin1>é",
+        );
+        check(b"un caf\xe9 au lait", "un café au lait");
+        check("naïve café, ünïcödé, é\u{e9}".as_bytes(), "naïve café, ünïcödé, éé");
+        check(
+            &["ünïcödé ".repeat(9).as_bytes(), b"\xe9"].concat(),
+            &("ünïcödé ".repeat(9) + "\u{fffd}"),
+        );
         check(b"<meta charset=latin1>\xe9", "<meta charset=latin1>é");
         check(b"<META CharSet = 'ISO-8859-1' />\xe9", "<META CharSet = 'ISO-8859-1' />é");
         check(
             b"<meta http-equiv=content-type content=\"text/html; charset=koi8-r\">\xc1",
             "<meta http-equiv=content-type content=\"text/html; charset=koi8-r\">а",
         );
-        check(b"<!-- <meta charset=latin1> -->\xe9", "<!-- <meta charset=latin1> -->\u{fffd}");
+        check(b"<!-- <meta charset=koi8-r> --> caf\xe9", "<!-- <meta charset=koi8-r> --> café");
         check("<meta charset=utf-16>é".as_bytes(), "<meta charset=utf-16>é");
         check("<meta charset=nonsense>é".as_bytes(), "<meta charset=nonsense>é");
         check("<meta name=charset><p>é".as_bytes(), "<meta name=charset><p>é");

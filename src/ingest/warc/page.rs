@@ -1,0 +1,277 @@
+//! What a WARC record says of a page.
+
+use std::sync::Arc;
+
+use prospect_index::limits;
+use prospect_index::page::{Outlink, PageRecord};
+use url::Url;
+
+use super::fields::Fields;
+use super::http::{HttpResponse, is_http, looks_like_text};
+use super::records::{BLOCK_BYTES, Record, Taste};
+use crate::ingest::html::extract_html;
+use crate::ingest::probe::{foreign_type, skip_blank};
+use crate::ingest::record::{is_web, page_url, without_fragment};
+use crate::ingest::{BadReason, Origin, SourceItem, charset};
+
+/// What was found.
+pub(super) enum Found {
+    /// A page, a failed fetch, or something that is no record.
+    Item(SourceItem),
+    /// The URL leads to another.
+    Moved(Moved),
+}
+
+/// A redirect whose target may be among the pages still to come.
+pub(super) struct Moved {
+    /// The URL that was asked for, without fragment.
+    pub(super) from: Url,
+    /// Where it leads.
+    pub(super) to: Url,
+    /// The record to be kept if its target does not come.
+    pub(super) record: PageRecord,
+    /// Where it stands.
+    pub(super) origin: Origin,
+}
+
+/// Of records of a crawl those tell of pages that have a response, a page of their own or a text.
+#[derive(Clone, Copy)]
+pub(super) struct PageTaste;
+
+impl Taste for PageTaste {
+    fn wants(&self, fields: &Fields) -> bool {
+        let kind = fields.get("warc-type").unwrap_or_default().to_ascii_lowercase();
+        matches!(kind.as_str(), "response" | "revisit" | "resource" | "conversion")
+            && target(fields).is_some_and(is_page)
+    }
+
+    fn wants_body(&self, head: &[u8]) -> bool {
+        HttpResponse::parse(head).is_none_or(|response| {
+            let is_page = (200..300).contains(&response.status);
+            is_page && Media::of(response.fields.get("content-type")) != Media::Other
+        })
+    }
+}
+
+/// The URL of a record. Old versions of wget put it between brackets, as the first version of the standard had
+/// it by mistake.
+fn target(fields: &Fields) -> Option<&str> {
+    let uri = fields.get("warc-target-uri")?;
+    Some(uri.strip_prefix('<').and_then(|uri| uri.strip_suffix('>')).unwrap_or(uri))
+}
+
+/// Whether a URI can be that of a page. Crawlers keep robots.txt and name lookups as records, too.
+fn is_page(uri: &str) -> bool {
+    let is_web = ["http://", "https://"].iter().any(|scheme| {
+        uri.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    });
+    let path = uri.split(['?', '#']).next().unwrap_or(uri);
+    is_web && !path.ends_with("/robots.txt")
+}
+
+/// How a document is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Media {
+    Html,
+    Text,
+    /// Its first bytes tell.
+    Unknown,
+    /// It is no text that people search for.
+    Other,
+}
+
+impl Media {
+    fn of(content_type: Option<&str>) -> Self {
+        let Some(content_type) = content_type else { return Self::Unknown };
+        let kind = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        match kind.as_str() {
+            "" | "application/octet-stream" | "unknown/unknown" => Self::Unknown,
+            "text/html" | "application/xhtml+xml" => Self::Html,
+            "text/css" | "text/javascript" | "text/calendar" | "text/vcard" => Self::Other,
+            kind if kind.starts_with("text/") => Self::Text,
+            _ => Self::Other,
+        }
+    }
+
+    /// What a document is, which may not be what its server says.
+    fn of_document(self, body: &[u8]) -> Self {
+        let start = skip_blank(&body[..body.len().min(1_024)]).to_ascii_lowercase();
+        let is_html = start.starts_with(b"<!doctype html") || start.starts_with(b"<html");
+        match self {
+            Self::Other => Self::Other,
+            _ if foreign_type(body).is_some() => Self::Other,
+            Self::Unknown | Self::Text if is_html => Self::Html,
+            Self::Unknown if !body.is_empty() && looks_like_text(body) => Self::Text,
+            Self::Unknown => Self::Other,
+            known => known,
+        }
+    }
+}
+
+/// What a record tells; none if it is not of a page.
+pub(super) fn read(record: &Record, file: &Arc<str>) -> Option<Found> {
+    let fields = &record.fields;
+    let origin = Origin::record(file, record.number);
+    let (spelled, url) = match page_url(target(fields).filter(|uri| is_page(uri))?) {
+        Ok(url) => url,
+        Err((reason, detail)) => {
+            return Some(Found::Item(SourceItem::Bad { reason, origin, detail }));
+        }
+    };
+    let fetched_at = fields.get("warc-date").map(str::to_owned);
+    let page = Page {
+        origin,
+        url,
+        record: PageRecord { url: spelled, fetched_at, ..PageRecord::default() },
+        cuts: Vec::new(),
+    };
+    match fields.get("warc-type")?.to_ascii_lowercase().as_str() {
+        "response" => Some(page.response(record)),
+        "revisit" => Some(page.revisit(record)),
+        "resource" => Some(page.document(fields.get("content-type"), &record.block, record)),
+        "conversion" => {
+            let media = Media::of(fields.get("content-type"));
+            (media == Media::Text).then(|| page.document(Some("text/plain"), &record.block, record))
+        }
+        _ => None,
+    }
+}
+
+/// A page whose record is being read.
+struct Page {
+    origin: Origin,
+    url: Url,
+    record: PageRecord,
+    cuts: Vec<(&'static str, u32)>,
+}
+
+impl Page {
+    fn response(mut self, record: &Record) -> Found {
+        let is_message = record.fields.get("content-type").is_none_or(is_http);
+        let Some(response) = HttpResponse::parse(&record.block).filter(|_| is_message) else {
+            return self
+                .bad(BadReason::InvalidRecord, "a response without an HTTP head".to_owned());
+        };
+        self.record.status = Some(response.status);
+        let location = response.fields.get("location").filter(|_| is_redirect(response.status));
+        let to = location.and_then(|location| self.url.join(location).ok()).filter(is_web);
+        if let Some(to) = to {
+            return self.moved(to);
+        }
+        if !(200..300).contains(&response.status) {
+            return self.done();
+        }
+        let found = self.document(response.fields.get("content-type"), &response.body(), record);
+        match found {
+            Found::Item(SourceItem::Page { record, origin, cuts }) => {
+                heed_robots(record, origin, cuts, &response.fields)
+            }
+            other => other,
+        }
+    }
+
+    /// A page that was fetched before, unchanged: there is no text here. One that is unchanged from another
+    /// URL's is that page.
+    fn revisit(mut self, record: &Record) -> Found {
+        let other =
+            record.fields.get("warc-refers-to-target-uri").map(|uri| uri.trim_matches(['<', '>']));
+        if let Some(other) = other.and_then(|uri| Url::parse(uri).ok()).filter(is_web)
+            && key_of(&other) != key_of(&self.url)
+        {
+            self.record.status = Some(301);
+            return self.moved(other);
+        }
+        self.record.status = Some(304);
+        self.done()
+    }
+
+    fn document(mut self, content_type: Option<&str>, body: &[u8], record: &Record) -> Found {
+        let is_cut = record.block.len() >= BLOCK_BYTES || body.len() >= limits::HTML_BYTES;
+        self.note("html", is_cut);
+        self.note("truncated", record.fields.get("warc-truncated").is_some());
+        self.note("record-length", record.wrong_length);
+        let said = content_type.and_then(charset::of_content_type);
+        match Media::of(content_type).of_document(body) {
+            Media::Html => match extract_html(body, &self.url, said) {
+                Ok(page) => {
+                    let (mut found, cuts) = page.into_record(&self.url);
+                    found.status = self.record.status;
+                    found.fetched_at = self.record.fetched_at.take();
+                    if found.requested_url.is_none() {
+                        found.url = std::mem::take(&mut self.record.url);
+                    }
+                    self.record = found;
+                    self.cuts.extend(cuts);
+                }
+                Err(error) => return self.bad(BadReason::HtmlTooComplex, error.to_string()),
+            },
+            Media::Text => {
+                let text = charset::to_utf8(body, said, &self.url);
+                self.record.text = String::from_utf8_lossy(&text).into_owned();
+                let is_long = limits::cut_bytes(&mut self.record.text, limits::TEXT_BYTES);
+                self.note("text", is_long);
+            }
+            Media::Unknown | Media::Other => {}
+        }
+        self.done()
+    }
+
+    fn note(&mut self, name: &'static str, holds: bool) {
+        if holds {
+            self.cuts.push((name, 1));
+        }
+    }
+
+    fn moved(mut self, to: Url) -> Found {
+        if key_of(&to) == key_of(&self.url) {
+            // To itself, with a cookie: what it shows comes with the next record.
+            return self.done();
+        }
+        let url = without_fragment(to.clone());
+        self.record.outlinks.push(Outlink { url, ..Outlink::default() });
+        Found::Moved(Moved { from: self.url, to, record: self.record, origin: self.origin })
+    }
+
+    fn done(self) -> Found {
+        let Self { record, origin, cuts, .. } = self;
+        Found::Item(SourceItem::Page { record, origin, cuts })
+    }
+
+    fn bad(self, reason: BadReason, detail: String) -> Found {
+        Found::Item(SourceItem::Bad { reason, origin: self.origin, detail })
+    }
+}
+
+fn is_redirect(status: u16) -> bool {
+    (300..400).contains(&status) && status != 304
+}
+
+/// What a URL is known by among redirects: its form without fragment.
+pub(super) fn key_of(url: &Url) -> String {
+    without_fragment(url.clone())
+}
+
+/// Does what the field `X-Robots-Tag` asks of everybody, as the element of the page does.
+fn heed_robots(
+    mut record: PageRecord,
+    origin: Origin,
+    mut cuts: Vec<(&'static str, u32)>,
+    fields: &Fields,
+) -> Found {
+    let values = fields.named("x-robots-tag").filter(|value| !value.contains(':'));
+    let words: Vec<String> = values
+        .flat_map(|value| value.split(','))
+        .map(|word| word.trim().to_ascii_lowercase())
+        .collect();
+    let asks = |rule: &str| words.iter().any(|word| word == rule || word == "none");
+    if asks("noindex") && !(record.text.is_empty() && record.title.is_empty()) {
+        record.title.clear();
+        record.text.clear();
+        cuts.push(("noindex", 1));
+    }
+    if asks("nofollow") && !record.outlinks.is_empty() {
+        cuts.push(("nofollow", record.outlinks.len() as u32));
+        record.outlinks.clear();
+    }
+    Found::Item(SourceItem::Page { record, origin, cuts })
+}
