@@ -144,7 +144,7 @@ fn a_cycle_is_closed_without_new_pages() {
 fn a_store_tells_what_is_in_it_and_what_became_of_its_plans() {
     let (bench, _) = Bench::with_fetched_plan();
     let store = bench.store();
-    let status = || json(&["status", "--store", text(&store)], "prospect.status/1");
+    let status = || json(&["status", "--store", text(&store)], "prospect.status/2");
     assert_eq!(status()["cycles"], serde_json::json!([]));
     assert_eq!(status()["open_plan"]["in_flight"], 40);
     bench.ingest(&store, "second.jsonl");
@@ -180,7 +180,7 @@ fn what_stays_is_known_when_the_crawl_has_grown_by_a_quarter() {
         let file = bench.write(name, lines(urls.iter().map(|url| page(page_at(url)))));
         json(&["ingest", "--close", "--store", text(&store), &file], "prospect.ingest/2")
     };
-    let status = || json(&["status", "--store", text(&store)], "prospect.status/1");
+    let status = || json(&["status", "--store", text(&store)], "prospect.status/2");
     let second = urls(&second);
     let closed = close("few.jsonl", &second[..20]);
     assert_eq!(closed["closed"]["settled"], serde_json::Value::Null);

@@ -7,13 +7,14 @@ use std::path::Path;
 
 use hashbrown::{HashMap, HashSet};
 
+use crate::answer::{Answer, NO_ANSWER};
 use crate::columns::{Column, TableWriter};
 use crate::error::StoreError;
 use crate::limits;
 use crate::link_context;
 use crate::manifest::{IngestEntry, SegmentEntry, SegmentKind};
 use crate::page::{PageRecord, UrlId};
-use crate::page_store::{AROUND, Known, LINKS, NO_ANSWER, NONE, PAGES, QUALITY, URLS};
+use crate::page_store::{AROUND, Known, LINKS, NONE, PAGES, QUALITY, URLS};
 use crate::store::Store;
 use crate::url::{self, UrlError};
 
@@ -143,7 +144,7 @@ pub fn prepare(mut record: PageRecord) -> Result<PreparedPage, UrlError> {
     }
     let outlinks = std::mem::take(&mut record.outlinks);
     let mut links =
-        if record.is_success() { links_of(&url, outlinks, &mut cuts) } else { Vec::new() };
+        if record.has_links() { links_of(&url, outlinks, &mut cuts) } else { Vec::new() };
     // Where the input tells of some links, it does of all.
     if links.iter().all(|link| link.around.is_empty()) {
         let found =
@@ -225,8 +226,12 @@ pub struct IngestCounts {
     pub records: u64,
     /// Pages among them.
     pub pages: u64,
-    /// Failed fetches among them (a status that is not 2xx).
+    /// Failed fetches among them.
     pub failed: u64,
+    /// Redirects among them whose target is another record or none.
+    pub moved: u64,
+    /// Records among them that say that a page is what it was.
+    pub unchanged: u64,
     /// Pages that replaced a stored one.
     pub replaced: u64,
     /// Records of one URL within this ingest: the last wins.
@@ -341,7 +346,7 @@ impl IngestSession {
         // 0 in an input says that there was no answer; in the table, that nothing is known.
         let status =
             page.record.status.map_or(0, |status| if status == 0 { NO_ANSWER } else { status });
-        self.count(&page, url);
+        self.count(&page, url, status);
         self.known.pages.note(url, seq, status, requested);
         for PreparedLink { target, anchor, around } in page.links {
             let to = self.id(&target);
@@ -453,17 +458,18 @@ impl IngestSession {
         self.known.urls.insert(&url.canonical, &url.given)
     }
 
-    fn count(&mut self, page: &PreparedPage, url: UrlId) {
+    fn count(&mut self, page: &PreparedPage, url: UrlId, status: u16) {
         self.counts.records += 1;
         self.counts.links += page.links.len() as u64;
         for (&limit, &times) in &page.cuts {
             *self.counts.cuts.entry(limit.to_owned()).or_insert(0) += times;
         }
-        if !page.record.is_success() {
-            self.counts.failed += 1;
-            return;
+        match Answer::of(status) {
+            Answer::Page => self.counts.pages += 1,
+            Answer::Unchanged => return self.counts.unchanged += 1,
+            Answer::Moved => return self.counts.moved += 1,
+            Answer::Failed(_) => return self.counts.failed += 1,
         }
-        self.counts.pages += 1;
         match self.known.pages.page_seq(url) {
             Some(seq) if seq >= self.first_seq => self.counts.repeated += 1,
             Some(_) => self.counts.replaced += 1,

@@ -141,6 +141,7 @@
 //! | [`columns`] | flat tables as Parquet files |
 //! | [`page`], [`url`], [`words`], [`limits`] | records, canonical URLs, words, caps |
 //! | [`url_table`], [`page_store`], [`link_table`] | known URLs, fetches and texts, links |
+//! | [`answer`] | what a fetch came to, by its status |
 //! | [`link_context`] | text around links |
 //! | [`ingest`] | from records to one commit |
 //! | [`derived`] | states of what can be rebuilt |
@@ -152,6 +153,7 @@
 
 #![deny(unreachable_pub)]
 
+pub mod answer;
 pub mod bm25;
 pub mod check;
 pub mod checkpoints;

@@ -17,6 +17,7 @@
 //! | 1 | entries of segments have no schema version (it is read as 0): the columns of the file tell |
 //! | 2 | each segment has the version of its schema |
 //! | 3 | pairs of plans have a chance to stay in lists, and there are segments of what stayed |
+//! | 4 | a status of a page may say that robots.txt forbade to ask ([`crate::answer::ROBOTS`]) |
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -28,7 +29,7 @@ use crate::storage::{Checksum, FileEntry, Storage};
 /// Name of the manifest below the store's root.
 pub const MANIFEST: &str = "MANIFEST.json";
 /// Format of the store that this version writes, and the highest it reads.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 
 /// Tables of the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::answer::Answer;
+
 /// A known URL, crawled or not: its position in the store's URL table. Append-only and stable for
 /// the life of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -44,8 +46,9 @@ pub struct PageRecord {
     /// Links in document order.
     #[serde(default)]
     pub outlinks: Vec<Outlink>,
-    /// HTTP status; `None` where the input does not tell, 0 where no server answered. Anything
-    /// but 2xx is a failed fetch.
+    /// HTTP status; `None` where the input does not tell, 0 where no server answered,
+    /// [`ROBOTS`](crate::answer::ROBOTS) where robots.txt forbids to ask. What it says of the fetch tells
+    /// [`Answer`].
     #[serde(default)]
     pub status: Option<u16>,
     /// URL that was asked for, where a redirect led elsewhere.
@@ -66,5 +69,10 @@ impl PageRecord {
     /// Whether the fetch gave a page: no status, or 2xx.
     pub(crate) fn is_success(&self) -> bool {
         self.status.is_none_or(|status| (200..300).contains(&status))
+    }
+
+    /// Whether its links count: a page's, and where a redirect leads.
+    pub(crate) fn has_links(&self) -> bool {
+        self.is_success() || self.status.is_some_and(|status| Answer::of(status) == Answer::Moved)
     }
 }

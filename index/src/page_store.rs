@@ -3,6 +3,7 @@
 
 use rayon::prelude::*;
 
+use crate::answer::{Answer, FailureKind};
 use crate::columns::{ColumnType, Schema};
 use crate::error::StoreError;
 use crate::link_context::{LinkContextTable, word_numbers};
@@ -22,11 +23,8 @@ pub(crate) const URLS: Schema = Schema {
     columns: &[("url", ColumnType::Text), ("spelling", ColumnType::Text)],
 };
 
-/// Status of a fetch that no server answered, where the input says 0: above every HTTP status.
-pub const NO_ANSWER: u16 = 1_000;
-
-/// Fetched pages and failed fetches. `status` 0 means the input did not tell, [`NO_ANSWER`] that
-/// no server answered.
+/// Fetched pages and failed fetches. `status` 0 means the input did not tell; above HTTP's are those of
+/// [`crate::answer`].
 pub(crate) const PAGES: Schema = Schema {
     name: "pages",
     version: 1,
@@ -99,7 +97,7 @@ pub enum Fetch {
     Failed {
         /// `fetch_seq`.
         seq: u32,
-        /// HTTP status, or [`NO_ANSWER`].
+        /// HTTP status, or one of [`crate::answer`].
         status: u16,
     },
     /// It was asked for and led to another URL.
@@ -119,7 +117,7 @@ impl Fetch {
     }
 }
 
-/// The fetch history of all URLs. Costs 12 bytes a URL and 8 a record.
+/// The fetch history of all URLs. Costs 12 bytes a URL, 8 a record and 12 a failure.
 ///
 /// ```
 /// use prospect_index::page::UrlId;
@@ -143,7 +141,19 @@ pub struct PageTable {
     page_of_seq: Vec<u32>,
     /// By `fetch_seq`: the record that replaced its page, [`NONE`] while it is current.
     superseded_at: Vec<u32>,
+    failures: Vec<FailedFetch>,
     pages: usize,
+}
+
+/// A fetch that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailedFetch {
+    /// The URL.
+    pub url: UrlId,
+    /// `fetch_seq`.
+    pub seq: u32,
+    /// HTTP status, or one of [`crate::answer`].
+    pub status: u16,
 }
 
 impl PageTable {
@@ -152,9 +162,30 @@ impl PageTable {
         self.fetches.get(url.index()).copied().unwrap_or_default()
     }
 
-    /// Whether the URL is uncrawled, and nothing is known against it.
+    /// Whether the URL is uncrawled, and may give a page: nothing is known against it but failures that may
+    /// pass.
     pub fn in_frontier(&self, url: UrlId) -> bool {
-        self.fetch(url) == Fetch::Never
+        match self.fetch(url) {
+            Fetch::Never => true,
+            Fetch::Failed { status, .. } => match Answer::of(status) {
+                Answer::Failed(failure) => failure == FailureKind::Temporary,
+                // A page that is unchanged and that nobody brought.
+                Answer::Unchanged => true,
+                Answer::Page | Answer::Moved => false,
+            },
+            Fetch::Page { .. } | Fetch::Redirected { .. } => false,
+        }
+    }
+
+    /// All fetches that failed, in their order.
+    pub fn failures(&self) -> &[FailedFetch] {
+        &self.failures
+    }
+
+    /// Records that gave a page, whether it is current or not, with its URL.
+    pub fn pages_by_record(&self) -> impl Iterator<Item = (u32, UrlId)> + '_ {
+        let records = (0..).zip(&self.page_of_seq).filter(|(_, url)| **url != NONE);
+        records.map(|(seq, &url)| (seq, UrlId(url)))
     }
 
     /// `fetch_seq` of the current page of a URL.
@@ -194,7 +225,7 @@ impl PageTable {
         })
     }
 
-    /// Notes a record. A failed fetch takes a page away only if it says that the page is gone
+    /// Notes a record. What gives no page takes an older one away only if it says that the page is gone
     /// (404 or 410); otherwise the older version stays.
     pub fn note(&mut self, url: UrlId, seq: u32, status: u16, requested: Option<UrlId>) {
         let highest = url.0.max(requested.map_or(0, |id| id.0)) as usize;
@@ -204,15 +235,31 @@ impl PageTable {
         let records = seq as usize + 1;
         self.page_of_seq.resize(records.max(self.page_of_seq.len()), NONE);
         self.superseded_at.resize(records.max(self.superseded_at.len()), NONE);
-        let success = status == 0 || (200..300).contains(&status);
         let old = self.page_seq(url);
-        if success {
-            self.page_of_seq[seq as usize] = url.0;
-            self.fetches[url.index()] = Fetch::Page { seq };
-            self.pages += usize::from(old.is_none());
-        } else if old.is_none() || matches!(status, 404 | 410) {
-            self.fetches[url.index()] = Fetch::Failed { seq, status };
-            self.pages -= usize::from(old.is_some());
+        match Answer::of(status) {
+            Answer::Page => {
+                self.page_of_seq[seq as usize] = url.0;
+                self.fetches[url.index()] = Fetch::Page { seq };
+                self.pages += usize::from(old.is_none());
+            }
+            Answer::Moved if old.is_none() => {
+                self.fetches[url.index()] = Fetch::Redirected { seq };
+            }
+            Answer::Moved => {}
+            Answer::Unchanged | Answer::Failed(FailureKind::Temporary) => {
+                self.failures.push(FailedFetch { url, seq, status });
+                // What is known for good stays.
+                if self.in_frontier(url) {
+                    self.fetches[url.index()] = Fetch::Failed { seq, status };
+                }
+            }
+            Answer::Failed(_) => {
+                self.failures.push(FailedFetch { url, seq, status });
+                if old.is_none() || Answer::says_gone(status) {
+                    self.fetches[url.index()] = Fetch::Failed { seq, status };
+                    self.pages -= usize::from(old.is_some());
+                }
+            }
         }
         let replaced = old.filter(|_| self.fetch(url).seq() == Some(seq));
         if let Some(old) = replaced {

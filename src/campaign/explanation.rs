@@ -5,8 +5,9 @@
 //! it walks the tree and knows no part and no factor by name, so that a new one is shown everywhere once it
 //! stands here. What is printed multiplies and adds up to what URLs are ranked by, whatever the objective.
 
+use prospect_index::answer::{Answer, FailureKind, NO_ANSWER, ROBOTS};
 use prospect_index::page::UrlId;
-use prospect_index::page_store::{Fetch, Known, NO_ANSWER};
+use prospect_index::page_store::{Fetch, Known};
 use serde::Serialize;
 
 use super::reasons::Reasons;
@@ -18,6 +19,7 @@ use crate::estimate::url_estimate::UrlEstimate;
 use crate::plan::export::QueryReason;
 use crate::plan::position;
 use crate::planner::choose::Choice;
+use crate::planner::retries::{Retries, TRIES, Wait};
 use crate::planner::settings::PlanSettings;
 
 /// Schema of an [`Explanation`] as JSON.
@@ -130,6 +132,8 @@ pub(crate) struct Explained<'a> {
     pub(crate) settings: &'a PlanSettings,
     /// What a scenario multiplies estimates with, by URL of the scored pairs; empty for 1.
     pub(crate) factors: &'a [f64],
+    /// What waits after failed fetches.
+    pub(crate) retries: &'a Retries,
 }
 
 impl Explained<'_> {
@@ -144,7 +148,7 @@ impl Explained<'_> {
         Explanation {
             schema: SCHEMA,
             url: known.urls.spelling(id).to_owned(),
-            state: fetch_state(known, id),
+            state: fetch_state(known, self.retries, id),
             plan_id: None,
             planned_rank: picked.map(|at| at + 1),
             budget: settings.selection.budget,
@@ -255,12 +259,32 @@ fn links(known: &Known, id: UrlId) -> Vec<LinkFrom> {
 }
 
 /// What is known of a URL's fetch.
-fn fetch_state(known: &Known, url: UrlId) -> String {
-    match known.pages.fetch(url) {
+fn fetch_state(known: &Known, retries: &Retries, url: UrlId) -> String {
+    let what = match known.pages.fetch(url) {
         Fetch::Never => "not crawled".to_owned(),
         Fetch::Page { seq } => format!("crawled, as record {seq}"),
         Fetch::Failed { status: NO_ANSWER, .. } => "its fetch had no answer".to_owned(),
-        Fetch::Failed { status, .. } => format!("its fetch failed with status {status}"),
+        Fetch::Failed { status: ROBOTS, .. } => "robots.txt forbids its fetch".to_owned(),
+        Fetch::Failed { status, .. } => match Answer::of(status) {
+            Answer::Failed(FailureKind::Denied) => format!("its fetch was denied, status {status}"),
+            _ => format!("its fetch failed with status {status}"),
+        },
         Fetch::Redirected { .. } => "it redirects to another URL".to_owned(),
+    };
+    match retries.wait(known, url) {
+        None => what,
+        Some(Wait::Failed { tries, cycles }) => {
+            format!("{what}; {tries} of {TRIES} tries, it waits {}", cycles_of(cycles))
+        }
+        Some(Wait::Host { outages, cycles }) => format!(
+            "{what}; its host failed as a whole for {}, and waits {}",
+            cycles_of(outages),
+            cycles_of(cycles)
+        ),
+        Some(Wait::GivenUp) => format!("{what}; given up after {TRIES} tries"),
     }
+}
+
+fn cycles_of(count: u32) -> String {
+    format!("{count} cycle{}", if count == 1 { "" } else { "s" })
 }

@@ -37,6 +37,7 @@ use prospect_index::text_index::{Refresh, TextIndex};
 
 use self::vectors::StoreVectors;
 use crate::estimate::EstimateError;
+use crate::planner::retries::Retries;
 
 /// Why a cycle cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -148,6 +149,11 @@ impl OpenStore {
             Refreshes { text: text_refresh, frontier: frontier_refresh, history: history_refresh };
         let (link_context, vectors) = (OnceLock::new(), OnceLock::new());
         Ok(Self { store, known, text, frontier, history, refreshes, link_context, vectors })
+    }
+
+    /// What waits after failed fetches.
+    pub(crate) fn retries(&self) -> Retries {
+        Retries::new(&self.known, self.store.manifest())
     }
 
     /// Words around links. They are read when they are first asked for: who finds all pairs in the store

@@ -2,6 +2,7 @@
 
 use prospect_index::columns::Column;
 use prospect_index::manifest::{CycleEntry, Epoch, SegmentKind, StoredPlan};
+use prospect_index::page::UrlId;
 
 use serde::de::DeserializeOwned;
 
@@ -14,8 +15,10 @@ use super::tables::{PLAN_PAIRS, PLANS, POOLS, WORKLOADS};
 use super::{CampaignError, OpenStore, history, pair_cache};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::Batch;
+use crate::plan::caps::{CapGroups, Caps, SoFar};
 use crate::planner::choose::{Choice, ChoiceInput, choose_from};
 use crate::planner::cycle::{OpenPlan, PlannedPair};
+use crate::planner::retries::Retries;
 use crate::planner::settings::PlanSettings;
 use crate::results::impact::{Both, ExpectedImpact};
 use crate::sketch::served::ServedLists;
@@ -35,6 +38,8 @@ pub struct Plan {
     pub(crate) served: ServedLists,
     /// How much queries' lists can be improved, and what that is fitted on; none before anything is learned.
     pub(crate) improvability: Option<LearnedImprovability>,
+    /// What was left out, since its fetch failed not long ago.
+    pub(crate) retries: Retries,
     /// What it promises.
     pub(crate) promised: OpenPlan,
     /// Impact that its picks are expected to have, if all are fetched.
@@ -48,7 +53,7 @@ pub struct Plan {
 }
 
 /// Plans a batch without changing the store's truth. `within` tells by URL id what may be
-/// planned; empty for all.
+/// planned; empty for all. What waits after a failed fetch is left out.
 ///
 /// ```
 /// use prospect::campaign::{OpenStore, plan::plan};
@@ -99,6 +104,8 @@ pub fn plan(
     settings: &PlanSettings,
 ) -> Result<Plan, CampaignError> {
     let prepared = Prepared::new(open, workload, settings)?;
+    let retries = open.retries();
+    let within = &retries.hold_back(&open.known, within.to_vec());
     let from = ChoiceInput {
         queries: &prepared.workload.queries,
         served: &prepared.served,
@@ -132,12 +139,25 @@ pub fn plan(
         choice,
         served,
         improvability,
+        retries,
         promised,
         expected,
         epoch,
         statistics,
         refreshed,
     })
+}
+
+/// Most URLs that may be planned under the caps of these settings, whatever the budget.
+pub(crate) fn most_urls(open: &OpenStore, within: &[bool], settings: &PlanSettings) -> usize {
+    let known = &open.known;
+    let within = open.retries().hold_back(known, within.to_vec());
+    let may = |id: &UrlId| within.get(id.index()).is_none_or(|may| *may);
+    let ids = known.urls.ids().filter(|&id| known.pages.in_frontier(id));
+    let frontier: Vec<UrlId> = ids.filter(may).collect();
+    let so_far = SoFar { delays: Some(&settings.delays), ..SoFar::start(&known.urls) };
+    let caps = Caps { site_share: None, ..settings.selection.caps };
+    CapGroups::new(caps, &frontier, so_far).most_urls().min(frontier.len())
 }
 
 /// The settings of the open plan, or as much of them as `T` asks for: [`PlanSettings`] are all.

@@ -82,6 +82,7 @@ impl<'a> Reasons<'a> {
             propensity: pick.propensity,
             candidate_queries: self.scored.pairs_of(estimate.url).count(),
             queries: self.of(estimate.url, queries),
+            start: None,
         }
     }
 

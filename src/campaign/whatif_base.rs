@@ -21,6 +21,7 @@ use crate::estimate::scored_pairs::ScoredPairs;
 use crate::planner::cycle::{OpenPlan, Past};
 use crate::planner::expected_impact::mean_frequency;
 use crate::planner::options::{Invalidates, invalidated};
+use crate::planner::retries::Retries;
 use crate::planner::settings::PlanSettings;
 use crate::sketch::need::Improvability;
 use crate::whatif::answer::{Answer, Base, Matched};
@@ -39,6 +40,8 @@ pub(crate) struct WhatIfBase {
     cache: PlannerCache,
     past: Past,
     within: Vec<bool>,
+    /// What was left out of it, since its fetch failed not long ago.
+    pub(crate) retries: Retries,
 }
 
 impl WhatIfBase {
@@ -54,6 +57,8 @@ impl WhatIfBase {
     ) -> Result<Self, CampaignError> {
         let prepared = Prepared::new(open, workload, &settings)?;
         let all: Vec<usize> = (0..prepared.workload.queries.len()).collect();
+        let retries = open.retries();
+        let within = retries.hold_back(&open.known, within);
         let made = pair_cache::load(open, &prepared, &within, &all, &settings)?;
         let Made { scored, cache, recomputed, damaged } = made;
         let plan_id = plan_id(open, &prepared.workload, &settings)?;
@@ -70,7 +75,7 @@ impl WhatIfBase {
             next_seq: open.store.manifest().next_seq,
             settings,
         };
-        Ok(Self { base, plan_id, refreshed, epoch, cache, past, within })
+        Ok(Self { base, plan_id, refreshed, epoch, cache, past, within, retries })
     }
 
     /// Pairs and lists of the queries that the base does not know.
@@ -107,14 +112,7 @@ impl WhatIfBase {
         open: &mut OpenStore,
         answer: &Answer,
     ) -> Result<String, CampaignError> {
-        let workload = Workload { queries: answer.queries.clone() };
-        let mut hash = xxhash_rust::xxh3::Xxh3::new();
-        hash.update(plan_id(open, &workload, &answer.settings)?.as_bytes());
-        for pick in &answer.choice.batch.picks {
-            hash.update(&pick.estimate.url.0.to_le_bytes());
-            hash.update(&pick.estimate.estimate.to_bits().to_le_bytes());
-        }
-        let id = format!("{:016x}", hash.digest());
+        let id = Self::id_of(open, answer)?;
         let picks = &answer.choice.batch.picks;
         let promised = OpenPlan::new(&answer.scored, &answer.served, picks);
         let plan = PlanRecord {
@@ -126,6 +124,21 @@ impl WhatIfBase {
         };
         plan::commit(open, &plan, &answer.settings)?;
         Ok(id)
+    }
+
+    /// The id that an answer has as a plan.
+    ///
+    /// # Errors
+    /// Its settings cannot be written.
+    pub(crate) fn id_of(open: &OpenStore, answer: &Answer) -> Result<String, CampaignError> {
+        let workload = Workload { queries: answer.queries.clone() };
+        let mut hash = xxhash_rust::xxh3::Xxh3::new();
+        hash.update(plan_id(open, &workload, &answer.settings)?.as_bytes());
+        for pick in &answer.choice.batch.picks {
+            hash.update(&pick.estimate.url.0.to_le_bytes());
+            hash.update(&pick.estimate.estimate.to_bits().to_le_bytes());
+        }
+        Ok(format!("{:016x}", hash.digest()))
     }
 
     /// A base for these queries and settings from scratch, with the models and the page estimates of

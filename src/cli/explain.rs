@@ -167,7 +167,8 @@ fn explanation(
     let reasons = Reasons::of_plan(&open.known, &plan, settings)
         .with_link_context(open.link_context()?)
         .with_vectors(vectors.as_ref());
-    let explained = Explained { reasons, choice: &plan.choice, settings, factors: &[] };
+    let explained =
+        Explained { reasons, choice: &plan.choice, settings, factors: &[], retries: &plan.retries };
     let plan_id = open.store.manifest().plan.as_ref().map(|plan| plan.id.clone());
     let picks = records::picks(&open.store, plan_id.as_deref().unwrap_or_default())?;
     let planned_rank = picks.iter().position(|pick| pick.url == id).map(|at| at + 1);

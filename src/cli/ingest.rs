@@ -176,6 +176,15 @@ fn prepared(item: SourceItem) -> Result<PreparedPage, (String, String)> {
     }
 }
 
+/// Records that are neither pages nor failures, where there are any.
+fn others(counts: &IngestCounts) -> String {
+    let of = |count: u64, what: &str| match count {
+        0 => String::new(),
+        count => format!(", {count} {what}"),
+    };
+    of(counts.moved, "moved") + &of(counts.unchanged, "unchanged")
+}
+
 fn report(
     global: &Global,
     open: &OpenStore,
@@ -217,9 +226,10 @@ fn report(
         say(
             global,
             &format!(
-                "{} pages and {} failed fetches stored; {} replaced, {} repeated; {} links; {} new URLs",
+                "{} pages and {} failed fetches stored{}; {} replaced, {} repeated; {} links; {} new URLs",
                 counts.pages,
                 counts.failed,
+                others(counts),
                 counts.replaced,
                 counts.repeated,
                 counts.links,

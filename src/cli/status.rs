@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use prospect_index::answer::{Answer, FailureKind};
 use prospect_index::page_store::Fetch;
 use prospect_index::store::{Store, StoreOptions};
 use serde::Serialize;
@@ -13,6 +14,7 @@ use crate::campaign::history::{self, ClosedCycle};
 use crate::campaign::{plan, records};
 use crate::planner::cycle::PickState;
 use crate::planner::outcome::PickCounts;
+use crate::planner::retries::{Retries, WaitCounts};
 use crate::planner::settings::PlanSettings;
 use crate::results::impact::{ExpectedImpact, Quantity};
 use crate::sketch::visibility::Places;
@@ -34,8 +36,14 @@ struct Status {
     schema: &'static str,
     urls: usize,
     pages: usize,
+    /// URLs whose fetch failed for good, or was denied.
     failed: usize,
+    denied: usize,
+    moved: usize,
+    /// URLs that may be planned, now or later.
     frontier: usize,
+    /// Those of them that wait after failed fetches.
+    waits: WaitCounts,
     cycles_closed: u32,
     open_plan: Option<OpenPlan>,
     cycles: Vec<ClosedCycle>,
@@ -66,25 +74,33 @@ impl Status {
     fn of(store: &Store) -> Result<Self, Failure> {
         let (manifest, known) = (store.manifest(), store.known()?);
         let mut status = Self {
-            schema: "prospect.status/1",
+            schema: "prospect.status/2",
             urls: known.urls.len(),
             pages: known.pages.len(),
             failed: 0,
+            denied: 0,
+            moved: 0,
             frontier: 0,
+            waits: Retries::new(&known, manifest).counts(&known),
             cycles_closed: manifest.closed_cycles,
             open_plan: None,
             cycles: history::closed_cycles(store, places(store))?,
         };
         for url in known.urls.ids() {
             match known.pages.fetch(url) {
-                Fetch::Never => status.frontier += 1,
-                Fetch::Failed { .. } => status.failed += 1,
-                Fetch::Page { .. } | Fetch::Redirected { .. } => {}
+                _ if known.pages.in_frontier(url) => status.frontier += 1,
+                Fetch::Failed { status: code, .. } => match Answer::of(code) {
+                    Answer::Failed(FailureKind::Denied) => status.denied += 1,
+                    _ => status.failed += 1,
+                },
+                Fetch::Redirected { .. } => status.moved += 1,
+                Fetch::Page { .. } | Fetch::Never => {}
             }
         }
         if let Some(open) = &manifest.plan {
             let picks = records::picks(store, &open.id)?;
-            let states = picks.iter().map(|pick| PickState::of(&known.pages, pick.url));
+            let start = manifest.cycles.last().map_or(0, |cycle| cycle.first_seq);
+            let states = picks.iter().map(|pick| PickState::of(&known.pages, pick.url, start));
             let PickCounts { planned, fetched, failed, moved, unknown } = states.collect();
             let (plan_id, in_flight) = (open.id.clone(), unknown);
             status.open_plan =
@@ -94,12 +110,20 @@ impl Status {
     }
 
     fn print(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Self { urls, pages, failed, frontier, cycles_closed, .. } = self;
+        let Self { urls, pages, failed, denied, moved, frontier, cycles_closed, .. } = self;
         writeln!(
             out,
-            "{urls} URLs known: {pages} pages, {failed} failed, {frontier} in the frontier; {cycles_closed} \
-             closed cycles"
+            "{urls} URLs known: {pages} pages, {failed} failed, {denied} denied, {moved} moved, {frontier} in \
+             the frontier; {cycles_closed} closed cycles"
         )?;
+        let WaitCounts { waiting, given_up, hosts, of_hosts } = self.waits;
+        if waiting + given_up + of_hosts > 0 {
+            writeln!(
+                out,
+                "of the frontier {waiting} wait after a failed fetch, {given_up} are given up, and {of_hosts} \
+                 are of {hosts} hosts that failed as a whole"
+            )?;
+        }
         match &self.open_plan {
             None => writeln!(out, "no open plan")?,
             Some(OpenPlan { plan_id, planned, fetched, failed, moved, in_flight }) => writeln!(

@@ -163,10 +163,11 @@ impl PickState {
         }
     }
 
-    /// Of a URL that was planned, as of now.
-    pub(crate) fn of(pages: &PageTable, url: UrlId) -> Self {
+    /// Of a URL that was planned when the next record was `start`, as of now.
+    pub(crate) fn of(pages: &PageTable, url: UrlId, start: u32) -> Self {
         match pages.fetch(url) {
             Fetch::Never => Self::Unknown,
+            Fetch::Failed { seq, .. } if seq < start => Self::Unknown,
             Fetch::Page { .. } => Self::Fetched,
             Fetch::Failed { .. } => Self::Failed,
             Fetch::Redirected { .. } => Self::Redirected,
@@ -232,7 +233,7 @@ pub(crate) fn close(
 ) -> Closed {
     let mut picks = Vec::with_capacity(open.picks.len());
     for &pick in &open.picks {
-        let state = PickState::of(pages, pick.url);
+        let state = PickState::of(pages, pick.url, before.end_seq);
         picks.push(ClosedPick { pick, state, realised: impact[pick.url.index()] });
     }
     let fetched = picks.iter().filter(|closed| closed.state == PickState::Fetched);

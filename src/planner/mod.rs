@@ -20,6 +20,7 @@ pub(crate) mod cycle;
 pub(crate) mod expected_impact;
 pub mod options;
 pub(crate) mod outcome;
+pub(crate) mod retries;
 pub(crate) mod running;
 pub mod settings;
 pub(crate) mod stays;

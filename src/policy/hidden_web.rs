@@ -11,7 +11,7 @@ use prospect_index::link_context::LinkContextTable;
 use prospect_index::manifest::Manifest;
 use prospect_index::ngram::{NgramError, NgramIndex, NgramQuery, Scratch};
 use prospect_index::page::UrlId;
-use prospect_index::page_store::{Known, NO_ANSWER, NONE};
+use prospect_index::page_store::{Known, NONE};
 use prospect_index::text_index::{DocTable, TextIndex};
 use prospect_index::url_table::UrlTable;
 use prospect_index::vectors::VectorTable;
@@ -21,6 +21,9 @@ use crate::estimate::candidates::ngram::MatchSource;
 use crate::estimate::features::similarity::{Embeddings, StringRows};
 use crate::planner::running::Tables;
 use crate::workload::{Query, QueryId, Workload};
+
+/// Status of a fetch that fails in a simulation: there is no such page.
+const MISSING: u16 = 404;
 
 /// What planned policies read of a collection: of a page once it is fetched, of n-grams once a
 /// fetched page shows them.
@@ -187,7 +190,7 @@ impl<'a> Crawled<'a> {
         let url = self.id(page);
         let doc = self.doc_of_page[page as usize];
         let failed = failed || doc == NONE;
-        self.known.pages.note(url, seq, if failed { NO_ANSWER } else { 0 }, None);
+        self.known.pages.note(url, seq, if failed { MISSING } else { 0 }, None);
         if let Some(Quality(quality)) = self.quality {
             let score = quality[page as usize];
             let known = !failed && score > NO_QUALITY;

@@ -21,7 +21,8 @@ use super::guard::{Guard, watch};
 use super::{Hint, ServeError, page, views};
 use crate::campaign::CampaignError;
 use crate::campaign::questions::{Answered, Questions};
-use crate::plan::export::PlanFormat;
+use crate::campaign::whatif_base::WhatIfBase;
+use crate::plan::export::{PlanFormat, PlannedBatch};
 use crate::whatif::scenario::Scenario;
 
 /// Bytes of a request's body.
@@ -146,15 +147,16 @@ async fn plan(
         return refusal(
             StatusCode::BAD_REQUEST,
             "there is no such format of plans",
-            "formats are jsonl, tsv and urls",
+            "formats are jsonl, tsv, urls, and the names of crawlers: scrapy, nutch, heritrix and others",
         );
     };
     let found = compute(&answers, asked, move |answers, questions, request| {
         let answered = answers.answer(questions, &request.scenario)?;
         let mut out = Vec::new();
         let planned = views::planned(questions, &answered.answer);
+        let plan_id = WhatIfBase::id_of(&questions.open, &answered.answer)?;
         // Memory can be written to.
-        let _ = format.write(&mut out, &planned);
+        let _ = format.write(&mut out, &PlannedBatch { plan_id: &plan_id, urls: &planned });
         Ok(out)
     });
     match found.await {

@@ -197,7 +197,11 @@ pub(super) fn url(questions: &Questions, found: &Answered, asked: &Request) -> O
     reasons.link_context = questions.open.link_context().ok();
     let vectors = questions.open.plan_vectors(settings.embedding.as_ref(), queries).ok().flatten();
     let reasons = reasons.with_vectors(vectors.as_ref());
-    serde_json::to_value(Explained { reasons, choice, settings, factors }.explain(id)).ok()
+    serde_json::to_value(
+        Explained { reasons, choice, settings, factors, retries: &questions.whatif_base.retries }
+            .explain(id),
+    )
+    .ok()
 }
 
 /// A URL that may come for a query.

@@ -38,7 +38,8 @@ pub const MAY_USE: &[(&str, &[&str], &str)] = &[
     ("main", &["prospect::cli"], "thin glue"),
 ];
 
-const RECORDS: &[&str] = &["prospect_index::limits", "prospect_index::page"];
+const RECORDS: &[&str] =
+    &["prospect_index::answer", "prospect_index::limits", "prospect_index::page"];
 const WORDS: &[&str] = &["prospect_index::limits", "prospect_index::url", "prospect_index::words"];
 const LINKS: &[&str] = &["prospect_index::link_table", "prospect_index::page"];
 const SKETCH: &[&str] = &[
@@ -91,6 +92,7 @@ const PLANNER: &[&str] = &[
     "prospect::estimate",
     "prospect::plan",
     "prospect::results",
+    "prospect_index::answer",
     "prospect_index::link_context",
     "prospect_index::bm25",
     "prospect_index::error",
@@ -226,6 +228,8 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("htmlize", &["src/ingest"], "one reader of HTML"),
     ("encoding_rs", &["src/ingest"], "one reader of HTML"),
     ("memchr", &["src/ingest", "src/workload", "src/documents"], "searching bytes is for readers"),
+    ("brotli_decompressor", &["src/ingest"], "bodies of archived pages may be compressed"),
+    ("chardetng", &["src/ingest"], "one reader of HTML"),
     ("flate2", &["src/ingest", "src/workload", "src/documents"], "files may be compressed"),
     (
         "zstd",

@@ -11,6 +11,7 @@ use crate::campaign::reasons::Reasons;
 use crate::campaign::whatif_base::open_plan;
 use crate::campaign::{OpenStore, close, plan};
 use crate::estimate::objective::Objective;
+use crate::planner::retries::Retries;
 use crate::planner::settings::PlanSettings;
 use crate::whatif::answer::Answer;
 use crate::whatif::scenario::Scenario;
@@ -88,7 +89,7 @@ fn all_explained(questions: &Questions, answer: &Answer) -> BTreeSet<String> {
         link_context: None,
         embeddings: None,
     };
-    let explained = Explained { reasons, choice, settings, factors };
+    let explained = Explained { reasons, choice, settings, factors, retries: &Retries::default() };
     let mut names = BTreeSet::new();
     for (at, url) in choice.batch.ranking.iter().enumerate() {
         let json = serde_json::to_value(explained.explain(url.url)).unwrap();

@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use crate::answer::{Answer, FailureKind};
 use crate::frontier::{NgramSegments, View};
 use crate::manifest::{CycleEntry, PSEUDO_CYCLES, StoredPlan};
 use crate::ngram::{NgramQuery, Scratch};
@@ -87,9 +88,17 @@ impl Crawl {
         let pages = current(&self.records);
         let mut strings = BTreeMap::new();
         for url in self.urls() {
-            let tried = self.records.iter().any(|record| record.url == url);
+            let mut statuses =
+                self.records.iter().filter(|record| record.url == url).map(|record| record.status);
+            let may_come = |status: Option<u16>| {
+                let temporary = Answer::Failed(FailureKind::Temporary);
+                status.is_some_and(|status| {
+                    matches!(status, 0 | 304) || Answer::of(status) == temporary
+                })
+            };
+            let may_come = statuses.all(may_come);
             let anchors = match (view, pages.get(url.as_str())) {
-                (View::Frontier, None) if !tried => self.anchors(&url, u32::MAX),
+                (View::Frontier, None) if may_come => self.anchors(&url, u32::MAX),
                 (View::History, Some((seq, _))) => {
                     let anchors = self.anchors(&url, self.cycle_start[*seq as usize]);
                     if anchors.is_empty() {

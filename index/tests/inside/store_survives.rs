@@ -12,6 +12,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::answer::NO_ANSWER;
 use crate::bm25::{Bm25, Scorer, Scores};
 use crate::check::check;
 use crate::columns::Column;
@@ -22,7 +23,7 @@ use crate::ingest::{Committed, IngestSession, prepare};
 use crate::manifest::{FORMAT, SegmentKind};
 use crate::ngram::{NgramQuery, Scratch};
 use crate::page::{PageRecord, UrlId};
-use crate::page_store::{Fetch, NO_ANSWER, for_each_text};
+use crate::page_store::{Fetch, for_each_text};
 use crate::storage::{Checksum, FaultPlan};
 use crate::store::{Store, StoreOptions};
 use crate::text_index::TextIndex;

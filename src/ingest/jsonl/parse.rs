@@ -1,5 +1,6 @@
 //! One line of JSON to one page record. No I/O.
 
+use prospect_index::answer::ROBOTS;
 use prospect_index::limits;
 use prospect_index::page::PageRecord;
 use serde::Deserialize;
@@ -20,6 +21,7 @@ struct RawRecord {
     outlinks: Option<Vec<RawLink>>,
     /// A float, since tables with gaps are often written as such (200.0).
     status: Option<f64>,
+    error: Option<String>,
     requested_url: Option<String>,
     fetched_at: Option<String>,
     plan_id: Option<String>,
@@ -65,7 +67,7 @@ pub(super) fn record(line: &[u8]) -> Result<Parsed, Bad> {
         title,
         text,
         outlinks,
-        status: status(raw.status)?,
+        status: status(raw.status, raw.error.as_deref())?,
         requested_url: requested_url(raw.requested_url, &url, &mut cuts),
         fetched_at: raw.fetched_at,
         plan_id: raw.plan_id,
@@ -99,10 +101,17 @@ fn without_line_number(error: &serde_json::Error) -> String {
     error.to_string().replace(" at line 1 column ", " at column ")
 }
 
-/// The HTTP status; 0 is what some crawlers write for a fetch without an answer.
-fn status(raw: Option<f64>) -> Result<Option<u16>, Bad> {
+/// The HTTP status; 0 is what some crawlers write for a fetch without an answer. An error says why there was
+/// none.
+fn status(raw: Option<f64>, error: Option<&str>) -> Result<Option<u16>, Bad> {
+    let error = error.filter(|error| !error.trim().is_empty());
     match raw {
-        None => Ok(None),
+        None | Some(0.0)
+            if error.is_some_and(|error| error.to_ascii_lowercase().contains("robots")) =>
+        {
+            Ok(Some(ROBOTS))
+        }
+        None => Ok(error.map(|_| 0)),
         Some(value) if value.fract() == 0.0 && (0.0..=999.0).contains(&value) => {
             Ok(Some(value as u16))
         }

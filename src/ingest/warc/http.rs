@@ -75,8 +75,7 @@ impl<'a> HttpResponse<'a> {
 fn dechunked(body: &[u8]) -> Option<Vec<u8>> {
     let mut whole = Vec::with_capacity(body.len());
     let mut rest = body;
-    loop {
-        let Some(end) = memchr::memchr(b'\n', rest) else { break };
+    while let Some(end) = memchr::memchr(b'\n', rest) {
         let line = rest[..end].split(|&byte| byte == b';').next().unwrap_or_default();
         let size = std::str::from_utf8(line.trim_ascii()).ok();
         let Some(size) = size.and_then(|size| usize::from_str_radix(size, 16).ok()) else {

@@ -81,7 +81,7 @@ impl Members {
                 Ok(Piece::Bytes)
             }
             State::Gzip(mut decoder) => match append(&mut decoder, buffer) {
-                Ok(0) => self.end(decoder.into_inner()),
+                Ok(0) => Ok(self.end(decoder.into_inner())),
                 Ok(_) => {
                     self.state = State::Gzip(decoder);
                     Ok(Piece::Bytes)
@@ -89,7 +89,7 @@ impl Members {
                 Err(error) => self.damaged(decoder.into_inner(), &error),
             },
             State::Zstd(mut decoder) => match append(&mut decoder, buffer) {
-                Ok(0) => self.end(decoder.finish()),
+                Ok(0) => Ok(self.end(decoder.finish())),
                 Ok(_) => {
                     self.state = State::Zstd(decoder);
                     Ok(Piece::Bytes)
@@ -120,9 +120,9 @@ impl Members {
         self.read(buffer)
     }
 
-    fn end(&mut self, raw: Raw) -> io::Result<Piece> {
+    fn end(&mut self, raw: Raw) -> Piece {
         self.state = State::Between(raw);
-        Ok(Piece::MemberEnd)
+        Piece::MemberEnd
     }
 
     fn damaged(&mut self, mut raw: Raw, error: &io::Error) -> io::Result<Piece> {

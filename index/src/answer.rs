@@ -1,0 +1,61 @@
+//! What a fetch came to, told by its status.
+
+/// Status of a fetch that no server answered, where the input says 0: above every HTTP status.
+pub const NO_ANSWER: u16 = 1_000;
+/// Status of a fetch that was not made, since robots.txt forbids it.
+pub const ROBOTS: u16 = 1_001;
+
+/// What a fetch came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// A page.
+    Page,
+    /// The page that was fetched before is still what it was.
+    Unchanged,
+    /// Another URL.
+    Moved,
+    /// Nothing.
+    Failed(FailureKind),
+}
+
+/// What kind of failure a fetch ended in, and so whether to ask again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    /// There is no such page, or not in this form: asking again is in vain.
+    Permanent,
+    /// Robots.txt or the server forbids it: asking again is not wanted.
+    Denied,
+    /// The server, or the way to it, is in trouble: it may answer later.
+    Temporary,
+}
+
+impl Answer {
+    /// Told by an HTTP status, [`NO_ANSWER`], [`ROBOTS`], or 0 where a page came and nothing else is known.
+    ///
+    /// ```
+    /// use prospect_index::answer::{Answer, FailureKind, NO_ANSWER};
+    ///
+    /// assert_eq!(Answer::of(200), Answer::Page);
+    /// assert_eq!(Answer::of(304), Answer::Unchanged);
+    /// assert_eq!(Answer::of(410), Answer::Failed(FailureKind::Permanent));
+    /// assert_eq!(Answer::of(429), Answer::Failed(FailureKind::Temporary));
+    /// assert_eq!(Answer::of(NO_ANSWER), Answer::Failed(FailureKind::Temporary));
+    /// ```
+    pub fn of(status: u16) -> Self {
+        match status {
+            0 | 200..300 => Self::Page,
+            304 => Self::Unchanged,
+            300..400 => Self::Moved,
+            401 | 403 | 407 | 451 | ROBOTS => Self::Failed(FailureKind::Denied),
+            // Timeout, too early, too many requests.
+            408 | 425 | 429 => Self::Failed(FailureKind::Temporary),
+            400..500 => Self::Failed(FailureKind::Permanent),
+            _ => Self::Failed(FailureKind::Temporary),
+        }
+    }
+
+    /// Whether there will never be a page at the URL, as far as the server knows.
+    pub(crate) fn says_gone(status: u16) -> bool {
+        matches!(status, 404 | 410)
+    }
+}

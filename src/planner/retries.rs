@@ -1,0 +1,325 @@
+//! Which URLs wait after a failed fetch, and until when.
+//!
+//! A failure that may pass ([`FailureKind::Temporary`]) brings its URL back after a back-off that doubles: after
+//! the first it sits out one cycle, after the second three, then seven; after [`TRIES`] it is given up. A host
+//! none of whose servers' answers came, while [`OUTAGE_URLS`] of its URLs or more failed, failed as a whole:
+//! that is one event of the host. All its URLs wait for it, by the same rule and without an end, and it counts
+//! as a try of none of them.
+//!
+//! Cycles are the clock: nothing else is told by every input. Where no URL of the frontier may be planned
+//! else, the clock goes on to when the first comes back.
+
+use std::collections::{BTreeMap, HashMap};
+
+use prospect_index::answer::{Answer, FailureKind};
+use prospect_index::manifest::Manifest;
+use prospect_index::page::UrlId;
+use prospect_index::page_store::{Fetch, Known};
+use serde::Serialize;
+
+/// Failures of a URL that may pass, until nobody believes it.
+pub(crate) const TRIES: u32 = 4;
+/// URLs of a host that fail in a cycle, and none that does not, before the host is taken to be at fault.
+const OUTAGE_URLS: u32 = 3;
+/// A back-off doubles at most so often.
+const DOUBLINGS: u32 = 6;
+
+/// Why a URL of the frontier may not be planned now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// It failed, for the `tries`th time, and comes back in so many cycles; 1 is the one after next.
+    Failed {
+        /// Failures so far.
+        tries: u32,
+        /// Cycles to sit out.
+        cycles: u32,
+    },
+    /// Its host failed as a whole, so many cycles in a row.
+    Host {
+        /// Cycles in which it failed.
+        outages: u32,
+        /// Cycles to sit out.
+        cycles: u32,
+    },
+    /// It failed so often that it is not asked for again.
+    GivenUp,
+}
+
+/// Who waits, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct WaitCounts {
+    /// URLs whose fetch failed and that come back.
+    pub(crate) waiting: usize,
+    /// URLs that failed too often.
+    pub(crate) given_up: usize,
+    /// Hosts that failed as a whole.
+    pub(crate) hosts: usize,
+    /// Their URLs.
+    pub(crate) of_hosts: usize,
+}
+
+/// What waits after failed fetches.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Retries {
+    /// The cycle that is planned next.
+    now: u32,
+    /// By host: outages in a row, and the cycle in which it comes back.
+    hosts: HashMap<u32, (u32, u32)>,
+    /// By URL: failures that were its own, and the cycle in which it comes back.
+    urls: BTreeMap<UrlId, (u32, u32)>,
+}
+
+/// What the records of a host in a cycle say.
+#[derive(Clone, Copy, Default)]
+struct Health {
+    failed: u32,
+    answered: bool,
+}
+
+impl Health {
+    fn is_outage(self) -> bool {
+        !self.answered && self.failed >= OUTAGE_URLS
+    }
+}
+
+impl Retries {
+    /// What waits in a store or a simulated crawl. Costs nothing while nothing failed for the time being, else
+    /// one pass over the records.
+    pub(crate) fn new(known: &Known, manifest: &Manifest) -> Self {
+        let failures = || known.pages.failures().iter();
+        let temporary = Answer::Failed(FailureKind::Temporary);
+        let mut health: HashMap<u32, BTreeMap<u32, Health>> = HashMap::new();
+        for failure in failures().filter(|failure| Answer::of(failure.status) == temporary) {
+            let cycle = manifest.cycle_of(failure.seq);
+            let of_host = health.entry(known.urls.host(failure.url)).or_default();
+            of_host.entry(cycle).or_default().failed += 1;
+        }
+        if health.is_empty() {
+            return Self::default();
+        }
+        let answered = failures().filter(|failure| Answer::of(failure.status) != temporary);
+        let answered = answered.map(|failure| (failure.seq, failure.url));
+        for (seq, url) in answered.chain(known.pages.pages_by_record()) {
+            if let Some(of_host) = health.get_mut(&known.urls.host(url)) {
+                of_host.entry(manifest.cycle_of(seq)).or_default().answered = true;
+            }
+        }
+        let mut retries = Self { now: next_cycle(manifest), ..Self::default() };
+        for (&host, cycles) in &health {
+            let outages =
+                cycles.values().rev().take_while(|health| health.is_outage()).count() as u32;
+            if let Some((last, _)) = cycles.last_key_value().filter(|_| outages > 0) {
+                retries.hosts.insert(host, (outages, last + back_off(outages)));
+            }
+        }
+        for failure in failures().filter(|failure| Answer::of(failure.status) == temporary) {
+            let cycle = manifest.cycle_of(failure.seq);
+            let is_failed = matches!(known.pages.fetch(failure.url), Fetch::Failed { .. });
+            if is_failed && !health[&known.urls.host(failure.url)][&cycle].is_outage() {
+                let (tries, until) = retries.urls.entry(failure.url).or_insert((0, 0));
+                *tries += 1;
+                *until = cycle + back_off(*tries);
+            }
+        }
+        retries.go_on(known);
+        retries
+    }
+
+    /// Where nothing else may be planned, goes on to when the first comes back.
+    fn go_on(&mut self, known: &Known) {
+        let mut first: Option<u32> = None;
+        for url in known.urls.ids().filter(|&url| known.pages.in_frontier(url)) {
+            match self.until(url, known.urls.host(url)) {
+                Some(until) if until > self.now => {
+                    first = Some(first.map_or(until, |first| first.min(until)));
+                }
+                Some(_) => return,
+                None => {}
+            }
+        }
+        self.now = first.unwrap_or(self.now);
+    }
+
+    /// The cycle in which a URL may be planned; none if it is given up.
+    fn until(&self, url: UrlId, host: u32) -> Option<u32> {
+        let (tries, own) = self.urls.get(&url).copied().unwrap_or_default();
+        let host = self.hosts.get(&host).map_or(0, |(_, until)| *until);
+        (tries < TRIES).then_some(own.max(host))
+    }
+
+    /// Why a URL may not be planned now, if it may not.
+    pub(crate) fn wait(&self, known: &Known, url: UrlId) -> Option<Wait> {
+        if self.urls.is_empty() && self.hosts.is_empty() || !known.pages.in_frontier(url) {
+            return None;
+        }
+        let host = known.urls.host(url);
+        let Some(until) = self.until(url, host) else { return Some(Wait::GivenUp) };
+        let cycles = until.checked_sub(self.now).filter(|cycles| *cycles > 0)?;
+        Some(match (self.hosts.get(&host), self.urls.get(&url)) {
+            (Some(&(outages, host)), _) if host == until => Wait::Host { outages, cycles },
+            (_, Some(&(tries, _))) => Wait::Failed { tries, cycles },
+            (_, None) => return None,
+        })
+    }
+
+    /// By URL id, whether it may be planned: `within`, if that is not empty, less what waits.
+    pub(crate) fn hold_back(&self, known: &Known, mut within: Vec<bool>) -> Vec<bool> {
+        if self.urls.is_empty() && self.hosts.is_empty() {
+            return within;
+        }
+        let waits: Vec<UrlId> =
+            known.urls.ids().filter(|&url| self.wait(known, url).is_some()).collect();
+        if within.is_empty() && !waits.is_empty() {
+            within = vec![true; known.urls.len()];
+        }
+        for url in waits {
+            within[url.index()] = false;
+        }
+        within
+    }
+
+    /// Who waits.
+    pub(crate) fn counts(&self, known: &Known) -> WaitCounts {
+        let mut counts = WaitCounts::default();
+        for url in known.urls.ids() {
+            match self.wait(known, url) {
+                Some(Wait::Failed { .. }) => counts.waiting += 1,
+                Some(Wait::GivenUp) => counts.given_up += 1,
+                Some(Wait::Host { .. }) => counts.of_hosts += 1,
+                None => {}
+            }
+        }
+        counts.hosts = self.hosts.values().filter(|(_, until)| *until > self.now).count();
+        counts
+    }
+}
+
+/// The cycle after that of the last record: that of a plan that nothing came of yet is the same one.
+fn next_cycle(manifest: &Manifest) -> u32 {
+    manifest.next_seq.checked_sub(1).map_or(0, |last| manifest.cycle_of(last) + 1)
+}
+
+/// Cycles from a failure to the next try.
+fn back_off(failures: u32) -> u32 {
+    1 << failures.min(DOUBLINGS)
+}
+
+#[cfg(test)]
+mod tests {
+    use prospect_index::answer::{NO_ANSWER, ROBOTS};
+    use prospect_index::manifest::CycleEntry;
+
+    use super::*;
+
+    /// A crawl that is told cycle by cycle.
+    #[derive(Default)]
+    struct Crawl {
+        known: Known,
+        manifest: Manifest,
+    }
+
+    impl Crawl {
+        fn knowing(urls: &[&str]) -> Self {
+            let mut crawl = Self::default();
+            for url in urls {
+                crawl.known.urls.insert(url, "");
+            }
+            crawl
+        }
+
+        fn cycle(&mut self, records: &[(&str, u16)]) {
+            let first_seq = self.manifest.next_seq;
+            self.manifest.cycles.push(CycleEntry { first_seq, plan: None });
+            for &(url, status) in records {
+                let id = self.known.urls.insert(url, "");
+                self.known.pages.note(id, self.manifest.next_seq, status, None);
+                self.manifest.next_seq += 1;
+            }
+        }
+
+        fn wait(&self, url: &str) -> Option<Wait> {
+            let id = self.known.urls.get(url).unwrap();
+            Retries::new(&self.known, &self.manifest).wait(&self.known, id)
+        }
+    }
+
+    const A: &str = "https://a.test/";
+    const B: &str = "https://b.test/";
+
+    #[test]
+    fn back_off_doubles_until_a_url_is_given_up() {
+        let mut crawl = Crawl::knowing(&[A, B]);
+        for (tries, cycles) in [(1, 1), (2, 3), (3, 7)] {
+            crawl.cycle(&[(A, 503)]);
+            for sat_out in 0..cycles {
+                let wait = Wait::Failed { tries, cycles: cycles - sat_out };
+                assert_eq!(crawl.wait(A), Some(wait));
+                crawl.cycle(&[("https://c.test/", 200)]);
+            }
+            assert_eq!(crawl.wait(A), None);
+        }
+        crawl.cycle(&[(A, 429)]);
+        assert_eq!(crawl.wait(A), Some(Wait::GivenUp));
+        // Somebody fetched it all the same.
+        crawl.cycle(&[(A, 200)]);
+        assert_eq!(crawl.wait(A), None);
+    }
+
+    #[test]
+    fn what_is_gone_or_denied_is_not_of_the_frontier_and_what_is_unanswered_is() {
+        let mut crawl = Crawl::knowing(&[B]);
+        let fates = [404, 410, 400, 401, 403, ROBOTS, 301, 500, 503, 429, 408, NO_ANSWER, 304];
+        let urls: Vec<String> = (0..fates.len()).map(|at| format!("https://h{at}.test/")).collect();
+        let records: Vec<(&str, u16)> = urls.iter().map(String::as_str).zip(fates).collect();
+        crawl.cycle(&records);
+        let in_frontier = |url: &String| {
+            let id = crawl.known.urls.get(url).unwrap();
+            crawl.known.pages.in_frontier(id)
+        };
+        let found: Vec<bool> = urls.iter().map(in_frontier).collect();
+        assert_eq!(found, [[false; 7].as_slice(), &[true; 6]].concat());
+    }
+
+    #[test]
+    fn a_host_that_fails_as_a_whole_is_one_event() {
+        let urls: Vec<String> = (0..5).map(|at| format!("https://a.test/{at}")).collect();
+        let all: Vec<&str> = urls.iter().map(String::as_str).chain([B]).collect();
+        let mut crawl = Crawl::knowing(&all);
+        let outage = [(all[0], NO_ANSWER), (all[1], 503), (all[2], NO_ANSWER)];
+        crawl.cycle(&outage);
+        let wait = Some(Wait::Host { outages: 1, cycles: 1 });
+        // Those that nobody asked for wait as well; other hosts do not.
+        assert_eq!([0, 4, 5].map(|at| crawl.wait(all[at])), [wait, wait, None]);
+        crawl.cycle(&[("https://c.test/", 200)]);
+        assert_eq!(crawl.wait(all[0]), None);
+        for _ in 0..9 {
+            crawl.cycle(&outage);
+        }
+        let cycles = back_off(10) - 1;
+        assert_eq!(crawl.wait(all[0]), Some(Wait::Host { outages: 10, cycles }));
+        // It answers again: none of its URLs has tried in vain.
+        crawl.cycle(&[(all[3], 200), (all[0], 500)]);
+        assert_eq!(crawl.wait(all[0]), Some(Wait::Failed { tries: 1, cycles: 1 }));
+        assert_eq!(crawl.wait(all[1]), None);
+        let counts = Retries::new(&crawl.known, &crawl.manifest).counts(&crawl.known);
+        assert_eq!(counts, WaitCounts { waiting: 1, ..WaitCounts::default() });
+    }
+
+    #[test]
+    fn the_clock_goes_on_where_all_wait() {
+        let mut crawl = Crawl::knowing(&[A, B]);
+        crawl.cycle(&[(A, 503), (B, 404)]);
+        assert_eq!(crawl.wait(A), None);
+        let retries = Retries::new(&crawl.known, &crawl.manifest);
+        assert!(retries.hold_back(&crawl.known, Vec::new()).is_empty());
+    }
+
+    #[test]
+    fn what_waits_is_not_allowed() {
+        let mut crawl = Crawl::knowing(&[B, "https://d.test/", A]);
+        crawl.cycle(&[(A, 503)]);
+        let retries = Retries::new(&crawl.known, &crawl.manifest);
+        assert_eq!(retries.hold_back(&crawl.known, Vec::new()), [true, true, false]);
+        assert_eq!(retries.hold_back(&crawl.known, vec![true, false, true]), [true, false, false]);
+    }
+}
