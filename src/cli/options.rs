@@ -115,14 +115,16 @@ impl<S: Surface> clap::FromArgMatches for OptionFlags<S> {
 /// The flag of an option. Values are tried by the table, so that a wrong one is told as everywhere.
 fn flag<S: Surface>(option: &'static PlannerOption) -> Arg {
     let aliases = option.aliases.iter().filter(|old| !old.contains('.'));
-    Arg::new(option.name.as_str())
+    let is_required = S::HAS_DEFAULTS && option.is_required;
+    let flag = Arg::new(option.name.as_str())
         .long(option.name.as_str())
         .aliases(aliases.map(String::as_str))
         .value_name(value_name(option))
         .help(help::<S>(option))
-        .required(S::HAS_DEFAULTS && option.is_required)
         .hide(option.is_hidden)
-        .allow_negative_numbers(true)
+        .allow_negative_numbers(true);
+    // Time limits a batch as well.
+    if is_required { flag.required_unless_present("seconds") } else { flag }
 }
 
 fn help<S: Surface>(option: &PlannerOption) -> String {

@@ -17,10 +17,12 @@ use crate::campaign::close;
 use crate::campaign::plan::{self, Plan};
 use crate::campaign::reasons::Reasons;
 use crate::neural::text_vectors::EmbeddingModel;
-use crate::plan::export::{FORMATS, PlanFormat, PlannedUrl};
+use crate::plan::export::{FORMATS, PlanFormat, PlannedBatch, PlannedUrl};
 use crate::plan::off_policy::calibration::{Calibration, CalibrationBin};
+use crate::plan::polite_time::{Delays, Makespan};
 use crate::planner::choose::Choice;
 use crate::planner::outcome::CycleOutcome;
+use crate::planner::retries::WaitCounts;
 use crate::planner::settings::PlanSettings;
 use crate::report::terminal::impact::expected;
 use crate::results::impact::Quantity;
@@ -51,7 +53,11 @@ pub(super) struct Args {
     /// Plan only URLs of this list, one a line.
     #[arg(long, value_name = "FILE")]
     within: Option<PathBuf>,
-    /// jsonl, tsv or urls.
+    /// Delays of hosts (of domains with --queue-by domain) that have one of their own: a name and seconds on a
+    /// line.
+    #[arg(long, value_name = "FILE")]
+    delays: Option<PathBuf>,
+    /// jsonl, tsv, urls, scrapy, nutch, stormcrawler, urlfrontier or heritrix: `prospect formats` says more.
     #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
     format: String,
     /// Where to write the plan; `-` is standard output.
@@ -67,6 +73,9 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         let (file, count) = (workload::shown(&args.workload), workload.queries.len());
         let error = anyhow::anyhow!("{file}: none of the {count} queries can be planned for");
         return Err(Failure::input(error, "a query needs a word and a frequency above 0"));
+    }
+    if let Some(path) = &args.delays {
+        settings.delays = delays(path)?;
     }
     check_writable(&args.out)?;
     let embedder = args.embedding.load(&args.quality.runtime.library, global)?;
@@ -85,16 +94,22 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         settings.embedding = Some(EmbeddingModel::of(model.as_ref()));
         model::embed(&mut open, model, &workload.for_planning(), global)?;
     }
+    if settings.selection.budget == 0 {
+        // What there is time for is the budget.
+        settings.selection.budget = plan::most_urls(&open, &within, &settings).max(1);
+    }
     let plan = plan::plan(&open, &workload, &within, &settings)?;
     output::say_refreshed(global, &plan.refreshed);
     plan::commit(&mut open, &plan.record(), &settings)?;
     let reasons = Reasons::of_plan(&open.known, &plan, &settings);
-    let planned = reasons.planned(&plan.choice.batch.picks, QUERIES_SHOWN);
+    let mut planned = reasons.planned(&plan.choice.batch.picks, QUERIES_SHOWN);
+    let makespan = schedule(&mut planned, &settings);
     say_plan(global, &open, &plan, &settings, &workload);
-    let json = global.json.then(|| as_json(&plan, &settings, &planned, closed.as_ref()));
+    say(global, &makespan_line(&makespan, &settings, planned.len()));
+    let json = global.json.then(|| as_json(&plan, &settings, &planned, &makespan, closed.as_ref()));
     write_out(&args.out, |out| match &json {
         Some(json) => output::write_json(out, json),
-        None => format.write(out, &planned),
+        None => format.write(out, &PlannedBatch { plan_id: &plan.id, urls: &planned }),
     })?;
     let (id, directory) = (&plan.id, args.store.display());
     let drawn = match plan.choice.batch.drawn() {
@@ -118,6 +133,45 @@ fn format_named(name: &str) -> Result<&'static PlanFormat, Failure> {
         let error = anyhow::anyhow!("there is no plan format {name:?}");
         Failure::input(error, format!("the formats are {}", names.join(", ")))
     })
+}
+
+fn delays(path: &Path) -> Result<Delays, Failure> {
+    Delays::parse(&open_text(path)?).map_err(|(line, what)| {
+        let error = anyhow::anyhow!("{}:{line}: {what}", path.display());
+        Failure::input(error, "write a host and its delay in seconds on each line: a.example 2.5")
+    })
+}
+
+/// Says when each URL is asked for, where the plan has a time, and brings them into that order.
+fn schedule(planned: &mut [PlannedUrl], settings: &PlanSettings) -> Makespan {
+    let time = settings.selection.caps.time;
+    let urls = planned.iter().map(|planned| planned.url.as_str());
+    let (starts, makespan) = time.schedule(urls, &settings.delays);
+    if time.seconds.is_some() {
+        for (planned, start) in planned.iter_mut().zip(starts) {
+            planned.start = Some(start);
+        }
+        let start = |planned: &PlannedUrl| planned.start.unwrap_or_default();
+        planned.sort_by(|a, b| start(a).total_cmp(&start(b)).then(a.rank.cmp(&b.rank)));
+    }
+    makespan
+}
+
+/// How long it takes to fetch the batch, and what would halve that.
+fn makespan_line(makespan: &Makespan, settings: &PlanSettings, planned: usize) -> String {
+    let Makespan { seconds, queue, urls, queues } = makespan;
+    let time = settings.selection.caps.time;
+    let (delay, what) = (time.delay, time.queue_by.name());
+    let line = format!(
+        "a crawler that waits {delay} s between two requests to a {what} takes {seconds} s for {queues} of them"
+    );
+    match time.seconds {
+        None if *urls > 1 => format!(
+            "{line}: {queue} has {urls} of the {planned} URLs; --seconds {} halves it",
+            seconds / 2.0
+        ),
+        _ => line,
+    }
 }
 
 /// Which URLs may be planned; unknown ones are left out, since nothing leads to them.
@@ -228,6 +282,11 @@ fn say_plan(
             plan.statistics.documents,
         ),
     );
+    let WaitCounts { waiting, hosts, of_hosts, .. } = plan.retries.counts(&open.known);
+    if waiting + of_hosts > 0 {
+        let hosts = format!("{of_hosts} of {hosts} hosts that failed as a whole");
+        say(global, &format!("left out: {waiting} URLs wait after a failed fetch, and {hosts}"));
+    }
     say(global, &blend_line(&plan.choice, open));
     let (enters, stays) = (&plan.expected.enters, &plan.expected.stays);
     say(
@@ -270,6 +329,7 @@ fn as_json(
     plan: &Plan,
     settings: &PlanSettings,
     planned: &[PlannedUrl],
+    makespan: &Makespan,
     closed: Option<&CycleOutcome>,
 ) -> serde_json::Value {
     serde_json::json!({
@@ -290,6 +350,7 @@ fn as_json(
         "frontier": plan.choice.batch.ranking.len(),
         "held_back": plan.choice.batch.held_back.len(),
         "drawn": plan.choice.batch.drawn(),
+        "makespan": makespan,
         "urls": planned,
     })
 }
@@ -329,7 +390,25 @@ fn write_out(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> R
         write(&mut out)?;
         return Ok(out.flush()?);
     }
-    let failed = |error| not_written(path, error);
-    let mut out = BufWriter::new(File::create(path).map_err(failed)?);
-    write(&mut out).and_then(|()| out.flush()).map_err(failed)
+    let written = match path.metadata() {
+        Ok(found) if !found.is_file() => write_to(path, write),
+        // Whoever watches for the file sees all of it or nothing.
+        _ => {
+            let mut name = path.file_name().unwrap_or_default().to_owned();
+            name.push(format!(".{}.tmp", std::process::id()));
+            let beside = path.with_file_name(name);
+            write_to(&beside, write).and_then(|()| std::fs::rename(&beside, path)).inspect_err(
+                |_| {
+                    let _ = std::fs::remove_file(&beside);
+                },
+            )
+        }
+    };
+    written.map_err(|error| not_written(path, error))
+}
+
+fn write_to(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    write(&mut out)?;
+    out.flush()
 }

@@ -15,6 +15,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::polite_time::{Delays, PoliteTime, QueueBy};
+
 /// Sites of the frontier without which no site is held to a share of the batch.
 pub(crate) const FEWEST_SITES: usize = 20;
 
@@ -34,6 +36,9 @@ pub struct Caps {
     /// for a site with a larger share of the pages fetched so far, and where the others have too few
     /// URLs to fill the batch.
     pub(crate) site_share: Option<f64>,
+    /// What a polite crawler has time for.
+    #[serde(flatten)]
+    pub(crate) time: PoliteTime,
 }
 
 impl Caps {
@@ -52,12 +57,14 @@ pub(crate) struct SoFar<'a> {
     pub(crate) fetched: &'a [UrlId],
     /// What a site is; `None` if that is to be found where a cap needs it.
     pub(crate) site_level: Option<SiteLevel>,
+    /// Delays of queues, where any have their own.
+    pub(crate) delays: Option<&'a Delays>,
 }
 
 impl<'a> SoFar<'a> {
     /// Known URLs, none of them fetched.
     pub(crate) fn start(urls: &'a UrlTable) -> Self {
-        Self { urls, fetched: &[], site_level: None }
+        Self { urls, fetched: &[], site_level: None, delays: None }
     }
 }
 
@@ -73,6 +80,8 @@ pub(crate) enum Cap {
     Site,
     /// `site_share`.
     SiteShare,
+    /// `time`.
+    Time,
 }
 
 impl Cap {
@@ -83,6 +92,7 @@ impl Cap {
             Self::Domain => "per-domain",
             Self::Site => "per-site",
             Self::SiteShare => "site-share",
+            Self::Time => "seconds",
         }
     }
 }
@@ -98,6 +108,8 @@ struct Group {
     size: usize,
     /// Pages of it that were fetched, where its cap is a share.
     fetched: usize,
+    /// URLs that there is time for, where its cap is one of time.
+    in_time: usize,
     /// The group of the next larger kind that it lies within, itself if there is none.
     parent: u32,
 }
@@ -109,12 +121,15 @@ enum Most {
     Urls(usize),
     /// At least this share of the batch.
     Share(f64),
+    /// As many as there is time for.
+    InTime,
 }
 
 /// The groups of a frontier that caps count. Groups of one kind lie within those of the next larger.
 pub(crate) struct CapGroups {
     /// Caps that are set and apply, that of the smallest groups first.
     kinds: Vec<(Cap, Most)>,
+    time: PoliteTime,
     /// Pages fetched so far.
     fetched: usize,
     groups: Vec<Group>,
@@ -137,12 +152,14 @@ impl CapGroups {
             (Cap::Domain, caps.per_domain.map(Most::Urls)),
             (Cap::Site, caps.per_site.map(Most::Urls)),
             (Cap::SiteShare, caps.site_share.map(Most::Share)),
+            (Cap::Time, caps.time.seconds.map(|_| Most::InTime)),
         ];
         let mut kinds: Vec<(Cap, Most)> =
             given.into_iter().filter_map(|(cap, most)| Some((cap, most?))).collect();
-        kinds.sort_by_key(|(cap, _)| size(*cap, level));
+        kinds.sort_by_key(|(cap, _)| size(*cap, level, caps.time.queue_by));
         let mut new = Self {
             kinds,
+            time: caps.time,
             fetched: so_far.fetched.len(),
             groups: Vec::new(),
             of_url: Vec::new(),
@@ -164,10 +181,10 @@ impl CapGroups {
     }
 
     fn number(&mut self, frontier: &[UrlId], so_far: SoFar<'_>, level: SiteLevel) {
-        let SoFar { urls, fetched, .. } = so_far;
+        let SoFar { urls, fetched, delays, .. } = so_far;
         let Some(&(smallest, _)) = self.kinds.first() else { return };
         // URLs of one host are in one group of each kind, but directories are parts of it.
-        let directories = smallest != Cap::Host && level == SiteLevel::Directory;
+        let directories = size(smallest, level, self.time.queue_by) == DIRECTORY;
         let mut parts = Parts { urls, directories: directories.then(HashMap::new) };
         // By part: its smallest group.
         let mut of_part: HashMap<u32, u32> = HashMap::new();
@@ -176,7 +193,7 @@ impl CapGroups {
         self.of_url = vec![0; urls.len()];
         for (&id, part) in frontier.iter().zip(parts.of(frontier)) {
             let smallest = *of_part.entry(part).or_insert_with(|| {
-                let groups = self.groups_of(urls.url(id), level, &mut numbers);
+                let groups = self.groups_of(urls.url(id), level, delays, &mut numbers);
                 *of_smallest.entry(groups[0]).or_insert_with(|| {
                     self.within.extend(groups);
                     (self.within.len() / self.kinds.len()) as u32 - 1
@@ -190,7 +207,7 @@ impl CapGroups {
         let mut sites: HashMap<u32, Option<u32>> = HashMap::new();
         for (&id, part) in fetched.iter().zip(parts.of(fetched)) {
             // The site of a fetched page may be in the frontier by other hosts only.
-            let site = || name(Cap::SiteShare, level, urls.url(id)).into_owned();
+            let site = || level.site(urls.url(id)).into_owned();
             let find = || numbers.get(&(share, site())).copied();
             if let Some(site) = *sites.entry(part).or_insert_with(find) {
                 self.groups[site as usize].fetched += 1;
@@ -204,14 +221,17 @@ impl CapGroups {
         &mut self,
         url: &str,
         level: SiteLevel,
+        delays: Option<&Delays>,
         numbers: &mut HashMap<(usize, String), u32>,
     ) -> Vec<u32> {
         let mut groups = Vec::with_capacity(self.kinds.len());
         for (kind, &(cap, _)) in self.kinds.iter().enumerate() {
-            let name = name(cap, level, url).into_owned();
+            let name = self.name(cap, level, url).into_owned();
             groups.push(*numbers.entry((kind, name)).or_insert_with_key(|(_, name)| {
                 let (name, parent) = (name.clone(), self.groups.len() as u32);
-                self.groups.push(Group { name, kind, size: 0, fetched: 0, parent });
+                let own = delays.map_or(self.time.delay, |all| self.time.delay_of(&name, all));
+                let in_time = self.time.most(own);
+                self.groups.push(Group { name, kind, size: 0, fetched: 0, in_time, parent });
                 parent
             }));
         }
@@ -255,6 +275,7 @@ impl CapGroups {
     fn limit(&self, group: &Group, budget: usize, least: usize) -> usize {
         match self.kinds[group.kind].1 {
             Most::Urls(most) => most,
+            Most::InTime => group.in_time,
             Most::Share(share) => {
                 let before = budget as u128 * group.fetched as u128 / self.fetched.max(1) as u128;
                 ((share * budget as f64) as usize).max(before as usize).max(least).max(1)
@@ -278,6 +299,23 @@ impl CapGroups {
             }
         }
         sum
+    }
+
+    /// Most URLs that a batch of any size can have.
+    pub(crate) fn most_urls(&self) -> usize {
+        if self.kinds.is_empty() {
+            return usize::MAX;
+        }
+        self.most(&self.limits(usize::MAX, usize::MAX))
+    }
+
+    fn name<'a>(&self, cap: Cap, level: SiteLevel, address: &'a str) -> Cow<'a, str> {
+        match cap {
+            Cap::Host => url::host(address).into(),
+            Cap::Domain => url::registrable_domain(url::host(address)).into(),
+            Cap::Site | Cap::SiteShare => level.site(address),
+            Cap::Time => self.time.queue(address).into(),
+        }
     }
 
     /// The smallest group that a URL of the frontier counts for, as a number below
@@ -364,22 +402,17 @@ impl CapCounter<'_> {
     }
 }
 
-fn name(cap: Cap, level: SiteLevel, address: &str) -> Cow<'_, str> {
-    match cap {
-        Cap::Host => url::host(address).into(),
-        Cap::Domain => url::registrable_domain(url::host(address)).into(),
-        Cap::Site | Cap::SiteShare => level.site(address),
-    }
-}
+/// The size of groups that are parts of hosts.
+const DIRECTORY: u8 = 0;
 
 /// Kinds of groups from the smallest to the largest.
-fn size(cap: Cap, site_level: SiteLevel) -> u8 {
-    match (cap, site_level) {
-        (Cap::Site | Cap::SiteShare, SiteLevel::Directory) => 0,
-        (Cap::Host, _) => 1,
-        (Cap::Site | Cap::SiteShare, SiteLevel::Host) => 2,
-        (Cap::Domain, _) => 3,
-        (Cap::Site | Cap::SiteShare, SiteLevel::Domain) => 4,
+fn size(cap: Cap, site_level: SiteLevel, queue_by: QueueBy) -> u8 {
+    match (cap, site_level, queue_by) {
+        (Cap::Site | Cap::SiteShare, SiteLevel::Directory, _) => DIRECTORY,
+        (Cap::Host, ..) | (Cap::Time, _, QueueBy::Host) => 1,
+        (Cap::Site | Cap::SiteShare, SiteLevel::Host, _) => 2,
+        (Cap::Domain, ..) | (Cap::Time, _, QueueBy::Domain) => 3,
+        (Cap::Site | Cap::SiteShare, SiteLevel::Domain, _) => 4,
     }
 }
 
@@ -434,8 +467,38 @@ mod tests {
         taken
     }
 
-    const TWENTIETH: Caps =
-        Caps { per_host: None, per_domain: None, per_site: None, site_share: Some(0.05) };
+    const TWENTIETH: Caps = Caps {
+        per_host: None,
+        per_domain: None,
+        per_site: None,
+        site_share: Some(0.05),
+        time: PoliteTime::UNLIMITED,
+    };
+
+    #[test]
+    fn a_batch_ends_in_time_and_leaves_no_queue_idle() {
+        let mut urls = UrlTable::default();
+        let address = |at| format!("https://www.h{}.test/{at}", at % 7);
+        let ids: Vec<UrlId> = (0..700).map(|at| urls.insert(&address(at), "")).collect();
+        let delays = Delays::parse("www.h0.test 4\nh1.test 0.25\n").unwrap();
+        for (queue_by, expected) in [
+            (QueueBy::Host, [15, 60, 60, 60, 60, 60, 60]),
+            (QueueBy::Domain, [60, 100, 60, 60, 60, 60, 60]),
+        ] {
+            let time = PoliteTime { seconds: Some(60.0), delay: 1.0, queue_by };
+            let so_far = SoFar { delays: Some(&delays), ..SoFar::start(&urls) };
+            let caps = Caps { time, ..Caps::default() };
+            let groups = CapGroups::new(caps, &ids, so_far);
+            let mut counter = groups.counter(700);
+            let taken: Vec<UrlId> =
+                ids.iter().copied().filter(|&id| counter.take(id).is_ok()).collect();
+            let of_host = |host| taken.iter().filter(|id| id.index() % 7 == host).count();
+            assert_eq!([0, 1, 2, 3, 4, 5, 6].map(of_host), expected);
+            assert_eq!(groups.most_urls(), taken.len());
+            let (_, last) = time.schedule(taken.iter().map(|&id| urls.url(id)), &delays);
+            assert!(last.seconds <= 60.0 && last.seconds > 59.0, "{last:?}");
+        }
+    }
 
     #[test]
     fn a_share_is_no_reason_to_leave_places_empty() {

@@ -12,6 +12,7 @@ pub(crate) mod explore;
 pub(crate) mod export;
 mod lazy_greedy;
 pub(crate) mod off_policy;
+pub mod polite_time;
 pub(crate) mod served_gain;
 
 use prospect_index::page::UrlId;

@@ -160,7 +160,8 @@ pub(crate) fn choose_among(
     let selection = SelectionSettings { seed, ..settings.selection };
     let fetched: Vec<UrlId> = scored.fetched().collect();
     let site_level = scored.site_level();
-    let so_far = SoFar { urls: input.urls, fetched: &fetched, site_level };
+    let delays = Some(&settings.delays);
+    let so_far = SoFar { urls: input.urls, fetched: &fetched, site_level, delays };
     if settings.estimate.objective == Objective::Served {
         let demand = served_gain::Demand { counted: &counted, factors: &factors };
         let input = served_gain::ServedInput { scored, served: input.served };

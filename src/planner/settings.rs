@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::estimate::settings::EstimateSettings;
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::plan::SelectionSettings;
+use crate::plan::polite_time::Delays;
 use crate::sketch::DEFAULT_K;
 use crate::sketch::need::Needy;
 use crate::sketch::visibility::{Places, Visibility};
@@ -45,6 +46,9 @@ pub struct PlanSettings {
     pub selection: SelectionSettings,
     /// Keep only the neediest queries.
     pub needy: Option<Needy>,
+    /// Delays of queues that have one of their own.
+    #[serde(default, skip_serializing_if = "Delays::is_empty")]
+    pub delays: Delays,
     /// Content hash of the list of URLs that may be planned, if there is one.
     pub within: Option<String>,
     /// The model whose embeddings are evidence, if there is one.
@@ -62,6 +66,7 @@ impl PlanSettings {
             estimate: EstimateSettings::default(),
             selection: SelectionSettings::new(budget),
             needy: None,
+            delays: Delays::default(),
             within: None,
             embedding: None,
         }

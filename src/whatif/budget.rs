@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use super::answer::Answer;
 use crate::plan::SelectionSettings;
 use crate::plan::caps::{Cap, CapGroups, Caps, SoFar};
+use crate::plan::polite_time::PoliteTime;
 use crate::results::whatif::{BudgetCurve, BudgetPoint, CapPrice};
 
 /// Points of a curve, in budgets: close together where it bends, and no further than says something of this one.
@@ -85,6 +86,7 @@ impl<'a> Budgets<'a> {
             ),
             ("per-site", caps.per_site.map(|most| most as f64), Caps { per_site: None, ..caps }),
             ("site-share", site_share, Caps { site_share: None, ..caps }),
+            ("seconds", caps.time.seconds, Caps { time: PoliteTime::UNLIMITED, ..caps }),
         ];
         let is_set = |(cap, limit, without)| Some((cap, limit?, without));
         let set: Vec<(&str, f64, Caps)> = limits.into_iter().filter_map(is_set).collect();
@@ -105,8 +107,9 @@ impl<'a> Budgets<'a> {
     }
 }
 
-fn so_far<'a>(answer: &Answer, urls: &'a UrlTable, fetched: &'a [UrlId]) -> SoFar<'a> {
-    SoFar { urls, fetched, site_level: answer.scored.site_level() }
+fn so_far<'a>(answer: &'a Answer, urls: &'a UrlTable, fetched: &'a [UrlId]) -> SoFar<'a> {
+    let delays = Some(&answer.settings.delays);
+    SoFar { urls, fetched, site_level: answer.scored.site_level(), delays }
 }
 
 impl<'a> Under<'a> {

@@ -1,15 +1,21 @@
 //! JSON lines: one object a URL, with everything that is known of the pick.
 
-use super::PlanFormat;
+use serde::Serialize;
+
+use super::{PlanFormat, PlannedUrl, json_line};
+
+#[derive(Serialize)]
+struct Line<'a> {
+    plan_id: &'a str,
+    #[serde(flatten)]
+    url: &'a PlannedUrl,
+}
 
 pub(super) const FORMAT: PlanFormat = PlanFormat {
     name: "jsonl",
     description: "one JSON object a line, with the parts of the estimate, queries and matches",
-    write: |out, planned| {
-        for url in planned {
-            serde_json::to_writer(&mut *out, url)?;
-            out.write_all(b"\n")?;
-        }
-        Ok(())
+    write: |out, batch| {
+        let mut lines = batch.urls.iter().map(|url| Line { plan_id: batch.plan_id, url });
+        lines.try_for_each(|line| json_line(out, &line))
     },
 };

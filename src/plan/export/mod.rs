@@ -1,7 +1,16 @@
 //! Plans as text: one file per format, one line each in [`FORMATS`].
+//!
+//! A format of a crawler is what that crawler's documentation asks for, in the order of the batch. Where a
+//! crawler orders by a number, it is such that its order is that of the batch, too: see
+//! [`PlannedBatch::by_priority`]. All but `urls`, which has no place for it, say which plan a URL is of.
 
+mod heritrix;
 mod jsonl;
+mod nutch;
+mod scrapy;
+mod stormcrawler;
 mod tsv;
+mod urlfrontier;
 mod urls;
 
 use std::io::{self, Write};
@@ -37,6 +46,25 @@ pub(crate) struct PlannedUrl {
     pub(crate) candidate_queries: usize,
     /// The queries that count most.
     pub(crate) queries: Vec<QueryReason>,
+    /// When a polite crawler asks for it, in seconds from the first, where the plan has a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) start: Option<f64>,
+}
+
+/// A plan as it is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlannedBatch<'a> {
+    /// Id of the plan; records of what was fetched may echo it.
+    pub(crate) plan_id: &'a str,
+    /// The batch, in the order in which it is to be fetched.
+    pub(crate) urls: &'a [PlannedUrl],
+}
+
+impl PlannedBatch<'_> {
+    /// URLs, each with a whole number that falls from one to the next: the last has 1.
+    fn by_priority(&self) -> impl Iterator<Item = (usize, &PlannedUrl)> {
+        (1..=self.urls.len()).rev().zip(self.urls)
+    }
 }
 
 /// What one query has to do with a URL.
@@ -92,11 +120,20 @@ pub(crate) struct PlanFormat {
     pub(crate) name: &'static str,
     /// One line for `prospect formats`.
     pub(crate) description: &'static str,
-    write: fn(&mut dyn Write, &[PlannedUrl]) -> io::Result<()>,
+    write: fn(&mut dyn Write, &PlannedBatch<'_>) -> io::Result<()>,
 }
 
 /// Every format; the first is the default.
-pub(crate) const FORMATS: &[PlanFormat] = &[jsonl::FORMAT, tsv::FORMAT, urls::FORMAT];
+pub(crate) const FORMATS: &[PlanFormat] = &[
+    jsonl::FORMAT,
+    tsv::FORMAT,
+    urls::FORMAT,
+    scrapy::FORMAT,
+    nutch::FORMAT,
+    stormcrawler::FORMAT,
+    urlfrontier::FORMAT,
+    heritrix::FORMAT,
+];
 
 impl PlanFormat {
     /// The format of a name.
@@ -108,7 +145,105 @@ impl PlanFormat {
     ///
     /// # Errors
     /// The writer fails.
-    pub(crate) fn write(&self, out: &mut dyn Write, planned: &[PlannedUrl]) -> io::Result<()> {
-        (self.write)(out, planned)
+    pub(crate) fn write(&self, out: &mut dyn Write, batch: &PlannedBatch<'_>) -> io::Result<()> {
+        (self.write)(out, batch)
+    }
+}
+
+/// Writes a JSON value on a line.
+fn json_line(out: &mut dyn Write, value: &impl Serialize) -> io::Result<()> {
+    serde_json::to_writer(&mut *out, value)?;
+    out.write_all(b"\n")
+}
+
+/// The URL with everything that lines are cut at encoded: pages spell URLs in every way.
+fn without_blanks(url: &str) -> String {
+    let mut out = String::with_capacity(url.len());
+    for c in url.chars() {
+        if c.is_whitespace() || c.is_control() {
+            let mut bytes = [0; 4];
+            for byte in c.encode_utf8(&mut bytes).bytes() {
+                out.push_str(&format!("%{byte:02X}"));
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn planned(rank: usize, url: &str) -> PlannedUrl {
+        PlannedUrl {
+            rank,
+            url: url.to_owned(),
+            estimate: 2.5,
+            parts: Parts::default(),
+            quality: None,
+            inlinks: 3,
+            frontier_rank: 7,
+            pool: Pool::Greedy,
+            propensity: 1.0,
+            candidate_queries: 0,
+            queries: Vec::new(),
+            start: None,
+        }
+    }
+
+    #[track_caller]
+    fn check(format: &str, expected: &[&str]) {
+        let urls = [planned(1, "https://a.test/x y"), planned(2, "http://b.test:81/?q=é")];
+        let mut out = Vec::new();
+        let batch = PlannedBatch { plan_id: "00ff", urls: &urls };
+        PlanFormat::named(format).unwrap().write(&mut out, &batch).unwrap();
+        let out = String::from_utf8(out).unwrap();
+        assert_eq!(out.lines().collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn crawlers_get_what_they_read_in_the_order_of_the_batch() {
+        check("urls", &["https://a.test/x%20y", "http://b.test:81/?q=é"]);
+        check(
+            "scrapy",
+            &[
+                r#"{"url":"https://a.test/x%20y","priority":2,"plan_id":"00ff"}"#,
+                r#"{"url":"http://b.test:81/?q=é","priority":1,"plan_id":"00ff"}"#,
+            ],
+        );
+        check(
+            "nutch",
+            &[
+                "https://a.test/x%20y\tnutch.score=2\tplan_id=00ff",
+                "http://b.test:81/?q=é\tnutch.score=1\tplan_id=00ff",
+            ],
+        );
+        check(
+            "stormcrawler",
+            &[
+                "https://a.test/x%20y\tplan_id=00ff\tplan_rank=1",
+                "http://b.test:81/?q=é\tplan_id=00ff\tplan_rank=2",
+            ],
+        );
+        check(
+            "urlfrontier",
+            &[
+                r#"{"discovered":{"info":{"url":"https://a.test/x%20y","key":"a.test","metadata":{"plan_id":{"values":["00ff"]},"plan_rank":{"values":["1"]}}}},"ID":"https://a.test/x%20y"}"#,
+                r#"{"discovered":{"info":{"url":"http://b.test:81/?q=é","key":"b.test","metadata":{"plan_id":{"values":["00ff"]},"plan_rank":{"values":["2"]}}}},"ID":"http://b.test:81/?q=é"}"#,
+            ],
+        );
+        check("heritrix", &["# plan 00ff", "F+ https://a.test/x%20y", "F+ http://b.test:81/?q=é"]);
+    }
+
+    #[test]
+    fn every_line_of_json_says_which_plan_it_is_of() {
+        let urls = [planned(1, "https://a.test/")];
+        let mut out = Vec::new();
+        let batch = PlannedBatch { plan_id: "00ff", urls: &urls };
+        PlanFormat::named("jsonl").unwrap().write(&mut out, &batch).unwrap();
+        let line: serde_json::Value = serde_json::from_slice(&out).unwrap();
+        assert_eq!((&line["plan_id"], &line["rank"]), (&"00ff".into(), &1.into()));
     }
 }

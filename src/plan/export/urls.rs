@@ -1,14 +1,11 @@
-//! One URL a line, as Nutch, StormCrawler, Heritrix, Scrapy and wget read seeds.
+//! One URL a line, as every crawler reads seeds.
 
-use super::PlanFormat;
+use super::{PlanFormat, without_blanks};
 
 pub(super) const FORMAT: PlanFormat = PlanFormat {
     name: "urls",
-    description: "one URL a line: seeds for Nutch, StormCrawler, Heritrix, Scrapy, wget -i",
-    write: |out, planned| {
-        for url in planned {
-            writeln!(out, "{}", url.url)?;
-        }
-        Ok(())
+    description: "one URL a line: what wget -i, seed lists and most crawlers read",
+    write: |out, batch| {
+        batch.urls.iter().try_for_each(|url| writeln!(out, "{}", without_blanks(&url.url)))
     },
 };

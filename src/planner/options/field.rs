@@ -29,6 +29,8 @@ pub(super) enum Field<'a> {
     Cap(&'a mut Option<usize>, usize),
     /// Largest share. All is as good as no cap.
     ShareCap(&'a mut Option<f64>),
+    /// Most seconds.
+    TimeCap(&'a mut Option<f64>),
     /// One of some names.
     Choice(Box<dyn Named + 'a>),
     /// How many queries, or a share of them.
@@ -113,6 +115,7 @@ impl<'a> Field<'a> {
             Self::Seed(_) => Kind::Whole { least: 0, most: u64::MAX },
             Self::Cap(_, most) => Kind::Whole { least: 1, most: *most as u64 },
             Self::ShareCap(_) => Kind::Number { least: 0.0, most: 1.0 },
+            Self::TimeCap(_) => Kind::Number { least: 0.0, most: MOST },
             Self::Choice(names) => Kind::Choice(names.names()),
             Self::Needy(_) => text("a number of queries, or a share below 1", "0.1"),
             Self::Visibility(_) => text("top, log, or geometric:P with P below 1", "log"),
@@ -122,12 +125,12 @@ impl<'a> Field<'a> {
 
     /// Whether [`NONE`] fits.
     pub(super) fn lifts(&self) -> bool {
-        matches!(self, Self::Cap(..) | Self::ShareCap(_) | Self::Needy(_) | Self::Groups(_))
+        self.is_cap() || matches!(self, Self::Needy(_) | Self::Groups(_))
     }
 
     /// Whether it is a cap, which 0 lifts, too.
     pub(super) fn is_cap(&self) -> bool {
-        matches!(self, Self::Cap(..) | Self::ShareCap(_))
+        matches!(self, Self::Cap(..) | Self::ShareCap(_) | Self::TimeCap(_))
     }
 
     /// What it holds.
@@ -137,7 +140,7 @@ impl<'a> Field<'a> {
             Self::Whole(number, ..) => json!(number),
             Self::Seed(number) => json!(number),
             Self::Cap(cap, _) => cap.map_or(json!(NONE), |most| json!(most)),
-            Self::ShareCap(cap) => cap.map_or(json!(NONE), |share| json!(share)),
+            Self::ShareCap(cap) | Self::TimeCap(cap) => cap.map_or(json!(NONE), |most| json!(most)),
             Self::Choice(names) => json!(names.name()),
             Self::Needy(needy) => needy.map_or(json!(NONE), |needy| json!(needy)),
             Self::Visibility(visibility) => json!(visibility),
@@ -161,7 +164,10 @@ impl<'a> Field<'a> {
                 let given = if text == NONE { 0 } else { text.parse().ok()? };
                 *place = (given <= most).then_some((given > 0).then_some(given))?;
             }
-            Self::ShareCap(place) if text == NONE => *place = None,
+            Self::ShareCap(place) | Self::TimeCap(place) if text == NONE => *place = None,
+            Self::TimeCap(place) => {
+                *place = Some(number(text, 0.0, MOST)?).filter(|seconds| *seconds > 0.0);
+            }
             Self::ShareCap(place) => *place = Caps::share(number(text, 0.0, 1.0)?),
             Self::Choice(mut names) => return names.choose(current(text)),
             Self::Needy(place) if text == NONE => *place = None,

@@ -7,6 +7,7 @@ use super::{Invalidates, PlannerOption};
 use crate::estimate::objective::Objective;
 use crate::estimate::parts::Part;
 use crate::estimate::settings::{ImpactReading, Importance};
+use crate::plan::polite_time::QueueBy;
 
 use Invalidates::{Lists, Models, Pairs, Selection, Weights};
 
@@ -47,6 +48,19 @@ fn batch() -> Vec<PlannerOption> {
             Selection,
             |to| Field::ShareCap(&mut to.selection.caps.site_share),
         ),
+        PlannerOption::new(
+            "seconds",
+            "time that a polite crawler has for the batch",
+            Selection,
+            |to| Field::TimeCap(&mut to.selection.caps.time.seconds),
+        ),
+        PlannerOption::new("delay", "seconds between two requests to a queue", Selection, |to| {
+            Field::Number(&mut to.selection.caps.time.delay, 0.0, MOST)
+        }),
+        PlannerOption::new("queue-by", "what the crawler keeps a queue for", Selection, |to| {
+            let names = [QueueBy::Host, QueueBy::Domain].map(|by| (by.name(), by));
+            Field::one_of(&mut to.selection.caps.time.queue_by, names)
+        }),
         PlannerOption::new("explore", "share of the budget drawn at random", Selection, |to| {
             Field::Number(&mut to.selection.explore, 0.0, 1.0)
         }),

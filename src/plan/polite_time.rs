@@ -1,0 +1,224 @@
+//! Polite time: how long a crawler takes that keeps a queue for each host or domain and sends it one request
+//! each `delay` (METHODS 5b), queues side by side.
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+
+use prospect_index::url;
+use serde::{Deserialize, Serialize};
+
+/// Seconds between two requests to a queue where nothing else is said.
+const DELAY: f64 = 1.0;
+
+/// What a crawler keeps a queue for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum QueueBy {
+    /// Each host.
+    #[default]
+    Host,
+    /// Each registrable domain.
+    Domain,
+}
+
+impl QueueBy {
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Host => "host",
+            Self::Domain => "domain",
+        }
+    }
+}
+
+/// The time that a batch may take.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PoliteTime {
+    /// Seconds; none for as long as it takes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) seconds: Option<f64>,
+    /// Seconds between two requests to a queue that has no delay of its own.
+    #[serde(default = "usual_delay", skip_serializing_if = "is_usual_delay")]
+    pub(crate) delay: f64,
+    /// What there is a queue for.
+    #[serde(default, skip_serializing_if = "is_host")]
+    pub(crate) queue_by: QueueBy,
+}
+
+fn usual_delay() -> f64 {
+    DELAY
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_usual_delay(delay: &f64) -> bool {
+    *delay == DELAY
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_host(queue_by: &QueueBy) -> bool {
+    *queue_by == QueueBy::Host
+}
+
+impl PoliteTime {
+    /// No limit.
+    pub(crate) const UNLIMITED: Self =
+        Self { seconds: None, delay: DELAY, queue_by: QueueBy::Host };
+}
+
+impl Default for PoliteTime {
+    fn default() -> Self {
+        Self::UNLIMITED
+    }
+}
+
+/// Delays of queues that have one of their own, in seconds, by host or domain.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Delays(BTreeMap<String, f64>);
+
+impl Delays {
+    /// Whether no queue has one.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Reads lines of a host or domain and its delay in seconds, parted by white space.
+    ///
+    /// # Errors
+    /// The number of the first line that is none, and what is wrong with it.
+    pub(crate) fn parse(text: &str) -> Result<Self, (usize, String)> {
+        let mut delays = BTreeMap::new();
+        for (at, line) in text.lines().enumerate() {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            match words[..] {
+                [] => {}
+                [first, ..] if first.starts_with('#') => {}
+                [name, seconds] => match seconds.parse::<f64>() {
+                    Ok(delay) if delay.is_finite() && delay >= 0.0 => {
+                        delays.insert(name.to_ascii_lowercase(), delay);
+                    }
+                    _ => return Err((at + 1, format!("{seconds:?} is no number of seconds"))),
+                },
+                _ => return Err((at + 1, format!("{} columns, expected 2", words.len()))),
+            }
+        }
+        Ok(Self(delays))
+    }
+}
+
+/// When the last request of a batch has had its time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Makespan {
+    /// Seconds from the first request.
+    pub(crate) seconds: f64,
+    /// The queue that takes longest; of several the first in the batch.
+    pub(crate) queue: String,
+    /// Its URLs.
+    pub(crate) urls: usize,
+    /// Queues.
+    pub(crate) queues: usize,
+}
+
+impl PoliteTime {
+    /// The queue of a URL.
+    pub(crate) fn queue(self, address: &str) -> &str {
+        let host = url::host(address);
+        match self.queue_by {
+            QueueBy::Host => host,
+            QueueBy::Domain => url::registrable_domain(host),
+        }
+    }
+
+    /// Seconds between two requests to a queue.
+    pub(crate) fn delay_of(self, queue: &str, delays: &Delays) -> f64 {
+        delays.0.get(queue).copied().unwrap_or(self.delay)
+    }
+
+    /// Most URLs of a queue with this delay, counted in whole milliseconds; no limit where there is none to
+    /// the time, or no delay.
+    pub(crate) fn most(self, delay: f64) -> usize {
+        match (self.seconds.map(milliseconds), milliseconds(delay)) {
+            (None, _) | (_, 0) => usize::MAX,
+            (Some(time), delay) => usize::try_from(time / delay).unwrap_or(usize::MAX),
+        }
+    }
+
+    /// When each of these URLs is asked for, in seconds from the first, in the order in which they are given;
+    /// and when the last has had its time.
+    pub(crate) fn schedule<'a>(
+        self,
+        urls: impl Iterator<Item = &'a str>,
+        delays: &Delays,
+    ) -> (Vec<f64>, Makespan) {
+        let mut queues: HashMap<Cow<'a, str>, usize> = HashMap::new();
+        let (mut starts, mut last) = (Vec::new(), Makespan::default());
+        for address in urls {
+            let queue = self.queue(address);
+            let delay = milliseconds(self.delay_of(queue, delays));
+            let before = queues.entry(queue.into()).or_insert(0);
+            let start = *before as u64 * delay;
+            *before += 1;
+            let end = (start + delay) as f64 / 1e3;
+            if end > last.seconds || starts.is_empty() {
+                (last.seconds, last.urls) = (end, *before);
+                queue.clone_into(&mut last.queue);
+            }
+            starts.push(start as f64 / 1e3);
+        }
+        last.queues = queues.len();
+        (starts, last)
+    }
+}
+
+fn milliseconds(seconds: f64) -> u64 {
+    (seconds * 1e3).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const URLS: [&str; 5] = [
+        "https://a.one.test/1",
+        "https://b.one.test/1",
+        "https://a.one.test/2",
+        "http://two.test/",
+        "https://a.one.test/3",
+    ];
+
+    #[test]
+    fn queues_run_side_by_side_at_their_own_delays() {
+        let time = PoliteTime::default();
+        let (starts, last) = time.schedule(URLS.into_iter(), &Delays::default());
+        assert_eq!(starts, [0.0, 0.0, 1.0, 0.0, 2.0]);
+        let told = Makespan { seconds: 3.0, queue: "a.one.test".into(), urls: 3, queues: 3 };
+        assert_eq!(last, told);
+        let delays = Delays::parse("# slow\ntwo.test\t7.5\n\nA.one.test 0.5\n").unwrap();
+        let (starts, last) = time.schedule(URLS.into_iter(), &delays);
+        assert_eq!(starts, [0.0, 0.0, 0.5, 0.0, 1.0]);
+        assert_eq!((last.seconds, last.queue.as_str(), last.urls), (7.5, "two.test", 1));
+        let by_domain = PoliteTime { queue_by: QueueBy::Domain, ..time };
+        let (starts, last) = by_domain.schedule(URLS.into_iter(), &Delays::default());
+        assert_eq!(starts, [0.0, 1.0, 2.0, 0.0, 3.0]);
+        assert_eq!((last.seconds, last.queues), (4.0, 2));
+    }
+
+    #[test]
+    fn a_queue_takes_what_its_delay_leaves_time_for() {
+        let time = |seconds| PoliteTime { seconds, ..PoliteTime::default() };
+        assert_eq!(time(Some(60.0)).most(1.0), 60);
+        assert_eq!(time(Some(60.0)).most(0.7), 85);
+        assert_eq!(time(Some(0.3)).most(0.1), 3, "whole milliseconds");
+        assert_eq!(time(Some(1.0)).most(2.0), 0);
+        assert_eq!(time(Some(1.0)).most(0.0), usize::MAX);
+        assert_eq!(time(None).most(1.0), usize::MAX);
+    }
+
+    #[test]
+    fn what_is_no_delay_is_told_with_its_line() {
+        let refused = |text| Delays::parse(text).unwrap_err();
+        assert_eq!(refused("a.test 1\nb.test"), (2, "1 columns, expected 2".to_owned()));
+        assert_eq!(refused("a.test soon").1, "\"soon\" is no number of seconds");
+        assert_eq!(refused("a.test -1").0, 1);
+    }
+}
