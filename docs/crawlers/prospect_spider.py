@@ -1,0 +1,74 @@
+"""Fetches a plan of Prospect with Scrapy, and reports every URL of it once.
+
+    prospect plan --store store --workload queries.tsv --budget 1000 --format scrapy --out batch.jsonl
+    scrapy runspider prospect_spider.py -a batch=batch.jsonl -O fetched.jsonl
+    prospect ingest --store store --close fetched.jsonl
+
+What comes is a record a URL: the page with its text and links, or the status of what went wrong. A status of 0
+says that no server answered, and `error` why; where that is robots.txt, the URL is not planned again.
+"""
+
+import json
+from datetime import datetime, timezone
+from urllib.parse import urljoin
+
+import scrapy
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import TextResponse
+
+HIDDEN = "ancestor::script or ancestor::style or ancestor::noscript or ancestor::template"
+
+
+def squeezed(text):
+    return " ".join((text or "").split())
+
+
+class ProspectSpider(scrapy.Spider):
+    name = "prospect"
+    custom_settings = {
+        "ROBOTSTXT_OBEY": True,
+        "HTTPERROR_ALLOW_ALL": True,  # a 404 is reported like a page
+        "RETRY_ENABLED": False,  # a failure that may pass is planned again, when its time has come
+        "DOWNLOAD_TIMEOUT": 30,
+        "DOWNLOAD_DELAY": 1.0,  # seconds between two requests to a host
+        "COOKIES_ENABLED": False,
+        "TELNETCONSOLE_ENABLED": False,
+    }
+
+    async def start(self):
+        with open(self.batch, encoding="utf-8") as lines:
+            for line in lines:
+                pick = json.loads(line)
+                yield scrapy.Request(
+                    pick["url"],
+                    priority=pick["priority"],
+                    dont_filter=True,
+                    errback=self.failed,
+                    cb_kwargs={"pick": pick},
+                )
+
+    def parse(self, response, pick):
+        record = self.record(pick, response.url, response.status)
+        if isinstance(response, TextResponse) and 200 <= response.status < 300:
+            record["title"] = squeezed(response.xpath("string(//title)").get())
+            record["text"] = squeezed(" ".join(response.xpath(f"//body//text()[not({HIDDEN})]").getall()))
+            base = response.urljoin(response.xpath("//base/@href").get() or "")
+            record["outlinks"] = [
+                {
+                    "url": urljoin(base, link.attrib["href"].strip()),
+                    "anchor": squeezed(link.xpath("string()").get()) or squeezed(link.xpath("string(.//img/@alt)").get()),
+                }
+                for link in response.xpath("//a[@href]")
+                if "nofollow" not in link.attrib.get("rel", "")
+            ]
+        yield record
+
+    def failed(self, failure):
+        pick = failure.request.cb_kwargs["pick"]
+        error = "robots.txt" if failure.check(IgnoreRequest) else failure.type.__name__
+        yield self.record(pick, failure.request.url, 0) | {"error": error}
+
+    def record(self, pick, url, status):
+        now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        record = {"url": url, "status": status, "fetched_at": now, "plan_id": pick["plan_id"]}
+        return record if url == pick["url"] else record | {"requested_url": pick["url"]}
