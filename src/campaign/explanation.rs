@@ -148,7 +148,7 @@ impl Explained<'_> {
         Explanation {
             schema: SCHEMA,
             url: known.urls.spelling(id).to_owned(),
-            state: fetch_state(known, self.retries, id),
+            state: self.state(id),
             plan_id: None,
             planned_rank: picked.map(|at| at + 1),
             budget: settings.selection.budget,
@@ -161,6 +161,18 @@ impl Explained<'_> {
             estimate: url.map(|url| self.estimate(url)),
             queries: reasons.of(id, QUERIES),
             links: links(known, id),
+        }
+    }
+
+    /// What is known of a URL's fetch, and why it is left out of plans.
+    fn state(&self, id: UrlId) -> String {
+        let known = self.reasons.known;
+        let state = fetch_state(known, self.retries, id);
+        // What was written can be read.
+        let scope = self.settings.scope.compile().ok();
+        match scope.filter(|scope| !scope.holds(known.urls.url(id))) {
+            Some(_) => format!("{state}; out of the scope of the plan"),
+            None => state,
         }
     }
 

@@ -38,6 +38,7 @@ use prospect_index::text_index::{Refresh, TextIndex};
 use self::vectors::StoreVectors;
 use crate::estimate::EstimateError;
 use crate::planner::retries::Retries;
+use crate::planner::scope::{Scope, ScopeError};
 
 /// Why a cycle cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -88,6 +89,9 @@ pub enum CampaignError {
         /// What is wrong with its settings.
         what: String,
     },
+    /// An expression of a scope cannot be used.
+    #[error("the scope: {0}")]
+    Scope(#[from] ScopeError),
     /// Settings cannot be written.
     #[error("the settings of a plan cannot be written: {0}")]
     Settings(#[from] serde_json::Error),
@@ -154,6 +158,21 @@ impl OpenStore {
     /// What waits after failed fetches.
     pub(crate) fn retries(&self) -> Retries {
         Retries::new(&self.known, self.store.manifest())
+    }
+
+    /// By URL id, what may be planned of `within` (all, if that is empty): what is in scope, and does not
+    /// wait. Empty for all.
+    ///
+    /// # Errors
+    /// An expression of the scope is none, as only another version can have written it.
+    pub(crate) fn plannable(
+        &self,
+        within: Vec<bool>,
+        scope: &Scope,
+        retries: &Retries,
+    ) -> Result<Vec<bool>, CampaignError> {
+        let within = retries.hold_back(&self.known, within);
+        Ok(scope.hold_back(&self.known, within)?)
     }
 
     /// Words around links. They are read when they are first asked for: who finds all pairs in the store

@@ -53,7 +53,7 @@ pub struct Plan {
 }
 
 /// Plans a batch without changing the store's truth. `within` tells by URL id what may be
-/// planned; empty for all. What waits after a failed fetch is left out.
+/// planned; empty for all. What waits after a failed fetch, or is out of scope, is left out.
 ///
 /// ```
 /// use prospect::campaign::{OpenStore, plan::plan};
@@ -105,7 +105,7 @@ pub fn plan(
 ) -> Result<Plan, CampaignError> {
     let prepared = Prepared::new(open, workload, settings)?;
     let retries = open.retries();
-    let within = &retries.hold_back(&open.known, within.to_vec());
+    let within = &open.plannable(within.to_vec(), &settings.scope, &retries)?;
     let from = ChoiceInput {
         queries: &prepared.workload.queries,
         served: &prepared.served,
@@ -149,15 +149,22 @@ pub fn plan(
 }
 
 /// Most URLs that may be planned under the caps of these settings, whatever the budget.
-pub(crate) fn most_urls(open: &OpenStore, within: &[bool], settings: &PlanSettings) -> usize {
+///
+/// # Errors
+/// See [`OpenStore::plannable`].
+pub(crate) fn most_urls(
+    open: &OpenStore,
+    within: &[bool],
+    settings: &PlanSettings,
+) -> Result<usize, CampaignError> {
     let known = &open.known;
-    let within = open.retries().hold_back(known, within.to_vec());
+    let within = open.plannable(within.to_vec(), &settings.scope, &open.retries())?;
     let may = |id: &UrlId| within.get(id.index()).is_none_or(|may| *may);
     let ids = known.urls.ids().filter(|&id| known.pages.in_frontier(id));
     let frontier: Vec<UrlId> = ids.filter(may).collect();
     let so_far = SoFar { delays: Some(&settings.delays), ..SoFar::start(&known.urls) };
     let caps = Caps { site_share: None, ..settings.selection.caps };
-    CapGroups::new(caps, &frontier, so_far).most_urls().min(frontier.len())
+    Ok(CapGroups::new(caps, &frontier, so_far).most_urls().min(frontier.len()))
 }
 
 /// The settings of the open plan, or as much of them as `T` asks for: [`PlanSettings`] are all.

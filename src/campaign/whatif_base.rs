@@ -58,7 +58,7 @@ impl WhatIfBase {
         let prepared = Prepared::new(open, workload, &settings)?;
         let all: Vec<usize> = (0..prepared.workload.queries.len()).collect();
         let retries = open.retries();
-        let within = retries.hold_back(&open.known, within);
+        let within = open.plannable(within, &settings.scope, &retries)?;
         let made = pair_cache::load(open, &prepared, &within, &all, &settings)?;
         let Made { scored, cache, recomputed, damaged } = made;
         let plan_id = plan_id(open, &prepared.workload, &settings)?;

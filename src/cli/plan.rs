@@ -23,6 +23,7 @@ use crate::plan::polite_time::{Delays, Makespan};
 use crate::planner::choose::Choice;
 use crate::planner::outcome::CycleOutcome;
 use crate::planner::retries::WaitCounts;
+use crate::planner::scope::Scope;
 use crate::planner::settings::PlanSettings;
 use crate::report::terminal::impact::expected;
 use crate::results::impact::Quantity;
@@ -53,6 +54,17 @@ pub(super) struct Args {
     /// Plan only URLs of this list, one a line.
     #[arg(long, value_name = "FILE")]
     within: Option<PathBuf>,
+    /// Plan only URLs that match this regular expression, or one of the file after an `@`, one a line. May be
+    /// given more than once.
+    #[arg(long, value_name = "RE|@FILE")]
+    include: Vec<String>,
+    /// Plan no URL that matches this regular expression, or one of a file.
+    #[arg(long, value_name = "RE|@FILE")]
+    exclude: Vec<String>,
+    /// Plan only URLs of these types, as the endings of their paths tell; `html` is those of pages, and no
+    /// ending.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    types: Vec<String>,
     /// Delays of hosts (of domains with --queue-by domain) that have one of their own: a name and seconds on a
     /// line.
     #[arg(long, value_name = "FILE")]
@@ -74,6 +86,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         let error = anyhow::anyhow!("{file}: none of the {count} queries can be planned for");
         return Err(Failure::input(error, "a query needs a word and a frequency above 0"));
     }
+    settings.scope = scope(args)?;
     if let Some(path) = &args.delays {
         settings.delays = delays(path)?;
     }
@@ -96,7 +109,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     }
     if settings.selection.budget == 0 {
         // What there is time for is the budget.
-        settings.selection.budget = plan::most_urls(&open, &within, &settings).max(1);
+        settings.selection.budget = plan::most_urls(&open, &within, &settings)?.max(1);
     }
     let plan = plan::plan(&open, &workload, &within, &settings)?;
     output::say_refreshed(global, &plan.refreshed);
@@ -133,6 +146,30 @@ fn format_named(name: &str) -> Result<&'static PlanFormat, Failure> {
         let error = anyhow::anyhow!("there is no plan format {name:?}");
         Failure::input(error, format!("the formats are {}", names.join(", ")))
     })
+}
+
+fn scope(args: &Args) -> Result<Scope, Failure> {
+    let (include, exclude) = (expressions(&args.include)?, expressions(&args.exclude)?);
+    Scope::new(include, exclude, &args.types).map_err(|error| {
+        let hint = "--include and --exclude take regular expressions: a dot stands for any character, [.] for itself";
+        Failure::input(anyhow::Error::new(error), hint)
+    })
+}
+
+/// Regular expressions, with those of files in the places of their names.
+fn expressions(given: &[String]) -> Result<Vec<String>, Failure> {
+    let mut all = Vec::new();
+    for expression in given {
+        match expression.strip_prefix('@') {
+            Some(path) => {
+                let text = open_text(Path::new(path))?;
+                let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+                all.extend(lines.map(str::to_owned));
+            }
+            None => all.push(expression.clone()),
+        }
+    }
+    Ok(all)
 }
 
 fn delays(path: &Path) -> Result<Delays, Failure> {

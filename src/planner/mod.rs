@@ -22,6 +22,7 @@ pub mod options;
 pub(crate) mod outcome;
 pub(crate) mod retries;
 pub(crate) mod running;
+pub mod scope;
 pub mod settings;
 pub(crate) mod stays;
 

@@ -8,6 +8,7 @@
 use prospect_index::bm25::Bm25;
 use serde::{Deserialize, Serialize};
 
+use super::scope::Scope;
 use crate::estimate::settings::EstimateSettings;
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::plan::SelectionSettings;
@@ -49,6 +50,9 @@ pub struct PlanSettings {
     /// Delays of queues that have one of their own.
     #[serde(default, skip_serializing_if = "Delays::is_empty")]
     pub delays: Delays,
+    /// Which URLs may be planned at all.
+    #[serde(default, skip_serializing_if = "Scope::is_empty")]
+    pub scope: Scope,
     /// Content hash of the list of URLs that may be planned, if there is one.
     pub within: Option<String>,
     /// The model whose embeddings are evidence, if there is one.
@@ -67,6 +71,7 @@ impl PlanSettings {
             selection: SelectionSettings::new(budget),
             needy: None,
             delays: Delays::default(),
+            scope: Scope::default(),
             within: None,
             embedding: None,
         }

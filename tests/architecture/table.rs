@@ -101,6 +101,7 @@ const PLANNER: &[&str] = &[
     "prospect_index::page",
     "prospect_index::page_store",
     "prospect_index::text_index",
+    "prospect_index::url",
     "prospect_index::url_table",
 ];
 const WHATIF: &[&str] = &[
@@ -253,7 +254,11 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
         &["src/campaign/derived_cache.rs"],
         "what commands leave for the next is written in one place",
     ),
-    ("regex", &["src/whatif/workload.rs"], "queries of a scenario are meant by patterns"),
+    (
+        "regex",
+        &["src/whatif/workload.rs", "src/planner/scope.rs"],
+        "queries of a scenario are meant by patterns, and URLs of a scope",
+    ),
     ("axum", &["src/serve"], "replaced in one place"),
     ("hyper", &["src/serve/connections.rs"], "replaced in one place"),
     ("hyper_util", &["src/serve/connections.rs"], "replaced in one place"),

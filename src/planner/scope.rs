@@ -1,0 +1,177 @@
+//! Which URLs may be planned at all. What is out of scope stays known, with its links, and is never planned.
+
+use prospect_index::page_store::Known;
+use prospect_index::url;
+use regex::{RegexSet, RegexSetBuilder};
+use serde::{Deserialize, Serialize};
+
+/// Most memory that the expressions of a list may take once they are compiled.
+const COMPILED_BYTES: usize = 64 << 20;
+/// Type of URLs that lead to pages as far as one can see.
+const PAGE: &str = "html";
+/// Endings of paths that servers give to pages they make.
+const PAGE_ENDINGS: &[&str] = &[
+    "htm", "html", "shtml", "xhtml", "php", "php3", "php5", "phtml", "asp", "aspx", "jsp", "jspx",
+    "cgi", "pl", "cfm", "do",
+];
+/// A longer ending is none.
+const ENDING_BYTES: usize = 5;
+
+/// A scope: expressions are matched anywhere in a canonical URL.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Scope {
+    /// URLs that match one of these; all where there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    include: Vec<String>,
+    /// Of them, not those that match one of these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    exclude: Vec<String>,
+    /// Of them, those of these types, as the endings of their paths tell; all where there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    types: Vec<String>,
+}
+
+/// An expression of a scope that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct ScopeError(String);
+
+/// A scope that can be asked.
+pub(crate) struct CompiledScope {
+    include: RegexSet,
+    exclude: RegexSet,
+    types: Vec<String>,
+}
+
+impl Scope {
+    /// The scope of these expressions and types.
+    ///
+    /// # Errors
+    /// What is wrong with the first expression that is none.
+    pub(crate) fn new(
+        include: Vec<String>,
+        exclude: Vec<String>,
+        types: &[String],
+    ) -> Result<Self, ScopeError> {
+        let types = types.iter().map(|name| name.trim_start_matches('.').to_ascii_lowercase());
+        let scope = Self { include, exclude, types: types.collect() };
+        scope.compile()?;
+        Ok(scope)
+    }
+
+    /// Whether everything is in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The same, to be asked.
+    ///
+    /// # Errors
+    /// See [`Scope::new`].
+    pub(crate) fn compile(&self) -> Result<CompiledScope, ScopeError> {
+        let compile = |all: &[String]| {
+            let set = RegexSetBuilder::new(all).size_limit(COMPILED_BYTES).build();
+            set.map_err(|error| ScopeError(error.to_string()))
+        };
+        Ok(CompiledScope {
+            include: compile(&self.include)?,
+            exclude: compile(&self.exclude)?,
+            types: self.types.clone(),
+        })
+    }
+
+    /// By URL id, whether it may be planned: `within`, if that is not empty, less what is out of scope.
+    ///
+    /// # Errors
+    /// See [`Scope::new`].
+    pub(crate) fn hold_back(
+        &self,
+        known: &Known,
+        mut within: Vec<bool>,
+    ) -> Result<Vec<bool>, ScopeError> {
+        if self.is_empty() {
+            return Ok(within);
+        }
+        let scope = self.compile()?;
+        within.resize(known.urls.len(), within.is_empty());
+        for id in known.urls.ids().filter(|&id| known.pages.in_frontier(id)) {
+            within[id.index()] &= scope.holds(known.urls.url(id));
+        }
+        Ok(within)
+    }
+}
+
+impl CompiledScope {
+    /// Whether a canonical URL is in scope.
+    pub(crate) fn holds(&self, address: &str) -> bool {
+        (self.include.is_empty() || self.include.is_match(address))
+            && !self.exclude.is_match(address)
+            && (self.types.is_empty() || { self.types.contains(&type_of(address)) })
+    }
+}
+
+/// The type of a URL: the ending of its path in lower case, `html` for those of pages and where there is none.
+fn type_of(address: &str) -> String {
+    let path = url::path(address);
+    let path = path.split(['?', '#']).next().unwrap_or(path);
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
+    let is_ending = !ending.is_empty()
+        && ending.len() <= ENDING_BYTES
+        && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if !is_ending || PAGE_ENDINGS.contains(&ending.as_str()) { PAGE.to_owned() } else { ending }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(scope: [&[&str]; 3], address: &str, expected: bool) {
+        let [include, exclude, types]: [Vec<String>; 3] =
+            scope.map(|all| all.iter().map(|&one| one.to_owned()).collect());
+        let scope = Scope::new(include, exclude, &types).unwrap();
+        assert_eq!(scope.compile().unwrap().holds(address), expected, "{scope:?} {address}");
+    }
+
+    #[test]
+    fn a_scope_is_what_is_included_less_what_is_excluded_of_some_types() {
+        let address = "https://www.a.test/docs/x.pdf?v=1";
+        check([&[], &[], &[]], address, true);
+        check([&["^https://www[.]a[.]test/"], &[], &[]], address, true);
+        check([&["b.test", "a.test"], &[], &[]], address, true);
+        check([&["b.test"], &[], &[]], address, false);
+        check([&["a.test"], &["/docs/", "never"], &[]], address, false);
+        check([&[], &[], &["html"]], address, false);
+        check([&[], &[], &[".PDF", "html"]], address, true);
+    }
+
+    #[test]
+    fn types_are_told_by_the_ends_of_paths() {
+        for (address, kind) in [
+            ("https://a.test/", "html"),
+            ("https://a.test", "html"),
+            ("https://a.test/x.d/page", "html"),
+            ("https://a.test/index.PHP?a=b.pdf", "html"),
+            ("https://a.test/paper.PDF", "pdf"),
+            ("https://a.test/v1.2-notes", "html"),
+            ("https://a.test/a.tar.gz", "gz"),
+            ("https://a.test/archive.longending", "html"),
+        ] {
+            assert_eq!(type_of(address), kind, "{address}");
+        }
+    }
+
+    #[test]
+    fn what_is_out_of_scope_is_held_back() {
+        let mut known = Known::default();
+        for address in ["https://a.test/1", "https://b.test/1", "https://a.test/2"] {
+            known.urls.insert(address, "");
+        }
+        let scope = Scope::new(vec!["a.test".to_owned()], Vec::new(), &[]).unwrap();
+        assert_eq!(scope.hold_back(&known, Vec::new()).unwrap(), [true, false, true]);
+        let within = vec![true, true, false];
+        assert_eq!(scope.hold_back(&known, within).unwrap(), [true, false, false]);
+        assert!(Scope::default().hold_back(&known, Vec::new()).unwrap().is_empty());
+        assert!(Scope::new(vec!["(".to_owned()], Vec::new(), &[]).is_err());
+    }
+}
