@@ -136,6 +136,33 @@ pub fn path(url: &str) -> &str {
     path.split('?').next().unwrap_or(path)
 }
 
+/// Endings of paths that servers give to pages they make.
+const PAGE_ENDINGS: &[&str] = &[
+    "htm", "html", "shtml", "xhtml", "php", "php3", "php5", "phtml", "asp", "aspx", "jsp", "jspx",
+    "cgi", "pl", "cfm", "do",
+];
+/// A longer ending of a path is none.
+const ENDING_BYTES: usize = 5;
+
+/// The type of file that a canonical URL seems to lead to: the ending of its path in lower case, and `html`
+/// for those of pages and where there is none.
+///
+/// ```
+/// use prospect_index::url::file_type;
+///
+/// assert_eq!(file_type("https://a.test/paper.PDF?v=1"), "pdf");
+/// assert_eq!(file_type("https://a.test/index.php"), "html");
+/// assert_eq!(file_type("https://a.test/v1.2-notes"), "html");
+/// ```
+pub fn file_type(url: &str) -> String {
+    let name = path(url).rsplit('/').next().unwrap_or_default();
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
+    let is_ending = !ending.is_empty()
+        && ending.len() <= ENDING_BYTES
+        && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if !is_ending || PAGE_ENDINGS.contains(&ending.as_str()) { "html".to_owned() } else { ending }
+}
+
 /// Depth of a URL: its non-empty path segments.
 ///
 /// ```

@@ -160,6 +160,7 @@ pub mod cache;
 pub mod candidates;
 pub mod crawl_view;
 pub(crate) mod features;
+pub(crate) mod fetch_chance;
 pub(crate) mod horizon;
 mod learned;
 pub(crate) mod models;

@@ -23,6 +23,7 @@ use crate::estimate::cache::{PlannerCache, scored_parents};
 use crate::estimate::candidates::nearest::Nearest;
 use crate::estimate::crawl_view::CrawlView;
 use crate::estimate::features::group::FeatureGroup;
+use crate::estimate::fetch_chance::FetchChances;
 use crate::estimate::horizon::Horizon;
 use crate::estimate::horizon::{FrontierHorizon, PastHorizon};
 use crate::estimate::learned;
@@ -54,6 +55,8 @@ pub(crate) struct FrontierUrl {
     quality: Option<f64>,
     /// Impact that the page model expects, in units of the mean impact of crawled pages.
     page: f64,
+    /// Chance that it gives a page when it is asked for.
+    fetch: f64,
 }
 
 /// A crawled page as it was known before its fetch.
@@ -401,8 +404,9 @@ impl ScoredPairs {
             parts,
             quality: known.quality,
             reliability,
+            fetch: known.fetch,
             deferred: false,
-            estimate: blend.of(parts) * reliability,
+            estimate: blend.of(parts) * reliability * known.fetch,
             inlinks: known.inlinks,
         }
     }
@@ -508,7 +512,8 @@ fn frontier_urls<O: Fn(UrlId) -> u32 + Sync>(
         Importance::Inlinks => &[],
         Importance::PageRank => input.ranks.now(input.known),
     };
-    let facts = UrlFacts { input, settings, owner, page_ranks, page_impact, quality };
+    let fetches = FetchChances::new(input.known);
+    let facts = UrlFacts { input, settings, owner, page_ranks, page_impact, quality, fetches };
     let ids: Vec<UrlId> = input.known.urls.ids().collect();
     ids.into_par_iter().filter_map(|url| facts.of(url)).collect()
 }
@@ -523,6 +528,7 @@ struct UrlFacts<'a, O> {
     page_ranks: &'a [f32],
     page_impact: &'a [f64],
     quality: &'a [f32],
+    fetches: FetchChances,
 }
 
 impl<O: Fn(UrlId) -> u32> UrlFacts<'_, O> {
@@ -539,6 +545,7 @@ impl<O: Fn(UrlId) -> u32> UrlFacts<'_, O> {
             importance: importance_x(self.settings, inlinks, page_rank),
             quality: self.quality.get(url.index()).copied().map(f64::from),
             page: self.page_impact.get(url.index()).copied().unwrap_or(0.0),
+            fetch: self.fetches.of(known, url),
         })
     }
 }

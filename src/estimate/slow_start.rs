@@ -122,6 +122,7 @@ mod tests {
                 parts: Parts::default(),
                 quality: None,
                 reliability: 1.0,
+                fetch: 1.0,
                 deferred: false,
                 estimate,
                 inlinks: 0,

@@ -37,10 +37,12 @@ pub struct UrlEstimate {
     pub(crate) quality: Option<f64>,
     /// What is left of it for past picks of its site that broke promises; 1 where they did not.
     pub reliability: f64,
+    /// Chance that it gives a page when it is asked for; 1 where nothing failed so far.
+    pub fetch: f64,
     /// Whether it waits behind the URLs of others: its domain is new and has better ones.
     pub deferred: bool,
     /// What URLs are ranked by: with the objectives that are sums over URLs, their blend times the
-    /// trust; with others what is left of that for the batch, or for the cautious. Next to nothing of
+    /// trust and the chance that it gives a page; with others what is left of that for the batch, or for the cautious. Next to nothing of
     /// that where it waits.
     pub estimate: f64,
     /// Pages that link to it.

@@ -167,6 +167,7 @@ mod tests {
             parts: Parts::default(),
             quality: None,
             reliability: 1.0,
+            fetch: 1.0,
             deferred: false,
             estimate: 0.0,
             inlinks: 0,

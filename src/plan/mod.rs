@@ -200,6 +200,7 @@ mod tests {
                 parts: [estimate, 0.0, 0.0, 0.0, 0.0].into(),
                 quality: None,
                 reliability: 1.0,
+                fetch: 1.0,
                 deferred: false,
                 estimate,
                 inlinks: 1,

@@ -7,16 +7,6 @@ use serde::{Deserialize, Serialize};
 
 /// Most memory that the expressions of a list may take once they are compiled.
 const COMPILED_BYTES: usize = 64 << 20;
-/// Type of URLs that lead to pages as far as one can see.
-const PAGE: &str = "html";
-/// Endings of paths that servers give to pages they make.
-const PAGE_ENDINGS: &[&str] = &[
-    "htm", "html", "shtml", "xhtml", "php", "php3", "php5", "phtml", "asp", "aspx", "jsp", "jspx",
-    "cgi", "pl", "cfm", "do",
-];
-/// A longer ending is none.
-const ENDING_BYTES: usize = 5;
-
 /// A scope: expressions are matched anywhere in a canonical URL.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Scope {
@@ -106,20 +96,8 @@ impl CompiledScope {
     pub(crate) fn holds(&self, address: &str) -> bool {
         (self.include.is_empty() || self.include.is_match(address))
             && !self.exclude.is_match(address)
-            && (self.types.is_empty() || { self.types.contains(&type_of(address)) })
+            && (self.types.is_empty() || { self.types.contains(&url::file_type(address)) })
     }
-}
-
-/// The type of a URL: the ending of its path in lower case, `html` for those of pages and where there is none.
-fn type_of(address: &str) -> String {
-    let path = url::path(address);
-    let path = path.split(['?', '#']).next().unwrap_or(path);
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
-    let is_ending = !ending.is_empty()
-        && ending.len() <= ENDING_BYTES
-        && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    if !is_ending || PAGE_ENDINGS.contains(&ending.as_str()) { PAGE.to_owned() } else { ending }
 }
 
 #[cfg(test)]
@@ -143,22 +121,6 @@ mod tests {
         check([&["a.test"], &["/docs/", "never"], &[]], address, false);
         check([&[], &[], &["html"]], address, false);
         check([&[], &[], &[".PDF", "html"]], address, true);
-    }
-
-    #[test]
-    fn types_are_told_by_the_ends_of_paths() {
-        for (address, kind) in [
-            ("https://a.test/", "html"),
-            ("https://a.test", "html"),
-            ("https://a.test/x.d/page", "html"),
-            ("https://a.test/index.PHP?a=b.pdf", "html"),
-            ("https://a.test/paper.PDF", "pdf"),
-            ("https://a.test/v1.2-notes", "html"),
-            ("https://a.test/a.tar.gz", "gz"),
-            ("https://a.test/archive.longending", "html"),
-        ] {
-            assert_eq!(type_of(address), kind, "{address}");
-        }
     }
 
     #[test]

@@ -114,6 +114,10 @@ impl<T: Taste + Copy> Records<T> {
         let Some(head) = self.head()? else {
             return self.lose("its head has no end");
         };
+        if let Some(found) = memmem::find(&self.buffer[self.at..self.at + head], MARK) {
+            self.at += found + 1;
+            return Ok(Item::Lost(self.number, "another record starts in its head".to_owned()));
+        }
         let fields = Fields::parse(&self.buffer[self.at..self.at + head]);
         let length = fields.get("content-length").and_then(|length| length.parse::<u64>().ok());
         let Some(length) = length else {

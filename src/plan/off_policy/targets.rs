@@ -43,6 +43,7 @@ fn valued(url: UrlId, value: f64) -> UrlEstimate {
         parts: Parts::default(),
         quality: None,
         reliability: 1.0,
+        fetch: 1.0,
         deferred: false,
         estimate: value,
         inlinks: 0,

@@ -1,0 +1,254 @@
+//! The chance that a URL gives a page when it is asked for, by its type and its host.
+//!
+//! Of URLs that were asked for, the first answer counts; that of a URL that has failed before is told by what
+//! became of others that had. The failures of a type are shrunk to those of all. The failures of a host have a
+//! prior that is fitted to all hosts without a form of its own, as weights of rates on a grid (nonparametric
+//! maximum likelihood: Laird, 1978), since hosts are of kinds: most hardly ever fail, some always do. For a URL the
+//! odds of its host are multiplied with those of its type against the types that its host was asked for. Where
+//! nothing ever failed, the chance is 1.
+
+use std::collections::HashMap;
+
+use prospect_index::page::UrlId;
+use prospect_index::page_store::{Fetch, Known};
+use prospect_index::url;
+
+/// First answers that a type's own count for as much as those of all.
+const TYPE_PRIOR: f64 = 8.0;
+/// Nothing is certain.
+const LEAST: f64 = 0.005;
+/// Rates on the grid of hosts.
+const RATES: usize = 24;
+/// Steps of the fit; weights hardly change after some thirty.
+const STEPS: usize = 40;
+
+/// What was answered, counted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Answers {
+    asked: f64,
+    failed: f64,
+}
+
+impl Answers {
+    fn add(&mut self, failed: bool) {
+        self.asked += 1.0;
+        self.failed += f64::from(u8::from(failed));
+    }
+}
+
+/// Chances that URLs give a page. Costs one pass over the records once something failed, and nothing before.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FetchChances {
+    /// Whether anything ever failed.
+    any_failed: bool,
+    /// Chance to fail of a type, and where it is not known.
+    types: HashMap<String, f64>,
+    usual: f64,
+    /// By host: how many times the odds are that its types have.
+    hosts: HashMap<u32, f64>,
+    /// The same of a host that nothing is known of.
+    new_host: f64,
+    /// Chance of a URL to fail that has failed before.
+    again: f64,
+}
+
+impl FetchChances {
+    /// What the crawl so far tells.
+    pub(crate) fn new(known: &Known) -> Self {
+        if known.pages.failures().is_empty() {
+            return Self::default();
+        }
+        let (first, again) = answers(known);
+        let mut all = Answers::default();
+        let mut types: HashMap<String, Answers> = HashMap::new();
+        for &(url, failed) in &first {
+            all.add(failed);
+            types.entry(url::file_type(known.urls.url(url))).or_default().add(failed);
+        }
+        let usual = (all.failed + 0.5) / (all.asked + 1.0);
+        let shrunk = |of: &Answers| (of.failed + TYPE_PRIOR * usual) / (of.asked + TYPE_PRIOR);
+        let types: HashMap<String, f64> =
+            types.iter().map(|(name, of)| (name.clone(), shrunk(of))).collect();
+        let mut of_hosts: Vec<OfHost> = vec![OfHost::default(); known.urls.hosts()];
+        for &(url, failed) in &first {
+            let of_host = &mut of_hosts[known.urls.host(url) as usize];
+            of_host.expected += types[&url::file_type(known.urls.url(url))];
+            of_host.answers.add(failed);
+        }
+        of_hosts.iter_mut().for_each(OfHost::weigh_rates);
+        let weights = fitted_weights(&of_hosts);
+        let asked = (0..).zip(&of_hosts).filter(|(_, of_host)| of_host.answers.asked > 0.0);
+        let hosts = asked.map(|(host, of_host)| (host, of_host.odds_ratio(&weights))).collect();
+        let new_host = odds(mean(&weights)) / odds(usual);
+        let again = (again.failed + 1.0) / (again.asked + 2.0);
+        Self { any_failed: true, types, usual, hosts, new_host, again }
+    }
+
+    /// The chance that a URL of the frontier gives a page.
+    pub(crate) fn of(&self, known: &Known, url: UrlId) -> f64 {
+        if !self.any_failed {
+            return 1.0;
+        }
+        if matches!(known.pages.fetch(url), Fetch::Failed { .. }) {
+            return 1.0 - self.again;
+        }
+        let of_type = self.types.get(&url::file_type(known.urls.url(url))).copied();
+        let ratio = self.hosts.get(&known.urls.host(url)).copied().unwrap_or(self.new_host);
+        let odds = odds(of_type.unwrap_or(self.usual)) * ratio;
+        1.0 / (1.0 + odds)
+    }
+}
+
+/// What is known of a host.
+#[derive(Clone, Copy, Debug, Default)]
+struct OfHost {
+    answers: Answers,
+    /// Failures that the types of its URLs let expect.
+    expected: f64,
+    /// Likelihood of the answers at each rate.
+    likelihood: [f64; RATES],
+}
+
+impl OfHost {
+    /// Likelihood of what came at each rate of the grid, the largest 1.
+    fn weigh_rates(&mut self) {
+        let Answers { asked, failed } = self.answers;
+        let log = rates().map(|rate| failed * rate.ln() + (asked - failed) * (1.0 - rate).ln());
+        let largest = log.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        self.likelihood = log.map(|log| (log - largest).exp());
+    }
+
+    /// The weights of the rates for this host, where they are these for all.
+    fn posterior(&self, weights: &[f64; RATES]) -> [f64; RATES] {
+        let mut own = *weights;
+        own.iter_mut().zip(&self.likelihood).for_each(|(weight, likelihood)| *weight *= likelihood);
+        let sum: f64 = own.iter().sum();
+        own.map(|weight| weight / sum)
+    }
+
+    /// How many times the odds of failure are those that its types have.
+    fn odds_ratio(&self, weights: &[f64; RATES]) -> f64 {
+        odds(mean(&self.posterior(weights))) / odds(self.expected / self.answers.asked)
+    }
+}
+
+/// The rates of the grid.
+fn rates() -> [f64; RATES] {
+    std::array::from_fn(|at| LEAST + (1.0 - 2.0 * LEAST) * at as f64 / (RATES - 1) as f64)
+}
+
+/// The mean rate.
+fn mean(weights: &[f64; RATES]) -> f64 {
+    weights.iter().zip(rates()).map(|(weight, rate)| weight * rate).sum()
+}
+
+/// The weights of rates under which hosts are most likely as they are, with one more host that may have any.
+fn fitted_weights(hosts: &[OfHost]) -> [f64; RATES] {
+    let uniform = [1.0 / RATES as f64; RATES];
+    let mut weights = uniform;
+    for _ in 0..STEPS {
+        let mut sums = uniform;
+        for of_host in hosts.iter().filter(|of_host| of_host.answers.asked > 0.0) {
+            let own = of_host.posterior(&weights);
+            sums.iter_mut().zip(own).for_each(|(sum, weight)| *sum += weight);
+        }
+        let all: f64 = sums.iter().sum();
+        weights = sums.map(|sum| sum / all);
+    }
+    weights
+}
+
+fn odds(chance: f64) -> f64 {
+    let chance = chance.clamp(LEAST, 1.0 - LEAST);
+    chance / (1.0 - chance)
+}
+
+/// Whether the first answer of each URL was a failure, in the order of these answers; and what became of those
+/// that had failed when they were asked again.
+fn answers(known: &Known) -> (Vec<(UrlId, bool)>, Answers) {
+    let failures = known.pages.failures().iter().map(|failure| (failure.seq, failure.url, true));
+    let pages = known.pages.pages_by_record().map(|(seq, url)| (seq, url, false));
+    let mut records: Vec<(u32, UrlId, bool)> = failures.chain(pages).collect();
+    records.sort_unstable();
+    let (mut first, mut again) = (Vec::new(), Answers::default());
+    let mut last_failed: HashMap<UrlId, bool> = HashMap::new();
+    for (_, url, failed) in records {
+        match last_failed.insert(url, failed) {
+            None => first.push((url, failed)),
+            Some(true) => again.add(failed),
+            Some(false) => {}
+        }
+    }
+    (first, again)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    /// A crawl of hosts that fail as often as their number and the type of a URL say, and what is still to be
+    /// asked, with the chance that it fails.
+    fn crawl(hosts: usize, asked: usize) -> (Known, Vec<(UrlId, f64)>) {
+        let mut rng = ChaCha8Rng::seed_from_u64(7);
+        let (mut known, mut rest) = (Known::default(), Vec::new());
+        for at in 0..asked + 8_000 {
+            let host = rng.random_range(0..hosts);
+            let ending = ["html", "pdf", "html", "jpg"][rng.random_range(0..4_usize)];
+            let of_host = [0.02, 0.1, 0.1, 0.4, 0.9][host % 5];
+            let chance = (of_host * if ending == "pdf" { 1.1_f64 } else { 1.0 }).min(1.0);
+            let url = known.urls.insert(&format!("https://h{host}.test/{at}.{ending}"), "");
+            if at < asked {
+                let status = if rng.random_bool(chance) { 500 } else { 200 };
+                known.pages.note(url, at as u32, status, None);
+            } else {
+                rest.push((url, chance));
+            }
+        }
+        (known, rest)
+    }
+
+    #[test]
+    fn chances_are_calibrated() {
+        for (hosts, asked, most) in [(60, 1_000, 0.03), (60, 5_000, 0.02), (500, 5_000, 0.02)] {
+            let (known, rest) = crawl(hosts, asked);
+            let chances = FetchChances::new(&known);
+            // By what was foreseen: what was foreseen, and what holds.
+            let mut bins = [(0.0, 0.0); 10];
+            for &(url, fails) in &rest {
+                let foreseen = chances.of(&known, url);
+                let bin = &mut bins[((foreseen * 10.0) as usize).min(9)];
+                *bin = (bin.0 + foreseen, bin.1 + 1.0 - fails);
+            }
+            let error: f64 = bins.iter().map(|bin| (bin.0 - bin.1).abs()).sum();
+            let error = error / rest.len() as f64;
+            assert!(error < most, "{hosts} hosts after {asked} answers: {error}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_held_against_anybody_before_a_failure() {
+        let mut known = Known::default();
+        let url = known.urls.insert("https://a.test/", "");
+        known.pages.note(url, 0, 200, None);
+        let other = known.urls.insert("https://a.test/1", "");
+        assert_eq!(FetchChances::new(&known).of(&known, other), 1.0);
+    }
+
+    #[test]
+    fn who_failed_before_is_told_by_others_that_did() {
+        let mut known = Known::default();
+        let urls: Vec<UrlId> =
+            (0..9).map(|at| known.urls.insert(&format!("https://h{at}.test/"), "")).collect();
+        for (seq, &url) in (0..).zip(&urls) {
+            known.pages.note(url, seq, 503, None);
+        }
+        assert_eq!(FetchChances::new(&known).of(&known, urls[0]), 0.5);
+        for (seq, &url) in (9..).zip(&urls[..8]) {
+            known.pages.note(url, seq, 200, None);
+        }
+        assert_eq!(FetchChances::new(&known).of(&known, urls[8]), 0.9);
+    }
+}
