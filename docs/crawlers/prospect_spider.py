@@ -13,8 +13,10 @@ from datetime import datetime, timezone
 from urllib.parse import urljoin
 
 import scrapy
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import TextResponse
+from scrapy.utils.httpobj import urlparse_cached
 
 HIDDEN = "ancestor::script or ancestor::style or ancestor::noscript or ancestor::template"
 
@@ -23,10 +25,19 @@ def squeezed(text):
     return " ".join((text or "").split())
 
 
+class PatientRobots(RobotsTxtMiddleware):
+    """Scrapy tells the rules of a host to the first that waits for them; those behind it would be let through."""
+
+    async def robot_parser(self, request):
+        await super().robot_parser(request)
+        return self._parsers[urlparse_cached(request).netloc]
+
+
 class ProspectSpider(scrapy.Spider):
     name = "prospect"
     custom_settings = {
         "ROBOTSTXT_OBEY": True,
+        "DOWNLOADER_MIDDLEWARES": {RobotsTxtMiddleware: None, PatientRobots: 100},
         "HTTPERROR_ALLOW_ALL": True,  # a 404 is reported like a page
         "RETRY_ENABLED": False,  # a failure that may pass is planned again, when its time has come
         "DOWNLOAD_TIMEOUT": 30,
