@@ -325,6 +325,10 @@ fn say_plan(
         say(global, &format!("left out: {waiting} URLs wait after a failed fetch, and {hosts}"));
     }
     say(global, &blend_line(&plan.choice, open));
+    let (planned, pages) = (plan.choice.batch.picks.len(), plan.choice.batch.expected_pages());
+    if pages < planned as f64 {
+        say(global, &format!("of {planned} URLs {pages:.0} are expected to give a page"));
+    }
     let (enters, stays) = (&plan.expected.enters, &plan.expected.stays);
     say(
         global,
@@ -374,6 +378,7 @@ fn as_json(
         "plan_id": plan.id,
         "closed": closed,
         "expected_impact": plan.expected,
+        "expected_pages": plan.choice.batch.expected_pages(),
         "settings": settings,
         "epoch": plan.epoch,
         "statistics": plan.statistics,

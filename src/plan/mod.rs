@@ -76,6 +76,13 @@ pub struct Batch {
     pub(crate) held_back: Vec<(u32, Cap)>,
 }
 
+impl Batch {
+    /// How many of the picks are expected to give a page.
+    pub(crate) fn expected_pages(&self) -> f64 {
+        self.picks.iter().fold(0.0, |sum, pick| sum + pick.estimate.fetch)
+    }
+}
+
 /// Picks a batch and ranks the whole frontier.
 pub(crate) fn select(
     ranking: Vec<UrlEstimate>,
