@@ -25,6 +25,13 @@ def squeezed(text):
     return " ".join((text or "").split())
 
 
+def joined(base, href):
+    try:
+        return urljoin(base, href.strip())
+    except ValueError:  # pages hold what is no URL
+        return None
+
+
 class PatientRobots(RobotsTxtMiddleware):
     """Scrapy tells the rules of a host to the first that waits for them; those behind it would be let through."""
 
@@ -63,20 +70,21 @@ class ProspectSpider(scrapy.Spider):
         if isinstance(response, TextResponse) and 200 <= response.status < 300:
             record["title"] = squeezed(response.xpath("string(//title)").get())
             record["text"] = squeezed(" ".join(response.xpath(f"//body//text()[not({HIDDEN})]").getall()))
-            base = response.urljoin(response.xpath("//base/@href").get() or "")
+            base = joined(response.url, response.xpath("//base/@href").get() or "") or response.url
             record["outlinks"] = [
                 {
-                    "url": urljoin(base, link.attrib["href"].strip()),
+                    "url": url,
                     "anchor": squeezed(link.xpath("string()").get()) or squeezed(link.xpath("string(.//img/@alt)").get()),
                 }
                 for link in response.xpath("//a[@href]")
-                if "nofollow" not in link.attrib.get("rel", "")
+                if "nofollow" not in link.attrib.get("rel", "") and (url := joined(base, link.attrib["href"]))
             ]
         yield record
 
     def failed(self, failure):
         pick = failure.request.cb_kwargs["pick"]
-        error = "robots.txt" if failure.check(IgnoreRequest) else failure.type.__name__
+        is_denied = failure.check(IgnoreRequest) and "robots.txt" in str(failure.value)
+        error = "robots.txt" if is_denied else failure.type.__name__
         yield self.record(pick, failure.request.url, 0) | {"error": error}
 
     def record(self, pick, url, status):

@@ -117,7 +117,7 @@ impl Fetch {
     }
 }
 
-/// The fetch history of all URLs. Costs 12 bytes a URL, 8 a record and 12 a failure.
+/// The fetch history of all URLs. Costs 12 bytes a URL, 8 a record and up to 12 more a failure or redirect.
 ///
 /// ```
 /// use prospect_index::page::UrlId;
@@ -142,6 +142,8 @@ pub struct PageTable {
     /// By `fetch_seq`: the record that replaced its page, [`NONE`] while it is current.
     superseded_at: Vec<u32>,
     failures: Vec<FailedFetch>,
+    /// URLs that led to others, with the record that tells.
+    redirects: Vec<(u32, UrlId)>,
     pages: usize,
 }
 
@@ -177,7 +179,12 @@ impl PageTable {
         }
     }
 
-    /// All fetches that failed, in their order.
+    /// URLs that led to others, by record.
+    pub fn redirects(&self) -> &[(u32, UrlId)] {
+        &self.redirects
+    }
+
+    /// All fetches that failed, in their order, and those of unchanged pages that nobody brought.
     pub fn failures(&self) -> &[FailedFetch] {
         &self.failures
     }
@@ -242,10 +249,13 @@ impl PageTable {
                 self.fetches[url.index()] = Fetch::Page { seq };
                 self.pages += usize::from(old.is_none());
             }
-            Answer::Moved if old.is_none() => {
-                self.fetches[url.index()] = Fetch::Redirected { seq };
+            Answer::Moved => {
+                self.redirects.push((seq, url));
+                if old.is_none() {
+                    self.fetches[url.index()] = Fetch::Redirected { seq };
+                }
             }
-            Answer::Moved => {}
+            Answer::Unchanged if old.is_some() => {}
             Answer::Unchanged | Answer::Failed(FailureKind::Temporary) => {
                 self.failures.push(FailedFetch { url, seq, status });
                 // What is known for good stays.
@@ -265,8 +275,11 @@ impl PageTable {
         if let Some(old) = replaced {
             self.superseded_at[old as usize] = seq;
         }
-        if let Some(requested) = requested.filter(|&id| id != url && self.page_seq(id).is_none()) {
-            self.fetches[requested.index()] = Fetch::Redirected { seq };
+        if let Some(requested) = requested.filter(|&id| id != url) {
+            self.redirects.push((seq, requested));
+            if self.page_seq(requested).is_none() {
+                self.fetches[requested.index()] = Fetch::Redirected { seq };
+            }
         }
     }
 }

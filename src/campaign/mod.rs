@@ -155,13 +155,8 @@ impl OpenStore {
         Ok(Self { store, known, text, frontier, history, refreshes, link_context, vectors })
     }
 
-    /// What waits after failed fetches.
-    pub(crate) fn retries(&self) -> Retries {
-        Retries::new(&self.known, self.store.manifest())
-    }
-
     /// By URL id, what may be planned of `within` (all, if that is empty): what is in scope, and does not
-    /// wait. Empty for all.
+    /// wait. Empty for all. And what waits.
     ///
     /// # Errors
     /// An expression of the scope is none, as only another version can have written it.
@@ -169,10 +164,10 @@ impl OpenStore {
         &self,
         within: Vec<bool>,
         scope: &Scope,
-        retries: &Retries,
-    ) -> Result<Vec<bool>, CampaignError> {
-        let within = retries.hold_back(&self.known, within);
-        Ok(scope.hold_back(&self.known, within)?)
+    ) -> Result<(Vec<bool>, Retries), CampaignError> {
+        let within = scope.hold_back(&self.known, within)?;
+        let mut retries = Retries::new(&self.known, self.store.manifest());
+        Ok((retries.hold_back(&self.known, within), retries))
     }
 
     /// Words around links. They are read when they are first asked for: who finds all pairs in the store

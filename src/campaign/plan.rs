@@ -104,8 +104,7 @@ pub fn plan(
     settings: &PlanSettings,
 ) -> Result<Plan, CampaignError> {
     let prepared = Prepared::new(open, workload, settings)?;
-    let retries = open.retries();
-    let within = &open.plannable(within.to_vec(), &settings.scope, &retries)?;
+    let (within, retries) = open.plannable(within.to_vec(), &settings.scope)?;
     let from = ChoiceInput {
         queries: &prepared.workload.queries,
         served: &prepared.served,
@@ -120,7 +119,7 @@ pub fn plan(
         ..Refreshed::default()
     };
     let (scored, choice) = choose_from(&from, &prepared.past.queries, settings, |needy| {
-        let made = pair_cache::load(open, &prepared, within, needy, settings)?;
+        let made = pair_cache::load(open, &prepared, &within, needy, settings)?;
         (refreshed.recomputed, refreshed.damaged) = (made.recomputed, made.damaged);
         Ok::<_, CampaignError>(made.scored)
     })?;
@@ -158,7 +157,7 @@ pub(crate) fn most_urls(
     settings: &PlanSettings,
 ) -> Result<usize, CampaignError> {
     let known = &open.known;
-    let within = open.plannable(within.to_vec(), &settings.scope, &open.retries())?;
+    let (within, _) = open.plannable(within.to_vec(), &settings.scope)?;
     let may = |id: &UrlId| within.get(id.index()).is_none_or(|may| *may);
     let ids = known.urls.ids().filter(|&id| known.pages.in_frontier(id));
     let frontier: Vec<UrlId> = ids.filter(may).collect();

@@ -57,8 +57,7 @@ impl WhatIfBase {
     ) -> Result<Self, CampaignError> {
         let prepared = Prepared::new(open, workload, &settings)?;
         let all: Vec<usize> = (0..prepared.workload.queries.len()).collect();
-        let retries = open.retries();
-        let within = open.plannable(within, &settings.scope, &retries)?;
+        let (within, retries) = open.plannable(within, &settings.scope)?;
         let made = pair_cache::load(open, &prepared, &within, &all, &settings)?;
         let Made { scored, cache, recomputed, damaged } = made;
         let plan_id = plan_id(open, &prepared.workload, &settings)?;

@@ -116,7 +116,9 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     plan::commit(&mut open, &plan.record(), &settings)?;
     let reasons = Reasons::of_plan(&open.known, &plan, &settings);
     let mut planned = reasons.planned(&plan.choice.batch.picks, QUERIES_SHOWN);
-    let makespan = schedule(&mut planned, &settings);
+    let picks = plan.choice.batch.picks.iter();
+    let urls = picks.map(|pick| open.known.urls.url(pick.estimate.url));
+    let makespan = schedule(&mut planned, urls, &settings);
     say_plan(global, &open, &plan, &settings, &workload);
     say(global, &makespan_line(&makespan, &settings, planned.len()));
     let json = global.json.then(|| as_json(&plan, &settings, &planned, &makespan, closed.as_ref()));
@@ -179,10 +181,14 @@ fn delays(path: &Path) -> Result<Delays, Failure> {
     })
 }
 
-/// Says when each URL is asked for, where the plan has a time, and brings them into that order.
-fn schedule(planned: &mut [PlannedUrl], settings: &PlanSettings) -> Makespan {
+/// Says when each URL is asked for, where the plan has a time, and brings them into that order; `urls` are the
+/// same ones as the store knows them.
+fn schedule<'a>(
+    planned: &mut [PlannedUrl],
+    urls: impl Iterator<Item = &'a str>,
+    settings: &PlanSettings,
+) -> Makespan {
     let time = settings.selection.caps.time;
-    let urls = planned.iter().map(|planned| planned.url.as_str());
     let (starts, makespan) = time.schedule(urls, &settings.delays);
     if time.seconds.is_some() {
         for (planned, start) in planned.iter_mut().zip(starts) {
@@ -434,16 +440,18 @@ fn write_out(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> R
     }
     let written = match path.metadata() {
         Ok(found) if !found.is_file() => write_to(path, write),
-        // Whoever watches for the file sees all of it or nothing.
+        // Whoever watches for the file sees all of it or nothing; a link stays one.
         _ => {
+            let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
             let mut name = path.file_name().unwrap_or_default().to_owned();
             name.push(format!(".{}.tmp", std::process::id()));
             let beside = path.with_file_name(name);
-            write_to(&beside, write).and_then(|()| std::fs::rename(&beside, path)).inspect_err(
-                |_| {
-                    let _ = std::fs::remove_file(&beside);
-                },
-            )
+            let renamed = write_to(&beside, &write).and_then(|()| std::fs::rename(&beside, &path));
+            renamed.or_else(|_| {
+                let _ = std::fs::remove_file(&beside);
+                // The file may be written to where its folder may not, or be a mount of its own.
+                write_to(&path, &write)
+            })
         }
     };
     written.map_err(|error| not_written(path, error))

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use prospect_index::answer::{Answer, FailureKind};
-use prospect_index::page_store::Fetch;
+use prospect_index::manifest::Manifest;
+use prospect_index::page_store::{Fetch, Known};
 use prospect_index::store::{Store, StoreOptions};
 use serde::Serialize;
 
@@ -40,7 +41,7 @@ struct Status {
     failed: usize,
     denied: usize,
     moved: usize,
-    /// URLs that may be planned, now or later.
+    /// URLs that were never fetched, or whose failures may pass.
     frontier: usize,
     /// Those of them that wait after failed fetches.
     waits: WaitCounts,
@@ -81,7 +82,7 @@ impl Status {
             denied: 0,
             moved: 0,
             frontier: 0,
-            waits: Retries::new(&known, manifest).counts(&known),
+            waits: waits(&known, manifest),
             cycles_closed: manifest.closed_cycles,
             open_plan: None,
             cycles: history::closed_cycles(store, places(store))?,
@@ -176,6 +177,13 @@ impl Status {
         print_sums(out, "at the close", &of(|cycle| &cycle.enters))?;
         print_sums(out, "after a quarter more", &of(|cycle| &cycle.stays))
     }
+}
+
+/// Who waits when the next plan is made.
+fn waits(known: &Known, manifest: &Manifest) -> WaitCounts {
+    let mut retries = Retries::new(known, manifest);
+    retries.hold_back(known, Vec::new());
+    retries.counts(known)
 }
 
 /// What was expected and what came, in a cell.

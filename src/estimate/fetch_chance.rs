@@ -9,8 +9,10 @@
 
 use std::collections::HashMap;
 
+use prospect_index::answer::Answer;
+use prospect_index::manifest::Manifest;
 use prospect_index::page::UrlId;
-use prospect_index::page_store::{Fetch, Known};
+use prospect_index::page_store::{FailedFetch, Fetch, Known};
 use prospect_index::url;
 
 /// First answers that a type's own count for as much as those of all.
@@ -54,11 +56,14 @@ pub(crate) struct FetchChances {
 
 impl FetchChances {
     /// What the crawl so far tells.
-    pub(crate) fn new(known: &Known) -> Self {
+    pub(crate) fn new(known: &Known, manifest: &Manifest) -> Self {
         if known.pages.failures().is_empty() {
             return Self::default();
         }
-        let (first, again) = answers(known);
+        let (first, again) = answers(known, manifest);
+        if !first.iter().any(|(_, failed)| *failed) && again.failed == 0.0 {
+            return Self::default();
+        }
         let mut all = Answers::default();
         let mut types: HashMap<String, Answers> = HashMap::new();
         for &(url, failed) in &first {
@@ -163,20 +168,26 @@ fn odds(chance: f64) -> f64 {
     chance / (1.0 - chance)
 }
 
-/// Whether the first answer of each URL was a failure, in the order of these answers; and what became of those
-/// that had failed when they were asked again.
-fn answers(known: &Known) -> (Vec<(UrlId, bool)>, Answers) {
-    let failures = known.pages.failures().iter().map(|failure| (failure.seq, failure.url, true));
-    let pages = known.pages.pages_by_record().map(|(seq, url)| (seq, url, false));
-    let mut records: Vec<(u32, UrlId, bool)> = failures.chain(pages).collect();
+/// Whether the first answer of each URL was a failure, by URL; and what became of those that had failed when
+/// they were asked again. Of a cycle the last answer counts: crawlers try again by themselves.
+fn answers(known: &Known, manifest: &Manifest) -> (Vec<(UrlId, bool)>, Answers) {
+    let failed = |failure: &&FailedFetch| Answer::of(failure.status) != Answer::Unchanged;
+    let failures = known.pages.failures().iter().filter(failed);
+    let failures = failures.map(|failure| (failure.url, failure.seq, true));
+    let pages = known.pages.pages_by_record().map(|(seq, url)| (url, seq, false));
+    let mut records: Vec<(UrlId, u32, bool)> = failures.chain(pages).collect();
     records.sort_unstable();
     let (mut first, mut again) = (Vec::new(), Answers::default());
-    let mut last_failed: HashMap<UrlId, bool> = HashMap::new();
-    for (_, url, failed) in records {
-        match last_failed.insert(url, failed) {
-            None => first.push((url, failed)),
-            Some(true) => again.add(failed),
-            Some(false) => {}
+    for of_url in records.chunk_by(|a, b| a.0 == b.0) {
+        let cycle = |record: &(UrlId, u32, bool)| manifest.cycle_of(record.1);
+        let mut before = None;
+        for of_cycle in of_url.chunk_by(|a, b| cycle(a) == cycle(b)) {
+            let Some(&(url, _, failed)) = of_cycle.last() else { continue };
+            match before.replace(failed) {
+                None => first.push((url, failed)),
+                Some(true) => again.add(failed),
+                Some(false) => {}
+            }
         }
     }
     (first, again)
@@ -184,10 +195,21 @@ fn answers(known: &Known) -> (Vec<(UrlId, bool)>, Answers) {
 
 #[cfg(test)]
 mod tests {
+    use prospect_index::manifest::CycleEntry;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
+
+    /// A manifest whose cycles have one record each.
+    fn cycles(records: u32) -> Manifest {
+        let cycle = |first_seq| CycleEntry { first_seq, plan: None };
+        Manifest {
+            cycles: (0..records).map(cycle).collect(),
+            next_seq: records,
+            ..Manifest::default()
+        }
+    }
 
     /// A crawl of hosts that fail as often as their number and the type of a URL say, and what is still to be
     /// asked, with the chance that it fails.
@@ -214,7 +236,7 @@ mod tests {
     fn chances_are_calibrated() {
         for (hosts, asked, most) in [(60, 1_000, 0.03), (60, 5_000, 0.02), (500, 5_000, 0.02)] {
             let (known, rest) = crawl(hosts, asked);
-            let chances = FetchChances::new(&known);
+            let chances = FetchChances::new(&known, &cycles(asked as u32));
             // By what was foreseen: what was foreseen, and what holds.
             let mut bins = [(0.0, 0.0); 10];
             for &(url, fails) in &rest {
@@ -234,7 +256,10 @@ mod tests {
         let url = known.urls.insert("https://a.test/", "");
         known.pages.note(url, 0, 200, None);
         let other = known.urls.insert("https://a.test/1", "");
-        assert_eq!(FetchChances::new(&known).of(&known, other), 1.0);
+        assert_eq!(FetchChances::new(&known, &cycles(1)).of(&known, other), 1.0);
+        // Unchanged pages are none.
+        known.pages.note(url, 1, 304, None);
+        assert_eq!(FetchChances::new(&known, &cycles(2)).of(&known, other), 1.0);
     }
 
     #[test]
@@ -245,10 +270,10 @@ mod tests {
         for (seq, &url) in (0..).zip(&urls) {
             known.pages.note(url, seq, 503, None);
         }
-        assert_eq!(FetchChances::new(&known).of(&known, urls[0]), 0.5);
+        assert_eq!(FetchChances::new(&known, &cycles(9)).of(&known, urls[0]), 0.5);
         for (seq, &url) in (9..).zip(&urls[..8]) {
             known.pages.note(url, seq, 200, None);
         }
-        assert_eq!(FetchChances::new(&known).of(&known, urls[8]), 0.9);
+        assert_eq!(FetchChances::new(&known, &cycles(17)).of(&known, urls[8]), 0.9);
     }
 }

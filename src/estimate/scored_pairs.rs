@@ -512,7 +512,7 @@ fn frontier_urls<O: Fn(UrlId) -> u32 + Sync>(
         Importance::Inlinks => &[],
         Importance::PageRank => input.ranks.now(input.known),
     };
-    let fetches = FetchChances::new(input.known);
+    let fetches = FetchChances::new(input.known, input.manifest);
     let facts = UrlFacts { input, settings, owner, page_ranks, page_impact, quality, fetches };
     let ids: Vec<UrlId> = input.known.urls.ids().collect();
     ids.into_par_iter().filter_map(|url| facts.of(url)).collect()

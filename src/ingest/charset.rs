@@ -33,7 +33,11 @@ pub(super) fn to_utf8<'a>(
 ) -> Cow<'a, [u8]> {
     let (encoding, mark) = match Encoding::for_bom(bytes) {
         Some((encoding, mark)) => (encoding, mark),
-        None => (said.or_else(|| prescan(bytes)).unwrap_or_else(|| detected(bytes, url)), 0),
+        None => (
+            said.or_else(|| prescan(bytes).map(as_readable))
+                .unwrap_or_else(|| detected(bytes, url)),
+            0,
+        ),
     };
     if encoding == UTF_8 {
         return Cow::Borrowed(&bytes[mark..]);
@@ -53,7 +57,8 @@ fn detected(bytes: &[u8], url: &Url) -> &'static Encoding {
         return UTF_8;
     }
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
-    detector.feed(&bytes[..bytes.len().min(DETECTED_BYTES)], true);
+    let start = &bytes[..bytes.len().min(DETECTED_BYTES)];
+    detector.feed(start, start.len() == bytes.len());
     let domain = match url.host() {
         Some(Host::Domain(domain)) => domain.rsplit('.').next(),
         _ => None,
@@ -93,7 +98,7 @@ fn declared(attributes: &[u8]) -> Option<&'static Encoding> {
         let value = value.strip_prefix(b"\"").or(value.strip_prefix(b"'")).unwrap_or(value);
         let end = |byte: &u8| byte.is_ascii_whitespace() || b"\"';/".contains(byte);
         let label = &value[..value.iter().position(end).unwrap_or(value.len())];
-        return Encoding::for_label(label).map(as_readable);
+        return Encoding::for_label(label);
     }
     None
 }

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 
 /// Seconds between two requests to a queue where nothing else is said.
 const DELAY: f64 = 1.0;
+/// Longest delay, in seconds.
+const LONGEST: f64 = 1e6;
 
 /// What a crawler keeps a queue for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,7 +96,7 @@ impl Delays {
                 [] => {}
                 [first, ..] if first.starts_with('#') => {}
                 [name, seconds] => match seconds.parse::<f64>() {
-                    Ok(delay) if delay.is_finite() && delay >= 0.0 => {
+                    Ok(delay) if (0.0..=LONGEST).contains(&delay) => {
                         delays.insert(name.to_ascii_lowercase(), delay);
                     }
                     _ => return Err((at + 1, format!("{seconds:?} is no number of seconds"))),
@@ -156,9 +158,9 @@ impl PoliteTime {
             let queue = self.queue(address);
             let delay = milliseconds(self.delay_of(queue, delays));
             let before = queues.entry(queue.into()).or_insert(0);
-            let start = *before as u64 * delay;
+            let start = (*before as u64).saturating_mul(delay);
             *before += 1;
-            let end = (start + delay) as f64 / 1e3;
+            let end = start.saturating_add(delay) as f64 / 1e3;
             if end > last.seconds || starts.is_empty() {
                 (last.seconds, last.urls) = (end, *before);
                 queue.clone_into(&mut last.queue);

@@ -6,10 +6,10 @@
 //! that is one event of the host. All its URLs wait for it, by the same rule and without an end, and it counts
 //! as a try of none of them.
 //!
-//! Cycles are the clock: nothing else is told by every input. Where no URL of the frontier may be planned
-//! else, the clock goes on to when the first comes back.
+//! Cycles are the clock: nothing else is told by every input. Where all that may be planned waits, the clock goes
+//! on to when the first comes back.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use prospect_index::answer::{Answer, FailureKind};
 use prospect_index::manifest::Manifest;
@@ -86,25 +86,36 @@ impl Retries {
     /// What waits in a store or a simulated crawl. Costs nothing while nothing failed for the time being, else
     /// one pass over the records.
     pub(crate) fn new(known: &Known, manifest: &Manifest) -> Self {
-        let failures = || known.pages.failures().iter();
+        let clock = Clock::new(manifest);
         let temporary = Answer::Failed(FailureKind::Temporary);
-        let mut health: HashMap<u32, BTreeMap<u32, Health>> = HashMap::new();
-        for failure in failures().filter(|failure| Answer::of(failure.status) == temporary) {
-            let cycle = manifest.cycle_of(failure.seq);
-            let of_host = health.entry(known.urls.host(failure.url)).or_default();
-            of_host.entry(cycle).or_default().failed += 1;
-        }
-        if health.is_empty() {
-            return Self::default();
-        }
-        let answered = failures().filter(|failure| Answer::of(failure.status) != temporary);
-        let answered = answered.map(|failure| (failure.seq, failure.url));
-        for (seq, url) in answered.chain(known.pages.pages_by_record()) {
-            if let Some(of_host) = health.get_mut(&known.urls.host(url)) {
-                of_host.entry(manifest.cycle_of(seq)).or_default().answered = true;
+        // Of one URL in one cycle a failure counts once, however often a crawler tried.
+        let mut seen: HashSet<(UrlId, u32)> = HashSet::new();
+        let mut passing: Vec<(UrlId, u32, Answer)> = Vec::new();
+        for failure in known.pages.failures() {
+            let (answer, cycle) = (Answer::of(failure.status), clock.at(failure.seq));
+            let may_pass = answer == temporary || answer == Answer::Unchanged;
+            if may_pass && seen.insert((failure.url, cycle)) {
+                passing.push((failure.url, cycle, answer));
             }
         }
-        let mut retries = Self { now: next_cycle(manifest), ..Self::default() };
+        if passing.is_empty() {
+            return Self::default();
+        }
+        let mut health: HashMap<u32, BTreeMap<u32, Health>> = HashMap::new();
+        for &(url, cycle, answer) in &passing {
+            let of_host = health.entry(known.urls.host(url)).or_default();
+            of_host.entry(cycle).or_default().failed += u32::from(answer == temporary);
+        }
+        let others = known.pages.failures().iter();
+        let others = others.filter(|failure| Answer::of(failure.status) != temporary);
+        let others = others.map(|failure| (failure.seq, failure.url));
+        let redirects = known.pages.redirects().iter().copied();
+        for (seq, url) in others.chain(redirects).chain(known.pages.pages_by_record()) {
+            if let Some(of_host) = health.get_mut(&known.urls.host(url)) {
+                of_host.entry(clock.at(seq)).or_default().answered = true;
+            }
+        }
+        let mut retries = Self { now: clock.next, ..Self::default() };
         for (&host, cycles) in &health {
             let outages =
                 cycles.values().rev().take_while(|health| health.is_outage()).count() as u32;
@@ -112,23 +123,23 @@ impl Retries {
                 retries.hosts.insert(host, (outages, last + back_off(outages)));
             }
         }
-        for failure in failures().filter(|failure| Answer::of(failure.status) == temporary) {
-            let cycle = manifest.cycle_of(failure.seq);
-            let is_failed = matches!(known.pages.fetch(failure.url), Fetch::Failed { .. });
-            if is_failed && !health[&known.urls.host(failure.url)][&cycle].is_outage() {
-                let (tries, until) = retries.urls.entry(failure.url).or_insert((0, 0));
+        for (url, cycle, _) in passing {
+            let is_failed = matches!(known.pages.fetch(url), Fetch::Failed { .. });
+            if is_failed && !health[&known.urls.host(url)][&cycle].is_outage() {
+                let (tries, until) = retries.urls.entry(url).or_insert((0, 0));
                 *tries += 1;
                 *until = cycle + back_off(*tries);
             }
         }
-        retries.go_on(known);
         retries
     }
 
-    /// Where nothing else may be planned, goes on to when the first comes back.
-    fn go_on(&mut self, known: &Known) {
+    /// Where nothing of what may be planned is free, goes on to when the first comes back.
+    fn go_on(&mut self, known: &Known, within: &[bool]) {
+        let may = |url: &UrlId| within.get(url.index()).is_none_or(|may| *may);
         let mut first: Option<u32> = None;
-        for url in known.urls.ids().filter(|&url| known.pages.in_frontier(url)) {
+        let frontier = known.urls.ids().filter(|&url| known.pages.in_frontier(url));
+        for url in frontier.filter(may) {
             match self.until(url, known.urls.host(url)) {
                 Some(until) if until > self.now => {
                     first = Some(first.map_or(until, |first| first.min(until)));
@@ -162,11 +173,13 @@ impl Retries {
         })
     }
 
-    /// By URL id, whether it may be planned: `within`, if that is not empty, less what waits.
-    pub(crate) fn hold_back(&self, known: &Known, mut within: Vec<bool>) -> Vec<bool> {
+    /// By URL id, whether it may be planned: `within`, if that is not empty, less what waits. Where all of that
+    /// waits, the clock goes on until something does not.
+    pub(crate) fn hold_back(&mut self, known: &Known, mut within: Vec<bool>) -> Vec<bool> {
         if self.urls.is_empty() && self.hosts.is_empty() {
             return within;
         }
+        self.go_on(known, &within);
         let waits: Vec<UrlId> =
             known.urls.ids().filter(|&url| self.wait(known, url).is_some()).collect();
         if within.is_empty() && !waits.is_empty() {
@@ -194,9 +207,37 @@ impl Retries {
     }
 }
 
-/// The cycle after that of the last record: that of a plan that nothing came of yet is the same one.
-fn next_cycle(manifest: &Manifest) -> u32 {
-    manifest.next_seq.checked_sub(1).map_or(0, |last| manifest.cycle_of(last) + 1)
+/// Cycles as back-offs count them: those of plans, and each ingest without a plan as one, whatever it was cut
+/// into.
+struct Clock<'a> {
+    manifest: &'a Manifest,
+    /// By cycle of the manifest.
+    ticks: Vec<u32>,
+    /// The one after that of the last record: a plan that nothing came of yet counts as no cycle.
+    next: u32,
+}
+
+impl<'a> Clock<'a> {
+    fn new(manifest: &'a Manifest) -> Self {
+        let starts: HashSet<u32> = manifest.ingests.iter().map(|one| one.first_seq).collect();
+        let (mut ticks, mut tick) = (Vec::with_capacity(manifest.cycles.len()), 0);
+        for (at, cycle) in manifest.cycles.iter().enumerate() {
+            let goes_on = at > 0
+                && cycle.plan.is_none()
+                && manifest.cycles[at - 1].plan.is_none()
+                && !starts.contains(&cycle.first_seq);
+            tick += u32::from(at > 0 && !goes_on);
+            ticks.push(tick);
+        }
+        let mut clock = Self { manifest, ticks, next: 0 };
+        clock.next = manifest.next_seq.checked_sub(1).map_or(0, |last| clock.at(last) + 1);
+        clock
+    }
+
+    /// The cycle of a record.
+    fn at(&self, seq: u32) -> u32 {
+        self.ticks.get(self.manifest.cycle_of(seq) as usize).copied().unwrap_or(0)
+    }
 }
 
 /// Cycles from a failure to the next try.
@@ -229,7 +270,8 @@ mod tests {
 
         fn cycle(&mut self, records: &[(&str, u16)]) {
             let first_seq = self.manifest.next_seq;
-            self.manifest.cycles.push(CycleEntry { first_seq, plan: None });
+            let plan = Some(format!("plan {first_seq}"));
+            self.manifest.cycles.push(CycleEntry { first_seq, plan });
             for &(url, status) in records {
                 let id = self.known.urls.insert(url, "");
                 self.known.pages.note(id, self.manifest.next_seq, status, None);
@@ -237,9 +279,15 @@ mod tests {
             }
         }
 
+        fn retries(&self) -> Retries {
+            let mut retries = Retries::new(&self.known, &self.manifest);
+            retries.hold_back(&self.known, Vec::new());
+            retries
+        }
+
         fn wait(&self, url: &str) -> Option<Wait> {
             let id = self.known.urls.get(url).unwrap();
-            Retries::new(&self.known, &self.manifest).wait(&self.known, id)
+            self.retries().wait(&self.known, id)
         }
     }
 
@@ -301,7 +349,7 @@ mod tests {
         crawl.cycle(&[(all[3], 200), (all[0], 500)]);
         assert_eq!(crawl.wait(all[0]), Some(Wait::Failed { tries: 1, cycles: 1 }));
         assert_eq!(crawl.wait(all[1]), None);
-        let counts = Retries::new(&crawl.known, &crawl.manifest).counts(&crawl.known);
+        let counts = crawl.retries().counts(&crawl.known);
         assert_eq!(counts, WaitCounts { waiting: 1, ..WaitCounts::default() });
     }
 
@@ -310,7 +358,7 @@ mod tests {
         let mut crawl = Crawl::knowing(&[A, B]);
         crawl.cycle(&[(A, 503), (B, 404)]);
         assert_eq!(crawl.wait(A), None);
-        let retries = Retries::new(&crawl.known, &crawl.manifest);
+        let mut retries = Retries::new(&crawl.known, &crawl.manifest);
         assert!(retries.hold_back(&crawl.known, Vec::new()).is_empty());
     }
 
@@ -318,8 +366,34 @@ mod tests {
     fn what_waits_is_not_allowed() {
         let mut crawl = Crawl::knowing(&[B, "https://d.test/", A]);
         crawl.cycle(&[(A, 503)]);
-        let retries = Retries::new(&crawl.known, &crawl.manifest);
+        let mut retries = Retries::new(&crawl.known, &crawl.manifest);
         assert_eq!(retries.hold_back(&crawl.known, Vec::new()), [true, true, false]);
         assert_eq!(retries.hold_back(&crawl.known, vec![true, false, true]), [true, false, false]);
+        // Where a plan is held to those that wait, the first of them comes back.
+        assert_eq!(retries.hold_back(&crawl.known, vec![false, false, true]), [false, false, true]);
+    }
+
+    #[test]
+    fn tries_of_one_cycle_count_once_and_redirects_are_answers() {
+        let mut crawl = Crawl::knowing(&[A, B]);
+        crawl.cycle(&[(A, 503), (A, 503), (A, 503), (A, 503)]);
+        assert_eq!(crawl.wait(A), Some(Wait::Failed { tries: 1, cycles: 1 }));
+        let urls: Vec<String> = (0..4).map(|at| format!("https://d.test/{at}")).collect();
+        crawl.cycle(&[(&urls[0], 0), (&urls[1], 503), (&urls[2], 503), (&urls[3], 301)]);
+        let failed = Some(Wait::Failed { tries: 1, cycles: 1 });
+        assert_eq!([1, 2].map(|at| crawl.wait(&urls[at])), [failed, failed]);
+    }
+
+    #[test]
+    fn an_ingest_without_a_plan_is_one_cycle() {
+        let mut crawl = Crawl::knowing(&[B]);
+        for (seq, status) in [(0, 503), (1, 200), (2, 200)] {
+            let id = crawl.known.urls.insert(&format!("https://h{seq}.test/"), "");
+            crawl.known.pages.note(id, seq, status, None);
+        }
+        crawl.manifest.add_cycles(3);
+        crawl.manifest.next_seq = 3;
+        let wait = Some(Wait::Failed { tries: 1, cycles: 1 });
+        assert_eq!((crawl.manifest.cycles.len(), crawl.wait("https://h0.test/")), (3, wait));
     }
 }

@@ -55,6 +55,7 @@ const ESTIMATE: &[&str] = &[
     "prospect::workload",
     "prospect::graph",
     "prospect::sketch",
+    "prospect_index::answer",
     "prospect_index::link_context",
     "prospect_index::bm25",
     "prospect_index::error",

@@ -103,7 +103,11 @@ impl Web {
                 };
                 format!("href=\"{target}")
             });
-            pages.insert(url_of(path), html.into_owned());
+            // As real pages, with what is no URL.
+            pages.insert(
+                url_of(path),
+                html.replace("</body>", "<a href=\"http://[bad\">x</a></body>"),
+            );
         }
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let proxy = format!("http://{}", listener.local_addr().unwrap());

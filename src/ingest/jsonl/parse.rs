@@ -107,7 +107,7 @@ fn status(raw: Option<f64>, error: Option<&str>) -> Result<Option<u16>, Bad> {
     let error = error.filter(|error| !error.trim().is_empty());
     match raw {
         None | Some(0.0)
-            if error.is_some_and(|error| error.to_ascii_lowercase().contains("robots")) =>
+            if error.is_some_and(|error| error.to_ascii_lowercase().contains("robots.txt")) =>
         {
             Ok(Some(ROBOTS))
         }

@@ -152,7 +152,10 @@ impl Members {
             if [kind, a, b, c] == DICTIONARY_MAGIC && size <= DICTIONARY_BYTES {
                 let mut dictionary = Vec::new();
                 raw.by_ref().take(size).read_to_end(&mut dictionary)?;
-                self.dictionary = unpacked(dictionary);
+                let dictionary = unpacked(dictionary);
+                // Frames that need one that is damaged are damaged ones.
+                let is_usable = zstd::Decoder::with_dictionary(io::empty(), &dictionary).is_ok();
+                self.dictionary = if is_usable { dictionary } else { Vec::new() };
             } else {
                 io::copy(&mut raw.by_ref().take(size), &mut io::sink())?;
             }

@@ -155,6 +155,7 @@ impl Page {
         self.record.status = Some(response.status);
         let location = response.fields.get("location").filter(|_| is_redirect(response.status));
         let to = location.and_then(|location| self.url.join(location).ok()).filter(is_web);
+        let to = to.filter(|to| to.as_str().len() <= limits::URL_BYTES);
         if let Some(to) = to {
             return self.moved(to);
         }
@@ -173,6 +174,11 @@ impl Page {
     /// A page that was fetched before, unchanged: there is no text here. One that is unchanged from another
     /// URL's is that page.
     fn revisit(mut self, record: &Record) -> Found {
+        // Redirects and errors have equal bodies, too.
+        let is_other = |status| status != 304 && !(200..300).contains(&status);
+        if HttpResponse::parse(&record.block).is_some_and(|response| is_other(response.status)) {
+            return self.response(record);
+        }
         let other =
             record.fields.get("warc-refers-to-target-uri").map(|uri| uri.trim_matches(['<', '>']));
         if let Some(other) = other.and_then(|uri| Url::parse(uri).ok()).filter(is_web)
@@ -242,6 +248,16 @@ impl Page {
     }
 }
 
+/// Whether a value of `X-Robots-Tag` starts with the name of a robot.
+fn is_for_one_robot(value: &str) -> bool {
+    const RULES: [&str; 4] =
+        ["max-snippet", "max-image-preview", "max-video-preview", "unavailable_after"];
+    value.split_once(':').is_some_and(|(name, _)| {
+        let name = name.trim().to_ascii_lowercase();
+        !name.contains(',') && !RULES.contains(&name.as_str())
+    })
+}
+
 fn is_redirect(status: u16) -> bool {
     (300..400).contains(&status) && status != 304
 }
@@ -258,7 +274,7 @@ fn heed_robots(
     mut cuts: Vec<(&'static str, u32)>,
     fields: &Fields,
 ) -> Found {
-    let values = fields.named("x-robots-tag").filter(|value| !value.contains(':'));
+    let values = fields.named("x-robots-tag").filter(|value| !is_for_one_robot(value));
     let words: Vec<String> = values
         .flat_map(|value| value.split(','))
         .map(|word| word.trim().to_ascii_lowercase())

@@ -262,6 +262,13 @@ fn what_was_seen_before_is_unchanged() {
     };
     check(&revisit(""), "https://e.org/a 304\n");
     check(&revisit("WARC-Refers-To-Target-URI: https://e.org/a#x\r\n"), "https://e.org/a 304\n");
+    let moved = record(
+        "revisit",
+        "https://e.org/a",
+        "application/http",
+        b"HTTP/1.1 302 Found\r\nLocation: /c\r\n\r\n",
+    );
+    check(&moved, "https://e.org/a 302 ->https://e.org/c()\n");
     let other = revisit("WARC-Refers-To-Target-URI: <https://e.org/b>\r\n");
     check(&other, "https://e.org/a 301 ->https://e.org/b()\n");
 }
@@ -361,6 +368,9 @@ fn what_robots_are_asked_by_a_field_is_done() {
     assert_eq!(of("none"), "https://e.org/ 200 !noindex !nofollow\n");
     let all = "https://e.org/ 200 [T] b ->https://e.org/b(b)\n";
     assert_eq!(of("otherbot: noindex"), all);
+    let noindex = "https://e.org/ 200 ->https://e.org/b(b) !noindex\n";
+    assert_eq!(of("noindex, max-snippet:-1"), noindex);
+    assert_eq!(of("max-snippet: 20, noindex"), noindex);
     assert_eq!(of("max-snippet"), all);
 }
 

@@ -1,5 +1,6 @@
 //! Messages for `PutURLs` of `URLFrontier`: each line is a `URLItem` in the JSON form of protocol buffers.
 
+use prospect_index::url;
 use serde::Serialize;
 
 use super::{PlanFormat, json_line, without_blanks};
@@ -41,7 +42,9 @@ pub(super) const FORMAT: PlanFormat = PlanFormat {
     write: |out, batch| {
         batch.urls.iter().try_for_each(|planned| {
             let (url, rank) = (without_blanks(&planned.url), planned.rank.to_string());
-            let key = prospect_index::url::host(&url);
+            // Spellings of a host are one queue.
+            let canonical = url::canonical(&url).unwrap_or_else(|_| url.clone());
+            let key = url::host(&canonical);
             let metadata = Metadata {
                 plan_id: Values { values: [batch.plan_id] },
                 plan_rank: Values { values: [&rank] },
