@@ -8,6 +8,8 @@
 //! skipped, saying so.
 
 mod common;
+#[path = "common/program.rs"]
+mod program;
 #[path = "live/web.rs"]
 mod web;
 
@@ -30,14 +32,7 @@ fn repository(name: &str) -> PathBuf {
 
 /// The command of a crawler, if this machine has it.
 fn crawler(variable: &str, name: &str) -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os(variable) {
-        let named = PathBuf::from(named);
-        assert!(named.is_file(), "{variable} names {}, which is no file", named.display());
-        return Some(named);
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found =
-        std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.is_file());
+    let found = program::find(variable, &[name]);
     if found.is_none() {
         eprintln!("skipped: no {name} in PATH, and {variable} is not set");
     }

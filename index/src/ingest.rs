@@ -7,7 +7,7 @@ use std::path::Path;
 
 use hashbrown::{HashMap, HashSet};
 
-use crate::answer::{Answer, NO_ANSWER};
+use crate::answer::Answer;
 use crate::columns::{Column, TableWriter};
 use crate::error::StoreError;
 use crate::limits;
@@ -343,10 +343,8 @@ impl IngestSession {
         self.next_seq += 1;
         let url = self.id(&page.url);
         let requested = page.requested.as_ref().map(|requested| self.id(requested));
-        // 0 in an input says that there was no answer; in the table, that nothing is known.
-        let status =
-            page.record.status.map_or(0, |status| if status == 0 { NO_ANSWER } else { status });
-        self.count(&page, url, status);
+        let status = page.record.stored_status();
+        self.count(&page, url);
         self.known.pages.note(url, seq, status, requested);
         for PreparedLink { target, anchor, around } in page.links {
             let to = self.id(&target);
@@ -458,13 +456,13 @@ impl IngestSession {
         self.known.urls.insert(&url.canonical, &url.given)
     }
 
-    fn count(&mut self, page: &PreparedPage, url: UrlId, status: u16) {
+    fn count(&mut self, page: &PreparedPage, url: UrlId) {
         self.counts.records += 1;
         self.counts.links += page.links.len() as u64;
         for (&limit, &times) in &page.cuts {
             *self.counts.cuts.entry(limit.to_owned()).or_insert(0) += times;
         }
-        match Answer::of(status) {
+        match page.record.answer() {
             Answer::Page => self.counts.pages += 1,
             Answer::Unchanged => return self.counts.unchanged += 1,
             Answer::Moved => return self.counts.moved += 1,

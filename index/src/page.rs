@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::answer::Answer;
+use crate::answer::{Answer, NO_ANSWER};
 
 /// A known URL, crawled or not: its position in the store's URL table. Append-only and stable for
 /// the life of a store.
@@ -68,11 +68,22 @@ pub struct PageRecord {
 impl PageRecord {
     /// Whether the fetch gave a page: no status, or 2xx.
     pub(crate) fn is_success(&self) -> bool {
-        self.status.is_none_or(|status| (200..300).contains(&status))
+        self.answer() == Answer::Page
     }
 
     /// Whether its links count: a page's, and where a redirect leads.
     pub(crate) fn has_links(&self) -> bool {
-        self.is_success() || self.status.is_some_and(|status| Answer::of(status) == Answer::Moved)
+        matches!(self.answer(), Answer::Page | Answer::Moved)
+    }
+
+    /// What the fetch came to.
+    pub(crate) fn answer(&self) -> Answer {
+        Answer::of(self.stored_status())
+    }
+
+    /// Its status as tables have it: 0 in an input says that there was no answer, in a table that nothing is
+    /// known.
+    pub(crate) fn stored_status(&self) -> u16 {
+        self.status.map_or(0, |status| if status == 0 { NO_ANSWER } else { status })
     }
 }

@@ -528,7 +528,7 @@ pub fn for_each_text(
             let rows = titles.into_iter().zip(texts).enumerate();
             let pages = rows
                 .filter(|(row, _)| seq[*row] >= from_seq)
-                .filter(|(row, _)| status[*row] == 0 || (200..300).contains(&status[*row]))
+                .filter(|(row, _)| Answer::of(status[*row] as u16) == Answer::Page)
                 .map(|(row, (title, text))| PageText {
                     url: UrlId(url[row]),
                     seq: seq[row],

@@ -154,13 +154,18 @@ const ENDING_BYTES: usize = 5;
 /// assert_eq!(file_type("https://a.test/index.php"), "html");
 /// assert_eq!(file_type("https://a.test/v1.2-notes"), "html");
 /// ```
-pub fn file_type(url: &str) -> String {
+pub fn file_type(url: &str) -> Cow<'_, str> {
     let name = path(url).rsplit('/').next().unwrap_or_default();
-    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending).to_ascii_lowercase();
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let ending: Cow<'_, str> = if ending.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        ending.to_ascii_lowercase().into()
+    } else {
+        ending.into()
+    };
     let is_ending = !ending.is_empty()
         && ending.len() <= ENDING_BYTES
         && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    if !is_ending || PAGE_ENDINGS.contains(&ending.as_str()) { "html".to_owned() } else { ending }
+    if !is_ending || PAGE_ENDINGS.contains(&&*ending) { "html".into() } else { ending }
 }
 
 /// Depth of a URL: its non-empty path segments.

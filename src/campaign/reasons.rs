@@ -16,6 +16,7 @@ use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::url_estimate::PairEstimate;
 use crate::plan::Pick;
 use crate::plan::export::{AROUND_LINKS, CosineEvidence, MatchedText, PlannedUrl, QueryReason};
+use crate::plan::polite_time::Makespan;
 use crate::planner::settings::PlanSettings;
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
@@ -60,6 +61,27 @@ impl<'a> Reasons<'a> {
     #[must_use]
     pub(crate) fn with_vectors(self, vectors: Option<&'a PlanVectors<'_>>) -> Self {
         Self { embeddings: vectors.map(PlanVectors::embeddings), ..self }
+    }
+
+    /// Picks with their reasons, in the order in which a polite crawler asks for them, and how long it takes.
+    /// Where the plan has no time, that order is the batch's, and nobody is told when.
+    pub(crate) fn scheduled(
+        &self,
+        picks: &[Pick],
+        queries: usize,
+        settings: &PlanSettings,
+    ) -> (Vec<PlannedUrl>, Makespan) {
+        let time = settings.selection.caps.time;
+        let urls = picks.iter().map(|pick| self.known.urls.url(pick.estimate.url));
+        let (starts, makespan) = time.schedule(urls, &settings.delays);
+        let mut planned = self.planned(picks, queries);
+        if time.seconds.is_some() {
+            let mut timed: Vec<(f64, PlannedUrl)> = starts.into_iter().zip(planned).collect();
+            timed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.rank.cmp(&b.1.rank)));
+            let start = |(start, url)| PlannedUrl { start: Some(start), ..url };
+            planned = timed.into_iter().map(start).collect();
+        }
+        (planned, makespan)
     }
 
     /// Picks with their reasons, in batch order; `queries` of them per URL.

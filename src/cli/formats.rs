@@ -47,23 +47,23 @@ pub(super) fn run(global: &Global) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "Pages (prospect ingest):")?;
     for format in ingest::FORMATS {
-        writeln!(out, "  {:<8} {}", format.name, format.description)?;
+        writeln!(out, "  {:<12} {}", format.name, format.description)?;
     }
     writeln!(out, "Plans (prospect plan --format):")?;
     for format in export::FORMATS {
-        writeln!(out, "  {:<8} {}", format.name, format.description)?;
+        writeln!(out, "  {:<12} {}", format.name, format.description)?;
     }
     writeln!(out, "Documents (prospect quality), read and written:")?;
     for (name, description) in DOCUMENTS {
-        writeln!(out, "  {name:<8} {description}")?;
+        writeln!(out, "  {name:<12} {description}")?;
     }
     writeln!(out, "Text files, by line (plain, .gz or .zst):")?;
     for (name, line) in TEXTS {
-        writeln!(out, "  {name:<8} {line}")?;
+        writeln!(out, "  {name:<12} {line}")?;
     }
     writeln!(out, "Limits:")?;
     for (name, value, unit, beyond) in limits::TABLE {
-        writeln!(out, "  {name:<8} {value} {unit}; beyond it {beyond}")?;
+        writeln!(out, "  {name:<12} {value} {unit}; beyond it {beyond}")?;
     }
     Ok(())
 }

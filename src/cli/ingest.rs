@@ -25,7 +25,8 @@ pub(super) struct Args {
     /// The store; made if it is missing.
     #[arg(long, value_name = "DIR")]
     store: PathBuf,
-    /// JSON lines (.jsonl, .gz, .zst), HTML files, or a directory of them; `-` is standard input.
+    /// WARC files or JSON lines (both plain, .gz or .zst), HTML files, or a directory of them; `-` is standard
+    /// input.
     #[arg(required_unless_present = "close", value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Fail at the first bad record instead of skipping it.

@@ -22,7 +22,6 @@ use crate::plan::off_policy::calibration::{Calibration, CalibrationBin};
 use crate::plan::polite_time::{Delays, Makespan};
 use crate::planner::choose::Choice;
 use crate::planner::outcome::CycleOutcome;
-use crate::planner::retries::WaitCounts;
 use crate::planner::scope::Scope;
 use crate::planner::settings::PlanSettings;
 use crate::report::terminal::impact::expected;
@@ -115,10 +114,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     output::say_refreshed(global, &plan.refreshed);
     plan::commit(&mut open, &plan.record(), &settings)?;
     let reasons = Reasons::of_plan(&open.known, &plan, &settings);
-    let mut planned = reasons.planned(&plan.choice.batch.picks, QUERIES_SHOWN);
-    let picks = plan.choice.batch.picks.iter();
-    let urls = picks.map(|pick| open.known.urls.url(pick.estimate.url));
-    let makespan = schedule(&mut planned, urls, &settings);
+    let (planned, makespan) = reasons.scheduled(&plan.choice.batch.picks, QUERIES_SHOWN, &settings);
     say_plan(global, &open, &plan, &settings, &workload);
     say(global, &makespan_line(&makespan, &settings, planned.len()));
     let json = global.json.then(|| as_json(&plan, &settings, &planned, &makespan, closed.as_ref()));
@@ -179,25 +175,6 @@ fn delays(path: &Path) -> Result<Delays, Failure> {
         let error = anyhow::anyhow!("{}:{line}: {what}", path.display());
         Failure::input(error, "write a host and its delay in seconds on each line: a.example 2.5")
     })
-}
-
-/// Says when each URL is asked for, where the plan has a time, and brings them into that order; `urls` are the
-/// same ones as the store knows them.
-fn schedule<'a>(
-    planned: &mut [PlannedUrl],
-    urls: impl Iterator<Item = &'a str>,
-    settings: &PlanSettings,
-) -> Makespan {
-    let time = settings.selection.caps.time;
-    let (starts, makespan) = time.schedule(urls, &settings.delays);
-    if time.seconds.is_some() {
-        for (planned, start) in planned.iter_mut().zip(starts) {
-            planned.start = Some(start);
-        }
-        let start = |planned: &PlannedUrl| planned.start.unwrap_or_default();
-        planned.sort_by(|a, b| start(a).total_cmp(&start(b)).then(a.rank.cmp(&b.rank)));
-    }
-    makespan
 }
 
 /// How long it takes to fetch the batch, and what would halve that.
@@ -325,10 +302,9 @@ fn say_plan(
             plan.statistics.documents,
         ),
     );
-    let WaitCounts { waiting, hosts, of_hosts, .. } = plan.retries.counts(&open.known);
-    if waiting + of_hosts > 0 {
-        let hosts = format!("{of_hosts} of {hosts} hosts that failed as a whole");
-        say(global, &format!("left out: {waiting} URLs wait after a failed fetch, and {hosts}"));
+    let waits = plan.retries.counts(&open.known);
+    if !waits.is_empty() {
+        say(global, &format!("URLs that are left out: {waits}"));
     }
     say(global, &blend_line(&plan.choice, open));
     let (planned, pages) = (plan.choice.batch.picks.len(), plan.choice.batch.expected_pages());

@@ -117,13 +117,8 @@ impl Status {
             "{urls} URLs known: {pages} pages, {failed} failed, {denied} denied, {moved} moved, {frontier} in \
              the frontier; {cycles_closed} closed cycles"
         )?;
-        let WaitCounts { waiting, given_up, hosts, of_hosts } = self.waits;
-        if waiting + given_up + of_hosts > 0 {
-            writeln!(
-                out,
-                "of the frontier {waiting} wait after a failed fetch, {given_up} are given up, and {of_hosts} \
-                 are of {hosts} hosts that failed as a whole"
-            )?;
+        if !self.waits.is_empty() {
+            writeln!(out, "URLs of the frontier that are not planned now: {}", self.waits)?;
         }
         match &self.open_plan {
             None => writeln!(out, "no open plan")?,

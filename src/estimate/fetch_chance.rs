@@ -7,6 +7,7 @@
 //! odds of its host are multiplied with those of its type against the types that its host was asked for. Where
 //! nothing ever failed, the chance is 1.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use prospect_index::answer::Answer;
@@ -65,7 +66,7 @@ impl FetchChances {
             return Self::default();
         }
         let mut all = Answers::default();
-        let mut types: HashMap<String, Answers> = HashMap::new();
+        let mut types: HashMap<Cow<'_, str>, Answers> = HashMap::new();
         for &(url, failed) in &first {
             all.add(failed);
             types.entry(url::file_type(known.urls.url(url))).or_default().add(failed);
@@ -73,11 +74,11 @@ impl FetchChances {
         let usual = (all.failed + 0.5) / (all.asked + 1.0);
         let shrunk = |of: &Answers| (of.failed + TYPE_PRIOR * usual) / (of.asked + TYPE_PRIOR);
         let types: HashMap<String, f64> =
-            types.iter().map(|(name, of)| (name.clone(), shrunk(of))).collect();
+            types.into_iter().map(|(name, of)| (name.into_owned(), shrunk(&of))).collect();
         let mut of_hosts: Vec<OfHost> = vec![OfHost::default(); known.urls.hosts()];
         for &(url, failed) in &first {
             let of_host = &mut of_hosts[known.urls.host(url) as usize];
-            of_host.expected += types[&url::file_type(known.urls.url(url))];
+            of_host.expected += types[&*url::file_type(known.urls.url(url))];
             of_host.answers.add(failed);
         }
         of_hosts.iter_mut().for_each(OfHost::weigh_rates);
@@ -97,7 +98,7 @@ impl FetchChances {
         if matches!(known.pages.fetch(url), Fetch::Failed { .. }) {
             return 1.0 - self.again;
         }
-        let of_type = self.types.get(&url::file_type(known.urls.url(url))).copied();
+        let of_type = self.types.get(&*url::file_type(known.urls.url(url))).copied();
         let ratio = self.hosts.get(&known.urls.host(url)).copied().unwrap_or(self.new_host);
         let odds = odds(of_type.unwrap_or(self.usual)) * ratio;
         1.0 / (1.0 + odds)

@@ -10,6 +10,7 @@
 //! on to when the first comes back.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
 
 use prospect_index::answer::{Answer, FailureKind};
 use prospect_index::manifest::Manifest;
@@ -56,6 +57,30 @@ pub(crate) struct WaitCounts {
     pub(crate) hosts: usize,
     /// Their URLs.
     pub(crate) of_hosts: usize,
+}
+
+impl fmt::Display for WaitCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { waiting, given_up, hosts, of_hosts } = self;
+        let mut told = Vec::new();
+        if *waiting > 0 {
+            told.push(format!("{waiting} that failed and wait"));
+        }
+        if *of_hosts > 0 {
+            told.push(format!("{of_hosts} on {hosts} hosts that failed as a whole"));
+        }
+        if *given_up > 0 {
+            told.push(format!("{given_up} that are given up"));
+        }
+        f.write_str(&told.join(", "))
+    }
+}
+
+impl WaitCounts {
+    /// Whether nobody waits.
+    pub(crate) fn is_empty(self) -> bool {
+        self == Self::default()
+    }
 }
 
 /// What waits after failed fetches.

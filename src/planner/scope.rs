@@ -96,7 +96,8 @@ impl CompiledScope {
     pub(crate) fn holds(&self, address: &str) -> bool {
         (self.include.is_empty() || self.include.is_match(address))
             && !self.exclude.is_match(address)
-            && (self.types.is_empty() || { self.types.contains(&url::file_type(address)) })
+            && (self.types.is_empty()
+                || self.types.iter().any(|name| **name == *url::file_type(address)))
     }
 }
 

@@ -182,9 +182,10 @@ fn reasons<'a>(questions: &'a Questions, answer: &'a Answer) -> Reasons<'a> {
     }
 }
 
-/// The batch with its reasons.
+/// The batch with its reasons, in the order in which it is to be fetched.
 pub(super) fn planned(questions: &Questions, answer: &Answer) -> Vec<PlannedUrl> {
-    reasons(questions, answer).planned(&answer.choice.batch.picks, QUERIES_PLANNED)
+    let picks = &answer.choice.batch.picks;
+    reasons(questions, answer).scheduled(picks, QUERIES_PLANNED, &answer.settings).0
 }
 
 /// Why a URL is planned or not.

@@ -5,6 +5,9 @@
 
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+#[path = "program.rs"]
+mod program;
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -34,14 +37,7 @@ pub struct Browser {
 
 /// The browser of this machine. One that is named must be there.
 pub fn find() -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("PROSPECT_CHROMIUM") {
-        let named = PathBuf::from(named);
-        assert!(named.is_file(), "PROSPECT_CHROMIUM names {}, which is no file", named.display());
-        return Some(named);
-    }
-    let path = std::env::var_os("PATH")?;
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    NAMES.iter().flat_map(|name| folders.iter().map(move |f| f.join(name))).find(|p| p.is_file())
+    program::find("PROSPECT_CHROMIUM", NAMES)
 }
 
 /// A browser with a page open that is complete in its file, and the folder that holds the file.

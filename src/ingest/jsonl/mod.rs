@@ -24,8 +24,8 @@ use super::{
 pub(super) const FORMAT: InputFormat = InputFormat {
     name: "jsonl",
     extensions: &["jsonl", "ndjson", "json"],
-    description: "JSON lines, one page a line: url, title, text, outlinks [{url, anchor, around}], status; \
-                  plain, .gz or .zst",
+    description: "JSON lines, one page a line: url, title, text, outlinks [{url, anchor, around}], status, \
+                  error; plain, .gz or .zst",
     reads_compressed: true,
     recognises: |probe| matches!(&probe.content, Content::Bytes { head, .. } if skip_blank(head).starts_with(b"{")),
     open: |probes, options| {

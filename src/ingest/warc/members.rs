@@ -80,22 +80,33 @@ impl Members {
                 self.state = State::Plain(raw);
                 Ok(Piece::Bytes)
             }
-            State::Gzip(mut decoder) => match append(&mut decoder, buffer) {
-                Ok(0) => Ok(self.end(decoder.into_inner())),
-                Ok(_) => {
-                    self.state = State::Gzip(decoder);
-                    Ok(Piece::Bytes)
-                }
-                Err(error) => self.damaged(decoder.into_inner(), &error),
-            },
-            State::Zstd(mut decoder) => match append(&mut decoder, buffer) {
-                Ok(0) => Ok(self.end(decoder.finish())),
-                Ok(_) => {
-                    self.state = State::Zstd(decoder);
-                    Ok(Piece::Bytes)
-                }
-                Err(error) => self.damaged(decoder.finish(), &error),
-            },
+            State::Gzip(decoder) => {
+                self.decode(decoder, buffer, State::Gzip, GzDecoder::into_inner)
+            }
+            State::Zstd(decoder) => {
+                self.decode(decoder, buffer, State::Zstd, zstd::Decoder::finish)
+            }
+        }
+    }
+
+    /// Reads on with a decoder, which is kept as a state while its member lasts, and taken apart then.
+    fn decode<D: Read>(
+        &mut self,
+        mut decoder: D,
+        buffer: &mut Vec<u8>,
+        keep: fn(D) -> State,
+        take_apart: fn(D) -> Raw,
+    ) -> io::Result<Piece> {
+        match append(&mut decoder, buffer) {
+            Ok(0) => {
+                self.state = State::Between(take_apart(decoder));
+                Ok(Piece::MemberEnd)
+            }
+            Ok(_) => {
+                self.state = keep(decoder);
+                Ok(Piece::Bytes)
+            }
+            Err(error) => self.damaged(take_apart(decoder), &error),
         }
     }
 
@@ -105,6 +116,10 @@ impl Members {
         }
         if raw.fill_buf()?.is_empty() {
             return Ok(Piece::End);
+        }
+        if !raw.has_start(self.compression)? {
+            // The one before may have been damaged so that it swallowed the start of this one unnoticed.
+            return self.go_on(raw, "is damaged (no member starts where one ends)");
         }
         raw.member = Some(raw.at);
         self.state = match self.compression {
@@ -120,24 +135,23 @@ impl Members {
         self.read(buffer)
     }
 
-    fn end(&mut self, raw: Raw) -> Piece {
-        self.state = State::Between(raw);
-        Piece::MemberEnd
-    }
-
     fn damaged(&mut self, mut raw: Raw, error: &io::Error) -> io::Result<Piece> {
         if let Some(failed) = raw.failed.take() {
             return Err(failed);
         }
-        let what = if error.kind() == io::ErrorKind::UnexpectedEof {
-            format!("the {} data ends too early", self.compression.name())
+        if error.kind() == io::ErrorKind::UnexpectedEof {
+            self.go_on(raw, "ends too early")
         } else {
-            format!("the {} data is damaged ({error})", self.compression.name())
-        };
+            self.go_on(raw, &format!("is damaged ({error})"))
+        }
+    }
+
+    /// Goes on behind what is damaged.
+    fn go_on(&mut self, mut raw: Raw, what: &str) -> io::Result<Piece> {
         if raw.go_to_next(self.compression)? {
             self.state = State::Between(raw);
         }
-        Ok(Piece::Damaged(what))
+        Ok(Piece::Damaged(format!("the {} data {what}", self.compression.name())))
     }
 
     /// Skips frames without data; what one of them says of a dictionary holds for all that follow.
@@ -232,6 +246,15 @@ impl Raw {
             }
         }
         Ok(self.bytes[self.at..].first_chunk().copied())
+    }
+
+    /// Whether what comes next may be a member.
+    fn has_start(&mut self, compression: InputCompression) -> io::Result<bool> {
+        Ok(match compression {
+            InputCompression::Plain => true,
+            InputCompression::Gzip => self.peek()? == Some([0x1f, 0x8b, 8]),
+            InputCompression::Zstd => self.peek()? == Some(ZSTD_MAGIC),
+        })
     }
 
     /// Goes to the first start of a member behind that of the damaged one; false if there is none.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use prospect_index::answer::Answer;
 use prospect_index::limits;
 use prospect_index::page::{Outlink, PageRecord};
 use url::Url;
@@ -47,7 +48,7 @@ impl Taste for PageTaste {
 
     fn wants_body(&self, head: &[u8]) -> bool {
         HttpResponse::parse(head).is_none_or(|response| {
-            let is_page = (200..300).contains(&response.status);
+            let is_page = Answer::of(response.status) == Answer::Page;
             is_page && Media::of(response.fields.get("content-type")) != Media::Other
         })
     }
@@ -153,13 +154,14 @@ impl Page {
                 .bad(BadReason::InvalidRecord, "a response without an HTTP head".to_owned());
         };
         self.record.status = Some(response.status);
-        let location = response.fields.get("location").filter(|_| is_redirect(response.status));
+        let answer = Answer::of(response.status);
+        let location = response.fields.get("location").filter(|_| answer == Answer::Moved);
         let to = location.and_then(|location| self.url.join(location).ok()).filter(is_web);
         let to = to.filter(|to| to.as_str().len() <= limits::URL_BYTES);
         if let Some(to) = to {
             return self.moved(to);
         }
-        if !(200..300).contains(&response.status) {
+        if answer != Answer::Page {
             return self.done();
         }
         let found = self.document(response.fields.get("content-type"), &response.body(), record);
@@ -175,7 +177,7 @@ impl Page {
     /// URL's is that page.
     fn revisit(mut self, record: &Record) -> Found {
         // Redirects and errors have equal bodies, too.
-        let is_other = |status| status != 304 && !(200..300).contains(&status);
+        let is_other = |status| !matches!(Answer::of(status), Answer::Page | Answer::Unchanged);
         if HttpResponse::parse(&record.block).is_some_and(|response| is_other(response.status)) {
             return self.response(record);
         }
@@ -256,10 +258,6 @@ fn is_for_one_robot(value: &str) -> bool {
         let name = name.trim().to_ascii_lowercase();
         !name.contains(',') && !RULES.contains(&name.as_str())
     })
-}
-
-fn is_redirect(status: u16) -> bool {
-    (300..400).contains(&status) && status != 304
 }
 
 /// What a URL is known by among redirects: its form without fragment.

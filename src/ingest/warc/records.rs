@@ -172,8 +172,9 @@ impl<T: Taste + Copy> Records<T> {
                 read += take;
                 continue;
             }
-            // A mark may lie across what was seen and what is new.
-            let from = start.saturating_sub(MARK.len() - 1).max(self.at);
+            // A mark may lie across what was seen and what is new, or across the end of the head, if that is
+            // not where it should be.
+            let from = start.saturating_sub(MARK.len() - 1).max(self.at.saturating_sub(1));
             let seen = &self.buffer[from..start + take];
             let found = memmem::find(seen, MARK).map(|found| from + found + 1);
             if let Some(mark) = found {

@@ -410,6 +410,16 @@ fn a_wrong_length_costs_no_other_record() {
 }
 
 #[test]
+fn a_head_that_runs_into_its_block_costs_no_other_record() {
+    let whole = String::from_utf8(page(2)).unwrap();
+    let cut =
+        whole.replace("\r\n\r\nHTTP/1.1 200 Said\r\nContent-Type: text/html\r\n\r\n", "\r\n\r");
+    assert_ne!(cut, whole);
+    let crawl = [page(1), cut.into_bytes(), page(3), page(4)].concat();
+    assert_eq!(urls_of(&crawl), [1, 3, 4].map(|number| format!("https://e.org/{number}")));
+}
+
+#[test]
 fn a_file_within_a_record_is_not_taken_apart() {
     let inner = [b"text\r\n\r\n".to_vec(), page(7)].concat();
     let fields = "Content-Type: text/plain\r\n";

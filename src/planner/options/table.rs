@@ -50,7 +50,7 @@ fn batch() -> Vec<PlannerOption> {
         ),
         PlannerOption::new(
             "seconds",
-            "time that a polite crawler has for the batch",
+            "time of a polite crawler for the batch, in the place of a budget or beside it",
             Selection,
             |to| Field::TimeCap(&mut to.selection.caps.time.seconds),
         ),
