@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use prospect::campaign::OpenStore;
-use prospect::campaign::plan;
+use prospect::campaign::plan::{self, Beside};
 use prospect::estimate::candidates::ngram::MatchRule;
 use prospect::estimate::settings::{EstimateSettings, ImpactReading};
 use prospect::ingest::{self, SourceItem, SourceOptions};
@@ -153,7 +153,8 @@ fn measure(name: &str, folder: &Path) {
                 let rule = MatchRule { rho, idf_weighted, max_words: 3 };
                 let started = Instant::now();
                 let settings = settings(rule, reading);
-                let plan = plan::plan(&store, &workload, &within, &settings).expect("plan");
+                let plan = plan::plan(&store, &workload, &within, &settings, Beside::Others)
+                    .expect("plan");
                 let seconds = started.elapsed().as_secs_f64();
                 let picks = plan.choice.batch.picks.iter();
                 let picked: Vec<String> =

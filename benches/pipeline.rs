@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use prospect::campaign::OpenStore;
-use prospect::campaign::plan;
+use prospect::campaign::plan::{self, Beside};
 use prospect::ingest::{self, SourceItem, SourceOptions};
 use prospect::plan::SelectionSettings;
 use prospect::plan::caps::Caps;
@@ -103,7 +103,9 @@ fn plan_a_thousand(bencher: Bencher<'_, '_>) {
                 let _ = std::fs::remove_dir_all(store.store.storage().path(kept));
             }
         })
-        .bench_local_refs(|()| plan::plan(&store, &data.workload, &[], &settings).map(|p| p.id));
+        .bench_local_refs(|()| {
+            plan::plan(&store, &data.workload, &[], &settings, Beside::Others).map(|p| p.id)
+        });
 }
 
 fn main() {

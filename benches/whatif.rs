@@ -9,7 +9,7 @@ mod synthetic;
 use std::time::Instant;
 
 use prospect::campaign::OpenStore;
-use prospect::campaign::plan;
+use prospect::campaign::plan::{self, Beside};
 use prospect::campaign::questions::Questions;
 use prospect::planner::settings::PlanSettings;
 use prospect::whatif::scenario::Scenario;
@@ -51,14 +51,14 @@ fn main() {
     let settings = PlanSettings::new(BUDGET);
     let open = OpenStore::open(directory.path(), "bench", limits::NGRAM_WORDS).expect("store");
     // The first plan fills what is kept: served lists, pairs, models.
-    plan::plan(&open, &workload, &[], &settings).expect("plan");
+    plan::plan(&open, &workload, &[], &settings, Beside::Others).expect("plan");
     let plan = |forgotten: &[&str]| {
         for kept in forgotten {
             let directory = open.store.storage().path(&format!("derived/{kept}"));
             std::fs::remove_dir_all(directory).expect("forgotten");
         }
         let start = Instant::now();
-        plan::plan(&open, &workload, &[], &settings).expect("plan");
+        plan::plan(&open, &workload, &[], &settings, Beside::Others).expect("plan");
         milliseconds(start.elapsed())
     };
     let (anew, pairs, again) = (plan(&["basis", "models"]), plan(&["basis"]), plan(&[]));

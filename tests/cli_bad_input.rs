@@ -100,11 +100,10 @@ fn many_pages() -> String {
 #[test]
 fn pages_that_are_no_pages_are_refused() {
     check(&[], "INGEST @none.jsonl", &["@none.jsonl: there is no such file", "spelling"]);
-    let cases: [(&str, &[u8], &str); 6] = [
+    let cases: [(&str, &[u8], &str); 5] = [
         ("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a PNG image"),
         ("a.jsonl", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a PNG image"),
         ("a.pdf", b"%PDF-1.7\n%\xe2\xe3", "a PDF document"),
-        ("a.parquet", b"PAR1\x15\x04\x15\x10", "a Parquet file"),
         ("a.zip", b"PK\x03\x04\x14\0", "a ZIP archive"),
         ("a.json", b"[{\"url\":\"https://a.example/\"}]", "a JSON array"),
     ];
@@ -113,6 +112,12 @@ fn pages_that_are_no_pages_are_refused() {
         let line = format!("INGEST @{name}");
         check(&[(name, content)], &line, &[&message, found, "one "]);
     }
+    let cut = [("a.parquet", b"PAR1\x15\x04\x15\x10".as_slice())];
+    check(
+        &cut,
+        "INGEST @a.parquet",
+        &["@a.parquet: the Parquet data is damaged", "write the file again"],
+    );
     check(&[("a.jsonl", b"")], "INGEST @a.jsonl", &["@a.jsonl: is empty"]);
     check(&[("a.jsonl", b"\n \n")], "INGEST @a.jsonl", &["@a.jsonl: is empty"]);
     check(&[("a.jsonl.gz", &gzip(""))], "INGEST @a.jsonl.gz", &["@a.jsonl.gz: is empty"]);

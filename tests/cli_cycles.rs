@@ -23,8 +23,13 @@ use rand_chacha::ChaCha8Rng;
 const BUDGET: usize = 40;
 
 impl Bench {
-    /// Plans with a budget of [`BUDGET`]; gives the jsonl and what was said.
+    /// Plans with a budget of [`BUDGET`] once all open plans are released; gives the jsonl and what was said.
     fn plan(&self, store: &Path, options: &[&str]) -> (String, String) {
+        self.plan_beside(store, &[&["--release", "all"], options].concat())
+    }
+
+    /// Plans with a budget of [`BUDGET`] beside the plans that are open.
+    fn plan_beside(&self, store: &Path, options: &[&str]) -> (String, String) {
         let mut arguments = self.plan_arguments(store, &["--budget", "40"]);
         arguments.extend(options.iter().map(|&option| option.to_owned()));
         let run = done(&arguments);
@@ -144,18 +149,18 @@ fn a_cycle_is_closed_without_new_pages() {
 fn a_store_tells_what_is_in_it_and_what_became_of_its_plans() {
     let (bench, _) = Bench::with_fetched_plan();
     let store = bench.store();
-    let status = || json(&["status", "--store", text(&store)], "prospect.status/2");
+    let status = || json(&["status", "--store", text(&store)], "prospect.status/3");
     assert_eq!(status()["cycles"], serde_json::json!([]));
-    assert_eq!(status()["open_plan"]["in_flight"], 40);
+    assert_eq!(status()["open_plans"][0]["in_flight"], 40);
     bench.ingest(&store, "second.jsonl");
-    let open = &status()["open_plan"];
+    let open = &status()["open_plans"][0];
     let counts = ["planned", "fetched", "failed", "moved", "in_flight"];
     assert_eq!(counts.map(|count| open[count].as_u64().unwrap()), [40, 25, 8, 2, 5]);
 
-    let closed = json(&["ingest", "--close", "--store", text(&store)], "prospect.ingest/2");
-    let closed = &closed["closed"];
+    let closed = json(&["ingest", "--close", "--store", text(&store)], "prospect.ingest/3");
+    let closed = &closed["closed"][0];
     let found = status();
-    assert_eq!(found["open_plan"], serde_json::Value::Null);
+    assert_eq!(found["open_plans"], serde_json::json!([]));
     let cycle = &found["cycles"][0];
     let counts = ["planned", "fetched", "failed", "moved", "unknown", "enters", "stays"];
     assert_eq!(counts.map(|count| &cycle[count]), counts.map(|count| &closed[count]));
@@ -178,16 +183,16 @@ fn what_stays_is_known_when_the_crawl_has_grown_by_a_quarter() {
     assert!(said.contains("of it when the crawl has grown by a quarter"), "{said}");
     let close = |name: &str, urls: &[String]| {
         let file = bench.write(name, lines(urls.iter().map(|url| page(page_at(url)))));
-        json(&["ingest", "--close", "--store", text(&store), &file], "prospect.ingest/2")
+        json(&["ingest", "--close", "--store", text(&store), &file], "prospect.ingest/3")
     };
-    let status = || json(&["status", "--store", text(&store)], "prospect.status/2");
+    let status = || json(&["status", "--store", text(&store)], "prospect.status/3");
     let second = urls(&second);
     let closed = close("few.jsonl", &second[..20]);
-    assert_eq!(closed["closed"]["settled"], serde_json::Value::Null);
+    assert_eq!(closed["closed"][0]["settled"], serde_json::Value::Null);
     assert_eq!(segments(&store, "stays-"), 0);
     let third = urls(&bench.plan(&store, &[]).0);
     let closed = close("more.jsonl", &third[..20]);
-    let settled = &closed["closed"]["settled"][0];
+    let settled = &closed["closed"][0]["settled"][0];
     let cycle = &status()["cycles"][0];
     assert_eq!([&settled["plan_id"], &settled["stays"]], [&cycle["plan_id"], &cycle["stays"]]);
     let of = |quantity: &str, name: &str| cycle[quantity][name].as_f64().unwrap();
@@ -200,12 +205,223 @@ fn what_stays_is_known_when_the_crawl_has_grown_by_a_quarter() {
     // The next plan has learned from it.
     let arguments = bench.plan_arguments(&store, &["--budget", "40"]);
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let found = json(&arguments, "prospect.plan/2");
+    let found = json(&arguments, "prospect.plan/3");
     let of =
         |quantity: &str, name: &str| found["expected_impact"][quantity][name].as_f64().unwrap();
     assert!(of("stays", "predicted") <= of("enters", "predicted"), "{found}");
     assert!(of("stays", "cycles") <= 1.0 && of("enters", "cycles") >= 1.0, "{found}");
     assert_sound(&store);
+}
+
+#[test]
+fn what_is_in_flight_is_not_planned_again() {
+    let (bench, first) = Bench::with_fetched_plan();
+    let store = bench.store();
+    let plan_id = |at: usize| {
+        let status = json(&["status", "--store", text(&store)], "prospect.status/3");
+        status["open_plans"][at]["plan_id"].as_str().unwrap_or_default().to_owned()
+    };
+    let a = plan_id(0);
+    // The same command again is the same plan, and --another the next one.
+    assert_eq!(urls(&bench.plan_beside(&store, &[]).0), first);
+    let (second, said) = bench.plan_beside(&store, &["--another"]);
+    let second = urls(&second);
+    assert!(said.contains(&format!("left to plan {a}, which is open: of 40 planned 0 ")), "{said}");
+    assert!(said.contains("--release to take it back"), "{said}");
+    let all: HashSet<&String> = first.iter().chain(&second).collect();
+    assert_eq!(all.len(), 2 * BUDGET);
+    let b = plan_id(1);
+    let said = done(&["explain", "--store", text(&store), &first[7]]).stdout;
+    assert!(said.contains(&format!("number 8 of plan {a}\n  it is in flight")), "{said}");
+
+    // Two crawlers report half of what they were asked for, in one go.
+    let half = first.iter().step_by(2).chain(second.iter().step_by(2));
+    let reported: Vec<&String> = half.collect();
+    bench.write("half.jsonl", lines(reported.iter().map(|url| page(page_at(url)))));
+    let said = bench.ingest(&store, "half.jsonl");
+    assert!(!said.contains("closed plan"), "{said}");
+    for plan in [&a, &b] {
+        let open =
+            format!("plan {plan} is open: of 40 planned 20 fetched, 0 failed, 0 moved, 20 in");
+        assert!(said.contains(&open), "{said}");
+    }
+    let third = urls(&bench.plan_beside(&store, &[]).0);
+    assert!(third.iter().all(|url| !all.contains(url)), "nothing of it is planned again");
+    assert_sound(&store);
+
+    // What is released may be planned again, and what came is learned from.
+    let (fourth, said) = bench.plan_beside(&store, &["--release", &a, "--another"]);
+    assert!(
+        said.contains(&format!("closed plan {a}: of 40 planned 20 fetched, 0 failed")),
+        "{said}"
+    );
+    let fourth = urls(&fourth);
+    assert!(first.iter().skip(1).step_by(2).any(|url| fourth.contains(url)));
+    assert!(second.iter().chain(&third).all(|url| !fourth.contains(url)));
+    // The rest comes: one plan after the other is over, and closed by that.
+    let rest = second.iter().skip(1).step_by(2);
+    bench.write("rest.jsonl", lines(rest.map(|url| page(page_at(url)))));
+    let said = bench.ingest(&store, "rest.jsonl");
+    let counts = "of 40 planned 40 fetched, 0 failed, 0 moved, 0 not reported; 0 pages not planned";
+    assert!(said.contains(&format!("closed plan {b}: {counts}")), "{said}");
+    let closed = json(&["ingest", "--close", "--store", text(&store)], "prospect.ingest/3");
+    assert_eq!(closed["closed"].as_array().unwrap().len(), 2);
+    assert_sound(&store);
+}
+
+#[test]
+fn a_plan_is_over_when_it_has_had_no_record_for_so_long() {
+    let (bench, planned) = Bench::with_fetched_plan();
+    let one = |at: usize, time: &str, plan: &str| {
+        let mut record: serde_json::Value = serde_json::from_str(&page(at)).unwrap();
+        record["fetched_at"] = time.into();
+        record["plan_id"] = plan.into();
+        record.to_string()
+    };
+    let others: Vec<usize> = (CRAWLED..200).filter(|&at| !planned.contains(&address(at))).collect();
+    let of_plan = page_at(&planned[0]);
+    // What comes in, when and of which plan, and after which of it the plan is closed.
+    let check = |options: &[&str], records: &[(usize, &str, bool)], closes: Option<usize>| {
+        let store = bench.copy_of_store(&format!("flight-{}", options.join("")));
+        let (plan, _) = bench.plan_beside(&store, options);
+        assert_eq!(urls(&plan), planned);
+        let id = rows(&plan)[0]["plan_id"].as_str().unwrap().to_owned();
+        for (number, &(at, time, named)) in records.iter().enumerate() {
+            let record = one(at, time, if named { &id } else { "" });
+            bench.write("one.jsonl", lines([record]));
+            let said = bench.ingest(&store, "one.jsonl");
+            assert_eq!(said.contains("closed plan"), closes == Some(number), "{number}: {said}");
+        }
+    };
+    let other = |nth: usize, time| (others[nth], time, false);
+    let silent = [0, 1, 2].map(|nth| other(nth, ""));
+    check(&[], &silent, Some(2));
+    check(&["--in-flight-for", "2"], &silent, Some(1));
+    // A record of the plan, or one that names it, begins anew.
+    let reported = [other(0, ""), (of_plan, "", false), other(1, ""), (others[2], "", true)];
+    let then = [3, 4].map(|nth| other(nth, ""));
+    check(&["--in-flight-for", "2", "--quiet"], &[&reported[..], &then].concat(), Some(5));
+    // Records without a time say nothing of how long it took.
+    let timed = [
+        other(0, "2026-11-23T10:00:00Z"),
+        (of_plan, "2026-11-23T11:00:00Z", false),
+        other(1, ""),
+        other(2, "2026-11-23T12:59:59Z"),
+        other(3, "2026-11-23T13:00:00Z"),
+    ];
+    check(&["--in-flight-for", "2h"], &timed, Some(4));
+    let refused = prospect(
+        &bench.plan_arguments(&bench.store(), &["--budget", "4", "--in-flight-for", "soon"]),
+    );
+    assert!(refused.stderr.contains("expected a number of ingests"), "{}", refused.stderr);
+}
+
+#[test]
+fn seeds_are_planned_before_any_page_came() {
+    let bench = Bench::new();
+    let store = bench.store();
+    let map = "<urlset><url><loc>https://s.example/topic1/topic2.html</loc><lastmod>2026-11-01</lastmod>\
+               <priority>0.8</priority></url></urlset>";
+    let (list, map) = (
+        bench.write(
+            "list.txt",
+            "# to start from\nhttps://s.example/\nhttps://s.example/topic7.html\nnone\n",
+        ),
+        bench.write("sitemap.xml", map),
+    );
+    let arguments = ["seeds", "--store", text(&store), &list, &map];
+    let found = json(&arguments, "prospect.seeds/1");
+    assert_eq!((&found["counts"]["new_urls"], &found["urls"]), (&3.into(), &3.into()));
+    assert_eq!(found["skipped"]["invalid-url"]["count"], 1);
+    let said = done(&arguments).stderr;
+    assert!(
+        said.contains("0 new URLs; 0 known before, 0 fetched before, 3 that say nothing"),
+        "{said}"
+    );
+    assert_sound(&store);
+    let (plan, _) = bench.plan(&store, &[]);
+    let planned = urls(&plan);
+    assert_eq!(planned.len(), 3);
+    assert_eq!(planned[2], "https://s.example/", "what queries ask for comes first");
+    let named = "https://s.example/topic1/topic2.html";
+    let said = done(&["explain", "--store", text(&store), named]).stdout;
+    assert!(said.contains("named by a sitemap, changed 2026-11-01, priority 0.8"), "{said}");
+    assert!(said.contains("in the URL: topic"), "{said}");
+
+    // A link is a link, and a page a page, whoever named them.
+    bench.write("pages.jsonl", lines([page(0), failure("https://s.example/", 404)]));
+    let said = bench.ingest(&store, "pages.jsonl");
+    assert!(said.contains("1 pages and 1 failed fetches"), "{said}");
+    let found = json(&["seeds", "--store", text(&store), &list], "prospect.seeds/1");
+    assert_eq!(found["counts"]["repeated"], 2);
+    let known = bench.write("known.txt", format!("{}\n", address(0)));
+    let found = json(&["seeds", "--store", text(&store), &known], "prospect.seeds/1");
+    assert_eq!(found["counts"]["fetched"], 1);
+    let planned = urls(&bench.plan(&store, &[]).0);
+    assert!(!planned.contains(&"https://s.example/".to_owned()) && planned.len() > 3);
+    assert_sound(&store);
+}
+
+#[test]
+fn a_log_tells_what_an_archive_does_not() {
+    let (bench, planned) = Bench::with_fetched_plan();
+    let store = bench.store();
+    bench.ingest(&store, "second.jsonl");
+    let request = |url: &str, answer: &str| {
+        format!(
+            "--2026-11-23 10:00:00--  {url}\nHTTP request sent, awaiting response... {answer}\n\n"
+        )
+    };
+    let log = [
+        request(&planned[0], "200 OK"),
+        request(&planned[25], "404 Not Found"),
+        request(&planned[35], "No data received.\nGiving up."),
+        request(&planned[36], "503 Busy"),
+        request(&planned[37], "200 OK"),
+        request(&planned[38], "410 Gone"),
+        request(&planned[39], "No data received.\nGiving up."),
+    ];
+    let log = bench.write("wget.log", log.concat());
+    let arguments = ["crawl-log", "--store", text(&store), &log];
+    let found = json(&arguments, "prospect.crawl-log/1");
+    assert_eq!(found["skipped"]["known-before"]["count"], 2);
+    assert_eq!((&found["counts"]["pages"], &found["counts"]["failed"]), (&1.into(), &4.into()));
+    // With that every URL was reported, and the plan is over.
+    let closed = &found["closed"][0];
+    let counts = ["planned", "fetched", "failed", "moved", "unknown"].map(|count| &closed[count]);
+    assert_eq!(counts, [40, 26, 12, 2, 0]);
+    let next = urls(&bench.plan_beside(&store, &[]).0);
+    assert!([35, 36, 39].iter().all(|&at| !next.contains(&planned[at])), "they wait");
+    let said = done(&["explain", "--store", text(&store), &planned[35]]).stdout;
+    assert!(said.contains("its fetch had no answer; 1 of 4 tries, it waits 1 cycle"), "{said}");
+    assert_sound(&store);
+    let list = bench.write("list.txt", "https://s.example/\n");
+    let refused = prospect(&["crawl-log", "--store", text(&store), &list]);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.stderr.contains("found list, which tells of no fetch"), "{}", refused.stderr);
+}
+
+#[test]
+fn scope_is_of_the_store() {
+    let bench = Bench::with_store();
+    let store = bench.store();
+    let all = urls(&bench.plan(&store, &[]).0);
+    let host = host(&all[0]).to_owned();
+    let others = |urls: &[String]| urls.iter().filter(|url| self::host(url) != host).count();
+    assert!(others(&all) > 0);
+    let pattern = format!("^https://{host}/");
+    let held = urls(&bench.plan(&store, &["--include", &pattern]).0);
+    assert_eq!((others(&held), held.is_empty()), (0, false));
+    // Kept until another is given, each part by itself.
+    assert_eq!(urls(&bench.plan(&store, &[]).0), held);
+    let less = urls(&bench.plan(&store, &["--exclude", "[0-4][.]html$"]).0);
+    assert!(others(&less) == 0 && less != held);
+    let status = done(&["status", "--store", text(&store)]).stdout;
+    assert!(status.contains(&pattern) && status.contains("[0-4][.]html$"), "{status}");
+    assert_eq!(urls(&bench.plan(&store, &["--exclude", ""]).0), held);
+    assert_eq!(urls(&bench.plan(&store, &["--include", ""]).0), all);
+    let status = json(&["status", "--store", text(&store)], "prospect.status/3");
+    assert_eq!(status["scope"], serde_json::Value::Null);
 }
 
 #[test]
@@ -541,13 +757,14 @@ fn json_outputs_name_their_schema() {
     let file = bench.path("second.jsonl");
     let workload = bench.path("queries.tsv");
     let store = text(&store);
-    let ingest = json(&["ingest", "--store", store, &file], "prospect.ingest/2");
+    let ingest = json(&["ingest", "--store", store, &file], "prospect.ingest/3");
     assert_eq!(ingest["counts"]["failed"], 8);
     assert_eq!(ingest["stored"], true);
-    let arguments = ["plan", "--store", store, "--workload", &workload, "--budget", "9"];
-    let plan = json(&arguments, "prospect.plan/2");
-    assert_eq!(plan["closed"]["fetched"], 25);
-    assert_eq!(plan["closed"]["planned"], 40);
+    let fixed = ["plan", "--store", store, "--workload", &workload, "--budget", "9"];
+    let arguments = [&fixed[..], &["--release", "all"]].concat();
+    let plan = json(&arguments, "prospect.plan/3");
+    assert_eq!(plan["closed"][0]["fetched"], 25);
+    assert_eq!(plan["closed"][0]["planned"], 40);
     assert_eq!(plan["urls"].as_array().unwrap().len(), 9);
     let url = plan["urls"][0]["url"].as_str().unwrap();
     let explained = json(&["explain", "--store", store, url], "prospect.explain/2");
@@ -586,7 +803,7 @@ fn a_plan_is_written_in_every_format_and_place() {
     let (nothing, _) = bench.plan(&bench.store(), &["--json", "--out", &out]);
     assert_eq!(nothing, "");
     let written: serde_json::Value = serde_json::from_slice(&fs::read(&out).unwrap()).unwrap();
-    assert_eq!(written["schema"], "prospect.plan/2");
+    assert_eq!(written["schema"], "prospect.plan/3");
 }
 
 #[test]

@@ -131,7 +131,7 @@ impl NgramSegments {
             Found::Missing => (Payload::default(), Vec::new()),
         };
         let mut update = Update { storage, manifest, known, view, derived: &derived, max_words };
-        if state.end_seq < manifest.next_seq {
+        if state.end_seq < manifest.next_seq || state.urls < manifest.urls {
             refresh.added = update.extend(&mut state, &mut files)?;
             derived.publish(&state, files)?;
         }

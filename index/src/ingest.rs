@@ -14,7 +14,7 @@ use crate::limits;
 use crate::link_context;
 use crate::manifest::{IngestEntry, SegmentEntry, SegmentKind};
 use crate::page::{PageRecord, UrlId};
-use crate::page_store::{AROUND, Known, LINKS, NONE, PAGES, QUALITY, URLS};
+use crate::page_store::{AROUND, Fetch, Known, LINKS, NONE, PAGES, QUALITY, URLS};
 use crate::store::Store;
 use crate::url::{self, UrlError};
 
@@ -63,6 +63,11 @@ impl PreparedPage {
     /// Whether the fetch gave a page.
     pub fn is_success(&self) -> bool {
         self.record.is_success()
+    }
+
+    /// What the fetch came to.
+    fn answer(&self) -> Answer {
+        self.record.answer()
     }
 
     /// Canonical URL, and its spelling.
@@ -303,6 +308,8 @@ pub struct IngestSession {
     around: TableWriter,
     /// By URL: how many pages of this ingest have a text around a link to it, and the last of them.
     around_pages: HashMap<UrlId, (usize, u32)>,
+    /// Plans that records name.
+    named_plans: HashSet<String>,
     counts: IngestCounts,
 }
 
@@ -330,8 +337,24 @@ impl IngestSession {
             links,
             around,
             around_pages: HashMap::new(),
+            named_plans: HashSet::new(),
             counts: IngestCounts::default(),
         })
+    }
+
+    /// Whether a record says nothing that is not known: its page is stored, or the same became of its URL in
+    /// this cycle.
+    pub fn is_known(&self, page: &PreparedPage) -> bool {
+        let Some(url) = self.known.urls.get(&page.url.canonical) else { return false };
+        let cycle = self.store.manifest().cycles.last().map_or(0, |cycle| cycle.first_seq);
+        match (page.answer(), self.known.pages.fetch(url)) {
+            (Answer::Page, fetch) => matches!(fetch, Fetch::Page { .. }),
+            (Answer::Moved, Fetch::Redirected { seq }) => seq >= cycle,
+            (_, Fetch::Failed { seq, status }) => {
+                seq >= cycle && status == page.record.stored_status()
+            }
+            _ => false,
+        }
     }
 
     /// Adds a record.
@@ -369,6 +392,9 @@ impl IngestSession {
         if let Some(quality) = record.quality_score.filter(usable) {
             self.quality.0.push(seq);
             self.quality.1.push(quality);
+        }
+        if let Some(plan) = record.plan_id.as_ref().filter(|&id| !self.named_plans.contains(id)) {
+            self.named_plans.insert(plan.clone());
         }
         let keep = |text: String| if success { text } else { String::new() };
         let texts = [
@@ -427,14 +453,16 @@ impl IngestSession {
         }
         segments.insert(0, write_urls(&self.store, &self.known, self.first_url)?);
         let urls = self.known.urls.len() as u32;
-        let (first_seq, end_seq) = (self.first_seq, self.next_seq);
+        let (first_seq, end_seq, named_plans) = (self.first_seq, self.next_seq, self.named_plans);
         self.store.commit(|manifest| {
             manifest.add_cycles(end_seq - first_seq);
             manifest.segments.extend(segments);
             manifest.urls = urls;
             manifest.next_seq = end_seq;
-            let fingerprint = fingerprint.to_owned();
-            manifest.ingests.push(IngestEntry { fingerprint, first_seq, end_seq });
+            let (fingerprint, open) = (fingerprint.to_owned(), manifest.plans.iter());
+            let named = open.filter(|plan| named_plans.contains(&plan.id));
+            let plans = named.map(|plan| plan.id.clone()).collect();
+            manifest.ingests.push(IngestEntry { fingerprint, first_seq, end_seq, plans });
         })?;
         Ok((self.store, self.counts, Committed::Stored))
     }
@@ -490,7 +518,12 @@ impl IngestSession {
     }
 }
 
-fn write_urls(store: &Store, known: &Known, first: usize) -> Result<SegmentEntry, StoreError> {
+/// Writes the URLs from the `first` on as a segment.
+pub(crate) fn write_urls(
+    store: &Store,
+    known: &Known,
+    first: usize,
+) -> Result<SegmentEntry, StoreError> {
     let ids: Vec<UrlId> = known.urls.ids().skip(first).collect();
     let name = store.segment_name(URLS);
     let mut writer = TableWriter::create(store.storage(), &name, URLS)?;

@@ -18,6 +18,9 @@
 //! | 2 | each segment has the version of its schema |
 //! | 3 | pairs of plans have a chance to stay in lists, and there are segments of what stayed |
 //! | 4 | a status of a page may say that robots.txt forbade to ask ([`crate::answer::ROBOTS`]) |
+//! | 5 | several plans may be open, each with its start and its epoch; the store has a scope, and URLs that somebody named |
+
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -29,7 +32,7 @@ use crate::storage::{Checksum, FileEntry, Storage};
 /// Name of the manifest below the store's root.
 pub const MANIFEST: &str = "MANIFEST.json";
 /// Format of the store that this version writes, and the highest it reads.
-pub const FORMAT: u32 = 4;
+pub const FORMAT: u32 = 5;
 
 /// Tables of the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +64,8 @@ pub enum SegmentKind {
     Stays,
     /// Quality of fetched pages.
     Quality,
+    /// URLs known without a link.
+    Seeds,
 }
 
 /// The model that scored the pages.
@@ -132,6 +137,9 @@ pub struct IngestEntry {
     pub first_seq: u32,
     /// One past its last `fetch_seq`.
     pub end_seq: u32,
+    /// Plans that were open then and that its records name, in the order of their making.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub plans: Vec<String>,
 }
 
 /// A crawl cycle: a run of `fetch_seq`. Cycles follow each other without gaps.
@@ -139,11 +147,27 @@ pub struct IngestEntry {
 pub struct CycleEntry {
     /// First `fetch_seq` of the cycle.
     pub first_seq: u32,
-    /// The plan whose batch it fetches; none for a pseudo-cycle of an ingest without a plan.
+    /// The plan that it starts with; none for a pseudo-cycle of an ingest without a plan.
     pub plan: Option<String>,
 }
 
-/// The plan whose outcomes are still coming in.
+/// How long the URLs of a plan are in flight after the last record of it, or after its making.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InFlightFor {
+    /// Until so many ingests in a row bring no record of it.
+    Ingests(u32),
+    /// For so many seconds, by the times at which records say that they were fetched.
+    Seconds(u64),
+}
+
+impl Default for InFlightFor {
+    fn default() -> Self {
+        Self::Ingests(3)
+    }
+}
+
+/// A plan whose outcomes are still coming in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoredPlan {
     /// Content hash of everything the plan depends on.
@@ -152,6 +176,24 @@ pub struct StoredPlan {
     pub settings: serde_json::Value,
     /// Its segments: picks, pairs and workload.
     pub files: Vec<String>,
+    /// The `fetch_seq` of the record that came next when it was made.
+    #[serde(default)]
+    pub first_seq: u32,
+    /// The statistics epoch that it was made in.
+    #[serde(default)]
+    pub epoch: Epoch,
+    /// When it is closed, whatever became of it.
+    #[serde(default)]
+    pub in_flight_for: InFlightFor,
+}
+
+/// A plan that was closed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClosedPlan {
+    /// The plan.
+    pub id: String,
+    /// The `fetch_seq` of the record that came next when it was closed.
+    pub end_seq: u32,
 }
 
 /// A statistics epoch: N, df and avgdl are those of the pages with `fetch_seq < end_seq`.
@@ -192,12 +234,19 @@ pub struct Manifest {
     pub ingests: Vec<IngestEntry>,
     /// Cycles, oldest first.
     pub cycles: Vec<CycleEntry>,
-    /// The open plan.
-    pub plan: Option<StoredPlan>,
+    /// Open plans, in the order of their making.
+    #[serde(default)]
+    pub plans: Vec<StoredPlan>,
+    /// Which URLs are planned, as the planner wrote it; null for all.
+    #[serde(default)]
+    pub scope: serde_json::Value,
     /// The statistics epoch.
     pub epoch: Epoch,
-    /// Cycles of plans that have been closed.
+    /// Plans that have been closed.
     pub closed_cycles: u32,
+    /// Those of them that were closed since format 5, in their order.
+    #[serde(default)]
+    pub closed_plans: Vec<ClosedPlan>,
     /// The model that scored the pages, if one did.
     #[serde(default)]
     pub quality: Option<QualityEntry>,
@@ -215,6 +264,79 @@ impl Manifest {
     /// The cycle that the record with this `fetch_seq` belongs to.
     pub fn cycle_of(&self, seq: u32) -> u32 {
         self.cycles.partition_point(|cycle| cycle.first_seq <= seq).saturating_sub(1) as u32
+    }
+
+    /// The plan that was made last, of those that are open.
+    pub fn newest_plan(&self) -> Option<&StoredPlan> {
+        self.plans.last()
+    }
+
+    /// Open plans but the one that was made last.
+    pub fn older_plans(&self) -> &[StoredPlan] {
+        self.plans.split_last().map_or(&[], |(_, older)| older)
+    }
+
+    /// An open plan by its id.
+    pub fn open_plan(&self, id: &str) -> Option<&StoredPlan> {
+        self.plans.iter().find(|plan| plan.id == id)
+    }
+
+    /// Opens a plan with these segments, and its cycle.
+    pub fn open(&mut self, plan: StoredPlan, segments: Vec<SegmentEntry>) {
+        self.segments.extend(segments);
+        self.plans.push(plan);
+        if !self.has_fetched() {
+            self.cycles.pop();
+        }
+        self.start_cycle();
+    }
+
+    /// Takes back an open plan that nothing was fetched for, with its segments and its cycle.
+    pub fn take_back(&mut self, id: &str) {
+        let Some(at) = self.plans.iter().position(|plan| plan.id == id) else { return };
+        let plan = self.plans.remove(at);
+        self.segments.retain(|segment| !plan.files.contains(&segment.file.file));
+        if !self.has_fetched() {
+            self.cycles.pop();
+            if !self.plans.is_empty() {
+                self.start_cycle();
+            }
+        }
+    }
+
+    /// Ends an open plan; what is stored of it stays.
+    pub fn close(&mut self, id: &str) {
+        self.plans.retain(|plan| plan.id != id);
+        self.closed_cycles += 1;
+        self.closed_plans.push(ClosedPlan { id: id.to_owned(), end_seq: self.next_seq });
+    }
+
+    /// The next record is the first of a cycle, which is that of the newest open plan.
+    fn start_cycle(&mut self) {
+        let plan = self.newest_plan().map(|plan| plan.id.clone());
+        self.cycles.push(CycleEntry { first_seq: self.next_seq, plan });
+    }
+
+    /// Records from the making of a plan to that of the next.
+    pub fn records_of(&self, plan: &str) -> Range<u32> {
+        let of = |cycle: &CycleEntry| cycle.plan.as_deref() == Some(plan);
+        match self.cycles.iter().rposition(of) {
+            Some(at) => self.cycles[at].first_seq..self.cycle_start(at as u32 + 1),
+            None => self.next_seq..self.next_seq,
+        }
+    }
+
+    /// The `fetch_seq` of the record that came next when a plan was closed; 0 of one that is not known.
+    pub fn closed_at(&self, plan: &str) -> u32 {
+        let closed = self.closed_plans.iter().rfind(|closed| closed.id == plan);
+        match closed {
+            Some(closed) => closed.end_seq,
+            // Up to format 4 the next plan closed it.
+            None if self.cycles.iter().any(|cycle| cycle.plan.as_deref() == Some(plan)) => {
+                self.records_of(plan).end
+            }
+            None => 0,
+        }
     }
 
     /// Whether the last cycle has a record.
@@ -239,10 +361,10 @@ impl Manifest {
         checksum.finish()
     }
 
-    /// Adds the cycles of an ingest of `records` records: none while a plan is open, whose cycle
-    /// they belong to, else [`PSEUDO_CYCLES`] equal parts.
+    /// Adds the cycles of an ingest of `records` records: none while a plan is open, whose cycle they belong
+    /// to, else [`PSEUDO_CYCLES`] equal parts.
     pub fn add_cycles(&mut self, records: u32) {
-        if self.plan.is_some() {
+        if !self.plans.is_empty() {
             return;
         }
         let parts = PSEUDO_CYCLES.min(records);
@@ -276,7 +398,14 @@ impl Manifest {
             let (what, found) = ("store format", format.format);
             return Err(StoreError::NewerFormat { path, what, found, supported: FORMAT });
         }
-        parse(&path, sealed.manifest.get()).map(Some)
+        let mut manifest: Self = parse(&path, sealed.manifest.get())?;
+        let OnePlan { plan } = parse(&path, sealed.manifest.get())?;
+        manifest.plans.extend(plan.map(|plan| StoredPlan {
+            first_seq: manifest.cycles.last().map_or(0, |cycle| cycle.first_seq),
+            epoch: manifest.epoch,
+            ..plan
+        }));
+        Ok(Some(manifest))
     }
 
     /// Commits: writes this manifest as the next generation.
@@ -307,6 +436,12 @@ fn parse<'a, T: Deserialize<'a>>(path: &std::path::Path, text: &'a str) -> Resul
 #[derive(Deserialize)]
 struct FormatOnly {
     format: u32,
+}
+
+/// The open plan of a store up to format 4, which had one at most.
+#[derive(Deserialize)]
+struct OnePlan {
+    plan: Option<StoredPlan>,
 }
 
 #[derive(Serialize, Deserialize)]

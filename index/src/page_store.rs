@@ -74,12 +74,13 @@ pub const QUALITY: Schema = Schema {
 };
 
 /// The schemas of this module by what they are tables of.
-pub const SCHEMAS: [(SegmentKind, Schema); 5] = [
+pub const SCHEMAS: [(SegmentKind, Schema); 6] = [
     (SegmentKind::Urls, URLS),
     (SegmentKind::Pages, PAGES),
     (SegmentKind::Links, LINKS),
     (SegmentKind::Around, AROUND),
     (SegmentKind::Quality, QUALITY),
+    (SegmentKind::Seeds, crate::seeds::SEEDS),
 ];
 
 /// What is known of the fetch of a URL.
@@ -109,7 +110,7 @@ pub enum Fetch {
 
 impl Fetch {
     /// `fetch_seq` of the record that tells of it.
-    pub(crate) fn seq(self) -> Option<u32> {
+    pub fn seq(self) -> Option<u32> {
         match self {
             Self::Never => None,
             Self::Page { seq } | Self::Failed { seq, .. } | Self::Redirected { seq } => Some(seq),
@@ -555,6 +556,25 @@ pub fn for_each_title(
         segment.read(storage, PAGES, &["fetch_seq", "title"], |mut columns| {
             let (seqs, titles) = (columns[0].take_u32(), columns[1].take_text());
             seqs.iter().zip(&titles).for_each(|(&seq, title)| take(seq, title));
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+/// When records were fetched, as their inputs spell it; by `fetch_seq`, all of them.
+///
+/// # Errors
+/// A file is missing, damaged or cannot be read.
+pub fn for_each_fetch_time(
+    storage: &Storage,
+    manifest: &Manifest,
+    mut take: impl FnMut(u32, &str),
+) -> Result<(), StoreError> {
+    for segment in segments_from(manifest, 0) {
+        segment.read(storage, PAGES, &["fetch_seq", "fetched_at"], |mut columns| {
+            let (seqs, times) = (columns[0].take_u32(), columns[1].take_text());
+            seqs.iter().zip(&times).for_each(|(&seq, time)| take(seq, time));
             Ok(())
         })?;
     }

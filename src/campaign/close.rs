@@ -1,14 +1,15 @@
-//! Closing a cycle of a store: what became of its open plan, and a commit of it.
+//! Closing a plan of a store: what became of it, and a commit of that.
 
 use std::collections::HashSet;
 
 use prospect_index::bm25::{Bm25, Scorer};
 use prospect_index::columns::Column;
-use prospect_index::manifest::SegmentKind;
+use prospect_index::manifest::{SegmentKind, StoredPlan};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::NONE;
 use serde::Deserialize;
 
+use super::open_plans::OpenBatch;
 use super::plan::settings;
 use super::records;
 use super::settle::{Settled, Today, settle};
@@ -57,39 +58,74 @@ struct Row {
     in_half: f64,
 }
 
-/// Computes the outcome of the open plan and commits it: the cycle is closed.
+/// Which open plans to close.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// All.
+    All,
+    /// Those that are over: nothing of them is in flight, or has been for too long.
+    Over,
+}
+
+/// Closes open plans, the oldest first.
 ///
 /// # Errors
-/// There is no open plan, another version made it with settings that even a close does not understand, or
-/// the store cannot be read or written.
-pub(crate) fn close(open: &mut OpenStore) -> Result<CycleOutcome, CampaignError> {
-    let Some(plan) = open.store.manifest().plan.clone() else { return Err(CampaignError::NoPlan) };
-    let settings: ClosingSettings = settings(&plan)?;
+/// See [`close`]; those before it stay closed.
+pub(crate) fn close_plans(
+    open: &mut OpenStore,
+    which: Which,
+) -> Result<Vec<CycleOutcome>, CampaignError> {
+    let mut outcomes = Vec::new();
+    // What is over does not depend on what is closed.
+    for batch in OpenBatch::all(&open.store, &open.known)? {
+        if which == Which::All || batch.is_over(&open.store, &open.known)? {
+            outcomes.push(close(open, &batch)?);
+        }
+    }
+    Ok(outcomes)
+}
+
+/// Computes the outcome of an open plan and commits it: the plan is closed.
+///
+/// # Errors
+/// Another version made it with settings that even a close does not understand, or the store cannot be read or
+/// written.
+pub(crate) fn close(
+    open: &mut OpenStore,
+    batch: &OpenBatch,
+) -> Result<CycleOutcome, CampaignError> {
+    let plan = &batch.plan;
+    let settings: ClosingSettings = settings(plan)?;
     let workload = records::workload(&open.store, &plan.id)?;
     let mut unread = Vec::new();
     let promised = OpenPlan {
-        picks: records::picks(&open.store, &plan.id)?,
+        picks: batch.picks.clone(),
         pairs: records::pairs(&open.store, &plan.id, &workload, &mut unread)?,
     };
     if promised.picks.iter().any(|pick| pick.parts.iter().any(|(_, part)| part.is_nan())) {
         unread.push(format!("picks of plan {}, whose estimates have not all parts", plan.id));
     }
-    let (before, after) = lists(open, &workload, &settings)?;
-    let (pages, urls) = (&open.known.pages, open.known.urls.len());
+    let (before, after) = lists(open, plan, &workload, &settings)?;
+    let urls = open.known.urls.len();
     let impact = after.impact(&workload.queries, urls);
-    let closed = cycle::close(&promised, &impact, (&before, &after), pages);
+    let closed = cycle::close(&promised, &batch.states, &impact, (&before, &after));
     // Nobody can value another batch by one that drew nothing at random.
     let in_half = if settings.selection.explore > 0.0 {
-        impact_in_halves(open, &workload, &settings, &before)?
+        impact_in_halves(open, plan, &workload, &settings, &before)?
     } else {
         vec![0.0; urls]
     };
-    let rows = outcome_rows(open, &closed, &impact, &in_half);
+    let rows = outcome_rows(open, plan, &closed, &impact, &in_half)?;
     let unplanned = rows.len() - closed.picks.len();
     let places = settings.places();
-    let expected =
-        history::expected(&open.store, &closed.chances(&workload.queries, places), places)?;
-    let today = Today { workload: &workload, lists: &after, bm25: settings.bm25 };
+    let expected = history::expected(
+        &open.store,
+        &closed.chances(&workload.queries, places),
+        places,
+        plan.first_seq,
+    )?;
+    let (bm25, epoch) = (settings.bm25, plan.epoch);
+    let today = Today { workload: &workload, lists: &after, bm25, epoch };
     let settled = settle(open, &today)?;
     commit(open, &plan.id, &workload, &rows, &closed, &settled)?;
     let settled = history::settled(&open.store, &settled, places)?;
@@ -100,39 +136,57 @@ pub(crate) fn close(open: &mut OpenStore) -> Result<CycleOutcome, CampaignError>
     })
 }
 
-/// Gives up the open plan: its cycle ends, what is stored of it stays, and nobody learns what became of it.
-///
-/// # Errors
-/// The commit failed; the plan stays open.
-pub(crate) fn release(open: &mut OpenStore) -> Result<(), CampaignError> {
-    open.store.commit(|manifest| {
-        if manifest.plan.take().is_some() && !manifest.has_fetched() {
-            manifest.cycles.pop();
-        }
-    })?;
-    Ok(())
+/// What became of a plan that was released.
+pub(crate) enum Released {
+    /// It is closed.
+    Closed(Box<CycleOutcome>),
+    /// Nothing was reported of it: it is as if it had never been made.
+    TakenBack,
+    /// This version cannot close it: what is stored of it stays, and nobody learns what became of it.
+    GivenUp,
 }
 
-/// Served lists at the start of the cycle and now, under the same statistics.
+/// Ends an open plan: what is in flight of it may be planned again.
+///
+/// # Errors
+/// The store cannot be read or written; the plan stays open.
+pub(crate) fn release(open: &mut OpenStore, batch: &OpenBatch) -> Result<Released, CampaignError> {
+    let id = &batch.plan.id;
+    if batch.in_flight().count() == batch.picks.len() {
+        open.store.commit(|manifest| manifest.take_back(id))?;
+        return Ok(Released::TakenBack);
+    }
+    match close(open, batch) {
+        Err(CampaignError::OtherVersion { .. }) => {
+            open.store.commit(|manifest| manifest.plans.retain(|plan| plan.id != *id))?;
+            Ok(Released::GivenUp)
+        }
+        closed => Ok(Released::Closed(Box::new(closed?))),
+    }
+}
+
+/// Served lists at the making of the plan and now, under the statistics of its epoch.
 fn lists(
     open: &OpenStore,
+    plan: &StoredPlan,
     workload: &Workload,
     settings: &ClosingSettings,
 ) -> Result<(ServedLists, ServedLists), CampaignError> {
     let manifest = open.store.manifest();
-    let epoch_end = manifest.epoch.end_seq;
+    let epoch_end = plan.epoch.end_seq;
     let scorer = Scorer::new(&open.text, settings.bm25, epoch_end, workload.words())?;
     let (queries, known) = (&workload.queries, &open.known);
-    let start = manifest.cycles.last().map_or(0, |cycle| cycle.first_seq);
-    let before = ServedLists::build(&scorer, queries, settings.places(), start, &known.urls)?;
+    let (places, start) = (settings.places(), plan.first_seq);
+    let before = ServedLists::build(&scorer, queries, places, start, &known.urls)?;
     let mut after = before.clone();
     after.update(&scorer, queries, manifest.next_seq, &known.pages, &known.urls)?;
     Ok((before, after))
 }
 
-/// By URL: impact of the cycle's pages without the other half of them.
+/// By URL: impact of the pages since the plan without the other half of them.
 fn impact_in_halves(
     open: &OpenStore,
+    plan: &StoredPlan,
     workload: &Workload,
     settings: &ClosingSettings,
     before: &ServedLists,
@@ -149,7 +203,7 @@ fn impact_in_halves(
             }
         }
         let text = open.text.with_docs(docs);
-        let scorer = Scorer::new(&text, settings.bm25, manifest.epoch.end_seq, workload.words())?;
+        let scorer = Scorer::new(&text, settings.bm25, plan.epoch.end_seq, workload.words())?;
         let mut lists = before.clone();
         lists.update(&scorer, queries, manifest.next_seq, &known.pages, &known.urls)?;
         let impact = lists.impact(queries, known.urls.len());
@@ -162,14 +216,26 @@ fn impact_in_halves(
     Ok(in_half)
 }
 
-/// Planned URLs in batch order, then pages of the cycle that were not planned, in fetch order.
-fn outcome_rows(open: &OpenStore, closed: &Closed, impact: &[f64], in_half: &[f64]) -> Vec<Row> {
+/// Planned URLs in batch order, then pages of the cycle that nobody planned, in fetch order.
+fn outcome_rows(
+    open: &OpenStore,
+    plan: &StoredPlan,
+    closed: &Closed,
+    impact: &[f64],
+    in_half: &[f64],
+) -> Result<Vec<Row>, CampaignError> {
     let mut rows: Vec<Row> =
         closed.picks.iter().map(|closed| Row::of_pick(closed, in_half)).collect();
-    let planned: HashSet<UrlId> = rows.iter().map(|row| row.url).collect();
-    let start = open.store.manifest().cycles.last().map_or(0, |cycle| cycle.first_seq);
+    let mut planned: HashSet<UrlId> = rows.iter().map(|row| row.url).collect();
+    let manifest = open.store.manifest();
+    let others_open = manifest.plans.iter().map(|other| &other.id);
+    let since = manifest.closed_plans.iter().filter(|other| other.end_seq > plan.first_seq);
+    for other in others_open.chain(since.map(|other| &other.id)).filter(|id| **id != plan.id) {
+        planned.extend(records::picks(&open.store, other)?.iter().map(|pick| pick.url));
+    }
+    let cycle = manifest.records_of(&plan.id);
     let crawled = open.known.pages.crawled();
-    let others = crawled.filter(|(seq, url)| *seq >= start && !planned.contains(url));
+    let others = crawled.filter(|(seq, url)| cycle.contains(seq) && !planned.contains(url));
     rows.extend(others.map(|(_, url)| Row {
         url,
         planned: false,
@@ -181,7 +247,7 @@ fn outcome_rows(open: &OpenStore, closed: &Closed, impact: &[f64], in_half: &[f6
         realised: impact[url.index()],
         in_half: in_half[url.index()],
     }));
-    rows
+    Ok(rows)
 }
 
 impl Row {
@@ -266,8 +332,7 @@ fn commit(
     segments.extend(store.write_segments(SegmentKind::Stays, STAYS, stayed)?);
     store.commit(|manifest| {
         manifest.segments.extend(segments);
-        manifest.plan = None;
-        manifest.closed_cycles += 1;
+        manifest.close(plan);
     })?;
     Ok(())
 }

@@ -91,6 +91,8 @@ pub(crate) struct Explanation {
     pub(crate) plan_id: Option<String>,
     /// Position in the batch, from 1, if it is picked.
     pub(crate) planned_rank: Option<usize>,
+    /// Whether an open plan of the store has asked for it, and nobody reported it.
+    pub(crate) in_flight: bool,
     /// URLs that were to be picked.
     pub(crate) budget: usize,
     /// Position in the frontier by estimate, from 1, if it may be planned.
@@ -111,6 +113,21 @@ pub(crate) struct Explanation {
     pub(crate) queries: Vec<QueryReason>,
     /// The first links to it.
     pub(crate) links: Vec<LinkFrom>,
+    /// Who names it without a link.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) named_by: Vec<NamedBy>,
+}
+
+/// What a list or a map of a site says of the URL.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct NamedBy {
+    /// The kind of file.
+    pub(crate) source: String,
+    /// When it changed last.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) lastmod: String,
+    /// How much it counts on its site, from 0 to 1.
+    pub(crate) priority: Option<f64>,
 }
 
 /// A link to the URL.
@@ -151,6 +168,7 @@ impl Explained<'_> {
             state: self.state(id),
             plan_id: None,
             planned_rank: picked.map(|at| at + 1),
+            in_flight: false,
             budget: settings.selection.budget,
             frontier_rank: at.map(|at| at + 1),
             frontier: batch.ranking.len(),
@@ -161,6 +179,7 @@ impl Explained<'_> {
             estimate: url.map(|url| self.estimate(url)),
             queries: reasons.of(id, QUERIES),
             links: links(known, id),
+            named_by: Vec::new(),
         }
     }
 

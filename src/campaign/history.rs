@@ -56,7 +56,8 @@ fn are_fitted(segments: &[SegmentEntry]) -> Both<bool> {
     Both { enters: is_enough(SegmentKind::PairOutcomes), stays: is_enough(SegmentKind::Stays) }
 }
 
-/// What is expected of a batch, learned from the last closed cycles.
+/// What is expected of a batch that was planned when the next record was `start`, learned from the last closed
+/// cycles. None where nothing was fetched yet: chances to be in lists of which there is no page say nothing.
 ///
 /// # Errors
 /// A segment is damaged, or holds what this version does not know.
@@ -64,12 +65,16 @@ pub(crate) fn expected(
     store: &Store,
     chances: &Both<ListChances>,
     places: Places,
-) -> Result<Both<ExpectedImpact>, StoreError> {
+    start: u32,
+) -> Result<Option<Both<ExpectedImpact>>, StoreError> {
+    if start == 0 {
+        return Ok(None);
+    }
     let shares = shares(store, chances.enters.mean_frequency(), places)?;
-    Ok(Both {
+    Ok(Some(Both {
         enters: shares.enters.expected(&chances.enters),
         stays: shares.stays.expected(&chances.stays),
-    })
+    }))
 }
 
 /// Which share of what chances say is realised, learned from the last closed cycles, for a workload with this
@@ -182,7 +187,8 @@ fn read(store: &Store, places: Places, most: usize) -> Result<Vec<ClosedCycle>, 
             cycle.stays.realised = Some(what_stayed(store, &segments[place])?);
         }
         cycle.are_fitted = are_fitted(&segments[..at]);
-        if let Some(pairs) = pairs_beside(store.manifest(), at) {
+        let start = store.manifest().records_of(&cycle.plan_id).start;
+        if let Some(pairs) = pairs_beside(store.manifest(), at).filter(|_| start > 0) {
             cycle.chances = chances(store, at, pairs, &cycle, places)?;
         }
         cycles.push(cycle);

@@ -11,6 +11,7 @@ pub(crate) mod explanation;
 pub(crate) mod history;
 mod identity;
 pub(crate) mod logged;
+pub(crate) mod open_plans;
 pub(crate) mod pair_cache;
 pub mod plan;
 pub(crate) mod quality;
@@ -31,10 +32,12 @@ use std::sync::OnceLock;
 use prospect_index::error::StoreError;
 use prospect_index::frontier::{NgramSegments, View};
 use prospect_index::link_context::LinkContextTable;
+use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use prospect_index::store::{Store, StoreOptions};
 use prospect_index::text_index::{Refresh, TextIndex};
 
+use self::open_plans::OpenBatch;
 use self::vectors::StoreVectors;
 use crate::estimate::EstimateError;
 use crate::planner::retries::Retries;
@@ -52,8 +55,8 @@ pub enum CampaignError {
     /// The n-gram index.
     #[error(transparent)]
     Ngram(#[from] prospect_index::ngram::NgramError),
-    /// Nothing was fetched yet.
-    #[error("the store has no page yet")]
+    /// Nothing was fetched yet, and nothing can be.
+    #[error("the store has no page yet, and knows no URL to start from")]
     NoPages,
     /// Pages cannot be scored.
     #[error(transparent)]
@@ -65,7 +68,7 @@ pub enum CampaignError {
     #[error(transparent)]
     Answer(crate::whatif::answer::AnswerError),
     /// What was fetched for the open plan has no outcome yet.
-    #[error("pages were fetched for the open plan, and its cycle is not closed")]
+    #[error("pages were fetched since the open plan was made, and it is not closed")]
     NotClosed,
     /// There is no open plan.
     #[error("the store has no open plan")]
@@ -93,7 +96,7 @@ pub enum CampaignError {
     #[error("the scope: {0}")]
     Scope(#[from] ScopeError),
     /// Settings cannot be written.
-    #[error("the settings of a plan cannot be written: {0}")]
+    #[error("the settings of a plan cannot be written or read: {0}")]
     Settings(#[from] serde_json::Error),
 }
 
@@ -106,6 +109,16 @@ pub(crate) struct Refreshes {
     pub(crate) frontier: Refresh,
     /// Pages of the history n-gram index.
     pub(crate) history: Refresh,
+}
+
+/// What may be planned, and why the rest may not.
+pub(crate) struct Plannable {
+    /// By URL id, whether it may be planned; empty if all may.
+    pub(crate) within: Vec<bool>,
+    /// URLs that open plans have asked for, and that nobody reported.
+    pub(crate) in_flight: Vec<UrlId>,
+    /// What was left out, since its fetch failed not long ago.
+    pub(crate) retries: Retries,
 }
 
 /// A store with its tables and derived structures, all up to date.
@@ -155,19 +168,45 @@ impl OpenStore {
         Ok(Self { store, known, text, frontier, history, refreshes, link_context, vectors })
     }
 
-    /// By URL id, what may be planned of `within` (all, if that is empty): what is in scope, and does not
-    /// wait. Empty for all. And what waits.
+    /// The scope that plans of the store have, unless they are given another.
     ///
     /// # Errors
-    /// An expression of the scope is none, as only another version can have written it.
+    /// Another version wrote it.
+    pub(crate) fn scope(&self) -> Result<Scope, CampaignError> {
+        match &self.store.manifest().scope {
+            serde_json::Value::Null => Ok(Scope::default()),
+            stored => Ok(serde_json::from_value(stored.clone())?),
+        }
+    }
+
+    /// What may be planned of `within` (by URL id; all, if that is empty): what is in scope, is not in flight of
+    /// so many of the oldest open plans, and does not wait.
+    ///
+    /// # Errors
+    /// An expression of the scope is none, as only another version can have written it; or a segment is
+    /// damaged.
     pub(crate) fn plannable(
         &self,
         within: Vec<bool>,
         scope: &Scope,
-    ) -> Result<(Vec<bool>, Retries), CampaignError> {
-        let within = scope.hold_back(&self.known, within)?;
+        plans: usize,
+    ) -> Result<Plannable, CampaignError> {
+        let mut within = scope.hold_back(&self.known, within)?;
+        let in_flight = if plans == 0 {
+            Vec::new()
+        } else {
+            let batches = OpenBatch::all(&self.store, &self.known)?;
+            batches.iter().take(plans).flat_map(OpenBatch::in_flight).collect()
+        };
+        if !in_flight.is_empty() {
+            within.resize(self.known.urls.len(), within.is_empty());
+        }
+        for url in &in_flight {
+            within[url.index()] = false;
+        }
         let mut retries = Retries::new(&self.known, self.store.manifest());
-        Ok((retries.hold_back(&self.known, within), retries))
+        let within = retries.hold_back(&self.known, within, in_flight.is_empty());
+        Ok(Plannable { within, in_flight, retries })
     }
 
     /// Words around links. They are read when they are first asked for: who finds all pairs in the store

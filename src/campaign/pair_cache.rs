@@ -183,7 +183,7 @@ fn pairs_key(
         planned.update(&url.0.to_le_bytes());
     }
     Ok(PairsKey {
-        plan: plan_id(open, &prepared.workload, &plain)?,
+        plan: plan_id(open, &prepared.workload, &plain, &[])?,
         epoch: prepared.epoch,
         statistics: statistics(prepared),
         queries: asked.finish(),

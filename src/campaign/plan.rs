@@ -1,7 +1,7 @@
 //! From an open store to a committed plan.
 
 use prospect_index::columns::Column;
-use prospect_index::manifest::{CycleEntry, Epoch, SegmentKind, StoredPlan};
+use prospect_index::manifest::{Epoch, InFlightFor, SegmentKind, StoredPlan};
 use prospect_index::page::UrlId;
 
 use serde::de::DeserializeOwned;
@@ -12,7 +12,7 @@ use super::query_explanation::LearnedImprovability;
 use super::reading::Prepared;
 use super::records::pick_columns;
 use super::tables::{PLAN_PAIRS, PLANS, POOLS, WORKLOADS};
-use super::{CampaignError, OpenStore, history, pair_cache};
+use super::{CampaignError, OpenStore, Plannable, history, pair_cache};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::Batch;
 use crate::plan::caps::{CapGroups, Caps, SoFar};
@@ -40,10 +40,12 @@ pub struct Plan {
     pub(crate) improvability: Option<LearnedImprovability>,
     /// What was left out, since its fetch failed not long ago.
     pub(crate) retries: Retries,
+    /// What was left to the open plans that it is made beside.
+    pub(crate) in_flight: Vec<UrlId>,
     /// What it promises.
     pub(crate) promised: OpenPlan,
-    /// Impact that its picks are expected to have, if all are fetched.
-    pub(crate) expected: Both<ExpectedImpact>,
+    /// Impact that its picks are expected to have, if all are fetched; none before anything was.
+    pub(crate) expected: Option<Both<ExpectedImpact>>,
     /// The statistics epoch.
     pub(crate) epoch: Epoch,
     /// N and words under which it was scored.
@@ -52,11 +54,23 @@ pub struct Plan {
     pub(crate) refreshed: Refreshed,
 }
 
+/// Which open plans a plan is made beside: what is in flight of them is left to them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// All, but a plan that was made from the same tables by the same settings is made again: it is that one.
+    Others,
+    /// All.
+    All,
+    /// All but the newest, which is asked about.
+    Older,
+}
+
 /// Plans a batch without changing the store's truth. `within` tells by URL id what may be
-/// planned; empty for all. What waits after a failed fetch, or is out of scope, is left out.
+/// planned; empty for all. What is in flight, waits after a failed fetch, or is out of scope, is left out.
 ///
 /// ```
-/// use prospect::campaign::{OpenStore, plan::plan};
+/// use prospect::campaign::OpenStore;
+/// use prospect::campaign::plan::{Beside, plan};
 /// use prospect::planner::settings::PlanSettings;
 /// # use prospect_index::ingest::ingest_all;
 /// # use prospect_index::page::{Outlink, PageRecord};
@@ -87,7 +101,7 @@ pub struct Plan {
 /// let open = OpenStore::open(root, "an example", 3)?;
 /// let mut settings = PlanSettings::new(2);
 /// settings.selection.explore = 0.0;
-/// let plan = plan(&open, &workload, &[], &settings)?;
+/// let plan = plan(&open, &workload, &[], &settings, Beside::Others)?;
 /// let picks = plan.choice.batch.picks.iter();
 /// let urls: Vec<&str> = picks.map(|pick| open.known.urls.url(pick.estimate.url)).collect();
 /// assert_eq!(urls, ["https://b.test/1", "https://c.test/3"]);
@@ -102,9 +116,12 @@ pub fn plan(
     workload: &Workload,
     within: &[bool],
     settings: &PlanSettings,
+    beside: Beside,
 ) -> Result<Plan, CampaignError> {
     let prepared = Prepared::new(open, workload, settings)?;
-    let (within, retries) = open.plannable(within.to_vec(), &settings.scope)?;
+    let (beside, id) = place(open, &prepared.workload, settings, beside)?;
+    let Plannable { within, in_flight, retries } =
+        open.plannable(within.to_vec(), &settings.scope, beside)?;
     let from = ChoiceInput {
         queries: &prepared.workload.queries,
         served: &prepared.served,
@@ -112,6 +129,7 @@ pub fn plan(
         next_seq: open.store.manifest().next_seq,
         whole_ranking: true,
         factors: &[],
+        in_flight: &in_flight,
     };
     let mut refreshed = Refreshed {
         served: prepared.served_refresh.clone(),
@@ -124,13 +142,13 @@ pub fn plan(
         Ok::<_, CampaignError>(made.scored)
     })?;
     let improvability = LearnedImprovability::new(&choice.improvability, &prepared.past.queries);
-    let id = plan_id(open, &prepared.workload, settings)?;
     let statistics = prepared.reading.scorer.statistics();
     let Prepared { workload, epoch, served, .. } = prepared;
     let promised = OpenPlan::new(&scored, &served, &choice.batch.picks);
     let places = served.places();
-    let expected =
-        history::expected(&open.store, &promised.chances(&workload.queries, places), places)?;
+    let (chances, start) =
+        (promised.chances(&workload.queries, places), open.store.manifest().next_seq);
+    let expected = history::expected(&open.store, &chances, places, start)?;
     Ok(Plan {
         id,
         workload,
@@ -139,6 +157,7 @@ pub fn plan(
         served,
         improvability,
         retries,
+        in_flight,
         promised,
         expected,
         epoch,
@@ -147,7 +166,25 @@ pub fn plan(
     })
 }
 
-/// Most URLs that may be planned under the caps of these settings, whatever the budget.
+/// How many of the oldest open plans a plan is made beside, and its id.
+fn place(
+    open: &OpenStore,
+    workload: &Workload,
+    settings: &PlanSettings,
+    beside: Beside,
+) -> Result<(usize, String), CampaignError> {
+    let (plans, older) = (&open.store.manifest().plans, open.store.manifest().older_plans());
+    if beside != Beside::All {
+        let id = plan_id(open, workload, settings, older)?;
+        if beside == Beside::Older || plans.last().is_some_and(|newest| newest.id == id) {
+            return Ok((older.len(), id));
+        }
+    }
+    Ok((plans.len(), plan_id(open, workload, settings, plans)?))
+}
+
+/// Most URLs that may be planned under the caps of these settings, whatever the budget; what is in flight of open
+/// plans is left to them.
 ///
 /// # Errors
 /// See [`OpenStore::plannable`].
@@ -157,16 +194,19 @@ pub(crate) fn most_urls(
     settings: &PlanSettings,
 ) -> Result<usize, CampaignError> {
     let known = &open.known;
-    let (within, _) = open.plannable(within.to_vec(), &settings.scope)?;
+    let plans = open.store.manifest().plans.len();
+    let Plannable { within, in_flight, .. } =
+        open.plannable(within.to_vec(), &settings.scope, plans)?;
     let may = |id: &UrlId| within.get(id.index()).is_none_or(|may| *may);
     let ids = known.urls.ids().filter(|&id| known.pages.in_frontier(id));
     let frontier: Vec<UrlId> = ids.filter(may).collect();
-    let so_far = SoFar { delays: Some(&settings.delays), ..SoFar::start(&known.urls) };
+    let delays = Some(&settings.delays);
+    let so_far = SoFar { delays, in_flight: &in_flight, ..SoFar::start(&known.urls) };
     let caps = Caps { site_share: None, ..settings.selection.caps };
     Ok(CapGroups::new(caps, &frontier, so_far).most_urls().min(frontier.len()))
 }
 
-/// The settings of the open plan, or as much of them as `T` asks for: [`PlanSettings`] are all.
+/// The settings of an open plan, or as much of them as `T` asks for: [`PlanSettings`] are all.
 ///
 /// # Errors
 /// Another version made the plan, with settings that this one does not know.
@@ -204,24 +244,60 @@ impl Plan {
     }
 }
 
-/// Commits a plan as the open one. If this very plan is open already, nothing changes.
+/// Commits a plan in the place of the newest open one. If this very plan is open already, nothing changes.
 ///
 /// # Errors
-/// Pages were fetched for the open plan, whose cycle has to be closed first; or a write failed. The
-/// store stays as it was.
-pub(crate) fn commit(
+/// Something was fetched since that was made, which has to be closed first; or see [`commit`].
+pub(crate) fn commit_instead(
     open: &mut OpenStore,
     plan: &PlanRecord<'_>,
     settings: &PlanSettings,
 ) -> Result<(), CampaignError> {
-    let store = &mut open.store;
-    if store.manifest().plan.as_ref().is_some_and(|old| old.id == plan.id) {
-        return Ok(());
-    }
-    let manifest = store.manifest();
-    if manifest.plan.is_some() && manifest.has_fetched() {
+    let manifest = open.store.manifest();
+    let Some(newest) = manifest.newest_plan().filter(|newest| newest.id != plan.id) else {
+        return commit(open, plan, settings, InFlightFor::default());
+    };
+    if newest.first_seq < manifest.next_seq {
         return Err(CampaignError::NotClosed);
     }
+    let (id, in_flight_for) = (newest.id.clone(), newest.in_flight_for);
+    commit_in(open, plan, settings, in_flight_for, Some(&id))
+}
+
+/// Commits a plan beside those that are open. If this very plan is open already, nothing changes but for how long
+/// it is in flight.
+///
+/// # Errors
+/// A write failed. The store stays as it was.
+pub(crate) fn commit(
+    open: &mut OpenStore,
+    plan: &PlanRecord<'_>,
+    settings: &PlanSettings,
+    in_flight_for: InFlightFor,
+) -> Result<(), CampaignError> {
+    let store = &mut open.store;
+    if let Some(old) = store.manifest().open_plan(plan.id) {
+        if old.in_flight_for != in_flight_for {
+            store.commit(|manifest| {
+                let open = manifest.plans.iter_mut().filter(|open| open.id == plan.id);
+                open.for_each(|open| open.in_flight_for = in_flight_for);
+            })?;
+        }
+        return Ok(());
+    }
+    commit_in(open, plan, settings, in_flight_for, None)
+}
+
+/// Commits a plan that is not open, in the place of another if one is named.
+fn commit_in(
+    open: &mut OpenStore,
+    plan: &PlanRecord<'_>,
+    settings: &PlanSettings,
+    in_flight_for: InFlightFor,
+    instead: Option<&str>,
+) -> Result<(), CampaignError> {
+    let store = &mut open.store;
+    let scope = settings.scope.stored()?;
     let mut segments = vec![
         store.write_segment(
             SegmentKind::Plans,
@@ -236,21 +312,21 @@ pub(crate) fn commit(
         segments.push(store.write_segment(SegmentKind::Pools, POOLS, &columns)?);
     }
     let files = segments.iter().map(|segment| segment.file.file.clone()).collect();
-    let open_plan =
-        StoredPlan { id: plan.id.to_owned(), settings: serde_json::to_value(settings)?, files };
+    let open_plan = StoredPlan {
+        id: plan.id.to_owned(),
+        settings: serde_json::to_value(settings)?,
+        files,
+        first_seq: store.manifest().next_seq,
+        epoch: plan.epoch,
+        in_flight_for,
+    };
     store.commit(|manifest| {
-        // A plan that nothing was fetched for makes way, with its files and its empty cycle.
-        if let Some(old) = manifest.plan.take() {
-            manifest.segments.retain(|segment| !old.files.contains(&segment.file.file));
+        if let Some(other) = instead {
+            manifest.take_back(other);
         }
-        if !manifest.has_fetched() {
-            manifest.cycles.pop();
-        }
-        manifest.segments.extend(segments);
-        let (first_seq, id) = (manifest.next_seq, plan.id.to_owned());
-        manifest.cycles.push(CycleEntry { first_seq, plan: Some(id) });
-        manifest.plan = Some(open_plan);
+        manifest.open(open_plan, segments);
         manifest.epoch = plan.epoch;
+        manifest.scope = scope;
     })?;
     Ok(())
 }

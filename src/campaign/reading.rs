@@ -143,7 +143,9 @@ impl<'a> Prepared<'a> {
         workload: &Workload,
         settings: &PlanSettings,
     ) -> Result<Self, CampaignError> {
-        if open.known.pages.is_empty() {
+        let OpenStore { known, .. } = open;
+        let has_frontier = || known.urls.ids().any(|url| known.pages.in_frontier(url));
+        if known.pages.is_empty() && !has_frontier() {
             return Err(CampaignError::NoPages);
         }
         let workload = workload.for_planning();

@@ -63,17 +63,20 @@ impl<'a> Reasons<'a> {
         Self { embeddings: vectors.map(PlanVectors::embeddings), ..self }
     }
 
-    /// Picks with their reasons, in the order in which a polite crawler asks for them, and how long it takes.
+    /// Picks with their reasons, in the order in which a polite crawler asks for them once it is through with what
+    /// is in flight, and how long it takes.
     /// Where the plan has no time, that order is the batch's, and nobody is told when.
     pub(crate) fn scheduled(
         &self,
         picks: &[Pick],
         queries: usize,
         settings: &PlanSettings,
+        in_flight: &[UrlId],
     ) -> (Vec<PlannedUrl>, Makespan) {
         let time = settings.selection.caps.time;
         let urls = picks.iter().map(|pick| self.known.urls.url(pick.estimate.url));
-        let (starts, makespan) = time.schedule(urls, &settings.delays);
+        let in_flight = in_flight.iter().map(|&url| self.known.urls.url(url));
+        let (starts, makespan) = time.schedule(urls, &settings.delays, in_flight);
         let mut planned = self.planned(picks, queries);
         if time.seconds.is_some() {
             let mut timed: Vec<(f64, PlannedUrl)> = starts.into_iter().zip(planned).collect();

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use prospect_index::bm25::{Bm25, Scorer};
 use prospect_index::columns::Column;
 use prospect_index::error::StoreError;
-use prospect_index::manifest::{Manifest, SegmentEntry, SegmentKind};
+use prospect_index::manifest::{Epoch, SegmentEntry, SegmentKind};
 use prospect_index::page::UrlId;
 use prospect_index::store::Store;
 
@@ -28,6 +28,7 @@ pub(super) struct Today<'a> {
     pub(super) workload: &'a Workload,
     pub(super) lists: &'a ServedLists,
     pub(super) bm25: Bm25,
+    pub(super) epoch: Epoch,
 }
 
 /// What stayed of a cycle.
@@ -50,20 +51,13 @@ pub(super) fn settle(open: &OpenStore, today: &Today<'_>) -> Result<Vec<Settled>
     let mut settled = Vec::new();
     for at in closed.skip(known) {
         let plan_id = plan_of(store, &segments[at], OUTCOMES)?.unwrap_or_default();
-        let then = pages_at(pages, end_of(store.manifest(), &plan_id));
+        let then = pages_at(pages, store.manifest().closed_at(&plan_id));
         if !is_due(then, pages.len()) {
             break;
         }
         settled.push(what_stayed(open, today, at, plan_id)?);
     }
     Ok(settled)
-}
-
-/// One past the last record of a plan's cycle; 0 if the cycle is not known.
-fn end_of(manifest: &Manifest, plan: &str) -> u32 {
-    let of = |cycle: &Option<String>| cycle.as_deref() == Some(plan);
-    let cycle = manifest.cycles.iter().rposition(|cycle| of(&cycle.plan));
-    cycle.map_or(0, |cycle| manifest.cycle_start(cycle as u32 + 1))
 }
 
 fn what_stayed(
@@ -84,8 +78,8 @@ fn what_stayed(
     let lists = if workload == *today.workload {
         today.lists
     } else {
-        let end_seq = manifest.epoch.end_seq;
-        let scorer = Scorer::new(&open.text, today.bm25, end_seq, workload.words())?;
+        let (bm25, end_seq) = (today.bm25, today.epoch.end_seq);
+        let scorer = Scorer::new(&open.text, bm25, end_seq, workload.words())?;
         let (places, next_seq) = (today.lists.places(), manifest.next_seq);
         let (queries, urls) = (&workload.queries, &open.known.urls);
         built = ServedLists::build(&scorer, queries, places, next_seq, urls)?;

@@ -152,15 +152,16 @@ impl OpenStore {
         Derived::new(self.store.storage(), &format!("{VECTORS}{fingerprint}"), VERSION)
     }
 
-    /// Removes vectors of models that neither the open plan nor the next one has.
+    /// Removes vectors of models that neither an open plan nor the next one has.
     fn remove_others(&self, model: &EmbeddingModel) -> Result<(), CampaignError> {
-        let (storage, open) = (self.store.storage(), self.store.manifest().plan.as_ref());
-        let open: Option<PlanSettings> = open.and_then(|stored| plan::settings(stored).ok());
-        let open = open.and_then(|settings| settings.embedding);
+        let (storage, plans) = (self.store.storage(), &self.store.manifest().plans);
+        let settings = |stored| plan::settings::<PlanSettings>(stored).ok();
+        let open: Vec<EmbeddingModel> =
+            plans.iter().filter_map(settings).filter_map(|settings| settings.embedding).collect();
         for name in storage.list(DERIVED)? {
             let of = name.strip_prefix(VECTORS);
             let is_read = |model: &EmbeddingModel| of == Some(model.fingerprint.as_str());
-            if of.is_some() && !is_read(model) && !open.as_ref().is_some_and(is_read) {
+            if of.is_some() && !is_read(model) && !open.iter().any(is_read) {
                 storage.remove(&format!("{DERIVED}/{name}"))?;
             }
         }

@@ -15,7 +15,7 @@ use crate::campaign::pair_cache::{Made, Refreshed};
 use crate::campaign::plan::{self, PlanRecord};
 use crate::campaign::reading::{Prepared, Reading};
 use crate::campaign::records;
-use crate::campaign::{CampaignError, OpenStore, history, pair_cache};
+use crate::campaign::{CampaignError, OpenStore, Plannable, history, pair_cache};
 use crate::estimate::cache::PlannerCache;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::planner::cycle::{OpenPlan, Past};
@@ -57,10 +57,13 @@ impl WhatIfBase {
     ) -> Result<Self, CampaignError> {
         let prepared = Prepared::new(open, workload, &settings)?;
         let all: Vec<usize> = (0..prepared.workload.queries.len()).collect();
-        let (within, retries) = open.plannable(within, &settings.scope)?;
+        let manifest = open.store.manifest();
+        let beside = manifest.older_plans();
+        let Plannable { within, in_flight, retries } =
+            open.plannable(within, &settings.scope, beside.len())?;
         let made = pair_cache::load(open, &prepared, &within, &all, &settings)?;
         let Made { scored, cache, recomputed, damaged } = made;
-        let plan_id = plan_id(open, &prepared.workload, &settings)?;
+        let plan_id = plan_id(open, &prepared.workload, &settings, beside)?;
         let Prepared { workload, epoch, served, served_refresh, past, unread, .. } = prepared;
         let refreshed = Refreshed { served: served_refresh, recomputed, damaged, unread };
         let mean_frequency = mean_frequency(&workload.queries);
@@ -71,7 +74,8 @@ impl WhatIfBase {
             served: Arc::new(served),
             scored: Arc::new(scored),
             improvability: Improvability::fit(&past.queries),
-            next_seq: open.store.manifest().next_seq,
+            next_seq: manifest.next_seq,
+            in_flight: Arc::new(in_flight),
             settings,
         };
         Ok(Self { base, plan_id, refreshed, epoch, cache, past, within, retries })
@@ -101,7 +105,7 @@ impl WhatIfBase {
         Ok(Matched { pairs, masses: input.masses(), lists: served.lists })
     }
 
-    /// Writes an answer to the store as its open plan, and returns the plan's id. What a scenario says of
+    /// Writes an answer to the store in the place of its newest open plan, and returns the plan's id. What a scenario says of
     /// hosts and of fetched URLs is in its picks; settings of a plan have no word for it.
     ///
     /// # Errors
@@ -121,7 +125,7 @@ impl WhatIfBase {
             batch: &answer.choice.batch,
             epoch: self.epoch,
         };
-        plan::commit(open, &plan, &answer.settings)?;
+        plan::commit_instead(open, &plan, &answer.settings)?;
         Ok(id)
     }
 
@@ -132,7 +136,8 @@ impl WhatIfBase {
     pub(crate) fn id_of(open: &OpenStore, answer: &Answer) -> Result<String, CampaignError> {
         let workload = Workload { queries: answer.queries.clone() };
         let mut hash = xxhash_rust::xxh3::Xxh3::new();
-        hash.update(plan_id(open, &workload, &answer.settings)?.as_bytes());
+        let beside = open.store.manifest().older_plans();
+        hash.update(plan_id(open, &workload, &answer.settings, beside)?.as_bytes());
         for pick in &answer.choice.batch.picks {
             hash.update(&pick.estimate.url.0.to_le_bytes());
             hash.update(&pick.estimate.estimate.to_bits().to_le_bytes());
@@ -170,7 +175,7 @@ impl WhatIfBase {
     }
 }
 
-/// The settings and the workload of the open plan, and which URLs it was held to, by id; empty if it
+/// The settings and the workload of the newest open plan, and which URLs it was held to, by id; empty if it
 /// was held to none, or if that is not stored because the plan explored nothing.
 ///
 /// # Errors
@@ -178,7 +183,7 @@ impl WhatIfBase {
 pub(crate) fn open_plan(
     open: &OpenStore,
 ) -> Result<(PlanSettings, Workload, Vec<bool>), CampaignError> {
-    let stored = open.store.manifest().plan.clone().ok_or(CampaignError::NoPlan)?;
+    let stored = open.store.manifest().newest_plan().cloned().ok_or(CampaignError::NoPlan)?;
     let settings: PlanSettings = plan::settings(&stored)?;
     let workload = records::workload(&open.store, &stored.id)?;
     let mut within = Vec::new();

@@ -5,19 +5,23 @@ use std::path::PathBuf;
 
 use prospect_index::limits;
 use prospect_index::page::UrlId;
+use prospect_index::seeds::{Seed, for_each_seed};
 use prospect_index::url;
 
 use super::Global;
 use super::model::{EmbeddingOptions, LibraryOptions, embed_for};
 use super::output::{self, Failure, shown};
-use crate::campaign::explanation::{Explained, Explanation, Factor, LinkFrom, MadeOf};
+use crate::campaign::explanation::{Explained, Explanation, Factor, LinkFrom, MadeOf, NamedBy};
+use crate::campaign::open_plans::OpenBatch;
+use crate::campaign::plan::{self, Beside};
 use crate::campaign::query_explanation::{
     Candidate, LearnedImprovability, QueryExplanation, SketchEntry,
 };
 use crate::campaign::reasons::Reasons;
 use crate::campaign::whatif_base::open_plan;
-use crate::campaign::{CampaignError, OpenStore, plan, records};
+use crate::campaign::{CampaignError, OpenStore, records};
 use crate::plan::export::{AROUND_LINKS, CosineEvidence, QueryReason};
+use crate::planner::cycle::PickState;
 use crate::planner::settings::PlanSettings;
 use crate::sketch::need::{ImprovabilityFit, Needy};
 use crate::workload::Workload;
@@ -75,7 +79,7 @@ fn explain_query(args: &Args, global: &Global) -> Result<(), Failure> {
     embed_for(&mut open, embedder, &settings, &workload.for_planning(), global)?;
     // Whom the plan left out has a sketch, too, and improvability is learned.
     let wanted = settings.needy.replace(Needy::Share(1.0));
-    let plan = plan::plan(&open, &workload, &[], &settings)?;
+    let plan = plan::plan(&open, &workload, &[], &settings, Beside::Older)?;
     let queries = &plan.workload.queries;
     let by_id = queries.iter().position(|query| query.qid == asked);
     let at = by_id.or_else(|| queries.iter().position(|query| query.text == asked));
@@ -86,9 +90,9 @@ fn explain_query(args: &Args, global: &Global) -> Result<(), Failure> {
             "name one by its id or its whole text; queries with the same words go by the first id",
         ));
     };
-    let plan_id = open.store.manifest().plan.as_ref().map(|plan| plan.id.clone());
-    let picks = records::picks(&open.store, plan_id.as_deref().unwrap_or_default())
-        .map_err(CampaignError::from)?;
+    let plan_id = open.store.manifest().newest_plan().map(|plan| plan.id.as_str());
+    let picks =
+        records::picks(&open.store, plan_id.unwrap_or_default()).map_err(CampaignError::from)?;
     let explanation = QueryExplanation::new(&plan, &open.known, &picks, wanted, at);
     if global.json {
         return output::print_json(&serde_json::to_value(&explanation)?);
@@ -162,17 +166,39 @@ fn explanation(
     settings: &PlanSettings,
     workload: &Workload,
 ) -> Result<Explanation, CampaignError> {
-    let plan = plan::plan(open, workload, &[], settings)?;
+    let plan = plan::plan(open, workload, &[], settings, Beside::Older)?;
     let vectors = open.plan_vectors(settings.embedding.as_ref(), &plan.workload.queries)?;
     let reasons = Reasons::of_plan(&open.known, &plan, settings)
         .with_link_context(open.link_context()?)
         .with_vectors(vectors.as_ref());
     let explained =
         Explained { reasons, choice: &plan.choice, settings, factors: &[], retries: &plan.retries };
-    let plan_id = open.store.manifest().plan.as_ref().map(|plan| plan.id.clone());
-    let picks = records::picks(&open.store, plan_id.as_deref().unwrap_or_default())?;
-    let planned_rank = picks.iter().position(|pick| pick.url == id).map(|at| at + 1);
-    Ok(Explanation { plan_id, planned_rank, ..explained.explain(id) })
+    let batches = OpenBatch::all(&open.store, &open.known)?;
+    let listed = batches.iter().rev().find_map(|batch| {
+        let at = batch.picks.iter().position(|pick| pick.url == id)?;
+        Some((batch, at + 1, batch.states[at] == PickState::Unknown))
+    });
+    let newest = batches.last().map(|batch| (batch, None, false));
+    let found = listed.map(|(batch, rank, in_flight)| (batch, Some(rank), in_flight)).or(newest);
+    let (plan_id, planned_rank, in_flight) = match found {
+        Some((batch, rank, in_flight)) => (Some(batch.plan.id.clone()), rank, in_flight),
+        None => (None, None, false),
+    };
+    let named_by = named_by(open, id)?;
+    Ok(Explanation { plan_id, planned_rank, in_flight, named_by, ..explained.explain(id) })
+}
+
+/// What is said of a URL by those who name it without a link.
+fn named_by(open: &OpenStore, id: UrlId) -> Result<Vec<NamedBy>, CampaignError> {
+    let mut by: Vec<NamedBy> = Vec::new();
+    for_each_seed(open.store.storage(), open.store.manifest(), |url, seed| {
+        if url == id {
+            let Seed { source, lastmod, priority } = seed;
+            by.retain(|known| known.source != source);
+            by.push(NamedBy { source, lastmod, priority: Some(priority).filter(|p| !p.is_nan()) });
+        }
+    })?;
+    Ok(by)
 }
 
 fn text(explanation: &Explanation) -> String {
@@ -184,6 +210,9 @@ fn text(explanation: &Explanation) -> String {
         None => format!("; not in plan {plan}\n"),
     };
     let (Some(rank), Some(estimate)) = (explanation.frontier_rank, &explanation.estimate) else {
+        if explanation.in_flight {
+            return text + "  it is in flight, and left to that plan\n";
+        }
         return text + "  it is not in the frontier, so it has no estimate\n";
     };
     text += &format!("  rank {rank} of {frontier} in the frontier by estimate\n");
@@ -201,6 +230,12 @@ fn text(explanation: &Explanation) -> String {
     }
     for LinkFrom { from, anchor } in explanation.links.iter().take(SHOWN) {
         text += &format!("  linked from {from}: \"{}\"\n", shown(anchor, 60));
+    }
+    for NamedBy { source, lastmod, priority } in &explanation.named_by {
+        let changed =
+            if lastmod.is_empty() { String::new() } else { format!(", changed {lastmod}") };
+        let priority = priority.map_or(String::new(), |priority| format!(", priority {priority}"));
+        text += &format!("  named by a {source}{changed}{priority}\n");
     }
     text
 }

@@ -7,6 +7,7 @@ use prospect_index::limits;
 use super::Global;
 use super::output::{self, Failure};
 use crate::ingest;
+use crate::ingest::urls::URL_FORMATS;
 use crate::plan::export;
 
 /// Text files, compressed or not, with what a line of them holds.
@@ -37,6 +38,7 @@ pub(super) fn run(global: &Global) -> Result<(), Failure> {
         let json = serde_json::json!({
             "schema": "prospect.formats/1",
             "pages": ingest::FORMATS.iter().map(|f| (f.name, f.description)).collect::<Vec<_>>(),
+            "urls": URL_FORMATS.iter().map(|f| (f.name, f.description)).collect::<Vec<_>>(),
             "plans": export::FORMATS.iter().map(|f| (f.name, f.description)).collect::<Vec<_>>(),
             "documents": DOCUMENTS,
             "texts": TEXTS,
@@ -48,6 +50,11 @@ pub(super) fn run(global: &Global) -> Result<(), Failure> {
     writeln!(out, "Pages (prospect ingest):")?;
     for format in ingest::FORMATS {
         writeln!(out, "  {:<12} {}", format.name, format.description)?;
+    }
+    writeln!(out, "URLs (prospect seeds; those with statuses: prospect crawl-log):")?;
+    for format in URL_FORMATS {
+        let statuses = if format.has_statuses { " [statuses]" } else { "" };
+        writeln!(out, "  {:<12} {}{statuses}", format.name, format.description)?;
     }
     writeln!(out, "Plans (prospect plan --format):")?;
     for format in export::FORMATS {

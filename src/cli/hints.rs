@@ -115,18 +115,18 @@ impl WayOut for CampaignError {
                 return error.way_out();
             }
             Self::NoPages => {
-                "bring in what your crawler fetched with `prospect ingest --store DIR FILE…`"
+                "bring in what your crawler fetched with `prospect ingest --store DIR FILE…`, or URLs to start \
+                 from with `prospect seeds --store DIR FILE…`"
             }
             Self::NoPlan => "make one with `prospect plan --store DIR --workload Q.tsv --budget N`",
             Self::NotClosed => {
-                "close it with `prospect ingest --store DIR --close`, which then needs no file, or with the next \
-                 `prospect plan`"
+                "close it with `prospect ingest --store DIR --close`, which then needs no file"
             }
             Self::OtherVersion { plan, .. } => {
                 return Some(format!(
-                    "nothing is lost: the next `prospect plan` closes it, or makes way for a plan of this \
-                     version; if that is what failed, give it up with `prospect plan --release {plan} …`, \
-                     which keeps all that is stored"
+                    "nothing is lost: `prospect ingest --close` closes most plans of other versions; if that is \
+                     what failed, give it up with `prospect plan --release {plan} …`, which keeps all that is \
+                     stored"
                 ));
             }
             Self::NoVectors { .. } => {
@@ -278,6 +278,8 @@ impl WayOut for IngestError {
                     "write one record a line, for example with: jq -c '.[]' in.json > out.jsonl"
                 }
                 Unfit::Compressed => "decompress it first",
+                Unfit::Streamed => "name the file itself",
+                Unfit::NoStatuses => "`prospect seeds` takes URLs that one knows without a link",
             },
             Self::NoHtmlFiles { .. } => {
                 "name the directory that holds the .html files; JSON lines are named file by file"

@@ -7,12 +7,14 @@ use prospect_index::ingest::{Committed, IngestCounts, IngestSession, PreparedPag
 use prospect_index::limits;
 use prospect_index::store::{Store, StoreOptions};
 use rayon::prelude::*;
+use serde::Serialize;
 
 use super::model::StoreQualityOptions;
 use super::output::{self, Failure, Progress, say};
 use super::{Global, plan};
 use crate::campaign::OpenStore;
-use crate::campaign::close;
+use crate::campaign::close::{self, Which};
+use crate::campaign::open_plans::OpenBatch;
 use crate::ingest::{self, PageSource, SourceItem, SourceOptions};
 use crate::planner::outcome::CycleOutcome;
 
@@ -25,14 +27,18 @@ pub(super) struct Args {
     /// The store; made if it is missing.
     #[arg(long, value_name = "DIR")]
     store: PathBuf,
-    /// WARC files or JSON lines (both plain, .gz or .zst), HTML files, or a directory of them; `-` is standard
-    /// input.
+    /// WARC files (WAT and WET too) or JSON lines (plain, .gz or .zst), Parquet, HTML files, or a directory of them;
+    /// `-` is standard input.
     #[arg(required_unless_present = "close", value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Fail at the first bad record instead of skipping it.
     #[arg(long)]
     strict: bool,
-    /// Close the cycle of the open plan afterwards; alone, of what is in the store.
+    /// Close all open plans afterwards: what was not reported of them is not in flight any longer. Alone, without
+    /// a file.
+    ///
+    /// Without it a plan is closed when each of its URLs was reported, or when it has had no record for as long as
+    /// `prospect plan --in-flight-for` says.
     #[arg(long)]
     close: bool,
     #[command(flatten)]
@@ -46,27 +52,55 @@ pub(super) struct Args {
 }
 
 /// Skipped records: by reason, how many and the first.
-#[derive(Default)]
-struct Skipped(BTreeMap<String, (u64, String)>);
+#[derive(Default, Serialize)]
+#[serde(transparent)]
+pub(super) struct Skipped(BTreeMap<String, SkippedFor>);
+
+#[derive(Serialize)]
+struct SkippedFor {
+    count: u64,
+    first: String,
+}
 
 impl Skipped {
-    fn count(&mut self, reason: &str, example: impl FnOnce() -> String) {
-        self.0.entry(reason.to_owned()).or_insert_with(|| (0, example())).0 += 1;
+    /// Counts one.
+    pub(super) fn count(&mut self, reason: &str, example: impl FnOnce() -> String) {
+        let new = || SkippedFor { count: 0, first: example() };
+        self.0.entry(reason.to_owned()).or_insert_with(new).count += 1;
     }
+
+    /// Tells of them.
+    pub(super) fn say(&self, global: &Global) {
+        for (reason, SkippedFor { count, first }) in &self.0 {
+            say(global, &format!("skipped {count} ({reason}), the first at {first}"));
+        }
+    }
+}
+
+/// What a command that brought records in ends with.
+pub(super) struct Finish<'a> {
+    /// Schema of what it prints as JSON.
+    pub(super) schema: &'static str,
+    /// The store.
+    pub(super) store: &'a Path,
+    /// Whether all open plans are closed.
+    pub(super) close: bool,
+    /// How pages are scored.
+    pub(super) quality: Option<&'a StoreQualityOptions>,
+    /// What was taken in.
+    pub(super) counts: &'a IngestCounts,
+    /// Whether it was.
+    pub(super) committed: Committed,
+    /// What was not.
+    pub(super) skipped: &'a Skipped,
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     if args.files.is_empty() {
         let store =
             Store::open(&args.store, &StoreOptions { create: false, ..held("prospect ingest") })?;
-        return finish(
-            args,
-            global,
-            store,
-            &IngestCounts::default(),
-            Committed::Empty,
-            &Skipped::default(),
-        );
+        let (counts, skipped) = (IngestCounts::default(), Skipped::default());
+        return finish(&args.finish(&counts, Committed::Empty, &skipped), global, store);
     }
     let options = SourceOptions {
         base_url: args.base_url.clone(),
@@ -86,33 +120,43 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         }
     };
     let (store, counts, committed) = session.commit(&source.fingerprint())?;
-    finish(args, global, store, &counts, committed, &skipped)
+    finish(&args.finish(&counts, committed, &skipped), global, store)
 }
 
-/// Closes the cycle, scores what has no quality and tells what came of it.
-fn finish(
-    args: &Args,
-    global: &Global,
-    store: Store,
-    counts: &IngestCounts,
-    committed: Committed,
-    skipped: &Skipped,
-) -> Result<(), Failure> {
+impl Args {
+    fn finish<'a>(
+        &'a self,
+        counts: &'a IngestCounts,
+        committed: Committed,
+        skipped: &'a Skipped,
+    ) -> Finish<'a> {
+        let (store, close, quality) = (self.store.as_path(), self.close, Some(&self.quality));
+        let schema = "prospect.ingest/3";
+        Finish { schema, store, close, quality, counts, committed, skipped }
+    }
+}
+
+/// Closes plans, scores what has no quality and tells what came of it.
+pub(super) fn finish(finish: &Finish<'_>, global: &Global, store: Store) -> Result<(), Failure> {
     let mut open = OpenStore::of(store, limits::NGRAM_WORDS)?;
-    let closed = match open.store.manifest().plan {
-        Some(_) if args.close => Some(close::close(&mut open)?),
-        _ => None,
-    };
-    args.quality.score(&mut open, global)?;
-    report(global, &open, counts, skipped, committed, closed.as_ref())?;
-    match &closed {
-        Some(outcome) => plan::say_outcome(global, outcome),
-        // Not an error: the same command may have closed it before it was interrupted.
-        None if args.close => say(global, "there is no open plan to close"),
-        None => {}
+    let closed =
+        close::close_plans(&mut open, if finish.close { Which::All } else { Which::Over })?;
+    if let Some(quality) = finish.quality {
+        quality.score(&mut open, global)?;
+    }
+    report(global, &open, finish, &closed)?;
+    for outcome in &closed {
+        plan::say_outcome(global, outcome);
+    }
+    // Not an error: the same command may have closed it before it was interrupted.
+    if finish.close && closed.is_empty() {
+        say(global, "there is no open plan to close");
+    }
+    for batch in OpenBatch::all(&open.store, &open.known)? {
+        say(global, &format!("plan {} is open: {}", batch.plan.id, batch.counts()));
     }
     let next = "prospect plan --store";
-    let directory = args.store.display();
+    let directory = finish.store.display();
     say(global, &format!("next: {next} {directory} --workload Q.tsv --budget 1000"));
     Ok(())
 }
@@ -189,21 +233,13 @@ fn others(counts: &IngestCounts) -> String {
 fn report(
     global: &Global,
     open: &OpenStore,
-    counts: &IngestCounts,
-    skipped: &Skipped,
-    committed: Committed,
-    closed: Option<&CycleOutcome>,
+    finish: &Finish<'_>,
+    closed: &[CycleOutcome],
 ) -> Result<(), Failure> {
+    let &Finish { schema, counts, committed, skipped, .. } = finish;
     if global.json {
-        let skipped: BTreeMap<&str, serde_json::Value> = skipped
-            .0
-            .iter()
-            .map(|(reason, (count, first))| {
-                (reason.as_str(), serde_json::json!({ "count": count, "first": first }))
-            })
-            .collect();
         let result = serde_json::json!({
-            "schema": "prospect.ingest/2",
+            "schema": schema,
             "stored": committed == Committed::Stored,
             "counts": counts,
             "skipped": skipped,
@@ -220,7 +256,7 @@ fn report(
         Committed::Unchanged => {
             say(global, "these inputs are the last ingest of this store: nothing to store");
         }
-        Committed::Empty if closed.is_some() => {}
+        Committed::Empty if !closed.is_empty() => {}
         Committed::Empty => say(global, "there was no page to store"),
     }
     if committed == Committed::Stored {
@@ -238,9 +274,7 @@ fn report(
             ),
         );
     }
-    for (reason, (count, first)) in &skipped.0 {
-        say(global, &format!("skipped {count} ({reason}), the first at {first}"));
-    }
+    skipped.say(global);
     output::say_cuts(global, counts.cuts.iter().map(|(limit, &count)| (limit.as_str(), count)));
     output::say_refreshes(global, &open.refreshes);
     let (pages, urls) = (open.known.pages.len(), open.known.urls.len());

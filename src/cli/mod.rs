@@ -3,6 +3,7 @@
 
 mod check;
 mod counterfactual;
+mod crawl_log;
 mod demo;
 mod evaluate;
 mod explain;
@@ -18,6 +19,7 @@ mod plan;
 mod policies;
 mod quality;
 mod report;
+mod seeds;
 mod serve;
 mod simulate;
 mod status;
@@ -60,6 +62,10 @@ enum Command {
     Demo(demo::Args),
     /// Bring fetched pages into a store.
     Ingest(ingest::Args),
+    /// Bring the statuses of a crawler's log or database into a store.
+    CrawlLog(crawl_log::Args),
+    /// Make URLs known that no page links to: lists, sitemaps, indexes of archives.
+    Seeds(seeds::Args),
     /// Plan the next batch of URLs to fetch.
     Plan(plan::Args),
     /// Tell what is in a store, and what became of its plans.
@@ -117,6 +123,8 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     match &cli.command {
         Command::Demo(args) => demo::run(args, &cli.global),
         Command::Ingest(args) => ingest::run(args, &cli.global),
+        Command::CrawlLog(args) => crawl_log::run(args, &cli.global),
+        Command::Seeds(args) => seeds::run(args, &cli.global),
         Command::Plan(args) => plan::run(args, &cli.global),
         Command::Status(args) => status::run(args, &cli.global),
         Command::Explain(args) => explain::run(args, &cli.global),

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use prospect_index::limits;
+use prospect_index::manifest::InFlightFor;
 use prospect_index::page_store::Known;
 use prospect_index::url::{self, SiteLevel};
 
@@ -13,8 +14,9 @@ use super::model::{self, EmbeddingOptions, StoreQualityOptions};
 use super::options::{OfPlan, OptionFlags};
 use super::output::{self, Failure, say};
 use crate::campaign::OpenStore;
-use crate::campaign::close;
-use crate::campaign::plan::{self, Plan};
+use crate::campaign::close::{self, Released, Which};
+use crate::campaign::open_plans::OpenBatch;
+use crate::campaign::plan::{self, Beside, Plan};
 use crate::campaign::reasons::Reasons;
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::plan::export::{FORMATS, PlanFormat, PlannedBatch, PlannedUrl};
@@ -25,7 +27,7 @@ use crate::planner::outcome::CycleOutcome;
 use crate::planner::scope::Scope;
 use crate::planner::settings::PlanSettings;
 use crate::report::terminal::impact::expected;
-use crate::results::impact::Quantity;
+use crate::results::impact::{Both, Quantity};
 use crate::workload::{self, Workload, open_text};
 
 /// Queries shown per URL.
@@ -46,15 +48,25 @@ pub(super) struct Args {
     quality: StoreQualityOptions,
     #[command(flatten)]
     embedding: EmbeddingOptions,
-    /// Give up the open plan of this id first: its cycle ends, and nobody learns what became of it. For a
-    /// plan that cannot be closed.
+    /// Release an open plan first, by its id, or `all`: what was reported of it is learned from, and what is in
+    /// flight may be planned again. A plan that nothing was reported of is taken back. May be given more than
+    /// once.
     #[arg(long, value_name = "PLAN")]
-    release: Option<String>,
+    release: Vec<String>,
+    /// How long the URLs of this plan are in flight after the last record of it, and are not planned again: so
+    /// many ingests without one, or a time such as 90s, 30m, 2h or 1d by the `fetched_at` of records.
+    #[arg(long, value_name = "N|TIME", default_value = "3", value_parser = in_flight_for)]
+    in_flight_for: InFlightFor,
+    /// Plan another batch beside the open one even if nothing has changed since; without it the same command
+    /// gives the same plan again.
+    #[arg(long)]
+    another: bool,
     /// Plan only URLs of this list, one a line.
     #[arg(long, value_name = "FILE")]
     within: Option<PathBuf>,
     /// Plan only URLs that match this regular expression, or one of the file after an `@`, one a line. May be
-    /// given more than once.
+    /// given more than once. This, --exclude and --types are kept in the store for all later plans until they
+    /// are given anew; an empty one ends it.
     #[arg(long, value_name = "RE|@FILE")]
     include: Vec<String>,
     /// Plan no URL that matches this regular expression, or one of a file.
@@ -85,7 +97,6 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         let error = anyhow::anyhow!("{file}: none of the {count} queries can be planned for");
         return Err(Failure::input(error, "a query needs a word and a frequency above 0"));
     }
-    settings.scope = scope(args)?;
     if let Some(path) = &args.delays {
         settings.delays = delays(path)?;
     }
@@ -93,14 +104,16 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let embedder = args.embedding.load(&args.quality.runtime.library, global)?;
     let mut open = OpenStore::open(&args.store, "prospect plan", limits::NGRAM_WORDS)?;
     output::say_refreshes(global, &open.refreshes);
+    settings.scope = scope(args, &open)?;
     let within = match &args.within {
         Some(path) => within(path, &open.known, &mut settings)?,
         None => Vec::new(),
     };
-    if let Some(plan) = &args.release {
-        release(&mut open, plan, global)?;
+    let mut closed = release(&mut open, &args.release, global)?;
+    for outcome in close::close_plans(&mut open, Which::Over)? {
+        say_outcome(global, &outcome);
+        closed.push(outcome);
     }
-    let closed = close_if_fetched(&mut open, global)?;
     args.quality.score(&mut open, global)?;
     if let Some(model) = embedder {
         settings.embedding = Some(EmbeddingModel::of(model.as_ref()));
@@ -110,14 +123,23 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         // What there is time for is the budget.
         settings.selection.budget = plan::most_urls(&open, &within, &settings)?.max(1);
     }
-    let plan = plan::plan(&open, &workload, &within, &settings)?;
+    let beside = if args.another { Beside::All } else { Beside::Others };
+    let plan = plan::plan(&open, &workload, &within, &settings, beside)?;
+    if plan.choice.batch.picks.is_empty() && !open.store.manifest().plans.is_empty() {
+        say_open(global, &open, "")?;
+        let error = anyhow::anyhow!("there is nothing to plan beside the plans that are open");
+        return Err(Failure::input(error, "ingest what came, or release a plan"));
+    }
     output::say_refreshed(global, &plan.refreshed);
-    plan::commit(&mut open, &plan.record(), &settings)?;
+    let is_open = open.store.manifest().open_plan(&plan.id).is_some();
+    plan::commit(&mut open, &plan.record(), &settings, args.in_flight_for)?;
     let reasons = Reasons::of_plan(&open.known, &plan, &settings);
-    let (planned, makespan) = reasons.scheduled(&plan.choice.batch.picks, QUERIES_SHOWN, &settings);
+    let picks = &plan.choice.batch.picks;
+    let (planned, makespan) = reasons.scheduled(picks, QUERIES_SHOWN, &settings, &plan.in_flight);
     say_plan(global, &open, &plan, &settings, &workload);
+    say_open(global, &open, &plan.id)?;
     say(global, &makespan_line(&makespan, &settings, planned.len()));
-    let json = global.json.then(|| as_json(&plan, &settings, &planned, &makespan, closed.as_ref()));
+    let json = global.json.then(|| as_json(&plan, &settings, &planned, &makespan, &closed));
     write_out(&args.out, |out| match &json {
         Some(json) => output::write_json(out, json),
         None => format.write(out, &PlannedBatch { plan_id: &plan.id, urls: &planned }),
@@ -127,6 +149,10 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         0 => String::new(),
         drawn => format!(", {drawn} of them drawn at random"),
     };
+    if is_open {
+        let again = "was made before, from the same: here it is again; --another plans the next";
+        say(global, &format!("plan {id} {again}"));
+    }
     say(
         global,
         &format!(
@@ -146,9 +172,30 @@ fn format_named(name: &str) -> Result<&'static PlanFormat, Failure> {
     })
 }
 
-fn scope(args: &Args) -> Result<Scope, Failure> {
-    let (include, exclude) = (expressions(&args.include)?, expressions(&args.exclude)?);
-    Scope::new(include, exclude, &args.types).map_err(|error| {
+/// How long a plan is in flight: ingests, or a number and a unit of time.
+fn in_flight_for(given: &str) -> Result<InFlightFor, String> {
+    let (number, unit) =
+        given.split_at(given.trim_end_matches(|c: char| c.is_ascii_alphabetic()).len());
+    let expected =
+        "expected a number of ingests, or of seconds, minutes, hours or days: 3, 90s, 30m, 2h, 1d";
+    let number: u32 = number.parse().map_err(|_| expected.to_owned())?;
+    let seconds = match unit {
+        "" if number > 0 => return Ok(InFlightFor::Ingests(number)),
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        _ => return Err(expected.to_owned()),
+    };
+    Ok(InFlightFor::Seconds(u64::from(number) * seconds))
+}
+
+/// The scope of the store, with what is given in the place of what it says of that.
+fn scope(args: &Args, open: &OpenStore) -> Result<Scope, Failure> {
+    let given = |given: &[String]| (!given.is_empty()).then(|| expressions(given)).transpose();
+    let (include, exclude) = (given(&args.include)?, given(&args.exclude)?);
+    let types = (!args.types.is_empty()).then_some(args.types.as_slice());
+    open.scope()?.with(include, exclude, types).map_err(|error| {
         let hint = "--include and --exclude take regular expressions: a dot stands for any character, [.] for itself";
         Failure::input(anyhow::Error::new(error), hint)
     })
@@ -164,6 +211,7 @@ fn expressions(given: &[String]) -> Result<Vec<String>, Failure> {
                 let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
                 all.extend(lines.map(str::to_owned));
             }
+            None if expression.is_empty() => {}
             None => all.push(expression.clone()),
         }
     }
@@ -207,33 +255,60 @@ fn within(path: &Path, known: &Known, settings: &mut PlanSettings) -> Result<Vec
     Ok(allowed)
 }
 
-fn release(open: &mut OpenStore, plan: &str, global: &Global) -> Result<(), Failure> {
-    let found = open.store.manifest().plan.as_ref().map(|plan| plan.id.as_str());
-    if found != Some(plan) {
-        let error = anyhow::anyhow!("{plan:?} is not the open plan");
-        let hint = match found {
-            Some(id) => format!("the open plan is {id}"),
-            None => "the store has no open plan: leave --release out".to_owned(),
+/// Releases the open plans that are named.
+fn release(
+    open: &mut OpenStore,
+    plans: &[String],
+    global: &Global,
+) -> Result<Vec<CycleOutcome>, Failure> {
+    let mut closed = Vec::new();
+    if plans.is_empty() {
+        return Ok(closed);
+    }
+    let batches = OpenBatch::all(&open.store, &open.known)?;
+    let all: Vec<&str> = batches.iter().map(|batch| batch.plan.id.as_str()).collect();
+    if let Some(plan) = plans.iter().find(|plan| *plan != "all" && !all.contains(&plan.as_str())) {
+        let error = anyhow::anyhow!("{plan:?} is no open plan");
+        let hint = match all.as_slice() {
+            [] => "the store has no open plan: leave --release out".to_owned(),
+            [one] => format!("the open plan is {one}"),
+            more => format!("open plans are {}", more.join(", ")),
         };
         return Err(Failure::input(error, hint));
     }
-    close::release(open)?;
-    say(global, &format!("plan {plan} is given up; what is stored of it stays in the store"));
-    Ok(())
+    let is_named =
+        |batch: &&OpenBatch| plans.iter().any(|plan| plan == "all" || *plan == batch.plan.id);
+    for batch in batches.iter().filter(is_named) {
+        let plan = &batch.plan.id;
+        let told = match close::release(open, batch)? {
+            Released::Closed(outcome) => {
+                say_outcome(global, &outcome);
+                closed.push(*outcome);
+                continue;
+            }
+            Released::TakenBack => "is taken back: nothing was reported of it",
+            Released::GivenUp => "is given up; what is stored of it stays in the store",
+        };
+        say(global, &format!("plan {plan} {told}"));
+    }
+    Ok(closed)
 }
 
-/// Closes the cycle of the open plan if anything was ingested for it.
-fn close_if_fetched(
-    open: &mut OpenStore,
-    global: &Global,
-) -> Result<Option<CycleOutcome>, Failure> {
-    let manifest = open.store.manifest();
-    if manifest.plan.is_none() || !manifest.has_fetched() {
-        return Ok(None);
+/// What is in flight of the plans that were open before, and what to do about it.
+fn say_open(global: &Global, open: &OpenStore, plan: &str) -> Result<(), Failure> {
+    for batch in OpenBatch::all(&open.store, &open.known)?.iter().rev() {
+        let (id, counts) = (&batch.plan.id, batch.counts());
+        if id == plan || counts.in_flight == 0 {
+            continue;
+        }
+        let what = if counts.are_none() {
+            "nothing was reported of it yet; `prospect ingest` what came, or plan with --release to take it back"
+        } else {
+            "if its crawler is through, `prospect ingest --close` ends it"
+        };
+        say(global, &format!("left to plan {id}, which is open: {counts}; {what}"));
     }
-    let outcome = close::close(open)?;
-    say_outcome(global, &outcome);
-    Ok(Some(outcome))
+    Ok(())
 }
 
 /// The outcome of a cycle, for people.
@@ -311,16 +386,16 @@ fn say_plan(
     if pages < planned as f64 {
         say(global, &format!("of {planned} URLs {pages:.0} are expected to give a page"));
     }
-    let (enters, stays) = (&plan.expected.enters, &plan.expected.stays);
-    say(
-        global,
-        &format!(
+    let told = match &plan.expected {
+        Some(Both { enters, stays }) => format!(
             "impact of the batch in the lists, if all is fetched: {}\n  of it when the crawl has grown by a \
              quarter: {}",
             expected(enters),
             expected(stays)
         ),
-    );
+        None => "what the batch brings is not foreseen before the first page is there".to_owned(),
+    };
+    say(global, &told);
 }
 
 /// What came, and what was expected.
@@ -353,10 +428,10 @@ fn as_json(
     settings: &PlanSettings,
     planned: &[PlannedUrl],
     makespan: &Makespan,
-    closed: Option<&CycleOutcome>,
+    closed: &[CycleOutcome],
 ) -> serde_json::Value {
     serde_json::json!({
-        "schema": "prospect.plan/2",
+        "schema": "prospect.plan/3",
         "plan_id": plan.id,
         "closed": closed,
         "expected_impact": plan.expected,
@@ -373,6 +448,7 @@ fn as_json(
         "candidate_pairs": plan.scored.pair_count(),
         "frontier": plan.choice.batch.ranking.len(),
         "held_back": plan.choice.batch.held_back.len(),
+        "in_flight": plan.in_flight.len(),
         "drawn": plan.choice.batch.drawn(),
         "makespan": makespan,
         "urls": planned,

@@ -1,4 +1,4 @@
-//! `prospect status`: what is in a store, the open plan, and what became of those before it.
+//! `prospect status`: what is in a store, the open plans, and what became of those before them.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -12,9 +12,9 @@ use serde::Serialize;
 use super::Global;
 use super::output::{self, Failure};
 use crate::campaign::history::{self, ClosedCycle};
-use crate::campaign::{plan, records};
-use crate::planner::cycle::PickState;
-use crate::planner::outcome::PickCounts;
+use crate::campaign::open_plans::OpenBatch;
+use crate::campaign::plan;
+use crate::planner::outcome::OpenCounts;
 use crate::planner::retries::{Retries, WaitCounts};
 use crate::planner::settings::PlanSettings;
 use crate::results::impact::{ExpectedImpact, Quantity};
@@ -46,19 +46,19 @@ struct Status {
     /// Those of them that wait after failed fetches.
     waits: WaitCounts,
     cycles_closed: u32,
-    open_plan: Option<OpenPlan>,
+    /// In the order of their making.
+    open_plans: Vec<OpenPlan>,
+    /// Which URLs are planned, as the store has it; null for all.
+    scope: serde_json::Value,
     cycles: Vec<ClosedCycle>,
 }
 
-/// The open plan, and what was reported of it so far.
+/// An open plan, and what was reported of it so far.
 #[derive(Serialize)]
 struct OpenPlan {
     plan_id: String,
-    planned: usize,
-    fetched: usize,
-    failed: usize,
-    moved: usize,
-    in_flight: usize,
+    #[serde(flatten)]
+    counts: OpenCounts,
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
@@ -75,7 +75,7 @@ impl Status {
     fn of(store: &Store) -> Result<Self, Failure> {
         let (manifest, known) = (store.manifest(), store.known()?);
         let mut status = Self {
-            schema: "prospect.status/2",
+            schema: "prospect.status/3",
             urls: known.urls.len(),
             pages: known.pages.len(),
             failed: 0,
@@ -84,7 +84,8 @@ impl Status {
             frontier: 0,
             waits: waits(&known, manifest),
             cycles_closed: manifest.closed_cycles,
-            open_plan: None,
+            open_plans: Vec::new(),
+            scope: manifest.scope.clone(),
             cycles: history::closed_cycles(store, places(store))?,
         };
         for url in known.urls.ids() {
@@ -98,14 +99,9 @@ impl Status {
                 Fetch::Page { .. } | Fetch::Never => {}
             }
         }
-        if let Some(open) = &manifest.plan {
-            let picks = records::picks(store, &open.id)?;
-            let start = manifest.cycles.last().map_or(0, |cycle| cycle.first_seq);
-            let states = picks.iter().map(|pick| PickState::of(&known.pages, pick.url, start));
-            let PickCounts { planned, fetched, failed, moved, unknown } = states.collect();
-            let (plan_id, in_flight) = (open.id.clone(), unknown);
-            status.open_plan =
-                Some(OpenPlan { plan_id, planned, fetched, failed, moved, in_flight });
+        for batch in OpenBatch::all(store, &known)? {
+            let counts = batch.counts();
+            status.open_plans.push(OpenPlan { plan_id: batch.plan.id, counts });
         }
         Ok(status)
     }
@@ -120,13 +116,14 @@ impl Status {
         if !self.waits.is_empty() {
             writeln!(out, "URLs of the frontier that are not planned now: {}", self.waits)?;
         }
-        match &self.open_plan {
-            None => writeln!(out, "no open plan")?,
-            Some(OpenPlan { plan_id, planned, fetched, failed, moved, in_flight }) => writeln!(
-                out,
-                "open plan {plan_id}: of {planned} planned {fetched} fetched, {failed} failed, {moved} moved, \
-                 {in_flight} in flight"
-            )?,
+        if !self.scope.is_null() {
+            writeln!(out, "scope: {}", self.scope)?;
+        }
+        if self.open_plans.is_empty() {
+            writeln!(out, "no open plan")?;
+        }
+        for OpenPlan { plan_id, counts } in &self.open_plans {
+            writeln!(out, "open plan {plan_id}: {counts}")?;
         }
         if self.cycles.is_empty() {
             return Ok(());
@@ -177,7 +174,7 @@ impl Status {
 /// Who waits when the next plan is made.
 fn waits(known: &Known, manifest: &Manifest) -> WaitCounts {
     let mut retries = Retries::new(known, manifest);
-    retries.hold_back(known, Vec::new());
+    retries.hold_back(known, Vec::new(), manifest.plans.is_empty());
     retries.counts(known)
 }
 
@@ -207,9 +204,9 @@ fn print_sums(out: &mut dyn Write, when: &str, cycles: &[(f64, f64)]) -> io::Res
     Ok(())
 }
 
-/// The places of lists: those of the open plan, or of plans where nothing else is said.
+/// The places of lists: those of the newest open plan, or of plans where nothing else is said.
 fn places(store: &Store) -> Places {
-    let open = store.manifest().plan.as_ref();
+    let open = store.manifest().newest_plan();
     let settings = open.and_then(|open| plan::settings::<PlanSettings>(open).ok());
     settings.unwrap_or_else(|| PlanSettings::new(0)).places()
 }

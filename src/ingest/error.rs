@@ -15,6 +15,10 @@ pub enum Unfit {
     StreamedMarkup,
     /// It would be read if it were not compressed.
     Compressed,
+    /// It names URLs, and tells of no fetch.
+    NoStatuses,
+    /// It is read from its end, and a stream has none.
+    Streamed,
 }
 
 /// The input as a whole cannot be used.

@@ -1,6 +1,6 @@
 //! Readers that turn input files into page records, and nothing else.
 //!
-//! Input: paths that a user names (JSON lines and WARC files, plain or compressed; HTML files; directories
+//! Input: paths that a user names (JSON lines, WARC and Parquet files; HTML files; directories
 //! of HTML; `-` for standard input). Output: [`PageRecord`]s in input order, each with the place it
 //! came from and a count of everything that was cut from it, and [`BadReason`]s for what could not
 //! be read. Nothing here canonicalises URLs, stores, prints, or knows policies and estimates.
@@ -21,8 +21,11 @@ pub(crate) mod html;
 pub(crate) mod input;
 mod jsonl;
 pub(crate) mod lines;
+mod page_fields;
+mod parquet;
 mod probe;
 mod record;
+pub(crate) mod urls;
 mod warc;
 
 use std::fmt;
@@ -163,6 +166,8 @@ pub enum BadReason {
     UnreadableFile,
     /// A WARC record that is cut or damaged.
     DamagedRecord,
+    /// A sitemap that an index of sitemaps names.
+    OtherSitemap,
 }
 
 impl BadReason {
@@ -182,6 +187,7 @@ impl BadReason {
             Self::HtmlTooComplex => "html-too-complex",
             Self::UnreadableFile => "unreadable-file",
             Self::DamagedRecord => "damaged-record",
+            Self::OtherSitemap => "other-sitemap",
         }
     }
 }
@@ -229,7 +235,8 @@ pub(crate) struct InputFormat {
 type OpenFormat = fn(Vec<Probe>, &SourceOptions) -> Result<Box<dyn PageSource>, IngestError>;
 
 /// Every format, in the order in which they are tried.
-pub(crate) const FORMATS: &[InputFormat] = &[jsonl::FORMAT, warc::FORMAT, html::FORMAT];
+pub(crate) const FORMATS: &[InputFormat] =
+    &[jsonl::FORMAT, warc::FORMAT, parquet::FORMAT, html::FORMAT];
 
 /// Opens `paths` as one source, in the order given. The format of each is told by its first
 /// bytes, then by its extension; `-` is standard input.

@@ -12,7 +12,7 @@ use super::{FORMATS, IngestError, InputFormat, Unfit, warc};
 const RAW_HEAD_BYTES: u64 = 256 << 10;
 /// Decompressed bytes looked at.
 const HEAD_BYTES: u64 = 4 << 10;
-const EXPECTED: &str = "JSON lines, WARC (both plain, .gz or .zst) or HTML";
+const EXPECTED: &str = "JSON lines, WARC (both plain, .gz or .zst), Parquet or HTML";
 
 /// An input whose first bytes have been looked at.
 pub(super) struct Probe {
@@ -99,13 +99,13 @@ impl Probe {
     /// # Errors
     /// It is in none.
     pub(super) fn format(&self) -> Result<&'static InputFormat, IngestError> {
+        if let Some(format) = FORMATS.iter().find(|format| (format.recognises)(self)) {
+            return Ok(format);
+        }
         if let Content::Bytes { head, .. } = &self.content
             && let Some(found) = foreign_type(head)
         {
             return Err(self.wrong_type(found.to_owned(), Unfit::Foreign));
-        }
-        if let Some(format) = FORMATS.iter().find(|format| (format.recognises)(self)) {
-            return Ok(format);
         }
         match &self.content {
             Content::Bytes { reader: Some(_), head, .. } if skip_blank(head).starts_with(b"<") => {

@@ -59,12 +59,14 @@ pub(crate) struct SoFar<'a> {
     pub(crate) site_level: Option<SiteLevel>,
     /// Delays of queues, where any have their own.
     pub(crate) delays: Option<&'a Delays>,
+    /// URLs that a crawler has still to ask for: they take their time first.
+    pub(crate) in_flight: &'a [UrlId],
 }
 
 impl<'a> SoFar<'a> {
     /// Known URLs, none of them fetched.
     pub(crate) fn start(urls: &'a UrlTable) -> Self {
-        Self { urls, fetched: &[], site_level: None, delays: None }
+        Self { urls, fetched: &[], site_level: None, delays: None, in_flight: &[] }
     }
 }
 
@@ -181,7 +183,7 @@ impl CapGroups {
     }
 
     fn number(&mut self, frontier: &[UrlId], so_far: SoFar<'_>, level: SiteLevel) {
-        let SoFar { urls, fetched, delays, .. } = so_far;
+        let SoFar { urls, fetched, delays, in_flight, .. } = so_far;
         let Some(&(smallest, _)) = self.kinds.first() else { return };
         // URLs of one host are in one group of each kind, but directories are parts of it.
         let directories = size(smallest, level, self.time.queue_by) == DIRECTORY;
@@ -202,6 +204,17 @@ impl CapGroups {
             self.of_url[id.index()] = smallest;
             let smallest = self.within(smallest)[0];
             self.groups[smallest as usize].size += 1;
+        }
+        if let Some(time) = self.kinds.iter().position(|(cap, _)| *cap == Cap::Time) {
+            for &id in in_flight {
+                let queue = self.time.queue(urls.url(id)).to_owned();
+                if let Some(&queue) = numbers.get(&(time, queue)) {
+                    let in_time = &mut self.groups[queue as usize].in_time;
+                    if *in_time < usize::MAX {
+                        *in_time = in_time.saturating_sub(1);
+                    }
+                }
+            }
         }
         let Some(share) = self.share() else { return };
         let mut sites: HashMap<u32, Option<u32>> = HashMap::new();
@@ -495,7 +508,8 @@ mod tests {
             let of_host = |host| taken.iter().filter(|id| id.index() % 7 == host).count();
             assert_eq!([0, 1, 2, 3, 4, 5, 6].map(of_host), expected);
             assert_eq!(groups.most_urls(), taken.len());
-            let (_, last) = time.schedule(taken.iter().map(|&id| urls.url(id)), &delays);
+            let (_, last) =
+                time.schedule(taken.iter().map(|&id| urls.url(id)), &delays, std::iter::empty());
             assert!(last.seconds <= 60.0 && last.seconds > 59.0, "{last:?}");
         }
     }

@@ -145,20 +145,26 @@ impl PoliteTime {
         }
     }
 
-    /// When each of these URLs is asked for, in seconds from the first, in the order in which they are given;
-    /// and when the last has had its time.
+    /// When each of these URLs is asked for, in seconds from now, in the order in which they are given, after
+    /// those that are in flight; and when the last has had its time.
     pub(crate) fn schedule<'a>(
         self,
         urls: impl Iterator<Item = &'a str>,
         delays: &Delays,
+        in_flight: impl Iterator<Item = &'a str>,
     ) -> (Vec<f64>, Makespan) {
+        let mut busy: HashMap<Cow<'a, str>, u64> = HashMap::new();
+        for address in in_flight {
+            *busy.entry(self.queue(address).into()).or_insert(0) += 1;
+        }
         let mut queues: HashMap<Cow<'a, str>, usize> = HashMap::new();
         let (mut starts, mut last) = (Vec::new(), Makespan::default());
         for address in urls {
             let queue = self.queue(address);
             let delay = milliseconds(self.delay_of(queue, delays));
+            let ahead = busy.get(queue).copied().unwrap_or(0);
             let before = queues.entry(queue.into()).or_insert(0);
-            let start = (*before as u64).saturating_mul(delay);
+            let start = (ahead + *before as u64).saturating_mul(delay);
             *before += 1;
             let end = start.saturating_add(delay) as f64 / 1e3;
             if end > last.seconds || starts.is_empty() {
@@ -188,21 +194,29 @@ mod tests {
         "https://a.one.test/3",
     ];
 
+    const NONE: std::iter::Empty<&str> = std::iter::empty();
+
     #[test]
     fn queues_run_side_by_side_at_their_own_delays() {
         let time = PoliteTime::default();
-        let (starts, last) = time.schedule(URLS.into_iter(), &Delays::default());
+        let (starts, last) = time.schedule(URLS.into_iter(), &Delays::default(), NONE);
         assert_eq!(starts, [0.0, 0.0, 1.0, 0.0, 2.0]);
         let told = Makespan { seconds: 3.0, queue: "a.one.test".into(), urls: 3, queues: 3 };
         assert_eq!(last, told);
         let delays = Delays::parse("# slow\ntwo.test\t7.5\n\nA.one.test 0.5\n").unwrap();
-        let (starts, last) = time.schedule(URLS.into_iter(), &delays);
+        let (starts, last) = time.schedule(URLS.into_iter(), &delays, NONE);
         assert_eq!(starts, [0.0, 0.0, 0.5, 0.0, 1.0]);
         assert_eq!((last.seconds, last.queue.as_str(), last.urls), (7.5, "two.test", 1));
         let by_domain = PoliteTime { queue_by: QueueBy::Domain, ..time };
-        let (starts, last) = by_domain.schedule(URLS.into_iter(), &Delays::default());
+        let (starts, last) = by_domain.schedule(URLS.into_iter(), &Delays::default(), NONE);
         assert_eq!(starts, [0.0, 1.0, 2.0, 0.0, 3.0]);
         assert_eq!((last.seconds, last.queues), (4.0, 2));
+        // What is in flight has its turn first.
+        let in_flight = ["https://a.one.test/8", "https://a.one.test/9", "http://three.test/"];
+        let (starts, last) =
+            time.schedule(URLS.into_iter(), &Delays::default(), in_flight.into_iter());
+        assert_eq!(starts, [2.0, 0.0, 3.0, 0.0, 4.0]);
+        assert_eq!((last.seconds, last.urls, last.queues), (5.0, 3, 3));
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub(crate) struct ChoiceInput<'a> {
     /// By URL of the scored pairs: what its estimate is multiplied with, 0 if it must not be planned; empty
     /// for 1.
     pub(crate) factors: &'a [f64],
+    /// What a crawler has still to ask for.
+    pub(crate) in_flight: &'a [UrlId],
 }
 
 /// What was chosen, and why.
@@ -84,6 +86,7 @@ pub(crate) fn choose(
         next_seq: view.manifest.next_seq,
         whole_ranking,
         factors: &[],
+        in_flight: &[],
     };
     choose_from(&from, outcomes, settings, |needy| {
         Ok(ScoredPairs::new(view, needy, cache, &settings.estimate, None)?)
@@ -161,7 +164,8 @@ pub(crate) fn choose_among(
     let fetched: Vec<UrlId> = scored.fetched().collect();
     let site_level = scored.site_level();
     let delays = Some(&settings.delays);
-    let so_far = SoFar { urls: input.urls, fetched: &fetched, site_level, delays };
+    let (urls, in_flight) = (input.urls, input.in_flight);
+    let so_far = SoFar { urls, fetched: &fetched, site_level, delays, in_flight };
     if settings.estimate.objective == Objective::Served {
         let demand = served_gain::Demand { counted: &counted, factors: &factors };
         let input = served_gain::ServedInput { scored, served: input.served };

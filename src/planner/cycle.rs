@@ -30,7 +30,8 @@ pub(crate) const EPOCH_GROWTH: f64 = 1.1;
 pub(crate) fn current_epoch(manifest: &Manifest, pages: &PageTable) -> Epoch {
     let epoch = manifest.epoch;
     let (then, now) = (pages_at(pages, epoch.end_seq), pages_at(pages, manifest.next_seq));
-    if epoch.number > 0 && (now as f64) < EPOCH_GROWTH * then as f64 {
+    let has_grown = now > then && now as f64 >= EPOCH_GROWTH * then as f64;
+    if epoch.number > 0 && !has_grown {
         return epoch;
     }
     Epoch { number: epoch.number + 1, end_seq: manifest.next_seq }
@@ -97,6 +98,11 @@ impl From<&Pick> for PlannedPick {
 }
 
 impl OpenPlan {
+    /// By pick, what became of it if it was planned when the next record was `start`.
+    pub(crate) fn states(&self, pages: &PageTable, start: u32) -> Vec<PickState> {
+        self.picks.iter().map(|pick| PickState::of(pages, pick.url, start)).collect()
+    }
+
     /// The plan that picks from scored pairs, beside the lists that are served now.
     pub(crate) fn new(scored: &ScoredPairs, served: &ServedLists, picks: &[Pick]) -> Self {
         let urls: Vec<UrlId> = picks.iter().map(|pick| pick.estimate.url).collect();
@@ -223,19 +229,20 @@ impl Closed {
     }
 }
 
-/// Closes a plan for queries of which these lists were served `before` its batch and are `after`, under
-/// the statistics of its epoch; `impact` is what pages add to `after`, by URL.
+/// Closes a plan of whose picks this became, for queries of which these lists were served `before` its batch and
+/// are `after`, under the statistics of its epoch; `impact` is what pages add to `after`, by URL.
 pub(crate) fn close(
     open: &OpenPlan,
+    states: &[PickState],
     impact: &[f64],
     (before, after): (&ServedLists, &ServedLists),
-    pages: &PageTable,
 ) -> Closed {
-    let mut picks = Vec::with_capacity(open.picks.len());
-    for &pick in &open.picks {
-        let state = PickState::of(pages, pick.url, before.end_seq);
-        picks.push(ClosedPick { pick, state, realised: impact[pick.url.index()] });
-    }
+    let of_pick = |(&pick, &state): (&PlannedPick, &PickState)| ClosedPick {
+        pick,
+        state,
+        realised: impact[pick.url.index()],
+    };
+    let picks: Vec<ClosedPick> = open.picks.iter().zip(states).map(of_pick).collect();
     let fetched = picks.iter().filter(|closed| closed.state == PickState::Fetched);
     let pools: HashMap<UrlId, Pool> =
         fetched.map(|closed| (closed.pick.url, closed.pick.pool)).collect();

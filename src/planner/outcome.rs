@@ -55,6 +55,41 @@ impl fmt::Display for PickCounts {
     }
 }
 
+/// The same of a plan that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(crate) struct OpenCounts {
+    planned: usize,
+    fetched: usize,
+    failed: usize,
+    moved: usize,
+    /// What was not reported.
+    pub(crate) in_flight: usize,
+}
+
+impl From<PickCounts> for OpenCounts {
+    fn from(counts: PickCounts) -> Self {
+        let PickCounts { planned, fetched, failed, moved, unknown } = counts;
+        Self { planned, fetched, failed, moved, in_flight: unknown }
+    }
+}
+
+impl OpenCounts {
+    /// Whether nothing was reported.
+    pub(crate) fn are_none(self) -> bool {
+        self.in_flight == self.planned
+    }
+}
+
+impl fmt::Display for OpenCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { planned, fetched, failed, moved, in_flight } = self;
+        write!(
+            f,
+            "of {planned} planned {fetched} fetched, {failed} failed, {moved} moved, {in_flight} in flight"
+        )
+    }
+}
+
 /// A closed cycle whose crawl has grown by a quarter since.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct SettledCycle {
@@ -96,7 +131,7 @@ impl CycleOutcome {
         plan_id: &str,
         closed: &Closed,
         unplanned: usize,
-        expected: Both<ExpectedImpact>,
+        expected: Option<Both<ExpectedImpact>>,
     ) -> Self {
         let predictions: Vec<(Pool, f64, bool)> =
             closed.pairs.iter().map(|row| (row.pool, row.pair.entry_chance, row.entered)).collect();
@@ -106,8 +141,11 @@ impl CycleOutcome {
             plan_id: plan_id.to_owned(),
             counts: closed.picks.iter().map(|pick| pick.state).collect(),
             unplanned,
-            enters: Quantity { expected: Some(expected.enters), realised: Some(closed.realised()) },
-            stays: Quantity { expected: Some(expected.stays), realised: None },
+            enters: Quantity {
+                expected: expected.map(|both| both.enters),
+                realised: Some(closed.realised()),
+            },
+            stays: Quantity { expected: expected.map(|both| both.stays), realised: None },
             settled: Vec::new(),
             greedy_calibration,
             explored_calibration,

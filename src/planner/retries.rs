@@ -199,12 +199,19 @@ impl Retries {
     }
 
     /// By URL id, whether it may be planned: `within`, if that is not empty, less what waits. Where all of that
-    /// waits, the clock goes on until something does not.
-    pub(crate) fn hold_back(&mut self, known: &Known, mut within: Vec<bool>) -> Vec<bool> {
+    /// waits and nothing else is under way, the clock goes on until something does not.
+    pub(crate) fn hold_back(
+        &mut self,
+        known: &Known,
+        mut within: Vec<bool>,
+        may_go_on: bool,
+    ) -> Vec<bool> {
         if self.urls.is_empty() && self.hosts.is_empty() {
             return within;
         }
-        self.go_on(known, &within);
+        if may_go_on {
+            self.go_on(known, &within);
+        }
         let waits: Vec<UrlId> =
             known.urls.ids().filter(|&url| self.wait(known, url).is_some()).collect();
         if within.is_empty() && !waits.is_empty() {
@@ -306,7 +313,7 @@ mod tests {
 
         fn retries(&self) -> Retries {
             let mut retries = Retries::new(&self.known, &self.manifest);
-            retries.hold_back(&self.known, Vec::new());
+            retries.hold_back(&self.known, Vec::new(), true);
             retries
         }
 
@@ -384,7 +391,8 @@ mod tests {
         crawl.cycle(&[(A, 503), (B, 404)]);
         assert_eq!(crawl.wait(A), None);
         let mut retries = Retries::new(&crawl.known, &crawl.manifest);
-        assert!(retries.hold_back(&crawl.known, Vec::new()).is_empty());
+        assert_eq!(retries.hold_back(&crawl.known, Vec::new(), false), [false, true]);
+        assert!(retries.hold_back(&crawl.known, Vec::new(), true).is_empty());
     }
 
     #[test]
@@ -392,10 +400,16 @@ mod tests {
         let mut crawl = Crawl::knowing(&[B, "https://d.test/", A]);
         crawl.cycle(&[(A, 503)]);
         let mut retries = Retries::new(&crawl.known, &crawl.manifest);
-        assert_eq!(retries.hold_back(&crawl.known, Vec::new()), [true, true, false]);
-        assert_eq!(retries.hold_back(&crawl.known, vec![true, false, true]), [true, false, false]);
+        assert_eq!(retries.hold_back(&crawl.known, Vec::new(), true), [true, true, false]);
+        assert_eq!(
+            retries.hold_back(&crawl.known, vec![true, false, true], true),
+            [true, false, false]
+        );
         // Where a plan is held to those that wait, the first of them comes back.
-        assert_eq!(retries.hold_back(&crawl.known, vec![false, false, true]), [false, false, true]);
+        assert_eq!(
+            retries.hold_back(&crawl.known, vec![false, false, true], true),
+            [false, false, true]
+        );
     }
 
     #[test]

@@ -228,7 +228,8 @@ impl<'a> RunningPlanner<'a> {
         let (before, queries) = (lists.clone(), &self.workload.queries);
         lists.update(scorer, queries, end_seq, &known.pages, &known.urls)?;
         let impact = lists.impact(queries, known.urls.len());
-        let closed = close(open, &impact, (&before, lists), &known.pages);
+        let states = open.states(&known.pages, before.end_seq);
+        let closed = close(open, &states, &impact, (&before, lists));
         if self.trainers.is_none() {
             self.past.queries.extend_from_slice(&closed.queries);
         }

@@ -49,6 +49,32 @@ impl Scope {
         Ok(scope)
     }
 
+    /// The same with other expressions or types where there are any; empty types are none.
+    ///
+    /// # Errors
+    /// See [`Scope::new`].
+    pub(crate) fn with(
+        self,
+        include: Option<Vec<String>>,
+        exclude: Option<Vec<String>>,
+        types: Option<&[String]>,
+    ) -> Result<Self, ScopeError> {
+        let types = types.map(|types| types.iter().filter(|name| !name.is_empty()).cloned());
+        Self::new(
+            include.unwrap_or(self.include),
+            exclude.unwrap_or(self.exclude),
+            &types.map_or(self.types, Iterator::collect),
+        )
+    }
+
+    /// As a store has it: null if everything is in it.
+    ///
+    /// # Errors
+    /// It cannot be written as JSON.
+    pub(crate) fn stored(&self) -> Result<serde_json::Value, serde_json::Error> {
+        if self.is_empty() { Ok(serde_json::Value::Null) } else { serde_json::to_value(self) }
+    }
+
     /// Whether everything is in it.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()

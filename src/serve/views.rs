@@ -185,7 +185,8 @@ fn reasons<'a>(questions: &'a Questions, answer: &'a Answer) -> Reasons<'a> {
 /// The batch with its reasons, in the order in which it is to be fetched.
 pub(super) fn planned(questions: &Questions, answer: &Answer) -> Vec<PlannedUrl> {
     let picks = &answer.choice.batch.picks;
-    reasons(questions, answer).scheduled(picks, QUERIES_PLANNED, &answer.settings).0
+    let reasons = reasons(questions, answer);
+    reasons.scheduled(picks, QUERIES_PLANNED, &answer.settings, &answer.in_flight).0
 }
 
 /// Why a URL is planned or not.

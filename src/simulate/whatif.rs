@@ -134,6 +134,7 @@ fn base(planned: &mut Planned<'_>, budget: usize) -> Result<Base, SimulateError>
         improvability: Improvability::fit(&planned.past().queries),
         settings,
         next_seq: planned.next_seq(),
+        in_flight: Arc::default(),
     })
 }
 

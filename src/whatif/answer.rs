@@ -50,6 +50,8 @@ pub(crate) struct Base {
     pub(crate) shares: Both<RealisedShare>,
     /// Pages fetched so far.
     pub(crate) next_seq: u32,
+    /// What a crawler has still to ask for.
+    pub(crate) in_flight: Arc<Vec<UrlId>>,
 }
 
 /// Pairs and lists of queries that the base does not know.
@@ -83,6 +85,8 @@ pub struct Answer {
     /// URLs that count as fetched, and compete for places.
     rivals: Vec<UrlId>,
     shares: Both<RealisedShare>,
+    /// What a crawler has still to ask for.
+    pub(crate) in_flight: Arc<Vec<UrlId>>,
 }
 
 impl Answer {
@@ -150,13 +154,25 @@ impl Base {
             next_seq: self.next_seq,
             whole_ranking: true,
             factors: &factors,
+            in_flight: &self.in_flight,
         };
         let choice = choose_among(&input, &self.scored, needy, &self.improvability, &settings)?;
         let (served, scored) = (Arc::clone(&self.served), Arc::clone(&self.scored));
         let shares = self.shares;
         let expected = ExpectedBatch::default();
-        let mut answer =
-            Answer { settings, queries, served, scored, factors, choice, expected, rivals, shares };
+        let in_flight = Arc::clone(&self.in_flight);
+        let mut answer = Answer {
+            settings,
+            queries,
+            served,
+            scored,
+            factors,
+            choice,
+            expected,
+            rivals,
+            shares,
+            in_flight,
+        };
         answer.expected = answer.expecting().batch(&answer.urls());
         Ok(answer)
     }

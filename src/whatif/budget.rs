@@ -109,7 +109,8 @@ impl<'a> Budgets<'a> {
 
 fn so_far<'a>(answer: &'a Answer, urls: &'a UrlTable, fetched: &'a [UrlId]) -> SoFar<'a> {
     let delays = Some(&answer.settings.delays);
-    SoFar { urls, fetched, site_level: answer.scored.site_level(), delays }
+    let (site_level, in_flight) = (answer.scored.site_level(), &answer.in_flight);
+    SoFar { urls, fetched, site_level, delays, in_flight }
 }
 
 impl<'a> Under<'a> {

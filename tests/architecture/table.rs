@@ -211,12 +211,20 @@ const COMMAND_LINE: &[&str] = &["src/cli", "src/main.rs"];
 pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("tantivy", &["index/src/text_index"], "replaced in one place"),
     ("fst", &["index/src/ngram"], "replaced in one place"),
-    ("parquet", &["index/src/columns.rs", "src/documents"], "the store, and files of others"),
+    (
+        "parquet",
+        &["index/src/columns.rs", "src/documents", "src/ingest/parquet.rs"],
+        "the store, and files of others",
+    ),
     ("arrow_array", &["src/documents"], "columns of documents, whatever their types"),
     ("arrow_buffer", &["src/documents"], "columns of documents, whatever their types"),
     ("arrow_schema", &["src/documents"], "columns of documents, whatever their types"),
     ("arrow_select", &["src/documents"], "columns of documents, whatever their types"),
-    ("csv", &["src/documents"], "one reader and writer of CSV"),
+    (
+        "csv",
+        &["src/documents", "src/ingest/urls/crawldb.rs"],
+        "one reader and writer of documents in CSV; CrawlDb as CSV tells of URLs",
+    ),
     ("hashbrown", &["index/src"], "tables of keys that live elsewhere"),
     ("psl", &["index/src/url.rs"], "one notion of a registrable domain"),
     ("petgraph", &["src/graph"], "replaced in one place"),
@@ -231,6 +239,8 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("encoding_rs", &["src/ingest"], "one reader of HTML"),
     ("memchr", &["src/ingest", "src/workload", "src/documents"], "searching bytes is for readers"),
     ("brotli_decompressor", &["src/ingest"], "bodies of archived pages may be compressed"),
+    ("chrono", &["index/src/fetch_time.rs"], "one notion of when a page was fetched"),
+    ("quick_xml", &["src/ingest/urls/sitemap.rs"], "one reader of sitemaps"),
     ("chardetng", &["src/ingest"], "one reader of HTML"),
     ("flate2", &["src/ingest", "src/workload", "src/documents"], "files may be compressed"),
     (

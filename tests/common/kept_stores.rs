@@ -92,7 +92,7 @@ pub fn rewrite(
             .commit(|manifest| {
                 let entry = manifest.segments.iter_mut().find(|entry| **entry == old).unwrap();
                 let file = new.file.file.clone();
-                if let Some(plan) = &mut manifest.plan {
+                for plan in &mut manifest.plans {
                     plan.files
                         .iter_mut()
                         .filter(|name| **name == old.file.file)

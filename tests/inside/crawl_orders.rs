@@ -17,6 +17,7 @@ use proptest::prelude::*;
 use prospect_index::bm25::Bm25;
 use prospect_index::derived::Derived;
 use prospect_index::ingest::LinkView;
+use prospect_index::manifest::InFlightFor;
 use prospect_index::ngram::{NgramIndex, Segment};
 use prospect_index::text_index::TextIndex;
 
@@ -356,7 +357,9 @@ fn crawl_by_store(
     budget: Budget,
     settings: &PlanSettings,
 ) -> Vec<Vec<String>> {
-    use crate::campaign::{OpenStore, close, plan};
+    use crate::campaign::OpenStore;
+    use crate::campaign::close::{self, Which};
+    use crate::campaign::plan::{self, Beside};
     use prospect_index::ingest::ingest_all;
     use prospect_index::page::{Outlink, PageRecord, UrlId};
     let directory = tempfile::tempdir().unwrap();
@@ -387,19 +390,19 @@ fn crawl_by_store(
     let mut fetched = batches[0].len();
     while fetched < budget.pages {
         let mut open = OpenStore::open(directory.path(), "test", 3).unwrap();
-        if open.store.manifest().plan.is_some() {
-            close::close(&mut open).unwrap();
+        if !open.store.manifest().plans.is_empty() {
+            close::close_plans(&mut open, Which::All).unwrap();
         }
         let mut settings = settings.clone();
         settings.selection.budget = budget.batch.min(budget.pages - fetched);
         if settings.embedding.is_some() {
             open.embed(Box::new(Toy), &world.workload, &mut |_, _| ()).unwrap();
         }
-        let plan = plan::plan(&open, &world.workload, &[], &settings).unwrap();
+        let plan = plan::plan(&open, &world.workload, &[], &settings, Beside::Others).unwrap();
         if plan.choice.batch.picks.is_empty() {
             break;
         }
-        plan::commit(&mut open, &plan.record(), &settings).unwrap();
+        plan::commit(&mut open, &plan.record(), &settings, InFlightFor::default()).unwrap();
         let url = |pick: &crate::plan::Pick| open.known.urls.url(pick.estimate.url).to_owned();
         batches.push(plan.choice.batch.picks.iter().map(url).collect());
         drop(open);

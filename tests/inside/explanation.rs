@@ -5,11 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use super::synthetic::Shape;
+use crate::campaign::OpenStore;
+use crate::campaign::close::{self, Which};
 use crate::campaign::explanation::Explained;
+use crate::campaign::plan::{self, Beside};
 use crate::campaign::questions::{Answered, Questions};
 use crate::campaign::reasons::Reasons;
 use crate::campaign::whatif_base::open_plan;
-use crate::campaign::{OpenStore, close, plan};
 use crate::estimate::objective::Objective;
 use crate::planner::retries::Retries;
 use crate::planner::settings::PlanSettings;
@@ -17,6 +19,7 @@ use crate::whatif::answer::Answer;
 use crate::whatif::scenario::Scenario;
 use prospect_index::ingest::ingest_all;
 use prospect_index::limits;
+use prospect_index::manifest::InFlightFor;
 use prospect_index::page::PageRecord;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -49,17 +52,17 @@ fn store() -> TempDir {
     ingest_all(path, (0..200).map(|page| SHAPE.record(page)).collect(), "first").unwrap();
     let (workload, settings) = (SHAPE.queries(80), PlanSettings::new(BUDGET));
     let mut store = open(path);
-    let first = plan::plan(&store, &workload, &[], &settings).unwrap();
-    plan::commit(&mut store, &first.record(), &settings).unwrap();
+    let first = plan::plan(&store, &workload, &[], &settings, Beside::Others).unwrap();
+    plan::commit(&mut store, &first.record(), &settings, InFlightFor::default()).unwrap();
     let picks = first.choice.batch.picks.iter();
     let urls = picks.map(|pick| store.known.urls.url(pick.estimate.url));
     let came = urls.filter_map(|url| pages.get(url)).map(|&page| fetched(page)).collect();
     drop(store);
     ingest_all(path, came, "second").unwrap();
     let mut store = open(path);
-    close::close(&mut store).unwrap();
-    let second = plan::plan(&store, &workload, &[], &settings).unwrap();
-    plan::commit(&mut store, &second.record(), &settings).unwrap();
+    close::close_plans(&mut store, Which::All).unwrap();
+    let second = plan::plan(&store, &workload, &[], &settings, Beside::Others).unwrap();
+    plan::commit(&mut store, &second.record(), &settings, InFlightFor::default()).unwrap();
     directory
 }
 

@@ -248,10 +248,10 @@ fn wrong_files_are_named_for_what_they_are() {
     fails(
         "a.jsonl",
         b"\x89PNG\r\n\x1a\n",
-        "expected JSON lines, WARC (both plain, .gz or .zst) or HTML, found a PNG image",
+        "expected JSON lines, WARC (both plain, .gz or .zst), Parquet or HTML, found a PNG image",
     );
     fails("a.html", b"%PDF-1.7", "found a PDF document");
-    fails("a.parquet", b"PAR1....", "found a Parquet file");
+    fails("a.parquet", b"PAR1....", "the Parquet data is damaged");
     fails("a.arc.gz", &gzip(b"filedesc://x 0.0.0.0"), "found an ARC file");
     fails("a.json", b" [{\"url\":\"x\"}]", "found a JSON array");
     fails("a.txt", b"https://e.org/\n", "found plain text");
@@ -394,4 +394,88 @@ fn the_registry_names_each_format_once() {
         FORMATS.iter().map(|format| format.extensions.len()).sum::<usize>()
     );
     assert!(FORMATS.iter().all(|format| !format.description.is_empty()));
+}
+
+/// A Parquet file with columns of strings, numbers and lists of strings; one row a page.
+fn parquet_file(path: &Path) {
+    use arrow_array::builder::{Float64Builder, ListBuilder, StringBuilder};
+    use arrow_array::{ArrayRef, RecordBatch};
+    let column = |values: [Option<&str>; 3]| {
+        let mut builder = StringBuilder::new();
+        for value in values {
+            builder.append_option(value);
+        }
+        std::sync::Arc::new(builder.finish()) as ArrayRef
+    };
+    let mut links = ListBuilder::new(StringBuilder::new());
+    links.append_value([Some("https://b.org/"), None, Some("/c")]);
+    links.append_null();
+    links.append_value::<Vec<Option<&str>>, _>(Vec::new());
+    let mut quality = Float64Builder::new();
+    for value in [Some(-1.5), None, None] {
+        quality.append_option(value);
+    }
+    let batch = RecordBatch::try_from_iter([
+        ("id", column([Some("1"), None, None])),
+        ("url", column([Some("https://a.org/x"), Some("https://a.org/y"), Some("no URL")])),
+        ("title", column([Some("X"), None, None])),
+        ("plain_text", column([Some("bread"), Some("ships"), None])),
+        ("warc_date", column([Some("2026-11-23T10:00:00Z"), None, None])),
+        ("outgoing_links", std::sync::Arc::new(links.finish()) as ArrayRef),
+        ("quality_score", std::sync::Arc::new(quality.finish()) as ArrayRef),
+    ])
+    .unwrap();
+    let file = fs::File::create(path).unwrap();
+    let mut writer = parquet::arrow::ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+}
+
+#[test]
+fn parquet_of_the_open_web_index_is_read_by_its_columns() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("metadata.parquet");
+    parquet_file(&path);
+    let items = read(std::slice::from_ref(&path), &options()).unwrap();
+    let shown: Vec<String> = items.iter().map(show).collect();
+    assert_eq!(shown, ["0 https://a.org/x link*1", "0 https://a.org/y", "0 invalid-url"]);
+    let SourceItem::Page { record, origin, .. } = &items[0] else { panic!("{items:?}") };
+    assert_eq!((record.title.as_str(), record.text.as_str()), ("X", "bread"));
+    let links: Vec<&str> = record.outlinks.iter().map(|link| link.url.as_str()).collect();
+    assert_eq!(links, ["https://b.org/", "https://a.org/c"]);
+    assert_eq!((record.quality_score, record.status), (Some(-1.5), None));
+    assert_eq!(record.fetched_at.as_deref(), Some("2026-11-23T10:00:00Z"));
+    assert!(origin.to_string().ends_with("metadata.parquet, record 1"), "{origin}");
+    // What is damaged, streamed or of something else is told.
+    let bytes = fs::read(&path).unwrap();
+    let cut = write(directory.path(), "cut.parquet", &bytes[..bytes.len() / 2]);
+    assert!(read(&[cut], &options()).is_err());
+    let streamed = open_reader("stdin", Box::new(std::io::Cursor::new(bytes)), &options());
+    assert!(streamed.err().unwrap().to_string().contains("found one on a stream"));
+}
+
+#[test]
+fn records_of_other_datasets_are_read_by_their_names() {
+    let directory = tempfile::tempdir().unwrap();
+    let lines = r#"{"URL":"https://a.org/x\n","URL-hash":"1","ClueWeb22-ID":"clueweb22-en0000","Clean-Text":"bread"}
+{"url":"https://a.org/y","urlhash":"2","outlinks":[["https://b.org/","3","to b","false","en"],["https://c.org/","4",null]]}
+{"url":"https://a.org/z","plain_text":"ships","outgoing_links":["https://b.org/",{"url":"https://d.org/","anchor":"d"}],"fetch_status":200}
+"#;
+    let path = write(directory.path(), "pages.jsonl", lines.as_bytes());
+    let items = read(&[path], &options()).unwrap();
+    let told: Vec<String> = items
+        .iter()
+        .map(|item| {
+            let SourceItem::Page { record, .. } = item else { panic!("{item:?}") };
+            let links =
+                record.outlinks.iter().map(|link| format!(" {}({})", link.url, link.anchor));
+            format!("{} {}{}", record.url, record.text, links.collect::<String>())
+        })
+        .collect();
+    let expected = [
+        "https://a.org/x bread",
+        "https://a.org/y  https://b.org/(to b) https://c.org/()",
+        "https://a.org/z ships https://b.org/() https://d.org/(d)",
+    ];
+    assert_eq!(told, expected);
 }

@@ -6,9 +6,9 @@ use std::path::Path;
 
 use super::synthetic::Shape;
 use crate::campaign::OpenStore;
-use crate::campaign::close;
+use crate::campaign::close::{self, Which};
 use crate::campaign::pair_cache::Recomputed;
-use crate::campaign::plan::{self, Plan};
+use crate::campaign::plan::{self, Beside, Plan};
 use crate::estimate::objective::Objective;
 use crate::estimate::parts::Part;
 use crate::estimate::predict_entry::predict_entry;
@@ -18,6 +18,7 @@ use crate::sketch::need::Needy;
 use crate::workload::Workload;
 use prospect_index::ingest::ingest_all;
 use prospect_index::limits;
+use prospect_index::manifest::InFlightFor;
 use prospect_index::page::UrlId;
 
 const SHAPE: Shape =
@@ -30,7 +31,7 @@ fn open(path: &Path) -> OpenStore {
 }
 
 fn plan(path: &Path, workload: &Workload, settings: &PlanSettings) -> Plan {
-    plan::plan(&open(path), workload, &[], settings).unwrap()
+    plan::plan(&open(path), workload, &[], settings, Beside::Others).unwrap()
 }
 
 /// The plan without anything kept, which is not kept either.
@@ -123,8 +124,8 @@ fn models_of_the_epoch_serve_its_later_cycles() {
         ingest_all(path, (0..400).map(|page| SHAPE.record(page)).collect(), "first").unwrap();
         for cycle in 0..3 {
             let mut store = open(path);
-            let next = plan::plan(&store, &workload, &[], &settings).unwrap();
-            plan::commit(&mut store, &next.record(), &settings).unwrap();
+            let next = plan::plan(&store, &workload, &[], &settings, Beside::Others).unwrap();
+            plan::commit(&mut store, &next.record(), &settings, InFlightFor::default()).unwrap();
             drop(store);
             let planned = anew(path, &workload, &settings);
             assert!(bits(&next) == bits(&planned), "{name}, cycle {cycle}");
@@ -138,7 +139,7 @@ fn models_of_the_epoch_serve_its_later_cycles() {
                 _ => records[0].status = Some(404),
             }
             ingest_all(path, records, &format!("cycle {cycle}")).unwrap();
-            close::close(&mut open(path)).unwrap();
+            close::close_plans(&mut open(path), Which::All).unwrap();
         }
     }
 }

@@ -7,7 +7,8 @@ use std::path::Path;
 use prospect_index::columns::{Column, Schema};
 use prospect_index::error::StoreError;
 use prospect_index::manifest::{
-    CycleEntry, FORMAT, IngestEntry, Manifest, QualityEntry, SegmentEntry, SegmentKind, StoredPlan,
+    ClosedPlan, CycleEntry, Epoch, FORMAT, InFlightFor, IngestEntry, Manifest, QualityEntry,
+    SegmentEntry, SegmentKind, StoredPlan,
 };
 use prospect_index::page_store;
 use prospect_index::storage::FileEntry;
@@ -26,7 +27,7 @@ fn told(store: &Path) -> Value {
     let (manifest, known) = (store.manifest(), store.known().unwrap());
     let mut around = 0;
     known.for_each_link_context(store.storage(), manifest, |_, _, _, _| around += 1).unwrap();
-    let plan = manifest.plan.as_ref().unwrap();
+    let plan = manifest.newest_plan().unwrap();
     let mut unread = Vec::new();
     let workload = records::workload(&store, &plan.id).unwrap();
     let pairs = records::pairs(&store, &plan.id, &workload, &mut unread).unwrap();
@@ -72,7 +73,7 @@ fn told_in_full(path: &Path) -> String {
     let mut told = told(path);
     told["format"] = json!(null);
     let store = open(path);
-    let plan = store.manifest().plan.as_ref().unwrap().id.clone();
+    let plan = store.manifest().newest_plan().unwrap().id.clone();
     let mut unread = Vec::new();
     let planned = records::picks(&store, &plan).unwrap();
     let workload = records::workload(&store, &plan).unwrap();
@@ -119,7 +120,7 @@ fn a_pool_of_no_known_name_is_told_and_not_taken_for_another() {
     rewrite(&path, SegmentKind::Plans, PLANS, lottery);
     let store = open(&path);
     let what = "the column pool holds \"lottery\", which is none of greedy, near, far";
-    let plan = &store.manifest().plan.as_ref().unwrap().id;
+    let plan = &store.manifest().newest_plan().unwrap().id;
     assert_not_known(records::picks(&store, plan), "segments/plans-", what);
 }
 
@@ -166,13 +167,24 @@ fn schemas() -> String {
     let file = FileEntry { file: "a file".into(), bytes: 0, checksum: "of it".into() };
     let manifest = Manifest {
         segments: vec![SegmentEntry { kind: SegmentKind::Urls, file, rows: 0, schema: 0 }],
-        ingests: vec![IngestEntry { fingerprint: "of inputs".into(), first_seq: 0, end_seq: 0 }],
+        ingests: vec![IngestEntry {
+            fingerprint: "of inputs".into(),
+            first_seq: 0,
+            end_seq: 0,
+            plans: vec!["a plan".into()],
+        }],
         cycles: vec![CycleEntry { first_seq: 0, plan: Some("a plan".into()) }],
-        plan: Some(StoredPlan {
-            id: "a plan".into(),
-            settings: json!({}),
-            files: vec!["a file".into()],
-        }),
+        plans: [InFlightFor::Ingests(3), InFlightFor::Seconds(7_200)]
+            .map(|in_flight_for| StoredPlan {
+                id: "a plan".into(),
+                settings: json!({}),
+                files: vec!["a file".into()],
+                first_seq: 0,
+                epoch: Epoch::default(),
+                in_flight_for,
+            })
+            .into(),
+        closed_plans: vec![ClosedPlan { id: "a plan".into(), end_seq: 0 }],
         quality: Some(QualityEntry {
             model: "a model".into(),
             fingerprint: "of it".into(),

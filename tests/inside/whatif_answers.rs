@@ -8,9 +8,10 @@ use std::path::Path;
 use super::synthetic::Shape;
 use super::toy::Toy;
 use crate::campaign::OpenStore;
+use crate::campaign::close::{self, Which};
+use crate::campaign::plan::{self, Beside};
 use crate::campaign::questions::{Answered, Questions};
 use crate::campaign::whatif_base::open_plan;
-use crate::campaign::{close, plan};
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::planner::options::PlannerOption;
 use crate::planner::settings::PlanSettings;
@@ -21,6 +22,7 @@ use crate::whatif::scenario::Scenario;
 use crate::whatif::workload::asked;
 use prospect_index::ingest::ingest_all;
 use prospect_index::limits;
+use prospect_index::manifest::InFlightFor;
 use tempfile::TempDir;
 
 const SHAPE: Shape =
@@ -43,16 +45,16 @@ fn store() -> TempDir {
     let (workload, mut settings) = (SHAPE.queries(150), PlanSettings::new(BUDGET));
     settings.selection.explore = 0.1;
     let mut store = open(path);
-    let plan = plan::plan(&store, &workload, &[], &settings).unwrap();
-    plan::commit(&mut store, &plan.record(), &settings).unwrap();
+    let plan = plan::plan(&store, &workload, &[], &settings, Beside::Others).unwrap();
+    plan::commit(&mut store, &plan.record(), &settings, InFlightFor::default()).unwrap();
     let urls = plan.choice.batch.picks.iter().map(|pick| store.known.urls.url(pick.estimate.url));
     let fetched = urls.filter_map(|url| pages.get(url)).map(|&page| SHAPE.record(page)).collect();
     drop(store);
     ingest_all(path, fetched, "second").unwrap();
     let mut store = open(path);
-    close::close(&mut store).unwrap();
-    let plan = plan::plan(&store, &workload, &[], &settings).unwrap();
-    plan::commit(&mut store, &plan.record(), &settings).unwrap();
+    close::close_plans(&mut store, Which::All).unwrap();
+    let plan = plan::plan(&store, &workload, &[], &settings, Beside::Others).unwrap();
+    plan::commit(&mut store, &plan.record(), &settings, InFlightFor::default()).unwrap();
     directory
 }
 
@@ -162,7 +164,7 @@ fn the_plan_without_a_scenario_is_the_open_plan() {
     let directory = store();
     let questions = questions(directory.path());
     let open = &questions.open;
-    let id = open.store.manifest().plan.as_ref().unwrap().id.clone();
+    let id = open.store.manifest().newest_plan().unwrap().id.clone();
     assert_eq!(questions.state().plan_id, id);
     let stored = crate::campaign::records::picks(&open.store, &id).unwrap();
     let picks = &questions.base.choice.batch.picks;
@@ -341,7 +343,7 @@ fn questions_leave_the_store_alone_and_a_written_answer_is_the_open_plan() {
     let id = questions.commit(&answered).unwrap();
     drop(questions);
     let open = open(directory.path());
-    assert_eq!(open.store.manifest().plan.as_ref().unwrap().id, id);
+    assert_eq!(open.store.manifest().newest_plan().unwrap().id, id);
     assert_eq!(crate::campaign::records::picks(&open.store, &id).unwrap().len(), picks);
     let (settings, workload, _) = open_plan(&open).unwrap();
     assert_eq!(settings.selection.budget, 90);
@@ -400,7 +402,7 @@ fn a_plan_whose_pages_came_is_not_written_over() {
     let before = files(directory.path());
     let answered = questions.answer(&Scenario::default()).unwrap();
     let error = questions.commit(&answered).unwrap_err();
-    assert!(error.to_string().contains("its cycle is not closed"), "{error}");
+    assert!(error.to_string().contains("it is not closed"), "{error}");
     assert_eq!(files(directory.path()), before);
 }
 

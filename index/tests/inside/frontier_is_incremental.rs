@@ -12,7 +12,7 @@ use std::path::Path;
 
 use crate::answer::{Answer, FailureKind};
 use crate::frontier::{NgramSegments, View};
-use crate::manifest::{CycleEntry, PSEUDO_CYCLES, StoredPlan};
+use crate::manifest::{CycleEntry, Epoch, InFlightFor, PSEUDO_CYCLES, StoredPlan};
 use crate::ngram::{NgramQuery, Scratch};
 use crate::page::PageRecord;
 use crate::store::{Store, StoreOptions};
@@ -161,7 +161,10 @@ fn set_plan(root: &Path, crawl: &mut Crawl, planned: bool) {
                 manifest.cycles.push(CycleEntry { first_seq, plan: Some(id.clone()) });
             }
             let settings = serde_json::Value::Null;
-            manifest.plan = planned.then(|| StoredPlan { id, settings, files: Vec::new() });
+            let (files, epoch) = (Vec::new(), Epoch::default());
+            let in_flight_for = InFlightFor::default();
+            let plan = StoredPlan { id, settings, files, first_seq, epoch, in_flight_for };
+            manifest.plans = if planned { vec![plan] } else { Vec::new() };
         })
         .unwrap();
     crawl.plan_start = planned.then_some(first_seq);

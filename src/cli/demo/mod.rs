@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use prospect_index::ingest::{IngestSession, prepare};
 use prospect_index::limits;
+use prospect_index::manifest::InFlightFor;
 use prospect_index::page::PageRecord;
 use prospect_index::url;
 use rayon::prelude::*;
@@ -17,7 +18,7 @@ use rayon::prelude::*;
 use super::Global;
 use super::ingest::open_store;
 use super::output::{self, Failure, say, shown};
-use crate::campaign::plan::{self, Plan};
+use crate::campaign::plan::{self, Beside, Plan};
 use crate::campaign::reasons::Reasons;
 use crate::campaign::{CampaignError, OpenStore};
 use crate::plan::export::PlannedUrl;
@@ -64,8 +65,8 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let ids = open.known.urls.ids();
     let within: Vec<bool> = ids.map(|id| site.has(open.known.urls.url(id))).collect();
     settings.within = Some("pages of the demo's site".to_owned());
-    let plan = plan::plan(&open, &workload, &within, &settings)?;
-    plan::commit(&mut open, &plan.record(), &settings)?;
+    let plan = plan::plan(&open, &workload, &within, &settings, Beside::Others)?;
+    plan::commit(&mut open, &plan.record(), &settings, InFlightFor::default())?;
     let judged = Judged::new(site.qrels, &workload)?;
     let reasons = Reasons::of_plan(&open.known, &plan, &settings);
     let planned = reasons.planned(&plan.choice.batch.picks, 1);

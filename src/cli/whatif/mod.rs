@@ -118,7 +118,7 @@ pub(super) fn questions(
     let embedder = args.embedding.load(&args.library, global)?;
     let mut open = OpenStore::open(&args.store, holder, limits::NGRAM_WORDS)?;
     output::say_refreshes(global, &open.refreshes);
-    let has_plan = open.store.manifest().plan.is_some();
+    let has_plan = open.store.manifest().newest_plan().is_some();
     let (settings, workload, within) = match named {
         Some(workload) if !has_plan => {
             let mut settings = PlanSettings::new(BUDGET);

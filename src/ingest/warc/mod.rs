@@ -10,6 +10,7 @@
 //! | revisit | status 304: the stored page stays; unchanged from another URL: a redirect to it |
 //! | resource | a page without status |
 //! | conversion | a page that is all text, as in WET files |
+//! | metadata of a response, as in WAT files | a page without text; with the text of the WET file beside it ([`wat`]) |
 //! | others, robots.txt, name lookups | nothing |
 //!
 //! HTML is read for title, text and links, other text for its text; what is no text (PDF, images) is a page
@@ -24,12 +25,14 @@ mod records;
 mod redirects;
 #[cfg(test)]
 mod tests;
+mod wat;
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
 
+use prospect_index::page::PageRecord;
 use rayon::prelude::*;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -42,12 +45,13 @@ use members::Members;
 use page::{Found, PageTaste};
 use records::{Item, Records};
 use redirects::Redirects;
+use wat::Texts;
 
 pub(super) const FORMAT: InputFormat = InputFormat {
     name: "warc",
-    extensions: &["warc", "wet"],
-    description: "WARC 1.0 and 1.1 (also WET): responses with redirects and times, revisits, resources, \
-                  texts; plain, .gz or .zst, by record or as a whole",
+    extensions: &["warc", "wat", "wet"],
+    description: "WARC 1.0 and 1.1: responses with redirects and times, revisits, resources; WAT and WET, joined \
+                  where both are named; plain, .gz or .zst, by record or as a whole",
     reads_compressed: true,
     recognises: |probe| match &probe.content {
         Content::Bytes { head, has_dictionary, .. } => {
@@ -65,18 +69,24 @@ struct WarcFiles {
     waiting: VecDeque<(Probe, Tally)>,
     reading: Option<WarcFile>,
     redirects: Redirects,
+    /// Texts that no page asked for.
+    texts: VecDeque<SourceItem>,
 }
 
 struct WarcFile {
     name: Arc<str>,
     tally: Tally,
     records: Records<PageTaste>,
+    /// Of a WAT file: the WET file beside it, and what was read of that.
+    texts: Option<(Box<WarcFile>, Texts)>,
 }
 
 /// A record, or that one is lost, to be read in parallel with others.
 struct Taken {
     file: Arc<str>,
     item: Item,
+    /// What its text is known by, where that is in another file.
+    key: Option<String>,
 }
 
 impl WarcFiles {
@@ -86,6 +96,7 @@ impl WarcFiles {
             waiting: VecDeque::with_capacity(probes.len()),
             reading: None,
             redirects: Redirects::default(),
+            texts: VecDeque::new(),
         };
         for probe in probes {
             let name = probe.path.file_name().unwrap_or(probe.path.as_os_str()).to_string_lossy();
@@ -107,21 +118,59 @@ impl WarcFiles {
             let file = match &mut self.reading {
                 Some(file) => file,
                 None => match self.waiting.pop_front() {
-                    Some((probe, tally)) => self.reading.insert(WarcFile::open(probe, tally)?),
+                    Some((probe, tally)) => {
+                        let texts = self.beside(&probe)?;
+                        self.reading.insert(WarcFile { texts, ..WarcFile::open(probe, tally)? })
+                    }
                     None => break,
                 },
             };
             match file.records.next().map_err(|error| file.failed(error))? {
                 Some(item) => {
+                    let mut key = None;
                     if let Item::Record(record) = &item {
                         bytes += record.block.len();
+                        key = file.texts.as_ref().map(|_| wat::key(&record.fields));
                     }
-                    taken.push(Taken { file: Arc::clone(&file.name), item });
+                    taken.push(Taken { file: Arc::clone(&file.name), item, key });
                 }
-                None => self.reading = None,
+                // What was taken is joined with the texts before they go.
+                None if file.texts.is_some() && !taken.is_empty() => break,
+                None => {
+                    let texts = self.reading.take().and_then(|file| file.texts);
+                    if let Some((file, texts)) = texts {
+                        self.texts.extend(texts.rest());
+                        self.reading = Some(*file);
+                    }
+                }
             }
         }
         Ok(taken)
+    }
+
+    /// Opens the WET file beside a WAT file, if it is among those that wait.
+    fn beside(&mut self, probe: &Probe) -> Result<Option<(Box<WarcFile>, Texts)>, IngestError> {
+        let name =
+            |probe: &Probe| probe.path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let Some(wanted) = name(probe).filter(|name| name.contains(".wat")) else {
+            return Ok(None);
+        };
+        let wanted = wanted.replacen(".wat", ".wet", 1);
+        let at = self.waiting.iter().position(|(other, _)| name(other).as_ref() == Some(&wanted));
+        let Some((probe, tally)) = at.and_then(|at| self.waiting.remove(at)) else {
+            return Ok(None);
+        };
+        Ok(Some((Box::new(WarcFile::open(probe, tally)?), Texts::default())))
+    }
+
+    /// Gives a page its text, if that is in a file of its own.
+    fn join(&mut self, key: &str, page: &mut PageRecord) -> Result<(), IngestError> {
+        let Some((file, texts)) = self.reading.as_mut().and_then(|file| file.texts.as_mut()) else {
+            return Ok(());
+        };
+        texts.join(key, page, || file.next_text())?;
+        self.texts.extend(texts.passed());
+        Ok(())
     }
 }
 
@@ -140,7 +189,23 @@ impl WarcFile {
         };
         let raw = Tallied { inner, tally: tally.clone() };
         let records = Records::new(Members::new(Box::new(raw), compression), PageTaste);
-        Ok(Self { name, tally, records })
+        Ok(Self { name, tally, records, texts: None })
+    }
+
+    /// The next page of a WET file, with what it is known by.
+    fn next_text(&mut self) -> Result<Option<(String, SourceItem)>, IngestError> {
+        loop {
+            let item = self.records.next().map_err(|error| self.failed(error))?;
+            let Some(item) = item else { return Ok(None) };
+            let key = match &item {
+                Item::Record(record) => wat::key(&record.fields),
+                Item::Lost(..) => String::new(),
+            };
+            let taken = Taken { file: Arc::clone(&self.name), item, key: None };
+            if let Some((_, Found::Item(item))) = taken.read() {
+                return Ok(Some((key, item)));
+            }
+        }
     }
 
     fn failed(&self, error: io::Error) -> IngestError {
@@ -149,32 +214,41 @@ impl WarcFile {
 }
 
 impl Taken {
-    fn read(self) -> Option<Found> {
-        match self.item {
-            Item::Record(record) => page::read(&record, &self.file),
-            Item::Lost(number, detail) => Some(Found::Item(SourceItem::Bad {
+    /// What it tells of a page, and what the text of that is known by.
+    fn read(self) -> Option<(Option<String>, Found)> {
+        let found = match self.item {
+            Item::Record(record) => page::read(&record, &self.file)?,
+            Item::Lost(number, detail) => Found::Item(SourceItem::Bad {
                 reason: BadReason::DamagedRecord,
                 origin: Origin::record(&self.file, number),
                 detail,
-            })),
-        }
+            }),
+        };
+        Some((self.key, found))
     }
 }
 
 impl PageSource for WarcFiles {
     fn next_batch(&mut self, max: usize) -> Result<Vec<SourceItem>, IngestError> {
         loop {
+            if !self.texts.is_empty() {
+                let count = self.texts.len().min(max.max(1));
+                return Ok(self.texts.drain(..count).collect());
+            }
             let taken = self.take(max)?;
-            if taken.is_empty() {
+            if taken.is_empty() && self.texts.is_empty() {
                 return Ok(self.redirects.rest(max));
             }
-            let found: Vec<Option<Found>> = taken.into_par_iter().map(Taken::read).collect();
+            let found: Vec<_> = taken.into_par_iter().map(Taken::read).collect();
             let mut items = Vec::with_capacity(found.len());
-            for found in found.into_iter().flatten() {
+            for (key, found) in found.into_iter().flatten() {
                 match found {
                     Found::Moved(moved) => self.redirects.add(moved),
                     Found::Item(mut item) => {
                         if let SourceItem::Page { record, .. } = &mut item {
+                            if let Some(key) = key {
+                                self.join(&key, record)?;
+                            }
                             self.redirects.pair(record);
                         }
                         items.push(item);

@@ -10,6 +10,7 @@ use url::Url;
 use super::fields::Fields;
 use super::http::{HttpResponse, is_http, looks_like_text};
 use super::records::{BLOCK_BYTES, Record, Taste};
+use super::wat;
 use crate::ingest::html::extract_html;
 use crate::ingest::probe::{foreign_type, skip_blank};
 use crate::ingest::record::{is_web, page_url, without_fragment};
@@ -42,8 +43,12 @@ pub(super) struct PageTaste;
 impl Taste for PageTaste {
     fn wants(&self, fields: &Fields) -> bool {
         let kind = fields.get("warc-type").unwrap_or_default().to_ascii_lowercase();
-        matches!(kind.as_str(), "response" | "revisit" | "resource" | "conversion")
-            && target(fields).is_some_and(is_page)
+        let tells = match kind.as_str() {
+            "response" | "revisit" | "resource" | "conversion" => true,
+            "metadata" => wat::is_json(fields),
+            _ => false,
+        };
+        tells && target(fields).is_some_and(is_page)
     }
 
     fn wants_body(&self, head: &[u8]) -> bool {
@@ -129,6 +134,7 @@ pub(super) fn read(record: &Record, file: &Arc<str>) -> Option<Found> {
     match fields.get("warc-type")?.to_ascii_lowercase().as_str() {
         "response" => Some(page.response(record)),
         "revisit" => Some(page.revisit(record)),
+        "metadata" => page.described(&record.block),
         "resource" => Some(page.document(fields.get("content-type"), &record.block, record)),
         "conversion" => {
             let media = Media::of(fields.get("content-type"));
@@ -191,6 +197,22 @@ impl Page {
         }
         self.record.status = Some(304);
         self.done()
+    }
+
+    /// A page that a WAT file tells of; none if the record is of something else.
+    fn described(mut self, block: &[u8]) -> Option<Found> {
+        let wat::Described { record, location, cuts } = wat::read(block, &self.url)?;
+        let url = std::mem::take(&mut self.record.url);
+        let fetched_at = record.fetched_at.or_else(|| self.record.fetched_at.take());
+        self.record = PageRecord { url, fetched_at, ..record };
+        self.cuts = cuts;
+        let status = self.record.status.unwrap_or_default();
+        let to = location.filter(|_| Answer::of(status) == Answer::Moved);
+        let to = to.and_then(|to| self.url.join(&to).ok()).filter(is_web);
+        Some(match to.filter(|to| to.as_str().len() <= limits::URL_BYTES) {
+            Some(to) => self.moved(to),
+            None => self.done(),
+        })
     }
 
     fn document(mut self, content_type: Option<&str>, body: &[u8], record: &Record) -> Found {

@@ -100,6 +100,110 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 3).unwrap()
 }
 
+/// A record of a WAT file, of a response.
+fn wat(uri: &str, id: usize, status: u16, headers: &str, html: &str) -> Vec<u8> {
+    let json = format!(
+        r#"{{"Container":{{}},"Envelope":{{"Payload-Metadata":{{"HTTP-Response-Metadata":{{"Response-Message":{{"Status":"{status}"}},"Headers":{{{headers}}}{html}}}}},"WARC-Header-Metadata":{{"WARC-Type":"response","WARC-Date":"2026-11-01T00:00:00Z"}}}}}}"#
+    );
+    let kind = format!("application/json\r\nWARC-Refers-To: <urn:uuid:{id}>");
+    record("metadata", uri, &kind, json.as_bytes())
+}
+
+fn described(title: &str, links: &str) -> String {
+    format!(r#","HTML-Metadata":{{"Head":{{"Title":"{title}"}},"Links":[{links}]}}"#)
+}
+
+fn wet(uri: &str, id: usize, text: &str) -> Vec<u8> {
+    let kind = format!("text/plain\r\nWARC-Refers-To: <urn:uuid:{id}>");
+    record("conversion", uri, &kind, text.as_bytes())
+}
+
+#[test]
+fn a_wat_file_tells_of_status_title_and_links() {
+    let links = r#"{"path":"A@/href","url":"/b","text":"to b"},{"path":"IMG@/src","url":"/i.png","alt":"x"},
+        {"path":"A@/href","url":"https://ads.org/","rel":"nofollow","text":"ad"},{"path":"A@/href","url":"mailto:x@e.org"}"#;
+    let request = wat("https://e.org/", 9, 200, "", "").replace_kind("request");
+    let robots = r#","HTML-Metadata":{"Head":{"Title":"T","Base":"https://b.org/x/","Metas":[{"name":"robots","content":"noindex"}]},"Links":[{"path":"AREA@/href","url":"y"}]}"#;
+    let all = [
+        request,
+        wat("https://e.org/a", 1, 200, "", &described("A", links)),
+        wat("https://e.org/gone", 2, 404, "", ""),
+        wat("https://e.org/old", 3, 301, r#""location":"/new""#, ""),
+        wat("https://e.org/hidden", 4, 200, "", robots),
+    ];
+    let expected = "https://e.org/a 200 [A]  ->https://e.org/b(to b) !nofollow\n\
+                    https://e.org/gone 404\n\
+                    https://e.org/hidden 200 ->https://b.org/x/y() !noindex\n\
+                    https://e.org/old 301 ->https://e.org/new()\n";
+    check(&all.concat(), expected);
+    let found = items(&all[1]);
+    let SourceItem::Page { record, .. } = &found[0] else { panic!("{found:?}") };
+    assert_eq!(record.fetched_at.as_deref(), Some("2026-11-01T00:00:00Z"));
+}
+
+trait ReplaceKind {
+    fn replace_kind(self, kind: &str) -> Vec<u8>;
+}
+
+impl ReplaceKind for Vec<u8> {
+    /// The same of another type of record; it has as many letters.
+    fn replace_kind(self, kind: &str) -> Vec<u8> {
+        let text = String::from_utf8(self).unwrap();
+        let other = format!(r#""WARC-Type":"{kind}" "#);
+        text.replace(r#""WARC-Type":"response""#, &other).into_bytes()
+    }
+}
+
+#[test]
+fn pages_of_a_wat_file_have_their_texts_from_the_wet_file_beside_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let uri = |number: usize| format!("https://e.org/{number}");
+    let html = |number: usize| described(&format!("T{number}"), "");
+    let wats = (0..300).map(|number| wat(&uri(number), number, 200, "", &html(number)));
+    // Every third has a text; two are of no page, and one is not in its place.
+    let mut texts: Vec<Vec<u8>> = (0..300)
+        .step_by(3)
+        .map(|number| wet(&uri(number), number, &format!("text {number}")))
+        .collect();
+    texts.insert(7, wet("https://e.org/other", 1_000, "other"));
+    texts.push(wet("https://e.org/last", 1_001, "last"));
+    texts.insert(50, wet(&uri(1), 1, "late"));
+    let paths =
+        ["x.warc.wet.gz", "y.warc.wat.gz", "x.warc.wat.gz"].map(|name| directory.path().join(name));
+    std::fs::write(&paths[0], gzip(&texts.concat())).unwrap();
+    std::fs::write(&paths[1], gzip(&wat("https://e.org/y", 5, 200, "", &html(5)))).unwrap();
+    std::fs::write(&paths[2], gzip(&wats.collect::<Vec<_>>().concat())).unwrap();
+    let read = |paths: &[std::path::PathBuf]| {
+        let mut source = open(paths, &SourceOptions::default()).unwrap();
+        let mut all = Vec::new();
+        loop {
+            let batch = source.next_batch(11).unwrap();
+            if batch.is_empty() {
+                return shown(&all);
+            }
+            assert!(batch.len() <= 11);
+            all.extend(batch);
+        }
+    };
+    let found = read(&[paths[2].clone(), paths[1].clone(), paths[0].clone()]);
+    let lines: Vec<&str> = found.lines().collect();
+    assert_eq!(lines.len(), 303, "{found}");
+    let of = |url: &str| {
+        lines.iter().filter(|line| line.split(' ').next() == Some(url)).copied().collect::<Vec<_>>()
+    };
+    assert_eq!(of(&uri(0)), ["https://e.org/0 200 [T0] text 0"]);
+    assert_eq!(of(&uri(297)), ["https://e.org/297 200 [T297] text 297"]);
+    assert_eq!(of(&uri(298)), ["https://e.org/298 200 [T298] "]);
+    assert_eq!(of(&uri(1)), ["https://e.org/1 200 [T1] late"]);
+    assert_eq!(of(&uri(3)), ["https://e.org/3 200 [T3] text 3"]);
+    assert_eq!(of("https://e.org/other"), ["https://e.org/other - [] other"]);
+    assert_eq!(of("https://e.org/last"), ["https://e.org/last - [] last"]);
+    assert_eq!(of("https://e.org/y"), ["https://e.org/y 200 [T5] "]);
+    // Alone each is what it is, and so is a WET file that comes before its WAT file.
+    assert_eq!(read(&paths[1..2]).lines().count(), 1);
+    assert_eq!(read(&paths[..1]).lines().count(), texts.len());
+}
+
 #[test]
 fn a_response_is_a_page_with_its_links_and_time() {
     let body = b"<title>A</title><p>Hello <a href='/b'>to b</a> <a href='https://o.org/#x'>o</a>";

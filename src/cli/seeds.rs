@@ -1,0 +1,88 @@
+//! `prospect seeds`: URLs known without a link into a store.
+
+use std::path::PathBuf;
+
+use prospect_index::seeds::{Seed, SeedCounts, SeedSession};
+
+use super::Global;
+use super::ingest::{Skipped, open_store};
+use super::output::{self, Failure, Progress, say};
+use crate::ingest::urls::{UrlFiles, UrlItem, UrlRecord};
+
+/// URLs that are read at once.
+const BATCH: usize = 10_000;
+
+/// Arguments of `prospect seeds`.
+#[derive(clap::Args, Clone, Debug)]
+pub(super) struct Args {
+    /// The store; made if it is missing.
+    #[arg(long, value_name = "DIR")]
+    store: PathBuf,
+    /// Lists of URLs, sitemaps, CDXJ, JSON lines, dumps of CrawlDb or URLFrontier, logs (plain, .gz or .zst); `-` is
+    /// standard input. `prospect formats` says more.
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
+    let mut files = UrlFiles::open(&args.files, false)?;
+    let mut session = SeedSession::start(open_store(&args.store, "prospect seeds")?)?;
+    let mut skipped = Skipped::default();
+    let mut progress = Progress::new(global, "seeds", files.progress().1);
+    loop {
+        let items = match files.next_batch(BATCH) {
+            Ok(items) => items,
+            Err(error) => {
+                drop(session);
+                // Opening a store removes what was given up.
+                let _ = open_store(&args.store, "prospect seeds");
+                return Err(error.into());
+            }
+        };
+        if items.is_empty() {
+            break;
+        }
+        let mut urls = 0;
+        for item in items {
+            match item {
+                UrlItem::Url { record, origin, format } => {
+                    urls += 1;
+                    let UrlRecord { url, lastmod, priority, .. } = record;
+                    let seed = Seed {
+                        source: format.to_owned(),
+                        lastmod: lastmod.unwrap_or_default(),
+                        priority: priority.unwrap_or(f64::NAN),
+                    };
+                    if let Err(error) = session.add(&url, seed)? {
+                        skipped.count("invalid-url", || format!("{origin}: {error}"));
+                    }
+                }
+                UrlItem::Bad { reason, origin, detail } => {
+                    skipped.count(reason.name(), || format!("{origin}: {detail}"));
+                }
+            }
+        }
+        progress.at(files.progress().0, &format!("{urls} more URLs"));
+    }
+    progress.done();
+    let (store, counts) = session.commit()?;
+    let urls = store.manifest().urls;
+    if global.json {
+        return output::print_json(&serde_json::json!({
+            "schema": "prospect.seeds/1",
+            "counts": counts,
+            "skipped": skipped,
+            "urls": urls,
+        }));
+    }
+    let SeedCounts { new_urls, known, fetched, repeated } = counts;
+    say(
+        global,
+        &format!(
+            "{new_urls} new URLs; {known} known before, {fetched} fetched before, {repeated} that say nothing new"
+        ),
+    );
+    skipped.say(global);
+    say(global, &format!("the store knows {urls} URLs"));
+    Ok(())
+}

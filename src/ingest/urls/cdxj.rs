@@ -1,0 +1,66 @@
+//! CDXJ, the index of archives (Common Crawl, pywb, OpenWayback): a sort key, fourteen digits of a time, and a JSON
+//! object with `url` and `status`.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::super::record::page_url;
+use super::{Found, LineFormat, Lines, UrlFormat, UrlRecord, not_one};
+
+pub(super) const FORMAT: UrlFormat = UrlFormat {
+    name: "cdxj",
+    description: "CDXJ indexes of archives: url, time, status",
+    has_statuses: true,
+    recognises: |head| head.starts_with("!OpenWayback-CDXJ") || parts(first_line(head)).is_some(),
+    read: |reader| Lines::boxed(reader, Cdxj),
+};
+
+struct Cdxj;
+
+#[derive(Deserialize)]
+struct Capture {
+    url: String,
+    /// A string of digits, or a number.
+    status: Option<Value>,
+    mime: Option<String>,
+}
+
+fn first_line(head: &str) -> &str {
+    head.lines().next().unwrap_or_default()
+}
+
+/// Time and object of a line.
+fn parts(line: &str) -> Option<(&str, &str)> {
+    let (_, rest) = line.split_once(' ')?;
+    let (time, object) = rest.trim_start().split_once(' ')?;
+    let is_time = time.len() == 14 && time.bytes().all(|byte| byte.is_ascii_digit());
+    (is_time && object.trim_start().starts_with('{')).then(|| (time, object.trim_start()))
+}
+
+impl LineFormat for Cdxj {
+    fn line(&mut self, number: u64, line: &str) -> Option<Found> {
+        if line.starts_with('!') {
+            return None;
+        }
+        let Some((time, object)) = parts(line) else {
+            return Some(not_one(number, "no key, time and object", line));
+        };
+        let Ok(Capture { url, status, mime }) = serde_json::from_str(object) else {
+            return Some(not_one(number, "no object of a capture", object));
+        };
+        let status = match status {
+            Some(Value::String(digits)) => digits.parse().ok(),
+            Some(Value::Number(number)) => {
+                number.as_u64().and_then(|number| number.try_into().ok())
+            }
+            _ => None,
+        };
+        // A revisit says no status: the page was there, and what it was.
+        let is_revisit = mime.as_deref() == Some("warc/revisit");
+        let status = status.or(is_revisit.then_some(304));
+        let fetched_at = Some(time.to_owned());
+        let found = page_url(&url);
+        let record = found.map(|(url, _)| UrlRecord { status, fetched_at, ..UrlRecord::of(&url) });
+        Some((number, record))
+    }
+}

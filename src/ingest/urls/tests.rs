@@ -1,0 +1,254 @@
+use super::*;
+
+/// What is read of a file: URL, status, and what else is said, a line each.
+fn read(content: &[u8]) -> Vec<String> {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("file");
+    std::fs::write(&path, content).unwrap();
+    let mut files = UrlFiles::open(&[path], false).unwrap();
+    let mut told = Vec::new();
+    loop {
+        let items = files.next_batch(2).unwrap();
+        if items.is_empty() {
+            return told;
+        }
+        told.extend(items.into_iter().map(|item| match item {
+            UrlItem::Url { record, format, .. } => {
+                let UrlRecord { url, status, fetched_at, lastmod, priority } = record;
+                let mut line = format!("{format} {url}");
+                line += &status.map_or(String::new(), |status| format!(" {status}"));
+                for said in [fetched_at, lastmod].into_iter().flatten() {
+                    line += &format!(" {said}");
+                }
+                line + &priority.map_or(String::new(), |priority| format!(" {priority}"))
+            }
+            UrlItem::Bad { reason, origin, .. } => {
+                let Place::Line(line) = origin.place else { panic!("{origin}") };
+                format!("{line}: {reason}")
+            }
+        }));
+    }
+}
+
+#[track_caller]
+fn check(content: &str, expected: &[&str]) {
+    assert_eq!(read(content.as_bytes()), expected);
+}
+
+#[test]
+fn lists() {
+    check(
+        "# seeds\nhttps://a.test/ first\n\nmailto:x@a.test\r\n\thttps://b.test/\n",
+        &["list https://a.test/", "4: invalid-url", "list https://b.test/"],
+    );
+}
+
+#[test]
+fn sitemaps() {
+    let map = r#"<?xml version="1.0" encoding="UTF-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:image="http://www.google.com/schemas/sitemap-image/1.1">
+  <url><loc> https://a.test/?a=1&amp;b=&#50; </loc><lastmod>2026-11-01</lastmod><changefreq>daily</changefreq><priority>0.8</priority></url>
+  <url>
+    <image:image><image:loc>https://a.test/i.png</image:loc></image:image>
+    <loc><![CDATA[https://a.test/c]]></loc><priority>7</priority>
+  </url>
+  <url><priority>0.5</priority></url>
+</urlset>
+"#;
+    let expected = [
+        "sitemap https://a.test/?a=1&b=2 2026-11-01 0.8",
+        "sitemap https://a.test/c",
+        "8: missing-url",
+    ];
+    check(map, &expected);
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    io::Write::write_all(&mut packed, map.as_bytes()).unwrap();
+    assert_eq!(read(&packed.finish().unwrap()), expected);
+    let index = "<sitemapindex><sitemap><loc>https://a.test/1.xml.gz</loc></sitemap></sitemapindex>\
+                 <url><loc>https://a.test/</loc></url>";
+    check(index, &["1: other-sitemap", "sitemap https://a.test/"]);
+    // What is broken ends the file, and what came before it stays.
+    check(
+        "<urlset><url><loc>https://a.test/</loc></url>\n<url><loc>https://b.test/<",
+        &["sitemap https://a.test/", "2: invalid-record"],
+    );
+}
+
+#[test]
+fn json_lines() {
+    check(
+        r#"{"url": "https://a.test/", "status": 200.0, "fetched_at": "2026-11-23T10:00:00Z"}
+{"url": "https://b.test/", "error": "timeout", "lastmod": "2026", "priority": 0.25}
+{"info": {"url": "https://c.test/", "key": "c.test"}, "refetchable_from_date": 0}
+{"url": "https://d.test/", "status": -3}
+[]
+"#,
+        &[
+            "jsonl https://a.test/ 200 2026-11-23T10:00:00Z",
+            "jsonl https://b.test/ 0 2026 0.25",
+            "jsonl https://c.test/",
+            "4: invalid-record",
+            "5: invalid-json",
+        ],
+    );
+}
+
+#[test]
+fn indexes_of_archives() {
+    check(
+        r#"!OpenWayback-CDXJ 1.0
+test,a)/ 20240518015810 {"url": "https://a.test/", "mime": "text/html", "status": "200", "digest": "X"}
+test,a)/b 20240518015811 {"url":"https://a.test/b","mime":"warc/revisit","status":"-"}
+test,a)/c 20240518015812 {"url":"https://a.test/c","mime":"text/html","mime-detected":"text/html","status":404}
+test,a)/d
+"#,
+        &[
+            "cdxj https://a.test/ 200 20240518015810",
+            "cdxj https://a.test/b 304 20240518015811",
+            "cdxj https://a.test/c 404 20240518015812",
+            "5: invalid-record",
+        ],
+    );
+}
+
+#[test]
+fn dumps_of_a_crawldb() {
+    let entry = |url: &str, status: &str, metadata: &str| {
+        format!(
+            "{url}\tVersion: 7\nStatus: {status}\nFetch time: Sat Jun 15 10:00:00 UTC 2026\nScore: 1.0\n\
+             Metadata: \n \t{metadata}\n\n"
+        )
+    };
+    let dump = [
+        entry("https://a.test/", "2 (db_fetched)", "_pst_=success(1), lastModified=0"),
+        entry("https://b.test/", "1 (db_unfetched)", ""),
+        entry("https://c.test/", "3 (db_gone)", "_pst_=robots_denied(18), lastModified=0"),
+        entry("https://d.test/", "3 (db_gone)", ""),
+        entry(
+            "https://e.test/",
+            "1 (db_unfetched)",
+            "_pst_=exception(16), lastModified=0: Read timed out",
+        ),
+        entry("https://f.test/", "5 (db_redir_perm)", ""),
+    ];
+    let robots = format!("crawldb https://c.test/ {}", prospect_index::answer::ROBOTS);
+    check(
+        &dump.concat(),
+        &[
+            "crawldb https://a.test/ 200",
+            "crawldb https://b.test/",
+            &robots,
+            "crawldb https://d.test/ 404",
+            "crawldb https://e.test/ 0",
+            "crawldb https://f.test/ 301",
+        ],
+    );
+    check(
+        "Url,Status code,Status name,Fetch Time,Metadata\n\
+         \"https://a.test/?x=1,2\",2,\"db_fetched\",Sat Jun 15 10:00:00 UTC 2026,\"\"\n\
+         \"https://b.test/\",3,\"db_gone\",x,\"_pst_:gone(11)|||_pst_=gone(11)\"\nnothing\n",
+        &[
+            "crawldb-csv https://a.test/?x=1,2 200",
+            "crawldb-csv https://b.test/ 410",
+            "4: invalid-record",
+        ],
+    );
+}
+
+#[test]
+fn the_log_of_heritrix() {
+    let line = |status: &str, uri: &str| {
+        format!(
+            "2026-11-23T10:00:00.123Z {status:>5}       {uri} L https://a.test/ text/html #001 2026 - - -\n"
+        )
+    };
+    let log = [
+        line("200         88", "https://a.test/1"),
+        line("1           51", "dns:a.test"),
+        line("-2           -", "https://a.test/2"),
+        line("-9998        -", "https://a.test/3"),
+        line("-5000        -", "https://a.test/4"),
+        line("404        120", "https://a.test/5"),
+        "broken\n".to_owned(),
+    ];
+    let time = "2026-11-23T10:00:00.123Z";
+    let robots = format!("heritrix https://a.test/3 {} {time}", prospect_index::answer::ROBOTS);
+    check(
+        &log.concat(),
+        &[
+            &format!("heritrix https://a.test/1 200 {time}"),
+            &format!("heritrix https://a.test/2 0 {time}"),
+            &robots,
+            &format!("heritrix https://a.test/5 404 {time}"),
+            "7: invalid-record",
+        ],
+    );
+}
+
+#[test]
+fn the_log_of_wget() {
+    let log = "\
+--2026-11-23 19:10:25--  http://a.test/ok
+Connecting to a.test... connected.
+HTTP request sent, awaiting response... 200 OK
+Length: 2
+Saving to: \u{2018}/dev/null\u{2019}
+
+     0K                                                       100%  295K=0s
+
+2026-11-23 19:10:25 (295 KB/s) - \u{2018}/dev/null\u{2019} saved [2/2]
+
+--2026-11-23 19:10:25--  http://a.test/drop
+Connecting to a.test... connected.
+HTTP request sent, awaiting response... No data received.
+Retrying.
+
+--2026-11-23 19:10:26--  (try: 2)  http://a.test/drop
+Connecting to a.test... connected.
+HTTP request sent, awaiting response... 503 Busy
+2026-11-23 19:10:25 ERROR 503: Busy.
+
+--2026-11-23 19:10:27--  http://a.test/moved
+HTTP request sent, awaiting response... 302 Found
+Location: /half [following]
+--2026-11-23 19:10:27--  http://a.test/half
+HTTP request sent, awaiting response... 200 OK
+2026-11-23 19:10:25 (772 KB/s) - Connection closed at byte 3. Giving up.
+
+--2026-11-23 19:10:28--  http://no.such.host.invalid/
+Resolving no.such.host.invalid (no.such.host.invalid)... failed: Name or service not known.
+wget: unable to resolve host address \u{2018}no.such.host.invalid\u{2019}
+FINISHED --2026-11-23 19:10:25--
+Total wall clock time: 0.01s
+";
+    check(
+        log,
+        &[
+            "wget http://a.test/ok 200 2026-11-23T19:10:25",
+            "wget http://a.test/drop 0 2026-11-23T19:10:25",
+            "wget http://a.test/drop 503 2026-11-23T19:10:26",
+            "wget http://a.test/moved 302 2026-11-23T19:10:27",
+            "wget http://a.test/half 0 2026-11-23T19:10:27",
+            "wget http://no.such.host.invalid/ 0 2026-11-23T19:10:28",
+        ],
+    );
+}
+
+#[test]
+fn a_file_that_tells_of_no_url_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let refused = |content: &[u8], with_statuses: bool| {
+        let path = directory.path().join("file");
+        std::fs::write(&path, content).unwrap();
+        let opened = UrlFiles::open(&[path], with_statuses);
+        let read = opened.and_then(|mut files| {
+            while !files.next_batch(10)?.is_empty() {}
+            Ok(())
+        });
+        read.unwrap_err().to_string()
+    };
+    assert!(refused(b"", false).ends_with("is empty"));
+    assert!(refused(b"no\nURL\n", false).contains("none of the first 2 lines"));
+    assert!(refused(b"PAR1 and more", false).contains("found a Parquet file"));
+    assert!(refused(b"https://a.test/\n", true).contains("found list, which tells of no fetch"));
+}
