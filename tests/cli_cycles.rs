@@ -231,8 +231,13 @@ fn what_is_in_flight_is_not_planned_again() {
     let all: HashSet<&String> = first.iter().chain(&second).collect();
     assert_eq!(all.len(), 2 * BUDGET);
     let b = plan_id(1);
+    // Where time is the budget, the same command is the same plan, too.
+    let timed = bench.copy_of_store("timed");
+    let in_time = |store: &Path| done(&bench.plan_arguments(store, &["--seconds", "60"])).stdout;
+    let once = in_time(&timed);
+    assert!(!once.is_empty() && in_time(&timed) == once);
     let said = done(&["explain", "--store", text(&store), &first[7]]).stdout;
-    assert!(said.contains(&format!("number 8 of plan {a}\n  it is in flight")), "{said}");
+    assert!(said.contains(&format!("number 8 of plan {a}, in flight\n  it is left to")), "{said}");
 
     // Two crawlers report half of what they were asked for, in one go.
     let half = first.iter().step_by(2).chain(second.iter().step_by(2));
@@ -339,10 +344,10 @@ fn seeds_are_planned_before_any_page_came() {
         "{said}"
     );
     assert_sound(&store);
-    let (plan, _) = bench.plan(&store, &[]);
+    let (plan, _) = bench.plan(&store, &["--explore", "0"]);
     let planned = urls(&plan);
     assert_eq!(planned.len(), 3);
-    assert_eq!(planned[2], "https://s.example/", "what queries ask for comes first");
+    assert_eq!(planned[0], "https://s.example/topic7.html", "what queries ask for comes first");
     let named = "https://s.example/topic1/topic2.html";
     let said = done(&["explain", "--store", text(&store), named]).stdout;
     assert!(said.contains("named by a sitemap, changed 2026-11-01, priority 0.8"), "{said}");
@@ -360,6 +365,16 @@ fn seeds_are_planned_before_any_page_came() {
     let planned = urls(&bench.plan(&store, &[]).0);
     assert!(!planned.contains(&"https://s.example/".to_owned()) && planned.len() > 3);
     assert_sound(&store);
+    // In a store of which all is planned another plan has nothing to ask for, and is none.
+    let other = Bench::new();
+    let list = other.write("list.txt", "https://s.example/\n");
+    let store = other.store();
+    done(&["seeds", "--store", text(&store), &list]);
+    assert_eq!(urls(&other.plan(&store, &[]).0).len(), 1);
+    let before = truth(&store);
+    let (nothing, said) = other.plan_beside(&store, &["--another"]);
+    assert!(nothing.is_empty() && said.contains("there is nothing to plan"), "{said}");
+    assert!(truth(&store) == before);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use chrono::{DateTime, NaiveDateTime};
 
 /// Spellings without a zone, which are taken for UTC.
+/// A zone behind a space, as tables print times.
+const SPACED: &str = "%Y-%m-%d %H:%M:%S%.f %:z";
 const WITHOUT_ZONE: [&str; 3] = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y%m%d%H%M%S"];
 /// A number from here on counts milliseconds: as seconds it would be the year 5138.
 const MILLISECONDS: i64 = 100_000_000_000;
@@ -17,6 +19,7 @@ const MILLISECONDS: i64 = 100_000_000_000;
 ///     "2026-11-23T10:00:00Z",
 ///     "2026-11-23T11:00:00.25+01:00",
 ///     "2026-11-23 10:00:00",
+///     "2026-11-23 10:00:00.000 +00:00",
 ///     "20261123100000",
 ///     "Mon, 23 Nov 2026 10:00:00 GMT",
 ///     "1795428000",
@@ -31,7 +34,9 @@ pub fn seconds(time: &str) -> Option<i64> {
     if time.is_empty() {
         return None;
     }
-    let zoned = DateTime::parse_from_rfc3339(time).or_else(|_| DateTime::parse_from_rfc2822(time));
+    let zoned = DateTime::parse_from_rfc3339(time)
+        .or_else(|_| DateTime::parse_from_rfc2822(time))
+        .or_else(|_| DateTime::parse_from_str(time, SPACED));
     if let Ok(found) = zoned {
         return Some(found.timestamp());
     }

@@ -343,13 +343,16 @@ impl IngestSession {
     }
 
     /// Whether a record says nothing that is not known: its page is stored, or the same became of its URL in
-    /// this cycle.
+    /// this cycle, or since the oldest open plan was made.
     pub fn is_known(&self, page: &PreparedPage) -> bool {
         let Some(url) = self.known.urls.get(&page.url.canonical) else { return false };
-        let cycle = self.store.manifest().cycles.last().map_or(0, |cycle| cycle.first_seq);
+        let manifest = self.store.manifest();
+        let last = manifest.cycles.last().map_or(0, |cycle| cycle.first_seq);
+        let cycle = manifest.plans.first().map_or(last, |oldest| oldest.first_seq);
         match (page.answer(), self.known.pages.fetch(url)) {
-            (Answer::Page, fetch) => matches!(fetch, Fetch::Page { .. }),
-            (Answer::Moved, Fetch::Redirected { seq }) => seq >= cycle,
+            (Answer::Page, Fetch::Page { .. }) => true,
+            // Tries before the one that brought it.
+            (_, Fetch::Page { seq }) | (Answer::Moved, Fetch::Redirected { seq }) => seq >= cycle,
             (_, Fetch::Failed { seq, status }) => {
                 seq >= cycle && status == page.record.stored_status()
             }
@@ -393,7 +396,9 @@ impl IngestSession {
             self.quality.0.push(seq);
             self.quality.1.push(quality);
         }
-        if let Some(plan) = record.plan_id.as_ref().filter(|&id| !self.named_plans.contains(id)) {
+        if let Some(plan) = record.plan_id.as_ref().filter(|&id| !self.named_plans.contains(id))
+            && self.store.manifest().open_plan(plan).is_some()
+        {
             self.named_plans.insert(plan.clone());
         }
         let keep = |text: String| if success { text } else { String::new() };

@@ -192,6 +192,8 @@ pub struct StoredPlan {
 pub struct ClosedPlan {
     /// The plan.
     pub id: String,
+    /// The `fetch_seq` of the record that came next when it was made.
+    pub first_seq: u32,
     /// The `fetch_seq` of the record that came next when it was closed.
     pub end_seq: u32,
 }
@@ -298,7 +300,7 @@ impl Manifest {
         self.segments.retain(|segment| !plan.files.contains(&segment.file.file));
         if !self.has_fetched() {
             self.cycles.pop();
-            if !self.plans.is_empty() {
+            if self.newest_plan().is_some_and(|newest| newest.first_seq == self.next_seq) {
                 self.start_cycle();
             }
         }
@@ -306,9 +308,10 @@ impl Manifest {
 
     /// Ends an open plan; what is stored of it stays.
     pub fn close(&mut self, id: &str) {
-        self.plans.retain(|plan| plan.id != id);
+        let Some(at) = self.plans.iter().position(|plan| plan.id == id) else { return };
+        let StoredPlan { id, first_seq, .. } = self.plans.remove(at);
         self.closed_cycles += 1;
-        self.closed_plans.push(ClosedPlan { id: id.to_owned(), end_seq: self.next_seq });
+        self.closed_plans.push(ClosedPlan { id, first_seq, end_seq: self.next_seq });
     }
 
     /// The next record is the first of a cycle, which is that of the newest open plan.
@@ -324,6 +327,16 @@ impl Manifest {
             Some(at) => self.cycles[at].first_seq..self.cycle_start(at as u32 + 1),
             None => self.next_seq..self.next_seq,
         }
+    }
+
+    /// The `fetch_seq` of the record that came next when a plan was made; none of one that is not known.
+    pub fn made_at(&self, plan: &str) -> Option<u32> {
+        let open = self.open_plan(plan).map(|open| open.first_seq);
+        let closed = self.closed_plans.iter().rfind(|closed| closed.id == plan);
+        // Up to format 4 every plan started a cycle.
+        let cycle = || self.cycles.iter().rfind(|cycle| cycle.plan.as_deref() == Some(plan));
+        open.or(closed.map(|closed| closed.first_seq))
+            .or_else(|| cycle().map(|cycle| cycle.first_seq))
     }
 
     /// The `fetch_seq` of the record that came next when a plan was closed; 0 of one that is not known.
@@ -463,6 +476,45 @@ mod tests {
         assert_eq!((manifest.cycle_of(0), manifest.cycle_of(24)), (0, 9));
         manifest.add_cycles(3);
         assert_eq!((manifest.cycles.len(), manifest.cycle_of(27)), (13, 12));
+    }
+
+    /// A plan that is made now.
+    fn plan(manifest: &mut Manifest, id: &str) {
+        let (epoch, first_seq) = (Epoch::default(), manifest.next_seq);
+        let (settings, in_flight_for) = (serde_json::Value::Null, InFlightFor::default());
+        let (id, files) = (id.to_owned(), Vec::new());
+        let plan = StoredPlan { id, settings, files, first_seq, epoch, in_flight_for };
+        manifest.open(plan, Vec::new());
+    }
+
+    #[test]
+    fn plans_may_overlap_and_each_record_is_of_one_cycle() {
+        let mut manifest = Manifest::default();
+        plan(&mut manifest, "a");
+        manifest.next_seq = 20;
+        plan(&mut manifest, "b");
+        plan(&mut manifest, "c");
+        // Nothing came between b and c: the records are of the cycle of c.
+        manifest.next_seq = 30;
+        let records = |manifest: &Manifest, id| manifest.records_of(id);
+        assert_eq!(["a", "c"].map(|id| records(&manifest, id)), [0..20, 20..30]);
+        assert!(records(&manifest, "b").is_empty());
+        plan(&mut manifest, "d");
+        manifest.take_back("d");
+        assert_eq!((manifest.cycles.len(), records(&manifest, "c")), (2, 20..30));
+        manifest.close("b");
+        manifest.next_seq = 35;
+        manifest.close("a");
+        let made = ["a", "b", "c", "d"].map(|id| manifest.made_at(id));
+        assert_eq!(made, [Some(0), Some(20), Some(20), None]);
+        assert_eq!(["a", "b"].map(|id| manifest.closed_at(id)), [35, 30]);
+        // One that is taken back leaves the cycle to the one before it, if that has no record either.
+        let mut manifest = Manifest::default();
+        plan(&mut manifest, "a");
+        plan(&mut manifest, "b");
+        manifest.take_back("b");
+        manifest.next_seq = 4;
+        assert_eq!((manifest.cycles.len(), records(&manifest, "a")), (1, 0..4));
     }
 
     #[test]

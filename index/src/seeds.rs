@@ -175,10 +175,13 @@ impl SeedSession {
             return Ok((store, counts));
         }
         let seeds = SegmentEntry::new(SegmentKind::Seeds, SEEDS, self.writer.finish()?);
-        let urls = write_urls(&self.store, &self.known, self.first_url)?;
         let count = self.known.urls.len() as u32;
+        let mut segments = vec![seeds];
+        if self.known.urls.len() > self.first_url {
+            segments.insert(0, write_urls(&self.store, &self.known, self.first_url)?);
+        }
         self.store.commit(|manifest| {
-            manifest.segments.extend([urls, seeds]);
+            manifest.segments.extend(segments);
             manifest.urls = count;
         })?;
         Ok((self.store, self.counts))

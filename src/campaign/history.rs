@@ -187,8 +187,8 @@ fn read(store: &Store, places: Places, most: usize) -> Result<Vec<ClosedCycle>, 
             cycle.stays.realised = Some(what_stayed(store, &segments[place])?);
         }
         cycle.are_fitted = are_fitted(&segments[..at]);
-        let start = store.manifest().records_of(&cycle.plan_id).start;
-        if let Some(pairs) = pairs_beside(store.manifest(), at).filter(|_| start > 0) {
+        let had_pages = store.manifest().made_at(&cycle.plan_id) != Some(0);
+        if let Some(pairs) = pairs_beside(store.manifest(), at).filter(|_| had_pages) {
             cycle.chances = chances(store, at, pairs, &cycle, places)?;
         }
         cycles.push(cycle);

@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 
-use prospect_index::manifest::CycleEntry;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use prospect_index::store::Store;
@@ -48,9 +47,7 @@ pub(crate) fn plan(store: &Store, id: &str) -> Result<LoggedPlan, CampaignError>
             }
         })
         .collect();
-    let of_plan = |cycle: &&CycleEntry| cycle.plan.as_deref() == Some(id);
-    let cycle = store.manifest().cycles.iter().find(of_plan);
-    let start = cycle.map_or(0, |cycle| cycle.first_seq);
+    let start = store.manifest().made_at(id).unwrap_or(0);
     Ok(LoggedPlan { id: id.to_owned(), urls, logged, start })
 }
 

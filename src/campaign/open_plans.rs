@@ -2,11 +2,11 @@
 //!
 //! A URL is in flight while a plan that lists it is open and no record of it came since that plan was made. A plan
 //! is over when none of its URLs is in flight any longer, or when it has had no record for as long as it was said
-//! to be in flight: what is in flight then is unknown, and not failed. Where two open plans list a URL, which
-//! takes a failed fetch between them, its records belong to the newer one from the making of that on.
+//! to be in flight: what is in flight then is unknown, and not failed. Where two plans list a URL, which
+//! takes a failed fetch between them, its records belong to the newer one from the making of that on, and they do so
+//! when that is closed, too.
 
-use std::collections::HashSet;
-use std::ops::Range;
+use std::collections::HashMap;
 
 use prospect_index::fetch_time;
 use prospect_index::manifest::{InFlightFor, Manifest, StoredPlan};
@@ -34,20 +34,44 @@ impl OpenBatch {
     /// # Errors
     /// A segment is damaged, or holds what this version does not know.
     pub(crate) fn all(store: &Store, known: &Known) -> Result<Vec<Self>, CampaignError> {
-        let mut batches: Vec<Self> = Vec::new();
-        let mut newer: Vec<(u32, HashSet<UrlId>)> = Vec::new();
-        for plan in store.manifest().plans.iter().rev() {
-            let picks = records::picks(store, &plan.id)?;
-            let state = |pick: &PlannedPick| {
-                let lists = newer.iter().rev().find(|(_, urls)| urls.contains(&pick.url));
-                let end = lists.map_or(u32::MAX, |(start, _)| *start);
-                state_between(&known.pages, pick.url, plan.first_seq..end)
-            };
-            let states = picks.iter().map(state).collect();
-            newer.push((plan.first_seq, picks.iter().map(|pick| pick.url).collect()));
-            batches.push(Self { plan: plan.clone(), picks, states });
+        let manifest = store.manifest();
+        let Some(oldest) = manifest.plans.first() else { return Ok(Vec::new()) };
+        // By URL: when plans were made that list it, in their order.
+        let mut made: HashMap<UrlId, Vec<u32>> = HashMap::new();
+        let closed = manifest.closed_plans.iter().map(|plan| (&plan.id, plan.first_seq));
+        for (id, first_seq) in closed.filter(|(_, first_seq)| *first_seq > oldest.first_seq) {
+            for pick in records::picks(store, id)? {
+                made.entry(pick.url).or_default().push(first_seq);
+            }
         }
-        batches.reverse();
+        let mut batches: Vec<Self> = Vec::with_capacity(manifest.plans.len());
+        for plan in &manifest.plans {
+            let picks = records::picks(store, &plan.id)?;
+            for pick in &picks {
+                made.entry(pick.url).or_default().push(plan.first_seq);
+            }
+            batches.push(Self { plan: plan.clone(), picks, states: Vec::new() });
+        }
+        // Only what failed is planned a second time while the first plan is open.
+        let again = |url: &UrlId| made.get(url).is_some_and(|made| made.len() > 1);
+        let mut failed: HashMap<UrlId, Vec<u32>> = HashMap::new();
+        for failure in known.pages.failures().iter().filter(|failure| again(&failure.url)) {
+            failed.entry(failure.url).or_default().push(failure.seq);
+        }
+        for batch in &mut batches {
+            let start = batch.plan.first_seq;
+            let state = |pick: &PlannedPick| {
+                let later = made[&pick.url].iter().filter(|made| **made > start).min();
+                let end = later.copied().unwrap_or(u32::MAX);
+                if known.pages.fetch(pick.url).seq().is_none_or(|seq| seq < end) {
+                    return PickState::of(&known.pages, pick.url, start);
+                }
+                let of_it = failed.get(&pick.url).into_iter().flatten();
+                let has_failed = of_it.into_iter().any(|seq| (start..end).contains(seq));
+                if has_failed { PickState::Failed } else { PickState::Unknown }
+            };
+            batch.states = batch.picks.iter().map(state).collect();
+        }
         Ok(batches)
     }
 
@@ -79,14 +103,18 @@ impl OpenBatch {
                 ingests.take_while(|ingest| ingest.first_seq >= since).count() >= most as usize
             }
             InFlightFor::Seconds(most) => {
-                let (mut then, mut now) = (None, None);
+                let (mut then, mut first, mut now) = (None, None, None);
                 for_each_fetch_time(store.storage(), manifest, |seq, time| {
                     let time = fetch_time::seconds(time);
                     now = now.max(time);
                     if seq < self.plan.first_seq || last.is_some_and(|last| seq <= last) {
                         then = then.max(time);
+                    } else {
+                        first = first.or(time);
                     }
                 })?;
+                // Where no record before it has a time, the first one after it stands for its making.
+                let then = then.or(first);
                 now.zip(then).is_some_and(|(now, then)| now.saturating_sub(then) >= most as i64)
             }
         })
@@ -99,16 +127,4 @@ impl OpenBatch {
         let last = of_urls.chain(naming.map(|ingest| ingest.end_seq - 1)).max();
         last.filter(|last| *last >= self.plan.first_seq)
     }
-}
-
-/// What the records of a run of `fetch_seq` say of a planned URL.
-fn state_between(pages: &PageTable, url: UrlId, records: Range<u32>) -> PickState {
-    let state = PickState::of(pages, url, records.start);
-    if pages.fetch(url).seq().is_none_or(|seq| seq < records.end) {
-        return state;
-    }
-    // Only what failed is planned a second time while the first plan is open.
-    let failed =
-        pages.failures().iter().any(|failure| failure.url == url && records.contains(&failure.seq));
-    if failed { PickState::Failed } else { PickState::Unknown }
 }

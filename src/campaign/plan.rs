@@ -183,18 +183,37 @@ fn place(
     Ok((plans.len(), plan_id(open, workload, settings, plans)?))
 }
 
-/// Most URLs that may be planned under the caps of these settings, whatever the budget; what is in flight of open
-/// plans is left to them.
+/// A budget of as many URLs as may be planned under the caps of these settings; at least one. What is in flight of
+/// open plans is left to them; the same settings give the plan again that was made last.
 ///
 /// # Errors
 /// See [`OpenStore::plannable`].
-pub(crate) fn most_urls(
+pub(crate) fn largest_budget(
+    open: &OpenStore,
+    workload: &Workload,
+    within: &[bool],
+    settings: &PlanSettings,
+    beside: Beside,
+) -> Result<usize, CampaignError> {
+    let (plans, older) = (&open.store.manifest().plans, open.store.manifest().older_plans());
+    if let Some(newest) = plans.last().filter(|_| beside == Beside::Others) {
+        let mut again = settings.clone();
+        again.selection.budget = most_urls(open, within, settings, older.len())?.max(1);
+        if plan_id(open, &workload.for_planning(), &again, older)? == newest.id {
+            return Ok(again.selection.budget);
+        }
+    }
+    Ok(most_urls(open, within, settings, plans.len())?.max(1))
+}
+
+/// Most URLs that may be planned beside so many of the oldest open plans.
+fn most_urls(
     open: &OpenStore,
     within: &[bool],
     settings: &PlanSettings,
+    plans: usize,
 ) -> Result<usize, CampaignError> {
     let known = &open.known;
-    let plans = open.store.manifest().plans.len();
     let Plannable { within, in_flight, .. } =
         open.plannable(within.to_vec(), &settings.scope, plans)?;
     let may = |id: &UrlId| within.get(id.index()).is_none_or(|may| *may);
@@ -255,7 +274,7 @@ pub(crate) fn commit_instead(
 ) -> Result<(), CampaignError> {
     let manifest = open.store.manifest();
     let Some(newest) = manifest.newest_plan().filter(|newest| newest.id != plan.id) else {
-        return commit(open, plan, settings, InFlightFor::default());
+        return commit(open, plan, settings, None);
     };
     if newest.first_seq < manifest.next_seq {
         return Err(CampaignError::NotClosed);
@@ -264,8 +283,8 @@ pub(crate) fn commit_instead(
     commit_in(open, plan, settings, in_flight_for, Some(&id))
 }
 
-/// Commits a plan beside those that are open. If this very plan is open already, nothing changes but for how long
-/// it is in flight.
+/// Commits a plan beside those that are open. If this very plan is open already, nothing changes but the scope of
+/// the store and, if that is given, for how long the plan is in flight.
 ///
 /// # Errors
 /// A write failed. The store stays as it was.
@@ -273,19 +292,22 @@ pub(crate) fn commit(
     open: &mut OpenStore,
     plan: &PlanRecord<'_>,
     settings: &PlanSettings,
-    in_flight_for: InFlightFor,
+    in_flight_for: Option<InFlightFor>,
 ) -> Result<(), CampaignError> {
-    let store = &mut open.store;
-    if let Some(old) = store.manifest().open_plan(plan.id) {
-        if old.in_flight_for != in_flight_for {
-            store.commit(|manifest| {
-                let open = manifest.plans.iter_mut().filter(|open| open.id == plan.id);
-                open.for_each(|open| open.in_flight_for = in_flight_for);
-            })?;
-        }
-        return Ok(());
+    let manifest = open.store.manifest();
+    let Some(old) = manifest.open_plan(plan.id) else {
+        return commit_in(open, plan, settings, in_flight_for.unwrap_or_default(), None);
+    };
+    let in_flight_for = in_flight_for.unwrap_or(old.in_flight_for);
+    let scope = settings.scope.stored()?;
+    if old.in_flight_for != in_flight_for || manifest.scope != scope {
+        open.store.commit(|manifest| {
+            manifest.scope = scope;
+            let open = manifest.plans.iter_mut().filter(|open| open.id == plan.id);
+            open.for_each(|open| open.in_flight_for = in_flight_for);
+        })?;
     }
-    commit_in(open, plan, settings, in_flight_for, None)
+    Ok(())
 }
 
 /// Commits a plan that is not open, in the place of another if one is named.

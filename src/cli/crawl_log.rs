@@ -91,6 +91,7 @@ fn read(
                         }
                     }
                 }
+                UrlItem::Sitemap { .. } => {}
                 UrlItem::Bad { reason, origin, detail } => {
                     skipped.count(reason.name(), || format!("{origin}: {detail}"));
                 }

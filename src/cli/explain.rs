@@ -206,12 +206,15 @@ fn text(explanation: &Explanation) -> String {
     let plan = plan_id.as_deref().unwrap_or_default();
     let mut text = format!("{}\n  {}", explanation.url, explanation.state);
     text += &match planned_rank {
+        Some(rank) if explanation.in_flight => {
+            format!("; number {rank} of plan {plan}, in flight\n")
+        }
         Some(rank) => format!("; number {rank} of plan {plan}\n"),
         None => format!("; not in plan {plan}\n"),
     };
     let (Some(rank), Some(estimate)) = (explanation.frontier_rank, &explanation.estimate) else {
         if explanation.in_flight {
-            return text + "  it is in flight, and left to that plan\n";
+            return text + "  it is left to that plan\n";
         }
         return text + "  it is not in the frontier, so it has no estimate\n";
     };

@@ -289,6 +289,7 @@ impl WayOut for IngestError {
             }
             Self::Damaged { .. } => FETCH_AGAIN,
             Self::NoPages { .. } => A_PAGE,
+            Self::NoUrls { .. } => "`prospect formats` lists the files of URLs that can be read",
             Self::MissingBaseUrl { .. } => {
                 "say where the files were served, for example --base-url https://example.org/docs/"
             }

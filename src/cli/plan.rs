@@ -1,7 +1,7 @@
 //! `prospect plan`: the next batch, committed to the store.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use prospect_index::limits;
@@ -13,15 +13,16 @@ use super::Global;
 use super::model::{self, EmbeddingOptions, StoreQualityOptions};
 use super::options::{OfPlan, OptionFlags};
 use super::output::{self, Failure, say};
-use crate::campaign::OpenStore;
 use crate::campaign::close::{self, Released, Which};
 use crate::campaign::open_plans::OpenBatch;
 use crate::campaign::plan::{self, Beside, Plan};
 use crate::campaign::reasons::Reasons;
+use crate::campaign::{CampaignError, OpenStore};
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::plan::export::{FORMATS, PlanFormat, PlannedBatch, PlannedUrl};
 use crate::plan::off_policy::calibration::{Calibration, CalibrationBin};
-use crate::plan::polite_time::{Delays, Makespan};
+use crate::plan::polite_time::{Delays, Makespan, PoliteTime};
+use crate::plan::robots::crawl_delay;
 use crate::planner::choose::Choice;
 use crate::planner::outcome::CycleOutcome;
 use crate::planner::scope::Scope;
@@ -30,6 +31,8 @@ use crate::report::terminal::impact::expected;
 use crate::results::impact::{Both, Quantity};
 use crate::workload::{self, Workload, open_text};
 
+/// What is read of a robots.txt: what the standard asks for, RFC 9309.
+const ROBOTS_BYTES: u64 = 500 << 10;
 /// Queries shown per URL.
 const QUERIES_SHOWN: usize = 5;
 
@@ -54,9 +57,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "PLAN")]
     release: Vec<String>,
     /// How long the URLs of this plan are in flight after the last record of it, and are not planned again: so
-    /// many ingests without one, or a time such as 90s, 30m, 2h or 1d by the `fetched_at` of records.
-    #[arg(long, value_name = "N|TIME", default_value = "3", value_parser = in_flight_for)]
-    in_flight_for: InFlightFor,
+    /// many ingests without one (3 if nothing is said), or a time such as 90s, 30m, 2h or 1d by the `fetched_at` of
+    /// records.
+    #[arg(long, value_name = "N|TIME", value_parser = in_flight_for)]
+    in_flight_for: Option<InFlightFor>,
     /// Plan another batch beside the open one even if nothing has changed since; without it the same command
     /// gives the same plan again.
     #[arg(long)]
@@ -80,6 +84,13 @@ pub(super) struct Args {
     /// line.
     #[arg(long, value_name = "FILE")]
     delays: Option<PathBuf>,
+    /// A folder of robots.txt files, as HOST/robots.txt, HOST.txt or HOST: a host that asks for a longer
+    /// Crawl-delay than --delay has it. What --delays says counts more.
+    #[arg(long, value_name = "DIR")]
+    robots: Option<PathBuf>,
+    /// Name of the crawler, as robots.txt files have it.
+    #[arg(long, value_name = "NAME", default_value = "*")]
+    agent: String,
     /// jsonl, tsv, urls, scrapy, nutch, stormcrawler, urlfrontier or heritrix: `prospect formats` says more.
     #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
     format: String,
@@ -97,14 +108,21 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         let error = anyhow::anyhow!("{file}: none of the {count} queries can be planned for");
         return Err(Failure::input(error, "a query needs a word and a frequency above 0"));
     }
+    if let Some(folder) = &args.robots {
+        settings.delays = crawl_delays(folder, &args.agent, settings.selection.caps.time)?;
+    }
     if let Some(path) = &args.delays {
-        settings.delays = delays(path)?;
+        settings.delays.extend(delays(path)?);
     }
     check_writable(&args.out)?;
     let embedder = args.embedding.load(&args.quality.runtime.library, global)?;
     let mut open = OpenStore::open(&args.store, "prospect plan", limits::NGRAM_WORDS)?;
     output::say_refreshes(global, &open.refreshes);
     settings.scope = scope(args, &open)?;
+    if !settings.scope.is_empty() {
+        let told = settings.scope.stored().map_err(CampaignError::from)?;
+        say(global, &format!("scope, kept in the store: {told}"));
+    }
     let within = match &args.within {
         Some(path) => within(path, &open.known, &mut settings)?,
         None => Vec::new(),
@@ -119,20 +137,20 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         settings.embedding = Some(EmbeddingModel::of(model.as_ref()));
         model::embed(&mut open, model, &workload.for_planning(), global)?;
     }
+    let beside = if args.another { Beside::All } else { Beside::Others };
     if settings.selection.budget == 0 {
         // What there is time for is the budget.
-        settings.selection.budget = plan::most_urls(&open, &within, &settings)?.max(1);
+        settings.selection.budget =
+            plan::largest_budget(&open, &workload, &within, &settings, beside)?;
     }
-    let beside = if args.another { Beside::All } else { Beside::Others };
     let plan = plan::plan(&open, &workload, &within, &settings, beside)?;
-    if plan.choice.batch.picks.is_empty() && !open.store.manifest().plans.is_empty() {
-        say_open(global, &open, "")?;
-        let error = anyhow::anyhow!("there is nothing to plan beside the plans that are open");
-        return Err(Failure::input(error, "ingest what came, or release a plan"));
-    }
     output::say_refreshed(global, &plan.refreshed);
     let is_open = open.store.manifest().open_plan(&plan.id).is_some();
-    plan::commit(&mut open, &plan.record(), &settings, args.in_flight_for)?;
+    // A batch of nothing is written, and is no plan: nobody will report of it.
+    let is_empty = plan.choice.batch.picks.is_empty();
+    if !is_empty {
+        plan::commit(&mut open, &plan.record(), &settings, args.in_flight_for)?;
+    }
     let reasons = Reasons::of_plan(&open.known, &plan, &settings);
     let picks = &plan.choice.batch.picks;
     let (planned, makespan) = reasons.scheduled(picks, QUERIES_SHOWN, &settings, &plan.in_flight);
@@ -144,6 +162,11 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         Some(json) => output::write_json(out, json),
         None => format.write(out, &PlannedBatch { plan_id: &plan.id, urls: &planned }),
     })?;
+    if is_empty {
+        let what = "there is nothing to plan: what is known is fetched, in flight, waits, or is out of scope";
+        say(global, what);
+        return Ok(());
+    }
     let (id, directory) = (&plan.id, args.store.display());
     let drawn = match plan.choice.batch.drawn() {
         0 => String::new(),
@@ -225,13 +248,41 @@ fn delays(path: &Path) -> Result<Delays, Failure> {
     })
 }
 
+/// The delays that robots.txt files ask for beyond the usual one.
+fn crawl_delays(folder: &Path, agent: &str, time: PoliteTime) -> Result<Delays, Failure> {
+    let failed = |path: &Path, error: io::Error| {
+        let error =
+            anyhow::Error::new(error).context(format!("{}: cannot be read", path.display()));
+        Failure::input(error, "--robots takes a folder of HOST/robots.txt, HOST.txt or HOST files")
+    };
+    let mut delays = Delays::default();
+    for entry in std::fs::read_dir(folder).map_err(|error| failed(folder, error))? {
+        let path = entry.map_err(|error| failed(folder, error))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let file = if path.is_dir() { path.join("robots.txt") } else { path };
+        if !file.is_file() {
+            continue;
+        }
+        let host = name.strip_suffix(".txt").unwrap_or(&name);
+        let mut content = Vec::new();
+        let read =
+            File::open(&file).and_then(|file| file.take(ROBOTS_BYTES).read_to_end(&mut content));
+        read.map_err(|error| failed(&file, error))?;
+        let asked = crawl_delay(agent, &content).filter(|delay| *delay > time.delay);
+        if let Some(delay) = asked {
+            delays.ask(time.queue(&format!("https://{host}/")), delay);
+        }
+    }
+    Ok(delays)
+}
+
 /// How long it takes to fetch the batch, and what would halve that.
 fn makespan_line(makespan: &Makespan, settings: &PlanSettings, planned: usize) -> String {
     let Makespan { seconds, queue, urls, queues } = makespan;
     let time = settings.selection.caps.time;
     let (delay, what) = (time.delay, time.queue_by.name());
     let line = format!(
-        "a crawler that waits {delay} s between two requests to a {what} takes {seconds} s for {queues} of them"
+        "a crawler that waits {delay} s between two requests to a {what} is through after {seconds} s with {queues} {what}s"
     );
     match time.seconds {
         None if *urls > 1 => format!(
@@ -270,6 +321,9 @@ fn release(
     if let Some(plan) = plans.iter().find(|plan| *plan != "all" && !all.contains(&plan.as_str())) {
         let error = anyhow::anyhow!("{plan:?} is no open plan");
         let hint = match all.as_slice() {
+            _ if open.store.manifest().made_at(plan).is_some() => {
+                "it is closed already: leave --release out".to_owned()
+            }
             [] => "the store has no open plan: leave --release out".to_owned(),
             [one] => format!("the open plan is {one}"),
             more => format!("open plans are {}", more.join(", ")),
@@ -480,7 +534,8 @@ fn cannot_write(path: &Path, error: io::Error) -> anyhow::Error {
 
 /// What went wrong after the plan was made.
 fn not_written(path: &Path, error: io::Error) -> Failure {
-    let hint = "the plan itself is in the store: run the command again with another --out";
+    let hint = "the plan itself is in the store: run the command again with another --out, without --another and \
+                --release";
     Failure::input(cannot_write(path, error), hint)
 }
 

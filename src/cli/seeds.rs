@@ -27,7 +27,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let mut files = UrlFiles::open(&args.files, false)?;
     let mut session = SeedSession::start(open_store(&args.store, "prospect seeds")?)?;
-    let mut skipped = Skipped::default();
+    let (mut skipped, mut sitemaps) = (Skipped::default(), Vec::new());
     let mut progress = Progress::new(global, "seeds", files.progress().1);
     loop {
         let items = match files.next_batch(BATCH) {
@@ -57,6 +57,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
                         skipped.count("invalid-url", || format!("{origin}: {error}"));
                     }
                 }
+                UrlItem::Sitemap { url, .. } => sitemaps.push(url),
                 UrlItem::Bad { reason, origin, detail } => {
                     skipped.count(reason.name(), || format!("{origin}: {detail}"));
                 }
@@ -72,6 +73,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
             "schema": "prospect.seeds/1",
             "counts": counts,
             "skipped": skipped,
+            "sitemaps": sitemaps,
             "urls": urls,
         }));
     }
@@ -83,6 +85,9 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         ),
     );
     skipped.say(global);
+    for url in &sitemaps {
+        say(global, &format!("another sitemap, to be fetched and named: {url}"));
+    }
     say(global, &format!("the store knows {urls} URLs"));
     Ok(())
 }

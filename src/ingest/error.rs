@@ -103,6 +103,21 @@ pub enum IngestError {
         /// What was found there.
         detail: String,
     },
+    /// The first lines tell of no URL.
+    #[error(
+        "{}: none of the first {lines} lines tells of a URL (first: {origin}: {reason}: {detail})",
+        origin.file
+    )]
+    NoUrls {
+        /// How many lines were tried.
+        lines: u64,
+        /// The first of them.
+        origin: Origin,
+        /// Why the first is bad.
+        reason: BadReason,
+        /// What was found there.
+        detail: String,
+    },
     /// HTML files carry no URL, and none was given.
     #[error("{path}: HTML files do not tell their URL, and no base URL was given")]
     MissingBaseUrl {

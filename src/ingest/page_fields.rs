@@ -158,7 +158,7 @@ pub(super) fn record(fields: PageFields) -> Result<Parsed, Bad> {
 
 /// The HTTP status; 0 is what some crawlers write for a fetch without an answer. An error says why there was
 /// none.
-fn status(raw: Option<f64>, error: Option<&str>) -> Result<Option<u16>, Bad> {
+pub(super) fn status(raw: Option<f64>, error: Option<&str>) -> Result<Option<u16>, Bad> {
     let error = error.filter(|error| !error.trim().is_empty());
     match raw {
         None | Some(0.0)

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::input::{Tallied, Tally};
+use super::input::{InputCompression, Tallied, Tally};
 use super::page_fields::{NAMES, PageFields, Parsed, record};
 use super::probe::{Content, Probe};
 use super::record::Bad;
@@ -31,13 +31,38 @@ pub(super) const FORMAT: InputFormat = InputFormat {
     reads_compressed: false,
     recognises: |probe| matches!(&probe.content, Content::Bytes { head, .. } if head.starts_with(b"PAR1")),
     open: |probes, _| {
-        let open = |probe| Ok(Box::new(ParquetPages::open(&probe)?) as Box<dyn PageSource>);
-        chain::one_after_another(probes.into_iter().map(open).collect::<Result<_, _>>()?)
+        probes.iter().try_for_each(check_fits)?;
+        let open = |probe| Box::new(Waiting::Probe(probe)) as Box<dyn PageSource>;
+        chain::one_after_another(probes.into_iter().map(open).collect())
     },
 };
 
+fn unfit(probe: &Probe, found: String, unfit: Unfit) -> IngestError {
+    let (path, expected) = (probe.shown(), "a Parquet file with a column url");
+    IngestError::WrongType { path, found, expected, unfit }
+}
+
+/// Refuses what cannot be read from its end.
+fn check_fits(probe: &Probe) -> Result<(), IngestError> {
+    match &probe.content {
+        Content::Bytes { reader: Some(_), .. } => {
+            Err(unfit(probe, "one on a stream".to_owned(), Unfit::Streamed))
+        }
+        Content::Bytes { compression, .. } if *compression != InputCompression::Plain => {
+            Err(unfit(probe, format!("one in {} data", compression.name()), Unfit::Compressed))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Columns of URLs.
 const URLS: [&str; 2] = ["url", "URL"];
+
+/// The file is opened when its turn comes, so that many inputs do not exhaust the descriptors.
+enum Waiting {
+    Probe(Probe),
+    Reading(ParquetPages),
+}
 
 struct ParquetPages {
     name: Arc<str>,
@@ -51,13 +76,6 @@ struct ParquetPages {
 impl ParquetPages {
     fn open(probe: &Probe) -> Result<Self, IngestError> {
         let path = probe.shown();
-        let unfit = |found: String, unfit| {
-            let expected = "a Parquet file with a column url";
-            IngestError::WrongType { path: path.clone(), found, expected, unfit }
-        };
-        if matches!(probe.content, Content::Bytes { reader: Some(_), .. }) {
-            return Err(unfit("one on a stream".to_owned(), Unfit::Streamed));
-        }
         let failed = |error| IngestError::io(&*path, 0, error);
         let open = || File::open(&probe.path).map_err(failed);
         let name = probe.path.file_name().unwrap_or(probe.path.as_os_str()).to_string_lossy();
@@ -72,7 +90,7 @@ impl ParquetPages {
         let columns: Vec<&str> = schema.get_fields().iter().map(|field| field.name()).collect();
         if !columns.iter().any(|name| URLS.contains(name)) {
             let all = columns.join(", ");
-            return Err(unfit(format!("one with the columns {all}"), Unfit::Foreign));
+            return Err(unfit(probe, format!("one with the columns {all}"), Unfit::Foreign));
         }
         let known = schema.get_fields().iter().filter(|field| NAMES.contains(&field.name()));
         let projection = Type::group_type_builder(schema.name())
@@ -114,7 +132,7 @@ fn size(row: &Value) -> usize {
     }
 }
 
-impl PageSource for ParquetPages {
+impl ParquetPages {
     fn next_batch(&mut self, max: usize) -> Result<Vec<SourceItem>, IngestError> {
         let (mut rows, mut bytes) = (Vec::new(), 0);
         while rows.len() < max.max(1) && bytes < BATCH_BYTES {
@@ -135,12 +153,33 @@ impl PageSource for ParquetPages {
         };
         Ok(rows.into_par_iter().map(item).collect())
     }
+}
+
+impl PageSource for Waiting {
+    fn next_batch(&mut self, max: usize) -> Result<Vec<SourceItem>, IngestError> {
+        if let Self::Probe(probe) = self {
+            *self = Self::Reading(ParquetPages::open(probe)?);
+        }
+        match self {
+            Self::Reading(pages) => pages.next_batch(max),
+            Self::Probe(_) => Ok(Vec::new()),
+        }
+    }
 
     fn progress(&self) -> (u64, Option<u64>) {
-        (self.done(), Some(self.bytes))
+        match self {
+            Self::Reading(pages) => (pages.done(), Some(pages.bytes)),
+            Self::Probe(probe) => match probe.content {
+                Content::Bytes { size, .. } => (0, size),
+                Content::Directory => (0, None),
+            },
+        }
     }
 
     fn fingerprint(&self) -> String {
-        self.fingerprint.clone()
+        match self {
+            Self::Reading(pages) => pages.fingerprint.clone(),
+            Self::Probe(_) => String::new(),
+        }
     }
 }

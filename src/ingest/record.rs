@@ -185,6 +185,15 @@ fn key_of(url: &Url) -> u128 {
     xxh3_128(text.split_once('#').map_or(text, |(before, _)| before).as_bytes())
 }
 
+/// Whether a URI can be that of a page. Crawlers keep robots.txt and name lookups as records, too.
+pub(super) fn is_page(uri: &str) -> bool {
+    let is_web = ["http://", "https://"].iter().any(|scheme| {
+        uri.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    });
+    let path = uri.split(['?', '#']).next().unwrap_or(uri);
+    is_web && !path.ends_with("/robots.txt")
+}
+
 /// The page's URL as it is spelled, and parsed.
 pub(super) fn page_url(spelled: &str) -> Result<(String, Url), Bad> {
     let spelled = spelled.trim();

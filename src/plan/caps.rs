@@ -498,7 +498,7 @@ mod tests {
             (QueueBy::Host, [15, 60, 60, 60, 60, 60, 60]),
             (QueueBy::Domain, [60, 100, 60, 60, 60, 60, 60]),
         ] {
-            let time = PoliteTime { seconds: Some(60.0), delay: 1.0, queue_by };
+            let time = PoliteTime { seconds: Some(60.0), queue_by, ..PoliteTime::default() };
             let so_far = SoFar { delays: Some(&delays), ..SoFar::start(&urls) };
             let caps = Caps { time, ..Caps::default() };
             let groups = CapGroups::new(caps, &ids, so_far);

@@ -13,6 +13,7 @@ pub(crate) mod export;
 mod lazy_greedy;
 pub(crate) mod off_policy;
 pub mod polite_time;
+pub(crate) mod robots;
 pub(crate) mod served_gain;
 
 use prospect_index::page::UrlId;

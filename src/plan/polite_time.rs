@@ -1,5 +1,8 @@
-//! Polite time: how long a crawler takes that keeps a queue for each host or domain and sends it one request
-//! each `delay` (METHODS 5b), queues side by side.
+//! Polite time: how long a crawler takes that keeps a queue for each host or domain, queues side by side, and on
+//! each of its `connections` to a queue sends one request each `delay` (METHODS 5b).
+//!
+//! `n` requests take `ceil(n / connections) * delay`, so there is time for `connections * floor(T / delay)` of them:
+//! METHODS has `floor(T * connections / delay)`, of which the last may end after T.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -45,6 +48,18 @@ pub(crate) struct PoliteTime {
     /// What there is a queue for.
     #[serde(default, skip_serializing_if = "is_host")]
     pub(crate) queue_by: QueueBy,
+    /// Requests that a queue has under way at once.
+    #[serde(default = "one_connection", skip_serializing_if = "is_one")]
+    pub(crate) connections: usize,
+}
+
+fn one_connection() -> usize {
+    1
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_one(connections: &usize) -> bool {
+    *connections == 1
 }
 
 fn usual_delay() -> f64 {
@@ -64,7 +79,7 @@ fn is_host(queue_by: &QueueBy) -> bool {
 impl PoliteTime {
     /// No limit.
     pub(crate) const UNLIMITED: Self =
-        Self { seconds: None, delay: DELAY, queue_by: QueueBy::Host };
+        Self { seconds: None, delay: DELAY, queue_by: QueueBy::Host, connections: 1 };
 }
 
 impl Default for PoliteTime {
@@ -82,6 +97,17 @@ impl Delays {
     /// Whether no queue has one.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Notes that a queue asks for at least this delay.
+    pub(crate) fn ask(&mut self, queue: &str, delay: f64) {
+        let known = self.0.entry(queue.to_owned()).or_insert(0.0);
+        *known = known.max(delay.min(LONGEST));
+    }
+
+    /// Takes others, which count more.
+    pub(crate) fn extend(&mut self, others: Self) {
+        self.0.extend(others.0);
     }
 
     /// Reads lines of a host or domain and its delay in seconds, parted by white space.
@@ -141,7 +167,10 @@ impl PoliteTime {
     pub(crate) fn most(self, delay: f64) -> usize {
         match (self.seconds.map(milliseconds), milliseconds(delay)) {
             (None, _) | (_, 0) => usize::MAX,
-            (Some(time), delay) => usize::try_from(time / delay).unwrap_or(usize::MAX),
+            (Some(time), delay) => {
+                let turns = usize::try_from(time / delay).unwrap_or(usize::MAX);
+                turns.saturating_mul(self.connections)
+            }
         }
     }
 
@@ -164,7 +193,8 @@ impl PoliteTime {
             let delay = milliseconds(self.delay_of(queue, delays));
             let ahead = busy.get(queue).copied().unwrap_or(0);
             let before = queues.entry(queue.into()).or_insert(0);
-            let start = (ahead + *before as u64).saturating_mul(delay);
+            let turn = (ahead + *before as u64) / self.connections.max(1) as u64;
+            let start = turn.saturating_mul(delay);
             *before += 1;
             let end = start.saturating_add(delay) as f64 / 1e3;
             if end > last.seconds || starts.is_empty() {
@@ -228,6 +258,11 @@ mod tests {
         assert_eq!(time(Some(1.0)).most(2.0), 0);
         assert_eq!(time(Some(1.0)).most(0.0), usize::MAX);
         assert_eq!(time(None).most(1.0), usize::MAX);
+        let two = |seconds| PoliteTime { connections: 2, ..time(Some(seconds)) };
+        assert_eq!([7.0, 13.9, 60.0].map(|seconds| two(seconds).most(7.0)), [2, 2, 16]);
+        let urls = [URLS[0], URLS[2], URLS[4]];
+        let (starts, last) = two(60.0).schedule(urls.into_iter(), &Delays::default(), NONE);
+        assert_eq!((starts.as_slice(), last.seconds), ([0.0, 0.0, 1.0].as_slice(), 2.0));
     }
 
     #[test]

@@ -239,6 +239,7 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("encoding_rs", &["src/ingest"], "one reader of HTML"),
     ("memchr", &["src/ingest", "src/workload", "src/documents"], "searching bytes is for readers"),
     ("brotli_decompressor", &["src/ingest"], "bodies of archived pages may be compressed"),
+    ("texting_robots", &["src/plan/robots.rs"], "one reader of robots.txt"),
     ("chrono", &["index/src/fetch_time.rs"], "one notion of when a page was fetched"),
     ("quick_xml", &["src/ingest/urls/sitemap.rs"], "one reader of sitemaps"),
     ("chardetng", &["src/ingest"], "one reader of HTML"),

@@ -17,7 +17,6 @@ use proptest::prelude::*;
 use prospect_index::bm25::Bm25;
 use prospect_index::derived::Derived;
 use prospect_index::ingest::LinkView;
-use prospect_index::manifest::InFlightFor;
 use prospect_index::ngram::{NgramIndex, Segment};
 use prospect_index::text_index::TextIndex;
 
@@ -402,7 +401,7 @@ fn crawl_by_store(
         if plan.choice.batch.picks.is_empty() {
             break;
         }
-        plan::commit(&mut open, &plan.record(), &settings, InFlightFor::default()).unwrap();
+        plan::commit(&mut open, &plan.record(), &settings, None).unwrap();
         let url = |pick: &crate::plan::Pick| open.known.urls.url(pick.estimate.url).to_owned();
         batches.push(plan.choice.batch.picks.iter().map(url).collect());
         drop(open);

@@ -19,7 +19,6 @@ use crate::whatif::answer::Answer;
 use crate::whatif::scenario::Scenario;
 use prospect_index::ingest::ingest_all;
 use prospect_index::limits;
-use prospect_index::manifest::InFlightFor;
 use prospect_index::page::PageRecord;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -53,7 +52,7 @@ fn store() -> TempDir {
     let (workload, settings) = (SHAPE.queries(80), PlanSettings::new(BUDGET));
     let mut store = open(path);
     let first = plan::plan(&store, &workload, &[], &settings, Beside::Others).unwrap();
-    plan::commit(&mut store, &first.record(), &settings, InFlightFor::default()).unwrap();
+    plan::commit(&mut store, &first.record(), &settings, None).unwrap();
     let picks = first.choice.batch.picks.iter();
     let urls = picks.map(|pick| store.known.urls.url(pick.estimate.url));
     let came = urls.filter_map(|url| pages.get(url)).map(|&page| fetched(page)).collect();
@@ -62,7 +61,7 @@ fn store() -> TempDir {
     let mut store = open(path);
     close::close_plans(&mut store, Which::All).unwrap();
     let second = plan::plan(&store, &workload, &[], &settings, Beside::Others).unwrap();
-    plan::commit(&mut store, &second.record(), &settings, InFlightFor::default()).unwrap();
+    plan::commit(&mut store, &second.record(), &settings, None).unwrap();
     directory
 }
 

@@ -18,7 +18,6 @@ use crate::sketch::need::Needy;
 use crate::workload::Workload;
 use prospect_index::ingest::ingest_all;
 use prospect_index::limits;
-use prospect_index::manifest::InFlightFor;
 use prospect_index::page::UrlId;
 
 const SHAPE: Shape =
@@ -125,7 +124,7 @@ fn models_of_the_epoch_serve_its_later_cycles() {
         for cycle in 0..3 {
             let mut store = open(path);
             let next = plan::plan(&store, &workload, &[], &settings, Beside::Others).unwrap();
-            plan::commit(&mut store, &next.record(), &settings, InFlightFor::default()).unwrap();
+            plan::commit(&mut store, &next.record(), &settings, None).unwrap();
             drop(store);
             let planned = anew(path, &workload, &settings);
             assert!(bits(&next) == bits(&planned), "{name}, cycle {cycle}");

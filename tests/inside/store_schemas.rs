@@ -184,7 +184,7 @@ fn schemas() -> String {
                 in_flight_for,
             })
             .into(),
-        closed_plans: vec![ClosedPlan { id: "a plan".into(), end_seq: 0 }],
+        closed_plans: vec![ClosedPlan { id: "a plan".into(), first_seq: 0, end_seq: 0 }],
         quality: Some(QualityEntry {
             model: "a model".into(),
             fingerprint: "of it".into(),

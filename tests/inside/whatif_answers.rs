@@ -22,7 +22,6 @@ use crate::whatif::scenario::Scenario;
 use crate::whatif::workload::asked;
 use prospect_index::ingest::ingest_all;
 use prospect_index::limits;
-use prospect_index::manifest::InFlightFor;
 use tempfile::TempDir;
 
 const SHAPE: Shape =
@@ -46,7 +45,7 @@ fn store() -> TempDir {
     settings.selection.explore = 0.1;
     let mut store = open(path);
     let plan = plan::plan(&store, &workload, &[], &settings, Beside::Others).unwrap();
-    plan::commit(&mut store, &plan.record(), &settings, InFlightFor::default()).unwrap();
+    plan::commit(&mut store, &plan.record(), &settings, None).unwrap();
     let urls = plan.choice.batch.picks.iter().map(|pick| store.known.urls.url(pick.estimate.url));
     let fetched = urls.filter_map(|url| pages.get(url)).map(|&page| SHAPE.record(page)).collect();
     drop(store);
@@ -54,7 +53,7 @@ fn store() -> TempDir {
     let mut store = open(path);
     close::close_plans(&mut store, Which::All).unwrap();
     let plan = plan::plan(&store, &workload, &[], &settings, Beside::Others).unwrap();
-    plan::commit(&mut store, &plan.record(), &settings, InFlightFor::default()).unwrap();
+    plan::commit(&mut store, &plan.record(), &settings, None).unwrap();
     directory
 }
 

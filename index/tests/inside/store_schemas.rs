@@ -15,6 +15,7 @@ use crate::ingest::IngestSession;
 use crate::manifest::{FORMAT, MANIFEST, SegmentEntry, SegmentKind};
 use crate::page::PageRecord;
 use crate::page_store::{PAGES, SCHEMAS, for_each_text};
+use crate::seeds::{Seed, SeedSession, for_each_seed};
 use crate::storage::Checksum;
 use crate::store::{Store, StoreOptions};
 use tempfile::TempDir;
@@ -30,6 +31,10 @@ fn sample() -> TempDir {
     let records: Vec<PageRecord> =
         pages.enumerate().map(|(at, record)| with_quality(at, record)).collect();
     ingest(dir.path(), &records, "first");
+    let mut session = SeedSession::start(open_plainly(dir.path())).unwrap();
+    let seed = Seed { source: "list".into(), lastmod: "2026".into(), priority: 0.5 };
+    session.add(&records[0].url, seed).unwrap().unwrap();
+    session.commit().unwrap();
     dir
 }
 
@@ -41,6 +46,10 @@ fn told(root: &Path) -> String {
         told.push(format!("{} {:?}", known.urls.spelling(url), known.pages.fetch(url)));
     }
     told.push(format!("{:?} {:?}", known.links.links(), known.quality));
+    for_each_seed(store.storage(), store.manifest(), |url, seed| {
+        told.push(format!("{url:?} {seed:?}"));
+    })
+    .unwrap();
     let (storage, manifest) = (store.storage(), store.manifest());
     known
         .for_each_link_context(storage, manifest, |from, to, seq, text| {
@@ -115,15 +124,18 @@ fn a_column_that_nobody_knows_is_left_alone() {
     }
 }
 
+/// Reads every table of pages.
+fn read_all(store: &Store) -> Result<(), StoreError> {
+    let known = store.known()?;
+    store.link_context(&known)?;
+    for_each_seed(store.storage(), store.manifest(), |_, _| {})
+}
+
 /// What everyone who reads pages says of the store, and `check`.
 #[track_caller]
 fn assert_refused(root: &Path, column: &str, expected: &str) {
     let store = open_plainly(root);
-    let around = || {
-        let known = store.known()?;
-        store.link_context(&known).map(drop)
-    };
-    let error = around().unwrap_err();
+    let error = read_all(&store).unwrap_err();
     assert!(!matches!(error, StoreError::Damaged { .. }), "{error}");
     let said = error.to_string();
     assert!(said.contains("segments/") && said.contains(column), "{said}");
@@ -175,7 +187,7 @@ fn a_file_of_a_newer_schema_is_refused_as_newer() {
         let columns = columns_of(dir.path(), kind, schema);
         rewrite(dir.path(), kind, Schema { version: schema.version + 1, ..schema }, &columns);
         let store = open_plainly(dir.path());
-        let read = store.known().and_then(|known| store.link_context(&known).map(drop));
+        let read = read_all(&store);
         let Err(StoreError::NewerFormat { what, found, supported, .. }) = read else {
             panic!("{}", schema.name)
         };

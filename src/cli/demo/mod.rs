@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 
 use prospect_index::ingest::{IngestSession, prepare};
 use prospect_index::limits;
-use prospect_index::manifest::InFlightFor;
 use prospect_index::page::PageRecord;
 use prospect_index::url;
 use rayon::prelude::*;
@@ -66,7 +65,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let within: Vec<bool> = ids.map(|id| site.has(open.known.urls.url(id))).collect();
     settings.within = Some("pages of the demo's site".to_owned());
     let plan = plan::plan(&open, &workload, &within, &settings, Beside::Others)?;
-    plan::commit(&mut open, &plan.record(), &settings, InFlightFor::default())?;
+    plan::commit(&mut open, &plan.record(), &settings, None)?;
     let judged = Judged::new(site.qrels, &workload)?;
     let reasons = Reasons::of_plan(&open.known, &plan, &settings);
     let planned = reasons.planned(&plan.choice.batch.picks, 1);

@@ -121,7 +121,7 @@ pub(super) fn questions(
     let has_plan = open.store.manifest().newest_plan().is_some();
     let (settings, workload, within) = match named {
         Some(workload) if !has_plan => {
-            let mut settings = PlanSettings::new(BUDGET);
+            let mut settings = PlanSettings { scope: open.scope()?, ..PlanSettings::new(BUDGET) };
             settings.embedding = embedder.as_deref().map(EmbeddingModel::of);
             (settings, workload, Vec::new())
         }

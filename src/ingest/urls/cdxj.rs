@@ -11,7 +11,7 @@ pub(super) const FORMAT: UrlFormat = UrlFormat {
     name: "cdxj",
     description: "CDXJ indexes of archives: url, time, status",
     has_statuses: true,
-    recognises: |head| head.starts_with("!OpenWayback-CDXJ") || parts(first_line(head)).is_some(),
+    recognises: |head| head.lines().take(20).any(|line| parts(line).is_some()),
     read: |reader| Lines::boxed(reader, Cdxj),
 };
 
@@ -19,22 +19,23 @@ struct Cdxj;
 
 #[derive(Deserialize)]
 struct Capture {
+    #[serde(alias = "uri")]
     url: String,
     /// A string of digits, or a number.
+    #[serde(alias = "hsc")]
     status: Option<Value>,
     mime: Option<String>,
-}
-
-fn first_line(head: &str) -> &str {
-    head.lines().next().unwrap_or_default()
 }
 
 /// Time and object of a line.
 fn parts(line: &str) -> Option<(&str, &str)> {
     let (_, rest) = line.split_once(' ')?;
     let (time, object) = rest.trim_start().split_once(' ')?;
-    let is_time = time.len() == 14 && time.bytes().all(|byte| byte.is_ascii_digit());
-    (is_time && object.trim_start().starts_with('{')).then(|| (time, object.trim_start()))
+    let is_short = time.len() == 14 && time.bytes().all(|byte| byte.is_ascii_digit());
+    let is_long = time.len() >= 20 && time.as_bytes()[10] == b'T' && time.ends_with('Z');
+    // OpenWayback names the type of the record before the object.
+    let at = object.find('{').filter(|at| !object[..*at].trim_end().contains(' '))?;
+    (is_short || is_long).then(|| (time, &object[at..]))
 }
 
 impl LineFormat for Cdxj {

@@ -9,7 +9,7 @@ use super::{Found, LineFormat, Lines, UrlFormat, UrlRecord, not_one};
 
 pub(super) const DUMP: UrlFormat = UrlFormat {
     name: "crawldb",
-    description: "what `nutch readdb -dump` writes: URL, status, why it failed, fetch time",
+    description: "what `nutch readdb -dump` writes: URL, status, why it failed",
     has_statuses: true,
     recognises: |head| head.lines().next().is_some_and(|line| entry(line).is_some()),
     read: |reader| Lines::boxed(reader, Dump::default()),
@@ -53,14 +53,14 @@ fn protocol_status(name: &str) -> Option<u16> {
         "moved" => 301,
         "temp_moved" => 302,
         "notmodified" => 304,
-        "exception" | "failed" | "retry" | "would_block" | "blocked" => 0,
+        "exception" | "failed" | "retry" | "wouldblock" | "blocked" => 0,
         _ => return None,
     })
 }
 
-/// The word before the number in `_pst_=notfound(14), lastModified=0`.
+/// The word before the number in `_pst_=notfound(14), lastModified=0`; as CSV there is a colon.
 fn protocol(text: &str) -> Option<u16> {
-    let (_, rest) = text.split_once("_pst_=")?;
+    let (_, rest) = text.split_once("_pst_=").or_else(|| text.split_once("_pst_:"))?;
     protocol_status(rest.split('(').next()?)
 }
 

@@ -1,10 +1,11 @@
 //! JSON lines: an object with a `url`; `status`, `fetched_at`, `lastmod` and `priority` where they are known. What
-//! URLFrontier lists has its URL in `url`, or in `info.url`.
+//! URLFrontier lists has its URL in `info.url`, and a dump of it that in `known` or `discovered`.
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::super::BadReason;
+use super::super::page_fields::status;
 use super::super::record::{excerpt, page_url};
 use super::{Found, LineFormat, Lines, UrlFormat, UrlRecord};
 
@@ -21,12 +22,24 @@ struct JsonLines;
 #[derive(Deserialize)]
 struct Raw {
     url: Option<String>,
+    /// URLFrontier: what it lists, and what a dump of it holds.
     info: Option<Box<Raw>>,
-    status: Option<f64>,
-    error: Option<Value>,
+    known: Option<Box<Raw>>,
+    discovered: Option<Box<Raw>>,
+    /// A number, or its digits.
+    status: Option<Value>,
+    error: Option<String>,
     fetched_at: Option<String>,
     lastmod: Option<String>,
     priority: Option<f64>,
+}
+
+impl Raw {
+    /// The URL, wherever it stands.
+    fn url(self) -> Option<String> {
+        let inner = [self.info, self.known, self.discovered].into_iter().flatten();
+        self.url.or_else(|| inner.into_iter().find_map(|inner| inner.url()))
+    }
 }
 
 impl LineFormat for JsonLines {
@@ -38,15 +51,13 @@ impl LineFormat for JsonLines {
 fn record(line: &str) -> Result<UrlRecord, (BadReason, String)> {
     let raw: Raw = serde_json::from_str(line)
         .map_err(|error| (BadReason::InvalidJson, format!("{error}: {}", excerpt(line))))?;
-    let url = raw.url.or(raw.info.and_then(|info| info.url)).unwrap_or_default();
-    let (url, _) = page_url(&url)?;
-    let status = match raw.status {
-        Some(status) if (0.0..=999.0).contains(&status) => Some(status as u16),
-        Some(status) => {
-            return Err((BadReason::InvalidRecord, format!("{status} is no HTTP status")));
-        }
-        None => raw.error.filter(|error| !error.is_null()).map(|_| 0),
+    let number = match &raw.status {
+        Some(Value::String(digits)) => digits.trim().parse().ok(),
+        other => other.as_ref().and_then(Value::as_f64),
     };
-    let Raw { fetched_at, lastmod, priority, .. } = raw;
+    let status = status(number, raw.error.as_deref())?;
+    let (fetched_at, lastmod, priority) =
+        (raw.fetched_at.clone(), raw.lastmod.clone(), raw.priority);
+    let (url, _) = page_url(&raw.url().unwrap_or_default())?;
     Ok(UrlRecord { url, status, fetched_at, lastmod, priority })
 }

@@ -27,6 +27,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::input::{Tallied, Tally};
 use super::lines::{Line, read_line};
 use super::probe::{Content, Probe, foreign_type, skip_blank};
+use super::record::is_page;
 use super::{BadReason, IngestError, Origin, Place, Unfit};
 
 const EXPECTED: &str = "a list of URLs, a sitemap, CDXJ, JSON lines, a dump of CrawlDb, or the log of Heritrix or wget";
@@ -67,6 +68,13 @@ pub(crate) enum UrlItem {
         origin: Origin,
         /// Name of the format that says so.
         format: &'static str,
+    },
+    /// Another sitemap, which is to be fetched first.
+    Sitemap {
+        /// Its URL.
+        url: String,
+        /// Where it is named.
+        origin: Origin,
     },
     /// Something that is none.
     Bad {
@@ -294,9 +302,15 @@ impl Reading {
     }
 
     fn next(&mut self) -> Result<Option<UrlItem>, IngestError> {
-        let found = self.reader.next();
-        let found =
-            found.map_err(|error| IngestError::io(&*self.name, self.tally.bytes(), error))?;
+        let found = loop {
+            let found = self.reader.next();
+            let found =
+                found.map_err(|error| IngestError::io(&*self.name, self.tally.bytes(), error))?;
+            match &found {
+                Some((_, Ok(record))) if !is_page(&record.url) => {}
+                _ => break found,
+            }
+        };
         let Some((line, found)) = found else {
             return match self.first_bad.take() {
                 Some(bad) if !self.any_good => Err(self.no_urls(bad)),
@@ -309,6 +323,10 @@ impl Reading {
             Ok(record) => {
                 self.any_good = true;
                 UrlItem::Url { record, origin, format: self.format.name }
+            }
+            Err((BadReason::OtherSitemap, url)) => {
+                self.any_good = true;
+                UrlItem::Sitemap { url, origin }
             }
             Err((reason, detail)) => {
                 if !self.any_good {
@@ -324,7 +342,7 @@ impl Reading {
     }
 
     fn no_urls(&self, (reason, origin, detail): (BadReason, Origin, String)) -> IngestError {
-        IngestError::NoPages { lines: self.tried, origin, reason, detail }
+        IngestError::NoUrls { lines: self.tried, origin, reason, detail }
     }
 }
 

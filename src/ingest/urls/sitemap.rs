@@ -18,6 +18,8 @@ pub(super) const FORMAT: UrlFormat = UrlFormat {
     read: |reader| Box::new(Sitemap::new(reader)),
 };
 
+/// Longest element or text that is read, in bytes.
+const EVENT_BYTES: usize = 1 << 20;
 /// Longest text of an element, in bytes.
 const TEXT_BYTES: usize = 64 << 10;
 
@@ -30,6 +32,8 @@ struct Sitemap {
     prefix: String,
     /// Text of the element that is read.
     text: String,
+    /// Whether there was an entry.
+    any: bool,
     ended: bool,
 }
 
@@ -37,6 +41,8 @@ struct Sitemap {
 struct Counted {
     inner: BufReader<Box<dyn Read + Send>>,
     lines: u64,
+    /// Bytes since the last event: they are in memory.
+    held: usize,
 }
 
 impl Read for Counted {
@@ -49,12 +55,17 @@ impl Read for Counted {
 
 impl BufRead for Counted {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.held > EVENT_BYTES {
+            let what = format!("more than {EVENT_BYTES} bytes without an element");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+        }
         self.inner.fill_buf()
     }
 
     fn consume(&mut self, amount: usize) {
         let taken = &self.inner.buffer()[..amount];
         self.lines += memchr::memchr_iter(b'\n', taken).count() as u64;
+        self.held += amount;
         self.inner.consume(amount);
     }
 }
@@ -62,11 +73,11 @@ impl BufRead for Counted {
 impl Sitemap {
     fn new(reader: Box<dyn Read + Send>) -> Self {
         let inner = BufReader::with_capacity(256 << 10, reader);
-        let mut reader = Reader::from_reader(Counted { inner, lines: 0 });
+        let mut reader = Reader::from_reader(Counted { inner, lines: 0, held: 0 });
         // What is not closed in one entry must not end the file.
         reader.config_mut().check_end_names = false;
         let (buffer, prefix, text) = (Vec::new(), String::new(), String::new());
-        Self { reader, buffer, entry: None, prefix, text, ended: false }
+        Self { reader, buffer, entry: None, prefix, text, any: false, ended: false }
     }
 
     fn line(&self) -> u64 {
@@ -87,6 +98,7 @@ impl Sitemap {
 
     fn end_entry(&mut self) -> Option<Found> {
         let (is_sitemap, record) = self.entry.take()?;
+        self.any = true;
         let found = match page_url(&record.url) {
             Ok((url, _)) if is_sitemap => Err((BadReason::OtherSitemap, url)),
             found => found.map(|(url, _)| UrlRecord { url, ..record }),
@@ -97,6 +109,7 @@ impl Sitemap {
     /// Takes one event.
     fn step(&mut self) -> Result<Option<Found>, quick_xml::Error> {
         self.buffer.clear();
+        self.reader.get_mut().held = 0;
         match self.reader.read_event_into(&mut self.buffer)? {
             Event::Start(element) => {
                 let (name, local) = (element.name(), element.local_name());
@@ -129,9 +142,16 @@ impl Sitemap {
                     Some(character) => Some(character.to_string()),
                     None => quick_xml::escape::resolve_predefined_entity(&name).map(str::to_owned),
                 };
-                self.text += &decoded.unwrap_or_default();
+                // What nobody has defined is no part of a URL.
+                self.text += decoded.as_deref().unwrap_or("\u{fffd}");
             }
-            Event::Eof => self.ended = true,
+            Event::Eof => {
+                self.ended = true;
+                if !self.any {
+                    let what = "there is no url and no sitemap in it".to_owned();
+                    return Ok(Some((self.line(), Err((BadReason::InvalidRecord, what)))));
+                }
+            }
             _ => {}
         }
         Ok(None)

@@ -22,6 +22,7 @@ fn read(content: &[u8]) -> Vec<String> {
                 }
                 line + &priority.map_or(String::new(), |priority| format!(" {priority}"))
             }
+            UrlItem::Sitemap { url, .. } => format!("sitemap to fetch: {url}"),
             UrlItem::Bad { reason, origin, .. } => {
                 let Place::Line(line) = origin.place else { panic!("{origin}") };
                 format!("{line}: {reason}")
@@ -66,7 +67,13 @@ fn sitemaps() {
     assert_eq!(read(&packed.finish().unwrap()), expected);
     let index = "<sitemapindex><sitemap><loc>https://a.test/1.xml.gz</loc></sitemap></sitemapindex>\
                  <url><loc>https://a.test/</loc></url>";
-    check(index, &["1: other-sitemap", "sitemap https://a.test/"]);
+    check(index, &["sitemap to fetch: https://a.test/1.xml.gz", "sitemap https://a.test/"]);
+    check(
+        "<sitemapindex><sitemap><loc>https://a.test/1.xml</loc></sitemap></sitemapindex>",
+        &["sitemap to fetch: https://a.test/1.xml"],
+    );
+    check("<feed><entry/></feed>", &["1: invalid-record"]);
+    check("<urlset><url><loc>https://&host;/</loc></url></urlset>", &["1: invalid-url"]);
     // What is broken ends the file, and what came before it stays.
     check(
         "<urlset><url><loc>https://a.test/</loc></url>\n<url><loc>https://b.test/<",
@@ -80,6 +87,10 @@ fn json_lines() {
         r#"{"url": "https://a.test/", "status": 200.0, "fetched_at": "2026-11-23T10:00:00Z"}
 {"url": "https://b.test/", "error": "timeout", "lastmod": "2026", "priority": 0.25}
 {"info": {"url": "https://c.test/", "key": "c.test"}, "refetchable_from_date": 0}
+{"known":{"info":{"url":"https://e.test/"},"refetchableFromDate":"1"}}
+{"discovered":{"info":{"url":"https://f.test/"}}}
+{"url": "https://g.test/", "status": 0, "error": "Forbidden by robots.txt"}
+{"url": "https://h.test/", "status": "404", "error": ""}
 {"url": "https://d.test/", "status": -3}
 []
 "#,
@@ -87,8 +98,12 @@ fn json_lines() {
             "jsonl https://a.test/ 200 2026-11-23T10:00:00Z",
             "jsonl https://b.test/ 0 2026 0.25",
             "jsonl https://c.test/",
-            "4: invalid-record",
-            "5: invalid-json",
+            "jsonl https://e.test/",
+            "jsonl https://f.test/",
+            &format!("jsonl https://g.test/ {}", prospect_index::answer::ROBOTS),
+            "jsonl https://h.test/ 404",
+            "8: invalid-record",
+            "9: invalid-json",
         ],
     );
 }
@@ -97,16 +112,18 @@ fn json_lines() {
 fn indexes_of_archives() {
     check(
         r#"!OpenWayback-CDXJ 1.0
+(com,cnn,)/x> 2015-09-03T13:27:52Z response {"uri":"http://cnn.com/x","hsc":404}
 test,a)/ 20240518015810 {"url": "https://a.test/", "mime": "text/html", "status": "200", "digest": "X"}
 test,a)/b 20240518015811 {"url":"https://a.test/b","mime":"warc/revisit","status":"-"}
 test,a)/c 20240518015812 {"url":"https://a.test/c","mime":"text/html","mime-detected":"text/html","status":404}
 test,a)/d
 "#,
         &[
+            "cdxj http://cnn.com/x 404 2015-09-03T13:27:52Z",
             "cdxj https://a.test/ 200 20240518015810",
             "cdxj https://a.test/b 304 20240518015811",
             "cdxj https://a.test/c 404 20240518015812",
-            "5: invalid-record",
+            "6: invalid-record",
         ],
     );
 }
@@ -146,7 +163,7 @@ fn dumps_of_a_crawldb() {
     check(
         "Url,Status code,Status name,Fetch Time,Metadata\n\
          \"https://a.test/?x=1,2\",2,\"db_fetched\",Sat Jun 15 10:00:00 UTC 2026,\"\"\n\
-         \"https://b.test/\",3,\"db_gone\",x,\"_pst_:gone(11)|||_pst_=gone(11)\"\nnothing\n",
+         \"https://b.test/\",3,\"db_gone\",x,\"_pst_:gone(11), lastModified=0|||nutch.score:1|||\"\nnothing\n",
         &[
             "crawldb-csv https://a.test/?x=1,2 200",
             "crawldb-csv https://b.test/ 410",
@@ -215,6 +232,10 @@ Location: /half [following]
 HTTP request sent, awaiting response... 200 OK
 2026-11-23 19:10:25 (772 KB/s) - Connection closed at byte 3. Giving up.
 
+--2026-11-23 19:10:27--  http://a.test/slow
+HTTP request sent, awaiting response… 200 OK
+2026-11-23 19:10:47 (0,5 B/s) - Read error at byte 10/1000 (Connection timed out). Giving up.
+
 --2026-11-23 19:10:28--  http://no.such.host.invalid/
 Resolving no.such.host.invalid (no.such.host.invalid)... failed: Name or service not known.
 wget: unable to resolve host address \u{2018}no.such.host.invalid\u{2019}
@@ -229,6 +250,7 @@ Total wall clock time: 0.01s
             "wget http://a.test/drop 503 2026-11-23T19:10:26",
             "wget http://a.test/moved 302 2026-11-23T19:10:27",
             "wget http://a.test/half 0 2026-11-23T19:10:27",
+            "wget http://a.test/slow 0 2026-11-23T19:10:27",
             "wget http://no.such.host.invalid/ 0 2026-11-23T19:10:28",
         ],
     );

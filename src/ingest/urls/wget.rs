@@ -33,7 +33,7 @@ fn request(line: &str) -> Option<(String, &str)> {
 
 /// The status in a line such as `HTTP request sent, awaiting response... 503 Busy`.
 fn answered(line: &str) -> Option<u16> {
-    let (_, after) = line.rsplit_once("... ")?;
+    let (_, after) = line.rsplit_once("... ").or_else(|| line.rsplit_once("… "))?;
     let code = after.split(' ').next()?;
     let is_status = code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_digit());
     if is_status { code.parse().ok() } else { None }
@@ -52,7 +52,11 @@ impl LineFormat for Log {
         let (_, record) = self.open.as_mut()?;
         if let Some(status) = answered(line) {
             record.status = Some(status);
-        } else if line.contains("Connection closed at byte") {
+        } else if ["Connection closed at byte ", "Read error at byte "]
+            .iter()
+            .any(|what| line.contains(what))
+        {
+            // A body that breaks off.
             record.status = Some(0);
         }
         None

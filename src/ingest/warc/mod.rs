@@ -27,7 +27,7 @@ mod redirects;
 mod tests;
 mod wat;
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::fs::File;
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -67,6 +67,8 @@ struct WarcFiles {
     /// All files, and what was read of each.
     tallies: Vec<(Tally, Option<u64>)>,
     waiting: VecDeque<(Probe, Tally)>,
+    /// WET files whose WAT file is among those that wait.
+    beside: Vec<(Probe, Tally)>,
     reading: Option<WarcFile>,
     redirects: Redirects,
     /// Texts that no page asked for.
@@ -79,6 +81,11 @@ struct WarcFile {
     records: Records<PageTaste>,
     /// Of a WAT file: the WET file beside it, and what was read of that.
     texts: Option<(Box<WarcFile>, Texts)>,
+}
+
+/// The name of a file without its folder.
+fn file_name(probe: &Probe) -> Option<String> {
+    probe.path.file_name().map(|name| name.to_string_lossy().into_owned())
 }
 
 /// A record, or that one is lost, to be read in parallel with others.
@@ -94,10 +101,12 @@ impl WarcFiles {
         let mut files = Self {
             tallies: Vec::with_capacity(probes.len()),
             waiting: VecDeque::with_capacity(probes.len()),
+            beside: Vec::new(),
             reading: None,
             redirects: Redirects::default(),
             texts: VecDeque::new(),
         };
+        let names: HashSet<String> = probes.iter().filter_map(file_name).collect();
         for probe in probes {
             let name = probe.path.file_name().unwrap_or(probe.path.as_os_str()).to_string_lossy();
             let tally = Tally::new(&name);
@@ -106,7 +115,12 @@ impl WarcFiles {
                 Content::Directory => None,
             };
             files.tallies.push((tally.clone(), size));
-            files.waiting.push_back((probe, tally));
+            let wat = file_name(&probe).filter(|name| name.contains(".wet"));
+            if wat.is_some_and(|name| names.contains(&name.replacen(".wet", ".wat", 1))) {
+                files.beside.push((probe, tally));
+            } else {
+                files.waiting.push_back((probe, tally));
+            }
         }
         files
     }
@@ -150,14 +164,13 @@ impl WarcFiles {
 
     /// Opens the WET file beside a WAT file, if it is among those that wait.
     fn beside(&mut self, probe: &Probe) -> Result<Option<(Box<WarcFile>, Texts)>, IngestError> {
-        let name =
-            |probe: &Probe| probe.path.file_name().map(|name| name.to_string_lossy().into_owned());
-        let Some(wanted) = name(probe).filter(|name| name.contains(".wat")) else {
+        let Some(wanted) = file_name(probe).filter(|name| name.contains(".wat")) else {
             return Ok(None);
         };
         let wanted = wanted.replacen(".wat", ".wet", 1);
-        let at = self.waiting.iter().position(|(other, _)| name(other).as_ref() == Some(&wanted));
-        let Some((probe, tally)) = at.and_then(|at| self.waiting.remove(at)) else {
+        let at =
+            self.beside.iter().position(|(other, _)| file_name(other).as_ref() == Some(&wanted));
+        let Some((probe, tally)) = at.map(|at| self.beside.remove(at)) else {
             return Ok(None);
         };
         Ok(Some((Box::new(WarcFile::open(probe, tally)?), Texts::default())))
@@ -245,8 +258,10 @@ impl PageSource for WarcFiles {
                 match found {
                     Found::Moved(moved) => self.redirects.add(moved),
                     Found::Item(mut item) => {
-                        if let SourceItem::Page { record, .. } = &mut item {
-                            if let Some(key) = key {
+                        if let SourceItem::Page { record, cuts, .. } = &mut item {
+                            // What asks not to be indexed has no text.
+                            let is_hidden = cuts.iter().any(|(cut, _)| *cut == "noindex");
+                            if let Some(key) = key.filter(|_| !is_hidden) {
                                 self.join(&key, record)?;
                             }
                             self.redirects.pair(record);

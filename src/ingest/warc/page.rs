@@ -13,7 +13,7 @@ use super::records::{BLOCK_BYTES, Record, Taste};
 use super::wat;
 use crate::ingest::html::extract_html;
 use crate::ingest::probe::{foreign_type, skip_blank};
-use crate::ingest::record::{is_web, page_url, without_fragment};
+use crate::ingest::record::{is_page, is_web, page_url, without_fragment};
 use crate::ingest::{BadReason, Origin, SourceItem, charset};
 
 /// What was found.
@@ -64,15 +64,6 @@ impl Taste for PageTaste {
 fn target(fields: &Fields) -> Option<&str> {
     let uri = fields.get("warc-target-uri")?;
     Some(uri.strip_prefix('<').and_then(|uri| uri.strip_suffix('>')).unwrap_or(uri))
-}
-
-/// Whether a URI can be that of a page. Crawlers keep robots.txt and name lookups as records, too.
-fn is_page(uri: &str) -> bool {
-    let is_web = ["http://", "https://"].iter().any(|scheme| {
-        uri.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-    });
-    let path = uri.split(['?', '#']).next().unwrap_or(uri);
-    is_web && !path.ends_with("/robots.txt")
 }
 
 /// How a document is read.
@@ -134,7 +125,7 @@ pub(super) fn read(record: &Record, file: &Arc<str>) -> Option<Found> {
     match fields.get("warc-type")?.to_ascii_lowercase().as_str() {
         "response" => Some(page.response(record)),
         "revisit" => Some(page.revisit(record)),
-        "metadata" => page.described(&record.block),
+        "metadata" if wat::is_json(fields) => page.described(&record.block),
         "resource" => Some(page.document(fields.get("content-type"), &record.block, record)),
         "conversion" => {
             let media = Media::of(fields.get("content-type"));
@@ -201,7 +192,11 @@ impl Page {
 
     /// A page that a WAT file tells of; none if the record is of something else.
     fn described(mut self, block: &[u8]) -> Option<Found> {
-        let wat::Described { record, location, cuts } = wat::read(block, &self.url)?;
+        let described = match wat::read(block, &self.url) {
+            Ok(described) => described?,
+            Err(error) => return Some(self.bad(BadReason::InvalidRecord, error.to_string())),
+        };
+        let wat::Described { record, location, cuts } = described;
         let url = std::mem::take(&mut self.record.url);
         let fetched_at = record.fetched_at.or_else(|| self.record.fetched_at.take());
         self.record = PageRecord { url, fetched_at, ..record };

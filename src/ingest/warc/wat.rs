@@ -1,21 +1,22 @@
 //! WAT: what an archive's records say, as JSON (ia-web-commons, Common Crawl): status, title and links of each
 //! response. The text is in the WET file beside it ([`Texts`]).
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 
 use prospect_index::page::PageRecord;
 use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
+use xxhash_rust::xxh3::xxh3_128;
 
 use super::fields::Fields;
-use crate::ingest::SourceItem;
 use crate::ingest::record::{Cuts, Links, Spelling};
+use crate::ingest::{BadReason, SourceItem};
 
 /// Most texts that are held while their page is looked for.
 const HELD: usize = 64;
 /// A text whose page is not among so many is one of no page.
-const PASSED: u64 = 4_096;
+const PASSED: u64 = 256;
 
 /// What is read of the JSON of a record.
 #[derive(Deserialize)]
@@ -110,8 +111,19 @@ pub(super) fn is_json(fields: &Fields) -> bool {
 }
 
 /// What a block says of the page at `url`; none if it is of no response.
-pub(super) fn read(block: &[u8], url: &Url) -> Option<Described> {
-    let Wat { envelope } = serde_json::from_slice(block).ok()?;
+///
+/// # Errors
+/// It is no JSON.
+pub(super) fn read(block: &[u8], url: &Url) -> Result<Option<Described>, serde_json::Error> {
+    match serde_json::from_slice(block) {
+        Ok(Wat { envelope }) => Ok(describe(envelope, url)),
+        // JSON that says something else.
+        Err(error) if error.is_data() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn describe(envelope: Envelope, url: &Url) -> Option<Described> {
     let response = envelope.payload.response.filter(|_| {
         ["response", "revisit"].iter().any(|kind| envelope.header.kind.eq_ignore_ascii_case(kind))
     })?;
@@ -127,7 +139,11 @@ pub(super) fn read(block: &[u8], url: &Url) -> Option<Described> {
         ..PageRecord::default()
     };
     let html = response.html.unwrap_or(Html { head: Head::default(), links: Vec::new() });
-    let asks = |rule: &str| html.head.metas.iter().any(|meta| meta.asks(rule));
+    let by_head =
+        response.headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("x-robots-tag"));
+    let by_head = by_head.and_then(|(_, value)| value.as_str()).unwrap_or_default();
+    let asks =
+        |rule: &str| lists(by_head, rule) || html.head.metas.iter().any(|meta| meta.asks(rule));
     if asks("noindex") {
         cuts.add("noindex", 1);
     } else {
@@ -164,12 +180,14 @@ impl Meta {
     fn asks(&self, rule: &str) -> bool {
         let is_robots =
             self.name.as_deref().is_some_and(|name| name.eq_ignore_ascii_case("robots"));
-        let words = self.content.as_deref().unwrap_or_default().split(',').map(str::trim);
-        is_robots
-            && words
-                .into_iter()
-                .any(|word| [rule, "none"].iter().any(|asked| word.eq_ignore_ascii_case(asked)))
+        is_robots && lists(self.content.as_deref().unwrap_or_default(), rule)
     }
+}
+
+/// Whether a list of rules for robots has this one.
+fn lists(rules: &str, rule: &str) -> bool {
+    let mut words = rules.split(',').map(str::trim);
+    words.any(|word| [rule, "none"].iter().any(|asked| word.eq_ignore_ascii_case(asked)))
 }
 
 /// What the records of an archive are known by in the files made of it.
@@ -178,12 +196,26 @@ pub(super) fn key(fields: &Fields) -> String {
     key.unwrap_or_default().to_owned()
 }
 
+/// A text that would take the place of its page, which was given before it.
+fn too_late(item: SourceItem) -> SourceItem {
+    match item {
+        SourceItem::Page { origin, record, .. } => SourceItem::Bad {
+            reason: BadReason::InvalidRecord,
+            origin,
+            detail: format!("{}: its page came long before it in the WAT file", record.url),
+        },
+        bad @ SourceItem::Bad { .. } => bad,
+    }
+}
+
 /// Texts of the WET file beside a WAT file. Both have one order, and not every page has a text.
 #[derive(Default)]
 pub(super) struct Texts {
     /// Texts whose page was not met yet: what it is known by, and how many pages were met before.
     held: VecDeque<(String, SourceItem, u64)>,
     passed: Vec<SourceItem>,
+    /// Pages that were given without a text, by hash of what they are known by.
+    without: HashSet<u128>,
     pages: u64,
     ended: bool,
 }
@@ -204,12 +236,17 @@ impl Texts {
         loop {
             if at == self.held.len() {
                 if self.ended || at == HELD {
+                    self.without.insert(xxh3_128(key.as_bytes()));
                     return Ok(());
                 }
                 let Some((key, item)) = next()? else {
                     self.ended = true;
-                    return Ok(());
+                    continue;
                 };
+                if self.without.remove(&xxh3_128(key.as_bytes())) {
+                    self.passed.push(too_late(item));
+                    continue;
+                }
                 self.held.push_back((key, item, self.pages));
             }
             if self.held[at].0 == key {

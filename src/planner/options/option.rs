@@ -113,6 +113,9 @@ impl PlannerOption {
         let default = self.default_value();
         match self.kind() {
             Kind::Number { least, most } => f64::midpoint(least, most.min(1.0)).to_string(),
+            Kind::Whole { least, .. } if default == Some(Value::from(least)) => {
+                (least + 1).to_string()
+            }
             Kind::Whole { least, .. } => least.to_string(),
             Kind::Choice(names) => {
                 let other = names.into_iter().find(|name| Some(Value::from(*name)) != default);

@@ -61,6 +61,12 @@ fn batch() -> Vec<PlannerOption> {
             let names = [QueueBy::Host, QueueBy::Domain].map(|by| (by.name(), by));
             Field::one_of(&mut to.selection.caps.time.queue_by, names)
         }),
+        PlannerOption::new(
+            "connections",
+            "requests that a queue has under way at once",
+            Selection,
+            |to| Field::Whole(&mut to.selection.caps.time.connections, 1, 1_000),
+        ),
         PlannerOption::new("explore", "share of the budget drawn at random", Selection, |to| {
             Field::Number(&mut to.selection.explore, 0.0, 1.0)
         }),
