@@ -72,8 +72,10 @@ fn sitemaps() {
         "<sitemapindex><sitemap><loc>https://a.test/1.xml</loc></sitemap></sitemapindex>",
         &["sitemap to fetch: https://a.test/1.xml"],
     );
-    check("<feed><entry/></feed>", &["1: invalid-record"]);
-    check("<urlset><url><loc>https://&host;/</loc></url></urlset>", &["1: invalid-url"]);
+    check(
+        "<urlset><url><loc>https://&host;/</loc></url><url><loc>https://a.test/</loc></url></urlset>",
+        &["1: invalid-url", "sitemap https://a.test/"],
+    );
     // What is broken ends the file, and what came before it stays.
     check(
         "<urlset><url><loc>https://a.test/</loc></url>\n<url><loc>https://b.test/<",
@@ -270,6 +272,7 @@ fn a_file_that_tells_of_no_url_is_refused() {
         read.unwrap_err().to_string()
     };
     assert!(refused(b"", false).ends_with("is empty"));
+    assert!(refused(b"<feed><entry/></feed>", false).contains("there is no url and no sitemap"));
     assert!(refused(b"no\nURL\n", false).contains("none of the first 2 lines"));
     assert!(refused(b"PAR1 and more", false).contains("found a Parquet file"));
     assert!(refused(b"https://a.test/\n", true).contains("found list, which tells of no fetch"));
