@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, NaiveDateTime};
 
-/// Spellings without a zone, which are taken for UTC.
 /// A zone behind a space, as tables print times.
 const SPACED: &str = "%Y-%m-%d %H:%M:%S%.f %:z";
+/// Spellings without a zone, which are taken for UTC.
 const WITHOUT_ZONE: [&str; 3] = ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y%m%d%H%M%S"];
 /// A number from here on counts milliseconds: as seconds it would be the year 5138.
 const MILLISECONDS: i64 = 100_000_000_000;

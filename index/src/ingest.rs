@@ -65,11 +65,6 @@ impl PreparedPage {
         self.record.is_success()
     }
 
-    /// What the fetch came to.
-    fn answer(&self) -> Answer {
-        self.record.answer()
-    }
-
     /// Canonical URL, and its spelling.
     pub fn url(&self) -> (&str, &str) {
         (&self.url.canonical, &self.url.given)
@@ -349,7 +344,7 @@ impl IngestSession {
         let manifest = self.store.manifest();
         let last = manifest.cycles.last().map_or(0, |cycle| cycle.first_seq);
         let cycle = manifest.plans.first().map_or(last, |oldest| oldest.first_seq);
-        match (page.answer(), self.known.pages.fetch(url)) {
+        match (page.record.answer(), self.known.pages.fetch(url)) {
             (Answer::Page, Fetch::Page { .. }) => true,
             // Tries before the one that brought it.
             (_, Fetch::Page { seq }) | (Answer::Moved, Fetch::Redirected { seq }) => seq >= cycle,

@@ -36,7 +36,7 @@ impl OpenBatch {
     pub(crate) fn all(store: &Store, known: &Known) -> Result<Vec<Self>, CampaignError> {
         let manifest = store.manifest();
         let Some(oldest) = manifest.plans.first() else { return Ok(Vec::new()) };
-        // By URL: when plans were made that list it, in their order.
+        // By URL: when plans were made that list it.
         let mut made: HashMap<UrlId, Vec<u32>> = HashMap::new();
         let closed = manifest.closed_plans.iter().map(|plan| (&plan.id, plan.first_seq));
         for (id, first_seq) in closed.filter(|(_, first_seq)| *first_seq > oldest.first_seq) {
@@ -66,8 +66,8 @@ impl OpenBatch {
                 if known.pages.fetch(pick.url).seq().is_none_or(|seq| seq < end) {
                     return PickState::of(&known.pages, pick.url, start);
                 }
-                let of_it = failed.get(&pick.url).into_iter().flatten();
-                let has_failed = of_it.into_iter().any(|seq| (start..end).contains(seq));
+                let mut failed = failed.get(&pick.url).into_iter().flatten();
+                let has_failed = failed.any(|seq| (start..end).contains(seq));
                 if has_failed { PickState::Failed } else { PickState::Unknown }
             };
             batch.states = batch.picks.iter().map(state).collect();

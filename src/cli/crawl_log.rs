@@ -6,12 +6,9 @@ use prospect_index::ingest::{IngestSession, prepare};
 use prospect_index::page::PageRecord;
 
 use super::Global;
-use super::ingest::{self, Finish, Skipped, open_store};
-use super::output::{Failure, Progress};
-use crate::ingest::urls::{UrlFiles, UrlItem, UrlRecord};
-
-/// URLs that are read at once.
-const BATCH: usize = 10_000;
+use super::ingest::{self, Finish, Skipped, each_url, open_store};
+use super::output::Failure;
+use crate::ingest::urls::{NamedUrl, UrlFiles, UrlRecord};
 
 /// Arguments of `prospect crawl-log`.
 #[derive(clap::Args, Clone, Debug)]
@@ -34,7 +31,10 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let mut files = UrlFiles::open(&args.files, true)?;
     let mut session = IngestSession::start(open_store(&args.store, "prospect crawl-log")?)?;
     let mut skipped = Skipped::default();
-    if let Err(failure) = read(&mut files, &mut session, &mut skipped, global) {
+    let read = each_url(&mut files, "crawl-log", &mut skipped, global, |named, skipped| {
+        take(&mut session, named, skipped)
+    });
+    if let Err(failure) = read {
         drop(session);
         // Opening a store removes what was given up.
         let _ = open_store(&args.store, "prospect crawl-log");
@@ -53,50 +53,24 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     ingest::finish(&finish, global, store)
 }
 
-fn read(
-    files: &mut UrlFiles,
+/// Takes what the store does not know yet.
+fn take(
     session: &mut IngestSession,
+    named: NamedUrl,
     skipped: &mut Skipped,
-    global: &Global,
 ) -> Result<(), Failure> {
-    let mut progress = Progress::new(global, "crawl-log", files.progress().1);
-    loop {
-        let items = files.next_batch(BATCH)?;
-        if items.is_empty() {
-            progress.done();
-            return Ok(());
-        }
-        for item in items {
-            match item {
-                UrlItem::Url { record, origin, .. } => {
-                    let UrlRecord { url, status, fetched_at, .. } = record;
-                    let Some(status) = status else {
-                        skipped.count("no-status", || format!("{origin}: {url}"));
-                        continue;
-                    };
-                    let record = PageRecord {
-                        url,
-                        status: Some(status),
-                        fetched_at,
-                        ..PageRecord::default()
-                    };
-                    match prepare(record) {
-                        // Of what was fetched the store has more than a log says.
-                        Ok(page) if session.is_known(&page) => {
-                            skipped.count("known-before", || format!("{origin}: {}", page.url().0));
-                        }
-                        Ok(page) => session.add(page)?,
-                        Err(error) => {
-                            skipped.count("invalid-url", || format!("{origin}: {error}"));
-                        }
-                    }
-                }
-                UrlItem::Sitemap { .. } => {}
-                UrlItem::Bad { reason, origin, detail } => {
-                    skipped.count(reason.name(), || format!("{origin}: {detail}"));
-                }
-            }
-        }
-        progress.at(files.progress().0, &format!("{} records", session.counts().records));
+    let NamedUrl { record: UrlRecord { url, status, fetched_at, .. }, origin, .. } = named;
+    if status.is_none() {
+        skipped.count("no-status", || format!("{origin}: {url}"));
+        return Ok(());
     }
+    match prepare(PageRecord { url, status, fetched_at, ..PageRecord::default() }) {
+        // Of what was fetched the store has more than a log says.
+        Ok(page) if session.is_known(&page) => {
+            skipped.count("known-before", || format!("{origin}: {}", page.url().0));
+        }
+        Ok(page) => session.add(page)?,
+        Err(error) => skipped.count("invalid-url", || format!("{origin}: {error}")),
+    }
+    Ok(())
 }

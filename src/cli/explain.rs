@@ -21,7 +21,6 @@ use crate::campaign::reasons::Reasons;
 use crate::campaign::whatif_base::open_plan;
 use crate::campaign::{CampaignError, OpenStore, records};
 use crate::plan::export::{AROUND_LINKS, CosineEvidence, QueryReason};
-use crate::planner::cycle::PickState;
 use crate::planner::settings::PlanSettings;
 use crate::sketch::need::{ImprovabilityFit, Needy};
 use crate::workload::Workload;
@@ -174,16 +173,13 @@ fn explanation(
     let explained =
         Explained { reasons, choice: &plan.choice, settings, factors: &[], retries: &plan.retries };
     let batches = OpenBatch::all(&open.store, &open.known)?;
-    let listed = batches.iter().rev().find_map(|batch| {
-        let at = batch.picks.iter().position(|pick| pick.url == id)?;
-        Some((batch, at + 1, batch.states[at] == PickState::Unknown))
-    });
-    let newest = batches.last().map(|batch| (batch, None, false));
-    let found = listed.map(|(batch, rank, in_flight)| (batch, Some(rank), in_flight)).or(newest);
-    let (plan_id, planned_rank, in_flight) = match found {
-        Some((batch, rank, in_flight)) => (Some(batch.plan.id.clone()), rank, in_flight),
-        None => (None, None, false),
-    };
+    let place = |batch: &OpenBatch| batch.picks.iter().position(|pick| pick.url == id);
+    // The newest plan that lists it; if none does, the newest.
+    let listing = batches.iter().rev().find(|batch| place(batch).is_some());
+    let batch = listing.or(batches.last());
+    let plan_id = batch.map(|batch| batch.plan.id.clone());
+    let planned_rank = batch.and_then(place).map(|at| at + 1);
+    let in_flight = listing.is_some_and(|batch| batch.in_flight().any(|url| url == id));
     let named_by = named_by(open, id)?;
     Ok(Explanation { plan_id, planned_rank, in_flight, named_by, ..explained.explain(id) })
 }

@@ -15,11 +15,14 @@ use super::{Global, plan};
 use crate::campaign::OpenStore;
 use crate::campaign::close::{self, Which};
 use crate::campaign::open_plans::OpenBatch;
+use crate::ingest::urls::{NamedUrl, UrlFiles, UrlItem};
 use crate::ingest::{self, PageSource, SourceItem, SourceOptions};
 use crate::planner::outcome::CycleOutcome;
 
 /// Records that are read at once.
 const BATCH: usize = 2_000;
+/// URLs that are read at once.
+const URLS: usize = 10_000;
 
 /// Arguments of `prospect ingest`.
 #[derive(clap::Args, Clone, Debug)]
@@ -74,6 +77,37 @@ impl Skipped {
         for (reason, SkippedFor { count, first }) in &self.0 {
             say(global, &format!("skipped {count} ({reason}), the first at {first}"));
         }
+    }
+}
+
+/// Reads files that tell of URLs to their end, for the command of this name: `take` has each record, what is none is
+/// skipped.
+pub(super) fn each_url(
+    files: &mut UrlFiles,
+    command: &'static str,
+    skipped: &mut Skipped,
+    global: &Global,
+    mut take: impl FnMut(NamedUrl, &mut Skipped) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let (mut urls, mut progress) = (0_u64, Progress::new(global, command, files.progress().1));
+    loop {
+        let items = files.next_batch(URLS)?;
+        if items.is_empty() {
+            progress.done();
+            return Ok(());
+        }
+        for item in items {
+            match item {
+                UrlItem::Bad { reason, origin, detail } => {
+                    skipped.count(reason.name(), || format!("{origin}: {detail}"));
+                }
+                UrlItem::Url(url) => {
+                    urls += 1;
+                    take(url, skipped)?;
+                }
+            }
+        }
+        progress.at(files.progress().0, &format!("{urls} URLs"));
     }
 }
 

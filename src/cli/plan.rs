@@ -121,7 +121,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     settings.scope = scope(args, &open)?;
     if !settings.scope.is_empty() {
         let told = settings.scope.stored().map_err(CampaignError::from)?;
-        say(global, &format!("scope, kept in the store: {told}"));
+        say(global, &format!("scope: {told}"));
     }
     let within = match &args.within {
         Some(path) => within(path, &open.known, &mut settings)?,

@@ -5,12 +5,9 @@ use std::path::PathBuf;
 use prospect_index::seeds::{Seed, SeedCounts, SeedSession};
 
 use super::Global;
-use super::ingest::{Skipped, open_store};
-use super::output::{self, Failure, Progress, say};
-use crate::ingest::urls::{UrlFiles, UrlItem, UrlRecord};
-
-/// URLs that are read at once.
-const BATCH: usize = 10_000;
+use super::ingest::{Skipped, each_url, open_store};
+use super::output::{self, Failure, say};
+use crate::ingest::urls::{NamedUrl, UrlFiles, UrlRecord};
 
 /// Arguments of `prospect seeds`.
 #[derive(clap::Args, Clone, Debug)]
@@ -28,44 +25,28 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let mut files = UrlFiles::open(&args.files, false)?;
     let mut session = SeedSession::start(open_store(&args.store, "prospect seeds")?)?;
     let (mut skipped, mut sitemaps) = (Skipped::default(), Vec::new());
-    let mut progress = Progress::new(global, "seeds", files.progress().1);
-    loop {
-        let items = match files.next_batch(BATCH) {
-            Ok(items) => items,
-            Err(error) => {
-                drop(session);
-                // Opening a store removes what was given up.
-                let _ = open_store(&args.store, "prospect seeds");
-                return Err(error.into());
-            }
+    let read = each_url(&mut files, "seeds", &mut skipped, global, |named, skipped| {
+        let NamedUrl { record: UrlRecord { url, is_sitemap, lastmod, priority, .. }, .. } = named;
+        if is_sitemap {
+            sitemaps.push(url);
+            return Ok(());
+        }
+        let seed = Seed {
+            source: named.format.to_owned(),
+            lastmod: lastmod.unwrap_or_default(),
+            priority: priority.unwrap_or(f64::NAN),
         };
-        if items.is_empty() {
-            break;
+        if let Err(error) = session.add(&url, seed)? {
+            skipped.count("invalid-url", || format!("{}: {error}", named.origin));
         }
-        let mut urls = 0;
-        for item in items {
-            match item {
-                UrlItem::Url { record, origin, format } => {
-                    urls += 1;
-                    let UrlRecord { url, lastmod, priority, .. } = record;
-                    let seed = Seed {
-                        source: format.to_owned(),
-                        lastmod: lastmod.unwrap_or_default(),
-                        priority: priority.unwrap_or(f64::NAN),
-                    };
-                    if let Err(error) = session.add(&url, seed)? {
-                        skipped.count("invalid-url", || format!("{origin}: {error}"));
-                    }
-                }
-                UrlItem::Sitemap { url, .. } => sitemaps.push(url),
-                UrlItem::Bad { reason, origin, detail } => {
-                    skipped.count(reason.name(), || format!("{origin}: {detail}"));
-                }
-            }
-        }
-        progress.at(files.progress().0, &format!("{urls} more URLs"));
+        Ok(())
+    });
+    if let Err(failure) = read {
+        drop(session);
+        // Opening a store removes what was given up.
+        let _ = open_store(&args.store, "prospect seeds");
+        return Err(failure);
     }
-    progress.done();
     let (store, counts) = session.commit()?;
     let urls = store.manifest().urls;
     if global.json {

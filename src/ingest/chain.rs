@@ -1,7 +1,6 @@
 //! Several sources read one after another. Knows no format.
 
-use xxhash_rust::xxh3::Xxh3;
-
+use super::input::of_parts;
 use super::{IngestError, PageSource, SourceItem};
 
 /// One source that gives everything of `sources` in order.
@@ -44,10 +43,6 @@ impl PageSource for Chain {
     }
 
     fn fingerprint(&self) -> String {
-        let mut hash = Xxh3::new();
-        for source in &self.sources {
-            hash.update(source.fingerprint().as_bytes());
-        }
-        format!("{:032x}", hash.digest128())
+        of_parts(self.sources.iter().map(|source| source.fingerprint()))
     }
 }

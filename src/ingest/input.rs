@@ -89,6 +89,13 @@ impl Tally {
     }
 }
 
+/// The fingerprint of an input of several parts, by theirs.
+pub(super) fn of_parts(parts: impl Iterator<Item = String>) -> String {
+    let mut hash = Xxh3::new();
+    parts.for_each(|part| hash.update(part.as_bytes()));
+    format!("{:032x}", hash.digest128())
+}
+
 /// Feeds a name with its length, so that names and contents cannot run into each other.
 pub(crate) fn update_with_name(hash: &mut Xxh3, name: &str) {
     hash.update(&(name.len() as u64).to_le_bytes());

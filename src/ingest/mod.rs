@@ -166,8 +166,6 @@ pub enum BadReason {
     UnreadableFile,
     /// A WARC record that is cut or damaged.
     DamagedRecord,
-    /// A sitemap that an index of sitemaps names.
-    OtherSitemap,
 }
 
 impl BadReason {
@@ -187,7 +185,6 @@ impl BadReason {
             Self::HtmlTooComplex => "html-too-complex",
             Self::UnreadableFile => "unreadable-file",
             Self::DamagedRecord => "damaged-record",
-            Self::OtherSitemap => "other-sitemap",
         }
     }
 }

@@ -87,6 +87,25 @@ impl Probe {
         self.path.display().to_string()
     }
 
+    /// How its bytes are compressed.
+    pub(super) fn compression(&self) -> InputCompression {
+        match self.content {
+            Content::Bytes { compression, .. } => compression,
+            Content::Directory => InputCompression::Plain,
+        }
+    }
+
+    /// Its bytes from the first, as they are.
+    ///
+    /// # Errors
+    /// The file cannot be opened.
+    pub(super) fn into_stream(self) -> io::Result<Box<dyn Read + Send>> {
+        Ok(match self.content {
+            Content::Bytes { reader: Some(reader), .. } => reader,
+            _ => Box::new(File::open(&self.path)?),
+        })
+    }
+
     /// Extension without the dot, in lower case, below `.gz` or `.zst`.
     pub(super) fn extension(&self) -> String {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();

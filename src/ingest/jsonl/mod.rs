@@ -6,7 +6,6 @@
 
 mod parse;
 
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::ops::Range;
 use std::sync::Arc;
@@ -122,11 +121,7 @@ impl JsonLines {
         let State::Waiting(probe) = std::mem::replace(&mut self.state, State::Done) else {
             return Ok(());
         };
-        let inner: Box<dyn Read + Send> = match probe.content {
-            Content::Bytes { reader: Some(reader), .. } => reader,
-            _ => Box::new(File::open(&probe.path)?),
-        };
-        let raw = Tallied { inner, tally: self.tally.clone() };
+        let raw = Tallied { inner: probe.into_stream()?, tally: self.tally.clone() };
         let mut reader = BufReader::with_capacity(256 << 10, self.compression.decoder(raw)?);
         if reader.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
             reader.consume(3);

@@ -59,5 +59,5 @@ fn record(line: &str) -> Result<UrlRecord, (BadReason, String)> {
     let (fetched_at, lastmod, priority) =
         (raw.fetched_at.clone(), raw.lastmod.clone(), raw.priority);
     let (url, _) = page_url(&raw.url().unwrap_or_default())?;
-    Ok(UrlRecord { url, status, fetched_at, lastmod, priority })
+    Ok(UrlRecord { url, is_sitemap: false, status, fetched_at, lastmod, priority })
 }

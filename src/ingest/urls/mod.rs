@@ -16,15 +16,13 @@ mod sitemap;
 mod wget;
 
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use prospect_index::limits;
-use xxhash_rust::xxh3::Xxh3;
 
-use super::input::{Tallied, Tally};
+use super::input::{Tallied, Tally, of_parts};
 use super::lines::{Line, read_line};
 use super::probe::{Content, Probe, foreign_type, skip_blank};
 use super::record::is_page;
@@ -39,6 +37,8 @@ const TRIED_LINES: u64 = 1_000;
 pub(crate) struct UrlRecord {
     /// The URL, as it is spelled.
     pub(crate) url: String,
+    /// Whether it is that of another sitemap, which is to be fetched first, and of no page.
+    pub(crate) is_sitemap: bool,
     /// Status of its fetch, 0 where no server answered, or one of [`prospect_index::answer`]; none where the file
     /// tells of no fetch.
     pub(crate) status: Option<u16>,
@@ -57,25 +57,22 @@ impl UrlRecord {
     }
 }
 
+/// A URL, and who names it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct NamedUrl {
+    /// What is said of it.
+    pub(crate) record: UrlRecord,
+    /// Where.
+    pub(crate) origin: Origin,
+    /// Name of the format that says so.
+    pub(crate) format: &'static str,
+}
+
 /// Something that a file holds.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum UrlItem {
     /// A URL.
-    Url {
-        /// What is said of it.
-        record: UrlRecord,
-        /// Where.
-        origin: Origin,
-        /// Name of the format that says so.
-        format: &'static str,
-    },
-    /// Another sitemap, which is to be fetched first.
-    Sitemap {
-        /// Its URL.
-        url: String,
-        /// Where it is named.
-        origin: Origin,
-    },
+    Url(NamedUrl),
     /// Something that is none.
     Bad {
         /// Why.
@@ -253,11 +250,7 @@ impl UrlFiles {
 
     /// Identifies the input after its end.
     pub(crate) fn fingerprint(&self) -> String {
-        let mut hash = Xxh3::new();
-        for tally in &self.tallies {
-            hash.update(tally.fingerprint().as_bytes());
-        }
-        format!("{:032x}", hash.digest128())
+        of_parts(self.tallies.iter().map(Tally::fingerprint))
     }
 }
 
@@ -289,14 +282,8 @@ impl Reading {
         let file_name = probe.path.file_name().unwrap_or(probe.path.as_os_str());
         let tally = Tally::new(&file_name.to_string_lossy());
         let failed = |error| IngestError::io(&*name, 0, error);
-        let Content::Bytes { compression, reader, .. } = probe.content else {
-            return Err(IngestError::NoInput);
-        };
-        let inner: Box<dyn Read + Send> = match reader {
-            Some(reader) => reader,
-            None => Box::new(File::open(&probe.path).map_err(failed)?),
-        };
-        let raw = Tallied { inner, tally: tally.clone() };
+        let compression = probe.compression();
+        let raw = Tallied { inner: probe.into_stream().map_err(failed)?, tally: tally.clone() };
         let reader = (format.read)(compression.decoder(raw).map_err(failed)?);
         Ok(Self { name, format, reader, tally, tried: 0, first_bad: None, any_good: false })
     }
@@ -322,11 +309,7 @@ impl Reading {
         Ok(Some(match found {
             Ok(record) => {
                 self.any_good = true;
-                UrlItem::Url { record, origin, format: self.format.name }
-            }
-            Err((BadReason::OtherSitemap, url)) => {
-                self.any_good = true;
-                UrlItem::Sitemap { url, origin }
+                UrlItem::Url(NamedUrl { record, origin, format: self.format.name })
             }
             Err((reason, detail)) => {
                 if !self.any_good {

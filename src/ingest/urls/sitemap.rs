@@ -26,8 +26,8 @@ const TEXT_BYTES: usize = 64 << 10;
 struct Sitemap {
     reader: Reader<Counted>,
     buffer: Vec<u8>,
-    /// The entry that is read: whether it is another sitemap, and what it says.
-    entry: Option<(bool, UrlRecord)>,
+    /// What the entry that is read says.
+    entry: Option<UrlRecord>,
     /// The prefix of its name, with the colon.
     prefix: String,
     /// Text of the element that is read.
@@ -87,7 +87,7 @@ impl Sitemap {
     /// Takes what an element says of the entry.
     fn take(&mut self, name: &str) {
         let text = std::mem::take(&mut self.text);
-        let (text, Some((_, record))) = (text.trim(), &mut self.entry) else { return };
+        let (text, Some(record)) = (text.trim(), &mut self.entry) else { return };
         match name {
             "loc" if record.url.is_empty() => text.clone_into(&mut record.url),
             "lastmod" if !text.is_empty() => record.lastmod = Some(text.to_owned()),
@@ -97,12 +97,9 @@ impl Sitemap {
     }
 
     fn end_entry(&mut self) -> Option<Found> {
-        let (is_sitemap, record) = self.entry.take()?;
+        let record = self.entry.take()?;
         self.any = true;
-        let found = match page_url(&record.url) {
-            Ok((url, _)) if is_sitemap => Err((BadReason::OtherSitemap, url)),
-            found => found.map(|(url, _)| UrlRecord { url, ..record }),
-        };
+        let found = page_url(&record.url).map(|(url, _)| UrlRecord { url, ..record });
         Some((self.line(), found))
     }
 
@@ -116,7 +113,8 @@ impl Sitemap {
                 if matches!(local.as_ref(), "url" | "sitemap") {
                     let whole: &str = name.as_ref();
                     whole[..whole.len() - local.as_ref().len()].clone_into(&mut self.prefix);
-                    self.entry = Some((local.as_ref() == "sitemap", UrlRecord::default()));
+                    let is_sitemap = local.as_ref() == "sitemap";
+                    self.entry = Some(UrlRecord { is_sitemap, ..UrlRecord::default() });
                 }
                 self.text.clear();
             }

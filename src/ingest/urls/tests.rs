@@ -13,8 +13,11 @@ fn read(content: &[u8]) -> Vec<String> {
             return told;
         }
         told.extend(items.into_iter().map(|item| match item {
-            UrlItem::Url { record, format, .. } => {
-                let UrlRecord { url, status, fetched_at, lastmod, priority } = record;
+            UrlItem::Url(NamedUrl { record, .. }) if record.is_sitemap => {
+                format!("sitemap to fetch: {}", record.url)
+            }
+            UrlItem::Url(NamedUrl { record, format, .. }) => {
+                let UrlRecord { url, status, fetched_at, lastmod, priority, .. } = record;
                 let mut line = format!("{format} {url}");
                 line += &status.map_or(String::new(), |status| format!(" {status}"));
                 for said in [fetched_at, lastmod].into_iter().flatten() {
@@ -22,7 +25,6 @@ fn read(content: &[u8]) -> Vec<String> {
                 }
                 line + &priority.map_or(String::new(), |priority| format!(" {priority}"))
             }
-            UrlItem::Sitemap { url, .. } => format!("sitemap to fetch: {url}"),
             UrlItem::Bad { reason, origin, .. } => {
                 let Place::Line(line) = origin.place else { panic!("{origin}") };
                 format!("{line}: {reason}")

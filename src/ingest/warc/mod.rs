@@ -28,17 +28,15 @@ mod tests;
 mod wat;
 
 use std::collections::{HashSet, VecDeque};
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::sync::Arc;
 
 use prospect_index::page::PageRecord;
 use rayon::prelude::*;
-use xxhash_rust::xxh3::Xxh3;
 
 pub(super) use members::DICTIONARY_MAGIC;
 
-use super::input::{InputCompression, Tallied, Tally};
+use super::input::{Tallied, Tally, of_parts};
 use super::probe::{Content, Probe};
 use super::{BATCH_BYTES, BadReason, IngestError, InputFormat, Origin, PageSource, SourceItem};
 use members::Members;
@@ -190,16 +188,8 @@ impl WarcFiles {
 impl WarcFile {
     fn open(probe: Probe, tally: Tally) -> Result<Self, IngestError> {
         let name: Arc<str> = probe.shown().into();
-        let (compression, reader) = match probe.content {
-            Content::Bytes { compression, reader, .. } => (compression, reader),
-            Content::Directory => (InputCompression::Plain, None),
-        };
-        let inner: Box<dyn Read + Send> = match reader {
-            Some(reader) => reader,
-            None => Box::new(
-                File::open(&probe.path).map_err(|error| IngestError::io(&*name, 0, error))?,
-            ),
-        };
+        let compression = probe.compression();
+        let inner = probe.into_stream().map_err(|error| IngestError::io(&*name, 0, error))?;
         let raw = Tallied { inner, tally: tally.clone() };
         let records = Records::new(Members::new(Box::new(raw), compression), PageTaste);
         Ok(Self { name, tally, records, texts: None })
@@ -283,10 +273,6 @@ impl PageSource for WarcFiles {
     }
 
     fn fingerprint(&self) -> String {
-        let mut hash = Xxh3::new();
-        for (tally, _) in &self.tallies {
-            hash.update(tally.fingerprint().as_bytes());
-        }
-        format!("{:032x}", hash.digest128())
+        of_parts(self.tallies.iter().map(|(tally, _)| tally.fingerprint()))
     }
 }
