@@ -2,6 +2,8 @@
 
 /// Status of a fetch that no server answered, where the input says 0: above every HTTP status.
 pub const NO_ANSWER: u16 = 1_000;
+/// Status of a fetch whose answer is that the page is what it was.
+pub const UNCHANGED: u16 = 304;
 /// Status of a fetch that was not made, since robots.txt forbids it.
 pub const ROBOTS: u16 = 1_001;
 
@@ -44,7 +46,7 @@ impl Answer {
     pub fn of(status: u16) -> Self {
         match status {
             0 | 200..300 => Self::Page,
-            304 => Self::Unchanged,
+            UNCHANGED => Self::Unchanged,
             300..400 => Self::Moved,
             401 | 403 | 407 | 451 | ROBOTS => Self::Failed(FailureKind::Denied),
             // Timeout, too early, too many requests.

@@ -110,6 +110,8 @@ pub struct Scorer<'a> {
     idf: Vec<f64>,
     /// Document of the current page of each URL, `u32::MAX` if there is none.
     doc_of_url: Vec<u32>,
+    /// Documents of versions that were replaced, by URL.
+    replaced: HashMap<UrlId, Vec<u32>>,
 }
 
 /// What is known of a segment of the index without reading its postings.
@@ -195,8 +197,19 @@ impl<'a> Scorer<'a> {
             distinct.iter().enumerate().map(|(id, word)| ((*word).to_owned(), id as u32)).collect();
         let (postings, df): (Vec<_>, Vec<_>) = terms.into_iter().unzip();
         let idf = df.iter().map(|&df| Bm25::idf(statistics.documents, df)).collect();
-        let doc_of_url = doc_of_url(index);
-        Ok(Self { index, segments, bm25, statistics, norms, vocabulary, postings, idf, doc_of_url })
+        let (doc_of_url, replaced) = docs_of_urls(index);
+        Ok(Self {
+            index,
+            segments,
+            bm25,
+            statistics,
+            norms,
+            vocabulary,
+            postings,
+            idf,
+            doc_of_url,
+            replaced,
+        })
     }
 
     /// The statistics in use.
@@ -295,12 +308,15 @@ impl<'a> Scorer<'a> {
         })
     }
 
-    /// Score of the current page of a URL in the scores of a query; 0 if it was not scored.
+    /// Score of the page of a URL in the scores of a query, in the version that was scored; 0 if none was.
     pub fn score_of(&self, scores: &Scores, url: UrlId) -> f64 {
-        match self.doc_of_url.get(url.index()) {
-            Some(&doc) => scores.by_doc.get(doc as usize).copied().unwrap_or(0.0),
-            None => 0.0,
+        let score = |doc: &u32| scores.by_doc.get(*doc as usize).copied().unwrap_or(0.0);
+        let current = self.doc_of_url.get(url.index()).map_or(0.0, score);
+        if current > 0.0 || self.replaced.is_empty() {
+            return current;
         }
+        // Of the versions of a page one is scored at most.
+        self.replaced.get(&url).into_iter().flatten().map(score).fold(0.0, f64::max)
     }
 }
 
@@ -376,14 +392,19 @@ fn document_frequency(
     Ok(df)
 }
 
-fn doc_of_url(index: &TextIndex) -> Vec<u32> {
+/// The document of the current page of each URL, `u32::MAX` if there is none, and those of replaced versions.
+fn docs_of_urls(index: &TextIndex) -> (Vec<u32>, HashMap<UrlId, Vec<u32>>) {
     let docs = index.docs();
-    let current = |doc: &usize| docs.superseded_at[*doc] == NONE && docs.seq[*doc] != NONE;
-    let current = || (0..docs.url.len()).filter(current);
-    let urls = current().map(|doc| docs.url[doc].index() + 1).max().unwrap_or(0);
-    let mut doc_of_url = vec![u32::MAX; urls];
-    for doc in current() {
-        doc_of_url[docs.url[doc].index()] = doc as u32;
+    let (mut current, mut replaced) = (Vec::new(), HashMap::<UrlId, Vec<u32>>::new());
+    for (doc, &url) in docs.url.iter().enumerate().filter(|(doc, _)| docs.seq[*doc] != NONE) {
+        if docs.superseded_at[doc] != NONE {
+            replaced.entry(url).or_default().push(doc as u32);
+            continue;
+        }
+        if current.len() <= url.index() {
+            current.resize(url.index() + 1, u32::MAX);
+        }
+        current[url.index()] = doc as u32;
     }
-    doc_of_url
+    (current, replaced)
 }

@@ -7,6 +7,9 @@
 //! Each update adds one segment with what is new; segments are kept in geometric sizes, so that an
 //! entry is rewritten logarithmically often. Crawled URLs are masked by the reader and dropped
 //! when segments are merged.
+//!
+//! A page that was fetched again may have lost a link. Where that was the only one with its anchor, the URL it led
+//! to is written anew, whole, and older segments hide it: a page fetched again costs what a new one does.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,12 +20,12 @@ use crate::ngram::{
     BuildConfig, NgramError, NgramIndex, Segment, SegmentBuilder, SegmentParts, SegmentStats, merge,
 };
 use crate::page::UrlId;
-use crate::page_store::{Known, NONE};
+use crate::page_store::Known;
 use crate::storage::{FileEntry, Storage};
 use crate::text_index::Refresh;
 use crate::words::url_text;
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// A segment is merged with the one before it while it has at least this share of its URLs.
 const MERGE_SHARE: f64 = 0.5;
 
@@ -80,9 +83,6 @@ struct Payload {
     end_seq: u32,
     urls: u32,
     lineage: String,
-    /// Pages of the index's range that were replaced when it was built: their links are gone, so a
-    /// change means building anew.
-    superseded: u32,
     segments: Vec<SegmentName>,
 }
 
@@ -90,6 +90,9 @@ struct Payload {
 struct SegmentName {
     directory: String,
     urls: u64,
+    /// URLs that a later segment has whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    hidden: Vec<u32>,
 }
 
 impl NgramSegments {
@@ -117,7 +120,7 @@ impl NgramSegments {
         let derived = Derived::new(storage, name, VERSION);
         let mut refresh = Refresh::default();
         let (mut state, mut files) = match derived.find::<Payload>() {
-            Found::Whole(state, files) => match stale(&state, manifest, known, max_words) {
+            Found::Whole(state, files) => match stale(&state, manifest, max_words) {
                 None => (state, files),
                 Some(why) => {
                     refresh.rebuilt = Some(why.to_owned());
@@ -141,33 +144,22 @@ impl NgramSegments {
     }
 }
 
-fn stale(
-    state: &Payload,
-    manifest: &Manifest,
-    known: &Known,
-    max_words: usize,
-) -> Option<&'static str> {
+fn stale(state: &Payload, manifest: &Manifest, max_words: usize) -> Option<&'static str> {
     if state.max_words != max_words {
         Some("it was built for another n-gram length")
     } else if state.end_seq > manifest.next_seq || state.lineage != manifest.lineage(state.end_seq)
     {
         Some("it was built from other pages")
-    } else if state.superseded != superseded(known, state.end_seq) {
-        Some("pages it was built from were fetched again")
     } else {
         None
     }
 }
 
-/// Records below `end_seq` whose page was replaced.
-fn superseded(known: &Known, end_seq: u32) -> u32 {
-    let replaced = |seq: &u32| known.pages.record(*seq).is_some_and(|(_, at)| at != NONE);
-    (0..end_seq).filter(replaced).count() as u32
-}
-
 fn open_segment(storage: &Storage, segment: &SegmentName) -> Result<Segment, StoreError> {
     let parts = SegmentParts::read(&storage.path(&segment.directory)).map_err(failed)?;
-    Segment::from_parts(parts).map_err(failed)
+    let mut opened = Segment::from_parts(parts).map_err(failed)?;
+    opened.hide(&segment.hidden);
+    Ok(opened)
 }
 
 fn failed(error: NgramError) -> StoreError {
@@ -192,10 +184,19 @@ impl Update<'_> {
         state: &mut Payload,
         files: &mut Vec<FileEntry>,
     ) -> Result<u64, StoreError> {
-        let urls = match self.view {
+        let lost = self.lost(state)?;
+        let mut urls = match self.view {
             View::Frontier => self.discovered(state),
             View::History => self.fetched(state),
         };
+        urls.extend(lost.iter().filter(|url| self.is_of_view(**url)));
+        urls.sort_unstable();
+        urls.dedup();
+        for segment in &mut state.segments {
+            segment.hidden.extend(lost.iter().map(|url| url.0));
+            segment.hidden.sort_unstable();
+            segment.hidden.dedup();
+        }
         let added = urls.len() as u64;
         if added > 0 {
             let number = self.manifest.generation;
@@ -204,7 +205,8 @@ impl Update<'_> {
                 let mut builder = SegmentBuilder::new(config, dir)?;
                 for &url in &urls {
                     // An anchor is new evidence; the URL itself only where it is new to the index.
-                    let whole = self.view == View::History || url.0 >= old_urls;
+                    let is_new = url.0 >= old_urls || lost.binary_search(&url).is_ok();
+                    let whole = self.view == View::History || is_new;
                     let from_seq = if whole { 0 } else { old_end };
                     self.add_strings(&mut builder, url, whole, from_seq)?;
                 }
@@ -217,7 +219,6 @@ impl Update<'_> {
             end_seq: self.manifest.next_seq,
             urls: self.known.urls.len() as u32,
             lineage: self.manifest.lineage(self.manifest.next_seq),
-            superseded: superseded(self.known, self.manifest.next_seq),
             segments: std::mem::take(&mut state.segments),
         };
         Ok(added)
@@ -225,9 +226,8 @@ impl Update<'_> {
 
     /// Uncrawled URLs that are new or have new links, ascending.
     fn discovered(&self, state: &Payload) -> Vec<UrlId> {
-        let links = self.known.links.links();
-        let first = links.partition_point(|link| link.seq < state.end_seq);
-        let mut urls: Vec<UrlId> = links[first..].iter().map(|link| link.to).collect();
+        let links = self.known.links.links_since(state.end_seq);
+        let mut urls: Vec<UrlId> = links.map(|link| link.to).collect();
         urls.extend((state.urls..self.known.urls.len() as u32).map(UrlId));
         urls.retain(|&url| self.known.pages.in_frontier(url));
         urls.sort_unstable();
@@ -235,16 +235,42 @@ impl Update<'_> {
         urls
     }
 
+    /// URLs of the view with an anchor in the index that no link has any longer, ascending.
+    fn lost(&self, state: &Payload) -> Result<Vec<UrlId>, StoreError> {
+        let mut urls = Vec::new();
+        let (storage, manifest) = (self.storage, self.manifest);
+        self.known.for_each_lost_link(storage, manifest, state.end_seq, |to, anchor| {
+            let Some(before) = self.horizon(to) else { return };
+            let links = &self.known.links;
+            let mut anchors = links.incoming(to, before).map(|link| links.anchor(link.anchor));
+            if !anchors.any(|known| known == anchor) {
+                urls.push(to);
+            }
+        })?;
+        urls.sort_unstable();
+        urls.dedup();
+        Ok(urls)
+    }
+
+    /// Whether the view has a URL: a seed that nothing led to is no evidence of the past.
+    fn is_of_view(&self, url: UrlId) -> bool {
+        let is_linked = |before| self.known.links.incoming(url, before).next().is_some();
+        self.horizon(url).is_some_and(|before| self.view == View::Frontier || is_linked(before))
+    }
+
+    /// Before which record anchors of a URL are of the view; none if the URL cannot be.
+    fn horizon(&self, url: UrlId) -> Option<u32> {
+        match self.view {
+            View::Frontier => self.known.pages.in_frontier(url).then_some(u32::MAX),
+            View::History => self.known.pages.first_seq(url).map(|seq| self.cycle_start(seq)),
+        }
+    }
+
     /// Pages fetched since that were known before their cycle, ascending.
     fn fetched(&self, state: &Payload) -> Vec<UrlId> {
-        let crawled = self.known.pages.crawled().filter(|(seq, _)| *seq >= state.end_seq);
-        let mut urls: Vec<UrlId> = crawled
-            .filter(|&(seq, url)| {
-                let before = self.cycle_start(seq);
-                self.known.links.incoming(url, before).next().is_some()
-            })
-            .map(|(_, url)| url)
-            .collect();
+        let crawled = self.known.pages.discovered().filter(|(seq, _)| *seq >= state.end_seq);
+        let mut urls: Vec<UrlId> =
+            crawled.map(|(_, url)| url).filter(|&url| self.is_of_view(url)).collect();
         urls.sort_unstable();
         urls
     }
@@ -263,15 +289,12 @@ impl Update<'_> {
         if with_url {
             builder.add(url, &url_text(self.known.urls.url(url)))?;
         }
-        let before = match self.known.pages.page_seq(url) {
-            Some(seq) if self.view == View::History => self.cycle_start(seq),
-            _ => u32::MAX,
-        };
+        let before = self.horizon(url).unwrap_or(0);
         let mut anchors: Vec<u32> = self
             .known
             .links
             .incoming(url, before)
-            .filter(|link| link.seq >= from_seq)
+            .filter(|link| link.since >= from_seq)
             .map(|link| link.anchor)
             .collect();
         anchors.sort_unstable();
@@ -294,7 +317,7 @@ impl Update<'_> {
         let config = BuildConfig { max_words: self.max_words, ..BuildConfig::default() };
         let stats = build(&path, config).map_err(failed)?;
         files.extend(self.storage.entries_of(&directory)?);
-        state.segments.push(SegmentName { directory, urls: stats.urls });
+        state.segments.push(SegmentName { directory, urls: stats.urls, hidden: Vec::new() });
         Ok(())
     }
 

@@ -6,17 +6,19 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use hashbrown::{HashMap, HashSet};
+use xxhash_rust::xxh3::Xxh3;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, UNCHANGED};
 use crate::columns::{Column, TableWriter};
 use crate::error::StoreError;
 use crate::limits;
 use crate::link_context;
 use crate::manifest::{IngestEntry, SegmentEntry, SegmentKind};
 use crate::page::{PageRecord, UrlId};
-use crate::page_store::{AROUND, Fetch, Known, LINKS, NONE, PAGES, QUALITY, URLS};
+use crate::page_store::{AROUND, DIGESTS, Fetch, Known, LINKS, NONE, PAGES, QUALITY, URLS};
 use crate::store::Store;
 use crate::url::{self, UrlError};
+use crate::visits::{Digest, for_each_digest};
 
 /// Bytes of page text that are collected before a row group is written.
 const ROW_GROUP_BYTES: usize = 16 << 20;
@@ -78,6 +80,22 @@ impl PreparedPage {
             anchor: &link.anchor,
             around: &link.around,
         })
+    }
+
+    /// Title and text, and links, each in one number.
+    fn digest(&self) -> Digest {
+        let mut text = Xxh3::new();
+        text.update(self.record.title.as_bytes());
+        text.update(b"\n");
+        text.update(self.record.text.as_bytes());
+        let mut links = Xxh3::new();
+        for link in self.links() {
+            for part in [link.url, link.anchor, link.around] {
+                links.update(part.as_bytes());
+                links.update(b"\n");
+            }
+        }
+        Digest { text: text.digest(), links: links.digest() }
     }
 
     /// Quality of the text, where the input tells.
@@ -230,7 +248,7 @@ pub struct IngestCounts {
     pub failed: u64,
     /// Redirects among them whose target is another record or none.
     pub moved: u64,
-    /// Records among them that say that a page is what it was.
+    /// Records among them that say that a page is what it was, or bring it as it was.
     pub unchanged: u64,
     /// Pages that replaced a stored one.
     pub replaced: u64,
@@ -298,6 +316,10 @@ pub struct IngestSession {
     rows: Rows,
     /// Scores that came with the pages: `fetch_seq`, quality.
     quality: (Vec<u32>, Vec<f64>),
+    /// What the pages said that were stored before.
+    stored: HashMap<UrlId, Digest>,
+    /// What the pages of this ingest say, by `fetch_seq`.
+    digests: (Vec<u32>, Vec<Digest>),
     pages: TableWriter,
     links: TableWriter,
     around: TableWriter,
@@ -314,8 +336,14 @@ impl IngestSession {
     /// # Errors
     /// The tables are damaged or cannot be read, or a file cannot be created.
     pub fn start(store: Store) -> Result<Self, StoreError> {
-        store.verify_kinds(&[SegmentKind::Urls, SegmentKind::Pages])?;
+        store.verify_kinds(&[SegmentKind::Urls, SegmentKind::Pages, SegmentKind::Digests])?;
         let known = Known::load(store.storage(), store.manifest(), false)?;
+        let mut stored = HashMap::new();
+        for_each_digest(store.storage(), store.manifest(), |seq, digest| {
+            if let Some((url, NONE)) = known.pages.record(seq) {
+                stored.insert(url, digest);
+            }
+        })?;
         let pages = TableWriter::create(store.storage(), &store.segment_name(PAGES), PAGES)?;
         let links = TableWriter::create(store.storage(), &store.segment_name(LINKS), LINKS)?;
         let around = TableWriter::create(store.storage(), &store.segment_name(AROUND), AROUND)?;
@@ -328,6 +356,8 @@ impl IngestSession {
             next_seq: first_seq,
             rows: Rows::default(),
             quality: (Vec::new(), Vec::new()),
+            stored,
+            digests: (Vec::new(), Vec::new()),
             pages,
             links,
             around,
@@ -355,15 +385,28 @@ impl IngestSession {
         }
     }
 
-    /// Adds a record.
+    /// Adds a record. A page that is stored as it comes is not stored again: that it did not change is.
     ///
     /// # Errors
     /// A write failed.
-    pub fn add(&mut self, page: PreparedPage) -> Result<(), StoreError> {
+    pub fn add(&mut self, mut page: PreparedPage) -> Result<(), StoreError> {
         let seq = self.next_seq;
         self.next_seq += 1;
         let url = self.id(&page.url);
         let requested = page.requested.as_ref().map(|requested| self.id(requested));
+        if page.record.answer() == Answer::Page {
+            let digest = page.digest();
+            let is_stored = self.known.pages.page_seq(url).is_some_and(|old| old < self.first_seq);
+            let is_same = is_stored && self.stored.get(&url) == Some(&digest);
+            if is_same && page.record.quality_score.is_none() {
+                page.record.status = Some(UNCHANGED);
+                page.links.clear();
+                page.cuts.clear();
+            } else {
+                self.digests.0.push(seq);
+                self.digests.1.push(digest);
+            }
+        }
         let status = page.record.stored_status();
         self.count(&page, url);
         self.known.pages.note(url, seq, status, requested);
@@ -450,6 +493,12 @@ impl IngestSession {
             let (seqs, scores) = std::mem::take(&mut self.quality);
             let columns = [Column::U32(seqs), Column::F64(scores)];
             segments.push(self.store.write_segment(SegmentKind::Quality, QUALITY, &columns)?);
+        }
+        if !self.digests.0.is_empty() {
+            let (seqs, digests) = std::mem::take(&mut self.digests);
+            let of = |part: fn(&Digest) -> u64| Column::U64(digests.iter().map(part).collect());
+            let columns = [Column::U32(seqs), of(|digest| digest.text), of(|digest| digest.links)];
+            segments.push(self.store.write_segment(SegmentKind::Digests, DIGESTS, &columns)?);
         }
         segments.insert(0, write_urls(&self.store, &self.known, self.first_url)?);
         let urls = self.known.urls.len() as u32;

@@ -177,6 +177,7 @@ pub mod text_index;
 pub mod url;
 pub mod url_table;
 pub mod vectors;
+pub mod visits;
 pub mod words;
 
 #[cfg(test)]

@@ -161,7 +161,8 @@ pub struct LinkContext<'a> {
 }
 
 impl LinkContextTable {
-    /// Adds the words around a link, ascending; links come in order of `seq`. One link of a page counts,
+    /// Adds the words around a link that is known since the record `seq`, ascending; links come in the order of
+    /// their pages' current versions. One link of a page counts,
     /// the first that has words around it, and [`PER_URL`] pages; a page says nothing of itself.
     pub fn push(&mut self, from: UrlId, to: UrlId, seq: u32, words: &[u32]) {
         if words.is_empty() || from == to {
@@ -171,7 +172,7 @@ impl LinkContextTable {
             self.ends.resize(to.index() + 1, Ends::default());
         }
         let ends = self.ends[to.index()];
-        let again = ends.rows > 0 && self.rows[ends.last as usize].seq == seq;
+        let again = ends.rows > 0 && self.rows[ends.last as usize].from == from;
         if again || ends.rows as usize == PER_URL {
             return;
         }
@@ -204,7 +205,7 @@ impl LinkContextTable {
         &self.words[start..self.text_ends[at]]
     }
 
-    /// Words around links to a URL from pages fetched before `before_seq`, in fetch order.
+    /// Words around links to a URL that were known before `before_seq`, in fetch order.
     pub fn of(&self, to: UrlId, before_seq: u32) -> impl Iterator<Item = LinkContext<'_>> {
         let ends = self.ends.get(to.index()).copied().unwrap_or_default();
         let first = (ends.rows > 0).then_some(ends.first);
@@ -213,7 +214,7 @@ impl LinkContextTable {
             (next != row).then_some(next)
         });
         rows.map(|row| self.rows[row as usize])
-            .take_while(move |row| row.seq < before_seq)
+            .filter(move |row| row.seq < before_seq)
             .map(|row| LinkContext { from: row.from, words: self.words_of(row.text) })
     }
 }

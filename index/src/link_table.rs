@@ -1,13 +1,17 @@
 //! Links in memory: who links to whom, with which anchor text, in the order the pages were
 //! fetched, so that the links known before any cycle are a prefix.
 //!
-//! Costs 20 bytes a link, 12 a URL and 4 a record of fetch history, plus the distinct anchor texts.
+//! Pages that were fetched again show most of their links as before. Such a link is one of the current version, and
+//! known since the first one that had it.
+//!
+//! Costs 20 bytes a link, 12 a URL and 4 a record of fetch history, plus the distinct anchor texts; 8 more a link
+//! that an earlier version of its page had.
 
 use hashbrown::HashMap;
 
 use crate::page::UrlId;
 
-/// One link, as row of the table.
+/// One link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link {
     /// Page that shows it.
@@ -16,8 +20,19 @@ pub struct Link {
     pub to: UrlId,
     /// Anchor text, as an id of [`LinkTable::anchor`].
     pub anchor: u32,
-    /// `fetch_seq` of the page that shows it.
+    /// `fetch_seq` of the page that shows it, in its current version.
     pub seq: u32,
+    /// `fetch_seq` of the first version of the page that shows it, and from which on all do.
+    pub since: u32,
+}
+
+/// A link as row of the table.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    from: UrlId,
+    to: UrlId,
+    anchor: u32,
+    seq: u32,
 }
 
 /// The links of all fetched pages in their current version.
@@ -38,7 +53,9 @@ pub struct Link {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct LinkTable {
-    links: Vec<Link>,
+    links: Vec<Row>,
+    /// Rows that are known since an earlier version of their page, ascending, with the record of that.
+    since: Vec<(u32, u32)>,
     anchors: Vec<Box<str>>,
     anchor_ids: HashMap<Box<str>, u32>,
     /// By `fetch_seq`, up to that of the last link: the first link of it or a later one.
@@ -55,8 +72,13 @@ pub struct LinkTable {
 const END: u32 = u32::MAX;
 
 impl LinkTable {
-    /// Adds a link; links come in order of `seq`.
+    /// Adds a link that is new with its version of the page; links come in order of `seq`.
     pub fn push(&mut self, from: UrlId, to: UrlId, seq: u32, anchor: &str) {
+        self.push_since(from, to, (seq, seq), anchor);
+    }
+
+    /// Adds a link of the page fetched as `seq` that is known `since` a record; links come in order of `seq`.
+    pub fn push_since(&mut self, from: UrlId, to: UrlId, (seq, since): (u32, u32), anchor: &str) {
         let known = self.anchor_ids.get(anchor).copied();
         let id = known.unwrap_or_else(|| {
             let id = self.anchors.len() as u32;
@@ -65,6 +87,9 @@ impl LinkTable {
             id
         });
         let row = self.links.len() as u32;
+        if since < seq {
+            self.since.push((row, since));
+        }
         if self.ends.len() <= to.index() {
             self.ends.resize(to.index() + 1, (END, END));
             self.inlinks.resize(to.index() + 1, 0);
@@ -82,18 +107,53 @@ impl LinkTable {
         while self.starts.len() <= seq as usize {
             self.starts.push(row);
         }
-        self.links.push(Link { from, to, anchor: id, seq });
+        self.links.push(Row { from, to, anchor: id, seq });
+    }
+
+    fn link(&self, row: u32) -> Link {
+        let Row { from, to, anchor, seq } = self.links[row as usize];
+        let since = match self.since.binary_search_by_key(&row, |(row, _)| *row) {
+            Ok(at) => self.since[at].1,
+            Err(_) => seq,
+        };
+        Link { from, to, anchor, seq, since }
+    }
+
+    /// Number of links.
+    pub fn len(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.links.is_empty()
     }
 
     /// All links, in fetch order, then document order.
-    pub fn links(&self) -> &[Link] {
-        &self.links
+    pub fn links(&self) -> impl ExactSizeIterator<Item = Link> + Clone + '_ {
+        (0..self.links.len() as u32).map(|row| self.link(row))
     }
 
-    /// Links of the page fetched as `seq`, in document order.
-    pub fn of_page(&self, seq: u32) -> &[Link] {
-        let start = |seq: usize| self.starts.get(seq).map_or(self.links.len(), |&row| row as usize);
-        &self.links[start(seq as usize)..start(seq as usize + 1)]
+    /// Links that are known since the record `seq` or a later one, in fetch order.
+    pub fn links_since(&self, seq: u32) -> impl Iterator<Item = Link> + '_ {
+        let first = self.links.partition_point(|link| link.seq < seq) as u32;
+        let rows = first..self.links.len() as u32;
+        rows.map(|row| self.link(row)).filter(move |link| link.since >= seq)
+    }
+
+    /// Links that were known before the record `seq`, in fetch order.
+    pub fn links_before(&self, seq: u32) -> impl Iterator<Item = Link> + Clone + '_ {
+        let end = match self.since.last() {
+            None => self.links.partition_point(|link| link.seq < seq),
+            Some(_) => self.links.len(),
+        };
+        (0..end as u32).map(|row| self.link(row)).filter(move |link| link.since < seq)
+    }
+
+    /// Links of the page fetched as `seq`, in document order; none if that version was replaced.
+    pub fn of_page(&self, seq: u32) -> impl ExactSizeIterator<Item = Link> + '_ {
+        let start = |seq: usize| self.starts.get(seq).copied().unwrap_or(self.links.len() as u32);
+        (start(seq as usize)..start(seq as usize + 1)).map(|row| self.link(row))
     }
 
     /// Distinct anchor texts; one of them may be empty.
@@ -106,7 +166,7 @@ impl LinkTable {
         &self.anchors[id as usize]
     }
 
-    /// Links to `target` from pages fetched before `before_seq`, in fetch order. A page that links
+    /// Links to `target` that were known before `before_seq`, in fetch order. A page that links
     /// twice with different anchors appears twice.
     pub fn incoming(&self, target: UrlId, before_seq: u32) -> impl Iterator<Item = Link> + '_ {
         let first = self.ends.get(target.index()).map_or(END, |ends| ends.0);
@@ -114,7 +174,11 @@ impl LinkTable {
             let next = self.next[row as usize];
             (next != END).then_some(next)
         });
-        rows.map(|row| self.links[row as usize]).take_while(move |link| link.seq < before_seq)
+        // Without links of earlier versions, what is behind the first one too late is too late as well.
+        let may_follow = !self.since.is_empty();
+        rows.map(|row| self.link(row))
+            .take_while(move |link| may_follow || link.seq < before_seq)
+            .filter(move |link| link.since < before_seq)
     }
 
     /// Distinct pages that link to `target`, at no cost.
@@ -122,7 +186,7 @@ impl LinkTable {
         self.inlinks.get(target.index()).copied().unwrap_or(0)
     }
 
-    /// Distinct pages fetched before `before_seq` that link to `target`.
+    /// Distinct pages that were known to link to `target` before `before_seq`.
     pub fn inlinks(&self, target: UrlId, before_seq: u32) -> u32 {
         let last = self.ends.get(target.index()).map_or(END, |ends| ends.1);
         if last == END || self.links[last as usize].seq < before_seq {
@@ -131,7 +195,7 @@ impl LinkTable {
         self.parents(target, before_seq).count() as u32
     }
 
-    /// The distinct pages fetched before `before_seq` that link to `target`, in fetch order; the
+    /// The distinct pages that were known to link to `target` before `before_seq`, in fetch order; the
     /// target itself if it does.
     pub fn parents(&self, target: UrlId, before_seq: u32) -> impl Iterator<Item = UrlId> + '_ {
         let mut last = None;
@@ -162,5 +226,24 @@ mod tests {
         assert_eq!(anchors, ["two", "zwei"]);
         assert_eq!(table.anchors(), 3);
         assert_eq!([0, 3, 5, 9].map(|seq| table.of_page(seq).len()), [2, 0, 2, 0]);
+    }
+
+    #[test]
+    fn a_link_of_an_earlier_version_is_known_since_then() {
+        let mut table = LinkTable::default();
+        table.push(UrlId(1), UrlId(2), 5, "one");
+        // A page of record 0 was fetched again as 7, with a link more.
+        table.push_since(UrlId(0), UrlId(2), (7, 0), "two");
+        table.push_since(UrlId(0), UrlId(2), (7, 7), "zwei");
+        table.push_since(UrlId(0), UrlId(3), (7, 7), "three");
+        assert_eq!([1, 6, 8].map(|before| table.inlinks(UrlId(2), before)), [1, 2, 2]);
+        assert_eq!([7, 8].map(|before| table.inlinks(UrlId(3), before)), [0, 1]);
+        let known = |before| table.incoming(UrlId(2), before).map(|link| link.from.0);
+        assert_eq!(known(1).collect::<Vec<_>>(), [0]);
+        assert_eq!(known(9).collect::<Vec<_>>(), [1, 0, 0]);
+        assert_eq!(table.parents(UrlId(2), 9).map(|url| url.0).collect::<Vec<_>>(), [1, 0]);
+        assert_eq!(table.links_since(7).map(|link| link.to.0).collect::<Vec<_>>(), [2, 3]);
+        assert_eq!(table.links_before(6).map(|link| link.from.0).collect::<Vec<_>>(), [1, 0]);
+        assert_eq!((table.of_page(7).len(), table.of_page(0).len()), (3, 0));
     }
 }

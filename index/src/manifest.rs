@@ -32,7 +32,7 @@ use crate::storage::{Checksum, FileEntry, Storage};
 /// Name of the manifest below the store's root.
 pub const MANIFEST: &str = "MANIFEST.json";
 /// Format of the store that this version writes, and the highest it reads.
-pub const FORMAT: u32 = 5;
+pub const FORMAT: u32 = 6;
 
 /// Tables of the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,6 +66,8 @@ pub enum SegmentKind {
     Quality,
     /// URLs known without a link.
     Seeds,
+    /// What fetched pages said, in one number.
+    Digests,
 }
 
 /// The model that scored the pages.

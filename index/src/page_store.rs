@@ -1,7 +1,9 @@
 //! Which URL was fetched when, and the fetched pages themselves: the tables of the truth and
 //! their schemas.
 
+use hashbrown::HashMap;
 use rayon::prelude::*;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::answer::{Answer, FailureKind};
 use crate::columns::{ColumnType, Schema};
@@ -73,14 +75,26 @@ pub const QUALITY: Schema = Schema {
     columns: &[("fetch_seq", ColumnType::U32), ("quality", ColumnType::F64)],
 };
 
+/// What pages said, in one number each: whether they changed is told by it when they are fetched again.
+pub(crate) const DIGESTS: Schema = Schema {
+    name: "digests",
+    version: 1,
+    columns: &[
+        ("fetch_seq", ColumnType::U32),
+        ("text", ColumnType::U64),
+        ("links", ColumnType::U64),
+    ],
+};
+
 /// The schemas of this module by what they are tables of.
-pub const SCHEMAS: [(SegmentKind, Schema); 6] = [
+pub const SCHEMAS: [(SegmentKind, Schema); 7] = [
     (SegmentKind::Urls, URLS),
     (SegmentKind::Pages, PAGES),
     (SegmentKind::Links, LINKS),
     (SegmentKind::Around, AROUND),
     (SegmentKind::Quality, QUALITY),
     (SegmentKind::Seeds, crate::seeds::SEEDS),
+    (SegmentKind::Digests, DIGESTS),
 ];
 
 /// What is known of the fetch of a URL.
@@ -118,7 +132,8 @@ impl Fetch {
     }
 }
 
-/// The fetch history of all URLs. Costs 12 bytes a URL, 8 a record and up to 12 more a failure or redirect.
+/// The fetch history of all URLs. Costs 12 bytes a URL, 8 a record and up to 12 more a failure, a redirect, a
+/// record that says that nothing changed, or a page that was replaced.
 ///
 /// ```
 /// use prospect_index::page::UrlId;
@@ -145,6 +160,10 @@ pub struct PageTable {
     failures: Vec<FailedFetch>,
     /// URLs that led to others, with the record that tells.
     redirects: Vec<(u32, UrlId)>,
+    /// Records that say that the page of a URL is what it was.
+    unchanged: Vec<(u32, UrlId)>,
+    /// Of pages that were replaced: the record of their first version.
+    first_seqs: HashMap<UrlId, u32>,
     pages: usize,
 }
 
@@ -204,6 +223,34 @@ impl PageTable {
         }
     }
 
+    /// `fetch_seq` of the first version of a page, since when there is one.
+    pub fn first_seq(&self, url: UrlId) -> Option<u32> {
+        let current = self.page_seq(url)?;
+        Some(self.first_seqs.get(&url).copied().unwrap_or(current))
+    }
+
+    /// The URL whose page this record fetched first, if it has one still.
+    pub fn discovered_by(&self, seq: u32) -> Option<UrlId> {
+        let (url, _) = self.record(seq)?;
+        (self.first_seq(url) == Some(seq)).then_some(url)
+    }
+
+    /// URLs with a current page, by the `fetch_seq` of its first version.
+    pub fn discovered(&self) -> impl Iterator<Item = (u32, UrlId)> + '_ {
+        let records = 0..self.page_of_seq.len() as u32;
+        records.filter_map(|seq| self.discovered_by(seq).map(|url| (seq, url)))
+    }
+
+    /// Records that say that the page of a URL is what it was, in their order.
+    pub fn unchanged(&self) -> &[(u32, UrlId)] {
+        &self.unchanged
+    }
+
+    /// Whether the page of a URL has replaced another.
+    pub(crate) fn is_replaced(&self, url: UrlId) -> bool {
+        self.first_seqs.contains_key(&url)
+    }
+
     /// Pages in their current version.
     pub fn len(&self) -> usize {
         self.pages
@@ -249,6 +296,9 @@ impl PageTable {
                 self.page_of_seq[seq as usize] = url.0;
                 self.fetches[url.index()] = Fetch::Page { seq };
                 self.pages += usize::from(old.is_none());
+                if let Some(old) = old {
+                    self.first_seqs.entry(url).or_insert(old);
+                }
             }
             Answer::Moved => {
                 self.redirects.push((seq, url));
@@ -256,7 +306,7 @@ impl PageTable {
                     self.fetches[url.index()] = Fetch::Redirected { seq };
                 }
             }
-            Answer::Unchanged if old.is_some() => {}
+            Answer::Unchanged if old.is_some() => self.unchanged.push((seq, url)),
             Answer::Unchanged | Answer::Failed(FailureKind::Temporary) => {
                 self.failures.push(FailedFetch { url, seq, status });
                 // What is known for good stays.
@@ -269,6 +319,7 @@ impl PageTable {
                 if old.is_none() || Answer::says_gone(status) {
                     self.fetches[url.index()] = Fetch::Failed { seq, status };
                     self.pages -= usize::from(old.is_some());
+                    self.first_seqs.remove(&url);
                 }
             }
         }
@@ -310,8 +361,8 @@ impl Known {
     /// and their links come, so these are the ids below it. URLs that only failed fetches or
     /// replaced pages have shown count from the next record on that shows them.
     pub fn urls_before(&self, before_seq: u32) -> usize {
-        let pages = self.pages.crawled().take_while(|(seq, _)| *seq < before_seq);
-        let links = self.links.links().iter().take_while(|link| link.seq < before_seq);
+        let pages = self.pages.discovered().take_while(|(seq, _)| *seq < before_seq);
+        let links = self.links.links_before(before_seq);
         let ids = pages.map(|(_, url)| url).chain(links.map(|link| link.to));
         ids.map(|url| url.index() + 1).max().unwrap_or(0)
     }
@@ -378,7 +429,7 @@ impl Known {
         let mut links = LinkTable::default();
         self.read_links(storage, manifest, (SegmentKind::Links, LINKS), |rows, anchors| {
             for row in rows {
-                links.push(row.from, row.to, row.seq, &anchors[row.text]);
+                links.push_since(row.from, row.to, (row.seq, row.since), &anchors[row.text]);
             }
         })?;
         self.links = links;
@@ -399,7 +450,7 @@ impl Known {
             let words: Vec<Vec<u32>> =
                 rows.par_iter().map(|row| word_numbers(&texts[row.text])).collect();
             for (row, words) in rows.iter().zip(&words) {
-                around.push(row.from, row.to, row.seq, words);
+                around.push(row.from, row.to, row.since, words);
             }
         })?;
         Ok(around)
@@ -422,8 +473,47 @@ impl Known {
         })
     }
 
+    /// Targets and anchors of the versions of pages that were current before the record `seq` and are so no
+    /// longer; the current version may have the same links.
+    ///
+    /// # Errors
+    /// A file is missing, damaged or cannot be read.
+    pub(crate) fn for_each_lost_link(
+        &self,
+        storage: &Storage,
+        manifest: &Manifest,
+        seq: u32,
+        mut take: impl FnMut(UrlId, &str),
+    ) -> Result<(), StoreError> {
+        let is_lost = |old: u32| {
+            let replaced = self.pages.record(old).map(|(_, at)| at).filter(|at| *at != NONE);
+            replaced.is_some_and(|at| at >= seq)
+        };
+        let segments = manifest.segments_of(SegmentKind::Links).zip(&manifest.ingests);
+        for (segment, ingest) in segments.filter(|(_, ingest)| ingest.first_seq < seq) {
+            if !(ingest.first_seq..ingest.end_seq.min(seq)).any(is_lost) {
+                continue;
+            }
+            let path = storage.path(&segment.file.file);
+            let names = ["fetch_seq", "to_id", "anchor"];
+            segment.read(storage, LINKS, &names, |mut columns| {
+                let (seqs, targets) = (columns[0].take_u32(), columns[1].take_u32());
+                let rows = seqs.into_iter().zip(targets).zip(columns[2].take_text());
+                for ((old, to), anchor) in rows {
+                    if old < seq && is_lost(old) {
+                        self.check_id(&path, to)?;
+                        take(UrlId(to), &anchor);
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
     /// Rows of a table that is [`LINKS`] or has its columns, a row group at a time, with the texts of all
-    /// of them. Links of a version of a page that was replaced are left out: nobody shows them any longer.
+    /// of them. Links that only a version of a page had that was replaced are left out: nobody shows them any
+    /// longer.
     fn read_links(
         &self,
         storage: &Storage,
@@ -431,6 +521,7 @@ impl Known {
         (kind, schema): (SegmentKind, Schema),
         mut take: impl FnMut(&[LinkRow], &[String]),
     ) -> Result<(), StoreError> {
+        let mut versions = Versions::default();
         for segment in manifest.segments_of(kind) {
             let path = storage.path(&segment.file.file);
             segment.read(storage, schema, &schema.names(), |mut columns| {
@@ -441,8 +532,14 @@ impl Known {
                     self.check_id(&path, from[text])?;
                     self.check_id(&path, to[text])?;
                     let (from, to, seq) = (UrlId(from[text]), UrlId(to[text]), seq[text]);
+                    let is_replaced = self.pages.is_replaced(from);
+                    let since = if is_replaced {
+                        versions.since(&self.pages, (from, to, &texts[text]), seq)
+                    } else {
+                        seq
+                    };
                     if self.pages.page_seq(from) == Some(seq) {
-                        rows.push(LinkRow { from, to, seq, text });
+                        rows.push(LinkRow { from, to, seq, since, text });
                     }
                 }
                 take(&rows, &texts);
@@ -493,7 +590,26 @@ struct LinkRow {
     from: UrlId,
     to: UrlId,
     seq: u32,
+    /// The first of the versions in a row that have it.
+    since: u32,
     text: usize,
+}
+
+/// Links of pages that were fetched again: since which version they are there, and the last that has them.
+#[derive(Default)]
+struct Versions {
+    links: HashMap<(UrlId, UrlId, u64), (u32, u32)>,
+}
+
+impl Versions {
+    /// Since which version of its page a link is there that the version `seq` has; versions come in their order.
+    fn since(&mut self, pages: &PageTable, link: (UrlId, UrlId, &str), seq: u32) -> u32 {
+        let (from, to, text) = link;
+        let known = self.links.entry((from, to, xxh3_64(text.as_bytes()))).or_insert((seq, seq));
+        let next = pages.record(known.1).map(|(_, replaced)| replaced);
+        *known = if known.1 == seq || next == Some(seq) { (known.0, seq) } else { (seq, seq) };
+        known.0
+    }
 }
 
 /// The text of a fetched page.
@@ -609,6 +725,8 @@ mod tests {
         assert_eq!(table.fetch(UrlId(6)), Fetch::Redirected { seq: 2 });
         assert_eq!(table.fetch(UrlId(4)), Fetch::Failed { seq: 3, status: 500 });
         assert_eq!((table.record(0), table.record(2)), (Some((UrlId(3), 1)), None));
+        assert_eq!((table.first_seq(UrlId(3)), table.discovered_by(1)), (Some(0), None));
+        assert_eq!(table.discovered().collect::<Vec<_>>(), [(0, UrlId(3))]);
         assert_eq!((table.len(), table.in_frontier(UrlId(9))), (1, true));
         table.note(UrlId(3), 4, 410, None);
         assert_eq!((table.len(), table.crawled().count()), (0, 0));

@@ -118,7 +118,7 @@ impl PlannerCache {
             strings.update(known);
         }
         for seq in self.past_inlinks.len() as u32..manifest.next_seq {
-            let inlinks = known.pages.record(seq).map_or(NONE, |(url, _)| {
+            let inlinks = known.pages.discovered_by(seq).map_or(NONE, |url| {
                 let start = manifest.cycle_start(manifest.cycle_of(seq));
                 let mut before = known.links.incoming(url, start).peekable();
                 before.peek().map_or(NONE, |_| known.links.inlinks(url, start))
@@ -155,8 +155,7 @@ impl PastQuality {
                     self.posterior.learn(site, quality, parents);
                 }
             }
-            let current = known.pages.record(seq).filter(|(_, replaced)| *replaced == NONE);
-            let Some((url, _)) = current else {
+            let Some(url) = known.pages.discovered_by(seq) else {
                 self.expected.push(f32::NAN);
                 continue;
             };

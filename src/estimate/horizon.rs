@@ -10,7 +10,7 @@ pub(crate) trait Horizon: Sync {
     fn of(&self, url: UrlId) -> Option<u32>;
 }
 
-/// Crawled pages as they were known at the start of their cycle.
+/// Crawled pages as they were known at the start of the cycle that first fetched them.
 pub(super) struct PastHorizon<'a> {
     pub(super) known: &'a Known,
     pub(super) manifest: &'a Manifest,
@@ -18,7 +18,7 @@ pub(super) struct PastHorizon<'a> {
 
 impl PastHorizon<'_> {
     fn cycle_start(&self, url: UrlId) -> Option<u32> {
-        let seq = self.known.pages.page_seq(url)?;
+        let seq = self.known.pages.first_seq(url)?;
         Some(self.manifest.cycle_start(self.manifest.cycle_of(seq)))
     }
 }

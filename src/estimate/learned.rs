@@ -235,7 +235,7 @@ struct Bets<'a> {
 
 impl Horizon for Bets<'_> {
     fn of(&self, url: UrlId) -> Option<u32> {
-        self.past.known.pages.page_seq(url).filter(|&seq| seq < self.end_seq)?;
+        self.past.known.pages.first_seq(url).filter(|&seq| seq < self.end_seq)?;
         self.past.of(url)
     }
 }
@@ -249,7 +249,7 @@ fn fit(
     let (known, manifest, end_seq) = (input.known, input.manifest, input.epoch_end);
     let bets = Bets { past: PastHorizon { known, manifest }, end_seq };
     // What was linked to since must not take the place of what was known then.
-    let has_more = known.links.links().last().is_some_and(|link| link.seq >= end_seq);
+    let has_more = known.links.links_since(end_seq).next().is_some();
     let before;
     let embeddings = match input.embeddings_for(settings) {
         Some(embeddings) if has_more => {
@@ -319,7 +319,7 @@ fn fit_pages(
     };
     let source = page_source(input, impact, cache, settings);
     let fetched: Vec<(u32, UrlId)> =
-        known.pages.crawled().take_while(|(seq, _)| *seq < end_seq).collect();
+        known.pages.discovered().take_while(|(seq, _)| *seq < end_seq).collect();
     let mut means = RegionMeans::default();
     let (mut rows, mut worth) = (Vec::new(), Vec::new());
     for cycle in fetched.chunk_by(|a, b| manifest.cycle_of(a.0) == manifest.cycle_of(b.0)) {

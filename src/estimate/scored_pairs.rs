@@ -557,7 +557,7 @@ fn past_pages(
     cache: &PlannerCache,
 ) -> Vec<PastPage> {
     let mut pages = Vec::new();
-    for (seq, url) in input.known.pages.crawled() {
+    for (seq, url) in input.known.pages.discovered() {
         pages.push(PastPage {
             url,
             importance: past_importance(input, settings, cache, (seq, url)),

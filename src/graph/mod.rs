@@ -23,12 +23,11 @@ pub(crate) struct LinkGraph {
 }
 
 impl LinkGraph {
-    /// The graph of links from pages fetched before `before_seq`, over `urls` known URLs. Two links
+    /// The graph of links that were known before `before_seq`, over `urls` known URLs. Two links
     /// of one page to one target are one edge.
     pub(crate) fn new(links: &LinkTable, urls: usize, before_seq: u32) -> Self {
-        let links = links.links();
-        let known = links.partition_point(|link| link.seq < before_seq);
-        Self::of_edges(links[..known].iter().map(|link| (link.to.0, link.from.0)), urls)
+        let known = links.links_before(before_seq);
+        Self::of_edges(known.map(|link| (link.to.0, link.from.0)), urls)
     }
 
     /// The graph of edges from target to source over `nodes` nodes, in any order. Edges that

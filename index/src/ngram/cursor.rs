@@ -35,6 +35,7 @@ impl Cursor {
     ) -> Self {
         let mut cursor = Self { segment, implied, head: END, at: 0, left: 0, local: 0 };
         match postings.place {
+            PostingRef::Single(local) if of.is_hidden(local as usize) => {}
             PostingRef::Single(local) => cursor.head = url(of.url_table(), local),
             PostingRef::List(at) => {
                 cursor.at = at;
@@ -49,11 +50,13 @@ impl Cursor {
     #[inline]
     fn advance(&mut self, of: &Segment) {
         self.head = END;
-        if self.left > 0 {
+        while self.left > 0 {
             self.left -= 1;
-            if let Some(difference) = varint::get(of.posting_bytes(), &mut self.at) {
-                self.local = self.local.saturating_add(difference);
+            let Some(difference) = varint::get(of.posting_bytes(), &mut self.at) else { return };
+            self.local = self.local.saturating_add(difference);
+            if !of.is_hidden(self.local as usize) {
                 self.head = url(of.url_table(), self.local);
+                return;
             }
         }
     }

@@ -132,6 +132,9 @@ impl<'a> NgramIndex<'a> {
         let mut walk = Walk::new(query);
         for (at, segment) in self.segments.iter().enumerate() {
             let Ok(local) = segment.url_table().binary_search(&url) else { continue };
+            if segment.is_hidden(local) {
+                continue;
+            }
             let ids = resolved.word_ids(at, query);
             let bytes = segment.strings_of(local);
             let mut position = 0;

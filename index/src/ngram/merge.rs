@@ -12,7 +12,7 @@ use super::{BuildConfig, NgramError, Segment, SegmentBuilder, SegmentStats};
 use crate::page::UrlId;
 
 /// Writes a segment of all URLs of `segments` that `keep` wants, with their strings, into `dir`.
-/// Crawled URLs are dropped here. The files are the same, byte for byte, as if the kept strings
+/// Crawled URLs are dropped here, and what is [hidden](Segment::hide). The files are the same, byte for byte, as if the kept strings
 /// had been added to one builder. Strings stream; memory is a builder's plus 4 bytes for each word
 /// of each segment.
 ///
@@ -36,7 +36,7 @@ pub(crate) fn merge(
         let source = &mut sources[at];
         let next = source.segment.url_table().get(local + 1);
         heads.extend(next.map(|&url| Reverse((url, at, local + 1))));
-        if keep(UrlId(url)) {
+        if keep(UrlId(url)) && !source.segment.is_hidden(local) {
             builder.start(UrlId(url))?;
             source.copy_strings(local, &mut builder)?;
         }

@@ -6,7 +6,8 @@
 //! before it is fetched: the URL itself and the anchor texts that link to it. Its n-grams are the
 //! runs of 1 to g words of these strings; they never cross two strings. A page's n-grams are the
 //! union over its strings *and over all segments*, so new anchors go into a new small segment and
-//! [`merge()`] tidies up later. [`NgramIndex::match_query`] finds every URL that holds enough of a
+//! [`merge()`] tidies up later. Where a string is no longer known of a page, the new segment has those that are, and
+//! the older ones [hide](Segment::hide) it. [`NgramIndex::match_query`] finds every URL that holds enough of a
 //! query's n-grams: Pandey and Olston, "Crawl ordering by search impact" (WSDM 2008), section 3.2;
 //! the rules are fixed in METHODS.md, section 1.
 //!

@@ -30,6 +30,8 @@ pub struct Segment {
     strings: Vec<u8>,
     /// By local id, ascending.
     urls: Vec<u32>,
+    /// By local id, whether a later segment has the URL whole; empty if none has.
+    hidden: Vec<bool>,
     /// By token id: every walk through the n-grams starts at a word, so its place is kept.
     words: Vec<WordPlace>,
     header: Header,
@@ -82,10 +84,28 @@ impl Segment {
         let filter = open_filter(&parts.filter, &header)?;
         let (postings, strings) = (parts.postings, parts.strings);
         let words = Vec::with_capacity(tokens.len());
-        let mut segment = Self { tokens, ngrams, postings, filter, strings, urls, words, header };
+        let hidden = Vec::new();
+        let mut segment =
+            Self { tokens, ngrams, postings, filter, strings, urls, hidden, words, header };
         segment.check_starts()?;
         segment.find_words()?;
         Ok(segment)
+    }
+
+    /// Leaves out URLs, given in any order: a later segment has what is known of them now.
+    pub fn hide(&mut self, urls: &[u32]) {
+        for url in urls {
+            if let Ok(local) = self.urls.binary_search(url) {
+                self.hidden.resize(self.urls.len(), false);
+                self.hidden[local] = true;
+            }
+        }
+    }
+
+    /// Whether the URL with this local id is left out.
+    #[inline]
+    pub(super) fn is_hidden(&self, local: usize) -> bool {
+        self.hidden.get(local).copied().unwrap_or(false)
     }
 
     fn check_starts(&self) -> Result<(), NgramError> {

@@ -71,16 +71,37 @@ impl Crawl {
         self.records.iter().map(|record| record.url.clone()).chain(targets).collect()
     }
 
-    /// Anchors of links to `target` from current pages fetched before a record.
+    /// Versions of the page of a URL, since when there is one; the last is current.
+    fn versions(&self, url: &str) -> Vec<(u32, &PageRecord)> {
+        let mut versions = Vec::new();
+        for (seq, record) in (0..).zip(&self.records).filter(|(_, record)| record.url == url) {
+            match record.status {
+                None => versions.push((seq, record)),
+                Some(404) => versions.clear(),
+                Some(_) => {}
+            }
+        }
+        versions
+    }
+
+    /// Anchors of links to `target` that current pages show, and showed in a version before a record and in all
+    /// since.
     fn anchors(&self, target: &str, before_seq: u32) -> Vec<String> {
-        let pages = current(&self.records);
-        let earlier =
-            pages.into_iter().filter(|(url, (seq, _))| *seq < before_seq && *url != target);
-        earlier
-            .flat_map(|(_, (_, page))| &page.outlinks)
-            .filter(|link| link.url == target)
-            .map(|link| link.anchor.clone())
-            .collect()
+        let mut anchors = Vec::new();
+        for from in current(&self.records).into_keys().filter(|from| *from != target) {
+            let versions = self.versions(from);
+            let (_, last) = versions.last().unwrap();
+            for link in last.outlinks.iter().filter(|link| link.url == target) {
+                let shows = |page: &PageRecord| {
+                    page.outlinks.iter().any(|l| (&l.url, &l.anchor) == (&link.url, &link.anchor))
+                };
+                let with_it = versions.iter().rev().take_while(|(_, page)| shows(page));
+                if with_it.last().unwrap().0 < before_seq {
+                    anchors.push(link.anchor.clone());
+                }
+            }
+        }
+        anchors
     }
 
     /// The strings by which each URL of a view is known.
@@ -99,8 +120,9 @@ impl Crawl {
             let may_come = statuses.all(may_come);
             let anchors = match (view, pages.get(url.as_str())) {
                 (View::Frontier, None) if may_come => self.anchors(&url, u32::MAX),
-                (View::History, Some((seq, _))) => {
-                    let anchors = self.anchors(&url, self.cycle_start[*seq as usize]);
+                (View::History, Some(_)) => {
+                    let first = self.versions(&url)[0].0;
+                    let anchors = self.anchors(&url, self.cycle_start[first as usize]);
                     if anchors.is_empty() {
                         continue;
                     }
@@ -241,7 +263,7 @@ fn rebuilt(root: &Path, view: View) -> (u64, Option<String>) {
 }
 
 #[test]
-fn new_pages_cost_what_is_new_and_a_replaced_page_costs_a_rebuild() {
+fn a_replaced_page_costs_what_it_lost_and_what_is_new() {
     let dir = tempfile::tempdir().unwrap();
     let many: Vec<(usize, Vec<usize>)> = (1..20).map(|to| (to, vec![to % 7])).collect();
     ingest(dir.path(), &[page(0, &[0], &many)], "first");
@@ -249,11 +271,17 @@ fn new_pages_cost_what_is_new_and_a_replaced_page_costs_a_rebuild() {
     assert_eq!(rebuilt(dir.path(), View::Frontier), (0, None));
     ingest(dir.path(), &[page(1, &[0], &[(2, vec![3]), (21, vec![4])])], "second");
     assert_eq!(rebuilt(dir.path(), View::Frontier), (2, None));
-    ingest(dir.path(), &[page(0, &[0], &[(3, vec![5])])], "third");
-    let (added, why) = rebuilt(dir.path(), View::Frontier);
-    assert_eq!((added, why.as_deref()), (19, Some("pages it was built from were fetched again")));
+    let mut fewer = many.clone();
+    fewer.retain(|(to, _)| *to != 9);
+    fewer.push((22, vec![5]));
+    ingest(dir.path(), &[page(0, &[0], &fewer)], "third");
+    assert!(indexed(dir.path(), View::Frontier, &query("crawl")).contains_key(&url(16)));
+    // One URL lost its only anchor, another is new.
+    ingest(dir.path(), &[page(2, &[0], &[])], "fourth");
     let gone = indexed(dir.path(), View::Frontier, &query("crawl"));
     assert!(!gone.contains_key(&url(9)), "an anchor of the replaced version still matches");
+    ingest(dir.path(), &[page(0, &[3], &many[..17])], "fifth");
+    assert_eq!(rebuilt(dir.path(), View::Frontier), (4, None), "three lost, and one there again");
 }
 
 #[test]

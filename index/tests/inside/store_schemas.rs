@@ -18,6 +18,7 @@ use crate::page_store::{PAGES, SCHEMAS, for_each_text};
 use crate::seeds::{Seed, SeedSession, for_each_seed};
 use crate::storage::Checksum;
 use crate::store::{Store, StoreOptions};
+use crate::visits::visits;
 use tempfile::TempDir;
 
 use super::support::{ingest, open, page};
@@ -45,7 +46,7 @@ fn told(root: &Path) -> String {
     for url in known.urls.ids() {
         told.push(format!("{} {:?}", known.urls.spelling(url), known.pages.fetch(url)));
     }
-    told.push(format!("{:?} {:?}", known.links.links(), known.quality));
+    told.push(format!("{:?} {:?}", known.links.links().collect::<Vec<_>>(), known.quality));
     for_each_seed(store.storage(), store.manifest(), |url, seed| {
         told.push(format!("{url:?} {seed:?}"));
     })
@@ -56,6 +57,7 @@ fn told(root: &Path) -> String {
             told.push(format!("{from:?} {to:?} {seq} {text}"));
         })
         .unwrap();
+    told.push(format!("{:?}", visits(&store, &known)));
     for_each_text(storage, manifest, 0, |pages| {
         told.push(format!("{pages:?}"));
         Ok(())
@@ -128,6 +130,7 @@ fn a_column_that_nobody_knows_is_left_alone() {
 fn read_all(store: &Store) -> Result<(), StoreError> {
     let known = store.known()?;
     store.link_context(&known)?;
+    visits(store, &known)?;
     for_each_seed(store.storage(), store.manifest(), |_, _| {})
 }
 
@@ -192,7 +195,8 @@ fn a_file_of_a_newer_schema_is_refused_as_newer() {
             panic!("{}", schema.name)
         };
         assert_eq!((what, found, supported), ("schema version", 2, 1));
-        let reads_it = matches!(kind, SegmentKind::Urls | SegmentKind::Pages);
+        let reads_it =
+            matches!(kind, SegmentKind::Urls | SegmentKind::Pages | SegmentKind::Digests);
         assert_eq!(IngestSession::start(store).is_err(), reads_it, "{}", schema.name);
     }
 }

@@ -27,6 +27,7 @@ use crate::page_store::{Fetch, for_each_text};
 use crate::storage::{Checksum, FaultPlan};
 use crate::store::{Store, StoreOptions};
 use crate::text_index::TextIndex;
+use crate::visits::visits;
 
 use super::support::{WORDS, ingest, open, page, url};
 
@@ -344,7 +345,7 @@ fn sample_with_outcomes() -> (tempfile::TempDir, Vec<PathBuf>) {
     store.commit(|manifest| manifest.segments.push(segment)).unwrap();
     drop(store);
     let segments = all_files(&dir.path().join("segments"));
-    assert_eq!(segments.len(), 9);
+    assert_eq!(segments.len(), 11);
     (dir, segments)
 }
 
@@ -367,13 +368,16 @@ fn a_damaged_segment_is_named_by_whoever_reads_it_first() {
                 let read = |segment| store.read_segment(segment, NOTES, &NOTES.names(), |_| Ok(()));
                 let mut segments = store.manifest().segments_of(SegmentKind::Outcomes);
                 assert_damaged(segments.try_for_each(read), path, &case);
+            } else if name.starts_with("digests") {
+                let known = store.known().unwrap();
+                assert_damaged(visits(&store, &known), path, &case);
             } else if name.starts_with("around") {
                 let known = store.known().unwrap();
                 assert_damaged(store.link_context(&known), path, &case);
             } else {
                 assert_damaged(store.known(), path, &case);
             }
-            if name.starts_with("urls") || name.starts_with("pages") {
+            if ["urls", "pages", "digests"].iter().any(|read| name.starts_with(read)) {
                 assert_damaged(IngestSession::start(store).map(drop), path, &case);
             }
             fs::write(path, &whole).unwrap();
@@ -408,7 +412,7 @@ fn a_manifest_with_any_byte_flipped_or_cut_anywhere_is_damaged() {
 fn check_lists_every_damaged_file_and_no_other() {
     let (dir, segments) = sample_with_outcomes();
     let whole = check(dir.path(), true, &[]).unwrap();
-    assert_eq!((whole.files, whole.pages, whole.generation), (9, 15, 4));
+    assert_eq!((whole.files, whole.pages, whole.generation), (11, 15, 4));
     assert_eq!((whole.damage.len(), whole.to_rebuild.len()), (0, 0), "{whole:?}");
     for path in &segments {
         let bytes = fs::read(path).unwrap();

@@ -2,8 +2,9 @@
 //! say (topical locality: Davison, SIGIR 2000).
 
 use prospect_index::bm25::{Scorer, Scores};
-use prospect_index::link_table::LinkTable;
+use prospect_index::link_table::Link;
 use prospect_index::page::UrlId;
+use prospect_index::page_store::{Known, PageTable};
 
 use crate::estimate::horizon::Horizon;
 
@@ -25,31 +26,48 @@ pub(crate) enum AnswerPages {
 /// took its place.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct AnswerSpan {
+    /// The record that fetched it first.
+    first: u32,
+    /// The one that gave the version that answers.
     seq: u32,
     until: u32,
 }
 
 impl AnswerPages {
     /// The pages whose links are followed, given the `scores` of a query.
-    pub(super) fn of(self, scorer: &Scorer<'_>, scores: &Scores) -> Vec<AnswerSpan> {
+    pub(super) fn of(
+        self,
+        pages: &PageTable,
+        scorer: &Scorer<'_>,
+        scores: &Scores,
+    ) -> Vec<AnswerSpan> {
+        let scored = scorer.scored(scores).map(|(seq, _, score)| {
+            let first = pages.record(seq).and_then(|(url, _)| pages.first_seq(url));
+            (first.unwrap_or(seq), seq, score)
+        });
         match self {
-            Self::Now => best_answers(scorer, scores),
-            Self::AtAnyTime => answers(scorer, scores),
+            Self::Now => best_answers(scored),
+            Self::AtAnyTime => answers(scored.collect()),
         }
     }
 }
 
 /// URLs that were candidates while one of these pages was an answer, ascending.
 pub(super) fn candidates(
-    links: &LinkTable,
+    known: &Known,
     answers: &[AnswerSpan],
     horizon: &impl Horizon,
 ) -> Vec<UrlId> {
     let mut urls = Vec::new();
     for answer in answers {
-        let known = |&to: &UrlId| horizon.of(to).is_some_and(|before| answer.answers_at(before));
-        let of_page = links.of_page(answer.seq).iter();
-        urls.extend(of_page.take(LINKS).map(|link| link.to).filter(known));
+        let is_known = |link: &Link| {
+            let is_known = |before| answer.answers_at(before) && link.since < before;
+            horizon.of(link.to).is_some_and(is_known)
+        };
+        // Links are those of the page as it is now.
+        let page = known.pages.record(answer.seq).and_then(|(url, _)| known.pages.page_seq(url));
+        let of_page = known.links.of_page(page.unwrap_or(answer.seq));
+        urls.extend(of_page.take(LINKS).filter(is_known).map(|link| link.to));
     }
     urls.sort_unstable();
     urls.dedup();
@@ -59,40 +77,37 @@ pub(super) fn candidates(
 impl AnswerSpan {
     /// Whether the page was an answer to who knows the pages with a `fetch_seq` below `before`.
     fn answers_at(&self, before: u32) -> bool {
-        self.seq < before && before <= self.until
+        self.first < before && before <= self.until
     }
 }
 
-/// The [`ANSWERS`] best pages, of equals the first.
-fn best_answers(scorer: &Scorer<'_>, scores: &Scores) -> Vec<AnswerSpan> {
-    let all = scorer.scored(scores).map(|(seq, _, score)| (seq, score));
-    let mut pages: Vec<(u32, f64)> = all.filter(|(_, score)| *score > 0.0).collect();
+/// The [`ANSWERS`] best of these pages, of equals the first: first record, record of the version, score.
+fn best_answers(scored: impl Iterator<Item = (u32, u32, f64)>) -> Vec<AnswerSpan> {
+    let mut pages: Vec<(u32, u32, f64)> = scored.filter(|(.., score)| *score > 0.0).collect();
     if pages.len() > ANSWERS {
-        pages.select_nth_unstable_by(ANSWERS, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        pages.select_nth_unstable_by(ANSWERS, |a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
         pages.truncate(ANSWERS);
     }
-    pages.into_iter().map(|(seq, _)| AnswerSpan { seq, until: u32::MAX }).collect()
+    pages.into_iter().map(|(first, seq, _)| AnswerSpan { first, seq, until: u32::MAX }).collect()
 }
 
-/// All pages that were among the [`ANSWERS`] best at some time, as the crawl went on.
-fn answers(scorer: &Scorer<'_>, scores: &Scores) -> Vec<AnswerSpan> {
-    let mut pages: Vec<(u32, f64)> =
-        scorer.scored(scores).map(|(seq, _, score)| (seq, score)).collect();
-    pages.sort_unstable_by_key(|(seq, _)| *seq);
+/// All of these pages that were among the [`ANSWERS`] best at some time, as the crawl went on.
+fn answers(mut pages: Vec<(u32, u32, f64)>) -> Vec<AnswerSpan> {
+    pages.sort_unstable_by_key(|(first, ..)| *first);
     let mut all: Vec<AnswerSpan> = Vec::new();
     let mut best: Vec<(f64, usize)> = Vec::with_capacity(ANSWERS + 1);
-    for (seq, score) in pages {
+    for (first, seq, score) in pages {
         let low = best.get(ANSWERS - 1).map_or(0.0, |(low, _)| *low);
         if score <= low {
             continue;
         }
         let at = best.partition_point(|(other, _)| *other >= score);
         best.insert(at, (score, all.len()));
-        all.push(AnswerSpan { seq, until: u32::MAX });
+        all.push(AnswerSpan { first, seq, until: u32::MAX });
         if best.len() > ANSWERS
             && let Some((_, out)) = best.pop()
         {
-            all[out].until = seq;
+            all[out].until = first;
         }
     }
     all
@@ -118,9 +133,10 @@ mod tests {
         let mut scores = Scores::default();
         for end in [3, 30, 120] {
             scorer.score(&scorer.term_ids(&["rye".to_owned()]), 0..end, &mut scores).unwrap();
-            let mut best = best_answers(&scorer, &scores);
+            let pages = PageTable::default();
+            let mut best = AnswerPages::Now.of(&pages, &scorer, &scores);
             best.sort_unstable();
-            let still = answers(&scorer, &scores).into_iter();
+            let still = AnswerPages::AtAnyTime.of(&pages, &scorer, &scores).into_iter();
             let still: Vec<AnswerSpan> = still.filter(|answer| answer.until == u32::MAX).collect();
             assert_eq!(best, still);
             assert_eq!(best.len(), ANSWERS.min(end as usize * 4 / 5));

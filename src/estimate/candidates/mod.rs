@@ -101,8 +101,9 @@ impl<H: Horizon> CandidateSource<'_, H> {
         let linked = if self.without.contains(FeatureGroup::Inherited) {
             Vec::new()
         } else {
-            let answers = self.answers.of(scorer, scores);
-            linked::candidates(&self.features.known.links, &answers, &self.horizon)
+            let known = self.features.known;
+            let answers = self.answers.of(&known.pages, scorer, scores);
+            linked::candidates(known, &answers, &self.horizon)
         };
         let mut near = Vec::new();
         if let Some((_, nearest)) = self.embeddings {

@@ -81,7 +81,7 @@ fn examples(
     cache: &PlannerCache,
 ) -> (Vec<Example>, SiteMeans) {
     let (sites, training) = (&cache.sites, &cache.training);
-    let quality = |url| cache.past_quality(input.known.pages.page_seq(url)?);
+    let quality = |url| cache.past_quality(input.known.pages.first_seq(url)?);
     let kept: Vec<MutexGuard<'_, Training>> = needy
         .iter()
         .map(|&at| training[at].lock().unwrap_or_else(PoisonError::into_inner))

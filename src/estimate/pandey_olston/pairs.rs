@@ -102,7 +102,7 @@ impl<P: Horizon, N: Horizon> PairSource<'_, P, N> {
         let scorer = self.features.scorer;
         let (idf, matching) = ngram_queries(query, self.rule, scorer)?;
         let (pages, seen) = (&self.features.known.pages, training.seen);
-        let is_seen = |url| pages.page_seq(url).is_none_or(|seq| seq < seen);
+        let is_seen = |url| pages.first_seq(url).is_none_or(|seq| seq < seen);
         let masked = |url| is_seen(url) || self.past.of(url).is_none();
         let crawled = self.history.candidates(at, &matching, &masked, scratch)?;
         training.seen = self.end_seq;
