@@ -115,7 +115,8 @@ fn truth(corpus: &Corpus, workload: &Workload, dir: &Path) -> HashSet<String> {
 fn settings(rule: MatchRule, reading: ImpactReading) -> PlanSettings {
     let estimate = EstimateSettings { rule, reading, ..EstimateSettings::default() };
     let plain = SelectionSettings::new(BUDGET);
-    let selection = SelectionSettings { caps: Caps::default(), explore: 0.0, ..plain };
+    let mut selection = plain;
+    (selection.caps, selection.explore) = (Caps::default(), 0.0);
     PlanSettings { k: 10, estimate, selection, ..PlanSettings::new(0) }
 }
 

@@ -94,7 +94,8 @@ fn plan_a_thousand(bencher: Bencher<'_, '_>) {
     let Some(data) = data() else { return };
     let (store, _directory) = ingested(data);
     let plain = SelectionSettings::new(1_000);
-    let selection = SelectionSettings { caps: Caps::default(), explore: 0.0, ..plain };
+    let mut selection = plain;
+    (selection.caps, selection.explore) = (Caps::default(), 0.0);
     let settings = PlanSettings { selection, ..PlanSettings::new(0) };
     // Nothing is kept of pairs and models from one plan to the next.
     bencher

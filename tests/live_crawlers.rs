@@ -310,6 +310,46 @@ fn a_crawler_that_is_never_idle_asks_for_nothing_twice() {
     assert_sound(&crawl.path("store"));
 }
 
+#[test]
+fn a_page_that_changed_is_found_by_re_visits() {
+    let Some(command) = crawler("PROSPECT_WGET", "wget") else { return };
+    let mut crawl = Crawl::new();
+    let seeds = crawl.path("seeds");
+    fs::write(&seeds, some_of_the_site()).unwrap();
+    done(&["ingest", "--store", &crawl.store(), text(&wget(&command, &crawl, 0, &seeds))]);
+    let (mut again, mut changed, mut stored) = (0, 0, 0);
+    for number in 1..=5 {
+        crawl.web.tell(&format!("News of day {number}."));
+        let batch = crawl.plan_with(
+            &crawl.store(),
+            "urls",
+            &format!("batch-{number}"),
+            &["--revisit", "0.5"],
+        );
+        let fetched = wget(&command, &crawl, number, &batch);
+        let said = done(&["ingest", "--store", &crawl.store(), "--json", text(&fetched)]).stdout;
+        let ingested: Value = serde_json::from_str(&said).unwrap();
+        let log = text(&log_of(&fetched)).to_owned();
+        let said = done(&["crawl-log", "--store", &crawl.store(), "--json", &log]).stdout;
+        let logged: Value = serde_json::from_str(&said).unwrap();
+        let closed = ingested["closed"].get(0).or(logged["closed"].get(0));
+        let closed = closed
+            .unwrap_or_else(|| panic!("{}", done(&["status", "--store", &crawl.store()]).stdout));
+        let count = |name: &str| closed[name].as_u64().unwrap();
+        assert_eq!(count("unknown"), 0, "{closed}");
+        again += count("again");
+        changed += count("changed");
+        stored += ingested["counts"]["replaced"].as_u64().unwrap();
+    }
+    let came = crawl.web.accesses().into_iter().filter(|(_, status)| *status == 200);
+    crawl.came.extend(came.map(|(url, _)| url));
+    let news = crawl.came.iter().any(|url| web::has_news(url));
+    assert!(news && changed > 0, "{changed} of {again} had changed");
+    assert!(again > changed, "what did not change is told from what did");
+    assert_eq!(stored, changed, "and is not stored again");
+    assert_sound(&crawl.path("store"));
+}
+
 /// A list of its first pages.
 fn some_of_the_site() -> String {
     let library = fs::read_dir(repository("workloads/tiny/site/library")).unwrap();

@@ -3,7 +3,7 @@
 /// Status of a fetch that no server answered, where the input says 0: above every HTTP status.
 pub const NO_ANSWER: u16 = 1_000;
 /// Status of a fetch whose answer is that the page is what it was.
-pub const UNCHANGED: u16 = 304;
+pub(crate) const UNCHANGED: u16 = 304;
 /// Status of a fetch that was not made, since robots.txt forbids it.
 pub const ROBOTS: u16 = 1_001;
 

@@ -135,7 +135,7 @@ fn check_tables(store: &Store, learned: &[(SegmentKind, Schema)], report: &mut C
     match Known::load(store.storage(), store.manifest(), true) {
         Ok(known) => {
             report.pages = known.pages.len() as u64;
-            report.links = known.links.len() as u64;
+            report.links = known.links.links().len() as u64;
             let expected = store.manifest().next_seq as usize;
             if known.pages.records() != expected && expected > 0 {
                 let found = known.pages.records();

@@ -20,7 +20,7 @@ use crate::ngram::{
     BuildConfig, NgramError, NgramIndex, Segment, SegmentBuilder, SegmentParts, SegmentStats, merge,
 };
 use crate::page::UrlId;
-use crate::page_store::Known;
+use crate::page_store::{Known, NONE};
 use crate::storage::{FileEntry, Storage};
 use crate::text_index::Refresh;
 use crate::words::url_text;
@@ -235,7 +235,8 @@ impl Update<'_> {
         urls
     }
 
-    /// URLs of the view with an anchor in the index that no link has any longer, ascending.
+    /// URLs of which the index has what is not known any longer: an anchor that no link has, or a page that is
+    /// gone. Ascending.
     fn lost(&self, state: &Payload) -> Result<Vec<UrlId>, StoreError> {
         let mut urls = Vec::new();
         let (storage, manifest) = (self.storage, self.manifest);
@@ -247,6 +248,15 @@ impl Update<'_> {
                 urls.push(to);
             }
         })?;
+        if self.view == View::History {
+            // Pages that are gone, or were for a while.
+            let pages = &self.known.pages;
+            let before = (0..state.end_seq).filter_map(|seq| pages.record(seq));
+            let replaced = before.filter(|(_, at)| *at != NONE && *at >= state.end_seq);
+            let is_gone =
+                |url: &UrlId| pages.first_seq(*url).is_none_or(|first| first >= state.end_seq);
+            urls.extend(replaced.map(|(url, _)| url).filter(is_gone));
+        }
         urls.sort_unstable();
         urls.dedup();
         Ok(urls)

@@ -377,12 +377,19 @@ impl IngestSession {
         match (page.record.answer(), self.known.pages.fetch(url)) {
             (Answer::Page, Fetch::Page { .. }) => true,
             // Tries before the one that brought it.
-            (_, Fetch::Page { seq }) | (Answer::Moved, Fetch::Redirected { seq }) => seq >= cycle,
+            (_, Fetch::Page { seq }) => seq >= cycle || self.is_unchanged_since(url, cycle),
+            (Answer::Moved, Fetch::Redirected { seq }) => seq >= cycle,
             (_, Fetch::Failed { seq, status }) => {
                 seq >= cycle && status == page.record.stored_status()
             }
             _ => false,
         }
+    }
+
+    /// Whether a record from `seq` on says that the page of a URL is what it was.
+    fn is_unchanged_since(&self, url: UrlId, seq: u32) -> bool {
+        let records = self.known.pages.unchanged().iter().rev();
+        records.take_while(|(at, _)| *at >= seq).any(|(_, other)| *other == url)
     }
 
     /// Adds a record. A page that is stored as it comes is not stored again: that it did not change is.

@@ -78,7 +78,13 @@ impl LinkTable {
     }
 
     /// Adds a link of the page fetched as `seq` that is known `since` a record; links come in order of `seq`.
-    pub fn push_since(&mut self, from: UrlId, to: UrlId, (seq, since): (u32, u32), anchor: &str) {
+    pub(crate) fn push_since(
+        &mut self,
+        from: UrlId,
+        to: UrlId,
+        (seq, since): (u32, u32),
+        anchor: &str,
+    ) {
         let known = self.anchor_ids.get(anchor).copied();
         let id = known.unwrap_or_else(|| {
             let id = self.anchors.len() as u32;
@@ -117,16 +123,6 @@ impl LinkTable {
             Err(_) => seq,
         };
         Link { from, to, anchor, seq, since }
-    }
-
-    /// Number of links.
-    pub fn len(&self) -> usize {
-        self.links.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.links.is_empty()
     }
 
     /// All links, in fetch order, then document order.

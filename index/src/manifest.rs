@@ -19,6 +19,7 @@
 //! | 3 | pairs of plans have a chance to stay in lists, and there are segments of what stayed |
 //! | 4 | a status of a page may say that robots.txt forbade to ask ([`crate::answer::ROBOTS`]) |
 //! | 5 | several plans may be open, each with its start and its epoch; the store has a scope, and URLs that somebody named |
+//! | 6 | there are digests of what pages said, and a page that comes as it is stored has a record without its text; plans may fetch pages again |
 
 use std::ops::Range;
 
@@ -68,6 +69,8 @@ pub enum SegmentKind {
     Seeds,
     /// What fetched pages said, in one number.
     Digests,
+    /// Pages that plans have fetched again.
+    Revisits,
 }
 
 /// The model that scored the pages.

@@ -78,7 +78,7 @@ pub(crate) fn close_plans(
     let mut outcomes = Vec::new();
     // What is over does not depend on what is closed.
     for batch in OpenBatch::all(&open.store, &open.known)? {
-        if which == Which::All || batch.is_over(&open.store, &open.known)? {
+        if which == Which::All || batch.is_over(&open.store)? {
             outcomes.push(close(open, &batch)?);
         }
     }
@@ -101,6 +101,7 @@ pub(crate) fn close(
     let promised = OpenPlan {
         picks: batch.picks.clone(),
         pairs: records::pairs(&open.store, &plan.id, &workload, &mut unread)?,
+        revisits: records::revisits(&open.store, &plan.id)?,
     };
     if promised.picks.iter().any(|pick| pick.parts.iter().any(|(_, part)| part.is_nan())) {
         unread.push(format!("picks of plan {}, whose estimates have not all parts", plan.id));

@@ -18,6 +18,7 @@ use crate::estimate::slow_start::DEFERRED;
 use crate::estimate::url_estimate::UrlEstimate;
 use crate::plan::export::QueryReason;
 use crate::plan::position;
+use crate::plan::revisits::Revisit;
 use crate::planner::choose::Choice;
 use crate::planner::retries::{Retries, TRIES, Wait};
 use crate::planner::settings::PlanSettings;
@@ -109,6 +110,9 @@ pub(crate) struct Explanation {
     pub(crate) objective: Objective,
     /// What it is ranked by, in impact units, if it may be planned.
     pub(crate) estimate: Option<Factor>,
+    /// What it would be to fetch its page again, where plans may.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) revisit: Option<RevisitCandidate>,
     /// The queries that count most.
     pub(crate) queries: Vec<QueryReason>,
     /// The first links to it.
@@ -116,6 +120,21 @@ pub(crate) struct Explanation {
     /// Who names it without a link.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) named_by: Vec<NamedBy>,
+}
+
+/// A page that may be fetched again.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct RevisitCandidate {
+    /// Its rank among those that may, from 1.
+    pub(crate) rank: usize,
+    /// How many may.
+    pub(crate) of: usize,
+    /// Chance that its text has changed.
+    pub(crate) chance: f64,
+    /// Impact that it has in the lists.
+    pub(crate) impact: f64,
+    /// Impact that a visit now brings until the next plan.
+    pub(crate) value: f64,
 }
 
 /// What a list or a map of a site says of the URL.
@@ -177,10 +196,18 @@ impl Explained<'_> {
             quality: url.and_then(|url| url.quality),
             objective: settings.estimate.objective,
             estimate: url.map(|url| self.estimate(url)),
+            revisit: self.revisit(id),
             queries: reasons.of(id, QUERIES),
             links: links(known, id),
             named_by: Vec::new(),
         }
+    }
+
+    fn revisit(&self, id: UrlId) -> Option<RevisitCandidate> {
+        let all = &self.choice.revisits;
+        let at = all.iter().position(|revisit| revisit.url == id)?;
+        let Revisit { chance, impact, value, .. } = all[at];
+        Some(RevisitCandidate { rank: at + 1, of: all.len(), chance, impact, value })
     }
 
     /// What is known of a URL's fetch, and why it is left out of plans.

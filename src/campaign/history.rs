@@ -241,7 +241,8 @@ fn chances(
         return Ok(Both::default());
     };
     let planned = closed_pairs(store, pairs, &query_ids(&queries))?;
-    let said = PlannedPair::chances(&planned.iter(), cycle.counts.fetched, &queries, places);
+    let new = cycle.counts.fetched - cycle.counts.again;
+    let said = PlannedPair::chances(&planned.iter(), new, &queries, places);
     let stays = has_stay_chance(pairs).then_some(said.stays);
     Ok(Both { enters: Some(said.enters), stays })
 }

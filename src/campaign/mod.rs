@@ -5,6 +5,7 @@
 //! pairs, models and served lists are kept between commands, plans and outcomes are records. Not here:
 //! arguments, printing, and how a batch is chosen.
 
+mod changes;
 pub mod close;
 mod derived_cache;
 pub(crate) mod explanation;

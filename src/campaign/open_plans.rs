@@ -6,15 +6,17 @@
 //! takes a failed fetch between them, its records belong to the newer one from the making of that on, and they do so
 //! when that is closed, too.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use prospect_index::fetch_time;
 use prospect_index::manifest::{InFlightFor, Manifest, StoredPlan};
 use prospect_index::page::UrlId;
-use prospect_index::page_store::{Known, PageTable, for_each_fetch_time};
+use prospect_index::page_store::{Known, for_each_fetch_time};
 use prospect_index::store::Store;
+use prospect_index::visits::visits;
 
 use super::{CampaignError, records};
+use crate::plan::explore::Pool;
 use crate::planner::cycle::{PickState, PlannedPick};
 use crate::planner::outcome::{OpenCounts, PickCounts};
 
@@ -26,6 +28,46 @@ pub(crate) struct OpenBatch {
     pub(crate) picks: Vec<PlannedPick>,
     /// By pick.
     pub(crate) states: Vec<PickState>,
+    /// The last record of a URL of it.
+    last: Option<u32>,
+}
+
+/// What was answered for some URLs, in the order of the records.
+struct Answers {
+    by_url: HashMap<UrlId, Vec<(u32, PickState)>>,
+}
+
+impl Answers {
+    fn of(urls: HashSet<UrlId>, store: &Store, known: &Known) -> Result<Self, CampaignError> {
+        let mut by_url: HashMap<UrlId, Vec<(u32, PickState)>> = HashMap::new();
+        if urls.is_empty() {
+            return Ok(Self { by_url });
+        }
+        let came = visits(store, known)?.into_iter().map(|visit| {
+            // Where nothing is known of the version before, another text is as likely as not; it was stored anew.
+            let is_same = visit.changed == Some(false);
+            let state = if is_same { PickState::Unchanged } else { PickState::Changed };
+            (visit.url, visit.seq, state)
+        });
+        let failed = known.pages.failures().iter();
+        let failed = failed.map(|failure| (failure.url, failure.seq, PickState::Failed));
+        let moved = known.pages.redirects().iter();
+        let moved = moved.map(|&(seq, url)| (url, seq, PickState::Redirected));
+        for (url, seq, state) in came.chain(failed).chain(moved) {
+            if urls.contains(&url) {
+                by_url.entry(url).or_default().push((seq, state));
+            }
+        }
+        for answers in by_url.values_mut() {
+            answers.sort_unstable_by_key(|(seq, _)| *seq);
+        }
+        Ok(Self {
+            by_url: urls
+                .into_iter()
+                .map(|url| (url, by_url.remove(&url).unwrap_or_default()))
+                .collect(),
+        })
+    }
 }
 
 impl OpenBatch {
@@ -50,27 +92,41 @@ impl OpenBatch {
             for pick in &picks {
                 made.entry(pick.url).or_default().push(plan.first_seq);
             }
-            batches.push(Self { plan: plan.clone(), picks, states: Vec::new() });
+            batches.push(Self { plan: plan.clone(), picks, states: Vec::new(), last: None });
         }
-        // Only what failed is planned a second time while the first plan is open.
-        let again = |url: &UrlId| made.get(url).is_some_and(|made| made.len() > 1);
-        let mut failed: HashMap<UrlId, Vec<u32>> = HashMap::new();
-        for failure in known.pages.failures().iter().filter(|failure| again(&failure.url)) {
-            failed.entry(failure.url).or_default().push(failure.seq);
-        }
+        // What failed, and what was fetched to be fetched again, may be of several plans.
+        let again = batches.iter().flat_map(|batch| &batch.picks);
+        let again = again.filter(|pick| pick.pool == Pool::Revisit || made[&pick.url].len() > 1);
+        let answers = Answers::of(again.map(|pick| pick.url).collect(), store, known)?;
         for batch in &mut batches {
             let start = batch.plan.first_seq;
+            let mut last = None;
             let state = |pick: &PlannedPick| {
-                let later = made[&pick.url].iter().filter(|made| **made > start).min();
-                let end = later.copied().unwrap_or(u32::MAX);
-                if known.pages.fetch(pick.url).seq().is_none_or(|seq| seq < end) {
+                let Some(answers) = answers.by_url.get(&pick.url) else {
+                    last = last.max(known.pages.fetch(pick.url).seq());
                     return PickState::of(&known.pages, pick.url, start);
+                };
+                let later = made[&pick.url].iter().filter(|made| **made > start).min();
+                let of_plan = start..later.copied().unwrap_or(u32::MAX);
+                let of_plan = answers.iter().filter(|(seq, _)| of_plan.contains(seq));
+                last = last.max(of_plan.clone().map(|(seq, _)| *seq).max());
+                let came = |state: &&PickState| {
+                    !matches!(state, PickState::Failed | PickState::Redirected)
+                };
+                let states = of_plan.map(|(_, state)| state);
+                let found = states.clone().rfind(came).or_else(|| states.clone().next_back());
+                match found.copied() {
+                    // For a new URL its page is what was asked for, whatever a plan after this one says.
+                    Some(PickState::Changed | PickState::Unchanged)
+                        if pick.pool != Pool::Revisit =>
+                    {
+                        PickState::Fetched
+                    }
+                    found => found.unwrap_or(PickState::Unknown),
                 }
-                let mut failed = failed.get(&pick.url).into_iter().flatten();
-                let has_failed = failed.any(|seq| (start..end).contains(seq));
-                if has_failed { PickState::Failed } else { PickState::Unknown }
             };
             batch.states = batch.picks.iter().map(state).collect();
+            batch.last = last.filter(|last| *last >= start);
         }
         Ok(batches)
     }
@@ -90,12 +146,12 @@ impl OpenBatch {
     ///
     /// # Errors
     /// A segment is damaged.
-    pub(crate) fn is_over(&self, store: &Store, known: &Known) -> Result<bool, CampaignError> {
+    pub(crate) fn is_over(&self, store: &Store) -> Result<bool, CampaignError> {
         if self.in_flight().next().is_none() {
             return Ok(true);
         }
         let manifest = store.manifest();
-        let last = self.last_record(manifest, &known.pages);
+        let last = self.last_record(manifest);
         Ok(match self.plan.in_flight_for {
             InFlightFor::Ingests(most) => {
                 let since = last.map_or(self.plan.first_seq, |last| last + 1);
@@ -121,10 +177,9 @@ impl OpenBatch {
     }
 
     /// The last record of a URL of it, or the last of an ingest that names it.
-    fn last_record(&self, manifest: &Manifest, pages: &PageTable) -> Option<u32> {
-        let of_urls = self.picks.iter().filter_map(|pick| pages.fetch(pick.url).seq());
+    fn last_record(&self, manifest: &Manifest) -> Option<u32> {
         let naming = manifest.ingests.iter().filter(|ingest| ingest.plans.contains(&self.plan.id));
-        let last = of_urls.chain(naming.map(|ingest| ingest.end_seq - 1)).max();
+        let last = self.last.into_iter().chain(naming.map(|ingest| ingest.end_seq - 1)).max();
         last.filter(|last| *last >= self.plan.first_seq)
     }
 }

@@ -6,12 +6,13 @@ use prospect_index::page::UrlId;
 
 use serde::de::DeserializeOwned;
 
+use super::changes::changes;
 use super::identity::plan_id;
 use super::pair_cache::Refreshed;
 use super::query_explanation::LearnedImprovability;
 use super::reading::Prepared;
 use super::records::pick_columns;
-use super::tables::{PLAN_PAIRS, PLANS, POOLS, WORKLOADS};
+use super::tables::{PLAN_PAIRS, PLANS, POOLS, REVISITS, WORKLOADS};
 use super::{CampaignError, OpenStore, Plannable, history, pair_cache};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::Batch;
@@ -122,6 +123,8 @@ pub fn plan(
     let (beside, id) = place(open, &prepared.workload, settings, beside)?;
     let Plannable { within, in_flight, retries } =
         open.plannable(within.to_vec(), &settings.scope, beside)?;
+    let is_asked = !settings.selection.revisit.is_none();
+    let changes = is_asked.then(|| changes(open, &within)).transpose()?;
     let from = ChoiceInput {
         queries: &prepared.workload.queries,
         served: &prepared.served,
@@ -130,6 +133,7 @@ pub fn plan(
         whole_ranking: true,
         factors: &[],
         in_flight: &in_flight,
+        changes: changes.as_ref(),
     };
     let mut refreshed = Refreshed {
         served: prepared.served_refresh.clone(),
@@ -144,7 +148,10 @@ pub fn plan(
     let improvability = LearnedImprovability::new(&choice.improvability, &prepared.past.queries);
     let statistics = prepared.reading.scorer.statistics();
     let Prepared { workload, epoch, served, .. } = prepared;
-    let promised = OpenPlan::new(&scored, &served, &choice.batch.picks);
+    let promised = OpenPlan {
+        revisits: choice.planned_revisits(),
+        ..OpenPlan::new(&scored, &served, &choice.batch.picks)
+    };
     let places = served.places();
     let (chances, start) =
         (promised.chances(&workload.queries, places), open.store.manifest().next_seq);
@@ -217,7 +224,10 @@ fn most_urls(
     let Plannable { within, in_flight, .. } =
         open.plannable(within.to_vec(), &settings.scope, plans)?;
     let may = |id: &UrlId| within.get(id.index()).is_none_or(|may| *may);
-    let ids = known.urls.ids().filter(|&id| known.pages.in_frontier(id));
+    let again = !settings.selection.revisit.is_none();
+    let may_come =
+        |id: &UrlId| known.pages.in_frontier(*id) || again && known.pages.page_seq(*id).is_some();
+    let ids = known.urls.ids().filter(may_come);
     let frontier: Vec<UrlId> = ids.filter(may).collect();
     let delays = Some(&settings.delays);
     let so_far = SoFar { delays, in_flight: &in_flight, ..SoFar::start(&known.urls) };
@@ -329,6 +339,13 @@ fn commit_in(
         store.write_segment(SegmentKind::PlanPairs, PLAN_PAIRS, &pair_columns(plan))?,
         store.write_segment(SegmentKind::Workloads, WORKLOADS, &workload_columns(plan))?,
     ];
+    if !plan.promised.revisits.is_empty() {
+        segments.push(store.write_segment(
+            SegmentKind::Revisits,
+            REVISITS,
+            &revisit_columns(plan),
+        )?);
+    }
     if !plan.batch.pools.is_empty() {
         let columns = pick_columns(plan.id, &plan.batch.possible_picks());
         segments.push(store.write_segment(SegmentKind::Pools, POOLS, &columns)?);
@@ -365,6 +382,16 @@ fn pair_columns(plan: &PlanRecord<'_>) -> Vec<Column> {
         Column::F64(pairs.iter().map(|pair| pair.stay_chance).collect()),
         Column::F64(pairs.iter().map(|pair| pair.margin).collect()),
         Column::U32(pairs.iter().map(|pair| u32::from(pair.matches)).collect()),
+    ]
+}
+
+fn revisit_columns(plan: &PlanRecord<'_>) -> Vec<Column> {
+    let revisits = &plan.promised.revisits;
+    vec![
+        Column::Text(vec![plan.id.to_owned(); revisits.len()]),
+        Column::U32(revisits.iter().map(|revisit| revisit.url.0).collect()),
+        Column::F64(revisits.iter().map(|revisit| revisit.chance).collect()),
+        Column::F64(revisits.iter().map(|revisit| revisit.impact).collect()),
     ]
 }
 

@@ -15,8 +15,11 @@ use crate::estimate::features::table::{Feature, FeatureRow};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::url_estimate::PairEstimate;
 use crate::plan::Pick;
-use crate::plan::export::{AROUND_LINKS, CosineEvidence, MatchedText, PlannedUrl, QueryReason};
+use crate::plan::export::{
+    AROUND_LINKS, CosineEvidence, MatchedText, PlannedUrl, QueryReason, RevisitReason,
+};
 use crate::plan::polite_time::Makespan;
+use crate::planner::revisits::PlannedRevisit;
 use crate::planner::settings::PlanSettings;
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
@@ -40,6 +43,8 @@ pub(crate) struct Reasons<'a> {
     pub(crate) link_context: Option<&'a LinkContextTable>,
     /// Vectors of the plan, where closeness in meaning is to be shown.
     pub(crate) embeddings: Option<Embeddings<'a>>,
+    /// What is expected of the picks that were fetched before.
+    pub(crate) revisits: Vec<PlannedRevisit>,
 }
 
 impl<'a> Reasons<'a> {
@@ -48,7 +53,9 @@ impl<'a> Reasons<'a> {
         let max_words = settings.estimate.rule.max_words;
         let queries = &plan.workload.queries;
         let (served, scored) = (&plan.served, &plan.scored);
-        Self { known, queries, served, scored, max_words, link_context: None, embeddings: None }
+        let (link_context, embeddings) = (None, None);
+        let revisits = plan.choice.planned_revisits();
+        Self { known, queries, served, scored, max_words, link_context, embeddings, revisits }
     }
 
     /// With the words of a query that stand around links.
@@ -108,7 +115,13 @@ impl<'a> Reasons<'a> {
             candidate_queries: self.scored.pairs_of(estimate.url).count(),
             queries: self.of(estimate.url, queries),
             start: None,
+            revisit: self.revisit(estimate.url),
         }
+    }
+
+    fn revisit(&self, url: UrlId) -> Option<RevisitReason> {
+        let revisit = self.revisits.iter().find(|revisit| revisit.url == url)?;
+        Some(RevisitReason { chance: revisit.chance, impact: revisit.impact })
     }
 
     /// The queries that count most for a URL: by frequency times chance, then qid.

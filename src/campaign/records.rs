@@ -22,8 +22,8 @@ use prospect_index::page::UrlId;
 use prospect_index::store::Store;
 
 use super::tables::{
-    EARLY_PLANS, OUTCOMES, PAIR_OUTCOMES, PLAN_PAIRS, PLANS, POOLS, QUERY_OUTCOMES, STAYS,
-    WORKLOADS,
+    EARLY_PLANS, OUTCOMES, PAIR_OUTCOMES, PLAN_PAIRS, PLANS, POOLS, QUERY_OUTCOMES, REVISITS,
+    STAYS, WORKLOADS,
 };
 use crate::estimate::blend::PickOutcome;
 use crate::estimate::models::entry::EntryOutcomes;
@@ -33,6 +33,7 @@ use crate::plan::Pick;
 use crate::plan::explore::Pool;
 use crate::plan::off_policy::counterfactual::Outcome;
 use crate::planner::cycle::{Past, PickState, PlannedPair, PlannedPick};
+use crate::planner::revisits::PlannedRevisit;
 use crate::sketch::need::QueryOutcome;
 use crate::workload::{Query, QueryId, Workload};
 
@@ -341,6 +342,21 @@ fn stored_picks(
         Ok(())
     })?;
     Ok(picks)
+}
+
+/// What was expected of the picks of a plan that were fetched before.
+///
+/// # Errors
+/// See [`picks`].
+pub(crate) fn revisits(store: &Store, plan: &str) -> Result<Vec<PlannedRevisit>, StoreError> {
+    let mut revisits = Vec::new();
+    let names = ["url_id", "chance", "impact"];
+    rows_of(store, SegmentKind::Revisits, REVISITS, plan, &names, |row| {
+        let (url, chance, impact) = (UrlId(row.id(0)), row.number(1), row.number(2));
+        revisits.push(PlannedRevisit { url, chance, impact });
+        Ok(())
+    })?;
+    Ok(revisits)
 }
 
 /// Columns of [`PLANS`] or [`POOLS`].

@@ -42,6 +42,13 @@ pub(crate) const PLAN_PAIRS: Schema = Schema {
     ],
 };
 
+/// Pages that a plan has fetched again: the chance that they have changed, and their impact in the lists.
+pub(crate) const REVISITS: Schema = Schema {
+    name: "revisits",
+    version: 1,
+    columns: &[("plan_id", Text), ("url_id", U32), ("chance", F64), ("impact", F64)],
+};
+
 /// Queries that plans were made for.
 pub(crate) const WORKLOADS: Schema = Schema {
     name: "workloads",
@@ -138,7 +145,7 @@ pub(super) const EARLY_PLANS: Schema = Schema {
 };
 
 /// The schemas of this module by what they are tables of.
-pub(crate) const SCHEMAS: [(SegmentKind, Schema); 8] = [
+pub(crate) const SCHEMAS: [(SegmentKind, Schema); 9] = [
     (SegmentKind::Plans, PLANS),
     (SegmentKind::Pools, POOLS),
     (SegmentKind::PlanPairs, PLAN_PAIRS),
@@ -147,4 +154,5 @@ pub(crate) const SCHEMAS: [(SegmentKind, Schema); 8] = [
     (SegmentKind::PairOutcomes, PAIR_OUTCOMES),
     (SegmentKind::QueryOutcomes, QUERY_OUTCOMES),
     (SegmentKind::Stays, STAYS),
+    (SegmentKind::Revisits, REVISITS),
 ];

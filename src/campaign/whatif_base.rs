@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use prospect_index::manifest::Epoch;
 
+use crate::campaign::changes::changes;
 use crate::campaign::identity::plan_id;
 use crate::campaign::pair_cache::{Made, Refreshed};
 use crate::campaign::plan::{self, PlanRecord};
@@ -76,6 +77,7 @@ impl WhatIfBase {
             improvability: Improvability::fit(&past.queries),
             next_seq: manifest.next_seq,
             in_flight: Arc::new(in_flight),
+            changes: Arc::new(changes(open, &within)?),
             settings,
         };
         Ok(Self { base, plan_id, refreshed, epoch, cache, past, within, retries })
@@ -117,7 +119,10 @@ impl WhatIfBase {
     ) -> Result<String, CampaignError> {
         let id = Self::id_of(open, answer)?;
         let picks = &answer.choice.batch.picks;
-        let promised = OpenPlan::new(&answer.scored, &answer.served, picks);
+        let promised = OpenPlan {
+            revisits: answer.choice.planned_revisits(),
+            ..OpenPlan::new(&answer.scored, &answer.served, picks)
+        };
         let plan = PlanRecord {
             id: &id,
             queries: &answer.queries,

@@ -11,7 +11,9 @@ use prospect_index::url;
 use super::Global;
 use super::model::{EmbeddingOptions, LibraryOptions, embed_for};
 use super::output::{self, Failure, shown};
-use crate::campaign::explanation::{Explained, Explanation, Factor, LinkFrom, MadeOf, NamedBy};
+use crate::campaign::explanation::{
+    Explained, Explanation, Factor, LinkFrom, MadeOf, NamedBy, RevisitCandidate,
+};
 use crate::campaign::open_plans::OpenBatch;
 use crate::campaign::plan::{self, Beside};
 use crate::campaign::query_explanation::{
@@ -208,6 +210,14 @@ fn text(explanation: &Explanation) -> String {
         Some(rank) => format!("; number {rank} of plan {plan}\n"),
         None => format!("; not in plan {plan}\n"),
     };
+    if let Some(RevisitCandidate { rank, of, chance, impact, value }) = explanation.revisit {
+        text += &format!(
+            "  to fetch it again: rank {rank} of {of}; its text has changed with a chance of {:.1}%, it has an impact of \
+             {impact:.1} in the lists, and brings {value:.2} until the next plan\n",
+            100.0 * chance
+        );
+        return text;
+    }
     let (Some(rank), Some(estimate)) = (explanation.frontier_rank, &explanation.estimate) else {
         if explanation.in_flight {
             return text + "  it is left to that plan\n";

@@ -25,6 +25,7 @@ use crate::plan::polite_time::{Delays, Makespan, PoliteTime};
 use crate::plan::robots::crawl_delay;
 use crate::planner::choose::Choice;
 use crate::planner::outcome::CycleOutcome;
+use crate::planner::revisits::RevisitOutcome;
 use crate::planner::scope::Scope;
 use crate::planner::settings::PlanSettings;
 use crate::report::terminal::impact::expected;
@@ -376,6 +377,15 @@ pub(super) fn say_outcome(global: &Global, outcome: &CycleOutcome) {
             quantity_line(&outcome.enters),
         ),
     );
+    if let Some(revisits) = &outcome.revisits {
+        let RevisitOutcome { planned, fetched, changed, expected_changed, expected, realised } =
+            revisits;
+        let line = format!(
+            "  of {planned} pages to fetch again {fetched} came: {changed} had changed, {expected_changed:.1} \
+             expected; impact of what changed {realised:.1}, {expected:.1} expected"
+        );
+        say(global, &line);
+    }
     for cycle in &outcome.settled {
         let stays = quantity_line(&cycle.stays);
         let line = format!(
@@ -439,6 +449,17 @@ fn say_plan(
     let (planned, pages) = (plan.choice.batch.picks.len(), plan.choice.batch.expected_pages());
     if pages < planned as f64 {
         say(global, &format!("of {planned} URLs {pages:.0} are expected to give a page"));
+    }
+    let revisits = &plan.promised.revisits;
+    if !revisits.is_empty() {
+        let changed = revisits.iter().fold(0.0, |sum, revisit| sum + revisit.chance);
+        let again = revisits.len();
+        say(
+            global,
+            &format!(
+                "of {planned} URLs {again} are fetched again: {changed:.1} are expected to have changed"
+            ),
+        );
     }
     let told = match &plan.expected {
         Some(Both { enters, stays }) => format!(
@@ -504,6 +525,7 @@ fn as_json(
         "held_back": plan.choice.batch.held_back.len(),
         "in_flight": plan.in_flight.len(),
         "drawn": plan.choice.batch.drawn(),
+        "revisits": plan.choice.batch.revisits(),
         "makespan": makespan,
         "urls": planned,
     })

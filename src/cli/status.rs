@@ -167,7 +167,16 @@ impl Status {
             self.cycles.iter().filter_map(both).collect::<Vec<_>>()
         };
         print_sums(out, "at the close", &of(|cycle| &cycle.enters))?;
-        print_sums(out, "after a quarter more", &of(|cycle| &cycle.stays))
+        print_sums(out, "after a quarter more", &of(|cycle| &cycle.stays))?;
+        let again: usize = self.cycles.iter().map(|cycle| cycle.counts.again).sum();
+        if again > 0 {
+            let changed: usize = self.cycles.iter().map(|cycle| cycle.counts.changed).sum();
+            writeln!(
+                out,
+                "pages that were fetched again: {again}, of which {changed} had changed"
+            )?;
+        }
+        Ok(())
     }
 }
 

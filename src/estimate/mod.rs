@@ -11,6 +11,7 @@
 //! | blend | what is a URL worth, all parts together? | [`parts`], [`blend`] |
 //! | defence | who broke promises, who is new? | [`site_reliability`], [`slow_start`] |
 //! | entry | what will the batch as a whole do to the lists? | [`predict_entry`] |
+//! | changes | how likely has a fetched page changed since? | [`change_rate`] |
 //!
 //! That is the path that is on by default; [`pandey_olston`] is the published one, a score tree and a
 //! point estimate. Not here: which URLs are picked, and files.
@@ -158,6 +159,7 @@
 pub(crate) mod blend;
 pub mod cache;
 pub mod candidates;
+pub(crate) mod change_rate;
 pub mod crawl_view;
 pub(crate) mod features;
 pub(crate) mod fetch_chance;

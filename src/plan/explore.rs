@@ -42,11 +42,13 @@ pub(crate) enum Pool {
     Near,
     /// Drawn from all the rest.
     Far,
+    /// Fetched before: picked to be fetched again.
+    Revisit,
 }
 
 impl Pool {
     /// All of them, in order.
-    pub(crate) const ALL: [Self; 3] = [Self::Greedy, Self::Near, Self::Far];
+    pub(crate) const ALL: [Self; 4] = [Self::Greedy, Self::Near, Self::Far, Self::Revisit];
 
     /// As it is written.
     pub(crate) fn name(self) -> &'static str {
@@ -54,7 +56,13 @@ impl Pool {
             Self::Greedy => "greedy",
             Self::Near => "near",
             Self::Far => "far",
+            Self::Revisit => "revisit",
         }
+    }
+
+    /// Whether it was drawn at random.
+    pub(crate) fn is_drawn(self) -> bool {
+        matches!(self, Self::Near | Self::Far)
     }
 
     /// The pool of a name.

@@ -13,6 +13,7 @@ pub(crate) mod export;
 mod lazy_greedy;
 pub(crate) mod off_policy;
 pub mod polite_time;
+pub(crate) mod revisits;
 pub(crate) mod robots;
 pub(crate) mod served_gain;
 
@@ -23,6 +24,7 @@ use rayon::prelude::*;
 use crate::estimate::url_estimate::UrlEstimate;
 use caps::{Cap, CapCounter, CapGroups, Caps, SITE_SHARE, SoFar};
 use explore::{Draw, DrawMembers, Draws, EXPLORE, Pool};
+use revisits::{Revisit, RevisitShare};
 
 /// What to pick.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -35,13 +37,16 @@ pub struct SelectionSettings {
     pub explore: f64,
     /// Seed of the draw.
     pub seed: u64,
+    /// How much of it is for pages that were fetched before.
+    #[serde(default, skip_serializing_if = "RevisitShare::is_none")]
+    pub(crate) revisit: RevisitShare,
 }
 
 impl SelectionSettings {
     /// The defaults, for a budget.
     pub fn new(budget: usize) -> Self {
         let caps = Caps { site_share: Some(SITE_SHARE), ..Caps::default() };
-        Self { budget, caps, explore: EXPLORE, seed: 1 }
+        Self { budget, caps, explore: EXPLORE, seed: 1, revisit: RevisitShare::None }
     }
 
     /// Whether the batch is simply the first of the ranking.
@@ -55,7 +60,7 @@ impl SelectionSettings {
 pub struct Pick {
     /// Its estimate.
     pub estimate: UrlEstimate,
-    /// Rank in the frontier by estimate, from 1.
+    /// Rank in the frontier by estimate, from 1; 0 of a page that was fetched before.
     pub(crate) frontier_rank: u32,
     /// Where it comes from.
     pub(crate) pool: Pool,
@@ -90,7 +95,7 @@ pub(crate) fn select(
     so_far: SoFar<'_>,
     settings: &SelectionSettings,
 ) -> Batch {
-    select_from(ranking, so_far, settings, true)
+    select_from(ranking, &[], so_far, settings, true)
 }
 
 /// Picks the same batch for who does not look at the ranking: where no cap and no exploration asks
@@ -100,11 +105,13 @@ pub(crate) fn select_only(
     so_far: SoFar<'_>,
     settings: &SelectionSettings,
 ) -> Batch {
-    select_from(ranking, so_far, settings, false)
+    select_from(ranking, &[], so_far, settings, false)
 }
 
-fn select_from(
+/// Picks a batch of new URLs and of `revisits`, the best of them first; `whole` to rank the whole frontier.
+pub(crate) fn select_from(
     mut ranking: Vec<UrlEstimate>,
+    revisits: &[Revisit],
     so_far: SoFar<'_>,
     settings: &SelectionSettings,
     whole: bool,
@@ -121,22 +128,33 @@ fn select_from(
     ranking.par_sort_unstable_by(order);
     let draws = Draws::of(settings.explore, settings.budget);
     let greedy = settings.budget.saturating_sub(draws.count);
-    let frontier: Vec<UrlId> = ranking.iter().map(|estimate| estimate.url).collect();
-    let groups = CapGroups::new(settings.caps, &frontier, so_far);
+    let frontier = ranking.iter().map(|estimate| estimate.url);
+    let all: Vec<UrlId> = frontier.chain(revisits.iter().map(|revisit| revisit.url)).collect();
+    let groups = CapGroups::new(settings.caps, &all, so_far);
     let mut counter = groups.counter(settings.budget);
-    let mut picks = Vec::new();
-    let mut rest = Vec::new();
-    let mut held_back = Vec::new();
-    for (at, estimate) in ranking.iter().enumerate() {
-        if picks.len() == greedy {
-            rest.extend(at..ranking.len());
-            break;
+    let (mut picks, mut held_back) = (Vec::new(), Vec::new());
+    let (mut at, mut again, mut taken) = (0, revisits, 0);
+    while picks.len() < greedy {
+        let new = ranking.get(at);
+        let revisit = again.first().filter(|revisit| {
+            revisits::is_next(settings.revisit, revisit, new, (taken, picks.len()))
+        });
+        if let Some(revisit) = revisit {
+            again = &again[1..];
+            if counter.take(revisit.url).is_ok() {
+                picks.push(revisit.pick());
+                taken += 1;
+            }
+            continue;
         }
+        let Some(estimate) = new else { break };
         match counter.take(estimate.url) {
             Ok(()) => picks.push(pick(at, *estimate, Pool::Greedy, 1.0)),
             Err(cap) => held_back.push((at as u32, cap)),
         }
+        at += 1;
     }
+    let rest: Vec<usize> = (at..ranking.len()).collect();
     let mut batch = Batch { ranking, picks, held_back, pools: Vec::new() };
     if draws.count > 0 {
         batch.explore(&rest, draws, urls, settings, &counter);
@@ -151,7 +169,12 @@ fn pick(at: usize, estimate: UrlEstimate, pool: Pool, propensity: f64) -> Pick {
 impl Batch {
     /// Picks that were drawn at random.
     pub(crate) fn drawn(&self) -> usize {
-        self.picks.iter().filter(|pick| pick.pool != Pool::Greedy).count()
+        self.picks.iter().filter(|pick| pick.pool.is_drawn()).count()
+    }
+
+    /// Picks that were fetched before.
+    pub(crate) fn revisits(&self) -> usize {
+        self.picks.iter().filter(|pick| pick.pool == Pool::Revisit).count()
     }
 
     /// With exploration, everything that the batch was chosen from, in the order of the ranking, as
@@ -171,7 +194,7 @@ impl Batch {
         counter: &CapCounter<'_>,
     ) {
         self.pools = vec![(Pool::Greedy, 0.0); self.ranking.len()];
-        for pick in &self.picks {
+        for pick in self.picks.iter().filter(|pick| pick.pool == Pool::Greedy) {
             self.pools[pick.frontier_rank as usize - 1].1 = 1.0;
         }
         let ids: Vec<UrlId> = rest.iter().map(|&at| self.ranking[at].url).collect();
@@ -284,7 +307,7 @@ mod tests {
         let (urls, ranking) = frontier(&weighted);
         let batch = select(ranking.clone(), SoFar::start(&urls), &settings(10, None, 0.4));
         let of = |pool| batch.picks.iter().filter(move |pick| pick.pool == pool);
-        assert_eq!(Pool::ALL.map(|pool| of(pool).count()), [6, 3, 1]);
+        assert_eq!(Pool::ALL.map(|pool| of(pool).count()), [6, 3, 1, 0]);
         assert!(of(Pool::Greedy).all(|pick| pick.propensity == 1.0 && pick.frontier_rank <= 6));
         assert!(of(Pool::Near).all(|pick| (pick.propensity - 3.0 / 10.0).abs() < 1e-12));
         assert!(of(Pool::Near).all(|pick| (7..=16).contains(&pick.frontier_rank)));
@@ -298,6 +321,45 @@ mod tests {
             select_only(ranking, SoFar::start(&urls), &settings(10, None, 0.4)).picks,
             batch.picks
         );
+    }
+
+    #[test]
+    fn pages_are_fetched_again_by_their_share_or_where_they_are_worth_more() {
+        let (mut urls, ranking) = frontier(&[
+            ("https://a.test/1", 9.0),
+            ("https://a.test/2", 3.0),
+            ("https://b.test/3", 1.0),
+        ]);
+        let mut revisit = |url: &str, value: f64, priority: f64| Revisit {
+            url: urls.insert(url, ""),
+            impact: 10.0,
+            chance: 0.5,
+            value,
+            priority,
+            inlinks: 0,
+        };
+        // In the order of their priority, which is not that of their value.
+        let again = [("https://a.test/x", 2.0, 8.0), ("https://b.test/y", 5.0, 4.0)];
+        let again = again.map(|(url, value, priority)| revisit(url, value, priority)).to_vec();
+        let picked = |share, budget, per_host| {
+            let settings = SelectionSettings { revisit: share, ..settings(budget, per_host, 0.0) };
+            let batch = select_from(ranking.clone(), &again, SoFar::start(&urls), &settings, true);
+            assert_eq!(
+                batch.revisits(),
+                batch.picks.iter().filter(|p| p.frontier_rank == 0).count()
+            );
+            let names = batch.picks.iter().map(|pick| urls.url(pick.estimate.url));
+            names.map(|url| url.rsplit('/').next().unwrap()).collect::<Vec<_>>().concat()
+        };
+        let auto = RevisitShare::Auto;
+        assert_eq!(picked(RevisitShare::None, 5, None), "123");
+        assert_eq!(picked(auto, 3, None), "12x");
+        assert_eq!(picked(auto, 5, None), "12xy3");
+        assert_eq!(picked(auto, 5, Some(1)), "1y", "caps count both");
+        assert_eq!(picked(RevisitShare::Share(0.5), 4, None), "1x2y");
+        assert_eq!(picked(RevisitShare::Share(1.0), 2, None), "xy");
+        assert_eq!(picked(RevisitShare::Share(1.0), 4, None), "xy12", "no place is left empty");
+        assert_eq!(picked(RevisitShare::Share(0.01), 5, None), "123xy");
     }
 
     #[test]

@@ -1,9 +1,12 @@
 //! The choice: which queries count, what every URL is worth, and what is picked.
 
+use std::collections::HashSet;
+
 use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;
 
 use super::PlannerError;
+use super::revisits::{Changes, PlannedRevisit};
 use super::settings::PlanSettings;
 use crate::estimate::EstimateError;
 use crate::estimate::blend::Blend;
@@ -13,7 +16,9 @@ use crate::estimate::objective::Objective;
 use crate::estimate::parts::{Part, Parts};
 use crate::estimate::scored_pairs::{BlendInput, BlendedFrontier, ScoredPairs};
 use crate::plan::caps::SoFar;
-use crate::plan::{Batch, SelectionSettings, select, select_only, served_gain};
+use crate::plan::explore::Pool;
+use crate::plan::revisits::Revisit;
+use crate::plan::{Batch, SelectionSettings, select_from, served_gain};
 use crate::sketch::need::{Improvability, QueryOutcome, neediest};
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
@@ -36,6 +41,8 @@ pub(crate) struct ChoiceInput<'a> {
     pub(crate) factors: &'a [f64],
     /// What a crawler has still to ask for.
     pub(crate) in_flight: &'a [UrlId],
+    /// How fetched pages change, where they may be fetched again.
+    pub(crate) changes: Option<&'a Changes>,
 }
 
 /// What was chosen, and why.
@@ -48,9 +55,24 @@ pub struct Choice {
     pub batch: Batch,
     /// How much lists can be improved.
     pub(crate) improvability: Improvability,
+    /// Pages that may be fetched again, the best first.
+    pub(crate) revisits: Vec<Revisit>,
 }
 
 impl Choice {
+    /// The re-visits of the batch, with what is expected of them.
+    pub(crate) fn planned_revisits(&self) -> Vec<PlannedRevisit> {
+        let again = self.batch.picks.iter().filter(|pick| pick.pool == Pool::Revisit);
+        let planned: HashSet<UrlId> = again.map(|pick| pick.estimate.url).collect();
+        let picked = self.revisits.iter().filter(|revisit| planned.contains(&revisit.url));
+        let planned = picked.map(|&Revisit { url, chance, impact, .. }| PlannedRevisit {
+            url,
+            chance,
+            impact,
+        });
+        planned.collect()
+    }
+
     /// The weights of the parts that some URL of the ranking has: others add nothing to any estimate.
     pub(crate) fn weights(&self) -> impl Iterator<Item = (Part, f64)> {
         let ranking = &self.batch.ranking;
@@ -87,6 +109,7 @@ pub(crate) fn choose(
         whole_ranking,
         factors: &[],
         in_flight: &[],
+        changes: None,
     };
     choose_from(&from, outcomes, settings, |needy| {
         Ok(ScoredPairs::new(view, needy, cache, &settings.estimate, None)?)
@@ -171,7 +194,11 @@ pub(crate) fn choose_among(
         let input = served_gain::ServedInput { scored, served: input.served };
         served_gain::rank(&mut ranking, &input, &demand, &blended.blend, so_far, &selection);
     }
-    let select = if input.whole_ranking { select } else { select_only };
-    let batch = select(ranking, so_far, &selection);
-    Ok(Choice { needy, blended, batch, improvability: *improvability })
+    let changes = input.changes.filter(|_| !selection.revisit.is_none());
+    let revisits = changes.map_or_else(Vec::new, |changes| {
+        let impact = input.served.impact_of(counted.iter().copied(), urls.len());
+        changes.revisits(&impact, urls)
+    });
+    let batch = select_from(ranking, &revisits, so_far, &selection, input.whole_ranking);
+    Ok(Choice { needy, blended, batch, improvability: *improvability, revisits })
 }

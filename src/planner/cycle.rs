@@ -10,6 +10,7 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::{Fetch, Known, PageTable};
 
 use super::expected_impact::ListChances;
+use super::revisits::{PlannedRevisit, RevisitOutcome};
 use crate::estimate::blend::PickOutcome;
 use crate::estimate::models::entry::EntryOutcomes;
 use crate::estimate::parts::Parts;
@@ -26,11 +27,12 @@ use crate::workload::{Query, QueryId};
 /// Pages must grow by this factor before statistics are frozen anew (DESIGN, statistics epochs).
 pub(crate) const EPOCH_GROWTH: f64 = 1.1;
 
-/// The epoch to plan in: a new one when the collection has grown by a tenth.
+/// The epoch to plan in: a new one when pages that are new or were replaced come to a tenth of the collection.
 pub(crate) fn current_epoch(manifest: &Manifest, pages: &PageTable) -> Epoch {
     let epoch = manifest.epoch;
-    let (then, now) = (pages_at(pages, epoch.end_seq), pages_at(pages, manifest.next_seq));
-    let has_grown = now > then && now as f64 >= EPOCH_GROWTH * then as f64;
+    let then = pages_at(pages, epoch.end_seq);
+    let new = pages.crawled().filter(|(seq, _)| *seq >= epoch.end_seq).count();
+    let has_grown = new > 0 && (then + new) as f64 >= EPOCH_GROWTH * then as f64;
     if epoch.number > 0 && !has_grown {
         return epoch;
     }
@@ -83,6 +85,8 @@ pub(crate) struct OpenPlan {
     pub(crate) picks: Vec<PlannedPick>,
     /// Candidate pairs of the picks, by pick, then query.
     pub(crate) pairs: Vec<PlannedPair>,
+    /// What is expected of the picks that were fetched before.
+    pub(crate) revisits: Vec<PlannedRevisit>,
 }
 
 impl From<&Pick> for PlannedPick {
@@ -116,12 +120,14 @@ impl OpenPlan {
             margin: predicted.margin,
             matches: predicted.pair.matches,
         });
-        Self { picks: picks.iter().map(PlannedPick::from).collect(), pairs: pairs.collect() }
+        let picks = picks.iter().map(PlannedPick::from).collect();
+        Self { picks, pairs: pairs.collect(), revisits: Vec::new() }
     }
 
     /// What chances say of the picks.
     pub(crate) fn chances(&self, queries: &[Query], places: Places) -> Both<ListChances> {
-        PlannedPair::chances(&self.pairs.iter(), self.picks.len(), queries, places)
+        let new = self.picks.iter().filter(|pick| pick.pool != Pool::Revisit).count();
+        PlannedPair::chances(&self.pairs.iter(), new, queries, places)
     }
 }
 
@@ -150,14 +156,24 @@ pub(crate) enum PickState {
     Failed,
     /// It leads to another URL, whose page is stored.
     Redirected,
+    /// Its page was fetched again, and had changed.
+    Changed,
+    /// Its page was fetched again, and was what it had been.
+    Unchanged,
     /// Nobody reported it: it may be anything.
     Unknown,
 }
 
 impl PickState {
     /// All of them.
-    pub(crate) const ALL: [Self; 4] =
-        [Self::Unknown, Self::Fetched, Self::Failed, Self::Redirected];
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Unknown,
+        Self::Fetched,
+        Self::Failed,
+        Self::Redirected,
+        Self::Changed,
+        Self::Unchanged,
+    ];
 
     /// As records have it.
     pub(crate) fn name(self) -> &'static str {
@@ -165,6 +181,8 @@ impl PickState {
             Self::Fetched => "fetched",
             Self::Failed => "failed",
             Self::Redirected => "redirected",
+            Self::Changed => "changed",
+            Self::Unchanged => "unchanged",
             Self::Unknown => "unknown",
         }
     }
@@ -212,6 +230,8 @@ pub(crate) struct Closed {
     pub(crate) pairs: Vec<ClosedPair>,
     /// What the whole cycle did to its queries.
     pub(crate) queries: Vec<QueryOutcome>,
+    /// What became of the picks that were fetched before, if there are any.
+    pub(crate) revisits: Option<RevisitOutcome>,
 }
 
 impl Closed {
@@ -237,12 +257,13 @@ pub(crate) fn close(
     impact: &[f64],
     (before, after): (&ServedLists, &ServedLists),
 ) -> Closed {
-    let of_pick = |(&pick, &state): (&PlannedPick, &PickState)| ClosedPick {
-        pick,
-        state,
-        realised: impact[pick.url.index()],
+    let of_pick = |(&pick, &state): (&PlannedPick, &PickState)| {
+        // What a page has in the lists is no success of a visit that brought nothing new.
+        let counts = pick.pool != Pool::Revisit || state == PickState::Changed;
+        ClosedPick { pick, state, realised: if counts { impact[pick.url.index()] } else { 0.0 } }
     };
     let picks: Vec<ClosedPick> = open.picks.iter().zip(states).map(of_pick).collect();
+    let revisits = revisits(&open.revisits, &picks);
     let fetched = picks.iter().filter(|closed| closed.state == PickState::Fetched);
     let pools: HashMap<UrlId, Pool> =
         fetched.map(|closed| (closed.pick.url, closed.pick.pool)).collect();
@@ -252,7 +273,20 @@ pub(crate) fn close(
         let entered = after.lists[pair.query.index()].iter().any(|(url, _)| *url == pair.url);
         pairs.push(ClosedPair { pair, pool, entered });
     }
-    Closed { picks, pairs, queries: query_outcomes(before, after) }
+    Closed { picks, pairs, queries: query_outcomes(before, after), revisits }
+}
+
+/// What became of re-visits; none if there were none.
+fn revisits(planned: &[PlannedRevisit], picks: &[ClosedPick]) -> Option<RevisitOutcome> {
+    let closed: HashMap<UrlId, &ClosedPick> =
+        picks.iter().map(|closed| (closed.pick.url, closed)).collect();
+    let mut outcome = RevisitOutcome::default();
+    for revisit in planned {
+        if let Some(closed) = closed.get(&revisit.url) {
+            outcome.add(revisit, closed.state, closed.realised);
+        }
+    }
+    (outcome.planned > 0).then_some(outcome)
 }
 
 /// What became of queries between two served lists under the same statistics.

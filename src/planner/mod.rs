@@ -21,6 +21,7 @@ pub(crate) mod expected_impact;
 pub mod options;
 pub(crate) mod outcome;
 pub(crate) mod retries;
+pub(crate) mod revisits;
 pub(crate) mod running;
 pub mod scope;
 pub mod settings;

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::cycle::{Closed, PickState};
+use super::revisits::RevisitOutcome;
 use crate::plan::explore::Pool;
 use crate::plan::off_policy::calibration::Calibration;
 use crate::results::impact::{Both, ExpectedImpact, Quantity};
@@ -22,6 +23,10 @@ pub(crate) struct PickCounts {
     pub(crate) moved: usize,
     /// Of them, not reported: unknown, not failed.
     pub(crate) unknown: usize,
+    /// Of those that were fetched, pages that had been fetched before.
+    pub(crate) again: usize,
+    /// Of these, those whose text had changed.
+    pub(crate) changed: usize,
 }
 
 impl PickCounts {
@@ -30,6 +35,11 @@ impl PickCounts {
         self.planned += 1;
         match state {
             PickState::Fetched => self.fetched += 1,
+            PickState::Changed | PickState::Unchanged => {
+                self.fetched += 1;
+                self.again += 1;
+                self.changed += usize::from(state == PickState::Changed);
+            }
             PickState::Failed => self.failed += 1,
             PickState::Redirected => self.moved += 1,
             PickState::Unknown => self.unknown += 1,
@@ -47,7 +57,7 @@ impl FromIterator<PickState> for PickCounts {
 
 impl fmt::Display for PickCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { planned, fetched, failed, moved, unknown } = self;
+        let Self { planned, fetched, failed, moved, unknown, .. } = self;
         write!(
             f,
             "of {planned} planned {fetched} fetched, {failed} failed, {moved} moved, {unknown} not reported"
@@ -68,7 +78,7 @@ pub(crate) struct OpenCounts {
 
 impl From<PickCounts> for OpenCounts {
     fn from(counts: PickCounts) -> Self {
-        let PickCounts { planned, fetched, failed, moved, unknown } = counts;
+        let PickCounts { planned, fetched, failed, moved, unknown, .. } = counts;
         Self { planned, fetched, failed, moved, in_flight: unknown }
     }
 }
@@ -113,6 +123,9 @@ pub(crate) struct CycleOutcome {
     pub(crate) enters: Quantity,
     /// Impact that they will have when the crawl has grown by a quarter.
     pub(crate) stays: Quantity,
+    /// What became of the pages that were fetched again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) revisits: Option<RevisitOutcome>,
     /// Earlier cycles of which it is known now what stayed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) settled: Vec<SettledCycle>,
@@ -146,6 +159,7 @@ impl CycleOutcome {
                 realised: Some(closed.realised()),
             },
             stays: Quantity { expected: expected.map(|both| both.stays), realised: None },
+            revisits: closed.revisits,
             settled: Vec::new(),
             greedy_calibration,
             explored_calibration,

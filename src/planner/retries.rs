@@ -92,6 +92,8 @@ pub(crate) struct Retries {
     hosts: HashMap<u32, (u32, u32)>,
     /// By URL: failures that were its own, and the cycle in which it comes back.
     urls: BTreeMap<UrlId, (u32, u32)>,
+    /// Pages that are not to be fetched again, as was answered.
+    refused: HashSet<UrlId>,
 }
 
 /// What the records of a host in a cycle say.
@@ -123,8 +125,21 @@ impl Retries {
                 passing.push((failure.url, cycle, answer));
             }
         }
+        // Pages that were asked for again and did not come: the record that brought them last.
+        let failed = known.pages.failures().iter();
+        let pages =
+            failed.filter_map(|failed| Some((failed.url, known.pages.page_seq(failed.url)?)));
+        let mut came: HashMap<UrlId, u32> = pages.collect();
+        for (seq, url) in known.pages.unchanged() {
+            came.entry(*url).and_modify(|last| *last = (*last).max(*seq));
+        }
+        let refused = known.pages.failures().iter().filter(|failed| {
+            let is_passing = Answer::of(failed.status) == temporary;
+            came.get(&failed.url).is_some_and(|last| failed.seq > *last && !is_passing)
+        });
+        let refused: HashSet<UrlId> = refused.map(|failed| failed.url).collect();
         if passing.is_empty() {
-            return Self::default();
+            return Self { refused, ..Self::default() };
         }
         let mut health: HashMap<u32, BTreeMap<u32, Health>> = HashMap::new();
         for &(url, cycle, answer) in &passing {
@@ -140,7 +155,7 @@ impl Retries {
                 of_host.entry(clock.at(seq)).or_default().answered = true;
             }
         }
-        let mut retries = Self { now: clock.next, ..Self::default() };
+        let mut retries = Self { now: clock.next, refused, ..Self::default() };
         for (&host, cycles) in &health {
             let outages =
                 cycles.values().rev().take_while(|health| health.is_outage()).count() as u32;
@@ -149,7 +164,12 @@ impl Retries {
             }
         }
         for (url, cycle, _) in passing {
-            let is_failed = matches!(known.pages.fetch(url), Fetch::Failed { .. });
+            let is_failed = match known.pages.fetch(url) {
+                Fetch::Failed { .. } => true,
+                // A page that could not be fetched again.
+                Fetch::Page { .. } => cycle > clock.at(came[&url]),
+                _ => false,
+            };
             if is_failed && !health[&known.urls.host(url)][&cycle].is_outage() {
                 let (tries, until) = retries.urls.entry(url).or_insert((0, 0));
                 *tries += 1;
@@ -183,7 +203,13 @@ impl Retries {
         (tries < TRIES).then_some(own.max(host))
     }
 
-    /// Why a URL may not be planned now, if it may not.
+    /// Whether a page may not be fetched again now.
+    fn holds(&self, known: &Known, url: UrlId) -> bool {
+        let is_late = || self.until(url, known.urls.host(url)).is_none_or(|until| until > self.now);
+        known.pages.page_seq(url).is_some() && (self.refused.contains(&url) || is_late())
+    }
+
+    /// Why a URL of the frontier may not be planned now, if it may not.
     pub(crate) fn wait(&self, known: &Known, url: UrlId) -> Option<Wait> {
         if self.urls.is_empty() && self.hosts.is_empty() || !known.pages.in_frontier(url) {
             return None;
@@ -206,14 +232,14 @@ impl Retries {
         mut within: Vec<bool>,
         may_go_on: bool,
     ) -> Vec<bool> {
-        if self.urls.is_empty() && self.hosts.is_empty() {
+        if self.urls.is_empty() && self.hosts.is_empty() && self.refused.is_empty() {
             return within;
         }
         if may_go_on {
             self.go_on(known, &within);
         }
-        let waits: Vec<UrlId> =
-            known.urls.ids().filter(|&url| self.wait(known, url).is_some()).collect();
+        let waits = |url: &UrlId| self.wait(known, *url).is_some() || self.holds(known, *url);
+        let waits: Vec<UrlId> = known.urls.ids().filter(waits).collect();
         if within.is_empty() && !waits.is_empty() {
             within = vec![true; known.urls.len()];
         }

@@ -1,5 +1,6 @@
 //! Which URLs may be planned at all. What is out of scope stays known, with its links, and is never planned.
 
+use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use prospect_index::url;
 use regex::{RegexSet, RegexSetBuilder};
@@ -110,7 +111,9 @@ impl Scope {
         }
         let scope = self.compile()?;
         within.resize(known.urls.len(), within.is_empty());
-        for id in known.urls.ids().filter(|&id| known.pages.in_frontier(id)) {
+        let may_come =
+            |id: &UrlId| known.pages.in_frontier(*id) || known.pages.page_seq(*id).is_some();
+        for id in known.urls.ids().filter(may_come) {
             within[id.index()] &= scope.holds(known.urls.url(id));
         }
         Ok(within)

@@ -179,6 +179,7 @@ fn reasons<'a>(questions: &'a Questions, answer: &'a Answer) -> Reasons<'a> {
         max_words: answer.settings.estimate.rule.max_words,
         link_context: None,
         embeddings: None,
+        revisits: answer.choice.planned_revisits(),
     }
 }
 

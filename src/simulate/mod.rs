@@ -23,6 +23,7 @@ pub(crate) mod page_texts;
 pub(crate) mod quality;
 pub(crate) mod record;
 pub(crate) mod rerank;
+pub(crate) mod revisits;
 pub(crate) mod settings;
 pub(crate) mod start;
 pub(crate) mod summary;

@@ -135,6 +135,7 @@ fn base(planned: &mut Planned<'_>, budget: usize) -> Result<Base, SimulateError>
         settings,
         next_seq: planned.next_seq(),
         in_flight: Arc::default(),
+        changes: Arc::default(),
     })
 }
 

@@ -82,10 +82,19 @@ impl ServedLists {
     /// By URL, of which there are `urls`: impact of the pages of these lists, which is f(q) V(rank)
     /// summed over those a page is in. `queries` are those of the lists.
     pub(crate) fn impact(&self, queries: &[Query], urls: usize) -> Vec<f64> {
+        self.impact_of(queries.iter().map(|query| query.frequency), urls)
+    }
+
+    /// The same where queries are asked so often.
+    pub(crate) fn impact_of(
+        &self,
+        frequencies: impl Iterator<Item = f64>,
+        urls: usize,
+    ) -> Vec<f64> {
         let (mut impact, places) = (vec![0.0; urls], self.places());
-        for (query, list) in queries.iter().zip(&self.lists) {
+        for (frequency, list) in frequencies.zip(&self.lists) {
             for (at, (url, _)) in list.iter().enumerate() {
-                impact[url.index()] += query.frequency * places.at(at + 1);
+                impact[url.index()] += frequency * places.at(at + 1);
             }
         }
         impact

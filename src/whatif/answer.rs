@@ -16,6 +16,7 @@ use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::url_estimate::PairEstimate;
 use crate::planner::choose::{Choice, ChoiceInput, choose_among, needy};
 use crate::planner::expected_impact::RealisedShare;
+use crate::planner::revisits::Changes;
 use crate::planner::settings::PlanSettings;
 use crate::results::impact::Both;
 use crate::sketch::need::Improvability;
@@ -52,6 +53,8 @@ pub(crate) struct Base {
     pub(crate) next_seq: u32,
     /// What a crawler has still to ask for.
     pub(crate) in_flight: Arc<Vec<UrlId>>,
+    /// How fetched pages change.
+    pub(crate) changes: Arc<Changes>,
 }
 
 /// Pairs and lists of queries that the base does not know.
@@ -155,6 +158,7 @@ impl Base {
             whole_ranking: true,
             factors: &factors,
             in_flight: &self.in_flight,
+            changes: Some(&self.changes),
         };
         let choice = choose_among(&input, &self.scored, needy, &self.improvability, &settings)?;
         let (served, scored) = (Arc::clone(&self.served), Arc::clone(&self.scored));

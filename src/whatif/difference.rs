@@ -14,7 +14,6 @@ use crate::estimate::parts::{Part, Parts};
 use crate::estimate::url_estimate::UrlEstimate;
 use crate::plan::Pick;
 use crate::plan::caps::Cap;
-use crate::plan::explore::Pool;
 use crate::results::whatif::{Difference, HostChange, UrlChange, WhatIfQueryChange};
 use crate::workload::Query;
 
@@ -156,7 +155,7 @@ fn reason(old: &Placed<'_>, new: &Placed<'_>, asked: &Frequencies<'_>, url: UrlI
         return "it must not be planned".to_owned();
     };
     let (before, after) = after;
-    let drawn = |of: &Placed<'_>| of.pick(url).is_some_and(|pick| pick.pool != Pool::Greedy);
+    let drawn = |of: &Placed<'_>| of.pick(url).is_some_and(|pick| pick.pool.is_drawn());
     match (old.cap(url), new.cap(url)) {
         (Some(cap), None) if new.rank(url).is_some() => {
             return format!("the {} cap no longer holds it back", cap.name());

@@ -90,6 +90,7 @@ fn all_explained(questions: &Questions, answer: &Answer) -> BTreeSet<String> {
         max_words: settings.estimate.rule.max_words,
         link_context: None,
         embeddings: None,
+        revisits: Vec::new(),
     };
     let explained = Explained { reasons, choice, settings, factors, retries: &Retries::default() };
     let mut names = BTreeSet::new();

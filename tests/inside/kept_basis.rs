@@ -18,7 +18,7 @@ use crate::sketch::need::Needy;
 use crate::workload::Workload;
 use prospect_index::ingest::ingest_all;
 use prospect_index::limits;
-use prospect_index::page::UrlId;
+use prospect_index::page::{PageRecord, UrlId};
 
 const SHAPE: Shape =
     Shape { pages: 2_000, links_per_page: 12, hosts: 60, vocabulary: 300, text_words: 40 };
@@ -128,13 +128,17 @@ fn models_of_the_epoch_serve_its_later_cycles() {
             drop(store);
             let planned = anew(path, &workload, &settings);
             assert!(bits(&next) == bits(&planned), "{name}, cycle {cycle}");
-            // A page of the epoch was replaced in the first cycle.
+            // A page of the epoch changed in the first cycle; another was fetched again and had not.
             let expected = if cycle < 2 { Recomputed::All } else { Recomputed::Pairs };
             assert_eq!(next.refreshed.recomputed, expected, "{name}, cycle {cycle}");
             let start = 400 + cycle * 10;
             let mut records: Vec<_> = (start..start + 10).map(|page| SHAPE.record(page)).collect();
             match cycle {
-                0 => records.push(SHAPE.record(7)),
+                0 => {
+                    let changed = SHAPE.record(7);
+                    let text = format!("{} news", changed.text);
+                    records.extend([PageRecord { text, ..changed }, SHAPE.record(8)]);
+                }
                 _ => records[0].status = Some(404),
             }
             ingest_all(path, records, &format!("cycle {cycle}")).unwrap();

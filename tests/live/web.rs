@@ -58,6 +58,8 @@ pub type Access = (String, u16);
 struct Shared {
     pages: HashMap<String, String>,
     asked: Mutex<(HashSet<String>, Vec<Access>)>,
+    /// What is added to each page that has news.
+    news: Mutex<String>,
 }
 
 /// The web; it stands as long as the process.
@@ -111,7 +113,7 @@ impl Web {
         }
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let proxy = format!("http://{}", listener.local_addr().unwrap());
-        let shared = Arc::new(Shared { pages, asked: Mutex::default() });
+        let shared = Arc::new(Shared { pages, asked: Mutex::default(), news: Mutex::default() });
         let serving = Arc::clone(&shared);
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -125,6 +127,11 @@ impl Web {
     /// What was asked for since the last call, robots.txt left out.
     pub fn accesses(&self) -> Vec<Access> {
         std::mem::take(&mut self.shared.asked.lock().unwrap().1)
+    }
+
+    /// From now on the pages that have news say this, too.
+    pub fn tell(&self, news: &str) {
+        *self.shared.news.lock().unwrap() = format!("<p>{news}</p></body>");
     }
 
     /// How many pages there are by fate.
@@ -167,7 +174,13 @@ impl Shared {
         let Some(page) = self.pages.get(&origin) else {
             return (404, html, b"<p>there is no such page".to_vec());
         };
-        let page = page.as_bytes().to_vec();
+        let news = self.news.lock().unwrap();
+        let page = if has_news(&origin) && !news.is_empty() {
+            page.replace("</body>", &news)
+        } else {
+            page.clone()
+        };
+        let page = page.into_bytes();
         match Fate::of(&origin) {
             Fate::Moved if origin == url => {
                 let to = Url::parse(url).unwrap();
@@ -186,6 +199,11 @@ impl Shared {
             _ => (200, html, page),
         }
     }
+}
+
+/// Whether a page changes now and then.
+pub fn has_news(url: &str) -> bool {
+    (xxh3_64(url.as_bytes()) >> 8).is_multiple_of(4)
 }
 
 fn answer(stream: &mut TcpStream, status: u16, fields: &str, body: &[u8]) -> std::io::Result<()> {

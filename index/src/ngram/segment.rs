@@ -93,7 +93,7 @@ impl Segment {
     }
 
     /// Leaves out URLs, given in any order: a later segment has what is known of them now.
-    pub fn hide(&mut self, urls: &[u32]) {
+    pub(crate) fn hide(&mut self, urls: &[u32]) {
         for url in urls {
             if let Ok(local) = self.urls.binary_search(url) {
                 self.hidden.resize(self.urls.len(), false);

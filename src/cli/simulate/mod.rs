@@ -6,6 +6,7 @@ mod identity;
 mod inputs;
 mod prepare;
 mod progress;
+mod revisits;
 mod settings;
 
 use std::io;
@@ -46,6 +47,11 @@ pub(super) struct Args {
     /// Where results go. A killed run goes on here.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    /// Simulate re-visits of the collection's pages instead of a crawl: a file that says on which days they
+    /// changed, `url<TAB>day` a line. --batch is how many pages are visited a day; --policy one or some of
+    /// none, uniform, lambdacrawl, myopic, prospect and oracle.
+    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    changes: Option<PathBuf>,
     #[command(flatten)]
     config: Config,
     #[command(flatten)]
@@ -53,6 +59,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
+    if let Some(changes) = &args.changes {
+        let plan = settings::plan(&args.config)?;
+        return revisits::run(changes, &args.config, &plan, &args.out, global);
+    }
     let experiments = match &args.file {
         Some(path) => config::read(path, &open_text(path)?)?,
         None => vec![(String::new(), Config::default())],

@@ -77,7 +77,7 @@ pub(super) fn settings(config: &Config) -> Result<(SimulationSettings, StartFile
 }
 
 /// What is the same for all policies that plan.
-fn plan(config: &Config) -> Result<PlanSettings, Failure> {
+pub(super) fn plan(config: &Config) -> Result<PlanSettings, Failure> {
     let mut plan = PlanSettings::new(1);
     let given = [
         ("top", config.top.map(Value::from)),

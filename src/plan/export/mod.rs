@@ -38,7 +38,7 @@ pub(crate) struct PlannedUrl {
     pub(crate) inlinks: u32,
     /// Position in the whole frontier by estimate, from 1.
     pub(crate) frontier_rank: u32,
-    /// Whether it is one of the best, or drawn at random from those near them or far from them.
+    /// Whether it is one of the best, drawn at random from those near them or far from them, or fetched again.
     pub(crate) pool: Pool,
     /// Probability with which it was picked.
     pub(crate) propensity: f64,
@@ -49,6 +49,18 @@ pub(crate) struct PlannedUrl {
     /// When a polite crawler asks for it, in seconds from the first, where the plan has a time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) start: Option<f64>,
+    /// Why it is fetched again, if it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) revisit: Option<RevisitReason>,
+}
+
+/// Why a page is fetched again.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(crate) struct RevisitReason {
+    /// Chance that its text has changed.
+    pub(crate) chance: f64,
+    /// Impact that it has in the lists.
+    pub(crate) impact: f64,
 }
 
 /// A plan as it is written.
@@ -190,6 +202,7 @@ mod tests {
             candidate_queries: 0,
             queries: Vec::new(),
             start: None,
+            revisit: None,
         }
     }
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::estimate::features::group::{FeatureGroup, FeatureGroups, SEPARATOR};
 use crate::plan::caps::Caps;
+use crate::plan::revisits::RevisitShare;
 use crate::sketch::need::Needy;
 use crate::sketch::visibility::Visibility;
 
@@ -39,6 +40,8 @@ pub(super) enum Field<'a> {
     Visibility(&'a mut Visibility),
     /// Groups of evidence.
     Groups(&'a mut FeatureGroups),
+    /// How much is for pages that were fetched before.
+    Revisit(&'a mut RevisitShare),
 }
 
 /// What an option may hold, for those who offer it.
@@ -120,6 +123,7 @@ impl<'a> Field<'a> {
             Self::Needy(_) => text("a number of queries, or a share below 1", "0.1"),
             Self::Visibility(_) => text("top, log, or geometric:P with P below 1", "log"),
             Self::Groups(_) => text(&groups(), "url.anchors"),
+            Self::Revisit(_) => text("auto, or a share from 0 to 1", "auto"),
         }
     }
 
@@ -144,6 +148,7 @@ impl<'a> Field<'a> {
             Self::Choice(names) => json!(names.name()),
             Self::Needy(needy) => needy.map_or(json!(NONE), |needy| json!(needy)),
             Self::Visibility(visibility) => json!(visibility),
+            Self::Revisit(share) => json!(share),
             Self::Groups(groups) if groups.is_empty() => json!(NONE),
             Self::Groups(groups) => {
                 let names: Vec<&str> = (**groups).into();
@@ -173,6 +178,7 @@ impl<'a> Field<'a> {
             Self::Needy(place) if text == NONE => *place = None,
             Self::Needy(place) => *place = Some(needy(text)?),
             Self::Visibility(place) => *place = text.parse().ok()?,
+            Self::Revisit(place) => *place = text.parse().ok()?,
             Self::Groups(place) if text == NONE => *place = FeatureGroups::default(),
             Self::Groups(place) => *place = FeatureGroups::named(text.split(SEPARATOR)).ok()?,
         }

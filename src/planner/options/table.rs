@@ -70,6 +70,13 @@ fn batch() -> Vec<PlannerOption> {
         PlannerOption::new("explore", "share of the budget drawn at random", Selection, |to| {
             Field::Number(&mut to.selection.explore, 0.0, 1.0)
         }),
+        PlannerOption::new(
+            "revisit",
+            "share of the budget for pages that were fetched before",
+            Selection,
+            |to| Field::Revisit(&mut to.selection.revisit),
+        )
+        .of_the_crawl(),
         PlannerOption::new("seed", "seed of the draw", Selection, |to| {
             Field::Seed(&mut to.selection.seed)
         })
