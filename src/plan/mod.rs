@@ -137,7 +137,8 @@ pub(crate) fn select_from(
     while picks.len() < greedy {
         let new = ranking.get(at);
         let revisit = again.first().filter(|revisit| {
-            revisits::is_next(settings.revisit, revisit, new, (taken, picks.len()))
+            let share = (settings.revisit, settings.explore);
+            revisits::is_next(share, revisit, new, (taken, picks.len()))
         });
         if let Some(revisit) = revisit {
             again = &again[1..];

@@ -106,19 +106,22 @@ impl Revisit {
 }
 
 /// Whether the next place of a batch, in which `taken` of the `places` so far are re-visits, is for the re-visit and
-/// not for the new URL, which may be there or not.
+/// not for the new URL, which may be there or not. Where they compete, re-visits have the share `explore` in any case:
+/// how pages change is learned from nothing else.
 pub(super) fn is_next(
-    share: RevisitShare,
+    (share, explore): (RevisitShare, f64),
     revisit: &Revisit,
     new: Option<&UrlEstimate>,
     (taken, places): (usize, usize),
 ) -> bool {
+    // Spread over the batch, so that its head has its share, too.
+    let is_due = |share: f64| (taken + 1) as f64 <= share * (places + 1) as f64;
     match share {
         RevisitShare::None => false,
-        RevisitShare::Auto => revisit.value > new.map_or(0.0, |new| new.estimate),
-        // Spread over the batch, so that its head has its share, too; no place is left empty.
-        RevisitShare::Share(share) => {
-            new.is_none() || (taken + 1) as f64 <= share * (places + 1) as f64
+        RevisitShare::Auto => {
+            revisit.value > new.map_or(0.0, |new| new.estimate) || is_due(explore)
         }
+        // No place is left empty.
+        RevisitShare::Share(share) => new.is_none() || is_due(share),
     }
 }
