@@ -87,7 +87,7 @@ impl CheckReport {
 /// // `root` holds a store with one page.
 /// # ingest_all(root, vec![page], "one page")?;
 /// let report = check(root, true, &[])?;
-/// assert_eq!((report.urls, report.files), (1, 4));
+/// assert_eq!((report.urls, report.files), (1, 5));
 /// assert!(report.damage.is_empty());
 ///
 /// std::fs::write(root.join("segments/urls-000002.parquet"), "something else")?;

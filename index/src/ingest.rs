@@ -300,7 +300,7 @@ struct Rows {
 ///     let mut session = IngestSession::start(store)?;
 ///     session.add(prepare(page.clone())?)?;
 ///     let (after, counts, how) = session.commit("the same inputs")?;
-///     assert_eq!((counts.pages, how), (1, expected));
+///     assert_eq!((counts.records, how), (1, expected));
 ///     store = after;
 /// }
 /// assert_eq!(store.manifest().next_seq, 1);
