@@ -11,7 +11,9 @@
 //! A page that was fetched again may have lost a link. Where that was the only one with its anchor, the URL it led
 //! to is written anew, whole, and older segments hide it: a page fetched again costs what a new one does.
 
+use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::derived::{Derived, Found};
 use crate::error::StoreError;
@@ -240,7 +242,12 @@ impl Update<'_> {
     fn lost(&self, state: &Payload) -> Result<Vec<UrlId>, StoreError> {
         let mut urls = Vec::new();
         let (storage, manifest) = (self.storage, self.manifest);
+        // Pages of a site share their menus.
+        let mut seen: HashSet<(UrlId, u64)> = HashSet::new();
         self.known.for_each_lost_link(storage, manifest, state.end_seq, |to, anchor| {
+            if !seen.insert((to, xxh3_64(anchor.as_bytes()))) {
+                return;
+            }
             let Some(before) = self.horizon(to) else { return };
             let links = &self.known.links;
             let mut anchors = links.incoming(to, before).map(|link| links.anchor(link.anchor));

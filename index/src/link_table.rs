@@ -4,7 +4,7 @@
 //! Pages that were fetched again show most of their links as before. Such a link is one of the current version, and
 //! known since the first one that had it.
 //!
-//! Costs 20 bytes a link, 12 a URL and 4 a record of fetch history, plus the distinct anchor texts; 8 more a link
+//! Costs 24 bytes a link, 12 a URL and 4 a record of fetch history, plus the distinct anchor texts; 4 more a link
 //! that an earlier version of its page had.
 
 use hashbrown::HashMap;
@@ -26,15 +26,6 @@ pub struct Link {
     pub since: u32,
 }
 
-/// A link as row of the table.
-#[derive(Clone, Copy, Debug)]
-struct Row {
-    from: UrlId,
-    to: UrlId,
-    anchor: u32,
-    seq: u32,
-}
-
 /// The links of all fetched pages in their current version.
 ///
 /// ```
@@ -53,9 +44,9 @@ struct Row {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct LinkTable {
-    links: Vec<Row>,
-    /// Rows that are known since an earlier version of their page, ascending, with the record of that.
-    since: Vec<(u32, u32)>,
+    links: Vec<Link>,
+    /// By target: rows that are known since an earlier version of their page, ascending.
+    older: HashMap<UrlId, Vec<u32>>,
     anchors: Vec<Box<str>>,
     anchor_ids: HashMap<Box<str>, u32>,
     /// By `fetch_seq`, up to that of the last link: the first link of it or a later one.
@@ -94,7 +85,7 @@ impl LinkTable {
         });
         let row = self.links.len() as u32;
         if since < seq {
-            self.since.push((row, since));
+            self.older.entry(to).or_default().push(row);
         }
         if self.ends.len() <= to.index() {
             self.ends.resize(to.index() + 1, (END, END));
@@ -113,43 +104,34 @@ impl LinkTable {
         while self.starts.len() <= seq as usize {
             self.starts.push(row);
         }
-        self.links.push(Row { from, to, anchor: id, seq });
-    }
-
-    fn link(&self, row: u32) -> Link {
-        let Row { from, to, anchor, seq } = self.links[row as usize];
-        let since = match self.since.binary_search_by_key(&row, |(row, _)| *row) {
-            Ok(at) => self.since[at].1,
-            Err(_) => seq,
-        };
-        Link { from, to, anchor, seq, since }
+        self.links.push(Link { from, to, anchor: id, seq, since });
     }
 
     /// All links, in fetch order, then document order.
-    pub fn links(&self) -> impl ExactSizeIterator<Item = Link> + Clone + '_ {
-        (0..self.links.len() as u32).map(|row| self.link(row))
+    pub fn links(&self) -> &[Link] {
+        &self.links
     }
 
     /// Links that are known since the record `seq` or a later one, in fetch order.
     pub fn links_since(&self, seq: u32) -> impl Iterator<Item = Link> + '_ {
-        let first = self.links.partition_point(|link| link.seq < seq) as u32;
-        let rows = first..self.links.len() as u32;
-        rows.map(|row| self.link(row)).filter(move |link| link.since >= seq)
+        let first = self.links.partition_point(|link| link.seq < seq);
+        self.links[first..].iter().copied().filter(move |link| link.since >= seq)
     }
 
     /// Links that were known before the record `seq`, in fetch order.
     pub fn links_before(&self, seq: u32) -> impl Iterator<Item = Link> + Clone + '_ {
-        let end = match self.since.last() {
-            None => self.links.partition_point(|link| link.seq < seq),
-            Some(_) => self.links.len(),
+        let end = if self.older.is_empty() {
+            self.links.partition_point(|link| link.seq < seq)
+        } else {
+            self.links.len()
         };
-        (0..end as u32).map(|row| self.link(row)).filter(move |link| link.since < seq)
+        self.links[..end].iter().copied().filter(move |link| link.since < seq)
     }
 
     /// Links of the page fetched as `seq`, in document order; none if that version was replaced.
-    pub fn of_page(&self, seq: u32) -> impl ExactSizeIterator<Item = Link> + '_ {
-        let start = |seq: usize| self.starts.get(seq).copied().unwrap_or(self.links.len() as u32);
-        (start(seq as usize)..start(seq as usize + 1)).map(|row| self.link(row))
+    pub fn of_page(&self, seq: u32) -> &[Link] {
+        let start = |seq: usize| self.starts.get(seq).map_or(self.links.len(), |&row| row as usize);
+        &self.links[start(seq as usize)..start(seq as usize + 1)]
     }
 
     /// Distinct anchor texts; one of them may be empty.
@@ -170,10 +152,12 @@ impl LinkTable {
             let next = self.next[row as usize];
             (next != END).then_some(next)
         });
-        // Without links of earlier versions, what is behind the first one too late is too late as well.
-        let may_follow = !self.since.is_empty();
-        rows.map(|row| self.link(row))
-            .take_while(move |link| may_follow || link.seq < before_seq)
+        let rows = rows.take_while(move |&row| self.links[row as usize].seq < before_seq);
+        // Behind the first that is too late are those that an earlier version of their page had.
+        let older = self.older.get(&target).map_or(&[][..], Vec::as_slice);
+        let first = older.partition_point(|&row| self.links[row as usize].seq < before_seq);
+        rows.chain(older[first..].iter().copied())
+            .map(|row| self.links[row as usize])
             .filter(move |link| link.since < before_seq)
     }
 

@@ -221,7 +221,6 @@ fn add_stored(
     let urls = &known.urls;
     let spelled = |id| (urls.url(id), urls.spelling(id));
     let links = known.links.of_page(page.seq);
-    let links: Vec<_> = links.collect();
     let located = locate(&page.text, links.iter().map(|link| known.links.anchor(link.anchor)));
     let rows = links.iter().zip(&located).map(|(link, located)| {
         let (url, spelling) = spelled(link.to);

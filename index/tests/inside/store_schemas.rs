@@ -46,7 +46,7 @@ fn told(root: &Path) -> String {
     for url in known.urls.ids() {
         told.push(format!("{} {:?}", known.urls.spelling(url), known.pages.fetch(url)));
     }
-    told.push(format!("{:?} {:?}", known.links.links().collect::<Vec<_>>(), known.quality));
+    told.push(format!("{:?} {:?}", known.links.links(), known.quality));
     for_each_seed(store.storage(), store.manifest(), |url, seed| {
         told.push(format!("{url:?} {seed:?}"));
     })

@@ -60,14 +60,14 @@ pub(super) fn candidates(
 ) -> Vec<UrlId> {
     let mut urls = Vec::new();
     for answer in answers {
-        let is_known = |link: &Link| {
+        let is_known = |link: &&Link| {
             let is_known = |before| answer.answers_at(before) && link.since < before;
             horizon.of(link.to).is_some_and(is_known)
         };
         // Links are those of the page as it is now.
         let page = known.pages.record(answer.seq).and_then(|(url, _)| known.pages.page_seq(url));
         let of_page = known.links.of_page(page.unwrap_or(answer.seq));
-        urls.extend(of_page.take(LINKS).filter(is_known).map(|link| link.to));
+        urls.extend(of_page.iter().take(LINKS).filter(is_known).map(|link| link.to));
     }
     urls.sort_unstable();
     urls.dedup();

@@ -128,9 +128,9 @@ impl PageFeatureSource<'_> {
         }
         let first = links.incoming(url, before_seq).find(|link| link.from != url);
         if let Some(first) = first {
-            let mut of_page = links.of_page(first.seq);
+            let of_page = links.of_page(first.seq);
+            found.place = of_page.iter().position(|link| link.to == url).unwrap_or(0) as f32;
             found.links = of_page.len() as f32;
-            found.place = of_page.position(|link| link.to == url).unwrap_or(0) as f32;
             let now = before_seq.min(self.next_seq);
             found.age = (now - first.since) as f32 / now.max(1) as f32;
         }
