@@ -84,10 +84,6 @@ impl PreparedPage {
 
     /// Title and text, and links, each in one number.
     fn digest(&self) -> Digest {
-        let mut text = Xxh3::new();
-        text.update(self.record.title.as_bytes());
-        text.update(b"\n");
-        text.update(self.record.text.as_bytes());
         let mut links = Xxh3::new();
         for link in self.links() {
             for part in [link.url, link.anchor, link.around] {
@@ -95,7 +91,8 @@ impl PreparedPage {
                 links.update(b"\n");
             }
         }
-        Digest { text: text.digest(), links: links.digest() }
+        let text = Digest::of_text(&self.record.title, &self.record.text);
+        Digest { text, links: links.digest() }
     }
 
     /// Quality of the text, where the input tells.

@@ -20,6 +20,7 @@
 //! | 4 | a status of a page may say that robots.txt forbade to ask ([`crate::answer::ROBOTS`]) |
 //! | 5 | several plans may be open, each with its start and its epoch; the store has a scope, and URLs that somebody named |
 //! | 6 | there are digests of what pages said, and a page that comes as it is stored has a record without its text; plans may fetch pages again |
+//! | 7 | the scope of the store has rules of spelling |
 
 use std::ops::Range;
 
@@ -33,7 +34,7 @@ use crate::storage::{Checksum, FileEntry, Storage};
 /// Name of the manifest below the store's root.
 pub const MANIFEST: &str = "MANIFEST.json";
 /// Format of the store that this version writes, and the highest it reads.
-pub const FORMAT: u32 = 6;
+pub const FORMAT: u32 = 7;
 
 /// Tables of the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,12 +1,13 @@
 //! When pages were fetched, and whether they had changed since the time before.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::StoreError;
 use crate::fetch_time;
 use crate::manifest::{Manifest, SegmentKind};
 use crate::page::UrlId;
-use crate::page_store::{DIGESTS, Known, for_each_fetch_time};
+use crate::page_store::{DIGESTS, Known, NONE, for_each_fetch_time, for_each_text};
 use crate::storage::Storage;
 use crate::store::Store;
 
@@ -17,6 +18,17 @@ pub(crate) struct Digest {
     pub(crate) text: u64,
     /// Of its links.
     pub(crate) links: u64,
+}
+
+impl Digest {
+    /// Title and text in one number.
+    pub(crate) fn of_text(title: &str, text: &str) -> u64 {
+        let mut digest = Xxh3::new();
+        digest.update(title.as_bytes());
+        digest.update(b"\n");
+        digest.update(text.as_bytes());
+        digest.digest()
+    }
 }
 
 /// A fetch that brought a page, or said that it is what it was.
@@ -94,6 +106,36 @@ pub fn visits(store: &Store, known: &Known) -> Result<Vec<Visit>, StoreError> {
         .collect();
     visits.sort_unstable_by_key(|visit| visit.seq);
     Ok(visits)
+}
+
+/// What the current pages say, title and text in one number, by record; those that say nothing are left out.
+///
+/// # Errors
+/// A file is missing, damaged or cannot be read.
+pub fn texts(store: &Store, known: &Known) -> Result<Vec<(u32, u64)>, StoreError> {
+    store.verify_kinds(&[SegmentKind::Digests])?;
+    let (storage, manifest, pages) = (store.storage(), store.manifest(), &known.pages);
+    let is_current = |seq| pages.record(seq).is_some_and(|(_, replaced)| replaced == NONE);
+    let nothing = Digest::of_text("", "");
+    let mut texts = Vec::with_capacity(pages.len());
+    for_each_digest(storage, manifest, |seq, digest| {
+        if is_current(seq) {
+            texts.push((seq, digest.text));
+        }
+    })?;
+    if texts.len() < pages.len() {
+        // Older versions of this program stored no digests.
+        let stored: HashSet<u32> = texts.iter().map(|(seq, _)| *seq).collect();
+        for_each_text(storage, manifest, 0, |read| {
+            let new =
+                read.iter().filter(|page| is_current(page.seq) && !stored.contains(&page.seq));
+            texts.extend(new.map(|page| (page.seq, Digest::of_text(&page.title, &page.text))));
+            Ok(())
+        })?;
+    }
+    texts.retain(|(_, text)| *text != nothing);
+    texts.sort_unstable();
+    Ok(texts)
 }
 
 /// What pages said, by `fetch_seq`; older versions of this program did not store it.

@@ -94,6 +94,9 @@ pub(crate) struct Explanation {
     pub(crate) planned_rank: Option<usize>,
     /// Whether an open plan of the store has asked for it, and nobody reported it.
     pub(crate) in_flight: bool,
+    /// The other spelling of the page that it is not planned for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) same_page_as: Option<String>,
     /// URLs that were to be picked.
     pub(crate) budget: usize,
     /// Position in the frontier by estimate, from 1, if it may be planned.
@@ -188,6 +191,7 @@ impl Explained<'_> {
             plan_id: None,
             planned_rank: picked.map(|at| at + 1),
             in_flight: false,
+            same_page_as: None,
             budget: settings.selection.budget,
             frontier_rank: at.map(|at| at + 1),
             frontier: batch.ranking.len(),

@@ -23,6 +23,7 @@ pub(crate) mod reasons;
 pub(crate) mod records;
 pub(crate) mod served_cache;
 mod settle;
+pub(crate) mod spellings;
 pub(crate) mod tables;
 pub(crate) mod vectors;
 pub(crate) mod whatif_base;
@@ -33,6 +34,7 @@ use std::sync::OnceLock;
 use prospect_index::error::StoreError;
 use prospect_index::frontier::{NgramSegments, View};
 use prospect_index::link_context::LinkContextTable;
+use prospect_index::manifest::Manifest;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use prospect_index::store::{Store, StoreOptions};
@@ -174,10 +176,7 @@ impl OpenStore {
     /// # Errors
     /// Another version wrote it.
     pub(crate) fn scope(&self) -> Result<Scope, CampaignError> {
-        match &self.store.manifest().scope {
-            serde_json::Value::Null => Ok(Scope::default()),
-            stored => Ok(serde_json::from_value(stored.clone())?),
-        }
+        stored_scope(self.store.manifest())
     }
 
     /// What may be planned of `within` (by URL id; all, if that is empty): what is in scope, is not in flight of
@@ -192,13 +191,13 @@ impl OpenStore {
         scope: &Scope,
         plans: usize,
     ) -> Result<Plannable, CampaignError> {
-        let mut within = scope.hold_back(&self.known, within)?;
-        let in_flight = if plans == 0 {
+        let in_flight: Vec<UrlId> = if plans == 0 {
             Vec::new()
         } else {
             let batches = OpenBatch::all(&self.store, &self.known)?;
             batches.iter().take(plans).flat_map(OpenBatch::in_flight).collect()
         };
+        let mut within = scope.hold_back(&self.known, within, &in_flight)?;
         if !in_flight.is_empty() {
             within.resize(self.known.urls.len(), within.is_empty());
         }
@@ -221,5 +220,13 @@ impl OpenStore {
         }
         let read = self.store.link_context(&self.known)?;
         Ok(self.link_context.get_or_init(|| read))
+    }
+}
+
+/// The scope of a store.
+fn stored_scope(manifest: &Manifest) -> Result<Scope, CampaignError> {
+    match &manifest.scope {
+        serde_json::Value::Null => Ok(Scope::default()),
+        stored => Ok(serde_json::from_value(stored.clone())?),
     }
 }

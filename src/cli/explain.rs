@@ -183,7 +183,10 @@ fn explanation(
     let planned_rank = batch.and_then(place).map(|at| at + 1);
     let in_flight = listing.is_some_and(|batch| batch.in_flight().any(|url| url == id));
     let named_by = named_by(open, id)?;
-    Ok(Explanation { plan_id, planned_rank, in_flight, named_by, ..explained.explain(id) })
+    let other = settings.scope.stand_in(&open.known, id, &plan.in_flight)?;
+    let same_page_as = other.map(|other| open.known.urls.url(other).to_owned());
+    let explained = explained.explain(id);
+    Ok(Explanation { plan_id, planned_rank, in_flight, same_page_as, named_by, ..explained })
 }
 
 /// What is said of a URL by those who name it without a link.
@@ -210,6 +213,9 @@ fn text(explanation: &Explanation) -> String {
         Some(rank) => format!("; number {rank} of plan {plan}\n"),
         None => format!("; not in plan {plan}\n"),
     };
+    if let Some(other) = &explanation.same_page_as {
+        text += &format!("  another spelling of {other}, by the rules of the store: not planned\n");
+    }
     if let Some(RevisitCandidate { rank, of, chance, impact, value }) = explanation.revisit {
         text += &format!(
             "  to fetch it again: rank {rank} of {of}; its text has changed with a chance of {:.1}%, it has an impact of \

@@ -23,6 +23,7 @@ mod seeds;
 mod serve;
 mod simulate;
 mod status;
+mod url_rules;
 mod whatif;
 
 use std::process::ExitCode;
@@ -70,6 +71,8 @@ enum Command {
     Plan(plan::Args),
     /// Tell what is in a store, and what became of its plans.
     Status(status::Args),
+    /// Tell which URLs lead to the same page, and plan one of them.
+    UrlRules(url_rules::Args),
     /// Tell why a URL is planned or not, or what a query needs.
     Explain(explain::Args),
     /// Plan under other queries, weights, budgets or caps, and tell what would change.
@@ -127,6 +130,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Seeds(args) => seeds::run(args, &cli.global),
         Command::Plan(args) => plan::run(args, &cli.global),
         Command::Status(args) => status::run(args, &cli.global),
+        Command::UrlRules(args) => url_rules::run(args, &cli.global),
         Command::Explain(args) => explain::run(args, &cli.global),
         Command::Whatif(args) => whatif::run(args, &cli.global),
         Command::Serve(args) => serve::run(args, &cli.global),

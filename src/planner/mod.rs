@@ -17,6 +17,7 @@
 
 pub(crate) mod choose;
 pub(crate) mod cycle;
+pub(crate) mod dust;
 pub(crate) mod expected_impact;
 pub mod options;
 pub(crate) mod outcome;
@@ -25,6 +26,7 @@ pub(crate) mod revisits;
 pub(crate) mod running;
 pub mod scope;
 pub mod settings;
+pub(crate) mod spellings;
 pub(crate) mod stays;
 
 use crate::estimate::EstimateError;

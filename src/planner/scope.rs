@@ -6,6 +6,8 @@ use prospect_index::url;
 use regex::{RegexSet, RegexSetBuilder};
 use serde::{Deserialize, Serialize};
 
+use super::spellings::{SpellingRule, Spellings};
+
 /// Most memory that the expressions of a list may take once they are compiled.
 const COMPILED_BYTES: usize = 64 << 20;
 /// A scope: expressions are matched anywhere in a canonical URL.
@@ -20,6 +22,9 @@ pub struct Scope {
     /// Of them, those of these types, as the endings of their paths tell; all where there is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     types: Vec<String>,
+    /// Differences between URLs that do not matter: one spelling of a page is planned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    same_page: Vec<SpellingRule>,
 }
 
 /// An expression of a scope that cannot be used.
@@ -45,7 +50,8 @@ impl Scope {
         types: &[String],
     ) -> Result<Self, ScopeError> {
         let types = types.iter().map(|name| name.trim_start_matches('.').to_ascii_lowercase());
-        let scope = Self { include, exclude, types: types.collect() };
+        let types = types.collect();
+        let scope = Self { include, exclude, types, same_page: Vec::new() };
         scope.compile()?;
         Ok(scope)
     }
@@ -61,11 +67,22 @@ impl Scope {
         types: Option<&[String]>,
     ) -> Result<Self, ScopeError> {
         let types = types.map(|types| types.iter().filter(|name| !name.is_empty()).cloned());
-        Self::new(
+        let new = Self::new(
             include.unwrap_or(self.include),
             exclude.unwrap_or(self.exclude),
             &types.map_or(self.types, Iterator::collect),
-        )
+        )?;
+        Ok(Self { same_page: self.same_page, ..new })
+    }
+
+    /// Differences between URLs that do not matter.
+    pub(crate) fn same_page(&self) -> &[SpellingRule] {
+        &self.same_page
+    }
+
+    /// The same with other such rules.
+    pub(crate) fn with_same_page(self, same_page: Vec<SpellingRule>) -> Self {
+        Self { same_page, ..self }
     }
 
     /// As a store has it: null if everything is in it.
@@ -97,16 +114,38 @@ impl Scope {
         })
     }
 
-    /// By URL id, whether it may be planned: `within`, if that is not empty, less what is out of scope.
+    /// By URL id, whether it may be planned: `within`, if that is not empty, less what is out of scope and other
+    /// spellings of what is in it; some are in flight.
     ///
     /// # Errors
     /// See [`Scope::new`].
     pub(crate) fn hold_back(
         &self,
         known: &Known,
-        mut within: Vec<bool>,
+        within: Vec<bool>,
+        in_flight: &[UrlId],
     ) -> Result<Vec<bool>, ScopeError> {
-        if self.is_empty() {
+        let within = self.within(known, within)?;
+        Ok(Spellings::new(&self.same_page).hold_back(known, within, in_flight))
+    }
+
+    /// The other spelling that a URL is not planned for.
+    ///
+    /// # Errors
+    /// See [`Scope::new`].
+    pub(crate) fn stand_in(
+        &self,
+        known: &Known,
+        url: UrlId,
+        in_flight: &[UrlId],
+    ) -> Result<Option<UrlId>, ScopeError> {
+        let spellings = Spellings::new(&self.same_page);
+        Ok(spellings.stand_in(known, url, &self.within(known, Vec::new())?, in_flight))
+    }
+
+    /// By URL id, whether it is in scope, of those that may be fetched.
+    fn within(&self, known: &Known, mut within: Vec<bool>) -> Result<Vec<bool>, ScopeError> {
+        if self.include.is_empty() && self.exclude.is_empty() && self.types.is_empty() {
             return Ok(within);
         }
         let scope = self.compile()?;
@@ -160,10 +199,10 @@ mod tests {
             known.urls.insert(address, "");
         }
         let scope = Scope::new(vec!["a.test".to_owned()], Vec::new(), &[]).unwrap();
-        assert_eq!(scope.hold_back(&known, Vec::new()).unwrap(), [true, false, true]);
+        assert_eq!(scope.hold_back(&known, Vec::new(), &[]).unwrap(), [true, false, true]);
         let within = vec![true, true, false];
-        assert_eq!(scope.hold_back(&known, within).unwrap(), [true, false, false]);
-        assert!(Scope::default().hold_back(&known, Vec::new()).unwrap().is_empty());
+        assert_eq!(scope.hold_back(&known, within, &[]).unwrap(), [true, false, false]);
+        assert!(Scope::default().hold_back(&known, Vec::new(), &[]).unwrap().is_empty());
         assert!(Scope::new(vec!["(".to_owned()], Vec::new(), &[]).is_err());
     }
 }

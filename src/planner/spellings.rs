@@ -1,0 +1,452 @@
+//! Other spellings of one page: rules that tell which differences between two URLs do not matter, and which one
+//! of the spellings of a page is planned.
+//!
+//! URLs that the rules take for one have the same key, which need not be a URL. Of those that were not fetched
+//! the one that most pages link to is planned, and none where one of them was fetched, moved, or is in flight.
+//! What is left out stays known, with its links and anchors, which count for the URL that they name alone. Rules
+//! come from the pages themselves ([`super::dust`]), and hold where somebody accepted them.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fmt;
+use std::str::FromStr;
+
+use prospect_index::page::UrlId;
+use prospect_index::page_store::{Fetch, Known};
+use prospect_index::url;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A rule for all hosts.
+const EVERYWHERE: &str = "*";
+/// Names of files that servers answer with for a directory; their endings are those of pages.
+const INDEX_NAMES: [&str; 4] = ["index", "default", "home", "welcome"];
+
+/// A difference between two URLs that may not matter.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Difference {
+    /// http or https.
+    Scheme,
+    /// A host with `www.` or without.
+    Www,
+    /// Slashes at the end of the path.
+    Slash,
+    /// A directory or its index file.
+    Index,
+    /// The order of parameters, and empty ones.
+    Order,
+    /// A parameter of the query; with `;` before its name, one of the path.
+    Parameter(String),
+}
+
+impl Difference {
+    /// Those without a name of their own.
+    pub(crate) const NAMED: [(&'static str, Self); 5] = [
+        ("scheme", Self::Scheme),
+        ("www", Self::Www),
+        ("slash", Self::Slash),
+        ("index", Self::Index),
+        ("order", Self::Order),
+    ];
+}
+
+/// A difference that does not matter at a host, written `slash@a.test`, `sid=@a.test` for the parameter `sid`, or
+/// `www@*` for all hosts. A host stands for itself with `www.` and without.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub(crate) struct SpellingRule {
+    /// What does not matter.
+    pub(crate) difference: Difference,
+    /// Where; none is everywhere.
+    pub(crate) host: Option<String>,
+}
+
+/// A rule that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is no rule of spelling")]
+pub(crate) struct SpellingRuleError(String);
+
+impl fmt::Display for SpellingRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let host = self.host.as_deref().unwrap_or(EVERYWHERE);
+        if let Difference::Parameter(name) = &self.difference {
+            return write!(f, "{name}=@{host}");
+        }
+        let named = Difference::NAMED.iter().find(|(_, difference)| *difference == self.difference);
+        write!(f, "{}@{host}", named.map_or("", |(name, _)| name))
+    }
+}
+
+impl FromStr for SpellingRule {
+    type Err = SpellingRuleError;
+
+    fn from_str(text: &str) -> Result<Self, SpellingRuleError> {
+        let error = || SpellingRuleError(text.to_owned());
+        let (what, host) = text.trim().rsplit_once('@').ok_or_else(error)?;
+        let difference = match what.strip_suffix('=') {
+            Some(name) if !name.trim_start_matches(';').is_empty() => {
+                Difference::Parameter(name.to_owned())
+            }
+            _ => {
+                let named = Difference::NAMED.into_iter().find(|(name, _)| *name == what);
+                named.ok_or_else(error)?.1
+            }
+        };
+        let host = match host.to_ascii_lowercase() {
+            host if host == EVERYWHERE => None,
+            host if host.is_empty() || host.contains(['/', ' ', '*']) => return Err(error()),
+            host => Some(without_www(&host).to_owned()),
+        };
+        Ok(Self { difference, host })
+    }
+}
+
+impl TryFrom<String> for SpellingRule {
+    type Error = SpellingRuleError;
+
+    fn try_from(text: String) -> Result<Self, SpellingRuleError> {
+        text.parse()
+    }
+}
+
+impl From<SpellingRule> for String {
+    fn from(rule: SpellingRule) -> Self {
+        rule.to_string()
+    }
+}
+
+/// The host that a rule names for the URLs of a host.
+pub(crate) fn without_www(host: &str) -> &str {
+    host.strip_prefix("www.").unwrap_or(host)
+}
+
+/// Differences that do not matter at a host.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Ignored(BTreeSet<Difference>);
+
+impl Ignored {
+    /// The same and one more.
+    pub(crate) fn with(&self, difference: &Difference) -> Self {
+        let mut more = self.clone();
+        more.0.insert(difference.clone());
+        more
+    }
+
+    /// The same but one.
+    pub(crate) fn without(&self, difference: &Difference) -> Self {
+        let mut fewer = self.clone();
+        fewer.0.remove(difference);
+        fewer
+    }
+
+    /// Ignores a difference.
+    pub(crate) fn insert(&mut self, difference: Difference) {
+        self.0.insert(difference);
+    }
+
+    /// Whether it ignores a difference.
+    pub(crate) fn holds(&self, difference: &Difference) -> bool {
+        self.0.contains(difference)
+    }
+
+    fn drops(&self, name: &str) -> bool {
+        // Most have no rule for parameters.
+        self.0.range(Difference::Parameter(String::new())..).next().is_some()
+            && self.holds(&Difference::Parameter(name.to_owned()))
+    }
+
+    /// What all spellings of a canonical URL share that differ by what is ignored alone.
+    pub(crate) fn key(&self, address: &str) -> String {
+        let (scheme, rest) = address.split_once("://").unwrap_or(("", address));
+        let (authority, rest) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+        let (path, query) = match rest.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (rest, None),
+        };
+        let mut key = String::with_capacity(address.len());
+        if !self.holds(&Difference::Scheme) {
+            key.push_str(scheme);
+        }
+        key.push_str("://");
+        let www = self.holds(&Difference::Www);
+        key.push_str(if www { without_www(authority) } else { authority });
+        self.push_path(&mut key, path);
+        if let Some(query) = query {
+            self.push_query(&mut key, query);
+        }
+        key
+    }
+
+    fn push_path(&self, key: &mut String, path: &str) {
+        let start = key.len();
+        for (at, segment) in path.split('/').enumerate() {
+            if at > 0 {
+                key.push('/');
+            }
+            let mut parts = segment.split(';');
+            key.push_str(parts.next().unwrap_or_default());
+            for part in parts.filter(|part| !self.drops(&format!(";{}", name_of(part)))) {
+                key.push(';');
+                key.push_str(part);
+            }
+        }
+        let name = key[start..].rfind('/').map_or(start, |slash| start + slash + 1);
+        if self.holds(&Difference::Index) && is_index(&key[name..]) {
+            key.truncate(name);
+        }
+        if self.holds(&Difference::Slash) {
+            key.truncate(start + key[start..].trim_end_matches('/').len());
+        }
+    }
+
+    fn push_query(&self, key: &mut String, query: &str) {
+        let order = self.holds(&Difference::Order);
+        let kept = |part: &&str| !(order && part.is_empty()) && !self.drops(name_of(part));
+        let mut parts: Vec<&str> = query.split('&').filter(kept).collect();
+        if order {
+            parts.sort_unstable();
+        }
+        for (at, part) in parts.iter().enumerate() {
+            key.push(if at == 0 { '?' } else { '&' });
+            key.push_str(part);
+        }
+    }
+}
+
+/// The name of a parameter.
+fn name_of(part: &str) -> &str {
+    part.split_once('=').map_or(part, |(name, _)| name)
+}
+
+/// Names of the parameters of a canonical URL, as rules have them; empty ones have none.
+pub(crate) fn parameters(address: &str) -> impl Iterator<Item = String> + '_ {
+    let query = address.split_once('?').map_or("", |(_, query)| query);
+    let of_query = query.split('&').map(|part| name_of(part).to_owned());
+    let segments = url::path(address).split('/');
+    let of_path = segments.flat_map(|segment| segment.split(';').skip(1));
+    let of_path = of_path.map(|part| format!(";{}", name_of(part)));
+    of_query.chain(of_path).filter(|name| !name.trim_start_matches(';').is_empty())
+}
+
+/// Whether a file is what servers answer with for its directory.
+fn is_index(name: &str) -> bool {
+    let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
+    INDEX_NAMES.iter().any(|index| stem.eq_ignore_ascii_case(index))
+        && url::file_type(&format!("http://a/{name}")) == "html"
+}
+
+/// Rules that can be asked.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Spellings {
+    everywhere: Ignored,
+    /// By host, those for all among them.
+    by_host: HashMap<String, Ignored>,
+}
+
+impl Spellings {
+    /// By some rules.
+    pub(crate) fn new(rules: &[SpellingRule]) -> Self {
+        let mut everywhere = Ignored::default();
+        for rule in rules.iter().filter(|rule| rule.host.is_none()) {
+            everywhere.insert(rule.difference.clone());
+        }
+        let mut by_host: HashMap<String, Ignored> = HashMap::new();
+        for rule in rules {
+            let Some(host) = &rule.host else { continue };
+            let ignored = by_host.entry(host.clone()).or_insert_with(|| everywhere.clone());
+            ignored.insert(rule.difference.clone());
+        }
+        Self { everywhere, by_host }
+    }
+
+    /// What does not matter at a host.
+    pub(crate) fn at(&self, host: &str) -> &Ignored {
+        self.by_host.get(without_www(host)).unwrap_or(&self.everywhere)
+    }
+
+    /// What all spellings of a page share; none where no rule holds.
+    pub(crate) fn key(&self, address: &str) -> Option<String> {
+        let ignored = self.at(url::host(address));
+        (!ignored.0.is_empty()).then(|| ignored.key(address))
+    }
+
+    /// By URL id, whether it may be planned: `within` (all, if that is empty) less the spellings that another one
+    /// stands for; which ones are in flight is told.
+    pub(crate) fn hold_back(
+        &self,
+        known: &Known,
+        mut within: Vec<bool>,
+        in_flight: &[UrlId],
+    ) -> Vec<bool> {
+        if self.everywhere.0.is_empty() && self.by_host.is_empty() {
+            return within;
+        }
+        let in_flight: HashSet<UrlId> = in_flight.iter().copied().collect();
+        let ids: Vec<UrlId> = known.urls.ids().collect();
+        let hashed = |&id: &UrlId| Some((xxh3_64(self.key(known.urls.url(id))?.as_bytes()), id));
+        let mut keys: Vec<(u64, UrlId)> = ids.par_iter().filter_map(hashed).collect();
+        keys.par_sort_unstable();
+        within.resize(known.urls.len(), within.is_empty());
+        for alike in keys.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
+            let alike = || alike.iter().map(|(_, id)| *id);
+            let chosen = stands_for(known, alike(), &within, &in_flight);
+            for id in alike().filter(|id| Some(*id) != chosen && known.pages.in_frontier(*id)) {
+                within[id.index()] = false;
+            }
+        }
+        within
+    }
+
+    /// The other spelling that a URL of the frontier is not planned for, of all that may be planned (`within`, by
+    /// URL id; all, if that is empty).
+    pub(crate) fn stand_in(
+        &self,
+        known: &Known,
+        url: UrlId,
+        within: &[bool],
+        in_flight: &[UrlId],
+    ) -> Option<UrlId> {
+        let key = self.key(known.urls.url(url)).filter(|_| known.pages.in_frontier(url))?;
+        let is_alike = |id: &UrlId| self.key(known.urls.url(*id)).as_ref() == Some(&key);
+        let alike: Vec<UrlId> = known.urls.ids().filter(is_alike).collect();
+        let in_flight = in_flight.iter().copied().collect();
+        stands_for(known, alike.into_iter(), within, &in_flight).filter(|chosen| *chosen != url)
+    }
+}
+
+/// The spelling that stands for all of a page; none if none may be planned, and none has to be.
+fn stands_for(
+    known: &Known,
+    alike: impl Iterator<Item = UrlId> + Clone,
+    within: &[bool],
+    in_flight: &HashSet<UrlId>,
+) -> Option<UrlId> {
+    let has_answered = |id: &UrlId| {
+        matches!(known.pages.fetch(*id), Fetch::Page { .. } | Fetch::Redirected { .. })
+    };
+    let may = |id: &UrlId| {
+        known.pages.in_frontier(*id) && within.get(id.index()).copied().unwrap_or(true)
+    };
+    let answered = alike.clone().find(has_answered);
+    let asked = || alike.clone().find(|id| in_flight.contains(id));
+    // The first of those with the most links.
+    let worth = |id: &UrlId| (known.links.all_inlinks(*id), Reverse(*id));
+    let planned = || alike.clone().filter(may).max_by_key(worth);
+    answered.or_else(asked).or_else(planned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(names: &[&str]) -> Vec<SpellingRule> {
+        names.iter().map(|name| name.parse().unwrap()).collect()
+    }
+
+    fn known(urls: &[&str]) -> Known {
+        let mut known = Known::default();
+        for url in urls {
+            known.urls.insert(url, "");
+        }
+        known
+    }
+
+    #[test]
+    fn rules_are_read_as_they_are_written() {
+        for name in [
+            "scheme@a.test",
+            "www@*",
+            "slash@a.test:8080",
+            "sid=@a.test",
+            ";jsessionid=@*",
+            "a@b=@c.test",
+        ] {
+            assert_eq!(rules(&[name])[0].to_string(), name);
+        }
+        assert_eq!(rules(&["index@WWW.A.test"]), rules(&["index@a.test"]));
+        for name in [
+            "",
+            "slash",
+            "@a.test",
+            "=@a.test",
+            ";=@a.test",
+            "slash@",
+            "upper@a.test",
+            "www@a.test/",
+        ] {
+            assert!(name.parse::<SpellingRule>().is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn each_rule_makes_its_spellings_one() {
+        let check = |name: &str, one: &str, other: &str| {
+            let spellings = Spellings::new(&rules(&[name]));
+            assert_ne!(one, other);
+            assert_eq!(spellings.key(one), spellings.key(other), "{name}");
+            assert!(Spellings::default().key(one).is_none());
+        };
+        check("scheme@a.test", "http://a.test/x", "https://a.test/x");
+        check("www@a.test", "https://www.a.test/x", "https://a.test/x");
+        check("slash@*", "https://a.test/x/", "https://a.test/x");
+        check("slash@*", "https://a.test/x//?q=1", "https://a.test/x?q=1");
+        for name in ["index.html", "index.php", "Default.aspx", "home.htm", "index"] {
+            check("index@a.test", &format!("https://a.test/x/{name}"), "https://a.test/x/");
+        }
+        check("order@a.test", "https://a.test/?b=2&a=1", "https://a.test/?a=1&b=2");
+        check("order@a.test", "https://a.test/?", "https://a.test/");
+        check("sid=@a.test", "https://www.a.test/?q=1&sid=x", "https://www.a.test/?q=1");
+        check("sid=@a.test", "https://a.test/?sid", "https://a.test/");
+        check(";sid=@a.test", "https://a.test/x;sid=1/y;sid=2?q", "https://a.test/x/y?q");
+    }
+
+    #[test]
+    fn what_no_rule_names_stays_apart() {
+        let spellings = Spellings::new(&rules(&["index@a.test", "sid=@a.test", "slash@b.test"]));
+        let apart = |one: &str, other: &str| assert_ne!(spellings.key(one), spellings.key(other));
+        apart("https://a.test/x/", "https://a.test/x");
+        apart("https://a.test/?sid=1", "https://a.test/?tid=1");
+        apart("https://a.test/indexes.html", "https://a.test/");
+        apart("https://a.test/index.pdf", "https://a.test/");
+        apart("https://a.test/x;sid=1", "https://a.test/x");
+        assert_eq!(spellings.key("https://c.test/"), None);
+    }
+
+    #[test]
+    fn one_spelling_of_a_page_is_planned() {
+        let spellings = Spellings::new(&rules(&["slash@a.test", "www@a.test"]));
+        let mut known = known(&[
+            "https://a.test/x",
+            "https://a.test/x/",
+            "https://www.a.test/x/",
+            "https://a.test/y",
+            "https://a.test/",
+        ]);
+        known.links.push(UrlId(4), 0, UrlId(1), "x");
+        let check = |known: &Known, within: Vec<bool>, in_flight: &[UrlId], expected: [bool; 5]| {
+            assert_eq!(spellings.hold_back(known, within.clone(), in_flight), expected);
+            for at in (0..5).map(UrlId) {
+                let stand_in = spellings.stand_in(known, at, &within, in_flight);
+                let may = within.get(at.index()).copied().unwrap_or(true);
+                assert_eq!(stand_in.is_some(), may && !expected[at.index()]);
+            }
+        };
+        // The one that most pages link to,
+        check(&known, Vec::new(), &[], [false, true, false, true, true]);
+        // of those that may be planned; the first, if all have as many.
+        let within = vec![true, false, true, true, true];
+        check(&known, within, &[], [true, false, false, true, true]);
+        // None beside one in flight, or one that was fetched or moved.
+        check(&known, Vec::new(), &[UrlId(2)], [false, false, true, true, true]);
+        let mut failed = known.clone();
+        failed.pages.note(UrlId(1), 0, 503, None);
+        failed.pages.note(UrlId(2), 1, 404, None);
+        check(&failed, Vec::new(), &[], [false, true, true, true, true]);
+        for status in [200, 301] {
+            let mut fetched = known.clone();
+            fetched.pages.note(UrlId(2), 0, status, None);
+            check(&fetched, Vec::new(), &[], [false, false, true, true, true]);
+        }
+    }
+}
