@@ -239,6 +239,102 @@ fn what_is_refused_busy_gone_in_flight_or_out_of_scope_is_left_alone() {
     assert_sound(&site.path("store"));
 }
 
+#[test]
+fn a_page_that_leads_elsewhere_is_not_asked_for_again_and_is_told() {
+    let site = Site::new();
+    let again = ["--revisit", "1", "--explore", "0"];
+    let first = page_of(&site.plan(&again)[0]);
+    let moved = json!({"url": "https://site.example/new/home", "requested_url": url(first), "title": "New",
+        "text": "topic1 and topic2", "fetched_at": "2026-10-02T06:00:00Z"});
+    site.ingest([moved].into_iter(), &["--close"]);
+    for day in 2..5 {
+        let batch = site.plan(&again);
+        assert!(!batch.is_empty() && !batch.iter().any(|pick| page_of_site(pick) == Some(first)));
+        let came = batch.iter().filter_map(page_of_site).map(|page| record(page, day));
+        site.ingest(came.collect::<Vec<_>>().into_iter(), &["--close"]);
+    }
+    site.plan(&again);
+    let store = site.path("store");
+    let told = done(&["explain", "--store", text(&store), &url(first)]).stdout;
+    assert!(told.contains("it did not come when it was asked for again"), "{told}");
+    let told = done(&["status", "--store", text(&store)]).stdout;
+    assert!(told.contains("1 fetched pages that did not come again"), "{told}");
+}
+
+/// The number of a page, if it is one of the site.
+fn page_of_site(pick: &Value) -> Option<usize> {
+    pick["url"].as_str().unwrap().rsplit('/').next().unwrap().parse().ok()
+}
+
+#[test]
+fn a_page_that_is_busy_for_long_is_asked_again_all_the_same() {
+    let site = Site::new();
+    let again = ["--revisit", "1", "--explore", "0"];
+    let busy = page_of(&site.plan(&again)[0]);
+    let mut asked = 0;
+    for cycle in 1..60 {
+        let batch = site.plan(&again);
+        let fate = |pick: &Value| match page_of(pick) {
+            page if page == busy => json!({"url": url(busy), "status": 503}),
+            page => json!({"url": url(page), "status": 304, "fetched_at":
+                format!("2026-{:02}-{:02}T06:00:00Z", 10 + cycle / 28, 1 + cycle % 28)}),
+        };
+        asked += batch.iter().filter(|pick| page_of(pick) == busy).count();
+        let records: Vec<Value> = batch.iter().map(fate).collect();
+        site.ingest(records.into_iter(), &["--close"]);
+    }
+    assert!((5..=7).contains(&asked), "after 1, 3, 7, 15, 31 cycles: {asked}");
+}
+
+#[test]
+fn where_nothing_is_new_the_whole_batch_is_for_pages() {
+    let site = Site::new();
+    // All that was linked.
+    site.ingest((PAGES..2 * PAGES).map(|page| record(page, 0)), &["--close"]);
+    let batch = site.plan(&["--revisit", "auto", "--explore", "0"]);
+    assert_eq!((batch.len(), batch.iter().filter(|pick| is_again(pick)).count()), (16, 16));
+}
+
+#[test]
+fn a_share_is_of_the_whole_batch_also_where_some_is_drawn() {
+    let site = Site::new();
+    for (explore, least) in [("0", 4), ("0.25", 4), ("0.5", 4)] {
+        let batch = site.plan(&["--revisit", "0.25", "--explore", explore, "--another"]);
+        let again = batch.iter().filter(|pick| is_again(pick)).count();
+        assert_eq!(again, least, "{explore}");
+    }
+}
+
+#[test]
+fn what_is_kept_does_not_change_a_plan_after_pages_changed_twice() {
+    let site = Site::new();
+    let plan = ["--revisit", "0", "--explore", "0"];
+    site.plan(&plan);
+    // Three pages are less than a tenth: the statistics stay. Their links go with the second version.
+    let without_links = |page: usize| {
+        let mut record = record(page, 9);
+        record["outlinks"] = json!([]);
+        record["text"] = json!(format!("topic{} no more", page % 12));
+        record
+    };
+    let changed = |page: usize| {
+        let mut record = record(page, 8);
+        record["text"] = json!(format!("topic{} for now", page % 12));
+        record
+    };
+    site.ingest([1, 2, 3].into_iter().map(changed), &["--close"]);
+    site.plan(&plan);
+    site.ingest([1, 2, 3].into_iter().map(without_links), &["--close"]);
+    let copy = site.path("copy");
+    common::copy(&site.path("store"), &copy);
+    fs::remove_dir_all(copy.join("derived")).unwrap();
+    let queries = site.path("queries.tsv");
+    let anew = ["plan", "--store", text(&copy), "--workload", text(&queries), "--budget", "16"];
+    let anew = done(&[&anew[..], &plan].concat()).stdout;
+    let kept: Vec<Value> = anew.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(site.plan(&plan), kept);
+}
+
 /// A site of which a few pages change often, and all on one day.
 fn changes(site: &Site) -> (PathBuf, PathBuf) {
     let pages = (0..PAGES).map(|page| record(page, 0).to_string() + "\n").collect::<String>();

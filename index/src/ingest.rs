@@ -402,7 +402,9 @@ impl IngestSession {
             let digest = page.digest();
             let is_stored = self.known.pages.page_seq(url).is_some_and(|old| old < self.first_seq);
             let is_same = is_stored && self.stored.get(&url) == Some(&digest);
-            if is_same && page.record.quality_score.is_none() {
+            // A score that is another one is worth to be stored.
+            let scored = page.record.quality_score.map(|quality| quality as f32);
+            if is_same && (scored.is_none() || scored == self.known.quality(url)) {
                 page.record.status = Some(UNCHANGED);
                 page.links.clear();
                 page.cuts.clear();

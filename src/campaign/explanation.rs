@@ -338,7 +338,8 @@ fn fetch_state(known: &Known, retries: &Retries, url: UrlId) -> String {
     match retries.wait(known, url) {
         None => what,
         Some(Wait::Failed { tries, cycles }) => {
-            format!("{what}; {tries} of {TRIES} tries, it waits {}", cycles_of(cycles))
+            let of = if known.pages.page_seq(url).is_some() { "" } else { &format!(" of {TRIES}") };
+            format!("{what}; {tries}{of} tries, it waits {}", cycles_of(cycles))
         }
         Some(Wait::Host { outages, cycles }) => format!(
             "{what}; its host failed as a whole for {}, and waits {}",
@@ -346,6 +347,9 @@ fn fetch_state(known: &Known, retries: &Retries, url: UrlId) -> String {
             cycles_of(cycles)
         ),
         Some(Wait::GivenUp) => format!("{what}; given up after {TRIES} tries"),
+        Some(Wait::Refused) => {
+            format!("{what}; it did not come when it was asked for again, and is not asked for now")
+        }
     }
 }
 

@@ -200,8 +200,10 @@ fn models_key(
 ) -> ModelsKey {
     let end = prepared.epoch.end_seq;
     let mut pages = Checksum::default();
-    for (seq, _) in open.known.pages.crawled().take_while(|(seq, _)| *seq < end) {
-        pages.update(&seq.to_le_bytes());
+    // Of a page that was fetched again since, the links that its versions share are learned from still.
+    for (first, url) in open.known.pages.discovered().take_while(|(first, _)| *first < end) {
+        pages.update(&first.to_le_bytes());
+        pages.update(&open.known.pages.page_seq(url).unwrap_or(first).to_le_bytes());
     }
     let mut quality = Checksum::default();
     for seq in 0..end {

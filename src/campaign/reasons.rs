@@ -19,6 +19,7 @@ use crate::plan::export::{
     AROUND_LINKS, CosineEvidence, MatchedText, PlannedUrl, QueryReason, RevisitReason,
 };
 use crate::plan::polite_time::Makespan;
+use crate::planner::choose::Choice;
 use crate::planner::revisits::PlannedRevisit;
 use crate::planner::settings::PlanSettings;
 use crate::sketch::served::ServedLists;
@@ -43,8 +44,15 @@ pub(crate) struct Reasons<'a> {
     pub(crate) link_context: Option<&'a LinkContextTable>,
     /// Vectors of the plan, where closeness in meaning is to be shown.
     pub(crate) embeddings: Option<Embeddings<'a>>,
-    /// What is expected of the picks that were fetched before.
+    /// What is expected of the picks that were fetched before, by URL id.
     pub(crate) revisits: Vec<PlannedRevisit>,
+}
+
+/// What is expected of the picks that were fetched before, by URL id.
+pub(crate) fn by_url(choice: &Choice) -> Vec<PlannedRevisit> {
+    let mut revisits = choice.planned_revisits();
+    revisits.sort_unstable_by_key(|revisit| revisit.url);
+    revisits
 }
 
 impl<'a> Reasons<'a> {
@@ -54,7 +62,7 @@ impl<'a> Reasons<'a> {
         let queries = &plan.workload.queries;
         let (served, scored) = (&plan.served, &plan.scored);
         let (link_context, embeddings) = (None, None);
-        let revisits = plan.choice.planned_revisits();
+        let revisits = by_url(&plan.choice);
         Self { known, queries, served, scored, max_words, link_context, embeddings, revisits }
     }
 
@@ -120,7 +128,8 @@ impl<'a> Reasons<'a> {
     }
 
     fn revisit(&self, url: UrlId) -> Option<RevisitReason> {
-        let revisit = self.revisits.iter().find(|revisit| revisit.url == url)?;
+        let at = self.revisits.binary_search_by_key(&url, |revisit| revisit.url).ok()?;
+        let revisit = &self.revisits[at];
         Some(RevisitReason { chance: revisit.chance, impact: revisit.impact })
     }
 

@@ -114,7 +114,7 @@ impl Status {
              the frontier; {cycles_closed} closed cycles"
         )?;
         if !self.waits.is_empty() {
-            writeln!(out, "URLs of the frontier that are not planned now: {}", self.waits)?;
+            writeln!(out, "URLs that are not planned now: {}", self.waits)?;
         }
         if !self.scope.is_null() {
             writeln!(out, "scope: {}", self.scope)?;

@@ -97,7 +97,11 @@ impl PageChange {
     /// changes, which nobody has to fetch.
     pub(crate) fn current_share(&self, horizon: f64) -> f64 {
         let x = self.rate * horizon;
-        if x > 0.0 { -(-x).exp_m1() / x } else { 0.0 }
+        match self.rate > 0.0 {
+            true if x > 0.0 => -(-x).exp_m1() / x,
+            true => 1.0,
+            false => 0.0,
+        }
     }
 
     /// What a visit now is worth in the long run, in the time for which its text is current: what one has to

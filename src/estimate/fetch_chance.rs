@@ -175,7 +175,8 @@ fn answers(known: &Known, manifest: &Manifest) -> (Vec<(UrlId, bool)>, Answers) 
     let failed = |failure: &&FailedFetch| Answer::of(failure.status) != Answer::Unchanged;
     let failures = known.pages.failures().iter().filter(failed);
     let failures = failures.map(|failure| (failure.url, failure.seq, true));
-    let pages = known.pages.pages_by_record().map(|(seq, url)| (url, seq, false));
+    let pages = known.pages.pages_by_record().chain(known.pages.unchanged().iter().copied());
+    let pages = pages.map(|(seq, url)| (url, seq, false));
     let mut records: Vec<(UrlId, u32, bool)> = failures.chain(pages).collect();
     records.sort_unstable();
     let (mut first, mut again) = (Vec::new(), Answers::default());

@@ -137,7 +137,7 @@ pub(crate) fn select_from(
     while picks.len() < greedy {
         let new = ranking.get(at);
         let revisit = again.first().filter(|revisit| {
-            let share = (settings.revisit, settings.explore);
+            let share = (settings.revisit.of_greedy(greedy, settings.budget), settings.explore);
             revisits::is_next(share, revisit, new, (taken, picks.len()))
         });
         if let Some(revisit) = revisit {

@@ -27,6 +27,14 @@ pub(crate) enum RevisitShare {
 }
 
 impl RevisitShare {
+    /// The same of the places that are not drawn at random, of all places.
+    pub(super) fn of_greedy(self, greedy: usize, all: usize) -> Self {
+        match self {
+            Self::Share(share) => Self::Share(share * all as f64 / greedy.max(1) as f64),
+            other => other,
+        }
+    }
+
     /// Whether nothing is.
     pub(crate) fn is_none(&self) -> bool {
         *self == Self::None
@@ -106,7 +114,7 @@ impl Revisit {
 }
 
 /// Whether the next place of a batch, in which `taken` of the `places` so far are re-visits, is for the re-visit and
-/// not for the new URL, which may be there or not. Where they compete, re-visits have the share `explore` in any case:
+/// not for the new URL; where there is none, no place is left empty. Where they compete, re-visits have the share `explore` in any case:
 /// how pages change is learned from nothing else.
 pub(super) fn is_next(
     (share, explore): (RevisitShare, f64),
@@ -118,10 +126,7 @@ pub(super) fn is_next(
     let is_due = |share: f64| (taken + 1) as f64 <= share * (places + 1) as f64;
     match share {
         RevisitShare::None => false,
-        RevisitShare::Auto => {
-            revisit.value > new.map_or(0.0, |new| new.estimate) || is_due(explore)
-        }
-        // No place is left empty.
+        RevisitShare::Auto => new.is_none_or(|new| revisit.value > new.estimate) || is_due(explore),
         RevisitShare::Share(share) => new.is_none() || is_due(share),
     }
 }

@@ -334,7 +334,7 @@ mod tests {
             ("https://a.test/2/index.html?sid=5", 2),
             ("https://a.test/2/index.html?sid=6", 2),
         ];
-        assert_eq!(proposed(&[], &pages), ["index@a.test 2 0", "sid=@a.test 2 0"]);
+        assert_eq!(proposed(&[], &pages), ["sid=@a.test 4 0", "index@a.test 2 0"]);
     }
 
     #[test]

@@ -44,6 +44,8 @@ pub(crate) enum Wait {
     },
     /// It failed so often that it is not asked for again.
     GivenUp,
+    /// A page that was not given when it was asked for again: it was denied, or led elsewhere.
+    Refused,
 }
 
 /// Who waits, counted.
@@ -57,11 +59,13 @@ pub(crate) struct WaitCounts {
     pub(crate) hosts: usize,
     /// Their URLs.
     pub(crate) of_hosts: usize,
+    /// Pages that were asked for again and did not come.
+    pub(crate) pages: usize,
 }
 
 impl fmt::Display for WaitCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { waiting, given_up, hosts, of_hosts } = self;
+        let Self { waiting, given_up, hosts, of_hosts, pages } = self;
         let mut told = Vec::new();
         if *waiting > 0 {
             told.push(format!("{waiting} that failed and wait"));
@@ -71,6 +75,9 @@ impl fmt::Display for WaitCounts {
         }
         if *given_up > 0 {
             told.push(format!("{given_up} that are given up"));
+        }
+        if *pages > 0 {
+            told.push(format!("{pages} fetched pages that did not come again"));
         }
         f.write_str(&told.join(", "))
     }
@@ -113,7 +120,7 @@ impl Retries {
     /// What waits in a store or a simulated crawl. Costs nothing while nothing failed for the time being, else
     /// one pass over the records.
     pub(crate) fn new(known: &Known, manifest: &Manifest) -> Self {
-        let clock = Clock::new(manifest);
+        let clock = CycleClock::new(manifest);
         let temporary = Answer::Failed(FailureKind::Temporary);
         // Of one URL in one cycle a failure counts once, however often a crawler tried.
         let mut seen: HashSet<(UrlId, u32)> = HashSet::new();
@@ -126,18 +133,19 @@ impl Retries {
             }
         }
         // Pages that were asked for again and did not come: the record that brought them last.
-        let failed = known.pages.failures().iter();
-        let pages =
-            failed.filter_map(|failed| Some((failed.url, known.pages.page_seq(failed.url)?)));
+        let failed = known.pages.failures().iter().map(|failed| failed.url);
+        let moved = known.pages.redirects().iter().map(|(_, url)| *url);
+        let pages = failed.chain(moved).filter_map(|url| Some((url, known.pages.page_seq(url)?)));
         let mut came: HashMap<UrlId, u32> = pages.collect();
         for (seq, url) in known.pages.unchanged() {
             came.entry(*url).and_modify(|last| *last = (*last).max(*seq));
         }
-        let refused = known.pages.failures().iter().filter(|failed| {
-            let is_passing = Answer::of(failed.status) == temporary;
-            came.get(&failed.url).is_some_and(|last| failed.seq > *last && !is_passing)
-        });
-        let refused: HashSet<UrlId> = refused.map(|failed| failed.url).collect();
+        let denials = known.pages.failures().iter();
+        let denials = denials.filter(|failed| Answer::of(failed.status) != temporary);
+        let denials = denials.map(|failed| (failed.seq, failed.url));
+        let refused = denials.chain(known.pages.redirects().iter().copied());
+        let refused = refused.filter(|(seq, url)| came.get(url).is_some_and(|last| seq > last));
+        let refused: HashSet<UrlId> = refused.map(|(_, url)| url).collect();
         if passing.is_empty() {
             return Self { refused, ..Self::default() };
         }
@@ -149,7 +157,7 @@ impl Retries {
         let others = known.pages.failures().iter();
         let others = others.filter(|failure| Answer::of(failure.status) != temporary);
         let others = others.map(|failure| (failure.seq, failure.url));
-        let redirects = known.pages.redirects().iter().copied();
+        let redirects = known.pages.redirects().iter().chain(known.pages.unchanged()).copied();
         for (seq, url) in others.chain(redirects).chain(known.pages.pages_by_record()) {
             if let Some(of_host) = health.get_mut(&known.urls.host(url)) {
                 of_host.entry(clock.at(seq)).or_default().answered = true;
@@ -196,26 +204,36 @@ impl Retries {
         self.now = first.unwrap_or(self.now);
     }
 
-    /// The cycle in which a URL may be planned; none if it is given up.
+    /// The cycle in which a URL of the frontier may be planned; none if it is given up.
     fn until(&self, url: UrlId, host: u32) -> Option<u32> {
-        let (tries, own) = self.urls.get(&url).copied().unwrap_or_default();
-        let host = self.hosts.get(&host).map_or(0, |(_, until)| *until);
-        (tries < TRIES).then_some(own.max(host))
+        let tries = self.urls.get(&url).map_or(0, |(tries, _)| *tries);
+        (tries < TRIES).then(|| self.back(url, host))
     }
 
-    /// Whether a page may not be fetched again now.
-    fn holds(&self, known: &Known, url: UrlId) -> bool {
-        let is_late = || self.until(url, known.urls.host(url)).is_none_or(|until| until > self.now);
-        known.pages.page_seq(url).is_some() && (self.refused.contains(&url) || is_late())
+    /// The cycle in which a URL comes back.
+    fn back(&self, url: UrlId, host: u32) -> u32 {
+        let own = self.urls.get(&url).map_or(0, |(_, until)| *until);
+        own.max(self.hosts.get(&host).map_or(0, |(_, until)| *until))
     }
 
-    /// Why a URL of the frontier may not be planned now, if it may not.
+    /// Why a URL of the frontier may not be planned now, or a page not be fetched again, if it may not. A page came
+    /// once, and is never given up.
     pub(crate) fn wait(&self, known: &Known, url: UrlId) -> Option<Wait> {
-        if self.urls.is_empty() && self.hosts.is_empty() || !known.pages.in_frontier(url) {
+        if self.urls.is_empty() && self.hosts.is_empty() && self.refused.is_empty() {
             return None;
         }
         let host = known.urls.host(url);
-        let Some(until) = self.until(url, host) else { return Some(Wait::GivenUp) };
+        let until = if known.pages.page_seq(url).is_some() {
+            if self.refused.contains(&url) {
+                return Some(Wait::Refused);
+            }
+            self.back(url, host)
+        } else if known.pages.in_frontier(url) {
+            let Some(until) = self.until(url, host) else { return Some(Wait::GivenUp) };
+            until
+        } else {
+            return None;
+        };
         let cycles = until.checked_sub(self.now).filter(|cycles| *cycles > 0)?;
         Some(match (self.hosts.get(&host), self.urls.get(&url)) {
             (Some(&(outages, host)), _) if host == until => Wait::Host { outages, cycles },
@@ -238,7 +256,7 @@ impl Retries {
         if may_go_on {
             self.go_on(known, &within);
         }
-        let waits = |url: &UrlId| self.wait(known, *url).is_some() || self.holds(known, *url);
+        let waits = |url: &UrlId| self.wait(known, *url).is_some();
         let waits: Vec<UrlId> = known.urls.ids().filter(waits).collect();
         if within.is_empty() && !waits.is_empty() {
             within = vec![true; known.urls.len()];
@@ -253,8 +271,11 @@ impl Retries {
     pub(crate) fn counts(&self, known: &Known) -> WaitCounts {
         let mut counts = WaitCounts::default();
         for url in known.urls.ids() {
+            let is_page = known.pages.page_seq(url).is_some();
             match self.wait(known, url) {
-                Some(Wait::Failed { .. }) => counts.waiting += 1,
+                Some(Wait::Failed { .. } | Wait::Refused) if is_page => counts.pages += 1,
+                Some(Wait::Host { .. }) if is_page => {}
+                Some(Wait::Failed { .. } | Wait::Refused) => counts.waiting += 1,
                 Some(Wait::GivenUp) => counts.given_up += 1,
                 Some(Wait::Host { .. }) => counts.of_hosts += 1,
                 None => {}
@@ -267,7 +288,7 @@ impl Retries {
 
 /// Cycles as back-offs count them: those of plans, and each ingest without a plan as one, whatever it was cut
 /// into.
-struct Clock<'a> {
+pub(crate) struct CycleClock<'a> {
     manifest: &'a Manifest,
     /// By cycle of the manifest.
     ticks: Vec<u32>,
@@ -275,8 +296,9 @@ struct Clock<'a> {
     next: u32,
 }
 
-impl<'a> Clock<'a> {
-    fn new(manifest: &'a Manifest) -> Self {
+impl<'a> CycleClock<'a> {
+    /// Of a store or a simulated crawl.
+    pub(crate) fn new(manifest: &'a Manifest) -> Self {
         let starts: HashSet<u32> = manifest.ingests.iter().map(|one| one.first_seq).collect();
         let (mut ticks, mut tick) = (Vec::with_capacity(manifest.cycles.len()), 0);
         for (at, cycle) in manifest.cycles.iter().enumerate() {
@@ -292,8 +314,13 @@ impl<'a> Clock<'a> {
         clock
     }
 
+    /// The cycle after that of the last record.
+    pub(crate) fn next(&self) -> u32 {
+        self.next
+    }
+
     /// The cycle of a record.
-    fn at(&self, seq: u32) -> u32 {
+    pub(crate) fn at(&self, seq: u32) -> u32 {
         self.ticks.get(self.manifest.cycle_of(seq) as usize).copied().unwrap_or(0)
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::routes::Request;
 use crate::campaign::explanation::Explained;
 use crate::campaign::questions::{Answered, Questions};
-use crate::campaign::reasons::Reasons;
+use crate::campaign::reasons::{Reasons, by_url};
 use crate::estimate::parts::Part;
 use crate::estimate::url_estimate::{PairEstimate, UrlEstimate};
 use crate::plan::Batch;
@@ -179,7 +179,7 @@ fn reasons<'a>(questions: &'a Questions, answer: &'a Answer) -> Reasons<'a> {
         max_words: answer.settings.estimate.rule.max_words,
         link_context: None,
         embeddings: None,
-        revisits: answer.choice.planned_revisits(),
+        revisits: by_url(&answer.choice),
     }
 }
 

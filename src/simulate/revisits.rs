@@ -326,7 +326,7 @@ impl<'a> Site<'a> {
         let mut known = Knowledge::new(urls, self.first);
         let mut credits = vec![0.0; urls];
         let (mut visits, mut changed, mut by_day) = (0, 0, Vec::new());
-        let mut by_query = vec![(0.0, 0_u32); self.queries.len()];
+        let mut by_query = vec![0.0; self.queries.len()];
         for day in self.first..self.end {
             let mut appeared = false;
             for &(page, is_new) in self.events.get(&day).into_iter().flatten() {
@@ -375,7 +375,7 @@ impl<'a> Site<'a> {
             }
             by_day.push(self.current(&served, &stale, &mut by_query));
         }
-        let mean = |(sum, days): (f64, u32)| if days > 0 { sum / f64::from(days) } else { 0.0 };
+        let scale = self.queries.len() as f64 / by_day.len().max(1) as f64;
         RevisitResult {
             policy: policy.name.to_owned(),
             oracle: policy.kind == Kind::Oracle,
@@ -385,23 +385,23 @@ impl<'a> Site<'a> {
             changed,
             behind_prospect: None,
             by_day,
-            by_query: by_query.into_iter().map(mean).collect(),
+            by_query: by_query.into_iter().map(|sum| sum * scale).collect(),
         }
     }
 
     /// Share of the served places whose page is stored as it is; the share of each query is added to its own.
-    fn current(&self, served: &Served, stale: &[bool], by_query: &mut [(f64, u32)]) -> f64 {
-        let (mut current, mut all) = (0.0, 0.0);
+    fn current(&self, served: &Served, stale: &[bool], by_query: &mut [f64]) -> f64 {
+        let places = |(query, list): (&Query, &Vec<UrlId>)| query.frequency * list.len() as f64;
+        let all: f64 = self.queries.iter().zip(&served.lists).map(places).sum();
+        let mut current = 0.0;
         for ((query, list), of_query) in self.queries.iter().zip(&served.lists).zip(by_query) {
-            if list.is_empty() {
-                continue;
-            }
             let as_stored = list.iter().filter(|page| !stale[page.index()]).count() as f64;
-            current += query.frequency * as_stored;
-            all += query.frequency * list.len() as f64;
-            *of_query = (of_query.0 + as_stored / list.len() as f64, of_query.1 + 1);
+            if all > 0.0 {
+                *of_query += query.frequency * as_stored / all;
+                current += query.frequency * as_stored / all;
+            }
         }
-        if all > 0.0 { current / all } else { 1.0 }
+        if all > 0.0 { current } else { 1.0 }
     }
 }
 
