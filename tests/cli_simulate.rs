@@ -552,3 +552,88 @@ fn batches_are_drawn_again_where_pages_outside_the_collection_are_charged() {
     let found = summary(&bench, "charged");
     assert_eq!(found["analyses"]["counterfactual"][0]["policy"], "hybrid+explore=0.4", "{found}");
 }
+
+/// When a polite crawler asks for each page of an order whose batches end at these places, by host.
+fn asked_at(order: &[String], ends: &[usize], delay: f64) -> Vec<f64> {
+    let host = |url: &String| url.split('/').nth(2).unwrap().to_owned();
+    let (mut now, mut from, mut asked) = (0.0, 0, Vec::new());
+    for &end in ends {
+        let mut turns: BTreeMap<String, u32> = BTreeMap::new();
+        for url in &order[from..end] {
+            let turn = turns.entry(host(url)).or_insert(0);
+            asked.push(now + f64::from(*turn) * delay);
+            *turn += 1;
+        }
+        now += f64::from(turns.values().copied().max().unwrap_or(0)) * delay;
+        from = end;
+    }
+    asked
+}
+
+#[test]
+fn a_crawl_against_seconds_asks_each_host_once_a_delay_and_ends_in_time() {
+    let bench = bench();
+    let policies = "bfs,random,qmin,prospect,prospect+batch=30,prospect+batch=30+per-host=5";
+    let given = line(&format!(
+        "SMALL --policy {policies} --batch 8s --delay 0.5 --max-seconds 60 --baseline prospect+batch=30"
+    ));
+    let run = simulated(&bench, &given, "timed");
+    assert!(run.stdout.contains("against seconds: relevant judgements"), "{}", run.stdout);
+    let found = summary(&bench, "timed");
+    let seconds = found["time"]["seconds"].as_array().unwrap();
+    assert_eq!((seconds.len(), seconds[23].as_f64()), (24, Some(60.0)));
+    for policy in ["bfs", "random", "qmin", "prospect"] {
+        for set in 1..=2 {
+            let order = order(&bench, "timed", policy, set);
+            // Sixteen requests to a host in each of eight windows, the last of which is cut.
+            let mut hosts: BTreeMap<&str, usize> = BTreeMap::new();
+            for url in &order {
+                *hosts.entry(url.split('/').nth(2).unwrap()).or_insert(0) += 1;
+            }
+            assert!(hosts.values().all(|pages| *pages <= 120), "{policy}: {hosts:?}");
+            assert!(order.len() > 200, "{policy} fetched {}", order.len());
+        }
+    }
+    let of = |policy: &str| {
+        let all = found["time"]["policies"].as_array().unwrap();
+        all.iter().find(|one| one["name"] == policy).unwrap().clone()
+    };
+    // Batches of pages: thirty, in the time that their hosts take.
+    let name = "prospect+per-host=5+batch=30";
+    let counted = of(name);
+    for set in 1..=2 {
+        let order = order(&bench, "timed", name, set);
+        let mut ends: Vec<usize> = (1..=order.len() / 30).map(|batch| batch * 30).collect();
+        ends.extend((order.len() % 30 > 0).then_some(order.len()));
+        let asked = asked_at(&order, &ends, 0.5);
+        let sorted = asked.chunks(30).all(|batch| batch.is_sorted());
+        assert!(sorted && asked.iter().all(|at| *at < 60.0), "{asked:?}");
+    }
+    assert!(counted["gain"]["mean"].is_number() && of("prospect+batch=30")["gain"].is_null());
+    let points = counted["points"].as_array().unwrap();
+    assert_eq!(points.len(), 24);
+    let csv = fs::read_to_string(bench.path("timed/seconds.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 1 + 6 * 24);
+    let again = simulated(&bench, &(given + " --threads 1"), "again");
+    assert_eq!(again.stdout, run.stdout);
+    same(&bench, "timed", "again");
+}
+
+#[test]
+fn what_cannot_be_told_against_seconds_is_refused() {
+    let bench = bench();
+    let refused = |options: &str, what: &str| {
+        let given = line(&format!("SMALL --policy bfs,prospect {options} --out @no"));
+        let run = tried(&bench, &given);
+        assert!(run.code == Some(1) && run.stderr.contains(what), "{}", run.stderr);
+        assert!(run.stderr.contains("hint: "), "{}", run.stderr);
+    };
+    refused("--batch 0s", "batch is \"0s\"");
+    refused("--batch 5s --delay -1", "delay is -1");
+    refused("--batch 5s --queue-by ip", "queue-by is \"ip\"");
+    refused("--delay 1 --max-seconds 0", "max-seconds is 0");
+    refused("--batch 5s --connections 0", "connections is 0");
+    refused("--batch 5s --ablate", "ablate counts pages");
+    bench.write("delays.tsv", "a.test soon\n");
+    refused("--delays @delays.tsv", "delays.tsv:1: ");
+}

@@ -16,7 +16,6 @@ use super::tables::{PLAN_PAIRS, PLANS, POOLS, REVISITS, WORKLOADS};
 use super::{CampaignError, OpenStore, Plannable, history, pair_cache};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::Batch;
-use crate::plan::caps::{CapGroups, Caps, SoFar};
 use crate::planner::choose::{Choice, ChoiceInput, choose_from};
 use crate::planner::cycle::{OpenPlan, PlannedPair};
 use crate::planner::retries::Retries;
@@ -229,10 +228,8 @@ fn most_urls(
         |id: &UrlId| known.pages.in_frontier(*id) || again && known.pages.page_seq(*id).is_some();
     let ids = known.urls.ids().filter(may_come);
     let frontier: Vec<UrlId> = ids.filter(may).collect();
-    let delays = Some(&settings.delays);
-    let so_far = SoFar { delays, in_flight: &in_flight, ..SoFar::start(&known.urls) };
-    let caps = Caps { site_share: None, ..settings.selection.caps };
-    Ok(CapGroups::new(caps, &frontier, so_far).most_urls().min(frontier.len()))
+    let PlanSettings { selection, delays, .. } = settings;
+    Ok(selection.caps.most_urls(&frontier, &known.urls, delays, &in_flight))
 }
 
 /// The settings of an open plan, or as much of them as `T` asks for: [`PlanSettings`] are all.

@@ -42,6 +42,19 @@ pub struct Caps {
 }
 
 impl Caps {
+    /// Most URLs of a frontier that fit under the caps that do not bend, beside those that are in flight.
+    pub(crate) fn most_urls(
+        self,
+        frontier: &[UrlId],
+        urls: &UrlTable,
+        delays: &Delays,
+        in_flight: &[UrlId],
+    ) -> usize {
+        let so_far = SoFar { delays: Some(delays), in_flight, ..SoFar::start(urls) };
+        let groups = CapGroups::new(Self { site_share: None, ..self }, frontier, so_far);
+        groups.most_urls().min(frontier.len())
+    }
+
     /// A share of the batch as it is given by people: 0 and 1 lift the cap.
     pub(crate) fn share(given: f64) -> Option<f64> {
         (given > 0.0 && given < 1.0).then_some(given)

@@ -33,6 +33,44 @@ impl Amount {
     }
 }
 
+/// How much is fetched before a policy is asked again.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum BatchSize {
+    /// So many pages.
+    Pages(Amount),
+    /// What a polite crawler has time for in so many seconds.
+    Seconds(f64),
+}
+
+impl BatchSize {
+    /// Parses an amount, or `60s`.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        match text.strip_suffix('s') {
+            Some(seconds) => {
+                let seconds = seconds.trim().parse::<f64>().ok()?;
+                (seconds > 0.0 && seconds.is_finite()).then_some(Self::Seconds(seconds))
+            }
+            None => Amount::parse(text).map(Self::Pages),
+        }
+    }
+
+    /// The seconds, where it is a time.
+    pub(crate) fn seconds(self) -> Option<f64> {
+        match self {
+            Self::Seconds(seconds) => Some(seconds),
+            Self::Pages(_) => None,
+        }
+    }
+
+    /// Pages out of `of` at most.
+    pub(crate) fn pages(self, of: u32) -> u32 {
+        match self {
+            Self::Pages(amount) => amount.pages(of),
+            Self::Seconds(_) => u32::MAX,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -43,6 +81,12 @@ mod tests {
         assert_eq!(
             [pages("1%"), pages("0.1%"), pages("7"), pages("100%")],
             [Some(2), Some(1), Some(7), Some(250)]
+        );
+        assert_eq!(BatchSize::parse("1.5s"), Some(BatchSize::Seconds(1.5)));
+        assert_eq!(BatchSize::parse("3%").and_then(BatchSize::seconds), None);
+        assert_eq!(
+            ["0s", "-1s", "infs", "s", "5"].map(BatchSize::parse).iter().flatten().count(),
+            1
         );
         assert_eq!([pages("0"), pages("0%"), pages("101%"), pages("x")], [None; 4]);
         assert_eq!(

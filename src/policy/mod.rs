@@ -14,6 +14,7 @@ mod breadth;
 mod depth;
 pub mod hidden_web;
 mod host_mean;
+pub(crate) mod host_queues;
 mod importance;
 mod opic;
 mod options;
@@ -88,13 +89,13 @@ pub trait CrawlPolicy {
     }
 
     /// Takes pages out of the frontier that an earlier run of the same crawl had picked as one
-    /// batch, in place of [`CrawlPolicy::next`]: a crawl that is resumed needs no new decision.
+    /// batch of `most` at most, in place of [`CrawlPolicy::next`]: a crawl that is resumed needs no new decision.
     ///
     /// # Errors
     /// As for [`CrawlPolicy::next`].
-    fn replay(&mut self, batch: &[Page]) -> Result<(), PolicyError> {
+    fn replay(&mut self, most: usize, batch: &[Page]) -> Result<(), PolicyError> {
         let mut again = Vec::with_capacity(batch.len());
-        self.next(batch.len(), &mut again)?;
+        self.next(most, &mut again)?;
         if again == batch { Ok(()) } else { Err(PolicyError::Replay) }
     }
 }

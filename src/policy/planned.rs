@@ -90,7 +90,7 @@ impl<'a> Planned<'a> {
                 return Ok(OpenPlan::default());
             }
             let mut settings = planned.planner.settings.clone();
-            settings.selection.budget = most;
+            settings.selection.budget = planned.room(most, taken);
             let (scored, chosen) = planned.choose(scorer, &settings, taken, false)?;
             Ok(planned.planner.promised(&scored, &chosen.batch.picks))
         })?;
@@ -99,6 +99,21 @@ impl<'a> Planned<'a> {
         let pages = open.picks.iter().map(|pick| page(pick.url)).collect();
         self.planner.open(open);
         Ok(pages)
+    }
+}
+
+impl Planned<'_> {
+    /// How many URLs there is time for, of `most`.
+    fn room(&self, most: usize, taken: &[Page]) -> usize {
+        let PlanSettings { selection, delays, .. } = &self.planner.settings;
+        if selection.caps.time.seconds.is_none() {
+            return most;
+        }
+        let (known, within) = (&self.crawled.known, self.crawled.all_but(taken));
+        let may = |id: &UrlId| within.get(id.index()).is_none_or(|may| *may);
+        let frontier = known.urls.ids().filter(|id| known.pages.in_frontier(*id));
+        let frontier: Vec<UrlId> = frontier.filter(may).collect();
+        selection.caps.most_urls(&frontier, &known.urls, delays, &[]).clamp(1, most)
     }
 }
 
@@ -124,9 +139,9 @@ impl CrawlPolicy for Planned<'_> {
         Ok(())
     }
 
-    fn replay(&mut self, batch: &[Page]) -> Result<(), PolicyError> {
+    fn replay(&mut self, most: usize, batch: &[Page]) -> Result<(), PolicyError> {
         let mut again = Vec::new();
-        let most = self.seeds.take(batch.len(), &mut again);
+        let most = self.seeds.take(most, &mut again);
         if !batch.starts_with(&again) {
             return Err(PolicyError::Replay);
         }

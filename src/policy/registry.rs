@@ -1,6 +1,6 @@
 //! Every policy by name.
 
-use super::amount::Amount;
+use super::amount::BatchSize;
 use super::breadth::BreadthFirst;
 use super::depth::DepthFirst;
 use super::hidden_web::Web;
@@ -259,7 +259,7 @@ impl PolicyKind {
         let planned = planned.map(|option| {
             (option.name.as_str(), format!("{}: {}", option.help, option.kind().range()))
         });
-        let batch = "pages per batch, in the place of the experiment's: a number or a share";
+        let batch = "pages per batch, in the place of the experiment's: a number, a share, or a time such as 60s";
         own.chain(planned).chain([(BATCH, batch.to_owned())]).collect()
     }
 
@@ -303,7 +303,7 @@ pub struct PolicyChoice {
     /// Its options.
     options: Options,
     /// Its batch size as it was given, if it has one of its own.
-    batch: Option<(String, Amount)>,
+    batch: Option<(String, BatchSize)>,
 }
 
 impl PolicyChoice {
@@ -351,18 +351,18 @@ impl PolicyChoice {
     /// The policy with a batch size of its own.
     ///
     /// # Errors
-    /// It is no number of pages and no share.
+    /// It is no number of pages, no share and no time.
     pub(crate) fn with_batch(&self, given: &str) -> Result<Self, PolicyOptionError> {
-        let batch = Amount::parse(given).ok_or_else(|| PolicyOptionError::Value {
+        let batch = BatchSize::parse(given).ok_or_else(|| PolicyOptionError::Value {
             option: BATCH.to_owned(),
             value: given.to_owned(),
-            expected: "a number of pages, or a share such as 1%,".to_owned(),
+            expected: "a number of pages, a share such as 1%, or a time such as 60s,".to_owned(),
         })?;
         Ok(Self { batch: Some((given.to_owned(), batch)), ..self.clone() })
     }
 
     /// Its own batch size, if it has one.
-    pub(crate) fn batch(&self) -> Option<Amount> {
+    pub(crate) fn batch(&self) -> Option<BatchSize> {
         self.batch.as_ref().map(|(_, batch)| *batch)
     }
 

@@ -4,6 +4,7 @@
 mod ablation;
 pub(crate) mod impact;
 mod manipulation;
+mod time;
 mod trials;
 pub(crate) mod whatif;
 
@@ -52,6 +53,10 @@ pub(crate) fn tables(summary: &Summary, kind: Option<&str>) -> String {
     for check in summary.analyses.whatif.iter().filter(|_| of_all) {
         out.push('\n');
         out.push_str(&trials::table(&scenarios::table(check)));
+    }
+    if let Some(time) = summary.time.as_ref().filter(|_| of_all) {
+        out.push('\n');
+        out.push_str(&time::table(time, summary.metrics.len() > 1));
     }
     if let Some(ablated) = summary.ablation.as_ref().filter(|_| of_all) {
         out.push('\n');

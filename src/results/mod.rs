@@ -8,6 +8,7 @@ pub(crate) mod ablation;
 pub(crate) mod impact;
 pub(crate) mod manipulation;
 pub(crate) mod quality;
+pub(crate) mod time;
 pub(crate) mod whatif;
 
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,9 @@ pub(crate) struct Summary {
     /// What policies lose without a group of their evidence. Absent where it was not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ablation: Option<ablation::Ablation>,
+    /// Crawls against seconds. Absent where time is not simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) time: Option<time::TimeSummary>,
     /// What attackers got of crawls of their own; all else here is of crawls without them. Absent
     /// where none was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -202,6 +206,9 @@ pub(crate) struct AreaTest {
 pub(crate) struct Point {
     /// Pages fetched.
     pub(crate) pages: u32,
+    /// Seconds after which so many were asked for, on average over seed sets, where time is simulated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) seconds: Option<f64>,
     /// Mean over seed sets.
     pub(crate) mean: f64,
     /// Standard deviation over seed sets (n - 1); 0 for one set.

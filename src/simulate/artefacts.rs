@@ -17,6 +17,7 @@ use super::values::Placed;
 use crate::evaluate::metrics::DEPTH;
 use crate::evaluate::run::write_query;
 use crate::policy::PolicyChoice;
+use crate::results::time::{TimePoint, TimeSummary};
 use crate::results::{Provenance, Summary};
 
 use ColumnType::{F64, Text, U32};
@@ -91,7 +92,7 @@ pub(crate) fn orders(
 /// `curves.csv`: one line a policy, kind, metric and checkpoint.
 pub(crate) fn curves_csv(summary: &Summary, experiment: &str) -> String {
     let mut csv = String::from(
-        "policy,oracle,kind,metric,pages,mean,sd,min,max,difference,p,p_holm,significant,version,experiment,seed,k1,b\n",
+        "policy,oracle,kind,metric,pages,mean,sd,min,max,difference,p,p_holm,significant,version,experiment,seed,k1,b,seconds\n",
     );
     let Provenance { version, seed, k1, b, .. } = &summary.provenance;
     for policy in &summary.policies {
@@ -102,9 +103,10 @@ pub(crate) fn curves_csv(summary: &Summary, experiment: &str) -> String {
                     let number = |of: fn(&crate::results::Comparison) -> f64| {
                         versus.as_ref().map_or(String::new(), |versus| of(versus).to_string())
                     };
+                    let seconds = point.seconds.map_or(String::new(), |at| at.to_string());
                     let significant = versus.map_or(String::new(), |v| v.significant.to_string());
                     csv.push_str(&format!(
-                        "{},{},{},{},{},{},{},{},{},{},{},{},{significant},{version},{experiment},{seed},{k1},{b}\n",
+                        "{},{},{},{},{},{},{},{},{},{},{},{},{significant},{version},{experiment},{seed},{k1},{b},{seconds}\n",
                         quoted(&policy.name),
                         policy.oracle,
                         quoted(&kind.kind),
@@ -120,6 +122,19 @@ pub(crate) fn curves_csv(summary: &Summary, experiment: &str) -> String {
                     ));
                 }
             }
+        }
+    }
+    csv
+}
+
+/// `seconds.csv`: one line a policy and number of seconds, where time is simulated.
+pub(crate) fn seconds_csv(time: &TimeSummary, experiment: &str) -> String {
+    let mut csv = String::from("policy,seconds,pages,relevant,impact,experiment\n");
+    for policy in &time.policies {
+        for (seconds, point) in time.seconds.iter().zip(&policy.points) {
+            let TimePoint { pages, relevant, impact } = point;
+            let name = quoted(&policy.name);
+            csv.push_str(&format!("{name},{seconds},{pages},{relevant},{impact},{experiment}\n"));
         }
     }
     csv

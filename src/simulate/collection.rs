@@ -7,7 +7,7 @@
 //! go to the index as they are read.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::path::Path;
 
@@ -35,6 +35,8 @@ pub enum Outside {
     Drop,
     /// They can be fetched, which costs a page of the budget and gives none.
     Charge,
+    /// Those can that were fetched and gave no page; the others are dropped.
+    Failed,
 }
 
 /// A collection.
@@ -204,6 +206,8 @@ pub struct CollectionBuilder {
     around: Vec<u32>,
     around_words: Vec<Box<[u32]>>,
     around_ids: HashMap<Box<[u32]>, u32>,
+    /// URLs whose fetch failed.
+    failed: HashSet<UrlId>,
 }
 
 impl CollectionBuilder {
@@ -240,6 +244,11 @@ impl CollectionBuilder {
         self.row_ends.push(self.targets.len() as u64);
     }
 
+    /// Notes that the fetch of a URL failed: its canonical form, and its spelling.
+    pub(crate) fn add_failed(&mut self, (canonical, spelling): (&str, &str)) {
+        self.failed.insert(self.urls.insert(canonical, spelling));
+    }
+
     /// Pages so far, replaced ones included.
     pub(crate) fn documents(&self) -> usize {
         self.documents.len()
@@ -261,7 +270,12 @@ impl CollectionBuilder {
         let count = pages.len() as u32;
         let mut numbers = vec![NONE; self.urls.len()];
         let mut urls = UrlTable::default();
-        let kept = if outside == Outside::Charge { others } else { Vec::new() };
+        let is_kept = |id: &UrlId| match outside {
+            Outside::Drop => false,
+            Outside::Charge => true,
+            Outside::Failed => self.failed.contains(id),
+        };
+        let kept: Vec<UrlId> = others.into_iter().filter(is_kept).collect();
         for id in pages.iter().chain(&kept) {
             numbers[id.index()] = urls.insert(self.urls.url(*id), self.urls.spelling(*id)).0;
         }

@@ -172,12 +172,17 @@ impl<'a> SimulatedCrawl<'a> {
         policy: &mut dyn CrawlPolicy,
         budget: Budget,
     ) -> Result<bool, PolicyError> {
-        let most = budget.batch.min(budget.pages.saturating_sub(self.order.pages.len()));
+        let most = self.most(budget);
         let mut batch = Vec::new();
         if most > 0 {
             policy.next(most, &mut batch)?;
         }
         self.take(&batch, policy)
+    }
+
+    /// Most pages of the next batch.
+    fn most(&self, budget: Budget) -> usize {
+        budget.batch.min(budget.pages.saturating_sub(self.order.pages.len()))
     }
 
     /// Fetches a batch that an earlier run of this crawl had picked.
@@ -187,13 +192,14 @@ impl<'a> SimulatedCrawl<'a> {
     pub(crate) fn replay(
         &mut self,
         policy: &mut dyn CrawlPolicy,
+        budget: Budget,
         batch: &[Page],
     ) -> Result<(), PolicyError> {
         let waits = |page: &Page| self.state.get(*page as usize) == Some(&State::Waiting);
         if !batch.iter().all(waits) {
             return Err(PolicyError::Replay);
         }
-        policy.replay(batch)?;
+        policy.replay(self.most(budget), batch)?;
         self.take(batch, policy).map(|_| ())
     }
 

@@ -14,8 +14,10 @@ use super::crawl::{Budget, CrawlOrder, SimulatedCrawl, Start};
 use super::record::OrderRecord;
 use super::settings::SimulationSettings;
 use super::start;
+use crate::plan::polite_time::PoliteTime;
 use crate::policy::hidden_web::{Web, WebVectors};
-use crate::policy::{Basics, PolicyChoice, Quality, Sources, Truth};
+use crate::policy::host_queues::{HostQueues, QueueRoom};
+use crate::policy::{Basics, CrawlPolicy, Page, PolicyChoice, Quality, Sources, Truth};
 use crate::workload::Workload;
 
 /// What an experiment is made of.
@@ -50,6 +52,8 @@ pub(crate) struct Crawls {
     pub(crate) starts: Vec<Start>,
     /// By policy, then by set.
     pub(crate) orders: Vec<Vec<CrawlOrder>>,
+    /// The same with the seconds in which each page was asked for, where time is simulated.
+    pub(crate) seconds: Vec<Vec<Vec<f64>>>,
     /// Numbers of fetched pages at which crawls are evaluated.
     pub(crate) checkpoints: Vec<u32>,
 }
@@ -118,9 +122,20 @@ pub(crate) fn run(
         work,
         progress,
     };
-    let orders = run.all()?;
+    let mut orders = run.all()?;
+    let mut seconds = Vec::new();
+    for of_policy in orders.iter_mut().filter(|_| settings.clock.is_some()) {
+        let mut of_sets = Vec::new();
+        for order in of_policy {
+            let Some(clock) = &settings.clock else { continue };
+            let (timed, asked) = clock.timed(inputs.collection, order);
+            *order = timed;
+            of_sets.push(asked);
+        }
+        seconds.push(of_sets);
+    }
     let Course { starts, checkpoints, .. } = course;
-    Ok(Crawls { starts, orders, checkpoints })
+    Ok(Crawls { starts, orders, seconds, checkpoints })
 }
 
 /// What planned policies read.
@@ -220,20 +235,22 @@ impl Run<'_> {
         }
         let Course { pages, fetchable, .. } = *self.course;
         let budget = Budget { batch: self.settings.batch_of(choice, fetchable), pages };
-        let (sources, settings) = self.sources(number);
-        let mut made = choice.make(&sources, settings)?;
+        let mut room = QueueRoom::default();
+        let mut made = self.policy(choice, number, &mut room)?;
         let state = made.as_mut();
         let mut crawl =
             SimulatedCrawl::start(self.inputs.collection, &self.course.starts[set], state)?;
-        let mut from = 0;
+        let (mut from, mut spent) = (0, 0.0);
         for &end in &record.order.batch_ends {
-            crawl.replay(state, &record.order.pages[from..end as usize])?;
+            crawl.replay(state, budget, &record.order.pages[from..end as usize])?;
+            spent += self.takes(&record.order.pages[from..end as usize]);
             from = end as usize;
         }
         loop {
             let before = crawl.order().pages.len();
-            let more = crawl.step(state, budget)?;
+            let more = self.has_time(spent) && crawl.step(state, budget)?;
             let now = crawl.order().pages.len();
+            spent += self.takes(&crawl.order().pages[before..]);
             let passed = |&at: &u32| before < at as usize && at as usize <= now;
             if !more || self.course.checkpoints.iter().any(passed) {
                 let record = OrderRecord { order: crawl.order().clone(), complete: !more };
@@ -245,6 +262,37 @@ impl Run<'_> {
             }
             self.progress.crawled(policy, number, now as u32, of);
         }
+    }
+
+    /// A policy that knows no page; where its batches are times, behind queues with this room or, if it plans, with
+    /// the time of its plans.
+    fn policy<'r>(
+        &'r self,
+        choice: &PolicyChoice,
+        set: u32,
+        room: &'r mut QueueRoom,
+    ) -> Result<Box<dyn CrawlPolicy + 'r>, SimulateError> {
+        let (sources, mut settings) = self.sources(set);
+        let window = self.settings.clock.as_ref().zip(self.settings.window_of(choice));
+        let Some((clock, seconds)) = window else { return Ok(choice.make(&sources, settings)?) };
+        if choice.kind.is_planned() {
+            settings.selection.caps.time = PoliteTime { seconds: Some(seconds), ..clock.time };
+            settings.delays = clock.delays.clone();
+            return Ok(choice.make(&sources, settings)?);
+        }
+        *room = clock.room(self.inputs.collection, seconds);
+        Ok(Box::new(HostQueues::new(choice.make(&sources, settings)?, room)))
+    }
+
+    /// Seconds that a batch takes, where time is simulated.
+    fn takes(&self, batch: &[Page]) -> f64 {
+        let clock = self.settings.clock.as_ref();
+        clock.map_or(0.0, |clock| clock.batch(self.inputs.collection, batch).0)
+    }
+
+    fn has_time(&self, spent: f64) -> bool {
+        let most = self.settings.clock.as_ref().and_then(|clock| clock.most);
+        most.is_none_or(|most| spent < most)
     }
 
     fn sources(&self, set: u32) -> (Sources<'_>, crate::planner::settings::PlanSettings) {

@@ -7,7 +7,7 @@ use prospect_index::error::StoreError;
 use prospect_index::ingest::{LinkView, PreparedPage, prepare};
 use prospect_index::link_context::locate;
 use prospect_index::page::UrlId;
-use prospect_index::page_store::{Known, PageText, for_each_text};
+use prospect_index::page_store::{Fetch, Known, PageText, for_each_text};
 use prospect_index::store::{Store, StoreOptions};
 use prospect_index::text_index::TextIndex;
 use rayon::prelude::*;
@@ -89,7 +89,7 @@ pub(crate) fn from_corpus(
     let mut failure: Option<SimulateError> = None;
     let texts = std::iter::from_fn(|| {
         while waiting.is_empty() {
-            match next_pages(source.as_mut(), &mut skipped) {
+            match next_pages(source.as_mut(), &mut builder, &mut skipped) {
                 Ok(Some(pages)) => waiting.extend(pages),
                 Ok(None) => waiting.extend(last.take()?),
                 Err(error) => {
@@ -123,6 +123,7 @@ pub(crate) fn from_corpus(
 /// The next pages; none at the end of the corpus.
 fn next_pages(
     source: &mut dyn PageSource,
+    builder: &mut CollectionBuilder,
     skipped: &mut Skipped,
 ) -> Result<Option<Vec<PreparedPage>>, ingest::IngestError> {
     let items = source.next_batch(BATCH)?;
@@ -152,7 +153,10 @@ fn next_pages(
                 }
                 pages.push(page);
             }
-            Ok(_) => skipped.failed += 1,
+            Ok(page) => {
+                builder.add_failed(page.url());
+                skipped.failed += 1;
+            }
             Err(what) => {
                 skipped.bad += 1;
                 skipped.first.get_or_insert(what);
@@ -192,6 +196,11 @@ pub(crate) fn from_store(
     known.for_each_link_context(store.storage(), store.manifest(), |_, to, seq, text| {
         around.insert((seq, to), text.to_owned());
     })?;
+    for url in known.urls.ids() {
+        if matches!(known.pages.fetch(url), Fetch::Failed { .. }) {
+            builder.add_failed((known.urls.url(url), known.urls.spelling(url)));
+        }
+    }
     for page in &pages {
         add_stored(&mut builder, &known, page, &around, added);
     }

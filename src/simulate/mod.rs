@@ -8,9 +8,11 @@
 
 pub(crate) mod ablation;
 pub(crate) mod added;
+pub(crate) mod against_time;
 pub(crate) mod analyses;
 pub(crate) mod artefacts;
 pub(crate) mod attack;
+pub(crate) mod clock;
 pub mod collection;
 pub(crate) mod counterfactual;
 pub mod crawl;

@@ -4,11 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::ablation::Pairing;
 use super::attack::AttackSettings;
+use super::clock::Clock;
 use super::collection::Outside;
 use super::start::{Seeds, StartPages};
 use crate::planner::settings::PlanSettings;
 use crate::policy::PolicyChoice;
-use crate::policy::amount::Amount;
+use crate::policy::amount::{Amount, BatchSize};
 
 /// Checkpoints of METHODS, section 5, in percent.
 pub(crate) fn default_checkpoints() -> Vec<Amount> {
@@ -66,7 +67,9 @@ pub(crate) struct SimulationSettings {
     /// Share of the uncrawled pages, by in-links, that is crawled too.
     pub(crate) promote: f64,
     /// Batch size of policies that have none of their own.
-    pub(crate) batch: Amount,
+    pub(crate) batch: BatchSize,
+    /// How fast the crawler is, where time is simulated.
+    pub(crate) clock: Option<Clock>,
     /// Budget; all pages if there is none.
     pub(crate) max_pages: Option<Amount>,
     /// Checkpoints.
@@ -97,6 +100,11 @@ impl SimulationSettings {
     /// Pages per batch of a policy, of those that can be fetched.
     pub(crate) fn batch_of(&self, choice: &PolicyChoice, fetchable: u32) -> usize {
         choice.batch().unwrap_or(self.batch).pages(fetchable) as usize
+    }
+
+    /// Seconds that a batch of a policy may take, where it is a time.
+    pub(crate) fn window_of(&self, choice: &PolicyChoice) -> Option<f64> {
+        choice.batch().unwrap_or(self.batch).seconds()
     }
 }
 

@@ -201,7 +201,11 @@ impl Findings<'_> {
             })
             .collect();
         let points = (0..self.reached(policy))
-            .map(|at| point(self.crawls.checkpoints[at], by_set.iter().map(|set| set[at])))
+            .map(|at| {
+                let pages = self.crawls.checkpoints[at];
+                let seconds = self.seconds_of(policy, pages);
+                point(pages, seconds, by_set.iter().map(|set| set[at]))
+            })
             .collect();
         let areas: Vec<f64> =
             by_set.iter().map(|values| self.area(&values[..self.common()])).collect();
@@ -453,12 +457,12 @@ fn interval(mean: f64) -> Interval {
     Interval { mean, low: None, high: None, values: Vec::new() }
 }
 
-fn point(pages: u32, values: impl Iterator<Item = f64>) -> Point {
+fn point(pages: u32, seconds: Option<f64>, values: impl Iterator<Item = f64>) -> Point {
     let values: Vec<f64> = values.collect();
     let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
     let spread: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     let sd = if values.len() < 2 { 0.0 } else { (spread / (values.len() - 1) as f64).sqrt() };
     let min = values.iter().copied().fold(f64::INFINITY, f64::min);
     let max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    Point { pages, mean, sd, min, max, versus_baseline: None }
+    Point { pages, seconds, mean, sd, min, max, versus_baseline: None }
 }

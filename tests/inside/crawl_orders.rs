@@ -152,7 +152,7 @@ fn run(
 ) -> CrawlOrder {
     let mut crawl = SimulatedCrawl::start(collection, start, policy).unwrap();
     for batch in done {
-        crawl.replay(policy, batch).unwrap();
+        crawl.replay(policy, budget, batch).unwrap();
     }
     while crawl.step(policy, budget).unwrap() {}
     crawl.into_order()
@@ -311,6 +311,10 @@ proptest! {
             prop_assert_eq!(&whole, &again, "{} is deterministic", label);
             let part = world.crawl(&label, &start, Budget { batch, pages: budget });
             prop_assert_eq!(part.pages.len(), budget.min(everything.len()), "{}", label);
+            let batches_of_part = batches(&part);
+            let done = &batches_of_part[..batch % (batches_of_part.len() + 1)];
+            let resumed = world.resume(&label, &start, Budget { batch, pages: budget }, done);
+            prop_assert_eq!(&resumed, &part, "{} goes on after {} of few", label, done.len());
             let batches = batches(&whole);
             prop_assert!(world.full(&start, &batches, batch), "{}: {:?}", label, batches);
             let done = &batches[..budget % (batches.len() + 1)];

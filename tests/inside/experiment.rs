@@ -67,6 +67,7 @@ pub fn experiment() -> Summary {
         policies,
         analyses: analyses(&mut random),
         ablation: Some(ablation()),
+        time: None,
         manipulation: Some(manipulation(&[360, 3600])),
     }
 }
@@ -155,6 +156,7 @@ fn curve(
             let p_holm = (p * 40.0).min(1.0);
             Point {
                 pages,
+                seconds: None,
                 mean,
                 sd,
                 min: mean - 1.4 * sd,

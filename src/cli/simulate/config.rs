@@ -84,15 +84,38 @@ pub(super) struct Config {
     #[arg(long, value_name = "SHARE")]
     #[serde(deserialize_with = "scalar", skip_serializing_if = "Option::is_none")]
     pub(super) promote: Option<String>,
-    /// Pages per batch: a number, or a share such as 1% (the default). Of several, policies run with each:
-    /// as they are with the first, and as POLICY+batch=N with the others.
-    #[arg(long, value_name = "N|SHARE", value_delimiter = ',')]
+    /// Pages per batch: a number, a share such as 1% (the default), or what a polite crawler has time for in a
+    /// time such as 60s. Of several, policies run with each: as they are with the first, and as POLICY+batch=N with
+    /// the others.
+    #[arg(long, value_name = "N|SHARE|TIME", value_delimiter = ',')]
     #[serde(deserialize_with = "list", skip_serializing_if = "Vec::is_empty")]
     pub(super) batch: Vec<String>,
     /// Pages to fetch at most: a number or a share.
     #[arg(long, value_name = "N|SHARE")]
     #[serde(deserialize_with = "scalar", skip_serializing_if = "Option::is_none")]
     pub(super) max_pages: Option<String>,
+    /// Seconds between two requests to a host, 1 where batches are times. With this or another setting of time
+    /// everything is also told against seconds, of a crawler that asks for its batches one after the other, its
+    /// hosts side by side.
+    #[arg(long, value_name = "SECONDS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) delay: Option<f64>,
+    /// Delays of hosts that have their own: a host and seconds on a line.
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) delays: Option<String>,
+    /// What the crawler keeps a queue for: host or domain.
+    #[arg(long, value_name = "WHAT")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) queue_by: Option<String>,
+    /// Requests that a queue has under way at once; 1.
+    #[arg(long, value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) connections: Option<usize>,
+    /// Seconds after which crawls end.
+    #[arg(long, value_name = "SECONDS")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) max_seconds: Option<f64>,
     /// Also crawl without each group of evidence, one at a time, and tell what each is worth. The
     /// groups are those of `prospect policies`.
     #[arg(long)]
@@ -102,7 +125,8 @@ pub(super) struct Config {
     #[arg(long, value_name = "N|SHARE", value_delimiter = ',')]
     #[serde(deserialize_with = "list", skip_serializing_if = "Vec::is_empty")]
     pub(super) checkpoints: Vec<String>,
-    /// Links out of the collection: `drop` (the default), or `charge` them to the budget.
+    /// Links out of the collection: `drop` (the default), or `charge` them to the budget, `failed` those alone
+    /// that the corpus has as failed fetches.
     #[arg(long, value_name = "HOW")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) outside: Option<String>,
@@ -295,9 +319,11 @@ fn rooted(mut config: Config, file: &Path) -> Config {
         rerank,
         rerank_model,
         embedding_model,
+        delays,
         ..
     } = &mut config;
-    for path in [store, workload, eval_workload, qrels, rerank, rerank_model, embedding_model] {
+    let models = [rerank, rerank_model, embedding_model];
+    for path in [store, workload, eval_workload, qrels, delays].into_iter().chain(models) {
         path.iter_mut().for_each(join);
     }
     quality.iter_mut().filter(|given| *given != CARRIED).for_each(join);

@@ -1,6 +1,7 @@
 //! `prospect simulate`: crawls of a collection under any policy, and what came of them.
 
 mod attacks;
+mod clock;
 mod config;
 mod identity;
 mod inputs;
@@ -249,6 +250,7 @@ impl Experiment<'_> {
             policies: findings.policies(),
             analyses,
             ablation: findings.ablation(fetchable),
+            time: findings.time(),
             manipulation: None,
         };
         let hash = format!("{:016x}", self.hash);
@@ -256,6 +258,10 @@ impl Experiment<'_> {
         artefacts::orders(&self.storage, "order", inputs.collection, policies, crawls)?;
         let csv = artefacts::curves_csv(&summary, &hash);
         self.storage.write("curves.csv", csv.as_bytes())?;
+        if let Some(time) = &summary.time {
+            let csv = artefacts::seconds_csv(time, &hash);
+            self.storage.write("seconds.csv", csv.as_bytes())?;
+        }
         artefacts::curves_parquet(&self.storage, &findings, &self.provenance, &hash)?;
         artefacts::per_query(&self.storage, &findings, &self.provenance, &hash)?;
         artefacts::runs(&self.storage, &measure, crawls, &hash)?;

@@ -6,11 +6,12 @@ use prospect_index::url;
 use serde_json::Value;
 
 use super::attacks;
+use super::clock;
 use super::config::{Config, is_rule};
 use crate::cli::output::Failure;
 use crate::planner::options::PlannerOption;
 use crate::planner::settings::PlanSettings;
-use crate::policy::amount::Amount;
+use crate::policy::amount::{Amount, BatchSize};
 use crate::policy::{POLICIES, PolicyChoice, PolicyOptionError};
 use crate::simulate::ablation::{Given, Pairing, pairings};
 use crate::simulate::collection::Outside;
@@ -38,7 +39,9 @@ pub(super) fn settings(config: &Config) -> Result<(SimulationSettings, StartFile
         return Err(Failure::input(error, "name one file of seeds for each set"));
     }
     let plan = plan(config)?;
+    let batch = batch_size(config.batch.first().map_or("1%", |first| first.trim()))?;
     let settings = SimulationSettings {
+        clock: clock::clock(config, batch, &policies, &mut files)?,
         baseline: baseline(config, &policies)?,
         sketches: sketches(config, &policies)?,
         counterfactual: trials(
@@ -61,7 +64,7 @@ pub(super) fn settings(config: &Config) -> Result<(SimulationSettings, StartFile
         seed: config.seed.unwrap_or(1),
         crawled: crawled(config, &mut files)?,
         promote: config.promote.as_deref().map_or(Ok(0.0), |given| share("promote", given))?,
-        batch: amount("batch", config.batch.first().map_or("1%", |first| first.trim()))?,
+        batch,
         max_pages: config
             .max_pages
             .as_deref()
@@ -209,7 +212,8 @@ pub(super) fn as_json(config: &Config, settings: &SimulationSettings) -> serde_j
         "seed": settings.seed,
         "crawled": file(&config.crawled),
         "promote": settings.promote,
-        "batch": amount_json(settings.batch),
+        "batch": batch_json(settings.batch),
+        "clock": settings.clock,
         "max-pages": settings.max_pages.map(amount_json),
         "checkpoints": settings.checkpoints.iter().map(|&at| amount_json(at)).collect::<Vec<_>>(),
         "outside": settings.outside,
@@ -236,6 +240,13 @@ fn without_folder(given: &str) -> String {
         return given.to_owned();
     }
     Path::new(given).file_name().map_or(given.to_owned(), |n| n.to_string_lossy().into_owned())
+}
+
+fn batch_json(batch: BatchSize) -> Value {
+    match batch {
+        BatchSize::Pages(amount) => amount_json(amount),
+        BatchSize::Seconds(seconds) => serde_json::json!(format!("{seconds}s")),
+    }
 }
 
 fn amount_json(amount: Amount) -> Value {
@@ -289,7 +300,7 @@ fn with_batches(config: &Config, policies: &mut Vec<PolicyChoice>) -> Result<(),
     let depends = |choice: &&PolicyChoice| choice.batch().is_none() && !choice.ignores_batches();
     let of_first: Vec<PolicyChoice> = policies.iter().filter(depends).cloned().collect();
     for given in config.batch.iter().skip(1) {
-        amount("batch", given.trim())?;
+        batch_size(given.trim())?;
         for choice in &of_first {
             policies.push(choice.with_batch(given.trim()).map_err(|error| wrong(&error))?);
         }
@@ -418,6 +429,15 @@ fn amount(key: &str, given: &str) -> Result<Amount, Failure> {
     })
 }
 
+fn batch_size(given: &str) -> Result<BatchSize, Failure> {
+    BatchSize::parse(given).ok_or_else(|| {
+        let error = anyhow::anyhow!(
+            "batch is {given:?}; a number of pages, a share or a time was expected"
+        );
+        Failure::input(error, "for example --batch 100, --batch 1%, or --batch 60s")
+    })
+}
+
 fn checkpoints(config: &Config) -> Result<Vec<Amount>, Failure> {
     if config.checkpoints.is_empty() {
         return Ok(default_checkpoints());
@@ -429,9 +449,13 @@ fn outside(config: &Config) -> Result<Outside, Failure> {
     match config.outside.as_deref() {
         None | Some("drop") => Ok(Outside::Drop),
         Some("charge") => Ok(Outside::Charge),
+        Some("failed") => Ok(Outside::Failed),
         Some(other) => {
             let error = anyhow::anyhow!("outside is {other:?}");
-            Err(Failure::input(error, "links out of the collection are `drop`ped or `charge`d"))
+            Err(Failure::input(
+                error,
+                "links out of the collection are `drop`ped or `charge`d, all of them or those to `failed` pages",
+            ))
         }
     }
 }

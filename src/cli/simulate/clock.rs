@@ -1,0 +1,81 @@
+//! How fast the crawler of an experiment is, where time is simulated.
+
+use std::path::Path;
+
+use super::config::Config;
+use super::settings::StartFiles;
+use crate::cli::output::Failure;
+use crate::plan::polite_time::{Delays, PoliteTime, QueueBy};
+use crate::policy::PolicyChoice;
+use crate::policy::amount::BatchSize;
+use crate::simulate::clock::Clock;
+use crate::workload::open_text;
+
+/// The clock that is asked for: with a setting of time, or a batch that is one.
+pub(super) fn clock(
+    config: &Config,
+    batch: BatchSize,
+    policies: &[PolicyChoice],
+    files: &mut StartFiles,
+) -> Result<Option<Clock>, Failure> {
+    let own = policies.iter().filter_map(PolicyChoice::batch);
+    let is_time = own.chain([batch]).any(|batch| batch.seconds().is_some());
+    let is_given = config.delay.is_some()
+        || config.delays.is_some()
+        || config.queue_by.is_some()
+        || config.connections.is_some()
+        || config.max_seconds.is_some();
+    if !is_time && !is_given {
+        return Ok(None);
+    }
+    refuse(config)?;
+    let mut time = PoliteTime::default();
+    let wrong = |what: String, hint: &str| Failure::input(anyhow::anyhow!(what), hint);
+    if let Some(delay) = config.delay {
+        if !(0.0..=1e6).contains(&delay) {
+            return Err(wrong(format!("delay is {delay}"), "it is a number of seconds: --delay 1"));
+        }
+        time.delay = delay;
+    }
+    if let Some(name) = &config.queue_by {
+        let by = [QueueBy::Host, QueueBy::Domain].into_iter().find(|by| by.name() == name);
+        time.queue_by =
+            by.ok_or_else(|| wrong(format!("queue-by is {name:?}"), "it is host or domain"))?;
+    }
+    if let Some(connections) = config.connections {
+        if connections == 0 {
+            return Err(wrong("connections is 0".to_owned(), "for example --connections 2"));
+        }
+        time.connections = connections;
+    }
+    if let Some(most) = config.max_seconds.filter(|most| !most.is_finite() || *most <= 0.0) {
+        return Err(wrong(format!("max-seconds is {most}"), "for example --max-seconds 1440"));
+    }
+    let mut delays = Delays::default();
+    if let Some(path) = &config.delays {
+        delays = Delays::parse(&open_text(Path::new(path))?).map_err(|(line, what)| {
+            let hint = "write a host and its delay in seconds on each line: a.example 2.5";
+            wrong(format!("{path}:{line}: {what}"), hint)
+        })?;
+        files.push(("delays", path.clone()));
+    }
+    Ok(Some(Clock { time, delays, most: config.max_seconds }))
+}
+
+/// Trials beside a crawl know no time.
+fn refuse(config: &Config) -> Result<(), Failure> {
+    let beside = [
+        (!config.sketches.is_empty(), "sketches"),
+        (config.counterfactual.is_some(), "counterfactual"),
+        (config.whatif.is_some(), "whatif"),
+        (config.ablate, "ablate"),
+        (!config.attack.is_empty(), "attack"),
+    ];
+    match beside.into_iter().find(|(given, _)| *given) {
+        Some((_, name)) => {
+            let error = anyhow::anyhow!("{name} counts pages, and the experiment counts seconds");
+            Err(Failure::input(error, "make two experiments of them, one without settings of time"))
+        }
+        None => Ok(()),
+    }
+}
