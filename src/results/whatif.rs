@@ -84,6 +84,9 @@ pub struct PlanFigures {
     pub(crate) explore: f64,
     /// Impact against budget.
     pub(crate) curve: BudgetCurve,
+    /// Impact against the time that the batch may take, if it may take no longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) time: Option<TimeCurve>,
     /// Price of each cap that is set.
     pub(crate) caps: Vec<CapPrice>,
     /// Hosts of the batch, by expected impact.
@@ -112,6 +115,39 @@ pub(crate) struct BudgetPoint {
     pub(crate) budget: usize,
     /// Impact at the close that is expected of the best so many.
     pub(crate) impact: f64,
+}
+
+/// Expected impact against the time of a polite crawler.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TimeCurve {
+    /// Points, by time.
+    pub(crate) points: Vec<TimeCurvePoint>,
+    /// What one more second adds, over the next tenth of the time.
+    pub(crate) shadow_price: f64,
+    /// The queue that takes longest, if it has more than there is time for.
+    pub(crate) slowest: Option<SlowQueue>,
+}
+
+/// A point of a [`TimeCurve`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct TimeCurvePoint {
+    /// Seconds.
+    pub(crate) seconds: f64,
+    /// URLs that there is time for.
+    pub(crate) urls: usize,
+    /// Impact at the close that is expected of the best of them.
+    pub(crate) impact: f64,
+}
+
+/// A queue that has more than there is time for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct SlowQueue {
+    /// The host or domain.
+    pub(crate) queue: String,
+    /// Seconds that one more request on each of its connections takes.
+    pub(crate) delay: f64,
+    /// Impact that these add, a second.
+    pub(crate) shadow_price: f64,
 }
 
 /// What a cap costs.

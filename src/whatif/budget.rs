@@ -7,13 +7,18 @@ use rayon::prelude::*;
 use super::answer::Answer;
 use crate::plan::SelectionSettings;
 use crate::plan::caps::{Cap, CapGroups, Caps, SoFar};
-use crate::plan::polite_time::PoliteTime;
-use crate::results::whatif::{BudgetCurve, BudgetPoint, CapPrice};
+use crate::plan::polite_time::{Delays, PoliteTime};
+use crate::results::whatif::{
+    BudgetCurve, BudgetPoint, CapPrice, SlowQueue, TimeCurve, TimeCurvePoint,
+};
 
 /// Points of a curve, in budgets: close together where it bends, and no further than says something of this one.
 const POINTS: [f64; 17] = [
     0.05, 0.1, 0.175, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0, 1.1, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0,
 ];
+
+/// Points of a curve against time, in times of the one that is given.
+const TIMES: [f64; 6] = [0.25, 0.5, 1.0, 1.1, 2.0, 4.0];
 
 /// An answer's ranking under its caps, to be cut at any budget.
 pub(crate) struct Budgets<'a> {
@@ -70,6 +75,49 @@ impl<'a> Budgets<'a> {
     fn point(&self, most: usize) -> BudgetPoint {
         let urls = self.under.urls(most);
         BudgetPoint { budget: urls.len(), impact: self.answer.expecting().enters(&urls) }
+    }
+
+    /// Expected impact against the time that the batch may take; none where it may take any. The budget is that of
+    /// every time, unless it is what there is time for.
+    pub(crate) fn time(&self) -> Option<TimeCurve> {
+        let SelectionSettings { budget, caps, .. } = self.answer.settings.selection;
+        let (time, delays) = (caps.time, &self.answer.settings.delays);
+        let given = time.seconds?;
+        let is_budget = budget != self.under.groups.most_urls().min(self.ranked.len());
+        let at = |seconds: f64, delays: &Delays| {
+            let time = PoliteTime { seconds: Some(seconds), ..time };
+            let so_far =
+                SoFar { delays: Some(delays), ..so_far(self.answer, self.urls, &self.fetched) };
+            let under = Under::new(self.answer, Caps { time, ..caps }, &self.ranked, so_far);
+            let most = under.groups.most_urls().min(self.ranked.len());
+            let urls = under.urls(if is_budget { budget.min(most) } else { most });
+            let impact = self.answer.expecting().enters(&urls);
+            (TimeCurvePoint { seconds, urls: urls.len(), impact }, urls)
+        };
+        let mut points = vec![TimeCurvePoint { seconds: 0.0, urls: 0, impact: 0.0 }];
+        points.extend(TIMES.map(|times| at(given * times, delays).0));
+        for at in 1..points.len() {
+            points[at].impact = points[at].impact.max(points[at - 1].impact);
+        }
+        let (now, urls) = at(given, delays);
+        let address = |&url: &UrlId| self.urls.url(url);
+        let in_flight = self.answer.in_flight.iter().map(address);
+        let (_, last) = time.schedule(urls.iter().map(address), delays, in_flight);
+        let delay = time.delay_of(&last.queue, delays);
+        let turns = time.most(delay) / time.connections.max(1);
+        let mut quicker = Delays::default();
+        quicker.ask(&last.queue, given / (turns as f64 + 1.0));
+        let mut other = delays.clone();
+        other.extend(quicker);
+        let (more, _) = at(given, &other);
+        let is_full = delay > 0.0 && more.urls > now.urls;
+        let gain = (more.impact - now.impact).max(0.0);
+        let slowest =
+            is_full.then(|| SlowQueue { queue: last.queue, delay, shadow_price: gain / delay });
+        let next = points.iter().find(|point| point.seconds > given);
+        let shadow_price =
+            next.map_or(0.0, |next| (next.impact - now.impact).max(0.0) / (next.seconds - given));
+        Some(TimeCurve { points, shadow_price, slowest })
     }
 
     /// What each cap costs: impact expected of the batch without it, less that with all of them.

@@ -44,6 +44,7 @@ pub(crate) fn figures(answer: &Answer, urls: &UrlTable, hosts: &Hosts) -> PlanFi
         weights: weights.map(|(part, weight)| (part.name().to_owned(), weight)).collect(),
         explore: selection.explore,
         curve: budgets.curve(),
+        time: budgets.time(),
         caps: budgets.prices(),
         hosts: host_figures(answer, hosts),
         queries: by_gain.iter().take(SHOWN).map(of_query).collect(),

@@ -214,12 +214,26 @@ fn a_curve_is_what_plans_of_its_budgets_bring_and_a_price_what_a_cap_takes() {
         };
         assert_eq!(capped, expected);
     }
+    let at = |seconds: f64| {
+        let fixed = r#""explore": 0, "site-share": 1, "budget": 400"#;
+        impact(&format!(r#"{{{fixed}, "seconds": {seconds}}}"#))
+    };
+    let found = at(6.0);
+    let time = found.time.unwrap();
+    assert_eq!(time.points.len(), 7);
+    for point in &time.points[1..] {
+        let planned = at(point.seconds);
+        assert_eq!(planned.picks, point.urls, "{point:?}");
+        assert!((planned.enters() / point.impact - 1.0).abs() < 1e-2, "{point:?}");
+    }
+    let slowest = time.slowest.unwrap();
+    assert!(slowest.delay == 1.0 && slowest.shadow_price >= 0.0, "{slowest:?}");
     let with = impact(r#"{"explore": 0, "site-share": 0.01}"#);
     let without = impact(r#"{"explore": 0, "site-share": 0}"#);
     assert_eq!((with.caps[0].limit, without.caps.len()), (0.01, 0));
     assert!(with.caps[0].price != 0.0 && with.held_back > 0 && without.held_back == 0);
     let price = without.enters() - with.enters();
-    assert!((with.caps[0].price / price - 1.0).abs() < 1e-6);
+    assert!((with.caps[0].price / price - 1.0).abs() < 1e-6 && with.time.is_none());
 }
 
 #[test]

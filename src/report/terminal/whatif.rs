@@ -4,7 +4,8 @@ use super::{clean, impact};
 use crate::report::glossary;
 use crate::report::number::{counted, fixed, thousands};
 use crate::results::whatif::{
-    Difference, PlanFigures, QueryFigures, ScenarioFigures, UrlChange, WhatIf, WhatIfQueryChange,
+    Difference, PlanFigures, QueryFigures, ScenarioFigures, SlowQueue, TimeCurve, UrlChange,
+    WhatIf, WhatIfQueryChange,
 };
 
 /// Rows of a list.
@@ -53,6 +54,9 @@ fn plan(plan: &PlanFigures) -> String {
     let weights = plan.weights.iter().map(|(name, weight)| format!("{weight:.2} {name}"));
     out += &format!("  estimate = {}\n", weights.collect::<Vec<_>>().join(" + "));
     out += &format!("  budget: {}\n", curve(plan));
+    if let Some(time) = &plan.time {
+        out += &format!("  time: {}\n", against_time(time));
+    }
     for cap in &plan.caps {
         out += &format!(
             "  {} {} {} {} impact; it and other caps hold {} back\n",
@@ -78,6 +82,31 @@ fn curve(plan: &PlanFigures) -> String {
         out += &format!("; knee at {}", thousands(knee.budget as u64));
     }
     out
+}
+
+fn against_time(time: &TimeCurve) -> String {
+    let points = time.points.iter().filter(|point| point.seconds > 0.0);
+    let points = points.map(|point| {
+        let (seconds, impact) = (decimals(point.seconds), fixed(point.impact, 1));
+        format!("{seconds} s → {impact} ({})", thousands(point.urls as u64))
+    });
+    let mut out = points.collect::<Vec<_>>().join(", ");
+    out += &format!(" URLs; one more second adds {}", fixed(time.shadow_price, 3));
+    if let Some(SlowQueue { queue, delay, shadow_price }) = &time.slowest {
+        out += &format!(
+            ", one for {} alone (a request takes {} s) {}",
+            clean(queue, QUERY_WIDTH),
+            decimals(*delay),
+            fixed(*shadow_price, 3)
+        );
+    }
+    out
+}
+
+/// A number of seconds without zeros at its end.
+fn decimals(seconds: f64) -> String {
+    let text = format!("{seconds:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// Impact at a budget, between known points of the curve in proportion; none beyond them.
