@@ -990,3 +990,21 @@ fn a_closed_plan_that_explored_tells_what_other_batches_would_have_earned() {
     assert_eq!(fs::read(store.join("MANIFEST.json")).unwrap(), before);
     assert_eq!(bench.plan(&store, &["--explore", "0"]).0, next);
 }
+
+#[test]
+fn a_store_that_is_being_written_or_cannot_be_is_told_of_all_the_same() {
+    let bench = Bench::with_store();
+    let store = bench.store();
+    let status = || prospect(&["status", "--json", "--store", text(&store)]);
+    let free = status();
+    let held =
+        prospect_index::store::Store::open(&store, &prospect_index::store::StoreOptions::default());
+    let run = prospect(&bench.plan_arguments(&store, &["--budget", "40"]));
+    assert!(run.code == Some(1) && run.stderr.contains("is in use"), "{}", run.stderr);
+    assert_eq!((status().code, status().stdout), (Some(0), free.stdout.clone()));
+    assert_eq!(prospect(&["url-rules", "--store", text(&store)]).code, Some(0));
+    drop(held);
+    // Nothing is written.
+    let before = common::files(&store);
+    assert_eq!((status().stdout, common::files(&store)), (free.stdout, before));
+}

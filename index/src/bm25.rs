@@ -308,6 +308,12 @@ impl<'a> Scorer<'a> {
         })
     }
 
+    /// Words of the current page of a URL; none without one.
+    pub fn words_of(&self, url: UrlId) -> Option<u32> {
+        let doc = *self.doc_of_url.get(url.index())?;
+        self.index.docs().length.get(doc as usize).copied()
+    }
+
     /// Score of the page of a URL in the scores of a query, in the version that was scored; 0 if none was.
     pub fn score_of(&self, scores: &Scores, url: UrlId) -> f64 {
         let score = |doc: &u32| scores.by_doc.get(*doc as usize).copied().unwrap_or(0.0);

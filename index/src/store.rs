@@ -63,9 +63,12 @@ pub struct StoreOptions {
 pub struct Store {
     storage: Storage,
     manifest: Manifest,
-    /// Held for its lock.
-    _lock: File,
+    /// Held for its lock; who only reads has none.
+    _lock: Option<File>,
 }
+
+/// Times that a reader begins again, where what it reads is removed under its hands.
+const READS: u32 = 5;
 
 impl Store {
     /// Opens a store: takes the lock, reads the manifest, verifies the length of every live file
@@ -80,6 +83,41 @@ impl Store {
         }
         store.remove_orphans()?;
         Ok(store)
+    }
+
+    /// Reads what was committed last, beside a process that may be writing, or where nothing can be written: takes no
+    /// lock. `read` is called again if another commit has taken away what this one named.
+    ///
+    /// # Errors
+    /// The store is missing, damaged, of a newer format, or no store at all; or what `read` says.
+    pub fn read_last<T, E: From<StoreError>>(
+        root: &Path,
+        read: impl Fn(&Self) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut reads = 1;
+        loop {
+            let store = Self::open_to_read(root)?;
+            let verified = store.manifest.segments.iter();
+            let mut verified =
+                verified.map(|segment| verify_segment_length(&store.storage, segment));
+            let done = match verified.find_map(Result::err) {
+                Some(error) => Err(error.into()),
+                None => read(&store),
+            };
+            let generation = || Manifest::load(&store.storage).ok().flatten().map(|m| m.generation);
+            if done.is_ok() || reads == READS || generation() == Some(store.manifest.generation) {
+                return done;
+            }
+            reads += 1;
+        }
+    }
+
+    fn open_to_read(root: &Path) -> Result<Self, StoreError> {
+        check_place(root, false)?;
+        let storage = Storage::create(root)?;
+        let missing = || StoreError::Missing { path: root.to_owned() };
+        let manifest = Manifest::load(&storage)?.ok_or_else(missing)?;
+        Ok(Self { storage, manifest, _lock: None })
     }
 
     /// Opens a store whatever its segments look like: for `check`, which lists all damage where
@@ -99,7 +137,7 @@ impl Store {
             }
             None => return Err(StoreError::Missing { path: root.to_owned() }),
         };
-        Ok(Self { storage, manifest, _lock: lock })
+        Ok(Self { storage, manifest, _lock: Some(lock) })
     }
 
     /// Everything that is committed.

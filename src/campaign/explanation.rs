@@ -246,13 +246,15 @@ impl Explained<'_> {
 
     /// What is held against a URL, and what a scenario lets it count for, in the order in which estimates are
     /// multiplied with it.
-    fn reservations(&self, url: &UrlEstimate) -> [Factor; 4] {
+    fn reservations(&self, url: &UrlEstimate) -> [Factor; 5] {
         let slow_start = if url.deferred { DEFERRED } else { 1.0 };
         [
             Factor::given("site reliability", url.reliability)
                 .noted("past picks of its site kept less of what they promised"),
             Factor::given("chance to be fetched", url.fetch)
                 .noted("of other URLs of its host and its type some failed"),
+            Factor::given("chance to have a text", url.text)
+                .noted("of other pages of its type some had none"),
             Factor::given("slow start", slow_start).noted(
                 "deferred behind the URLs of others: little was fetched from its domain, which has better ones",
             ),

@@ -30,7 +30,7 @@ use crate::neural::text_vectors::EmbeddingModel;
 use crate::planner::settings::PlanSettings;
 use crate::sketch::visibility::Visibility;
 
-const PAIRS_VERSION: u32 = 6;
+const PAIRS_VERSION: u32 = 7;
 const MODELS_VERSION: u32 = 4;
 
 /// All that scored pairs depend on.

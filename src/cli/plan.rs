@@ -34,6 +34,8 @@ use crate::workload::{self, Workload, open_text};
 
 /// What is read of a robots.txt: what the standard asks for, RFC 9309.
 const ROBOTS_BYTES: u64 = 500 << 10;
+/// Characters of the scope that are shown.
+const SCOPE_WIDTH: usize = 300;
 /// Queries shown per URL.
 const QUERIES_SHOWN: usize = 5;
 
@@ -122,7 +124,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     settings.scope = scope(args, &open)?;
     if !settings.scope.is_empty() {
         let told = settings.scope.stored().map_err(CampaignError::from)?;
-        say(global, &format!("scope: {told}"));
+        say(global, &format!("scope: {}", output::shown(&told.to_string(), SCOPE_WIDTH)));
     }
     let within = match &args.within {
         Some(path) => within(path, &open.known, &mut settings)?,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use prospect_index::answer::{Answer, FailureKind};
 use prospect_index::manifest::Manifest;
 use prospect_index::page_store::{Fetch, Known};
-use prospect_index::store::{Store, StoreOptions};
+use prospect_index::store::Store;
 use serde::Serialize;
 
 use super::Global;
@@ -22,6 +22,8 @@ use crate::sketch::visibility::Places;
 
 /// Cycles that sums are told of.
 const WINDOW: usize = 5;
+/// Characters of the scope that are shown.
+const SCOPE_WIDTH: usize = 300;
 
 /// Arguments of `prospect status`.
 #[derive(clap::Args, Clone, Debug)]
@@ -62,9 +64,7 @@ struct OpenPlan {
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
-    let options = StoreOptions { create: false, holder: "prospect status".to_owned() };
-    let store = Store::open(&args.store, &options)?;
-    let status = Status::of(&store)?;
+    let status = Store::read_last(&args.store, Status::of)?;
     if global.json {
         return output::print_json(&serde_json::to_value(&status)?);
     }
@@ -117,7 +117,7 @@ impl Status {
             writeln!(out, "URLs that are not planned now: {}", self.waits)?;
         }
         if !self.scope.is_null() {
-            writeln!(out, "scope: {}", self.scope)?;
+            writeln!(out, "scope: {}", output::shown(&self.scope.to_string(), SCOPE_WIDTH))?;
         }
         if self.open_plans.is_empty() {
             writeln!(out, "no open plan")?;

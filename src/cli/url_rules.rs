@@ -42,23 +42,19 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
-    let options = StoreOptions { create: false, holder: "prospect url-rules".to_owned() };
-    let mut store = Store::open(&args.store, &options)?;
-    let known = store.known()?;
     if !(0.0..=1.0).contains(&args.min_precision) {
         let error = anyhow::anyhow!("{} is no share", args.min_precision);
         return Err(Failure::input(error, "a share is a number from 0 to 1"));
     }
     let support = Support { pairs: args.min_support as usize, precision: args.min_precision };
-    let mut found = spellings::rules(&store, &known, support)?;
     if !(args.accept.is_empty() && args.drop.is_empty()) {
-        let rules = changed(args, &found)?;
-        spellings::set_rules(&mut store, rules)?;
-        found = spellings::rules(&store, &known, support)?;
+        let options = StoreOptions { create: false, holder: "prospect url-rules".to_owned() };
+        let mut store = Store::open(&args.store, &options)?;
+        let found = spellings::rules(&store, &store.known()?, support)?;
+        spellings::set_rules(&mut store, changed(args, &found)?)?;
     }
-    let rules: Vec<SpellingRule> = found.iter().map(|one| one.rule.clone()).collect();
+    let (found, held) = Store::read_last(&args.store, |store| told(store, support))?;
     let accepted = found.iter().filter(|one| one.accepted).count();
-    let held = [held_back(&known, &rules[..accepted]), held_back(&known, &rules)];
     if global.json {
         return output::print_json(&as_json(&found, held));
     }
@@ -68,6 +64,16 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         say(global, &format!("next: prospect url-rules --store {store} --accept RULE|all"));
     }
     Ok(())
+}
+
+/// Rules with what pages say of them, and what those that are accepted hold back, and all of them.
+fn told(store: &Store, support: Support) -> Result<(Vec<Supported>, [usize; 2]), Failure> {
+    let known = store.known()?;
+    let found = spellings::rules(store, &known, support)?;
+    let rules: Vec<SpellingRule> = found.iter().map(|one| one.rule.clone()).collect();
+    let accepted = found.iter().filter(|one| one.accepted).count();
+    let held = [held_back(&known, &rules[..accepted]), held_back(&known, &rules)];
+    Ok((found, held))
 }
 
 /// The rules that the store has with what is accepted and dropped, in the order of their acceptance.

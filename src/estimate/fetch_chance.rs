@@ -1,4 +1,5 @@
-//! The chance that a URL gives a page when it is asked for, by its type and its host.
+//! The chance that a URL gives a page when it is asked for, by its type and its host; and the chance that the page has
+//! a text, by its type.
 //!
 //! Of URLs that were asked for, the first answer counts; that of a URL that has failed before is told by what
 //! became of others that had. The failures of a type are shrunk to those of all. The failures of a host have a
@@ -6,6 +7,9 @@
 //! maximum likelihood: Laird, 1978), since hosts are of kinds: most hardly ever fail, some always do. For a URL the
 //! odds of its host are multiplied with those of its type against the types that its host was asked for. Where
 //! nothing ever failed, the chance is 1.
+//!
+//! Images and papers are fetched like pages, and nobody finds them by a text that they have not. Pages without words
+//! are counted by type, and shrunk to those of all types, as failures are. Where each page has a word, the chance is 1.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -102,6 +106,42 @@ impl FetchChances {
         let ratio = self.hosts.get(&known.urls.host(url)).copied().unwrap_or(self.new_host);
         let odds = odds(of_type.unwrap_or(self.usual)) * ratio;
         1.0 / (1.0 + odds)
+    }
+}
+
+/// Chances that pages have a text.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TextChances {
+    /// Chance of a type to have none, and where it is not known.
+    types: HashMap<String, f64>,
+    usual: f64,
+}
+
+impl TextChances {
+    /// What the pages so far tell; `words` has those of a page.
+    pub(crate) fn new(known: &Known, words: impl Fn(UrlId) -> Option<u32>) -> Self {
+        let mut all = Answers::default();
+        let mut types: HashMap<Cow<'_, str>, Answers> = HashMap::new();
+        for (_, url) in known.pages.crawled() {
+            let is_empty = words(url) == Some(0);
+            all.add(is_empty);
+            types.entry(url::file_type(known.urls.url(url))).or_default().add(is_empty);
+        }
+        if all.failed == 0.0 {
+            return Self::default();
+        }
+        let usual = (all.failed + 0.5) / (all.asked + 1.0);
+        let shrunk = |of: &Answers| (of.failed + TYPE_PRIOR * usual) / (of.asked + TYPE_PRIOR);
+        let types = types.into_iter().map(|(name, of)| (name.into_owned(), shrunk(&of)));
+        Self { types: types.collect(), usual }
+    }
+
+    /// The chance that the page of a canonical URL has a text.
+    pub(crate) fn of(&self, address: &str) -> f64 {
+        if self.types.is_empty() {
+            return 1.0;
+        }
+        1.0 - self.types.get(&*url::file_type(address)).copied().unwrap_or(self.usual)
     }
 }
 
@@ -211,6 +251,24 @@ mod tests {
             next_seq: records,
             ..Manifest::default()
         }
+    }
+
+    #[test]
+    fn a_type_without_texts_has_a_small_chance_of_one() {
+        let mut known = Known::default();
+        let mut words = HashMap::new();
+        for at in 0..200 {
+            let ending = if at % 5 == 0 { ".pdf" } else { ".html" };
+            let url = known.urls.insert(&format!("https://a.test/{at}{ending}"), "");
+            known.pages.note(url, at, 200, None);
+            words.insert(url, if at % 5 == 0 || at == 1 { 0 } else { 100 });
+        }
+        let chances = TextChances::new(&known, |url| words.get(&url).copied());
+        assert!(chances.of("https://b.test/x.pdf") < 0.15);
+        assert!((0.96..0.99).contains(&chances.of("https://b.test/")));
+        assert!((0.75..0.85).contains(&chances.of("https://b.test/x.doc")), "as usual");
+        let chances = TextChances::new(&known, |_| Some(1));
+        assert_eq!(chances.of("https://b.test/x.pdf"), 1.0);
     }
 
     /// A crawl of hosts that fail as often as their number and the type of a URL say, and what is still to be

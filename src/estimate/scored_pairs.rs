@@ -23,7 +23,7 @@ use crate::estimate::cache::{PlannerCache, scored_parents};
 use crate::estimate::candidates::nearest::Nearest;
 use crate::estimate::crawl_view::CrawlView;
 use crate::estimate::features::group::FeatureGroup;
-use crate::estimate::fetch_chance::FetchChances;
+use crate::estimate::fetch_chance::{FetchChances, TextChances};
 use crate::estimate::horizon::Horizon;
 use crate::estimate::horizon::{FrontierHorizon, PastHorizon};
 use crate::estimate::learned;
@@ -57,6 +57,8 @@ pub(crate) struct FrontierUrl {
     page: f64,
     /// Chance that it gives a page when it is asked for.
     fetch: f64,
+    /// Chance that the page has a text.
+    text: f64,
 }
 
 /// A crawled page as it was known before its fetch.
@@ -405,8 +407,9 @@ impl ScoredPairs {
             quality: known.quality,
             reliability,
             fetch: known.fetch,
+            text: known.text,
             deferred: false,
-            estimate: blend.of(parts) * reliability * known.fetch,
+            estimate: blend.of(parts) * reliability * known.fetch * known.text,
             inlinks: known.inlinks,
         }
     }
@@ -513,7 +516,9 @@ fn frontier_urls<O: Fn(UrlId) -> u32 + Sync>(
         Importance::PageRank => input.ranks.now(input.known),
     };
     let fetches = FetchChances::new(input.known, input.manifest);
-    let facts = UrlFacts { input, settings, owner, page_ranks, page_impact, quality, fetches };
+    let texts = TextChances::new(input.known, |url| input.scorer.words_of(url));
+    let facts =
+        UrlFacts { input, settings, owner, page_ranks, page_impact, quality, fetches, texts };
     let ids: Vec<UrlId> = input.known.urls.ids().collect();
     ids.into_par_iter().filter_map(|url| facts.of(url)).collect()
 }
@@ -529,6 +534,7 @@ struct UrlFacts<'a, O> {
     page_impact: &'a [f64],
     quality: &'a [f32],
     fetches: FetchChances,
+    texts: TextChances,
 }
 
 impl<O: Fn(UrlId) -> u32> UrlFacts<'_, O> {
@@ -546,6 +552,7 @@ impl<O: Fn(UrlId) -> u32> UrlFacts<'_, O> {
             quality: self.quality.get(url.index()).copied().map(f64::from),
             page: self.page_impact.get(url.index()).copied().unwrap_or(0.0),
             fetch: self.fetches.of(known, url),
+            text: self.texts.of(known.urls.url(url)),
         })
     }
 }

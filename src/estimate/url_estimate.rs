@@ -39,10 +39,12 @@ pub struct UrlEstimate {
     pub reliability: f64,
     /// Chance that it gives a page when it is asked for; 1 where nothing failed so far.
     pub fetch: f64,
+    /// Chance that the page has a text; 1 where every page had one so far.
+    pub(crate) text: f64,
     /// Whether it waits behind the URLs of others: its domain is new and has better ones.
     pub deferred: bool,
     /// What URLs are ranked by: with the objectives that are sums over URLs, their blend times the
-    /// trust and the chance that it gives a page; with others what is left of that for the batch, or for the cautious. Next to nothing of
+    /// trust and the chances that it gives a page and that this has a text; with others what is left of that for the batch, or for the cautious. Next to nothing of
     /// that where it waits.
     pub estimate: f64,
     /// Pages that link to it.

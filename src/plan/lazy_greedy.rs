@@ -168,6 +168,7 @@ mod tests {
             quality: None,
             reliability: 1.0,
             fetch: 1.0,
+            text: 1.0,
             deferred: false,
             estimate: 0.0,
             inlinks: 0,

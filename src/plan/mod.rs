@@ -233,6 +233,7 @@ mod tests {
                 quality: None,
                 reliability: 1.0,
                 fetch: 1.0,
+                text: 1.0,
                 deferred: false,
                 estimate,
                 inlinks: 1,

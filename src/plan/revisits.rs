@@ -105,6 +105,7 @@ impl Revisit {
             quality: None,
             reliability: 1.0,
             fetch: 1.0,
+            text: 1.0,
             deferred: false,
             estimate: self.value,
             inlinks: self.inlinks,

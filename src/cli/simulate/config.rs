@@ -97,7 +97,7 @@ pub(super) struct Config {
     /// Seconds between two requests to a host, 1 where batches are times. With this or another setting of time
     /// everything is also told against seconds, of a crawler that asks for its batches one after the other, its
     /// hosts side by side.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) delay: Option<f64>,
     /// Delays of hosts that have their own: a host and seconds on a line.
@@ -113,7 +113,7 @@ pub(super) struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) connections: Option<usize>,
     /// Seconds after which crawls end.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) max_seconds: Option<f64>,
     /// Also crawl without each group of evidence, one at a time, and tell what each is worth. The

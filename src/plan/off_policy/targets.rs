@@ -44,6 +44,7 @@ fn valued(url: UrlId, value: f64) -> UrlEstimate {
         quality: None,
         reliability: 1.0,
         fetch: 1.0,
+        text: 1.0,
         deferred: false,
         estimate: value,
         inlinks: 0,
