@@ -31,6 +31,8 @@ const CYCLES: usize = 5;
 /// these distances.
 const MISTAKE_DAYS: f64 = 365.0;
 const MISTAKE_SPREADS: f64 = 10.0;
+/// Times of a cycle without which all others are asked.
+const FEW: usize = 5;
 /// Share of a cycle's times that are not after the present, of those of the last cycle at least.
 const PRESENT: f64 = 0.9;
 /// Two visits within this share of the time to the next plan are one: what differs between them tells nothing of
@@ -115,27 +117,39 @@ impl Times {
     }
 
     fn in_days(visits: &[Visit], manifest: &Manifest) -> Self {
-        let cycle = |visit: &Visit| manifest.cycle_of(visit.seq);
-        let (mut of_visits, mut spells) = (Vec::with_capacity(visits.len()), Vec::<f64>::new());
-        let (mut last, mut now) = (None, f64::MIN);
-        for of_cycle in visits.chunk_by(|a, b| cycle(a) == cycle(b)) {
-            let days = |visit: &Visit| Some(visit.time? as f64 / DAY);
-            let likely = likely_of(of_cycle.iter().filter_map(days).collect());
+        let clock = CycleClock::new(manifest);
+        let days = |visit: &Visit| Some(visit.time? as f64 / DAY);
+        let all = likely_of(visits.iter().filter_map(days).collect());
+        let mut of_visits: Vec<Option<f64>> = Vec::with_capacity(visits.len());
+        let mut now = f64::MIN;
+        for of_cycle in visits.chunk_by(|a, b| clock.at(a.seq) == clock.at(b.seq)) {
+            let told: Vec<f64> = of_cycle.iter().filter_map(days).collect();
+            // A few say little of each other.
+            let likely = if told.len() < FEW { all.clone() } else { likely_of(told) };
             let days = |visit: &Visit| days(visit).filter(|time| likely.contains(time));
+            of_visits.extend(of_cycle.iter().map(days));
             let mut told: Vec<f64> = of_cycle.iter().filter_map(days).collect();
-            last = last.or(told.first().copied());
-            let from = of_visits.len();
-            for visit in of_cycle {
-                last = days(visit).or(last);
-                of_visits.push(last.unwrap_or_default());
-            }
-            if spells.last().is_none_or(|start| *start < of_visits[from]) {
-                spells.push(of_visits[from]);
-            }
             told.sort_unstable_by(f64::total_cmp);
             // One that is too late does not move the present.
             let late = (PRESENT * told.len().saturating_sub(1) as f64) as usize;
             now = told.get(late).map_or(now, |late| now.max(*late));
+        }
+        let mut last = of_visits.iter().flatten().next().copied().unwrap_or_default();
+        let of_visits: Vec<f64> = of_visits
+            .into_iter()
+            .map(|time| {
+                last = time.unwrap_or(last);
+                last
+            })
+            .collect();
+        let mut spells: Vec<f64> = Vec::new();
+        let mut cycle_before = None;
+        for (visit, &time) in visits.iter().zip(&of_visits) {
+            let cycle = Some(manifest.cycle_of(visit.seq));
+            if cycle != cycle_before && spells.last().is_none_or(|start| *start < time) {
+                spells.push(time);
+            }
+            cycle_before = cycle;
         }
         now = now.max(spells.last().copied().unwrap_or_default());
         let recent = &spells[spells.len().saturating_sub(CYCLES + 1)..];
@@ -197,6 +211,10 @@ mod tests {
         assert_eq!(found.of_visits[8..13], [10.0; 5]);
         // Nobody can know that one of the last ones is wrong, but it is one of twenty.
         assert_eq!((found.of_visits[24], found.now), (40.0, 11.0));
+        // One of few is judged by all; who begins without a time begins with the first that there is.
+        let found = times(&[vec![None; 4], vec![Some(9); 20], vec![Some(12), Some(40_000)]]);
+        assert_eq!((found.of_visits[0], found.of_visits[25], found.now), (9.0, 12.0, 12.0));
+        assert_eq!(found.spells, [9.0, 12.0]);
         // Ten years in one ingest are ten years.
         let years: Vec<Option<i64>> = (0..100).map(|at| Some(at * 36)).collect();
         let found = times(&[years]);

@@ -45,6 +45,7 @@ use self::vectors::StoreVectors;
 use crate::estimate::EstimateError;
 use crate::planner::retries::Retries;
 use crate::planner::scope::{Scope, ScopeError};
+use crate::planner::spellings::UnderWay;
 
 /// Why a cycle cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -197,14 +198,15 @@ impl OpenStore {
             let batches = OpenBatch::all(&self.store, &self.known)?;
             batches.iter().take(plans).flat_map(OpenBatch::in_flight).collect()
         };
-        let mut within = scope.hold_back(&self.known, within, &in_flight)?;
+        let mut retries = Retries::new(&self.known, self.store.manifest());
+        let under_way = UnderWay::new(&in_flight, &retries);
+        let mut within = scope.hold_back(&self.known, within, &under_way)?;
         if !in_flight.is_empty() {
             within.resize(self.known.urls.len(), within.is_empty());
         }
         for url in &in_flight {
             within[url.index()] = false;
         }
-        let mut retries = Retries::new(&self.known, self.store.manifest());
         let within = retries.hold_back(&self.known, within, in_flight.is_empty());
         Ok(Plannable { within, in_flight, retries })
     }

@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 
+use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use prospect_index::store::Store;
 use prospect_index::visits;
 
 use super::{CampaignError, stored_scope};
 use crate::planner::dust::{Answered, Support, Supported, propose};
-use crate::planner::spellings::{SpellingRule, Spellings};
+use crate::planner::retries::Retries;
+use crate::planner::spellings::{SpellingRule, Spellings, UnderWay};
 
 /// The rules of a store, with what its pages say of them, then those that its pages propose.
 ///
@@ -38,8 +40,11 @@ pub(crate) fn rules(
 
 /// How many URLs of the frontier would not be planned by some rules, since another spelling stands for them.
 pub(crate) fn held_back(known: &Known, rules: &[SpellingRule]) -> usize {
-    let may = Spellings::new(rules).hold_back(known, Vec::new(), &[]);
-    may.iter().filter(|may| !**may).count()
+    let retries = Retries::default();
+    let under_way = UnderWay::new(&[], &retries);
+    let may = Spellings::new(rules).hold_back(known, Vec::new(), &under_way);
+    let held = (0..).map(UrlId).zip(&may).filter(|(_, may)| !**may);
+    held.filter(|(url, _)| known.pages.in_frontier(*url)).count()
 }
 
 /// Gives a store other rules.

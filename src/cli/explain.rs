@@ -24,6 +24,7 @@ use crate::campaign::whatif_base::open_plan;
 use crate::campaign::{CampaignError, OpenStore, records};
 use crate::plan::export::{AROUND_LINKS, CosineEvidence, QueryReason};
 use crate::planner::settings::PlanSettings;
+use crate::planner::spellings::UnderWay;
 use crate::sketch::need::{ImprovabilityFit, Needy};
 use crate::workload::Workload;
 
@@ -183,7 +184,8 @@ fn explanation(
     let planned_rank = batch.and_then(place).map(|at| at + 1);
     let in_flight = listing.is_some_and(|batch| batch.in_flight().any(|url| url == id));
     let named_by = named_by(open, id)?;
-    let other = settings.scope.stand_in(&open.known, id, &plan.in_flight)?;
+    let under_way = UnderWay::new(&plan.in_flight, &plan.retries);
+    let other = settings.scope.stand_in(&open.known, id, &under_way)?.filter(|_| !in_flight);
     let same_page_as = other.map(|other| open.known.urls.url(other).to_owned());
     let explained = explained.explain(id);
     Ok(Explanation { plan_id, planned_rank, in_flight, same_page_as, named_by, ..explained })

@@ -166,7 +166,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         None => format.write(out, &PlannedBatch { plan_id: &plan.id, urls: &planned }),
     })?;
     if is_empty {
-        let what = "there is nothing to plan: what is known is fetched, in flight, waits, or is out of scope";
+        let what = "there is nothing to plan: what is known is fetched, in flight, waits, is out of scope, or is another spelling";
         say(global, what);
         return Ok(());
     }

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::Global;
 use super::output::{self, Failure, say};
 use crate::campaign::spellings::{self, held_back};
-use crate::planner::dust::{Support, Supported};
+use crate::planner::dust::{Evidence, Support, Supported};
 use crate::planner::spellings::SpellingRule;
 use crate::workload::open_text;
 
@@ -107,8 +107,8 @@ fn named(
         match name.strip_prefix('@') {
             Some(path) => {
                 let text = open_text(Path::new(path))?;
-                let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-                for line in lines {
+                let lines = text.lines().map(str::trim);
+                for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
                     rules.push(rule(line)?);
                 }
             }
@@ -131,6 +131,7 @@ fn as_json(found: &[Supported], [now, with_all]: [usize; 2]) -> serde_json::Valu
             "same": evidence.same,
             "other": evidence.other,
             "precision": evidence.precision(),
+            "pages": evidence.pages,
             "hosts": evidence.hosts,
             "example": evidence.example.as_ref().map(|(one, other)| [one, other]),
         })
@@ -157,14 +158,17 @@ fn print(found: &[Supported], [now, with_all]: [usize; 2], out: &mut dyn Write) 
     }
     writeln!(
         out,
-        "{:<9} {:>6} {:>6} {:>9} {:>5}  rule",
-        "", "same", "other", "precision", "hosts"
+        "{:<9} {:>6} {:>6} {:>9} {:>6} {:>5}  rule",
+        "", "same", "other", "precision", "pages", "hosts"
     )?;
     for Supported { rule, evidence, accepted } in found {
         let state = if *accepted { "accepted" } else { "proposed" };
-        let (same, other, hosts) = (evidence.same, evidence.other, evidence.hosts);
+        let Evidence { same, other, pages, hosts, .. } = evidence;
         let precision = evidence.precision();
-        writeln!(out, "{state:<9} {same:>6} {other:>6} {precision:>9.3} {hosts:>5}  {rule}")?;
+        writeln!(
+            out,
+            "{state:<9} {same:>6} {other:>6} {precision:>9.3} {pages:>6} {hosts:>5}  {rule}"
+        )?;
         if let Some((one, another)) = &evidence.example {
             writeln!(out, "{:<10}{}", "", output::shown(&format!("{one} = {another}"), 150))?;
         }

@@ -99,6 +99,11 @@ impl Delays {
         self.0.is_empty()
     }
 
+    /// The queues that have one.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     /// Notes that a queue asks for at least this delay.
     pub(crate) fn ask(&mut self, queue: &str, delay: f64) {
         let known = self.0.entry(queue.to_owned()).or_insert(0.0);

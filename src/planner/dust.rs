@@ -7,7 +7,8 @@
 //! found together: the rounds end when they change no more. Texts are compared as they are, so that pages that
 //! tell the time speak against a rule.
 //!
-//! A text at [`MESSAGE_PAGES`] pages or more of a host that no rule could take for one is a message (not found,
+//! Pairs of one text alone make no rule: it may be what a site says whatever one asks for. A text at
+//! [`MESSAGE_PAGES`] pages or more of a host that no rule could take for one is a message (not found,
 //! please log in): it tells nothing. A URL that redirects to another spelling of itself has the text of that.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -22,6 +23,8 @@ use super::spellings::{Difference, Ignored, SpellingRule, Spellings, parameters,
 const MESSAGE_PAGES: usize = 4;
 /// A rule is for all hosts when it is found at so many.
 const HOSTS: usize = 3;
+/// Pages of which a rule has to know: one text under many addresses may be a message.
+const PAGES: usize = 2;
 /// Rules of a host are found together in so many rounds at most.
 const ROUNDS: usize = 5;
 
@@ -51,6 +54,8 @@ pub(crate) struct Evidence {
     pub(crate) same: usize,
     /// Pairs with different texts.
     pub(crate) other: usize,
+    /// Pages with a pair with the same text, whatever their spellings.
+    pub(crate) pages: usize,
     /// Hosts with a pair with the same text.
     pub(crate) hosts: usize,
     /// The first such pair.
@@ -64,12 +69,15 @@ impl Evidence {
     }
 
     fn holds(&self, support: Support) -> bool {
-        self.same >= support.pairs && self.precision() >= support.precision
+        self.same >= support.pairs
+            && self.pages >= support.pairs.min(PAGES)
+            && self.precision() >= support.precision
     }
 
     fn add(&mut self, other: &Self) {
         self.same += other.same;
         self.other += other.other;
+        self.pages += other.pages;
         self.hosts += other.hosts;
         if self.example.is_none() {
             self.example.clone_from(&other.example);
@@ -228,7 +236,8 @@ impl<'a> Host<'a> {
                 // And those that are the same without it.
                 Some(having) => {
                     let keys = having.iter().map(|at| hash(&more, self.pages[*at].url));
-                    let beside = keys.filter_map(|key| by_key.get(&key)).flatten();
+                    let keys: BTreeSet<u64> = keys.collect();
+                    let beside = keys.iter().filter_map(|key| by_key.get(key)).flatten();
                     beside.chain(having).copied().collect()
                 }
                 None => (0..self.pages.len()).collect(),
@@ -247,7 +256,7 @@ impl<'a> Host<'a> {
         keys.sort_unstable();
         keys.dedup_by_key(|(more, fewer, _)| (*more, *fewer));
         let mut evidence = Evidence::default();
-        let mut first = usize::MAX;
+        let (mut first, mut said) = (usize::MAX, BTreeSet::new());
         for alike in keys.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
             let mut texts: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
             for &(_, _, at) in alike {
@@ -256,6 +265,9 @@ impl<'a> Host<'a> {
             let Some(most) = texts.values().max_by_key(|pages| pages.len()) else { continue };
             evidence.same += most.len() - 1;
             evidence.other += alike.len() - most.len();
+            if most.len() > 1 {
+                said.insert(self.pages[most[0]].text);
+            }
             let mut most = most.clone();
             most.sort_unstable();
             if most.len() > 1 && most[0] < first {
@@ -264,6 +276,7 @@ impl<'a> Host<'a> {
                 evidence.example = Some((url(0), url(1)));
             }
         }
+        evidence.pages = said.len();
         evidence.hosts = usize::from(evidence.same > 0);
         evidence
     }
@@ -343,9 +356,11 @@ mod tests {
         let mut pages: Vec<(&str, u64)> = gone.iter().map(|url| (url.as_str(), 9)).collect();
         pages.extend([("https://a.test/1/?sid=7", 9), ("https://a.test/2/?sid=8", 9)]);
         assert!(proposed(&[], &pages).is_empty());
-        // Told of fewer pages it would be evidence.
+        // Of fewer pages it is one text.
         let few = [pages[1], pages[5], pages[2], pages[6]];
-        assert_eq!(proposed(&[], &few), ["sid=@a.test 2 0"]);
+        assert!(proposed(&[], &few).is_empty());
+        let others = [few[0], few[1], ("https://a.test/x", 3), ("https://a.test/x?sid=1", 3)];
+        assert_eq!(proposed(&[], &others), ["sid=@a.test 2 0"]);
     }
 
     #[test]
@@ -380,6 +395,9 @@ mod tests {
         let all: Vec<(&str, u64)> = urls.iter().map(|(url, text)| (url.as_str(), *text)).collect();
         assert_eq!(proposed(&["utm=@*"], &all), ["accepted utm=@* 4 0"]);
         urls.extend((10..13).map(|at| (url("d", &format!("?utm={at}")), at)));
-        assert_eq!(pages(&urls), ["utm=@a.test 2 0"]);
+        // One page is not enough for a host, whatever the number of its spellings.
+        assert!(pages(&urls).is_empty());
+        urls.extend([(url("a", "x?utm=1"), 9), (url("a", "x"), 9)]);
+        assert_eq!(pages(&urls), ["utm=@a.test 3 0"]);
     }
 }

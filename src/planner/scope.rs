@@ -6,7 +6,7 @@ use prospect_index::url;
 use regex::{RegexSet, RegexSetBuilder};
 use serde::{Deserialize, Serialize};
 
-use super::spellings::{SpellingRule, Spellings};
+use super::spellings::{SpellingRule, Spellings, UnderWay};
 
 /// Most memory that the expressions of a list may take once they are compiled.
 const COMPILED_BYTES: usize = 64 << 20;
@@ -115,7 +115,7 @@ impl Scope {
     }
 
     /// By URL id, whether it may be planned: `within`, if that is not empty, less what is out of scope and other
-    /// spellings of what is in it; some are in flight.
+    /// spellings of what is in it.
     ///
     /// # Errors
     /// See [`Scope::new`].
@@ -123,10 +123,10 @@ impl Scope {
         &self,
         known: &Known,
         within: Vec<bool>,
-        in_flight: &[UrlId],
+        under_way: &UnderWay<'_>,
     ) -> Result<Vec<bool>, ScopeError> {
         let within = self.within(known, within)?;
-        Ok(Spellings::new(&self.same_page).hold_back(known, within, in_flight))
+        Ok(Spellings::new(&self.same_page).hold_back(known, within, under_way))
     }
 
     /// The other spelling that a URL is not planned for.
@@ -137,10 +137,10 @@ impl Scope {
         &self,
         known: &Known,
         url: UrlId,
-        in_flight: &[UrlId],
+        under_way: &UnderWay<'_>,
     ) -> Result<Option<UrlId>, ScopeError> {
         let spellings = Spellings::new(&self.same_page);
-        Ok(spellings.stand_in(known, url, &self.within(known, Vec::new())?, in_flight))
+        Ok(spellings.stand_in(known, url, &self.within(known, Vec::new())?, under_way))
     }
 
     /// By URL id, whether it is in scope, of those that may be fetched.
@@ -171,6 +171,7 @@ impl CompiledScope {
 
 #[cfg(test)]
 mod tests {
+    use super::super::retries::Retries;
     use super::*;
 
     fn check(scope: [&[&str]; 3], address: &str, expected: bool) {
@@ -194,15 +195,17 @@ mod tests {
 
     #[test]
     fn what_is_out_of_scope_is_held_back() {
+        let retries = Retries::default();
+        let under_way = &UnderWay::new(&[], &retries);
         let mut known = Known::default();
         for address in ["https://a.test/1", "https://b.test/1", "https://a.test/2"] {
             known.urls.insert(address, "");
         }
         let scope = Scope::new(vec!["a.test".to_owned()], Vec::new(), &[]).unwrap();
-        assert_eq!(scope.hold_back(&known, Vec::new(), &[]).unwrap(), [true, false, true]);
+        assert_eq!(scope.hold_back(&known, Vec::new(), under_way).unwrap(), [true, false, true]);
         let within = vec![true, true, false];
-        assert_eq!(scope.hold_back(&known, within, &[]).unwrap(), [true, false, false]);
-        assert!(Scope::default().hold_back(&known, Vec::new(), &[]).unwrap().is_empty());
+        assert_eq!(scope.hold_back(&known, within, under_way).unwrap(), [true, false, false]);
+        assert!(Scope::default().hold_back(&known, Vec::new(), under_way).unwrap().is_empty());
         assert!(Scope::new(vec!["(".to_owned()], Vec::new(), &[]).is_err());
     }
 }

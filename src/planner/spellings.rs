@@ -2,7 +2,8 @@
 //! of the spellings of a page is planned.
 //!
 //! URLs that the rules take for one have the same key, which need not be a URL. Of those that were not fetched
-//! the one that most pages link to is planned, and none where one of them was fetched, moved, or is in flight.
+//! the one that most pages link to is planned, of those that do not wait after failures, and none where one of them
+//! was fetched, led to another of them that was, or is in flight. Of several that were fetched one is fetched again.
 //! What is left out stays known, with its links and anchors, which count for the URL that they name alone. Rules
 //! come from the pages themselves ([`super::dust`]), and hold where somebody accepted them.
 
@@ -17,6 +18,8 @@ use prospect_index::url;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
+
+use super::retries::{Retries, Wait};
 
 /// A rule for all hosts.
 const EVERYWHERE: &str = "*";
@@ -85,18 +88,15 @@ impl FromStr for SpellingRule {
         let error = || SpellingRuleError(text.to_owned());
         let (what, host) = text.trim().rsplit_once('@').ok_or_else(error)?;
         let difference = match what.strip_suffix('=') {
-            Some(name) if !name.trim_start_matches(';').is_empty() => {
-                Difference::Parameter(name.to_owned())
-            }
-            _ => {
+            Some(name) => Difference::Parameter(parameter(name).ok_or_else(error)?),
+            None => {
                 let named = Difference::NAMED.into_iter().find(|(name, _)| *name == what);
                 named.ok_or_else(error)?.1
             }
         };
-        let host = match host.to_ascii_lowercase() {
-            host if host == EVERYWHERE => None,
-            host if host.is_empty() || host.contains(['/', ' ', '*']) => return Err(error()),
-            host => Some(without_www(&host).to_owned()),
+        let host = match host {
+            EVERYWHERE => None,
+            host => Some(host_as_in_urls(host).ok_or_else(error)?),
         };
         Ok(Self { difference, host })
     }
@@ -114,6 +114,27 @@ impl From<SpellingRule> for String {
     fn from(rule: SpellingRule) -> Self {
         rule.to_string()
     }
+}
+
+/// A host as canonical URLs have it, without `www.`.
+fn host_as_in_urls(host: &str) -> Option<String> {
+    let address = url::canonical(&format!("http://{host}/")).ok()?;
+    let found = without_www(url::host(&address));
+    // A user, a port or a path is no host.
+    let is_host = address == format!("http://{}/", url::host(&address));
+    (is_host && !found.is_empty() && !found.contains('*')).then(|| found.to_owned())
+}
+
+/// The name of a parameter as canonical URLs have it.
+fn parameter(name: &str) -> Option<String> {
+    let (mark, bare) = match name.strip_prefix(';') {
+        Some(bare) => (";", bare),
+        None => ("", name),
+    };
+    let is_name = !bare.is_empty() && !bare.contains(['&', '=', '?', '#', '*', ' ', ';', '/']);
+    let address = url::canonical(&format!("http://a/?{bare}=")).ok().filter(|_| is_name)?;
+    let bare = address.strip_prefix("http://a/?")?.strip_suffix('=')?;
+    Some(format!("{mark}{bare}"))
 }
 
 /// The host that a rule names for the URLs of a host.
@@ -272,17 +293,16 @@ impl Spellings {
     }
 
     /// By URL id, whether it may be planned: `within` (all, if that is empty) less the spellings that another one
-    /// stands for; which ones are in flight is told.
+    /// stands for.
     pub(crate) fn hold_back(
         &self,
         known: &Known,
         mut within: Vec<bool>,
-        in_flight: &[UrlId],
+        under_way: &UnderWay<'_>,
     ) -> Vec<bool> {
         if self.everywhere.0.is_empty() && self.by_host.is_empty() {
             return within;
         }
-        let in_flight: HashSet<UrlId> = in_flight.iter().copied().collect();
         let ids: Vec<UrlId> = known.urls.ids().collect();
         let hashed = |&id: &UrlId| Some((xxh3_64(self.key(known.urls.url(id))?.as_bytes()), id));
         let mut keys: Vec<(u64, UrlId)> = ids.par_iter().filter_map(hashed).collect();
@@ -290,8 +310,8 @@ impl Spellings {
         within.resize(known.urls.len(), within.is_empty());
         for alike in keys.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
             let alike = || alike.iter().map(|(_, id)| *id);
-            let chosen = stands_for(known, alike(), &within, &in_flight);
-            for id in alike().filter(|id| Some(*id) != chosen && known.pages.in_frontier(*id)) {
+            let chosen = self.stands_for(known, alike(), &within, under_way);
+            for id in alike().filter(|id| Some(*id) != chosen) {
                 within[id.index()] = false;
             }
         }
@@ -305,39 +325,70 @@ impl Spellings {
         known: &Known,
         url: UrlId,
         within: &[bool],
-        in_flight: &[UrlId],
+        under_way: &UnderWay<'_>,
     ) -> Option<UrlId> {
         let key = self.key(known.urls.url(url)).filter(|_| known.pages.in_frontier(url))?;
         let is_alike = |id: &UrlId| self.key(known.urls.url(*id)).as_ref() == Some(&key);
         let alike: Vec<UrlId> = known.urls.ids().filter(is_alike).collect();
-        let in_flight = in_flight.iter().copied().collect();
-        stands_for(known, alike.into_iter(), within, &in_flight).filter(|chosen| *chosen != url)
+        let chosen = self.stands_for(known, alike.into_iter(), within, under_way);
+        chosen.filter(|chosen| *chosen != url)
+    }
+
+    /// The spelling that stands for all of a page; none if none may be planned, and none has to be.
+    fn stands_for(
+        &self,
+        known: &Known,
+        alike: impl Iterator<Item = UrlId> + Clone,
+        within: &[bool],
+        under_way: &UnderWay<'_>,
+    ) -> Option<UrlId> {
+        let has_answered = |id: &UrlId| match known.pages.fetch(*id) {
+            Fetch::Page { .. } => true,
+            // It led to a page that is taken for the same.
+            Fetch::Redirected { seq } => known.pages.record(seq).is_some_and(|(target, _)| {
+                let key = |id| self.key(known.urls.url(id));
+                known.pages.page_seq(target).is_some() && key(target) == key(*id)
+            }),
+            Fetch::Never | Fetch::Failed { .. } => false,
+        };
+        let may = |id: &UrlId| {
+            known.pages.in_frontier(*id) && within.get(id.index()).copied().unwrap_or(true)
+        };
+        let answered = alike.clone().filter(has_answered);
+        let answered = answered.min_by_key(|id| known.pages.page_seq(*id).is_none());
+        let asked = || alike.clone().find(|id| under_way.in_flight.contains(id));
+        // Of those that do not wait the first of those with the most links.
+        let planned = || {
+            let tries = alike.clone().filter(may).map(|id| (id, under_way.retries.wait(known, id)));
+            let hopeful = tries.filter(|(_, wait)| *wait != Some(Wait::GivenUp));
+            let worth = |(id, wait): &(UrlId, Option<Wait>)| {
+                (wait.is_none(), known.links.all_inlinks(*id), Reverse(*id))
+            };
+            hopeful.max_by_key(worth).map(|(id, _)| id)
+        };
+        answered.or_else(asked).or_else(planned)
     }
 }
 
-/// The spelling that stands for all of a page; none if none may be planned, and none has to be.
-fn stands_for(
-    known: &Known,
-    alike: impl Iterator<Item = UrlId> + Clone,
-    within: &[bool],
-    in_flight: &HashSet<UrlId>,
-) -> Option<UrlId> {
-    let has_answered = |id: &UrlId| {
-        matches!(known.pages.fetch(*id), Fetch::Page { .. } | Fetch::Redirected { .. })
-    };
-    let may = |id: &UrlId| {
-        known.pages.in_frontier(*id) && within.get(id.index()).copied().unwrap_or(true)
-    };
-    let answered = alike.clone().find(has_answered);
-    let asked = || alike.clone().find(|id| in_flight.contains(id));
-    // The first of those with the most links.
-    let worth = |id: &UrlId| (known.links.all_inlinks(*id), Reverse(*id));
-    let planned = || alike.clone().filter(may).max_by_key(worth);
-    answered.or_else(asked).or_else(planned)
+/// What decides between spellings beside their links.
+pub(crate) struct UnderWay<'a> {
+    /// What was asked for and not reported.
+    pub(crate) in_flight: HashSet<UrlId>,
+    /// What waits after failed fetches.
+    pub(crate) retries: &'a Retries,
+}
+
+impl<'a> UnderWay<'a> {
+    /// Beside these URLs in flight.
+    pub(crate) fn new(in_flight: &[UrlId], retries: &'a Retries) -> Self {
+        Self { in_flight: in_flight.iter().copied().collect(), retries }
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use prospect_index::manifest::{CycleEntry, Manifest};
+
     use super::*;
 
     fn rules(names: &[&str]) -> Vec<SpellingRule> {
@@ -357,7 +408,7 @@ mod tests {
         for name in [
             "scheme@a.test",
             "www@*",
-            "slash@a.test:8080",
+            "slash@127.0.0.1",
             "sid=@a.test",
             ";jsessionid=@*",
             "a@b=@c.test",
@@ -365,6 +416,8 @@ mod tests {
             assert_eq!(rules(&[name])[0].to_string(), name);
         }
         assert_eq!(rules(&["index@WWW.A.test"]), rules(&["index@a.test"]));
+        assert_eq!(rules(&["index@müller.test"])[0].to_string(), "index@xn--mller-kva.test");
+        assert_eq!(rules(&["größe=@b.test"])[0].to_string(), "gr%C3%B6%C3%9Fe=@b.test");
         for name in [
             "",
             "slash",
@@ -374,6 +427,12 @@ mod tests {
             "slash@",
             "upper@a.test",
             "www@a.test/",
+            "slash@www.",
+            "slash@a.test:8080",
+            "slash@u@a.test",
+            "utm_*=@*",
+            "a&b=@*",
+            "slash@*.test",
         ] {
             assert!(name.parse::<SpellingRule>().is_err(), "{name}");
         }
@@ -425,11 +484,14 @@ mod tests {
         ]);
         known.links.push(UrlId(4), UrlId(1), 0, "x");
         let check = |known: &Known, within: Vec<bool>, in_flight: &[UrlId], expected: [bool; 5]| {
+            let retries = Retries::default();
+            let in_flight = &UnderWay::new(in_flight, &retries);
             assert_eq!(spellings.hold_back(known, within.clone(), in_flight), expected);
             for at in (0..5).map(UrlId) {
                 let stand_in = spellings.stand_in(known, at, &within, in_flight);
                 let may = within.get(at.index()).copied().unwrap_or(true);
-                assert!(!may || stand_in.is_some() != expected[at.index()], "{at:?}");
+                let is_known = !known.pages.in_frontier(at);
+                assert!(!may || is_known || stand_in.is_some() != expected[at.index()], "{at:?}");
             }
         };
         // The one that most pages link to,
@@ -442,11 +504,34 @@ mod tests {
         let mut failed = known.clone();
         failed.pages.note(UrlId(1), 0, 503, None);
         failed.pages.note(UrlId(2), 1, 404, None);
-        check(&failed, Vec::new(), &[], [false, true, true, true, true]);
-        for status in [200, 301] {
-            let mut fetched = known.clone();
-            fetched.pages.note(UrlId(2), 0, status, None);
-            check(&fetched, Vec::new(), &[], [false, false, true, true, true]);
+        check(&failed, Vec::new(), &[], [false, true, false, true, true]);
+        let mut fetched = known.clone();
+        fetched.pages.note(UrlId(2), 0, 200, None);
+        check(&fetched, Vec::new(), &[], [false, false, true, true, true]);
+        // One that leads to another spelling has answered, one that leads elsewhere has not.
+        fetched.pages.note(UrlId(2), 1, 200, Some(UrlId(0)));
+        check(&fetched, Vec::new(), &[], [false, false, true, true, true]);
+        let mut moved = known.clone();
+        moved.pages.note(UrlId(3), 0, 200, Some(UrlId(2)));
+        check(&moved, Vec::new(), &[], [false, true, false, true, true]);
+        moved.pages.note(UrlId(0), 1, 301, None);
+        check(&moved, Vec::new(), &[], [false, true, false, true, true]);
+    }
+
+    #[test]
+    fn a_spelling_that_fails_does_not_keep_the_others_from_being_planned() {
+        let spellings = Spellings::new(&rules(&["slash@a.test"]));
+        let mut known = known(&["https://a.test/x", "https://a.test/x/", "https://b.test/"]);
+        known.links.push(UrlId(2), UrlId(0), 0, "x");
+        let mut manifest = Manifest::default();
+        for cycle in 0..5 {
+            let retries = Retries::new(&known, &manifest);
+            let may = spellings.hold_back(&known, Vec::new(), &UnderWay::new(&[], &retries));
+            // Before the first failure the better linked one, then the other.
+            assert_eq!(may, if cycle == 0 { [true, false, true] } else { [false, true, true] });
+            manifest.cycles.push(CycleEntry { first_seq: cycle, plan: Some(cycle.to_string()) });
+            known.pages.note(UrlId(0), cycle, 503, None);
+            manifest.next_seq = cycle + 1;
         }
     }
 }

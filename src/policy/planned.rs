@@ -1,6 +1,8 @@
 //! Policies that plan each batch as `prospect plan` does: the same planner, over tables that are kept in
 //! memory and grow with the crawl.
 
+use std::collections::HashMap;
+
 use prospect_index::bm25::Scorer;
 use prospect_index::manifest::CycleEntry;
 use prospect_index::page::UrlId;
@@ -103,6 +105,27 @@ impl<'a> Planned<'a> {
 }
 
 impl Planned<'_> {
+    /// Takes up to `most` seeds; the number of pages that may still be taken. Where the batch has a time, those are
+    /// taken that there is time for, and nothing beside them.
+    fn take_seeds(&mut self, most: usize, batch: &mut Vec<Page>) -> usize {
+        let PlanSettings { selection, delays, .. } = &self.planner.settings;
+        let (time, urls) = (selection.caps.time, &self.web.urls);
+        if time.seconds.is_none() {
+            return self.seeds.take(most, batch);
+        }
+        let mut left: HashMap<&str, usize> = HashMap::new();
+        let mut all = most;
+        self.seeds.take_fitting(batch, |page| {
+            let queue = time.queue(urls.url(UrlId(page)));
+            let room = || time.most(time.delay_of(queue, delays));
+            let left = left.entry(queue).or_insert_with(room);
+            let fits = *left > 0 && all > 0;
+            (*left, all) = (*left - usize::from(fits), all - usize::from(fits));
+            fits
+        });
+        if batch.is_empty() { most } else { 0 }
+    }
+
     /// How many URLs there is time for, of `most`.
     fn room(&self, most: usize, taken: &[Page]) -> usize {
         let PlanSettings { selection, delays, .. } = &self.planner.settings;
@@ -130,7 +153,7 @@ impl CrawlPolicy for Planned<'_> {
     }
 
     fn next(&mut self, most: usize, batch: &mut Vec<Page>) -> Result<(), PolicyError> {
-        let most = self.seeds.take(most, batch);
+        let most = self.take_seeds(most, batch);
         if most > 0 && self.waiting > 0 {
             let mut picks = self.plan(most, batch, true)?;
             self.waiting -= picks.len();
@@ -141,7 +164,7 @@ impl CrawlPolicy for Planned<'_> {
 
     fn replay(&mut self, most: usize, batch: &[Page]) -> Result<(), PolicyError> {
         let mut again = Vec::new();
-        let most = self.seeds.take(most, &mut again);
+        let most = self.take_seeds(most, &mut again);
         if !batch.starts_with(&again) {
             return Err(PolicyError::Replay);
         }

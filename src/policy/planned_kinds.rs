@@ -38,7 +38,8 @@ pub(super) fn hybrid(options: &Options, mut settings: PlanSettings) -> Settings 
     settings.estimate.reading = ImpactReading::Sketch;
     (settings.estimate.weights, settings.estimate.fitted) = (published(0.9, 0.1), false);
     settings.selection.explore = 0.0;
-    settings.selection.caps = Caps::default();
+    // The time of a polite crawler is the crawl's, and no matter of the policy.
+    settings.selection.caps = Caps { time: settings.selection.caps.time, ..Caps::default() };
     settings.estimate.defended = false;
     with(options, settings)
 }

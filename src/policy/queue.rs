@@ -72,6 +72,21 @@ impl SeedQueue {
         self.0.extend(seeds);
     }
 
+    /// Takes the seeds that fit, in their order.
+    pub(super) fn take_fitting(
+        &mut self,
+        batch: &mut Vec<Page>,
+        mut fits: impl FnMut(Page) -> bool,
+    ) {
+        self.0.retain(|&page| {
+            let taken = fits(page);
+            if taken {
+                batch.push(page);
+            }
+            !taken
+        });
+    }
+
     /// Takes up to `most` seeds; the number that may still be taken.
     pub(super) fn take(&mut self, most: usize, batch: &mut Vec<Page>) -> usize {
         let taken = most.min(self.0.len());

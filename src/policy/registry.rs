@@ -366,7 +366,7 @@ impl PolicyChoice {
         self.batch.as_ref().map(|(_, batch)| *batch)
     }
 
-    /// Whether it fetches in the same order whatever the batch.
+    /// Whether it fetches in the same order whatever the number of pages in a batch.
     pub(crate) fn ignores_batches(&self) -> bool {
         self.kind.name == "bfs"
     }

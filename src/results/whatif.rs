@@ -122,7 +122,7 @@ pub(crate) struct BudgetPoint {
 pub(crate) struct TimeCurve {
     /// Points, by time.
     pub(crate) points: Vec<TimeCurvePoint>,
-    /// What one more second adds, over the next tenth of the time.
+    /// What one more second adds, over the next tenth of the time, or the time that a request takes.
     pub(crate) shadow_price: f64,
     /// The queue that takes longest, if it has more than there is time for.
     pub(crate) slowest: Option<SlowQueue>,

@@ -50,8 +50,9 @@ impl Findings<'_> {
         let (order, asked) = (&self.crawls.orders[policy][set], &self.crawls.seconds[policy][set]);
         let (mut pages, mut relevant) = (0, 0_u64);
         let mut points = Vec::with_capacity(seconds.len());
-        for &second in seconds {
-            while asked.get(pages).is_some_and(|at| *at < second) {
+        for (number, &second) in seconds.iter().enumerate() {
+            let is_last = number + 1 == seconds.len();
+            while asked.get(pages).is_some_and(|at| *at < second || is_last) {
                 let page = order.pages[pages] as usize;
                 relevant += u64::from(self.inputs.relevant.get(page).copied().unwrap_or(0));
                 pages += 1;

@@ -3,7 +3,7 @@
 //! Batches follow one another: the next one is picked when the last request of this one has had its time
 //! ([`PoliteTime::schedule`]). Planning takes no time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use prospect_index::page::UrlId;
 use serde::Serialize;
@@ -76,6 +76,16 @@ impl Clock {
             room.of_page.push(queue);
         }
         room
+    }
+
+    /// Queues that there is no time for in a batch of so many seconds, and delays of no queue of the collection.
+    pub(crate) fn unused(&self, collection: &Collection, seconds: Option<f64>) -> (usize, usize) {
+        let never = seconds.map_or(0, |seconds| {
+            self.room(collection, seconds).most.iter().filter(|most| **most == 0).count()
+        });
+        let queues: HashSet<&str> =
+            collection.urls.ids().map(|id| self.time.queue(collection.urls.url(id))).collect();
+        (never, self.delays.names().filter(|name| !queues.contains(name)).count())
     }
 
     /// Seconds at which crawls are looked at, of which the longest takes so many.

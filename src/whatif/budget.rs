@@ -18,7 +18,7 @@ const POINTS: [f64; 17] = [
 ];
 
 /// Points of a curve against time, in times of the one that is given.
-const TIMES: [f64; 6] = [0.25, 0.5, 1.0, 1.1, 2.0, 4.0];
+const TIMES: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 
 /// An answer's ranking under its caps, to be cut at any budget.
 pub(crate) struct Budgets<'a> {
@@ -106,7 +106,8 @@ impl<'a> Budgets<'a> {
         let delay = time.delay_of(&last.queue, delays);
         let turns = time.most(delay) / time.connections.max(1);
         let mut quicker = Delays::default();
-        quicker.ask(&last.queue, given / (turns as f64 + 1.0));
+        // In whole milliseconds, as turns are counted.
+        quicker.ask(&last.queue, (given * 1e3 / (turns as f64 + 1.0)).floor() / 1e3);
         let mut other = delays.clone();
         other.extend(quicker);
         let (more, _) = at(given, &other);
@@ -114,9 +115,10 @@ impl<'a> Budgets<'a> {
         let gain = (more.impact - now.impact).max(0.0);
         let slowest =
             is_full.then(|| SlowQueue { queue: last.queue, delay, shadow_price: gain / delay });
-        let next = points.iter().find(|point| point.seconds > given);
-        let shadow_price =
-            next.map_or(0.0, |next| (next.impact - now.impact).max(0.0) / (next.seconds - given));
+        // A tenth of the time, if a queue has a turn more by then.
+        let longer = (0.1 * given).max(time.delay);
+        let next = at(given + longer, delays).0;
+        let shadow_price = (next.impact - now.impact).max(0.0) / longer;
         Some(TimeCurve { points, shadow_price, slowest })
     }
 

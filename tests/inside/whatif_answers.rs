@@ -220,7 +220,9 @@ fn a_curve_is_what_plans_of_its_budgets_bring_and_a_price_what_a_cap_takes() {
     };
     let found = at(6.0);
     let time = found.time.unwrap();
-    assert_eq!(time.points.len(), 7);
+    assert_eq!(time.points.len(), 6);
+    assert!(time.shadow_price > 0.0);
+    assert!(at(8.0).time.unwrap().slowest.is_some(), "turns are counted in milliseconds");
     for point in &time.points[1..] {
         let planned = at(point.seconds);
         assert_eq!(planned.picks, point.urls, "{point:?}");

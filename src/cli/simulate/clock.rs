@@ -20,20 +20,16 @@ pub(super) fn clock(
 ) -> Result<Option<Clock>, Failure> {
     let own = policies.iter().filter_map(PolicyChoice::batch);
     let is_time = own.chain([batch]).any(|batch| batch.seconds().is_some());
-    let is_given = config.delay.is_some()
-        || config.delays.is_some()
-        || config.queue_by.is_some()
-        || config.connections.is_some()
-        || config.max_seconds.is_some();
-    if !is_time && !is_given {
+    if !is_time && !is_timed(config) {
         return Ok(None);
     }
     refuse(config)?;
     let mut time = PoliteTime::default();
     let wrong = |what: String, hint: &str| Failure::input(anyhow::anyhow!(what), hint);
     if let Some(delay) = config.delay {
-        if !(0.0..=1e6).contains(&delay) {
-            return Err(wrong(format!("delay is {delay}"), "it is a number of seconds: --delay 1"));
+        if !(0.001..=1e6).contains(&delay) {
+            let hint = "it is a number of seconds, a thousandth at least: --delay 1";
+            return Err(wrong(format!("delay is {delay}"), hint));
         }
         time.delay = delay;
     }
@@ -60,6 +56,15 @@ pub(super) fn clock(
         files.push(("delays", path.clone()));
     }
     Ok(Some(Clock { time, delays, most: config.max_seconds }))
+}
+
+/// Whether a setting of time is given.
+pub(super) fn is_timed(config: &Config) -> bool {
+    config.delay.is_some()
+        || config.delays.is_some()
+        || config.queue_by.is_some()
+        || config.connections.is_some()
+        || config.max_seconds.is_some()
 }
 
 /// Trials beside a crawl know no time.

@@ -29,6 +29,7 @@ use crate::policy::PolicyChoice;
 use crate::report::terminal;
 use crate::results::whatif::WhatIfCheck;
 use crate::results::{CollectionFigures, CounterfactualCheck, Provenance, SCHEMA, Summary};
+use crate::simulate::collection::Collection;
 use crate::simulate::experiment::{self, Crawls, Inputs, Work};
 use crate::simulate::judgements::JudgedCollection;
 use crate::simulate::measure::{self, Measure, QueryKind};
@@ -159,6 +160,7 @@ impl Experiment<'_> {
         let queries = self.queries(&collection)?;
         let quality = self.quality(&collection)?;
         let course = self.course(&collection)?;
+        self.say_unused(&collection);
         let (bm25, places) = (self.settings.plan.bm25, self.settings.plan.places());
         let impact = truth::impact(&collection, &queries.planning, bm25, places)?;
         let strings = self.strings(&collection, WORK)?;
@@ -189,6 +191,21 @@ impl Experiment<'_> {
         self.storage.write(SUMMARY, &json)?;
         self.storage.remove(WORK)?;
         Ok(summary)
+    }
+
+    /// Tells of settings of time that leave something out, or that nothing heeds.
+    fn say_unused(&self, collection: &Collection) {
+        let Some(clock) = &self.settings.clock else { return };
+        let (never, unknown) = clock.unused(collection, self.settings.batch.seconds());
+        if never > 0 {
+            let what =
+                "hosts or domains have a longer delay than a batch takes, and are never asked";
+            say(self.global, &format!("{never} {what}"));
+        }
+        if unknown > 0 {
+            let what = "of the delays are of no host or domain of the collection";
+            say(self.global, &format!("{unknown} {what}"));
+        }
     }
 
     fn summary(

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use prospect_index::storage::Storage;
 
+use super::clock::is_timed;
 use super::config::{self, Config};
 use crate::cli::Global;
 use crate::cli::output::{self, Failure, say};
@@ -30,6 +31,14 @@ pub(super) fn run(
     out: &Path,
     global: &Global,
 ) -> Result<(), Failure> {
+    if is_timed(config) {
+        let error =
+            anyhow::anyhow!("delays and seconds are of crawls, and this simulates re-visits");
+        return Err(Failure::input(
+            error,
+            "days are its time: give --batch for how many pages a day",
+        ));
+    }
     let policies = policies(config)?;
     let given = config.batch.first().map_or("1%", |first| first.trim());
     let a_day = Amount::parse(given).ok_or_else(|| {

@@ -297,7 +297,12 @@ fn policies(config: &Config) -> Result<Vec<PolicyChoice>, Failure> {
 
 /// Policies with the other batches that are asked for, which join those with the first.
 fn with_batches(config: &Config, policies: &mut Vec<PolicyChoice>) -> Result<(), Failure> {
-    let depends = |choice: &&PolicyChoice| choice.batch().is_none() && !choice.ignores_batches();
+    let is_time =
+        |given: &String| BatchSize::parse(given.trim()).and_then(BatchSize::seconds).is_some();
+    let any_time = config.batch.iter().any(is_time);
+    let depends = |choice: &&PolicyChoice| {
+        choice.batch().is_none() && (any_time || !choice.ignores_batches())
+    };
     let of_first: Vec<PolicyChoice> = policies.iter().filter(depends).cloned().collect();
     for given in config.batch.iter().skip(1) {
         batch_size(given.trim())?;

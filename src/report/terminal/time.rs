@@ -22,7 +22,7 @@ pub(super) fn table(time: &TimeSummary, is_judged: bool) -> String {
             let point = &policy.points[at];
             fixed(if is_judged { point.relevant } else { point.impact }, decimals)
         });
-        columns.push(column(format!("{} s", fixed(time.seconds[at], 0)), cells.collect()));
+        columns.push(column(format!("{} s", short(time.seconds[at])), cells.collect()));
     }
     let last = |policy: &crate::results::time::PolicyTime| policy.points.last().copied();
     let pages = policies().map(|policy| last(policy).unwrap_or_default().pages);
@@ -35,4 +35,10 @@ pub(super) fn table(time: &TimeSummary, is_judged: bool) -> String {
     columns.push(column("ahead of the baseline".into(), gain.collect()));
     let names = policies().map(|policy| clean(&policy.name, NAME_WIDTH)).collect();
     format!("against seconds: {what}\n{}", rows(&column("policy".into(), names), &columns))
+}
+
+/// A number of seconds with two digits after the point, zeros at the end left out.
+pub(super) fn short(seconds: f64) -> String {
+    let text = fixed(seconds, 2);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -1,5 +1,6 @@
 //! What comes of scenarios, as text.
 
+use super::time::short;
 use super::{clean, impact};
 use crate::report::glossary;
 use crate::report::number::{counted, fixed, thousands};
@@ -87,7 +88,7 @@ fn curve(plan: &PlanFigures) -> String {
 fn against_time(time: &TimeCurve) -> String {
     let points = time.points.iter().filter(|point| point.seconds > 0.0);
     let points = points.map(|point| {
-        let (seconds, impact) = (decimals(point.seconds), fixed(point.impact, 1));
+        let (seconds, impact) = (short(point.seconds), fixed(point.impact, 1));
         format!("{seconds} s → {impact} ({})", thousands(point.urls as u64))
     });
     let mut out = points.collect::<Vec<_>>().join(", ");
@@ -96,17 +97,11 @@ fn against_time(time: &TimeCurve) -> String {
         out += &format!(
             ", one for {} alone (a request takes {} s) {}",
             clean(queue, QUERY_WIDTH),
-            decimals(*delay),
+            short(*delay),
             fixed(*shadow_price, 3)
         );
     }
     out
-}
-
-/// A number of seconds without zeros at its end.
-fn decimals(seconds: f64) -> String {
-    let text = format!("{seconds:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// Impact at a budget, between known points of the curve in proportion; none beyond them.
