@@ -25,6 +25,11 @@ const DOCUMENTS: &[(&str, &str)] = &[
     ("csv", "a header and one document a record; plain, .gz or .zst"),
     ("json", "one array of objects; plain, .gz or .zst"),
     ("jsonl", "one object a line; plain, .gz or .zst"),
+    (
+        "warc",
+        "read alone: fetched pages with a text, as url, requested_url, title, plain_text, outgoing_links, outlinks \
+         (with anchors), status, warc_date",
+    ),
 ];
 
 pub(super) fn run(global: &Global) -> Result<(), Failure> {

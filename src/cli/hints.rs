@@ -314,14 +314,18 @@ impl WayOut for DocumentError {
             | Self::Parquet { .. }
             | Self::Arrow { .. } => FETCH_AGAIN,
             Self::UnknownFormat { side: Side::Input, .. } => {
-                "say --input-format parquet, csv, json (one array) or jsonl (one object a line)"
+                "say --input-format parquet, csv, json (one array), jsonl (one object a line) or warc"
             }
             Self::UnknownFormat { side: Side::Output, .. } => {
                 "say --output-format parquet, csv, json (one array) or jsonl (one object a line)"
             }
             Self::WrongFormat { .. } => {
-                "name the format with --input-format parquet, csv, json or jsonl"
+                "name the format with --input-format parquet, csv, json, jsonl or warc"
             }
+            Self::NotWritten { .. } => {
+                "give the output a name that ends in .parquet, .csv, .json or .jsonl, or say --output-format"
+            }
+            Self::Pages(error) => return error.way_out(),
             Self::ParquetStream { .. } => "name a file, or use jsonl, json or csv on the stream",
             Self::Empty { .. } => "check the program that wrote it",
             Self::Array { .. } => {

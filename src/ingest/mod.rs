@@ -22,6 +22,7 @@ pub(crate) mod input;
 mod jsonl;
 pub(crate) mod lines;
 mod page_fields;
+pub(crate) mod page_row;
 mod parquet;
 mod probe;
 mod record;
