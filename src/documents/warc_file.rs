@@ -78,6 +78,9 @@ impl DocumentSource for WarcFile {
                         self.others.push(BadRow { reason, place: origin.to_string(), detail });
                     }
                 },
+                SourceItem::Other { reason, origin, detail } => {
+                    self.others.push(BadRow { reason, place: origin.to_string(), detail });
+                }
                 SourceItem::Bad { reason, origin, detail } => {
                     bad.push(BadRow { reason: reason.name(), place: origin.to_string(), detail });
                 }
@@ -163,7 +166,7 @@ mod tests {
         std::fs::write(&archived, archive()).unwrap();
         let with_text = |item: &SourceItem| match item {
             SourceItem::Page { record, .. } => (!record.text.is_empty()).then(|| (*record).clone()),
-            SourceItem::Bad { detail, .. } => panic!("{detail}"),
+            SourceItem::Bad { detail, .. } | SourceItem::Other { detail, .. } => panic!("{detail}"),
         };
         let expected: Vec<_> = pages(&archived).iter().filter_map(with_text).collect();
         assert_eq!(expected.len(), 3);

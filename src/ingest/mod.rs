@@ -84,6 +84,15 @@ pub enum SourceItem {
         /// What was found, for people.
         detail: String,
     },
+    /// Something sound that tells of no fetch of a page.
+    Other {
+        /// Why, by a stable name.
+        reason: &'static str,
+        /// Where it stands in the input.
+        origin: Origin,
+        /// What was found, for people.
+        detail: String,
+    },
 }
 
 /// Names under which records report what was dropped or noted beyond the caps of
@@ -167,6 +176,8 @@ pub enum BadReason {
     UnreadableFile,
     /// A WARC record that is cut or damaged.
     DamagedRecord,
+    /// What a request by POST, HEAD or another method than GET brought: not the page of its URL.
+    NotGet,
 }
 
 impl BadReason {
@@ -186,6 +197,7 @@ impl BadReason {
             Self::HtmlTooComplex => "html-too-complex",
             Self::UnreadableFile => "unreadable-file",
             Self::DamagedRecord => "damaged-record",
+            Self::NotGet => "not-get",
         }
     }
 }

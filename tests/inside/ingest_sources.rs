@@ -57,6 +57,7 @@ fn show(item: &SourceItem) -> String {
             shown
         }
         SourceItem::Bad { reason, origin, .. } => format!("{} {reason}", line_of(origin)),
+        SourceItem::Other { reason, origin, .. } => format!("{} {reason}", line_of(origin)),
     }
 }
 
