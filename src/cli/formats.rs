@@ -7,6 +7,7 @@ use prospect_index::limits;
 use super::Global;
 use super::output::{self, Failure};
 use crate::ingest;
+use crate::ingest::links::LINK_FORMATS;
 use crate::ingest::urls::URL_FORMATS;
 use crate::plan::export;
 
@@ -43,6 +44,7 @@ pub(super) fn run(global: &Global) -> Result<(), Failure> {
         let json = serde_json::json!({
             "schema": "prospect.formats/1",
             "pages": ingest::FORMATS.iter().map(|f| (f.name, f.description)).collect::<Vec<_>>(),
+            "links": LINK_FORMATS,
             "urls": URL_FORMATS.iter().map(|f| (f.name, f.description)).collect::<Vec<_>>(),
             "plans": export::FORMATS.iter().map(|f| (f.name, f.description)).collect::<Vec<_>>(),
             "documents": DOCUMENTS,
@@ -55,6 +57,10 @@ pub(super) fn run(global: &Global) -> Result<(), Failure> {
     writeln!(out, "Pages (prospect ingest):")?;
     for format in ingest::FORMATS {
         writeln!(out, "  {:<12} {}", format.name, format.description)?;
+    }
+    writeln!(out, "Links, to be named beside the files of their pages (prospect ingest):")?;
+    for (name, description) in LINK_FORMATS {
+        writeln!(out, "  {name:<12} {description}")?;
     }
     writeln!(out, "URLs (prospect seeds; those with statuses: prospect crawl-log):")?;
     for format in URL_FORMATS {

@@ -289,6 +289,13 @@ impl WayOut for IngestError {
             }
             Self::Damaged { .. } => FETCH_AGAIN,
             Self::NoPages { .. } => A_PAGE,
+            Self::NoLinks { .. } => {
+                "its columns should hold URLs: those of a page and of what it links to"
+            }
+            Self::LinksAlone { .. } => {
+                "name the files that bring the pages in the same command, also where the store has them: a link \
+                 is stored with the page that shows it"
+            }
             Self::NoUrls { .. } => "`prospect formats` lists the files of URLs that can be read",
             Self::MissingBaseUrl { .. } => {
                 "say where the files were served, for example --base-url https://example.org/docs/"

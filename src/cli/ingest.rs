@@ -31,7 +31,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR")]
     store: PathBuf,
     /// WARC files (WAT and WET too) or JSON lines (plain, .gz or .zst), Parquet, HTML files, or a directory of them;
-    /// `-` is standard input.
+    /// beside them files of their links (tables, what `nutch readlinkdb` dumps); `-` is standard input.
     #[arg(required_unless_present = "close", value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Fail at the first bad record instead of skipping it.

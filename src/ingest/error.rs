@@ -103,6 +103,27 @@ pub enum IngestError {
         /// What was found there.
         detail: String,
     },
+    /// The first rows tell of no link.
+    #[error(
+        "{}: none of the first {lines} rows is a link (first: {origin}: {reason}: {detail})",
+        origin.file
+    )]
+    NoLinks {
+        /// How many rows were tried.
+        lines: u64,
+        /// The first of them.
+        origin: Origin,
+        /// Why the first is bad.
+        reason: BadReason,
+        /// What was found there.
+        detail: String,
+    },
+    /// Links, and no pages that they could be of.
+    #[error("{path}: holds links, and no file of the pages that show them is named")]
+    LinksAlone {
+        /// The file of links.
+        path: String,
+    },
     /// The first lines tell of no URL.
     #[error(
         "{}: none of the first {lines} lines tells of a URL (first: {origin}: {reason}: {detail})",
