@@ -279,6 +279,17 @@ impl WayOut for IngestError {
                 }
                 Unfit::Compressed => "decompress it first",
                 Unfit::Streamed => "name the file itself",
+                Unfit::Urls => {
+                    "`prospect seeds` takes URLs that one knows without a link; pages have a text"
+                }
+                Unfit::Statuses => {
+                    "`prospect crawl-log` takes what became of fetches, `prospect seeds` URLs that one knows \
+                     without a link; pages have a text"
+                }
+                Unfit::Pages => "`prospect ingest` takes pages",
+                Unfit::Links => {
+                    "`prospect ingest` takes links, beside the files that bring the pages that show them"
+                }
                 Unfit::NoStatuses => "`prospect seeds` takes URLs that one knows without a link",
             },
             Self::NoHtmlFiles { .. } => {

@@ -17,6 +17,14 @@ pub enum Unfit {
     Compressed,
     /// It names URLs, and tells of no fetch.
     NoStatuses,
+    /// It names URLs, and holds no page.
+    Urls,
+    /// It names URLs and what became of them, and holds no page.
+    Statuses,
+    /// It holds pages.
+    Pages,
+    /// It holds links.
+    Links,
     /// It is read from its end, and a stream has none.
     Streamed,
 }

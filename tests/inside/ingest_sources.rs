@@ -255,7 +255,8 @@ fn wrong_files_are_named_for_what_they_are() {
     fails("a.parquet", b"PAR1....", "the Parquet data is damaged");
     fails("a.arc.gz", &gzip(b"filedesc://x 0.0.0.0"), "found an ARC file");
     fails("a.json", b" [{\"url\":\"x\"}]", "found a JSON array");
-    fails("a.txt", b"https://e.org/\n", "found plain text");
+    fails("a.txt", b"https://e.org/\n", "found a file of URLs (list)");
+    fails("a.md", b"Words\n", "found plain text");
     fails("a.csv.gz", &gzip(b"url,title\n"), "found plain text in gzip data");
     fails("a.html.gz", &gzip(b"<html>"), "found gzip-compressed html");
     fails("a.bin", b"\0\0\0", "found unknown binary data");

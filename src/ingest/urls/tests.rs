@@ -280,6 +280,6 @@ fn a_file_that_tells_of_no_url_is_refused() {
     assert!(refused(b"", false).ends_with("is empty"));
     assert!(refused(b"<feed><entry/></feed>", false).contains("there is no url and no sitemap"));
     assert!(refused(b"no\nURL\n", false).contains("none of the first 2 lines"));
-    assert!(refused(b"PAR1 and more", false).contains("found a Parquet file"));
+    assert!(refused(b"PAR1 and more", false).contains("found pages (parquet)"));
     assert!(refused(b"https://a.test/\n", true).contains("found list, which tells of no fetch"));
 }
