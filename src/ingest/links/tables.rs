@@ -184,8 +184,9 @@ struct ClueWebLinks {
 impl ClueWeb {
     fn of(head: &str) -> Option<Box<dyn LinkLines>> {
         let first = head.lines().next()?;
-        let has = |name: &str| first.contains(&format!("\"{name}\""));
-        let is_one = first.starts_with('{') && has("ClueWeb22-ID") && !has("Clean-Text");
+        let has = |name: &str| first.contains(&format!("\"{name}\":"));
+        let has_text = ["Clean-Text", "text", "plain_text"].into_iter().any(has);
+        let is_one = first.starts_with('{') && has("ClueWeb22-ID") && !has_text;
         (is_one && (has("outlinks") || has("anchors")))
             .then(|| Box::new(Self) as Box<dyn LinkLines>)
     }
