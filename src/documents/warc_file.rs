@@ -1,5 +1,5 @@
 //! WARC files as documents: a row for every fetched page with a text, in the columns of
-//! [`page_row`](crate::ingest::page_row). What else an archive tells is counted, and has no row.
+//! [`page_row`]. What else an archive tells is counted, and has no row.
 
 use std::path::PathBuf;
 use std::sync::Arc;
