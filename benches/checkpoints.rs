@@ -81,7 +81,7 @@ impl Corpus {
             }
             pages.extend(items.into_iter().filter_map(|item| match item {
                 SourceItem::Page { record, .. } => Some(record),
-                SourceItem::Bad { .. } => None,
+                SourceItem::Bad { .. } | SourceItem::Other { .. } => None,
             }));
         }
         let workload = workload::load(&folder.join("queries.tsv")).expect("workload");

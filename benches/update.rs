@@ -41,7 +41,7 @@ fn read(folder: &Path) -> Vec<PageRecord> {
         }
         records.extend(items.into_iter().filter_map(|item| match item {
             SourceItem::Page { record, .. } => Some(record),
-            SourceItem::Bad { .. } => None,
+            SourceItem::Bad { .. } | SourceItem::Other { .. } => None,
         }));
     }
 }

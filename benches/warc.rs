@@ -35,7 +35,7 @@ fn main() {
             for item in &items {
                 match item {
                     SourceItem::Page { .. } => pages += 1,
-                    SourceItem::Bad { .. } => bad += 1,
+                    SourceItem::Bad { .. } | SourceItem::Other { .. } => bad += 1,
                 }
             }
         }

@@ -132,6 +132,44 @@ fn pages_that_are_no_pages_are_refused() {
 }
 
 #[test]
+fn a_file_for_another_command_is_told_which() {
+    let cdxj =
+        b"org,e)/ 20240518015810 {\"url\": \"https://e.org/\", \"status\": \"200\"}\n".as_slice();
+    let heritrix =
+        b"2026-11-23T10:00:00.000Z   200   51 https://e.org/ L - text/html #1 - - - -\n".as_slice();
+    let map =
+        b"<?xml version='1.0'?><urlset><url><loc>https://e.org/</loc></url></urlset>".as_slice();
+    let links = b"from\tto\nhttps://e.org/\thttps://f.org/\n".as_slice();
+    for (name, content, expected) in [
+        ("a.cdxj", cdxj, ["a file of URLs (cdxj)", "prospect crawl-log"]),
+        ("crawl.log", heritrix, ["a file of URLs (heritrix)", "prospect crawl-log"]),
+        (
+            "dump",
+            b"https://e.org/\tVersion: 7\nStatus: 2 (db_fetched)\n",
+            ["(crawldb)", "crawl-log"],
+        ),
+        ("map.xml", map, ["a file of URLs (sitemap)", "prospect seeds"]),
+        ("urls.txt", b"# two\nhttps://e.org/\n", ["a file of URLs (list)", "prospect seeds"]),
+        ("links.tsv", links, ["holds links, and no file of the pages", "in the same command"]),
+    ] {
+        check(&[(name, content)], &format!("INGEST @{name}"), &expected);
+        let packed = gzip(std::str::from_utf8(content).unwrap());
+        check(&[(name, &packed)], &format!("INGEST @{name}"), &expected);
+    }
+    for (name, content, expected) in [
+        ("links.tsv", links, ["found links", "prospect ingest"]),
+        (
+            "a.warc",
+            b"WARC/1.0\r\nWARC-Type: warcinfo\r\n",
+            ["found pages (warc)", "prospect ingest"],
+        ),
+        ("a.html", b"<!doctype html><p>a", ["found pages (html)", "prospect ingest"]),
+    ] {
+        check(&[(name, content)], &format!("seeds --store @store @{name}"), &expected);
+    }
+}
+
+#[test]
 fn a_good_file_beside_a_bad_one_is_not_stored_either() {
     let good = page(150);
     let given: Files = &[("a.jsonl", good.as_bytes()), ("b.png", b"\x89PNG\r\n\x1a\n")];

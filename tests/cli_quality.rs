@@ -532,3 +532,68 @@ fn columns_of_obsolete_layouts_are_declared_anew() {
     assert_eq!(rows[0]["links"], serde_json::json!(["a", "b"]));
     assert_eq!((&rows[1]["fetched"], &rows[1]["links"]), (&Value::Null, &Value::Null));
 }
+
+/// A WARC record of a response, compressed by itself, as crawlers write them.
+fn archived(uri: &str, status: u16, body: &str) -> Vec<u8> {
+    let block = format!("HTTP/1.1 {status} Said\r\nContent-Type: text/html\r\n\r\n{body}");
+    let record = format!(
+        "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {uri}\r\nWARC-Date: 2026-11-23T10:00:00Z\r\n\
+         Content-Type: application/http\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n",
+        block.len()
+    );
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(record.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn crawl() -> Vec<u8> {
+    let linked = "<title>Foxes</title><p>Red foxes, and <a href='/b'>brown bears</a>";
+    [
+        archived("https://e.org/a", 200, linked),
+        archived("https://e.org/b", 200, "<title>Bears</title><p>Brown bears sleep"),
+        archived("https://e.org/gone", 404, "<p>Nothing"),
+        archived("https://e.org/empty", 200, ""),
+    ]
+    .concat()
+}
+
+#[test]
+fn an_archive_becomes_scored_pages_that_a_store_takes_in() {
+    let directory = empty();
+    put(&directory, "crawl.warc.gz", crawl());
+    let run = done_in(&directory, "crawl.warc.gz --output pages.parquet");
+    for said in [
+        "crawl.warc.gz: text is title + plain_text; model text-length",
+        "pages.parquet: 2 of 2 documents scored",
+        "no document 1 (failed), the first at crawl.warc.gz, record 3: https://e.org/gone (status 404)",
+        "no document 1 (no-text), the first at crawl.warc.gz, record 4: https://e.org/empty",
+    ] {
+        assert!(run.stderr.contains(said), "{said:?} is not in\n{}", run.stderr);
+    }
+    let batch = documents::read(&directory.path().join("pages.parquet"));
+    let names: Vec<_> = batch.schema().fields().iter().map(|field| field.name().clone()).collect();
+    let columns =
+        "url requested_url title plain_text outgoing_links outlinks status warc_date quality_score";
+    assert_eq!(names, columns.split(' ').collect::<Vec<_>>());
+    let score = batch.column_by_name("quality_score").unwrap().as_primitive::<Float64Type>();
+    assert_eq!(score.values(), &[(6.0_f64 / 500.0).ln(), (4.0_f64 / 500.0).ln()]);
+
+    let at = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    let (store, pages) = (at("store"), at("pages.parquet"));
+    let taken = common::done(&["ingest", "--json", "--store", &store, &pages]);
+    let told: Value = serde_json::from_str(&taken.stdout).unwrap();
+    assert_eq!([&told["pages"], &told["counts"]["links"]], [2, 1]);
+
+    // A directory takes Parquet of archives; standard output takes lines.
+    done_in(&directory, "crawl.warc.gz --output scored/");
+    assert_eq!(documents::read(&directory.path().join("scored/crawl.parquet")), batch);
+    let streamed = done_in(&directory, "crawl.warc.gz --output -").stdout;
+    let links = &lines(&streamed)[0]["outlinks"];
+    assert_eq!(links.to_string(), r#"[{"anchor":"brown bears","url":"https://e.org/b"}]"#);
+    bad(
+        &[("a.warc.gz", &crawl())],
+        "a.warc.gz --output b.warc",
+        &["b.warc: WARC is read", ".parquet"],
+    );
+    bad(&[("a.warc.gz", b"{}")], "a.warc.gz --output b.csv", &["expected WARC, found JSON lines"]);
+}

@@ -7,6 +7,7 @@ use prospect_index::limits;
 use super::Global;
 use super::output::{self, Failure};
 use crate::ingest;
+use crate::ingest::links::LINK_FORMATS;
 use crate::ingest::urls::URL_FORMATS;
 use crate::plan::export;
 
@@ -25,6 +26,11 @@ const DOCUMENTS: &[(&str, &str)] = &[
     ("csv", "a header and one document a record; plain, .gz or .zst"),
     ("json", "one array of objects; plain, .gz or .zst"),
     ("jsonl", "one object a line; plain, .gz or .zst"),
+    (
+        "warc",
+        "read alone: fetched pages with a text, as url, requested_url, title, plain_text, outgoing_links, outlinks \
+         (with anchors), status, warc_date",
+    ),
 ];
 
 pub(super) fn run(global: &Global) -> Result<(), Failure> {
@@ -38,6 +44,7 @@ pub(super) fn run(global: &Global) -> Result<(), Failure> {
         let json = serde_json::json!({
             "schema": "prospect.formats/1",
             "pages": ingest::FORMATS.iter().map(|f| (f.name, f.description)).collect::<Vec<_>>(),
+            "links": LINK_FORMATS,
             "urls": URL_FORMATS.iter().map(|f| (f.name, f.description)).collect::<Vec<_>>(),
             "plans": export::FORMATS.iter().map(|f| (f.name, f.description)).collect::<Vec<_>>(),
             "documents": DOCUMENTS,
@@ -50,6 +57,10 @@ pub(super) fn run(global: &Global) -> Result<(), Failure> {
     writeln!(out, "Pages (prospect ingest):")?;
     for format in ingest::FORMATS {
         writeln!(out, "  {:<12} {}", format.name, format.description)?;
+    }
+    writeln!(out, "Links, to be named beside the files of their pages (prospect ingest):")?;
+    for (name, description) in LINK_FORMATS {
+        writeln!(out, "  {name:<12} {description}")?;
     }
     writeln!(out, "URLs (prospect seeds; those with statuses: prospect crawl-log):")?;
     for format in URL_FORMATS {

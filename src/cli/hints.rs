@@ -279,6 +279,17 @@ impl WayOut for IngestError {
                 }
                 Unfit::Compressed => "decompress it first",
                 Unfit::Streamed => "name the file itself",
+                Unfit::Urls => {
+                    "`prospect seeds` takes URLs that one knows without a link; pages have a text"
+                }
+                Unfit::Statuses => {
+                    "`prospect crawl-log` takes what became of fetches, `prospect seeds` URLs that one knows \
+                     without a link; pages have a text"
+                }
+                Unfit::Pages => "`prospect ingest` takes pages",
+                Unfit::Links => {
+                    "`prospect ingest` takes links, beside the files that bring the pages that show them"
+                }
                 Unfit::NoStatuses => "`prospect seeds` takes URLs that one knows without a link",
             },
             Self::NoHtmlFiles { .. } => {
@@ -289,6 +300,13 @@ impl WayOut for IngestError {
             }
             Self::Damaged { .. } => FETCH_AGAIN,
             Self::NoPages { .. } => A_PAGE,
+            Self::NoLinks { .. } => {
+                "its columns should hold URLs: those of a page and of what it links to"
+            }
+            Self::LinksAlone { .. } => {
+                "name the files that bring the pages in the same command, also where the store has them: a link \
+                 is stored with the page that shows it"
+            }
             Self::NoUrls { .. } => "`prospect formats` lists the files of URLs that can be read",
             Self::MissingBaseUrl { .. } => {
                 "say where the files were served, for example --base-url https://example.org/docs/"
@@ -314,14 +332,18 @@ impl WayOut for DocumentError {
             | Self::Parquet { .. }
             | Self::Arrow { .. } => FETCH_AGAIN,
             Self::UnknownFormat { side: Side::Input, .. } => {
-                "say --input-format parquet, csv, json (one array) or jsonl (one object a line)"
+                "say --input-format parquet, csv, json (one array), jsonl (one object a line) or warc"
             }
             Self::UnknownFormat { side: Side::Output, .. } => {
                 "say --output-format parquet, csv, json (one array) or jsonl (one object a line)"
             }
             Self::WrongFormat { .. } => {
-                "name the format with --input-format parquet, csv, json or jsonl"
+                "name the format with --input-format parquet, csv, json, jsonl or warc"
             }
+            Self::NotWritten { .. } => {
+                "give the output a name that ends in .parquet, .csv, .json or .jsonl, or say --output-format"
+            }
+            Self::Pages(error) => return error.way_out(),
             Self::ParquetStream { .. } => "name a file, or use jsonl, json or csv on the stream",
             Self::Empty { .. } => "check the program that wrote it",
             Self::Array { .. } => {

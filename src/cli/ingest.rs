@@ -31,7 +31,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR")]
     store: PathBuf,
     /// WARC files (WAT and WET too) or JSON lines (plain, .gz or .zst), Parquet, HTML files, or a directory of them;
-    /// `-` is standard input.
+    /// beside them files of their links (tables, what `nutch readlinkdb` dumps); `-` is standard input.
     #[arg(required_unless_present = "close", value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Fail at the first bad record instead of skipping it.
@@ -218,19 +218,19 @@ fn read(
             progress.done();
             return Ok(skipped);
         }
-        let prepared: Vec<Result<PreparedPage, (String, String)>> =
+        let prepared: Vec<Result<PreparedPage, SkippedItem>> =
             items.into_par_iter().map(prepared).collect();
         for page in prepared {
             match page {
                 Ok(page) => session.add(page)?,
-                Err((reason, example)) if strict => {
+                Err(SkippedItem { reason, example, is_bad: true }) if strict => {
                     let error = anyhow::anyhow!("{example}: {reason}");
                     return Err(Failure::input(
                         error,
                         "nothing was stored; without --strict bad records are skipped and counted",
                     ));
                 }
-                Err((reason, example)) => skipped.count(&reason, || example),
+                Err(SkippedItem { reason, example, .. }) => skipped.count(reason, || example),
             }
         }
         let (bytes, total) = source.progress();
@@ -241,16 +241,29 @@ fn read(
     }
 }
 
-fn prepared(item: SourceItem) -> Result<PreparedPage, (String, String)> {
+/// What is not stored.
+struct SkippedItem {
+    reason: &'static str,
+    /// Where it stands, and what it is.
+    example: String,
+    /// Whether it should have been a page.
+    is_bad: bool,
+}
+
+fn prepared(item: SourceItem) -> Result<PreparedPage, SkippedItem> {
+    let skipped = |reason, example, is_bad| SkippedItem { reason, example, is_bad };
     match item {
         SourceItem::Page { record, origin, cuts } => {
             let mut page = prepare(record)
-                .map_err(|error| ("invalid-url".to_owned(), format!("{origin}: {error}")))?;
+                .map_err(|error| skipped("invalid-url", format!("{origin}: {error}"), true))?;
             page.note_cuts(&cuts);
             Ok(page)
         }
         SourceItem::Bad { reason, origin, detail } => {
-            Err((reason.name().to_owned(), format!("{origin}: {detail}")))
+            Err(skipped(reason.name(), format!("{origin}: {detail}"), true))
+        }
+        SourceItem::Other { reason, origin, detail } => {
+            Err(skipped(reason, format!("{origin}: {detail}"), false))
         }
     }
 }

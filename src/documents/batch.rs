@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use serde_json::value::RawValue;
 
 use super::{DocumentError, object, to_json};
+use crate::ingest::Origin;
 
 /// Rows in the order of the file, and what stood between them and is no row.
 #[derive(Debug)]
@@ -39,6 +40,8 @@ pub(super) enum ColumnPlaces {
     Lines(Arc<str>, Vec<u64>),
     /// By row, from 1; this is the first.
     Rows(Arc<str>, u64),
+    /// As their reader says.
+    Records(Arc<str>, Vec<Origin>),
 }
 
 /// Something that is no row.
@@ -83,6 +86,7 @@ impl DocumentBatch {
         match &self.places {
             ColumnPlaces::Lines(file, lines) => format!("{file}:{}", lines[row]),
             ColumnPlaces::Rows(file, first) => format!("{file}, row {}", first + row as u64),
+            ColumnPlaces::Records(_, origins) => origins[row].to_string(),
         }
     }
 
@@ -134,6 +138,10 @@ impl DocumentBatch {
                 ColumnPlaces::Lines(Arc::clone(file), at.iter().map(|&row| lines[row]).collect())
             }
             ColumnPlaces::Rows(file, first) => ColumnPlaces::Rows(Arc::clone(file), *first),
+            ColumnPlaces::Records(file, origins) => {
+                let kept = at.iter().map(|&row| origins[row].clone()).collect();
+                ColumnPlaces::Records(Arc::clone(file), kept)
+            }
         };
         Ok(Self { rows, places, bad: Vec::new() })
     }
@@ -146,7 +154,9 @@ impl DocumentBatch {
     /// The file it is of.
     pub(super) fn file(&self) -> &str {
         match &self.places {
-            ColumnPlaces::Lines(file, _) | ColumnPlaces::Rows(file, _) => file,
+            ColumnPlaces::Lines(file, _)
+            | ColumnPlaces::Rows(file, _)
+            | ColumnPlaces::Records(file, _) => file,
         }
     }
 }

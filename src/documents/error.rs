@@ -5,7 +5,8 @@ use std::io;
 use arrow_schema::ArrowError;
 use parquet::errors::ParquetError;
 
-use super::BadRow;
+use super::{BadRow, DocumentFormat};
+use crate::ingest::IngestError;
 
 /// What a file is to whoever names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +55,17 @@ pub(crate) enum DocumentError {
         /// What its first bytes are.
         found: String,
     },
+    /// A format that is read alone.
+    #[error("{path}: {} is read and not written", format.shown())]
+    NotWritten {
+        /// The file.
+        path: String,
+        /// The format.
+        format: DocumentFormat,
+    },
+    /// Pages of an archive cannot be read.
+    #[error(transparent)]
+    Pages(#[from] IngestError),
     /// Parquet cannot be streamed.
     #[error("{path}: Parquet needs a file, it cannot be read from or written to a stream")]
     ParquetStream {

@@ -15,6 +15,8 @@ pub(crate) enum DocumentFormat {
     Json,
     /// One JSON object a line.
     JsonLines,
+    /// WARC: the pages that an archive holds. It is read and not written.
+    Warc,
 }
 
 /// Compression of a text format.
@@ -36,6 +38,7 @@ impl DocumentFormat {
             Self::Csv => "csv",
             Self::Json => "json",
             Self::JsonLines => "jsonl",
+            Self::Warc => "warc",
         }
     }
 
@@ -46,6 +49,7 @@ impl DocumentFormat {
             Self::Csv => "CSV with a header",
             Self::Json => "a JSON array",
             Self::JsonLines => "JSON lines",
+            Self::Warc => "WARC",
         }
     }
 
@@ -58,6 +62,7 @@ impl DocumentFormat {
             "csv" => Some(Self::Csv),
             "json" => Some(Self::Json),
             "jsonl" | "ndjson" => Some(Self::JsonLines),
+            "warc" | "wat" | "wet" => Some(Self::Warc),
             _ => None,
         }
     }
@@ -67,6 +72,7 @@ impl DocumentFormat {
         let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
         match text {
             _ if head.starts_with(b"PAR1") => Some(Self::Parquet),
+            _ if head.starts_with(b"WARC/") => Some(Self::Warc),
             [b'[', ..] => Some(Self::Json),
             [b'{', ..] => Some(Self::JsonLines),
             _ => None,
@@ -105,10 +111,10 @@ impl From<input::InputCompression> for Compression {
     }
 }
 
-/// Whether columns and their types must be known before the first row can be written.
+/// Whether columns and their types must be looked for before the first row can be written.
 pub(crate) const fn needs_shape(from: DocumentFormat, to: DocumentFormat) -> bool {
     match from {
-        DocumentFormat::Parquet => false,
+        DocumentFormat::Parquet | DocumentFormat::Warc => false,
         DocumentFormat::Csv => !matches!(to, DocumentFormat::Csv),
         DocumentFormat::Json | DocumentFormat::JsonLines => {
             matches!(to, DocumentFormat::Csv | DocumentFormat::Parquet)
@@ -127,6 +133,8 @@ mod tests {
             ("a.CSV.gz", Some(DocumentFormat::Csv)),
             ("x/a.jsonl.zst", Some(DocumentFormat::JsonLines)),
             ("a.json", Some(DocumentFormat::Json)),
+            ("a.warc.gz", Some(DocumentFormat::Warc)),
+            ("a.warc.wet.zst", Some(DocumentFormat::Warc)),
             ("a.gz", None),
             ("a", None),
         ];

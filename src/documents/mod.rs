@@ -1,5 +1,5 @@
 //! Files of documents as streams of batches that keep every column: Parquet, CSV, JSON arrays and
-//! JSON lines in, any of them out.
+//! JSON lines in, any of them out; and the pages of WARC files, in columns of their own.
 //!
 //! Parquet stays in Arrow columns, so that nested values and exact types pass through; rows of JSON
 //! stay the text they were, so that keys keep their order and numbers their digits; cells of CSV stay
@@ -32,6 +32,7 @@ mod source;
 mod text_stream;
 mod to_arrow;
 mod to_json;
+mod warc_file;
 
 pub(crate) use added::{AddedColumn, AddedField, AddedKind};
 pub(crate) use batch::{BadRow, DocumentBatch, Value};

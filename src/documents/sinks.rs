@@ -23,7 +23,7 @@ pub(crate) struct Layout {
     pub(crate) format: DocumentFormat,
     /// Of a text format.
     pub(crate) compression: Compression,
-    /// Columns and types, where [`needs_shape`](super::needs_shape) says so.
+    /// Columns and types, where [`needs_shape`](super::needs_shape) says so; by default those of the source.
     pub(crate) shape: Option<Shape>,
     /// A column to add, or to put in place of one of its name.
     pub(crate) added: Option<AddedColumn>,
@@ -59,6 +59,8 @@ pub(crate) fn create(
     source: &dyn DocumentSource,
     layout: &Layout,
 ) -> Result<Box<dyn DocumentSink>, DocumentError> {
+    let shape = layout.shape.clone().or_else(|| source.shape().cloned());
+    let layout = &Layout { shape, ..layout.clone() };
     let added = layout.added.clone();
     let columns: Vec<String> = match &layout.shape {
         Some(shape) => shape.columns.iter().map(|(name, _)| name.clone()).collect(),

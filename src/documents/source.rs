@@ -4,13 +4,15 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::batch::DocumentBatch;
+use super::batch::{BadRow, DocumentBatch};
 use super::csv_file::CsvFile;
 use super::json_array::JsonArray;
 use super::json_lines::JsonLines;
 use super::objects::Objects;
 use super::parquet_file::ParquetFile;
+use super::shape::Shape;
 use super::text_stream::{TextStream, read_error};
+use super::warc_file::WarcFile;
 use super::{BATCH_ROWS, DocumentError, DocumentFormat, Side, Table};
 use crate::ingest::input;
 
@@ -38,6 +40,16 @@ pub(crate) trait DocumentSource: Send {
     /// What a Parquet file says of itself besides its rows.
     fn table(&self) -> Option<&Table> {
         None
+    }
+
+    /// Columns and types, where all files of the format have the same.
+    fn shape(&self) -> Option<&Shape> {
+        None
+    }
+
+    /// What the last batch has read that is sound, and no document.
+    fn others(&mut self) -> Vec<BadRow> {
+        Vec::new()
     }
 }
 
@@ -105,7 +117,11 @@ impl Input {
                 Ok(DocumentFormat::JsonLines)
             }
             (Some(expected), Some(found))
-                if found == DocumentFormat::Parquet && expected != found =>
+                if expected != found
+                    && [expected, found].iter().any(|format| {
+                        matches!(format, DocumentFormat::Parquet | DocumentFormat::Warc)
+                    })
+                    && expected != DocumentFormat::Parquet =>
             {
                 let (expected, found) = (expected.shown(), found.shown().to_owned());
                 Err(DocumentError::WrongFormat { path: self.name.clone(), expected, found })
@@ -146,6 +162,9 @@ pub(crate) fn open(
     let format = input.format()?;
     if format == DocumentFormat::Parquet {
         return Ok(Box::new(ParquetFile::open(input, options)?));
+    }
+    if format == DocumentFormat::Warc {
+        return Ok(Box::new(WarcFile::open(input, options)?));
     }
     let stream = TextStream::open(input)?;
     let source: Box<dyn DocumentSource> = match format {

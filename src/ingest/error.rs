@@ -17,6 +17,14 @@ pub enum Unfit {
     Compressed,
     /// It names URLs, and tells of no fetch.
     NoStatuses,
+    /// It names URLs, and holds no page.
+    Urls,
+    /// It names URLs and what became of them, and holds no page.
+    Statuses,
+    /// It holds pages.
+    Pages,
+    /// It holds links.
+    Links,
     /// It is read from its end, and a stream has none.
     Streamed,
 }
@@ -102,6 +110,27 @@ pub enum IngestError {
         reason: BadReason,
         /// What was found there.
         detail: String,
+    },
+    /// The first rows tell of no link.
+    #[error(
+        "{}: none of the first {lines} rows is a link (first: {origin}: {reason}: {detail})",
+        origin.file
+    )]
+    NoLinks {
+        /// How many rows were tried.
+        lines: u64,
+        /// The first of them.
+        origin: Origin,
+        /// Why the first is bad.
+        reason: BadReason,
+        /// What was found there.
+        detail: String,
+    },
+    /// Links, and no pages that they could be of.
+    #[error("{path}: holds links, and no file of the pages that show them is named")]
+    LinksAlone {
+        /// The file of links.
+        path: String,
     },
     /// The first lines tell of no URL.
     #[error(

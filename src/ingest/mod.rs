@@ -1,9 +1,10 @@
 //! Readers that turn input files into page records, and nothing else.
 //!
 //! Input: paths that a user names (JSON lines, WARC and Parquet files; HTML files; directories
-//! of HTML; `-` for standard input). Output: [`PageRecord`]s in input order, each with the place it
-//! came from and a count of everything that was cut from it, and [`BadReason`]s for what could not
-//! be read. Nothing here canonicalises URLs, stores, prints, or knows policies and estimates.
+//! of HTML; `-` for standard input), and files of the links of those pages. Output: [`PageRecord`]s
+//! in input order, each with the place it came from and a count of everything that was cut from it,
+//! and [`BadReason`]s for what could not be read. Nothing here canonicalises URLs, stores, prints, or
+//! knows policies and estimates.
 //!
 //! A bad record is an item, never an error: the caller counts it. An [`IngestError`] means that
 //! the input as a whole cannot be used.
@@ -21,7 +22,9 @@ pub(crate) mod html;
 pub(crate) mod input;
 mod jsonl;
 pub(crate) mod lines;
+pub(crate) mod links;
 mod page_fields;
+pub(crate) mod page_row;
 mod parquet;
 mod probe;
 mod record;
@@ -78,6 +81,15 @@ pub enum SourceItem {
     Bad {
         /// Why.
         reason: BadReason,
+        /// Where it stands in the input.
+        origin: Origin,
+        /// What was found, for people.
+        detail: String,
+    },
+    /// Something sound that tells of no fetch of a page.
+    Other {
+        /// Why, by a stable name.
+        reason: &'static str,
         /// Where it stands in the input.
         origin: Origin,
         /// What was found, for people.
@@ -166,6 +178,8 @@ pub enum BadReason {
     UnreadableFile,
     /// A WARC record that is cut or damaged.
     DamagedRecord,
+    /// What a request by POST, HEAD or another method than GET brought: not the page of its URL.
+    NotGet,
 }
 
 impl BadReason {
@@ -185,6 +199,7 @@ impl BadReason {
             Self::HtmlTooComplex => "html-too-complex",
             Self::UnreadableFile => "unreadable-file",
             Self::DamagedRecord => "damaged-record",
+            Self::NotGet => "not-get",
         }
     }
 }
@@ -235,8 +250,8 @@ type OpenFormat = fn(Vec<Probe>, &SourceOptions) -> Result<Box<dyn PageSource>, 
 pub(crate) const FORMATS: &[InputFormat] =
     &[jsonl::FORMAT, warc::FORMAT, parquet::FORMAT, html::FORMAT];
 
-/// Opens `paths` as one source, in the order given. The format of each is told by its first
-/// bytes, then by its extension; `-` is standard input.
+/// Opens `paths` as one source, in the order given; links that stand apart go to their pages. The
+/// format of each is told by its first bytes, then by its extension; `-` is standard input.
 ///
 /// ```
 /// use prospect::ingest::{BadReason, SourceItem, SourceOptions, open};
@@ -258,7 +273,7 @@ pub(crate) const FORMATS: &[InputFormat] =
 ///
 /// # Errors
 /// A path that does not exist, cannot be read, is empty, or holds something else than a known
-/// format; HTML without a base URL.
+/// format; HTML without a base URL; links without a file of pages.
 pub fn open(
     paths: &[PathBuf],
     options: &SourceOptions,
@@ -292,7 +307,12 @@ fn open_probes(
     options: &SourceOptions,
 ) -> Result<Box<dyn PageSource>, IngestError> {
     let mut runs: Vec<(&InputFormat, Vec<Probe>)> = Vec::new();
+    let mut tables = Vec::new();
     for probe in probes {
+        if let Some(kind) = links::kind(&probe) {
+            tables.push((probe, kind));
+            continue;
+        }
         let format = probe.format()?;
         match runs.last_mut() {
             Some((last, run)) if last.name == format.name => run.push(probe),
@@ -303,5 +323,9 @@ fn open_probes(
     for (format, run) in runs {
         sources.push((format.open)(run, options)?);
     }
-    chain::one_after_another(sources)
+    if let (Some((table, _)), true) = (tables.first(), sources.is_empty()) {
+        return Err(IngestError::LinksAlone { path: table.shown() });
+    }
+    let pages = chain::one_after_another(sources)?;
+    Ok(if tables.is_empty() { pages } else { Box::new(links::Joined::new(tables, pages)) })
 }

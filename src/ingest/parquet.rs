@@ -56,30 +56,42 @@ fn check_fits(probe: &Probe) -> Result<(), IngestError> {
 }
 
 /// Columns of URLs.
-const URLS: [&str; 2] = ["url", "URL"];
+pub(super) const URLS: [&str; 2] = ["url", "URL"];
 
 /// The file is opened when its turn comes, so that many inputs do not exhaust the descriptors.
 enum Waiting {
     Probe(Probe),
-    Reading(ParquetPages),
+    Reading(Rows),
 }
 
-struct ParquetPages {
+/// The rows of a file, some of its columns.
+pub(super) struct Rows {
     name: Arc<str>,
-    rows: RowIter<'static>,
+    iter: RowIter<'static>,
     read: u64,
     total: u64,
     bytes: u64,
-    fingerprint: String,
+    tally: Tally,
 }
 
-impl ParquetPages {
-    fn open(probe: &Probe) -> Result<Self, IngestError> {
+/// The columns of a file; none if it cannot be read.
+pub(super) fn columns(probe: &Probe) -> Vec<String> {
+    let reader = File::open(&probe.path).ok().and_then(|file| SerializedFileReader::new(file).ok());
+    let Some(reader) = reader else { return Vec::new() };
+    let fields = reader.metadata().file_metadata().schema().get_fields();
+    fields.iter().map(|field| field.name().to_owned()).collect()
+}
+
+impl Rows {
+    /// Opens a file for the columns that `wants` takes; `tally` takes in its bytes.
+    pub(super) fn open(
+        probe: &Probe,
+        tally: Tally,
+        wants: impl Fn(&str) -> bool,
+    ) -> Result<Self, IngestError> {
         let path = probe.shown();
         let failed = |error| IngestError::io(&*path, 0, error);
         let open = || File::open(&probe.path).map_err(failed);
-        let name = probe.path.file_name().unwrap_or(probe.path.as_os_str()).to_string_lossy();
-        let tally = Tally::new(&name);
         let mut whole = Tallied { inner: open()?, tally: tally.clone() };
         let bytes = io::copy(&mut whole, &mut io::sink()).map_err(failed)?;
         let damaged = |error| damaged(path.clone(), (0, 0), error);
@@ -87,26 +99,41 @@ impl ParquetPages {
         let metadata = reader.metadata().file_metadata();
         let total = metadata.num_rows().max(0) as u64;
         let schema = metadata.schema();
-        let columns: Vec<&str> = schema.get_fields().iter().map(|field| field.name()).collect();
-        if !columns.iter().any(|name| URLS.contains(name)) {
-            let all = columns.join(", ");
-            return Err(unfit(probe, format!("one with the columns {all}"), Unfit::Foreign));
-        }
-        let known = schema.get_fields().iter().filter(|field| NAMES.contains(&field.name()));
+        let wanted = schema.get_fields().iter().filter(|field| wants(field.name()));
         let projection = Type::group_type_builder(schema.name())
-            .with_fields(known.cloned().collect())
+            .with_fields(wanted.cloned().collect())
             .build()
             .map_err(damaged)?;
-        let rows =
+        let iter =
             RowIter::from_file_into(Box::new(reader)).project(Some(projection)).map_err(damaged)?;
-        let fingerprint = tally.fingerprint();
-        Ok(Self { name: path.into(), rows, read: 0, total, bytes, fingerprint })
+        Ok(Self { name: path.into(), iter, read: 0, total, bytes, tally })
+    }
+
+    /// The next row with its number, from 1; none at the end.
+    pub(super) fn next(&mut self) -> Result<Option<(u64, Value)>, IngestError> {
+        let Some(row) = self.iter.next() else { return Ok(None) };
+        let place = (self.done(), self.read);
+        let row = row.map_err(|error| damaged(self.name.to_string(), place, error))?;
+        self.read += 1;
+        Ok(Some((self.read, row.to_json_value())))
     }
 
     /// Bytes of the file that the rows so far make, if all are alike.
     fn done(&self) -> u64 {
         (u128::from(self.bytes) * u128::from(self.read) / u128::from(self.total.max(1))) as u64
     }
+}
+
+/// Opens a file of pages.
+fn open_pages(probe: &Probe) -> Result<Rows, IngestError> {
+    let columns = columns(probe);
+    // What cannot be read says so when it is opened.
+    if !columns.is_empty() && !columns.iter().any(|name| URLS.contains(&name.as_str())) {
+        let all = columns.join(", ");
+        return Err(unfit(probe, format!("one with the columns {all}"), Unfit::Foreign));
+    }
+    let name = probe.path.file_name().unwrap_or(probe.path.as_os_str()).to_string_lossy();
+    Rows::open(probe, Tally::new(&name), |name| NAMES.contains(&name))
 }
 
 /// What is wrong with a file, after so many bytes and rows.
@@ -132,36 +159,32 @@ fn size(row: &Value) -> usize {
     }
 }
 
-impl ParquetPages {
-    fn next_batch(&mut self, max: usize) -> Result<Vec<SourceItem>, IngestError> {
-        let (mut rows, mut bytes) = (Vec::new(), 0);
-        while rows.len() < max.max(1) && bytes < BATCH_BYTES {
-            let Some(row) = self.rows.next() else { break };
-            let place = (self.done(), self.read);
-            let row = row.map_err(|error| damaged(self.name.to_string(), place, error))?;
-            let row = row.to_json_value();
-            bytes += size(&row);
-            self.read += 1;
-            rows.push((self.read, row));
-        }
-        let item = |(number, row)| {
-            let origin = Origin::record(&self.name, number);
-            match page(row) {
-                Ok((record, cuts)) => SourceItem::Page { record, origin, cuts },
-                Err((reason, detail)) => SourceItem::Bad { reason, origin, detail },
-            }
-        };
-        Ok(rows.into_par_iter().map(item).collect())
+/// The next pages of a file.
+fn next_pages(pages: &mut Rows, max: usize) -> Result<Vec<SourceItem>, IngestError> {
+    let (mut rows, mut bytes) = (Vec::new(), 0);
+    while rows.len() < max.max(1) && bytes < BATCH_BYTES {
+        let Some((number, row)) = pages.next()? else { break };
+        bytes += size(&row);
+        rows.push((number, row));
     }
+    let name = &pages.name;
+    let item = |(number, row)| {
+        let origin = Origin::record(name, number);
+        match page(row) {
+            Ok((record, cuts)) => SourceItem::Page { record, origin, cuts },
+            Err((reason, detail)) => SourceItem::Bad { reason, origin, detail },
+        }
+    };
+    Ok(rows.into_par_iter().map(item).collect())
 }
 
 impl PageSource for Waiting {
     fn next_batch(&mut self, max: usize) -> Result<Vec<SourceItem>, IngestError> {
         if let Self::Probe(probe) = self {
-            *self = Self::Reading(ParquetPages::open(probe)?);
+            *self = Self::Reading(open_pages(probe)?);
         }
         match self {
-            Self::Reading(pages) => pages.next_batch(max),
+            Self::Reading(pages) => next_pages(pages, max),
             Self::Probe(_) => Ok(Vec::new()),
         }
     }
@@ -178,7 +201,7 @@ impl PageSource for Waiting {
 
     fn fingerprint(&self) -> String {
         match self {
-            Self::Reading(pages) => pages.fingerprint.clone(),
+            Self::Reading(pages) => pages.tally.fingerprint(),
             Self::Probe(_) => String::new(),
         }
     }

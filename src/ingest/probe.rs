@@ -6,7 +6,7 @@ use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use super::input::InputCompression;
-use super::{FORMATS, IngestError, InputFormat, Unfit, warc};
+use super::{FORMATS, IngestError, InputFormat, Unfit, urls, warc};
 
 /// Raw bytes looked at: enough for the first block of a zstd frame (at most 128 KiB).
 const RAW_HEAD_BYTES: u64 = 256 << 10;
@@ -125,6 +125,12 @@ impl Probe {
             && let Some(found) = foreign_type(head)
         {
             return Err(self.wrong_type(found.to_owned(), Unfit::Foreign));
+        }
+        if let Content::Bytes { head, .. } = &self.content
+            && let Some(format) = urls::certain_format(head)
+        {
+            let unfit = if format.has_statuses { Unfit::Statuses } else { Unfit::Urls };
+            return Err(self.wrong_type(format!("a file of URLs ({})", format.name), unfit));
         }
         match &self.content {
             Content::Bytes { reader: Some(_), head, .. } if skip_blank(head).starts_with(b"<") => {

@@ -180,7 +180,8 @@ pub(super) fn without_fragment(mut url: Url) -> String {
     url.into()
 }
 
-fn key_of(url: &Url) -> u128 {
+/// What a URL is known by among pages and links: its form without fragment.
+pub(super) fn key_of(url: &Url) -> u128 {
     let text = url.as_str();
     xxh3_128(text.split_once('#').map_or(text, |(before, _)| before).as_bytes())
 }

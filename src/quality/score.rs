@@ -29,6 +29,8 @@ pub(crate) struct ScoredDocuments {
     pub(crate) unscored: Counts,
     /// Rows that could not be read and were left out, by reason.
     pub(crate) skipped: Counts,
+    /// What an archive tells that is no document: fetches without a page, pages without a text; by reason.
+    pub(crate) others: Counts,
 }
 
 /// Scores every document of `source` and writes it to `sink`, which is left unfinished. Scores that
@@ -53,6 +55,7 @@ pub(crate) fn run(
             }
             found.skipped.add(row.clone());
         }
+        source.others().into_iter().for_each(|other| found.others.add(other));
         let texts = texts_of(&batch, settings, &mut found)?;
         let hash = hash_of(&texts);
         let noted = match &mut journal {

@@ -142,6 +142,9 @@ fn next_pages(
             SourceItem::Bad { reason, origin, detail } => {
                 Err(format!("{origin}: {reason}: {detail}"))
             }
+            SourceItem::Other { reason, origin, detail } => {
+                Err(format!("{origin}: {reason}: {detail}"))
+            }
         })
         .collect();
     let mut pages = Vec::with_capacity(prepared.len());

@@ -222,8 +222,8 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("arrow_select", &["src/documents"], "columns of documents, whatever their types"),
     (
         "csv",
-        &["src/documents", "src/ingest/urls/crawldb.rs"],
-        "one reader and writer of documents in CSV; CrawlDb as CSV tells of URLs",
+        &["src/documents", "src/ingest/urls/crawldb.rs", "src/ingest/links/tables.rs"],
+        "one reader and writer of documents in CSV; CrawlDb as CSV tells of URLs, tables of links",
     ),
     ("hashbrown", &["index/src"], "tables of keys that live elsewhere"),
     ("psl", &["index/src/url.rs"], "one notion of a registrable domain"),

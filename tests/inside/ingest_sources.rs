@@ -57,6 +57,7 @@ fn show(item: &SourceItem) -> String {
             shown
         }
         SourceItem::Bad { reason, origin, .. } => format!("{} {reason}", line_of(origin)),
+        SourceItem::Other { reason, origin, .. } => format!("{} {reason}", line_of(origin)),
     }
 }
 
@@ -254,7 +255,8 @@ fn wrong_files_are_named_for_what_they_are() {
     fails("a.parquet", b"PAR1....", "the Parquet data is damaged");
     fails("a.arc.gz", &gzip(b"filedesc://x 0.0.0.0"), "found an ARC file");
     fails("a.json", b" [{\"url\":\"x\"}]", "found a JSON array");
-    fails("a.txt", b"https://e.org/\n", "found plain text");
+    fails("a.txt", b"https://e.org/\n", "found a file of URLs (list)");
+    fails("a.md", b"Words\n", "found plain text");
     fails("a.csv.gz", &gzip(b"url,title\n"), "found plain text in gzip data");
     fails("a.html.gz", &gzip(b"<html>"), "found gzip-compressed html");
     fails("a.bin", b"\0\0\0", "found unknown binary data");
@@ -452,6 +454,95 @@ fn parquet_of_the_open_web_index_is_read_by_its_columns() {
     assert!(read(&[cut], &options()).is_err());
     let streamed = open_reader("stdin", Box::new(std::io::Cursor::new(bytes)), &options());
     assert!(streamed.err().unwrap().to_string().contains("found one on a stream"));
+}
+
+/// What comes of files: the links of each page, and what is left over.
+fn joined(files: &[(&str, &[u8])]) -> Result<Vec<String>, IngestError> {
+    let directory = tempfile::tempdir().unwrap();
+    let paths: Vec<PathBuf> =
+        files.iter().map(|(name, content)| write(directory.path(), name, content)).collect();
+    let told = |item: &SourceItem| match item {
+        SourceItem::Page { record, .. } => {
+            let links = record.outlinks.iter();
+            let links = links.map(|link| format!(" {}({})", link.url, link.anchor));
+            format!("{}{}", record.url, links.collect::<String>())
+        }
+        other => show(other),
+    };
+    Ok(read(&paths, &options())?.iter().map(told).collect())
+}
+
+const LINKED: &[u8] =
+    br#"{"url":"https://a.org/","text":"A","outlinks":[{"url":"https://b.org/","anchor":"own"}]}
+{"url":"https://a.org/moved","text":"M","requested_url":"https://A.org:443/asked"}
+{"url":"https://a.org/gone","status":404}
+"#;
+
+#[test]
+fn tables_of_links_give_them_to_the_pages_that_show_them() {
+    let tsv = b"Source\tTarget\tAnchor\nhttps://a.org/#x\thttps://b.org/\t\nhttps://a.org/\t/c\tsee \"c\"\n\
+        https://a.org/asked\thttps://d.org/\td\nhttps://a.org/gone\thttps://e.org/\te\nno URL\tx\ty\n\
+        https://z.org/\thttps://b.org/\tz\n";
+    let expected = [
+        "6 invalid-url",
+        "https://a.org/ https://b.org/(own) https://a.org/c(see \"c\")",
+        "https://a.org/moved https://d.org/(d)",
+        "https://a.org/gone",
+        "5 link-of-no-page",
+        "7 link-of-no-page",
+    ];
+    let told = joined(&[("links.tsv.gz", &gzip(tsv)), ("p.jsonl", LINKED)]).unwrap();
+    assert_eq!(told, expected);
+
+    let csv = b"anchor text,to,id,from_url\r\n\"see, c\",https://c.org/,1,https://a.org/\r\n";
+    let dump = b"https://c.org/\tInlinks:\n fromUrl: https://a.org/ anchor: to C\n fromUrl: https://a.org/asked anchor: \n\n\
+        https://d.org/\tInlinks:\n fromUrl: https://a.org/ anchor: anchor: d\n\n";
+    let told = joined(&[("p.jsonl", LINKED), ("links.csv", csv), ("part-00000", dump)]).unwrap();
+    let expected = [
+        "https://a.org/ https://b.org/(own) https://c.org/(see, c) https://c.org/(to C) https://d.org/(anchor: d)",
+        "https://a.org/moved https://c.org/()",
+        "https://a.org/gone",
+    ];
+    assert_eq!(told, expected);
+    let alone = joined(&[("links.csv", csv)]).unwrap_err().to_string();
+    assert!(alone.contains("links.csv: holds links, and no file of the pages"), "{alone}");
+    let wrong = format!("from,to\n{}", "Ada,Bob\n".repeat(1_001));
+    let wrong =
+        joined(&[("mail.csv", wrong.as_bytes()), ("p.jsonl", LINKED)]).unwrap_err().to_string();
+    assert!(wrong.contains("mail.csv: none of the first 1000 rows is a link"), "{wrong}");
+}
+
+#[test]
+fn links_in_parquet_and_of_clueweb_are_joined_with_their_pages() {
+    use arrow_array::{ArrayRef, RecordBatch, StringArray};
+    let column = |values: [Option<&str>; 2]| {
+        std::sync::Arc::new(values.into_iter().collect::<StringArray>()) as ArrayRef
+    };
+    let batch = RecordBatch::try_from_iter([
+        ("src", column([Some("https://a.org/"), Some("https://a.org/")])),
+        ("dst", column([Some("https://c.org/"), None])),
+        ("anchor", column([Some("c"), None])),
+    ])
+    .unwrap();
+    let mut writer =
+        parquet::arrow::ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    let parquet = writer.into_inner().unwrap();
+    let told = joined(&[("links.parquet", &parquet), ("p.jsonl", LINKED)]).unwrap();
+    assert_eq!(
+        told[..2],
+        ["2 missing-url", "https://a.org/ https://b.org/(own) https://c.org/(c)"]
+    );
+
+    let text = br#"{"URL":"https://a.org/x\n","URL-hash":"1","Language":"en","ClueWeb22-ID":"clueweb22-en0000-00-00000","Clean-Text":"bread"}"#;
+    let out = br#"{"url":"https://a.org/x","urlhash":"1","language":"en","ClueWeb22-ID":"clueweb22-en0000-00-00000","outlinks":[["https://b.org/","2","to b","false","en"]]}"#;
+    let into = br#"{"url":"https://d.org/","urlhash":"4","language":"en","ClueWeb22-ID":"clueweb22-en0000-00-00009","anchors":[["https://a.org/x","1","to d","false","en"],["https://q.org/","5","q","false","en"]]}"#;
+    let told =
+        joined(&[("t.json.gz", &gzip(text)), ("o.json.gz", &gzip(out)), ("i.json", into)]).unwrap();
+    assert_eq!(
+        told,
+        ["https://a.org/x https://b.org/(to b) https://d.org/(to d)", "1 link-of-no-page"]
+    );
 }
 
 #[test]

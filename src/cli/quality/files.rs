@@ -31,6 +31,8 @@ pub(super) enum FormatArg {
     Json,
     /// One object a line.
     Jsonl,
+    /// WARC, to be read: the pages of an archive.
+    Warc,
 }
 
 impl From<FormatArg> for DocumentFormat {
@@ -40,6 +42,7 @@ impl From<FormatArg> for DocumentFormat {
             FormatArg::Csv => Self::Csv,
             FormatArg::Json => Self::Json,
             FormatArg::Jsonl => Self::JsonLines,
+            FormatArg::Warc => Self::Warc,
         }
     }
 }
@@ -80,7 +83,12 @@ impl FormatOptions {
         let named =
             self.output_format.map(DocumentFormat::from).or_else(|| DocumentFormat::of_name(path));
         let format = match named {
+            Some(format @ DocumentFormat::Warc) => {
+                let path = path.display().to_string();
+                return Err(DocumentError::NotWritten { path, format }.into());
+            }
             Some(format) => format,
+            None if stream && input == DocumentFormat::Warc => DocumentFormat::JsonLines,
             None if stream => input,
             None => {
                 let path = path.display().to_string();
@@ -94,14 +102,16 @@ impl FormatOptions {
         Ok(format)
     }
 
-    /// The name of the output for an input, in a directory of outputs.
+    /// The name of the output for an input, in a directory of outputs: Parquet of archives.
     pub(super) fn name_in(&self, directory: &Path, input: &Input) -> Result<PathBuf, Failure> {
         let name = input.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if input.is_stream() || name.is_empty() {
             let error = anyhow::anyhow!("{}: has no name for its output", input.name);
             return Err(Failure::input(error, "name the output file itself with --output FILE"));
         }
-        let Some(format) = self.output_format.map(DocumentFormat::from) else {
+        let is_archive = input.format()? == DocumentFormat::Warc;
+        let format = self.output_format.map(DocumentFormat::from);
+        let Some(format) = format.or(is_archive.then_some(DocumentFormat::Parquet)) else {
             return Ok(directory.join(name));
         };
         let packed = Compression::of_name(&input.path);

@@ -20,7 +20,7 @@ pub(super) struct Args {
 
 #[derive(Subcommand, Clone, Debug)]
 enum Command {
-    /// Add a quality score to every document of Parquet, CSV or JSON files.
+    /// Add a quality score to every document of Parquet, CSV or JSON files, or to the pages of WARC files.
     Score(Box<score::Args>),
     /// Look at the scores of collections: distribution, neighbours, distances, relevance.
     Analyze(analyze::Args),

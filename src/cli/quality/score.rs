@@ -24,7 +24,8 @@ use crate::quality::texts;
 /// Arguments of `prospect quality score`.
 #[derive(clap::Args, Clone, Debug)]
 pub(super) struct Args {
-    /// Parquet, CSV, JSON or JSON lines, the last three also as .gz or .zst; `-` is standard input.
+    /// Parquet, CSV, JSON or JSON lines, or WARC for the pages in it; all but Parquet also as .gz or .zst; `-` is
+    /// standard input.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The file to write, or for several inputs the directory; `-` is standard output.
@@ -74,6 +75,7 @@ impl Written {
             "resumed": self.scored.resumed,
             "unscored": counts_as_json(&self.scored.unscored),
             "skipped": counts_as_json(&self.scored.skipped),
+            "others": counts_as_json(&self.scored.others),
             "seconds": self.seconds,
         })
     }
@@ -289,7 +291,7 @@ fn report(
     left: &[String],
 ) -> Result<(), Failure> {
     for one in written {
-        let ScoredDocuments { rows, scored, resumed, unscored, skipped } = &one.scored;
+        let ScoredDocuments { rows, scored, resumed, unscored, skipped, others } = &one.scored;
         let fresh = (rows - resumed) as f64 / one.seconds.max(1e-9);
         let again = match resumed {
             0 => String::new(),
@@ -302,6 +304,7 @@ fn report(
         say(global, &line);
         say_counts(global, "without a score", unscored);
         say_counts(global, "skipped", skipped);
+        say_counts(global, "no document", others);
     }
     if !global.json {
         return Ok(());

@@ -161,7 +161,7 @@ impl JsonLines {
             }
             self.tried += 1;
             match item {
-                SourceItem::Page { .. } => self.any_good = true,
+                SourceItem::Page { .. } | SourceItem::Other { .. } => self.any_good = true,
                 SourceItem::Bad { reason, origin, detail } if self.first_bad.is_none() => {
                     self.first_bad = Some((*reason, origin.clone(), detail.clone()));
                 }

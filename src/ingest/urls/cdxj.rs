@@ -4,6 +4,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::super::BadReason;
 use super::super::record::page_url;
 use super::{Found, LineFormat, Lines, UrlFormat, UrlRecord, not_one};
 
@@ -25,6 +26,7 @@ struct Capture {
     #[serde(alias = "hsc")]
     status: Option<Value>,
     mime: Option<String>,
+    method: Option<String>,
 }
 
 /// Time and object of a line.
@@ -46,9 +48,14 @@ impl LineFormat for Cdxj {
         let Some((time, object)) = parts(line) else {
             return Some(not_one(number, "no key, time and object", line));
         };
-        let Ok(Capture { url, status, mime }) = serde_json::from_str(object) else {
+        let Ok(Capture { url, status, mime, method }) = serde_json::from_str(object) else {
             return Some(not_one(number, "no object of a capture", object));
         };
+        // pywb puts what was posted into the key, behind the method.
+        let key = line.split(' ').next().unwrap_or_default().to_ascii_lowercase();
+        if method.is_some_and(|method| method != "GET") || key.contains("__wb_method=") {
+            return Some((number, Err((BadReason::NotGet, url))));
+        }
         let status = match status {
             Some(Value::String(digits)) => digits.parse().ok(),
             Some(Value::Number(number)) => {

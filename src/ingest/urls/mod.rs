@@ -26,7 +26,7 @@ use super::input::{Tallied, Tally, of_parts};
 use super::lines::{Line, read_line};
 use super::probe::{Content, Probe, foreign_type, skip_blank};
 use super::record::is_page;
-use super::{BadReason, IngestError, Origin, Place, Unfit};
+use super::{BadReason, FORMATS, IngestError, Origin, Place, Unfit, links};
 
 const EXPECTED: &str = "a list of URLs, a sitemap, CDXJ, JSON lines, a dump of CrawlDb, or the log of Heritrix or wget";
 /// A file none of whose first so many lines tells of a URL is a wrong file.
@@ -254,6 +254,23 @@ impl UrlFiles {
     }
 }
 
+/// The format of a file of URLs that starts so; none if it may as well hold something else.
+pub(super) fn certain_format(head: &[u8]) -> Option<&'static UrlFormat> {
+    let head = String::from_utf8_lossy(skip_blank(head));
+    let mut lines = head.lines().map(str::trim).filter(|line| !line.starts_with('#'));
+    let is_list = lines.find(|line| !line.is_empty()).is_some_and(is_page);
+    let mut formats = URL_FORMATS.iter().filter(|format| format.name != json::FORMAT.name);
+    let is_sitemap = ["<urlset", "<sitemapindex"].iter().any(|tag| head.contains(tag));
+    formats.find(|format| {
+        let is_it = match format.name {
+            name if name == list::FORMAT.name => is_list,
+            name if name == sitemap::FORMAT.name => is_sitemap,
+            _ => true,
+        };
+        is_it && (format.recognises)(&head)
+    })
+}
+
 fn format_of(probe: &Probe, with_statuses: bool) -> Result<&'static UrlFormat, IngestError> {
     let wrong = |found: String, unfit| IngestError::WrongType {
         path: probe.shown(),
@@ -264,6 +281,14 @@ fn format_of(probe: &Probe, with_statuses: bool) -> Result<&'static UrlFormat, I
     let Content::Bytes { head, .. } = &probe.content else {
         return Err(wrong("a directory".to_owned(), Unfit::Foreign));
     };
+    if links::kind(probe).is_some() {
+        return Err(wrong("links".to_owned(), Unfit::Links));
+    }
+    // Of JSON lines the URLs are taken.
+    let mut pages = FORMATS.iter().filter(|format| format.name != json::FORMAT.name);
+    if let Some(found) = pages.find(|format| (format.recognises)(probe)) {
+        return Err(wrong(format!("pages ({})", found.name), Unfit::Pages));
+    }
     if let Some(found) = foreign_type(head) {
         return Err(wrong(found.to_owned(), Unfit::Foreign));
     }

@@ -120,6 +120,8 @@ fn indexes_of_archives() {
 test,a)/ 20240518015810 {"url": "https://a.test/", "mime": "text/html", "status": "200", "digest": "X"}
 test,a)/b 20240518015811 {"url":"https://a.test/b","mime":"warc/revisit","status":"-"}
 test,a)/c 20240518015812 {"url":"https://a.test/c","mime":"text/html","mime-detected":"text/html","status":404}
+test,a)/p 20240518015813 {"url":"https://a.test/p","method":"POST","status":"200"}
+test,a)/p?__wb_method=post&a=1 20240518015814 {"url":"https://a.test/p","status":"200"}
 test,a)/d
 "#,
         &[
@@ -127,7 +129,9 @@ test,a)/d
             "cdxj https://a.test/ 200 20240518015810",
             "cdxj https://a.test/b 304 20240518015811",
             "cdxj https://a.test/c 404 20240518015812",
-            "6: invalid-record",
+            "6: not-get",
+            "7: not-get",
+            "8: invalid-record",
         ],
     );
 }
@@ -276,6 +280,6 @@ fn a_file_that_tells_of_no_url_is_refused() {
     assert!(refused(b"", false).ends_with("is empty"));
     assert!(refused(b"<feed><entry/></feed>", false).contains("there is no url and no sitemap"));
     assert!(refused(b"no\nURL\n", false).contains("none of the first 2 lines"));
-    assert!(refused(b"PAR1 and more", false).contains("found a Parquet file"));
+    assert!(refused(b"PAR1 and more", false).contains("found pages (parquet)"));
     assert!(refused(b"https://a.test/\n", true).contains("found list, which tells of no fetch"));
 }

@@ -11,6 +11,7 @@
 //! | resource | a page without status |
 //! | conversion | a page that is all text, as in WET files |
 //! | metadata of a response, as in WAT files | a page without text; with the text of the WET file beside it ([`wat`]) |
+//! | request other than GET | its response tells of no page and is told apart ([`requests`]) |
 //! | others, robots.txt, name lookups | nothing |
 //!
 //! HTML is read for title, text and links, other text for its text; what is no text (PDF, images) is a page
@@ -23,6 +24,7 @@ mod members;
 mod page;
 mod records;
 mod redirects;
+mod requests;
 #[cfg(test)]
 mod tests;
 mod wat;
@@ -43,6 +45,7 @@ use members::Members;
 use page::{Found, PageTaste};
 use records::{Item, Records};
 use redirects::Redirects;
+use requests::Exchange;
 use wat::Texts;
 
 pub(super) const FORMAT: InputFormat = InputFormat {
@@ -79,6 +82,12 @@ struct WarcFile {
     records: Records<PageTaste>,
     /// Of a WAT file: the WET file beside it, and what was read of that.
     texts: Option<(Box<WarcFile>, Texts)>,
+    /// The last request, until its response comes.
+    request: Option<Exchange>,
+    /// The last response whose request may come next, and its place in the batch.
+    response: Option<(usize, Exchange)>,
+    /// An item that was read too early.
+    ahead: Option<Item>,
 }
 
 /// The name of a file without its folder.
@@ -92,6 +101,8 @@ struct Taken {
     item: Item,
     /// What its text is known by, where that is in another file.
     key: Option<String>,
+    /// What it answers, if that is no GET.
+    method: Option<String>,
 }
 
 impl WarcFiles {
@@ -137,15 +148,8 @@ impl WarcFiles {
                     None => break,
                 },
             };
-            match file.records.next().map_err(|error| file.failed(error))? {
-                Some(item) => {
-                    let mut key = None;
-                    if let Item::Record(record) = &item {
-                        bytes += record.block.len();
-                        key = file.texts.as_ref().map(|_| wat::key(&record.fields));
-                    }
-                    taken.push(Taken { file: Arc::clone(&file.name), item, key });
-                }
+            match file.next()? {
+                Some(item) => bytes += file.put(item, &mut taken),
                 // What was taken is joined with the texts before they go.
                 None if file.texts.is_some() && !taken.is_empty() => break,
                 None => {
@@ -156,6 +160,9 @@ impl WarcFiles {
                     }
                 }
             }
+        }
+        if let Some(file) = &mut self.reading {
+            file.look_ahead(&mut taken)?;
         }
         Ok(taken)
     }
@@ -192,7 +199,56 @@ impl WarcFile {
         let inner = probe.into_stream().map_err(|error| IngestError::io(&*name, 0, error))?;
         let raw = Tallied { inner, tally: tally.clone() };
         let records = Records::new(Members::new(Box::new(raw), compression), PageTaste);
-        Ok(Self { name, tally, records, texts: None })
+        let (texts, request, response, ahead) = (None, None, None, None);
+        Ok(Self { name, tally, records, texts, request, response, ahead })
+    }
+
+    fn next(&mut self) -> Result<Option<Item>, IngestError> {
+        match self.ahead.take() {
+            Some(item) => Ok(Some(item)),
+            None => self.records.next().map_err(|error| self.failed(error)),
+        }
+    }
+
+    /// Puts an item behind those of the batch, unless it is a request: that says what the response beside it
+    /// answers. Gives the bytes that it adds.
+    fn put(&mut self, item: Item, taken: &mut Vec<Taken>) -> usize {
+        let mut method = None;
+        match Exchange::of(&item) {
+            Some(request) if request.is_request => {
+                match self.response.take_if(|(_, response)| response.is_of(&request)) {
+                    Some((at, _)) => taken[at].method = request.method,
+                    None => self.request = Some(request),
+                }
+                return 0;
+            }
+            Some(response) => match self.request.take_if(|request| request.is_of(&response)) {
+                Some(request) => method = request.method,
+                None => self.response = Some((taken.len(), response)),
+            },
+            None => {}
+        }
+        let (mut key, mut bytes) = (None, 0);
+        if let Item::Record(record) = &item {
+            bytes = record.block.len();
+            key = self.texts.as_ref().map(|_| wat::key(&record.fields));
+        }
+        taken.push(Taken { file: Arc::clone(&self.name), item, key, method });
+        bytes
+    }
+
+    /// The request of the last response may be the first item behind the batch.
+    fn look_ahead(&mut self, taken: &mut Vec<Taken>) -> Result<(), IngestError> {
+        if self.response.is_some() {
+            match self.next()? {
+                Some(item) if Exchange::of(&item).is_some_and(|next| next.is_request) => {
+                    self.put(item, taken);
+                }
+                next => self.ahead = next,
+            }
+        }
+        self.response = None;
+        Ok(())
     }
 
     /// The next page of a WET file, with what it is known by.
@@ -204,7 +260,7 @@ impl WarcFile {
                 Item::Record(record) => wat::key(&record.fields),
                 Item::Lost(..) => String::new(),
             };
-            let taken = Taken { file: Arc::clone(&self.name), item, key: None };
+            let taken = Taken { file: Arc::clone(&self.name), item, key: None, method: None };
             if let Some((_, Found::Item(item))) = taken.read() {
                 return Ok(Some((key, item)));
             }
@@ -220,6 +276,11 @@ impl Taken {
     /// What it tells of a page, and what the text of that is known by.
     fn read(self) -> Option<(Option<String>, Found)> {
         let found = match self.item {
+            Item::Record(record) if self.method.is_some() => Found::Item(SourceItem::Other {
+                reason: BadReason::NotGet.name(),
+                origin: Origin::record(&self.file, record.number),
+                detail: format!("{} {}", self.method?, page::target(&record.fields)?),
+            }),
             Item::Record(record) => page::read(&record, &self.file)?,
             Item::Lost(number, detail) => Found::Item(SourceItem::Bad {
                 reason: BadReason::DamagedRecord,

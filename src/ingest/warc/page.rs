@@ -10,6 +10,7 @@ use url::Url;
 use super::fields::Fields;
 use super::http::{HttpResponse, is_http, looks_like_text};
 use super::records::{BLOCK_BYTES, Record, Taste};
+use super::requests::method;
 use super::wat;
 use crate::ingest::html::extract_html;
 use crate::ingest::probe::{foreign_type, skip_blank};
@@ -36,7 +37,8 @@ pub(super) struct Moved {
     pub(super) origin: Origin,
 }
 
-/// Of records of a crawl those tell of pages that have a response, a page of their own or a text.
+/// Of records of a crawl those tell of pages that have a response, a page of their own or a text; requests tell
+/// which responses do not.
 #[derive(Clone, Copy)]
 pub(super) struct PageTaste;
 
@@ -44,7 +46,7 @@ impl Taste for PageTaste {
     fn wants(&self, fields: &Fields) -> bool {
         let kind = fields.get("warc-type").unwrap_or_default().to_ascii_lowercase();
         let tells = match kind.as_str() {
-            "response" | "revisit" | "resource" | "conversion" => true,
+            "response" | "revisit" | "resource" | "conversion" | "request" => true,
             "metadata" => wat::is_json(fields),
             _ => false,
         };
@@ -52,16 +54,19 @@ impl Taste for PageTaste {
     }
 
     fn wants_body(&self, head: &[u8]) -> bool {
-        HttpResponse::parse(head).is_none_or(|response| {
-            let is_page = Answer::of(response.status) == Answer::Page;
-            is_page && Media::of(response.fields.get("content-type")) != Media::Other
-        })
+        match HttpResponse::parse(head) {
+            Some(response) => {
+                let is_page = Answer::of(response.status) == Answer::Page;
+                is_page && Media::of(response.fields.get("content-type")) != Media::Other
+            }
+            None => method(head).is_none(),
+        }
     }
 }
 
 /// The URL of a record. Old versions of wget put it between brackets, as the first version of the standard had
 /// it by mistake.
-fn target(fields: &Fields) -> Option<&str> {
+pub(super) fn target(fields: &Fields) -> Option<&str> {
     let uri = fields.get("warc-target-uri")?;
     Some(uri.strip_prefix('<').and_then(|uri| uri.strip_suffix('>')).unwrap_or(uri))
 }

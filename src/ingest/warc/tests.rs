@@ -50,6 +50,9 @@ fn shown(items: &[SourceItem]) -> String {
             SourceItem::Bad { reason, origin, detail } => {
                 writeln!(out, "{reason} at {origin}: {detail}").unwrap();
             }
+            SourceItem::Other { reason, origin, detail } => {
+                writeln!(out, "{reason} at {origin}: {detail}").unwrap();
+            }
             SourceItem::Page { record, cuts, .. } => {
                 let status = record.status.map_or("-".to_owned(), |status| status.to_string());
                 write!(out, "{} {status}", record.url).unwrap();
@@ -534,6 +537,7 @@ fn a_file_within_a_record_is_not_taken_apart() {
             .map(|item| match item {
                 SourceItem::Page { record, .. } => record.url.clone(),
                 SourceItem::Bad { reason, .. } => reason.to_string(),
+                SourceItem::Other { reason, .. } => (*reason).to_owned(),
             })
             .collect();
         assert_eq!(urls, ["https://e.org/1", "https://e.org/w", "https://e.org/2"]);
@@ -557,10 +561,99 @@ fn a_cut_file_gives_what_lies_before_the_cut() {
     );
 }
 
+/// A request, and what its crawler says of it.
+fn request(method: &str, uri: &str, head: &str) -> Vec<u8> {
+    let kind = format!("application/http; msgtype=request{head}");
+    record(
+        "request",
+        uri,
+        &kind,
+        format!("{method} / HTTP/1.1\r\nHost: e.org\r\n\r\na=1").as_bytes(),
+    )
+}
+
+/// A page with an id.
+fn named(number: usize, head: &str) -> Vec<u8> {
+    let head = format!(
+        "Content-Type: application/http; msgtype=response\r\nWARC-Record-ID: <r{number}>{head}"
+    );
+    let page = String::from_utf8(page(number)).unwrap();
+    page.replacen("Content-Type: application/http; msgtype=response", &head, 1).into_bytes()
+}
+
+#[test]
+fn what_answers_another_method_than_get_is_no_page_of_its_url() {
+    let uri = |number| format!("https://e.org/{number}");
+    let of = |id: &str| format!("\r\nWARC-Concurrent-To: <{id}>");
+    let asked = |method, number| request(method, &uri(number), "");
+    let skipped = |number, at, method| {
+        format!("not-get at crawl.warc, record {at}: {method} {}", uri(number))
+    };
+    let cases: [(Vec<Vec<u8>>, Vec<String>); 6] = [
+        // Requests before their responses.
+        (
+            vec![asked("GET", 1), page(1), asked("POST", 1), page(1)],
+            vec![uri(1), skipped(1, 4, "POST")],
+        ),
+        // And behind them, here with what is said of them.
+        (
+            vec![
+                page(1),
+                asked("HEAD", 1),
+                record("metadata", &uri(1), "text/plain", b"a"),
+                page(2),
+                asked("GET", 2),
+            ],
+            vec![skipped(1, 1, "HEAD"), uri(2)],
+        ),
+        // Some other request, or none.
+        (vec![asked("POST", 9), page(1), page(2), asked("POST", 1)], vec![uri(1), uri(2)]),
+        // Ids count before places and targets.
+        (
+            vec![
+                named(1, ""),
+                request("POST", "https://e.org/other", &of("r1")),
+                named(1, ""),
+                request("POST", &uri(1), &of("r7")),
+            ],
+            vec![skipped(1, 1, "POST"), uri(1)],
+        ),
+        (
+            vec![request("PUT", &uri(2), "\r\nWARC-Record-ID: <q>"), named(2, &of("q"))],
+            vec![skipped(2, 2, "PUT")],
+        ),
+        // A batch ends between them.
+        (
+            (1..=8)
+                .flat_map(|number| {
+                    [page(number), asked(if number == 7 { "POST" } else { "GET" }, number)]
+                })
+                .collect(),
+            (1..=8)
+                .map(|number| if number == 7 { skipped(7, 13, "POST") } else { uri(number) })
+                .collect(),
+        ),
+    ];
+    for (records, expected) in cases {
+        let found = items(&records.concat());
+        let told: Vec<String> = found
+            .into_iter()
+            .map(|item| match item {
+                SourceItem::Page { record, .. } => record.url,
+                SourceItem::Other { reason, origin, detail } => {
+                    format!("{reason} at {origin}: {detail}")
+                }
+                SourceItem::Bad { detail, .. } => panic!("{detail}"),
+            })
+            .collect();
+        assert_eq!(told, expected);
+    }
+}
+
 fn urls_of(bytes: &[u8]) -> Vec<String> {
     let url = |item| match item {
         SourceItem::Page { record, .. } => Some(record.url),
-        SourceItem::Bad { .. } => None,
+        SourceItem::Bad { .. } | SourceItem::Other { .. } => None,
     };
     items(bytes).into_iter().filter_map(url).collect()
 }

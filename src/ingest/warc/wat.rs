@@ -204,7 +204,7 @@ fn too_late(item: SourceItem) -> SourceItem {
             origin,
             detail: format!("{}: its page came long before it in the WAT file", record.url),
         },
-        bad @ SourceItem::Bad { .. } => bad,
+        other => other,
     }
 }
 
