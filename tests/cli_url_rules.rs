@@ -50,7 +50,7 @@ impl Shop {
                 records.push(page(&item(number, &format!("?size={size}")), &about, &[]));
             }
         }
-        let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
+        let lines = records.iter().map(|record| record.to_string() + "\n").collect::<String>();
         fs::write(shop.path("pages.jsonl"), lines).unwrap();
         fs::write(shop.path("queries.tsv"), "q1\titem6 shop\nq2\titem9\n").unwrap();
         let (store, pages) = (shop.path("store"), shop.path("pages.jsonl"));

@@ -175,7 +175,9 @@ struct Host<'a> {
 impl<'a> Host<'a> {
     fn new(answered: &[&Answered<'a>]) -> Self {
         let mut all = Ignored::default();
-        Difference::NAMED.into_iter().for_each(|(_, difference)| all.insert(difference));
+        for (_, difference) in Difference::NAMED {
+            all.insert(difference);
+        }
         let stem = |address: &str| {
             let key = all.key(address).to_lowercase();
             key.split(['?', ';']).next().map(|stem| xxh3_64(stem.as_bytes()))
@@ -198,7 +200,9 @@ impl<'a> Host<'a> {
         let mut having: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (at, page) in pages.iter().enumerate() {
             let names: BTreeSet<String> = parameters(page.url).collect();
-            names.into_iter().for_each(|name| having.entry(name).or_default().push(at));
+            for name in names {
+                having.entry(name).or_default().push(at);
+            }
         }
         let named = Difference::NAMED.into_iter().map(|(_, difference)| (difference, None));
         let of_names =

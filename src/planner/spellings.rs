@@ -87,12 +87,11 @@ impl FromStr for SpellingRule {
     fn from_str(text: &str) -> Result<Self, SpellingRuleError> {
         let error = || SpellingRuleError(text.to_owned());
         let (what, host) = text.trim().rsplit_once('@').ok_or_else(error)?;
-        let difference = match what.strip_suffix('=') {
-            Some(name) => Difference::Parameter(parameter(name).ok_or_else(error)?),
-            None => {
-                let named = Difference::NAMED.into_iter().find(|(name, _)| *name == what);
-                named.ok_or_else(error)?.1
-            }
+        let difference = if let Some(name) = what.strip_suffix('=') {
+            Difference::Parameter(parameter(name).ok_or_else(error)?)
+        } else {
+            let named = Difference::NAMED.into_iter().find(|(name, _)| *name == what);
+            named.ok_or_else(error)?.1
         };
         let host = match host {
             EVERYWHERE => None,
@@ -223,8 +222,8 @@ impl Ignored {
 
     fn push_query(&self, key: &mut String, query: &str) {
         let order = self.holds(&Difference::Order);
-        let kept = |part: &&str| !(order && part.is_empty()) && !self.drops(name_of(part));
-        let mut parts: Vec<&str> = query.split('&').filter(kept).collect();
+        let is_dropped = |part: &str| order && part.is_empty() || self.drops(name_of(part));
+        let mut parts: Vec<&str> = query.split('&').filter(|part| !is_dropped(part)).collect();
         if order {
             parts.sort_unstable();
         }
@@ -310,7 +309,7 @@ impl Spellings {
         within.resize(known.urls.len(), within.is_empty());
         for alike in keys.chunk_by(|a, b| a.0 == b.0).filter(|alike| alike.len() > 1) {
             let alike = || alike.iter().map(|(_, id)| *id);
-            let chosen = self.stands_for(known, alike(), &within, under_way);
+            let chosen = self.stands_for(known, &alike(), &within, under_way);
             for id in alike().filter(|id| Some(*id) != chosen) {
                 within[id.index()] = false;
             }
@@ -330,7 +329,7 @@ impl Spellings {
         let key = self.key(known.urls.url(url)).filter(|_| known.pages.in_frontier(url))?;
         let is_alike = |id: &UrlId| self.key(known.urls.url(*id)).as_ref() == Some(&key);
         let alike: Vec<UrlId> = known.urls.ids().filter(is_alike).collect();
-        let chosen = self.stands_for(known, alike.into_iter(), within, under_way);
+        let chosen = self.stands_for(known, &alike.into_iter(), within, under_way);
         chosen.filter(|chosen| *chosen != url)
     }
 
@@ -338,7 +337,7 @@ impl Spellings {
     fn stands_for(
         &self,
         known: &Known,
-        alike: impl Iterator<Item = UrlId> + Clone,
+        alike: &(impl Iterator<Item = UrlId> + Clone),
         within: &[bool],
         under_way: &UnderWay<'_>,
     ) -> Option<UrlId> {
