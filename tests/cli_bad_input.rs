@@ -396,3 +396,16 @@ fn damage_to_the_truth_is_found_and_named() {
         }
     }
 }
+
+#[test]
+fn numbers_that_nothing_can_be_made_of_are_refused() {
+    check(&[], "PLAN --threads 100000", &["100000 threads are too many", "at most 1024"]);
+    let line = "plan --store @store --workload @huge.tsv --budget 5";
+    check(
+        &[("huge.tsv", b"q1\ttools\nq2\tmore tools\t1e308\n")],
+        line,
+        &["@huge.tsv:2: the frequency is 1", "a number from"],
+    );
+    let tiny = [("huge.tsv", b"q1\ttools\t1e-300\n".as_slice())];
+    check(&tiny, line, &["@huge.tsv:1: the frequency is 0.0", "a number from"]);
+}

@@ -32,6 +32,9 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use output::Failure;
 
+/// Threads beyond which a number is a mistake.
+const MOST_THREADS: usize = 1024;
+
 /// Plans which uncrawled URLs to fetch next, so that search over the crawled pages gets better as
 /// fast as possible.
 #[derive(Parser)]
@@ -119,6 +122,11 @@ pub fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> Result<(), Failure> {
+    if cli.global.threads > MOST_THREADS {
+        let error = anyhow::anyhow!("{} threads are too many", cli.global.threads);
+        let hint = format!("--threads takes at most {MOST_THREADS}; 0 is one for each core");
+        return Err(Failure::input(error, hint));
+    }
     rayon::ThreadPoolBuilder::new()
         .num_threads(cli.global.threads)
         .build_global()

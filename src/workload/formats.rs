@@ -187,11 +187,17 @@ fn json_query(line: &str) -> Result<Query, String> {
     Ok(Query::new(&qid, &record.query, record.frequency, &record.kind))
 }
 
+/// How often a query may be asked: squares of sums over queries have to be numbers, and not 0.
+const LEAST_FREQUENCY: f64 = 1e-12;
+const MOST_FREQUENCY: f64 = 1e15;
+
 fn check_frequency(frequency: f64) -> Result<(), String> {
-    if frequency.is_finite() && frequency >= 0.0 {
+    if frequency == 0.0 || (LEAST_FREQUENCY..=MOST_FREQUENCY).contains(&frequency) {
         return Ok(());
     }
-    Err(format!("the frequency is {frequency}; it must be a number of at least 0"))
+    Err(format!(
+        "the frequency is {frequency}; it must be 0, or a number from {LEAST_FREQUENCY} to {MOST_FREQUENCY:e}"
+    ))
 }
 
 /// TREC topics: `<num> Number: 301`, `<title> …` up to the next tag.
@@ -249,8 +255,14 @@ mod tests {
     #[test]
     fn a_bad_line_is_named() {
         let cases = [
-            ("1\ta\n2\tb\t-1\n", "t:2: the frequency is -1; it must be a number of at least 0"),
-            ("1\ta\tNaN\n", "t:1: the frequency is NaN; it must be a number of at least 0"),
+            (
+                "1\ta\n2\tb\t-1\n",
+                "t:2: the frequency is -1; it must be 0, or a number from 0.000000000001 to 1e15",
+            ),
+            (
+                "1\ta\tNaN\n",
+                "t:1: the frequency is NaN; it must be 0, or a number from 0.000000000001 to 1e15",
+            ),
             ("1\ta\tmany\n", "t:1: the frequency is \"many\"; a number was expected"),
             ("no tab here\n", "t:1: a line needs at least qid<TAB>query; it has no tab"),
             ("1\ta\n1\tb\n", "t:2: the qid 1 stands here a second time"),
