@@ -290,20 +290,17 @@ mod tests {
             let (mut normal, mut at) = (String::new(), 0);
             while at < bytes.len() {
                 let two = || Some((hex(*bytes.get(at + 1)?)?, hex(*bytes.get(at + 2)?)?));
-                match (bytes[at] == b'%').then(two).flatten() {
-                    Some((high, low)) => {
-                        let byte = high * 16 + low;
-                        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-                            normal.push(byte as char);
-                        } else {
-                            normal += &current[at..at + 3].to_ascii_uppercase();
-                        }
-                        at += 3;
+                if let Some((high, low)) = (bytes[at] == b'%').then(two).flatten() {
+                    let byte = high * 16 + low;
+                    if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+                        normal.push(byte as char);
+                    } else {
+                        normal += &current[at..at + 3].to_ascii_uppercase();
                     }
-                    None => {
-                        normal.push(bytes[at] as char);
-                        at += 1;
-                    }
+                    at += 3;
+                } else {
+                    normal.push(bytes[at] as char);
+                    at += 1;
                 }
             }
             if normal == current {
