@@ -78,9 +78,7 @@ impl Store {
     /// The store is missing, in use, damaged, of a newer format, or no store at all.
     pub fn open(root: &Path, options: &StoreOptions) -> Result<Self, StoreError> {
         let store = Self::open_unverified(root, options)?;
-        for segment in &store.manifest.segments {
-            verify_segment_length(&store.storage, segment)?;
-        }
+        store.verify_lengths()?;
         store.remove_orphans()?;
         Ok(store)
     }
@@ -97,13 +95,7 @@ impl Store {
         let mut reads = 1;
         loop {
             let store = Self::open_to_read(root)?;
-            let verified = store.manifest.segments.iter();
-            let mut verified =
-                verified.map(|segment| verify_segment_length(&store.storage, segment));
-            let done = match verified.find_map(Result::err) {
-                Some(error) => Err(error.into()),
-                None => read(&store),
-            };
+            let done = store.verify_lengths().map_err(E::from).and_then(|()| read(&store));
             let generation = || Manifest::load(&store.storage).ok().flatten().map(|m| m.generation);
             if done.is_ok() || reads == READS || generation() == Some(store.manifest.generation) {
                 return done;
@@ -245,6 +237,12 @@ impl Store {
     ) -> Result<(), StoreError> {
         verify_segment(&self.storage, segment)?;
         segment.read(&self.storage, schema, names, take)
+    }
+
+    /// Verifies the lengths of all segments, which costs no reading.
+    fn verify_lengths(&self) -> Result<(), StoreError> {
+        let mut segments = self.manifest.segments.iter();
+        segments.try_for_each(|segment| verify_segment_length(&self.storage, segment))
     }
 
     /// Verifies the checksums of the tables of `kinds`: their files are about to be read.

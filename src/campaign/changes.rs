@@ -126,9 +126,10 @@ impl Times {
             let told: Vec<f64> = of_cycle.iter().filter_map(days).collect();
             // A few say little of each other.
             let likely = if told.len() < FEW { all.clone() } else { likely_of(told) };
-            let days = |visit: &Visit| days(visit).filter(|time| likely.contains(time));
-            of_visits.extend(of_cycle.iter().map(days));
-            let mut told: Vec<f64> = of_cycle.iter().filter_map(days).collect();
+            let from = of_visits.len();
+            let likely = |visit: &Visit| days(visit).filter(|time| likely.contains(time));
+            of_visits.extend(of_cycle.iter().map(likely));
+            let mut told: Vec<f64> = of_visits[from..].iter().flatten().copied().collect();
             told.sort_unstable_by(f64::total_cmp);
             // One that is too late does not move the present.
             let late = (PRESENT * told.len().saturating_sub(1) as f64) as usize;

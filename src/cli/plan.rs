@@ -30,7 +30,7 @@ use crate::planner::scope::Scope;
 use crate::planner::settings::PlanSettings;
 use crate::report::terminal::impact::expected;
 use crate::results::impact::{Both, Quantity};
-use crate::workload::{self, Workload, open_text};
+use crate::workload::{self, Workload, open_lines, open_text};
 
 /// What is read of a robots.txt: what the standard asks for, RFC 9309.
 const ROBOTS_BYTES: u64 = 500 << 10;
@@ -232,11 +232,7 @@ fn expressions(given: &[String]) -> Result<Vec<String>, Failure> {
     let mut all = Vec::new();
     for expression in given {
         match expression.strip_prefix('@') {
-            Some(path) => {
-                let text = open_text(Path::new(path))?;
-                let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-                all.extend(lines.map(str::to_owned));
-            }
+            Some(path) => all.extend(open_lines(Path::new(path))?),
             None if expression.is_empty() => {}
             None => all.push(expression.clone()),
         }
@@ -244,7 +240,8 @@ fn expressions(given: &[String]) -> Result<Vec<String>, Failure> {
     Ok(all)
 }
 
-fn delays(path: &Path) -> Result<Delays, Failure> {
+/// The delays of a file.
+pub(super) fn delays(path: &Path) -> Result<Delays, Failure> {
     Delays::parse(&open_text(path)?).map_err(|(line, what)| {
         let error = anyhow::anyhow!("{}:{line}: {what}", path.display());
         Failure::input(error, "write a host and its delay in seconds on each line: a.example 2.5")

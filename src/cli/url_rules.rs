@@ -12,7 +12,8 @@ use super::output::{self, Failure, say};
 use crate::campaign::spellings::{self, held_back};
 use crate::planner::dust::{Evidence, Support, Supported};
 use crate::planner::spellings::SpellingRule;
-use crate::workload::open_text;
+use crate::report::number::counted;
+use crate::workload::open_lines;
 
 /// Stands for all rules that are proposed, or that there are.
 const ALL: &str = "all";
@@ -106,9 +107,9 @@ fn named(
     for name in given {
         match name.strip_prefix('@') {
             Some(path) => {
-                let text = open_text(Path::new(path))?;
-                let lines = text.lines().map(str::trim);
-                for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
+                for line in
+                    open_lines(Path::new(path))?.iter().filter(|line| !line.starts_with('#'))
+                {
                     rules.push(rule(line)?);
                 }
             }
@@ -149,8 +150,9 @@ fn print(found: &[Supported], [now, with_all]: [usize; 2], out: &mut dyn Write) 
     let proposed = found.len() - accepted;
     writeln!(
         out,
-        "{accepted} rules accepted: {now} URLs of the frontier are not planned, since another spelling is or was; \
-         {proposed} proposed{}",
+        "{} accepted: {} of the frontier not planned, since another spelling is or was; {proposed} proposed{}",
+        counted(accepted as u64, "rule"),
+        counted(now as u64, "URL"),
         if proposed > 0 { format!(": with them {with_all}") } else { String::new() }
     )?;
     if found.is_empty() {

@@ -48,9 +48,8 @@ impl Answers {
 pub(crate) struct FetchChances {
     /// Whether anything ever failed.
     any_failed: bool,
-    /// Chance to fail of a type, and where it is not known.
-    types: HashMap<String, f64>,
-    usual: f64,
+    /// Chances to fail.
+    types: TypeRates,
     /// By host: how many times the odds are that its types have.
     hosts: HashMap<u32, f64>,
     /// The same of a host that nothing is known of.
@@ -69,29 +68,21 @@ impl FetchChances {
         if !first.iter().any(|(_, failed)| *failed) && again.failed == 0.0 {
             return Self::default();
         }
-        let mut all = Answers::default();
-        let mut types: HashMap<Cow<'_, str>, Answers> = HashMap::new();
-        for &(url, failed) in &first {
-            all.add(failed);
-            types.entry(url::file_type(known.urls.url(url))).or_default().add(failed);
-        }
-        let usual = (all.failed + 0.5) / (all.asked + 1.0);
-        let shrunk = |of: &Answers| (of.failed + TYPE_PRIOR * usual) / (of.asked + TYPE_PRIOR);
-        let types: HashMap<String, f64> =
-            types.into_iter().map(|(name, of)| (name.into_owned(), shrunk(&of))).collect();
+        let types =
+            TypeRates::new(first.iter().map(|&(url, failed)| (known.urls.url(url), failed)));
         let mut of_hosts: Vec<OfHost> = vec![OfHost::default(); known.urls.hosts()];
         for &(url, failed) in &first {
             let of_host = &mut of_hosts[known.urls.host(url) as usize];
-            of_host.expected += types[&*url::file_type(known.urls.url(url))];
+            of_host.expected += types.of(known.urls.url(url));
             of_host.answers.add(failed);
         }
         of_hosts.iter_mut().for_each(OfHost::weigh_rates);
         let weights = fitted_weights(&of_hosts);
         let asked = (0..).zip(&of_hosts).filter(|(_, of_host)| of_host.answers.asked > 0.0);
         let hosts = asked.map(|(host, of_host)| (host, of_host.odds_ratio(&weights))).collect();
-        let new_host = odds(mean(&weights)) / odds(usual);
+        let new_host = odds(mean(&weights)) / odds(types.usual);
         let again = (again.failed + 1.0) / (again.asked + 2.0);
-        Self { any_failed: true, types, usual, hosts, new_host, again }
+        Self { any_failed: true, types, hosts, new_host, again }
     }
 
     /// The chance that a URL of the frontier gives a page.
@@ -102,9 +93,8 @@ impl FetchChances {
         if matches!(known.pages.fetch(url), Fetch::Failed { .. }) {
             return 1.0 - self.again;
         }
-        let of_type = self.types.get(&*url::file_type(known.urls.url(url))).copied();
         let ratio = self.hosts.get(&known.urls.host(url)).copied().unwrap_or(self.new_host);
-        let odds = odds(of_type.unwrap_or(self.usual)) * ratio;
+        let odds = odds(self.types.of(known.urls.url(url))) * ratio;
         1.0 / (1.0 + odds)
     }
 }
@@ -112,23 +102,42 @@ impl FetchChances {
 /// Chances that pages have a text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TextChances {
-    /// Chance of a type to have none, and where it is not known.
-    types: HashMap<String, f64>,
-    usual: f64,
+    /// Chances to have none; none where every page has one.
+    none: Option<TypeRates>,
 }
 
 impl TextChances {
     /// What the pages so far tell; `words` has those of a page.
     pub(crate) fn new(known: &Known, words: impl Fn(UrlId) -> Option<u32>) -> Self {
+        let is_empty = |url| words(url) == Some(0);
+        let pages = || known.pages.crawled().map(|(_, url)| url);
+        let any = pages().any(is_empty);
+        let rates = || TypeRates::new(pages().map(|url| (known.urls.url(url), is_empty(url))));
+        Self { none: any.then(rates) }
+    }
+
+    /// The chance that the page of a canonical URL has a text.
+    pub(crate) fn of(&self, address: &str) -> f64 {
+        self.none.as_ref().map_or(1.0, |none| 1.0 - none.of(address))
+    }
+}
+
+/// How often something is so of URLs of a type, shrunk to how often it is of all.
+#[derive(Clone, Debug, Default)]
+struct TypeRates {
+    types: HashMap<String, f64>,
+    /// Of a type that is not known.
+    usual: f64,
+}
+
+impl TypeRates {
+    /// Of canonical URLs, of each of which it is so or not.
+    fn new<'a>(urls: impl Iterator<Item = (&'a str, bool)>) -> Self {
         let mut all = Answers::default();
         let mut types: HashMap<Cow<'_, str>, Answers> = HashMap::new();
-        for (_, url) in known.pages.crawled() {
-            let is_empty = words(url) == Some(0);
-            all.add(is_empty);
-            types.entry(url::file_type(known.urls.url(url))).or_default().add(is_empty);
-        }
-        if all.failed == 0.0 {
-            return Self::default();
+        for (address, failed) in urls {
+            all.add(failed);
+            types.entry(url::file_type(address)).or_default().add(failed);
         }
         let usual = (all.failed + 0.5) / (all.asked + 1.0);
         let shrunk = |of: &Answers| (of.failed + TYPE_PRIOR * usual) / (of.asked + TYPE_PRIOR);
@@ -136,12 +145,8 @@ impl TextChances {
         Self { types: types.collect(), usual }
     }
 
-    /// The chance that the page of a canonical URL has a text.
-    pub(crate) fn of(&self, address: &str) -> f64 {
-        if self.types.is_empty() {
-            return 1.0;
-        }
-        1.0 - self.types.get(&*url::file_type(address)).copied().unwrap_or(self.usual)
+    fn of(&self, address: &str) -> f64 {
+        self.types.get(&*url::file_type(address)).copied().unwrap_or(self.usual)
     }
 }
 

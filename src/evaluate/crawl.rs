@@ -57,7 +57,8 @@ fn pages_to(impact: &[f64], total: f64, percent: u32) -> Option<f64> {
     (before < impact.len()).then_some((before + 1) as f64)
 }
 
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+/// Mean of some values; none for none.
+pub(crate) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (mut sum, mut count) = (0.0, 0);
     for value in values {
         sum += value;

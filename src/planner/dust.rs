@@ -152,13 +152,10 @@ pub(crate) fn propose(
     let mut new: Vec<Supported> = general
         .chain(of_hosts)
         .filter(|(host, difference, _)| !spellings.at(host.unwrap_or_default()).holds(difference))
-        .map(|(host, difference, evidence)| Supported {
-            rule: SpellingRule {
-                difference: difference.clone(),
-                host: host.map(ToOwned::to_owned),
-            },
-            evidence: evidence.clone(),
-            accepted: false,
+        .filter_map(|(host, difference, evidence)| {
+            let (difference, host) = (difference.clone(), host.map(ToOwned::to_owned));
+            let rule = SpellingRule { difference, host }.writable()?;
+            Some(Supported { rule, evidence: evidence.clone(), accepted: false })
         })
         .collect();
     new.sort_by(|a, b| b.evidence.same.cmp(&a.evidence.same).then_with(|| a.rule.cmp(&b.rule)));
@@ -338,6 +335,20 @@ mod tests {
             ("https://a.test/?id=3", 3),
         ];
         assert_eq!(proposed(&[], &pages), ["sid=@a.test 2 0"]);
+    }
+
+    #[test]
+    fn what_cannot_be_written_as_a_rule_is_not_proposed() {
+        for name in ["a/b", "x*", "k;l"] {
+            let urls: Vec<String> =
+                (0..6).map(|at| format!("https://a.test/{}?{name}={}", at / 2, at % 2)).collect();
+            let pages: Vec<(&str, u64)> =
+                urls.iter().zip(0..).map(|(url, at)| (url.as_str(), at / 2)).collect();
+            assert!(proposed(&[], &pages).is_empty(), "{name}");
+        }
+        let pages = ["https://www./1", "https://www./1/", "https://www./2", "https://www./2/"];
+        let pages: Vec<(&str, u64)> = pages.into_iter().zip([1, 1, 2, 2]).collect();
+        assert!(proposed(&[], &pages).is_empty());
     }
 
     #[test]

@@ -272,14 +272,15 @@ impl Retries {
         let mut counts = WaitCounts::default();
         for url in known.urls.ids() {
             let is_page = known.pages.page_seq(url).is_some();
-            match self.wait(known, url) {
-                Some(Wait::Failed { .. } | Wait::Refused) if is_page => counts.pages += 1,
-                Some(Wait::Host { .. }) if is_page => {}
-                Some(Wait::Failed { .. } | Wait::Refused) => counts.waiting += 1,
-                Some(Wait::GivenUp) => counts.given_up += 1,
-                Some(Wait::Host { .. }) => counts.of_hosts += 1,
-                None => {}
-            }
+            let count = match self.wait(known, url) {
+                Some(Wait::Refused) => &mut counts.pages,
+                Some(Wait::Failed { .. }) if is_page => &mut counts.pages,
+                Some(Wait::Failed { .. }) => &mut counts.waiting,
+                Some(Wait::GivenUp) => &mut counts.given_up,
+                Some(Wait::Host { .. }) if !is_page => &mut counts.of_hosts,
+                Some(Wait::Host { .. }) | None => continue,
+            };
+            *count += 1;
         }
         counts.hosts = self.hosts.values().filter(|(_, until)| *until > self.now).count();
         counts

@@ -81,6 +81,14 @@ impl fmt::Display for SpellingRule {
     }
 }
 
+impl SpellingRule {
+    /// The rule, if it is the same when it is written and read again: pages may have names of parameters, and hosts,
+    /// that no rule can name.
+    pub(crate) fn writable(self) -> Option<Self> {
+        self.to_string().parse().ok().filter(|read| *read == self)
+    }
+}
+
 impl FromStr for SpellingRule {
     type Err = SpellingRuleError;
 

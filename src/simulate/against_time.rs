@@ -2,6 +2,7 @@
 
 use super::measure::Measured;
 use super::summary::Findings;
+use crate::evaluate::crawl::mean;
 use crate::evaluate::statistics::mean_interval;
 use crate::results::time::{PolicyTime, TimePoint, TimeSummary};
 
@@ -21,11 +22,12 @@ impl Findings<'_> {
         let policies = self.settings.policies.iter().enumerate();
         let policies = policies.map(|(policy, choice)| PolicyTime {
             name: choice.label(),
-            batches: mean(self.crawls.orders[policy].iter().map(|one| one.batch_ends.len() as f64)),
+            batches: mean(self.crawls.orders[policy].iter().map(|one| one.batch_ends.len() as f64))
+                .unwrap_or_default(),
             points: (0..seconds.len())
                 .map(|at| {
                     let of = |what: fn(&TimePoint) -> f64| {
-                        mean(all[policy].iter().map(|set| what(&set[at])))
+                        mean(all[policy].iter().map(|set| what(&set[at]))).unwrap_or_default()
                     };
                     TimePoint {
                         pages: of(|point| point.pages),
@@ -85,11 +87,6 @@ impl Findings<'_> {
         let sets = self.crawls.seconds.get(policy)?;
         let at = |asked: &Vec<f64>| asked.get((pages as usize).checked_sub(1)?).copied();
         let times: Vec<f64> = sets.iter().map(at).collect::<Option<_>>()?;
-        Some(mean(times.into_iter()))
+        mean(times.into_iter())
     }
-}
-
-fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
-    let count = values.len().max(1);
-    values.sum::<f64>() / count as f64
 }

@@ -71,6 +71,16 @@ pub(crate) fn shown(path: &Path) -> String {
     if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
 }
 
+/// The lines of a file that say something, trimmed, as [`open_text`] reads it.
+///
+/// # Errors
+/// See [`open_text`].
+pub(crate) fn open_lines(path: &Path) -> Result<Vec<String>, WorkloadError> {
+    let text = open_text(path)?;
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    Ok(lines.map(str::to_owned).collect())
+}
+
 /// The text of a file, decompressed by its first bytes; `-` is standard input.
 ///
 /// # Errors

@@ -5,11 +5,11 @@ use std::path::Path;
 use super::config::Config;
 use super::settings::StartFiles;
 use crate::cli::output::Failure;
+use crate::cli::plan;
 use crate::plan::polite_time::{Delays, PoliteTime, QueueBy};
 use crate::policy::PolicyChoice;
 use crate::policy::amount::BatchSize;
 use crate::simulate::clock::Clock;
-use crate::workload::open_text;
 
 /// The clock that is asked for: with a setting of time, or a batch that is one.
 pub(super) fn clock(
@@ -49,10 +49,7 @@ pub(super) fn clock(
     }
     let mut delays = Delays::default();
     if let Some(path) = &config.delays {
-        delays = Delays::parse(&open_text(Path::new(path))?).map_err(|(line, what)| {
-            let hint = "write a host and its delay in seconds on each line: a.example 2.5";
-            wrong(format!("{path}:{line}: {what}"), hint)
-        })?;
+        delays = plan::delays(Path::new(path))?;
         files.push(("delays", path.clone()));
     }
     Ok(Some(Clock { time, delays, most: config.max_seconds }))

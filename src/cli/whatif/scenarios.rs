@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::Failure;
 use crate::whatif::scenario::{AskedQuery, Scenario, Scenarios, Which};
-use crate::workload::{self, open_text};
+use crate::workload::{self, open_lines, open_text};
 
 const BELOW: &str = "see the scenarios of the README: [base] for what they share, and a table \
                      [[scenario]] for each";
@@ -73,9 +73,7 @@ fn list(file: &mut Option<String>, list: &mut Vec<String>, folder: &Path) -> Res
 }
 
 fn lines(path: &Path) -> Result<Vec<String>, Failure> {
-    let text = open_text(path)?;
-    let lines: Vec<String> =
-        text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
+    let lines = open_lines(path)?;
     if lines.is_empty() {
         let error = anyhow::anyhow!("{}: there is no line in it", path.display());
         return Err(Failure::input(error, "it takes one entry a line"));
