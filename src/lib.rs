@@ -38,6 +38,7 @@ pub mod results;
 pub(crate) mod serve;
 pub mod simulate;
 pub mod sketch;
+pub(crate) mod sufficiency;
 pub(crate) mod web;
 pub mod whatif;
 pub mod workload;

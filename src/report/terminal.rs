@@ -4,6 +4,7 @@
 mod ablation;
 pub(crate) mod impact;
 mod manipulation;
+mod stopping;
 mod time;
 mod trials;
 pub(crate) mod whatif;
@@ -57,6 +58,10 @@ pub(crate) fn tables(summary: &Summary, kind: Option<&str>) -> String {
     if let Some(time) = summary.time.as_ref().filter(|_| of_all) {
         out.push('\n');
         out.push_str(&time::table(time, summary.metrics.len() > 1));
+    }
+    if let Some(stopping) = summary.stopping.as_ref().filter(|_| of_all) {
+        out.push('\n');
+        out.push_str(&stopping::table(stopping));
     }
     if let Some(ablated) = summary.ablation.as_ref().filter(|_| of_all) {
         out.push('\n');

@@ -8,6 +8,7 @@ pub(crate) mod ablation;
 pub(crate) mod impact;
 pub(crate) mod manipulation;
 pub(crate) mod quality;
+pub(crate) mod stopping;
 pub(crate) mod time;
 pub(crate) mod whatif;
 
@@ -47,6 +48,9 @@ pub(crate) struct Summary {
     /// Crawls against seconds. Absent where time is not simulated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) time: Option<time::TimeSummary>,
+    /// Where rules would have stopped crawls. Absent where none was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) stopping: Option<stopping::StoppingSummary>,
     /// What attackers got of crawls of their own; all else here is of crawls without them. Absent
     /// where none was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -17,6 +17,7 @@ use super::values::Placed;
 use crate::evaluate::metrics::DEPTH;
 use crate::evaluate::run::write_query;
 use crate::policy::PolicyChoice;
+use crate::results::stopping::Stop;
 use crate::results::time::{TimePoint, TimeSummary};
 use crate::results::{Provenance, Summary};
 
@@ -136,6 +137,21 @@ pub(crate) fn seconds_csv(time: &TimeSummary, experiment: &str) -> String {
             let name = quoted(&policy.name);
             csv.push_str(&format!("{name},{seconds},{pages},{relevant},{impact},{experiment}\n"));
         }
+    }
+    csv
+}
+
+/// `stops.csv`: one line a crawl and rule that stops crawls.
+pub(crate) fn stops_csv(stops: &[Stop], experiment: &str) -> String {
+    let mut csv =
+        String::from("policy,set,rule,stopped,pages,of,ndcg10,impact,oracle,false,experiment\n");
+    for stop in stops {
+        let Stop { set, rule, stopped, pages, of, impact, oracle, .. } = stop;
+        let (name, is_false) = (quoted(&stop.policy), stop.is_false());
+        let ndcg = stop.ndcg.map_or(String::new(), |ndcg| ndcg.to_string());
+        csv.push_str(&format!(
+            "{name},{set},{rule},{stopped},{pages},{of},{ndcg},{impact},{oracle},{is_false},{experiment}\n"
+        ));
     }
     csv
 }

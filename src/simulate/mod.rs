@@ -28,6 +28,7 @@ pub(crate) mod rerank;
 pub(crate) mod revisits;
 pub(crate) mod settings;
 pub(crate) mod start;
+pub(crate) mod stopping;
 pub(crate) mod summary;
 pub mod truth;
 pub(crate) mod values;

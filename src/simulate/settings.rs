@@ -7,6 +7,7 @@ use super::attack::AttackSettings;
 use super::clock::Clock;
 use super::collection::Outside;
 use super::start::{Seeds, StartPages};
+use super::stopping::StopRule;
 use crate::planner::settings::PlanSettings;
 use crate::policy::PolicyChoice;
 use crate::policy::amount::{Amount, BatchSize};
@@ -90,6 +91,8 @@ pub(crate) struct SimulationSettings {
     pub(crate) counterfactual: Option<TrialSettings>,
     /// Scenarios.
     pub(crate) whatif: Option<TrialSettings>,
+    /// Rules that stop crawls.
+    pub(crate) stop: Vec<StopRule>,
     /// Policies with groups of their evidence left out.
     pub(crate) ablation: Vec<Pairing>,
     /// Attacks, each with crawls of its own.

@@ -67,6 +67,7 @@ pub fn experiment() -> Summary {
         policies,
         analyses: analyses(&mut random),
         ablation: Some(ablation()),
+        stopping: None,
         time: None,
         manipulation: Some(manipulation(&[360, 3600])),
     }

@@ -90,7 +90,8 @@ impl Experiment<'_> {
 
     /// What models read of pages.
     pub(super) fn keep(&self) -> Keep {
-        Keep { texts: self.reranker.is_some(), titles: self.embedder.is_some() }
+        let texts = self.reranker.is_some() || !self.settings.stop.is_empty();
+        Keep { texts, titles: self.embedder.is_some() }
     }
 
     /// Vectors of a collection and of the queries, where there is an embedding model and a policy plans.

@@ -27,6 +27,7 @@ use crate::evaluate::rerank::PairScores;
 use crate::neural::Embedder;
 use crate::policy::PolicyChoice;
 use crate::report::terminal;
+use crate::results::stopping::StoppingSummary;
 use crate::results::whatif::WhatIfCheck;
 use crate::results::{CollectionFigures, CounterfactualCheck, Provenance, SCHEMA, Summary};
 use crate::simulate::collection::Collection;
@@ -34,6 +35,7 @@ use crate::simulate::experiment::{self, Crawls, Inputs, Work};
 use crate::simulate::judgements::JudgedCollection;
 use crate::simulate::measure::{self, Measure, QueryKind};
 use crate::simulate::settings::SimulationSettings;
+use crate::simulate::stopping::Stopping;
 use crate::simulate::summary::{Findings, SummaryMetric};
 use crate::simulate::vectors::CollectionVectors;
 use crate::simulate::{artefacts, rerank, truth};
@@ -268,9 +270,12 @@ impl Experiment<'_> {
             analyses,
             ablation: findings.ablation(fetchable),
             time: findings.time(),
+            stopping: None,
             manipulation: None,
         };
         let hash = format!("{:016x}", self.hash);
+        let mut summary = summary;
+        summary.stopping = self.stopping(&measure, queries, crawls, (fetchable, &hash))?;
         let policies = &self.settings.policies;
         artefacts::orders(&self.storage, "order", inputs.collection, policies, crawls)?;
         let csv = artefacts::curves_csv(&summary, &hash);
@@ -295,6 +300,26 @@ impl Experiment<'_> {
                 .map_or_else(String::new, |n| n.to_string_lossy().into_owned())
         });
         self.config.title.clone().or(named).unwrap_or_default()
+    }
+
+    /// Where rules would have stopped the crawls.
+    fn stopping(
+        &self,
+        measure: &Measure<'_>,
+        queries: &Queries,
+        crawls: &Crawls,
+        (fetchable, hash): (u32, &str),
+    ) -> Result<Option<StoppingSummary>, Failure> {
+        let rules = &self.settings.stop;
+        if rules.is_empty() {
+            return Ok(None);
+        }
+        let stopping = Stopping { measure, planning: &queries.planning, rules, fetchable };
+        let stops = stopping.stops(crawls, &|done| {
+            say(self.global, &format!("stop rules over {done} crawls"));
+        })?;
+        self.storage.write("stops.csv", artefacts::stops_csv(&stops, hash).as_bytes())?;
+        Ok(Some(stopping.summary(&stops)))
     }
 
     fn counterfactual(

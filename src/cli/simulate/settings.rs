@@ -19,6 +19,7 @@ use crate::simulate::settings::{
     Runs, SimulationSettings, SketchSettings, TrialSettings, default_checkpoints,
 };
 use crate::simulate::start::{Seeds, StartPages};
+use crate::simulate::stopping::StopRule;
 use crate::workload::open_text;
 
 /// Files that say where crawls start, with their contents, for the hash of the experiment.
@@ -57,6 +58,7 @@ pub(super) fn settings(config: &Config) -> Result<(SimulationSettings, StartFile
             ("no scenario to carry out", 20),
         )?,
         attacks: attacks::settings(config)?,
+        stop: stop(config)?,
         ablation,
         policies,
         seeds,
@@ -160,6 +162,16 @@ fn refuse_contradictions(config: &Config) -> Result<(), Failure> {
             "for example --whatif 20",
         ),
         (
+            !config.stop.is_empty() && config.workload.is_none(),
+            "stop rules see what a workload lacks, and there is none",
+            "give it with --workload FILE",
+        ),
+        (
+            !config.stop.is_empty() && (config.max_pages.is_some() || config.max_seconds.is_some()),
+            "stop rules are judged by the whole crawl, and it is cut short",
+            "leave out --max-pages and --max-seconds",
+        ),
+        (
             !config.attack.is_empty() && config.workload.is_none(),
             "attack aims at queries, and there are none",
             "give them with --workload FILE",
@@ -227,6 +239,7 @@ pub(super) fn as_json(config: &Config, settings: &SimulationSettings) -> serde_j
         "sketches": settings.sketches,
         "counterfactual": settings.counterfactual,
         "whatif": settings.whatif,
+        "stop": settings.stop.iter().map(|rule| rule.name()).collect::<Vec<_>>(),
         "ablate": config.ablate,
         "attack": attacks.map(|attacks| attacks.kinds.iter().map(|k| k.label()).collect::<Vec<_>>()),
         "attack-share": attacks.map(|attacks| attacks.share),
@@ -478,6 +491,16 @@ fn runs(config: &Config) -> Result<Runs, Failure> {
             ))
         }
     }
+}
+
+fn stop(config: &Config) -> Result<Vec<StopRule>, Failure> {
+    let rule = |given: &String| {
+        StopRule::parse(given.trim()).ok_or_else(|| {
+            let error = anyhow::anyhow!("there is no stop rule {given:?}");
+            Failure::input(error, format!("the rules are {}", StopRule::NAMES))
+        })
+    };
+    config.stop.iter().map(rule).collect()
 }
 
 fn sketches(config: &Config, policies: &[PolicyChoice]) -> Result<Option<SketchSettings>, Failure> {

@@ -1,0 +1,36 @@
+//! Where rules would have stopped crawls.
+
+use super::{Column, NAME_WIDTH, clean, rows};
+use crate::report::number::{fixed, with_interval};
+use crate::results::stopping::{RuleSummary, StoppingSummary};
+
+/// The table of what came of rules, over all policies, then for each.
+pub(super) fn table(stopping: &StoppingSummary) -> String {
+    let mut out =
+        "stop rules: share of the pages fetched, and of the final nDCG@10 and impact\n".to_owned();
+    let all = ("all", &stopping.rules);
+    let each = stopping.policies.iter().map(|policy| (policy.name.as_str(), &policy.rules));
+    let lines: Vec<(&str, &RuleSummary)> = std::iter::once(all)
+        .chain(each.filter(|_| stopping.policies.len() > 1))
+        .flat_map(|(name, rules)| rules.iter().map(move |rule| (name, rule)))
+        .collect();
+    let column = |heading: &str, cell: &dyn Fn(&RuleSummary) -> String| Column {
+        heading: heading.to_owned(),
+        cells: lines.iter().map(|(_, rule)| cell(rule)).collect(),
+    };
+    let columns = [
+        column("rule", &|rule| rule.rule.clone()),
+        column("crawls", &|rule| rule.crawls.to_string()),
+        column("stopped", &|rule| rule.stopped.to_string()),
+        column("falsely", &|rule| rule.false_stops.to_string()),
+        column("pages", &|rule| with_interval(&rule.pages, 3)),
+        column("nDCG@10", &|rule| {
+            rule.ndcg.as_ref().map_or_else(|| "-".to_owned(), |ndcg| with_interval(ndcg, 3))
+        }),
+        column("impact", &|rule| with_interval(&rule.impact, 3)),
+        column("pages over the oracle's", &|rule| fixed(rule.over_oracle.mean, 2)),
+    ];
+    let names = lines.iter().map(|(name, _)| clean(name, NAME_WIDTH)).collect();
+    out.push_str(&rows(&Column { heading: "policy".into(), cells: names }, &columns));
+    out
+}

@@ -1,0 +1,314 @@
+//! How well a crawl answers every query of a workload, and the workload as a whole.
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use prospect_index::bm25::{Bm25, Scorer, Scores};
+use prospect_index::error::StoreError;
+use prospect_index::page::UrlId;
+use prospect_index::page_store::PageTable;
+use prospect_index::text_index::TextIndex;
+use prospect_index::url_table::UrlTable;
+use rayon::prelude::*;
+use serde::Serialize;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::domain::nearest;
+use super::near_duplicates::NearDuplicates;
+use super::parts::{HALVES, QueryParts, consistency, saturation, word_coverage};
+use super::track::{Crawl, K, Tracks};
+use super::verdict::Saturation;
+use super::windows::Window;
+use crate::workload::{Query, QueryId, Workload};
+
+/// Seed of the halves that answers are compared over.
+const HALVES_SEED: u64 = 20;
+
+/// Queries that are assessed: those of a workload with the same words, in whatever order and however often, are
+/// one, which is asked as often as all of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct AssessedQueries {
+    /// The first of each by qid, with the frequency of all.
+    pub(crate) workload: Workload,
+    /// The same with each word once.
+    distinct: Workload,
+}
+
+impl AssessedQueries {
+    /// The queries of a workload that have a word and are asked.
+    pub(crate) fn new(workload: &Workload) -> Self {
+        let mut places = HashMap::new();
+        let mut of = Self::default();
+        for query in workload.for_planning().queries {
+            let mut words = query.words.clone();
+            words.sort_unstable();
+            words.dedup();
+            let next = of.workload.queries.len();
+            let place = *places.entry(words.clone()).or_insert(next);
+            if place < next {
+                of.workload.queries[place].frequency += query.frequency;
+                of.distinct.queries[place].frequency += query.frequency;
+                continue;
+            }
+            of.distinct.queries.push(Query { words, ..query.clone() });
+            of.workload.queries.push(query);
+        }
+        of
+    }
+
+    /// The place of the query with these words, in whatever order.
+    pub(crate) fn places(&self) -> HashMap<&[String], QueryId> {
+        let distinct = self.distinct.queries.iter().enumerate();
+        distinct.map(|(at, query)| (query.words.as_slice(), QueryId::new(at))).collect()
+    }
+}
+
+/// Scores of queries, and the idf masses that pages hold of them, under the statistics of an epoch.
+pub(crate) struct Statistics<'a> {
+    queries: &'a AssessedQueries,
+    scorer: Scorer<'a>,
+    presence: Scorer<'a>,
+    /// By query: those most like it, once somebody asked.
+    domains: OnceLock<Vec<Vec<QueryId>>>,
+}
+
+/// Pages of a crawl, in the order of their fetch.
+#[derive(Clone, Copy)]
+pub(crate) struct CrawledPages<'a> {
+    /// Which record brought which page.
+    pub(crate) pages: &'a PageTable,
+    /// Their URLs.
+    pub(crate) urls: &'a UrlTable,
+    /// Windows.
+    pub(crate) windows: &'a [Window],
+}
+
+impl<'a> Statistics<'a> {
+    /// N, df and avgdl are of the pages before the record `epoch_end`.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub(crate) fn new(
+        text: &'a TextIndex,
+        bm25: Bm25,
+        epoch_end: u32,
+        queries: &'a AssessedQueries,
+    ) -> Result<Self, StoreError> {
+        // Without saturation of term frequency, a score is the idf of the words that a page holds.
+        let presence = Bm25 { k1: 0.0, b: 0.0 };
+        let words = || queries.workload.words();
+        Ok(Self {
+            queries,
+            scorer: Scorer::new(text, bm25, epoch_end, words())?,
+            presence: Scorer::new(text, presence, epoch_end, words())?,
+            domains: OnceLock::new(),
+        })
+    }
+
+    /// What the queries' pages did up to the record before `end_seq`: what is given of an earlier time brought up to
+    /// date, else from the start.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub(crate) fn follow(
+        &self,
+        crawled: CrawledPages<'_>,
+        earlier: Option<Tracks>,
+        end_seq: u32,
+    ) -> Result<Tracks, StoreError> {
+        let crawl = Crawl {
+            scorer: &self.scorer,
+            presence: &self.presence,
+            queries: &self.queries.workload.queries,
+            distinct: &self.queries.distinct.queries,
+            pages: crawled.pages,
+            urls: crawled.urls,
+            windows: crawled.windows,
+        };
+        match earlier {
+            Some(mut tracks)
+                if tracks.len() == crawl.queries.len() && tracks.end_seq() <= end_seq =>
+            {
+                tracks.update(&crawl, end_seq)?;
+                Ok(tracks)
+            }
+            _ => Tracks::build(&crawl, end_seq),
+        }
+    }
+
+    /// The parts of every query but the coverage of its words one by one, which [`Statistics::add_words`] adds.
+    /// `redundancy` is of the pages of each query's list.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub(crate) fn parts(
+        &self,
+        tracks: &Tracks,
+        crawled: CrawledPages<'_>,
+        redundancy: &[f64],
+    ) -> Result<Vec<QueryParts>, StoreError> {
+        let (queries, distinct) = (&self.queries.workload.queries, &self.queries.distinct.queries);
+        let idf = |word: &str| self.scorer.idf(word);
+        let one = |at: usize| {
+            let words = &distinct[at].words;
+            let mass: f64 = words.iter().map(|word| idf(word)).sum();
+            Ok(QueryParts {
+                coverage: tracks.answers(at, mass),
+                words: 0.0,
+                consistency: self.consistency(&queries[at], at, tracks, crawled)?,
+                saturation: saturation(tracks.entry_rates(at, crawled.windows)),
+                redundancy: redundancy[at],
+                domain_coverage: 0.0,
+            })
+        };
+        let parts = (0..queries.len()).into_par_iter().map(one);
+        let mut parts = parts.collect::<Result<Vec<QueryParts>, StoreError>>()?;
+        let domains = self.domains.get_or_init(|| nearest(distinct, idf));
+        for (at, domain) in domains.iter().enumerate() {
+            let covered: f64 = domain.iter().map(|query| parts[query.index()].coverage).sum();
+            parts[at].domain_coverage = covered / domain.len() as f64;
+        }
+        Ok(parts)
+    }
+
+    /// Adds the coverage of words one by one by the pages before the record `end_seq`, and tells which words no page
+    /// holds.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub(crate) fn add_words(
+        &self,
+        parts: &mut [QueryParts],
+        end_seq: u32,
+    ) -> Result<Vec<Vec<String>>, StoreError> {
+        let held = self.scorer.document_counts(0..end_seq)?;
+        let mut missing = Vec::with_capacity(parts.len());
+        for (query, parts) in self.queries.distinct.queries.iter().zip(parts) {
+            let words = query.words.iter();
+            let found = words.clone().map(|word| (self.scorer.idf(word), held.of(word)));
+            parts.words = word_coverage(found, K);
+            missing.push(words.filter(|word| held.of(word) == 0).cloned().collect());
+        }
+        Ok(missing)
+    }
+
+    /// How alike the answers of random halves of the pages are. An answer is the mean over the places of the score as
+    /// a share of what no page can exceed.
+    fn consistency(
+        &self,
+        query: &Query,
+        at: usize,
+        tracks: &Tracks,
+        crawled: CrawledPages<'_>,
+    ) -> Result<f64, StoreError> {
+        let idf: f64 = query.words.iter().map(|word| self.scorer.idf(word)).sum();
+        let most = (self.scorer.bm25().k1 + 1.0) * idf * K as f64;
+        let half = |url: UrlId| xxh3_64_with_seed(crawled.urls.url(url).as_bytes(), HALVES_SEED);
+        let mut answers = Vec::with_capacity(HALVES as usize);
+        let mut all = None;
+        for number in 0..HALVES {
+            let is_in = |url: UrlId| half(url) >> number & 1 == 1;
+            let best = match tracks.best_of(at, is_in) {
+                Some(best) => best,
+                None => {
+                    if all.is_none() {
+                        all = Some(self.all_scores(query, tracks.end_seq(), crawled.urls)?);
+                    }
+                    let all = all.iter().flatten().filter(|(url, _)| is_in(*url));
+                    all.map(|(_, score)| *score).take(K).collect()
+                }
+            };
+            answers.push(best.iter().sum::<f64>() / most);
+        }
+        Ok(consistency(&answers))
+    }
+
+    /// All pages of a query, best first.
+    fn all_scores(
+        &self,
+        query: &Query,
+        end_seq: u32,
+        urls: &UrlTable,
+    ) -> Result<Vec<(UrlId, f64)>, StoreError> {
+        let mut scores = Scores::default();
+        self.scorer.score(&self.scorer.term_ids(&query.words), 0..end_seq, &mut scores)?;
+        let mut all: Vec<(UrlId, f64)> =
+            self.scorer.scored(&scores).map(|(_, url, score)| (url, score)).collect();
+        all.sort_unstable_by(|a, b| {
+            b.1.total_cmp(&a.1).then_with(|| urls.url(a.0).cmp(urls.url(b.0)))
+        });
+        Ok(all)
+    }
+
+    /// The queries.
+    pub(crate) fn queries(&self) -> &[Query] {
+        &self.queries.workload.queries
+    }
+
+    /// Impact that entered lists in each of these windows.
+    pub(crate) fn entered(&self, tracks: &Tracks, windows: &[Window]) -> Vec<f64> {
+        let mut impact = vec![0.0; windows.len()];
+        for (at, query) in self.queries().iter().enumerate() {
+            for (window, count) in tracks.entered(at, windows) {
+                impact[window] += query.frequency * count as f64;
+            }
+        }
+        impact
+    }
+
+    /// Saturation of the workload.
+    pub(crate) fn saturation(&self, tracks: &Tracks, windows: &[Window]) -> Option<Saturation> {
+        let queries = self.queries.workload.queries.iter().enumerate();
+        let rates = queries.filter_map(|(at, query)| {
+            let rates = tracks.entry_rates(at, windows)?;
+            Some((query.frequency * rates.first, query.frequency * rates.last))
+        });
+        Saturation::of(&rates.collect::<Vec<_>>())
+    }
+}
+
+/// Share of each query's list that nearly repeats an earlier page of it.
+pub(crate) fn redundancies(tracks: &Tracks, alike: &NearDuplicates) -> Vec<f64> {
+    (0..tracks.len()).into_par_iter().map(|at| alike.redundancy(tracks.list(at))).collect()
+}
+
+/// A workload, or some queries of it, as a whole: means weighted by frequency.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct WorkloadSufficiency {
+    /// Queries.
+    pub(crate) queries: usize,
+    /// How often they are asked.
+    pub(crate) askings: f64,
+    /// Their parts.
+    #[serde(flatten)]
+    pub(crate) parts: QueryParts,
+    /// Their sufficiency.
+    pub(crate) sufficiency: f64,
+    /// The mean of what the source's code takes the least of.
+    pub(crate) confidence: f64,
+    /// Share of the askings whose query has enough.
+    pub(crate) sufficient_share: f64,
+}
+
+impl WorkloadSufficiency {
+    /// Of queries with their frequencies, of which `theta` is enough.
+    pub(crate) fn of<'a>(queries: impl Iterator<Item = (f64, &'a QueryParts)>, theta: f64) -> Self {
+        let mut all = Self::default();
+        for (frequency, parts) in queries {
+            all.queries += 1;
+            all.askings += frequency;
+            all.parts = all.parts.plus(parts, frequency);
+            all.sufficiency += frequency * parts.sufficiency();
+            all.confidence += frequency * parts.confidence();
+            all.sufficient_share += if parts.sufficiency() >= theta { frequency } else { 0.0 };
+        }
+        if all.askings > 0.0 {
+            let share = 1.0 / all.askings;
+            all.parts = QueryParts::default().plus(&all.parts, share);
+            all.sufficiency *= share;
+            all.confidence *= share;
+            all.sufficient_share *= share;
+        }
+        all
+    }
+}

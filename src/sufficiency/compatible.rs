@@ -1,0 +1,248 @@
+//! Confidence of one query as crawl4ai's shipped code computes it, which is not what its document describes:
+//! kept so that its users can compare. See METHODS, section 4, `compatible`.
+
+use std::collections::{HashMap, HashSet};
+
+use prospect_index::words;
+use rand::seq::index::sample;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng;
+use serde::Serialize;
+
+/// Pages up to which consistency is of all pairs.
+const EXACT_PAGES: usize = 2_000;
+/// Pairs that are drawn beyond that.
+const DRAWN_PAIRS: usize = 20_000;
+/// Shorter words are passed over.
+const SHORTEST_WORD: usize = 3;
+const WEIGHTS: (f64, f64, f64) = (0.4, 0.3, 0.3);
+const LINK_WEIGHTS: (f64, f64, f64) = (0.5, 0.3, 0.2);
+
+/// What pages hold, in the order of their fetch.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Compatible {
+    words: HashMap<String, usize>,
+    /// By word: how often it occurs, and in how many pages.
+    counts: Vec<(u64, u64)>,
+    /// By page: its distinct words, ascending.
+    pages: Vec<Vec<u32>>,
+    /// Words that were new with the first page, and with the last one.
+    new_words: Option<(usize, usize)>,
+}
+
+/// Confidence and its parts, each in \[0, 1\].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Confidence {
+    /// Of the query's words by the pages.
+    pub(crate) coverage: f64,
+    /// Mean similarity of the pages, whatever the query.
+    pub(crate) consistency: f64,
+    /// How few new words the last page brought.
+    pub(crate) saturation: f64,
+    /// Their weighted mean.
+    pub(crate) confidence: f64,
+}
+
+impl Compatible {
+    /// Takes in the next page.
+    pub(crate) fn add(&mut self, title: &str, text: &str) {
+        let before = self.counts.len();
+        let mut page = Vec::new();
+        let mut take = |word: &str| {
+            if word.chars().count() < SHORTEST_WORD {
+                return;
+            }
+            let next = self.counts.len();
+            let number = *self.words.entry(word.to_owned()).or_insert(next);
+            if number == next {
+                self.counts.push((0, 0));
+            }
+            self.counts[number].0 += 1;
+            page.push(number as u32);
+        };
+        words::for_each_word(title, &mut take);
+        words::for_each_word(text, &mut take);
+        page.sort_unstable();
+        page.dedup();
+        page.iter().for_each(|&word| self.counts[word as usize].1 += 1);
+        self.pages.push(page);
+        let new = self.counts.len() - before;
+        self.new_words = Some((self.new_words.map_or(new, |(first, _)| first), new));
+    }
+
+    /// Whether consistency is of pairs that are drawn, and not of all.
+    pub(crate) fn draws(&self) -> bool {
+        self.pages.len() > EXACT_PAGES
+    }
+
+    /// What all queries share: consistency and saturation.
+    pub(crate) fn of_pages(&self, seed: u64) -> (f64, f64) {
+        (self.consistency(seed), self.saturation())
+    }
+
+    /// Confidence of a query, with what all queries share.
+    pub(crate) fn confidence(
+        &self,
+        query: &str,
+        (consistency, saturation): (f64, f64),
+    ) -> Confidence {
+        let coverage = self.coverage(&terms(query));
+        let confidence = WEIGHTS.0 * coverage + WEIGHTS.1 * consistency + WEIGHTS.2 * saturation;
+        Confidence { coverage, consistency, saturation, confidence }
+    }
+
+    fn coverage(&self, terms: &HashSet<String>) -> f64 {
+        if terms.is_empty() || self.pages.is_empty() {
+            return 0.0;
+        }
+        let pages = self.pages.len() as f64;
+        let most = self.counts.iter().map(|(times, _)| *times).max().unwrap_or(0) as f64;
+        let mut terms: Vec<&String> = terms.iter().collect();
+        terms.sort_unstable();
+        let of_term = |term: &&String| {
+            let Some(&number) = self.words.get(*term) else { return 0.0 };
+            let (times, holders) = self.counts[number];
+            let frequency = (1.0 + times as f64).ln() / (1.0 + most).ln();
+            holders as f64 / pages * (1.0 + 0.5 * frequency)
+        };
+        let mean = terms.iter().map(of_term).sum::<f64>() / terms.len() as f64;
+        mean.sqrt().min(1.0)
+    }
+
+    fn consistency(&self, seed: u64) -> f64 {
+        let count = self.pages.len();
+        if count < 2 {
+            return 1.0;
+        }
+        let alike = |a: usize, b: usize| jaccard(&self.pages[a], &self.pages[b]);
+        if !self.draws() {
+            let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b)));
+            return pairs.map(|(a, b)| alike(a, b)).sum::<f64>() / (count * (count - 1) / 2) as f64;
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let drawn = (0..DRAWN_PAIRS).map(|_| {
+            let pair = sample(&mut rng, count, 2);
+            alike(pair.index(0), pair.index(1))
+        });
+        drawn.sum::<f64>() / DRAWN_PAIRS as f64
+    }
+
+    fn saturation(&self) -> f64 {
+        match self.new_words {
+            Some((first, last)) if self.pages.len() > 1 && first > 0 => {
+                (1.0 - last as f64 / first as f64).clamp(0.0, 1.0)
+            }
+            _ => 0.0,
+        }
+    }
+
+    /// Score of a link by its text, with its contextual BM25 score where there is one.
+    pub(crate) fn link_score(&self, query: &str, text: &str, contextual: Option<f64>) -> f64 {
+        let (query, link) = (terms(query), terms(text));
+        let shared = query.iter().filter(|term| link.contains(*term)).count();
+        let share = if query.is_empty() { 0.0 } else { shared as f64 / query.len() as f64 };
+        let relevance = contextual.filter(|score| *score > 0.0).unwrap_or(share);
+        let novelty = if self.pages.is_empty() {
+            1.0
+        } else if link.is_empty() {
+            0.5
+        } else {
+            let new = link.iter().filter(|term| !self.words.contains_key(*term)).count();
+            new as f64 / link.len() as f64
+        };
+        LINK_WEIGHTS.0 * relevance + LINK_WEIGHTS.1 * novelty + LINK_WEIGHTS.2
+    }
+}
+
+fn terms(text: &str) -> HashSet<String> {
+    let mut terms = HashSet::new();
+    words::for_each_word(text, |word| {
+        if word.chars().count() >= SHORTEST_WORD {
+            terms.insert(word.to_owned());
+        }
+    });
+    terms
+}
+
+/// Jaccard similarity of ascending sets; 0 of two empty ones.
+fn jaccard(a: &[u32], b: &[u32]) -> f64 {
+    let (mut i, mut j, mut shared) = (0, 0, 0_usize);
+    while i < a.len() && j < b.len() {
+        match a[i].cmp(&b[j]) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => (i, j, shared) = (i + 1, j + 1, shared + 1),
+        }
+    }
+    let all = a.len() + b.len() - shared;
+    if all == 0 { 0.0 } else { shared as f64 / all as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const QUERY: &str = "crawl budget for tail queries";
+    const PAGES: [&str; 3] = [
+        "The crawl budget limits the crawl. Crawl budget matters.",
+        "Tail queries are rare queries about obscure topics.",
+        "Budget for tail queries: spend crawl on tail topics.",
+    ];
+
+    /// METHODS, section 6.
+    #[test]
+    fn the_golden_example_holds_to_six_decimals() {
+        let golden = [
+            (0.761084, 1.0, 0.0, 0.604433, 5),
+            (0.744478, 0.0, 0.0, 0.297791, 7),
+            (0.923739, 0.157576, 0.6, 0.596768, 2),
+        ];
+        let mut state = Compatible::default();
+        for (page, (coverage, consistency, saturation, confidence, new)) in PAGES.iter().zip(golden)
+        {
+            state.add("", page);
+            let found = state.confidence(QUERY, state.of_pages(1));
+            let pairs = [
+                (found.coverage, coverage),
+                (found.consistency, consistency),
+                (found.saturation, saturation),
+                (found.confidence, confidence),
+            ];
+            assert!(pairs.iter().all(|(is, wanted)| (is - wanted).abs() < 5e-7), "{pairs:?}");
+            assert_eq!(state.new_words.unwrap().1, new);
+        }
+    }
+
+    #[test]
+    fn links_are_scored_as_in_the_golden_example() {
+        let mut state = Compatible::default();
+        assert!(
+            (state.link_score(QUERY, "", None) - 0.5).abs() < 1e-12,
+            "all is new before any page"
+        );
+        PAGES.iter().for_each(|page| state.add("", page));
+        let golden = [
+            ("crawl budget tail queries for", None, 0.7),
+            ("Tail queries guide", None, 0.5),
+            ("Tail queries guide", Some(0.0), 0.5),
+            ("Crawl budget", Some(0.4), 0.4),
+            ("", None, 0.35),
+        ];
+        for (text, contextual, score) in golden {
+            assert!((state.link_score(QUERY, text, contextual) - score).abs() < 1e-12, "{text}");
+        }
+    }
+
+    #[test]
+    fn beyond_two_thousand_pages_pairs_are_drawn() {
+        let mut state = Compatible::default();
+        for page in 0..2_001 {
+            state.add("", if page % 2 == 0 { "even pages share" } else { "odd ones differ" });
+        }
+        assert!(state.draws());
+        let (consistency, _) = state.of_pages(1);
+        assert!((consistency - 0.5).abs() < 0.02, "{consistency}");
+        assert_eq!(state.of_pages(1), state.of_pages(1));
+        assert_eq!(Compatible::default().confidence("a query", (1.0, 0.0)).coverage, 0.0);
+    }
+}

@@ -1,0 +1,196 @@
+//! Whether a crawl has enough, and why.
+
+use serde::{Deserialize, Serialize};
+
+/// Saturation from which on a query, or a workload, is saturated.
+pub(crate) const SATURATED: f64 = 0.8;
+/// Share of the impact by page of the first planned pages under which more pages gain nothing.
+pub(crate) const GAIN_FLOOR: f64 = 0.1;
+/// Sufficiency that is enough where nothing else is said.
+pub(crate) const THETA: f64 = 0.7;
+/// Quantile of the normal distribution for 95 %.
+const NORMAL: f64 = 1.96;
+
+/// What a query still lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum QueryClass {
+    /// Nothing: its sufficiency is enough.
+    Sufficient,
+    /// More results are entering its list.
+    Growing,
+    /// Few results enter its list any more.
+    Saturated,
+    /// Nothing that is known and not fetched has a chance to enter its list.
+    Hopeless,
+}
+
+impl QueryClass {
+    /// All, the best first.
+    pub(crate) const ALL: [Self; 4] =
+        [Self::Sufficient, Self::Growing, Self::Saturated, Self::Hopeless];
+
+    /// Of a query with this sufficiency and saturation, for which the frontier has something or not.
+    pub(crate) fn of(sufficiency: f64, saturation: f64, has_candidates: bool, theta: f64) -> Self {
+        if sufficiency >= theta {
+            Self::Sufficient
+        } else if !has_candidates {
+            Self::Hopeless
+        } else if saturation >= SATURATED {
+            Self::Saturated
+        } else {
+            Self::Growing
+        }
+    }
+
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Sufficient => "sufficient",
+            Self::Growing => "growing",
+            Self::Saturated => "saturated",
+            Self::Hopeless => "hopeless",
+        }
+    }
+}
+
+/// A reason to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum StopReason {
+    /// Nothing is left in the frontier, the scope, the budget or the time.
+    Exhausted,
+    /// The sufficiency of the workload is enough.
+    Sufficient,
+    /// The next batch is expected to bring too little.
+    NoGain,
+    /// Results enter lists at a small share of the first rate.
+    Saturated,
+}
+
+/// How far the impact of pages has fallen since the first window, with the interval that holds 95 % of what other
+/// queries of the kind would say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Saturation {
+    /// The share that is gone.
+    pub(crate) mean: f64,
+    /// Lower end of its interval.
+    pub(crate) low: f64,
+    /// Upper end.
+    pub(crate) high: f64,
+}
+
+impl Saturation {
+    /// Of a workload, by the impact of every query by page: in the first window with any, and in the last ones. One
+    /// minus the ratio of the sums; its interval by the delta method over queries (Cochran, "Sampling techniques",
+    /// 1977, section 6). None before there is anything to compare.
+    pub(crate) fn of(rates: &[(f64, f64)]) -> Option<Self> {
+        let first: f64 = rates.iter().map(|(first, _)| first).sum();
+        let last: f64 = rates.iter().map(|(_, last)| last).sum();
+        if first <= 0.0 {
+            return None;
+        }
+        let (ratio, count) = (last / first, rates.len() as f64);
+        let squares: f64 = rates.iter().map(|(first, last)| (last - ratio * first).powi(2)).sum();
+        // One query says nothing about others.
+        let error = if rates.len() < 2 {
+            f64::INFINITY
+        } else {
+            (squares * count / (count - 1.0)).sqrt() / first
+        };
+        let at = |ratio: f64| (1.0 - ratio).clamp(0.0, 1.0);
+        let (low, high) = (at(ratio + NORMAL * error), at(ratio - NORMAL * error));
+        Some(Self { mean: at(ratio), low, high })
+    }
+}
+
+/// What the next batch is expected to bring by page, and what is too little.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(crate) struct Gain {
+    /// Impact expected to enter lists, by page.
+    pub(crate) per_page: f64,
+    /// A tenth of what the first planned pages brought by page; none before they did.
+    pub(crate) floor: Option<f64>,
+}
+
+/// What a verdict rests on.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Signals {
+    /// Sufficiency of the workload.
+    pub(crate) sufficiency: f64,
+    /// What is enough.
+    pub(crate) theta: f64,
+    /// Saturation of the workload.
+    pub(crate) saturation: Option<Saturation>,
+    /// What the next batch is expected to bring.
+    pub(crate) gain: Option<Gain>,
+    /// Whether nothing is left to fetch.
+    pub(crate) exhausted: bool,
+}
+
+impl Signals {
+    /// The reasons to stop, the strongest first; none to go on.
+    pub(crate) fn reasons(&self) -> Vec<StopReason> {
+        let no_gain = self
+            .gain
+            .is_some_and(|Gain { per_page, floor }| floor.is_some_and(|floor| per_page < floor));
+        let saturated = self.saturation.is_some_and(|found| found.low >= SATURATED);
+        let found = [
+            (StopReason::Exhausted, self.exhausted),
+            (StopReason::Sufficient, self.sufficiency >= self.theta),
+            (StopReason::NoGain, no_gain),
+            (StopReason::Saturated, saturated),
+        ];
+        found.into_iter().filter(|(_, holds)| *holds).map(|(reason, _)| reason).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_are_told_in_their_order() {
+        let class = |sufficiency, saturation, candidates| {
+            QueryClass::of(sufficiency, saturation, candidates, 0.7)
+        };
+        assert_eq!(class(0.7, 0.9, false), QueryClass::Sufficient);
+        assert_eq!(class(0.6, 0.9, false), QueryClass::Hopeless);
+        assert_eq!(class(0.6, 0.8, true), QueryClass::Saturated);
+        assert_eq!(class(0.6, 0.7, true), QueryClass::Growing);
+    }
+
+    #[test]
+    fn every_signal_can_stop_a_crawl() {
+        let go_on = Signals {
+            sufficiency: 0.5,
+            theta: 0.7,
+            saturation: Some(Saturation { mean: 0.85, low: 0.79, high: 0.9 }),
+            gain: Some(Gain { per_page: 1.0, floor: Some(0.9) }),
+            exhausted: false,
+        };
+        assert!(go_on.reasons().is_empty());
+        let saturation = Some(Saturation { mean: 0.85, low: 0.8, high: 0.9 });
+        let gain = Some(Gain { per_page: 0.8, floor: Some(0.9) });
+        let stops = |signals: Signals| signals.reasons();
+        assert_eq!(stops(Signals { theta: 0.5, ..go_on }), [StopReason::Sufficient]);
+        assert_eq!(stops(Signals { saturation, ..go_on }), [StopReason::Saturated]);
+        assert_eq!(stops(Signals { gain, ..go_on }), [StopReason::NoGain]);
+        assert_eq!(stops(Signals { exhausted: true, ..go_on }), [StopReason::Exhausted]);
+        let unknown = Some(Gain { per_page: 0.0, floor: None });
+        assert!(stops(Signals { gain: unknown, saturation: None, ..go_on }).is_empty());
+    }
+
+    #[test]
+    fn saturation_is_as_sure_as_queries_agree() {
+        let agree = Saturation::of(&vec![(1.0, 0.1); 50]).unwrap();
+        assert!((agree.mean - 0.9).abs() < 1e-12 && (agree.high - agree.low).abs() < 1e-9);
+        let mixed: Vec<(f64, f64)> =
+            (0..50).map(|at| (1.0, if at % 2 == 0 { 0.0 } else { 0.2 })).collect();
+        let mixed = Saturation::of(&mixed).unwrap();
+        assert!((mixed.mean - 0.9).abs() < 1e-12 && mixed.low < 0.9 && mixed.high > 0.9);
+        let one = Saturation::of(&[(1.0, 0.1)]).unwrap();
+        assert_eq!((one.low, one.high), (0.0, 1.0));
+        assert_eq!((Saturation::of(&[]), Saturation::of(&[(0.0, 0.0)])), (None, None));
+    }
+}
