@@ -21,6 +21,7 @@
 //! | 5 | several plans may be open, each with its start and its epoch; the store has a scope, and URLs that somebody named |
 //! | 6 | there are digests of what pages said, and a page that comes as it is stored has a record without its text; plans may fetch pages again |
 //! | 7 | the scope of the store has rules of spelling |
+//! | 8 | plans store how well the pages answered their queries |
 
 use std::ops::Range;
 
@@ -34,7 +35,7 @@ use crate::storage::{Checksum, FileEntry, Storage};
 /// Name of the manifest below the store's root.
 pub const MANIFEST: &str = "MANIFEST.json";
 /// Format of the store that this version writes, and the highest it reads.
-pub const FORMAT: u32 = 7;
+pub const FORMAT: u32 = 8;
 
 /// Tables of the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,6 +73,8 @@ pub enum SegmentKind {
     Digests,
     /// Pages that plans have fetched again.
     Revisits,
+    /// How well the pages answered the queries of a plan when it was made.
+    Sufficiency,
 }
 
 /// The model that scored the pages.

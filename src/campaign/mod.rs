@@ -24,6 +24,7 @@ pub(crate) mod records;
 pub(crate) mod served_cache;
 mod settle;
 pub(crate) mod spellings;
+pub(crate) mod sufficiency;
 pub(crate) mod tables;
 pub(crate) mod vectors;
 pub(crate) mod whatif_base;

@@ -12,7 +12,8 @@ use super::pair_cache::Refreshed;
 use super::query_explanation::LearnedImprovability;
 use super::reading::Prepared;
 use super::records::pick_columns;
-use super::tables::{PLAN_PAIRS, PLANS, POOLS, REVISITS, WORKLOADS};
+use super::sufficiency::{PastSufficiency, StoreSufficiency};
+use super::tables::{PLAN_PAIRS, PLANS, POOLS, REVISITS, SUFFICIENCY, WORKLOADS};
 use super::{CampaignError, OpenStore, Plannable, history, pair_cache};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::Batch;
@@ -255,17 +256,23 @@ pub(crate) struct PlanRecord<'a> {
     pub(crate) batch: &'a Batch,
     /// The statistics epoch.
     pub(crate) epoch: Epoch,
+    /// How well the pages answer its queries, where that was asked.
+    pub(crate) sufficiency: Option<&'a StoreSufficiency>,
 }
 
 impl Plan {
-    /// What is stored of it.
-    pub(crate) fn record(&self) -> PlanRecord<'_> {
+    /// What is stored of it, and of how well the pages answer its queries.
+    pub(crate) fn record<'a>(
+        &'a self,
+        sufficiency: Option<&'a StoreSufficiency>,
+    ) -> PlanRecord<'a> {
         PlanRecord {
             id: &self.id,
             queries: &self.workload.queries,
             promised: &self.promised,
             batch: &self.choice.batch,
             epoch: self.epoch,
+            sufficiency,
         }
     }
 }
@@ -336,6 +343,10 @@ fn commit_in(
         store.write_segment(SegmentKind::PlanPairs, PLAN_PAIRS, &pair_columns(plan))?,
         store.write_segment(SegmentKind::Workloads, WORKLOADS, &workload_columns(plan))?,
     ];
+    if let Some(found) = plan.sufficiency {
+        let columns = PastSufficiency::columns(found, plan.id);
+        segments.push(store.write_segment(SegmentKind::Sufficiency, SUFFICIENCY, &columns)?);
+    }
     if !plan.promised.revisits.is_empty() {
         segments.push(store.write_segment(
             SegmentKind::Revisits,

@@ -49,6 +49,32 @@ pub(crate) const REVISITS: Schema = Schema {
     columns: &[("plan_id", Text), ("url_id", U32), ("chance", F64), ("impact", F64)],
 };
 
+/// How well the pages answered the queries of a plan when it was made: one row. Numbers that are not known are NaN.
+pub(crate) const SUFFICIENCY: Schema = Schema {
+    name: "sufficiency",
+    version: 1,
+    columns: &[
+        ("plan_id", Text),
+        ("workload", Text),
+        ("pages", U32),
+        ("epoch", U32),
+        ("queries", U32),
+        ("askings", F64),
+        ("coverage", F64),
+        ("words", F64),
+        ("consistency", F64),
+        ("saturation", F64),
+        ("redundancy", F64),
+        ("domain_coverage", F64),
+        ("sufficiency", F64),
+        ("confidence", F64),
+        ("sufficient_share", F64),
+        ("workload_saturation", F64),
+        ("workload_saturation_low", F64),
+        ("workload_saturation_high", F64),
+    ],
+};
+
 /// Queries that plans were made for.
 pub(crate) const WORKLOADS: Schema = Schema {
     name: "workloads",
@@ -145,7 +171,7 @@ pub(super) const EARLY_PLANS: Schema = Schema {
 };
 
 /// The schemas of this module by what they are tables of.
-pub(crate) const SCHEMAS: [(SegmentKind, Schema); 9] = [
+pub(crate) const SCHEMAS: [(SegmentKind, Schema); 10] = [
     (SegmentKind::Plans, PLANS),
     (SegmentKind::Pools, POOLS),
     (SegmentKind::PlanPairs, PLAN_PAIRS),
@@ -155,4 +181,5 @@ pub(crate) const SCHEMAS: [(SegmentKind, Schema); 9] = [
     (SegmentKind::QueryOutcomes, QUERY_OUTCOMES),
     (SegmentKind::Stays, STAYS),
     (SegmentKind::Revisits, REVISITS),
+    (SegmentKind::Sufficiency, SUFFICIENCY),
 ];

@@ -129,6 +129,7 @@ impl WhatIfBase {
             promised: &promised,
             batch: &answer.choice.batch,
             epoch: self.epoch,
+            sufficiency: None,
         };
         plan::commit_instead(open, &plan, &answer.settings)?;
         Ok(id)

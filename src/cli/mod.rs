@@ -23,6 +23,7 @@ mod seeds;
 mod serve;
 mod simulate;
 mod status;
+mod sufficiency;
 mod url_rules;
 mod whatif;
 
@@ -74,6 +75,8 @@ enum Command {
     Plan(plan::Args),
     /// Tell what is in a store, and what became of its plans.
     Status(status::Args),
+    /// Tell how well the pages answer a workload, what it still lacks, and whether to stop.
+    Sufficiency(Box<sufficiency::Args>),
     /// Tell which URLs lead to the same page, and plan one of them.
     UrlRules(url_rules::Args),
     /// Tell why a URL is planned or not, or what a query needs.
@@ -138,6 +141,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Seeds(args) => seeds::run(args, &cli.global),
         Command::Plan(args) => plan::run(args, &cli.global),
         Command::Status(args) => status::run(args, &cli.global),
+        Command::Sufficiency(args) => sufficiency::run(args, &cli.global),
         Command::UrlRules(args) => url_rules::run(args, &cli.global),
         Command::Explain(args) => explain::run(args, &cli.global),
         Command::Whatif(args) => whatif::run(args, &cli.global),

@@ -11,14 +11,17 @@ use serde::Serialize;
 
 use super::Global;
 use super::output::{self, Failure};
+use super::sufficiency::whole_line;
 use crate::campaign::history::{self, ClosedCycle};
 use crate::campaign::open_plans::OpenBatch;
 use crate::campaign::plan;
+use crate::campaign::sufficiency::PastSufficiency;
 use crate::planner::outcome::OpenCounts;
 use crate::planner::retries::{Retries, WaitCounts};
 use crate::planner::settings::PlanSettings;
 use crate::results::impact::{ExpectedImpact, Quantity};
 use crate::sketch::visibility::Places;
+use crate::sufficiency::verdict::THETA;
 
 /// Cycles that sums are told of.
 const WINDOW: usize = 5;
@@ -53,6 +56,8 @@ struct Status {
     /// Which URLs are planned, as the store has it; null for all.
     scope: serde_json::Value,
     cycles: Vec<ClosedCycle>,
+    /// How well the pages answered the queries of each plan when it was made.
+    sufficiency: Vec<PastSufficiency>,
 }
 
 /// An open plan, and what was reported of it so far.
@@ -87,6 +92,7 @@ impl Status {
             open_plans: Vec::new(),
             scope: manifest.scope.clone(),
             cycles: history::closed_cycles(store, places(store))?,
+            sufficiency: PastSufficiency::all(store)?,
         };
         for url in known.urls.ids() {
             match known.pages.fetch(url) {
@@ -124,6 +130,10 @@ impl Status {
         }
         for OpenPlan { plan_id, counts } in &self.open_plans {
             writeln!(out, "open plan {plan_id}: {counts}")?;
+        }
+        if let Some(last) = self.sufficiency.last() {
+            let (line, plan) = (whole_line(&last.whole, THETA), &last.plan_id);
+            writeln!(out, "when plan {plan} was made, with {} pages: {line}", last.pages)?;
         }
         if self.cycles.is_empty() {
             return Ok(());

@@ -16,6 +16,11 @@ pub const MAY_USE: &[(&str, &[&str], &str)] = &[
     ("plan", PLAN, "a plan picks from estimates under caps and reads no page"),
     ("results", &[], "plain data that may go anywhere"),
     ("planner", PLANNER, "tables in memory: no store, no files, no links that are hidden"),
+    (
+        "sufficiency",
+        SUFFICIENCY,
+        "what is lacking is seen in pages and queries; what is planned is decided elsewhere",
+    ),
     ("policy", POLICY, "a policy sees links, quality and the planner; never a store or a metric"),
     ("whatif", WHATIF, "a question is answered from pairs and estimates, not from the store"),
     (
@@ -105,6 +110,17 @@ const PLANNER: &[&str] = &[
     "prospect_index::url",
     "prospect_index::url_table",
 ];
+const SUFFICIENCY: &[&str] = &[
+    "prospect::workload",
+    "prospect::sketch",
+    "prospect_index::bm25",
+    "prospect_index::error",
+    "prospect_index::page",
+    "prospect_index::page_store",
+    "prospect_index::text_index",
+    "prospect_index::url_table",
+    "prospect_index::words",
+];
 const WHATIF: &[&str] = &[
     "prospect::workload",
     "prospect::sketch",
@@ -150,6 +166,7 @@ const CAMPAIGN: &[&str] = &[
     "prospect::workload",
     "prospect::graph",
     "prospect::sketch",
+    "prospect::sufficiency",
     "prospect::estimate",
     "prospect::plan",
     "prospect::planner",
@@ -161,6 +178,7 @@ const POLICY: &[&str] = &[
     "prospect::workload",
     "prospect::graph",
     "prospect::sketch",
+    "prospect::sufficiency",
     "prospect::estimate",
     "prospect::plan",
     "prospect::planner",
@@ -172,6 +190,7 @@ const SIMULATE: &[&str] = &[
     "prospect::workload",
     "prospect::graph",
     "prospect::sketch",
+    "prospect::sufficiency",
     "prospect::estimate",
     "prospect::plan",
     "prospect::planner",
@@ -189,6 +208,7 @@ const CLI: &[&str] = &[
     "prospect::workload",
     "prospect::graph",
     "prospect::sketch",
+    "prospect::sufficiency",
     "prospect::estimate",
     "prospect::plan",
     "prospect::planner",
@@ -204,7 +224,8 @@ const CLI: &[&str] = &[
 ];
 
 const ANYWHERE: &[&str] = &["src", "index/src"];
-const CHANCE: &[&str] = &["src/plan", "src/policy", "src/simulate", "src/evaluate"];
+const CHANCE: &[&str] =
+    &["src/plan", "src/policy", "src/simulate", "src/evaluate", "src/sufficiency"];
 const COMMAND_LINE: &[&str] = &["src/cli", "src/main.rs"];
 
 /// Path, the files and folders that may use it, why. Every dependency has a row.

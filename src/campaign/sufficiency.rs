@@ -1,0 +1,367 @@
+//! Sufficiency of a store for a workload, now and when its plans were made.
+//!
+//! What is followed of every query is kept as a derived structure, so that a cycle costs in proportion to what it
+//! changed; texts are read again of the pages of lists that changed. Each plan stores what was found when it was
+//! made.
+
+use std::collections::{HashMap, HashSet};
+
+use prospect_index::bm25::Bm25;
+use prospect_index::columns::Column;
+use prospect_index::error::StoreError;
+use prospect_index::manifest::{Epoch, SegmentKind};
+use prospect_index::page::UrlId;
+use prospect_index::page_store::{PageText, for_each_text};
+use prospect_index::store::Store;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::Xxh3;
+
+use super::derived_cache::{DerivedCache, Lookup};
+use super::history::ClosedCycle;
+use super::plan::Plan;
+use super::records::each_row;
+use super::tables::SUFFICIENCY;
+use super::{CampaignError, OpenStore};
+use crate::planner::cycle::current_epoch;
+use crate::sufficiency::assess::{AssessedQueries, CrawledPages, Statistics, WorkloadSufficiency};
+use crate::sufficiency::compatible::{Compatible, Confidence};
+use crate::sufficiency::near_duplicates::{NearDuplicates, Shingles};
+use crate::sufficiency::parts::QueryParts;
+use crate::sufficiency::track::Tracks;
+use crate::sufficiency::verdict::{GAIN_FLOOR, Gain, Saturation, THETA};
+use crate::sufficiency::windows::{window_pages, windows};
+use crate::workload::{Query, Workload};
+
+const VERSION: u32 = 1;
+/// Seed of the pairs that the source's consistency is of where there are too many.
+const PAIRS_SEED: u64 = 1;
+
+/// What kept tracks were made from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Key {
+    workload: String,
+    bm25: Bm25,
+    epoch: Epoch,
+    end_seq: u32,
+    lineage: String,
+}
+
+/// What is kept.
+#[derive(Default, Serialize, Deserialize)]
+struct Kept {
+    tracks: Tracks,
+    /// By query: hash of the list that its redundancy is of, and the redundancy.
+    redundancy: Vec<(u64, f64)>,
+}
+
+/// How well a store answers a workload.
+pub(crate) struct StoreSufficiency {
+    /// The queries that are told apart.
+    pub(crate) queries: AssessedQueries,
+    /// By query: its parts.
+    pub(crate) parts: Vec<QueryParts>,
+    /// By query: words that no page holds.
+    pub(crate) missing: Vec<Vec<String>>,
+    /// How far the impact of new pages has fallen.
+    pub(crate) saturation: Option<Saturation>,
+    /// Pages of the store.
+    pub(crate) pages: usize,
+    /// The statistics epoch.
+    pub(crate) epoch: Epoch,
+    /// Fingerprint of the queries.
+    pub(crate) fingerprint: String,
+}
+
+impl StoreSufficiency {
+    /// Of an open store, by the statistics of the epoch that a plan would have.
+    ///
+    /// # Errors
+    /// The index or a text cannot be read, or what is kept cannot be written.
+    pub(crate) fn new(
+        open: &OpenStore,
+        workload: &Workload,
+        bm25: Bm25,
+    ) -> Result<Self, CampaignError> {
+        let queries = AssessedQueries::new(workload);
+        let fingerprint = queries.workload.fingerprint();
+        let (known, manifest) = (&open.known, open.store.manifest());
+        let epoch = current_epoch(manifest, &known.pages);
+        let found = {
+            let statistics = Statistics::new(&open.text, bm25, epoch.end_seq, &queries)?;
+            let windows = windows(known.pages.pages_by_record().map(|(seq, _)| seq));
+            let (pages, urls) = (&known.pages, &known.urls);
+            let crawled = CrawledPages { pages, urls, windows: &windows };
+            let end_seq = manifest.next_seq;
+            let key = Key {
+                workload: fingerprint.clone(),
+                bm25,
+                epoch,
+                end_seq,
+                lineage: manifest.lineage(end_seq),
+            };
+            let cache = DerivedCache::new(&open.store, "sufficiency", VERSION);
+            let fits = |found: &Key| {
+                let (end_seq, lineage) = (found.end_seq, manifest.lineage(found.end_seq));
+                found.end_seq <= key.end_seq && *found == Key { end_seq, lineage, ..key.clone() }
+            };
+            let (kept, up_to): (Option<Kept>, u32) = match cache.take(fits) {
+                Lookup::Whole(found, kept) => (Some(kept), found.end_seq),
+                _ => (None, 0),
+            };
+            let (earlier, redundancy) =
+                kept.map_or((None, Vec::new()), |kept| (Some(kept.tracks), kept.redundancy));
+            let was_kept = earlier.is_some();
+            let tracks = statistics.follow(crawled, earlier, end_seq)?;
+            let redundancy = redundancies(open, &tracks, &redundancy)?;
+            let shares: Vec<f64> = redundancy.iter().map(|(_, share)| *share).collect();
+            let mut parts = statistics.parts(&tracks, crawled, &shares)?;
+            let missing = statistics.add_words(&mut parts, end_seq)?;
+            let saturation = statistics.saturation(&tracks, &windows);
+            if !was_kept || up_to < end_seq {
+                cache.put(&key, &Kept { tracks, redundancy })?;
+            }
+            (parts, missing, saturation)
+        };
+        let (parts, missing, saturation) = found;
+        let pages = known.pages.len();
+        Ok(Self { queries, parts, missing, saturation, pages, epoch, fingerprint })
+    }
+
+    /// The queries, in the order of the parts.
+    pub(crate) fn queries(&self) -> &[Query] {
+        &self.queries.workload.queries
+    }
+
+    /// The workload as a whole.
+    pub(crate) fn whole(&self, theta: f64) -> WorkloadSufficiency {
+        self.of(theta, |_| true)
+    }
+
+    /// The queries of some places as a whole.
+    pub(crate) fn of(&self, theta: f64, takes: impl Fn(usize) -> bool) -> WorkloadSufficiency {
+        let all = self.queries().iter().zip(&self.parts).enumerate();
+        let some = all.filter(|(at, _)| takes(*at));
+        WorkloadSufficiency::of(some.map(|(_, (query, parts))| (query.frequency, parts)), theta)
+    }
+
+    /// By query: pages that the frontier of a plan may still bring into its list, which has `k` places: the chances of
+    /// its candidates, summed.
+    pub(crate) fn candidates(&self, plan: &Plan, k: usize) -> Vec<f64> {
+        let places = self.queries.places();
+        let mut found = vec![0.0; self.parts.len()];
+        let place_of: Vec<Option<usize>> = plan
+            .workload
+            .queries
+            .iter()
+            .map(|query| {
+                let mut words = query.words.clone();
+                words.sort_unstable();
+                words.dedup();
+                places.get(words.as_slice()).map(|at| at.index())
+            })
+            .collect();
+        for pair in plan.scored.pairs() {
+            if let Some(at) = place_of[pair.query.index()] {
+                found[at] += pair.chance;
+            }
+        }
+        found.iter_mut().for_each(|pages| *pages = pages.min(k as f64));
+        found
+    }
+}
+
+/// What the next batch is expected to bring by page, beside a tenth of what the first planned pages brought.
+pub(crate) fn gain(plan: &Plan, cycles: &[ClosedCycle], pages: usize) -> Option<Gain> {
+    let expected = plan.expected.as_ref()?;
+    let picks = plan.choice.batch.picks.len();
+    let per_page = if picks == 0 { 0.0 } else { expected.enters.impact / picks as f64 };
+    let (mut fetched, mut impact) = (0, 0.0);
+    for cycle in cycles {
+        if fetched >= window_pages(pages) {
+            break;
+        }
+        fetched += cycle.counts.fetched - cycle.counts.again;
+        impact += cycle.enters.realised.unwrap_or(0.0);
+    }
+    let is_enough = fetched >= window_pages(pages);
+    Some(Gain { per_page, floor: is_enough.then(|| GAIN_FLOOR * impact / fetched as f64) })
+}
+
+/// Confidence of every query as the source's shipped code has it, over the current pages of a store in the order of
+/// their fetch; and whether its consistency is of a draw of pairs.
+///
+/// # Errors
+/// A text cannot be read.
+pub(crate) fn compatible(
+    open: &OpenStore,
+    queries: &AssessedQueries,
+) -> Result<(Vec<Confidence>, bool), CampaignError> {
+    let mut state = Compatible::default();
+    for_each_text(open.store.storage(), open.store.manifest(), 0, |pages| {
+        let is_current = |page: &&PageText| open.known.pages.page_seq(page.url) == Some(page.seq);
+        pages.iter().filter(is_current).for_each(|page| state.add(&page.title, &page.text));
+        Ok(())
+    })?;
+    let shared = state.of_pages(PAIRS_SEED);
+    let of = |query: &Query| state.confidence(&query.text, shared);
+    Ok((queries.workload.queries.iter().map(of).collect(), state.draws()))
+}
+
+/// Redundancy of every query's list; what was found of lists that are still the same is kept.
+fn redundancies(
+    open: &OpenStore,
+    tracks: &Tracks,
+    before: &[(u64, f64)],
+) -> Result<Vec<(u64, f64)>, StoreError> {
+    let pages = &open.known.pages;
+    let versions = |at: usize| {
+        tracks.list(at).iter().map(|(url, _)| (*url, pages.page_seq(*url).unwrap_or_default()))
+    };
+    let hash = |at: usize| {
+        let mut hash = Xxh3::new();
+        for (url, seq) in versions(at) {
+            hash.update(&url.0.to_le_bytes());
+            hash.update(&seq.to_le_bytes());
+        }
+        hash.digest()
+    };
+    let hashes: Vec<u64> = (0..tracks.len()).map(hash).collect();
+    let is_same = |at: usize| before.get(at).is_some_and(|(hash, _)| *hash == hashes[at]);
+    let wanted: HashMap<u32, UrlId> = (0..tracks.len())
+        .filter(|&at| !is_same(at) && tracks.list(at).len() > 1)
+        .flat_map(|at| versions(at).map(|(url, seq)| (seq, url)))
+        .collect();
+    let mut read: Vec<(UrlId, Shingles)> = Vec::with_capacity(wanted.len());
+    if let Some(first) = wanted.keys().min() {
+        let mut seen = HashSet::new();
+        for_each_text(open.store.storage(), open.store.manifest(), *first, |texts| {
+            for page in texts.iter().filter(|page| wanted.contains_key(&page.seq)) {
+                if seen.insert(page.seq) {
+                    read.push((page.url, Shingles::of(&page.title, &page.text)));
+                }
+            }
+            Ok(())
+        })?;
+    }
+    let alike = NearDuplicates::among(read);
+    let of = |at: usize| match before.get(at) {
+        Some(&(hash, share)) if hash == hashes[at] => (hash, share),
+        _ => (hashes[at], alike.redundancy(tracks.list(at))),
+    };
+    Ok((0..tracks.len()).map(of).collect())
+}
+
+/// Sufficiency of a workload when a plan was made.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct PastSufficiency {
+    /// The plan.
+    pub(crate) plan_id: String,
+    /// Fingerprint of the queries that it is of.
+    pub(crate) workload: String,
+    /// Pages of the store.
+    pub(crate) pages: u32,
+    /// Number of the statistics epoch.
+    pub(crate) epoch: u32,
+    /// The workload as a whole, where [`THETA`] is enough.
+    #[serde(flatten)]
+    pub(crate) whole: WorkloadSufficiency,
+    /// How far the impact of new pages had fallen.
+    pub(crate) workload_saturation: Option<Saturation>,
+}
+
+/// Names of the columns that are numbers, in their order.
+const NUMBERS: [&str; 13] = [
+    "askings",
+    "coverage",
+    "words",
+    "consistency",
+    "saturation",
+    "redundancy",
+    "domain_coverage",
+    "sufficiency",
+    "confidence",
+    "sufficient_share",
+    "workload_saturation",
+    "workload_saturation_low",
+    "workload_saturation_high",
+];
+
+impl PastSufficiency {
+    /// What a plan stores.
+    pub(super) fn columns(found: &StoreSufficiency, plan_id: &str) -> Vec<Column> {
+        let WorkloadSufficiency { queries, askings, parts, .. } = found.whole(THETA);
+        let whole = found.whole(THETA);
+        let told = found.saturation.unwrap_or(Saturation {
+            mean: f64::NAN,
+            low: f64::NAN,
+            high: f64::NAN,
+        });
+        let numbers = [
+            askings,
+            parts.coverage,
+            parts.words,
+            parts.consistency,
+            parts.saturation,
+            parts.redundancy,
+            parts.domain_coverage,
+            whole.sufficiency,
+            whole.confidence,
+            whole.sufficient_share,
+            told.mean,
+            told.low,
+            told.high,
+        ];
+        let mut columns = vec![
+            Column::Text(vec![plan_id.to_owned()]),
+            Column::Text(vec![found.fingerprint.clone()]),
+            Column::U32(vec![found.pages as u32]),
+            Column::U32(vec![found.epoch.number]),
+            Column::U32(vec![queries as u32]),
+        ];
+        columns.extend(numbers.map(|number| Column::F64(vec![number])));
+        columns
+    }
+
+    /// Of all plans of a store, the oldest first; plans of older versions have none.
+    ///
+    /// # Errors
+    /// A segment is damaged.
+    pub(crate) fn all(store: &Store) -> Result<Vec<Self>, StoreError> {
+        let mut names = vec!["plan_id", "workload", "pages", "epoch", "queries"];
+        let first = names.len();
+        names.extend(NUMBERS);
+        let mut found = Vec::new();
+        for segment in store.manifest().segments_of(SegmentKind::Sufficiency) {
+            each_row(store, segment, SUFFICIENCY, &names, |row| {
+                let number = |at: usize| row.number(first + at);
+                let parts = QueryParts {
+                    coverage: number(1),
+                    words: number(2),
+                    consistency: number(3),
+                    saturation: number(4),
+                    redundancy: number(5),
+                    domain_coverage: number(6),
+                };
+                let whole = WorkloadSufficiency {
+                    queries: row.id(4) as usize,
+                    askings: number(0),
+                    parts,
+                    sufficiency: number(7),
+                    confidence: number(8),
+                    sufficient_share: number(9),
+                };
+                let saturation = Saturation { mean: number(10), low: number(11), high: number(12) };
+                found.push(Self {
+                    plan_id: row.text(0).to_owned(),
+                    workload: row.text(1).to_owned(),
+                    pages: row.id(2),
+                    epoch: row.id(3),
+                    whole,
+                    workload_saturation: (!saturation.mean.is_nan()).then_some(saturation),
+                });
+                Ok(())
+            })?;
+        }
+        Ok(found)
+    }
+}

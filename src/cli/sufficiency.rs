@@ -1,0 +1,503 @@
+//! `prospect sufficiency`: how well the pages of a store answer a workload, and whether they are enough.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use prospect_index::limits;
+use serde_json::json;
+
+use super::Global;
+use super::options::{OfScenario, OptionFlags, apply};
+use super::output::{self, Failure, say};
+use crate::campaign::plan::{self, Beside, Plan};
+use crate::campaign::reasons::Reasons;
+use crate::campaign::sufficiency::{PastSufficiency, StoreSufficiency, compatible, gain};
+use crate::campaign::{OpenStore, history};
+use crate::planner::settings::PlanSettings;
+use crate::report::number::{counted, thousands};
+use crate::report::terminal::impact::expected;
+use crate::sufficiency::assess::WorkloadSufficiency;
+use crate::sufficiency::compatible::Confidence;
+use crate::sufficiency::track::K;
+use crate::sufficiency::verdict::{
+    GAIN_FLOOR, Gain, QueryClass, SATURATED, Saturation, Signals, StopReason, THETA,
+};
+use crate::workload::{self, Query, Workload};
+
+/// URLs of the batch that is judged where no plan says how many.
+const BUDGET: usize = 100;
+/// Queries that are listed.
+const SHOWN: usize = 10;
+/// Characters of a query that are shown.
+const QUERY_WIDTH: usize = 40;
+
+/// Arguments of `prospect sufficiency`.
+#[derive(clap::Args, Clone, Debug)]
+pub(super) struct Args {
+    /// The store.
+    #[arg(long, value_name = "DIR")]
+    store: PathBuf,
+    /// The queries: TSV, JSON lines or TREC topics; `-` is standard input.
+    #[arg(long, value_name = "FILE")]
+    workload: PathBuf,
+    /// Sufficiency that is enough, of a query and of the workload.
+    #[arg(long, value_name = "X", default_value_t = THETA)]
+    theta: f64,
+    /// How it is computed: as the source's `document` has it, or as its shipped code does (`compatible`), whose
+    /// confidence knows no classes.
+    #[arg(long, value_name = "NAME", default_value = "document", value_parser = ["document", "compatible"])]
+    definition: String,
+    /// Queries to list, those first that lack most.
+    #[arg(long, value_name = "N", default_value_t = SHOWN)]
+    show: usize,
+    /// Write this file if the verdict is to stop, and remove it if it is to go on.
+    #[arg(long, value_name = "FILE")]
+    stop_file: Option<PathBuf>,
+    #[command(flatten)]
+    options: OptionFlags<OfScenario>,
+}
+
+/// All that is told.
+struct Found {
+    sufficiency: StoreSufficiency,
+    /// The batch that would be next.
+    plan: Plan,
+    /// By query: pages that the frontier may bring into its list.
+    frontier: Vec<f64>,
+    classes: Vec<QueryClass>,
+    history: Vec<PastSufficiency>,
+    signals: Signals,
+    seconds: f64,
+}
+
+pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
+    if !(args.theta > 0.0 && args.theta <= 1.0) {
+        let error = anyhow::anyhow!("theta is {}", args.theta);
+        return Err(Failure::input(error, "it lies above 0 and is at most 1: --theta 0.7"));
+    }
+    let workload = workload::load(&args.workload)?;
+    if workload.for_planning().queries.is_empty() {
+        let (file, count) = (workload::shown(&args.workload), workload.queries.len());
+        let error = anyhow::anyhow!("{file}: none of the {count} queries can be assessed");
+        return Err(Failure::input(error, "a query needs a word and a frequency above 0"));
+    }
+    let open = OpenStore::open(&args.store, "prospect sufficiency", limits::NGRAM_WORDS)?;
+    output::say_refreshes(global, &open.refreshes);
+    let found = Found::new(&open, &workload, args)?;
+    let reasons = found.signals.reasons();
+    if let Some(path) = &args.stop_file {
+        write_stop(path, &reasons)?;
+    }
+    if args.definition == "compatible" {
+        let (confidences, drawn) = compatible(&open, &found.sufficiency.queries)?;
+        return show_compatible(&found.sufficiency, &confidences, drawn, global);
+    }
+    if global.json {
+        return output::print_json(&found.as_json(&reasons));
+    }
+    Ok(found.print(args, &reasons, &mut io::stdout().lock())?)
+}
+
+impl Found {
+    fn new(open: &OpenStore, workload: &Workload, args: &Args) -> Result<Self, Failure> {
+        let manifest = open.store.manifest();
+        let newest = manifest.newest_plan();
+        let mut settings = newest
+            .and_then(|newest| plan::settings::<PlanSettings>(newest).ok())
+            .unwrap_or_else(|| PlanSettings::new(BUDGET));
+        (settings.within, settings.embedding) = (None, None);
+        settings.scope = open.scope()?;
+        apply(&args.options.given, &mut settings)?;
+        let sufficiency = StoreSufficiency::new(open, workload, settings.bm25)?;
+        let plan = plan::plan(open, workload, &[], &settings, Beside::All)?;
+        let cycles = history::closed_cycles(&open.store, settings.places())?;
+        let mut history = PastSufficiency::all(&open.store)?;
+        history.retain(|past| past.workload == sufficiency.fingerprint);
+        let frontier = sufficiency.candidates(&plan, K);
+        let class = |(parts, pages): (&crate::sufficiency::parts::QueryParts, &f64)| {
+            QueryClass::of(parts.sufficiency(), parts.saturation, *pages > 0.0, args.theta)
+        };
+        let classes = sufficiency.parts.iter().zip(&frontier).map(class).collect();
+        let picks = &plan.choice.batch.picks;
+        let signals = Signals {
+            sufficiency: sufficiency.whole(args.theta).sufficiency,
+            theta: args.theta,
+            saturation: sufficiency.saturation,
+            gain: gain(&plan, &cycles, sufficiency.pages),
+            exhausted: picks.is_empty(),
+        };
+        let reasons = Reasons::of_plan(&open.known, &plan, &settings);
+        let (_, makespan) = reasons.scheduled(picks, 0, &settings, &plan.in_flight);
+        let seconds = makespan.seconds;
+        Ok(Self { sufficiency, plan, frontier, classes, history, signals, seconds })
+    }
+
+    fn whole(&self) -> WorkloadSufficiency {
+        self.sufficiency.whole(self.signals.theta)
+    }
+
+    /// By kind of query, where the workload tells.
+    fn kinds(&self) -> BTreeMap<&str, WorkloadSufficiency> {
+        let queries = self.sufficiency.queries();
+        let mut kinds = BTreeMap::new();
+        for query in queries.iter().filter(|query| !query.kind.is_empty()) {
+            kinds.entry(query.kind.as_str()).or_insert_with(|| {
+                let is_of = |at: usize| queries[at].kind == query.kind;
+                self.sufficiency.of(self.signals.theta, is_of)
+            });
+        }
+        kinds
+    }
+
+    /// Queries of a class, and the share of the askings that they have.
+    fn of_class(&self, class: QueryClass) -> (usize, f64) {
+        let askings = |takes: &dyn Fn(QueryClass) -> bool| {
+            let all = self.sufficiency.queries().iter().zip(&self.classes);
+            let of = all.filter(|(_, own)| takes(**own));
+            of.fold((0, 0.0), |(count, sum), (query, _)| (count + 1, sum + query.frequency))
+        };
+        let ((count, own), (_, all)) = (askings(&|own| own == class), askings(&|_| true));
+        (count, if all > 0.0 { own / all } else { 0.0 })
+    }
+
+    /// Places of the queries, those first that lack most: how often it is asked times what is missing.
+    fn by_lack(&self) -> Vec<usize> {
+        let queries = self.sufficiency.queries();
+        let lack =
+            |at: usize| queries[at].frequency * (1.0 - self.sufficiency.parts[at].sufficiency());
+        let mut places: Vec<usize> = (0..queries.len()).collect();
+        places.sort_by(|&a, &b| lack(b).total_cmp(&lack(a)).then(a.cmp(&b)));
+        places
+    }
+
+    fn as_json(&self, reasons: &[StopReason]) -> serde_json::Value {
+        let queries = self.sufficiency.queries();
+        let each = (0..queries.len()).map(|at| {
+            let (query, parts) = (&queries[at], &self.sufficiency.parts[at]);
+            json!({
+                "qid": query.qid,
+                "query": query.text,
+                "kind": query.kind,
+                "frequency": query.frequency,
+                "coverage": parts.coverage,
+                "words": parts.words,
+                "consistency": parts.consistency,
+                "saturation": parts.saturation,
+                "redundancy": parts.redundancy,
+                "domain_coverage": parts.domain_coverage,
+                "sufficiency": parts.sufficiency(),
+                "confidence": parts.confidence(),
+                "missing_words": self.sufficiency.missing[at],
+                "frontier": self.frontier[at],
+                "class": self.classes[at],
+            })
+        });
+        let classes: BTreeMap<&str, serde_json::Value> = QueryClass::ALL
+            .into_iter()
+            .map(|class| {
+                let (queries, share) = self.of_class(class);
+                (class.name(), json!({"queries": queries, "askings": share}))
+            })
+            .collect();
+        json!({
+            "schema": "prospect.sufficiency/1",
+            "definition": "document",
+            "theta": self.signals.theta,
+            "pages": self.sufficiency.pages,
+            "epoch": self.sufficiency.epoch,
+            "workload": self.whole(),
+            "kinds": self.kinds(),
+            "classes": classes,
+            "saturation": self.sufficiency.saturation,
+            "verdict": { "stop": !reasons.is_empty(), "reasons": reasons },
+            "next_batch": {
+                "urls": self.plan.choice.batch.picks.len(),
+                "seconds": self.seconds,
+                "expected_impact": self.plan.expected,
+                "gain": self.signals.gain,
+            },
+            "queries": each.collect::<Vec<_>>(),
+            "history": self.history,
+        })
+    }
+
+    fn print(&self, args: &Args, reasons: &[StopReason], out: &mut dyn Write) -> io::Result<()> {
+        let (whole, theta) = (self.whole(), self.signals.theta);
+        let StoreSufficiency { pages, epoch, .. } = &self.sufficiency;
+        writeln!(
+            out,
+            "{} asked {} times over {}, statistics epoch {}",
+            queries_of(whole.queries),
+            whole.askings,
+            counted(*pages as u64, "page"),
+            epoch.number
+        )?;
+        writeln!(out, "{}", whole_line(&whole, theta))?;
+        let parts = &whole.parts;
+        writeln!(
+            out,
+            "  coverage {:.3} (by words one by one {:.3}), consistency {:.3}, redundancy {:.3}, coverage of the domain \
+             {:.3}",
+            parts.coverage, parts.words, parts.consistency, parts.redundancy, parts.domain_coverage
+        )?;
+        writeln!(out, "  {}", saturation_line(self.sufficiency.saturation))?;
+        for (kind, of) in self.kinds() {
+            let (kind, of) = (output::shown(kind, QUERY_WIDTH), whole_line(&of, theta));
+            writeln!(out, "  {kind}: {of}")?;
+        }
+        for class in QueryClass::ALL {
+            let (queries, share) = self.of_class(class);
+            writeln!(
+                out,
+                "  {:<10}  {:>15}, {:>5.1} % of the askings: {}",
+                class.name(),
+                queries_of(queries),
+                100.0 * share,
+                meaning(class, theta)
+            )?;
+        }
+        writeln!(out, "{}", self.batch_line())?;
+        writeln!(out, "verdict: {}", verdict_line(&self.signals, reasons))?;
+        if args.show > 0 {
+            self.print_queries(args.show, out)?;
+        }
+        self.print_history(out)
+    }
+
+    fn batch_line(&self) -> String {
+        let urls = counted(self.plan.choice.batch.picks.len() as u64, "URL");
+        let Some(both) = &self.plan.expected else {
+            return format!(
+                "one more batch of {urls}: what it brings is not foreseen before the first page is there"
+            );
+        };
+        format!(
+            "one more batch of {urls}, {} s of a polite crawler: impact that enters lists {}",
+            self.seconds,
+            expected(&both.enters)
+        )
+    }
+
+    fn print_queries(&self, most: usize, out: &mut dyn Write) -> io::Result<()> {
+        let queries = self.sufficiency.queries();
+        let places = self.by_lack();
+        let shown = &places[..places.len().min(most)];
+        writeln!(
+            out,
+            "\n{:>11} {:>9} {:>8} {:>11} {:>10} {:>10} {:>8} {:>8}  {:<10}  query: words that no page holds",
+            "sufficiency",
+            "asked",
+            "coverage",
+            "consistency",
+            "redundancy",
+            "saturation",
+            "domain",
+            "frontier",
+            "class"
+        )?;
+        for &at in shown {
+            let (Query { text, frequency, .. }, parts) =
+                (&queries[at], &self.sufficiency.parts[at]);
+            let missing = &self.sufficiency.missing[at];
+            let lacks =
+                if missing.is_empty() { String::new() } else { format!(": {}", missing.join(" ")) };
+            writeln!(
+                out,
+                "{:>11.3} {frequency:>9} {:>8.3} {:>11.3} {:>10.3} {:>10.3} {:>8.3} {:>8.2}  {:<10}  {}{}",
+                parts.sufficiency(),
+                parts.coverage,
+                parts.consistency,
+                parts.redundancy,
+                parts.saturation,
+                parts.domain_coverage,
+                self.frontier[at],
+                self.classes[at].name(),
+                output::shown(text, QUERY_WIDTH),
+                output::shown(&lacks, QUERY_WIDTH),
+            )?;
+        }
+        let left = places.len() - shown.len();
+        if left > 0 {
+            writeln!(
+                out,
+                "and {} more; --show N lists more of them, --json all",
+                queries_of(left)
+            )?;
+        }
+        writeln!(
+            out,
+            "(frontier: results that URLs not fetched yet may still bring, of {K} places)"
+        )
+    }
+
+    fn print_history(&self, out: &mut dyn Write) -> io::Result<()> {
+        if self.history.is_empty() {
+            return Ok(());
+        }
+        writeln!(
+            out,
+            "\n{:<16}  {:>8}  {:>5}  {:>11}  {:>8}  {:>11}  {:>10}  {:>10}",
+            "when planned",
+            "pages",
+            "epoch",
+            "sufficiency",
+            "coverage",
+            "consistency",
+            "redundancy",
+            "saturation"
+        )?;
+        for past in &self.history {
+            let parts = &past.whole.parts;
+            let saturation = past.workload_saturation;
+            writeln!(
+                out,
+                "{:<16}  {:>8}  {:>5}  {:>11.3}  {:>8.3}  {:>11.3}  {:>10.3}  {:>10}",
+                past.plan_id,
+                past.pages,
+                past.epoch,
+                past.whole.sufficiency,
+                parts.coverage,
+                parts.consistency,
+                parts.redundancy,
+                saturation.map_or("-".to_owned(), |found| format!("{:.3}", found.mean))
+            )?;
+        }
+        writeln!(out, "(where an epoch ends, words count otherwise, and everything may move)")
+    }
+}
+
+fn queries_of(count: usize) -> String {
+    if count == 1 { "1 query".to_owned() } else { format!("{} queries", thousands(count as u64)) }
+}
+
+/// Sufficiency and what share of the askings have enough.
+pub(super) fn whole_line(whole: &WorkloadSufficiency, theta: f64) -> String {
+    format!(
+        "sufficiency {:.3}, {theta} is enough; {:.1} % of the askings have that",
+        whole.sufficiency,
+        100.0 * whole.sufficient_share
+    )
+}
+
+/// How far the impact of new pages has fallen.
+fn saturation_line(saturation: Option<Saturation>) -> String {
+    match saturation {
+        Some(Saturation { mean, low, high }) => format!(
+            "saturation {mean:.3} ({low:.3} to {high:.3}): the share by which impact that enters lists by page has fallen \
+             since the first pages; saturated when the lower end is {SATURATED}"
+        ),
+        None => "saturation is not known before two windows of at least 100 pages".to_owned(),
+    }
+}
+
+/// The verdict with the figures that it rests on.
+pub(super) fn verdict_line(signals: &Signals, reasons: &[StopReason]) -> String {
+    let why = |reason: &StopReason| match reason {
+        StopReason::Exhausted => "exhausted: nothing is left to plan".to_owned(),
+        StopReason::Sufficient => {
+            format!("sufficient: {:.3} is at least {}", signals.sufficiency, signals.theta)
+        }
+        StopReason::NoGain => format!("no gain: {}", gain_line(signals.gain)),
+        StopReason::Saturated => {
+            let low = signals.saturation.map_or(0.0, |found| found.low);
+            format!("saturated: the lower end {low:.3} is at least {SATURATED}")
+        }
+    };
+    if reasons.is_empty() {
+        return format!("go on; {}", gain_line(signals.gain));
+    }
+    let told: Vec<String> = reasons.iter().map(why).collect();
+    format!("stop; {}", told.join("; "))
+}
+
+fn gain_line(gain: Option<Gain>) -> String {
+    match gain {
+        None => "what a batch brings is not foreseen yet".to_owned(),
+        Some(Gain { per_page, floor: None }) => {
+            format!("{per_page:.3} impact a page expected, and nothing to compare it with yet")
+        }
+        Some(Gain { per_page, floor: Some(floor) }) => format!(
+            "{per_page:.3} impact a page expected, where {floor:.3}, {} % of what the first planned pages brought, is \
+             too little",
+            100.0 * GAIN_FLOOR
+        ),
+    }
+}
+
+fn meaning(class: QueryClass, theta: f64) -> String {
+    match class {
+        QueryClass::Sufficient => format!("at least {theta}"),
+        QueryClass::Growing => "results are still entering their lists".to_owned(),
+        QueryClass::Saturated => format!("entries have fallen by {SATURATED} or more"),
+        QueryClass::Hopeless => "nothing in the frontier has a chance: seed these".to_owned(),
+    }
+}
+
+/// Leaves a file where the verdict is to stop, and none where it is not.
+fn write_stop(path: &Path, reasons: &[StopReason]) -> Result<(), Failure> {
+    let done = if reasons.is_empty() {
+        match std::fs::remove_file(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            done => done,
+        }
+    } else {
+        serde_json::to_vec(&json!({ "stop": true, "reasons": reasons }))
+            .map_err(io::Error::from)
+            .and_then(|bytes| std::fs::write(path, [bytes, b"\n".to_vec()].concat()))
+    };
+    done.map_err(|error| {
+        let error =
+            anyhow::Error::new(error).context(format!("{}: cannot be written", path.display()));
+        Failure::input(error, "--stop-file names a file in a folder that you may write to")
+    })
+}
+
+fn show_compatible(
+    found: &StoreSufficiency,
+    confidences: &[Confidence],
+    drawn: bool,
+    global: &Global,
+) -> Result<(), Failure> {
+    let queries = found.queries();
+    let askings: f64 = queries.iter().map(|query| query.frequency).sum();
+    let weighted = queries.iter().zip(confidences).map(|(q, c)| q.frequency * c.confidence);
+    let mean = if askings > 0.0 { weighted.sum::<f64>() / askings } else { 0.0 };
+    if global.json {
+        let each = queries.iter().zip(confidences).map(|(query, confidence)| {
+            json!({
+                "qid": query.qid,
+                "query": query.text,
+                "frequency": query.frequency,
+                "confidence": confidence,
+            })
+        });
+        return output::print_json(&json!({
+            "schema": "prospect.sufficiency/1",
+            "definition": "compatible",
+            "pages": found.pages,
+            "pairs_are_drawn": drawn,
+            "confidence": mean,
+            "queries": each.collect::<Vec<_>>(),
+        }));
+    }
+    let mut out = io::stdout().lock();
+    writeln!(
+        out,
+        "confidence {mean:.6} of {} over {}",
+        queries_of(queries.len()),
+        counted(found.pages as u64, "page")
+    )?;
+    for (query, found) in queries.iter().zip(confidences) {
+        let Confidence { coverage, consistency, saturation, confidence } = found;
+        writeln!(
+            out,
+            "{confidence:.6}  coverage {coverage:.6}, consistency {consistency:.6}, saturation {saturation:.6}  {}",
+            output::shown(&query.text, QUERY_WIDTH)
+        )?;
+    }
+    if drawn {
+        say(global, "consistency is of 20,000 pairs of pages that were drawn, not of all");
+    }
+    Ok(())
+}
