@@ -139,19 +139,6 @@ impl Counted {
     }
 }
 
-/// In how many documents words are.
-pub struct DocumentCounts<'a> {
-    vocabulary: &'a HashMap<String, TermId>,
-    counts: Vec<u64>,
-}
-
-impl DocumentCounts<'_> {
-    /// Of a word; 0 outside the vocabulary.
-    pub fn of(&self, word: &str) -> u64 {
-        self.vocabulary.get(word).map_or(0, |&id| self.counts[id as usize])
-    }
-}
-
 /// Scores of one query, by document; reused from query to query by one thread.
 #[derive(Debug, Default)]
 pub struct Scores {
@@ -276,15 +263,13 @@ impl<'a> Scorer<'a> {
     ///
     /// # Errors
     /// The postings cannot be read.
-    pub fn document_counts(&self, seqs: Range<u32>) -> Result<DocumentCounts<'_>, StoreError> {
-        let one = |term: usize| {
+    pub fn document_counts(&self, seqs: Range<u32>) -> Result<HashMap<&str, u64>, StoreError> {
+        let words = self.vocabulary.par_iter().map(|(word, &term)| {
             let mut count = 0;
-            self.for_each(term as TermId, &seqs, |_, _| count += 1)?;
-            Ok(count)
-        };
-        let counts = (0..self.postings.len()).into_par_iter().map(one);
-        let counts = counts.collect::<Result<_, StoreError>>()?;
-        Ok(DocumentCounts { vocabulary: &self.vocabulary, counts })
+            self.for_each(term, &seqs, |_, _| count += 1)?;
+            Ok((word.as_str(), count))
+        });
+        words.collect()
     }
 
     /// Calls `take` with the current documents with `fetch_seq` in `seqs` that hold a word, and how

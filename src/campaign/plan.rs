@@ -41,6 +41,8 @@ pub struct Plan {
     pub(crate) improvability: Option<LearnedImprovability>,
     /// What was left out, since its fetch failed not long ago.
     pub(crate) retries: Retries,
+    /// By URL id: what could be picked; empty for all that is not fetched.
+    pub(crate) within: Vec<bool>,
     /// What was left to the open plans that it is made beside.
     pub(crate) in_flight: Vec<UrlId>,
     /// What it promises.
@@ -164,6 +166,7 @@ pub fn plan(
         served,
         improvability,
         retries,
+        within,
         in_flight,
         promised,
         expected,
@@ -261,18 +264,15 @@ pub(crate) struct PlanRecord<'a> {
 }
 
 impl Plan {
-    /// What is stored of it, and of how well the pages answer its queries.
-    pub(crate) fn record<'a>(
-        &'a self,
-        sufficiency: Option<&'a StoreSufficiency>,
-    ) -> PlanRecord<'a> {
+    /// What is stored of it.
+    pub(crate) fn record(&self) -> PlanRecord<'_> {
         PlanRecord {
             id: &self.id,
             queries: &self.workload.queries,
             promised: &self.promised,
             batch: &self.choice.batch,
             epoch: self.epoch,
-            sufficiency,
+            sufficiency: None,
         }
     }
 }

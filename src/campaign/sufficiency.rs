@@ -5,34 +5,40 @@
 //! made.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use prospect_index::bm25::Bm25;
 use prospect_index::columns::Column;
 use prospect_index::error::StoreError;
 use prospect_index::manifest::{Epoch, SegmentKind};
 use prospect_index::page::UrlId;
-use prospect_index::page_store::{PageText, for_each_text};
+use prospect_index::page_store::{Known, PageText, for_each_text};
 use prospect_index::store::Store;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::derived_cache::{DerivedCache, Lookup};
-use super::history::ClosedCycle;
+use super::history::{self, ClosedCycle};
 use super::plan::Plan;
 use super::records::each_row;
 use super::tables::SUFFICIENCY;
 use super::{CampaignError, OpenStore};
 use crate::planner::cycle::current_epoch;
-use crate::sufficiency::assess::{AssessedQueries, CrawledPages, Statistics, WorkloadSufficiency};
-use crate::sufficiency::compatible::{Compatible, Confidence};
+use crate::sufficiency::assess::{
+    AssessedQueries, CrawledPages, Frontier, Statistics, Turnover, WorkloadSufficiency,
+};
+use crate::sufficiency::compatible::{Compatible, Confidence, Links};
 use crate::sufficiency::near_duplicates::{NearDuplicates, Shingles};
 use crate::sufficiency::parts::QueryParts;
 use crate::sufficiency::track::Tracks;
-use crate::sufficiency::verdict::{GAIN_FLOOR, Gain, Saturation, THETA};
+use crate::sufficiency::verdict::{GAIN_FLOOR, Gain, Saturation, Signals, THETA};
 use crate::sufficiency::windows::{window_pages, windows};
 use crate::workload::{Query, Workload};
 
 const VERSION: u32 = 1;
+/// Why what is kept is of no use.
+const OTHERS: &str = "the workload, the epoch or the pages are others";
 /// Seed of the pairs that the source's consistency is of where there are too many.
 const PAIRS_SEED: u64 = 1;
 
@@ -64,12 +70,16 @@ pub(crate) struct StoreSufficiency {
     pub(crate) missing: Vec<Vec<String>>,
     /// How far the impact of new pages has fallen.
     pub(crate) saturation: Option<Saturation>,
+    /// How lists changed of late.
+    pub(crate) turnover: Option<Turnover>,
     /// Pages of the store.
     pub(crate) pages: usize,
     /// The statistics epoch.
     pub(crate) epoch: Epoch,
     /// Fingerprint of the queries.
     pub(crate) fingerprint: String,
+    /// Why what was kept is of no use, if it is not.
+    pub(crate) rebuilt: Option<String>,
 }
 
 impl StoreSufficiency {
@@ -104,27 +114,43 @@ impl StoreSufficiency {
                 let (end_seq, lineage) = (found.end_seq, manifest.lineage(found.end_seq));
                 found.end_seq <= key.end_seq && *found == Key { end_seq, lineage, ..key.clone() }
             };
-            let (kept, up_to): (Option<Kept>, u32) = match cache.take(fits) {
-                Lookup::Whole(found, kept) => (Some(kept), found.end_seq),
-                _ => (None, 0),
-            };
-            let (earlier, redundancy) =
-                kept.map_or((None, Vec::new()), |kept| (Some(kept.tracks), kept.redundancy));
-            let was_kept = earlier.is_some();
+            let (mut earlier, mut redundancy, mut rebuilt) = (None, Vec::new(), None);
+            let mut kept_up_to = None;
+            match cache.take(fits) {
+                Lookup::Whole(found, kept) => {
+                    let Kept { tracks, redundancy: shares } = kept;
+                    (earlier, redundancy) = (Some(tracks), shares);
+                    kept_up_to = Some(found.end_seq);
+                }
+                Lookup::Damaged(why) => rebuilt = Some(why),
+                Lookup::Unfit => rebuilt = Some(OTHERS.to_owned()),
+                Lookup::Missing => {}
+            }
             let tracks = statistics.follow(crawled, earlier, end_seq)?;
             let redundancy = redundancies(open, &tracks, &redundancy)?;
             let shares: Vec<f64> = redundancy.iter().map(|(_, share)| *share).collect();
             let mut parts = statistics.parts(&tracks, crawled, &shares)?;
             let missing = statistics.add_words(&mut parts, end_seq)?;
             let saturation = statistics.saturation(&tracks, &windows);
-            if !was_kept || up_to < end_seq {
+            let turnover = statistics.turnover(&tracks, &windows);
+            if kept_up_to != Some(end_seq) {
                 cache.put(&key, &Kept { tracks, redundancy })?;
             }
-            (parts, missing, saturation)
+            (parts, missing, saturation, turnover, rebuilt)
         };
-        let (parts, missing, saturation) = found;
+        let (parts, missing, saturation, turnover, rebuilt) = found;
         let pages = known.pages.len();
-        Ok(Self { queries, parts, missing, saturation, pages, epoch, fingerprint })
+        Ok(Self {
+            queries,
+            parts,
+            missing,
+            saturation,
+            turnover,
+            pages,
+            epoch,
+            fingerprint,
+            rebuilt,
+        })
     }
 
     /// The queries, in the order of the parts.
@@ -165,13 +191,47 @@ impl StoreSufficiency {
                 found[at] += pair.chance;
             }
         }
-        found.iter_mut().for_each(|pages| *pages = pages.min(k as f64));
-        found
+        found.into_iter().map(|pages| pages.min(k as f64)).collect()
     }
 }
 
+/// What a verdict on the crawl rests on, where `theta` is enough and this is the next batch.
+///
+/// # Errors
+/// A segment is damaged.
+pub(crate) fn signals(
+    open: &OpenStore,
+    plan: &Plan,
+    found: &StoreSufficiency,
+    theta: f64,
+) -> Result<Signals, CampaignError> {
+    let cycles = history::closed_cycles(&open.store, plan.served.places())?;
+    let turnover = found.turnover.as_ref();
+    Ok(Signals {
+        sufficiency: found.whole(theta).sufficiency,
+        theta,
+        churn: turnover.map(|turnover| turnover.churn(frontier(open, plan, &turnover.seqs))),
+        saturation: found.saturation,
+        gain: gain(plan, &cycles, found.pages),
+        exhausted: plan.choice.batch.picks.is_empty(),
+    })
+}
+
+/// What may be fetched: what a plan could have picked, and what is in flight of others. Of what became known by
+/// these records, that and what has been fetched.
+fn frontier(open: &OpenStore, plan: &Plan, seqs: &Range<u32>) -> Frontier {
+    let Known { urls, pages, .. } = &open.known;
+    let may = |id: &UrlId| {
+        let is_waiting = || plan.within.get(id.index()).is_none_or(|may| *may);
+        !pages.in_frontier(*id) || is_waiting() || plan.in_flight.contains(id)
+    };
+    let new = open.known.urls_before(seqs.start)..open.known.urls_before(seqs.end);
+    let waiting = urls.ids().filter(|id| pages.in_frontier(*id)).filter(&may).count();
+    Frontier { waiting, discovered: new.map(|at| UrlId(at as u32)).filter(may).count() }
+}
+
 /// What the next batch is expected to bring by page, beside a tenth of what the first planned pages brought.
-pub(crate) fn gain(plan: &Plan, cycles: &[ClosedCycle], pages: usize) -> Option<Gain> {
+fn gain(plan: &Plan, cycles: &[ClosedCycle], pages: usize) -> Option<Gain> {
     let expected = plan.expected.as_ref()?;
     let picks = plan.choice.batch.picks.len();
     let per_page = if picks == 0 { 0.0 } else { expected.enters.impact / picks as f64 };
@@ -187,24 +247,57 @@ pub(crate) fn gain(plan: &Plan, cycles: &[ClosedCycle], pages: usize) -> Option<
     Some(Gain { per_page, floor: is_enough.then(|| GAIN_FLOOR * impact / fetched as f64) })
 }
 
-/// Confidence of every query as the source's shipped code has it, over the current pages of a store in the order of
-/// their fetch; and whether its consistency is of a draw of pairs.
+/// What the source's shipped code says of a query.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct CompatibleQuery {
+    /// Its confidence.
+    pub(crate) confidence: Confidence,
+    /// The link it would follow next.
+    pub(crate) best_link: Option<BestLink>,
+}
+
+/// A link that would be followed next.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct BestLink {
+    /// Where it leads.
+    pub(crate) url: String,
+    /// Its score.
+    pub(crate) score: f64,
+}
+
+/// What the source's shipped code says of every query, over the current pages of a store in the order of their fetch
+/// and the anchors of what can be fetched; and whether its consistency is of a draw of pairs.
 ///
 /// # Errors
 /// A text cannot be read.
 pub(crate) fn compatible(
     open: &OpenStore,
     queries: &AssessedQueries,
-) -> Result<(Vec<Confidence>, bool), CampaignError> {
-    let mut state = Compatible::default();
+) -> Result<(Vec<CompatibleQuery>, bool), CampaignError> {
+    let (mut state, known) = (Compatible::default(), &open.known);
     for_each_text(open.store.storage(), open.store.manifest(), 0, |pages| {
-        let is_current = |page: &&PageText| open.known.pages.page_seq(page.url) == Some(page.seq);
+        let is_current = |page: &&PageText| known.pages.page_seq(page.url) == Some(page.seq);
         pages.iter().filter(is_current).for_each(|page| state.add(&page.title, &page.text));
         Ok(())
     })?;
+    let end_seq = open.store.manifest().next_seq;
+    let mut links = Links::default();
+    let waiting: Vec<UrlId> =
+        known.urls.ids().filter(|url| known.pages.in_frontier(*url)).collect();
+    for url in &waiting {
+        let anchors = known.links.incoming(*url, end_seq);
+        let anchors: Vec<&str> = anchors.map(|link| known.links.anchor(link.anchor)).collect();
+        links.add(&state, &anchors.join(" "));
+    }
     let shared = state.of_pages(PAIRS_SEED);
-    let of = |query: &Query| state.confidence(&query.text, shared);
-    Ok((queries.workload.queries.iter().map(of).collect(), state.draws()))
+    let of = |query: &Query| {
+        let best_link = links.best(&query.text).map(|(link, score)| {
+            let url = known.urls.url(waiting[link]).to_owned();
+            BestLink { url, score }
+        });
+        CompatibleQuery { confidence: state.confidence(&query.text, shared), best_link }
+    };
+    Ok((queries.workload.queries.par_iter().map(of).collect(), state.draws()))
 }
 
 /// Redundancy of every query's list; what was found of lists that are still the same is kept.

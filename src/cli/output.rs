@@ -102,12 +102,17 @@ pub(super) fn say_refreshes(global: &Global, refreshes: &Refreshes) {
 
 /// What was recomputed of one structure.
 pub(super) fn say_refresh(global: &Global, name: &str, unit: &str, refresh: &Refresh) {
-    if let Some(why) = &refresh.rebuilt {
-        say(global, &format!("{name}: rebuilt, because {why}"));
-    }
+    say_rebuilt(global, name, refresh.rebuilt.as_deref());
     if refresh.added > 0 {
         let line = format!("{name}: {} of {} {unit} brought in", refresh.added, refresh.total);
         say(global, &line);
+    }
+}
+
+/// Why a structure was made again, if it was.
+pub(super) fn say_rebuilt(global: &Global, name: &str, why: Option<&str>) {
+    if let Some(why) = why {
+        say(global, &format!("{name}: rebuilt, because {why}"));
     }
 }
 
@@ -115,7 +120,7 @@ pub(super) fn say_refresh(global: &Global, name: &str, unit: &str, refresh: &Ref
 pub(super) fn say_refreshed(global: &Global, refreshed: &Refreshed) {
     say_refresh(global, "served lists", "queries", &refreshed.served);
     for Damage { name, what } in &refreshed.damaged {
-        say(global, &format!("{name}: rebuilt, because {what}"));
+        say_rebuilt(global, name, Some(what));
     }
     say_unread(global, &refreshed.unread);
 }

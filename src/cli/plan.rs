@@ -16,10 +16,10 @@ use super::output::{self, Failure, say};
 use super::sufficiency::{verdict_line, whole_line};
 use crate::campaign::close::{self, Released, Which};
 use crate::campaign::open_plans::OpenBatch;
-use crate::campaign::plan::{self, Beside, Plan};
+use crate::campaign::plan::{self, Beside, Plan, PlanRecord};
 use crate::campaign::reasons::Reasons;
-use crate::campaign::sufficiency::{StoreSufficiency, gain};
-use crate::campaign::{CampaignError, OpenStore, history};
+use crate::campaign::sufficiency::{StoreSufficiency, signals};
+use crate::campaign::{CampaignError, OpenStore};
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::plan::export::{FORMATS, PlanFormat, PlannedBatch, PlannedUrl};
 use crate::plan::off_policy::calibration::{Calibration, CalibrationBin};
@@ -32,7 +32,8 @@ use crate::planner::scope::Scope;
 use crate::planner::settings::PlanSettings;
 use crate::report::terminal::impact::expected;
 use crate::results::impact::{Both, Quantity};
-use crate::sufficiency::verdict::{Signals, THETA};
+use crate::sufficiency::assess::WorkloadSufficiency;
+use crate::sufficiency::verdict::{Signals, StopReason, THETA, Verdict};
 use crate::workload::{self, Workload, open_lines, open_text};
 
 /// What is read of a robots.txt: what the standard asks for, RFC 9309.
@@ -152,39 +153,26 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let plan = plan::plan(&open, &workload, &within, &settings, beside)?;
     output::say_refreshed(global, &plan.refreshed);
     let sufficiency = StoreSufficiency::new(&open, &workload, settings.bm25)?;
-    let cycles = history::closed_cycles(&open.store, settings.places())?;
-    let signals = Signals {
-        sufficiency: sufficiency.whole(THETA).sufficiency,
-        theta: THETA,
-        saturation: sufficiency.saturation,
-        gain: gain(&plan, &cycles, sufficiency.pages),
-        exhausted: plan.choice.batch.picks.is_empty(),
-    };
+    output::say_rebuilt(global, "sufficiency", sufficiency.rebuilt.as_deref());
+    let signals = signals(&open, &plan, &sufficiency, THETA)?;
     let is_open = open.store.manifest().open_plan(&plan.id).is_some();
     // A batch of nothing is written, and is no plan: nobody will report of it.
     let is_empty = plan.choice.batch.picks.is_empty();
     if !is_empty {
-        let record = plan.record(Some(&sufficiency));
+        let record = PlanRecord { sufficiency: Some(&sufficiency), ..plan.record() };
         plan::commit(&mut open, &record, &settings, args.in_flight_for)?;
     }
     let reasons = Reasons::of_plan(&open.known, &plan, &settings);
     let picks = &plan.choice.batch.picks;
     let (planned, makespan) = reasons.scheduled(picks, QUERIES_SHOWN, &settings, &plan.in_flight);
     say_plan(global, &open, &plan, &settings, &workload);
-    let (whole, reasons) = (sufficiency.whole(THETA), signals.reasons());
-    let (line, verdict) = (whole_line(&whole, THETA), verdict_line(&signals, &reasons));
-    say(global, &format!("{line}: {verdict}"));
+    let (whole, verdict) = (sufficiency.whole(THETA), signals.verdict(&StopReason::DEFAULT));
+    say(global, &format!("{}: {}", whole_line(&whole, THETA), verdict_line(&signals, &verdict)));
     say_open(global, &open, &plan.id)?;
     say(global, &makespan_line(&makespan, &settings, planned.len()));
     let json = global.json.then(|| {
         let mut json = as_json(&plan, &settings, &planned, &makespan, &closed);
-        json["sufficiency"] = serde_json::json!({
-            "theta": THETA,
-            "workload": whole,
-            "saturation": sufficiency.saturation,
-            "gain": signals.gain,
-            "verdict": { "stop": !reasons.is_empty(), "reasons": reasons },
-        });
+        json["sufficiency"] = sufficiency_json(&whole, &signals, &verdict);
         json
     });
     write_out(&args.out, |out| match &json {
@@ -214,6 +202,21 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         ),
     );
     Ok(())
+}
+
+fn sufficiency_json(
+    whole: &WorkloadSufficiency,
+    signals: &Signals,
+    verdict: &Verdict,
+) -> serde_json::Value {
+    serde_json::json!({
+        "theta": signals.theta,
+        "workload": whole,
+        "saturation": signals.saturation,
+        "churn": signals.churn,
+        "gain": signals.gain,
+        "verdict": verdict,
+    })
 }
 
 fn format_named(name: &str) -> Result<&'static PlanFormat, Failure> {

@@ -10,10 +10,12 @@ use serde_json::json;
 use super::Global;
 use super::options::{OfScenario, OptionFlags, apply};
 use super::output::{self, Failure, say};
+use crate::campaign::OpenStore;
 use crate::campaign::plan::{self, Beside, Plan};
 use crate::campaign::reasons::Reasons;
-use crate::campaign::sufficiency::{PastSufficiency, StoreSufficiency, compatible, gain};
-use crate::campaign::{OpenStore, history};
+use crate::campaign::sufficiency::{
+    BestLink, CompatibleQuery, PastSufficiency, StoreSufficiency, compatible, signals,
+};
 use crate::planner::settings::PlanSettings;
 use crate::report::number::{counted, thousands};
 use crate::report::terminal::impact::expected;
@@ -21,7 +23,7 @@ use crate::sufficiency::assess::WorkloadSufficiency;
 use crate::sufficiency::compatible::Confidence;
 use crate::sufficiency::track::K;
 use crate::sufficiency::verdict::{
-    GAIN_FLOOR, Gain, QueryClass, SATURATED, Saturation, Signals, StopReason, THETA,
+    GAIN_FLOOR, Gain, QueryClass, SATURATED, Saturation, Signals, StopReason, THETA, Verdict,
 };
 use crate::workload::{self, Query, Workload};
 
@@ -51,6 +53,10 @@ pub(super) struct Args {
     /// Queries to list, those first that lack most.
     #[arg(long, value_name = "N", default_value_t = SHOWN)]
     show: usize,
+    /// Reasons that stop the crawl: exhausted, sufficient, settled, no-gain, saturated.
+    #[arg(long, value_name = "REASONS", value_delimiter = ',', default_value = "exhausted,sufficient,settled",
+        value_parser = reason)]
+    stop_on: Vec<StopReason>,
     /// Write this file if the verdict is to stop, and remove it if it is to go on.
     #[arg(long, value_name = "FILE")]
     stop_file: Option<PathBuf>,
@@ -85,18 +91,26 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let open = OpenStore::open(&args.store, "prospect sufficiency", limits::NGRAM_WORDS)?;
     output::say_refreshes(global, &open.refreshes);
     let found = Found::new(&open, &workload, args)?;
-    let reasons = found.signals.reasons();
+    output::say_rebuilt(global, "sufficiency", found.sufficiency.rebuilt.as_deref());
+    let verdict = found.signals.verdict(&args.stop_on);
     if let Some(path) = &args.stop_file {
-        write_stop(path, &reasons)?;
+        write_stop(path, &verdict)?;
     }
     if args.definition == "compatible" {
-        let (confidences, drawn) = compatible(&open, &found.sufficiency.queries)?;
-        return show_compatible(&found.sufficiency, &confidences, drawn, global);
+        let (answers, drawn) = compatible(&open, &found.sufficiency.queries)?;
+        return show_compatible(&found.sufficiency, &answers, drawn, global);
     }
     if global.json {
-        return output::print_json(&found.as_json(&reasons));
+        return output::print_json(&found.as_json(&verdict));
     }
-    Ok(found.print(args, &reasons, &mut io::stdout().lock())?)
+    Ok(found.print(args, &verdict, &mut io::stdout().lock())?)
+}
+
+fn reason(given: &str) -> Result<StopReason, String> {
+    let named = StopReason::ALL.into_iter().find(|reason| reason.name() == given);
+    named.ok_or_else(|| {
+        format!("the reasons are {}", StopReason::ALL.map(StopReason::name).join(", "))
+    })
 }
 
 impl Found {
@@ -111,7 +125,6 @@ impl Found {
         apply(&args.options.given, &mut settings)?;
         let sufficiency = StoreSufficiency::new(open, workload, settings.bm25)?;
         let plan = plan::plan(open, workload, &[], &settings, Beside::All)?;
-        let cycles = history::closed_cycles(&open.store, settings.places())?;
         let mut history = PastSufficiency::all(&open.store)?;
         history.retain(|past| past.workload == sufficiency.fingerprint);
         let frontier = sufficiency.candidates(&plan, K);
@@ -120,13 +133,7 @@ impl Found {
         };
         let classes = sufficiency.parts.iter().zip(&frontier).map(class).collect();
         let picks = &plan.choice.batch.picks;
-        let signals = Signals {
-            sufficiency: sufficiency.whole(args.theta).sufficiency,
-            theta: args.theta,
-            saturation: sufficiency.saturation,
-            gain: gain(&plan, &cycles, sufficiency.pages),
-            exhausted: picks.is_empty(),
-        };
+        let signals = signals(open, &plan, &sufficiency, args.theta)?;
         let reasons = Reasons::of_plan(&open.known, &plan, &settings);
         let (_, makespan) = reasons.scheduled(picks, 0, &settings, &plan.in_flight);
         let seconds = makespan.seconds;
@@ -171,7 +178,7 @@ impl Found {
         places
     }
 
-    fn as_json(&self, reasons: &[StopReason]) -> serde_json::Value {
+    fn as_json(&self, verdict: &Verdict) -> serde_json::Value {
         let queries = self.sufficiency.queries();
         let each = (0..queries.len()).map(|at| {
             let (query, parts) = (&queries[at], &self.sufficiency.parts[at]);
@@ -209,8 +216,9 @@ impl Found {
             "workload": self.whole(),
             "kinds": self.kinds(),
             "classes": classes,
-            "saturation": self.sufficiency.saturation,
-            "verdict": { "stop": !reasons.is_empty(), "reasons": reasons },
+            "saturation": self.signals.saturation,
+            "churn": self.signals.churn,
+            "verdict": verdict,
             "next_batch": {
                 "urls": self.plan.choice.batch.picks.len(),
                 "seconds": self.seconds,
@@ -222,7 +230,7 @@ impl Found {
         })
     }
 
-    fn print(&self, args: &Args, reasons: &[StopReason], out: &mut dyn Write) -> io::Result<()> {
+    fn print(&self, args: &Args, verdict: &Verdict, out: &mut dyn Write) -> io::Result<()> {
         let (whole, theta) = (self.whole(), self.signals.theta);
         let StoreSufficiency { pages, epoch, .. } = &self.sufficiency;
         writeln!(
@@ -258,7 +266,7 @@ impl Found {
             )?;
         }
         writeln!(out, "{}", self.batch_line())?;
-        writeln!(out, "verdict: {}", verdict_line(&self.signals, reasons))?;
+        writeln!(out, "verdict: {}", verdict_line(&self.signals, verdict))?;
         if args.show > 0 {
             self.print_queries(args.show, out)?;
         }
@@ -392,23 +400,47 @@ fn saturation_line(saturation: Option<Saturation>) -> String {
 }
 
 /// The verdict with the figures that it rests on.
-pub(super) fn verdict_line(signals: &Signals, reasons: &[StopReason]) -> String {
-    let why = |reason: &StopReason| match reason {
+pub(super) fn verdict_line(signals: &Signals, verdict: &Verdict) -> String {
+    let told = |reasons: &[StopReason]| {
+        let told: Vec<String> = reasons.iter().map(|reason| why(*reason, signals)).collect();
+        told.join("; ")
+    };
+    let (action, why) = if verdict.stop {
+        ("stop", told(&verdict.reasons))
+    } else {
+        ("go on", format!("{}; {}", churn_line(signals.churn), gain_line(signals.gain)))
+    };
+    if verdict.signs.is_empty() {
+        return format!("{action}; {why}");
+    }
+    format!("{action}; {why} (signs that stop nothing by themselves: {})", told(&verdict.signs))
+}
+
+fn why(reason: StopReason, signals: &Signals) -> String {
+    match reason {
         StopReason::Exhausted => "exhausted: nothing is left to plan".to_owned(),
         StopReason::Sufficient => {
             format!("sufficient: {:.3} is at least {}", signals.sufficiency, signals.theta)
         }
+        StopReason::Settled => format!("settled: {}", churn_line(signals.churn)),
         StopReason::NoGain => format!("no gain: {}", gain_line(signals.gain)),
         StopReason::Saturated => {
             let low = signals.saturation.map_or(0.0, |found| found.low);
             format!("saturated: the lower end {low:.3} is at least {SATURATED}")
         }
-    };
-    if reasons.is_empty() {
-        return format!("go on; {}", gain_line(signals.gain));
     }
-    let told: Vec<String> = reasons.iter().map(why).collect();
-    format!("stop; {}", told.join("; "))
+}
+
+fn churn_line(churn: Option<f64>) -> String {
+    churn.map_or(
+        "what the frontier would change is not known before two windows".to_owned(),
+        |share| {
+            format!(
+                "fetching all that can be reached would change {:.1} % of the served results",
+                100.0 * share
+            )
+        },
+    )
 }
 
 fn gain_line(gain: Option<Gain>) -> String {
@@ -435,16 +467,16 @@ fn meaning(class: QueryClass, theta: f64) -> String {
 }
 
 /// Leaves a file where the verdict is to stop, and none where it is not.
-fn write_stop(path: &Path, reasons: &[StopReason]) -> Result<(), Failure> {
-    let done = if reasons.is_empty() {
+fn write_stop(path: &Path, verdict: &Verdict) -> Result<(), Failure> {
+    let done = if verdict.stop {
+        serde_json::to_vec(verdict)
+            .map_err(io::Error::from)
+            .and_then(|bytes| std::fs::write(path, [bytes, b"\n".to_vec()].concat()))
+    } else {
         match std::fs::remove_file(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             done => done,
         }
-    } else {
-        serde_json::to_vec(&json!({ "stop": true, "reasons": reasons }))
-            .map_err(io::Error::from)
-            .and_then(|bytes| std::fs::write(path, [bytes, b"\n".to_vec()].concat()))
     };
     done.map_err(|error| {
         let error =
@@ -455,21 +487,22 @@ fn write_stop(path: &Path, reasons: &[StopReason]) -> Result<(), Failure> {
 
 fn show_compatible(
     found: &StoreSufficiency,
-    confidences: &[Confidence],
+    answers: &[CompatibleQuery],
     drawn: bool,
     global: &Global,
 ) -> Result<(), Failure> {
     let queries = found.queries();
     let askings: f64 = queries.iter().map(|query| query.frequency).sum();
-    let weighted = queries.iter().zip(confidences).map(|(q, c)| q.frequency * c.confidence);
+    let weighted = queries.iter().zip(answers).map(|(q, a)| q.frequency * a.confidence.whole);
     let mean = if askings > 0.0 { weighted.sum::<f64>() / askings } else { 0.0 };
     if global.json {
-        let each = queries.iter().zip(confidences).map(|(query, confidence)| {
+        let each = queries.iter().zip(answers).map(|(query, answer)| {
             json!({
                 "qid": query.qid,
                 "query": query.text,
                 "frequency": query.frequency,
-                "confidence": confidence,
+                "confidence": answer.confidence,
+                "best_link": answer.best_link,
             })
         });
         return output::print_json(&json!({
@@ -488,13 +521,16 @@ fn show_compatible(
         queries_of(queries.len()),
         counted(found.pages as u64, "page")
     )?;
-    for (query, found) in queries.iter().zip(confidences) {
-        let Confidence { coverage, consistency, saturation, confidence } = found;
+    for (query, answer) in queries.iter().zip(answers) {
+        let Confidence { coverage, consistency, saturation, whole } = answer.confidence;
         writeln!(
             out,
-            "{confidence:.6}  coverage {coverage:.6}, consistency {consistency:.6}, saturation {saturation:.6}  {}",
+            "{whole:.6}  coverage {coverage:.6}, consistency {consistency:.6}, saturation {saturation:.6}  {}",
             output::shown(&query.text, QUERY_WIDTH)
         )?;
+        if let Some(BestLink { url, score }) = &answer.best_link {
+            writeln!(out, "          next link {score:.3}  {url}")?;
+        }
     }
     if drawn {
         say(global, "consistency is of 20,000 pairs of pages that were drawn, not of all");

@@ -25,9 +25,10 @@ use crate::policy::amount::Amount;
 use crate::results::Interval;
 use crate::results::stopping::{KEPT, PolicyStops, RuleSummary, Stop, StoppingSummary};
 use crate::sufficiency::assess::{
-    AssessedQueries, CrawledPages, Statistics, WorkloadSufficiency, redundancies,
+    AssessedQueries, CrawledPages, Frontier, Statistics, WorkloadSufficiency, redundancies,
 };
 use crate::sufficiency::near_duplicates::{NearDuplicates, Shingles};
+use crate::sufficiency::track::LAST_WINDOWS;
 use crate::sufficiency::verdict::{GAIN_FLOOR, SATURATED, Saturation, THETA};
 use crate::sufficiency::windows::{Window, windows};
 use crate::workload::Workload;
@@ -47,6 +48,8 @@ pub(crate) enum StopRule {
     Saturated,
     /// The last window brought by page less than a tenth of the first one.
     NoGain,
+    /// At most this share of the served results would change if all that can be reached were fetched.
+    Settled(f64),
     /// The curve of what entered lists has a knee.
     Knee,
     /// So many pages are fetched, as a number or as a share of those that can be.
@@ -67,6 +70,10 @@ impl StopRule {
                 let theta: f64 = value.parse().ok()?;
                 (theta > 0.0 && theta <= 1.0).then_some(Self::Sufficiency(theta))
             }
+            ("settled", Some(value)) => {
+                let percent = value.strip_suffix('%')?.parse::<f64>().ok()?;
+                (percent > 0.0 && percent <= 100.0).then_some(Self::Settled(percent / 100.0))
+            }
             ("saturated", None) => Some(Self::Saturated),
             ("no-gain", None) => Some(Self::NoGain),
             ("knee", None) => Some(Self::Knee),
@@ -79,19 +86,18 @@ impl StopRule {
 
     /// What can be written, for people.
     pub(crate) const NAMES: &str =
-        "sufficiency:0.7, saturated, no-gain, knee, fixed:20%, never and oracle";
+        "sufficiency:0.7, settled:10%, saturated, no-gain, knee, fixed:20%, never and oracle";
 
     /// Its name.
     pub(crate) fn name(self) -> String {
         match self {
             Self::Sufficiency(theta) => format!("sufficiency:{theta}"),
+            Self::Settled(share) => format!("settled:{}", percent(share)),
             Self::Saturated => "saturated".to_owned(),
             Self::NoGain => "no-gain".to_owned(),
             Self::Knee => "knee".to_owned(),
             Self::Fixed(Amount::Pages(pages)) => format!("fixed:{pages}"),
-            Self::Fixed(Amount::Share(share)) => {
-                format!("fixed:{}%", (share * 1e6).round() / 1e4)
-            }
+            Self::Fixed(Amount::Share(share)) => format!("fixed:{}", percent(share)),
             Self::Never => "never".to_owned(),
             Self::Oracle => "oracle".to_owned(),
         }
@@ -113,6 +119,7 @@ impl StopRule {
             Self::Saturated => {
                 first(&|look| look.saturation.is_some_and(|found| found.low >= SATURATED))
             }
+            Self::Settled(share) => first(&|look| look.churn.is_some_and(|churn| churn <= share)),
             Self::NoGain => first(&|look| look.gain.is_some_and(|gain| gain < GAIN_FLOOR)),
             Self::Knee => first(&|look| look.knee >= KNEE_RATIO),
             Self::Fixed(amount) => Some(amount.pages(fetchable)).filter(|&at| at < trace.pages),
@@ -129,6 +136,8 @@ struct Look {
     fetched: u32,
     sufficiency: f64,
     saturation: Option<Saturation>,
+    /// Share of the served results that would change if all that can be reached were fetched.
+    churn: Option<f64>,
     /// Impact that entered lists by page in the window, over that of the first one with any.
     gain: Option<f64>,
     /// How many times steeper entries came before the knee.
@@ -200,7 +209,7 @@ impl Stopping<'_> {
             stopped: at.is_some_and(|at| at < trace.pages),
             pages,
             of: trace.pages,
-            ndcg: trace.ndcg.as_ref().map(|ndcg| trace.at(ndcg, pages)),
+            ndcg: trace.ndcg.as_ref().map(|ndcg| ndcg[(pages as usize).min(ndcg.len() - 1)]),
             impact: (pages as usize)
                 .checked_sub(1)
                 .map_or(0.0, |last| trace.impact[last.min(trace.impact.len() - 1)]),
@@ -219,10 +228,13 @@ impl Stopping<'_> {
         let is_page = |page: Page| page < collection.pages;
         let brought = (0..).zip(&fetched).filter(|(_, page)| is_page(**page)).map(|(seq, _)| seq);
         let windows = windows(brought);
-        let mut looks = self.looks(queries, alike, &fetched, &windows)?;
         let before = start.crawled.len() as u32;
+        let frontiers = frontiers(collection, start, &fetched, &windows);
+        let mut looks = self.looks(queries, alike, &fetched, (&windows, &frontiers))?;
         looks.retain(|look| look.fetched > before);
-        looks.iter_mut().for_each(|look| look.fetched -= before);
+        for look in &mut looks {
+            look.fetched -= before;
+        }
         let pages = order.pages.len() as u32;
         let mut marks: Vec<u32> = looks.iter().map(|look| look.fetched).collect();
         for rule in self.rules {
@@ -283,7 +295,7 @@ impl Stopping<'_> {
         queries: &AssessedQueries,
         alike: &NearDuplicates,
         fetched: &[Page],
-        windows: &[Window],
+        (windows, frontiers): (&[Window], &[Frontier]),
     ) -> Result<Vec<Look>, SimulateError> {
         let collection = self.measure.collection;
         let (docs, pages) = (documents(collection, fetched), page_table(collection, fetched));
@@ -304,7 +316,7 @@ impl Stopping<'_> {
                 }
                 counted = now;
                 let followed = epoch.follow(crawled, tracks.take(), window.end_seq)?;
-                looks.push(self.look(&epoch, &followed, crawled, alike, at)?);
+                looks.push(self.look(&epoch, &followed, crawled, alike, (at, frontiers[at]))?);
                 tracks = Some(followed);
                 at += 1;
             }
@@ -327,7 +339,7 @@ impl Stopping<'_> {
         tracks: &crate::sufficiency::track::Tracks,
         crawled: CrawledPages<'_>,
         alike: &NearDuplicates,
-        at: usize,
+        (at, frontier): (usize, Frontier),
     ) -> Result<Look, SimulateError> {
         let reads = self.rules.iter().any(|rule| rule.reads_sufficiency());
         let sufficiency = if reads {
@@ -346,6 +358,7 @@ impl Stopping<'_> {
             fetched: windows[at].end_seq,
             sufficiency,
             saturation: epoch.saturation(tracks, windows),
+            churn: epoch.turnover(tracks, windows).map(|turnover| turnover.churn(frontier)),
             gain: first.filter(|_| at > 0).map(|first| rates[at] / first),
             knee: knee(&entered, windows),
         })
@@ -368,13 +381,6 @@ impl Stopping<'_> {
             PolicyStops { rules: of(Some(&name)), name }
         });
         StoppingSummary { policies: policies.collect(), rules: of(None) }
-    }
-}
-
-impl Trace {
-    /// A value at a number of fetched pages.
-    fn at(&self, by_page: &[f64], pages: u32) -> f64 {
-        by_page[(pages as usize).min(by_page.len() - 1)]
     }
 }
 
@@ -419,6 +425,38 @@ fn knee(entered: &[f64], windows: &[Window]) -> f64 {
         return 0.0;
     }
     (before / at as f64) / ((1.0 + all - before) / (pages - at) as f64)
+}
+
+fn percent(share: f64) -> String {
+    format!("{}%", (share * 1e6).round() / 1e4)
+}
+
+/// By window: what can be fetched at its end.
+fn frontiers(
+    collection: &Collection,
+    start: &Start,
+    fetched: &[Page],
+    windows: &[Window],
+) -> Vec<Frontier> {
+    let mut known = vec![start.all_known; collection.urls.len()];
+    let mut met = if start.all_known { known.len() } else { 0 };
+    let mut meet = |page: Page| usize::from(!std::mem::replace(&mut known[page as usize], true));
+    met += start.seeds.iter().map(|&page| meet(page)).sum::<usize>();
+    let mut at = 0;
+    let mut met_by = Vec::with_capacity(windows.len());
+    for window in windows {
+        while at < window.end_seq as usize {
+            met += meet(fetched[at]);
+            met += collection.links(fetched[at]).iter().map(|&link| meet(link)).sum::<usize>();
+            at += 1;
+        }
+        met_by.push(met);
+    }
+    let of = |(at, window): (usize, &Window)| Frontier {
+        waiting: met_by[at] - window.end_seq as usize,
+        discovered: met_by[at] - at.checked_sub(LAST_WINDOWS).map_or(0, |before| met_by[before]),
+    };
+    windows.iter().enumerate().map(of).collect()
 }
 
 /// Documents of the collection as those of a crawl, by the order of their fetch.
@@ -485,7 +523,16 @@ mod tests {
             assert_eq!(StopRule::parse(name).map(StopRule::name).as_deref(), Some(name));
         }
         assert_eq!(StopRule::parse("sufficiency"), Some(StopRule::Sufficiency(0.7)));
-        for wrong in ["sufficiency:2", "sufficiency:x", "fixed", "knee:3", "soon", ""] {
+        for wrong in [
+            "sufficiency:2",
+            "settled",
+            "settled:0.1",
+            "sufficiency:x",
+            "fixed",
+            "knee:3",
+            "soon",
+            "",
+        ] {
             assert_eq!(StopRule::parse(wrong), None, "{wrong}");
         }
     }

@@ -1,6 +1,7 @@
 //! How well a crawl answers every query of a workload, and the workload as a whole.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use prospect_index::bm25::{Bm25, Scorer, Scores};
@@ -16,7 +17,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::domain::nearest;
 use super::near_duplicates::NearDuplicates;
 use super::parts::{HALVES, QueryParts, consistency, saturation, word_coverage};
-use super::track::{Crawl, K, Tracks};
+use super::track::{Crawl, K, LAST_WINDOWS, Tracks};
 use super::verdict::Saturation;
 use super::windows::Window;
 use crate::workload::{Query, QueryId, Workload};
@@ -184,10 +185,11 @@ impl<'a> Statistics<'a> {
         let held = self.scorer.document_counts(0..end_seq)?;
         let mut missing = Vec::with_capacity(parts.len());
         for (query, parts) in self.queries.distinct.queries.iter().zip(parts) {
+            let holders = |word: &String| held.get(word.as_str()).copied().unwrap_or(0);
             let words = query.words.iter();
-            let found = words.clone().map(|word| (self.scorer.idf(word), held.of(word)));
+            let found = words.clone().map(|word| (self.scorer.idf(word), holders(word)));
             parts.words = word_coverage(found, K);
-            missing.push(words.filter(|word| held.of(word) == 0).cloned().collect());
+            missing.push(words.filter(|word| holders(word) == 0).cloned().collect());
         }
         Ok(missing)
     }
@@ -208,15 +210,14 @@ impl<'a> Statistics<'a> {
         let mut all = None;
         for number in 0..HALVES {
             let is_in = |url: UrlId| half(url) >> number & 1 == 1;
-            let best = match tracks.best_of(at, is_in) {
-                Some(best) => best,
-                None => {
-                    if all.is_none() {
-                        all = Some(self.all_scores(query, tracks.end_seq(), crawled.urls)?);
-                    }
-                    let all = all.iter().flatten().filter(|(url, _)| is_in(*url));
-                    all.map(|(_, score)| *score).take(K).collect()
+            let best = if let Some(best) = tracks.best_of(at, is_in) {
+                best
+            } else {
+                if all.is_none() {
+                    all = Some(self.all_scores(query, tracks.end_seq(), crawled.urls)?);
                 }
+                let all = all.iter().flatten().filter(|(url, _)| is_in(*url));
+                all.map(|(_, score)| *score).take(K).collect()
             };
             answers.push(best.iter().sum::<f64>() / most);
         }
@@ -256,6 +257,20 @@ impl<'a> Statistics<'a> {
         impact
     }
 
+    /// How lists changed in the last windows. None before there is anything to go by.
+    pub(crate) fn turnover(&self, tracks: &Tracks, windows: &[Window]) -> Option<Turnover> {
+        let last = &windows[windows.len().saturating_sub(LAST_WINDOWS)..];
+        let (first, end) = (last.first()?, last.last()?);
+        let pages = last.iter().map(|window| window.pages).sum();
+        let (mut entering, mut served) = (0.0, 0.0);
+        for (at, query) in self.queries().iter().enumerate() {
+            entering += query.frequency * tracks.entry_rates(at, windows)?.last;
+            served += query.frequency * tracks.list(at).len() as f64;
+        }
+        let seqs = first.first_seq..end.end_seq;
+        (served > 0.0).then_some(Turnover { entering, served, pages, seqs })
+    }
+
     /// Saturation of the workload.
     pub(crate) fn saturation(&self, tracks: &Tracks, windows: &[Window]) -> Option<Saturation> {
         let queries = self.queries.workload.queries.iter().enumerate();
@@ -265,6 +280,47 @@ impl<'a> Statistics<'a> {
         });
         Saturation::of(&rates.collect::<Vec<_>>())
     }
+}
+
+/// How lists changed in the last windows of a crawl, as many as [`LAST_WINDOWS`].
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Turnover {
+    /// Impact of the results that entered lists, by page.
+    entering: f64,
+    /// Impact of all results that are served.
+    served: f64,
+    /// Pages of the windows.
+    pages: usize,
+    /// Records of the windows, failed fetches among them.
+    pub(crate) seqs: Range<u32>,
+}
+
+impl Turnover {
+    /// Share of the served results that would change if all that can be reached were fetched; at most 1.
+    ///
+    /// URLs bring pages, pages show new URLs, and pages enter lists, each as often as in the last windows. While a
+    /// fetch shows less than one new URL, a frontier leads to its length over one minus that (the expected progeny of
+    /// a branching process: Harris, "The theory of branching processes", 1963), else to no end.
+    pub(crate) fn churn(&self, Frontier { waiting, discovered }: Frontier) -> f64 {
+        let fetches = f64::from(self.seqs.end - self.seqs.start);
+        let left = 1.0 - discovered as f64 / fetches;
+        // Of nothing that enters nothing comes, however much there is.
+        if self.entering <= 0.0 || waiting == 0 {
+            return 0.0;
+        }
+        let reachable = if left > 0.0 { waiting as f64 / left } else { f64::INFINITY };
+        let pages = reachable * self.pages as f64 / fetches;
+        (pages * self.entering / self.served).min(1.0)
+    }
+}
+
+/// What can be fetched at the end of a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Frontier {
+    /// URLs that are known and not fetched.
+    pub(crate) waiting: usize,
+    /// URLs that became known in the last windows, as many as [`LAST_WINDOWS`].
+    pub(crate) discovered: usize,
 }
 
 /// Share of each query's list that nearly repeats an earlier page of it.

@@ -40,7 +40,8 @@ pub(crate) struct Confidence {
     /// How few new words the last page brought.
     pub(crate) saturation: f64,
     /// Their weighted mean.
-    pub(crate) confidence: f64,
+    #[serde(rename = "confidence")]
+    pub(crate) whole: f64,
 }
 
 impl Compatible {
@@ -64,7 +65,9 @@ impl Compatible {
         words::for_each_word(text, &mut take);
         page.sort_unstable();
         page.dedup();
-        page.iter().for_each(|&word| self.counts[word as usize].1 += 1);
+        for &word in &page {
+            self.counts[word as usize].1 += 1;
+        }
         self.pages.push(page);
         let new = self.counts.len() - before;
         self.new_words = Some((self.new_words.map_or(new, |(first, _)| first), new));
@@ -87,8 +90,8 @@ impl Compatible {
         (consistency, saturation): (f64, f64),
     ) -> Confidence {
         let coverage = self.coverage(&terms(query));
-        let confidence = WEIGHTS.0 * coverage + WEIGHTS.1 * consistency + WEIGHTS.2 * saturation;
-        Confidence { coverage, consistency, saturation, confidence }
+        let whole = WEIGHTS.0 * coverage + WEIGHTS.1 * consistency + WEIGHTS.2 * saturation;
+        Confidence { coverage, consistency, saturation, whole }
     }
 
     fn coverage(&self, terms: &HashSet<String>) -> f64 {
@@ -136,22 +139,65 @@ impl Compatible {
         }
     }
 
-    /// Score of a link by its text, with its contextual BM25 score where there is one.
-    pub(crate) fn link_score(&self, query: &str, text: &str, contextual: Option<f64>) -> f64 {
-        let (query, link) = (terms(query), terms(text));
-        let shared = query.iter().filter(|term| link.contains(*term)).count();
-        let share = if query.is_empty() { 0.0 } else { shared as f64 / query.len() as f64 };
-        let relevance = contextual.filter(|score| *score > 0.0).unwrap_or(share);
-        let novelty = if self.pages.is_empty() {
-            1.0
-        } else if link.is_empty() {
-            0.5
-        } else {
-            let new = link.iter().filter(|term| !self.words.contains_key(*term)).count();
-            new as f64 / link.len() as f64
-        };
-        LINK_WEIGHTS.0 * relevance + LINK_WEIGHTS.1 * novelty + LINK_WEIGHTS.2
+    /// How new the words of a link are: the share that no page holds.
+    fn novelty(&self, link: &HashSet<String>) -> f64 {
+        if self.pages.is_empty() {
+            return 1.0;
+        }
+        if link.is_empty() {
+            return 0.5;
+        }
+        let new = link.iter().filter(|term| !self.words.contains_key(*term)).count();
+        new as f64 / link.len() as f64
     }
+}
+
+/// Links that could be followed next, in the order of their discovery.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Links {
+    novelty: Vec<f64>,
+    /// By word: the links that hold it.
+    holders: HashMap<String, Vec<u32>>,
+    /// The first of those with the most new words.
+    newest: Option<u32>,
+}
+
+impl Links {
+    /// Takes in the next link by its text.
+    pub(crate) fn add(&mut self, state: &Compatible, text: &str) {
+        let (terms, at) = (terms(text), self.novelty.len() as u32);
+        let novelty = state.novelty(&terms);
+        if self.newest.is_none_or(|newest| self.novelty[newest as usize] < novelty) {
+            self.newest = Some(at);
+        }
+        self.novelty.push(novelty);
+        for term in terms {
+            self.holders.entry(term).or_default().push(at);
+        }
+    }
+
+    /// The link that a query is best served by, by its place, and its score; the first of equals. None without links.
+    pub(crate) fn best(&self, query: &str) -> Option<(usize, f64)> {
+        let query = terms(query);
+        let mut shared: HashMap<u32, usize> = self.newest.iter().map(|&link| (link, 0)).collect();
+        for link in query.iter().filter_map(|term| self.holders.get(term)).flatten() {
+            *shared.entry(*link).or_default() += 1;
+        }
+        let relevance = |count: usize| count as f64 / query.len().max(1) as f64;
+        let score = |(link, count): (u32, usize)| {
+            (link as usize, link_score(relevance(count), self.novelty[link as usize]))
+        };
+        shared
+            .into_iter()
+            .map(score)
+            .max_by(|(a, score), (b, other)| score.total_cmp(other).then_with(|| b.cmp(a)))
+    }
+}
+
+/// Score of a link. Its relevance is the contextual BM25 score where a crawler has one, else the share of the
+/// query's words that its text holds; its authority is always 1.
+fn link_score(relevance: f64, novelty: f64) -> f64 {
+    LINK_WEIGHTS.0 * relevance + LINK_WEIGHTS.1 * novelty + LINK_WEIGHTS.2
 }
 
 fn terms(text: &str) -> HashSet<String> {
@@ -193,9 +239,9 @@ mod tests {
     #[test]
     fn the_golden_example_holds_to_six_decimals() {
         let golden = [
-            (0.761084, 1.0, 0.0, 0.604433, 5),
-            (0.744478, 0.0, 0.0, 0.297791, 7),
-            (0.923739, 0.157576, 0.6, 0.596768, 2),
+            (0.761_084, 1.0, 0.0, 0.604_433, 5),
+            (0.744_478, 0.0, 0.0, 0.297_791, 7),
+            (0.923_739, 0.157_576, 0.6, 0.596_768, 2),
         ];
         let mut state = Compatible::default();
         for (page, (coverage, consistency, saturation, confidence, new)) in PAGES.iter().zip(golden)
@@ -206,7 +252,7 @@ mod tests {
                 (found.coverage, coverage),
                 (found.consistency, consistency),
                 (found.saturation, saturation),
-                (found.confidence, confidence),
+                (found.whole, confidence),
             ];
             assert!(pairs.iter().all(|(is, wanted)| (is - wanted).abs() < 5e-7), "{pairs:?}");
             assert_eq!(state.new_words.unwrap().1, new);
@@ -216,21 +262,31 @@ mod tests {
     #[test]
     fn links_are_scored_as_in_the_golden_example() {
         let mut state = Compatible::default();
-        assert!(
-            (state.link_score(QUERY, "", None) - 0.5).abs() < 1e-12,
-            "all is new before any page"
-        );
-        PAGES.iter().for_each(|page| state.add("", page));
-        let golden = [
-            ("crawl budget tail queries for", None, 0.7),
-            ("Tail queries guide", None, 0.5),
-            ("Tail queries guide", Some(0.0), 0.5),
-            ("Crawl budget", Some(0.4), 0.4),
-            ("", None, 0.35),
-        ];
-        for (text, contextual, score) in golden {
-            assert!((state.link_score(QUERY, text, contextual) - score).abs() < 1e-12, "{text}");
+        let best = |state: &Compatible, texts: &[&str]| {
+            let mut links = Links::default();
+            for text in texts {
+                links.add(state, text);
+            }
+            links.best(QUERY)
+        };
+        let is = |found: Option<(usize, f64)>, place: usize, score: f64| {
+            let (link, own) = found.unwrap();
+            assert!(link == place && (own - score).abs() < 1e-12, "{link} {own}");
+        };
+        is(best(&state, &[""]), 0, 0.5); // All is new before any page.
+        for page in PAGES {
+            state.add("", page);
         }
+        is(best(&state, &["crawl budget tail queries for"]), 0, 0.7);
+        is(best(&state, &["Tail queries guide"]), 0, 0.5);
+        is(best(&state, &[""]), 0, 0.35);
+        let texts =
+            ["Tail queries guide", "Guide tail queries", "", "crawl budget tail queries for"];
+        is(best(&state, &texts), 3, 0.7);
+        is(best(&state, &texts[..3]), 0, 0.5);
+        assert_eq!(best(&state, &[]), None);
+        // With a contextual score.
+        assert!((link_score(0.4, 0.0) - 0.4).abs() < 1e-12);
     }
 
     #[test]

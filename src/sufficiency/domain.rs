@@ -27,7 +27,9 @@ pub(super) fn nearest(queries: &[Query], idf: impl Fn(&str) -> f64 + Sync) -> Ve
         }
         words.sort_unstable();
         words.dedup();
-        words.iter().for_each(|&word| holders[word].push(QueryId::new(at)));
+        for &word in &words {
+            holders[word].push(QueryId::new(at));
+        }
         words_of.push(words);
     }
     let length = |words: &Vec<usize>| words.iter().map(|&word| weights[word]).sum::<f64>().sqrt();
@@ -46,7 +48,9 @@ pub(super) fn nearest(queries: &[Query], idf: impl Fn(&str) -> f64 + Sync) -> Ve
         let cosine = |other: QueryId| shared[other.index()] / lengths[other.index()];
         let mut ranked: Vec<(f64, QueryId)> =
             found.iter().filter(|other| other.index() != at).map(|&o| (cosine(o), o)).collect();
-        found.iter().for_each(|other| shared[other.index()] = 0.0);
+        for other in &found {
+            shared[other.index()] = 0.0;
+        }
         let order =
             |a: &(f64, QueryId), b: &(f64, QueryId)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
         if ranked.len() > NEAREST {

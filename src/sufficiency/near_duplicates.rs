@@ -34,10 +34,10 @@ impl Shingles {
             last.push(word.to_owned());
             if last.len() == SHINGLE_WORDS {
                 run.clear();
-                last.iter().for_each(|word| {
+                for word in &last {
                     run.push_str(word);
                     run.push(' ');
-                });
+                }
                 hashes.push(xxh3_64(run.as_bytes()));
             }
         };

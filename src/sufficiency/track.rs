@@ -19,7 +19,7 @@ pub(crate) const K: usize = 10;
 /// Best pages that are kept of a query: of so many, a random half has fewer than [`K`] once in 10 million times.
 const KEPT: usize = 6 * K;
 /// Windows at the end of a crawl that its start is compared with.
-const LAST_WINDOWS: usize = 3;
+pub(crate) const LAST_WINDOWS: usize = 3;
 
 /// One query.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ pub(crate) struct EntryRates {
 pub(crate) struct Tracks {
     /// Records below this are counted.
     end_seq: u32,
-    tracks: Vec<QueryTrack>,
+    queries: Vec<QueryTrack>,
     /// By query: the greatest shares of its idf mass that pages hold, as masses.
     holders: Vec<Vec<(UrlId, f64)>>,
 }
@@ -78,10 +78,10 @@ impl Tracks {
     /// The index cannot be read.
     pub(crate) fn build(crawl: &Crawl<'_>, end_seq: u32) -> Result<Self, StoreError> {
         let one = |scores: &mut Scores, query: &Query| anew(crawl, query, end_seq, scores);
-        let tracks = crawl.queries.par_iter().map_init(Scores::default, one);
-        let tracks = tracks.collect::<Result<_, _>>()?;
+        let queries = crawl.queries.par_iter().map_init(Scores::default, one);
+        let queries = queries.collect::<Result<_, _>>()?;
         let holders = ServedLists::build(crawl.presence, crawl.distinct, K, end_seq, crawl.urls)?;
-        Ok(Self { end_seq, tracks, holders: holders.lists })
+        Ok(Self { end_seq, queries, holders: holders.lists })
     }
 
     /// Goes on to the record before `end_seq` under the same statistics.
@@ -109,7 +109,7 @@ impl Tracks {
             track.follow(found, crawl, old_end, end_seq);
             Ok(())
         };
-        let pairs = self.tracks.par_iter_mut().zip(crawl.queries);
+        let pairs = self.queries.par_iter_mut().zip(crawl.queries);
         pairs.map_init(Scores::default, one).collect::<Result<(), StoreError>>()?;
         self.end_seq = end_seq;
         Ok(())
@@ -122,12 +122,12 @@ impl Tracks {
 
     /// How many queries there are.
     pub(crate) fn len(&self) -> usize {
-        self.tracks.len()
+        self.queries.len()
     }
 
     /// The list of a query: its best pages, at most [`K`].
     pub(crate) fn list(&self, query: usize) -> &[(UrlId, f64)] {
-        let best = &self.tracks[query].best;
+        let best = &self.queries[query].best;
         &best[..best.len().min(K)]
     }
 
@@ -141,7 +141,7 @@ impl Tracks {
     /// Scores of the best pages of a query that are in a half of the crawl, best first; none if more of them may be
     /// needed than are kept.
     pub(super) fn best_of(&self, query: usize, is_in: impl Fn(UrlId) -> bool) -> Option<Vec<f64>> {
-        let best = &self.tracks[query].best;
+        let best = &self.queries[query].best;
         let found: Vec<f64> =
             best.iter().filter(|(url, _)| is_in(*url)).map(|(_, score)| *score).take(K).collect();
         (found.len() == K || best.len() < KEPT).then_some(found)
@@ -153,7 +153,7 @@ impl Tracks {
         if windows.len() < 2 {
             return None;
         }
-        let entered = &self.tracks[query].entered;
+        let entered = &self.queries[query].entered;
         let rate = |window: &Window| {
             let from = entered.partition_point(|&seq| seq < window.first_seq);
             let to = entered.partition_point(|&seq| seq < window.end_seq);
@@ -173,7 +173,7 @@ impl Tracks {
         query: usize,
         windows: &'w [Window],
     ) -> impl Iterator<Item = (usize, usize)> + 'w {
-        let entered = &self.tracks[query].entered;
+        let entered = &self.queries[query].entered;
         let of = |seq: &u32| windows.partition_point(|window| window.end_seq <= *seq);
         let same = entered.chunk_by(move |a, b| of(a) == of(b));
         same.map(move |seqs| (of(&seqs[0]), seqs.len())).filter(|(at, _)| *at < windows.len())

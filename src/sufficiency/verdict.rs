@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 /// Saturation from which on a query, or a workload, is saturated.
 pub(crate) const SATURATED: f64 = 0.8;
+/// Share of the served results that may still change where a crawl is settled. Chosen by `simulate --stop`: of 1 to
+/// 30 %, those stop the earliest that stop fewer than 5 % of crawls too early (README, "Enough").
+pub(crate) const SETTLED: f64 = 0.03;
 /// Share of the impact by page of the first planned pages under which more pages gain nothing.
 pub(crate) const GAIN_FLOOR: f64 = 0.1;
 /// Sufficiency that is enough where nothing else is said.
@@ -62,6 +65,8 @@ pub(crate) enum StopReason {
     Exhausted,
     /// The sufficiency of the workload is enough.
     Sufficient,
+    /// Fetching all that can be reached would change few served results.
+    Settled,
     /// The next batch is expected to bring too little.
     NoGain,
     /// Results enter lists at a small share of the first rate.
@@ -113,6 +118,37 @@ pub(crate) struct Gain {
     pub(crate) floor: Option<f64>,
 }
 
+impl StopReason {
+    /// All, the strongest first.
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Exhausted, Self::Sufficient, Self::Settled, Self::NoGain, Self::Saturated];
+    /// Those that stop a crawl where nothing else is said. The others stop every crawl of `simulate --stop` before it
+    /// has 95 % of what it will have.
+    pub(crate) const DEFAULT: [Self; 3] = [Self::Exhausted, Self::Sufficient, Self::Settled];
+
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Exhausted => "exhausted",
+            Self::Sufficient => "sufficient",
+            Self::Settled => "settled",
+            Self::NoGain => "no-gain",
+            Self::Saturated => "saturated",
+        }
+    }
+}
+
+/// Go on, or stop.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Verdict {
+    /// Whether to stop.
+    pub(crate) stop: bool,
+    /// Why, the strongest first.
+    pub(crate) reasons: Vec<StopReason>,
+    /// Reasons that hold, and stop nothing by themselves here.
+    pub(crate) signs: Vec<StopReason>,
+}
+
 /// What a verdict rests on.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Signals {
@@ -120,6 +156,8 @@ pub(crate) struct Signals {
     pub(crate) sufficiency: f64,
     /// What is enough.
     pub(crate) theta: f64,
+    /// Share of the served results that would change if all that can be reached were fetched.
+    pub(crate) churn: Option<f64>,
     /// Saturation of the workload.
     pub(crate) saturation: Option<Saturation>,
     /// What the next batch is expected to bring.
@@ -129,19 +167,27 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// The reasons to stop, the strongest first; none to go on.
-    pub(crate) fn reasons(&self) -> Vec<StopReason> {
+    /// The verdict where these reasons stop a crawl.
+    pub(crate) fn verdict(&self, stop_on: &[StopReason]) -> Verdict {
+        let (reasons, signs): (Vec<_>, Vec<_>) =
+            self.reasons().into_iter().partition(|reason| stop_on.contains(reason));
+        Verdict { stop: !reasons.is_empty(), reasons, signs }
+    }
+
+    /// The reasons that hold, the strongest first.
+    fn reasons(&self) -> Vec<StopReason> {
         let no_gain = self
             .gain
             .is_some_and(|Gain { per_page, floor }| floor.is_some_and(|floor| per_page < floor));
         let saturated = self.saturation.is_some_and(|found| found.low >= SATURATED);
-        let found = [
-            (StopReason::Exhausted, self.exhausted),
-            (StopReason::Sufficient, self.sufficiency >= self.theta),
-            (StopReason::NoGain, no_gain),
-            (StopReason::Saturated, saturated),
-        ];
-        found.into_iter().filter(|(_, holds)| *holds).map(|(reason, _)| reason).collect()
+        let holds = |reason: &StopReason| match reason {
+            StopReason::Exhausted => self.exhausted,
+            StopReason::Sufficient => self.sufficiency >= self.theta,
+            StopReason::Settled => self.churn.is_some_and(|share| share <= SETTLED),
+            StopReason::NoGain => no_gain,
+            StopReason::Saturated => saturated,
+        };
+        StopReason::ALL.into_iter().filter(holds).collect()
     }
 }
 
@@ -165,6 +211,7 @@ mod tests {
         let go_on = Signals {
             sufficiency: 0.5,
             theta: 0.7,
+            churn: Some(0.04),
             saturation: Some(Saturation { mean: 0.85, low: 0.79, high: 0.9 }),
             gain: Some(Gain { per_page: 1.0, floor: Some(0.9) }),
             exhausted: false,
@@ -174,11 +221,25 @@ mod tests {
         let gain = Some(Gain { per_page: 0.8, floor: Some(0.9) });
         let stops = |signals: Signals| signals.reasons();
         assert_eq!(stops(Signals { theta: 0.5, ..go_on }), [StopReason::Sufficient]);
+        assert_eq!(stops(Signals { churn: Some(0.03), ..go_on }), [StopReason::Settled]);
         assert_eq!(stops(Signals { saturation, ..go_on }), [StopReason::Saturated]);
         assert_eq!(stops(Signals { gain, ..go_on }), [StopReason::NoGain]);
         assert_eq!(stops(Signals { exhausted: true, ..go_on }), [StopReason::Exhausted]);
         let unknown = Some(Gain { per_page: 0.0, floor: None });
-        assert!(stops(Signals { gain: unknown, saturation: None, ..go_on }).is_empty());
+        assert!(
+            stops(Signals { gain: unknown, saturation: None, churn: None, ..go_on }).is_empty()
+        );
+    }
+
+    #[test]
+    fn reasons_that_are_not_asked_for_are_signs() {
+        let saturation = Some(Saturation { mean: 0.9, low: 0.85, high: 0.95 });
+        let signals = Signals { theta: 0.7, saturation, exhausted: true, ..Signals::default() };
+        let verdict = signals.verdict(&StopReason::DEFAULT);
+        let (reasons, signs) = (vec![StopReason::Exhausted], vec![StopReason::Saturated]);
+        assert_eq!(verdict, Verdict { stop: true, reasons, signs });
+        assert!(signals.verdict(&[StopReason::Saturated]).stop);
+        assert!(!signals.verdict(&[StopReason::NoGain]).stop);
     }
 
     #[test]

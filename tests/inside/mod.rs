@@ -29,6 +29,7 @@ mod reranking;
 mod served_lists;
 mod statistics;
 mod store_schemas;
+mod sufficiency;
 mod trec_eval;
 mod whatif_answers;
 mod whatif_page;

@@ -65,7 +65,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let within: Vec<bool> = ids.map(|id| site.has(open.known.urls.url(id))).collect();
     settings.within = Some("pages of the demo's site".to_owned());
     let plan = plan::plan(&open, &workload, &within, &settings, Beside::Others)?;
-    plan::commit(&mut open, &plan.record(None), &settings, None)?;
+    plan::commit(&mut open, &plan.record(), &settings, None)?;
     let judged = Judged::new(site.qrels, &workload)?;
     let reasons = Reasons::of_plan(&open.known, &plan, &settings);
     let planned = reasons.planned(&plan.choice.batch.picks, 1);

@@ -1,0 +1,169 @@
+//! A crawl is asked whether it has enough.
+//!
+//! Story: a small crawler runs night after night, and its operator wants to know what her visitors still do not
+//! find, and when to stop. She asks after each batch; a script looks for the file that says stop.
+
+mod common;
+#[path = "common/simulation.rs"]
+mod simulation;
+
+use std::fs;
+
+use common::{assert_sound, done, prospect, text};
+use serde_json::Value;
+use simulation::{SMALL, order, summary, tried};
+
+fn tiny(name: &str) -> String {
+    format!("{}/workloads/tiny/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&done(arguments).stdout).unwrap()
+}
+
+#[test]
+fn a_store_says_what_its_queries_lack_and_when_to_stop() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, stop) = (dir.path().join("store"), dir.path().join("stop"));
+    let (site, queries) = (tiny("site"), tiny("queries.tsv"));
+    let (store, stop) = (text(&store), text(&stop));
+    let page = |name: &str| format!("{site}/{name}");
+    let first = [page("index.html"), page("about.html"), page("library/index.html")];
+    let ingest = |pages: &[String]| {
+        let fixed = ["ingest", "--store", store, "--base-url", "https://tools.example/"];
+        let fixed = fixed.into_iter().chain(["--html-root", &site]);
+        done(&fixed.chain(pages.iter().map(String::as_str)).collect::<Vec<_>>());
+    };
+    ingest(&first);
+    let ask = ["sufficiency", "--store", store, "--workload", &queries];
+    let ask_json = |more: &[&str]| json(&[&ask[..], &["--json"], more].concat());
+
+    let found = ask_json(&["--stop-file", stop]);
+    assert_eq!(found["schema"], "prospect.sufficiency/1");
+    assert_eq!(found["pages"], 3);
+    assert_eq!(found["verdict"]["stop"], false);
+    assert!(!fs::exists(stop).unwrap());
+    let all = found["queries"].as_array().unwrap();
+    assert_eq!(all.len(), 40);
+    let least = |query: &Value| {
+        let part = |name: &str| query[name].as_f64().unwrap();
+        let least = part("coverage").min(part("consistency")).min(1.0 - part("redundancy"));
+        assert!((least * part("domain_coverage") - part("sufficiency")).abs() < 1e-12, "{query}");
+        part("frequency") * part("sufficiency")
+    };
+    let askings = found["workload"]["askings"].as_f64().unwrap();
+    let mean = all.iter().map(least).sum::<f64>() / askings;
+    assert!((found["workload"]["sufficiency"].as_f64().unwrap() - mean).abs() < 1e-12);
+    let classes = found["classes"].as_object().unwrap();
+    let counted: u64 = classes.values().map(|class| class["queries"].as_u64().unwrap()).sum();
+    assert_eq!(counted, 40);
+
+    // Theta decides.
+    let enough = ask_json(&["--theta", "0.001", "--stop-file", stop]);
+    assert_eq!(enough["verdict"]["reasons"][0], "sufficient");
+    let left: Value = serde_json::from_str(&fs::read_to_string(stop).unwrap()).unwrap();
+    assert_eq!(left["reasons"][0], "sufficient");
+    let share = |found: &Value| found["workload"]["sufficient_share"].as_f64().unwrap();
+    assert!(share(&enough) > share(&found));
+    ask_json(&["--stop-file", stop]);
+    assert!(!fs::exists(stop).unwrap(), "the file goes when the verdict does");
+
+    // Each plan stores a line of it, which commands tell.
+    let plan = ["plan", "--store", store, "--workload", &queries, "--budget", "5"];
+    let said = done(&plan).stderr;
+    assert!(said.contains("0.7 is enough") && said.contains(": go on; "), "{said}");
+    let planned = json(&[&plan[..], &["--json"]].concat());
+    assert_eq!(planned["sufficiency"]["workload"], found["workload"]);
+    let status = json(&["status", "--store", store, "--json"]);
+    assert_eq!(status["sufficiency"][0]["sufficiency"], found["workload"]["sufficiency"]);
+    assert_eq!(ask_json(&[])["history"][0]["plan_id"], planned["plan_id"]);
+    let told = done(&ask).stdout;
+    for line in ["verdict: go on", "hopeless", "one more batch", "when planned"] {
+        assert!(told.contains(line), "{line}: {told}");
+    }
+
+    // The numbers do not depend on how they came about, nor on threads.
+    ingest(&[page("guides/index.html"), page("library/late-returns.html")]);
+    let (kept, one) = (ask_json(&[]), ask_json(&["--threads", "1"]));
+    assert_eq!(kept, one);
+    fs::remove_dir_all(format!("{store}/derived")).unwrap();
+    assert_eq!(ask_json(&[]), kept);
+    assert_sound(std::path::Path::new(store));
+
+    // As the source's code has it.
+    let compatible = ask_json(&["--definition", "compatible"]);
+    let confidence = &compatible["queries"][0]["confidence"];
+    let part = |name: &str| confidence[name].as_f64().unwrap();
+    let sum = 0.4 * part("coverage") + 0.3 * part("consistency") + 0.3 * part("saturation");
+    assert!((part("confidence") - sum).abs() < 1e-12);
+}
+
+#[test]
+fn mistakes_are_told() {
+    let queries = tiny("queries.tsv");
+    let cases = [
+        (["--theta", "0"], "theta is 0", "--theta 0.7"),
+        (["--theta", "1.5"], "theta is 1.5", "--theta 0.7"),
+    ];
+    for (given, what, hint) in cases {
+        let run = prospect(
+            &[&["sufficiency", "--store", "nowhere", "--workload", &queries], &given[..]].concat(),
+        );
+        assert_eq!(run.code, Some(1));
+        assert!(run.stderr.contains(what) && run.stderr.contains(hint), "{}", run.stderr);
+    }
+    let run = prospect(&["sufficiency", "--store", "/nowhere/at/all", "--workload", &queries]);
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+}
+
+const RULES: &str =
+    "sufficiency:0.3,sufficiency:0.9,settled:5%,saturated,no-gain,knee,fixed:50%,never,oracle";
+
+#[test]
+fn rules_tell_where_they_would_have_stopped_a_crawl() {
+    let bench = simulation::bench();
+    let run = |more: &str| tried(&bench, &format!("{SMALL} --policy bfs,inlinks,prospect {more}"));
+    let plain = run("--out @plain");
+    assert_eq!(plain.code, Some(0), "{}", plain.stderr);
+    let stopped = run(&format!("--out @stopped --stop {RULES}"));
+    assert_eq!(stopped.code, Some(0), "{}", stopped.stderr);
+    assert!(stopped.stdout.contains("stop rules"), "{}", stopped.stdout);
+    // A rule looks on: orders are what they are without.
+    for policy in ["bfs", "inlinks", "prospect"] {
+        for set in 1..=2 {
+            let of = |out: &str| order(&bench, out, policy, set);
+            assert_eq!(of("plain"), of("stopped"));
+        }
+    }
+    let summary = summary(&bench, "stopped");
+    let rules = summary["stopping"]["rules"].as_array().unwrap();
+    assert_eq!(rules.len(), RULES.split(',').count());
+    let rule = |name: &str| {
+        rules.iter().find(|rule| rule["rule"] == name).unwrap_or_else(|| panic!("{name}"))
+    };
+    assert_eq!(rule("never")["stopped"], 0);
+    assert_eq!(rule("never")["pages"]["mean"], 1.0);
+    assert_eq!(rule("oracle")["false_stops"], 0);
+    assert_eq!(rule("oracle")["over_oracle"]["mean"], 1.0);
+    let pages = |name: &str| rule(name)["pages"]["mean"].as_f64().unwrap();
+    assert!(pages("sufficiency:0.3") <= pages("sufficiency:0.9"));
+    assert!((pages("fixed:50%") - 0.5).abs() < 0.1);
+    // Each line of the table is of a crawl and a rule.
+    let csv = fs::read_to_string(bench.path("stopped/stops.csv")).unwrap();
+    assert_eq!(csv.lines().count(), 1 + 3 * 2 * rules.len());
+    let again = run(&format!("--out @again --threads 1 --stop {RULES}"));
+    assert_eq!(again.code, Some(0), "{}", again.stderr);
+    let read = |out: &str| fs::read_to_string(bench.path(&format!("{out}/stops.csv"))).unwrap();
+    let bare = |csv: String| -> Vec<String> {
+        csv.lines().map(|line| line.rsplit_once(',').unwrap().0.to_owned()).collect()
+    };
+    assert_eq!(bare(read("again")), bare(read("stopped")));
+    for (more, what) in [
+        ("--stop soon", "no stop rule \"soon\""),
+        ("--stop knee --max-pages 50", "it is cut short"),
+    ] {
+        let refused = run(&format!("--out @refused {more}"));
+        assert_eq!(refused.code, Some(1));
+        assert!(refused.stderr.contains(what), "{}", refused.stderr);
+    }
+}
