@@ -41,6 +41,7 @@ fn main() {
     let impact = truth::impact(&collection, &workload, Bm25::default(), 10).expect("impact");
     stage.done(&format!("true impact of {} queries", workload.queries.len()));
     let web = Web {
+        near_duplicates: None,
         urls: &collection.urls,
         links: collection.anchored_links(),
         text: &collection.text,

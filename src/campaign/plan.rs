@@ -12,7 +12,7 @@ use super::pair_cache::Refreshed;
 use super::query_explanation::LearnedImprovability;
 use super::reading::Prepared;
 use super::records::pick_columns;
-use super::sufficiency::{PastSufficiency, StoreSufficiency};
+use super::sufficiency::{self, PastSufficiency, StoreSufficiency};
 use super::tables::{PLAN_PAIRS, PLANS, POOLS, REVISITS, SUFFICIENCY, WORKLOADS};
 use super::{CampaignError, OpenStore, Plannable, history, pair_cache};
 use crate::estimate::scored_pairs::ScoredPairs;
@@ -127,6 +127,7 @@ pub fn plan(
         open.plannable(within.to_vec(), &settings.scope, beside)?;
     let is_asked = !settings.selection.revisit.is_none();
     let changes = is_asked.then(|| changes(open, &within)).transpose()?;
+    let lack = sufficiency::lack(open, &prepared.workload.queries, settings)?;
     let from = ChoiceInput {
         queries: &prepared.workload.queries,
         served: &prepared.served,
@@ -134,6 +135,7 @@ pub fn plan(
         next_seq: open.store.manifest().next_seq,
         whole_ranking: true,
         factors: &[],
+        lack: &lack,
         in_flight: &in_flight,
         changes: changes.as_ref(),
     };

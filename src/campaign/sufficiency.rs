@@ -25,6 +25,7 @@ use super::records::each_row;
 use super::tables::SUFFICIENCY;
 use super::{CampaignError, OpenStore};
 use crate::planner::cycle::current_epoch;
+use crate::planner::settings::{Demand, PlanSettings};
 use crate::sufficiency::assess::{
     AssessedQueries, CrawledPages, Frontier, Statistics, Turnover, WorkloadSufficiency,
 };
@@ -173,19 +174,8 @@ impl StoreSufficiency {
     /// By query: pages that the frontier of a plan may still bring into its list, which has `k` places: the chances of
     /// its candidates, summed.
     pub(crate) fn candidates(&self, plan: &Plan, k: usize) -> Vec<f64> {
-        let places = self.queries.places();
+        let place_of = self.queries.places_of(&plan.workload.queries);
         let mut found = vec![0.0; self.parts.len()];
-        let place_of: Vec<Option<usize>> = plan
-            .workload
-            .queries
-            .iter()
-            .map(|query| {
-                let mut words = query.words.clone();
-                words.sort_unstable();
-                words.dedup();
-                places.get(words.as_slice()).map(|at| at.index())
-            })
-            .collect();
         for pair in plan.scored.pairs() {
             if let Some(at) = place_of[pair.query.index()] {
                 found[at] += pair.chance;
@@ -193,6 +183,23 @@ impl StoreSufficiency {
         }
         found.into_iter().map(|pages| pages.min(k as f64)).collect()
     }
+}
+
+/// By query: what it still lacks, where the settings ask for that; else empty.
+///
+/// # Errors
+/// See [`StoreSufficiency::new`].
+pub(super) fn lack(
+    open: &OpenStore,
+    queries: &[Query],
+    settings: &PlanSettings,
+) -> Result<Vec<f64>, CampaignError> {
+    if settings.demand != Demand::Lack {
+        return Ok(Vec::new());
+    }
+    let workload = Workload { queries: queries.to_vec() };
+    let found = StoreSufficiency::new(open, &workload, settings.bm25)?;
+    Ok(found.queries.lack(queries, &found.parts))
 }
 
 /// What a verdict on the crawl rests on, where `theta` is enough and this is the next batch.

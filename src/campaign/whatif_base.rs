@@ -16,7 +16,7 @@ use crate::campaign::pair_cache::{Made, Refreshed};
 use crate::campaign::plan::{self, PlanRecord};
 use crate::campaign::reading::{Prepared, Reading};
 use crate::campaign::records;
-use crate::campaign::{CampaignError, OpenStore, Plannable, history, pair_cache};
+use crate::campaign::{CampaignError, OpenStore, Plannable, history, pair_cache, sufficiency};
 use crate::estimate::cache::PlannerCache;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::planner::cycle::{OpenPlan, Past};
@@ -69,6 +69,7 @@ impl WhatIfBase {
         let refreshed = Refreshed { served: served_refresh, recomputed, damaged, unread };
         let mean_frequency = mean_frequency(&workload.queries);
         let shares = history::shares(&open.store, mean_frequency, served.places())?;
+        let lack = sufficiency::lack(open, &workload.queries, &settings)?;
         let base = Base {
             queries: Arc::new(workload.queries),
             shares,
@@ -76,6 +77,7 @@ impl WhatIfBase {
             scored: Arc::new(scored),
             improvability: Improvability::fit(&past.queries),
             next_seq: manifest.next_seq,
+            lack: Arc::new(lack),
             in_flight: Arc::new(in_flight),
             changes: Arc::new(changes(open, &within)?),
             settings,
@@ -175,6 +177,7 @@ impl WhatIfBase {
             queries: Arc::new(queries.to_vec()),
             served: Arc::new(served),
             scored: Arc::new(scored),
+            lack: Arc::new(sufficiency::lack(open, queries, settings)?),
             settings: settings.clone(),
             ..self.base.clone()
         })

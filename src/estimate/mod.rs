@@ -14,7 +14,7 @@
 //! | changes | how likely has a fetched page changed since? | [`change_rate`] |
 //!
 //! That is the path that is on by default; [`pandey_olston`] is the published one, a score tree and a
-//! point estimate. Not here: which URLs are picked, and files.
+//! point estimate, and [`link_gain`] ranks as progressive crawling does. Not here: which URLs are picked, and files.
 //!
 //! # One query and six URLs
 //!
@@ -165,6 +165,7 @@ pub(crate) mod features;
 pub(crate) mod fetch_chance;
 pub(crate) mod horizon;
 mod learned;
+mod link_gain;
 pub(crate) mod models;
 pub(crate) mod objective;
 pub(crate) mod pandey_olston;

@@ -27,6 +27,7 @@ use crate::estimate::fetch_chance::{FetchChances, TextChances};
 use crate::estimate::horizon::Horizon;
 use crate::estimate::horizon::{FrontierHorizon, PastHorizon};
 use crate::estimate::learned;
+use crate::estimate::link_gain;
 use crate::estimate::models::entry::EntryModel;
 use crate::estimate::models::quadratic::ImpactRegression;
 use crate::estimate::models::score_levels::ScoreLevels;
@@ -218,6 +219,7 @@ impl ScoredPairs {
             ImpactReading::Sketch => {
                 pandey_olston::estimate(input, queries, cache, settings.rule, &quality)?
             }
+            ImpactReading::LinkGain => link_gain::estimate(input, queries, settings.rule)?,
         };
         // Nobody asks who answers for a URL where nothing is held against past picks.
         let owner = |url| if settings.defended { cache.owner(url) } else { 0 };

@@ -17,6 +17,23 @@ pub enum ImpactReading {
     /// candidates that the best pages link to.
     #[serde(alias = "lasting")]
     Learned,
+    /// Sum of f(q) times relevance, novelty and authority of the link: what progressive crawling (crawl4ai) ranks
+    /// by.
+    LinkGain,
+}
+
+impl ImpactReading {
+    /// All of them.
+    pub(crate) const ALL: [Self; 3] = [Self::Learned, Self::Sketch, Self::LinkGain];
+
+    /// As it is written.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Learned => "learned",
+            Self::Sketch => "sketch",
+            Self::LinkGain => "link-gain",
+        }
+    }
 }
 
 /// Which importance the query-independent estimate is made from.
@@ -94,10 +111,10 @@ impl EstimateSettings {
         self.reading != ImpactReading::Learned || self.importance == Importance::PageRank
     }
 
-    /// Whether pairs of new queries ask for those of all others again: the score tree is fitted to the
-    /// needy ones, and what a batch serves is known of the queries at hand.
+    /// Whether pairs of new queries ask for those of all others again: only the learned reading knows pairs one by
+    /// one, the score tree is fitted to the needy ones, and what a batch serves is known of the queries at hand.
     pub(crate) fn is_fitted_to_queries(&self) -> bool {
-        self.reading == ImpactReading::Sketch || self.objective == Objective::Served
+        self.reading != ImpactReading::Learned || self.objective == Objective::Served
     }
 
     /// Whether weights are fitted, so that it matters what became of picks.

@@ -39,6 +39,8 @@ pub(crate) struct ChoiceInput<'a> {
     /// By URL of the scored pairs: what its estimate is multiplied with, 0 if it must not be planned; empty
     /// for 1.
     pub(crate) factors: &'a [f64],
+    /// By query: what it still lacks, which its frequency is multiplied with; 1 for those beyond.
+    pub(crate) lack: &'a [f64],
     /// What a crawler has still to ask for.
     pub(crate) in_flight: &'a [UrlId],
     /// How fetched pages change, where they may be fetched again.
@@ -90,7 +92,7 @@ impl Choice {
 
 /// Scores the pairs of a crawl and chooses a batch from them; `outcomes` are of the queries of closed
 /// cycles. Writes nothing but `cache`, which is of earlier choices for the same queries, or empty, and
-/// changes no choice.
+/// changes no choice. `lack` is what queries still lack, or empty.
 ///
 /// # Errors
 /// An index cannot be read, or a model cannot be fitted.
@@ -99,6 +101,7 @@ pub(crate) fn choose(
     outcomes: &[QueryOutcome],
     cache: &mut PlannerCache,
     settings: &PlanSettings,
+    lack: &[f64],
     whole_ranking: bool,
 ) -> Result<(ScoredPairs, Choice), PlannerError> {
     let from = ChoiceInput {
@@ -108,6 +111,7 @@ pub(crate) fn choose(
         next_seq: view.manifest.next_seq,
         whole_ranking,
         factors: &[],
+        lack,
         in_flight: &[],
         changes: None,
     };
@@ -160,7 +164,7 @@ pub(crate) fn choose_among(
 ) -> Result<Choice, EstimateError> {
     let mut counted = vec![0.0; input.queries.len()];
     for &at in &needy {
-        counted[at] = input.queries[at].frequency;
+        counted[at] = input.queries[at].frequency * input.lack.get(at).copied().unwrap_or(1.0);
     }
     let blending = BlendInput {
         queries: input.queries,

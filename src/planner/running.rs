@@ -53,6 +53,8 @@ struct Trainers<'a> {
 pub(crate) struct RunningPlanner<'a> {
     /// How it plans.
     pub(crate) settings: PlanSettings,
+    /// By query: what it still lacks, where somebody found out; see [`ChoiceInput::lack`](super::choose::ChoiceInput::lack).
+    pub(crate) lack: Vec<f64>,
     workload: &'a Workload,
     trainers: Option<Trainers<'a>>,
     cache: PlannerCache,
@@ -73,6 +75,7 @@ impl<'a> RunningPlanner<'a> {
     ) -> Self {
         Self {
             settings,
+            lack: Vec::new(),
             workload,
             trainers: trainers.map(|workload| Trainers { workload, served: None }),
             cache: PlannerCache::with_strings(&workload.queries),
@@ -192,7 +195,7 @@ impl<'a> RunningPlanner<'a> {
             let pseudo = pseudo_outcomes(scorer, queries, places, tables.known, tables.manifest)?;
             outcomes = Cow::Owned(pseudo);
         }
-        choose(&view, &outcomes, &mut self.cache, settings, whole_ranking)
+        choose(&view, &outcomes, &mut self.cache, settings, &self.lack, whole_ranking)
     }
 
     fn scorer<'t>(&self, text: &'t TextIndex, end_seq: u32) -> Result<Scorer<'t>, PlannerError> {

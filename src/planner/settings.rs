@@ -47,6 +47,9 @@ pub struct PlanSettings {
     pub selection: SelectionSettings,
     /// Keep only the neediest queries.
     pub needy: Option<Needy>,
+    /// What the impact of a query counts.
+    #[serde(default, skip_serializing_if = "Demand::is_default")]
+    pub demand: Demand,
     /// Delays of queues that have one of their own.
     #[serde(default, skip_serializing_if = "Delays::is_empty")]
     pub delays: Delays,
@@ -60,6 +63,25 @@ pub struct PlanSettings {
     pub embedding: Option<EmbeddingModel>,
 }
 
+/// What the impact of a query counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Demand {
+    /// How often it is asked.
+    #[default]
+    Frequency,
+    /// That times what it still lacks: one minus its sufficiency.
+    Lack,
+}
+
+impl Demand {
+    /// Whether it is the one that is used where nothing is said.
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 impl PlanSettings {
     /// The defaults, for a budget.
     pub fn new(budget: usize) -> Self {
@@ -70,6 +92,7 @@ impl PlanSettings {
             estimate: EstimateSettings::default(),
             selection: SelectionSettings::new(budget),
             needy: None,
+            demand: Demand::default(),
             delays: Delays::default(),
             scope: Scope::default(),
             within: None,

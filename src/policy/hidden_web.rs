@@ -20,6 +20,7 @@ use super::{NO_QUALITY, Page, Quality};
 use crate::estimate::candidates::ngram::MatchSource;
 use crate::estimate::features::similarity::{Embeddings, StringRows};
 use crate::planner::running::Tables;
+use crate::sufficiency::near_duplicates::NearDuplicates;
 use crate::workload::{Query, QueryId, Workload};
 
 /// Status of a fetch that fails in a simulation: there is no such page.
@@ -38,6 +39,8 @@ pub struct Web<'a> {
     pub strings: &'a NgramIndex<'a>,
     /// Vectors of all strings, titles and queries, where there is an embedding model.
     pub vectors: Option<WebVectors<'a>>,
+    /// Which pages are near-duplicates of others, where their texts are kept.
+    pub near_duplicates: Option<&'a NearDuplicates>,
     /// Queries to plan for, merged.
     pub workload: &'a Workload,
     /// Queries whose outcomes train improvability, if they are others.

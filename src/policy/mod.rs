@@ -16,6 +16,7 @@ pub mod hidden_web;
 mod host_mean;
 pub(crate) mod host_queues;
 mod importance;
+mod lack;
 mod opic;
 mod options;
 pub(crate) mod planned;

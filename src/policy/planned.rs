@@ -8,6 +8,7 @@ use prospect_index::manifest::CycleEntry;
 use prospect_index::page::UrlId;
 
 use super::hidden_web::{Crawled, SeenStrings, Web};
+use super::lack::RunningLack;
 use super::queue::SeedQueue;
 use super::{CrawlPolicy, Fetched, Page, PolicyError, Quality};
 use crate::estimate::scored_pairs::ScoredPairs;
@@ -15,7 +16,7 @@ use crate::planner::PlannerError;
 use crate::planner::choose::Choice;
 use crate::planner::cycle::OpenPlan;
 use crate::planner::running::RunningPlanner;
-use crate::planner::settings::PlanSettings;
+use crate::planner::settings::{Demand, PlanSettings};
 
 /// A policy that plans.
 pub(crate) struct Planned<'a> {
@@ -23,6 +24,7 @@ pub(crate) struct Planned<'a> {
     pub(super) crawled: Crawled<'a>,
     pub(super) planner: RunningPlanner<'a>,
     strings: SeenStrings<'a>,
+    lack: RunningLack<'a>,
     seeds: SeedQueue,
     /// Pages in the frontier that are no seed.
     waiting: usize,
@@ -42,6 +44,7 @@ impl<'a> Planned<'a> {
             crawled: Crawled::new(web, quality),
             planner: RunningPlanner::new(web.workload, web.trainers, settings),
             strings: SeenStrings::new(web),
+            lack: RunningLack::new(web),
             seeds: SeedQueue::default(),
             waiting: 0,
             batch: Vec::new(),
@@ -59,6 +62,10 @@ impl<'a> Planned<'a> {
         if epoch != manifest.epoch {
             manifest.epoch = epoch;
             self.strings.forget_epoch();
+        }
+        let PlanSettings { demand, bm25, .. } = self.planner.settings;
+        if demand == Demand::Lack {
+            self.planner.lack = self.lack.now(self.web, &self.crawled, &text, bm25)?;
         }
         act(self, &scorer)
     }

@@ -7,7 +7,7 @@ use crate::estimate::parts::{Part, Parts};
 use crate::estimate::settings::ImpactReading;
 use crate::plan::caps::Caps;
 use crate::planner::options::{GivenOptions, PlannerOption};
-use crate::planner::settings::PlanSettings;
+use crate::planner::settings::{Demand, PlanSettings};
 
 /// The option that leaves out groups of evidence.
 pub(super) const WITHOUT: &str = "without";
@@ -48,6 +48,15 @@ pub(super) fn hybrid(options: &Options, mut settings: PlanSettings) -> Settings 
 pub(super) fn query_driven(options: &Options, settings: PlanSettings) -> Settings {
     let mut settings = hybrid(&Options::default(), settings)?;
     settings.estimate.weights = published(1.0, 0.0);
+    with(options, settings)
+}
+
+/// Progressive crawling (crawl4ai) for a workload: relevance, novelty and authority of links, for what queries lack.
+pub(super) fn sufficiency(options: &Options, settings: PlanSettings) -> Settings {
+    let mut settings = query_driven(&Options::default(), settings)?;
+    settings.estimate.rule = MatchRule { rho: 0.0, ..MatchRule::default() };
+    settings.estimate.reading = ImpactReading::LinkGain;
+    settings.demand = Demand::Lack;
     with(options, settings)
 }
 

@@ -53,6 +53,11 @@ impl Planned<'_> {
         self.planner.closed()
     }
 
+    /// By query: what it lacks, if that counts.
+    pub(crate) fn lack(&self) -> &[f64] {
+        &self.planner.lack
+    }
+
     /// How it plans.
     pub(crate) fn settings(&self) -> &PlanSettings {
         &self.planner.settings

@@ -59,6 +59,7 @@ const QUALITY_SKIP_OPTIONS: &[(&str, &str)] = &[
 const ICTIR: &str = "Pezzuti, MacAvaney, Tonellotto, ICTIR 2025";
 const WSDM: &str = "Pandey, Olston, WSDM 2008";
 const DQS: &str = "Pezzuti, Mueller, MacAvaney, Tonellotto, 2025";
+const CRAWL4AI: &str = "crawl4ai, progressive crawling";
 const OURS: &str = "Prospect";
 
 const fn kind(
@@ -151,6 +152,13 @@ pub(crate) const POLICIES: &[PolicyKind] = &[
         WSDM,
         &[],
         Make::Planned(planned_kinds::hybrid),
+    ),
+    kind(
+        "sufficiency",
+        "relevance, novelty and authority of links, for what queries still lack",
+        CRAWL4AI,
+        &[],
+        Make::Planned(planned_kinds::sufficiency),
     ),
     kind(
         "prospect",

@@ -10,7 +10,9 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::path::Path;
+use std::sync::OnceLock;
 
+use prospect_index::error::StoreError;
 use prospect_index::ingest::LinkView;
 use prospect_index::link_context::word_numbers;
 use prospect_index::ngram::{BuildConfig, Segment, SegmentBuilder, SegmentParts};
@@ -23,8 +25,10 @@ use prospect_index::{limits, url, words};
 use super::SimulateError;
 use super::page_texts::{TextFile, TextWriter};
 use crate::estimate::features::similarity::url_text;
+use crate::evaluate::rerank::PageTexts;
 use crate::policy::Page;
 use crate::policy::hidden_web::AnchoredLinks;
+use crate::sufficiency::near_duplicates::{NearDuplicates, Shingles};
 
 /// What becomes of links that lead out of the collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -59,6 +63,8 @@ pub struct Collection {
     pub text: TextIndex,
     /// The texts themselves, by page, where they are kept.
     pub(crate) texts: Option<TextFile>,
+    /// Which pages are near-duplicates of others, once somebody asked.
+    near_duplicates: OnceLock<NearDuplicates>,
     /// Titles by page; empty where they are not kept.
     pub(crate) titles: Vec<Box<str>>,
     /// Quality scores that the input carried, by page.
@@ -103,6 +109,27 @@ impl Collection {
     pub fn anchored_links(&self) -> AnchoredLinks<'_> {
         let Anchored { starts, targets, anchors, around, texts, around_words } = &self.anchored;
         AnchoredLinks { starts, targets, anchors, link_context: around, texts, around_words }
+    }
+
+    /// Which pages are near-duplicates of others; none where texts are not kept.
+    ///
+    /// # Errors
+    /// A text cannot be read.
+    pub(crate) fn near_duplicates(&self) -> Result<&NearDuplicates, StoreError> {
+        /// Pages that are read at a time.
+        const READ: usize = 1_000;
+        if let Some(found) = self.near_duplicates.get() {
+            return Ok(found);
+        }
+        let mut pages = Vec::new();
+        if let Some(texts) = &self.texts {
+            let all: Vec<Page> = (0..self.pages).collect();
+            for some in all.chunks(READ) {
+                let read = some.iter().zip(texts.texts(some)?);
+                pages.extend(read.map(|(page, text)| (UrlId(*page), Shingles::of("", &text))));
+            }
+        }
+        Ok(self.near_duplicates.get_or_init(|| NearDuplicates::among(pages)))
     }
 
     /// A page by canonical URL.
@@ -300,6 +327,7 @@ impl CollectionBuilder {
             quality,
             titles,
             texts,
+            near_duplicates: OnceLock::new(),
             url_order: url_order(&urls),
             text: with_pages(text, count, &documents),
             urls,

@@ -117,7 +117,7 @@ pub(crate) fn run(
     let run = Run {
         inputs,
         settings,
-        web: strings.as_ref().map(|strings| web(inputs, strings, None)),
+        web: strings.as_ref().map(|strings| web(inputs, strings, None)).transpose()?,
         course: &course,
         work,
         progress,
@@ -139,20 +139,24 @@ pub(crate) fn run(
 }
 
 /// What planned policies read.
+///
+/// # Errors
+/// A text cannot be read.
 pub(crate) fn web<'a>(
     inputs: &Inputs<'a>,
     strings: &'a NgramIndex<'a>,
     trainers: Option<&'a Workload>,
-) -> Web<'a> {
-    Web {
+) -> Result<Web<'a>, SimulateError> {
+    Ok(Web {
         urls: &inputs.collection.urls,
         links: inputs.collection.anchored_links(),
         text: &inputs.collection.text,
         strings,
         vectors: inputs.vectors,
+        near_duplicates: Some(inputs.collection.near_duplicates()?),
         workload: inputs.planning,
         trainers,
-    }
+    })
 }
 
 fn starts(collection: &Collection, settings: &SimulationSettings) -> (Vec<Start>, usize) {

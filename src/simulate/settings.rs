@@ -8,7 +8,7 @@ use super::clock::Clock;
 use super::collection::Outside;
 use super::start::{Seeds, StartPages};
 use super::stopping::StopRule;
-use crate::planner::settings::PlanSettings;
+use crate::planner::settings::{Demand, PlanSettings};
 use crate::policy::PolicyChoice;
 use crate::policy::amount::{Amount, BatchSize};
 
@@ -103,6 +103,15 @@ impl SimulationSettings {
     /// Pages per batch of a policy, of those that can be fetched.
     pub(crate) fn batch_of(&self, choice: &PolicyChoice, fetchable: u32) -> usize {
         choice.batch().unwrap_or(self.batch).pages(fetchable) as usize
+    }
+
+    /// Whether somebody asks what queries lack, and so which pages are near-duplicates.
+    pub(crate) fn reads_near_duplicates(&self) -> bool {
+        let lacks = |choice: &PolicyChoice| {
+            let settings = choice.settings(self.plan.clone());
+            settings.is_ok_and(|settings| settings.demand == Demand::Lack)
+        };
+        !self.stop.is_empty() || self.policies.iter().any(lacks)
     }
 
     /// Seconds that a batch of a policy may take, where it is a time.

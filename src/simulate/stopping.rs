@@ -18,7 +18,6 @@ use super::experiment::Crawls;
 use super::measure::{Measure, cumulative};
 use super::values::Placed;
 use crate::evaluate::metrics::Metric;
-use crate::evaluate::rerank::PageTexts;
 use crate::evaluate::statistics::mean_interval;
 use crate::policy::Page;
 use crate::policy::amount::Amount;
@@ -27,7 +26,7 @@ use crate::results::stopping::{KEPT, PolicyStops, RuleSummary, Stop, StoppingSum
 use crate::sufficiency::assess::{
     AssessedQueries, CrawledPages, Frontier, Statistics, WorkloadSufficiency, redundancies,
 };
-use crate::sufficiency::near_duplicates::{NearDuplicates, Shingles};
+use crate::sufficiency::near_duplicates::NearDuplicates;
 use crate::sufficiency::track::LAST_WINDOWS;
 use crate::sufficiency::verdict::{GAIN_FLOOR, SATURATED, Saturation, THETA};
 use crate::sufficiency::windows::{Window, windows};
@@ -179,15 +178,11 @@ impl Stopping<'_> {
         progress: &dyn Fn(usize),
     ) -> Result<Vec<Stop>, SimulateError> {
         let queries = AssessedQueries::new(self.planning);
-        let alike = if self.rules.iter().any(|rule| rule.reads_sufficiency()) {
-            near_duplicates(self.measure.collection)?
-        } else {
-            NearDuplicates::default()
-        };
+        let alike = self.measure.collection.near_duplicates()?;
         let mut stops = Vec::new();
         for at in 0..crawls.count() {
             let (order, start) = crawls.one(at);
-            let trace = self.trace(&queries, &alike, (order, start))?;
+            let trace = self.trace(&queries, alike, (order, start))?;
             let (policy, set) = (at / crawls.starts.len(), at % crawls.starts.len());
             let policy = self.measure.settings.policies[policy].label();
             stops.extend(self.rules.iter().map(|rule| {
@@ -488,20 +483,6 @@ fn page_table(collection: &Collection, fetched: &[Page]) -> PageTable {
         pages.note(UrlId(page), seq, 0, None);
     }
     pages
-}
-
-/// Near-duplicates among all pages of a collection whose texts are kept.
-fn near_duplicates(collection: &Collection) -> Result<NearDuplicates, StoreError> {
-    /// Pages that are read at a time.
-    const READ: usize = 1_000;
-    let Some(texts) = &collection.texts else { return Ok(NearDuplicates::default()) };
-    let all: Vec<Page> = (0..collection.pages).collect();
-    let mut pages = Vec::with_capacity(all.len());
-    for some in all.chunks(READ) {
-        let read = some.iter().zip(texts.texts(some)?);
-        pages.extend(read.map(|(page, text)| (UrlId(*page), Shingles::of("", &text))));
-    }
-    Ok(NearDuplicates::among(pages))
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ pub(crate) fn run(
     }
     let plan = choice.settings(settings.plan.clone())?;
     let strings = NgramIndex::new(inputs.strings.into_iter().collect())?;
-    let web = web(inputs, &strings, None);
+    let web = web(inputs, &strings, None)?;
     let crawled = starts.first().map_or(0, |start| start.crawled.len()) as u32;
     let fetchable = inputs.collection.pages - crawled;
     let budget = Budget::until(check.at, settings, choice, fetchable);
@@ -134,6 +134,7 @@ fn base(planned: &mut Planned<'_>, budget: usize) -> Result<Base, SimulateError>
         improvability: Improvability::fit(&planned.past().queries),
         settings,
         next_seq: planned.next_seq(),
+        lack: Arc::new(planned.lack().to_vec()),
         in_flight: Arc::default(),
         changes: Arc::default(),
     })

@@ -41,9 +41,7 @@ impl AssessedQueries {
         let mut places = HashMap::new();
         let mut of = Self::default();
         for query in workload.for_planning().queries {
-            let mut words = query.words.clone();
-            words.sort_unstable();
-            words.dedup();
+            let words = distinct_words(&query);
             let next = of.workload.queries.len();
             let place = *places.entry(words.clone()).or_insert(next);
             if place < next {
@@ -57,11 +55,27 @@ impl AssessedQueries {
         of
     }
 
-    /// The place of the query with these words, in whatever order.
-    pub(crate) fn places(&self) -> HashMap<&[String], QueryId> {
+    /// By query: the place of the assessed one with its words, in whatever order.
+    pub(crate) fn places_of(&self, queries: &[Query]) -> Vec<Option<usize>> {
         let distinct = self.distinct.queries.iter().enumerate();
-        distinct.map(|(at, query)| (query.words.as_slice(), QueryId::new(at))).collect()
+        let places: HashMap<&[String], usize> =
+            distinct.map(|(at, query)| (query.words.as_slice(), at)).collect();
+        let place = |query: &Query| places.get(distinct_words(query).as_slice()).copied();
+        queries.iter().map(place).collect()
     }
+
+    /// By query: what it still lacks, which is one minus the sufficiency; all, if it is not assessed.
+    pub(crate) fn lack(&self, queries: &[Query], parts: &[QueryParts]) -> Vec<f64> {
+        let lacks = |place: Option<usize>| place.map_or(1.0, |at| 1.0 - parts[at].sufficiency());
+        self.places_of(queries).into_iter().map(lacks).collect()
+    }
+}
+
+fn distinct_words(query: &Query) -> Vec<String> {
+    let mut words = query.words.clone();
+    words.sort_unstable();
+    words.dedup();
+    words
 }
 
 /// Scores of queries, and the idf masses that pages hold of them, under the statistics of an epoch.

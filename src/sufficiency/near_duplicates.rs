@@ -73,7 +73,7 @@ impl Shingles {
 
 /// Which of some pages are near-duplicates of each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct NearDuplicates {
+pub struct NearDuplicates {
     pairs: HashSet<(UrlId, UrlId)>,
 }
 

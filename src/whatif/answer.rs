@@ -51,6 +51,8 @@ pub(crate) struct Base {
     pub(crate) shares: Both<RealisedShare>,
     /// Pages fetched so far.
     pub(crate) next_seq: u32,
+    /// By query: what it still lacks, if that counts; see [`ChoiceInput::lack`].
+    pub(crate) lack: Arc<Vec<f64>>,
     /// What a crawler has still to ask for.
     pub(crate) in_flight: Arc<Vec<UrlId>>,
     /// How fetched pages change.
@@ -157,6 +159,7 @@ impl Base {
             next_seq: self.next_seq,
             whole_ranking: true,
             factors: &factors,
+            lack: &self.lack,
             in_flight: &self.in_flight,
             changes: Some(&self.changes),
         };

@@ -12,12 +12,14 @@ use crate::simulate::collection::{Collection, CollectionBuilder, Outside};
 use crate::simulate::crawl::{Budget, CrawlOrder, SimulatedCrawl, Start};
 use crate::simulate::truth;
 use crate::simulate::vectors::{self, CollectionVectors};
+use crate::sufficiency::near_duplicates::{NearDuplicates, Shingles};
 use crate::workload::{Query, Workload};
 use proptest::prelude::*;
 use prospect_index::bm25::Bm25;
 use prospect_index::derived::Derived;
 use prospect_index::ingest::LinkView;
 use prospect_index::ngram::{NgramIndex, Segment};
+use prospect_index::page::UrlId;
 use prospect_index::text_index::TextIndex;
 
 /// After the name of a policy that is to read embeddings.
@@ -31,6 +33,7 @@ struct World {
     quality: Vec<f64>,
     impact: Vec<f64>,
     relevant: Vec<u32>,
+    near_duplicates: NearDuplicates,
     /// Read by policies whose name asks for embeddings.
     vectors: CollectionVectors,
     _directory: tempfile::TempDir,
@@ -79,7 +82,12 @@ fn world(pages: &[PageOf], queries: &[&str], outside: Outside) -> World {
     let kept = Derived::at(&directory.path().join("vectors"), vectors::VERSION).unwrap();
     let vectors =
         CollectionVectors::new(&collection, &workload, &Toy, &kept, &mut |_, _| ()).unwrap().0;
+    let shingles = pages.iter().map(|page| {
+        let id = UrlId(collection.page(&page.url).unwrap());
+        (id, Shingles::of(&page.title(), &page.text))
+    });
     World {
+        near_duplicates: NearDuplicates::among(shingles.collect()),
         vectors,
         quality: (0..count).map(|page| -((page * 7 % 11) as f64) / 2.0).collect(),
         relevant: (0..count).map(|page| u32::from(page % 5 == 0)).collect(),
@@ -100,6 +108,7 @@ impl World {
     fn resume(&self, policy: &str, start: &Start, budget: Budget, done: &[&[Page]]) -> CrawlOrder {
         let strings = NgramIndex::new(vec![&self.strings]).unwrap();
         let web = Web {
+            near_duplicates: Some(&self.near_duplicates),
             urls: &self.collection.urls,
             links: self.collection.anchored_links(),
             text: &self.collection.text,
@@ -425,6 +434,8 @@ fn a_simulated_plan_is_the_plan_of_a_store() {
         ("prospect (embedded)", 12),
         ("hybrid", 13),
         ("query-driven", 14),
+        ("sufficiency", 15),
+        ("prospect+demand=lack", 16),
     ] {
         let (world, pages) = random_pages(seed, 150, Outside::Drop);
         let start = Start { seeds: (0..12).collect(), ..Start::default() };

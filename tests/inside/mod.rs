@@ -22,6 +22,7 @@ mod crawl_orders;
 mod explanation;
 mod ingest_sources;
 mod kept_basis;
+mod link_gain;
 mod quality_resume;
 mod report;
 mod report_in_browser;

@@ -90,7 +90,7 @@ impl Experiment<'_> {
 
     /// What models read of pages.
     pub(super) fn keep(&self) -> Keep {
-        let texts = self.reranker.is_some() || !self.settings.stop.is_empty();
+        let texts = self.reranker.is_some() || self.settings.reads_near_duplicates();
         Keep { texts, titles: self.embedder.is_some() }
     }
 

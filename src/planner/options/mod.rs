@@ -91,8 +91,11 @@ fn refuse_contradictions(settings: &PlanSettings) -> Result<(), OptionError> {
         return Ok(());
     }
     if estimate.objective.reads_scores() {
-        let must = "must be expected: the reading sketch knows no distribution of scores";
-        return refuse(settings, "objective", must);
+        let must = format!(
+            "must be expected: the reading {} knows no distribution of scores",
+            estimate.reading.name()
+        );
+        return refuse(settings, "objective", &must);
     }
     if !estimate.without.is_empty() {
         return refuse(settings, "without", "must go with the reading learned");

@@ -8,6 +8,7 @@ use crate::estimate::objective::Objective;
 use crate::estimate::parts::Part;
 use crate::estimate::settings::{ImpactReading, Importance};
 use crate::plan::polite_time::QueueBy;
+use crate::planner::settings::Demand;
 
 use Invalidates::{Lists, Models, Pairs, Selection, Weights};
 
@@ -81,6 +82,15 @@ fn batch() -> Vec<PlannerOption> {
             Field::Seed(&mut to.selection.seed)
         })
         .of_the_crawl(),
+        PlannerOption::new(
+            "demand",
+            "what a query counts: how often it is asked, or that times what it lacks",
+            Lists,
+            |to| {
+                let names = [("frequency", Demand::Frequency), ("lack", Demand::Lack)];
+                Field::one_of(&mut to.demand, names)
+            },
+        ),
         PlannerOption::new("needy", "plan for the neediest queries only", Weights, |to| {
             Field::Needy(&mut to.needy)
         }),
@@ -116,8 +126,7 @@ fn estimates() -> Vec<PlannerOption> {
             Field::one_of(&mut to.estimate.importance, names)
         }),
         PlannerOption::new("reading", "reading of the score estimate", Models, |to| {
-            let names = [("learned", ImpactReading::Learned), ("sketch", ImpactReading::Sketch)];
-            Field::one_of(&mut to.estimate.reading, names)
+            Field::one_of(&mut to.estimate.reading, ImpactReading::ALL.map(|one| (one.name(), one)))
         }),
         PlannerOption::new("without", "groups of evidence to leave out", Models, |to| {
             Field::Groups(&mut to.estimate.without)
