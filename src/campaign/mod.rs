@@ -11,6 +11,7 @@ mod derived_cache;
 pub(crate) mod explanation;
 pub(crate) mod history;
 mod identity;
+pub(crate) mod knowledge;
 pub(crate) mod logged;
 pub(crate) mod open_plans;
 pub(crate) mod pair_cache;

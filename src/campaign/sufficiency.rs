@@ -33,6 +33,7 @@ use crate::sufficiency::compatible::{Compatible, Confidence, Links};
 use crate::sufficiency::near_duplicates::{NearDuplicates, Shingles};
 use crate::sufficiency::parts::QueryParts;
 use crate::sufficiency::track::Tracks;
+use crate::sufficiency::validation::{ValidatedQuery, Validation, Variants};
 use crate::sufficiency::verdict::{GAIN_FLOOR, Gain, Saturation, Signals, THETA};
 use crate::sufficiency::windows::{window_pages, windows};
 use crate::workload::{Query, Workload};
@@ -95,63 +96,110 @@ impl StoreSufficiency {
     ) -> Result<Self, CampaignError> {
         let queries = AssessedQueries::new(workload);
         let fingerprint = queries.workload.fingerprint();
+        let manifest = open.store.manifest();
+        let epoch = current_epoch(manifest, &open.known.pages);
+        let end_seq = manifest.next_seq;
+        let lineage = manifest.lineage(end_seq);
+        let key = Key { workload: fingerprint, bm25, epoch, end_seq, lineage };
+        let cache = DerivedCache::new(&open.store, "sufficiency", VERSION);
+        let fits = |found: &Key| {
+            let (end_seq, lineage) = (found.end_seq, manifest.lineage(found.end_seq));
+            found.end_seq <= key.end_seq && *found == Key { end_seq, lineage, ..key.clone() }
+        };
+        let (mut earlier, mut rebuilt, mut is_kept) = (None, None, false);
+        match cache.take(fits) {
+            Lookup::Whole(found, kept) => {
+                is_kept = found.end_seq == end_seq;
+                earlier = Some(kept);
+            }
+            Lookup::Damaged(why) => rebuilt = Some(why),
+            Lookup::Unfit => rebuilt = Some(OTHERS.to_owned()),
+            Lookup::Missing => {}
+        }
+        let (found, kept) = Self::found(open, queries, bm25, earlier)?;
+        if !is_kept {
+            cache.put(&key, &kept)?;
+        }
+        Ok(Self { rebuilt, ..found })
+    }
+
+    /// Going on from what was found of an earlier time, if anything.
+    fn found(
+        open: &OpenStore,
+        queries: AssessedQueries,
+        bm25: Bm25,
+        earlier: Option<Kept>,
+    ) -> Result<(Self, Kept), CampaignError> {
         let (known, manifest) = (&open.known, open.store.manifest());
         let epoch = current_epoch(manifest, &known.pages);
-        let found = {
-            let statistics = Statistics::new(&open.text, bm25, epoch.end_seq, &queries)?;
-            let windows = windows(known.pages.pages_by_record().map(|(seq, _)| seq));
-            let (pages, urls) = (&known.pages, &known.urls);
-            let crawled = CrawledPages { pages, urls, windows: &windows };
-            let end_seq = manifest.next_seq;
-            let key = Key {
-                workload: fingerprint.clone(),
-                bm25,
-                epoch,
-                end_seq,
-                lineage: manifest.lineage(end_seq),
-            };
-            let cache = DerivedCache::new(&open.store, "sufficiency", VERSION);
-            let fits = |found: &Key| {
-                let (end_seq, lineage) = (found.end_seq, manifest.lineage(found.end_seq));
-                found.end_seq <= key.end_seq && *found == Key { end_seq, lineage, ..key.clone() }
-            };
-            let (mut earlier, mut redundancy, mut rebuilt) = (None, Vec::new(), None);
-            let mut kept_up_to = None;
-            match cache.take(fits) {
-                Lookup::Whole(found, kept) => {
-                    let Kept { tracks, redundancy: shares } = kept;
-                    (earlier, redundancy) = (Some(tracks), shares);
-                    kept_up_to = Some(found.end_seq);
-                }
-                Lookup::Damaged(why) => rebuilt = Some(why),
-                Lookup::Unfit => rebuilt = Some(OTHERS.to_owned()),
-                Lookup::Missing => {}
-            }
-            let tracks = statistics.follow(crawled, earlier, end_seq)?;
-            let redundancy = redundancies(open, &tracks, &redundancy)?;
-            let shares: Vec<f64> = redundancy.iter().map(|(_, share)| *share).collect();
-            let mut parts = statistics.parts(&tracks, crawled, &shares)?;
-            let missing = statistics.add_words(&mut parts, end_seq)?;
-            let saturation = statistics.saturation(&tracks, &windows);
-            let turnover = statistics.turnover(&tracks, &windows);
-            if kept_up_to != Some(end_seq) {
-                cache.put(&key, &Kept { tracks, redundancy })?;
-            }
-            (parts, missing, saturation, turnover, rebuilt)
-        };
-        let (parts, missing, saturation, turnover, rebuilt) = found;
-        let pages = known.pages.len();
-        Ok(Self {
+        let windows = windows(known.pages.pages_by_record().map(|(seq, _)| seq));
+        let crawled = CrawledPages { pages: &known.pages, urls: &known.urls, windows: &windows };
+        let (tracks, redundancy) =
+            earlier.map_or((None, Vec::new()), |kept| (Some(kept.tracks), kept.redundancy));
+        let statistics = Statistics::new(&open.text, bm25, epoch.end_seq, &queries)?;
+        let tracks = statistics.follow(crawled, tracks, manifest.next_seq)?;
+        let redundancy = redundancies(open, &tracks, &redundancy)?;
+        let shares: Vec<f64> = redundancy.iter().map(|(_, share)| *share).collect();
+        let mut parts = statistics.parts(&tracks, crawled, &shares)?;
+        let missing = statistics.add_words(&mut parts, manifest.next_seq)?;
+        let saturation = statistics.saturation(&tracks, &windows);
+        let turnover = statistics.turnover(&tracks, &windows);
+        drop(statistics);
+        let found = Self {
+            fingerprint: queries.workload.fingerprint(),
             queries,
             parts,
             missing,
             saturation,
             turnover,
-            pages,
+            pages: known.pages.len(),
             epoch,
-            fingerprint,
-            rebuilt,
-        })
+            rebuilt: None,
+        };
+        Ok((found, Kept { tracks, redundancy }))
+    }
+
+    /// Compares what is planned for with what is held out of the variants of a workload's queries, and takes the mean
+    /// coverage of those that are planned for as the coverage of a query's domain. None without variants.
+    ///
+    /// # Errors
+    /// The index or a text cannot be read.
+    pub(crate) fn validate(
+        &mut self,
+        open: &OpenStore,
+        workload: &Workload,
+        variants: &[Variants],
+        bm25: Bm25,
+    ) -> Result<Option<Validation>, CampaignError> {
+        let mut all = Variants::planned(variants, workload);
+        all.queries.extend(Variants::held_out(variants, workload).queries);
+        let (assessed, _) = Self::found(open, AssessedQueries::new(&all), bm25, None)?;
+        let of = |query: &Query, texts: &[String]| -> Vec<QueryParts> {
+            let texts = texts.iter().map(|text| Query::new(&query.qid, text, 1.0, ""));
+            let places = assessed.queries.places_of(&texts.collect::<Vec<_>>());
+            places.into_iter().flatten().map(|at| assessed.parts[at]).collect()
+        };
+        let own = self.queries.places_of(&workload.queries);
+        let mut found = Vec::new();
+        for Variants { query, planned, held_out } in variants {
+            let asked = &workload.queries[*query];
+            let texts = [std::slice::from_ref(&asked.text), planned].concat();
+            let (planned, held_out) = (of(asked, &texts), of(asked, held_out));
+            if planned.is_empty() || held_out.is_empty() {
+                continue;
+            }
+            if let Some(at) = own[*query] {
+                let coverage: f64 = planned.iter().map(|parts| parts.coverage).sum();
+                self.parts[at].domain_coverage = coverage / planned.len() as f64;
+            }
+            found.push((asked.frequency, planned, held_out));
+        }
+        let queries = found.iter().map(|(frequency, planned, held_out)| ValidatedQuery {
+            frequency: *frequency,
+            planned: planned.iter().collect(),
+            held_out: held_out.iter().collect(),
+        });
+        Ok(Validation::of(&queries.collect::<Vec<_>>()))
     }
 
     /// The queries, in the order of the parts.

@@ -11,6 +11,7 @@ use super::Global;
 use super::options::{OfScenario, OptionFlags, apply};
 use super::output::{self, Failure, say};
 use crate::campaign::OpenStore;
+use crate::campaign::knowledge::{self, Exported};
 use crate::campaign::plan::{self, Beside, Plan};
 use crate::campaign::reasons::Reasons;
 use crate::campaign::sufficiency::{
@@ -22,6 +23,7 @@ use crate::report::terminal::impact::expected;
 use crate::sufficiency::assess::WorkloadSufficiency;
 use crate::sufficiency::compatible::Confidence;
 use crate::sufficiency::track::K;
+use crate::sufficiency::validation::{Validation, ValidationVerdict, Variants};
 use crate::sufficiency::verdict::{
     GAIN_FLOOR, Gain, QueryClass, SATURATED, Saturation, Signals, StopReason, THETA, Verdict,
 };
@@ -57,6 +59,16 @@ pub(super) struct Args {
     #[arg(long, value_name = "REASONS", value_delimiter = ',', default_value = "exhausted,sufficient,settled",
         value_parser = reason)]
     stop_on: Vec<StopReason>,
+    /// Compare with wordings of the queries that are not planned for: a file of `qid<TAB>wording`, or `words` for the
+    /// queries without one of their words. A fifth of them is held out.
+    #[arg(long, value_name = "FILE|words")]
+    variants: Option<PathBuf>,
+    /// Write the workload with the variants that are not held out, to plan for.
+    #[arg(long, value_name = "FILE", requires = "variants")]
+    planned_out: Option<PathBuf>,
+    /// Write the pages of the store, with their links, as JSON lines that `prospect ingest` takes in.
+    #[arg(long, value_name = "FILE")]
+    export: Option<PathBuf>,
     /// Write this file if the verdict is to stop, and remove it if it is to go on.
     #[arg(long, value_name = "FILE")]
     stop_file: Option<PathBuf>,
@@ -67,6 +79,8 @@ pub(super) struct Args {
 /// All that is told.
 struct Found {
     sufficiency: StoreSufficiency,
+    /// What held-out variants say, where there are variants.
+    validation: Option<Validation>,
     /// The batch that would be next.
     plan: Plan,
     /// By query: pages that the frontier may bring into its list.
@@ -90,6 +104,9 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     }
     let open = OpenStore::open(&args.store, "prospect sufficiency", limits::NGRAM_WORDS)?;
     output::say_refreshes(global, &open.refreshes);
+    if let Some(path) = &args.export {
+        export(&open, path, global)?;
+    }
     let found = Found::new(&open, &workload, args)?;
     output::say_rebuilt(global, "sufficiency", found.sufficiency.rebuilt.as_deref());
     let verdict = found.signals.verdict(&args.stop_on);
@@ -123,7 +140,18 @@ impl Found {
         (settings.within, settings.embedding) = (None, None);
         settings.scope = open.scope()?;
         apply(&args.options.given, &mut settings)?;
-        let sufficiency = StoreSufficiency::new(open, workload, settings.bm25)?;
+        let mut sufficiency = StoreSufficiency::new(open, workload, settings.bm25)?;
+        let validation = match &args.variants {
+            Some(path) => {
+                let merged = workload.for_planning();
+                let drawn = variants(path, workload, &merged)?;
+                if let Some(path) = &args.planned_out {
+                    write_workload(path, &Variants::planned(&drawn, &merged))?;
+                }
+                sufficiency.validate(open, &merged, &drawn, settings.bm25)?
+            }
+            None => None,
+        };
         let plan = plan::plan(open, workload, &[], &settings, Beside::All)?;
         let mut history = PastSufficiency::all(&open.store)?;
         history.retain(|past| past.workload == sufficiency.fingerprint);
@@ -137,7 +165,7 @@ impl Found {
         let reasons = Reasons::of_plan(&open.known, &plan, &settings);
         let (_, makespan) = reasons.scheduled(picks, 0, &settings, &plan.in_flight);
         let seconds = makespan.seconds;
-        Ok(Self { sufficiency, plan, frontier, classes, history, signals, seconds })
+        Ok(Self { sufficiency, validation, plan, frontier, classes, history, signals, seconds })
     }
 
     fn whole(&self) -> WorkloadSufficiency {
@@ -219,6 +247,7 @@ impl Found {
             "saturation": self.signals.saturation,
             "churn": self.signals.churn,
             "verdict": verdict,
+            "validation": self.validation,
             "next_batch": {
                 "urls": self.plan.choice.batch.picks.len(),
                 "seconds": self.seconds,
@@ -267,6 +296,9 @@ impl Found {
         }
         writeln!(out, "{}", self.batch_line())?;
         writeln!(out, "verdict: {}", verdict_line(&self.signals, verdict))?;
+        if let Some(validation) = &self.validation {
+            writeln!(out, "{}", validation_line(validation))?;
+        }
         if args.show > 0 {
             self.print_queries(args.show, out)?;
         }
@@ -464,6 +496,87 @@ fn meaning(class: QueryClass, theta: f64) -> String {
         QueryClass::Saturated => format!("entries have fallen by {SATURATED} or more"),
         QueryClass::Hopeless => "nothing in the frontier has a chance: seed these".to_owned(),
     }
+}
+
+/// Wordings of the queries of a workload by a file, or by leaving out words, a fifth of them held out.
+fn variants(
+    given: &Path,
+    workload: &Workload,
+    merged: &Workload,
+) -> Result<Vec<Variants>, Failure> {
+    let wordings = if given == Path::new("words") {
+        Variants::without_a_word(merged)
+    } else {
+        workload::wordings(given, workload, merged)?
+    };
+    let drawn = Variants::draw(merged, &wordings);
+    if drawn.is_empty() {
+        let error = anyhow::anyhow!("{}: no query has two variants", given.display());
+        let hint = "a variant is a line `qid<TAB>wording` with other words than the query; of `words`, a query has as many \
+                    as it has words, if those are three or more";
+        return Err(Failure::input(error, hint));
+    }
+    Ok(drawn)
+}
+
+fn validation_line(found: &Validation) -> String {
+    let Validation { queries, planned, held_out, difference: (mean, low, high), .. } = found;
+    let verdict = match found.verdict {
+        ValidationVerdict::Validated => "validated",
+        ValidationVerdict::NotValidated => {
+            "not validated: it may be much lower for wordings that nobody planned for"
+        }
+        ValidationVerdict::Irrelevant => "irrelevant: the pages are off the queries' topics",
+    };
+    format!(
+        "{verdict}; {held_out} held-out variants of {} have a sufficiency of {:.3}, the {planned} that are planned for \
+         {:.3}, a difference of {mean:+.3} ({low:+.3} to {high:+.3}); coverage {:.3}",
+        queries_of(*queries),
+        found.held_out_sufficiency,
+        found.planned_sufficiency,
+        found.coverage
+    )
+}
+
+fn write_workload(path: &Path, workload: &Workload) -> Result<(), Failure> {
+    let mut text = String::new();
+    for Query { qid, text: query, frequency, kind, .. } in &workload.queries {
+        let line = json!({ "qid": qid, "query": query, "frequency": frequency, "kind": kind });
+        text += &format!("{line}\n");
+    }
+    std::fs::write(path, text).map_err(|error| {
+        let error =
+            anyhow::Error::new(error).context(format!("{}: cannot be written", path.display()));
+        Failure::input(error, "--planned-out names a file in a folder that you may write to")
+    })
+}
+
+/// Writes what the store knows.
+fn export(open: &OpenStore, path: &Path, global: &Global) -> Result<(), Failure> {
+    let failed = |error: io::Error| {
+        let error =
+            anyhow::Error::new(error).context(format!("{}: cannot be written", path.display()));
+        Failure::input(error, "--export names a file in a folder that you may write to")
+    };
+    let mut out = io::BufWriter::new(std::fs::File::create(path).map_err(failed)?);
+    let exported = knowledge::export(open, |record| {
+        serde_json::to_writer(&mut out, record)?;
+        out.write_all(b"\n")
+    })?;
+    let Exported { pages, failed: failures, unnamed } = exported.map_err(failed)?;
+    out.flush().map_err(failed)?;
+    let mut line = format!(
+        "{}: {} and {} that gave none",
+        path.display(),
+        counted(pages as u64, "page"),
+        counted(failures as u64, "URL")
+    );
+    if unnamed > 0 {
+        line +=
+            &format!("; {} that no page links to are not in it", counted(unnamed as u64, "URL"));
+    }
+    say(global, &line);
+    Ok(())
 }
 
 /// Leaves a file where the verdict is to stop, and none where it is not.

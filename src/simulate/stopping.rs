@@ -27,7 +27,6 @@ use crate::sufficiency::assess::{
     AssessedQueries, CrawledPages, Frontier, Statistics, WorkloadSufficiency, redundancies,
 };
 use crate::sufficiency::near_duplicates::NearDuplicates;
-use crate::sufficiency::track::LAST_WINDOWS;
 use crate::sufficiency::verdict::{GAIN_FLOOR, SATURATED, Saturation, THETA};
 use crate::sufficiency::windows::{Window, windows};
 use crate::workload::Workload;
@@ -224,8 +223,8 @@ impl Stopping<'_> {
         let brought = (0..).zip(&fetched).filter(|(_, page)| is_page(**page)).map(|(seq, _)| seq);
         let windows = windows(brought);
         let before = start.crawled.len() as u32;
-        let frontiers = frontiers(collection, start, &fetched, &windows);
-        let mut looks = self.looks(queries, alike, &fetched, (&windows, &frontiers))?;
+        let known = known_urls(collection, start, &fetched, &windows);
+        let mut looks = self.looks(queries, alike, &fetched, (&windows, &known))?;
         looks.retain(|look| look.fetched > before);
         for look in &mut looks {
             look.fetched -= before;
@@ -290,7 +289,7 @@ impl Stopping<'_> {
         queries: &AssessedQueries,
         alike: &NearDuplicates,
         fetched: &[Page],
-        (windows, frontiers): (&[Window], &[Frontier]),
+        (windows, known): (&[Window], &[usize]),
     ) -> Result<Vec<Look>, SimulateError> {
         let collection = self.measure.collection;
         let (docs, pages) = (documents(collection, fetched), page_table(collection, fetched));
@@ -311,7 +310,7 @@ impl Stopping<'_> {
                 }
                 counted = now;
                 let followed = epoch.follow(crawled, tracks.take(), window.end_seq)?;
-                looks.push(self.look(&epoch, &followed, crawled, alike, (at, frontiers[at]))?);
+                looks.push(self.look(&epoch, &followed, crawled, alike, (at, known))?);
                 tracks = Some(followed);
                 at += 1;
             }
@@ -334,7 +333,7 @@ impl Stopping<'_> {
         tracks: &crate::sufficiency::track::Tracks,
         crawled: CrawledPages<'_>,
         alike: &NearDuplicates,
-        (at, frontier): (usize, Frontier),
+        (at, known): (usize, &[usize]),
     ) -> Result<Look, SimulateError> {
         let reads = self.rules.iter().any(|rule| rule.reads_sufficiency());
         let sufficiency = if reads {
@@ -353,7 +352,12 @@ impl Stopping<'_> {
             fetched: windows[at].end_seq,
             sufficiency,
             saturation: epoch.saturation(tracks, windows),
-            churn: epoch.turnover(tracks, windows).map(|turnover| turnover.churn(frontier)),
+            churn: epoch.turnover(tracks, windows).map(|turnover| {
+                let before = turnover.windows.start.checked_sub(1);
+                let discovered = known[at] - before.map_or(0, |before| known[before]);
+                let waiting = known[at] - windows[at].end_seq as usize;
+                turnover.churn(Frontier { waiting, discovered })
+            }),
             gain: first.filter(|_| at > 0).map(|first| rates[at] / first),
             knee: knee(&entered, windows),
         })
@@ -426,32 +430,28 @@ fn percent(share: f64) -> String {
     format!("{}%", (share * 1e6).round() / 1e4)
 }
 
-/// By window: what can be fetched at its end.
-fn frontiers(
+/// By window: URLs that are known at its end, fetched ones among them.
+fn known_urls(
     collection: &Collection,
     start: &Start,
     fetched: &[Page],
     windows: &[Window],
-) -> Vec<Frontier> {
+) -> Vec<usize> {
     let mut known = vec![start.all_known; collection.urls.len()];
-    let mut met = if start.all_known { known.len() } else { 0 };
+    let mut count = if start.all_known { known.len() } else { 0 };
     let mut meet = |page: Page| usize::from(!std::mem::replace(&mut known[page as usize], true));
-    met += start.seeds.iter().map(|&page| meet(page)).sum::<usize>();
+    count += start.seeds.iter().map(|&page| meet(page)).sum::<usize>();
     let mut at = 0;
-    let mut met_by = Vec::with_capacity(windows.len());
+    let mut by_window = Vec::with_capacity(windows.len());
     for window in windows {
         while at < window.end_seq as usize {
-            met += meet(fetched[at]);
-            met += collection.links(fetched[at]).iter().map(|&link| meet(link)).sum::<usize>();
+            count += meet(fetched[at]);
+            count += collection.links(fetched[at]).iter().map(|&link| meet(link)).sum::<usize>();
             at += 1;
         }
-        met_by.push(met);
+        by_window.push(count);
     }
-    let of = |(at, window): (usize, &Window)| Frontier {
-        waiting: met_by[at] - window.end_seq as usize,
-        discovered: met_by[at] - at.checked_sub(LAST_WINDOWS).map_or(0, |before| met_by[before]),
-    };
-    windows.iter().enumerate().map(of).collect()
+    by_window
 }
 
 /// Documents of the collection as those of a crawl, by the order of their fetch.

@@ -271,18 +271,27 @@ impl<'a> Statistics<'a> {
         impact
     }
 
-    /// How lists changed in the last windows. None before there is anything to go by.
+    /// How lists changed in the last half of the crawl. None before there are three windows.
     pub(crate) fn turnover(&self, tracks: &Tracks, windows: &[Window]) -> Option<Turnover> {
-        let last = &windows[windows.len().saturating_sub(LAST_WINDOWS)..];
-        let (first, end) = (last.first()?, last.last()?);
-        let pages = last.iter().map(|window| window.pages).sum();
-        let (mut entering, mut served) = (0.0, 0.0);
-        for (at, query) in self.queries().iter().enumerate() {
-            entering += query.frequency * tracks.entry_rates(at, windows)?.last;
-            served += query.frequency * tracks.list(at).len() as f64;
-        }
-        let seqs = first.first_seq..end.end_seq;
-        (served > 0.0).then_some(Turnover { entering, served, pages, seqs })
+        let end = windows.last()?.end_seq;
+        let half = windows.partition_point(|window| window.end_seq <= end / 2);
+        let first = half.min(windows.len().checked_sub(LAST_WINDOWS)?);
+        let (late, entered) = (&windows[first..], self.entered(tracks, windows));
+        let pages = |windows: &[Window]| windows.iter().map(|window| window.pages).sum::<usize>();
+        let rates = late.windows(LAST_WINDOWS).zip(entered[first..].windows(LAST_WINDOWS));
+        let rates = rates.map(|(some, entered)| entered.iter().sum::<f64>() / pages(some) as f64);
+        let entering = rates.fold(0.0, f64::max);
+        let queries = self.queries().iter().enumerate();
+        let served: f64 =
+            queries.map(|(at, query)| query.frequency * tracks.list(at).len() as f64).sum();
+        let turnover = Turnover {
+            entering,
+            served,
+            pages: pages(late),
+            windows: first..windows.len(),
+            seqs: late[0].first_seq..end,
+        };
+        (served > 0.0).then_some(turnover)
     }
 
     /// Saturation of the workload.
@@ -296,44 +305,48 @@ impl<'a> Statistics<'a> {
     }
 }
 
-/// How lists changed in the last windows of a crawl, as many as [`LAST_WINDOWS`].
+/// How lists changed in the last half of a crawl.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Turnover {
-    /// Impact of the results that entered lists, by page.
+    /// Impact of the results that entered lists by page, in the busiest three windows in a row: crawls come through
+    /// long stretches that bring nothing, and then to others.
     entering: f64,
     /// Impact of all results that are served.
     served: f64,
-    /// Pages of the windows.
+    /// Pages.
     pages: usize,
-    /// Records of the windows, failed fetches among them.
+    /// Places of the windows.
+    pub(crate) windows: Range<usize>,
+    /// Their records, failed fetches among them.
     pub(crate) seqs: Range<u32>,
 }
 
 impl Turnover {
     /// Share of the served results that would change if all that can be reached were fetched; at most 1.
     ///
-    /// URLs bring pages, pages show new URLs, and pages enter lists, each as often as in the last windows. While a
-    /// fetch shows less than one new URL, a frontier leads to its length over one minus that (the expected progeny of
-    /// a branching process: Harris, "The theory of branching processes", 1963), else to no end.
+    /// URLs bring pages and pages show new URLs as often as in the last half of the crawl, and they enter lists as
+    /// often as in its busiest stretch. While a fetch shows less than one new URL, a frontier leads to its length
+    /// over one minus that (the expected progeny of a branching process: Harris, "The theory of branching processes",
+    /// 1963), else to no end.
     pub(crate) fn churn(&self, Frontier { waiting, discovered }: Frontier) -> f64 {
-        let fetches = f64::from(self.seqs.end - self.seqs.start);
-        let left = 1.0 - discovered as f64 / fetches;
         // Of nothing that enters nothing comes, however much there is.
         if self.entering <= 0.0 || waiting == 0 {
             return 0.0;
         }
+        let fetches = f64::from(self.seqs.end - self.seqs.start);
+        let left = 1.0 - discovered as f64 / fetches;
         let reachable = if left > 0.0 { waiting as f64 / left } else { f64::INFINITY };
         let pages = reachable * self.pages as f64 / fetches;
         (pages * self.entering / self.served).min(1.0)
     }
 }
 
-/// What can be fetched at the end of a window.
+/// What can be fetched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Frontier {
     /// URLs that are known and not fetched.
     pub(crate) waiting: usize,
-    /// URLs that became known in the last windows, as many as [`LAST_WINDOWS`].
+    /// URLs that became known in the last half of the crawl.
     pub(crate) discovered: usize,
 }
 

@@ -17,5 +17,6 @@ mod domain;
 pub(crate) mod near_duplicates;
 pub(crate) mod parts;
 pub(crate) mod track;
+pub(crate) mod validation;
 pub(crate) mod verdict;
 pub(crate) mod windows;

@@ -19,7 +19,7 @@ pub(crate) const K: usize = 10;
 /// Best pages that are kept of a query: of so many, a random half has fewer than [`K`] once in 10 million times.
 const KEPT: usize = 6 * K;
 /// Windows at the end of a crawl that its start is compared with.
-pub(crate) const LAST_WINDOWS: usize = 3;
+pub(super) const LAST_WINDOWS: usize = 3;
 
 /// One query.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

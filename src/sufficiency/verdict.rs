@@ -12,7 +12,7 @@ pub(crate) const GAIN_FLOOR: f64 = 0.1;
 /// Sufficiency that is enough where nothing else is said.
 pub(crate) const THETA: f64 = 0.7;
 /// Quantile of the normal distribution for 95 %.
-const NORMAL: f64 = 1.96;
+pub(super) const NORMAL: f64 = 1.96;
 
 /// What a query still lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 //! topics, anything else is TSV (`qid<TAB>query[<TAB>frequency[<TAB>kind]]`). `.gz` and `.zst` are
 //! decompressed.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Read;
 use std::path::Path;
 
@@ -79,6 +79,40 @@ pub(crate) fn open_lines(path: &Path) -> Result<Vec<String>, WorkloadError> {
     let text = open_text(path)?;
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     Ok(lines.map(str::to_owned).collect())
+}
+
+/// Other wordings of queries, `qid<TAB>wording` a line, by place in `merged`, which is the workload for planning.
+///
+/// # Errors
+/// The file cannot be read, a line has no tab, or its qid is that of no query.
+pub(crate) fn wordings(
+    path: &Path,
+    workload: &Workload,
+    merged: &Workload,
+) -> Result<BTreeMap<usize, Vec<String>>, WorkloadError> {
+    let places: HashMap<&[String], usize> =
+        merged.queries.iter().enumerate().map(|(at, q)| (q.words.as_slice(), at)).collect();
+    let place = |query: &Query| places.get(query.words.as_slice()).copied();
+    let by_qid: HashMap<&str, Option<usize>> =
+        workload.queries.iter().map(|query| (query.qid.as_str(), place(query))).collect();
+    let mut found: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    for (number, line) in open_text(path)?.lines().enumerate() {
+        let line_error =
+            |what: String| WorkloadError::Line { file: shown(path), line: number + 1, what };
+        if line.trim().is_empty() {
+            continue;
+        }
+        let Some((qid, wording)) = line.split_once('\t') else {
+            return Err(line_error("expected qid<TAB>wording".to_owned()));
+        };
+        let Some(place) = by_qid.get(qid.trim()) else {
+            return Err(line_error(format!("no query of the workload has the qid {qid:?}")));
+        };
+        if let Some(place) = place {
+            found.entry(*place).or_default().push(wording.trim().to_owned());
+        }
+    }
+    Ok(found)
 }
 
 /// The text of a file, decompressed by its first bytes; `-` is standard input.

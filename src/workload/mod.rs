@@ -12,7 +12,7 @@ use prospect_index::{limits, words};
 use serde::{Deserialize, Serialize};
 
 pub use formats::load;
-pub(crate) use formats::{WorkloadError, open_lines, open_text, parse, shown};
+pub(crate) use formats::{WorkloadError, open_lines, open_text, parse, shown, wordings};
 
 /// A query of a workload, by its place in it.
 #[derive(

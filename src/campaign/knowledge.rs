@@ -1,0 +1,102 @@
+//! What a store knows, as records that another store can take in: its current pages with their links, and the
+//! fetches that gave none, in the order in which they came.
+
+use std::collections::HashMap;
+use std::io;
+
+use prospect_index::page::{Outlink, PageRecord, UrlId};
+use prospect_index::page_store::{Fetch, Known, NONE, for_each_fetch_time, for_each_text};
+use serde::Serialize;
+
+use super::{CampaignError, OpenStore};
+
+/// What was handed over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Exported {
+    /// Pages.
+    pub(crate) pages: usize,
+    /// Fetches that gave no page.
+    pub(crate) failed: usize,
+    /// URLs of the frontier that no record names, as they were given as a list.
+    pub(crate) unnamed: usize,
+}
+
+/// Hands the records of a store to `take`, one after the other; where that fails, it is not called again.
+///
+/// # Errors
+/// A segment is damaged. What `take` says comes as the inner result.
+pub(crate) fn export(
+    open: &OpenStore,
+    mut take: impl FnMut(&PageRecord) -> io::Result<()>,
+) -> Result<io::Result<Exported>, CampaignError> {
+    let (known, store) = (&open.known, &open.store);
+    let mut times: HashMap<u32, String> = HashMap::new();
+    for_each_fetch_time(store.storage(), store.manifest(), |seq, time| {
+        if !time.is_empty() {
+            times.insert(seq, time.to_owned());
+        }
+    })?;
+    let requested: HashMap<u32, UrlId> = known.pages.redirects().iter().copied().collect();
+    let mut failed: Vec<(u32, UrlId, u16)> = known
+        .urls
+        .ids()
+        .filter_map(|url| match known.pages.fetch(url) {
+            Fetch::Failed { seq, status } => Some((seq, url, status)),
+            _ => None,
+        })
+        .collect();
+    failed.sort_unstable();
+    let mut failed = failed.into_iter().peekable();
+    let (mut found, mut done) = (Exported::default(), Ok(()));
+    let mut put = |record: PageRecord, count: &mut usize| {
+        if done.is_ok() {
+            done = take(&record);
+            *count += 1;
+        }
+    };
+    let failure = |(seq, url, status): (u32, UrlId, u16)| PageRecord {
+        url: known.urls.spelling(url).to_owned(),
+        status: Some(status),
+        fetched_at: times.get(&seq).cloned(),
+        ..PageRecord::default()
+    };
+    for_each_text(store.storage(), store.manifest(), 0, |pages| {
+        for page in pages {
+            while let Some(before) = failed.next_if(|(seq, ..)| *seq < page.seq) {
+                put(failure(before), &mut found.failed);
+            }
+            if known.pages.record(page.seq) != Some((page.url, NONE)) {
+                continue;
+            }
+            let asked = requested.get(&page.seq).filter(|asked| **asked != page.url);
+            let record = PageRecord {
+                url: known.urls.spelling(page.url).to_owned(),
+                title: page.title,
+                text: page.text,
+                outlinks: outlinks(known, page.seq),
+                requested_url: asked.map(|asked| known.urls.spelling(*asked).to_owned()),
+                fetched_at: times.get(&page.seq).cloned(),
+                quality_score: known.quality(page.url).map(f64::from),
+                ..PageRecord::default()
+            };
+            put(record, &mut found.pages);
+        }
+        Ok(())
+    })?;
+    for last in failed {
+        put(failure(last), &mut found.failed);
+    }
+    let is_unnamed =
+        |url: &UrlId| known.pages.fetch(*url) == Fetch::Never && known.links.all_inlinks(*url) == 0;
+    found.unnamed = known.urls.ids().filter(is_unnamed).count();
+    Ok(done.map(|()| found))
+}
+
+fn outlinks(known: &Known, seq: u32) -> Vec<Outlink> {
+    let outlink = |link: &prospect_index::link_table::Link| Outlink {
+        url: known.urls.spelling(link.to).to_owned(),
+        anchor: known.links.anchor(link.anchor).to_owned(),
+        ..Outlink::default()
+    };
+    known.links.of_page(seq).iter().map(outlink).collect()
+}
