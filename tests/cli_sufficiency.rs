@@ -98,6 +98,109 @@ fn a_store_says_what_its_queries_lack_and_when_to_stop() {
     assert!((part("confidence") - sum).abs() < 1e-12);
 }
 
+/// The site in a store of its own.
+fn whole_site(store: &str) {
+    let site = tiny("site");
+    let fixed = ["ingest", "--store", store, "--base-url", "https://tools.example/"];
+    done(&[&fixed[..], &["--html-root", &site, &site]].concat());
+}
+
+#[test]
+fn another_store_takes_in_what_one_knows() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| text(&dir.path().join(name)).to_owned();
+    let (one, other, known) = (path("one"), path("other"), path("known.jsonl"));
+    whole_site(&one);
+    let gone = path("gone.jsonl");
+    fs::write(&gone, "{\"url\":\"https://tools.example/gone.html\",\"status\":404}\n").unwrap();
+    done(&["ingest", "--store", &one, &gone]);
+    let queries = tiny("queries.tsv");
+    let ask = |store: &str, more: &[&str]| {
+        let fixed = ["sufficiency", "--store", store, "--workload", &queries, "--json"];
+        json(&[&fixed[..], more].concat())
+    };
+    let found = ask(&one, &["--export", &known]);
+    done(&["ingest", "--store", &other, &known]);
+    let taken = ask(&other, &["--export", &path("again.jsonl")]);
+    for part in ["pages", "workload", "kinds", "saturation"] {
+        assert_eq!(taken[part], found[part], "{part}");
+    }
+    // What the frontier may bring is learned from the cycles of a store; the rest is what its pages say.
+    let parts = |found: &Value| -> Vec<Value> {
+        let mut queries = found["queries"].as_array().unwrap().clone();
+        for query in queries.iter_mut().map(|query| query.as_object_mut().unwrap()) {
+            query.remove("frontier");
+            query.remove("class");
+        }
+        queries
+    };
+    assert!(parts(&taken) == parts(&found));
+    assert_eq!(
+        fs::read(&known).unwrap(),
+        fs::read(path("again.jsonl")).unwrap(),
+        "what is handed over is what came"
+    );
+    assert!(fs::read_to_string(&known).unwrap().contains("\"status\":404"));
+}
+
+#[test]
+fn wordings_that_nobody_planned_for_validate() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| text(&dir.path().join(name)).to_owned();
+    let (store, queries) = (path("store"), tiny("queries.tsv"));
+    whole_site(&store);
+    let ask = ["sufficiency", "--store", &store, "--workload", &queries];
+    let ask_json = |more: &[&str]| json(&[&ask[..], &["--json"], more].concat());
+    assert_eq!(ask_json(&[])["validation"], Value::Null);
+
+    // Queries without one of their words.
+    let planned = path("planned.jsonl");
+    let found = ask_json(&["--variants", "words", "--planned-out", &planned]);
+    let validation = &found["validation"];
+    let number = |name: &str| validation[name].as_f64().unwrap();
+    let difference = number("held_out_sufficiency") - number("planned_sufficiency");
+    assert!((validation["difference"][0].as_f64().unwrap() - difference).abs() < 1e-12);
+    let low = validation["difference"][1].as_f64().unwrap();
+    assert_eq!(validation["verdict"] == "validated", low > -0.1, "{validation}");
+    let askings = |file: &str| -> f64 {
+        let lines = fs::read_to_string(file).unwrap();
+        let of = |line: &str| -> Value { serde_json::from_str(line).unwrap() };
+        lines.lines().map(|line| of(line)["frequency"].as_f64().unwrap()).sum()
+    };
+    let asked = ask_json(&[])["workload"]["askings"].as_f64().unwrap();
+    assert!((askings(&planned) - asked).abs() < 1e-9, "variants share the frequency");
+    // The workload that is written is one to plan for.
+    done(&["plan", "--store", &store, "--workload", &planned, "--budget", "3"]);
+    assert!(done(&[&ask[..], &["--variants", "words"]].concat()).stdout.contains("held-out"));
+
+    // Wordings that the pages know nothing of.
+    let qid = found["queries"][0]["qid"].as_str().unwrap();
+    let off = path("off.tsv");
+    fs::write(&off, format!("{qid}\tzyx wvu\n{qid}\tutsr\n{qid}\tqponm lkj\n")).unwrap();
+    let off_topic = ask_json(&["--variants", &off]);
+    assert_eq!(off_topic["validation"]["held_out_sufficiency"], 0.0);
+    assert_eq!(
+        (&off_topic["validation"]["queries"], &off_topic["validation"]["held_out"]),
+        (&1.into(), &1.into())
+    );
+    assert_ne!(off_topic["validation"]["verdict"], "validated");
+    let coverage = |found: &Value| found["queries"][0]["domain_coverage"].as_f64().unwrap();
+    assert!(coverage(&off_topic) < coverage(&ask_json(&[])), "variants are the query's domain");
+
+    for (lines, what) in [
+        ("no tab\n", ":1: expected qid<TAB>wording"),
+        ("\nnobody\tasks\n", ":2: no query of the workload has the qid"),
+        ("", "no query has two variants"),
+    ] {
+        fs::write(&off, lines).unwrap();
+        let run = prospect(&[&ask[..], &["--variants", &off]].concat());
+        assert_eq!(run.code, Some(1));
+        assert!(run.stderr.contains(what), "{}", run.stderr);
+    }
+    let run = prospect(&[&ask[..], &["--stop-on", "boredom"]].concat());
+    assert!(run.stderr.contains("the reasons are exhausted, sufficient"), "{}", run.stderr);
+}
+
 #[test]
 fn mistakes_are_told() {
     let queries = tiny("queries.tsv");

@@ -25,7 +25,7 @@ use crate::sufficiency::compatible::Confidence;
 use crate::sufficiency::track::K;
 use crate::sufficiency::validation::{Validation, ValidationVerdict, Variants};
 use crate::sufficiency::verdict::{
-    GAIN_FLOOR, Gain, QueryClass, SATURATED, Saturation, Signals, StopReason, THETA, Verdict,
+    Gain, QueryClass, SATURATED, Saturation, Signals, StopReason, THETA, Verdict,
 };
 use crate::workload::{self, Query, Workload};
 
@@ -458,34 +458,25 @@ fn why(reason: StopReason, signals: &Signals) -> String {
         StopReason::NoGain => format!("no gain: {}", gain_line(signals.gain)),
         StopReason::Saturated => {
             let low = signals.saturation.map_or(0.0, |found| found.low);
-            format!("saturated: the lower end {low:.3} is at least {SATURATED}")
+            format!("saturated: {low:.3} at least, {SATURATED} is enough")
         }
     }
 }
 
 fn churn_line(churn: Option<f64>) -> String {
     churn.map_or(
-        "what the frontier would change is not known before two windows".to_owned(),
-        |share| {
-            format!(
-                "fetching all that can be reached would change {:.1} % of the served results",
-                100.0 * share
-            )
-        },
+        "how many results may still change is not known before three windows".to_owned(),
+        |share| format!("{:.1} % of the served results may still change", 100.0 * share),
     )
 }
 
 fn gain_line(gain: Option<Gain>) -> String {
     match gain {
         None => "what a batch brings is not foreseen yet".to_owned(),
-        Some(Gain { per_page, floor: None }) => {
-            format!("{per_page:.3} impact a page expected, and nothing to compare it with yet")
+        Some(Gain { per_page, floor: None }) => format!("{per_page:.3} impact a page expected"),
+        Some(Gain { per_page, floor: Some(floor) }) => {
+            format!("{per_page:.3} impact a page expected, too little under {floor:.3}")
         }
-        Some(Gain { per_page, floor: Some(floor) }) => format!(
-            "{per_page:.3} impact a page expected, where {floor:.3}, {} % of what the first planned pages brought, is \
-             too little",
-            100.0 * GAIN_FLOOR
-        ),
     }
 }
 

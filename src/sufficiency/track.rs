@@ -134,7 +134,7 @@ impl Tracks {
     /// Coverage of a query by whole pages: the mean over the places of the share of its idf `mass` that a page
     /// holds, of the pages that hold most.
     pub(super) fn answers(&self, query: usize, mass: f64) -> f64 {
-        let held: f64 = self.holders[query].iter().map(|(_, held)| held).sum();
+        let held = self.holders[query].iter().fold(0.0, |sum, (_, held)| sum + held);
         if mass > 0.0 { (held / mass / K as f64).min(1.0) } else { 0.0 }
     }
 
