@@ -11,7 +11,8 @@
 //! keeps the tables in a store, over many cycles. A [`policy`] is an order of crawling; those that plan
 //! keep the tables in memory while [`simulate`] crawls a collection whose pages are hidden.
 //!
-//! [`neural`] models read a page's text and say how good it is, or how well it answers a query.
+//! [`neural`] models read a page's text and say how good it is, or how well it answers a query. A
+//! language model behind an endpoint is asked by [`llm`].
 //! [`evaluate`] measures what a crawl found against judgements, what came of it are [`results`], and
 //! [`report`] shows them. [`whatif`] plans under scenarios beside the plan of today, and [`serve`] lets
 //! a browser ask for them. What the pages of both share is [`web`].
@@ -28,6 +29,8 @@ pub mod estimate;
 pub mod evaluate;
 pub(crate) mod graph;
 pub mod ingest;
+#[cfg_attr(not(test), expect(dead_code, reason = "what a model is asked for comes next"))]
+pub(crate) mod llm;
 pub mod neural;
 pub mod plan;
 pub mod planner;

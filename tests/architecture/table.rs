@@ -17,6 +17,11 @@ pub const MAY_USE: &[(&str, &[&str], &str)] = &[
     ("results", &[], "plain data that may go anywhere"),
     ("planner", PLANNER, "tables in memory: no store, no files, no links that are hidden"),
     (
+        "llm",
+        &[],
+        "a language model is asked, and its replies are checked; what is made of them is decided elsewhere",
+    ),
+    (
         "sufficiency",
         SUFFICIENCY,
         "what is lacking is seen in pages and queries; what is planned is decided elsewhere",
@@ -297,6 +302,7 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("hyper_util", &["src/serve/connections.rs"], "replaced in one place"),
     ("tokio", &["src/serve"], "replaced in one place"),
     ("tower_http", &["src/serve/routes.rs"], "replaced in one place"),
+    ("ureq", &["src/llm/endpoint.rs"], "replaced in one place"),
     (
         "strsim",
         &["src/evaluate", "src/planner/options", "src/cli"],
@@ -340,14 +346,15 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
 const PAGE_TEXTS: &str = "src/simulate/page_texts.rs";
 
 /// Where files are opened: the store, n-gram segments (scratch files of a sort among them), inputs,
-/// models and their remembered scores, texts that models read again, and the scores of a run that
-/// may have to go on.
+/// models and their remembered scores, remembered answers of language models, texts that models read
+/// again, and the scores of a run that may have to go on.
 const FILES: &[&str] = &[
     "index/src/storage",
     "index/src/store.rs",
     "index/src/columns.rs",
     "index/src/ngram",
     "src/ingest",
+    "src/llm/cache.rs",
     "src/neural",
     "src/documents",
     "src/quality/journal.rs",
