@@ -382,6 +382,20 @@ fn a_cache_cut_anywhere_gives_its_whole_lines_and_grows_on() {
 }
 
 #[test]
+fn a_cut_line_leaves_nothing_behind_a_shorter_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("answers.jsonl");
+    answered(&path);
+    let whole = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("{whole}{{\"key\":\"{}", "a".repeat(500))).unwrap();
+    let stub = Stub::play(vec![completion(r#"{"scores": [0, 1]}"#)]);
+    ask_links(&mut with_cache(&stub, &path).unwrap()).unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.starts_with(&whole) && text.ends_with("{\"scores\":[0.0,1.0]}}\n"), "{text}");
+    assert_eq!(text.lines().count(), 3, "{text}");
+}
+
+#[test]
 fn two_clients_may_use_one_cache() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("answers.jsonl");
