@@ -29,7 +29,6 @@ pub mod estimate;
 pub mod evaluate;
 pub(crate) mod graph;
 pub mod ingest;
-#[cfg_attr(not(test), expect(dead_code, reason = "what a model is asked for comes next"))]
 pub(crate) mod llm;
 pub mod neural;
 pub mod plan;

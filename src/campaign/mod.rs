@@ -8,6 +8,7 @@
 mod changes;
 pub mod close;
 mod derived_cache;
+pub(crate) mod evidence;
 pub(crate) mod explanation;
 pub(crate) mod history;
 mod identity;

@@ -208,6 +208,7 @@ const SIMULATE: &[&str] = &[
 const CLI: &[&str] = &[
     "prospect::ingest",
     "prospect::documents",
+    "prospect::llm",
     "prospect::neural",
     "prospect::quality",
     "prospect::workload",

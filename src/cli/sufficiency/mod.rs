@@ -1,5 +1,7 @@
 //! `prospect sufficiency`: how well the pages of a store answer a workload, and whether they are enough.
 
+mod language_model;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -7,9 +9,7 @@ use std::path::{Path, PathBuf};
 use prospect_index::limits;
 use serde_json::json;
 
-use super::Global;
-use super::options::{OfScenario, OptionFlags, apply};
-use super::output::{self, Failure, say};
+use self::language_model::{Asked, LlmArgs, Opinion};
 use crate::campaign::OpenStore;
 use crate::campaign::knowledge::{self, Exported};
 use crate::campaign::plan::{self, Beside, Plan};
@@ -17,6 +17,9 @@ use crate::campaign::reasons::Reasons;
 use crate::campaign::sufficiency::{
     BestLink, CompatibleQuery, PastSufficiency, StoreSufficiency, compatible, signals,
 };
+use crate::cli::Global;
+use crate::cli::options::{OfScenario, OptionFlags, apply};
+use crate::cli::output::{self, Failure, say};
 use crate::planner::settings::PlanSettings;
 use crate::report::number::{counted, thousands};
 use crate::report::terminal::impact::expected;
@@ -35,6 +38,8 @@ const BUDGET: usize = 100;
 const SHOWN: usize = 10;
 /// Characters of a query that are shown.
 const QUERY_WIDTH: usize = 40;
+/// Characters of a URL that are shown.
+const URL_WIDTH: usize = 100;
 
 /// Arguments of `prospect sufficiency`.
 #[derive(clap::Args, Clone, Debug)]
@@ -60,8 +65,8 @@ pub(super) struct Args {
         value_parser = reason)]
     stop_on: Vec<StopReason>,
     /// Compare with wordings of the queries that are not planned for: a file of `qid<TAB>wording`, or `words` for the
-    /// queries without one of their words. A fifth of them is held out.
-    #[arg(long, value_name = "FILE|words")]
+    /// queries without one of their words, or `llm` for those that a language model gives. A fifth of them is held out.
+    #[arg(long, value_name = "FILE|words|llm")]
     variants: Option<PathBuf>,
     /// Write the workload with the variants that are not held out, to plan for.
     #[arg(long, value_name = "FILE", requires = "variants")]
@@ -73,6 +78,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     stop_file: Option<PathBuf>,
     #[command(flatten)]
+    llm: LlmArgs,
+    #[command(flatten)]
     options: OptionFlags<OfScenario>,
 }
 
@@ -81,6 +88,8 @@ struct Found {
     sufficiency: StoreSufficiency,
     /// What held-out variants say, where there are variants.
     validation: Option<Validation>,
+    /// By query that lacks most: what a language model says of it, where one is asked.
+    opinions: BTreeMap<usize, Opinion>,
     /// The batch that would be next.
     plan: Plan,
     /// By query: pages that the frontier may bring into its list.
@@ -107,7 +116,11 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     if let Some(path) = &args.export {
         export(&open, path, global)?;
     }
-    let found = Found::new(&open, &workload, args)?;
+    let mut model = args.llm.model()?;
+    let found = Found::new(&open, &workload, args, model.as_mut())?;
+    if let Some(model) = &model {
+        model.tell(global);
+    }
     output::say_rebuilt(global, "sufficiency", found.sufficiency.rebuilt.as_deref());
     let verdict = found.signals.verdict(&args.stop_on);
     if let Some(path) = &args.stop_file {
@@ -131,7 +144,12 @@ fn reason(given: &str) -> Result<StopReason, String> {
 }
 
 impl Found {
-    fn new(open: &OpenStore, workload: &Workload, args: &Args) -> Result<Self, Failure> {
+    fn new(
+        open: &OpenStore,
+        workload: &Workload,
+        args: &Args,
+        mut model: Option<&mut Asked>,
+    ) -> Result<Self, Failure> {
         let manifest = open.store.manifest();
         let newest = manifest.newest_plan();
         let mut settings = newest
@@ -144,7 +162,7 @@ impl Found {
         let validation = match &args.variants {
             Some(path) => {
                 let merged = workload.for_planning();
-                let drawn = variants(path, workload, &merged)?;
+                let drawn = variants(path, workload, &merged, model.as_deref_mut())?;
                 if let Some(path) = &args.planned_out {
                     write_workload(path, &Variants::planned(&drawn, &merged))?;
                 }
@@ -165,7 +183,40 @@ impl Found {
         let reasons = Reasons::of_plan(&open.known, &plan, &settings);
         let (_, makespan) = reasons.scheduled(picks, 0, &settings, &plan.in_flight);
         let seconds = makespan.seconds;
-        Ok(Self { sufficiency, validation, plan, frontier, classes, history, signals, seconds })
+        let mut found = Self {
+            opinions: BTreeMap::new(),
+            sufficiency,
+            validation,
+            plan,
+            frontier,
+            classes,
+            history,
+            signals,
+            seconds,
+        };
+        if let Some(model) = model {
+            found.ask(open, args.show, model)?;
+        }
+        Ok(found)
+    }
+
+    /// Asks a model about the queries that lack most.
+    fn ask(&mut self, open: &OpenStore, most: usize, model: &mut Asked) -> Result<(), Failure> {
+        let planned = self.sufficiency.queries.places_of(&self.plan.workload.queries);
+        let mut place_in_plan: BTreeMap<usize, usize> = BTreeMap::new();
+        for (at, place) in planned.into_iter().enumerate() {
+            if let Some(place) = place {
+                place_in_plan.entry(place).or_insert(at);
+            }
+        }
+        let mut places = self.by_lack();
+        places.truncate(most);
+        places.retain(|place| place_in_plan.contains_key(place));
+        let asked: Vec<usize> = places.iter().map(|place| place_in_plan[place]).collect();
+        let opinions = model.opinions(open, &self.plan, &asked)?;
+        let given = places.into_iter().zip(opinions);
+        self.opinions = given.filter_map(|(at, opinion)| Some((at, opinion?))).collect();
+        Ok(())
     }
 
     fn whole(&self) -> WorkloadSufficiency {
@@ -226,6 +277,7 @@ impl Found {
                 "missing_words": self.sufficiency.missing[at],
                 "frontier": self.frontier[at],
                 "class": self.classes[at],
+                "language_model": self.opinions.get(&at),
             })
         });
         let classes: BTreeMap<&str, serde_json::Value> = QueryClass::ALL
@@ -356,6 +408,12 @@ impl Found {
                 output::shown(text, QUERY_WIDTH),
                 output::shown(&lacks, QUERY_WIDTH),
             )?;
+            if let Some(Opinion { sufficiency, best_link }) = self.opinions.get(&at) {
+                let link = best_link.as_ref().map_or_else(String::new, |(url, score)| {
+                    format!(", best link {score:.3} {}", output::shown(url, URL_WIDTH))
+                });
+                writeln!(out, "{sufficiency:>11.3} says the language model{link}")?;
+            }
         }
         let left = places.len() - shown.len();
         if left > 0 {
@@ -494,9 +552,22 @@ fn variants(
     given: &Path,
     workload: &Workload,
     merged: &Workload,
+    model: Option<&mut Asked>,
 ) -> Result<Vec<Variants>, Failure> {
     let wordings = if given == Path::new("words") {
         Variants::without_a_word(merged)
+    } else if given == Path::new("llm") {
+        let Some(model) = model else {
+            let error = anyhow::anyhow!("no language model is named");
+            return Err(Failure::input(
+                error,
+                "--variants llm goes with --llm-url and --llm-model",
+            ));
+        };
+        let mut places: Vec<usize> = (0..merged.queries.len()).collect();
+        let asked = |at: &usize| merged.queries[*at].frequency;
+        places.sort_by(|a, b| asked(b).total_cmp(&asked(a)).then(a.cmp(b)));
+        model.wordings(merged, &places)
     } else {
         workload::wordings(given, workload, merged)?
     };
