@@ -27,6 +27,17 @@ pub(super) enum Lookup<K, V> {
     Missing,
 }
 
+impl<K, V> Lookup<K, V> {
+    /// Why a value is made again although there is one.
+    pub(super) fn rebuilt(&self) -> Option<String> {
+        match self {
+            Self::Damaged(why) => Some(why.clone()),
+            Self::Unfit => Some("the workload, the epoch or the pages are others".to_owned()),
+            Self::Whole(..) | Self::Missing => None,
+        }
+    }
+}
+
 impl<'a> DerivedCache<'a> {
     /// Of values called `name`, in a format of this version.
     pub(super) fn new(store: &'a Store, name: &'static str, version: u32) -> Self {

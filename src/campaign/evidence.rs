@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use prospect_index::page::UrlId;
-use prospect_index::page_store::for_each_text;
+use prospect_index::page_store::{Known, for_each_text};
 
 use super::plan::Plan;
 use super::{CampaignError, OpenStore};
@@ -20,6 +20,15 @@ pub(crate) struct Evidence {
     pub(crate) passages: Vec<String>,
     /// URLs and anchors of its best candidates in the frontier.
     pub(crate) links: Vec<(String, String)>,
+}
+
+/// The distinct anchors that lead to a URL, as one text.
+pub(super) fn anchors(known: &Known, url: UrlId) -> String {
+    let incoming = known.links.incoming(url, u32::MAX);
+    let mut anchors: Vec<&str> = incoming.map(|link| known.links.anchor(link.anchor)).collect();
+    anchors.sort_unstable();
+    anchors.dedup();
+    anchors.join(" ")
 }
 
 /// Of queries of a plan, by place there.
@@ -56,14 +65,10 @@ pub(crate) fn evidence(
     let of = |&query: &usize| {
         let mut pairs = candidates.remove(&query).unwrap_or_default();
         pairs.sort_by(|a, b| b.chance.total_cmp(&a.chance).then(a.url.cmp(&b.url)));
-        let links = pairs.into_iter().take(LINKS).map(|pair| {
-            let incoming = known.links.incoming(pair.url, u32::MAX);
-            let mut anchors: Vec<&str> =
-                incoming.map(|link| known.links.anchor(link.anchor)).collect();
-            anchors.sort_unstable();
-            anchors.dedup();
-            (known.urls.url(pair.url).to_owned(), anchors.join(" "))
-        });
+        let links = pairs
+            .into_iter()
+            .take(LINKS)
+            .map(|pair| (known.urls.url(pair.url).to_owned(), anchors(known, pair.url)));
         let passages = list(query).filter_map(seq).map(|seq| texts[&seq].clone()).collect();
         Evidence { passages, links: links.collect() }
     };

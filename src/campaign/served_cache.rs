@@ -59,11 +59,7 @@ pub(crate) fn load(
             ServedLists { k, visibility, end_seq: found.end_seq, lists }
         }
         other => {
-            refresh.rebuilt = match other {
-                Lookup::Damaged(why) => Some(why),
-                Lookup::Unfit => Some("the workload, the epoch or the pages are others".to_owned()),
-                _ => None,
-            };
+            refresh.rebuilt = other.rebuilt();
             refresh.added = refresh.total;
             ServedLists::build(scorer, &workload.queries, places, end_seq, &known.urls)?
         }

@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::derived_cache::{DerivedCache, Lookup};
+use super::evidence::anchors;
 use super::history::{self, ClosedCycle};
 use super::plan::Plan;
 use super::records::each_row;
@@ -39,8 +40,6 @@ use crate::sufficiency::windows::{window_pages, windows};
 use crate::workload::{Query, Workload};
 
 const VERSION: u32 = 1;
-/// Why what is kept is of no use.
-const OTHERS: &str = "the workload, the epoch or the pages are others";
 /// Seed of the pairs that the source's consistency is of where there are too many.
 const PAIRS_SEED: u64 = 1;
 
@@ -106,16 +105,12 @@ impl StoreSufficiency {
             let (end_seq, lineage) = (found.end_seq, manifest.lineage(found.end_seq));
             found.end_seq <= key.end_seq && *found == Key { end_seq, lineage, ..key.clone() }
         };
-        let (mut earlier, mut rebuilt, mut is_kept) = (None, None, false);
-        match cache.take(fits) {
-            Lookup::Whole(found, kept) => {
-                is_kept = found.end_seq == end_seq;
-                earlier = Some(kept);
-            }
-            Lookup::Damaged(why) => rebuilt = Some(why),
-            Lookup::Unfit => rebuilt = Some(OTHERS.to_owned()),
-            Lookup::Missing => {}
-        }
+        let kept = cache.take(fits);
+        let rebuilt = kept.rebuilt();
+        let (earlier, is_kept) = match kept {
+            Lookup::Whole(found, kept) => (Some(kept), found.end_seq == end_seq),
+            _ => (None, false),
+        };
         let (found, kept) = Self::found(open, queries, bm25, earlier)?;
         if !is_kept {
             cache.put(&key, &kept)?;
@@ -143,7 +138,8 @@ impl StoreSufficiency {
         let mut parts = statistics.parts(&tracks, crawled, &shares)?;
         let missing = statistics.add_words(&mut parts, manifest.next_seq)?;
         let saturation = statistics.saturation(&tracks, &windows);
-        let turnover = statistics.turnover(&tracks, &windows);
+        let entered = statistics.entered(&tracks, &windows);
+        let turnover = statistics.turnover(&tracks, &windows, &entered);
         drop(statistics);
         let found = Self {
             fingerprint: queries.workload.fingerprint(),
@@ -276,9 +272,10 @@ pub(crate) fn signals(
 /// these records, that and what has been fetched.
 fn frontier(open: &OpenStore, plan: &Plan, seqs: &Range<u32>) -> Frontier {
     let Known { urls, pages, .. } = &open.known;
+    let in_flight: HashSet<&UrlId> = plan.in_flight.iter().collect();
     let may = |id: &UrlId| {
         let is_waiting = || plan.within.get(id.index()).is_none_or(|may| *may);
-        !pages.in_frontier(*id) || is_waiting() || plan.in_flight.contains(id)
+        !pages.in_frontier(*id) || is_waiting() || in_flight.contains(id)
     };
     let new = open.known.urls_before(seqs.start)..open.known.urls_before(seqs.end);
     let waiting = urls.ids().filter(|id| pages.in_frontier(*id)).filter(&may).count();
@@ -335,14 +332,11 @@ pub(crate) fn compatible(
         pages.iter().filter(is_current).for_each(|page| state.add(&page.title, &page.text));
         Ok(())
     })?;
-    let end_seq = open.store.manifest().next_seq;
     let mut links = Links::default();
     let waiting: Vec<UrlId> =
         known.urls.ids().filter(|url| known.pages.in_frontier(*url)).collect();
     for url in &waiting {
-        let anchors = known.links.incoming(*url, end_seq);
-        let anchors: Vec<&str> = anchors.map(|link| known.links.anchor(link.anchor)).collect();
-        links.add(&state, &anchors.join(" "));
+        links.add(&state, &anchors(known, *url));
     }
     let shared = state.of_pages(PAIRS_SEED);
     let of = |query: &Query| {
@@ -437,8 +431,8 @@ const NUMBERS: [&str; 13] = [
 impl PastSufficiency {
     /// What a plan stores.
     pub(super) fn columns(found: &StoreSufficiency, plan_id: &str) -> Vec<Column> {
-        let WorkloadSufficiency { queries, askings, parts, .. } = found.whole(THETA);
         let whole = found.whole(THETA);
+        let WorkloadSufficiency { queries, askings, parts, .. } = whole;
         let told = found.saturation.unwrap_or(Saturation {
             mean: f64::NAN,
             low: f64::NAN,

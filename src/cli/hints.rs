@@ -14,6 +14,7 @@ use crate::evaluate::EvaluateError;
 use crate::evaluate::names::MetricError;
 use crate::evaluate::rerank::RerankError;
 use crate::ingest::{IngestError, Unfit};
+use crate::llm::LlmError;
 use crate::neural::NeuralError;
 use crate::planner::PlannerError;
 use crate::policy::PolicyError;
@@ -209,6 +210,24 @@ impl WayOut for ServeError {
             Self::Start(_) => OURS,
             _ => USERS,
         }
+    }
+}
+
+impl WayOut for LlmError {
+    fn way_out(&self) -> Option<String> {
+        let hint = match self {
+            Self::Url { .. } => {
+                "--llm-url takes the endpoint without /chat/completions: http://localhost:8080/v1"
+            }
+            Self::NoTls => {
+                "build prospect with --features llm-tls, or name an endpoint that speaks plain http"
+            }
+            Self::Key => "look at what the variable that --llm-key names holds",
+            Self::Cache { .. } => "name another file with --llm-cache",
+            Self::CacheLine { .. } => "delete the line, or name another file with --llm-cache",
+            _ => return None,
+        };
+        Some(hint.to_owned())
     }
 }
 

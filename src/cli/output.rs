@@ -1,6 +1,8 @@
 //! Errors for people, progress, and the few shapes of output that commands share.
 
-use std::io::{self, IsTerminal, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -54,6 +56,47 @@ impl From<serde_json::Error> for Failure {
     fn from(error: serde_json::Error) -> Self {
         if error.is_io() { io::Error::from(error).into() } else { Self::ours(error) }
     }
+}
+
+/// Writes a file that somebody may watch for: it is all there, or what it was before; a link stays one.
+///
+/// # Errors
+/// The file cannot be written.
+pub(super) fn write_file(
+    path: &Path,
+    write: impl Fn(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    match path.metadata() {
+        Ok(found) if !found.is_file() => return write_to(path, write),
+        _ => {}
+    }
+    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let beside = path.with_file_name(name);
+    let renamed = write_to(&beside, &write).and_then(|()| std::fs::rename(&beside, &path));
+    renamed.or_else(|_| {
+        let _ = std::fs::remove_file(&beside);
+        // The file may be written to where its folder may not, or be a mount of its own.
+        write_to(&path, &write)
+    })
+}
+
+fn write_to(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    write(&mut out)?;
+    out.flush()
+}
+
+/// What the system says of a file, with its name.
+pub(super) fn cannot_write(path: &Path, error: io::Error) -> anyhow::Error {
+    anyhow::Error::new(error).context(format!("cannot write {}", path.display()))
+}
+
+/// A file that an option names cannot be written.
+pub(super) fn not_written(path: &Path, error: io::Error) -> Failure {
+    let hint = "name a file in a directory that exists and that you may write to";
+    Failure::input(cannot_write(path, error), hint)
 }
 
 /// Prints `error:`, the chain of causes, and the hint.

@@ -574,19 +574,15 @@ fn check_writable(path: &Path) -> Result<(), Failure> {
     };
     found.map_err(|error| {
         let hint = "nothing was planned yet; name a file in a directory that exists and that you may write to";
-        Failure::input(cannot_write(path, error), hint)
+        Failure::input(output::cannot_write(path, error), hint)
     })
-}
-
-fn cannot_write(path: &Path, error: io::Error) -> anyhow::Error {
-    anyhow::Error::new(error).context(format!("cannot write {}", path.display()))
 }
 
 /// What went wrong after the plan was made.
 fn not_written(path: &Path, error: io::Error) -> Failure {
     let hint = "the plan itself is in the store: run the command again with another --out, without --another and \
                 --release";
-    Failure::input(cannot_write(path, error), hint)
+    Failure::input(output::cannot_write(path, error), hint)
 }
 
 fn write_out(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
@@ -595,27 +591,5 @@ fn write_out(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> R
         write(&mut out)?;
         return Ok(out.flush()?);
     }
-    let written = match path.metadata() {
-        Ok(found) if !found.is_file() => write_to(path, write),
-        // Whoever watches for the file sees all of it or nothing; a link stays one.
-        _ => {
-            let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-            let mut name = path.file_name().unwrap_or_default().to_owned();
-            name.push(format!(".{}.tmp", std::process::id()));
-            let beside = path.with_file_name(name);
-            let renamed = write_to(&beside, &write).and_then(|()| std::fs::rename(&beside, &path));
-            renamed.or_else(|_| {
-                let _ = std::fs::remove_file(&beside);
-                // The file may be written to where its folder may not, or be a mount of its own.
-                write_to(&path, &write)
-            })
-        }
-    };
-    written.map_err(|error| not_written(path, error))
-}
-
-fn write_to(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let mut out = BufWriter::new(File::create(path)?);
-    write(&mut out)?;
-    out.flush()
+    output::write_file(path, write).map_err(|error| not_written(path, error))
 }

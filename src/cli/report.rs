@@ -37,7 +37,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         if path == Path::new("-") {
             return Ok(io::stdout().lock().write_all(page.as_bytes())?);
         }
-        fs::write(path, &page).map_err(|error| cannot_write(path, error))?;
+        fs::write(path, &page).map_err(|error| output::not_written(path, error))?;
     }
     if global.json {
         output::print_json(&figures::figures(&summaries, kind)?)?;
@@ -101,9 +101,4 @@ fn check_kind(summaries: &[Summary], kind: Option<&str>) -> Result<(), Failure> 
     }
     let error = anyhow::anyhow!("there are no queries of the kind {kind:?}");
     Err(Failure::input(error, format!("the kinds are {}", names.join(", "))))
-}
-
-fn cannot_write(path: &Path, error: io::Error) -> Failure {
-    let error = anyhow::Error::new(error).context(format!("cannot write {}", path.display()));
-    Failure::input(error, "name a file in a directory that exists and that you may write to")
 }

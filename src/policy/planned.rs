@@ -24,7 +24,8 @@ pub(crate) struct Planned<'a> {
     pub(super) crawled: Crawled<'a>,
     pub(super) planner: RunningPlanner<'a>,
     strings: SeenStrings<'a>,
-    lack: RunningLack<'a>,
+    /// What queries lack, once that counts.
+    lack: Option<RunningLack<'a>>,
     seeds: SeedQueue,
     /// Pages in the frontier that are no seed.
     waiting: usize,
@@ -44,7 +45,7 @@ impl<'a> Planned<'a> {
             crawled: Crawled::new(web, quality),
             planner: RunningPlanner::new(web.workload, web.trainers, settings),
             strings: SeenStrings::new(web),
-            lack: RunningLack::new(web),
+            lack: None,
             seeds: SeedQueue::default(),
             waiting: 0,
             batch: Vec::new(),
@@ -65,7 +66,8 @@ impl<'a> Planned<'a> {
         }
         let PlanSettings { demand, bm25, .. } = self.planner.settings;
         if demand == Demand::Lack {
-            self.planner.lack = self.lack.now(self.web, &self.crawled, &text, bm25)?;
+            let lack = self.lack.get_or_insert_with(|| RunningLack::new(self.web));
+            self.planner.lack = lack.now(self.web, &self.crawled, &text, bm25)?;
         }
         act(self, &scorer)
     }

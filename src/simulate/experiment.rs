@@ -117,7 +117,7 @@ pub(crate) fn run(
     let run = Run {
         inputs,
         settings,
-        web: strings.as_ref().map(|strings| web(inputs, strings, None)).transpose()?,
+        web: strings.as_ref().map(|strings| web(inputs, strings, None, settings)).transpose()?,
         course: &course,
         work,
         progress,
@@ -146,6 +146,7 @@ pub(crate) fn web<'a>(
     inputs: &Inputs<'a>,
     strings: &'a NgramIndex<'a>,
     trainers: Option<&'a Workload>,
+    settings: &SimulationSettings,
 ) -> Result<Web<'a>, SimulateError> {
     Ok(Web {
         urls: &inputs.collection.urls,
@@ -153,7 +154,10 @@ pub(crate) fn web<'a>(
         text: &inputs.collection.text,
         strings,
         vectors: inputs.vectors,
-        near_duplicates: Some(inputs.collection.near_duplicates()?),
+        near_duplicates: settings
+            .lacks()
+            .then(|| inputs.collection.near_duplicates())
+            .transpose()?,
         workload: inputs.planning,
         trainers,
     })

@@ -41,7 +41,7 @@ pub(crate) fn run(
     let (trainers, tested) = halves(inputs.planning, settings.seed);
     let inputs = Inputs { planning: &tested, ..*inputs };
     let strings = NgramIndex::new(inputs.strings.into_iter().collect())?;
-    let web = web(&inputs, &strings, Some(&trainers))?;
+    let web = web(&inputs, &strings, Some(&trainers), settings)?;
     let plan = choice.settings(settings.plan.clone())?;
     let impact = truth::impact(inputs.collection, &tested, plan.bm25, plan.places())?;
     let fetchable = inputs.collection.pages - start.crawled.len() as u32;

@@ -105,13 +105,18 @@ impl SimulationSettings {
         choice.batch().unwrap_or(self.batch).pages(fetchable) as usize
     }
 
-    /// Whether somebody asks what queries lack, and so which pages are near-duplicates.
-    pub(crate) fn reads_near_duplicates(&self) -> bool {
+    /// Whether a policy asks what queries lack.
+    pub(crate) fn lacks(&self) -> bool {
         let lacks = |choice: &PolicyChoice| {
             let settings = choice.settings(self.plan.clone());
             settings.is_ok_and(|settings| settings.demand == Demand::Lack)
         };
-        !self.stop.is_empty() || self.policies.iter().any(lacks)
+        self.policies.iter().any(lacks)
+    }
+
+    /// Whether a rule asks how well queries are answered.
+    pub(crate) fn stops_by_sufficiency(&self) -> bool {
+        self.stop.iter().any(|rule| rule.reads_sufficiency())
     }
 
     /// Seconds that a batch of a policy may take, where it is a time.

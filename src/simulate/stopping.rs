@@ -102,7 +102,7 @@ impl StopRule {
     }
 
     /// Whether it needs to know how well queries are answered.
-    fn reads_sufficiency(self) -> bool {
+    pub(crate) fn reads_sufficiency(self) -> bool {
         matches!(self, Self::Sufficiency(_))
     }
 
@@ -177,7 +177,9 @@ impl Stopping<'_> {
         progress: &dyn Fn(usize),
     ) -> Result<Vec<Stop>, SimulateError> {
         let queries = AssessedQueries::new(self.planning);
-        let alike = self.measure.collection.near_duplicates()?;
+        let none = NearDuplicates::default();
+        let reads = self.measure.settings.stops_by_sufficiency();
+        let alike = if reads { self.measure.collection.near_duplicates()? } else { &none };
         let mut stops = Vec::new();
         for at in 0..crawls.count() {
             let (order, start) = crawls.one(at);
@@ -335,8 +337,7 @@ impl Stopping<'_> {
         alike: &NearDuplicates,
         (at, known): (usize, &[usize]),
     ) -> Result<Look, SimulateError> {
-        let reads = self.rules.iter().any(|rule| rule.reads_sufficiency());
-        let sufficiency = if reads {
+        let sufficiency = if self.measure.settings.stops_by_sufficiency() {
             let parts = epoch.parts(tracks, crawled, &redundancies(tracks, alike))?;
             let frequencies = epoch.queries().iter().map(|query| query.frequency);
             WorkloadSufficiency::of(frequencies.zip(&parts), THETA).sufficiency
@@ -352,7 +353,7 @@ impl Stopping<'_> {
             fetched: windows[at].end_seq,
             sufficiency,
             saturation: epoch.saturation(tracks, windows),
-            churn: epoch.turnover(tracks, windows).map(|turnover| {
+            churn: epoch.turnover(tracks, windows, &entered).map(|turnover| {
                 let before = turnover.windows.start.checked_sub(1);
                 let discovered = known[at] - before.map_or(0, |before| known[before]);
                 let waiting = known[at] - windows[at].end_seq as usize;

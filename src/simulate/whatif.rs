@@ -50,7 +50,7 @@ pub(crate) fn run(
     }
     let plan = choice.settings(settings.plan.clone())?;
     let strings = NgramIndex::new(inputs.strings.into_iter().collect())?;
-    let web = web(inputs, &strings, None)?;
+    let web = web(inputs, &strings, None, settings)?;
     let crawled = starts.first().map_or(0, |start| start.crawled.len()) as u32;
     let fetchable = inputs.collection.pages - crawled;
     let budget = Budget::until(check.at, settings, choice, fetchable);

@@ -271,12 +271,18 @@ impl<'a> Statistics<'a> {
         impact
     }
 
-    /// How lists changed in the last half of the crawl. None before there are three windows.
-    pub(crate) fn turnover(&self, tracks: &Tracks, windows: &[Window]) -> Option<Turnover> {
+    /// How lists changed in the last half of the crawl, given what [entered](Self::entered) them in each window. None
+    /// before there are three windows.
+    pub(crate) fn turnover(
+        &self,
+        tracks: &Tracks,
+        windows: &[Window],
+        entered: &[f64],
+    ) -> Option<Turnover> {
         let end = windows.last()?.end_seq;
         let half = windows.partition_point(|window| window.end_seq <= end / 2);
         let first = half.min(windows.len().checked_sub(LAST_WINDOWS)?);
-        let (late, entered) = (&windows[first..], self.entered(tracks, windows));
+        let late = &windows[first..];
         let pages = |windows: &[Window]| windows.iter().map(|window| window.pages).sum::<usize>();
         let rates = late.windows(LAST_WINDOWS).zip(entered[first..].windows(LAST_WINDOWS));
         let rates = rates.map(|(some, entered)| entered.iter().sum::<f64>() / pages(some) as f64);

@@ -13,7 +13,7 @@ use crate::simulate::attack::attacked::Attacked;
 use crate::simulate::attack::summary::{AttackComparison, manipulation};
 use crate::simulate::attack::{Attack, AttackError, AttackKind, AttackSettings, Victim};
 use crate::simulate::experiment::{self, Course, Crawls, Inputs, Work};
-use crate::simulate::load::PagePlace;
+use crate::simulate::load::{Keep, PagePlace};
 use crate::simulate::vectors::CollectionVectors;
 
 /// Every kind.
@@ -98,7 +98,9 @@ impl Experiment<'_> {
         say(self.global, &line);
         let (settings, storage) = (&self.settings, &self.storage);
         let folder = format!("{WORK}/attack/{}", attack.kind.folder());
-        let place = PagePlace::below(&storage.path(&folder), self.keep());
+        // Nothing is re-ranked or stopped under attack.
+        let keep = Keep { texts: settings.lacks(), ..self.keep() };
+        let place = PagePlace::below(&storage.path(&folder), keep);
         let collection = self.load(&place, &attack.added)?.0;
         let attacked = Attacked::new(collection, honest.inputs, settings.seed);
         let strings = self.strings(&attacked.collection, &folder)?;

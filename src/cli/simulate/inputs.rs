@@ -90,7 +90,8 @@ impl Experiment<'_> {
 
     /// What models read of pages.
     pub(super) fn keep(&self) -> Keep {
-        let texts = self.reranker.is_some() || self.settings.reads_near_duplicates();
+        let Self { settings, reranker, .. } = self;
+        let texts = reranker.is_some() || settings.lacks() || settings.stops_by_sufficiency();
         Keep { texts, titles: self.embedder.is_some() }
     }
 

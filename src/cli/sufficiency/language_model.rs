@@ -13,6 +13,7 @@ use crate::campaign::plan::Plan;
 use crate::cli::Global;
 use crate::cli::output::{Failure, say};
 use crate::llm::{ApiKey, LinkText, Llm, LlmError, LlmSettings};
+use crate::report::number::counted;
 use crate::workload::Workload;
 
 /// Wordings of a query that are asked for.
@@ -95,12 +96,7 @@ impl LlmArgs {
             timeout: Duration::from_secs(self.seconds),
             cache: self.cache.clone(),
         };
-        let llm = Llm::new(settings).map_err(|error| {
-            let hint = "--llm-url takes the endpoint without /chat/completions: http://localhost:8080/v1; https needs a build \
-                        with --features llm-tls";
-            Failure::input(anyhow::Error::new(error), hint)
-        })?;
-        Ok(Some(Asked { llm, stopped: None }))
+        Ok(Some(Asked { llm: Llm::new(settings)?, stopped: None }))
     }
 }
 
@@ -166,8 +162,10 @@ impl Asked {
     pub(super) fn tell(&self, global: &Global) {
         let counts = self.llm.counts();
         let mut line = format!(
-            "language model: {} requests, {} answers remembered, {} replies of no use",
-            counts.calls, counts.from_cache, counts.refused
+            "language model: {}, {} remembered, {} of no use",
+            counted(counts.calls as u64, "request"),
+            counted(counts.from_cache as u64, "answer"),
+            counts.refused
         );
         if let Some(error) = &self.stopped {
             line += &format!("; no more is asked: {error}");

@@ -606,20 +606,13 @@ fn write_workload(path: &Path, workload: &Workload) -> Result<(), Failure> {
         let line = json!({ "qid": qid, "query": query, "frequency": frequency, "kind": kind });
         text += &format!("{line}\n");
     }
-    std::fs::write(path, text).map_err(|error| {
-        let error =
-            anyhow::Error::new(error).context(format!("{}: cannot be written", path.display()));
-        Failure::input(error, "--planned-out names a file in a folder that you may write to")
-    })
+    output::write_file(path, |out| out.write_all(text.as_bytes()))
+        .map_err(|error| output::not_written(path, error))
 }
 
 /// Writes what the store knows.
 fn export(open: &OpenStore, path: &Path, global: &Global) -> Result<(), Failure> {
-    let failed = |error: io::Error| {
-        let error =
-            anyhow::Error::new(error).context(format!("{}: cannot be written", path.display()));
-        Failure::input(error, "--export names a file in a folder that you may write to")
-    };
+    let failed = |error| output::not_written(path, error);
     let mut out = io::BufWriter::new(std::fs::File::create(path).map_err(failed)?);
     let exported = knowledge::export(open, |record| {
         serde_json::to_writer(&mut out, record)?;
@@ -644,20 +637,17 @@ fn export(open: &OpenStore, path: &Path, global: &Global) -> Result<(), Failure>
 /// Leaves a file where the verdict is to stop, and none where it is not.
 fn write_stop(path: &Path, verdict: &Verdict) -> Result<(), Failure> {
     let done = if verdict.stop {
-        serde_json::to_vec(verdict)
-            .map_err(io::Error::from)
-            .and_then(|bytes| std::fs::write(path, [bytes, b"\n".to_vec()].concat()))
+        output::write_file(path, |out| {
+            serde_json::to_writer(&mut *out, verdict)?;
+            out.write_all(b"\n")
+        })
     } else {
         match std::fs::remove_file(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             done => done,
         }
     };
-    done.map_err(|error| {
-        let error =
-            anyhow::Error::new(error).context(format!("{}: cannot be written", path.display()));
-        Failure::input(error, "--stop-file names a file in a folder that you may write to")
-    })
+    done.map_err(|error| output::not_written(path, error))
 }
 
 fn show_compatible(
