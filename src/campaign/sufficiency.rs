@@ -170,17 +170,19 @@ impl StoreSufficiency {
         let mut all = Variants::planned(variants, workload);
         all.queries.extend(Variants::held_out(variants, workload).queries);
         let (assessed, _) = Self::found(open, AssessedQueries::new(&all), bm25, None)?;
-        let of = |query: &Query, texts: &[String]| -> Vec<QueryParts> {
-            let texts = texts.iter().map(|text| Query::new(&query.qid, text, 1.0, ""));
-            let places = assessed.queries.places_of(&texts.collect::<Vec<_>>());
-            places.into_iter().flatten().map(|at| assessed.parts[at]).collect()
+        let texts = variants.iter().flat_map(|Variants { query, planned, held_out }| {
+            std::iter::once(&workload.queries[*query].text).chain(planned).chain(held_out)
+        });
+        let texts: Vec<Query> = texts.map(|text| Query::new("", text, 1.0, "")).collect();
+        let mut places = assessed.queries.places_of(&texts).into_iter();
+        let mut next = |count: usize| -> Vec<QueryParts> {
+            places.by_ref().take(count).flatten().map(|at| assessed.parts[at]).collect()
         };
         let own = self.queries.places_of(&workload.queries);
         let mut found = Vec::new();
         for Variants { query, planned, held_out } in variants {
             let asked = &workload.queries[*query];
-            let texts = [std::slice::from_ref(&asked.text), planned].concat();
-            let (planned, held_out) = (of(asked, &texts), of(asked, held_out));
+            let (planned, held_out) = (next(1 + planned.len()), next(held_out.len()));
             if planned.is_empty() || held_out.is_empty() {
                 continue;
             }
