@@ -42,6 +42,22 @@ impl Vector<'_> {
         let sum: i32 = products.map(|(&a, &b)| i32::from(a) * i32::from(b)).sum();
         if both > 0.0 { (sum as f32 / both).clamp(-1.0, 1.0) } else { 0.0 }
     }
+
+    /// Adds the vector, made of length `weight`, to as many numbers.
+    pub fn add_to(self, sum: &mut [f64], weight: f64) {
+        if self.length > 0.0 {
+            let scale = weight / f64::from(self.length);
+            sum.iter_mut().zip(self.values).for_each(|(sum, &own)| *sum += scale * f64::from(own));
+        }
+    }
+
+    /// Its product with as many numbers, once it is made of length 1; 0 where it has no length. With a sum of vectors
+    /// ([`Vector::add_to`]) that is the sum of weights times cosines, up to rounding.
+    pub fn along(self, direction: &[f64]) -> f64 {
+        let products = self.values.iter().zip(direction).map(|(&own, to)| f64::from(own) * to);
+        let sum = products.fold(0.0, |sum, product| sum + product);
+        if self.length > 0.0 { sum / f64::from(self.length) } else { 0.0 }
+    }
 }
 
 /// See the module.
@@ -248,6 +264,14 @@ mod tests {
         }
         assert!((row("text 7").cosine(row("text 7")) - 1.0).abs() < 1e-6);
         assert_eq!(row("text 7").cosine(row("nothing")), 0.0);
+        let mut direction = vec![0.0; 40];
+        for (text, weight) in [("text 1", 0.5), ("text 2", 2.0), ("nothing", 7.0)] {
+            row(text).add_to(&mut direction, weight);
+        }
+        let cosine = |text: &str| f64::from(row("text 9").cosine(row(text)));
+        let sum = 0.5 * cosine("text 1") + 2.0 * cosine("text 2");
+        assert!((row("text 9").along(&direction) - sum).abs() < 1e-5);
+        assert_eq!(row("nothing").along(&direction), 0.0);
         assert_eq!(table.row("text 31"), NONE);
     }
 

@@ -9,18 +9,10 @@ use prospect_index::page_store::{Known, for_each_text};
 use super::plan::Plan;
 use super::{CampaignError, OpenStore};
 use crate::estimate::url_estimate::PairEstimate;
+use crate::sufficiency::strategy::language_model::Shown;
 
 /// Links of a query.
 const LINKS: usize = 25;
-
-/// What there is for one query.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Evidence {
-    /// Title and text of the pages of its list, the best first.
-    pub(crate) passages: Vec<String>,
-    /// URLs and anchors of its best candidates in the frontier.
-    pub(crate) links: Vec<(String, String)>,
-}
 
 /// The distinct anchors that lead to a URL, as one text.
 pub(super) fn anchors(known: &Known, url: UrlId) -> String {
@@ -39,7 +31,7 @@ pub(crate) fn evidence(
     open: &OpenStore,
     plan: &Plan,
     queries: &[usize],
-) -> Result<Vec<Evidence>, CampaignError> {
+) -> Result<Vec<Shown>, CampaignError> {
     let (known, store) = (&open.known, &open.store);
     let list = |query: usize| plan.served.lists[query].iter();
     let seq = |(url, _): &(UrlId, f64)| known.pages.page_seq(*url);
@@ -70,7 +62,8 @@ pub(crate) fn evidence(
             .take(LINKS)
             .map(|pair| (known.urls.url(pair.url).to_owned(), anchors(known, pair.url)));
         let passages = list(query).filter_map(seq).map(|seq| texts[&seq].clone()).collect();
-        Evidence { passages, links: links.collect() }
+        let query = plan.workload.queries[query].text.clone();
+        Shown { query, passages, links: links.collect() }
     };
     Ok(queries.iter().map(of).collect())
 }

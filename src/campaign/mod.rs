@@ -8,12 +8,14 @@
 mod changes;
 pub mod close;
 mod derived_cache;
+mod evaluation_set;
 pub(crate) mod evidence;
 pub(crate) mod explanation;
 pub(crate) mod history;
 mod identity;
 pub(crate) mod knowledge;
 pub(crate) mod logged;
+mod nearness;
 pub(crate) mod open_plans;
 pub(crate) mod pair_cache;
 pub mod plan;

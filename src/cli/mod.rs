@@ -6,7 +6,9 @@ mod counterfactual;
 mod crawl_log;
 mod demo;
 mod evaluate;
+mod evaluation_set;
 mod explain;
+mod exported;
 mod formats;
 mod hints;
 mod ingest;
@@ -77,6 +79,8 @@ enum Command {
     Status(status::Args),
     /// Tell how well the pages answer a workload, what it still lacks, and whether to stop.
     Sufficiency(Box<sufficiency::Args>),
+    /// Make queries with judgements of the pages of a store, to try crawls and sufficiency out.
+    EvaluationSet(evaluation_set::Args),
     /// Tell which URLs lead to the same page, and plan one of them.
     UrlRules(url_rules::Args),
     /// Tell why a URL is planned or not, or what a query needs.
@@ -142,6 +146,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Plan(args) => plan::run(args, &cli.global),
         Command::Status(args) => status::run(args, &cli.global),
         Command::Sufficiency(args) => sufficiency::run(args, &cli.global),
+        Command::EvaluationSet(args) => evaluation_set::run(args, &cli.global),
         Command::UrlRules(args) => url_rules::run(args, &cli.global),
         Command::Explain(args) => explain::run(args, &cli.global),
         Command::Whatif(args) => whatif::run(args, &cli.global),

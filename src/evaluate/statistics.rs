@@ -93,6 +93,20 @@ pub(crate) fn mean_interval(values: &[f64]) -> Option<Interval> {
     Some(Interval { mean, low, high, values: values.to_vec() })
 }
 
+/// A share, `hits` of `all`, with its 95 % score interval (Wilson, Journal of the American Statistical Association
+/// 1927), which holds near 0 and 1 as well. None of none.
+pub(crate) fn share_interval(hits: u64, all: u64) -> Option<Interval> {
+    if all == 0 {
+        return None;
+    }
+    let (n, share) = (all as f64, hits as f64 / all as f64);
+    let z = Normal::standard().inverse_cdf(f64::midpoint(1.0, CONFIDENCE));
+    let (middle, spread) =
+        (share + z * z / (2.0 * n), z * (share * (1.0 - share) / n + z * z / (4.0 * n * n)).sqrt());
+    let end = |sign: f64| Some(((middle + sign * spread) / (1.0 + z * z / n)).clamp(0.0, 1.0));
+    Some(Interval { mean: share, low: end(-1.0), high: end(1.0), values: Vec::new() })
+}
+
 /// A mean difference with what its bootstrap says.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Resampled {

@@ -1,5 +1,5 @@
-//! A language model behind a chat endpoint that the user names, for three questions of a crawl: how a
-//! query may be worded otherwise, which links are promising for it, and how far passages answer it.
+//! A language model behind a chat endpoint that the user names, for four questions of a crawl: how a query may be
+//! worded otherwise, which links are promising for it, how far passages answer it, and which queries a page answers.
 //!
 //! What a model says is never trusted. A reply is one JSON document of a fixed form ([`question`]) or
 //! it is refused, and nothing in it becomes a path, a URL or a command here. Texts of pages go out as
@@ -30,7 +30,7 @@ pub(crate) use self::question::LinkText;
 use self::cache::Cache;
 use self::endpoint::Endpoint;
 use self::question::{LINKS_PER_CALL, LinksQuestion, MOST_VARIANTS, Question};
-use self::question::{SufficiencyQuestion, VariantsQuestion};
+use self::question::{QueriesQuestion, SufficiencyQuestion, VariantsQuestion};
 
 /// Further tries after a failure that may pass.
 const RETRIES: usize = 2;
@@ -107,6 +107,22 @@ impl Llm {
         }
         let question = VariantsQuestion::new(query, count.min(MOST_VARIANTS));
         Ok(self.ask(&question)?.variants)
+    }
+
+    /// Queries that a page answers: at least one and at most `count`, or at most [`MOST_VARIANTS`]; all differ.
+    ///
+    /// # Errors
+    /// The model gives no answer of this form, or the budget is spent.
+    pub(crate) fn queries(
+        &mut self,
+        (title, text): (&str, &str),
+        count: usize,
+    ) -> Result<Vec<String>, LlmError> {
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let question = QueriesQuestion::new(title, text, count.min(MOST_VARIANTS));
+        Ok(self.ask(&question)?.queries)
     }
 
     /// By link, how promising it is to follow it for this query, in [0, 1]. Links are judged

@@ -70,20 +70,6 @@ impl VariantsQuestion {
     pub(super) fn new(query: &str, count: usize) -> Self {
         Self { query: cut(query, QUERY_CHARS), count }
     }
-
-    fn problem(&self, variant: &str) -> Option<TextProblem> {
-        if variant.trim().is_empty() {
-            Some(TextProblem::Empty)
-        } else if variant.chars().count() > VARIANT_CHARS {
-            Some(TextProblem::TooLong)
-        } else if variant.chars().any(is_control) {
-            Some(TextProblem::Control)
-        } else if variant.trim() == self.query.trim() {
-            Some(TextProblem::Query)
-        } else {
-            None
-        }
-    }
 }
 
 impl Question for VariantsQuestion {
@@ -94,26 +80,48 @@ impl Question for VariantsQuestion {
     const FORM: &'static str = r#"{"variants": ["first wording", "second wording"]}"#;
 
     fn check(&self, reply: &Variants) -> Result<(), ReplyFault> {
-        let found = reply.variants.len();
-        if found == 0 || found > self.count {
-            return Err(ReplyFault::Entries { found, fewest: 1, most: self.count });
-        }
-        let mut before = HashSet::new();
-        for (at, variant) in reply.variants.iter().enumerate() {
-            let repeated = (!before.insert(variant.trim())).then_some(TextProblem::Repeated);
-            if let Some(problem) = self.problem(variant).or(repeated) {
-                return Err(ReplyFault::Text { entry: at + 1, problem });
-            }
-        }
-        Ok(())
+        check_texts(&reply.variants, self.count, |variant| variant == self.query.trim())
     }
 
     fn refuse_secret(&self, reply: &Variants, key: Option<&ApiKey>) -> Result<(), ReplyFault> {
-        let is_secret = |variant: &String| key.is_some_and(|key| key.is_in(variant));
-        match reply.variants.iter().position(is_secret) {
-            Some(at) => Err(ReplyFault::Text { entry: at + 1, problem: TextProblem::Secret }),
-            None => Ok(()),
-        }
+        refuse_secret(&reply.variants, key)
+    }
+}
+
+/// Asks what people would type to find a page.
+#[derive(Debug, Serialize)]
+pub(super) struct QueriesQuestion {
+    title: String,
+    text: String,
+    count: usize,
+}
+
+/// What people would type.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Queries {
+    pub(super) queries: Vec<String>,
+}
+
+impl QueriesQuestion {
+    pub(super) fn new(title: &str, text: &str, count: usize) -> Self {
+        Self { title: cut(title, QUERY_CHARS), text: cut(text, PASSAGE_CHARS), count }
+    }
+}
+
+impl Question for QueriesQuestion {
+    type Reply = Queries;
+    const TASK: &'static str = "Give queries that people would type into a search engine and that the page with this \
+         `title` and `text` answers well, in its language: at least one, at most `count`, each of at most 200 \
+         characters, all different.";
+    const FORM: &'static str = r#"{"queries": ["first query", "second query"]}"#;
+
+    fn check(&self, reply: &Queries) -> Result<(), ReplyFault> {
+        check_texts(&reply.queries, self.count, |_| false)
+    }
+
+    fn refuse_secret(&self, reply: &Queries, key: Option<&ApiKey>) -> Result<(), ReplyFault> {
+        refuse_secret(&reply.queries, key)
     }
 }
 
@@ -192,6 +200,45 @@ impl Question for SufficiencyQuestion {
 
     fn check(&self, reply: &Sufficiency) -> Result<(), ReplyFault> {
         in_range(reply.sufficiency, 1)
+    }
+}
+
+/// Refuses texts that are too many, none, too long, alike, or no line of text; or that are the query itself.
+fn check_texts(
+    texts: &[String],
+    most: usize,
+    is_query: impl Fn(&str) -> bool,
+) -> Result<(), ReplyFault> {
+    let found = texts.len();
+    if found == 0 || found > most {
+        return Err(ReplyFault::Entries { found, fewest: 1, most });
+    }
+    let problem = |text: &str| {
+        if text.trim().is_empty() {
+            Some(TextProblem::Empty)
+        } else if text.chars().count() > VARIANT_CHARS {
+            Some(TextProblem::TooLong)
+        } else if text.chars().any(is_control) {
+            Some(TextProblem::Control)
+        } else {
+            is_query(text.trim()).then_some(TextProblem::Query)
+        }
+    };
+    let mut before = HashSet::new();
+    for (at, text) in texts.iter().enumerate() {
+        let repeated = (!before.insert(text.trim())).then_some(TextProblem::Repeated);
+        if let Some(problem) = problem(text).or(repeated) {
+            return Err(ReplyFault::Text { entry: at + 1, problem });
+        }
+    }
+    Ok(())
+}
+
+/// Refuses texts that hold the key.
+fn refuse_secret(texts: &[String], key: Option<&ApiKey>) -> Result<(), ReplyFault> {
+    match texts.iter().position(|text| key.is_some_and(|key| key.is_in(text))) {
+        Some(at) => Err(ReplyFault::Text { entry: at + 1, problem: TextProblem::Secret }),
+        None => Ok(()),
     }
 }
 

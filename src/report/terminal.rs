@@ -4,7 +4,9 @@
 mod ablation;
 pub(crate) mod impact;
 mod manipulation;
+mod single_query;
 mod stopping;
+mod sufficiency;
 mod time;
 mod trials;
 pub(crate) mod whatif;
@@ -40,9 +42,11 @@ pub(crate) fn tables(summary: &Summary, kind: Option<&str>) -> String {
             out.push_str(&table(summary, at));
         }
     }
-    out.push_str(&legend(summary));
+    if !summary.kinds.is_empty() {
+        out.push_str(&legend(summary));
+    }
     // They are of all queries.
-    let of_all = kind.is_none_or(|kind| summary.kinds.first().is_some_and(|all| all == kind));
+    let of_all = kind.is_none_or(|kind| summary.kinds.first().is_none_or(|all| all == kind));
     for limited in summary.analyses.limited_sketches.iter().filter(|_| of_all) {
         out.push('\n');
         out.push_str(&sketches(limited));
@@ -62,6 +66,14 @@ pub(crate) fn tables(summary: &Summary, kind: Option<&str>) -> String {
     if let Some(stopping) = summary.stopping.as_ref().filter(|_| of_all) {
         out.push('\n');
         out.push_str(&stopping::table(stopping));
+    }
+    if let Some(single) = summary.single_query.as_ref().filter(|_| of_all) {
+        out.push('\n');
+        out.push_str(&single_query::table(single));
+    }
+    if let Some(check) = summary.sufficiency.as_ref().filter(|_| of_all) {
+        out.push('\n');
+        out.push_str(&sufficiency::tables(check));
     }
     if let Some(ablated) = summary.ablation.as_ref().filter(|_| of_all) {
         out.push('\n');

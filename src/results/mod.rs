@@ -8,7 +8,9 @@ pub(crate) mod ablation;
 pub(crate) mod impact;
 pub(crate) mod manipulation;
 pub(crate) mod quality;
+pub(crate) mod single_query;
 pub(crate) mod stopping;
+pub(crate) mod sufficiency;
 pub(crate) mod time;
 pub(crate) mod whatif;
 
@@ -51,6 +53,12 @@ pub(crate) struct Summary {
     /// Where rules would have stopped crawls. Absent where none was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) stopping: Option<stopping::StoppingSummary>,
+    /// Crawls for one query each, in the place of all else. Absent where it was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) single_query: Option<single_query::SingleQuerySummary>,
+    /// How far sufficiency tells what search returns. Absent where it was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) sufficiency: Option<sufficiency::SufficiencyCheck>,
     /// What attackers got of crawls of their own; all else here is of crawls without them. Absent
     /// where none was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -34,6 +34,8 @@ pub(crate) struct RuleSummary {
     /// Crawls that it stopped below 95 % of their final nDCG@10, or of their final impact where there are no
     /// judgements.
     pub(crate) false_stops: usize,
+    /// The same as a share of all crawls, with its interval.
+    pub(crate) false_share: Interval,
     /// Pages fetched by then, as a share of the whole crawl's.
     pub(crate) pages: Interval,
     /// nDCG@10 by then, as a share of the final one; none without judgements.
@@ -51,6 +53,8 @@ pub(crate) struct Stop {
     pub(crate) policy: String,
     /// Seed set, from 1.
     pub(crate) set: u32,
+    /// The query that the crawl was for, where each has its own; empty else.
+    pub(crate) qid: String,
     /// The rule.
     pub(crate) rule: String,
     /// Whether the rule stopped it; else it ran until its frontier was empty.

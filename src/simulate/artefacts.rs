@@ -143,21 +143,22 @@ pub(crate) fn seconds_csv(time: &TimeSummary, experiment: &str) -> String {
 
 /// `stops.csv`: one line a crawl and rule that stops crawls.
 pub(crate) fn stops_csv(stops: &[Stop], experiment: &str) -> String {
-    let mut csv =
-        String::from("policy,set,rule,stopped,pages,of,ndcg10,impact,oracle,false,experiment\n");
+    let mut csv = String::from(
+        "policy,set,rule,stopped,pages,of,ndcg10,impact,oracle,false,qid,experiment\n",
+    );
     for stop in stops {
         let Stop { set, rule, stopped, pages, of, impact, oracle, .. } = stop;
-        let (name, is_false) = (quoted(&stop.policy), stop.is_false());
+        let (name, qid, is_false) = (quoted(&stop.policy), quoted(&stop.qid), stop.is_false());
         let ndcg = stop.ndcg.map_or(String::new(), |ndcg| ndcg.to_string());
         csv.push_str(&format!(
-            "{name},{set},{rule},{stopped},{pages},{of},{ndcg},{impact},{oracle},{is_false},{experiment}\n"
+            "{name},{set},{rule},{stopped},{pages},{of},{ndcg},{impact},{oracle},{is_false},{qid},{experiment}\n"
         ));
     }
     csv
 }
 
 /// A field of a CSV file (RFC 4180).
-fn quoted(field: &str) -> String {
+pub(super) fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {

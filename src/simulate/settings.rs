@@ -93,6 +93,10 @@ pub(crate) struct SimulationSettings {
     pub(crate) whatif: Option<TrialSettings>,
     /// Rules that stop crawls.
     pub(crate) stop: Vec<StopRule>,
+    /// Whether each query has crawls of its own.
+    pub(crate) single_query: bool,
+    /// Whether sufficiency is compared with what search returns.
+    pub(crate) sufficiency: bool,
     /// Policies with groups of their evidence left out.
     pub(crate) ablation: Vec<Pairing>,
     /// Attacks, each with crawls of its own.

@@ -6,33 +6,28 @@
 //! until its frontier was empty tells of all rules. What is judged is not seen by any but `oracle`, the first
 //! window's end at which the crawl has 95 % of its final nDCG@10.
 
-use prospect_index::error::StoreError;
-use prospect_index::page::UrlId;
-use prospect_index::page_store::{NONE, PageTable};
-use prospect_index::text_index::{DocTable, TextIndex};
+use prospect_index::page_store::NONE;
 
 use super::SimulateError;
 use super::collection::Collection;
 use super::crawl::{CrawlOrder, Start};
+use super::epochs::{FollowedCrawl, Seen};
 use super::experiment::Crawls;
 use super::measure::{Measure, cumulative};
+use super::sufficiency::{brought, fetched};
 use super::values::Placed;
 use crate::evaluate::metrics::Metric;
-use crate::evaluate::statistics::mean_interval;
-use crate::policy::Page;
+use crate::evaluate::statistics::{mean_interval, share_interval};
 use crate::policy::amount::Amount;
+use crate::policy::{Page, PolicyChoice};
 use crate::results::Interval;
 use crate::results::stopping::{KEPT, PolicyStops, RuleSummary, Stop, StoppingSummary};
-use crate::sufficiency::assess::{
-    AssessedQueries, CrawledPages, Frontier, Statistics, WorkloadSufficiency, redundancies,
-};
+use crate::sufficiency::assess::{AssessedQueries, Frontier, WorkloadSufficiency, redundancies};
 use crate::sufficiency::near_duplicates::NearDuplicates;
 use crate::sufficiency::verdict::{GAIN_FLOOR, SATURATED, Saturation, THETA};
 use crate::sufficiency::windows::{Window, windows};
 use crate::workload::Workload;
 
-/// Growth of a collection that ends a statistics epoch.
-const EPOCH_GROWTH: f64 = 1.1;
 /// How many times steeper results come before the knee than behind it (Cormack and Grossman, "Engineering quality
 /// and reliability in technology-assisted review", SIGIR 2016).
 const KNEE_RATIO: f64 = 6.0;
@@ -164,6 +159,10 @@ pub(crate) struct Stopping<'a> {
     pub(crate) rules: &'a [StopRule],
     /// Pages that can be fetched.
     pub(crate) fetchable: u32,
+    /// The query that the crawls are for, where each has its own; empty else.
+    pub(crate) qid: &'a str,
+    /// Whether rules look after every batch, which is a window then, instead of after windows of at least 100 pages.
+    pub(crate) by_batch: bool,
 }
 
 impl Stopping<'_> {
@@ -201,6 +200,7 @@ impl Stopping<'_> {
         Stop {
             policy,
             set,
+            qid: self.qid.to_owned(),
             rule: rule.name(),
             stopped: at.is_some_and(|at| at < trace.pages),
             pages,
@@ -220,10 +220,12 @@ impl Stopping<'_> {
         (order, start): (&CrawlOrder, &Start),
     ) -> Result<Trace, SimulateError> {
         let collection = self.measure.collection;
-        let fetched: Vec<Page> = start.crawled.iter().chain(&order.pages).copied().collect();
-        let is_page = |page: Page| page < collection.pages;
-        let brought = (0..).zip(&fetched).filter(|(_, page)| is_page(**page)).map(|(seq, _)| seq);
-        let windows = windows(brought);
+        let fetched = fetched(order, start);
+        let windows = if self.by_batch {
+            batches(order, start)
+        } else {
+            windows(brought(collection, &fetched))
+        };
         let before = start.crawled.len() as u32;
         let known = known_urls(collection, start, &fetched, &windows);
         let mut looks = self.looks(queries, alike, &fetched, (&windows, &known))?;
@@ -293,50 +295,24 @@ impl Stopping<'_> {
         fetched: &[Page],
         (windows, known): (&[Window], &[usize]),
     ) -> Result<Vec<Look>, SimulateError> {
-        let collection = self.measure.collection;
-        let (docs, pages) = (documents(collection, fetched), page_table(collection, fetched));
-        let text = collection.text.with_docs(docs);
-        let crawled = CrawledPages { pages: &pages, urls: &collection.urls, windows };
+        let (collection, bm25) = (self.measure.collection, self.measure.settings.plan.bm25);
+        let crawl = FollowedCrawl { collection, queries, bm25, fetched, windows };
+        let ends: Vec<u32> = windows.iter().map(|window| window.end_seq).collect();
         let mut looks = Vec::with_capacity(windows.len());
-        let (mut at, mut counted) = (0, 0);
-        while at < windows.len() {
-            // An epoch lasts until the collection has grown by a tenth.
-            let in_epoch: usize = counted + windows[at].pages;
-            let epoch = self.statistics(&text, windows[at].end_seq, queries)?;
-            let mut tracks = None;
-            let mut now = counted;
-            while let Some(window) = windows.get(at) {
-                now += window.pages;
-                if now > in_epoch && now as f64 >= EPOCH_GROWTH * in_epoch as f64 {
-                    break;
-                }
-                counted = now;
-                let followed = epoch.follow(crawled, tracks.take(), window.end_seq)?;
-                looks.push(self.look(&epoch, &followed, crawled, alike, (at, known))?);
-                tracks = Some(followed);
-                at += 1;
-            }
-        }
+        crawl.look_at(&ends, &mut |seen| {
+            looks.push(self.look(&seen, alike, known)?);
+            Ok(())
+        })?;
         Ok(looks)
-    }
-
-    fn statistics<'a>(
-        &self,
-        text: &'a TextIndex,
-        epoch_end: u32,
-        queries: &'a AssessedQueries,
-    ) -> Result<Statistics<'a>, StoreError> {
-        Statistics::new(text, self.measure.settings.plan.bm25, epoch_end, queries)
     }
 
     fn look(
         &self,
-        epoch: &Statistics<'_>,
-        tracks: &crate::sufficiency::track::Tracks,
-        crawled: CrawledPages<'_>,
+        seen: &Seen<'_>,
         alike: &NearDuplicates,
-        (at, known): (usize, &[usize]),
+        known: &[usize],
     ) -> Result<Look, SimulateError> {
+        let Seen { at, statistics: epoch, tracks, crawled, .. } = *seen;
         let sufficiency = if self.measure.settings.stops_by_sufficiency() {
             let parts = epoch.parts(tracks, crawled, &redundancies(tracks, alike))?;
             let frequencies = epoch.queries().iter().map(|query| query.frequency);
@@ -363,25 +339,28 @@ impl Stopping<'_> {
             knee: knee(&entered, windows),
         })
     }
+}
 
-    /// The stops as a summary.
-    pub(crate) fn summary(&self, stops: &[Stop]) -> StoppingSummary {
-        let of = |policy: Option<&str>| {
-            let rules = self.rules.iter().map(|rule| rule.name());
-            let own = |rule: String| {
-                let of_rule = |stop: &&Stop| {
-                    stop.rule == rule && policy.is_none_or(|policy| stop.policy == policy)
-                };
-                rule_summary(rule.clone(), &stops.iter().filter(of_rule).collect::<Vec<_>>())
+/// The stops of these policies by these rules as a summary.
+pub(crate) fn summary(
+    policies: &[PolicyChoice],
+    rules: &[StopRule],
+    stops: &[Stop],
+) -> StoppingSummary {
+    let of = |policy: Option<&str>| {
+        let own = |rule: String| {
+            let of_rule = |stop: &&Stop| {
+                stop.rule == rule && policy.is_none_or(|policy| stop.policy == policy)
             };
-            rules.map(own).collect::<Vec<RuleSummary>>()
+            rule_summary(rule.clone(), &stops.iter().filter(of_rule).collect::<Vec<_>>())
         };
-        let policies = self.measure.settings.policies.iter().map(|choice| {
-            let name = choice.label();
-            PolicyStops { rules: of(Some(&name)), name }
-        });
-        StoppingSummary { policies: policies.collect(), rules: of(None) }
-    }
+        rules.iter().map(|rule| own(rule.name())).collect::<Vec<RuleSummary>>()
+    };
+    let policies = policies.iter().map(|choice| {
+        let name = choice.label();
+        PolicyStops { rules: of(Some(&name)), name }
+    });
+    StoppingSummary { policies: policies.collect(), rules: of(None) }
 }
 
 fn rule_summary(rule: String, stops: &[&Stop]) -> RuleSummary {
@@ -393,12 +372,15 @@ fn rule_summary(rule: String, stops: &[&Stop]) -> RuleSummary {
     };
     let of =
         |value: &dyn Fn(&Stop) -> f64| interval(stops.iter().map(|stop| value(stop)).collect());
+    let false_stops = stops.iter().filter(|stop| stop.is_false()).count();
     let ndcg: Option<Vec<f64>> = stops.iter().map(|stop| stop.ndcg).collect();
     RuleSummary {
         rule,
         crawls: stops.len(),
         stopped: stops.iter().filter(|stop| stop.stopped).count(),
-        false_stops: stops.iter().filter(|stop| stop.is_false()).count(),
+        false_stops,
+        false_share: share_interval(false_stops as u64, stops.len() as u64)
+            .unwrap_or_else(|| interval(Vec::new())),
         pages: of(&|stop| f64::from(stop.pages) / f64::from(stop.of.max(1))),
         ndcg: ndcg.map(interval),
         impact: of(&|stop| stop.impact),
@@ -431,6 +413,18 @@ fn percent(share: f64) -> String {
     format!("{}%", (share * 1e6).round() / 1e4)
 }
 
+/// The batches of a crawl as windows.
+fn batches(order: &CrawlOrder, start: &Start) -> Vec<Window> {
+    let before = start.crawled.len() as u32;
+    let mut first_seq = before;
+    let ends = order.batch_ends.iter().map(|end| before + end);
+    let window = |end_seq: u32| {
+        let pages = (end_seq - first_seq) as usize;
+        Window { first_seq: std::mem::replace(&mut first_seq, end_seq), end_seq, pages }
+    };
+    ends.map(window).collect()
+}
+
 /// By window: URLs that are known at its end, fetched ones among them.
 fn known_urls(
     collection: &Collection,
@@ -453,37 +447,6 @@ fn known_urls(
         by_window.push(count);
     }
     by_window
-}
-
-/// Documents of the collection as those of a crawl, by the order of their fetch.
-fn documents(collection: &Collection, fetched: &[Page]) -> DocTable {
-    let all = collection.text.docs();
-    let mut place = vec![NONE; collection.urls.len()];
-    for (seq, &page) in fetched.iter().enumerate() {
-        place[page as usize] = seq as u32;
-    }
-    let count = all.url.len();
-    let mut docs = DocTable {
-        url: vec![UrlId(NONE); count],
-        seq: vec![NONE; count],
-        superseded_at: vec![NONE; count],
-        length: all.length.clone(),
-    };
-    for (doc, url) in all.url.iter().enumerate() {
-        // Documents that no page has are numbered behind the pages.
-        if let Some(&seq) = place.get(url.index()).filter(|seq| **seq != NONE) {
-            (docs.url[doc], docs.seq[doc]) = (*url, seq);
-        }
-    }
-    docs
-}
-
-fn page_table(collection: &Collection, fetched: &[Page]) -> PageTable {
-    let mut pages = PageTable::default();
-    for (seq, &page) in (0..).zip(fetched).filter(|(_, page)| **page < collection.pages) {
-        pages.note(UrlId(page), seq, 0, None);
-    }
-    pages
 }
 
 #[cfg(test)]

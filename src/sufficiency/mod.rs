@@ -4,7 +4,7 @@
 //! query well enough. Here it is asked for a whole workload, weighted by frequency. [`track`] follows what the pages
 //! of every query did, [`parts`] makes numbers of it, [`assess`] puts them together under the statistics of an epoch,
 //! and [`verdict`] says go on or stop, with its reason. [`compatible`] is the source's shipped code, which is
-//! another algorithm than its document.
+//! another algorithm than its document. [`strategy`] has other ways to say how well a query is answered.
 //!
 //! Coverage never falls when pages are added within a statistics epoch, unless one is replaced. Consistency and
 //! redundancy can make sufficiency fall at any time, and a new epoch can move everything.
@@ -14,8 +14,10 @@
 pub(crate) mod assess;
 pub(crate) mod compatible;
 mod domain;
+pub(crate) mod evaluation_set;
 pub(crate) mod near_duplicates;
 pub(crate) mod parts;
+pub(crate) mod strategy;
 pub(crate) mod track;
 pub(crate) mod validation;
 pub(crate) mod verdict;

@@ -116,6 +116,7 @@ const PLANNER: &[&str] = &[
     "prospect_index::url_table",
 ];
 const SUFFICIENCY: &[&str] = &[
+    "prospect::llm",
     "prospect::workload",
     "prospect::sketch",
     "prospect_index::bm25",
@@ -124,6 +125,7 @@ const SUFFICIENCY: &[&str] = &[
     "prospect_index::page_store",
     "prospect_index::text_index",
     "prospect_index::url_table",
+    "prospect_index::vectors",
     "prospect_index::words",
 ];
 const WHATIF: &[&str] = &[

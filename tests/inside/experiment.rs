@@ -68,6 +68,8 @@ pub fn experiment() -> Summary {
         analyses: analyses(&mut random),
         ablation: Some(ablation()),
         stopping: None,
+        single_query: None,
+        sufficiency: None,
         time: None,
         manipulation: Some(manipulation(&[360, 3600])),
     }

@@ -121,6 +121,15 @@ pub(super) struct Config {
     #[arg(long, value_name = "RULES", value_delimiter = ',')]
     #[serde(deserialize_with = "list", skip_serializing_if = "Vec::is_empty")]
     pub(super) stop: Vec<String>,
+    /// Crawl for each query of the workload alone, from the seeds, as progressive crawling does, with --max-pages for
+    /// each; rules of --stop look after every batch.
+    #[arg(long)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) single_query: bool,
+    /// Tell how far the sufficiency of queries goes with the nDCG@10 that they have, at every checkpoint of the crawls.
+    #[arg(long)]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) sufficiency: bool,
     /// Also crawl without each group of evidence, one at a time, and tell what each is worth. The
     /// groups are those of `prospect policies`.
     #[arg(long)]

@@ -91,17 +91,25 @@ impl Experiment<'_> {
     /// What models read of pages.
     pub(super) fn keep(&self) -> Keep {
         let Self { settings, reranker, .. } = self;
-        let texts = reranker.is_some() || settings.lacks() || settings.stops_by_sufficiency();
+        let assesses = settings.sufficiency || settings.lacks() || settings.stops_by_sufficiency();
+        let texts = reranker.is_some() || assesses;
         Keep { texts, titles: self.embedder.is_some() }
     }
 
-    /// Vectors of a collection and of the queries, where there is an embedding model and a policy plans.
+    /// Whether anybody reads vectors.
+    fn reads_vectors(&self) -> bool {
+        self.plans() || self.settings.sufficiency
+    }
+
+    /// Vectors of a collection and of the queries, where there is an embedding model and somebody reads them.
     pub(super) fn vectors(
         &self,
         collection: &Collection,
         queries: &Workload,
     ) -> Result<Option<CollectionVectors>, Failure> {
-        let Some(model) = self.embedder.as_ref().filter(|_| self.plans()) else { return Ok(None) };
+        let Some(model) = self.embedder.as_ref().filter(|_| self.reads_vectors()) else {
+            return Ok(None);
+        };
         let folder = match self.cache {
             Some(folder) => folder.join(format!("vectors-{}", model.fingerprint())),
             None => self.storage.path(WORK).join(VECTORS),

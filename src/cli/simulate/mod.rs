@@ -9,6 +9,7 @@ mod prepare;
 mod progress;
 mod revisits;
 mod settings;
+mod single_query;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -35,7 +36,8 @@ use crate::simulate::experiment::{self, Crawls, Inputs, Work};
 use crate::simulate::judgements::JudgedCollection;
 use crate::simulate::measure::{self, Measure, QueryKind};
 use crate::simulate::settings::SimulationSettings;
-use crate::simulate::stopping::Stopping;
+use crate::simulate::stopping::{self, Stopping};
+use crate::simulate::sufficiency::{self, Check};
 use crate::simulate::summary::{Findings, SummaryMetric};
 use crate::simulate::vectors::CollectionVectors;
 use crate::simulate::{artefacts, rerank, truth};
@@ -176,6 +178,9 @@ impl Experiment<'_> {
             impact: &impact,
             relevant: &queries.judged.relevant,
         };
+        if self.settings.single_query {
+            return self.finish(self.single(&inputs, &queries, &course)?);
+        }
         let attacks = self.attacks(&inputs, &queries)?;
         let labels = self.settings.policies.iter().map(PolicyChoice::label).collect();
         let progress = progress::Policies::new(self.global, labels, self.settings.sets);
@@ -189,6 +194,11 @@ impl Experiment<'_> {
         let impact = &kinds[0].impact;
         let honest = Honest { inputs: &inputs, course: &course, crawls: &crawls, impact };
         summary.manipulation = self.manipulation(&attacks, &honest)?;
+        self.finish(summary)
+    }
+
+    /// Writes the summary, which says that the experiment is complete.
+    fn finish(&self, summary: Summary) -> Result<Summary, Failure> {
         let json = serde_json::to_vec_pretty(&summary)?;
         self.storage.write(SUMMARY, &json)?;
         self.storage.remove(WORK)?;
@@ -271,15 +281,27 @@ impl Experiment<'_> {
             ablation: findings.ablation(fetchable),
             time: findings.time(),
             stopping: None,
+            single_query: None,
+            sufficiency: None,
             manipulation: None,
         };
         let hash = format!("{:016x}", self.hash);
         let mut summary = summary;
         summary.stopping = self.stopping(&measure, queries, crawls, (fetchable, &hash))?;
+        if self.settings.sufficiency {
+            let planning = &queries.planning;
+            let check = Check { measure: &measure, planning, vectors: inputs.vectors };
+            summary.sufficiency = check.run(crawls, &measured, &|done| {
+                say(self.global, &format!("sufficiency over {done} crawls"));
+            })?;
+        }
         let policies = &self.settings.policies;
         artefacts::orders(&self.storage, "order", inputs.collection, policies, crawls)?;
         let csv = artefacts::curves_csv(&summary, &hash);
         self.storage.write("curves.csv", csv.as_bytes())?;
+        if let Some(check) = &summary.sufficiency {
+            self.storage.write("sufficiency.csv", sufficiency::csv(check, &hash).as_bytes())?;
+        }
         if let Some(time) = &summary.time {
             let csv = artefacts::seconds_csv(time, &hash);
             self.storage.write("seconds.csv", csv.as_bytes())?;
@@ -314,12 +336,13 @@ impl Experiment<'_> {
         if rules.is_empty() {
             return Ok(None);
         }
-        let stopping = Stopping { measure, planning: &queries.planning, rules, fetchable };
+        let planning = &queries.planning;
+        let stopping = Stopping { measure, planning, rules, fetchable, qid: "", by_batch: false };
         let stops = stopping.stops(crawls, &|done| {
             say(self.global, &format!("stop rules over {done} crawls"));
         })?;
         self.storage.write("stops.csv", artefacts::stops_csv(&stops, hash).as_bytes())?;
-        Ok(Some(stopping.summary(&stops)))
+        Ok(Some(stopping::summary(&self.settings.policies, rules, &stops)))
     }
 
     fn counterfactual(

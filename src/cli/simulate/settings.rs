@@ -59,6 +59,8 @@ pub(super) fn settings(config: &Config) -> Result<(SimulationSettings, StartFile
         )?,
         attacks: attacks::settings(config)?,
         stop: stop(config)?,
+        single_query: config.single_query,
+        sufficiency: config.sufficiency,
         ablation,
         policies,
         seeds,
@@ -162,12 +164,35 @@ fn refuse_contradictions(config: &Config) -> Result<(), Failure> {
             "for example --whatif 20",
         ),
         (
+            config.single_query && (config.workload.is_none() || config.qrels.is_none()),
+            "each query is crawled for and judged alone, which needs queries and judgements",
+            "give them with --workload FILE and --qrels FILE",
+        ),
+        (
+            config.single_query && config.max_pages.is_none(),
+            "a crawl for one query has a budget of pages, and there is none",
+            "for example --max-pages 50 --batch 5",
+        ),
+        (
+            config.single_query
+                && (config.sufficiency || config.ablate || !config.attack.is_empty()),
+            "crawls for one query each are told by themselves",
+            "leave out --sufficiency, --ablate and --attack, or --single-query",
+        ),
+        (
+            config.sufficiency && (config.workload.is_none() || config.qrels.is_none()),
+            "sufficiency is compared with what search returns, which needs queries and judgements",
+            "give them with --workload FILE and --qrels FILE",
+        ),
+        (
             !config.stop.is_empty() && config.workload.is_none(),
             "stop rules see what a workload lacks, and there is none",
             "give it with --workload FILE",
         ),
         (
-            !config.stop.is_empty() && (config.max_pages.is_some() || config.max_seconds.is_some()),
+            !config.stop.is_empty()
+                && !config.single_query
+                && (config.max_pages.is_some() || config.max_seconds.is_some()),
             "stop rules are judged by the whole crawl, and it is cut short",
             "leave out --max-pages and --max-seconds",
         ),
@@ -240,6 +265,8 @@ pub(super) fn as_json(config: &Config, settings: &SimulationSettings) -> serde_j
         "counterfactual": settings.counterfactual,
         "whatif": settings.whatif,
         "stop": settings.stop.iter().map(|rule| rule.name()).collect::<Vec<_>>(),
+        "single-query": settings.single_query,
+        "sufficiency": settings.sufficiency,
         "ablate": config.ablate,
         "attack": attacks.map(|attacks| attacks.kinds.iter().map(|k| k.label()).collect::<Vec<_>>()),
         "attack-share": attacks.map(|attacks| attacks.share),

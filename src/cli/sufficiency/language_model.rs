@@ -1,27 +1,24 @@
 //! Options of a language model, and what it is asked: other wordings of queries, and what it thinks of those that
 //! lack most. Nothing is planned by what it says.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::campaign::OpenStore;
-use crate::campaign::evidence::{Evidence, evidence};
+use crate::campaign::evidence::evidence;
 use crate::campaign::plan::Plan;
 use crate::cli::Global;
 use crate::cli::output::{Failure, say};
-use crate::llm::{ApiKey, LinkText, Llm, LlmError, LlmSettings};
+use crate::llm::{ApiKey, Llm, LlmSettings};
 use crate::report::number::counted;
-use crate::workload::Workload;
-
-/// Wordings of a query that are asked for.
-const WORDINGS: usize = 5;
+use crate::sufficiency::strategy::language_model::{AskedModel, LanguageModel};
+use crate::sufficiency::strategy::{Judgement, SufficiencyStrategy};
 
 /// Which model is asked, and how much.
 #[derive(clap::Args, Clone, Debug)]
-pub(super) struct LlmArgs {
+pub(in crate::cli) struct LlmArgs {
     /// Ask a language model at this OpenAI-compatible endpoint, such as `http://localhost:8080/v1`, what it thinks of the
     /// queries that are listed. Texts of pages are sent there.
     #[arg(id = "llm_url", long = "llm-url", value_name = "URL", requires = "llm_model")]
@@ -64,16 +61,9 @@ pub(super) struct Opinion {
     pub(super) best_link: Option<(String, f64)>,
 }
 
-/// A model that is asked as long as it answers and there are calls left.
-pub(super) struct Asked {
-    llm: Llm,
-    /// Why nothing more is asked.
-    stopped: Option<LlmError>,
-}
-
 impl LlmArgs {
     /// The model, if one is named.
-    pub(super) fn model(&self) -> Result<Option<Asked>, Failure> {
+    pub(in crate::cli) fn model(&self) -> Result<Option<AskedModel>, Failure> {
         let (Some(url), Some(model)) = (&self.url, &self.model) else { return Ok(None) };
         let key = match &self.key {
             Some(variable) => {
@@ -96,80 +86,38 @@ impl LlmArgs {
             timeout: Duration::from_secs(self.seconds),
             cache: self.cache.clone(),
         };
-        Ok(Some(Asked { llm: Llm::new(settings)?, stopped: None }))
+        Ok(Some(AskedModel::new(Llm::new(settings)?)))
     }
 }
 
-impl Asked {
-    /// What it answers, if it is still asked. A budget that is spent, and an endpoint that does not answer, end it; a
-    /// reply that is of no use does not.
-    fn ask<T>(&mut self, question: impl FnOnce(&mut Llm) -> Result<T, LlmError>) -> Option<T> {
-        if self.stopped.is_some() {
-            return None;
-        }
-        match question(&mut self.llm) {
-            Ok(answer) => Some(answer),
-            Err(LlmError::Reply(_)) => None,
-            Err(error) => {
-                self.stopped = Some(error);
-                None
-            }
-        }
-    }
+/// What a model thinks of queries of a plan, by place there; none where it gave no answer of use.
+pub(super) fn opinions(
+    model: &mut AskedModel,
+    open: &OpenStore,
+    plan: &Plan,
+    places: &[usize],
+) -> Result<Vec<Option<Opinion>>, Failure> {
+    let shown = places.iter().copied().zip(evidence(open, plan, places)?).collect();
+    let mut strategy = LanguageModel { model, shown };
+    let opinion = |&place: &usize| {
+        let Judgement { sufficiency, .. } = strategy.judge(&[place]).pop()??;
+        let best_link = strategy.links(place, 1).pop();
+        Some(Opinion { sufficiency, best_link: best_link.map(|link| (link.url, link.score)) })
+    };
+    Ok(places.iter().map(opinion).collect())
+}
 
-    /// Other wordings of the queries at these places of a workload, in this order, by place.
-    pub(super) fn wordings(
-        &mut self,
-        workload: &Workload,
-        places: &[usize],
-    ) -> BTreeMap<usize, Vec<String>> {
-        let mut found = BTreeMap::new();
-        for &at in places {
-            let text = &workload.queries[at].text;
-            if let Some(wordings) = self.ask(|llm| llm.variants(text, WORDINGS)) {
-                found.insert(at, wordings);
-            }
-        }
-        found
+/// Tells what was asked, and why no more.
+pub(in crate::cli) fn tell(model: &AskedModel, global: &Global) {
+    let (counts, stopped) = model.state();
+    let mut line = format!(
+        "language model: {}, {} remembered, {} of no use",
+        counted(counts.calls as u64, "request"),
+        counted(counts.from_cache as u64, "answer"),
+        counts.refused
+    );
+    if let Some(error) = stopped {
+        line += &format!("; no more is asked: {error}");
     }
-
-    /// What it thinks of queries of a plan, by place there; none where it gave no answer of use.
-    pub(super) fn opinions(
-        &mut self,
-        open: &OpenStore,
-        plan: &Plan,
-        places: &[usize],
-    ) -> Result<Vec<Option<Opinion>>, Failure> {
-        let shown = evidence(open, plan, places)?;
-        let queries = places.iter().map(|&at| &plan.workload.queries[at].text);
-        Ok(queries.zip(&shown).map(|(query, shown)| self.opinion(query, shown)).collect())
-    }
-
-    fn opinion(&mut self, query: &str, Evidence { passages, links }: &Evidence) -> Option<Opinion> {
-        let passages: Vec<&str> = passages.iter().map(String::as_str).collect();
-        let sufficiency = self.ask(|llm| llm.sufficiency(query, &passages))?;
-        let texts: Vec<LinkText<'_>> =
-            links.iter().map(|(url, text)| LinkText { url, text }).collect();
-        let scores = self.ask(|llm| llm.judge_links(query, &texts))?;
-        let best = scores.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(&a.0)));
-        Some(Opinion {
-            sufficiency,
-            best_link: best.map(|(at, score)| (links[at].0.clone(), *score)),
-        })
-    }
-
-    /// Tells what was asked, and why no more.
-    pub(super) fn tell(&self, global: &Global) {
-        let counts = self.llm.counts();
-        let mut line = format!(
-            "language model: {}, {} remembered, {} of no use",
-            counted(counts.calls as u64, "request"),
-            counted(counts.from_cache as u64, "answer"),
-            counts.refused
-        );
-        if let Some(error) = &self.stopped {
-            line += &format!("; no more is asked: {error}");
-        }
-        say(global, &line);
-    }
+    say(global, &line);
 }

@@ -1,6 +1,6 @@
 //! `prospect sufficiency`: how well the pages of a store answer a workload, and whether they are enough.
 
-mod language_model;
+pub(super) mod language_model;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use prospect_index::limits;
 use serde_json::json;
 
-use self::language_model::{Asked, LlmArgs, Opinion};
+use self::language_model::{LlmArgs, Opinion, opinions};
 use crate::campaign::OpenStore;
 use crate::campaign::knowledge::{self, Exported};
 use crate::campaign::plan::{self, Beside, Plan};
@@ -25,6 +25,7 @@ use crate::report::number::{counted, thousands};
 use crate::report::terminal::impact::expected;
 use crate::sufficiency::assess::WorkloadSufficiency;
 use crate::sufficiency::compatible::Confidence;
+use crate::sufficiency::strategy::language_model::AskedModel;
 use crate::sufficiency::track::K;
 use crate::sufficiency::validation::{Validation, ValidationVerdict, Variants};
 use crate::sufficiency::verdict::{
@@ -119,7 +120,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let mut model = args.llm.model()?;
     let found = Found::new(&open, &workload, args, model.as_mut())?;
     if let Some(model) = &model {
-        model.tell(global);
+        language_model::tell(model, global);
     }
     output::say_rebuilt(global, "sufficiency", found.sufficiency.rebuilt.as_deref());
     let verdict = found.signals.verdict(&args.stop_on);
@@ -148,7 +149,7 @@ impl Found {
         open: &OpenStore,
         workload: &Workload,
         args: &Args,
-        mut model: Option<&mut Asked>,
+        mut model: Option<&mut AskedModel>,
     ) -> Result<Self, Failure> {
         let manifest = open.store.manifest();
         let newest = manifest.newest_plan();
@@ -201,7 +202,12 @@ impl Found {
     }
 
     /// Asks a model about the queries that lack most.
-    fn ask(&mut self, open: &OpenStore, most: usize, model: &mut Asked) -> Result<(), Failure> {
+    fn ask(
+        &mut self,
+        open: &OpenStore,
+        most: usize,
+        model: &mut AskedModel,
+    ) -> Result<(), Failure> {
         let planned = self.sufficiency.queries.places_of(&self.plan.workload.queries);
         let mut place_in_plan: BTreeMap<usize, usize> = BTreeMap::new();
         for (at, place) in planned.into_iter().enumerate() {
@@ -213,7 +219,7 @@ impl Found {
         places.truncate(most);
         places.retain(|place| place_in_plan.contains_key(place));
         let asked: Vec<usize> = places.iter().map(|place| place_in_plan[place]).collect();
-        let opinions = model.opinions(open, &self.plan, &asked)?;
+        let opinions = opinions(model, open, &self.plan, &asked)?;
         let given = places.into_iter().zip(opinions);
         self.opinions = given.filter_map(|(at, opinion)| Some((at, opinion?))).collect();
         Ok(())
@@ -552,7 +558,7 @@ fn variants(
     given: &Path,
     workload: &Workload,
     merged: &Workload,
-    model: Option<&mut Asked>,
+    model: Option<&mut AskedModel>,
 ) -> Result<Vec<Variants>, Failure> {
     let wordings = if given == Path::new("words") {
         Variants::without_a_word(merged)

@@ -50,6 +50,16 @@ pub(crate) fn url_text(url: &str) -> String {
 }
 
 impl StringRows {
+    /// The row of a URL's words.
+    pub(crate) fn url(&self, url: UrlId) -> u32 {
+        self.urls[url.index()]
+    }
+
+    /// The row of an anchor, given by number.
+    pub(crate) fn anchor(&self, anchor: u32) -> u32 {
+        self.anchors[anchor as usize]
+    }
+
     /// Takes in the URLs and anchors that are new since the last call.
     pub(crate) fn update(&mut self, known: &Known, table: &VectorTable) {
         for id in self.urls.len()..known.urls.len() {

@@ -2,7 +2,19 @@
 
 use super::{Column, NAME_WIDTH, clean, rows};
 use crate::report::number::{fixed, with_interval};
+use crate::results::Interval;
 use crate::results::stopping::{RuleSummary, StoppingSummary};
+
+/// A share with its interval, in percent.
+fn share(found: &Interval) -> String {
+    let percent = |share: f64| fixed(100.0 * share, 0);
+    match (found.low, found.high) {
+        (Some(low), Some(high)) => {
+            format!("{} [{}, {}]", percent(found.mean), percent(low), percent(high))
+        }
+        _ => percent(found.mean),
+    }
+}
 
 /// The table of what came of rules, over all policies, then for each.
 pub(super) fn table(stopping: &StoppingSummary) -> String {
@@ -23,6 +35,7 @@ pub(super) fn table(stopping: &StoppingSummary) -> String {
         column("crawls", &|rule| rule.crawls.to_string()),
         column("stopped", &|rule| rule.stopped.to_string()),
         column("falsely", &|rule| rule.false_stops.to_string()),
+        column("false, % of all", &|rule| share(&rule.false_share)),
         column("pages", &|rule| with_interval(&rule.pages, 3)),
         column("nDCG@10", &|rule| {
             rule.ndcg.as_ref().map_or_else(|| "-".to_owned(), |ndcg| with_interval(ndcg, 3))

@@ -1,0 +1,67 @@
+//! Crawls for one query each: what they found, in the place of all other figures.
+
+use super::{Experiment, Queries, WORK};
+use crate::cli::output::{Failure, say};
+use crate::results::{Analyses, CollectionFigures, SCHEMA, Summary};
+use crate::simulate::artefacts;
+use crate::simulate::experiment::{Course, Inputs, Work};
+use crate::simulate::single_query::SingleQueries;
+use crate::simulate::stopping;
+
+/// Queries after which progress is told.
+const TOLD: usize = 50;
+
+impl Experiment<'_> {
+    /// Crawls for every judged query.
+    pub(super) fn single(
+        &self,
+        inputs: &Inputs<'_>,
+        queries: &Queries,
+        course: &Course,
+    ) -> Result<Summary, Failure> {
+        let (settings, storage) = (&self.settings, &self.storage);
+        let work = Work { storage, folder: WORK, experiment: self.hash };
+        let judged = &queries.judged.queries;
+        let singles = SingleQueries { inputs, judged, settings, course, work };
+        let found = singles.run(&|done| {
+            if done % TOLD == 0 || done == judged.len() {
+                say(self.global, &format!("crawled for {done} of {} queries", judged.len()));
+            }
+        })?;
+        let hash = format!("{:016x}", self.hash);
+        storage.write("single-query.csv", found.csv(&hash).as_bytes())?;
+        let mut stopping = None;
+        if !settings.stop.is_empty() {
+            storage.write("stops.csv", artefacts::stops_csv(&found.stops, &hash).as_bytes())?;
+            stopping = Some(stopping::summary(&settings.policies, &settings.stop, &found.stops));
+        }
+        let collection = inputs.collection;
+        Ok(Summary {
+            schema: SCHEMA.to_owned(),
+            title: self.title(),
+            provenance: self.provenance.clone(),
+            collection: CollectionFigures {
+                pages: collection.pages,
+                links: collection.link_count(),
+                hosts: collection.hosts.len() as u32,
+                crawled_before: collection.pages - course.fetchable,
+                planning_queries: queries.planning.queries.len() as u32,
+                evaluation_queries: queries.evaluation.queries.len() as u32,
+                ..CollectionFigures::default()
+            },
+            baseline: None,
+            significance: settings.significance,
+            checkpoints: Vec::new(),
+            kinds: Vec::new(),
+            metrics: Vec::new(),
+            policies: Vec::new(),
+            analyses: Analyses::default(),
+            ablation: None,
+            time: None,
+            stopping,
+            single_query: Some(found.summary(settings, course)),
+            sufficiency: None,
+            manipulation: None,
+        })
+    }
+}
