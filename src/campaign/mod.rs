@@ -5,6 +5,7 @@
 //! pairs, models and served lists are kept between commands, plans and outcomes are records. Not here:
 //! arguments, printing, and how a batch is chosen.
 
+pub(crate) mod assessment;
 mod changes;
 pub mod close;
 mod derived_cache;
@@ -14,6 +15,7 @@ pub(crate) mod history;
 mod identity;
 pub(crate) mod knowledge;
 pub(crate) mod logged;
+mod next_batch;
 pub(crate) mod open_plans;
 pub(crate) mod pair_cache;
 pub mod plan;

@@ -16,6 +16,7 @@ pub(crate) mod compatible;
 mod domain;
 pub(crate) mod near_duplicates;
 pub(crate) mod parts;
+pub(crate) mod told;
 pub(crate) mod track;
 pub(crate) mod validation;
 pub(crate) mod verdict;
