@@ -5,6 +5,7 @@
 //! pairs, models and served lists are kept between commands, plans and outcomes are records. Not here:
 //! arguments, printing, and how a batch is chosen.
 
+pub(crate) mod assessment;
 mod changes;
 pub mod close;
 mod derived_cache;
@@ -16,6 +17,7 @@ mod identity;
 pub(crate) mod knowledge;
 pub(crate) mod logged;
 mod nearness;
+mod next_batch;
 pub(crate) mod open_plans;
 pub(crate) mod pair_cache;
 pub mod plan;

@@ -21,7 +21,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::derived_cache::{DerivedCache, Lookup};
 use super::evidence::anchors;
 use super::history::{self, ClosedCycle};
-use super::plan::Plan;
+use super::next_batch::NextBatch;
 use super::records::each_row;
 use super::tables::SUFFICIENCY;
 use super::{CampaignError, OpenStore};
@@ -217,12 +217,12 @@ impl StoreSufficiency {
         WorkloadSufficiency::of(some.map(|(_, (query, parts))| (query.frequency, parts)), theta)
     }
 
-    /// By query: pages that the frontier of a plan may still bring into its list, which has `k` places: the chances of
+    /// By query: pages that the frontier of a batch may still bring into its list, which has `k` places: the chances of
     /// its candidates, summed.
-    pub(crate) fn candidates(&self, plan: &Plan, k: usize) -> Vec<f64> {
-        let place_of = self.queries.places_of(&plan.workload.queries);
+    pub(super) fn candidates(&self, next: &NextBatch<'_>, k: usize) -> Vec<f64> {
+        let place_of = self.queries.places_of(next.queries);
         let mut found = vec![0.0; self.parts.len()];
-        for pair in plan.scored.pairs() {
+        for pair in next.scored.pairs() {
             if let Some(at) = place_of[pair.query.index()] {
                 found[at] += pair.chance;
             }
@@ -254,29 +254,30 @@ pub(super) fn lack(
 /// A segment is damaged.
 pub(crate) fn signals(
     open: &OpenStore,
-    plan: &Plan,
+    next: &NextBatch<'_>,
     found: &StoreSufficiency,
     theta: f64,
 ) -> Result<Signals, CampaignError> {
-    let cycles = history::closed_cycles(&open.store, plan.served.places())?;
+    let cycles = history::closed_cycles(&open.store, next.places)?;
     let turnover = found.turnover.as_ref();
     Ok(Signals {
         sufficiency: found.whole(theta).sufficiency,
         theta,
-        churn: turnover.map(|turnover| turnover.churn(frontier(open, plan, &turnover.seqs))),
+        churn: turnover.map(|turnover| turnover.churn(frontier(open, next, &turnover.seqs))),
         saturation: found.saturation,
-        gain: gain(plan, &cycles, found.pages),
-        exhausted: plan.choice.batch.picks.is_empty(),
+        learning: None,
+        gain: gain(next, &cycles, found.pages),
+        exhausted: next.picks.is_empty(),
     })
 }
 
-/// What may be fetched: what a plan could have picked, and what is in flight of others. Of what became known by
+/// What may be fetched: what a batch could have had, and what is in flight beside it. Of what became known by
 /// these records, that and what has been fetched.
-fn frontier(open: &OpenStore, plan: &Plan, seqs: &Range<u32>) -> Frontier {
+fn frontier(open: &OpenStore, next: &NextBatch<'_>, seqs: &Range<u32>) -> Frontier {
     let Known { urls, pages, .. } = &open.known;
-    let in_flight: HashSet<&UrlId> = plan.in_flight.iter().collect();
+    let in_flight: HashSet<&UrlId> = next.in_flight.iter().collect();
     let may = |id: &UrlId| {
-        let is_waiting = || plan.within.get(id.index()).is_none_or(|may| *may);
+        let is_waiting = || next.within.get(id.index()).is_none_or(|may| *may);
         !pages.in_frontier(*id) || is_waiting() || in_flight.contains(id)
     };
     let new = open.known.urls_before(seqs.start)..open.known.urls_before(seqs.end);
@@ -285,10 +286,10 @@ fn frontier(open: &OpenStore, plan: &Plan, seqs: &Range<u32>) -> Frontier {
 }
 
 /// What the next batch is expected to bring by page, beside a tenth of what the first planned pages brought.
-fn gain(plan: &Plan, cycles: &[ClosedCycle], pages: usize) -> Option<Gain> {
-    let expected = plan.expected.as_ref()?;
-    let picks = plan.choice.batch.picks.len();
-    let per_page = if picks == 0 { 0.0 } else { expected.enters.impact / picks as f64 };
+fn gain(next: &NextBatch<'_>, cycles: &[ClosedCycle], pages: usize) -> Option<Gain> {
+    let expected = next.expected.as_ref()?;
+    let picks = next.picks.len();
+    let by_page = |impact: f64| if picks == 0 { 0.0 } else { impact / picks as f64 };
     let (mut fetched, mut impact) = (0, 0.0);
     for cycle in cycles {
         if fetched >= window_pages(pages) {
@@ -298,7 +299,12 @@ fn gain(plan: &Plan, cycles: &[ClosedCycle], pages: usize) -> Option<Gain> {
         impact += cycle.enters.realised.unwrap_or(0.0);
     }
     let is_enough = fetched >= window_pages(pages);
-    Some(Gain { per_page, floor: is_enough.then(|| GAIN_FLOOR * impact / fetched as f64) })
+    Some(Gain {
+        per_page: by_page(expected.enters.impact),
+        low: by_page(expected.enters.low),
+        high: by_page(expected.enters.high),
+        floor: is_enough.then(|| GAIN_FLOOR * impact / fetched as f64),
+    })
 }
 
 /// What the source's shipped code says of a query.

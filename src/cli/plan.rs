@@ -13,7 +13,6 @@ use super::Global;
 use super::model::{self, EmbeddingOptions, StoreQualityOptions};
 use super::options::{OfPlan, OptionFlags};
 use super::output::{self, Failure, say};
-use super::sufficiency::{verdict_line, whole_line};
 use crate::campaign::close::{self, Released, Which};
 use crate::campaign::open_plans::OpenBatch;
 use crate::campaign::plan::{self, Beside, Plan, PlanRecord};
@@ -33,6 +32,7 @@ use crate::planner::settings::PlanSettings;
 use crate::report::terminal::impact::expected;
 use crate::results::impact::{Both, Quantity};
 use crate::sufficiency::assess::WorkloadSufficiency;
+use crate::sufficiency::told::{verdict_line, whole_line};
 use crate::sufficiency::verdict::{Signals, StopReason, THETA, Verdict};
 use crate::workload::{self, Workload, open_lines, open_text};
 
@@ -154,7 +154,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     output::say_refreshed(global, &plan.refreshed);
     let sufficiency = StoreSufficiency::new(&open, &workload, settings.bm25)?;
     output::say_rebuilt(global, "sufficiency", sufficiency.rebuilt.as_deref());
-    let signals = signals(&open, &plan, &sufficiency, THETA)?;
+    let signals = signals(&open, &plan.as_next(), &sufficiency, THETA)?;
     let is_open = open.store.manifest().open_plan(&plan.id).is_some();
     // A batch of nothing is written, and is no plan: nobody will report of it.
     let is_empty = plan.choice.batch.picks.is_empty();

@@ -11,7 +11,6 @@ use serde::Serialize;
 
 use super::Global;
 use super::output::{self, Failure};
-use super::sufficiency::whole_line;
 use crate::campaign::history::{self, ClosedCycle};
 use crate::campaign::open_plans::OpenBatch;
 use crate::campaign::plan;
@@ -21,6 +20,7 @@ use crate::planner::retries::{Retries, WaitCounts};
 use crate::planner::settings::PlanSettings;
 use crate::results::impact::{ExpectedImpact, Quantity};
 use crate::sketch::visibility::Places;
+use crate::sufficiency::told::whole_line;
 use crate::sufficiency::verdict::THETA;
 
 /// Cycles that sums are told of.

@@ -91,6 +91,11 @@ impl Llm {
         Ok(Self { endpoint, model, key, most_calls, cache, counts: LlmCounts::default() })
     }
 
+    /// Requests that may be sent at most.
+    pub(crate) fn most_calls(&self) -> usize {
+        self.most_calls
+    }
+
     /// What was asked so far.
     pub(crate) fn counts(&self) -> LlmCounts {
         self.counts

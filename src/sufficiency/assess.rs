@@ -382,14 +382,24 @@ pub(crate) struct WorkloadSufficiency {
 impl WorkloadSufficiency {
     /// Of queries with their frequencies, of which `theta` is enough.
     pub(crate) fn of<'a>(queries: impl Iterator<Item = (f64, &'a QueryParts)>, theta: f64) -> Self {
+        let by_parts =
+            |(frequency, parts): (f64, &'a QueryParts)| (frequency, parts, parts.sufficiency());
+        Self::judged(queries.map(by_parts), theta)
+    }
+
+    /// The same where the sufficiency of each query is judged by something else than its parts.
+    pub(crate) fn judged<'a>(
+        queries: impl Iterator<Item = (f64, &'a QueryParts, f64)>,
+        theta: f64,
+    ) -> Self {
         let mut all = Self::default();
-        for (frequency, parts) in queries {
+        for (frequency, parts, sufficiency) in queries {
             all.queries += 1;
             all.askings += frequency;
             all.parts = all.parts.plus(parts, frequency);
-            all.sufficiency += frequency * parts.sufficiency();
+            all.sufficiency += frequency * sufficiency;
             all.confidence += frequency * parts.confidence();
-            all.sufficient_share += if parts.sufficiency() >= theta { frequency } else { 0.0 };
+            all.sufficient_share += if sufficiency >= theta { frequency } else { 0.0 };
         }
         if all.askings > 0.0 {
             let share = 1.0 / all.askings;

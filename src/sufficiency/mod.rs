@@ -18,6 +18,7 @@ pub(crate) mod evaluation_set;
 pub(crate) mod near_duplicates;
 pub(crate) mod parts;
 pub(crate) mod strategy;
+pub(crate) mod told;
 pub(crate) mod track;
 pub(crate) mod validation;
 pub(crate) mod verdict;

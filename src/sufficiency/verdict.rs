@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::strategy::embedding::EmbeddingSummary;
+
 /// Saturation from which on a query, or a workload, is saturated.
 pub(crate) const SATURATED: f64 = 0.8;
 /// Share of the served results that may still change where a crawl is settled: of 1 to 30 %, the largest that stopped
-/// fewer than 5 % of crawls of a university's web too early (README, "Enough").
+/// fewer than 5 % of crawls of a university's web too early (docs/sufficiency.md).
 pub(crate) const SETTLED: f64 = 0.02;
 /// Share of the impact by page of the first planned pages under which more pages gain nothing.
 pub(crate) const GAIN_FLOOR: f64 = 0.1;
@@ -67,6 +69,9 @@ pub(crate) enum StopReason {
     Sufficient,
     /// Fetching all that can be reached would change few served results.
     Settled,
+    /// The nearest pages come no nearer to the queries' wordings, nor are they far from wordings that nobody planned
+    /// for. Only vectors tell.
+    Learned,
     /// The next batch is expected to bring too little.
     NoGain,
     /// Results enter lists at a small share of the first rate.
@@ -114,14 +119,24 @@ impl Saturation {
 pub(crate) struct Gain {
     /// Impact expected to enter lists, by page.
     pub(crate) per_page: f64,
+    /// Lower end of its interval, learned from past cycles.
+    pub(crate) low: f64,
+    /// Upper end.
+    pub(crate) high: f64,
     /// A tenth of what the first planned pages brought by page; none before they did.
     pub(crate) floor: Option<f64>,
 }
 
 impl StopReason {
     /// All, the strongest first.
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Exhausted, Self::Sufficient, Self::Settled, Self::NoGain, Self::Saturated];
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Exhausted,
+        Self::Sufficient,
+        Self::Settled,
+        Self::Learned,
+        Self::NoGain,
+        Self::Saturated,
+    ];
     /// Those that stop a crawl where nothing else is said. The others stop every crawl of `simulate --stop` before it
     /// has 95 % of what it will have.
     pub(crate) const DEFAULT: [Self; 3] = [Self::Exhausted, Self::Sufficient, Self::Settled];
@@ -132,6 +147,7 @@ impl StopReason {
             Self::Exhausted => "exhausted",
             Self::Sufficient => "sufficient",
             Self::Settled => "settled",
+            Self::Learned => "learned",
             Self::NoGain => "no-gain",
             Self::Saturated => "saturated",
         }
@@ -160,6 +176,8 @@ pub(crate) struct Signals {
     pub(crate) churn: Option<f64>,
     /// Saturation of the workload.
     pub(crate) saturation: Option<Saturation>,
+    /// The workload as vectors have it, where they judge.
+    pub(crate) learning: Option<EmbeddingSummary>,
     /// What the next batch is expected to bring.
     pub(crate) gain: Option<Gain>,
     /// Whether nothing is left to fetch.
@@ -176,14 +194,14 @@ impl Signals {
 
     /// The reasons that hold, the strongest first.
     fn reasons(&self) -> Vec<StopReason> {
-        let no_gain = self
-            .gain
-            .is_some_and(|Gain { per_page, floor }| floor.is_some_and(|floor| per_page < floor));
+        let no_gain =
+            self.gain.is_some_and(|gain| gain.floor.is_some_and(|floor| gain.per_page < floor));
         let saturated = self.saturation.is_some_and(|found| found.low >= SATURATED);
         let holds = |reason: &StopReason| match reason {
             StopReason::Exhausted => self.exhausted,
             StopReason::Sufficient => self.sufficiency >= self.theta,
             StopReason::Settled => self.churn.is_some_and(|share| share <= SETTLED),
+            StopReason::Learned => self.learning.is_some_and(|found| found.has_learned()),
             StopReason::NoGain => no_gain,
             StopReason::Saturated => saturated,
         };
@@ -212,20 +230,21 @@ mod tests {
             sufficiency: 0.5,
             theta: 0.7,
             churn: Some(0.04),
+            learning: None,
             saturation: Some(Saturation { mean: 0.85, low: 0.79, high: 0.9 }),
-            gain: Some(Gain { per_page: 1.0, floor: Some(0.9) }),
+            gain: Some(Gain { per_page: 1.0, low: 0.0, high: 9.0, floor: Some(0.9) }),
             exhausted: false,
         };
         assert!(go_on.reasons().is_empty());
         let saturation = Some(Saturation { mean: 0.85, low: 0.8, high: 0.9 });
-        let gain = Some(Gain { per_page: 0.8, floor: Some(0.9) });
+        let gain = Some(Gain { per_page: 0.8, low: 0.0, high: 9.0, floor: Some(0.9) });
         let stops = |signals: Signals| signals.reasons();
         assert_eq!(stops(Signals { theta: 0.5, ..go_on }), [StopReason::Sufficient]);
         assert_eq!(stops(Signals { churn: Some(0.02), ..go_on }), [StopReason::Settled]);
         assert_eq!(stops(Signals { saturation, ..go_on }), [StopReason::Saturated]);
         assert_eq!(stops(Signals { gain, ..go_on }), [StopReason::NoGain]);
         assert_eq!(stops(Signals { exhausted: true, ..go_on }), [StopReason::Exhausted]);
-        let unknown = Some(Gain { per_page: 0.0, floor: None });
+        let unknown = Some(Gain { per_page: 0.0, low: 0.0, high: 9.0, floor: None });
         assert!(
             stops(Signals { gain: unknown, saturation: None, churn: None, ..go_on }).is_empty()
         );

@@ -6,15 +6,11 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::campaign::OpenStore;
-use crate::campaign::evidence::evidence;
-use crate::campaign::plan::Plan;
 use crate::cli::Global;
 use crate::cli::output::{Failure, say};
 use crate::llm::{ApiKey, Llm, LlmSettings};
 use crate::report::number::counted;
-use crate::sufficiency::strategy::language_model::{AskedModel, LanguageModel};
-use crate::sufficiency::strategy::{Judgement, SufficiencyStrategy};
+use crate::sufficiency::strategy::language_model::AskedModel;
 
 /// Which model is asked, and how much.
 #[derive(clap::Args, Clone, Debug)]
@@ -88,23 +84,6 @@ impl LlmArgs {
         };
         Ok(Some(AskedModel::new(Llm::new(settings)?)))
     }
-}
-
-/// What a model thinks of queries of a plan, by place there; none where it gave no answer of use.
-pub(super) fn opinions(
-    model: &mut AskedModel,
-    open: &OpenStore,
-    plan: &Plan,
-    places: &[usize],
-) -> Result<Vec<Option<Opinion>>, Failure> {
-    let shown = places.iter().copied().zip(evidence(open, plan, places)?).collect();
-    let mut strategy = LanguageModel { model, shown };
-    let opinion = |&place: &usize| {
-        let Judgement { sufficiency, .. } = strategy.judge(&[place]).pop()??;
-        let best_link = strategy.links(place, 1).pop();
-        Some(Opinion { sufficiency, best_link: best_link.map(|link| (link.url, link.score)) })
-    };
-    Ok(places.iter().map(opinion).collect())
 }
 
 /// Tells what was asked, and why no more.

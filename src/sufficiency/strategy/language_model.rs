@@ -70,6 +70,11 @@ impl AskedModel {
         self.ask(|llm| llm.queries((title, text), QUERIES)).unwrap_or_default()
     }
 
+    /// Requests that may be sent at most.
+    pub(crate) fn most_calls(&self) -> usize {
+        self.llm.most_calls()
+    }
+
     /// Whether more can be asked.
     pub(crate) fn is_asked(&self) -> bool {
         self.stopped.is_none()

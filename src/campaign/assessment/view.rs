@@ -1,0 +1,158 @@
+//! What is told of an assessment as data: the same for `--json`, and for pages.
+
+use std::collections::BTreeMap;
+
+use prospect_index::manifest::Epoch;
+use serde::Serialize;
+
+use super::super::sufficiency::PastSufficiency;
+use super::{Decision, NextFigures};
+use crate::sufficiency::assess::WorkloadSufficiency;
+use crate::sufficiency::parts::QueryParts;
+use crate::sufficiency::strategy::ScoredLink;
+use crate::sufficiency::strategy::embedding::EmbeddingSummary;
+use crate::sufficiency::validation::Validation;
+use crate::sufficiency::verdict::{Gain, QueryClass, Saturation, Verdict};
+
+/// Name and version of the format.
+pub(crate) const SCHEMA: &str = "prospect.sufficiency/1";
+
+/// See the module.
+#[derive(Serialize)]
+pub(crate) struct SufficiencyView<'a> {
+    /// [`SCHEMA`].
+    schema: &'static str,
+    /// How sufficiency is computed.
+    definition: &'static str,
+    /// Who judges.
+    strategy: &'static str,
+    /// What is enough.
+    theta: f64,
+    /// Pages of the store.
+    pages: usize,
+    /// The statistics epoch.
+    epoch: Epoch,
+    /// The workload as a whole.
+    workload: WorkloadSufficiency,
+    /// The same by kind of query.
+    kinds: BTreeMap<&'a str, WorkloadSufficiency>,
+    /// By name of the class: its queries.
+    classes: BTreeMap<&'static str, ClassView>,
+    /// How far the impact of new pages has fallen.
+    saturation: Option<Saturation>,
+    /// Share of the served results that may still change.
+    churn: Option<f64>,
+    /// Go on, or stop.
+    verdict: &'a Verdict,
+    /// The workload as vectors have it, where they judge.
+    embedding: Option<EmbeddingSummary>,
+    /// Links that the strategy would follow next, where it tells.
+    next_links: &'a [ScoredLink],
+    /// What held-out variants say.
+    validation: &'a Option<Validation>,
+    /// The batch that would be next.
+    next_batch: NextBatchView,
+    /// Queries.
+    queries: Vec<QueryView<'a>>,
+    /// The workload when plans were made for it.
+    history: &'a [PastSufficiency],
+}
+
+/// A class of queries.
+#[derive(Serialize)]
+struct ClassView {
+    /// Its queries.
+    queries: usize,
+    /// Their share of the askings.
+    askings: f64,
+}
+
+/// The batch that would be next.
+#[derive(Serialize)]
+struct NextBatchView {
+    #[serde(flatten)]
+    figures: NextFigures,
+    /// What it is expected to bring by page.
+    gain: Option<Gain>,
+}
+
+/// A query.
+#[derive(Serialize)]
+pub(crate) struct QueryView<'a> {
+    /// Its id.
+    qid: &'a str,
+    /// As typed.
+    query: &'a str,
+    /// Its kind.
+    kind: &'a str,
+    /// How often it is asked.
+    frequency: f64,
+    #[serde(flatten)]
+    parts: QueryParts,
+    /// Its sufficiency, as it is judged.
+    sufficiency: f64,
+    /// What that is made of, where another strategy than the default judges: by name.
+    judgement: Option<BTreeMap<&'static str, f64>>,
+    /// The link that such a strategy would follow next, of the queries that lack most.
+    best_link: Option<&'a ScoredLink>,
+    /// What the source's code takes the least of.
+    confidence: f64,
+    /// Words that no page holds.
+    missing_words: &'a [String],
+    /// Pages that the frontier may bring into its list.
+    frontier: f64,
+    /// What it lacks.
+    class: QueryClass,
+}
+
+impl<'a> Decision<'a> {
+    /// All of it, with the queries at these places.
+    pub(crate) fn view(&self, places: impl Iterator<Item = usize>) -> SufficiencyView<'_> {
+        let found = self.of;
+        let class = |class: QueryClass| {
+            let (queries, askings) = self.of_class(class);
+            (class.name(), ClassView { queries, askings })
+        };
+        SufficiencyView {
+            schema: SCHEMA,
+            definition: "document",
+            strategy: found.strategy(),
+            theta: self.signals.theta,
+            pages: found.sufficiency.pages,
+            epoch: found.sufficiency.epoch,
+            workload: self.whole(),
+            kinds: self.kinds(),
+            classes: QueryClass::ALL.into_iter().map(class).collect(),
+            saturation: self.signals.saturation,
+            churn: self.signals.churn,
+            verdict: &self.verdict,
+            embedding: self.signals.learning,
+            next_links: found.judgements.as_ref().map_or(&[], |own| &own.next),
+            validation: &found.validation,
+            next_batch: NextBatchView { figures: found.next, gain: self.signals.gain },
+            queries: places.map(|at| self.query(at)).collect(),
+            history: &found.history,
+        }
+    }
+
+    /// The query at a place.
+    fn query(&self, at: usize) -> QueryView<'a> {
+        let (query, parts) = (&self.of.queries()[at], self.of.sufficiency.parts[at]);
+        let judgements = self.of.judgements.as_ref();
+        let judgement = judgements.and_then(|own| own.by_query.get(&at));
+        QueryView {
+            qid: &query.qid,
+            query: &query.text,
+            kind: &query.kind,
+            frequency: query.frequency,
+            parts,
+            sufficiency: self.of.judged[at],
+            judgement: judgement.map(|own| own.figures.iter().copied().collect()),
+            best_link: judgements.and_then(|own| own.links.get(&at)),
+            confidence: parts.confidence(),
+            missing_words: &self.of.sufficiency.missing[at],
+            frontier: self.of.frontier[at],
+            class: self.classes[at],
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! What is said of sufficiency, in words that commands and pages share.
+
+use super::assess::WorkloadSufficiency;
+use super::strategy::embedding::EmbeddingSummary;
+use super::verdict::{Gain, QueryClass, SATURATED, Saturation, Signals, StopReason, Verdict};
+
+/// Sufficiency and what share of the askings have enough.
+pub(crate) fn whole_line(whole: &WorkloadSufficiency, theta: f64) -> String {
+    format!(
+        "sufficiency {:.3}, {theta} is enough; {:.1} % of the askings have that",
+        whole.sufficiency,
+        100.0 * whole.sufficient_share
+    )
+}
+
+/// How far the impact of new pages has fallen.
+pub(crate) fn saturation_line(saturation: Option<Saturation>) -> String {
+    match saturation {
+        Some(Saturation { mean, low, high }) => format!(
+            "saturation {mean:.3} ({low:.3} to {high:.3}): the share by which impact that enters lists by page has fallen \
+             since the first pages; saturated when the lower end is {SATURATED}"
+        ),
+        None => "saturation is not known before two windows of at least 100 pages".to_owned(),
+    }
+}
+
+/// The verdict with the figures that it rests on.
+pub(crate) fn verdict_line(signals: &Signals, verdict: &Verdict) -> String {
+    let told = |reasons: &[StopReason]| {
+        let told: Vec<String> = reasons.iter().map(|reason| why(*reason, signals)).collect();
+        told.join("; ")
+    };
+    let (action, why) = if verdict.stop {
+        ("stop", told(&verdict.reasons))
+    } else {
+        ("go on", format!("{}; {}", churn_line(signals.churn), gain_line(signals.gain)))
+    };
+    if verdict.signs.is_empty() {
+        return format!("{action}; {why}");
+    }
+    format!("{action}; {why} (signs that stop nothing by themselves: {})", told(&verdict.signs))
+}
+
+fn why(reason: StopReason, signals: &Signals) -> String {
+    match reason {
+        StopReason::Exhausted => "exhausted: nothing is left to plan".to_owned(),
+        StopReason::Sufficient => {
+            format!("sufficient: {:.3} is at least {}", signals.sufficiency, signals.theta)
+        }
+        StopReason::Settled => format!("settled: {}", churn_line(signals.churn)),
+        StopReason::Learned => {
+            let line = signals.learning.as_ref().map_or_else(String::new, embedding_line);
+            format!("learned: {line}")
+        }
+        StopReason::NoGain => format!("no gain: {}", gain_line(signals.gain)),
+        StopReason::Saturated => {
+            let low = signals.saturation.map_or(0.0, |found| found.low);
+            format!("saturated: {low:.3} at least, {SATURATED} is enough")
+        }
+    }
+}
+
+fn churn_line(churn: Option<f64>) -> String {
+    churn.map_or(
+        "how many results may still change is not known before three windows".to_owned(),
+        |share| format!("{:.1} % of the served results may still change", 100.0 * share),
+    )
+}
+
+fn gain_line(gain: Option<Gain>) -> String {
+    match gain {
+        None => "what a batch brings is not foreseen yet".to_owned(),
+        Some(Gain { per_page, low, high, floor }) => {
+            let little = floor.map_or_else(String::new, |f| format!(", too little under {f:.3}"));
+            format!("{per_page:.3} impact a page expected ({low:.3} to {high:.3}){little}")
+        }
+    }
+}
+
+/// What vectors say of a workload.
+pub(crate) fn embedding_line(found: &EmbeddingSummary) -> String {
+    let EmbeddingSummary { coverage, confidence, learned, held_out } = found;
+    let mut line = format!("nearest pages: mean cosine {coverage:.3}, confidence {confidence:.3}");
+    if let Some(learned) = learned {
+        line += &format!(", {:+.1} % with the last window of pages", 100.0 * learned);
+    }
+    if let Some(held_out) = held_out {
+        line += &format!(", {held_out:.3} of held-out wordings");
+    }
+    if found.is_irrelevant() {
+        line += "; the pages are off the queries' topics";
+    }
+    line
+}
+
+/// What is said of the queries of a class.
+pub(crate) fn meaning(class: QueryClass, theta: f64) -> String {
+    match class {
+        QueryClass::Sufficient => format!("at least {theta}"),
+        QueryClass::Growing => "results are still entering their lists".to_owned(),
+        QueryClass::Saturated => format!("entries have fallen by {SATURATED} or more"),
+        QueryClass::Hopeless => "nothing in the frontier has a chance: seed these".to_owned(),
+    }
+}
