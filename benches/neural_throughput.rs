@@ -121,11 +121,12 @@ fn cpu_seconds() -> f64 {
     }
 }
 
-/// Texts of different words from the README, of [`TOKENS`] tokens or the last word less.
+/// Texts of different words from the guide, of [`TOKENS`] tokens or the last word less.
 fn texts(tokenizer: &Tokenizer) -> Vec<String> {
-    let readme = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"));
-    let readme = readme.expect("README.md");
-    let words: Vec<&str> = readme.split_whitespace().collect();
+    let guide =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide.md"));
+    let guide = guide.expect("docs/guide.md");
+    let words: Vec<&str> = guide.split_whitespace().collect();
     let text = |number: usize| {
         let (mut text, mut tokens) = (String::new(), 0);
         for word in words.iter().cycle().skip(number * 37) {

@@ -135,7 +135,7 @@ impl WayOut for CampaignError {
                  so do new queries"
             }
             Self::Answer(_) => {
-                "`prospect whatif --help` tells what can be different, and the README how a file says it"
+                "`prospect whatif --help` tells what can be different, and docs/whatif.md how a file says it"
             }
             _ => return None,
         };

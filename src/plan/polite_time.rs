@@ -1,8 +1,7 @@
 //! Polite time: how long a crawler takes that keeps a queue for each host or domain, queues side by side, and on
 //! each of its `connections` to a queue sends one request each `delay` (METHODS 5b).
 //!
-//! `n` requests take `ceil(n / connections) * delay`, so there is time for `connections * floor(T / delay)` of them:
-//! METHODS has `floor(T * connections / delay)`, of which the last may end after T.
+//! `n` requests take `ceil(n / connections) * delay`, so there is time for `connections * floor(T / delay)` of them.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};

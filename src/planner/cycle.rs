@@ -24,7 +24,7 @@ use crate::sketch::served::ServedLists;
 use crate::sketch::visibility::Places;
 use crate::workload::{Query, QueryId};
 
-/// Pages must grow by this factor before statistics are frozen anew (DESIGN, statistics epochs).
+/// Pages must grow by this factor before statistics are frozen anew (METHODS, section 7).
 pub(crate) const EPOCH_GROWTH: f64 = 1.1;
 
 /// The epoch to plan in: a new one when pages that are new or were replaced come to a tenth of the collection.

@@ -1,5 +1,5 @@
 //! What a reader is told about metrics, tests and limits of a simulation. The definitions are those
-//! of METHODS.md in words; the figures are computed elsewhere.
+//! of docs/methods.md in words; the figures are computed elsewhere.
 
 use crate::results::{Provenance, Summary};
 

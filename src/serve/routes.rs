@@ -237,7 +237,7 @@ async fn compute<T: Send + 'static>(
 
 fn checked(asked: Asked, hint: Hint) -> Result<Request, Box<Response>> {
     let Json(request) = asked.map_err(|error| {
-        let hint = "the README tells what a scenario can say";
+        let hint = "docs/whatif.md tells what a scenario can say";
         Box::new(refusal(error.status(), &error.body_text(), hint))
     })?;
     let Scenario { add, queries, scale, drop, exclude_hosts, boost_hosts, .. } = &request.scenario;

@@ -9,7 +9,7 @@
 //! [`merge()`] tidies up later. Where a string is no longer known of a page, the new segment has those that are, and
 //! the older ones [hide](Segment::hide) it. [`NgramIndex::match_query`] finds every URL that holds enough of a
 //! query's n-grams: Pandey and Olston, "Crawl ordering by search impact" (WSDM 2008), section 3.2;
-//! the rules are fixed in METHODS.md, section 1.
+//! the rules are fixed in METHODS, section 1.
 //!
 //! ```
 //! use prospect_index::ngram::{

@@ -1,5 +1,5 @@
 //! A query as a set of distinct word n-grams, each with a weight, and how much of the weight a page
-//! must hold to match (METHODS.md, section 1, "Match").
+//! must hold to match (METHODS, section 1, "Match").
 //!
 //! Not here: where weights come from. `idf` is the caller's.
 

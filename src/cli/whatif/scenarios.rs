@@ -6,7 +6,7 @@ use super::Failure;
 use crate::whatif::scenario::{AskedQuery, Scenario, Scenarios, Which};
 use crate::workload::{self, open_lines, open_text};
 
-const BELOW: &str = "see the scenarios of the README: [base] for what they share, and a table \
+const BELOW: &str = "see the scenarios of docs/whatif.md: [base] for what they share, and a table \
                      [[scenario]] for each";
 
 /// The scenarios of a file.
