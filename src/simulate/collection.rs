@@ -84,11 +84,10 @@ struct Anchored {
 }
 
 impl Collection {
-    /// All strings that URLs are known by and the titles, with repetitions.
-    pub(crate) fn strings_and_titles(&self) -> impl Iterator<Item = Cow<'_, str>> {
+    /// All strings that URLs are known by, with repetitions.
+    pub(crate) fn known_by(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let urls = self.urls.ids().map(|id| url_text(self.urls.url(id)).into());
-        let anchors = self.anchored.texts.iter().map(|text| (&**text).into());
-        urls.chain(anchors).chain(self.titles.iter().map(|title| (&**title).into()))
+        urls.chain(self.anchored.texts.iter().map(|text| (&**text).into()))
     }
 
     /// Distinct pages that a page links to, in document order.

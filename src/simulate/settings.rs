@@ -8,6 +8,7 @@ use super::clock::Clock;
 use super::collection::Outside;
 use super::start::{Seeds, StartPages};
 use super::stopping::StopRule;
+use crate::neural::text_vectors::EmbeddingModel;
 use crate::planner::settings::{Demand, PlanSettings};
 use crate::policy::PolicyChoice;
 use crate::policy::amount::{Amount, BatchSize};
@@ -95,6 +96,8 @@ pub(crate) struct SimulationSettings {
     pub(crate) stop: Vec<StopRule>,
     /// Whether each query has crawls of its own.
     pub(crate) single_query: bool,
+    /// The embedding model that judges.
+    pub(crate) judge: Option<EmbeddingModel>,
     /// Whether sufficiency is compared with what search returns.
     pub(crate) sufficiency: bool,
     /// Policies with groups of their evidence left out.

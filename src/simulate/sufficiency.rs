@@ -43,6 +43,9 @@ type ByQuery = Vec<Vec<f64>>;
 /// What strategies say of one crawl.
 struct Said {
     statistical: ByQuery,
+    first: ByQuery,
+    ten: ByQuery,
+    cover: ByQuery,
     embedding: Option<ByQuery>,
     coverage: Moves,
 }
@@ -104,6 +107,7 @@ impl Check<'_> {
             FollowedCrawl { collection, queries, bm25, fetched: &fetched, windows: &windows };
         let places: Vec<usize> = joined.iter().map(|(_, place)| *place).collect();
         let (mut statistical, mut coverage) = (Vec::new(), Moves::default());
+        let (mut first, mut ten, mut cover) = (Vec::new(), Vec::new(), Vec::new());
         let mut last: Option<(usize, Vec<f64>)> = None;
         crawl.look_at(&ends, &mut |seen| {
             let redundancy = redundancies(seen.tracks, alike);
@@ -113,12 +117,16 @@ impl Check<'_> {
                 coverage.count(*epoch == seen.epoch, before, &now);
             }
             last = Some((seen.epoch, now));
+            let pick = |all: Vec<f64>| places.iter().map(|&at| all[at]).collect::<Vec<f64>>();
+            first.push(pick(seen.statistics.answers(seen.tracks, 1)));
+            ten.push(pick(seen.statistics.answers(seen.tracks, 10)));
+            cover.push(pick(parts.iter().map(|p| p.coverage).collect()));
             statistical.push(sufficiency(&Statistical { parts: &parts }.judge(&places)));
             Ok(())
         })?;
         let embedding =
             self.vectors.map(|vectors| near(vectors, queries, &fetched, &ends, &places));
-        Ok(Said { statistical, embedding, coverage })
+        Ok(Said { statistical, first, ten, cover, embedding, coverage })
     }
 
     fn policy(
@@ -135,7 +143,16 @@ impl Check<'_> {
         let statistical = said.iter().map(|said| &said.statistical).collect::<Vec<_>>();
         let embedding: Option<Vec<&ByQuery>> =
             said.iter().map(|said| said.embedding.as_ref()).collect();
-        let named = [("statistical", Some(statistical)), ("embedding", embedding)];
+        let first = said.iter().map(|said| &said.first).collect::<Vec<_>>();
+        let ten = said.iter().map(|said| &said.ten).collect::<Vec<_>>();
+        let cover = said.iter().map(|said| &said.cover).collect::<Vec<_>>();
+        let named = [
+            ("first", Some(first)),
+            ("ten", Some(ten)),
+            ("cover", Some(cover)),
+            ("statistical", Some(statistical)),
+            ("embedding", embedding),
+        ];
         let strategies = named.into_iter().filter_map(|(name, said)| {
             (!pages.is_empty()).then_some(self.strategy(name, pages, joined, &said?, &crawls))
         });

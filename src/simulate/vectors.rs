@@ -1,6 +1,8 @@
 //! Vectors of all strings and titles of a collection and of the queries, by an embedding model, so that
 //! planned crawls only look them up. What a crawl has not seen it does not read.
 
+use std::borrow::Cow;
+
 use prospect_index::derived::Derived;
 use prospect_index::vectors::VectorTable;
 
@@ -22,14 +24,15 @@ pub(crate) struct CollectionVectors {
 }
 
 impl CollectionVectors {
-    /// Embeds what is not in `kept` yet, and keeps it there; also why what was there could not be read.
+    /// Embeds what is not in `kept` yet, and keeps it there; also why what was there could not be read. Of the collection
+    /// all strings, or the titles alone where nobody plans.
     /// `told` is told how many of how many texts are done.
     ///
     /// # Errors
     /// The model fails, or the vectors cannot be written.
     pub(crate) fn new(
         collection: &Collection,
-        queries: &Workload,
+        (queries, plans): (&Workload, bool),
         model: &dyn Embedder,
         kept: &Derived,
         told: &mut dyn FnMut(usize, usize),
@@ -37,7 +40,10 @@ impl CollectionVectors {
         let (mut table, damaged) =
             VectorTable::open(kept, model.fingerprint(), Some(model.dimension()));
         let asked = queries.queries.iter().map(|query| query.text.as_str().into());
-        let texts = missing(&table, collection.strings_and_titles().chain(asked));
+        let titles = collection.titles.iter().map(|title| (&**title).into());
+        let read: Box<dyn Iterator<Item = Cow<'_, str>>> =
+            if plans { Box::new(collection.known_by().chain(titles)) } else { Box::new(titles) };
+        let texts = missing(&table, read.chain(asked));
         fill(&mut table, model, &texts, kept, told)?;
         let titles = collection.titles.iter().map(|title| table.row(title)).collect();
         Ok((Self { table, titles }, damaged))

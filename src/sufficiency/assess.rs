@@ -208,6 +208,17 @@ impl<'a> Statistics<'a> {
         Ok(missing)
     }
 
+    /// By query: the mean score of its first `k` places as a share of what no page can exceed.
+    pub(crate) fn answers(&self, tracks: &Tracks, k: usize) -> Vec<f64> {
+        let answer = |(at, query): (usize, &Query)| {
+            let idf: f64 = query.words.iter().map(|word| self.scorer.idf(word)).sum();
+            let most = (self.scorer.bm25().k1 + 1.0) * idf * k as f64;
+            let scores: f64 = tracks.list(at).iter().take(k).map(|(_, score)| score).sum();
+            if most > 0.0 { scores / most } else { 0.0 }
+        };
+        self.queries().iter().enumerate().map(answer).collect()
+    }
+
     /// How alike the answers of random halves of the pages are. An answer is the mean over the places of the score as
     /// a share of what no page can exceed.
     fn consistency(

@@ -81,7 +81,9 @@ fn world(pages: &[PageOf], queries: &[&str], outside: Outside) -> World {
     let count = collection.urls.len();
     let kept = Derived::at(&directory.path().join("vectors"), vectors::VERSION).unwrap();
     let vectors =
-        CollectionVectors::new(&collection, &workload, &Toy, &kept, &mut |_, _| ()).unwrap().0;
+        CollectionVectors::new(&collection, (&workload, true), &Toy, &kept, &mut |_, _| ())
+            .unwrap()
+            .0;
     let shingles = pages.iter().map(|page| {
         let id = UrlId(collection.page(&page.url).unwrap());
         (id, Shingles::of(&page.title(), &page.text))

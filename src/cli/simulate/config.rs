@@ -130,6 +130,11 @@ pub(super) struct Config {
     #[arg(long)]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) sufficiency: bool,
+    /// A model of kind `sentence-embedding` that judges, too, with --sufficiency: how near the titles that were fetched
+    /// come to each query. Policies do not read it.
+    #[arg(long, value_name = "DIR")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) sufficiency_model: Option<String>,
     /// Also crawl without each group of evidence, one at a time, and tell what each is worth. The
     /// groups are those of `prospect policies`.
     #[arg(long)]

@@ -13,6 +13,7 @@ use crate::cli::output::{Failure, LateProgress, Progress, say, say_cuts};
 use crate::evaluate::rerank::PairScores;
 use crate::evaluate::run as runs;
 use crate::ingest::SourceOptions;
+use crate::neural::Embedder;
 use crate::simulate::added::AddedPages;
 use crate::simulate::collection::Collection;
 use crate::simulate::crawl::Start;
@@ -93,23 +94,35 @@ impl Experiment<'_> {
         let Self { settings, reranker, .. } = self;
         let assesses = settings.sufficiency || settings.lacks() || settings.stops_by_sufficiency();
         let texts = reranker.is_some() || assesses;
-        Keep { texts, titles: self.embedder.is_some() }
+        Keep { texts, titles: self.embedder.is_some() || self.judge.is_some() }
     }
 
-    /// Whether anybody reads vectors.
-    fn reads_vectors(&self) -> bool {
-        self.plans() || self.settings.sufficiency
-    }
-
-    /// Vectors of a collection and of the queries, where there is an embedding model and somebody reads them.
+    /// Vectors of a collection and of the queries, where there is an embedding model and a policy plans.
     pub(super) fn vectors(
         &self,
         collection: &Collection,
         queries: &Workload,
     ) -> Result<Option<CollectionVectors>, Failure> {
-        let Some(model) = self.embedder.as_ref().filter(|_| self.reads_vectors()) else {
-            return Ok(None);
-        };
+        let model = self.embedder.as_deref().filter(|_| self.plans());
+        model.map(|model| self.embedded(collection, (queries, true), model)).transpose()
+    }
+
+    /// Vectors of titles and queries by the model that judges, if there is one.
+    pub(super) fn judge_vectors(
+        &self,
+        collection: &Collection,
+        queries: &Workload,
+    ) -> Result<Option<CollectionVectors>, Failure> {
+        let model = self.judge.as_deref();
+        model.map(|model| self.embedded(collection, (queries, false), model)).transpose()
+    }
+
+    fn embedded(
+        &self,
+        collection: &Collection,
+        texts: (&Workload, bool),
+        model: &dyn Embedder,
+    ) -> Result<CollectionVectors, Failure> {
         let folder = match self.cache {
             Some(folder) => folder.join(format!("vectors-{}", model.fingerprint())),
             None => self.storage.path(WORK).join(VECTORS),
@@ -119,14 +132,13 @@ impl Experiment<'_> {
         let mut told = |done: usize, all: usize| {
             progress.at(done as u64, Some(all as u64), &format!("{done} of {all} texts"));
         };
-        let model = model.as_ref();
         let (vectors, damaged) =
-            CollectionVectors::new(collection, queries, model, &kept, &mut told)?;
+            CollectionVectors::new(collection, texts, model, &kept, &mut told)?;
         progress.done();
         if let Some(why) = damaged {
             say(self.global, &format!("vectors in {}: made anew ({why})", folder.display()));
         }
-        Ok(Some(vectors))
+        Ok(vectors)
     }
 
     pub(super) fn queries(&self, collection: &Collection) -> Result<Queries, Failure> {

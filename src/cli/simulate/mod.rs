@@ -112,7 +112,8 @@ fn one(
     out: &Path,
     global: &Global,
 ) -> Result<Summary, Failure> {
-    let PreparedExperiment { config, settings, provenance, reranker, embedder, .. } = experiment;
+    let PreparedExperiment { config, settings, provenance, reranker, embedder, judge, .. } =
+        experiment;
     let cache = args.runtime.cache();
     let storage = Storage::create(out)?;
     let hash = identity::hash(&provenance)?;
@@ -127,6 +128,7 @@ fn one(
         provenance,
         reranker,
         embedder,
+        judge,
         cache,
         storage,
         hash,
@@ -142,6 +144,8 @@ struct Experiment<'a> {
     provenance: Provenance,
     reranker: Option<Rc<CrossEncoder>>,
     embedder: Option<Rc<dyn Embedder>>,
+    /// The model that judges sufficiency.
+    judge: Option<Rc<dyn Embedder>>,
     /// Where what models said is remembered.
     cache: Option<&'a Path>,
     storage: Storage,
@@ -290,7 +294,9 @@ impl Experiment<'_> {
         summary.stopping = self.stopping(&measure, queries, crawls, (fetchable, &hash))?;
         if self.settings.sufficiency {
             let planning = &queries.planning;
-            let check = Check { measure: &measure, planning, vectors: inputs.vectors };
+            let vectors = self.judge_vectors(inputs.collection, planning)?;
+            let vectors = vectors.as_ref().map(CollectionVectors::web);
+            let check = Check { measure: &measure, planning, vectors };
             summary.sufficiency = check.run(crawls, &measured, &|done| {
                 say(self.global, &format!("sufficiency over {done} crawls"));
             })?;

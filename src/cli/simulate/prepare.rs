@@ -24,6 +24,7 @@ pub(super) struct PreparedExperiment {
     pub(super) provenance: Provenance,
     pub(super) reranker: Option<Rc<CrossEncoder>>,
     pub(super) embedder: Option<Rc<dyn Embedder>>,
+    pub(super) judge: Option<Rc<dyn Embedder>>,
 }
 
 impl PreparedExperiment {
@@ -41,13 +42,16 @@ impl PreparedExperiment {
             .as_ref()
             .map(|directory| models.embedder(directory))
             .transpose()?;
+        let judge = config.sufficiency_model.as_ref();
+        let judge = judge.map(|directory| models.embedder(directory)).transpose()?;
+        settings.judge = judge.as_deref().map(EmbeddingModel::of);
         settings.plan.embedding = embedder.as_deref().map(EmbeddingModel::of);
         let embedding = settings.plan.embedding.clone();
         let embedding = embedding
             .map(|EmbeddingModel { name, fingerprint }| EmbeddingUsed { name, fingerprint });
         let reranks = reranker.as_ref().map(|reranker| reranker.described());
         let provenance = identity::provenance(&config, &settings, inputs, reranks, embedding)?;
-        Ok(Self { name, config, settings, provenance, reranker, embedder })
+        Ok(Self { name, config, settings, provenance, reranker, embedder, judge })
     }
 }
 

@@ -60,6 +60,7 @@ pub(super) fn settings(config: &Config) -> Result<(SimulationSettings, StartFile
         attacks: attacks::settings(config)?,
         stop: stop(config)?,
         single_query: config.single_query,
+        judge: None,
         sufficiency: config.sufficiency,
         ablation,
         policies,
@@ -162,6 +163,11 @@ fn refuse_contradictions(config: &Config) -> Result<(), Failure> {
             config.whatif_at.is_some() && config.whatif.is_none(),
             "whatif-at needs whatif",
             "for example --whatif 20",
+        ),
+        (
+            config.sufficiency_model.is_some() && !config.sufficiency,
+            "sufficiency-model needs sufficiency",
+            "for example --sufficiency --sufficiency-model DIR",
         ),
         (
             config.single_query && (config.workload.is_none() || config.qrels.is_none()),
@@ -267,6 +273,7 @@ pub(super) fn as_json(config: &Config, settings: &SimulationSettings) -> serde_j
         "stop": settings.stop.iter().map(|rule| rule.name()).collect::<Vec<_>>(),
         "single-query": settings.single_query,
         "sufficiency": settings.sufficiency,
+        "sufficiency-model": settings.judge,
         "ablate": config.ablate,
         "attack": attacks.map(|attacks| attacks.kinds.iter().map(|k| k.label()).collect::<Vec<_>>()),
         "attack-share": attacks.map(|attacks| attacks.share),
