@@ -2,28 +2,104 @@
 //!
 //! Unicode lower-case, split at every character that is not alphanumeric, so that `_ / . -` split
 //! URLs. No stemming, no stop list. A URL is percent-decoded first and its scheme dropped.
+//!
+//! Marks belong to the letter before them. A word with marks, or with forms that stand for others (full or half width,
+//! ligatures of Arabic), is brought to the compatibility form NFKC, in which the same letters are the same characters.
+//! Scripts that put no spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese) and Korean, whose words carry
+//! their particles, become overlapping pairs of letters, as in Lucene's CJK analysis: `全文検索` is `全文 文検 検索`. One
+//! letter alone is a word.
 
 use std::borrow::Cow;
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 /// Calls `take` with every word of `text` in order, in lower case.
 pub fn for_each_word(text: &str, mut take: impl FnMut(&str)) {
     let mut lower = String::new();
-    for word in text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
+    for word in text.split(|c: char| !is_of_word(c)).filter(|word| !word.is_empty()) {
         if word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()) {
             take(word);
-            continue;
-        }
-        lower.clear();
-        for c in word.chars().flat_map(char::to_lowercase) {
-            // Some lower-case forms carry a combining mark, which is not alphanumeric.
-            if c.is_alphanumeric() {
-                lower.push(c);
-            }
-        }
-        if !lower.is_empty() {
-            take(&lower);
+        } else if word.chars().any(needs_form) {
+            let formed: String = word.nfkc().collect();
+            let words = formed.split(|c: char| !is_of_word(c)).filter(|word| !word.is_empty());
+            words.for_each(|word| spelled(word, &mut lower, &mut take));
+        } else {
+            spelled(word, &mut lower, &mut take);
         }
     }
+}
+
+/// Whether a character is part of a word. Marks before any letter are dropped later.
+fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || is_mark(c)
+}
+
+/// Whether a character is a mark on a letter; there are none before Latin, its extensions included.
+fn is_mark(c: char) -> bool {
+    c > '\u{2ff}' && is_combining_mark(c)
+}
+
+/// Whether a word with this character may be written in another way.
+fn needs_form(c: char) -> bool {
+    c > '\u{2ff}'
+        && (is_mark(c)
+            || matches!(c, '\u{1100}'..='\u{11ff}' | '\u{2e80}'..='\u{2fdf}' | '\u{3300}'..='\u{33ff}'
+                | '\u{f900}'..='\u{faff}' | '\u{fb50}'..='\u{fdff}' | '\u{fe70}'..='\u{ffef}'))
+}
+
+/// Takes a word in lower case, in pairs of letters where its script has no spaces.
+fn spelled(word: &str, lower: &mut String, take: &mut impl FnMut(&str)) {
+    lower.clear();
+    for c in word.chars() {
+        if is_mark(c) {
+            // Without a letter before it, a mark is no word.
+            if !lower.is_empty() {
+                lower.push(c);
+            }
+            continue;
+        }
+        // Some lower-case forms carry a combining mark, which is not alphanumeric.
+        lower.extend(c.to_lowercase().filter(|c| c.is_alphanumeric()));
+    }
+    if lower.is_empty() {
+        return;
+    }
+    if !lower.chars().any(is_unspaced) {
+        return take(lower);
+    }
+    let mut rest = lower.as_str();
+    while let Some(first) = rest.chars().next() {
+        let is_pairs = is_unspaced(first);
+        let end = rest.find(|c| !is_mark(c) && is_unspaced(c) != is_pairs);
+        let (run, after) = rest.split_at(end.unwrap_or(rest.len()));
+        if is_pairs {
+            pairs(run, take)
+        } else {
+            take(run)
+        }
+        rest = after;
+    }
+}
+
+/// Takes overlapping pairs of letters, each with its marks; or the one letter that there is.
+fn pairs(run: &str, take: &mut impl FnMut(&str)) {
+    let starts = run.char_indices().filter(|(_, c)| !is_mark(*c)).map(|(at, _)| at);
+    let mut starts: Vec<usize> = starts.collect();
+    if starts.len() < 2 {
+        return take(run);
+    }
+    starts.push(run.len());
+    for letters in starts.windows(3) {
+        take(&run[letters[0]..letters[2]]);
+    }
+}
+
+/// Whether a letter is of a script whose words are not told apart by spaces, or of Korean.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3005}'..='\u{3007}'
+        | '\u{3040}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
 }
 
 /// The words of `text` in order.
@@ -71,6 +147,42 @@ mod tests {
             ("  ", ""),
             ("İstanbul", "istanbul"),
             ("C++ & C#", "c c"),
+            ("Foo™ ½ x² ﬁne “quoted”", "foo ½ x² ﬁne quoted"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(words(text).join(" "), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn scripts_without_spaces_become_pairs_of_letters() {
+        let cases = [
+            ("全文検索", "全文 文検 検索"),
+            ("搜索", "搜索"),
+            ("山", "山"),
+            ("Rustで検索エンジンを作る", "rust で検 検索 索エ エン ンジ ジン ンを を作 作る"),
+            ("東京2020年", "東京 2020 年"),
+            ("ﾊﾝｶｸ ＡＢＣ", "ハン ンカ カク abc"),
+            ("がか\u{3099}", "がが"),
+            ("검색 엔진", "검색 엔진"),
+            ("ค้นหาเว็บ", "ค้น นห หา าเ เว็ ว็บ"),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(words(text).join(" "), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn marks_belong_to_their_letters() {
+        let cases = [
+            ("Cafe\u{301} CAFÉ", "café café"),
+            ("हिन्दी खोज", "हिन्दी खोज"),
+            ("مُحَرِّك بحث", "مُحَرِّك بحث"),
+            ("ﻣﺤﺮﻙ", "محرك"),
+            ("שָׁלוֹם", "שָׁלוֹם"),
+            ("поиско\u{301}вый", "поиско\u{301}вый"),
+            ("\u{301}", ""),
+            ("a \u{301}b", "a b"),
         ];
         for (text, expected) in cases {
             assert_eq!(words(text).join(" "), expected, "{text}");

@@ -30,8 +30,8 @@ use crate::neural::text_vectors::EmbeddingModel;
 use crate::planner::settings::PlanSettings;
 use crate::sketch::visibility::Visibility;
 
-const PAIRS_VERSION: u32 = 7;
-const MODELS_VERSION: u32 = 4;
+const PAIRS_VERSION: u32 = 8;
+const MODELS_VERSION: u32 = 5;
 
 /// All that scored pairs depend on.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]

@@ -39,7 +39,7 @@ use crate::sufficiency::verdict::{GAIN_FLOOR, Gain, Saturation, Signals, THETA};
 use crate::sufficiency::windows::{window_pages, windows};
 use crate::workload::{Query, Workload};
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Seed of the pairs that the source's consistency is of where there are too many.
 const PAIRS_SEED: u64 = 1;
 

@@ -27,7 +27,7 @@ pub(crate) use document::rounded_length;
 use document::{TOKENIZER, Words, schema};
 
 /// Version of the index's layout; another one is rebuilt.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 type Result<T> = std::result::Result<T, StoreError>;
 
