@@ -67,6 +67,8 @@ pub(crate) struct StoreSufficiency {
     pub(crate) queries: AssessedQueries,
     /// By query: its parts.
     pub(crate) parts: Vec<QueryParts>,
+    /// By query: the score of its best page as a share of what no page can exceed.
+    pub(crate) best: Vec<f64>,
     /// By query: words that no page holds.
     pub(crate) missing: Vec<Vec<String>>,
     /// How far the impact of new pages has fallen.
@@ -137,6 +139,7 @@ impl StoreSufficiency {
         let shares: Vec<f64> = redundancy.iter().map(|(_, share)| *share).collect();
         let mut parts = statistics.parts(&tracks, crawled, &shares)?;
         let missing = statistics.add_words(&mut parts, manifest.next_seq)?;
+        let best = statistics.best(&tracks);
         let saturation = statistics.saturation(&tracks, &windows);
         let entered = statistics.entered(&tracks, &windows);
         let turnover = statistics.turnover(&tracks, &windows, &entered);
@@ -145,6 +148,7 @@ impl StoreSufficiency {
             fingerprint: queries.workload.fingerprint(),
             queries,
             parts,
+            best,
             missing,
             saturation,
             turnover,

@@ -16,6 +16,7 @@ use crate::results::sufficiency::{
 };
 use crate::sufficiency::assess::{AssessedQueries, redundancies};
 use crate::sufficiency::near_duplicates::NearDuplicates;
+use crate::sufficiency::strategy::best_page::BestPage;
 use crate::sufficiency::strategy::embedding::{AllWordings, Embedding, LinkRows, NearestPage};
 use crate::sufficiency::strategy::statistical::Statistical;
 use crate::sufficiency::strategy::{Judgement, SufficiencyStrategy};
@@ -43,9 +44,7 @@ type ByQuery = Vec<Vec<f64>>;
 /// What strategies say of one crawl.
 struct Said {
     statistical: ByQuery,
-    first: ByQuery,
-    ten: ByQuery,
-    cover: ByQuery,
+    best_page: ByQuery,
     embedding: Option<ByQuery>,
     coverage: Moves,
 }
@@ -107,7 +106,7 @@ impl Check<'_> {
             FollowedCrawl { collection, queries, bm25, fetched: &fetched, windows: &windows };
         let places: Vec<usize> = joined.iter().map(|(_, place)| *place).collect();
         let (mut statistical, mut coverage) = (Vec::new(), Moves::default());
-        let (mut first, mut ten, mut cover) = (Vec::new(), Vec::new(), Vec::new());
+        let mut best_page = Vec::new();
         let mut last: Option<(usize, Vec<f64>)> = None;
         crawl.look_at(&ends, &mut |seen| {
             let redundancy = redundancies(seen.tracks, alike);
@@ -117,16 +116,14 @@ impl Check<'_> {
                 coverage.count(*epoch == seen.epoch, before, &now);
             }
             last = Some((seen.epoch, now));
-            let pick = |all: Vec<f64>| places.iter().map(|&at| all[at]).collect::<Vec<f64>>();
-            first.push(pick(seen.statistics.answers(seen.tracks, 1)));
-            ten.push(pick(seen.statistics.answers(seen.tracks, 10)));
-            cover.push(pick(parts.iter().map(|p| p.coverage).collect()));
+            let best = seen.statistics.best(seen.tracks);
+            best_page.push(sufficiency(&BestPage { best: &best }.judge(&places)));
             statistical.push(sufficiency(&Statistical { parts: &parts }.judge(&places)));
             Ok(())
         })?;
         let embedding =
             self.vectors.map(|vectors| near(vectors, queries, &fetched, &ends, &places));
-        Ok(Said { statistical, first, ten, cover, embedding, coverage })
+        Ok(Said { statistical, best_page, embedding, coverage })
     }
 
     fn policy(
@@ -143,14 +140,10 @@ impl Check<'_> {
         let statistical = said.iter().map(|said| &said.statistical).collect::<Vec<_>>();
         let embedding: Option<Vec<&ByQuery>> =
             said.iter().map(|said| said.embedding.as_ref()).collect();
-        let first = said.iter().map(|said| &said.first).collect::<Vec<_>>();
-        let ten = said.iter().map(|said| &said.ten).collect::<Vec<_>>();
-        let cover = said.iter().map(|said| &said.cover).collect::<Vec<_>>();
+        let best_page = said.iter().map(|said| &said.best_page).collect::<Vec<_>>();
         let named = [
-            ("first", Some(first)),
-            ("ten", Some(ten)),
-            ("cover", Some(cover)),
             ("statistical", Some(statistical)),
+            ("best-page", Some(best_page)),
             ("embedding", embedding),
         ];
         let strategies = named.into_iter().filter_map(|(name, said)| {

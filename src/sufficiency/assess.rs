@@ -208,15 +208,20 @@ impl<'a> Statistics<'a> {
         Ok(missing)
     }
 
-    /// By query: the mean score of its first `k` places as a share of what no page can exceed.
-    pub(crate) fn answers(&self, tracks: &Tracks, k: usize) -> Vec<f64> {
-        let answer = |(at, query): (usize, &Query)| {
-            let idf: f64 = query.words.iter().map(|word| self.scorer.idf(word)).sum();
-            let most = (self.scorer.bm25().k1 + 1.0) * idf * k as f64;
-            let scores: f64 = tracks.list(at).iter().take(k).map(|(_, score)| score).sum();
-            if most > 0.0 { scores / most } else { 0.0 }
+    /// By query: the score of its best page as a share of what no page can exceed.
+    pub(crate) fn best(&self, tracks: &Tracks) -> Vec<f64> {
+        let of = |(at, query): (usize, &Query)| {
+            let most = self.most(query);
+            let best = tracks.list(at).first().map_or(0.0, |(_, score)| *score);
+            if most > 0.0 { best / most } else { 0.0 }
         };
-        self.queries().iter().enumerate().map(answer).collect()
+        self.queries().iter().enumerate().map(of).collect()
+    }
+
+    /// What the score of no page can exceed.
+    fn most(&self, query: &Query) -> f64 {
+        let idf: f64 = query.words.iter().map(|word| self.scorer.idf(word)).sum();
+        (self.scorer.bm25().k1 + 1.0) * idf
     }
 
     /// How alike the answers of random halves of the pages are. An answer is the mean over the places of the score as
@@ -228,8 +233,7 @@ impl<'a> Statistics<'a> {
         tracks: &Tracks,
         crawled: CrawledPages<'_>,
     ) -> Result<f64, StoreError> {
-        let idf: f64 = query.words.iter().map(|word| self.scorer.idf(word)).sum();
-        let most = (self.scorer.bm25().k1 + 1.0) * idf * K as f64;
+        let most = self.most(query) * K as f64;
         let half = |url: UrlId| xxh3_64_with_seed(crawled.urls.url(url).as_bytes(), HALVES_SEED);
         let mut answers = Vec::with_capacity(HALVES as usize);
         let mut all = None;

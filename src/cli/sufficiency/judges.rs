@@ -14,9 +14,10 @@ use crate::cli::output::Failure;
 use crate::neural::Embedder;
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::planner::settings::PlanSettings;
+use crate::sufficiency::strategy::best_page::BestPage;
 use crate::sufficiency::strategy::embedding::AllWordings;
 use crate::sufficiency::strategy::language_model::{AskedModel, LanguageModel, Shown};
-use crate::sufficiency::strategy::{Needs, StrategyKind, SufficiencyStrategy};
+use crate::sufficiency::strategy::{Needs, STRATEGIES, StrategyKind, SufficiencyStrategy};
 use crate::sufficiency::validation::Variants;
 use crate::workload::{Query, Workload};
 
@@ -56,7 +57,9 @@ pub(super) fn judge(
     global: &Global,
 ) -> Result<(), Failure> {
     let judgements = match (kind.needs, means.model) {
-        (Needs::Nothing, _) | (Needs::LanguageModel, None) => return Ok(()),
+        (Needs::LanguageModel, None) => return Ok(()),
+        (Needs::Nothing, _) if *kind == STRATEGIES[0] => return Ok(()),
+        (Needs::Nothing, _) => by_best_page(kind, found),
         (Needs::EmbeddingModel, _) => {
             by_vectors(kind, open, found, means.embedder, (drawn, show), global)?
         }
@@ -64,6 +67,15 @@ pub(super) fn judge(
     };
     found.judge(judgements);
     Ok(())
+}
+
+/// By the score of the best page.
+fn by_best_page(kind: &StrategyKind, found: &Assessment) -> Judgements {
+    let places: Vec<usize> = (0..found.queries().len()).collect();
+    let judged = BestPage { best: &found.sufficiency.best }.judge(&places);
+    let judged = places.into_iter().zip(judged);
+    let by_query = judged.filter_map(|(at, own)| Some((at, own?))).collect();
+    Judgements { strategy: kind.name, by_query, ..Judgements::default() }
 }
 
 /// By nearness in meaning, with links for the queries that lack most.

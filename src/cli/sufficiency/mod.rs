@@ -53,7 +53,8 @@ pub(super) struct Args {
     /// confidence knows no classes.
     #[arg(long, value_name = "NAME", default_value = "document", value_parser = ["document", "compatible"])]
     definition: String,
-    /// Who judges how well queries are answered: `statistical`, by words and scores; `embedding`, by nearness in
+    /// Who judges how well queries are answered: `statistical`, by words and scores; `best-page`, by the score of
+    /// the best page; `embedding`, by nearness in
     /// meaning; `llm`, a language model's opinion.
     #[arg(long, value_name = "NAME", default_value = STRATEGIES[0].name, value_parser = strategy)]
     strategy: &'static StrategyKind,

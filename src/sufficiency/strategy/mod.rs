@@ -2,10 +2,12 @@
 //!
 //! Each is a [`SufficiencyStrategy`], one file each, and has a row in [`STRATEGIES`]. All of them speak of the
 //! queries that are [assessed](super::assess::AssessedQueries), by place. What they look at is handed to them when
-//! they are made: [`statistical`] reads the parts of queries, [`embedding`] vectors, [`language_model`] asks.
+//! they are made: [`statistical`] reads the parts of queries, [`best_page`] scores, [`embedding`] vectors, and
+//! [`language_model`] asks.
 //!
 //! Not here: which strategy decides, and what is made of what it says.
 
+pub(crate) mod best_page;
 pub(crate) mod embedding;
 pub(crate) mod language_model;
 pub(crate) mod statistical;
@@ -62,8 +64,8 @@ pub(crate) struct StrategyKind {
 }
 
 /// All strategies; the first is the default.
-pub(crate) const STRATEGIES: [StrategyKind; 3] =
-    [statistical::KIND, embedding::KIND, language_model::KIND];
+pub(crate) const STRATEGIES: [StrategyKind; 4] =
+    [statistical::KIND, best_page::KIND, embedding::KIND, language_model::KIND];
 
 impl StrategyKind {
     /// The strategy of a name.
