@@ -10,7 +10,7 @@ pub(crate) mod manipulation;
 pub(crate) mod quality;
 pub(crate) mod single_query;
 pub(crate) mod stopping;
-pub(crate) mod sufficiency;
+pub(crate) mod sufficiency_check;
 pub(crate) mod time;
 pub(crate) mod whatif;
 
@@ -58,7 +58,7 @@ pub(crate) struct Summary {
     pub(crate) single_query: Option<single_query::SingleQuerySummary>,
     /// How far sufficiency tells what search returns. Absent where it was not asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) sufficiency: Option<sufficiency::SufficiencyCheck>,
+    pub(crate) sufficiency: Option<sufficiency_check::SufficiencyCheck>,
     /// What attackers got of crawls of their own; all else here is of crawls without them. Absent
     /// where none was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]

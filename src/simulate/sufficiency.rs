@@ -11,7 +11,7 @@ use crate::evaluate::statistics::pearson_interval;
 use crate::policy::Page;
 use crate::policy::hidden_web::WebVectors;
 use crate::results::Interval;
-use crate::results::sufficiency::{
+use crate::results::sufficiency_check::{
     CheckPoint, KindCheck, Moves, PolicyCheck, StrategyCheck, SufficiencyBin, SufficiencyCheck,
 };
 use crate::sufficiency::assess::{AssessedQueries, redundancies};

@@ -3,7 +3,7 @@
 use super::{Column, NAME_WIDTH, clean, rows};
 use crate::report::number::{fixed, thousands};
 use crate::results::Interval;
-use crate::results::sufficiency::{
+use crate::results::sufficiency_check::{
     KindCheck, Moves, PolicyCheck, StrategyCheck, SufficiencyBin, SufficiencyCheck,
 };
 
