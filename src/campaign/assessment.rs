@@ -5,7 +5,7 @@
 //!
 //! Not here: how sufficiency is computed, which language models have a say, and how it looks.
 
-mod view;
+pub(crate) mod view;
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,14 @@ use super::{CampaignError, OpenStore};
 use crate::planner::settings::PlanSettings;
 use crate::results::impact::{Both, ExpectedImpact};
 use crate::sufficiency::assess::WorkloadSufficiency;
+use crate::sufficiency::parts::QueryParts;
 use crate::sufficiency::track::K;
 use crate::sufficiency::validation::Validation;
 use crate::sufficiency::verdict::{QueryClass, Signals, StopReason, THETA, Verdict};
 use crate::workload::Query;
+
+/// The strategy of who judges a query by its parts.
+const BY_PARTS: &str = "statistical";
 
 /// What was found of a store and a workload.
 pub(crate) struct Assessment {
@@ -28,7 +32,9 @@ pub(crate) struct Assessment {
     pub(crate) sufficiency: StoreSufficiency,
     /// What held-out variants say, where there are variants.
     pub(crate) validation: Option<Validation>,
-    /// By query: its sufficiency, as it is judged.
+    /// Who judges.
+    pub(crate) strategy: &'static str,
+    /// By query: its sufficiency, as the strategy judges it.
     pub(crate) judged: Vec<f64>,
     /// By query: pages that the frontier may bring into its list.
     pub(crate) frontier: Vec<f64>,
@@ -85,7 +91,8 @@ impl Assessment {
             expected: next.expected,
         };
         Ok(Self {
-            judged: sufficiency.parts.iter().map(|parts| parts.sufficiency()).collect(),
+            strategy: BY_PARTS,
+            judged: sufficiency.parts.iter().map(QueryParts::sufficiency).collect(),
             frontier: sufficiency.candidates(next, K),
             next: next_figures,
             sufficiency,
