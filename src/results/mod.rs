@@ -9,6 +9,7 @@ pub(crate) mod impact;
 pub(crate) mod manipulation;
 pub(crate) mod quality;
 pub(crate) mod stopping;
+pub(crate) mod sufficiency;
 pub(crate) mod time;
 pub(crate) mod whatif;
 
