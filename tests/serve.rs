@@ -128,6 +128,81 @@ fn a_plan_is_written_where_that_is_allowed() {
     assert!(checks(&directory.path().join("store")));
 }
 
+#[test]
+fn what_the_pages_lack_is_told_as_the_command_tells_it() {
+    let (server, directory) = served(&[]);
+    let get = |query: &str| server.get(&format!("/api/sufficiency{query}")).json();
+    let found = get("?limit=5");
+    assert_eq!(found["schema"], "prospect.sufficiency/1");
+    assert_eq!((&found["theta"], &found["strategy"]), (&json!(0.7), &json!("statistical")));
+    let all = found["workload"]["queries"].as_u64().unwrap();
+    assert_eq!((&found["total"], found["queries"].as_array().unwrap().len()), (&all.into(), 5));
+    assert!(found["told"]["verdict"].as_str().unwrap().contains("results"), "{}", found["told"]);
+
+    // Queries come page by page, those first that lack most.
+    let rows = |found: &Value| found["queries"].as_array().unwrap().clone();
+    let list = |query: &str| get(&format!("/queries?{query}"));
+    let whole = rows(&list("limit=100000"));
+    assert_eq!(whole.len() as u64, all);
+    assert_eq!(rows(&found), whole[..5]);
+    assert_eq!(rows(&list("offset=5&limit=3")), whole[5..8]);
+    assert!(rows(&list("offset=999999999999&limit=3")).is_empty());
+    let lack = |row: &Value| {
+        row["frequency"].as_f64().unwrap() * (1.0 - row["sufficiency"].as_f64().unwrap())
+    };
+    assert!(whole.windows(2).all(|pair| lack(&pair[0]) >= lack(&pair[1])));
+    for (class, of) in found["classes"].as_object().unwrap() {
+        assert_eq!(list(&format!("class={class}"))["total"], of["queries"], "{class}");
+    }
+    let word = whole[7]["query"].as_str().unwrap().split(' ').next().unwrap().to_uppercase();
+    let some = list(&format!("search={word}&limit=500"));
+    assert!(rows(&some).contains(&whole[7]) && some["total"].as_u64().unwrap() < all, "{some}");
+
+    // Theta decides.
+    let enough = get("?theta=0.001");
+    assert_eq!(enough["verdict"]["reasons"][0], "sufficient");
+    assert_eq!(enough["workload"]["sufficiency"], found["workload"]["sufficiency"]);
+    for (query, status, what) in [
+        ("?theta=0", 422, "theta is 0"),
+        ("?theta=NaN", 422, "theta is NaN"),
+        ("?class=best", 400, "best"),
+        ("?order=random", 400, "order"),
+    ] {
+        let refused = server.get(&format!("/api/sufficiency{query}"));
+        assert_eq!(refused.status, status, "{}", refused.body);
+        assert!(refused.json()["error"].as_str().unwrap().contains(what), "{}", refused.body);
+    }
+
+    // The command has the store once the server is gone.
+    drop(server);
+    let queries = concat!(env!("CARGO_MANIFEST_DIR"), "/workloads/tiny/queries.tsv");
+    let told = server::prospect()
+        .args(["sufficiency", "--json", "--workload", queries, "--store"])
+        .arg(directory.path().join("store"))
+        .output()
+        .unwrap();
+    let told: Value = serde_json::from_slice(&told.stdout).unwrap();
+    for key in ["workload", "kinds", "pages", "epoch", "saturation", "churn", "history"] {
+        assert_eq!(told[key], found[key], "{key}");
+    }
+}
+
+#[test]
+fn what_the_pages_lack_is_asked_while_plans_are_written() {
+    let (server, _directory) = served(&["--allow-write"]);
+    let before = server.get("/api/sufficiency").json();
+    std::thread::scope(|scope| {
+        for budget in 1..4 {
+            let asked = scenario(&json!({ "budget": budget, "explore": 0 }));
+            let server = &server;
+            scope.spawn(move || assert_eq!(server.post("/api/commit", &asked).status, 200));
+            scope.spawn(|| assert_eq!(server.get("/api/sufficiency?limit=9").status, 200));
+        }
+    });
+    let after = server.get("/api/sufficiency").json();
+    assert_eq!(after["workload"], before["workload"]);
+}
+
 fn checks(store: &Path) -> bool {
     server::prospect()
         .args(["check", "--full", "--store"])

@@ -272,6 +272,59 @@ fn it_is_dark_and_narrow_where_that_is_wanted() {
     open.assert_quiet();
 }
 
+#[test]
+fn the_tab_enough_says_whether_the_pages_are_and_which_queries_lack() {
+    let Some(mut open) = opened() else { return };
+    open.press_enter("document.getElementById('tab-enough')");
+    let rows = "document.querySelectorAll('#panel-enough .lacking tbody tr').length";
+    open.browser.wait_until(&format!("{rows} > 0"));
+    let said = open.text("document.querySelector('#panel-enough .verdict').textContent");
+    assert!(said.starts_with("Go on: ") || said.starts_with("Stop: "), "{said}");
+    let facts = open.text("document.querySelector('#panel-enough .facts').textContent");
+    assert!(facts.contains("sufficiency0.") && facts.contains("queries40"), "{facts}");
+
+    // The cycles, as lines and as numbers.
+    let lines = "document.querySelectorAll('#panel-enough g[data-series]').length";
+    assert_eq!(open.value(lines), 3);
+    open.press_enter("document.querySelector('#panel-enough .as-table')");
+    let last =
+        "[...document.querySelectorAll('#panel-enough .numbers tbody tr')].at(-1).textContent";
+    assert!(open.text(last).starts_with("now"), "{last}");
+    open.press_enter("document.querySelector('#panel-enough .as-table')");
+
+    // A class lists its queries, and lists all again.
+    let class = "document.querySelector('#panel-enough .classes button[data-class=hopeless]')";
+    let counted = open.text(&format!("{class}.textContent"));
+    open.press_enter(class);
+    let only = "[...document.querySelectorAll('#panel-enough .lacking tbody tr')].every((row) => row.cells[9].textContent === 'hopeless')";
+    open.browser.wait_until(&format!("{class}.ariaPressed === 'true' && {only}"));
+    let found = open.value(rows).as_u64().unwrap();
+    assert!(counted.contains(&format!("{found} quer")), "{counted}: {found}");
+    open.press_enter(class);
+    open.browser.wait_until(&format!("{class}.ariaPressed === 'false' && {rows} > {found}"));
+
+    // Theta moves queries into other classes.
+    open.browser.fill("document.getElementById('theta')", "0.01");
+    open.browser.press("Enter");
+    let verdict = "document.querySelector('#panel-enough .verdict').textContent";
+    open.browser.wait_until(&format!("{verdict}.startsWith('Stop: sufficient')"));
+
+    let name = "document.querySelector('#panel-enough .lacking button.name')";
+    open.press_enter(name);
+    open.browser.wait_until("document.querySelector('#details[open] .facts') !== null");
+    let shown = open.text("document.getElementById('details-title').textContent");
+    assert_eq!(shown, open.text(&format!("{name}.textContent")));
+    open.browser.press("Escape");
+    open.browser.wait_until(&format!("document.activeElement === {name}"));
+    for width in [1280, 600, 400] {
+        open.browser.size(width, 800);
+        open.browser.wait_until(&format!("innerWidth === {width}"));
+        let wide = open.value("document.documentElement.scrollWidth");
+        assert!(wide.as_u64().unwrap() <= u64::from(width), "{width}: {wide}");
+    }
+    open.assert_quiet();
+}
+
 /// A query that is code wherever it is not text.
 const HOSTILE: &str = "<img src=x onerror=alert(1)></script><script>alert(2)</script>";
 
@@ -288,7 +341,7 @@ fn a_query_that_is_code_stays_text() {
     open.browser.wait_until(&format!("{first}.startsWith('<img')"));
     assert_eq!(open.text(first), HOSTILE);
     assert!(open.text(TOML).contains(&format!("{HOSTILE:?}")), "{}", open.text(TOML));
-    for tab in ["urls", "queries", "hosts", "help", "plan", "budget"] {
+    for tab in ["urls", "queries", "hosts", "help", "plan", "enough", "budget"] {
         open.tab(tab);
     }
     open.press_enter("document.querySelector('.workload button.name')");

@@ -5,7 +5,7 @@
 //!
 //! Not here: how sufficiency is computed, which language models have a say, and how it looks.
 
-mod view;
+pub(crate) mod view;
 
 use std::collections::BTreeMap;
 
@@ -17,6 +17,7 @@ use super::{CampaignError, OpenStore};
 use crate::planner::settings::PlanSettings;
 use crate::results::impact::{Both, ExpectedImpact};
 use crate::sufficiency::assess::WorkloadSufficiency;
+use crate::sufficiency::parts::QueryParts;
 use crate::sufficiency::strategy::embedding::EmbeddingSummary;
 use crate::sufficiency::strategy::{Judgement, STRATEGIES, ScoredLink};
 use crate::sufficiency::track::K;
@@ -30,7 +31,9 @@ pub(crate) struct Assessment {
     pub(crate) sufficiency: StoreSufficiency,
     /// What held-out variants say, where there are variants.
     pub(crate) validation: Option<Validation>,
-    /// By query: its sufficiency, as it is judged.
+    /// Who judges.
+    pub(crate) strategy: &'static str,
+    /// By query: its sufficiency, as the strategy judges it.
     pub(crate) judged: Vec<f64>,
     /// What another strategy than the default says, where one judges; queries that it has no answer for are judged by
     /// parts, and are left out of the workload as a whole.
@@ -115,8 +118,9 @@ impl Assessment {
             expected: next.expected,
         };
         Ok(Self {
-            judged: sufficiency.parts.iter().map(|parts| parts.sufficiency()).collect(),
             judgements: None,
+            strategy: STRATEGIES[0].name,
+            judged: sufficiency.parts.iter().map(QueryParts::sufficiency).collect(),
             frontier: sufficiency.candidates(next, K),
             next: next_figures,
             sufficiency,
@@ -132,12 +136,8 @@ impl Assessment {
             self.judged[at] = own.sufficiency;
         }
         self.signals.learning = judgements.embedding;
+        self.strategy = judgements.strategy;
         self.judgements = Some(judgements);
-    }
-
-    /// Name of the strategy that judges.
-    pub(crate) fn strategy(&self) -> &'static str {
-        self.judgements.as_ref().map_or(STRATEGIES[0].name, |own| own.strategy)
     }
 
     /// The queries that are told apart.

@@ -2,6 +2,9 @@
 
 use serde_json::json;
 
+use crate::campaign::assessment::Assessment;
+use crate::campaign::next_batch::NextBatch;
+use crate::campaign::sufficiency::StoreSufficiency;
 use crate::campaign::whatif_base::WhatIfBase;
 use crate::campaign::{CampaignError, OpenStore};
 use crate::estimate::parts::Parts;
@@ -139,6 +142,32 @@ impl Questions {
     /// Whether all pairs have to be estimated again for a scenario.
     pub(crate) fn is_slow(&self, scenario: &Scenario) -> bool {
         scenario.on(&self.shared).is_slow(&self.whatif_base.base.settings)
+    }
+
+    /// What the pages lack of the workload, where the plan without a scenario would be next.
+    ///
+    /// # Errors
+    /// The index or a text cannot be read, or what is kept cannot be written.
+    pub(crate) fn assessment(&self) -> Result<Assessment, CampaignError> {
+        let Answer { settings, queries, .. } = &self.base;
+        let workload = Workload { queries: queries.clone() };
+        let sufficiency = StoreSufficiency::new(&self.open, &workload, settings.bm25)?;
+        Assessment::new(&self.open, sufficiency, None, &self.next(), settings)
+    }
+
+    /// The plan without a scenario as the one that would be next.
+    fn next(&self) -> NextBatch<'_> {
+        let base = &self.base;
+        let has_pages = self.open.store.manifest().next_seq > 0;
+        NextBatch {
+            queries: &base.queries,
+            scored: &base.scored,
+            places: base.served.places(),
+            within: &self.whatif_base.within,
+            in_flight: &base.in_flight,
+            picks: &base.choice.batch.picks,
+            expected: has_pages.then_some(base.expected.impact),
+        }
     }
 
     /// Writes a plan to the store, in the place of the open one, and returns its id.

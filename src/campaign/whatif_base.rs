@@ -40,7 +40,8 @@ pub(crate) struct WhatIfBase {
     epoch: Epoch,
     cache: PlannerCache,
     past: Past,
-    within: Vec<bool>,
+    /// By URL id: what may be planned; empty for all.
+    pub(super) within: Vec<bool>,
     /// What was left out of it, since its fetch failed not long ago.
     pub(crate) retries: Retries,
 }

@@ -10,6 +10,7 @@ pub(crate) mod manipulation;
 pub(crate) mod quality;
 pub(crate) mod single_query;
 pub(crate) mod stopping;
+pub(crate) mod sufficiency;
 pub(crate) mod sufficiency_check;
 pub(crate) mod time;
 pub(crate) mod whatif;

@@ -1,12 +1,14 @@
-//! Answers, computed one per thread, and the last ones kept: a page asks for several views of one.
+//! Answers, computed one per thread, and the last ones kept: a page asks for several views of one. So is what the pages
+//! of the store lack.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use tokio::sync::Semaphore;
 
 use super::{Hint, ServeSettings};
 use crate::campaign::CampaignError;
+use crate::campaign::assessment::Assessment;
 use crate::campaign::questions::{Answered, Questions};
 use crate::planner::settings::PlanSettings;
 use crate::whatif::scenario::Scenario;
@@ -23,6 +25,8 @@ pub(super) struct AnswerPool {
     pub(super) allow_write: bool,
     pub(super) hint: Hint,
     kept: Mutex<VecDeque<(String, Arc<Answered>)>>,
+    /// What the pages lack, once somebody asked, until the store is changed.
+    assessed: Mutex<Option<Arc<Assessment>>>,
     /// Places for answers that are computed side by side.
     fast: Arc<Semaphore>,
     slow: Arc<Semaphore>,
@@ -37,6 +41,7 @@ impl AnswerPool {
             allow_write: settings.allow_write,
             hint: settings.hint,
             kept: Mutex::default(),
+            assessed: Mutex::default(),
             fast: Arc::new(Semaphore::new(settings.threads.max(1))),
             slow: Arc::new(Semaphore::new(1)),
         }
@@ -66,7 +71,33 @@ impl AnswerPool {
 
     /// Changes the store.
     pub(super) fn change<T>(&self, act: impl FnOnce(&mut Questions) -> T) -> T {
-        act(&mut self.questions.write().unwrap_or_else(PoisonError::into_inner))
+        let mut questions = self.questions.write().unwrap_or_else(PoisonError::into_inner);
+        // Nobody reads the store now, so nobody is about to keep what was found in it.
+        *self.assessed() = None;
+        act(&mut questions)
+    }
+
+    /// What the pages of the store lack. Who asks first waits for it, in the [place](Self::run) of slow answers.
+    pub(super) fn assessment(
+        &self,
+        questions: &Questions,
+    ) -> Result<Arc<Assessment>, CampaignError> {
+        let known = self.assessed().clone();
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let found = Arc::new(questions.assessment()?);
+        *self.assessed() = Some(Arc::clone(&found));
+        Ok(found)
+    }
+
+    /// Whether that is known.
+    pub(super) fn is_assessed(&self) -> bool {
+        self.assessed().is_some()
+    }
+
+    fn assessed(&self) -> MutexGuard<'_, Option<Arc<Assessment>>> {
+        self.assessed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether all pairs have to be estimated again for a scenario.

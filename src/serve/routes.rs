@@ -18,7 +18,7 @@ use tower_http::timeout::{RequestBodyTimeoutLayer, TimeoutLayer};
 
 use super::answers::AnswerPool;
 use super::guard::{Guard, watch};
-use super::{Hint, ServeError, page, views};
+use super::{Hint, ServeError, enough, page, views};
 use crate::campaign::CampaignError;
 use crate::campaign::questions::{Answered, Questions};
 use crate::campaign::whatif_base::WhatIfBase;
@@ -37,7 +37,7 @@ const CHANGES: usize = 1000;
 /// Queries that one scenario may add here.
 const NEW_QUERIES: usize = 1000;
 
-type Shared = State<Arc<AnswerPool>>;
+pub(super) type Shared = State<Arc<AnswerPool>>;
 type Asked = Result<Json<Request>, JsonRejection>;
 
 /// A question. What a view does not need is left out.
@@ -68,6 +68,8 @@ pub(super) fn router(answers: Arc<AnswerPool>, guard: Guard) -> Router {
         .route("/app.js", asset("text/javascript; charset=utf-8", page::script()))
         .route("/app.css", asset("text/css; charset=utf-8", page::style()))
         .route("/api/state", get(state))
+        .route("/api/sufficiency", get(enough::sufficiency))
+        .route("/api/sufficiency/queries", get(enough::queries))
         .route("/api/whatif", post(whatif))
         .route("/api/frontier", post(frontier))
         .route("/api/queries", post(queries))
@@ -224,8 +226,17 @@ async fn compute<T: Send + 'static>(
 ) -> Result<T, Box<Response>> {
     let request = checked(asked, answers.hint)?;
     let slow = answers.is_slow(&request.scenario);
-    let running = answers
-        .run(slow, move |answers| answers.ask(|questions| act(answers, questions, &request)));
+    in_time(answers, slow, move |answers, questions| act(answers, questions, &request)).await
+}
+
+/// Asks the store, in its turn and in time.
+pub(super) async fn in_time<T: Send + 'static>(
+    answers: &Arc<AnswerPool>,
+    slow: bool,
+    act: impl FnOnce(&AnswerPool, &Questions) -> Result<T, CampaignError> + Send + 'static,
+) -> Result<T, Box<Response>> {
+    let running =
+        answers.run(slow, move |answers| answers.ask(|questions| act(answers, questions)));
     let patience = if slow { SLOW_PATIENCE } else { PATIENCE };
     let found = tokio::time::timeout(patience, running).await.map_err(|_| Box::new(late()))?;
     match found {
@@ -284,6 +295,6 @@ fn broken() -> Response {
     refusal(StatusCode::INTERNAL_SERVER_ERROR, "the answer was lost", "ask again")
 }
 
-fn to_json(value: &impl Serialize) -> Result<Value, CampaignError> {
+pub(super) fn to_json(value: &impl Serialize) -> Result<Value, CampaignError> {
     Ok(serde_json::to_value(value)?)
 }

@@ -18,7 +18,7 @@ use crate::planner::settings::PlanSettings;
 use crate::whatif::answer::Answer;
 
 /// Rows of a page at most.
-const ROWS: usize = 500;
+pub(super) const ROWS: usize = 500;
 /// Candidates of a query, and hosts that are named.
 const CANDIDATES: usize = 100;
 const HOSTS: usize = 200;

@@ -26,19 +26,25 @@ pub(crate) fn saturation_line(saturation: Option<Saturation>) -> String {
 
 /// The verdict with the figures that it rests on.
 pub(crate) fn verdict_line(signals: &Signals, verdict: &Verdict) -> String {
+    let action = if verdict.stop { "stop" } else { "go on" };
+    format!("{action}; {}", why_line(signals, verdict))
+}
+
+/// Why to stop, or to go on, with the figures that this rests on.
+pub(crate) fn why_line(signals: &Signals, verdict: &Verdict) -> String {
     let told = |reasons: &[StopReason]| {
         let told: Vec<String> = reasons.iter().map(|reason| why(*reason, signals)).collect();
         told.join("; ")
     };
-    let (action, why) = if verdict.stop {
-        ("stop", told(&verdict.reasons))
+    let why = if verdict.stop {
+        told(&verdict.reasons)
     } else {
-        ("go on", format!("{}; {}", churn_line(signals.churn), gain_line(signals.gain)))
+        format!("{}; {}", churn_line(signals.churn), gain_line(signals.gain))
     };
     if verdict.signs.is_empty() {
-        return format!("{action}; {why}");
+        return why;
     }
-    format!("{action}; {why} (signs that stop nothing by themselves: {})", told(&verdict.signs))
+    format!("{why} (signs that stop nothing by themselves: {})", told(&verdict.signs))
 }
 
 fn why(reason: StopReason, signals: &Signals) -> String {

@@ -15,6 +15,11 @@ pub(crate) const PLANS: &str = include_str!("assets/plans.js");
 /// Tables.
 pub(crate) const TABLES: &str = include_str!("assets/table.js");
 
+/// Figures in words, facts, and lists that are searched and turned page by page.
+pub(crate) const LISTS: &str = include_str!("assets/lists.js");
+/// What a workload lacks, from tables and lists.
+pub(crate) const SUFFICIENCY: &str = include_str!("assets/sufficiency.js");
+
 /// What every script begins with: elements and numbers, axes, figures, lines, themes.
 const CHARTS: [&str; 5] = [
     include_str!("assets/dom.js"),

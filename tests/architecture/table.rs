@@ -142,6 +142,7 @@ const WHATIF: &[&str] = &[
 const SERVE: &[&str] = &[
     "prospect::web",
     "prospect::sketch",
+    "prospect::sufficiency",
     "prospect::estimate",
     "prospect::plan",
     "prospect::planner",

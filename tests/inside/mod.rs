@@ -17,6 +17,7 @@ mod simulation;
 mod synthetic;
 mod toy;
 
+mod assessment;
 mod attacks;
 mod crawl_orders;
 mod explanation;

@@ -1,4 +1,5 @@
-//! What is told of an assessment as data: the same for `--json`, and for pages.
+//! What is told of an assessment as data: the same for `--json`, and for pages, which have the words of commands beside
+//! it and as many queries as they ask for.
 
 use std::collections::BTreeMap;
 
@@ -11,21 +12,25 @@ use crate::sufficiency::assess::WorkloadSufficiency;
 use crate::sufficiency::parts::QueryParts;
 use crate::sufficiency::strategy::ScoredLink;
 use crate::sufficiency::strategy::embedding::EmbeddingSummary;
+use crate::sufficiency::told::{meaning, saturation_line, why_line};
 use crate::sufficiency::validation::Validation;
 use crate::sufficiency::verdict::{Gain, QueryClass, Saturation, Verdict};
 
 /// Name and version of the format.
-pub(crate) const SCHEMA: &str = "prospect.sufficiency/1";
+const SCHEMA: &str = "prospect.sufficiency/1";
+/// Plans and kinds of queries that a page has: the last, and those most asked.
+const PLANS: usize = 500;
+const KINDS: usize = 20;
 
 /// See the module.
 #[derive(Serialize)]
 pub(crate) struct SufficiencyView<'a> {
     /// [`SCHEMA`].
     schema: &'static str,
-    /// How sufficiency is computed.
-    definition: &'static str,
     /// Who judges.
     strategy: &'static str,
+    /// How sufficiency is computed.
+    definition: &'static str,
     /// What is enough.
     theta: f64,
     /// Pages of the store.
@@ -105,6 +110,52 @@ pub(crate) struct QueryView<'a> {
     class: QueryClass,
 }
 
+/// Which queries are listed, of those that lack most first.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Listed {
+    /// Only those of a class.
+    pub(crate) class: Option<QueryClass>,
+    /// Text that they hold.
+    pub(crate) search: String,
+    /// First row.
+    pub(crate) offset: usize,
+    /// Rows.
+    pub(crate) limit: usize,
+}
+
+/// Some of the queries.
+#[derive(Serialize)]
+pub(crate) struct QueryList<'a> {
+    /// How many there are of the kind that was asked for.
+    total: usize,
+    /// Those that are listed.
+    queries: Vec<QueryView<'a>>,
+}
+
+/// What a page shows.
+#[derive(Serialize)]
+pub(crate) struct PageView<'a> {
+    #[serde(flatten)]
+    found: SufficiencyView<'a>,
+    /// How many queries there are of the kind that was asked for.
+    total: usize,
+    /// How many plans there are.
+    history_total: usize,
+    /// What commands say of it.
+    told: Told,
+}
+
+/// What is said of an assessment.
+#[derive(Serialize)]
+struct Told {
+    /// Why to go on, or to stop.
+    verdict: String,
+    /// How far the impact of new pages has fallen.
+    saturation: String,
+    /// By name of the class.
+    classes: BTreeMap<&'static str, String>,
+}
+
 impl<'a> Decision<'a> {
     /// All of it, with the queries at these places.
     pub(crate) fn view(&self, places: impl Iterator<Item = usize>) -> SufficiencyView<'_> {
@@ -115,8 +166,8 @@ impl<'a> Decision<'a> {
         };
         SufficiencyView {
             schema: SCHEMA,
+            strategy: found.strategy,
             definition: "document",
-            strategy: found.strategy(),
             theta: self.signals.theta,
             pages: found.sufficiency.pages,
             epoch: found.sufficiency.epoch,
@@ -154,5 +205,45 @@ impl<'a> Decision<'a> {
             frontier: self.of.frontier[at],
             class: self.classes[at],
         }
+    }
+
+    /// Queries, those first that lack most.
+    pub(crate) fn list(&self, listed: &Listed) -> QueryList<'a> {
+        let (total, places) = self.places(listed);
+        QueryList { total, queries: places.into_iter().map(|at| self.query(at)).collect() }
+    }
+
+    /// What a page shows: all but what has no bound.
+    pub(crate) fn page(&self, listed: &Listed) -> PageView<'_> {
+        let (total, places) = self.places(listed);
+        let mut found = self.view(places.into_iter());
+        let history_total = found.history.len();
+        found.history = &found.history[history_total.saturating_sub(PLANS)..];
+        let mut kinds: Vec<&str> = found.kinds.keys().copied().collect();
+        kinds.sort_by(|a, b| found.kinds[b].askings.total_cmp(&found.kinds[a].askings));
+        for kind in kinds.iter().skip(KINDS) {
+            found.kinds.remove(kind);
+        }
+        let theta = self.signals.theta;
+        let told = Told {
+            verdict: why_line(&self.signals, &self.verdict),
+            saturation: saturation_line(self.signals.saturation),
+            classes: QueryClass::ALL.map(|class| (class.name(), meaning(class, theta))).into(),
+        };
+        PageView { found, total, history_total, told }
+    }
+
+    /// Places of the listed queries, and how many there are of the kind.
+    fn places(&self, listed: &Listed) -> (usize, Vec<usize>) {
+        let Listed { class, search, offset, limit } = listed;
+        let search = search.trim().to_lowercase();
+        let queries = self.of.queries();
+        let mut places = self.of.by_lack();
+        places.retain(|&at| {
+            class.is_none_or(|class| self.classes[at] == class)
+                && (search.is_empty() || queries[at].text.to_lowercase().contains(&search))
+        });
+        let total = places.len();
+        (total, places.into_iter().skip(*offset).take(*limit).collect())
     }
 }

@@ -1,5 +1,6 @@
 //! `prospect sufficiency`: how well the pages of a store answer a workload, and whether they are enough.
 
+mod html;
 mod judges;
 pub(super) mod language_model;
 mod print;
@@ -79,6 +80,10 @@ pub(super) struct Args {
     /// Write the pages of the store, with their links, as JSON lines that `prospect ingest` takes in.
     #[arg(long, value_name = "FILE")]
     export: Option<PathBuf>,
+    /// Write a page with charts to this file, which needs no other: the verdict, the cycles, and the 1,000 queries that
+    /// lack most.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Write this file if the verdict is to stop, and remove it if it is to go on.
     #[arg(long, value_name = "FILE")]
     stop_file: Option<PathBuf>,
@@ -98,6 +103,10 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         let (file, count) = (workload::shown(&args.workload), workload.queries.len());
         let error = anyhow::anyhow!("{file}: none of the {count} queries can be assessed");
         return Err(Failure::input(error, "a query needs a word and a frequency above 0"));
+    }
+    if args.html.is_some() && args.definition == "compatible" {
+        let error = anyhow::anyhow!("there is no page of the definition compatible");
+        return Err(Failure::input(error, "leave --html or --definition out"));
     }
     let mut open = OpenStore::open(&args.store, "prospect sufficiency", limits::NGRAM_WORDS)?;
     output::say_refreshes(global, &open.refreshes);
@@ -128,6 +137,9 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     if args.definition == "compatible" {
         let (answers, drawn) = compatible(&open, &found.sufficiency.queries)?;
         return print::compatible(&found.sufficiency, &answers, drawn, global);
+    }
+    if let Some(path) = &args.html {
+        html::write(path, &decision, global)?;
     }
     if global.json {
         return output::print_json(&as_json(&decision, &opinions)?);

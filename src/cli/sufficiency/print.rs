@@ -258,7 +258,8 @@ fn queries_of(count: usize) -> String {
     if count == 1 { "1 query".to_owned() } else { format!("{} queries", thousands(count as u64)) }
 }
 
-fn validation_line(found: &Validation) -> String {
+/// What held-out variants say.
+pub(super) fn validation_line(found: &Validation) -> String {
     let Validation { queries, planned, held_out, difference: (mean, low, high), .. } = found;
     let verdict = match found.verdict {
         ValidationVerdict::Validated => "validated",

@@ -16,6 +16,7 @@ mod data;
 mod manipulation;
 mod provenance;
 pub(crate) mod quality;
+pub(crate) mod sufficiency;
 mod tables;
 mod trials;
 pub(crate) mod whatif;

@@ -66,6 +66,7 @@ async function start() {
     { key: "hosts", title: "Hosts", ...hostsTab(app) },
     { key: "help", title: "Without help", ...helpTab(app) },
     { key: "plan", title: "Whole plan", ...frontierTab(app) },
+    { key: "enough", title: "Enough", ...enoughTab(app) },
   ]);
 
   function edited() {

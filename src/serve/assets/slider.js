@@ -15,9 +15,6 @@ function ratioSteps(most) {
 const evenSteps = (most, step) =>
   Array.from({ length: Math.round(most / step) + 1 }, (_, at) => Number((at * step).toFixed(4)));
 
-/** The number at four decimals, as it is typed. */
-const typed = (value) => String(Number(value.toFixed(4)));
-
 /**
  * `steps` are the values at which the slider stops; `today` is the value without a scenario. Calls
  * `changed(value)`, with null for the value of today. `none` is what 0 means.
@@ -79,10 +76,4 @@ function slider({ key, label, steps, today, unit = "", none = "", changed }) {
   }
   show(today, null);
   return { node, key, set: (value) => show(value ?? today, null) };
-}
-
-/** A number with separators, with its decimals. */
-function thousandsOf(value) {
-  const [whole, rest] = typed(value).split(".");
-  return thousands(Number(whole)) + (rest ? `.${rest}` : "");
 }
