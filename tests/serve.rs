@@ -182,7 +182,7 @@ fn what_the_pages_lack_is_told_as_the_command_tells_it() {
         .output()
         .unwrap();
     let told: Value = serde_json::from_slice(&told.stdout).unwrap();
-    for key in ["workload", "kinds", "pages", "epoch", "saturation", "churn", "history"] {
+    for key in ["workload", "kinds", "pages", "epoch", "saturation", "growth", "history"] {
         assert_eq!(told[key], found[key], "{key}");
     }
 }

@@ -111,7 +111,7 @@ impl Assessment {
     ) -> Result<Self, CampaignError> {
         let mut history = PastSufficiency::all(&open.store)?;
         history.retain(|past| past.workload == sufficiency.fingerprint);
-        let signals = signals(open, next, &sufficiency, THETA)?;
+        let signals = signals(open, next, &sufficiency, (THETA, settings))?;
         let next_figures = NextFigures {
             urls: next.picks.len(),
             seconds: next.makespan(&open.known, settings).seconds,

@@ -25,10 +25,11 @@ use super::next_batch::NextBatch;
 use super::records::each_row;
 use super::tables::SUFFICIENCY;
 use super::{CampaignError, OpenStore};
+use crate::estimate::settings::ImpactReading;
 use crate::planner::cycle::current_epoch;
 use crate::planner::settings::{Demand, PlanSettings};
 use crate::sufficiency::assess::{
-    AssessedQueries, CrawledPages, Frontier, Statistics, Turnover, WorkloadSufficiency,
+    AssessedQueries, CrawledPages, Frontier, Growth, RECENT, Statistics, WorkloadSufficiency,
 };
 use crate::sufficiency::compatible::{Compatible, Confidence, Links};
 use crate::sufficiency::near_duplicates::{NearDuplicates, Shingles};
@@ -73,8 +74,8 @@ pub(crate) struct StoreSufficiency {
     pub(crate) missing: Vec<Vec<String>>,
     /// How far the impact of new pages has fallen.
     pub(crate) saturation: Option<Saturation>,
-    /// How lists changed of late.
-    pub(crate) turnover: Option<Turnover>,
+    /// How much better the best pages became of late.
+    pub(crate) growth: Option<Growth>,
     /// Pages of the store.
     pub(crate) pages: usize,
     /// The statistics epoch.
@@ -141,8 +142,7 @@ impl StoreSufficiency {
         let missing = statistics.add_words(&mut parts, manifest.next_seq)?;
         let best = statistics.best(&tracks);
         let saturation = statistics.saturation(&tracks, &windows);
-        let entered = statistics.entered(&tracks, &windows);
-        let turnover = statistics.turnover(&tracks, &windows, &entered);
+        let growth = statistics.growth(&tracks, &known.pages, &windows);
         drop(statistics);
         let found = Self {
             fingerprint: queries.workload.fingerprint(),
@@ -151,7 +151,7 @@ impl StoreSufficiency {
             best,
             missing,
             saturation,
-            turnover,
+            growth,
             pages: known.pages.len(),
             epoch,
             rebuilt: None,
@@ -260,14 +260,15 @@ pub(crate) fn signals(
     open: &OpenStore,
     next: &NextBatch<'_>,
     found: &StoreSufficiency,
-    theta: f64,
+    (theta, settings): (f64, &PlanSettings),
 ) -> Result<Signals, CampaignError> {
     let cycles = history::closed_cycles(&open.store, next.places)?;
-    let turnover = found.turnover.as_ref();
     Ok(Signals {
         sufficiency: found.whole(theta).sufficiency,
         theta,
-        churn: turnover.map(|turnover| turnover.churn(frontier(open, next, &turnover.seqs))),
+        growth: found.growth.as_ref().map(|own| own.left(frontier(open, next, &own.seqs))),
+        planned: settings.estimate.reading == ImpactReading::Learned
+            && is_planned(&cycles, found.pages / RECENT as usize),
         saturation: found.saturation,
         learning: None,
         gain: gain(next, &cycles, found.pages),
@@ -287,6 +288,19 @@ fn frontier(open: &OpenStore, next: &NextBatch<'_>, seqs: &Range<u32>) -> Fronti
     let new = open.known.urls_before(seqs.start)..open.known.urls_before(seqs.end);
     let waiting = urls.ids().filter(|id| pages.in_frontier(*id)).filter(&may).count();
     Frontier { waiting, discovered: new.map(|at| UrlId(at as u32)).filter(may).count() }
+}
+
+/// Whether the last pages of a crawl, so many, were fetched in the order of plans, but for a tenth.
+fn is_planned(cycles: &[ClosedCycle], pages: usize) -> bool {
+    let (mut picks, mut all) = (0, 0);
+    for cycle in cycles.iter().rev() {
+        if all >= pages {
+            break;
+        }
+        picks += cycle.counts.fetched;
+        all += cycle.counts.fetched + cycle.unplanned;
+    }
+    all > 0 && all >= pages && 10 * picks >= 9 * all
 }
 
 /// What the next batch is expected to bring by page, beside a tenth of what the first planned pages brought.

@@ -154,7 +154,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     output::say_refreshed(global, &plan.refreshed);
     let sufficiency = StoreSufficiency::new(&open, &workload, settings.bm25)?;
     output::say_rebuilt(global, "sufficiency", sufficiency.rebuilt.as_deref());
-    let signals = signals(&open, &plan.as_next(), &sufficiency, THETA)?;
+    let signals = signals(&open, &plan.as_next(), &sufficiency, (THETA, &settings))?;
     let is_open = open.store.manifest().open_plan(&plan.id).is_some();
     // A batch of nothing is written, and is no plan: nobody will report of it.
     let is_empty = plan.choice.batch.picks.is_empty();
@@ -213,7 +213,7 @@ fn sufficiency_json(
         "theta": signals.theta,
         "workload": whole,
         "saturation": signals.saturation,
-        "churn": signals.churn,
+        "growth": signals.growth.filter(|share| share.is_finite()),
         "gain": signals.gain,
         "verdict": verdict,
     })

@@ -16,6 +16,7 @@ use super::experiment::Crawls;
 use super::measure::{Measure, cumulative};
 use super::sufficiency::{brought, fetched};
 use super::values::Placed;
+use crate::estimate::settings::ImpactReading;
 use crate::evaluate::metrics::Metric;
 use crate::evaluate::statistics::{mean_interval, share_interval};
 use crate::policy::amount::Amount;
@@ -41,7 +42,8 @@ pub(crate) enum StopRule {
     Saturated,
     /// The last window brought by page less than a tenth of the first one.
     NoGain,
-    /// At most this share of the served results would change if all that can be reached were fetched.
+    /// The crawl is planned, and fetching all that can be reached would add at most this to the scores of the best pages, as
+    /// a share.
     Settled(f64),
     /// The curve of what entered lists has a knee.
     Knee,
@@ -112,7 +114,10 @@ impl StopRule {
             Self::Saturated => {
                 first(&|look| look.saturation.is_some_and(|found| found.low >= SATURATED))
             }
-            Self::Settled(share) => first(&|look| look.churn.is_some_and(|churn| churn <= share)),
+            Self::Settled(_) if !trace.planned => None,
+            Self::Settled(share) => {
+                first(&|look| look.growth.is_some_and(|growth| growth <= share))
+            }
             Self::NoGain => first(&|look| look.gain.is_some_and(|gain| gain < GAIN_FLOOR)),
             Self::Knee => first(&|look| look.knee >= KNEE_RATIO),
             Self::Fixed(amount) => Some(amount.pages(fetchable)).filter(|&at| at < trace.pages),
@@ -129,8 +134,8 @@ struct Look {
     fetched: u32,
     sufficiency: f64,
     saturation: Option<Saturation>,
-    /// Share of the served results that would change if all that can be reached were fetched.
-    churn: Option<f64>,
+    /// What fetching all that can be reached would add to the scores of the best pages, as a share of what they are.
+    growth: Option<f64>,
     /// Impact that entered lists by page in the window, over that of the first one with any.
     gain: Option<f64>,
     /// How many times steeper entries came before the knee.
@@ -147,6 +152,8 @@ struct Trace {
     pages: u32,
     /// Where the oracle stops.
     oracle: Option<u32>,
+    /// Whether pages are fetched in the order of learned chances.
+    planned: bool,
 }
 
 /// What rules need beside the crawls.
@@ -182,8 +189,9 @@ impl Stopping<'_> {
         let mut stops = Vec::new();
         for at in 0..crawls.count() {
             let (order, start) = crawls.one(at);
-            let trace = self.trace(&queries, alike, (order, start))?;
             let (policy, set) = (at / crawls.starts.len(), at % crawls.starts.len());
+            let planned = self.is_planned(&self.measure.settings.policies[policy]);
+            let trace = self.trace(&queries, alike, (order, start), planned)?;
             let policy = self.measure.settings.policies[policy].label();
             stops.extend(self.rules.iter().map(|rule| {
                 let (policy, set) = (policy.clone(), set as u32 + 1);
@@ -213,11 +221,19 @@ impl Stopping<'_> {
         }
     }
 
+    /// Whether a policy plans by learned chances.
+    fn is_planned(&self, policy: &PolicyChoice) -> bool {
+        let settings = policy.settings(self.measure.settings.plan.clone());
+        policy.kind.is_planned()
+            && settings.is_ok_and(|own| own.estimate.reading == ImpactReading::Learned)
+    }
+
     fn trace(
         &self,
         queries: &AssessedQueries,
         alike: &NearDuplicates,
         (order, start): (&CrawlOrder, &Start),
+        planned: bool,
     ) -> Result<Trace, SimulateError> {
         let collection = self.measure.collection;
         let fetched = fetched(order, start);
@@ -264,7 +280,7 @@ impl Stopping<'_> {
             }
             by_page
         });
-        Ok(Trace { looks, ndcg, impact, pages, oracle })
+        Ok(Trace { looks, ndcg, impact, pages, oracle, planned })
     }
 
     /// By mark: nDCG@10 as a share of the final one; none without judgements.
@@ -329,11 +345,11 @@ impl Stopping<'_> {
             fetched: windows[at].end_seq,
             sufficiency,
             saturation: epoch.saturation(tracks, windows),
-            churn: epoch.turnover(tracks, windows, &entered).map(|turnover| {
-                let before = turnover.windows.start.checked_sub(1);
+            growth: epoch.growth(tracks, crawled.pages, windows).map(|growth| {
+                let before = growth.windows.start.checked_sub(1);
                 let discovered = known[at] - before.map_or(0, |before| known[before]);
                 let waiting = known[at] - windows[at].end_seq as usize;
-                turnover.churn(Frontier { waiting, discovered })
+                growth.left(Frontier { waiting, discovered })
             }),
             gain: first.filter(|_| at > 0).map(|first| rates[at] / first),
             knee: knee(&entered, windows),

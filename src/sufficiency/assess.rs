@@ -22,6 +22,8 @@ use super::verdict::Saturation;
 use super::windows::Window;
 use crate::workload::{Query, QueryId, Workload};
 
+/// The last one of so many parts of a crawl says how much better its best pages become.
+pub(crate) const RECENT: u32 = 3;
 /// Seed of the halves that answers are compared over.
 const HALVES_SEED: u64 = 20;
 
@@ -286,33 +288,32 @@ impl<'a> Statistics<'a> {
         impact
     }
 
-    /// How lists changed in the last half of the crawl, given what [entered](Self::entered) them in each window. None
-    /// before there are three windows.
-    pub(crate) fn turnover(
+    /// How much better the best pages have become in the last third of the crawl. None before there are three windows,
+    /// or a page.
+    pub(crate) fn growth(
         &self,
         tracks: &Tracks,
+        pages: &PageTable,
         windows: &[Window],
-        entered: &[f64],
-    ) -> Option<Turnover> {
+    ) -> Option<Growth> {
         let end = windows.last()?.end_seq;
-        let half = windows.partition_point(|window| window.end_seq <= end / 2);
-        let first = half.min(windows.len().checked_sub(LAST_WINDOWS)?);
-        let late = &windows[first..];
-        let pages = |windows: &[Window]| windows.iter().map(|window| window.pages).sum::<usize>();
-        let rates = late.windows(LAST_WINDOWS).zip(entered[first..].windows(LAST_WINDOWS));
-        let rates = rates.map(|(some, entered)| entered.iter().sum::<f64>() / pages(some) as f64);
-        let entering = rates.fold(0.0, f64::max);
-        let queries = self.queries().iter().enumerate();
-        let served: f64 =
-            queries.map(|(at, query)| query.frequency * tracks.list(at).len() as f64).sum();
-        let turnover = Turnover {
-            entering,
-            served,
-            pages: pages(late),
+        let third = windows.partition_point(|window| window.end_seq <= end / RECENT * (RECENT - 1));
+        let first = third.min(windows.len().checked_sub(LAST_WINDOWS)?);
+        let seqs = windows[first].first_seq..end;
+        let (mut now, mut before) = (0.0, 0.0);
+        for (at, query) in self.queries().iter().enumerate() {
+            let most = self.most(query);
+            if most > 0.0 {
+                let weight = query.frequency / most;
+                now += weight * tracks.best_before(at, end, pages);
+                before += weight * tracks.best_before(at, seqs.start, pages);
+            }
+        }
+        (now > 0.0).then_some(Growth {
+            share: (now - before) / now,
             windows: first..windows.len(),
-            seqs: late[0].first_seq..end,
-        };
-        (served > 0.0).then_some(turnover)
+            seqs,
+        })
     }
 
     /// Saturation of the workload.
@@ -326,39 +327,33 @@ impl<'a> Statistics<'a> {
     }
 }
 
-/// How lists changed in the last half of a crawl.
+/// How much better the best pages became in the last third of a crawl.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Turnover {
-    /// Impact of the results that entered lists by page, in the busiest three windows in a row: crawls come through
-    /// long stretches that bring nothing, and then to others.
-    entering: f64,
-    /// Impact of all results that are served.
-    served: f64,
-    /// Pages.
-    pages: usize,
+pub(crate) struct Growth {
+    /// What was added to the scores of the queries' best pages, as a share of what they are now; queries weigh by
+    /// frequency, scores by what no page can exceed.
+    share: f64,
     /// Places of the windows.
     pub(crate) windows: Range<usize>,
     /// Their records, failed fetches among them.
     pub(crate) seqs: Range<u32>,
 }
 
-impl Turnover {
-    /// Share of the served results that would change if all that can be reached were fetched; at most 1.
+impl Growth {
+    /// What fetching all that can be reached would add to the scores of the best pages, as a share of what they are: as
+    /// much by fetch as in the last third of the crawl.
     ///
-    /// URLs bring pages and pages show new URLs as often as in the last half of the crawl, and they enter lists as
-    /// often as in its busiest stretch. While a fetch shows less than one new URL, a frontier leads to its length
-    /// over one minus that (the expected progeny of a branching process: Harris, "The theory of branching processes",
-    /// 1963), else to no end.
-    pub(crate) fn churn(&self, Frontier { waiting, discovered }: Frontier) -> f64 {
-        // Of nothing that enters nothing comes, however much there is.
-        if self.entering <= 0.0 || waiting == 0 {
+    /// URLs show new URLs as often as in that third. While a fetch shows less than one, a frontier leads to its length over
+    /// one minus that (the expected progeny of a branching process: Harris, "The theory of branching processes", 1963),
+    /// else to no end, and the growth is infinite unless nothing grew.
+    pub(crate) fn left(&self, Frontier { waiting, discovered }: Frontier) -> f64 {
+        // Of nothing that grows nothing comes, however much there is.
+        if self.share <= 0.0 || waiting == 0 {
             return 0.0;
         }
         let fetches = f64::from(self.seqs.end - self.seqs.start);
         let left = 1.0 - discovered as f64 / fetches;
-        let reachable = if left > 0.0 { waiting as f64 / left } else { f64::INFINITY };
-        let pages = reachable * self.pages as f64 / fetches;
-        (pages * self.entering / self.served).min(1.0)
+        if left > 0.0 { waiting as f64 / left * self.share / fetches } else { f64::INFINITY }
     }
 }
 
@@ -367,7 +362,7 @@ impl Turnover {
 pub(crate) struct Frontier {
     /// URLs that are known and not fetched.
     pub(crate) waiting: usize,
-    /// URLs that became known in the last half of the crawl.
+    /// URLs that became known in the last third of the crawl.
     pub(crate) discovered: usize,
 }
 

@@ -39,7 +39,7 @@ pub(crate) fn why_line(signals: &Signals, verdict: &Verdict) -> String {
     let why = if verdict.stop {
         told(&verdict.reasons)
     } else {
-        format!("{}; {}", churn_line(signals.churn), gain_line(signals.gain))
+        format!("{}; {}", growth_line(signals), gain_line(signals.gain))
     };
     if verdict.signs.is_empty() {
         return why;
@@ -53,7 +53,7 @@ fn why(reason: StopReason, signals: &Signals) -> String {
         StopReason::Sufficient => {
             format!("sufficient: {:.3} is at least {}", signals.sufficiency, signals.theta)
         }
-        StopReason::Settled => format!("settled: {}", churn_line(signals.churn)),
+        StopReason::Settled => format!("settled: {}", growth_line(signals)),
         StopReason::Learned => {
             let line = signals.learning.as_ref().map_or_else(String::new, embedding_line);
             format!("learned: {line}")
@@ -66,11 +66,21 @@ fn why(reason: StopReason, signals: &Signals) -> String {
     }
 }
 
-fn churn_line(churn: Option<f64>) -> String {
-    churn.map_or(
-        "how many results may still change is not known before three windows".to_owned(),
-        |share| format!("{:.1} % of the served results may still change", 100.0 * share),
-    )
+fn growth_line(signals: &Signals) -> String {
+    match signals.growth {
+        None => "how much better results may become is not known before three windows".to_owned(),
+        Some(share) if share.is_infinite() => {
+            "best pages may still become better: every fetch shows more than one new URL".to_owned()
+        }
+        Some(share) => {
+            let as_planned = if signals.planned {
+                ""
+            } else {
+                ", if what comes is like what came: it was not planned"
+            };
+            format!("best pages may still become {:.1} % better{as_planned}", 100.0 * share)
+        }
+    }
 }
 
 fn gain_line(gain: Option<Gain>) -> String {

@@ -131,6 +131,18 @@ impl Tracks {
         &best[..best.len().min(K)]
     }
 
+    /// The score of the best page of a query among those fetched before a record, under the statistics of now. Where all
+    /// that are kept are newer, the least of them: a page of before is no better.
+    pub(super) fn best_before(&self, query: usize, seq: u32, pages: &PageTable) -> f64 {
+        let best = &self.queries[query].best;
+        let is_before = |url: UrlId| pages.page_seq(url).is_some_and(|own| own < seq);
+        match best.iter().find(|(url, _)| is_before(*url)) {
+            Some((_, score)) => *score,
+            None if best.len() == KEPT => best[KEPT - 1].1,
+            None => 0.0,
+        }
+    }
+
     /// Coverage of a query by whole pages: the mean over the places of the share of its idf `mass` that a page
     /// holds, of the pages that hold most.
     pub(super) fn answers(&self, query: usize, mass: f64) -> f64 {

@@ -6,9 +6,10 @@ use super::strategy::embedding::EmbeddingSummary;
 
 /// Saturation from which on a query, or a workload, is saturated.
 pub(crate) const SATURATED: f64 = 0.8;
-/// Share of the served results that may still change where a crawl is settled: of 1 to 30 %, the largest that stopped
-/// fewer than 5 % of crawls of a university's web too early (docs/sufficiency.md).
-pub(crate) const SETTLED: f64 = 0.02;
+/// What may still be added to the scores of the best pages where a crawl is settled: of 0.5 to 8 %, the largest that stopped no planned crawl of a
+/// university's web too early with margin
+/// (docs/sufficiency.md, "Where would rules have stopped?").
+pub(crate) const SETTLED: f64 = 0.03;
 /// Share of the impact by page of the first planned pages under which more pages gain nothing.
 pub(crate) const GAIN_FLOOR: f64 = 0.1;
 /// Sufficiency that is enough where nothing else is said.
@@ -67,7 +68,7 @@ pub(crate) enum StopReason {
     Exhausted,
     /// The sufficiency of the workload is enough.
     Sufficient,
-    /// Fetching all that can be reached would change few served results.
+    /// Fetching all that can be reached would add little to the scores of the best pages, of a crawl that is planned.
     Settled,
     /// The nearest pages come no nearer to the queries' wordings, nor are they far from wordings that nobody planned
     /// for. Only vectors tell.
@@ -172,8 +173,11 @@ pub(crate) struct Signals {
     pub(crate) sufficiency: f64,
     /// What is enough.
     pub(crate) theta: f64,
-    /// Share of the served results that would change if all that can be reached were fetched.
-    pub(crate) churn: Option<f64>,
+    /// What fetching all that can be reached would add to the scores of the best pages, as a share of what they are.
+    pub(crate) growth: Option<f64>,
+    /// Whether the last third of the crawl was fetched in the order of plans, the best first; else what comes may be better
+    /// than what came.
+    pub(crate) planned: bool,
     /// Saturation of the workload.
     pub(crate) saturation: Option<Saturation>,
     /// The workload as vectors have it, where they judge.
@@ -200,7 +204,9 @@ impl Signals {
         let holds = |reason: &StopReason| match reason {
             StopReason::Exhausted => self.exhausted,
             StopReason::Sufficient => self.sufficiency >= self.theta,
-            StopReason::Settled => self.churn.is_some_and(|share| share <= SETTLED),
+            StopReason::Settled => {
+                self.planned && self.growth.is_some_and(|share| share <= SETTLED)
+            }
             StopReason::Learned => self.learning.is_some_and(|found| found.has_learned()),
             StopReason::NoGain => no_gain,
             StopReason::Saturated => saturated,
@@ -229,7 +235,8 @@ mod tests {
         let go_on = Signals {
             sufficiency: 0.5,
             theta: 0.7,
-            churn: Some(0.04),
+            growth: Some(SETTLED + 0.01),
+            planned: true,
             learning: None,
             saturation: Some(Saturation { mean: 0.85, low: 0.79, high: 0.9 }),
             gain: Some(Gain { per_page: 1.0, low: 0.0, high: 9.0, floor: Some(0.9) }),
@@ -240,13 +247,14 @@ mod tests {
         let gain = Some(Gain { per_page: 0.8, low: 0.0, high: 9.0, floor: Some(0.9) });
         let stops = |signals: Signals| signals.reasons();
         assert_eq!(stops(Signals { theta: 0.5, ..go_on }), [StopReason::Sufficient]);
-        assert_eq!(stops(Signals { churn: Some(0.02), ..go_on }), [StopReason::Settled]);
+        assert_eq!(stops(Signals { growth: Some(SETTLED), ..go_on }), [StopReason::Settled]);
+        assert!(stops(Signals { growth: Some(0.0), planned: false, ..go_on }).is_empty());
         assert_eq!(stops(Signals { saturation, ..go_on }), [StopReason::Saturated]);
         assert_eq!(stops(Signals { gain, ..go_on }), [StopReason::NoGain]);
         assert_eq!(stops(Signals { exhausted: true, ..go_on }), [StopReason::Exhausted]);
         let unknown = Some(Gain { per_page: 0.0, low: 0.0, high: 9.0, floor: None });
         assert!(
-            stops(Signals { gain: unknown, saturation: None, churn: None, ..go_on }).is_empty()
+            stops(Signals { gain: unknown, saturation: None, growth: None, ..go_on }).is_empty()
         );
     }
 

@@ -257,6 +257,7 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ),
     ("hashbrown", &["index/src"], "tables of keys that live elsewhere"),
     ("psl", &["index/src/url.rs"], "one notion of a registrable domain"),
+    ("unicode_normalization", &["index/src/words.rs"], "one notion of a word"),
     ("petgraph", &["src/graph"], "replaced in one place"),
     ("forust_ml", &["src/estimate/models"], "replaced in one place"),
     ("smartcore", &["src/estimate/models", "src/estimate/pandey_olston"], "replaced in one place"),

@@ -88,7 +88,7 @@ function verdictOf({ verdict, told }) {
 
 /** The workload as a whole, and the batch that would be next. */
 function wholeOf(answer) {
-  const { workload, kinds, theta, pages, epoch, churn, strategy, told, next_batch: next } = answer;
+  const { workload, kinds, theta, pages, epoch, growth, strategy, told, next_batch: next } = answer;
   const { predicted, low, high } = next.expected_impact?.enters ?? {};
   const expected =
     predicted === undefined
@@ -104,7 +104,7 @@ function wholeOf(answer) {
       ["consistency", part(workload.consistency)],
       ["redundancy", part(workload.redundancy)],
       ["coverage of the domain", part(workload.domain_coverage)],
-      ["results that may still change", churn === null ? "not known yet" : share(churn)],
+      ["what best pages may still gain", growth === null ? "not known" : share(growth)],
       ["queries", thousands(workload.queries)],
       ["asked", `${thousandsOf(workload.askings)} times`],
       ["pages", thousands(pages)],
