@@ -74,7 +74,9 @@ pub(super) fn write_file(
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.tmp", std::process::id()));
     let beside = path.with_file_name(name);
-    let renamed = write_to(&beside, &write).and_then(|()| std::fs::rename(&beside, &path));
+    // Its bytes are on the disk before its name is.
+    let written = write_to(&beside, &write).and_then(|()| File::open(&beside)?.sync_all());
+    let renamed = written.and_then(|()| std::fs::rename(&beside, &path));
     renamed.or_else(|_| {
         let _ = std::fs::remove_file(&beside);
         // The file may be written to where its folder may not, or be a mount of its own.

@@ -213,7 +213,7 @@ fn sufficiency_json(
         "theta": signals.theta,
         "workload": whole,
         "saturation": signals.saturation,
-        "growth": signals.growth.filter(|share| share.is_finite()),
+        "growth": signals.growth,
         "gain": signals.gain,
         "verdict": verdict,
     })

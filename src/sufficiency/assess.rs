@@ -300,20 +300,23 @@ impl<'a> Statistics<'a> {
         let third = windows.partition_point(|window| window.end_seq <= end / RECENT * (RECENT - 1));
         let first = third.min(windows.len().checked_sub(LAST_WINDOWS)?);
         let seqs = windows[first].first_seq..end;
-        let (mut now, mut before) = (0.0, 0.0);
+        let (mut now, mut before, mut askings) = (0.0, 0.0, 0.0);
         for (at, query) in self.queries().iter().enumerate() {
             let most = self.most(query);
             if most > 0.0 {
                 let weight = query.frequency / most;
                 now += weight * tracks.best_before(at, end, pages);
                 before += weight * tracks.best_before(at, seqs.start, pages);
+                askings += query.frequency;
             }
         }
-        (now > 0.0).then_some(Growth {
+        let growth = Growth {
             share: (now - before) / now,
+            most: askings / now - 1.0,
             windows: first..windows.len(),
             seqs,
-        })
+        };
+        (now > 0.0).then_some(growth)
     }
 
     /// Saturation of the workload.
@@ -333,6 +336,8 @@ pub(crate) struct Growth {
     /// What was added to the scores of the queries' best pages, as a share of what they are now; queries weigh by
     /// frequency, scores by what no page can exceed.
     share: f64,
+    /// What no scores of best pages can exceed, as a share of what they are now, less one.
+    most: f64,
     /// Places of the windows.
     pub(crate) windows: Range<usize>,
     /// Their records, failed fetches among them.
@@ -345,7 +350,7 @@ impl Growth {
     ///
     /// URLs show new URLs as often as in that third. While a fetch shows less than one, a frontier leads to its length over
     /// one minus that (the expected progeny of a branching process: Harris, "The theory of branching processes", 1963),
-    /// else to no end, and the growth is infinite unless nothing grew.
+    /// else to no end. At most what takes all scores to where none can exceed them.
     pub(crate) fn left(&self, Frontier { waiting, discovered }: Frontier) -> f64 {
         // Of nothing that grows nothing comes, however much there is.
         if self.share <= 0.0 || waiting == 0 {
@@ -353,7 +358,8 @@ impl Growth {
         }
         let fetches = f64::from(self.seqs.end - self.seqs.start);
         let left = 1.0 - discovered as f64 / fetches;
-        if left > 0.0 { waiting as f64 / left * self.share / fetches } else { f64::INFINITY }
+        let reachable = if left > 0.0 { waiting as f64 / left } else { f64::INFINITY };
+        (reachable * self.share / fetches).min(self.most)
     }
 }
 
@@ -419,5 +425,24 @@ impl WorkloadSufficiency {
             all.sufficient_share *= share;
         }
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_as_much_by_fetch_as_came_of_late() {
+        let growth = Growth { share: 0.03, most: 0.5, windows: 4..7, seqs: 400..700 };
+        let left = |waiting, discovered| growth.left(Frontier { waiting, discovered });
+        assert!((left(100, 0) - 0.01).abs() < 1e-12);
+        // Two of three fetches show a new URL: a frontier of 100 leads to 300.
+        assert!((left(100, 200) - 0.03).abs() < 1e-12);
+        // Without an end, and with much to come, no more than what no page can exceed.
+        assert_eq!((left(100, 300), left(1_000_000, 0)), (0.5, 0.5));
+        assert_eq!(left(0, 0), 0.0);
+        let still = Growth { share: 0.0, ..growth.clone() };
+        assert_eq!(still.left(Frontier { waiting: 100, discovered: 400 }), 0.0);
     }
 }

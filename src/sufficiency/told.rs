@@ -69,9 +69,6 @@ fn why(reason: StopReason, signals: &Signals) -> String {
 fn growth_line(signals: &Signals) -> String {
     match signals.growth {
         None => "how much better results may become is not known before three windows".to_owned(),
-        Some(share) if share.is_infinite() => {
-            "best pages may still become better: every fetch shows more than one new URL".to_owned()
-        }
         Some(share) => {
             let as_planned = if signals.planned {
                 ""

@@ -45,7 +45,7 @@ pub(crate) struct SufficiencyView<'a> {
     classes: BTreeMap<&'static str, ClassView>,
     /// How far the impact of new pages has fallen.
     saturation: Option<Saturation>,
-    /// What may still be added to the scores of the best pages, as a share of what they are; none where there is no end.
+    /// What may still be added to the scores of the best pages, as a share of what they are.
     growth: Option<f64>,
     /// Go on, or stop.
     verdict: &'a Verdict,
@@ -175,7 +175,7 @@ impl<'a> Decision<'a> {
             kinds: self.kinds(),
             classes: QueryClass::ALL.into_iter().map(class).collect(),
             saturation: self.signals.saturation,
-            growth: self.signals.growth.filter(|share| share.is_finite()),
+            growth: self.signals.growth,
             verdict: &self.verdict,
             embedding: self.signals.learning,
             next_links: found.judgements.as_ref().map_or(&[], |own| &own.next),
