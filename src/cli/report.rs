@@ -33,11 +33,16 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let kind = args.kind.as_deref();
     check_kind(&summaries, kind)?;
     if let Some(path) = &args.html {
+        if summaries.iter().any(|summary| summary.single_query.is_some()) {
+            let error = anyhow::anyhow!("crawls for one query each have no curves to draw");
+            return Err(Failure::input(error, "leave out --html: they are told as tables"));
+        }
         let page = html::page(&summaries)?;
         if path == Path::new("-") {
             return Ok(io::stdout().lock().write_all(page.as_bytes())?);
         }
-        fs::write(path, &page).map_err(|error| output::not_written(path, error))?;
+        output::write_file(path, |out| out.write_all(page.as_bytes()))
+            .map_err(|error| output::not_written(path, error))?;
     }
     if global.json {
         output::print_json(&figures::figures(&summaries, kind)?)?;

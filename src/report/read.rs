@@ -57,7 +57,8 @@ pub(crate) fn read(text: &str) -> Result<Summary, ReadError> {
         ("query kinds", summary.kinds.is_empty()),
         ("metrics", summary.metrics.is_empty()),
     ] {
-        if empty {
+        // Crawls for one query each stand for themselves.
+        if empty && summary.single_query.is_none() {
             return Err(ReadError::Empty(what));
         }
     }

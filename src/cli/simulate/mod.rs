@@ -87,8 +87,10 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         if !name.is_empty() {
             say(global, &format!("experiment {name}"));
         }
-        summaries.push(one(experiment, args, &out, global)?);
-        say(global, &format!("next: prospect report {} --html report.html", out.display()));
+        let summary = one(experiment, args, &out, global)?;
+        let page = if summary.single_query.is_none() { " --html report.html" } else { "" };
+        say(global, &format!("next: prospect report {}{page}", out.display()));
+        summaries.push(summary);
     }
     if global.json {
         let values: Vec<serde_json::Value> =
