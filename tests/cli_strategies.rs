@@ -41,7 +41,14 @@ fn nearness_in_meaning_judges() {
     let by_words = json(&ask(&store, &queries, &[]));
     assert_eq!(by_words["strategy"], "statistical");
     assert!(by_words["embedding"].is_null());
-    let judged = ["--strategy", "embedding", "--embedding-model", &mean, "--variants", "words"];
+    let asked = std::fs::read_to_string(&queries).unwrap();
+    let wordings = asked.lines().flat_map(|line| {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let (qid, text) = (fields[0].to_owned(), fields[1].to_owned());
+        ["about", "find", "all of"].map(|more| format!("{qid}\t{more} {text}\n"))
+    });
+    let variants = bench.write("variants.tsv", wordings.collect::<String>());
+    let judged = ["--strategy", "embedding", "--embedding-model", &mean, "--variants", &variants];
     let found = json(&ask(&store, &queries, &judged));
     assert_eq!(found["strategy"], "embedding");
     let all = found["queries"].as_array().unwrap();
