@@ -3,16 +3,16 @@
 //! Unicode lower-case, split at every character that is not alphanumeric, so that `_ / . -` split
 //! URLs. No stemming, no stop list. A URL is percent-decoded first and its scheme dropped.
 //!
-//! Marks belong to the letter before them. A word with marks, or with forms that stand for others (full or half width,
-//! ligatures of Arabic), is brought to the compatibility form NFKC, in which the same letters are the same characters.
+//! Marks belong to the letter before them, but for those that say how it looks. A word with marks, or with letters that
+//! stand for others (full or half width, ligatures of Arabic), is brought to the compatibility form NFKC, in which the same letters are the same characters.
 //! Scripts that put no spaces between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese) and Korean, whose words carry
 //! their particles, become overlapping pairs of letters, as in Lucene's CJK analysis: `全文検索` is `全文 文検 検索`. One
 //! letter alone is a word.
 
 use std::borrow::Cow;
 
-use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 /// Calls `take` with every word of `text` in order, in lower case.
 pub fn for_each_word(text: &str, mut take: impl FnMut(&str)) {
@@ -40,12 +40,18 @@ fn is_mark(c: char) -> bool {
     c > '\u{2ff}' && is_combining_mark(c)
 }
 
-/// Whether a word with this character may be written in another way.
+/// Whether a word with this character may be written in another way. Latin letters and numbers in other dress (ligatures,
+/// circled, Roman) stay as they are.
 fn needs_form(c: char) -> bool {
-    c > '\u{2ff}'
-        && (is_mark(c)
-            || matches!(c, '\u{1100}'..='\u{11ff}' | '\u{2e80}'..='\u{2fdf}' | '\u{3300}'..='\u{33ff}'
-                | '\u{f900}'..='\u{faff}' | '\u{fb50}'..='\u{fdff}' | '\u{fe70}'..='\u{ffef}'))
+    let is_letter =
+        matches!(c, '\u{370}'..='\u{1dff}' | '\u{2e80}'..='\u{faff}' | '\u{fb13}'..='\u{1ffff}');
+    is_mark(c) || (is_letter && is_nfkc_quick(std::iter::once(c)) != IsNormalized::Yes)
+}
+
+/// Whether a mark says how the letter before it is to be drawn, and nothing of what it is.
+fn is_of_looks(mark: char) -> bool {
+    matches!(mark, '\u{34f}' | '\u{180b}'..='\u{180f}' | '\u{20dd}'..='\u{20e4}' | '\u{fe00}'..='\u{fe0f}'
+        | '\u{e0100}'..='\u{e01ef}')
 }
 
 /// Takes a word in lower case, in pairs of letters where its script has no spaces.
@@ -54,7 +60,7 @@ fn spelled(word: &str, lower: &mut String, take: &mut impl FnMut(&str)) {
     for c in word.chars() {
         if is_mark(c) {
             // Without a letter before it, a mark is no word.
-            if !lower.is_empty() {
+            if !lower.is_empty() && !is_of_looks(c) {
                 lower.push(c);
             }
             continue;
@@ -173,12 +179,25 @@ mod tests {
     }
 
     #[test]
+    fn a_word_is_the_same_wherever_it_stands() {
+        // The vowel of the first is two characters in NFKC, whatever marks stand beside it.
+        for (word, text) in [("ทำงาน", "การทำงานที่บ้าน"), ("क़लम", "क़लम की"), ("カメラ", "ﾃﾞｼﾞﾀﾙｶﾒﾗ")]
+        {
+            let (own, all) = (words(word), words(text));
+            assert!(own.iter().all(|pair| all.contains(pair)), "{own:?} {all:?}");
+        }
+    }
+
+    #[test]
     fn marks_belong_to_their_letters() {
         let cases = [
             ("Cafe\u{301} CAFÉ", "café café"),
             ("हिन्दी खोज", "हिन्दी खोज"),
             ("مُحَرِّك بحث", "مُحَرِّك بحث"),
             ("ﻣﺤﺮﻙ", "محرك"),
+            ("Step 1\u{fe0f}\u{20e3} rust", "step 1 rust"),
+            ("葛\u{e0100}城", "葛城"),
+            ("\u{2764}\u{fe0f}", ""),
             ("שָׁלוֹם", "שָׁלוֹם"),
             ("поиско\u{301}вый", "поиско\u{301}вый"),
             ("\u{301}", ""),

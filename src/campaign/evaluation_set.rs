@@ -24,13 +24,12 @@ impl OpenStore {
             Ok(())
         })?;
         for url in known.urls.ids() {
-            let links = known.links.incoming(url, u32::MAX);
-            let said: BTreeSet<(UrlId, u32)> = links
-                .filter(|link| link.from != url)
-                .map(|link| (link.from, link.anchor))
-                .collect();
-            for (_, anchor) in said {
-                found.add_anchor(url, known.links.anchor(anchor));
+            let mut said: BTreeMap<UrlId, BTreeSet<u32>> = BTreeMap::new();
+            for link in known.links.incoming(url, u32::MAX).filter(|link| link.from != url) {
+                said.entry(link.from).or_default().insert(link.anchor);
+            }
+            for anchors in said.into_values() {
+                found.add_anchors(url, anchors.into_iter().map(|at| known.links.anchor(at)));
             }
         }
         Ok(found)

@@ -225,6 +225,23 @@ fn pick_outcomes(
     Ok(picks)
 }
 
+/// URLs of all closed cycles' picks that gave a page.
+///
+/// # Errors
+/// A segment is damaged.
+pub(super) fn fetched_picks(store: &Store) -> Result<HashSet<UrlId>, StoreError> {
+    let mut picks = HashSet::new();
+    for segment in store.manifest().segments_of(SegmentKind::Outcomes) {
+        each_outcome(store, segment, &["url_id", "planned", "state"], |row| {
+            if row.id(1) == 1 && row.state(2)? == PickState::Fetched {
+                picks.insert(UrlId(row.id(0)));
+            }
+            Ok(())
+        })?;
+    }
+    Ok(picks)
+}
+
 /// Plans that were made for these queries, however often they were asked then.
 fn plans_for(store: &Store, queries: &[Query]) -> Result<HashSet<String>, StoreError> {
     let mut plans = HashSet::new();

@@ -22,14 +22,14 @@ use super::derived_cache::{DerivedCache, Lookup};
 use super::evidence::anchors;
 use super::history::{self, ClosedCycle};
 use super::next_batch::NextBatch;
-use super::records::each_row;
+use super::records::{self, each_row};
 use super::tables::SUFFICIENCY;
 use super::{CampaignError, OpenStore};
 use crate::estimate::settings::ImpactReading;
 use crate::planner::cycle::current_epoch;
 use crate::planner::settings::{Demand, PlanSettings};
 use crate::sufficiency::assess::{
-    AssessedQueries, CrawledPages, Frontier, Growth, RECENT, Statistics, WorkloadSufficiency,
+    AssessedQueries, CrawledPages, Frontier, Growth, Statistics, WorkloadSufficiency,
 };
 use crate::sufficiency::compatible::{Compatible, Confidence, Links};
 use crate::sufficiency::near_duplicates::{NearDuplicates, Shingles};
@@ -263,12 +263,17 @@ pub(crate) fn signals(
     (theta, settings): (f64, &PlanSettings),
 ) -> Result<Signals, CampaignError> {
     let cycles = history::closed_cycles(&open.store, next.places)?;
+    let planned = match &found.growth {
+        Some(growth) if settings.estimate.reading == ImpactReading::Learned => {
+            is_planned(open, &growth.seqs)?
+        }
+        _ => false,
+    };
     Ok(Signals {
         sufficiency: found.whole(theta).sufficiency,
         theta,
         growth: found.growth.as_ref().map(|own| own.left(frontier(open, next, &own.seqs))),
-        planned: settings.estimate.reading == ImpactReading::Learned
-            && is_planned(&cycles, found.pages / RECENT as usize),
+        planned,
         saturation: found.saturation,
         learning: None,
         gain: gain(next, &cycles, found.pages),
@@ -290,17 +295,17 @@ fn frontier(open: &OpenStore, next: &NextBatch<'_>, seqs: &Range<u32>) -> Fronti
     Frontier { waiting, discovered: new.map(|at| UrlId(at as u32)).filter(may).count() }
 }
 
-/// Whether the last pages of a crawl, so many, were fetched in the order of plans, but for a tenth.
-fn is_planned(cycles: &[ClosedCycle], pages: usize) -> bool {
-    let (mut picks, mut all) = (0, 0);
-    for cycle in cycles.iter().rev() {
-        if all >= pages {
-            break;
-        }
-        picks += cycle.counts.fetched;
-        all += cycle.counts.fetched + cycle.unplanned;
+/// Whether the pages that these records brought were picks of plans, but for a tenth. Of the newest pages those of open
+/// plans are none yet.
+fn is_planned(open: &OpenStore, seqs: &Range<u32>) -> Result<bool, StoreError> {
+    let picks = records::fetched_picks(&open.store)?;
+    let pages = open.known.pages.pages_by_record().filter(|(seq, _)| seqs.contains(seq));
+    let (mut all, mut planned) = (0, 0);
+    for (_, url) in pages {
+        all += 1;
+        planned += usize::from(picks.contains(&url));
     }
-    all > 0 && all >= pages && 10 * picks >= 9 * all
+    Ok(all > 0 && 10 * planned >= 9 * all)
 }
 
 /// What the next batch is expected to bring by page, beside a tenth of what the first planned pages brought.

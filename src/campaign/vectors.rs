@@ -80,9 +80,22 @@ impl OpenStore {
         workload: &Workload,
         told: &mut dyn FnMut(usize, usize),
     ) -> Result<Embedded, CampaignError> {
+        self.remove_others(&EmbeddingModel::of(model.as_ref()))?;
+        self.embed_beside(model, workload, told)
+    }
+
+    /// The same beside what there is of other models.
+    ///
+    /// # Errors
+    /// See [`OpenStore::embed`].
+    pub(crate) fn embed_beside(
+        &mut self,
+        model: Box<dyn Embedder>,
+        workload: &Workload,
+        told: &mut dyn FnMut(usize, usize),
+    ) -> Result<Embedded, CampaignError> {
         let described = EmbeddingModel::of(model.as_ref());
         let derived = self.derived_vectors(&described.fingerprint);
-        self.remove_others(&described)?;
         let fingerprint = &described.fingerprint;
         let (mut table, damaged) =
             VectorTable::open(&derived, fingerprint, Some(model.dimension()));

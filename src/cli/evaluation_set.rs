@@ -52,11 +52,14 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         ask(&open, &mut phrases, args, model)?;
         language_model::tell(model, global);
     }
-    let made = phrases.queries(&args.from, args.queries, args.seed);
+    let mut origins = args.from.clone();
+    origins.sort_unstable();
+    origins.dedup();
+    let made = phrases.queries(&origins, args.queries, args.seed);
     if made.is_empty() {
         let store = args.store.display();
         let error = anyhow::anyhow!("{store}: no title, anchor or heading makes a query");
-        let hint = "a query has 2 to 8 distinct words and leads to at most three pages; an anchor has two pages that use it";
+        let hint = "a query has two to eight words and leads to at most three pages; an anchor has two pages that use it";
         return Err(Failure::input(error, hint));
     }
     let files = write(&open, &made, &args.out)?;

@@ -84,18 +84,29 @@ impl EmbeddingOptions {
     }
 }
 
+/// Whether vectors of models that no plan has any longer are removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Others {
+    Keep,
+    Remove,
+}
+
 /// Embeds what is new of a store with a model.
 pub(super) fn embed(
     open: &mut OpenStore,
     model: Box<dyn Embedder>,
     workload: &Workload,
+    others: Others,
     global: &Global,
 ) -> Result<(), Failure> {
     let mut progress = LateProgress::new(global, "embed");
     let mut told = |done: usize, all: usize| {
         progress.at(done as u64, Some(all as u64), &format!("{done} of {all} texts"));
     };
-    let embedded = open.embed(model, workload, &mut told)?;
+    let embedded = match others {
+        Others::Keep => open.embed_beside(model, workload, &mut told)?,
+        Others::Remove => open.embed(model, workload, &mut told)?,
+    };
     progress.done();
     let Embedded { model, added, total, damaged } = &embedded;
     if let Some(why) = damaged {
@@ -115,7 +126,7 @@ pub(super) fn embed_for(
 ) -> Result<(), Failure> {
     let Some(model) = model else { return Ok(()) };
     if settings.embedding == Some(EmbeddingModel::of(model.as_ref())) {
-        return embed(open, model, workload, global);
+        return embed(open, model, workload, Others::Remove, global);
     }
     let made = match &settings.embedding {
         None => "without an embedding model".to_owned(),

@@ -142,7 +142,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     args.quality.score(&mut open, global)?;
     if let Some(model) = embedder {
         settings.embedding = Some(EmbeddingModel::of(model.as_ref()));
-        model::embed(&mut open, model, &workload.for_planning(), global)?;
+        model::embed(&mut open, model, &workload.for_planning(), model::Others::Remove, global)?;
     }
     let beside = if args.another { Beside::All } else { Beside::Others };
     if settings.selection.budget == 0 {

@@ -53,6 +53,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     }
     match &args.html {
         Some(path) => say(global, &format!("report: {}; open it in a browser", path.display())),
+        None if summaries.iter().any(|summary| summary.single_query.is_some()) => (),
         None => say(global, "next: prospect report DIR… --html FILE draws the curves"),
     }
     Ok(())
@@ -99,6 +100,9 @@ fn check_kind(summaries: &[Summary], kind: Option<&str>) -> Result<(), Failure> 
     let Some(kind) = kind else { return Ok(()) };
     let mut names: Vec<&str> =
         summaries.iter().flat_map(|summary| &summary.kinds).map(String::as_str).collect();
+    if summaries.iter().any(|summary| summary.single_query.is_some()) {
+        names.push("all");
+    }
     names.sort_unstable();
     names.dedup();
     if names.contains(&kind) {

@@ -26,7 +26,7 @@ impl QualityModel for TextLength {
     }
 
     fn fingerprint(&self) -> &'static str {
-        "746578742d6c656e6774682d35303031"
+        "746578742d6c656e6774682d35303032"
     }
 
     fn score(&self, texts: &[&str]) -> Result<Vec<f64>, NeuralError> {

@@ -176,7 +176,7 @@ impl SingleFound {
         let mut kinds: Vec<&str> = self.crawls.iter().map(|own| own.kind.as_str()).collect();
         kinds.sort_unstable();
         kinds.dedup();
-        kinds.retain(|kind| !kind.is_empty());
+        kinds.retain(|kind| !kind.is_empty() && *kind != "all");
         let labels = settings.policies.iter().map(crate::policy::PolicyChoice::label);
         let of_policy = |name: String| -> Vec<SingleQueryPolicy> {
             let all = std::iter::once("all").chain(kinds.iter().copied());

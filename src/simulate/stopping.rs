@@ -346,9 +346,8 @@ impl Stopping<'_> {
             sufficiency,
             saturation: epoch.saturation(tracks, windows),
             growth: epoch.growth(tracks, crawled.pages, windows).map(|growth| {
-                let before = growth.windows.start.checked_sub(1);
-                let discovered = known[at] - before.map_or(0, |before| known[before]);
-                let waiting = known[at] - windows[at].end_seq as usize;
+                let discovered = known[at + 1] - known[growth.windows.start];
+                let waiting = known[at + 1] - windows[at].end_seq as usize;
                 growth.left(Frontier { waiting, discovered })
             }),
             gain: first.filter(|_| at > 0).map(|first| rates[at] / first),
@@ -441,7 +440,7 @@ fn batches(order: &CrawlOrder, start: &Start) -> Vec<Window> {
     ends.map(window).collect()
 }
 
-/// By window: URLs that are known at its end, fetched ones among them.
+/// URLs that are known at the start, and by window at its end, fetched ones among them.
 fn known_urls(
     collection: &Collection,
     start: &Start,
@@ -453,7 +452,7 @@ fn known_urls(
     let mut meet = |page: Page| usize::from(!std::mem::replace(&mut known[page as usize], true));
     count += start.seeds.iter().map(|&page| meet(page)).sum::<usize>();
     let mut at = 0;
-    let mut by_window = Vec::with_capacity(windows.len());
+    let mut by_window = vec![count];
     for window in windows {
         while at < window.end_seq as usize {
             count += meet(fetched[at]);

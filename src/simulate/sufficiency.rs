@@ -147,7 +147,8 @@ impl Check<'_> {
             ("embedding", embedding),
         ];
         let strategies = named.into_iter().filter_map(|(name, said)| {
-            (!pages.is_empty()).then_some(self.strategy(name, pages, joined, &said?, &crawls))
+            let said = said.filter(|_| !pages.is_empty())?;
+            Some(self.strategy(name, pages, joined, &said, &crawls))
         });
         PolicyCheck { name, coverage, strategies: strategies.collect() }
     }

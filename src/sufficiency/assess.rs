@@ -23,7 +23,7 @@ use super::windows::Window;
 use crate::workload::{Query, QueryId, Workload};
 
 /// The last one of so many parts of a crawl says how much better its best pages become.
-pub(crate) const RECENT: u32 = 3;
+const RECENT: u32 = 3;
 /// Seed of the halves that answers are compared over.
 const HALVES_SEED: u64 = 20;
 

@@ -3,7 +3,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use prospect_index::words;
 use rand::seq::index::sample;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
@@ -50,9 +49,6 @@ impl Compatible {
         let before = self.counts.len();
         let mut page = Vec::new();
         let mut take = |word: &str| {
-            if word.chars().count() < SHORTEST_WORD {
-                return;
-            }
             let next = self.counts.len();
             let number = *self.words.entry(word.to_owned()).or_insert(next);
             if number == next {
@@ -61,8 +57,8 @@ impl Compatible {
             self.counts[number].0 += 1;
             page.push(number as u32);
         };
-        words::for_each_word(title, &mut take);
-        words::for_each_word(text, &mut take);
+        for_each_term(title, &mut take);
+        for_each_term(text, &mut take);
         page.sort_unstable();
         page.dedup();
         for &word in &page {
@@ -200,12 +196,19 @@ fn link_score(relevance: f64, novelty: f64) -> f64 {
     LINK_WEIGHTS.0 * relevance + LINK_WEIGHTS.1 * novelty + LINK_WEIGHTS.2
 }
 
+/// The words of the source's code: runs of letters and digits in lower case, longer than two characters.
+fn for_each_term(text: &str, mut take: impl FnMut(&str)) {
+    for run in text.split(|c: char| !c.is_alphanumeric()) {
+        if run.chars().count() >= SHORTEST_WORD {
+            take(&run.to_lowercase());
+        }
+    }
+}
+
 fn terms(text: &str) -> HashSet<String> {
     let mut terms = HashSet::new();
-    words::for_each_word(text, |word| {
-        if word.chars().count() >= SHORTEST_WORD {
-            terms.insert(word.to_owned());
-        }
+    for_each_term(text, |word| {
+        terms.insert(word.to_owned());
     });
     terms
 }

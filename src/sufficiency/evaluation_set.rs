@@ -96,9 +96,14 @@ impl Phrases {
         }
     }
 
-    /// Takes in the anchors that lead to a URL: each linking page's own once.
-    pub(crate) fn add_anchor(&mut self, url: UrlId, anchor: &str) {
-        self.add(Origin::Anchor, anchor, url);
+    /// Takes in the anchors with which one page links to a URL.
+    pub(crate) fn add_anchors<'a>(&mut self, url: UrlId, anchors: impl Iterator<Item = &'a str>) {
+        let mut said = BTreeSet::new();
+        for anchor in anchors {
+            if key(anchor).is_some_and(|words| said.insert(words)) {
+                self.add(Origin::Anchor, anchor, url);
+            }
+        }
     }
 
     /// Takes in a query that a model gave for a page; whether it can be one.
@@ -162,7 +167,7 @@ impl Phrases {
 
     /// Whether somebody looked at a page for it, and it was fetched.
     fn has_page(&self, origin: Origin, phrase: &Phrase) -> bool {
-        let links: usize = phrase.pages.values().sum();
+        let links = phrase.pages.values().max().copied().unwrap_or(0);
         let is_said = origin != Origin::Anchor || links >= FEWEST_LINKS;
         is_said && phrase.pages.keys().any(|url| self.fetched.contains(url))
     }
@@ -186,11 +191,20 @@ impl Phrase {
 
 /// The distinct words of a phrase, in order, if they can be a query.
 fn key(text: &str) -> Option<String> {
+    // What steers a terminal or the direction of writing is typed by nobody.
+    let steers = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if text.chars().any(|c| (c.is_control() && !c.is_whitespace()) || steers(c)) {
+        return None;
+    }
     let mut distinct = words::words(text);
     distinct.sort_unstable();
     distinct.dedup();
     let has_letters = distinct.iter().any(|word| word.chars().any(char::is_alphabetic));
-    (has_letters && WORDS.contains(&distinct.len())).then(|| distinct.join(" "))
+    // Of a script without spaces two pairs of letters are a word.
+    let is_pair = |word: &&String| !word.is_ascii() && word.chars().count() == 2;
+    let pairs = distinct.iter().filter(is_pair).count();
+    let count = distinct.len() - pairs / 2;
+    (has_letters && WORDS.contains(&count)).then(|| distinct.join(" "))
 }
 
 /// The parts of a title.
@@ -234,11 +248,12 @@ mod tests {
             phrases.add_page(url(at), &title, if at < 2 { &text } else { long });
         }
         for _ in 0..2 {
-            phrases.add_anchor(url(1), "The second loaf");
-            phrases.add_anchor(url(9), "Never fetched page");
+            phrases.add_anchors(url(1), ["The second loaf", "the second loaf!"].into_iter());
+            phrases.add_anchors(url(9), ["Never fetched page"].into_iter());
         }
-        phrases.add_anchor(url(2), "Said once only");
-        (0..6).for_each(|at| phrases.add_anchor(url(at), "Read more"));
+        // One page that says it twice is one that says it.
+        phrases.add_anchors(url(2), ["Said once only", "said once, only"].into_iter());
+        (0..6).for_each(|at| phrases.add_anchors(url(at), ["Read more"].into_iter()));
         phrases
     }
 
@@ -283,6 +298,9 @@ mod tests {
             ("12 34", false),
             ("a b c d e f g h", true),
             ("a b c d e f g h i", false),
+            ("如何建立全文搜索引擎", true),
+            ("rye bread\u{1b}[2J", false),
+            ("rye \u{202e}daerb", false),
         ] {
             assert_eq!(key(text).is_some(), is_query, "{text}");
         }

@@ -84,7 +84,8 @@ fn gain_line(gain: Option<Gain>) -> String {
     match gain {
         None => "what a batch brings is not foreseen yet".to_owned(),
         Some(Gain { per_page, low, high, floor }) => {
-            let little = floor.map_or_else(String::new, |f| format!(", too little under {f:.3}"));
+            let little =
+                floor.map_or_else(String::new, |f| format!("; less than {f:.3} is too little"));
             format!("{per_page:.3} impact a page expected ({low:.3} to {high:.3}){little}")
         }
     }

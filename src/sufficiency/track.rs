@@ -135,7 +135,8 @@ impl Tracks {
     /// that are kept are newer, the least of them: a page of before is no better.
     pub(super) fn best_before(&self, query: usize, seq: u32, pages: &PageTable) -> f64 {
         let best = &self.queries[query].best;
-        let is_before = |url: UrlId| pages.page_seq(url).is_some_and(|own| own < seq);
+        // A page that was fetched again was there before.
+        let is_before = |url: UrlId| pages.first_seq(url).is_some_and(|own| own < seq);
         match best.iter().find(|(url, _)| is_before(*url)) {
             Some((_, score)) => *score,
             None if best.len() == KEPT => best[KEPT - 1].1,

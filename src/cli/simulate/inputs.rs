@@ -125,7 +125,7 @@ impl Experiment<'_> {
     ) -> Result<CollectionVectors, Failure> {
         let folder = match self.cache {
             Some(folder) => folder.join(format!("vectors-{}", model.fingerprint())),
-            None => self.storage.path(WORK).join(VECTORS),
+            None => self.storage.path(WORK).join(format!("{VECTORS}-{}", model.fingerprint())),
         };
         let kept = Derived::at(&folder, vectors::VERSION)?;
         let mut progress = LateProgress::new(self.global, "embed");

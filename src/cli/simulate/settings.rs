@@ -180,10 +180,10 @@ fn refuse_contradictions(config: &Config) -> Result<(), Failure> {
             "for example --max-pages 50 --batch 5",
         ),
         (
-            config.single_query
-                && (config.sufficiency || config.ablate || !config.attack.is_empty()),
+            config.single_query && more_than_crawls(config),
             "crawls for one query each are told by themselves",
-            "leave out --sufficiency, --ablate and --attack, or --single-query",
+            "leave out --sufficiency, --ablate, --attack, --whatif, --counterfactual, --sketches, --rerank, --rerank-model \
+             and --runs, or --single-query",
         ),
         (
             config.sufficiency && (config.workload.is_none() || config.qrels.is_none()),
@@ -217,6 +217,14 @@ fn refuse_contradictions(config: &Config) -> Result<(), Failure> {
         Some((_, what, hint)) => Err(Failure::input(anyhow::anyhow!(what), hint)),
         None => Ok(()),
     }
+}
+
+/// Whether anything is asked for that is of whole crawls for the workload.
+fn more_than_crawls(config: &Config) -> bool {
+    let looks = config.sufficiency || config.ablate || !config.attack.is_empty();
+    let trials = config.whatif.is_some() || config.counterfactual.is_some();
+    let reranks = config.rerank.is_some() || config.rerank_model.is_some();
+    looks || trials || reranks || !config.sketches.is_empty() || config.runs.is_some()
 }
 
 /// The label of the baseline. One that is asked for must be there; `bfs` is it where it runs.

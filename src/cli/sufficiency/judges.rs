@@ -9,7 +9,7 @@ use crate::campaign::assessment::{Assessment, Judgements};
 use crate::campaign::evidence::evidence;
 use crate::campaign::plan::{self, Plan};
 use crate::cli::Global;
-use crate::cli::model::embed;
+use crate::cli::model::{Others, embed};
 use crate::cli::output::Failure;
 use crate::neural::Embedder;
 use crate::neural::text_vectors::EmbeddingModel;
@@ -102,7 +102,7 @@ fn by_vectors(
     let texts = wordings.texts.iter().map(|text| Query::new("", text, 1.0, ""));
     let texts = Workload { queries: texts.collect() };
     if let Some(embedder) = embedder {
-        embed(open, embedder, &texts, global)?;
+        embed(open, embedder, &texts, Others::Keep, global)?;
     }
     let vectors = open.plan_vectors(Some(&model), &texts.queries)?;
     let Some(vectors) = &vectors else { return Ok(Judgements::default()) };

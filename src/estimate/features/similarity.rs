@@ -45,8 +45,14 @@ pub(crate) struct StringRows {
 pub(crate) fn url_text(url: &str) -> String {
     let text = words::url_text(url);
     let (host, path) = text.split_once('/').unwrap_or((&text, ""));
-    let of_path = words::words(path).join(" ");
-    if of_path.is_empty() { words::words(host).join(" ") } else { of_path }
+    let of_path = plain(path);
+    if of_path.is_empty() { plain(host) } else { of_path }
+}
+
+/// Runs of letters and digits in lower case: models cut scripts without spaces themselves.
+fn plain(text: &str) -> String {
+    let runs = text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty());
+    runs.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
 impl StringRows {

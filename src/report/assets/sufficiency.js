@@ -14,8 +14,8 @@ function start(section, found) {
   });
   const listed = found.queries.length;
   const note =
-    listed < found.workload.queries
-      ? `Of ${thousands(found.workload.queries)} queries the ${thousands(listed)} that lack most are here; figures are of all.`
+    listed < found.total
+      ? `Of ${thousands(found.total)} queries the ${thousands(listed)} that lack most are here; figures are of all.`
       : "";
   section.querySelector("[data-view]").append(view.node);
   view.show({ ...found, note });

@@ -15,7 +15,7 @@
 //! Where a text has no vector, its cosines are 0. The time is that of wordings times distinct titles: a billion
 //! products of numbers take a tenth of a second on two cores.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use prospect_index::page::UrlId;
 use prospect_index::page_store::NONE;
@@ -46,6 +46,9 @@ const HELD_OUT: f64 = 0.3;
 const RELEVANT: f64 = 0.1;
 /// Links whose nearness to pages is looked up at a time.
 const LINKS_AT_ONCE: usize = 256;
+/// Links that are looked at, those that lead most along the gaps: the best of all may lie behind them where all of these
+/// lie near pages.
+const LINKS_LOOKED_AT: usize = 4_096;
 
 /// The best cosines of wordings to pages, as pages come.
 #[derive(Clone)]
@@ -142,8 +145,10 @@ pub(crate) struct Embedding<'a> {
     /// By wording: the best cosine before the last window.
     before: Vec<f64>,
     links: LinkRows<'a>,
-    /// Rows of the pages' titles.
+    /// Distinct rows of the pages' titles.
     titles: Vec<u32>,
+    /// By row of a link: its best cosine to a page, once somebody asked.
+    near: HashMap<u32, f64>,
 }
 
 /// A workload, as the vectors have it: means over queries, weighted by frequency.
@@ -184,8 +189,10 @@ impl<'a> Embedding<'a> {
         nearest.add(earlier);
         let before = nearest.best.clone();
         nearest.add(last);
-        let titles = [earlier, last].concat();
-        Self { wordings, now: nearest, before, links, titles }
+        let mut titles = [earlier, last].concat();
+        titles.sort_unstable();
+        titles.dedup();
+        Self { wordings, now: nearest, before, links, titles, near: HashMap::new() }
     }
 
     /// The queries as a whole, by their frequencies.
@@ -216,7 +223,7 @@ impl<'a> Embedding<'a> {
 
     /// The links to follow for all queries together: along their gaps, weighted by frequency, away from what the pages
     /// hold. The best first; ties go by URL.
-    pub(crate) fn expansion(&self, queries: &[Query], most: usize) -> Vec<ScoredLink> {
+    pub(crate) fn expansion(&mut self, queries: &[Query], most: usize) -> Vec<ScoredLink> {
         let mut weights = vec![0.0; self.wordings.texts.len()];
         for (query, own) in queries.iter().zip(&self.wordings.queries) {
             for &at in &own.planned {
@@ -249,9 +256,17 @@ impl<'a> Embedding<'a> {
         if distance > RADIUS { 0.0 } else { (-STEEPNESS * distance / RADIUS).exp() }
     }
 
+    /// Finds the nearest pages of rows that were not asked about before.
+    fn look_up(&mut self, rows: impl Iterator<Item = u32>) {
+        let new: Vec<u32> = rows.filter(|row| !self.near.contains_key(row)).collect();
+        let mut nearest = NearestPage::new(self.now.pages, (self.now.pages, new.iter().copied()));
+        nearest.add(&self.titles);
+        self.near.extend(new.into_iter().zip(nearest.best().iter().copied()));
+    }
+
     /// Links by the sum over wordings of weight times cosine, times one minus the best cosine to a page. The second
     /// factor is at most 1, so links are looked at in the order of the first until no other can be among the best.
-    fn best_links(&self, wordings: &[(usize, f64)], most: usize) -> Vec<ScoredLink> {
+    fn best_links(&mut self, wordings: &[(usize, f64)], most: usize) -> Vec<ScoredLink> {
         let pages = self.now.pages;
         let mut direction = vec![0.0; pages.dimension()];
         for &(at, weight) in wordings {
@@ -268,17 +283,15 @@ impl<'a> Embedding<'a> {
         let mut ranked: Vec<(f64, u32, UrlId)> =
             self.links.rows.par_iter().filter_map(along).collect();
         ranked.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.2.cmp(&b.2)));
+        ranked.truncate(LINKS_LOOKED_AT);
         let mut best: Vec<(f64, UrlId)> = Vec::new();
         for some in ranked.chunks(LINKS_AT_ONCE) {
             let is_out = |least: &(f64, UrlId)| best.len() >= most && least.0 >= some[0].0;
             if most == 0 || best.last().is_some_and(is_out) {
                 break;
             }
-            let mut near = NearestPage::new(pages, (pages, some.iter().map(|link| link.1)));
-            near.add(&self.titles);
-            let new =
-                some.iter().zip(near.best()).map(|(link, near)| (link.0 * (1.0 - near), link.2));
-            best.extend(new);
+            self.look_up(some.iter().map(|link| link.1));
+            best.extend(some.iter().map(|link| (link.0 * (1.0 - self.near[&link.1]), link.2)));
             let url = |link: &(f64, UrlId)| self.links.urls.url(link.1);
             best.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then_with(|| url(a).cmp(url(b))));
             best.truncate(most);

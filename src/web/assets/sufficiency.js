@@ -194,8 +194,10 @@ function cyclesFigure() {
       ]),
     }),
   });
-  panel.follow = ({ history, history_total: all, workload, pages, epoch }) => {
-    rows = [...history, { ...workload, pages, epoch: epoch.number, plan_id: null }];
+  panel.follow = ({ history, history_total: all, workload, pages, epoch, strategy }) => {
+    // Plans store what parts say; what another strategy says now is no point of that line.
+    const now = { ...workload, pages, epoch: epoch.number, plan_id: null };
+    rows = strategy === "statistical" || history.length === 0 ? [...history, now] : history;
     const keys = series().map(({ name, style, thick }) =>
       html("span", null, swatch({ ...style, thick }, "full"), name),
     );
