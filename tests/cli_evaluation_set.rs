@@ -133,7 +133,8 @@ fn sufficiency_is_held_against_what_search_returns() {
     }
     let csv = fs::read_to_string(bench.path("checked/sufficiency.csv")).unwrap();
     assert!(csv.starts_with("policy,strategy,pages,sufficiency,ndcg10,"), "{csv}");
-    let refused = tried(&bench, "--corpus @corpus.jsonl --seeds random:3 --out @r --sufficiency");
+    let refused =
+        tried(&bench, "simulate --corpus @pages.jsonl --seeds random:3 --out @r --sufficiency");
     assert_eq!(refused.code, Some(1));
     assert!(refused.stderr.contains("needs queries and judgements"), "{}", refused.stderr);
 }

@@ -80,9 +80,9 @@ fn spelled(word: &str, lower: &mut String, take: &mut impl FnMut(&str)) {
         let end = rest.find(|c| !is_mark(c) && is_unspaced(c) != is_pairs);
         let (run, after) = rest.split_at(end.unwrap_or(rest.len()));
         if is_pairs {
-            pairs(run, take)
+            pairs(run, take);
         } else {
-            take(run)
+            take(run);
         }
         rest = after;
     }

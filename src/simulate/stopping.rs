@@ -81,7 +81,7 @@ impl StopRule {
 
     /// What can be written, for people.
     pub(crate) const NAMES: &str =
-        "sufficiency:0.7, settled:2%, saturated, no-gain, knee, fixed:20%, never and oracle";
+        "sufficiency:0.7, settled:1%, saturated, no-gain, knee, fixed:20%, never and oracle";
 
     /// Its name.
     pub(crate) fn name(self) -> String {

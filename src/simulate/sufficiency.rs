@@ -136,7 +136,9 @@ impl Check<'_> {
         let crawls: Vec<ByQuery> =
             measured.iter().map(|own| ndcg(own, joined, pages.len())).collect();
         let mut coverage = Moves::default();
-        said.iter().for_each(|said| coverage.add(said.coverage));
+        for said in said {
+            coverage.add(said.coverage);
+        }
         let statistical = said.iter().map(|said| &said.statistical).collect::<Vec<_>>();
         let embedding: Option<Vec<&ByQuery>> =
             said.iter().map(|said| said.embedding.as_ref()).collect();

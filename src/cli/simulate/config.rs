@@ -117,7 +117,7 @@ pub(super) struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) max_seconds: Option<f64>,
     /// Tell where rules would have stopped each crawl, and what that would have cost: sufficiency:0.7,
-    /// settled:2%, saturated, no-gain, knee, fixed:20%, never and oracle. Crawls run until their frontier is empty.
+    /// settled:1%, saturated, no-gain, knee, fixed:20%, never and oracle. Crawls run until their frontier is empty.
     #[arg(long, value_name = "RULES", value_delimiter = ',')]
     #[serde(deserialize_with = "list", skip_serializing_if = "Vec::is_empty")]
     pub(super) stop: Vec<String>,

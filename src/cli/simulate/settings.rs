@@ -165,6 +165,26 @@ fn refuse_contradictions(config: &Config) -> Result<(), Failure> {
             "for example --whatif 20",
         ),
         (
+            !config.attack.is_empty() && config.workload.is_none(),
+            "attack aims at queries, and there are none",
+            "give them with --workload FILE",
+        ),
+        (
+            config.attack_share.is_some() && config.attack.is_empty(),
+            "attack-share needs attack",
+            "for example --attack all --attack-share 5%",
+        ),
+    ];
+    match wrong.into_iter().chain(of_sufficiency(config)).find(|(found, ..)| *found) {
+        Some((_, what, hint)) => Err(Failure::input(anyhow::anyhow!(what), hint)),
+        None => Ok(()),
+    }
+}
+
+/// The same of what is told of sufficiency: whether it is so, what is wrong, and the way out.
+fn of_sufficiency(config: &Config) -> [(bool, &'static str, &'static str); 7] {
+    [
+        (
             config.sufficiency_model.is_some() && !config.sufficiency,
             "sufficiency-model needs sufficiency",
             "for example --sufficiency --sufficiency-model DIR",
@@ -202,21 +222,7 @@ fn refuse_contradictions(config: &Config) -> Result<(), Failure> {
             "stop rules are judged by the whole crawl, and it is cut short",
             "leave out --max-pages and --max-seconds",
         ),
-        (
-            !config.attack.is_empty() && config.workload.is_none(),
-            "attack aims at queries, and there are none",
-            "give them with --workload FILE",
-        ),
-        (
-            config.attack_share.is_some() && config.attack.is_empty(),
-            "attack-share needs attack",
-            "for example --attack all --attack-share 5%",
-        ),
-    ];
-    match wrong.into_iter().find(|(found, ..)| *found) {
-        Some((_, what, hint)) => Err(Failure::input(anyhow::anyhow!(what), hint)),
-        None => Ok(()),
-    }
+    ]
 }
 
 /// Whether anything is asked for that is of whole crawls for the workload.

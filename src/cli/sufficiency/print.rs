@@ -172,7 +172,7 @@ impl Printed<'_> {
             output::shown(&lacks, QUERY_WIDTH),
         )?;
         if let Some(judgements) = &of.judgements {
-            self.print_judgement(judgements, at, out)?;
+            Self::print_judgement(judgements, at, out)?;
         }
         if let Some(Opinion { sufficiency, best_link }) = self.opinions.get(&at) {
             let link = best_link.as_ref().map_or_else(String::new, |(url, score)| {
@@ -185,7 +185,6 @@ impl Printed<'_> {
 
     /// What another strategy than the default goes by, of a query.
     fn print_judgement(
-        &self,
         Judgements { by_query, links, .. }: &Judgements,
         at: usize,
         out: &mut dyn Write,
