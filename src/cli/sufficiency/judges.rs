@@ -59,7 +59,10 @@ pub(super) fn judge(
     let judgements = match (kind.needs, means.model) {
         (Needs::LanguageModel, None) => return Ok(()),
         (Needs::Nothing, _) if *kind == STRATEGIES[0] => return Ok(()),
-        (Needs::Nothing, _) => by_best_page(kind, found),
+        (Needs::Nothing, _) => {
+            let mut best_page = BestPage { best: &found.sufficiency.best };
+            ask(kind, &mut best_page, &all_of(found.queries()), (found.queries(), show))
+        }
         (Needs::EmbeddingModel, _) => {
             by_vectors(kind, open, found, means.embedder, (drawn, show), global)?
         }
@@ -69,13 +72,21 @@ pub(super) fn judge(
     Ok(())
 }
 
-/// By the score of the best page.
-fn by_best_page(kind: &StrategyKind, found: &Assessment) -> Judgements {
-    let places: Vec<usize> = (0..found.queries().len()).collect();
-    let judged = BestPage { best: &found.sufficiency.best }.judge(&places);
-    let judged = places.into_iter().zip(judged);
+/// Asks a strategy about the queries at these places; of those that lack most, so many, it also says which link it would
+/// follow.
+fn ask(
+    kind: &StrategyKind,
+    strategy: &mut dyn SufficiencyStrategy,
+    places: &[usize],
+    (queries, show): (&[Query], usize),
+) -> Judgements {
+    let judged = places.iter().copied().zip(strategy.judge(places));
     let by_query = judged.filter_map(|(at, own)| Some((at, own?))).collect();
-    Judgements { strategy: kind.name, by_query, ..Judgements::default() }
+    let mut judgements = Judgements { strategy: kind.name, by_query, ..Judgements::default() };
+    for at in judgements.by_lack(queries).into_iter().take(show) {
+        judgements.links.extend(strategy.links(at, 1).pop().map(|link| (at, link)));
+    }
+    judgements
 }
 
 /// By nearness in meaning, with links for the queries that lack most.
@@ -107,22 +118,17 @@ fn by_vectors(
     let vectors = open.plan_vectors(Some(&model), &texts.queries)?;
     let Some(vectors) = &vectors else { return Ok(Judgements::default()) };
     let mut strategy = open.embedding_strategy(vectors, wordings);
-    let judged = strategy.judge(&(0..queries.len()).collect::<Vec<_>>());
-    let judged: BTreeMap<usize, _> =
-        judged.into_iter().enumerate().filter_map(|(at, own)| Some((at, own?))).collect();
-    let mut judgements = Judgements {
-        strategy: kind.name,
-        by_query: judged,
+    let judgements = ask(kind, &mut strategy, &all_of(&queries), (&queries, show));
+    Ok(Judgements {
         embedding: Some(strategy.summary(&queries)),
         next: strategy.expansion(&queries, NEXT),
-        ..Judgements::default()
-    };
-    let mut lacking = judgements.by_lack(&queries);
-    lacking.truncate(show);
-    for at in lacking {
-        judgements.links.extend(strategy.links(at, 1).pop().map(|link| (at, link)));
-    }
-    Ok(judgements)
+        ..judgements
+    })
+}
+
+/// The places of all queries.
+fn all_of(queries: &[Query]) -> Vec<usize> {
+    (0..queries.len()).collect()
 }
 
 /// The model that the newest open plan was made with.
@@ -156,22 +162,14 @@ fn by_model(
     show: usize,
 ) -> Result<Judgements, Failure> {
     let queries = found.queries();
-    let mut places: Vec<usize> = (0..queries.len()).collect();
+    let mut places = all_of(queries);
     let asked = |at: &usize| queries[*at].frequency;
     places.sort_by(|a, b| asked(b).total_cmp(&asked(a)).then(a.cmp(b)));
     places.truncate(model.most_calls());
     let shown = shown(open, found, plan, &places)?;
     places.retain(|at| shown.contains_key(at));
     let mut strategy = LanguageModel { model, shown };
-    let judged = places.iter().copied().zip(strategy.judge(&places));
-    let by_query = judged.filter_map(|(at, own)| Some((at, own?))).collect();
-    let mut judgements = Judgements { strategy: kind.name, by_query, ..Judgements::default() };
-    let mut lacking = judgements.by_lack(queries);
-    lacking.truncate(show);
-    for at in lacking {
-        judgements.links.extend(strategy.links(at, 1).pop().map(|link| (at, link)));
-    }
-    Ok(judgements)
+    Ok(ask(kind, &mut strategy, &places, (queries, show)))
 }
 
 /// What a model says beside the strategy that judges, of the queries that lack most.

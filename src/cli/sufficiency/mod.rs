@@ -28,7 +28,7 @@ use crate::cli::output::{self, Failure, say};
 use crate::planner::settings::PlanSettings;
 use crate::report::number::counted;
 use crate::sufficiency::strategy::language_model::AskedModel;
-use crate::sufficiency::strategy::{STRATEGIES, StrategyKind};
+use crate::sufficiency::strategy::{Needs, STRATEGIES, StrategyKind};
 use crate::sufficiency::validation::Variants;
 use crate::sufficiency::verdict::{StopReason, THETA, Verdict};
 use crate::workload::{self, Query, Workload};
@@ -55,8 +55,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME", default_value = "document", value_parser = ["document", "compatible"])]
     definition: String,
     /// Who judges how well queries are answered: `statistical`, by words and scores; `best-page`, by the score of
-    /// the best page; `embedding`, by nearness in
-    /// meaning; `llm`, a language model's opinion.
+    /// the best page; `embedding`, by nearness in meaning; `llm`, a language model's opinion.
     #[arg(long, value_name = "NAME", default_value = STRATEGIES[0].name, value_parser = strategy)]
     strategy: &'static StrategyKind,
     #[command(flatten)]
@@ -121,7 +120,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let judged = (&mut found, &plan);
     judges::judge(args.strategy, &mut open, judged, means, (&drawn, args.show), global)?;
     let opinions = match &mut model {
-        Some(model) if found.judgements.as_ref().is_none_or(|own| own.strategy != "llm") => {
+        Some(model) if args.strategy.needs != Needs::LanguageModel => {
             judges::opinions(&open, (&found, &plan), args.show, model)?
         }
         _ => BTreeMap::new(),
