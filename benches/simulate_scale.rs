@@ -7,6 +7,7 @@
 mod synthetic;
 
 use std::hash::Hasher;
+use std::sync::Arc;
 use std::time::Instant;
 
 use prospect::planner::settings::PlanSettings;
@@ -15,7 +16,7 @@ use prospect::policy::{Basics, PolicyChoice, Quality, Sources, Truth};
 use prospect::simulate::collection::Collection;
 use prospect::simulate::crawl::{Budget, CrawlOrder, SimulatedCrawl, Start};
 use prospect::simulate::truth;
-use prospect_index::bm25::Bm25;
+use prospect_index::bm25::{Bm25, ForwardIndex};
 use prospect_index::ngram::NgramIndex;
 use synthetic::Shape;
 
@@ -45,6 +46,9 @@ fn main() {
         urls: &collection.urls,
         links: collection.anchored_links(),
         text: &collection.text,
+        forward: Some(Arc::new(
+            ForwardIndex::build(&collection.text, workload.words()).expect("forward index"),
+        )),
         strings: &strings,
         vectors: None,
         workload: &workload,

@@ -6,10 +6,12 @@
 //! Document lengths are exact and arithmetic is f64; query words count with multiplicity and are
 //! summed in query order, so that a score is the same bits whatever the index's segments are.
 
+mod forward;
 mod gathered;
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -18,6 +20,9 @@ use crate::page::UrlId;
 use crate::page_store::NONE;
 use crate::text_index::{TermPostings, TextIndex};
 use crate::url_table::UrlTable;
+
+pub use self::forward::ForwardIndex;
+pub use self::gathered::Gathered;
 
 /// The two parameters.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -74,7 +79,7 @@ impl CollectionStatistics {
 }
 
 /// A word of the workload, as an index into the scorer's vocabulary.
-pub(crate) type TermId = u32;
+pub type TermId = u32;
 
 /// Scores documents under the statistics as of one `fetch_seq`.
 ///
@@ -101,24 +106,32 @@ pub(crate) type TermId = u32;
 /// ```
 pub struct Scorer<'a> {
     index: &'a TextIndex,
+    frozen: Arc<Frozen>,
     segments: Vec<Segment>,
-    bm25: Bm25,
-    statistics: CollectionStatistics,
-    norms: Vec<f64>,
-    vocabulary: HashMap<String, TermId>,
-    postings: Vec<TermPostings>,
-    idf: Vec<f64>,
     /// Document of the current page of each URL, `u32::MAX` if there is none.
     doc_of_url: Vec<u32>,
     /// Documents of versions that were replaced, by URL.
     replaced: HashMap<UrlId, Vec<u32>>,
 }
 
-/// What is known of a segment of the index without reading its postings.
+/// What a scorer has of the epoch that it scores under, for another scorer of the same index later in the epoch.
+#[derive(Clone)]
+pub struct FrozenStatistics(Arc<Frozen>);
+
+struct Frozen {
+    bm25: Bm25,
+    statistics: CollectionStatistics,
+    norms: Vec<f64>,
+    vocabulary: HashMap<String, TermId>,
+    postings: Vec<TermPostings>,
+    idf: Vec<f64>,
+    forward: Option<Arc<ForwardIndex>>,
+}
+
+/// Records that a segment of the index has documents of.
 struct Segment {
     first_seq: u32,
     last_seq: u32,
-    counted: Counted,
 }
 
 /// Which documents of a segment the statistics count.
@@ -158,33 +171,10 @@ impl<'a> Scorer<'a> {
         epoch_end: u32,
         words: impl IntoIterator<Item = &'w str>,
     ) -> Result<Self, StoreError> {
-        let docs = index.docs();
-        let counted: Vec<bool> = (0..docs.url.len())
-            .map(|doc| docs.seq[doc] < epoch_end && docs.superseded_at[doc] >= epoch_end)
-            .collect();
-        let segments: Vec<Segment> = index
-            .segments()
-            .map(|range| {
-                let fetched = || docs.seq[range.clone()].iter().copied().filter(|&seq| seq != NONE);
-                Segment {
-                    first_seq: fetched().min().unwrap_or(NONE),
-                    last_seq: fetched().max().unwrap_or(0),
-                    counted: Counted::of(&counted[range.clone()]),
-                }
-            })
-            .collect();
-        let lengths = docs.length.iter().zip(&counted).filter(|(_, counted)| **counted);
-        let statistics = lengths.fold(CollectionStatistics::default(), |sum, (&length, _)| {
-            CollectionStatistics {
-                documents: sum.documents + 1,
-                words: sum.words + u64::from(length),
-            }
-        });
-        let average = statistics.average_length();
-        let norms = docs.length.iter().map(|&length| bm25.norm(length, average)).collect();
-        let mut distinct: Vec<&str> = words.into_iter().collect();
-        distinct.sort_unstable();
-        distinct.dedup();
+        let distinct = distinct(words);
+        let counted = counted(index, epoch_end);
+        let segments: Vec<Counted> =
+            index.segments().map(|range| Counted::of(&counted[range])).collect();
         let terms: Vec<(TermPostings, u64)> = distinct
             .par_iter()
             .map(|word| {
@@ -193,45 +183,81 @@ impl<'a> Scorer<'a> {
                 Ok((postings, df))
             })
             .collect::<Result<_, StoreError>>()?;
-        let vocabulary =
-            distinct.iter().enumerate().map(|(id, word)| ((*word).to_owned(), id as u32)).collect();
-        let (postings, df): (Vec<_>, Vec<_>) = terms.into_iter().unzip();
-        let idf = df.iter().map(|&df| Bm25::idf(statistics.documents, df)).collect();
-        let (doc_of_url, replaced) = docs_of_urls(index);
-        Ok(Self {
-            index,
-            segments,
-            bm25,
-            statistics,
-            norms,
-            vocabulary,
+        let (postings, df): (Vec<_>, Vec<u64>) = terms.into_iter().unzip();
+        let frozen = Frozen::new(index, bm25, &counted, &df);
+        let vocabulary = numbered(&distinct);
+        Ok(Self::resume(index, &FrozenStatistics(Arc::new(Frozen { vocabulary, postings, ..frozen }))))
+    }
+
+    /// The same for the words of a forward index of this `index`, whose postings it reads only where a query is
+    /// scored over all documents.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub fn with_forward(
+        index: &'a TextIndex,
+        bm25: Bm25,
+        epoch_end: u32,
+        forward: &Arc<ForwardIndex>,
+    ) -> Result<Self, StoreError> {
+        let counted = counted(index, epoch_end);
+        let mut df = vec![0; forward.vocabulary.len()];
+        for (doc, _) in counted.iter().enumerate().filter(|(_, counted)| **counted) {
+            forward.of(doc).iter().for_each(|(term, _)| df[*term as usize] += 1);
+        }
+        let mut postings = vec![TermPostings::default(); forward.vocabulary.len()];
+        for (word, term) in &forward.vocabulary {
+            postings[*term as usize] = index.term(word)?;
+        }
+        let frozen = Frozen {
+            vocabulary: forward.vocabulary.clone(),
             postings,
-            idf,
-            doc_of_url,
-            replaced,
-        })
+            forward: Some(Arc::clone(forward)),
+            ..Frozen::new(index, bm25, &counted, &df)
+        };
+        Ok(Self::resume(index, &FrozenStatistics(Arc::new(frozen))))
+    }
+
+    /// A scorer under the statistics of an earlier one, of which `index` has the documents, whichever of them are
+    /// fetched by now ([`TextIndex::with_docs`]). Costs one pass over the documents.
+    #[must_use]
+    pub fn resume(index: &'a TextIndex, frozen: &FrozenStatistics) -> Self {
+        let docs = index.docs();
+        let segments = index.segments().map(|range| {
+            let fetched = || docs.seq[range.clone()].iter().copied().filter(|&seq| seq != NONE);
+            let first_seq = fetched().min().unwrap_or(NONE);
+            Segment { first_seq, last_seq: fetched().max().unwrap_or(0) }
+        });
+        let segments = segments.collect();
+        let (doc_of_url, replaced) = docs_of_urls(index);
+        Self { index, frozen: Arc::clone(&frozen.0), segments, doc_of_url, replaced }
+    }
+
+    /// What it has of the epoch.
+    pub fn frozen(&self) -> FrozenStatistics {
+        FrozenStatistics(Arc::clone(&self.frozen))
     }
 
     /// The statistics in use.
     pub fn statistics(&self) -> CollectionStatistics {
-        self.statistics
+        self.frozen.statistics
     }
 
     /// The parameters in use.
     pub fn bm25(&self) -> Bm25 {
-        self.bm25
+        self.frozen.bm25
     }
 
     /// Ids of words; words outside the vocabulary are left out.
     pub fn term_ids(&self, words: &[String]) -> Vec<TermId> {
-        words.iter().filter_map(|word| self.vocabulary.get(word).copied()).collect()
+        words.iter().filter_map(|word| self.frozen.vocabulary.get(word).copied()).collect()
     }
 
     /// idf of a word; of one that no document holds where it is not in the vocabulary.
     pub fn idf(&self, word: &str) -> f64 {
-        match self.vocabulary.get(word) {
-            Some(&id) => self.idf[id as usize],
-            None => Bm25::idf(self.statistics.documents, 0),
+        match self.frozen.vocabulary.get(word) {
+            Some(&id) => self.frozen.idf[id as usize],
+            None => Bm25::idf(self.frozen.statistics.documents, 0),
         }
     }
 
@@ -248,11 +274,11 @@ impl<'a> Scorer<'a> {
         seqs: Range<u32>,
         scores: &mut Scores,
     ) -> Result<(), StoreError> {
-        scores.clear(self.norms.len());
+        scores.clear(self.frozen.norms.len());
         for &term in query {
-            let idf = self.idf[term as usize];
+            let idf = self.frozen.idf[term as usize];
             self.for_each(term, &seqs, |doc, tf| {
-                scores.add(doc, self.bm25.term_score(idf, tf, self.norms[doc]));
+                scores.add(doc, self.frozen.bm25.term_score(idf, tf, self.frozen.norms[doc]));
             })?;
         }
         Ok(())
@@ -264,7 +290,7 @@ impl<'a> Scorer<'a> {
     /// # Errors
     /// The postings cannot be read.
     pub fn document_counts(&self, seqs: Range<u32>) -> Result<HashMap<&str, u64>, StoreError> {
-        let words = self.vocabulary.par_iter().map(|(word, &term)| {
+        let words = self.frozen.vocabulary.par_iter().map(|(word, &term)| {
             let mut count = 0;
             self.for_each(term, &seqs, |_, _| count += 1)?;
             Ok((word.as_str(), count))
@@ -306,7 +332,7 @@ impl<'a> Scorer<'a> {
         let docs = self.index.docs();
         let visible =
             |doc: usize| seqs.contains(&docs.seq[doc]) && docs.superseded_at[doc] >= seqs.end;
-        let postings = &self.postings[term as usize];
+        let postings = &self.frozen.postings[term as usize];
         for (number, segment) in self.segments.iter().enumerate() {
             if segment.last_seq < seqs.start || segment.first_seq >= seqs.end {
                 continue;
@@ -363,6 +389,29 @@ impl<'a> Scorer<'a> {
     }
 }
 
+impl Scorer<'_> {
+    /// Whether pages can be scored one by one: there is a forward index, and no page was replaced.
+    pub fn scores_pages(&self) -> bool {
+        self.frozen.forward.is_some() && self.replaced.is_empty()
+    }
+
+    /// Score of the page of a URL for a query, to the bit what [`Scorer::score`] gives it; 0 where it has none, and
+    /// where [`Scorer::scores_pages`] is not so.
+    pub fn page_score(&self, query: &[TermId], url: UrlId) -> f64 {
+        let Frozen { forward, bm25, idf, norms, .. } = &*self.frozen;
+        let doc = self.doc_of_url.get(url.index()).copied().unwrap_or(u32::MAX) as usize;
+        let (Some(forward), Some(norm)) = (forward, norms.get(doc)) else { return 0.0 };
+        let mut sum = 0.0;
+        for &term in query {
+            let tf = forward.frequency(doc, term);
+            if tf > 0 {
+                sum += bm25.term_score(idf[term as usize], tf, *norm);
+            }
+        }
+        sum
+    }
+}
+
 /// Inserts into a list ranked by score descending, then canonical URL ascending, and keeps the
 /// first `k`.
 ///
@@ -414,17 +463,55 @@ impl Scores {
     }
 }
 
+/// These words, each once, in the order in which they are numbered.
+fn distinct<'w>(words: impl IntoIterator<Item = &'w str>) -> Vec<&'w str> {
+    let mut distinct: Vec<&str> = words.into_iter().collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    distinct
+}
+
+fn numbered(words: &[&str]) -> HashMap<String, TermId> {
+    words.iter().enumerate().map(|(id, word)| ((*word).to_owned(), id as TermId)).collect()
+}
+
+/// By document: whether the statistics as of `epoch_end` count it.
+fn counted(index: &TextIndex, epoch_end: u32) -> Vec<bool> {
+    let docs = index.docs();
+    let is_counted = |doc: usize| docs.seq[doc] < epoch_end && docs.superseded_at[doc] >= epoch_end;
+    (0..docs.url.len()).map(is_counted).collect()
+}
+
+impl Frozen {
+    /// Of the `counted` documents, of which so many hold each word.
+    fn new(index: &TextIndex, bm25: Bm25, counted: &[bool], df: &[u64]) -> Self {
+        let lengths = &index.docs().length;
+        let of_counted = lengths.iter().zip(counted).filter(|(_, counted)| **counted);
+        let statistics = of_counted.fold(CollectionStatistics::default(), |sum, (&length, _)| {
+            CollectionStatistics {
+                documents: sum.documents + 1,
+                words: sum.words + u64::from(length),
+            }
+        });
+        let average = statistics.average_length();
+        let norms = lengths.iter().map(|&length| bm25.norm(length, average)).collect();
+        let idf = df.iter().map(|&df| Bm25::idf(statistics.documents, df)).collect();
+        let (vocabulary, postings) = (HashMap::new(), Vec::new());
+        Self { bm25, statistics, norms, vocabulary, postings, idf, forward: None }
+    }
+}
+
 /// Documents that hold a term, of those counted; postings are read only where some documents of a
 /// segment are counted and some are not.
 fn document_frequency(
     index: &TextIndex,
     postings: &TermPostings,
     counted: &[bool],
-    segments: &[Segment],
+    segments: &[Counted],
 ) -> Result<u64, StoreError> {
     let mut df = 0;
     for (number, segment) in segments.iter().enumerate() {
-        match segment.counted {
+        match segment {
             Counted::All => df += postings.doc_freq(number),
             Counted::None => {}
             Counted::Some => index.for_each_block(postings, number, |base, block, _| {

@@ -262,7 +262,7 @@ impl PageTable {
     }
 
     /// Records, failed fetches included.
-    pub(crate) fn records(&self) -> usize {
+    pub fn records(&self) -> usize {
         self.page_of_seq.len()
     }
 

@@ -21,6 +21,7 @@ use crate::estimate::candidates::nearest::Nearest;
 use crate::estimate::features::regions::Regions;
 use crate::estimate::features::sites::Sites;
 use crate::estimate::features::strings::Strings;
+use crate::estimate::kept_pairs::KeptPairs;
 use crate::estimate::models::EpochModels;
 use crate::estimate::models::quality_posterior::Posterior;
 use crate::estimate::pandey_olston::pairs::Training;
@@ -46,6 +47,8 @@ pub struct PlannerCache {
     pub(crate) nearest: Nearest,
     /// What was fitted in this epoch.
     pub(crate) models: Option<Arc<EpochModels>>,
+    /// Candidate pairs, for a planner that goes on.
+    pub(super) pairs: Option<KeptPairs>,
 }
 
 /// Quality that was expected of crawled pages, and what it was expected from.
@@ -64,7 +67,8 @@ struct PastQuality {
 impl PlannerCache {
     /// For a planner that goes on with the same queries.
     pub(crate) fn with_strings(queries: &[Query]) -> Self {
-        Self { strings: Some(Strings::new(queries)), ..Self::default() }
+        let (strings, pairs) = (Some(Strings::new(queries)), Some(KeptPairs::default()));
+        Self { strings, pairs, ..Self::default() }
     }
 
     /// For another plan in the same epoch with the models of this one.

@@ -33,7 +33,7 @@ use crate::estimate::models::EpochModels;
 use crate::estimate::models::boosted_trees::{Boosted, Growth};
 use crate::estimate::models::score_distribution::{ScoreModel, UNSEEN};
 use crate::estimate::settings::EstimateSettings;
-use crate::estimate::url_estimate::{PairEstimate, ScoredCandidates};
+use crate::estimate::url_estimate::{FoundPairs, PairEstimate, ScoredCandidates};
 use crate::sketch::served::ServedLists;
 use crate::workload::QueryId;
 
@@ -63,9 +63,10 @@ pub(super) fn estimate(
     if cache.models.as_ref().is_none_or(|models| models.epoch_end != input.epoch_end) {
         cache.models = Some(Arc::new(fit(input, &impact, cache, settings)?));
     }
+    let pairs = found_pairs(input, queries, cache, settings)?;
     let models = cache.models.as_ref();
     Ok(ScoredCandidates {
-        pairs: pairs(input, queries, cache, &cache.nearest, settings)?,
+        pairs,
         page_impact: if of_pages {
             page_impact(input, &impact, cache, settings, quality)
         } else {
@@ -74,6 +75,35 @@ pub(super) fn estimate(
         training_pairs: models.map_or(0, |models| models.training_pairs),
         levels: models.and_then(|models| models.scores.as_ref()).map(ScoreModel::levels),
     })
+}
+
+/// Candidate pairs of the queries, given as indices: kept ones of all, where a planner goes on that can keep
+/// them.
+///
+/// # Errors
+/// An index cannot be read.
+fn found_pairs(
+    input: &CrawlView<'_>,
+    queries: &[usize],
+    cache: &mut PlannerCache,
+    settings: &EstimateSettings,
+) -> Result<FoundPairs, EstimateError> {
+    let models = cache.models.clone();
+    let fitted = models.as_ref().and_then(|all| all.scores.as_ref().map(|scores| (all, scores)));
+    let can_keep = queries.len() == input.queries.len()
+        && input.scorer.scores_pages()
+        && input.frontier.can_turn()
+        && input.embeddings_for(settings).is_none()
+        && !settings.without.contains(FeatureGroup::Pairs);
+    if let (Some(mut kept), Some((all, scores))) =
+        (cache.pairs.take_if(|_| can_keep && fitted.is_some()), fitted)
+    {
+        let source = frontier_source(input, cache, &cache.nearest, settings);
+        let pairs = kept.update(input, &source, all, scores)?;
+        cache.pairs = Some(kept);
+        return Ok(FoundPairs::Kept(pairs));
+    }
+    Ok(FoundPairs::Listed(pairs(input, queries, cache, &cache.nearest, settings)?))
 }
 
 /// Estimates candidate pairs of the queries, given as indices, by the models of the cache. `nearest`
@@ -89,18 +119,7 @@ pub(super) fn pairs(
     settings: &EstimateSettings,
 ) -> Result<Vec<PairEstimate>, EstimateError> {
     let scores = cache.models.as_ref().and_then(|models| models.scores.as_ref());
-    let source = CandidateSource {
-        features: features(input, cache),
-        link_context: input.link_context,
-        embeddings: input.embeddings_for(settings).map(|embeddings| (embeddings, nearest)),
-        rule: rule(settings),
-        end_seq: input.manifest.next_seq,
-        matches: input.frontier,
-        // What may not be planned now still competes for places.
-        horizon: FrontierHorizon { known: input.known, within: &[] },
-        without: settings.without,
-        answers: AnswerPages::Now,
-    };
+    let source = frontier_source(input, cache, nearest, settings);
     let queries = if settings.without.contains(FeatureGroup::Pairs) { &[] } else { queries };
     let pairs: Vec<Vec<PairEstimate>> = queries
         .par_iter()
@@ -115,6 +134,27 @@ pub(super) fn pairs(
         )
         .collect::<Result<_, EstimateError>>()?;
     Ok(pairs.into_iter().flatten().collect())
+}
+
+/// Where candidates of the frontier come from.
+fn frontier_source<'a>(
+    input: &'a CrawlView<'a>,
+    cache: &'a PlannerCache,
+    nearest: &'a Nearest,
+    settings: &EstimateSettings,
+) -> CandidateSource<'a, FrontierHorizon<'a>> {
+    CandidateSource {
+        features: features(input, cache),
+        link_context: input.link_context,
+        embeddings: input.embeddings_for(settings).map(|embeddings| (embeddings, nearest)),
+        rule: rule(settings),
+        end_seq: input.manifest.next_seq,
+        matches: input.frontier,
+        // What may not be planned now still competes for places.
+        horizon: FrontierHorizon { known: input.known, within: &[] },
+        without: settings.without,
+        answers: AnswerPages::Now,
+    }
 }
 
 /// How strings must agree: without partial matches, all n-grams must occur.

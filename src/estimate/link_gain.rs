@@ -20,7 +20,7 @@ use super::EstimateError;
 use super::candidates::ngram::{MatchRule, idf_mass};
 use super::crawl_view::CrawlView;
 use super::horizon::{FrontierHorizon, Horizon};
-use super::url_estimate::{PairEstimate, ScoredCandidates};
+use super::url_estimate::{FoundPairs, PairEstimate, ScoredCandidates};
 use crate::workload::{Query, QueryId};
 
 /// Novelty of a link without words.
@@ -61,6 +61,7 @@ pub(super) fn estimate(
         relevant.into_iter().map(pair).collect::<Vec<_>>()
     };
     let pairs = queries.par_iter().flat_map_iter(of_query).collect();
+    let pairs = FoundPairs::Listed(pairs);
     Ok(ScoredCandidates { pairs, page_impact: Vec::new(), training_pairs: 0, levels: None })
 }
 

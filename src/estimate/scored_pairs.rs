@@ -37,7 +37,9 @@ use crate::estimate::running_mean::RunningMean;
 use crate::estimate::settings::{EstimateSettings, ImpactReading, Importance};
 use crate::estimate::site_reliability::SiteReliability;
 use crate::estimate::slow_start::SlowStart;
-use crate::estimate::url_estimate::{PairEstimate, ScoredCandidates, UrlEstimate};
+use crate::estimate::url_estimate::{
+    FoundPairs, PairEstimate, PairsByUrl, ScoredCandidates, UrlEstimate,
+};
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
 
@@ -84,23 +86,58 @@ pub struct ScoredPairs {
 }
 
 /// Candidate pairs, by URL, then query; also of URLs that may not be planned, which compete.
-#[derive(Clone, Debug, Default)]
-struct Pairs {
-    all: Vec<PairEstimate>,
-    /// Pairs of the URL at a place: `all[from..to]`; none if there are no pairs.
-    spans: Vec<(u32, u32)>,
+#[derive(Clone, Debug)]
+enum Pairs {
+    /// One after the other.
+    Sorted {
+        all: Vec<PairEstimate>,
+        /// Pairs of the URL at a place: `all[from..to]`; none if there are no pairs.
+        spans: Vec<(u32, u32)>,
+    },
+    /// By URL, as a planner that goes on keeps them.
+    Kept(Arc<PairsByUrl>),
+}
+
+impl Default for Pairs {
+    fn default() -> Self {
+        Self::Sorted { all: Vec::new(), spans: Vec::new() }
+    }
 }
 
 impl Pairs {
     fn new(mut all: Vec<PairEstimate>, urls: &[FrontierUrl]) -> Self {
         all.par_sort_unstable_by_key(|pair| (pair.url, pair.query));
         let spans = if all.is_empty() { Vec::new() } else { spans(urls, &all) };
-        Self { all, spans }
+        Self::Sorted { all, spans }
     }
 
-    fn at(&self, place: usize) -> &[PairEstimate] {
-        let (from, to) = self.spans.get(place).copied().unwrap_or_default();
-        &self.all[from as usize..to as usize]
+    /// Those of the URL at a place.
+    fn at(&self, place: usize, urls: &[FrontierUrl]) -> &[PairEstimate] {
+        match self {
+            Self::Sorted { all, spans } => {
+                let (from, to) = spans.get(place).copied().unwrap_or_default();
+                &all[from as usize..to as usize]
+            }
+            Self::Kept(by_url) => {
+                let url = urls.get(place).and_then(|known| by_url.get(known.url.index()));
+                url.map_or(&[], Vec::as_slice)
+            }
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &PairEstimate> {
+        let (all, by_url) = match self {
+            Self::Sorted { all, .. } => (all.as_slice(), &[][..]),
+            Self::Kept(by_url) => (&[][..], by_url.as_slice()),
+        };
+        all.iter().chain(by_url.iter().flatten())
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Sorted { all, .. } => all.len(),
+            Self::Kept(by_url) => by_url.iter().map(Vec::len).sum(),
+        }
     }
 }
 
@@ -159,7 +196,7 @@ pub struct BlendedFrontier {
 #[serde(rename = "ScoredPairs")]
 struct Written<'a> {
     shared: &'a Shared,
-    pairs: &'a [PairEstimate],
+    pairs: Vec<&'a PairEstimate>,
     masses: &'a [f64],
 }
 
@@ -173,8 +210,8 @@ struct Read {
 
 impl Serialize for ScoredPairs {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Written { shared: &self.shared, pairs: &self.pairs.all, masses: &self.masses }
-            .serialize(serializer)
+        let pairs = self.pairs.iter().collect();
+        Written { shared: &self.shared, pairs, masses: &self.masses }.serialize(serializer)
     }
 }
 
@@ -229,7 +266,11 @@ impl ScoredPairs {
                 url.page = pinned.page;
             }
         }
-        let pairs = Arc::new(Pairs::new(pairs, &urls));
+        let pairs = match pairs {
+            FoundPairs::Listed(pairs) => Pairs::new(pairs, &urls),
+            FoundPairs::Kept(pairs) => Pairs::Kept(pairs),
+        };
+        let pairs = Arc::new(pairs);
         let shared = Shared {
             past_pages: past_pages(input, settings, cache),
             known: known.urls.len(),
@@ -272,7 +313,7 @@ impl ScoredPairs {
     /// With pairs of more queries, which count on from those it has, and their idf masses.
     #[must_use]
     pub(crate) fn with_pairs(&self, more: &[PairEstimate], masses: &[f64]) -> Self {
-        let all = [self.more.all.as_slice(), more].concat();
+        let all = self.more.iter().chain(more).copied().collect();
         let masses = [self.masses.as_slice(), masses].concat();
         Self { more: Arc::new(Pairs::new(all, &self.shared.urls)), masses, ..self.clone() }
     }
@@ -284,12 +325,12 @@ impl ScoredPairs {
 
     /// All candidate pairs, also of URLs that may not be planned, which compete.
     pub fn pairs(&self) -> impl Iterator<Item = &PairEstimate> {
-        self.pairs.all.iter().chain(&self.more.all)
+        self.pairs.iter().chain(self.more.iter())
     }
 
     /// Number of candidate pairs.
     pub fn pair_count(&self) -> usize {
-        self.pairs.all.len() + self.more.all.len()
+        self.pairs.len() + self.more.len()
     }
 
     /// Candidate pairs of a URL that may be planned, by query.
@@ -300,13 +341,14 @@ impl ScoredPairs {
 
     /// Candidate pairs of the URL at a place.
     fn pairs_at(&self, place: usize) -> impl Iterator<Item = &PairEstimate> + Clone {
-        self.pairs.at(place).iter().chain(self.more.at(place))
+        let urls = &self.shared.urls;
+        self.pairs.at(place, urls).iter().chain(self.more.at(place, urls))
     }
 
     /// Candidate pairs of a URL, of the queries that scored pairs were made for.
     pub(crate) fn own_pairs_of(&self, url: UrlId) -> &[PairEstimate] {
         let known = self.shared.urls.binary_search_by_key(&url, |known| known.url);
-        self.pairs.at(known.unwrap_or(usize::MAX))
+        self.pairs.at(known.unwrap_or(usize::MAX), &self.shared.urls)
     }
 
     /// Distributions of the scores of pairs, by bin, where they are learned.

@@ -1,5 +1,7 @@
 //! What estimates look like: of a candidate pair, and of a URL of the frontier.
 
+use std::sync::Arc;
+
 use prospect_index::page::UrlId;
 use serde::{Deserialize, Serialize};
 
@@ -51,10 +53,21 @@ pub struct UrlEstimate {
     pub(crate) inlinks: u32,
 }
 
+/// Candidate pairs by URL, those of a URL by query.
+pub(crate) type PairsByUrl = Vec<Vec<PairEstimate>>;
+
+/// Candidate pairs as they were found.
+pub(super) enum FoundPairs {
+    /// In any order.
+    Listed(Vec<PairEstimate>),
+    /// By a planner that goes on and keeps them.
+    Kept(Arc<PairsByUrl>),
+}
+
 /// What a reading finds.
 pub(super) struct ScoredCandidates {
     /// Candidate pairs.
-    pub(super) pairs: Vec<PairEstimate>,
+    pub(super) pairs: FoundPairs,
     /// By URL: impact that the page model expects, in units of the mean impact of crawled pages; empty
     /// without one.
     pub(super) page_impact: Vec<f64>,

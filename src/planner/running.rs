@@ -4,8 +4,9 @@
 //! It plans what a planner would that is started anew from the same tables.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use prospect_index::bm25::Scorer;
+use prospect_index::bm25::{ForwardIndex, FrozenStatistics, Scorer};
 use prospect_index::link_context::LinkContextTable;
 use prospect_index::manifest::{Epoch, Manifest};
 use prospect_index::page_store::Known;
@@ -58,6 +59,10 @@ pub(crate) struct RunningPlanner<'a> {
     workload: &'a Workload,
     trainers: Option<Trainers<'a>>,
     cache: PlannerCache,
+    /// The words of pages, where the host has them.
+    forward: Option<Arc<ForwardIndex>>,
+    /// The end of the epoch, and what the scorer has of it.
+    frozen: Option<(u32, FrozenStatistics)>,
     ranks: PageRanks,
     served: Option<ServedLists>,
     past: Past,
@@ -67,11 +72,13 @@ pub(crate) struct RunningPlanner<'a> {
 }
 
 impl<'a> RunningPlanner<'a> {
-    /// A planner that knows nothing yet. Improvability is trained on the `trainers`, if there are any.
+    /// A planner that knows nothing yet. Improvability is trained on the `trainers`, if there are any. A `forward`
+    /// index, which is of the words of both, makes a plan cost what has changed since the last.
     pub(crate) fn new(
         workload: &'a Workload,
         trainers: Option<&'a Workload>,
         settings: PlanSettings,
+        forward: Option<Arc<ForwardIndex>>,
     ) -> Self {
         Self {
             settings,
@@ -79,6 +86,8 @@ impl<'a> RunningPlanner<'a> {
             workload,
             trainers: trainers.map(|workload| Trainers { workload, served: None }),
             cache: PlannerCache::with_strings(&workload.queries),
+            forward,
+            frozen: None,
             ranks: PageRanks::default(),
             served: None,
             past: Past::default(),
@@ -198,7 +207,19 @@ impl<'a> RunningPlanner<'a> {
         choose(&view, &outcomes, &mut self.cache, settings, &self.lack, whole_ranking)
     }
 
-    fn scorer<'t>(&self, text: &'t TextIndex, end_seq: u32) -> Result<Scorer<'t>, PlannerError> {
+    fn scorer<'t>(
+        &mut self,
+        text: &'t TextIndex,
+        end_seq: u32,
+    ) -> Result<Scorer<'t>, PlannerError> {
+        if let Some(forward) = &self.forward {
+            if let Some((_, frozen)) = self.frozen.as_ref().filter(|(end, _)| *end == end_seq) {
+                return Ok(Scorer::resume(text, frozen));
+            }
+            let scorer = Scorer::with_forward(text, self.settings.bm25, end_seq, forward)?;
+            self.frozen = Some((end_seq, scorer.frozen()));
+            return Ok(scorer);
+        }
         let trainers = self.trainers.iter().flat_map(|trainers| trainers.workload.words());
         let words = self.workload.words().chain(trainers);
         Ok(Scorer::new(text, self.settings.bm25, end_seq, words)?)

@@ -3,8 +3,9 @@
 
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use prospect_index::bm25::ForwardIndex;
 use prospect_index::ngram::{NgramIndex, Segment};
 use prospect_index::storage::Storage;
 
@@ -148,10 +149,13 @@ pub(crate) fn web<'a>(
     trainers: Option<&'a Workload>,
     settings: &SimulationSettings,
 ) -> Result<Web<'a>, SimulateError> {
+    let trained = trainers.into_iter().flat_map(Workload::words);
+    let words = inputs.planning.words().chain(trained);
     Ok(Web {
         urls: &inputs.collection.urls,
         links: inputs.collection.anchored_links(),
         text: &inputs.collection.text,
+        forward: Some(Arc::new(ForwardIndex::build(&inputs.collection.text, words)?)),
         strings,
         vectors: inputs.vectors,
         near_duplicates: settings

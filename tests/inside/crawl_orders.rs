@@ -114,6 +114,7 @@ impl World {
             urls: &self.collection.urls,
             links: self.collection.anchored_links(),
             text: &self.collection.text,
+            forward: self.forward.clone(),
             strings: &strings,
             vectors: policy.ends_with(EMBEDDED).then(|| self.vectors.web()),
             workload: &self.workload,

@@ -6,8 +6,9 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{Scorer, Scores, TermId};
+use super::{ForwardIndex, Scorer, Scores, TermId};
 use crate::error::StoreError;
+use crate::page_store::NONE;
 
 /// By word of a scorer's vocabulary: documents of a range that hold it, with its frequency.
 #[derive(Debug, Default)]
@@ -23,11 +24,28 @@ impl Scorer<'_> {
     /// The postings cannot be read.
     pub fn gather(&self, seqs: Range<u32>) -> Result<Gathered, StoreError> {
         if seqs.is_empty() {
-            return Ok(Gathered { postings: vec![Vec::new(); self.postings.len()] });
+            return Ok(Gathered { postings: vec![Vec::new(); self.frozen.postings.len()] });
+        }
+        if let Some(forward) = &self.frozen.forward {
+            return Ok(self.gather_forward(forward, &seqs));
         }
         let one = |term| self.postings_of(term as TermId, &seqs);
-        let postings = (0..self.postings.len()).into_par_iter().map(one);
+        let postings = (0..self.frozen.postings.len()).into_par_iter().map(one);
         Ok(Gathered { postings: postings.collect::<Result<_, StoreError>>()? })
+    }
+
+    /// The same by the words of these documents.
+    fn gather_forward(&self, forward: &ForwardIndex, seqs: &Range<u32>) -> Gathered {
+        let docs = self.index.docs();
+        let mut postings = vec![Vec::new(); self.frozen.postings.len()];
+        for (doc, seq) in docs.seq.iter().enumerate().filter(|(_, seq)| seqs.contains(seq)) {
+            debug_assert_ne!(*seq, NONE);
+            if docs.superseded_at[doc] >= seqs.end {
+                let words = forward.of(doc).iter();
+                words.for_each(|&(term, tf)| postings[term as usize].push((doc as u32, tf)));
+            }
+        }
+        Gathered { postings }
     }
 
     /// Current documents with `fetch_seq` in `seqs` that have a word, with how often they have it.
@@ -39,12 +57,12 @@ impl Scorer<'_> {
 
     /// As [`Scorer::score`] for the range that was gathered, to the last bit.
     pub fn score_gathered(&self, query: &[TermId], gathered: &Gathered, scores: &mut Scores) {
-        scores.clear(self.norms.len());
+        scores.clear(self.frozen.norms.len());
         for &term in query {
-            let idf = self.idf[term as usize];
+            let idf = self.frozen.idf[term as usize];
             for &(doc, tf) in &gathered.postings[term as usize] {
                 let doc = doc as usize;
-                scores.add(doc, self.bm25.term_score(idf, tf, self.norms[doc]));
+                scores.add(doc, self.frozen.bm25.term_score(idf, tf, self.frozen.norms[doc]));
             }
         }
     }

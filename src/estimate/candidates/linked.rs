@@ -25,7 +25,7 @@ pub(crate) enum AnswerPages {
 /// A page that was among the answers, from after its own `fetch_seq` until that of the page which
 /// took its place.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct AnswerSpan {
+pub(in crate::estimate) struct AnswerSpan {
     /// The record that fetched it first.
     first: u32,
     /// The one that gave the version that answers.
@@ -53,7 +53,7 @@ impl AnswerPages {
 }
 
 /// URLs that were candidates while one of these pages was an answer, ascending.
-pub(super) fn candidates(
+pub(in crate::estimate) fn candidates(
     known: &Known,
     answers: &[AnswerSpan],
     horizon: &impl Horizon,
@@ -75,6 +75,11 @@ pub(super) fn candidates(
 }
 
 impl AnswerSpan {
+    /// Of a page that is an answer now: the record that fetched it first, and the one that gave its version.
+    pub(in crate::estimate) fn now(first: u32, seq: u32) -> Self {
+        Self { first, seq, until: u32::MAX }
+    }
+
     /// Whether the page was an answer to who knows the pages with a `fetch_seq` below `before`.
     fn answers_at(&self, before: u32) -> bool {
         self.first < before && before <= self.until

@@ -13,7 +13,7 @@ pub(crate) mod linked;
 pub(crate) mod nearest;
 pub mod ngram;
 
-use prospect_index::bm25::Scores;
+use prospect_index::bm25::{Scores, TermId};
 use prospect_index::link_context::LinkContextTable;
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
@@ -21,12 +21,10 @@ use prospect_index::page::UrlId;
 use self::linked::AnswerPages;
 use crate::estimate::EstimateError;
 use crate::estimate::candidates::nearest::Nearest;
-use crate::estimate::candidates::ngram::{
-    MatchRule, MatchSource, idf_mass, ngram_queries, sample_key,
-};
+use crate::estimate::candidates::ngram::{MatchRule, MatchSource, sample_key};
 use crate::estimate::features::group::{FeatureGroup, FeatureGroups};
 use crate::estimate::features::link_context::LinkContextQuery;
-use crate::estimate::features::pair::{FeatureSource, QueryView};
+use crate::estimate::features::pair::{AskedQuery, FeatureSource, QueryView};
 use crate::estimate::features::similarity::{Embeddings, NearQuery};
 use crate::estimate::features::table::FeatureRow;
 use crate::estimate::horizon::Horizon;
@@ -94,10 +92,10 @@ impl<H: Horizon> CandidateSource<'_, H> {
     ) -> Result<Vec<Candidate>, EstimateError> {
         let CandidateQuery { at, query, scores, scratch } = ask;
         let scorer = self.features.scorer;
-        let (idf, matching) = ngram_queries(query, self.rule, scorer)?;
+        let asked = self.ask(query)?;
         let masked = |url| self.horizon.of(url).is_none();
-        let matched = self.matches.candidates(*at, &matching, &masked, scratch)?;
-        scorer.score(&scorer.term_ids(&query.words), 0..self.end_seq, scores)?;
+        let matched = self.matches.candidates(*at, &asked.words.matching, &masked, scratch)?;
+        scorer.score(&asked.terms, 0..self.end_seq, scores)?;
         let linked = if self.without.contains(FeatureGroup::Inherited) {
             Vec::new()
         } else {
@@ -116,35 +114,91 @@ impl<H: Horizon> CandidateSource<'_, H> {
         if urls.len() > most {
             urls.sort_by_cached_key(|&url| (sample_key(*at, url), url));
         }
-        let text = query.words.join(" ");
-        let mass = idf_mass(query, scorer).max(f64::MIN_POSITIVE);
-        let view = QueryView::new(&idf, &matching, &text, mass);
-        let mut view = view.of_strings(&query.words, self.features.strings);
-        let link_context = LinkContextQuery::new(self.link_context, scorer, query, mass);
-        let known = self.features.known;
-        let mut similar =
-            self.embeddings.map(|(embeddings, _)| NearQuery::new(embeddings, known, at.index()));
+        let mut maker = self.maker(&asked, *at);
+        let score_of = |url| scorer.score_of(scores, url);
         let made = urls.into_iter().filter_map(|url| {
-            let before_seq = self.horizon.of(url)?;
-            let is_other = [&linked, &near].iter().any(|urls| urls.binary_search(&url).is_ok());
-            let mut matches = matched.binary_search(&url).is_ok();
-            let mut made =
-                |check| self.features.features(&mut view, scores, url, before_seq, check);
-            let checked = made(matches && !self.matches.is_exact());
-            matches &= checked.is_some();
-            let all = checked.or_else(|| is_other.then(|| made(false)).flatten())?;
-            let score = scorer.score_of(scores, url) / mass;
-            let mut features = all;
-            link_context.add(&mut features, scores, url, before_seq);
-            if let Some(similar) = &mut similar {
-                similar.add(&mut features, url, before_seq);
-            }
-            features.clear(self.without);
-            Some(Candidate { url, features, matches, score })
+            let found = Found {
+                matched: matched.binary_search(&url).is_ok(),
+                otherwise: [&linked, &near].iter().any(|urls| urls.binary_search(&url).is_ok()),
+            };
+            maker.candidate(url, found, &score_of)
         });
         // Only now, when what merely may match is gone, so that the sample is one of candidates.
         let mut candidates: Vec<Candidate> = made.take(most).collect();
         candidates.sort_unstable_by_key(|candidate| candidate.url);
         Ok(candidates)
+    }
+
+    /// A query, made ready.
+    ///
+    /// # Errors
+    /// rho is no share.
+    pub(crate) fn ask(&self, query: &Query) -> Result<EpochQuery, EstimateError> {
+        let scorer = self.features.scorer;
+        let words = AskedQuery::new(query, self.rule, scorer, self.features.strings)?;
+        let mass = words.idf_mass.max(f64::MIN_POSITIVE);
+        let link_context = LinkContextQuery::new(scorer, query, mass);
+        Ok(EpochQuery { words, link_context, mass, terms: scorer.term_ids(&query.words) })
+    }
+
+    /// Makes candidates of the query number `at`.
+    pub(crate) fn maker<'q>(&'q self, asked: &'q EpochQuery, at: QueryId) -> CandidateMaker<'q, H> {
+        let known = self.features.known;
+        let similar =
+            self.embeddings.map(|(embeddings, _)| NearQuery::new(embeddings, known, at.index()));
+        CandidateMaker { source: self, asked, view: QueryView::new(&asked.words), similar }
+    }
+}
+
+/// A query, made ready for one statistics epoch.
+pub(crate) struct EpochQuery {
+    /// Its n-grams.
+    pub(crate) words: AskedQuery,
+    link_context: LinkContextQuery,
+    /// Sum of the idf of its words, above 0: what scores are shares of.
+    pub(crate) mass: f64,
+    /// Its words, for the scorer.
+    pub(crate) terms: Vec<TermId>,
+}
+
+/// By what a URL was found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    /// By its strings, as the source of matches says.
+    pub(crate) matched: bool,
+    /// By a link from an answer, or by its meaning.
+    pub(crate) otherwise: bool,
+}
+
+/// Makes candidates of one query.
+pub(crate) struct CandidateMaker<'q, H> {
+    source: &'q CandidateSource<'q, H>,
+    asked: &'q EpochQuery,
+    view: QueryView<'q>,
+    similar: Option<NearQuery<'q>>,
+}
+
+impl<H: Horizon> CandidateMaker<'_, H> {
+    /// The pair with a URL, if it is a candidate, given the score of each crawled page for the query.
+    pub(crate) fn candidate(
+        &mut self,
+        url: UrlId,
+        found: Found,
+        score_of: &impl Fn(UrlId) -> f64,
+    ) -> Option<Candidate> {
+        let CandidateSource { horizon, features, matches, link_context, without, .. } = self.source;
+        let before_seq = horizon.of(url).filter(|_| found.matched || found.otherwise)?;
+        let view = &mut self.view;
+        let mut made = |check| features.features(view, score_of, url, before_seq, check);
+        let checked = made(found.matched && !matches.is_exact());
+        let matches = found.matched && checked.is_some();
+        let mut features = checked.or_else(|| found.otherwise.then(|| made(false)).flatten())?;
+        let contexts = link_context.of(url, before_seq);
+        self.asked.link_context.add(&mut features, contexts, score_of);
+        if let Some(similar) = &mut self.similar {
+            similar.add(&mut features, url, before_seq);
+        }
+        features.clear(*without);
+        Some(Candidate { url, features, matches, score: score_of(url) / self.asked.mass })
     }
 }

@@ -46,6 +46,24 @@ pub trait MatchSource: Sync {
     /// Whether these are exactly the URLs that match by what is known of them; if not, they are
     /// more, and the links known of each decide.
     fn is_exact(&self) -> bool;
+
+    /// Makes ready to be asked by URL, where that is possible, for all queries of the workload.
+    ///
+    /// # Errors
+    /// A query holds longer n-grams than are indexed.
+    fn turn(&self, _queries: &[&NgramQuery]) -> Result<(), NgramError> {
+        Ok(())
+    }
+
+    /// Whether it can be asked by URL.
+    fn can_turn(&self) -> bool {
+        false
+    }
+
+    /// The queries, ascending, of which this URL would be among the candidates; none before it is turned.
+    fn queries_of(&self, _url: UrlId) -> &[QueryId] {
+        &[]
+    }
 }
 
 impl MatchSource for NgramIndex<'_> {

@@ -1,30 +1,23 @@
 //! What the text around links says of what is behind them, for one query.
 
-use prospect_index::bm25::{Scorer, Scores};
-use prospect_index::link_context::{LinkContextTable, word_number};
+use prospect_index::bm25::Scorer;
+use prospect_index::link_context::{LinkContext, word_number};
 use prospect_index::page::UrlId;
 
 use crate::estimate::features::table::{Feature, FeatureRow};
 use crate::workload::Query;
 
 /// A query, as the texts around links have its words.
-pub(crate) struct LinkContextQuery<'a> {
-    table: &'a LinkContextTable,
-    scorer: &'a Scorer<'a>,
+pub(crate) struct LinkContextQuery {
     /// Number of each distinct word, and its share of the idf of all.
     words: Vec<(u32, f64)>,
     /// Sum of the idf of its words with multiplicity, which scores are shares of.
     mass: f64,
 }
 
-impl<'a> LinkContextQuery<'a> {
+impl LinkContextQuery {
     /// For a query whose words, with multiplicity, have this `mass` of idf.
-    pub(crate) fn new(
-        table: &'a LinkContextTable,
-        scorer: &'a Scorer<'a>,
-        query: &Query,
-        mass: f64,
-    ) -> Self {
+    pub(crate) fn new(scorer: &Scorer<'_>, query: &Query, mass: f64) -> Self {
         let mut distinct: Vec<&str> = query.words.iter().map(String::as_str).collect();
         distinct.sort_unstable();
         distinct.dedup();
@@ -32,15 +25,20 @@ impl<'a> LinkContextQuery<'a> {
         let all = idf.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         let numbers = distinct.iter().map(|word| word_number(word));
         let words = numbers.zip(idf.iter().map(|idf| idf / all)).collect();
-        Self { table, scorer, words, mass }
+        Self { words, mass }
     }
 
-    /// Adds the features of a URL from links of pages fetched before `before_seq`, given the `scores` of
-    /// crawled pages for the query: the highest share of the query's idf around a link, the highest of such
-    /// a share times the score of its page, and the share around all links together.
-    pub(crate) fn add(&self, row: &mut FeatureRow, scores: &Scores, url: UrlId, before_seq: u32) {
+    /// Adds the features of a URL whose links, of pages fetched before its horizon, have these `contexts`, given the
+    /// score of each crawled page for the query: the highest share of the query's idf around a link, the highest of
+    /// such a share times the score of its page, and the share around all links together.
+    pub(crate) fn add<'t>(
+        &self,
+        row: &mut FeatureRow,
+        contexts: impl Iterator<Item = LinkContext<'t>>,
+        score_of: &impl Fn(UrlId) -> f64,
+    ) {
         let (mut best, mut beside, mut found) = (0.0_f64, 0.0_f64, 0_u64);
-        for link_context in self.table.of(url, before_seq) {
+        for link_context in contexts {
             let mut share = 0.0;
             for (at, (word, idf)) in self.words.iter().enumerate() {
                 if link_context.words.binary_search(word).is_ok() {
@@ -53,8 +51,7 @@ impl<'a> LinkContextQuery<'a> {
                 best = share;
             }
             if share > 0.0 {
-                beside =
-                    beside.max(share * self.scorer.score_of(scores, link_context.from) / self.mass);
+                beside = beside.max(share * score_of(link_context.from) / self.mass);
             }
         }
         let has = |at: usize| found.checked_shr(at as u32).unwrap_or(0) & 1 == 1;
@@ -68,8 +65,8 @@ impl<'a> LinkContextQuery<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use prospect_index::bm25::Bm25;
-    use prospect_index::link_context::word_numbers;
+    use prospect_index::bm25::{Bm25, Scores};
+    use prospect_index::link_context::{LinkContextTable, word_numbers};
     use prospect_index::text_index::TextIndex;
 
     #[test]
@@ -91,10 +88,11 @@ mod tests {
         let to = UrlId(9);
         table.push(UrlId(2), to, 2, &word_numbers("Bread and sourdough, from the oven"));
         table.push(UrlId(0), to, 5, &word_numbers("bread"));
-        let asked = LinkContextQuery::new(&table, &scorer, &query, mass);
+        let asked = LinkContextQuery::new(&scorer, &query, mass);
         let features = |url, before_seq| {
             let mut row = FeatureRow::default();
-            asked.add(&mut row, &scores, url, before_seq);
+            let score_of = |url| scorer.score_of(&scores, url);
+            asked.add(&mut row, table.of(url, before_seq), &score_of);
             [Feature::BestContext, Feature::ContextOfAnswer, Feature::AllContexts].map(|at| row[at])
         };
         assert_eq!(features(to, 2), [0.0; 3]);

@@ -3,15 +3,18 @@
 
 use std::collections::HashMap;
 
-use prospect_index::bm25::{Scorer, Scores};
+use prospect_index::bm25::Scorer;
 use prospect_index::ngram::{NgramQuery, NgramSet};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, NONE};
 use prospect_index::{url, words};
 
+use crate::estimate::EstimateError;
+use crate::estimate::candidates::ngram::{MatchRule, idf_mass, ngram_queries};
 use crate::estimate::features::sites::Sites;
 use crate::estimate::features::strings::Strings;
 use crate::estimate::features::table::{Feature, FeatureRow};
+use crate::workload::Query;
 
 /// What features are computed from.
 pub(crate) struct FeatureSource<'a> {
@@ -21,25 +24,30 @@ pub(crate) struct FeatureSource<'a> {
     pub(crate) sites: &'a Sites,
     /// Their strings, where they are kept; else each is cut into words as it is needed.
     pub(crate) strings: Option<&'a Strings>,
-    /// Scores of parents.
+    /// Scores of words and pages.
     pub(crate) scorer: &'a Scorer<'a>,
     /// Whether anyone reads depth and length of URLs; else they are 0.
     pub(crate) shape: bool,
 }
 
-/// One query while its candidates are looked at.
-pub(crate) struct QueryView<'a> {
+/// What estimates read of a query, which stays as long as the statistics of words do.
+pub(crate) struct AskedQuery {
     /// Its n-grams, weighted by idf.
-    pub(crate) idf: &'a NgramQuery,
+    pub(crate) idf: NgramQuery,
     /// Its n-grams, each of weight 1, with the rule by which an anchor matches on its own.
-    pub(crate) matching: &'a NgramQuery,
+    pub(crate) matching: NgramQuery,
     /// Its words, joined.
-    pub(crate) text: &'a str,
+    text: String,
     /// Sum of the idf of its words.
     pub(crate) idf_mass: f64,
     /// Its words and its distinct words as numbers of [`Strings`]; empty where there are none.
     numbers: Vec<u32>,
     distinct: Vec<u32>,
+}
+
+/// One query while its candidates are looked at.
+pub(crate) struct QueryView<'a> {
+    query: &'a AskedQuery,
     anchors: HashMap<u32, AnchorMatch>,
 }
 
@@ -49,26 +57,22 @@ struct AnchorMatch {
     is_query: bool,
 }
 
-impl<'a> QueryView<'a> {
-    /// A view of a query.
+impl AskedQuery {
+    /// A query under a rule, for strings that are kept or, without them, are cut into words as they are needed.
+    ///
+    /// # Errors
+    /// rho is no share.
     pub(crate) fn new(
-        idf: &'a NgramQuery,
-        matching: &'a NgramQuery,
-        text: &'a str,
-        idf_mass: f64,
-    ) -> Self {
-        let (numbers, distinct) = (Vec::new(), Vec::new());
-        Self { idf, matching, text, idf_mass, numbers, distinct, anchors: HashMap::new() }
-    }
-
-    /// The view for strings that are kept; `words` are those of the query, with multiplicity.
-    #[must_use]
-    pub(crate) fn of_strings(mut self, words: &[String], strings: Option<&Strings>) -> Self {
-        if let Some(strings) = strings {
-            self.numbers = strings.numbers(words);
-            self.distinct = strings.numbers(self.matching.words());
-        }
-        self
+        query: &Query,
+        rule: MatchRule,
+        scorer: &Scorer<'_>,
+        strings: Option<&Strings>,
+    ) -> Result<Self, EstimateError> {
+        let (idf, matching) = ngram_queries(query, rule, scorer)?;
+        let numbers = |words: &[String]| strings.map_or_else(Vec::new, |kept| kept.numbers(words));
+        let (numbers, distinct) = (numbers(&query.words), numbers(matching.words()));
+        let (text, idf_mass) = (query.words.join(" "), idf_mass(query, scorer));
+        Ok(Self { idf, matching, text, idf_mass, numbers, distinct })
     }
 
     /// n-grams that a string has, by numbers of its words.
@@ -82,34 +86,41 @@ impl<'a> QueryView<'a> {
         known.then(|| self.distinct.iter().position(|&other| other == number)).flatten()
     }
 
+    fn shares(&self, set: &NgramSet) -> (f32, f32) {
+        let count = set.len() as f64 / self.matching.len().max(1) as f64;
+        let total = self.idf.total_weight();
+        let weight = if total > 0.0 { self.idf.weight_of(set) / total } else { 0.0 };
+        (count as f32, weight as f32)
+    }
+}
+
+impl<'a> QueryView<'a> {
+    /// A view of a query.
+    pub(crate) fn new(query: &'a AskedQuery) -> Self {
+        Self { query, anchors: HashMap::new() }
+    }
+
     fn url(&self, source: &FeatureSource<'_>, url: UrlId) -> NgramSet {
         match source.strings {
-            Some(strings) => self.matched(strings.url(url)),
-            None => self.matching.matched_in(&words::url_text(source.known.urls.url(url))),
+            Some(strings) => self.query.matched(strings.url(url)),
+            None => self.query.matching.matched_in(&words::url_text(source.known.urls.url(url))),
         }
     }
 
     fn anchor(&mut self, source: &FeatureSource<'_>, id: u32) -> AnchorMatch {
         if let Some(strings) = source.strings {
             let words = strings.anchor(id);
-            let set = self.matched(words);
-            return AnchorMatch { set, is_query: !set.is_empty() && words == self.numbers };
+            let set = self.query.matched(words);
+            return AnchorMatch { set, is_query: !set.is_empty() && words == self.query.numbers };
         }
         let known = source.known;
-        let (matching, query) = (self.matching, self.text);
+        let AskedQuery { matching, text: query, .. } = self.query;
         *self.anchors.entry(id).or_insert_with(|| {
             let text = known.links.anchor(id);
             let set = matching.matched_in(text);
-            let is_query = !set.is_empty() && words::words(text).join(" ") == query;
+            let is_query = !set.is_empty() && words::words(text).join(" ") == *query;
             AnchorMatch { set, is_query }
         })
-    }
-
-    fn shares(&self, set: &NgramSet) -> (f32, f32) {
-        let count = set.len() as f64 / self.matching.len().max(1) as f64;
-        let total = self.idf.total_weight();
-        let weight = if total > 0.0 { self.idf.weight_of(set) / total } else { 0.0 };
-        (count as f32, weight as f32)
     }
 }
 
@@ -129,36 +140,36 @@ struct LinkEvidence {
 
 impl FeatureSource<'_> {
     /// Features of a URL for a query, from links of pages fetched before `before_seq` and the
-    /// `scores` of all crawled pages for the query; PageRank, the site's mean and quality are left 0.
+    /// score of each crawled page for the query; PageRank, the site's mean and quality are left 0.
     /// `None` if the URL and the anchors of these links do not hold what the query needs and `check`
     /// says that this is not known yet.
     pub(crate) fn features(
         &self,
         query: &mut QueryView<'_>,
-        scores: &Scores,
+        score_of: &impl Fn(UrlId) -> f64,
         target: UrlId,
         before_seq: u32,
         check: bool,
     ) -> Option<FeatureRow> {
-        let links = self.links(query, scores, target, before_seq);
+        let links = self.links(query, score_of, target, before_seq);
         let url_set = query.url(self, target);
         if check {
             let mut found = url_set;
             found.extend(&links.union);
-            if !query.matching.accepts(&found) {
+            if !query.query.matching.accepts(&found) {
                 return None;
             }
         }
-        let (url_count, url_idf) = query.shares(&url_set);
-        let (best_count, best_idf) = query.shares(&links.best);
-        let (all_count, all_idf) = query.shares(&links.union);
+        let (url_count, url_idf) = query.query.shares(&url_set);
+        let (best_count, best_idf) = query.query.shares(&links.best);
+        let (all_count, all_idf) = query.query.shares(&links.union);
         let (depth, length) = if self.shape {
             let address = self.known.urls.url(target);
             (url::depth(address), address.len())
         } else {
             (0, 0)
         };
-        let mass = if query.idf_mass > 0.0 { query.idf_mass } else { 1.0 };
+        let mass = if query.query.idf_mass > 0.0 { query.query.idf_mass } else { 1.0 };
         let parents = f64::from(links.inlinks.max(1));
         let mut row = FeatureRow::default();
         row[Feature::UrlShare] = url_count;
@@ -180,7 +191,7 @@ impl FeatureSource<'_> {
     fn links(
         &self,
         query: &mut QueryView<'_>,
-        scores: &Scores,
+        score_of: &impl Fn(UrlId) -> f64,
         target: UrlId,
         before_seq: u32,
     ) -> LinkEvidence {
@@ -189,7 +200,7 @@ impl FeatureSource<'_> {
         for link in self.known.links.incoming(target, before_seq) {
             // Links of one page are adjacent; a page never counts as its own parent.
             if last != Some(link.from) && link.from != target {
-                let score = self.scorer.score_of(scores, link.from);
+                let score = score_of(link.from);
                 evidence.inlinks += 1;
                 evidence.best_parent = evidence.best_parent.max(score);
                 evidence.parent_sum += score;
@@ -201,12 +212,12 @@ impl FeatureSource<'_> {
             }
             evidence.union.extend(&anchor.set);
             evidence.is_query |= anchor.is_query;
-            let (_, share) = query.shares(&anchor.set);
+            let (_, share) = query.query.shares(&anchor.set);
             if share > evidence.best_share || evidence.best.is_empty() {
                 (evidence.best, evidence.best_share) = (anchor.set, share);
             }
             let site = self.sites.of(link.from);
-            if query.matching.accepts(&anchor.set) && !evidence.matching_sites.contains(&site) {
+            if query.query.matching.accepts(&anchor.set) && !evidence.matching_sites.contains(&site) {
                 evidence.matching_sites.push(site);
             }
         }

@@ -53,6 +53,11 @@ impl Ridge {
         let rows = candidates.iter().map(|one| one.features.of(&features));
         rows.map(|row| linear(row, &self.slopes, self.intercept)).collect()
     }
+
+    /// What is expected of one candidate.
+    pub(super) fn predict_one(&self, candidate: &Candidate) -> f64 {
+        linear(candidate.features.of(&Feature::learned()), &self.slopes, self.intercept)
+    }
 }
 
 /// The intercept and the products of features and slopes, in their order, which is part of the result.

@@ -94,6 +94,21 @@ impl ScoreModel {
         self.scores.predict(candidates)
     }
 
+    /// Expected score of one candidate, as a share of the idf mass.
+    pub(crate) fn expected_of(&self, candidate: &Candidate) -> f64 {
+        self.scores.predict_one(candidate)
+    }
+
+    /// How many bins there are.
+    pub(crate) fn bins(&self) -> usize {
+        self.bins.len()
+    }
+
+    /// How many URLs a candidate counts for: those that are not known yet with it, if it matches.
+    pub(crate) fn weight(&self, matches: bool) -> f64 {
+        if matches { 1.0 + self.unseen } else { 1.0 }
+    }
+
     /// The bin that an expectation falls in.
     pub(crate) fn bin(&self, expected: f64) -> usize {
         self.bins.partition_point(|bin| bin.low > expected).min(self.bins.len() - 1)
@@ -137,14 +152,26 @@ impl ScoreModel {
         highest: f64,
     ) -> Vec<f64> {
         let (bins, counts) = self.count(candidates);
+        let by_bin = self.chances_by_bin(served, &counts, places.into(), highest);
+        bins.into_iter().map(|bin| by_bin[bin]).collect()
+    }
+
+    /// The same by bin, for candidates that are counted by bin.
+    pub(crate) fn chances_by_bin(
+        &self,
+        served: &[f64],
+        counts: &[f64],
+        places: Places,
+        highest: f64,
+    ) -> Vec<f64> {
         let mut by_bin = vec![0.0; self.bins.len()];
-        for (k, lost) in places.into().steps() {
-            let threshold = self.threshold(served, &counts, k, highest);
+        for (k, lost) in places.steps() {
+            let threshold = self.threshold(served, counts, k, highest);
             for (sum, bin) in by_bin.iter_mut().zip(&self.bins) {
                 *sum += lost * bin.share_above(threshold);
             }
         }
-        bins.into_iter().map(|bin| by_bin[bin]).collect()
+        by_bin
     }
 
     /// Bins of candidates, and by bin how many there are, those included that are not known yet.
@@ -153,7 +180,7 @@ impl ScoreModel {
         let mut bins = Vec::with_capacity(candidates.size_hint().0);
         for (expected, matches) in candidates {
             let bin = self.bin(expected);
-            counts[bin] += if matches { 1.0 + self.unseen } else { 1.0 };
+            counts[bin] += self.weight(matches);
             bins.push(bin);
         }
         (bins, counts)

@@ -19,7 +19,7 @@ use crate::estimate::features::table::Feature;
 use crate::estimate::horizon::{FrontierHorizon, PastHorizon};
 use crate::estimate::pandey_olston::pairs::{Pair, PairSource, Training};
 use crate::estimate::pandey_olston::score_tree::{Example, ScoreTree};
-use crate::estimate::url_estimate::{PairEstimate, ScoredCandidates};
+use crate::estimate::url_estimate::{FoundPairs, PairEstimate, ScoredCandidates};
 use crate::sketch::sketched;
 
 /// Training pairs of one query that are used.
@@ -66,7 +66,7 @@ pub(super) fn estimate(
     });
     let pairs = pair_estimates(input, &tree, &candidates);
     Ok(ScoredCandidates {
-        pairs,
+        pairs: FoundPairs::Listed(pairs),
         page_impact: Vec::new(),
         training_pairs: examples.len(),
         levels: None,

@@ -9,10 +9,8 @@ use prospect_index::page::UrlId;
 use rayon::prelude::*;
 
 use crate::estimate::EstimateError;
-use crate::estimate::candidates::ngram::{
-    MatchRule, MatchSource, idf_mass, ngram_queries, sample_key,
-};
-use crate::estimate::features::pair::{FeatureSource, QueryView};
+use crate::estimate::candidates::ngram::{MatchRule, MatchSource, sample_key};
+use crate::estimate::features::pair::{AskedQuery, FeatureSource, QueryView};
 use crate::estimate::features::table::FeatureRow;
 use crate::estimate::horizon::Horizon;
 use crate::workload::{Query, QueryId};
@@ -100,21 +98,19 @@ impl<P: Horizon, N: Horizon> PairSource<'_, P, N> {
         scratch: &mut Scratch,
     ) -> Result<Vec<Pair>, EstimateError> {
         let scorer = self.features.scorer;
-        let (idf, matching) = ngram_queries(query, self.rule, scorer)?;
+        let asked = AskedQuery::new(query, self.rule, scorer, self.features.strings)?;
         let (pages, seen) = (&self.features.known.pages, training.seen);
         let is_seen = |url| pages.first_seq(url).is_none_or(|seq| seq < seen);
         let masked = |url| is_seen(url) || self.past.of(url).is_none();
-        let crawled = self.history.candidates(at, &matching, &masked, scratch)?;
+        let crawled = self.history.candidates(at, &asked.matching, &masked, scratch)?;
         training.seen = self.end_seq;
         let masked = |url| self.now.of(url).is_none();
-        let uncrawled = self.frontier.candidates(at, &matching, &masked, scratch)?;
+        let uncrawled = self.frontier.candidates(at, &asked.matching, &masked, scratch)?;
         if crawled.is_empty() && uncrawled.is_empty() {
             return Ok(Vec::new());
         }
         scorer.score(&scorer.term_ids(&query.words), 0..self.end_seq, scores)?;
-        let text = query.words.join(" ");
-        let view = QueryView::new(&idf, &matching, &text, idf_mass(query, scorer));
-        let view = view.of_strings(&query.words, self.features.strings);
+        let view = QueryView::new(&asked);
         let mut maker = Maker { features: &self.features, view, at, scores };
         let exact = self.history.is_exact();
         self.train(&mut maker, crawled, exact, training);
@@ -156,9 +152,10 @@ struct Maker<'a, 'q> {
 impl Maker<'_, '_> {
     fn pair(&mut self, url: UrlId, horizon: &impl Horizon, exact: bool) -> Option<Pair> {
         let (query, before_seq) = (self.at, horizon.of(url)?);
+        let score_of = |url| self.features.scorer.score_of(self.scores, url);
         let features =
-            self.features.features(&mut self.view, self.scores, url, before_seq, !exact)?;
-        let score = self.features.scorer.score_of(self.scores, url);
+            self.features.features(&mut self.view, &score_of, url, before_seq, !exact)?;
+        let score = score_of(url);
         Some(Pair { query, url, before_seq, features, score })
     }
 }

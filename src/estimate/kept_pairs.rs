@@ -1,0 +1,318 @@
+//! Candidate pairs of a planner that goes on. Within a statistics epoch a new page changes the pairs of the
+//! URLs that it links to, the links that answers lead to where it is an answer itself, and the chances of the
+//! queries whose lists or candidates it changes; nothing else is estimated again. What is kept equals, bit by
+//! bit, what [`learned::pairs`](super::learned::pairs) finds in the same tables by the same models.
+//!
+//! A planner can keep pairs where pages can be scored one by one ([`Scorer::scores_pages`]) and where it is known
+//! which queries a URL may match ([`MatchSource::queries_of`](super::candidates::ngram::MatchSource::queries_of)).
+//!
+//! Costs 32 bytes a pair, 24 a URL, and 8 a query for each bin of the score model and each candidate by a link.
+
+use std::sync::Arc;
+
+use prospect_index::bm25::{Gathered, Scorer, Scores};
+use prospect_index::page::UrlId;
+use prospect_index::page_store::Known;
+use rayon::prelude::*;
+
+use super::EstimateError;
+use super::candidates::linked::{ANSWERS, AnswerSpan, candidates};
+use super::candidates::{CandidateSource, EpochQuery, Found};
+use super::crawl_view::CrawlView;
+use super::features::group::FeatureGroup;
+use super::horizon::{FrontierHorizon, Horizon};
+use super::models::EpochModels;
+use super::models::score_distribution::ScoreModel;
+use super::url_estimate::{PairEstimate, PairsByUrl};
+use crate::workload::QueryId;
+
+/// Where candidates of the frontier come from.
+type Source<'a> = CandidateSource<'a, FrontierHorizon<'a>>;
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct KeptPairs {
+    /// What pairs are estimated by.
+    models: Option<Arc<EpochModels>>,
+    /// Records, links and URLs that were taken in.
+    end_seq: u32,
+    links: usize,
+    urls: usize,
+    queries: Vec<KeptQuery>,
+    by_url: Arc<PairsByUrl>,
+}
+
+struct KeptQuery {
+    asked: EpochQuery,
+    /// Its best pages, the best first: score, first record, URL.
+    answers: Vec<(f64, u32, UrlId)>,
+    /// URLs that they link to, ascending.
+    linked: Vec<UrlId>,
+    /// Scores of its list, as shares of the idf mass.
+    served: Vec<f64>,
+    /// By bin of the score model: candidates, and the chance of each.
+    counts: Vec<f64>,
+    chances: Vec<f64>,
+    /// Whether its candidates or its list have changed since the chances were made.
+    is_stale: bool,
+}
+
+/// What became of a pair: its estimate, if it is a candidate.
+struct Estimated {
+    url: UrlId,
+    query: QueryId,
+    pair: Option<PairEstimate>,
+}
+
+impl KeptPairs {
+    /// Pairs of all queries by URL, up to date with the tables and estimated by the score model of `models`.
+    ///
+    /// # Errors
+    /// An index cannot be read.
+    pub(super) fn update(
+        &mut self,
+        input: &CrawlView<'_>,
+        source: &Source<'_>,
+        models: &Arc<EpochModels>,
+        model: &ScoreModel,
+    ) -> Result<Arc<PairsByUrl>, EstimateError> {
+        if !self.models.as_ref().is_some_and(|known| Arc::ptr_eq(known, models)) {
+            self.start(input, source, models, model)?;
+        }
+        let known = input.known;
+        Arc::make_mut(&mut self.by_url).resize_with(known.urls.len(), Vec::new);
+        self.forget_fetched(known, source, model);
+        let new = input.scorer.gather(self.end_seq..input.manifest.next_seq)?;
+        let mut dirty = self.follow_answers(known, source, &new);
+        self.add_linked_to(known, source, &mut dirty);
+        let estimated = self.estimate(source, model, dirty);
+        self.take_in(estimated, model);
+        self.refresh_chances(input, model);
+        self.end_seq = input.manifest.next_seq;
+        self.links = known.links.links().len();
+        self.urls = known.urls.len();
+        Ok(Arc::clone(&self.by_url))
+    }
+
+    /// Nothing is known but the queries.
+    fn start(
+        &mut self,
+        input: &CrawlView<'_>,
+        source: &Source<'_>,
+        models: &Arc<EpochModels>,
+        model: &ScoreModel,
+    ) -> Result<(), EstimateError> {
+        let made = |query| {
+            let asked = source.ask(query)?;
+            let counts = vec![0.0; model.bins()];
+            Ok(KeptQuery {
+                asked,
+                answers: Vec::new(),
+                linked: Vec::new(),
+                served: Vec::new(),
+                chances: counts.clone(),
+                counts,
+                is_stale: true,
+            })
+        };
+        let queries: Vec<KeptQuery> =
+            input.queries.par_iter().map(made).collect::<Result<_, EstimateError>>()?;
+        let ngrams: Vec<_> = queries.iter().map(|query| &query.asked.words.matching).collect();
+        source.matches.turn(&ngrams)?;
+        *self = Self { models: Some(Arc::clone(models)), queries, ..Self::default() };
+        Ok(())
+    }
+
+    /// Pairs of URLs that were asked for and do not wait for another try are no more.
+    fn forget_fetched(&mut self, known: &Known, source: &Source<'_>, model: &ScoreModel) {
+        let pages = &known.pages;
+        let failures = pages.failures();
+        let new = failures.partition_point(|failure| failure.seq < self.end_seq);
+        let failed = failures[new..].iter().map(|failure| failure.url);
+        let records = self.end_seq..known.pages.records() as u32;
+        let fetched = records.filter_map(|seq| pages.record(seq).map(|(url, _)| url));
+        let moved = pages.redirects();
+        let new = moved.partition_point(|(seq, _)| *seq < self.end_seq);
+        let moved = moved[new..].iter().map(|(_, url)| *url);
+        let by_url = Arc::make_mut(&mut self.by_url);
+        for url in fetched.chain(failed).chain(moved) {
+            if source.horizon.of(url).is_some() {
+                continue;
+            }
+            for pair in by_url[url.index()].drain(..) {
+                let query = &mut self.queries[pair.query.index()];
+                query.counts[usize::from(pair.bin)] -= model.weight(pair.matches);
+                query.is_stale = true;
+            }
+        }
+    }
+
+    /// Takes in the scores of new pages; pairs of URLs that became candidates by a link from an answer, or no
+    /// longer are.
+    fn follow_answers(
+        &mut self,
+        known: &Known,
+        source: &Source<'_>,
+        new: &Gathered,
+    ) -> Vec<(QueryId, UrlId)> {
+        if source.without.contains(FeatureGroup::Inherited) {
+            return Vec::new();
+        }
+        let scorer = source.features.scorer;
+        let changed = self.queries.par_iter_mut().enumerate().map_init(
+            Scores::default,
+            |scores, (at, query)| {
+                scorer.score_gathered(&query.asked.terms, new, scores);
+                let changed = query.follow_answers(known, scorer, scores, &source.horizon);
+                changed.into_iter().map(|url| (QueryId::new(at), url)).collect::<Vec<_>>()
+            },
+        );
+        changed.flatten_iter().collect()
+    }
+
+    /// Adds the pairs of URLs that are new, or that new links lead to.
+    fn add_linked_to(
+        &self,
+        known: &Known,
+        source: &Source<'_>,
+        dirty: &mut Vec<(QueryId, UrlId)>,
+    ) {
+        let new = (self.urls..known.urls.len()).map(|id| UrlId(id as u32));
+        let linked = known.links.links()[self.links..].iter().map(|link| link.to);
+        let mut targets: Vec<UrlId> =
+            new.chain(linked).filter(|&url| source.horizon.of(url).is_some()).collect();
+        targets.sort_unstable();
+        targets.dedup();
+        for url in targets {
+            let is = self.by_url[url.index()].iter().map(|pair| pair.query);
+            let may_be = source.matches.queries_of(url).iter().copied();
+            dirty.extend(is.chain(may_be).map(|query| (query, url)));
+        }
+        dirty.sort_unstable();
+        dirty.dedup();
+    }
+
+    /// Estimates pairs, but for their chances.
+    fn estimate(
+        &self,
+        source: &Source<'_>,
+        model: &ScoreModel,
+        dirty: Vec<(QueryId, UrlId)>,
+    ) -> Vec<Estimated> {
+        let chunks: Vec<&[(QueryId, UrlId)]> = dirty.chunk_by(|a, b| a.0 == b.0).collect();
+        let of_query = |pairs: &&[(QueryId, UrlId)]| {
+            let at = pairs[0].0;
+            let query = &self.queries[at.index()];
+            let mut maker = source.maker(&query.asked, at);
+            let scorer = source.features.scorer;
+            let score_of = |url| scorer.page_score(&query.asked.terms, url);
+            let estimated = pairs.iter().map(|&(_, url)| {
+                let found = Found {
+                    matched: source.matches.queries_of(url).binary_search(&at).is_ok(),
+                    otherwise: query.linked.binary_search(&url).is_ok(),
+                };
+                let candidate = maker.candidate(url, found, &score_of);
+                let pair = candidate.map(|candidate| {
+                    let expected = model.expected_of(&candidate);
+                    PairEstimate {
+                        url,
+                        query: at,
+                        expected_score: expected * query.asked.mass,
+                        chance: 0.0,
+                        matches: candidate.matches,
+                        bin: model.bin(expected) as u16,
+                    }
+                });
+                Estimated { url, query: at, pair }
+            });
+            estimated.collect::<Vec<_>>()
+        };
+        chunks.par_iter().flat_map_iter(of_query).collect()
+    }
+
+    /// Puts estimates in the place of what was there.
+    fn take_in(&mut self, estimated: Vec<Estimated>, model: &ScoreModel) {
+        let by_url = Arc::make_mut(&mut self.by_url);
+        for Estimated { url, query, pair } in estimated {
+            let (pairs, of_query) = (&mut by_url[url.index()], &mut self.queries[query.index()]);
+            let place = pairs.binary_search_by_key(&query, |pair| pair.query);
+            if let Ok(at) = place {
+                let old = pairs[at];
+                of_query.counts[usize::from(old.bin)] -= model.weight(old.matches);
+                of_query.is_stale = true;
+            }
+            if let Some(new) = pair {
+                of_query.counts[usize::from(new.bin)] += model.weight(new.matches);
+                of_query.is_stale = true;
+            }
+            match (place, pair) {
+                (Ok(at), Some(new)) => pairs[at] = new,
+                (Ok(at), None) => drop(pairs.remove(at)),
+                (Err(at), Some(new)) => pairs.insert(at, new),
+                (Err(_), None) => (),
+            }
+        }
+    }
+
+    /// Brings the chances of queries up to date whose candidates or lists have changed.
+    fn refresh_chances(&mut self, input: &CrawlView<'_>, model: &ScoreModel) {
+        let highest = input.scorer.bm25().k1 + 1.0;
+        let places = input.served.places();
+        self.queries.par_iter_mut().zip(&input.served.lists).for_each(|(query, list)| {
+            let mass = query.asked.mass;
+            let scores = || list.iter().map(|(_, score)| score / mass);
+            if !scores().eq(query.served.iter().copied()) {
+                query.served = scores().collect();
+                query.is_stale = true;
+            }
+            if query.is_stale {
+                query.chances = model.chances_by_bin(&query.served, &query.counts, places, highest);
+            }
+        });
+        let queries = &self.queries;
+        Arc::make_mut(&mut self.by_url).par_iter_mut().with_min_len(256).for_each(|pairs| {
+            for pair in pairs {
+                let query = &queries[pair.query.index()];
+                if query.is_stale {
+                    pair.chance = query.chances[usize::from(pair.bin)];
+                }
+            }
+        });
+        self.queries.iter_mut().for_each(|query| query.is_stale = false);
+    }
+}
+
+impl KeptQuery {
+    /// Takes in the `scores` of new pages; URLs that became candidates by a link from an answer, or no longer are.
+    fn follow_answers(
+        &mut self,
+        known: &Known,
+        scorer: &Scorer<'_>,
+        scores: &Scores,
+        horizon: &FrontierHorizon<'_>,
+    ) -> Vec<UrlId> {
+        let mut is_new = false;
+        for (seq, url, score) in scorer.scored(scores).filter(|(.., score)| *score > 0.0) {
+            let before = |other: &(f64, u32, UrlId)| {
+                other.0.total_cmp(&score).then(seq.cmp(&other.1)).is_gt()
+            };
+            let at = self.answers.partition_point(before);
+            if at < ANSWERS {
+                self.answers.insert(at, (score, seq, url));
+                self.answers.truncate(ANSWERS);
+                is_new = true;
+            }
+        }
+        if !is_new {
+            return Vec::new();
+        }
+        let answers = self.answers.iter().map(|&(_, seq, _)| AnswerSpan::now(seq, seq));
+        let linked = candidates(known, &answers.collect::<Vec<_>>(), horizon);
+        let old = std::mem::replace(&mut self.linked, linked);
+        let only = |of: &[UrlId], others: &[UrlId]| {
+            let other = |url: &UrlId| others.binary_search(url).is_err();
+            of.iter().copied().filter(other).collect::<Vec<_>>()
+        };
+        [only(&old, &self.linked), only(&self.linked, &old)].concat()
+    }
+}
