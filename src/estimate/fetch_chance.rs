@@ -11,7 +11,6 @@
 //! Images and papers are fetched like pages, and nobody finds them by a text that they have not. Pages without words
 //! are counted by type, and shrunk to those of all types, as failures are. Where each page has a word, the chance is 1.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use prospect_index::answer::Answer;
@@ -19,6 +18,7 @@ use prospect_index::manifest::Manifest;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{FailedFetch, Fetch, Known};
 use prospect_index::url;
+use prospect_index::url_table::UrlTable;
 
 /// First answers that a type's own count for as much as those of all.
 const TYPE_PRIOR: f64 = 8.0;
@@ -60,7 +60,7 @@ pub(crate) struct FetchChances {
 
 impl FetchChances {
     /// What the crawl so far tells.
-    pub(crate) fn new(known: &Known, manifest: &Manifest) -> Self {
+    pub(crate) fn new(known: &Known, manifest: &Manifest, file_types: &FileTypes) -> Self {
         if known.pages.failures().is_empty() {
             return Self::default();
         }
@@ -69,11 +69,11 @@ impl FetchChances {
             return Self::default();
         }
         let types =
-            TypeRates::new(first.iter().map(|&(url, failed)| (known.urls.url(url), failed)));
+            TypeRates::new(first.iter().map(|&(url, failed)| (file_types.of(url), failed)));
         let mut of_hosts: Vec<OfHost> = vec![OfHost::default(); known.urls.hosts()];
         for &(url, failed) in &first {
             let of_host = &mut of_hosts[known.urls.host(url) as usize];
-            of_host.expected += types.of(known.urls.url(url));
+            of_host.expected += types.of(file_types.of(url));
             of_host.answers.add(failed);
         }
         of_hosts.iter_mut().for_each(OfHost::weigh_rates);
@@ -85,8 +85,8 @@ impl FetchChances {
         Self { any_failed: true, types, hosts, new_host, again }
     }
 
-    /// The chance that a URL of the frontier gives a page.
-    pub(crate) fn of(&self, known: &Known, url: UrlId) -> f64 {
+    /// The chance that a URL of the frontier, which has a type, gives a page.
+    pub(crate) fn of(&self, known: &Known, url: UrlId, file_type: u32) -> f64 {
         if !self.any_failed {
             return 1.0;
         }
@@ -94,7 +94,7 @@ impl FetchChances {
             return 1.0 - self.again;
         }
         let ratio = self.hosts.get(&known.urls.host(url)).copied().unwrap_or(self.new_host);
-        let odds = odds(self.types.of(known.urls.url(url))) * ratio;
+        let odds = odds(self.types.of(file_type)) * ratio;
         1.0 / (1.0 + odds)
     }
 }
@@ -108,45 +108,79 @@ pub(crate) struct TextChances {
 
 impl TextChances {
     /// What the pages so far tell; `words` has those of a page.
-    pub(crate) fn new(known: &Known, words: impl Fn(UrlId) -> Option<u32>) -> Self {
+    pub(crate) fn new(
+        known: &Known,
+        file_types: &FileTypes,
+        words: impl Fn(UrlId) -> Option<u32>,
+    ) -> Self {
         let is_empty = |url| words(url) == Some(0);
         let pages = || known.pages.crawled().map(|(_, url)| url);
         let any = pages().any(is_empty);
-        let rates = || TypeRates::new(pages().map(|url| (known.urls.url(url), is_empty(url))));
+        let rates = || TypeRates::new(pages().map(|url| (file_types.of(url), is_empty(url))));
         Self { none: any.then(rates) }
     }
 
-    /// The chance that the page of a canonical URL has a text.
-    pub(crate) fn of(&self, address: &str) -> f64 {
-        self.none.as_ref().map_or(1.0, |none| 1.0 - none.of(address))
+    /// The chance that the page of a URL of a type has a text.
+    pub(crate) fn of(&self, file_type: u32) -> f64 {
+        self.none.as_ref().map_or(1.0, |none| 1.0 - none.of(file_type))
+    }
+}
+
+/// Types of all known URLs, numbered in order of appearance. Costs 4 bytes a URL.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FileTypes {
+    of_url: Vec<u32>,
+    numbers: HashMap<String, u32>,
+}
+
+impl FileTypes {
+    /// Takes in new URLs.
+    pub(crate) fn update(&mut self, urls: &UrlTable) {
+        for id in self.of_url.len()..urls.len() {
+            let name = url::file_type(urls.url(UrlId(id as u32)));
+            let next = self.numbers.len() as u32;
+            let known = self.numbers.get(&*name).copied();
+            self.of_url.push(known.unwrap_or_else(|| {
+                self.numbers.insert(name.into_owned(), next);
+                next
+            }));
+        }
+    }
+
+    /// Type of a URL.
+    pub(crate) fn of(&self, url: UrlId) -> u32 {
+        self.of_url[url.index()]
     }
 }
 
 /// How often something is so of URLs of a type, shrunk to how often it is of all.
 #[derive(Clone, Debug, Default)]
 struct TypeRates {
-    types: HashMap<String, f64>,
+    /// By type, as far as it is known.
+    types: Vec<f64>,
     /// Of a type that is not known.
     usual: f64,
 }
 
 impl TypeRates {
-    /// Of canonical URLs, of each of which it is so or not.
-    fn new<'a>(urls: impl Iterator<Item = (&'a str, bool)>) -> Self {
+    /// Of URLs with these types, of each of which it is so or not.
+    fn new(urls: impl Iterator<Item = (u32, bool)>) -> Self {
         let mut all = Answers::default();
-        let mut types: HashMap<Cow<'_, str>, Answers> = HashMap::new();
-        for (address, failed) in urls {
+        let mut types: Vec<Answers> = Vec::new();
+        for (file_type, failed) in urls {
             all.add(failed);
-            types.entry(url::file_type(address)).or_default().add(failed);
+            if types.len() <= file_type as usize {
+                types.resize(file_type as usize + 1, Answers::default());
+            }
+            types[file_type as usize].add(failed);
         }
         let usual = (all.failed + 0.5) / (all.asked + 1.0);
         let shrunk = |of: &Answers| (of.failed + TYPE_PRIOR * usual) / (of.asked + TYPE_PRIOR);
-        let types = types.into_iter().map(|(name, of)| (name.into_owned(), shrunk(&of)));
-        Self { types: types.collect(), usual }
+        Self { types: types.iter().map(shrunk).collect(), usual }
     }
 
-    fn of(&self, address: &str) -> f64 {
-        self.types.get(&*url::file_type(address)).copied().unwrap_or(self.usual)
+    fn of(&self, file_type: u32) -> f64 {
+        self.types.get(file_type as usize).copied().unwrap_or(self.usual)
     }
 }
 
@@ -258,6 +292,18 @@ mod tests {
         }
     }
 
+    fn types(known: &Known) -> FileTypes {
+        let mut types = FileTypes::default();
+        types.update(&known.urls);
+        types
+    }
+
+    /// The chance that a URL gives a page after so many records.
+    fn chance(known: &Known, records: u32, url: UrlId) -> f64 {
+        let types = types(known);
+        FetchChances::new(known, &cycles(records), &types).of(known, url, types.of(url))
+    }
+
     #[test]
     fn a_type_without_texts_has_a_small_chance_of_one() {
         let mut known = Known::default();
@@ -268,12 +314,16 @@ mod tests {
             known.pages.note(url, at, 200, None);
             words.insert(url, if at % 5 == 0 || at == 1 { 0 } else { 100 });
         }
-        let chances = TextChances::new(&known, |url| words.get(&url).copied());
-        assert!(chances.of("https://b.test/x.pdf") < 0.15);
-        assert!((0.96..0.99).contains(&chances.of("https://b.test/")));
-        assert!((0.75..0.85).contains(&chances.of("https://b.test/x.doc")), "as usual");
-        let chances = TextChances::new(&known, |_| Some(1));
-        assert_eq!(chances.of("https://b.test/x.pdf"), 1.0);
+        let others = ["https://b.test/x.pdf", "https://b.test/", "https://b.test/x.doc"];
+        let others = others.map(|url| known.urls.insert(url, ""));
+        let types = types(&known);
+        let of = |chances: &TextChances| others.map(|url| chances.of(types.of(url)));
+        let [pdf, html, other] =
+            of(&TextChances::new(&known, &types, |url| words.get(&url).copied()));
+        assert!(pdf < 0.15);
+        assert!((0.96..0.99).contains(&html));
+        assert!((0.75..0.85).contains(&other), "as usual");
+        assert_eq!(of(&TextChances::new(&known, &types, |_| Some(1))), [1.0; 3]);
     }
 
     /// A crawl of hosts that fail as often as their number and the type of a URL say, and what is still to be
@@ -301,11 +351,12 @@ mod tests {
     fn chances_are_calibrated() {
         for (hosts, asked, most) in [(60, 1_000, 0.03), (60, 5_000, 0.02), (500, 5_000, 0.02)] {
             let (known, rest) = crawl(hosts, asked);
-            let chances = FetchChances::new(&known, &cycles(asked as u32));
+            let chances = FetchChances::new(&known, &cycles(asked as u32), &types(&known));
+            let types = types(&known);
             // By what was foreseen: what was foreseen, and what holds.
             let mut bins = [(0.0, 0.0); 10];
             for &(url, fails) in &rest {
-                let foreseen = chances.of(&known, url);
+                let foreseen = chances.of(&known, url, types.of(url));
                 let bin = &mut bins[((foreseen * 10.0) as usize).min(9)];
                 *bin = (bin.0 + foreseen, bin.1 + 1.0 - fails);
             }
@@ -321,10 +372,10 @@ mod tests {
         let url = known.urls.insert("https://a.test/", "");
         known.pages.note(url, 0, 200, None);
         let other = known.urls.insert("https://a.test/1", "");
-        assert_eq!(FetchChances::new(&known, &cycles(1)).of(&known, other), 1.0);
+        assert_eq!(chance(&known, 1, other), 1.0);
         // Unchanged pages are none.
         known.pages.note(url, 1, 304, None);
-        assert_eq!(FetchChances::new(&known, &cycles(2)).of(&known, other), 1.0);
+        assert_eq!(chance(&known, 2, other), 1.0);
     }
 
     #[test]
@@ -335,10 +386,10 @@ mod tests {
         for (seq, &url) in (0..).zip(&urls) {
             known.pages.note(url, seq, 503, None);
         }
-        assert_eq!(FetchChances::new(&known, &cycles(9)).of(&known, urls[0]), 0.5);
+        assert_eq!(chance(&known, 9, urls[0]), 0.5);
         for (seq, &url) in (9..).zip(&urls[..8]) {
             known.pages.note(url, seq, 200, None);
         }
-        assert_eq!(FetchChances::new(&known, &cycles(17)).of(&known, urls[8]), 0.9);
+        assert_eq!(chance(&known, 17, urls[8]), 0.9);
     }
 }

@@ -6,11 +6,13 @@
 //! A planner can keep pairs where pages can be scored one by one ([`Scorer::scores_pages`]) and where it is known
 //! which queries a URL may match ([`MatchSource::queries_of`](super::candidates::ngram::MatchSource::queries_of)).
 //!
-//! Costs 32 bytes a pair, 24 a URL, and 8 a query for each bin of the score model and each candidate by a link.
+//! Costs 160 bytes a pair, 48 a URL, and 8 a query for each bin of the score model and each candidate by a link.
 
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use prospect_index::bm25::{Gathered, Scorer, Scores};
+use prospect_index::link_table::Link;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use rayon::prelude::*;
@@ -20,6 +22,7 @@ use super::candidates::linked::{ANSWERS, AnswerSpan, candidates};
 use super::candidates::{CandidateSource, EpochQuery, Found};
 use super::crawl_view::CrawlView;
 use super::features::group::FeatureGroup;
+use super::features::pair::LinkEvidence;
 use super::horizon::{FrontierHorizon, Horizon};
 use super::models::EpochModels;
 use super::models::score_distribution::ScoreModel;
@@ -40,6 +43,8 @@ pub(crate) struct KeptPairs {
     urls: usize,
     queries: Vec<KeptQuery>,
     by_url: Arc<PairsByUrl>,
+    /// By URL, then query: what links say of pairs that were looked at, candidates or not.
+    evidence: Vec<Vec<(QueryId, LinkEvidence)>>,
 }
 
 struct KeptQuery {
@@ -57,11 +62,42 @@ struct KeptQuery {
     is_stale: bool,
 }
 
+/// Scores of pages for one query, as far as they were asked for.
+struct PageScores {
+    /// By URL; NaN where nobody asked.
+    by_url: Vec<Cell<f64>>,
+    known: RefCell<Vec<UrlId>>,
+}
+
+impl PageScores {
+    fn of(urls: usize) -> Self {
+        Self { by_url: vec![Cell::new(f64::NAN); urls], known: RefCell::default() }
+    }
+
+    /// Another query comes.
+    fn forget(&mut self) {
+        for url in self.known.get_mut().drain(..) {
+            self.by_url[url.index()].set(f64::NAN);
+        }
+    }
+
+    fn score(&self, url: UrlId, find: impl FnOnce() -> f64) -> f64 {
+        let slot = &self.by_url[url.index()];
+        if slot.get().is_nan() {
+            slot.set(find());
+            self.known.borrow_mut().push(url);
+        }
+        slot.get()
+    }
+}
+
 /// What became of a pair: its estimate, if it is a candidate.
 struct Estimated {
     url: UrlId,
     query: QueryId,
     pair: Option<PairEstimate>,
+    /// What links say of it; none if nothing finds it.
+    evidence: Option<LinkEvidence>,
 }
 
 impl KeptPairs {
@@ -81,11 +117,14 @@ impl KeptPairs {
         }
         let known = input.known;
         Arc::make_mut(&mut self.by_url).resize_with(known.urls.len(), Vec::new);
+        self.evidence.resize_with(known.urls.len(), Vec::new);
         self.forget_fetched(known, source, model);
         let new = input.scorer.gather(self.end_seq..input.manifest.next_seq)?;
         let mut dirty = self.follow_answers(known, source, &new);
         self.add_linked_to(known, source, &mut dirty);
-        let estimated = self.estimate(source, model, dirty);
+        let mut links: Vec<Link> = known.links.links()[self.links..].to_vec();
+        links.sort_by_key(|link| link.to);
+        let estimated = self.estimate(source, model, dirty, &links);
         self.take_in(estimated, model);
         self.refresh_chances(input, model);
         self.end_seq = input.manifest.next_seq;
@@ -139,6 +178,7 @@ impl KeptPairs {
             if source.horizon.of(url).is_some() {
                 continue;
             }
+            self.evidence[url.index()] = Vec::new();
             for pair in by_url[url.index()].drain(..) {
                 let query = &mut self.queries[pair.query.index()];
                 query.counts[usize::from(pair.bin)] -= model.weight(pair.matches);
@@ -192,26 +232,43 @@ impl KeptPairs {
         dirty.dedup();
     }
 
-    /// Estimates pairs, but for their chances.
+    /// Estimates pairs, but for their chances; `links` are new, by target.
     fn estimate(
         &self,
         source: &Source<'_>,
         model: &ScoreModel,
         dirty: Vec<(QueryId, UrlId)>,
+        links: &[Link],
     ) -> Vec<Estimated> {
         let chunks: Vec<&[(QueryId, UrlId)]> = dirty.chunk_by(|a, b| a.0 == b.0).collect();
-        let of_query = |pairs: &&[(QueryId, UrlId)]| {
+        let of_query = |room: &mut PageScores, pairs: &[(QueryId, UrlId)]| {
             let at = pairs[0].0;
             let query = &self.queries[at.index()];
             let mut maker = source.maker(&query.asked, at);
             let scorer = source.features.scorer;
-            let score_of = |url| scorer.page_score(&query.asked.terms, url);
+            room.forget();
+            let score_of = |url| room.score(url, || scorer.page_score(&query.asked.terms, url));
             let estimated = pairs.iter().map(|&(_, url)| {
                 let found = Found {
                     matched: source.matches.queries_of(url).binary_search(&at).is_ok(),
                     otherwise: query.linked.binary_search(&url).is_ok(),
                 };
-                let candidate = maker.candidate(url, found, &score_of);
+                if !found.matched && !found.otherwise {
+                    return Estimated { url, query: at, pair: None, evidence: None };
+                }
+                let mut evidence = self.evidence_of(url, at).cloned();
+                let known = &source.features.known.links;
+                if let Some(evidence) = &mut evidence {
+                    let first = links.partition_point(|link| link.to < url);
+                    let new = links[first..].iter().take_while(|link| link.to == url);
+                    maker.gather(evidence, url, new.copied(), &score_of);
+                }
+                let evidence = evidence.unwrap_or_else(|| {
+                    let mut evidence = LinkEvidence::default();
+                    maker.gather(&mut evidence, url, known.incoming(url, u32::MAX), &score_of);
+                    evidence
+                });
+                let candidate = maker.candidate_of(url, found, &evidence, &score_of);
                 let pair = candidate.map(|candidate| {
                     let expected = model.expected_of(&candidate);
                     PairEstimate {
@@ -223,17 +280,27 @@ impl KeptPairs {
                         bin: model.bin(expected) as u16,
                     }
                 });
-                Estimated { url, query: at, pair }
+                Estimated { url, query: at, pair, evidence: Some(evidence) }
             });
             estimated.collect::<Vec<_>>()
         };
-        chunks.par_iter().flat_map_iter(of_query).collect()
+        let room = || PageScores::of(self.by_url.len());
+        let estimated = chunks.into_par_iter().map_init(room, of_query);
+        estimated.flatten_iter().collect()
+    }
+
+    /// What the links say that were taken in of a pair that was looked at.
+    fn evidence_of(&self, url: UrlId, query: QueryId) -> Option<&LinkEvidence> {
+        let of_url = &self.evidence[url.index()];
+        let at = of_url.binary_search_by_key(&query, |(query, _)| *query).ok()?;
+        Some(&of_url[at].1)
     }
 
     /// Puts estimates in the place of what was there.
     fn take_in(&mut self, estimated: Vec<Estimated>, model: &ScoreModel) {
         let by_url = Arc::make_mut(&mut self.by_url);
-        for Estimated { url, query, pair } in estimated {
+        for Estimated { url, query, pair, evidence } in estimated {
+            replace(&mut self.evidence[url.index()], query, evidence.map(|of| (query, of)), |of| of.0);
             let (pairs, of_query) = (&mut by_url[url.index()], &mut self.queries[query.index()]);
             let place = pairs.binary_search_by_key(&query, |pair| pair.query);
             if let Ok(at) = place {
@@ -245,12 +312,7 @@ impl KeptPairs {
                 of_query.counts[usize::from(new.bin)] += model.weight(new.matches);
                 of_query.is_stale = true;
             }
-            match (place, pair) {
-                (Ok(at), Some(new)) => pairs[at] = new,
-                (Ok(at), None) => drop(pairs.remove(at)),
-                (Err(at), Some(new)) => pairs.insert(at, new),
-                (Err(_), None) => (),
-            }
+            replace(pairs, query, pair, |pair| pair.query);
         }
     }
 
@@ -279,6 +341,16 @@ impl KeptPairs {
             }
         });
         self.queries.iter_mut().for_each(|query| query.is_stale = false);
+    }
+}
+
+/// Puts what is known of a query in the place of what was, in a list by query.
+fn replace<T>(list: &mut Vec<T>, query: QueryId, new: Option<T>, query_of: fn(&T) -> QueryId) {
+    match (list.binary_search_by_key(&query, query_of), new) {
+        (Ok(at), Some(new)) => list[at] = new,
+        (Ok(at), None) => drop(list.remove(at)),
+        (Err(at), Some(new)) => list.insert(at, new),
+        (Err(_), None) => (),
     }
 }
 

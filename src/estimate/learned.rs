@@ -59,19 +59,20 @@ pub(super) fn estimate(
     of_pages: bool,
 ) -> Result<ScoredCandidates, EstimateError> {
     let known = input.known;
-    let impact = Impact::new(input.served, input.queries, known.urls.len());
+    let impact = Arc::new(Impact::new(input.served, input.queries, known.urls.len()));
     if cache.models.as_ref().is_none_or(|models| models.epoch_end != input.epoch_end) {
         cache.models = Some(Arc::new(fit(input, &impact, cache, settings)?));
     }
     let pairs = found_pairs(input, queries, cache, settings)?;
+    let page_impact = if of_pages {
+        page_impact(input, &impact, cache, settings, quality)
+    } else {
+        Vec::new()
+    };
     let models = cache.models.as_ref();
     Ok(ScoredCandidates {
         pairs,
-        page_impact: if of_pages {
-            page_impact(input, &impact, cache, settings, quality)
-        } else {
-            Vec::new()
-        },
+        page_impact,
         training_pairs: models.map_or(0, |models| models.training_pairs),
         levels: models.and_then(|models| models.scores.as_ref()).map(ScoreModel::levels),
     })
@@ -226,35 +227,44 @@ fn cold_chance(candidate: &Candidate, mean_visibility: f64) -> f64 {
 /// before it is fitted.
 fn page_impact(
     input: &CrawlView<'_>,
-    impact: &Impact,
-    cache: &PlannerCache,
+    impact: &Arc<Impact>,
+    cache: &mut PlannerCache,
     settings: &EstimateSettings,
     quality: &[f32],
 ) -> Vec<f64> {
     let known = input.known;
-    let Some(model) = cache.models.as_ref().and_then(|models| models.pages.as_ref()) else {
+    let Some(models) = cache.models.clone().filter(|models| models.pages.is_some()) else {
         return Vec::new();
     };
+    let Some(model) = &models.pages else { return Vec::new() };
+    let mut kept = cache.parents.take_if(|_| input.scorer.scores_pages());
     let mut means = RegionMeans::default();
     for (_, url) in known.pages.crawled() {
         means.add(cache.regions.of(url), impact.of_url[url.index()]);
     }
     let source = page_source(input, impact, cache, settings);
+    if let Some(kept) = &mut kept {
+        kept.update(&source);
+    }
     let now = FrontierHorizon { known, within: input.within };
     let ids: Vec<UrlId> = known.urls.ids().collect();
-    ids.into_par_iter()
-        .map(|url| {
-            let Some(end) = now.of(url) else { return 0.0 };
-            let quality = quality.get(url.index()).copied().unwrap_or(0.0);
-            let features = source.features(url, end, &means, quality);
-            model.predict(features.values()).max(0.0)
-        })
-        .collect()
+    let expected = ids.into_par_iter().with_min_len(256).map(|url| {
+        let Some(end) = now.of(url) else { return 0.0 };
+        let quality = quality.get(url.index()).copied().unwrap_or(0.0);
+        let features = match &kept {
+            Some(kept) => source.row(url, end, &means, quality, kept.of(url)),
+            None => source.features(url, end, &means, quality),
+        };
+        model.predict(features.values()).max(0.0)
+    });
+    let expected = expected.collect();
+    cache.parents = kept;
+    expected
 }
 
 fn page_source<'a>(
     input: &CrawlView<'a>,
-    impact: &'a Impact,
+    impact: &'a Arc<Impact>,
     cache: &'a PlannerCache,
     settings: &EstimateSettings,
 ) -> PageFeatureSource<'a> {
@@ -282,7 +292,7 @@ impl Horizon for Bets<'_> {
 
 fn fit(
     input: &CrawlView<'_>,
-    impact: &Impact,
+    impact: &Arc<Impact>,
     cache: &PlannerCache,
     settings: &EstimateSettings,
 ) -> Result<EpochModels, EstimateError> {
@@ -342,7 +352,7 @@ fn fit(
 /// feature of another.
 fn fit_pages(
     input: &CrawlView<'_>,
-    impact: &Impact,
+    impact: &Arc<Impact>,
     cache: &PlannerCache,
     settings: &EstimateSettings,
     bets: &Bets<'_>,
@@ -354,7 +364,7 @@ fn fit_pages(
     } else {
         let places = input.served.places();
         let served = ServedLists::build(input.scorer, input.queries, places, end_seq, &known.urls)?;
-        of_epoch = Impact::new(&served, input.queries, known.urls.len());
+        of_epoch = Arc::new(Impact::new(&served, input.queries, known.urls.len()));
         &of_epoch
     };
     let source = page_source(input, impact, cache, settings);

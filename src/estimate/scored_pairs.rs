@@ -23,7 +23,7 @@ use crate::estimate::cache::{PlannerCache, scored_parents};
 use crate::estimate::candidates::nearest::Nearest;
 use crate::estimate::crawl_view::CrawlView;
 use crate::estimate::features::group::FeatureGroup;
-use crate::estimate::fetch_chance::{FetchChances, TextChances};
+use crate::estimate::fetch_chance::{FetchChances, FileTypes, TextChances};
 use crate::estimate::horizon::Horizon;
 use crate::estimate::horizon::{FrontierHorizon, PastHorizon};
 use crate::estimate::learned;
@@ -248,6 +248,7 @@ impl ScoredPairs {
             cache.regions.update(&known.urls);
         }
         let quality = expected_quality(input, cache);
+        cache.file_types.update(&known.urls);
         let ScoredCandidates { pairs, page_impact, training_pairs, levels } = match settings.reading
         {
             ImpactReading::Learned => {
@@ -260,7 +261,7 @@ impl ScoredPairs {
         };
         // Nobody asks who answers for a URL where nothing is held against past picks.
         let owner = |url| if settings.defended { cache.owner(url) } else { 0 };
-        let mut urls = frontier_urls(input, settings, owner, &page_impact, &quality);
+        let mut urls = frontier_urls(input, cache, settings, owner, &page_impact, &quality);
         if let Some(pinned) = pinned {
             for (url, pinned) in urls.iter_mut().zip(&pinned.shared.urls) {
                 url.page = pinned.page;
@@ -522,17 +523,24 @@ fn spans(urls: &[FrontierUrl], pairs: &[PairEstimate]) -> Vec<(u32, u32)> {
 }
 
 /// By URL: the quality expected of it, for those of the frontier; empty where no page has one.
-fn expected_quality(input: &CrawlView<'_>, cache: &PlannerCache) -> Vec<f32> {
+fn expected_quality(input: &CrawlView<'_>, cache: &mut PlannerCache) -> Vec<f32> {
     let known = input.known;
     let posterior = cache.posterior();
     if posterior.is_empty() {
         return Vec::new();
     }
+    let mut kept = cache.scored_parents.as_mut().filter(|_| input.scorer.scores_pages());
+    if let Some(kept) = &mut kept {
+        kept.update(known);
+    }
+    let kept = cache.scored_parents.as_ref().filter(|_| input.scorer.scores_pages());
     let now = FrontierHorizon { known, within: input.within };
     let ids: Vec<UrlId> = known.urls.ids().collect();
     ids.into_par_iter()
+        .with_min_len(256)
         .map(|url| {
-            let parents = now.of(url).map(|end| scored_parents(known, url, end));
+            let anew = |end| scored_parents(known, url, end);
+            let parents = now.of(url).map(|end| kept.map_or_else(|| anew(end), |kept| kept.of(url)));
             let site = cache.sites.of(url);
             parents.and_then(|parents| posterior.expected(site, parents)).unwrap_or(0.0) as f32
         })
@@ -550,6 +558,7 @@ fn importance_x(settings: &EstimateSettings, inlinks: u32, page_rank: f32) -> f6
 /// What is known of the URLs that may be planned, by id.
 fn frontier_urls<O: Fn(UrlId) -> u32 + Sync>(
     input: &CrawlView<'_>,
+    cache: &PlannerCache,
     settings: &EstimateSettings,
     owner: O,
     page_impact: &[f64],
@@ -559,10 +568,21 @@ fn frontier_urls<O: Fn(UrlId) -> u32 + Sync>(
         Importance::Inlinks => &[],
         Importance::PageRank => input.ranks.now(input.known),
     };
-    let fetches = FetchChances::new(input.known, input.manifest);
-    let texts = TextChances::new(input.known, |url| input.scorer.words_of(url));
+    let types = &cache.file_types;
+    let fetches = FetchChances::new(input.known, input.manifest, types);
+    let texts = TextChances::new(input.known, types, |url| input.scorer.words_of(url));
     let facts =
-        UrlFacts { input, settings, owner, page_ranks, page_impact, quality, fetches, texts };
+        UrlFacts {
+        input,
+        settings,
+        owner,
+        page_ranks,
+        page_impact,
+        quality,
+        fetches,
+        texts,
+        types,
+    };
     let ids: Vec<UrlId> = input.known.urls.ids().collect();
     ids.into_par_iter().filter_map(|url| facts.of(url)).collect()
 }
@@ -579,6 +599,7 @@ struct UrlFacts<'a, O> {
     quality: &'a [f32],
     fetches: FetchChances,
     texts: TextChances,
+    types: &'a FileTypes,
 }
 
 impl<O: Fn(UrlId) -> u32> UrlFacts<'_, O> {
@@ -595,8 +616,8 @@ impl<O: Fn(UrlId) -> u32> UrlFacts<'_, O> {
             importance: importance_x(self.settings, inlinks, page_rank),
             quality: self.quality.get(url.index()).copied().map(f64::from),
             page: self.page_impact.get(url.index()).copied().unwrap_or(0.0),
-            fetch: self.fetches.of(known, url),
-            text: self.texts.of(known.urls.url(url)),
+            fetch: self.fetches.of(known, url, self.types.of(url)),
+            text: self.texts.of(self.types.of(url)),
         })
     }
 }

@@ -2,6 +2,7 @@
 //! has to keep to.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::toy::Toy;
 use crate::neural::text_vectors::EmbeddingModel;
@@ -15,7 +16,7 @@ use crate::simulate::vectors::{self, CollectionVectors};
 use crate::sufficiency::near_duplicates::{NearDuplicates, Shingles};
 use crate::workload::{Query, Workload};
 use proptest::prelude::*;
-use prospect_index::bm25::Bm25;
+use prospect_index::bm25::{Bm25, ForwardIndex};
 use prospect_index::derived::Derived;
 use prospect_index::ingest::LinkView;
 use prospect_index::ngram::{NgramIndex, Segment};
@@ -24,11 +25,14 @@ use prospect_index::text_index::TextIndex;
 
 /// After the name of a policy that is to read embeddings.
 const EMBEDDED: &str = " (embedded)";
+/// After the name of a policy that is to plan every batch anew.
+const ANEW: &str = " (anew)";
 const OPTIONS: [&str; 3] = ["", "+importance=pagerank", "+needy=0.5"];
 
 struct World {
     collection: Collection,
     strings: Segment,
+    forward: Arc<ForwardIndex>,
     workload: Workload,
     quality: Vec<f64>,
     impact: Vec<f64>,
@@ -93,6 +97,7 @@ fn world(pages: &[PageOf], queries: &[&str], outside: Outside) -> World {
         vectors,
         quality: (0..count).map(|page| -((page * 7 % 11) as f64) / 2.0).collect(),
         relevant: (0..count).map(|page| u32::from(page % 5 == 0)).collect(),
+        forward: Arc::new(ForwardIndex::build(&collection.text, workload.words()).unwrap()),
         collection,
         strings,
         workload,
@@ -114,7 +119,7 @@ impl World {
             urls: &self.collection.urls,
             links: self.collection.anchored_links(),
             text: &self.collection.text,
-            forward: self.forward.clone(),
+            forward: (!policy.ends_with(ANEW)).then(|| Arc::clone(&self.forward)),
             strings: &strings,
             vectors: policy.ends_with(EMBEDDED).then(|| self.vectors.web()),
             workload: &self.workload,
@@ -132,7 +137,7 @@ impl World {
             web: Some(&web),
             truth: Truth { impact: &self.impact, relevant: &self.relevant },
         };
-        let choice = PolicyChoice::parse(policy.trim_end_matches(EMBEDDED)).unwrap();
+        let choice = PolicyChoice::parse(policy.trim_end_matches(EMBEDDED).trim_end_matches(ANEW)).unwrap();
         let mut policy = choice.make(&sources, PlanSettings::new(1)).unwrap();
         run(&self.collection, start, policy.as_mut(), budget, done)
     }
@@ -338,6 +343,24 @@ proptest! {
             {
                 prop_assert!(whole.pages.starts_with(&start.seeds), "{}: seeds come first", label);
             }
+        }
+    }
+
+    #[test]
+    fn what_is_kept_is_what_would_be_found_anew(
+        seed in any::<u64>(),
+        pages in 100usize..260,
+        batch in 1usize..9,
+        charge in any::<bool>(),
+    ) {
+        let outside = if charge { Outside::Charge } else { Outside::Drop };
+        let world = random_world(seed, pages, outside);
+        let start = Start { seeds: vec![0, 1, 2], ..Start::default() };
+        let budget = Budget { batch, pages: usize::MAX };
+        for label in all_policies().iter().filter(|label| label.starts_with("prospect")) {
+            let kept = world.crawl(label, &start, budget);
+            let anew = world.crawl(&format!("{label}{ANEW}"), &start, budget);
+            prop_assert_eq!(kept, anew, "{}", label);
         }
     }
 

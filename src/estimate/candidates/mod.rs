@@ -15,6 +15,7 @@ pub mod ngram;
 
 use prospect_index::bm25::{Scores, TermId};
 use prospect_index::link_context::LinkContextTable;
+use prospect_index::link_table::Link;
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
 
@@ -24,7 +25,7 @@ use crate::estimate::candidates::nearest::Nearest;
 use crate::estimate::candidates::ngram::{MatchRule, MatchSource, sample_key};
 use crate::estimate::features::group::{FeatureGroup, FeatureGroups};
 use crate::estimate::features::link_context::LinkContextQuery;
-use crate::estimate::features::pair::{AskedQuery, FeatureSource, QueryView};
+use crate::estimate::features::pair::{AskedQuery, FeatureSource, LinkEvidence, QueryView};
 use crate::estimate::features::similarity::{Embeddings, NearQuery};
 use crate::estimate::features::table::FeatureRow;
 use crate::estimate::horizon::Horizon;
@@ -186,10 +187,35 @@ impl<H: Horizon> CandidateMaker<'_, H> {
         found: Found,
         score_of: &impl Fn(UrlId) -> f64,
     ) -> Option<Candidate> {
+        let before_seq = self.source.horizon.of(url)?;
+        let mut evidence = LinkEvidence::default();
+        let incoming = self.source.features.known.links.incoming(url, before_seq);
+        self.gather(&mut evidence, url, incoming, score_of);
+        self.candidate_of(url, found, &evidence, score_of)
+    }
+
+    /// Adds links to a URL, which follow those that were gathered.
+    pub(crate) fn gather(
+        &mut self,
+        evidence: &mut LinkEvidence,
+        url: UrlId,
+        links: impl Iterator<Item = Link>,
+        score_of: &impl Fn(UrlId) -> f64,
+    ) {
+        self.source.features.gather(evidence, &mut self.view, score_of, url, links);
+    }
+
+    /// As [`CandidateMaker::candidate`], from evidence that was gathered of all links.
+    pub(crate) fn candidate_of(
+        &mut self,
+        url: UrlId,
+        found: Found,
+        evidence: &LinkEvidence,
+        score_of: &impl Fn(UrlId) -> f64,
+    ) -> Option<Candidate> {
         let CandidateSource { horizon, features, matches, link_context, without, .. } = self.source;
-        let before_seq = horizon.of(url).filter(|_| found.matched || found.otherwise)?;
-        let view = &mut self.view;
-        let mut made = |check| features.features(view, score_of, url, before_seq, check);
+        let before_seq = horizon.of(url)?;
+        let made = |check| features.row(&self.view, url, evidence, check);
         let checked = made(found.matched && !matches.is_exact());
         let matches = found.matched && checked.is_some();
         let mut features = checked.or_else(|| found.otherwise.then(|| made(false)).flatten())?;

@@ -1,9 +1,12 @@
 //! What is known of a page before its fetch whatever is asked: how it is linked, what its URL looks
 //! like, and what pages around it were worth.
 
+use std::sync::Arc;
+
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use prospect_index::url;
+use rayon::prelude::*;
 
 use crate::estimate::features::group::FeatureGroups;
 use crate::estimate::features::regions::{KINDS, RegionMeans, Regions};
@@ -20,6 +23,7 @@ const REGIONS: [(PageFeature, PageFeature); KINDS] = [
 ];
 
 /// Impact of fetched pages, by the lists they are served in.
+#[derive(Default)]
 pub(crate) struct Impact {
     /// By URL.
     pub(crate) of_url: Vec<f64>,
@@ -38,6 +42,16 @@ impl Impact {
         }
         Self { of_url: served.impact(queries, urls), serves }
     }
+
+    /// URLs whose impact, or whose queries, differ.
+    fn changed_since<'a>(&'a self, old: &'a Self) -> impl Iterator<Item = UrlId> + 'a {
+        let serves = |of: &'a Self, at| of.serves.get(at).map_or(&[][..], Vec::as_slice);
+        let impact = |of: &Self, at| of.of_url.get(at).copied().unwrap_or(0.0);
+        let is_new = move |at: &usize| {
+            impact(self, *at) != impact(old, *at) || serves(self, *at) != serves(old, *at)
+        };
+        (0..self.of_url.len()).filter(is_new).map(|at| UrlId(at as u32))
+    }
 }
 
 /// What page features are made from.
@@ -49,25 +63,89 @@ pub(crate) struct PageFeatureSource<'a> {
     /// Regions of URLs.
     pub(crate) regions: &'a Regions,
     /// Impact of fetched pages.
-    pub(crate) impact: &'a Impact,
+    pub(crate) impact: &'a Arc<Impact>,
     /// Evidence that is left out.
     pub(crate) without: FeatureGroups,
 }
 
-/// What the pages that link to a page say.
+/// What is known of URLs and of the pages that link to them, for a planner that goes on: of a URL it is found anew
+/// when a link to it is new, or when the impact of a page that links to it has changed. Costs 72 bytes a URL.
 #[derive(Default)]
-struct Parents {
+pub(crate) struct KeptParents {
+    shapes: Vec<UrlShape>,
+    parents: Vec<Parents>,
+    /// Links that were taken in.
+    links: usize,
+    impact: Arc<Impact>,
+}
+
+impl KeptParents {
+    /// Brings all of the frontier up to date; no page may have been replaced.
+    pub(crate) fn update(&mut self, source: &PageFeatureSource<'_>) {
+        let known = source.known;
+        let new = self.shapes.len()..known.urls.len();
+        let shapes = new.into_par_iter().map(|id| UrlShape::of(known.urls.url(UrlId(id as u32))));
+        self.shapes.par_extend(shapes);
+        self.parents.resize(known.urls.len(), Parents::default());
+        let mut urls: Vec<UrlId> =
+            known.links.links()[self.links..].iter().map(|link| link.to).collect();
+        for page in source.impact.changed_since(&self.impact) {
+            let seq = known.pages.page_seq(page);
+            let of_page = seq.map_or(&[][..], |seq| known.links.of_page(seq));
+            urls.extend(of_page.iter().map(|link| link.to));
+        }
+        urls.retain(|&url| known.pages.in_frontier(url));
+        urls.sort_unstable();
+        urls.dedup();
+        let found: Vec<(UrlId, Parents)> =
+            urls.into_par_iter().map(|url| (url, source.parents(url, u32::MAX))).collect();
+        for (url, parents) in found {
+            self.parents[url.index()] = parents;
+        }
+        self.links = known.links.links().len();
+        self.impact = Arc::clone(source.impact);
+    }
+
+    /// What is known of a URL, and of the pages that link to it.
+    pub(crate) fn of(&self, url: UrlId) -> (&UrlShape, &Parents) {
+        (&self.shapes[url.index()], &self.parents[url.index()])
+    }
+}
+
+/// What a URL says by itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct UrlShape {
+    depth: f32,
+    length: f32,
+    digits: f32,
+    has_query: f32,
+}
+
+impl UrlShape {
+    /// Of a canonical URL.
+    pub(crate) fn of(address: &str) -> Self {
+        Self {
+            depth: url::depth(address) as f32,
+            length: address.len() as f32,
+            digits: address.bytes().filter(u8::is_ascii_digit).count() as f32,
+            has_query: f32::from(u8::from(address.contains('?'))),
+        }
+    }
+}
+
+/// What the pages that link to a page say.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Parents {
     count: u32,
     impact: f64,
     best: f64,
     /// Frequency of the queries that some parent is served for, and that several are.
     served: f64,
     served_again: f64,
-    /// Of the first link: its place among those of its page, how many these are, and its age as
-    /// a share of the crawl.
+    /// Of the first link: its place among those of its page, how many these are, and since when it is known.
     place: f32,
     links: f32,
-    age: f32,
+    since: Option<u32>,
 }
 
 impl PageFeatureSource<'_> {
@@ -80,19 +158,31 @@ impl PageFeatureSource<'_> {
         means: &RegionMeans,
         quality: f32,
     ) -> PageRow {
-        let address = self.known.urls.url(url);
+        let shape = UrlShape::of(self.known.urls.url(url));
+        self.row(url, before_seq, means, quality, (&shape, &self.parents(url, before_seq)))
+    }
+
+    /// The same from what is known of the URL, and of the pages that link to it, by then.
+    pub(crate) fn row(
+        &self,
+        url: UrlId,
+        before_seq: u32,
+        means: &RegionMeans,
+        quality: f32,
+        (shape, parents): (&UrlShape, &Parents),
+    ) -> PageRow {
         let unit = means.mean().max(f64::MIN_POSITIVE);
-        let parents = self.parents(url, before_seq);
-        let digits = address.bytes().filter(u8::is_ascii_digit).count();
+        let now = before_seq.min(self.next_seq);
+        let age = |since| (now - since) as f32 / now.max(1) as f32;
         let mut row = PageRow::default();
         row[PageFeature::Parents] = (parents.count as f32).ln_1p();
-        row[PageFeature::UrlDepth] = url::depth(address) as f32;
-        row[PageFeature::UrlLength] = address.len() as f32;
-        row[PageFeature::UrlDigits] = digits as f32;
-        row[PageFeature::UrlHasQuery] = f32::from(u8::from(address.contains('?')));
+        row[PageFeature::UrlDepth] = shape.depth;
+        row[PageFeature::UrlLength] = shape.length;
+        row[PageFeature::UrlDigits] = shape.digits;
+        row[PageFeature::UrlHasQuery] = shape.has_query;
         row[PageFeature::FirstLinkPlace] = parents.place.ln_1p();
         row[PageFeature::FirstLinkCount] = parents.links.ln_1p();
-        row[PageFeature::FirstLinkAge] = parents.age;
+        row[PageFeature::FirstLinkAge] = parents.since.map_or(0.0, age);
         // One more parent of mean impact keeps a single one from saying too much.
         let shrunk = (parents.impact / unit + 1.0) / (f64::from(parents.count) + 1.0);
         row[PageFeature::ParentImpact] = shrunk as f32;
@@ -110,7 +200,8 @@ impl PageFeatureSource<'_> {
         row
     }
 
-    fn parents(&self, url: UrlId, before_seq: u32) -> Parents {
+    /// What the pages fetched before `before_seq` say that link to a URL.
+    pub(crate) fn parents(&self, url: UrlId, before_seq: u32) -> Parents {
         let links = &self.known.links;
         let mut found = Parents::default();
         let mut queries: Vec<(QueryId, f64)> = Vec::new();
@@ -131,8 +222,7 @@ impl PageFeatureSource<'_> {
             let of_page = links.of_page(first.seq);
             found.place = of_page.iter().position(|link| link.to == url).unwrap_or(0) as f32;
             found.links = of_page.len() as f32;
-            let now = before_seq.min(self.next_seq);
-            found.age = (now - first.since) as f32 / now.max(1) as f32;
+            found.since = Some(first.since);
         }
         found
     }

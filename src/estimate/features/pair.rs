@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use prospect_index::bm25::Scorer;
+use prospect_index::link_table::Link;
 use prospect_index::ngram::{NgramQuery, NgramSet};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, NONE};
@@ -124,9 +125,9 @@ impl<'a> QueryView<'a> {
     }
 }
 
-/// Evidence gathered over the links to a URL.
-#[derive(Default)]
-struct LinkEvidence {
+/// Evidence gathered over the links to a URL, in the order in which they came to be known.
+#[derive(Clone, Default)]
+pub(crate) struct LinkEvidence {
     union: NgramSet,
     best: NgramSet,
     best_share: f32,
@@ -136,6 +137,8 @@ struct LinkEvidence {
     inlinks: u32,
     best_parent: f64,
     parent_sum: f64,
+    /// The page that shows the last of the links.
+    last: Option<UrlId>,
 }
 
 impl FeatureSource<'_> {
@@ -151,7 +154,20 @@ impl FeatureSource<'_> {
         before_seq: u32,
         check: bool,
     ) -> Option<FeatureRow> {
-        let links = self.links(query, score_of, target, before_seq);
+        let mut links = LinkEvidence::default();
+        let incoming = self.known.links.incoming(target, before_seq);
+        self.gather(&mut links, query, score_of, target, incoming);
+        self.row(query, target, &links, check)
+    }
+
+    /// The same from evidence that was gathered.
+    pub(crate) fn row(
+        &self,
+        query: &QueryView<'_>,
+        target: UrlId,
+        links: &LinkEvidence,
+        check: bool,
+    ) -> Option<FeatureRow> {
         let url_set = query.url(self, target);
         if check {
             let mut found = url_set;
@@ -188,24 +204,24 @@ impl FeatureSource<'_> {
         Some(row)
     }
 
-    fn links(
+    /// Adds links to a URL, which follow those that were gathered.
+    pub(crate) fn gather(
         &self,
+        evidence: &mut LinkEvidence,
         query: &mut QueryView<'_>,
         score_of: &impl Fn(UrlId) -> f64,
         target: UrlId,
-        before_seq: u32,
-    ) -> LinkEvidence {
-        let mut evidence = LinkEvidence::default();
-        let mut last = None;
-        for link in self.known.links.incoming(target, before_seq) {
+        links: impl Iterator<Item = Link>,
+    ) {
+        for link in links {
             // Links of one page are adjacent; a page never counts as its own parent.
-            if last != Some(link.from) && link.from != target {
+            if evidence.last != Some(link.from) && link.from != target {
                 let score = score_of(link.from);
                 evidence.inlinks += 1;
                 evidence.best_parent = evidence.best_parent.max(score);
                 evidence.parent_sum += score;
             }
-            last = Some(link.from);
+            evidence.last = Some(link.from);
             let anchor = query.anchor(self, link.anchor);
             if anchor.set.is_empty() {
                 continue;
@@ -221,6 +237,5 @@ impl FeatureSource<'_> {
                 evidence.matching_sites.push(site);
             }
         }
-        evidence
     }
 }
