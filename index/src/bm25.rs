@@ -186,7 +186,10 @@ impl<'a> Scorer<'a> {
         let (postings, df): (Vec<_>, Vec<u64>) = terms.into_iter().unzip();
         let frozen = Frozen::new(index, bm25, &counted, &df);
         let vocabulary = numbered(&distinct);
-        Ok(Self::resume(index, &FrozenStatistics(Arc::new(Frozen { vocabulary, postings, ..frozen }))))
+        Ok(Self::resume(
+            index,
+            &FrozenStatistics(Arc::new(Frozen { vocabulary, postings, ..frozen })),
+        ))
     }
 
     /// The same for the words of a forward index of this `index`, whose postings it reads only where a query is

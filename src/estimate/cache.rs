@@ -18,11 +18,11 @@ use prospect_index::page_store::{Known, NONE};
 use prospect_index::url::SiteLevel;
 
 use crate::estimate::candidates::nearest::Nearest;
-use crate::estimate::fetch_chance::FileTypes;
 use crate::estimate::features::page::KeptParents;
 use crate::estimate::features::regions::Regions;
 use crate::estimate::features::sites::Sites;
 use crate::estimate::features::strings::Strings;
+use crate::estimate::fetch_chance::FileTypes;
 use crate::estimate::kept_pairs::KeptPairs;
 use crate::estimate::models::EpochModels;
 use crate::estimate::models::quality_posterior::Posterior;

@@ -68,8 +68,7 @@ impl FetchChances {
         if !first.iter().any(|(_, failed)| *failed) && again.failed == 0.0 {
             return Self::default();
         }
-        let types =
-            TypeRates::new(first.iter().map(|&(url, failed)| (file_types.of(url), failed)));
+        let types = TypeRates::new(first.iter().map(|&(url, failed)| (file_types.of(url), failed)));
         let mut of_hosts: Vec<OfHost> = vec![OfHost::default(); known.urls.hosts()];
         for &(url, failed) in &first {
             let of_host = &mut of_hosts[known.urls.host(url) as usize];

@@ -211,12 +211,7 @@ impl KeptPairs {
     }
 
     /// Adds the pairs of URLs that are new, or that new links lead to.
-    fn add_linked_to(
-        &self,
-        known: &Known,
-        source: &Source<'_>,
-        dirty: &mut Vec<(QueryId, UrlId)>,
-    ) {
+    fn add_linked_to(&self, known: &Known, source: &Source<'_>, dirty: &mut Vec<(QueryId, UrlId)>) {
         let new = (self.urls..known.urls.len()).map(|id| UrlId(id as u32));
         let linked = known.links.links()[self.links..].iter().map(|link| link.to);
         let mut targets: Vec<UrlId> =
@@ -300,7 +295,9 @@ impl KeptPairs {
     fn take_in(&mut self, estimated: Vec<Estimated>, model: &ScoreModel) {
         let by_url = Arc::make_mut(&mut self.by_url);
         for Estimated { url, query, pair, evidence } in estimated {
-            replace(&mut self.evidence[url.index()], query, evidence.map(|of| (query, of)), |of| of.0);
+            replace(&mut self.evidence[url.index()], query, evidence.map(|of| (query, of)), |of| {
+                of.0
+            });
             let (pairs, of_query) = (&mut by_url[url.index()], &mut self.queries[query.index()]);
             let place = pairs.binary_search_by_key(&query, |pair| pair.query);
             if let Ok(at) = place {

@@ -64,11 +64,8 @@ pub(super) fn estimate(
         cache.models = Some(Arc::new(fit(input, &impact, cache, settings)?));
     }
     let pairs = found_pairs(input, queries, cache, settings)?;
-    let page_impact = if of_pages {
-        page_impact(input, &impact, cache, settings, quality)
-    } else {
-        Vec::new()
-    };
+    let page_impact =
+        if of_pages { page_impact(input, &impact, cache, settings, quality) } else { Vec::new() };
     let models = cache.models.as_ref();
     Ok(ScoredCandidates {
         pairs,

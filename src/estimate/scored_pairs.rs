@@ -540,7 +540,8 @@ fn expected_quality(input: &CrawlView<'_>, cache: &mut PlannerCache) -> Vec<f32>
         .with_min_len(256)
         .map(|url| {
             let anew = |end| scored_parents(known, url, end);
-            let parents = now.of(url).map(|end| kept.map_or_else(|| anew(end), |kept| kept.of(url)));
+            let parents =
+                now.of(url).map(|end| kept.map_or_else(|| anew(end), |kept| kept.of(url)));
             let site = cache.sites.of(url);
             parents.and_then(|parents| posterior.expected(site, parents)).unwrap_or(0.0) as f32
         })
@@ -571,8 +572,7 @@ fn frontier_urls<O: Fn(UrlId) -> u32 + Sync>(
     let types = &cache.file_types;
     let fetches = FetchChances::new(input.known, input.manifest, types);
     let texts = TextChances::new(input.known, types, |url| input.scorer.words_of(url));
-    let facts =
-        UrlFacts {
+    let facts = UrlFacts {
         input,
         settings,
         owner,

@@ -7,8 +7,6 @@
 //! ones, and later picks count more, so that a site which turns bad is noticed. What counts is the
 //! share of picks in general, so that optimism about all sites is no site's fault.
 
-use std::collections::HashMap;
-
 use crate::estimate::blend::{Blend, PickOutcome};
 
 /// Picks of usual worth that a site starts with.
@@ -33,7 +31,8 @@ impl Promise {
 /// The promises of every site.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SiteReliability {
-    of_site: HashMap<u32, Promise>,
+    /// By site; none where nothing of it was fetched.
+    of_site: Vec<Option<Promise>>,
     all: Promise,
     picks: usize,
 }
@@ -47,7 +46,11 @@ impl SiteReliability {
         for (site, pick) in picks {
             let given = blend.of(pick.parts);
             let kept = given.min(pick.realised);
-            let of_site = promises.of_site.entry(site).or_default();
+            let at = site as usize;
+            if promises.of_site.len() <= at {
+                promises.of_site.resize(at + 1, None);
+            }
+            let of_site = promises.of_site[at].get_or_insert_default();
             *of_site = Promise { given: of_site.given * fades, kept: of_site.kept * fades };
             of_site.add(given, kept);
             promises.all.add(given, kept);
@@ -60,9 +63,8 @@ impl SiteReliability {
     /// at most 1.
     pub(crate) fn of(&self, site: u32) -> f64 {
         let usual = self.all.kept / self.all.given;
-        let Some(Promise { given, kept }) = self.of_site.get(&site).filter(|_| usual > 0.0) else {
-            return 1.0;
-        };
+        let known = self.of_site.get(site as usize).copied().flatten();
+        let Some(Promise { given, kept }) = known.filter(|_| usual > 0.0) else { return 1.0 };
         let prior = PRIOR_PICKS * self.all.given / self.picks as f64;
         ((kept + prior * usual) / (given + prior) / usual).min(1.0)
     }

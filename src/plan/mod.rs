@@ -124,8 +124,7 @@ pub(crate) fn select_from(
         ranking.select_nth_unstable_by(settings.budget, order);
         ranking.truncate(settings.budget);
     }
-    // No two URLs are equal, so there is one order.
-    ranking.par_sort_unstable_by(order);
+    let ranking = ranked(&ranking, urls);
     let draws = Draws::of(settings.explore, settings.budget);
     let greedy = settings.budget.saturating_sub(draws.count);
     let frontier = ranking.iter().map(|estimate| estimate.url);
@@ -161,6 +160,23 @@ pub(crate) fn select_from(
         batch.explore(&rest, draws, urls, settings, &counter);
     }
     batch
+}
+
+/// URLs in the order of their estimates, the highest first, of equals by canonical URL. No two URLs are equal, so
+/// there is one order.
+fn ranked(frontier: &[UrlEstimate], urls: &UrlTable) -> Vec<UrlEstimate> {
+    // Estimates are wide, and are moved once.
+    let key = |(at, url): (usize, &UrlEstimate)| (descending(url.estimate), at as u32);
+    let mut keys: Vec<(u64, u32)> = frontier.par_iter().enumerate().map(key).collect();
+    let address = |&(_, at): &(u64, u32)| urls.url(frontier[at as usize].url);
+    keys.par_sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| address(a).cmp(address(b))));
+    keys.par_iter().map(|&(_, at)| frontier[at as usize]).collect()
+}
+
+/// A number whose order is the reverse of that of `f64::total_cmp`.
+fn descending(value: f64) -> u64 {
+    let bits = value.to_bits();
+    if bits >> 63 == 1 { bits } else { !(bits | 1 << 63) }
 }
 
 fn pick(at: usize, estimate: UrlEstimate, pool: Pool, propensity: f64) -> Pick {

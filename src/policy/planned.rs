@@ -43,12 +43,7 @@ impl<'a> Planned<'a> {
         Self {
             web,
             crawled: Crawled::new(web, quality),
-            planner: RunningPlanner::new(
-                web.workload,
-                web.trainers,
-                settings,
-                web.forward.clone(),
-            ),
+            planner: RunningPlanner::new(web.workload, web.trainers, settings, web.forward.clone()),
             strings: SeenStrings::new(web),
             lack: None,
             seeds: SeedQueue::default(),

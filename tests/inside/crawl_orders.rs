@@ -137,7 +137,8 @@ impl World {
             web: Some(&web),
             truth: Truth { impact: &self.impact, relevant: &self.relevant },
         };
-        let choice = PolicyChoice::parse(policy.trim_end_matches(EMBEDDED).trim_end_matches(ANEW)).unwrap();
+        let choice =
+            PolicyChoice::parse(policy.trim_end_matches(EMBEDDED).trim_end_matches(ANEW)).unwrap();
         let mut policy = choice.make(&sources, PlanSettings::new(1)).unwrap();
         run(&self.collection, start, policy.as_mut(), budget, done)
     }

@@ -50,7 +50,8 @@ impl ForwardIndex {
         for doc in 1..starts.len() {
             starts[doc] += starts[doc - 1];
         }
-        let (mut ends, mut words) = (starts.clone(), vec![(0, 0); *starts.last().unwrap_or(&0) as usize]);
+        let (mut ends, mut words) =
+            (starts.clone(), vec![(0, 0); *starts.last().unwrap_or(&0) as usize]);
         for (term, documents) in postings.iter().enumerate() {
             for &(doc, frequency) in documents {
                 let end = &mut ends[doc as usize];

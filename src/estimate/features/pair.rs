@@ -233,7 +233,8 @@ impl FeatureSource<'_> {
                 (evidence.best, evidence.best_share) = (anchor.set, share);
             }
             let site = self.sites.of(link.from);
-            if query.query.matching.accepts(&anchor.set) && !evidence.matching_sites.contains(&site) {
+            if query.query.matching.accepts(&anchor.set) && !evidence.matching_sites.contains(&site)
+            {
                 evidence.matching_sites.push(site);
             }
         }
