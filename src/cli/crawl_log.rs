@@ -8,6 +8,7 @@ use prospect_index::page::PageRecord;
 use super::Global;
 use super::ingest::{self, Finish, Skipped, each_url, open_store};
 use super::output::Failure;
+use crate::ingest::MisnamedKeys;
 use crate::ingest::urls::{NamedUrl, UrlFiles, UrlRecord};
 
 /// Arguments of `prospect crawl-log`.
@@ -49,6 +50,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         counts: &counts,
         committed,
         skipped: &skipped,
+        misnamed: MisnamedKeys::default(),
     };
     ingest::finish(&finish, global, store)
 }

@@ -13,15 +13,16 @@ use crate::estimate::EstimateError;
 use crate::evaluate::EvaluateError;
 use crate::evaluate::names::MetricError;
 use crate::evaluate::rerank::RerankError;
-use crate::ingest::{IngestError, Unfit};
+use crate::ingest::{IngestError, Misnamed, MisnamedKeys, Origin, Unfit};
 use crate::llm::LlmError;
 use crate::neural::NeuralError;
 use crate::planner::PlannerError;
 use crate::policy::PolicyError;
 use crate::quality::QualityError;
+use crate::report::number::counted;
 use crate::serve::ServeError;
 use crate::simulate::SimulateError;
-use crate::workload::WorkloadError;
+use crate::workload::{Assumption, WorkloadError};
 
 /// Exit codes of a command that did not do what it was asked.
 pub(super) const USERS: u8 = 1;
@@ -54,8 +55,13 @@ const CONVERT: &str =
     "convert it to JSON lines, one page a line; `prospect formats` lists what can be read";
 const A_PAGE: &str = "this looks like a wrong file: each line should be an object such as \
     {\"url\": \"https://…\", \"title\": \"…\", \"text\": \"…\", \"outlinks\": [{\"url\": \"…\", \"anchor\": \"…\"}]}";
-const A_WORKLOAD: &str = "a workload is `qid<TAB>query[<TAB>frequency[<TAB>kind]]` a line, or JSON lines \
-    with qid, query, frequency and kind, or TREC topics";
+/// Parts the lines of a hint.
+const NEXT_LINE: &str = "\n      ";
+const IS_MARKUP: &str =
+    " It takes plain text; HTML is read from files (with --base-url) and from WARC";
+const UTF_16: &str = "write it as UTF-8, for example with: iconv -f UTF-16 -t UTF-8 IN > OUT";
+const A_WORKLOAD: &str = "a workload is `qid<TAB>query[<TAB>frequency[<TAB>kind]]` a line, CSV with a header, JSON \
+    (lines or an array) with qid, query, frequency and kind, or TREC topics; `prospect formats` says more";
 const A_RUN: &str = "a line of a run is `qid Q0 docid rank score tag`, a line of judgements `qid 0 docid \
     grade`; both may be .gz or .zst";
 const OF_RUN: &str = "runs are measured by nDCG@k, R@k, MRR@k and AP, k being a rank";
@@ -63,6 +69,39 @@ const RUNTIME: &str = "name a library of ONNX Runtime 1.24 or newer with --onnxr
     `pip download onnxruntime` brings one (onnxruntime/capi/libonnxruntime.so.1.x in the wheel), as do the \
     release archives of ONNX Runtime; without one, models run by tract";
 const BUILD: &str = "build it with the feature `neural`, which is on by default: cargo install without --no-default-features";
+
+/// The next step where no record is a page: keys that may be misnamed come first.
+pub(super) fn of_no_page(misnamed: &MisnamedKeys) -> String {
+    let mut lines = of_misnamed(misnamed);
+    lines.push(A_PAGE.to_owned());
+    lines.join(NEXT_LINE)
+}
+
+/// What may have been meant by keys of records that nothing reads, a sentence each.
+pub(super) fn of_misnamed(misnamed: &MisnamedKeys) -> Vec<String> {
+    let sentence = |(key, (count, first)): (&Misnamed, &(u64, Origin))| {
+        let (key, meant, count) = (&key.key, key.meant, counted(*count, "record"));
+        let markup = if key.to_ascii_lowercase().contains("html") { IS_MARKUP } else { "" };
+        format!(
+            "the key `{key}` is not read ({count}, the first at {first}); did you mean `{meant}`?{markup}"
+        )
+    };
+    // Without a URL there is no page at all.
+    let (urls, others): (Vec<_>, Vec<_>) =
+        misnamed.0.iter().partition(|(key, _)| key.meant == "url");
+    urls.into_iter().chain(others).map(sentence).collect()
+}
+
+/// The way out where a file of queries may be meant otherwise than it was read.
+pub(super) fn of_assumption(assumption: &Assumption) -> &'static str {
+    match assumption {
+        Assumption::Header { .. } => "if it is a query, give it another id",
+        Assumption::Counts { .. } => {
+            "if the second column counts how often the first is asked, put an id before both, or a first line \
+             `query<TAB>frequency`"
+        }
+    }
+}
 
 /// The next step where a model cannot be used, `otherwise` where it is not the runtime's fault.
 pub(super) fn of_model(error: &NeuralError, otherwise: &str) -> String {
@@ -234,7 +273,12 @@ impl WayOut for LlmError {
 impl WayOut for WorkloadError {
     fn way_out(&self) -> Option<String> {
         let hint = match self {
+            Self::Read { source, .. } if source.kind() == ErrorKind::PermissionDenied => PERMISSION,
             Self::Read { .. } => "name a readable file; `-` is standard input",
+            Self::Utf16 { .. } => UTF_16,
+            Self::Foreign { .. } => {
+                "name a text file, plain, .gz or .zst; a spreadsheet is saved as CSV first"
+            }
             Self::Line { .. } | Self::Empty { .. } => A_WORKLOAD,
         };
         Some(hint.to_owned())
@@ -244,7 +288,11 @@ impl WayOut for WorkloadError {
 impl WayOut for EvaluateError {
     fn way_out(&self) -> Option<String> {
         let hint = match self {
-            Self::Input(error @ WorkloadError::Read { .. }) => return error.way_out(),
+            Self::Input(
+                error @ (WorkloadError::Read { .. }
+                | WorkloadError::Utf16 { .. }
+                | WorkloadError::Foreign { .. }),
+            ) => return error.way_out(),
             Self::Input(_) | Self::Line { .. } | Self::Empty { .. } => A_RUN,
             Self::Duplicate { .. } => {
                 "trec_eval refuses such a file as well; keep one of the two lines"
@@ -288,6 +336,7 @@ impl WayOut for IngestError {
             Self::NotFound { .. } => SPELLING,
             Self::Io { source, .. } if source.kind() == ErrorKind::PermissionDenied => PERMISSION,
             Self::Io { .. } => "check the disk or the pipe, then run the command again",
+            Self::NoPages { misnamed, .. } => return Some(of_no_page(misnamed)),
             Self::WrongType { unfit, .. } => match unfit {
                 Unfit::Foreign => CONVERT,
                 Unfit::StreamedMarkup => {
@@ -298,6 +347,7 @@ impl WayOut for IngestError {
                 }
                 Unfit::Compressed => "decompress it first",
                 Unfit::Streamed => "name the file itself",
+                Unfit::Utf16 => UTF_16,
                 Unfit::Urls => {
                     "`prospect seeds` takes URLs that one knows without a link; pages have a text"
                 }
@@ -318,7 +368,6 @@ impl WayOut for IngestError {
                 "check the program that wrote it; an ingest of nothing is refused"
             }
             Self::Damaged { .. } => FETCH_AGAIN,
-            Self::NoPages { .. } => A_PAGE,
             Self::NoLinks { .. } => {
                 "its columns should hold URLs: those of a page and of what it links to"
             }

@@ -20,6 +20,7 @@ mod output;
 mod plan;
 mod policies;
 mod quality;
+mod queries;
 mod report;
 mod seeds;
 mod serve;

@@ -9,10 +9,10 @@ use prospect_index::manifest::InFlightFor;
 use prospect_index::page_store::Known;
 use prospect_index::url::{self, SiteLevel};
 
-use super::Global;
 use super::model::{self, EmbeddingOptions, StoreQualityOptions};
 use super::options::{OfPlan, OptionFlags};
 use super::output::{self, Failure, say};
+use super::{Global, queries};
 use crate::campaign::close::{self, Released, Which};
 use crate::campaign::open_plans::OpenBatch;
 use crate::campaign::plan::{self, Beside, Plan, PlanRecord};
@@ -49,7 +49,7 @@ pub(super) struct Args {
     /// The store.
     #[arg(long, value_name = "DIR")]
     store: PathBuf,
-    /// The queries: TSV, JSON lines or TREC topics; `-` is standard input.
+    /// The queries: TSV, CSV, JSON or TREC topics; `-` is standard input.
     #[arg(long, value_name = "FILE")]
     workload: PathBuf,
     #[command(flatten)]
@@ -109,7 +109,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let format = format_named(&args.format)?;
     let mut settings = args.options.settings()?;
-    let workload = workload::load(&args.workload)?;
+    let workload = queries::load(&args.workload, global)?;
     if workload.for_planning().queries.is_empty() {
         let (file, count) = (workload::shown(&args.workload), workload.queries.len());
         let error = anyhow::anyhow!("{file}: none of the {count} queries can be planned for");
