@@ -7,6 +7,7 @@ use std::io::ErrorKind;
 
 use prospect_index::error::StoreError;
 
+use super::empty_plan::Reason;
 use crate::campaign::CampaignError;
 use crate::documents::{DocumentError, Side};
 use crate::estimate::EstimateError;
@@ -100,6 +101,26 @@ pub(super) fn of_assumption(assumption: &Assumption) -> &'static str {
             "if the second column counts how often the first is asked, put an id before both, or a first line \
              `query<TAB>frequency`"
         }
+    }
+}
+
+/// The next step where a plan is empty.
+pub(super) fn of_empty_plan(reason: Reason) -> &'static str {
+    match reason {
+        Reason::NothingUnfetched => {
+            "URLs become known by pages that link to them (`prospect ingest`) and by lists (`prospect seeds`)"
+        }
+        Reason::InFlight => {
+            "Ingest what came of them; `prospect ingest --close` ends plans whose crawler is through, and `plan \
+             --release all` takes them back"
+        }
+        Reason::NotInList => "URLs in --within are planned if the store knows them",
+        Reason::OutOfScope => {
+            "The scope is kept in the store: give --include, --exclude or --types anew, an empty one ends it"
+        }
+        Reason::Waiting => "They come back after cycles to come; `prospect explain URL` tells when",
+        Reason::OtherSpelling => "`prospect url-rules` lists and takes back the rules of the store",
+        Reason::Caps => "Give the batch more --seconds, or lift caps with `none`",
     }
 }
 

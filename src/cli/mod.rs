@@ -1,10 +1,12 @@
 //! The command line: arguments, settings, progress, output, one file per command. The only part
 //! that prints, reads the environment or the clock.
 
+mod budget;
 mod check;
 mod counterfactual;
 mod crawl_log;
 mod demo;
+mod empty_plan;
 mod evaluate;
 mod evaluation_set;
 mod explain;
