@@ -12,6 +12,8 @@ mod evaluation_set;
 mod explain;
 mod exported;
 mod formats;
+mod generate;
+mod help;
 mod hints;
 mod ingest;
 mod model;
@@ -34,7 +36,7 @@ mod whatif;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches, Parser, Subcommand};
 
 pub(crate) use output::Failure;
 
@@ -44,7 +46,7 @@ const MOST_THREADS: usize = 1024;
 /// Plans which uncrawled URLs to fetch next, so that search over the crawled pages gets better as
 /// fast as possible.
 #[derive(Parser)]
-#[command(name = "prospect", version, about, max_term_width = 100)]
+#[command(name = "prospect", version = env!("PROSPECT_VERSION"), about, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -110,12 +112,15 @@ enum Command {
     Metrics,
     /// List the formats that are read and written, and the limits.
     Formats,
+    /// Write completions for a shell, or man pages.
+    Generate(generate::Args),
 }
 
 /// Parses the arguments, runs the command, and maps what happened to an exit code: 0 done, 1 the
 /// user's input, 2 our fault.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let matches = help::command().try_get_matches();
+    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
             let _ = error.print();
@@ -163,5 +168,6 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Policies => policies::policies(&cli.global),
         Command::Metrics => policies::metrics(&cli.global),
         Command::Formats => formats::run(&cli.global),
+        Command::Generate(args) => generate::run(args, &cli.global),
     }
 }

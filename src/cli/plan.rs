@@ -76,8 +76,9 @@ pub(super) struct Args {
     /// Plan only URLs of this list, one a line.
     #[arg(long, value_name = "FILE")]
     within: Option<PathBuf>,
-    /// Plan only URLs that match this regular expression, or one of the file after an `@`, one a line. May be
-    /// given more than once. This, --exclude and --types are kept in the store for all later plans until they
+    /// Plan only URLs that match this regular expression, or one of the file after an `@`, one a line.
+    ///
+    /// May be given more than once. This, --exclude and --types are kept in the store for all later plans until they
     /// are given anew; an empty one ends it.
     #[arg(long, value_name = "RE|@FILE")]
     include: Vec<String>,

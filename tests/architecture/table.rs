@@ -272,6 +272,8 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("forust_ml", &["src/estimate/models"], "replaced in one place"),
     ("smartcore", &["src/estimate/models", "src/estimate/pandey_olston"], "replaced in one place"),
     ("clap", &["src/cli"], "arguments exist on the command line only"),
+    ("clap_complete", &["src/cli/generate.rs"], "made from the arguments"),
+    ("clap_mangen", &["src/cli/generate.rs"], "made from the arguments"),
     ("indicatif", &["src/cli"], "progress exists on the command line only"),
     ("include_dir", &["src/cli"], "the site of the demo travels in the command"),
     ("anyhow", &["src/cli"], "libraries have typed errors"),
