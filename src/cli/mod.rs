@@ -16,6 +16,7 @@ mod generate;
 mod help;
 mod hints;
 mod ingest;
+mod log;
 mod model;
 #[cfg(test)]
 mod option_surfaces;
@@ -82,6 +83,8 @@ enum Command {
     Plan(plan::Args),
     /// Tell what is in a store, and what became of its plans.
     Status(status::Args),
+    /// List the plans of a store, one a line, with what became of them.
+    Log(log::Args),
     /// Tell how well the pages answer a workload, what it still lacks, and whether to stop.
     Sufficiency(Box<sufficiency::Args>),
     /// Make queries with judgements of the pages of a store, to try crawls and sufficiency out.
@@ -153,6 +156,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Seeds(args) => seeds::run(args, &cli.global),
         Command::Plan(args) => plan::run(args, &cli.global),
         Command::Status(args) => status::run(args, &cli.global),
+        Command::Log(args) => log::run(args, &cli.global),
         Command::Sufficiency(args) => sufficiency::run(args, &cli.global),
         Command::EvaluationSet(args) => evaluation_set::run(args, &cli.global),
         Command::UrlRules(args) => url_rules::run(args, &cli.global),
