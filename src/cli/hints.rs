@@ -14,7 +14,7 @@ use crate::estimate::EstimateError;
 use crate::evaluate::EvaluateError;
 use crate::evaluate::names::MetricError;
 use crate::evaluate::rerank::RerankError;
-use crate::ingest::{IngestError, Misnamed, MisnamedKeys, Origin, Unfit};
+use crate::ingest::{BadReason, IngestError, Misnamed, MisnamedKeys, Origin, Unfit};
 use crate::llm::LlmError;
 use crate::neural::NeuralError;
 use crate::planner::PlannerError;
@@ -54,8 +54,10 @@ const FETCH_AGAIN: &str =
     "fetch or write the file again and compare its length; then run the same command";
 const CONVERT: &str =
     "convert it to JSON lines, one page a line; `prospect formats` lists what can be read";
-const A_PAGE: &str = "this looks like a wrong file: each line should be an object such as \
+const A_PAGE: &str = "each line should be an object such as \
     {\"url\": \"https://…\", \"title\": \"…\", \"text\": \"…\", \"outlinks\": [{\"url\": \"…\", \"anchor\": \"…\"}]}";
+const LATIN_1: &str = "write it as UTF-8; from Western European text, for example, with: iconv -f LATIN1 -t UTF-8 \
+    IN > OUT";
 /// Parts the lines of a hint.
 const NEXT_LINE: &str = "\n      ";
 const IS_MARKUP: &str =
@@ -71,10 +73,16 @@ const RUNTIME: &str = "name a library of ONNX Runtime 1.24 or newer with --onnxr
     release archives of ONNX Runtime; without one, models run by tract";
 const BUILD: &str = "build it with the feature `neural`, which is on by default: cargo install without --no-default-features";
 
-/// The next step where no record is a page: keys that may be misnamed come first.
-pub(super) fn of_no_page(misnamed: &MisnamedKeys) -> String {
+/// The next step where no record is a page, by what is wrong with the first; keys that may be misnamed come first.
+pub(super) fn of_no_page(reason: BadReason, misnamed: &MisnamedKeys) -> String {
     let mut lines = of_misnamed(misnamed);
-    lines.push(A_PAGE.to_owned());
+    lines.push(match reason {
+        BadReason::InvalidUtf8 => LATIN_1.to_owned(),
+        BadReason::InvalidRecord => {
+            format!("set the value right, or leave the field out; {A_PAGE}")
+        }
+        _ => format!("this looks like a wrong file: {A_PAGE}"),
+    });
     lines.join(NEXT_LINE)
 }
 
@@ -297,6 +305,7 @@ impl WayOut for WorkloadError {
             Self::Read { source, .. } if source.kind() == ErrorKind::PermissionDenied => PERMISSION,
             Self::Read { .. } => "name a readable file; `-` is standard input",
             Self::Utf16 { .. } => UTF_16,
+            Self::NotUtf8 { .. } => LATIN_1,
             Self::Foreign { .. } => {
                 "name a text file, plain, .gz or .zst; a spreadsheet is saved as CSV first"
             }
@@ -312,6 +321,7 @@ impl WayOut for EvaluateError {
             Self::Input(
                 error @ (WorkloadError::Read { .. }
                 | WorkloadError::Utf16 { .. }
+                | WorkloadError::NotUtf8 { .. }
                 | WorkloadError::Foreign { .. }),
             ) => return error.way_out(),
             Self::Input(_) | Self::Line { .. } | Self::Empty { .. } => A_RUN,
@@ -357,7 +367,7 @@ impl WayOut for IngestError {
             Self::NotFound { .. } => SPELLING,
             Self::Io { source, .. } if source.kind() == ErrorKind::PermissionDenied => PERMISSION,
             Self::Io { .. } => "check the disk or the pipe, then run the command again",
-            Self::NoPages { misnamed, .. } => return Some(of_no_page(misnamed)),
+            Self::NoPages { reason, misnamed, .. } => return Some(of_no_page(*reason, misnamed)),
             Self::WrongType { unfit, .. } => match unfit {
                 Unfit::Foreign => CONVERT,
                 Unfit::StreamedMarkup => {

@@ -16,7 +16,9 @@ use crate::campaign::OpenStore;
 use crate::campaign::close::{self, Which};
 use crate::campaign::open_plans::OpenBatch;
 use crate::ingest::urls::{NamedUrl, UrlFiles, UrlItem};
-use crate::ingest::{self, Misnamed, MisnamedKeys, Origin, PageSource, SourceItem, SourceOptions};
+use crate::ingest::{
+    self, BadReason, Misnamed, MisnamedKeys, Origin, PageSource, SourceItem, SourceOptions,
+};
 use crate::planner::outcome::CycleOutcome;
 
 /// Records that are read at once.
@@ -136,7 +138,7 @@ pub(super) struct Finish<'a> {
 struct Read {
     skipped: Skipped,
     bad: u64,
-    first_bad: Option<String>,
+    first_bad: Option<(BadReason, String)>,
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
@@ -178,9 +180,9 @@ fn understood(
     misnamed: &MisnamedKeys,
 ) -> Result<Skipped, Failure> {
     match first_bad {
-        Some(first) if session.counts().records == 0 => {
+        Some((reason, first)) if session.counts().records == 0 => {
             let error = anyhow::anyhow!("none of the {bad} records is a page; the first: {first}");
-            Err(Failure::input(error, hints::of_no_page(misnamed)))
+            Err(Failure::input(error, hints::of_no_page(reason, misnamed)))
         }
         _ => Ok(skipped),
     }
@@ -214,7 +216,13 @@ pub(super) fn finish(finish: &Finish<'_>, global: &Global, store: Store) -> Resu
     }
     // Not an error: the same command may have closed it before it was interrupted.
     if finish.close && closed.is_empty() {
-        say(global, "there is no open plan to close");
+        let directory = finish.store.display();
+        say(
+            global,
+            &format!(
+                "there is no open plan to close; `prospect log --store {directory}` lists all that were made"
+            ),
+        );
     }
     for batch in OpenBatch::all(&open.store, &open.known)? {
         say(global, &format!("plan {} is open: {}", batch.plan.id, batch.counts()));
@@ -256,7 +264,7 @@ fn read(
         for page in prepared {
             match page {
                 Ok(page) => session.add(page)?,
-                Err(SkippedItem { reason, example, is_bad: true }) if strict => {
+                Err(SkippedItem { reason, example, bad: Some(_) }) if strict => {
                     let error = anyhow::anyhow!("{example}: {reason}");
                     return Err(Failure::input(
                         error,
@@ -279,40 +287,45 @@ struct SkippedItem {
     reason: &'static str,
     /// Where it stands, and what it is.
     example: String,
-    /// Whether it should have been a page.
-    is_bad: bool,
+    /// What is wrong with it, if it should have been a page.
+    bad: Option<BadReason>,
 }
 
 impl Read {
-    fn skip(&mut self, SkippedItem { reason, example, is_bad }: SkippedItem) {
-        if is_bad {
+    fn skip(&mut self, SkippedItem { reason, example, bad }: SkippedItem) {
+        if let Some(bad) = bad {
             self.bad += 1;
-            self.first_bad.get_or_insert_with(|| format!("{example} ({reason})"));
+            self.first_bad.get_or_insert_with(|| (bad, format!("{example} ({reason})")));
         }
         self.skipped.count(reason, || example);
     }
 }
 
 fn prepared(item: SourceItem) -> Result<PreparedPage, SkippedItem> {
-    let skipped = |reason, example, is_bad| SkippedItem { reason, example, is_bad };
+    let skipped = |reason, example, bad| SkippedItem { reason, example, bad };
     match item {
         SourceItem::Page { record, origin, cuts } => {
-            let mut page = prepare(record)
-                .map_err(|error| skipped("invalid-url", format!("{origin}: {error}"), true))?;
+            let mut page = prepare(record).map_err(|error| {
+                let bad = BadReason::InvalidUrl;
+                skipped(bad.name(), format!("{origin}: {error}"), Some(bad))
+            })?;
             page.note_cuts(&cuts);
             Ok(page)
         }
         SourceItem::Bad { reason, origin, detail } => {
-            Err(skipped(reason.name(), format!("{origin}: {detail}"), true))
+            Err(skipped(reason.name(), format!("{origin}: {detail}"), Some(reason)))
         }
         SourceItem::Other { reason, origin, detail } => {
-            Err(skipped(reason, format!("{origin}: {detail}"), false))
+            Err(skipped(reason, format!("{origin}: {detail}"), None))
         }
     }
 }
 
 fn as_json(misnamed: &MisnamedKeys) -> Vec<serde_json::Value> {
-    let key = |(key, (count, first)): (&Misnamed, &(u64, Origin))| serde_json::json!({ "key": key.key, "meant": key.meant, "count": count, "first": first.to_string() });
+    let key = |(Misnamed { key, meant }, (count, first)): (&Misnamed, &(u64, Origin))| {
+        let first = first.to_string();
+        serde_json::json!({ "key": key, "meant": meant, "count": count, "first": first })
+    };
     misnamed.0.iter().map(key).collect()
 }
 

@@ -36,6 +36,14 @@ pub enum WorkloadError {
         /// The file.
         file: String,
     },
+    /// A line is in another encoding.
+    #[error("{file}:{line}: the line is not UTF-8")]
+    NotUtf8 {
+        /// The file.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+    },
     /// The file holds something else.
     #[error("{file} is {found}; a text file was expected")]
     Foreign {

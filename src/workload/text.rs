@@ -51,6 +51,6 @@ pub(crate) fn open_text(path: &Path) -> Result<String, WorkloadError> {
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let line = 1 + memchr::memchr_iter(b'\n', &error.as_bytes()[..valid]).count();
-        WorkloadError::Line { file: file.clone(), line, what: "the line is not UTF-8".to_owned() }
+        WorkloadError::NotUtf8 { file: file.clone(), line }
     })
 }
