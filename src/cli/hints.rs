@@ -48,6 +48,9 @@ pub(super) const MODELS: &str = "models/README.md tells how a cross-encoder is e
 pub(super) const QUALITY_MODELS: &str =
     "models/README.md tells how models are made; `--model text-length` scores without one";
 
+/// Where URLs come without what became of them.
+pub(super) const ABOUT_SEEDS: &str = "`prospect seeds` takes URLs that one knows without a link";
+
 const SPELLING: &str = "check the spelling; relative paths start where you are now";
 const PERMISSION: &str = "check who may read it (ls -l), or run as a user who may";
 const FETCH_AGAIN: &str =
@@ -390,7 +393,7 @@ impl WayOut for IngestError {
                 Unfit::Links => {
                     "`prospect ingest` takes links, beside the files that bring the pages that show them"
                 }
-                Unfit::NoStatuses => "`prospect seeds` takes URLs that one knows without a link",
+                Unfit::NoStatuses => ABOUT_SEEDS,
             },
             Self::NoHtmlFiles { .. } => {
                 "name the directory that holds the .html files; JSON lines are named file by file"

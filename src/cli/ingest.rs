@@ -74,6 +74,12 @@ impl Skipped {
         self.0.entry(reason.to_owned()).or_insert_with(new).count += 1;
     }
 
+    /// Where the first one stands, if there are some and all are skipped for the same reason.
+    pub(super) fn only(&self, reason: &str) -> Option<&str> {
+        let only = self.0.get(reason).filter(|_| self.0.len() == 1);
+        only.map(|skipped| skipped.first.as_str())
+    }
+
     /// Tells of them.
     pub(super) fn say(&self, global: &Global) {
         for (reason, SkippedFor { count, first }) in &self.0 {
@@ -385,7 +391,9 @@ fn report(
         );
     }
     skipped.say(global);
-    hints::of_misnamed(misnamed).iter().for_each(|line| say(global, line));
+    for line in hints::of_misnamed(misnamed) {
+        say(global, &line);
+    }
     output::say_cuts(global, counts.cuts.iter().map(|(limit, &count)| (limit.as_str(), count)));
     output::say_refreshes(global, &open.refreshes);
     let (pages, urls) = (open.known.pages.len(), open.known.urls.len());

@@ -455,6 +455,24 @@ pub const MISTAKES: &[Mistake] = &[
         "list.txt",
         |folder| write(folder, "list.txt", "https://a.example/\n"),
     ),
+    mistake(
+        "crawl-log-of-urls-alone",
+        "crawl-log --store store urls.jsonl",
+        "urls.jsonl:1",
+        |folder| {
+            write(
+                folder,
+                "urls.jsonl",
+                "{\"url\":\"https://a.example/\"}\n{\"url\":\"https://b.example/\"}\n",
+            )
+        },
+    ),
+    mistake(
+        "simulate-uri-for-url",
+        "simulate --corpus pages.jsonl --workload queries.tsv --policy bfs --seeds random:1 --out results",
+        "`uri`",
+        |folder| write(folder, "pages.jsonl", "{\"uri\":\"https://a.example/\",\"text\":\"a\"}\n"),
+    ),
     mistake("explain-word", "explain --store store bread", "bread", nothing),
     mistake(
         "explain-unknown-url",

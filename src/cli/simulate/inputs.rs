@@ -10,7 +10,7 @@ use super::config;
 use super::identity::{VECTORS, WORK};
 use super::{Experiment, Queries};
 use crate::cli::output::{Failure, LateProgress, Progress, say, say_cuts};
-use crate::cli::queries;
+use crate::cli::{hints, queries};
 use crate::evaluate::rerank::PairScores;
 use crate::evaluate::run as runs;
 use crate::ingest::SourceOptions;
@@ -58,6 +58,9 @@ impl Experiment<'_> {
         }
         if let Some(first) = &skipped.first {
             say(self.global, &format!("{} records skipped; the first: {first}", skipped.bad));
+        }
+        for line in hints::of_misnamed(&skipped.misnamed) {
+            say(self.global, &line);
         }
         let line = format!(
             "{} pages on {} hosts, {} links; {} records replaced, {} failed fetches left out",
