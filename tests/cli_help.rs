@@ -87,3 +87,36 @@ fn the_environment_stands_for_what_must_be_given_and_options_go_before_it() {
     let help = run(&["plan", "-h"], &none).stdout;
     assert!(help.contains("[env: PROSPECT_STORE]") && !help.contains(&none), "{help}");
 }
+
+#[test]
+fn what_one_repeats_may_stand_beside_the_store() {
+    let bench = Bench::with_store();
+    let store = bench.path("store");
+    let file = "[plan]\nworkload = \"queries.tsv\"\nbudget = 7\nformat = \"urls\"\n[ingest]\nstrict = true\n";
+    bench.write("prospect.toml", file);
+    let count = |arguments: &[&str]| done(arguments).stdout.lines().count();
+    let plan = ["plan", "--store", &store];
+    assert_eq!(count(&plan), 7);
+    let said = done(&plan).stderr;
+    let queries = bench.path("queries.tsv");
+    let told = format!("prospect.toml: --budget=7 --format=urls --workload={queries}\n");
+    assert!(said.starts_with("from ") && said.contains(&told), "{said}");
+    assert_eq!(count(&["plan", "--another", &format!("--store={store}"), "--budget=3"]), 3);
+    let bad = bench.write("bad.jsonl", "{}\n");
+    let strict = common::prospect(&["ingest", "--store", &store, &bad]).stderr;
+    assert!(strict.contains("without --strict"), "{strict}");
+    for (file, expected) in [
+        ("[plan]\nbugdet = 5\n", "there is no `bugdet`\n\nhint: did you mean `budget`?"),
+        ("[paln]\nbudget = 5\n", "there is no `paln`\n\nhint: did you mean `plan`?"),
+        ("[plan]\nbudget = true\n", "budget cannot be true\n\nhint: options of a command"),
+        ("[plan\n", "TOML parse error at line 1"),
+        ("plan = 5\n", "it is no table"),
+        ("[plan]\nstore = \"other\"\n", "there is no `store`"),
+    ] {
+        let path = bench.write("prospect.toml", file);
+        let run = common::prospect(&plan);
+        assert_eq!(run.code, Some(1), "{file}");
+        assert!(run.stderr.starts_with(&format!("error: {path}: ")), "{}", run.stderr);
+        assert!(run.stderr.contains(expected), "{file}: {}", run.stderr);
+    }
+}

@@ -4,6 +4,8 @@
 //! What an option is called and does stands where it is defined; this is a table of names. An option that the table does
 //! not have is under [`OTHERS`].
 
+use std::ffi::OsString;
+
 use clap::{Arg, Command, CommandFactory};
 
 use super::Cli;
@@ -247,6 +249,13 @@ fn arrange(command: Command) -> Command {
     command
         .mut_args(|arg| arranged.place(arg))
         .after_long_help(format!("Examples:\n{}", examples.join("\n\n")))
+}
+
+/// What the environment says of an option that it may stand for.
+pub(super) fn environment(arg: &Arg) -> Option<OsString> {
+    let variable = ENVIRONMENT.iter().find(|(name, _)| arg.get_long() == Some(name));
+    let (_, variable) = variable.filter(|_| arg.is_required_set())?;
+    std::env::var_os(variable)
 }
 
 /// What must be given may be given by the environment; what may be left out may not, or nobody could leave it out.

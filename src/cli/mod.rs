@@ -5,6 +5,7 @@ mod budget;
 mod check;
 mod counterfactual;
 mod crawl_log;
+mod defaults;
 mod demo;
 mod empty_plan;
 mod evaluate;
@@ -38,6 +39,8 @@ mod whatif;
 use std::process::ExitCode;
 
 use clap::{FromArgMatches, Parser, Subcommand};
+
+use self::defaults::Arguments;
 
 pub(crate) use output::Failure;
 
@@ -122,15 +125,31 @@ enum Command {
 /// Parses the arguments, runs the command, and maps what happened to an exit code: 0 done, 1 the
 /// user's input, 2 our fault.
 pub fn main() -> ExitCode {
-    let matches = help::command().try_get_matches();
-    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => cli,
-        Err(error) => {
+    match parsed() {
+        Ok(Ok(cli)) => ended(run(&cli)),
+        Ok(Err(error)) => {
             let _ = error.print();
-            return ExitCode::from(u8::from(error.use_stderr()));
+            ExitCode::from(u8::from(error.use_stderr()))
         }
-    };
-    match run(&cli) {
+        Err(failure) => ended(Err(failure)),
+    }
+}
+
+/// The arguments, or what is wrong with them; a failure is of the file that has some of them.
+fn parsed() -> Result<Result<Cli, clap::Error>, Failure> {
+    let command = help::command();
+    let Arguments { all, told } = defaults::arguments(&command, std::env::args_os().collect())?;
+    let matches = command.try_get_matches_from(all);
+    let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
+    let is_quiet = cli.as_ref().map_or_else(|error| !error.use_stderr(), |cli| cli.global.quiet);
+    if let Some(told) = told.filter(|_| !is_quiet) {
+        output::print_note(&told);
+    }
+    Ok(cli)
+}
+
+fn ended(result: Result<(), Failure>) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             output::print_failure(&failure);

@@ -305,8 +305,8 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("tokenizers", &["src/neural/tokens.rs"], "replaced in one place"),
     (
         "toml",
-        &["src/cli/simulate", "src/cli/whatif", "src/neural"],
-        "experiments, scenarios and models are described by files",
+        &["src/cli/defaults.rs", "src/cli/simulate", "src/cli/whatif", "src/neural"],
+        "experiments, scenarios, models and what one repeats are described by files",
     ),
     (
         "postcard",

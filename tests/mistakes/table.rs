@@ -444,6 +444,18 @@ pub const MISTAKES: &[Mistake] = &[
     ),
     mistake("too-many-threads", "status --store store --threads 100000", "100000", nothing),
     mistake("misspelt-command", "pln --store store", "pln", nothing),
+    mistake(
+        "defaults-misspelt-option",
+        "plan --store store --workload queries.tsv",
+        "prospect.toml",
+        |folder| write(folder, "prospect.toml", "[plan]\nbugdet = \"10%\"\n"),
+    ),
+    mistake(
+        "defaults-of-a-wrong-value",
+        "plan --store store --workload queries.tsv",
+        "prospect.toml",
+        |folder| write(folder, "prospect.toml", "[plan]\nbudget = \"ten\"\n"),
+    ),
     // Everything else.
     mistake("seeds-without-urls", "seeds --store store list.txt", "list.txt:1", |folder| {
         write(folder, "list.txt", "bread\nrye\n")
