@@ -220,6 +220,59 @@ fn bad_lines_are_skipped_and_counted_with_their_place() {
 }
 
 #[test]
+fn records_none_of_which_is_a_page_are_an_error() {
+    let uris = b"{\"uri\":\"https://a.example/\",\"links\":[]}\n{\"uri\":\"https://b.example/\"}\n";
+    let expected = [
+        "none of the 2 records is a page; the first: @a.jsonl:1: no url",
+        "hint: the key `uri` is not read (2 records, the first at @a.jsonl:1); did you mean `url`?",
+        "the key `links` is not read (1 record, the first at @a.jsonl:1); did you mean `outlinks`?",
+        "each line should be an object such as",
+    ];
+    check(&[("a.jsonl", uris)], "INGEST @a.jsonl", &expected);
+    check(&[("a.jsonl", uris)], "INGEST --close @a.jsonl", &expected);
+    let many = "{\"uri\":\"https://a.example/\"}\n".repeat(1_500);
+    let expected = ["none of the first 1000 lines", "did you mean `url`?"];
+    check(&[("a.jsonl", many.as_bytes())], "INGEST @a.jsonl", &expected);
+    let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    for content in [wide(&page(150)), wide(&format!("\u{feff}{}", page(150)))] {
+        let expected = ["@a.jsonl: expected JSON lines", "found UTF-16 text", "iconv -f UTF-16"];
+        check(&[("a.jsonl", &content)], "INGEST @a.jsonl", &expected);
+        check(&[("a.jsonl", &content)], "seeds --store @store @a.jsonl", &expected[1..]);
+    }
+    let line = "plan --store @store --budget 5 --workload @q.tsv";
+    check(&[("q.tsv", &wide("1\ta\n"))], line, &["@q.tsv is UTF-16 text", "iconv -f UTF-16"]);
+}
+
+#[test]
+fn keys_that_look_like_a_field_are_told_and_what_is_clear_is_taken() {
+    let bench = workplace(&[]);
+    let first = r#"{"url":"https://new.example/","status":"200","fetched_at":1764000000,"outlinks":["/a"],"html":"<p>"}"#;
+    let second =
+        r#"{"url":"https://new.example/2","text":"a","html":"<p>","outlinks":[{"href":"/b"}]}"#;
+    bench.write("new.jsonl", format!("\u{feff}{first}\r\n{second}\r\n"));
+    let run = done(&arguments(&bench, "INGEST --json @new.jsonl"));
+    let json: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!((&json["counts"]["pages"], &json["counts"]["links"]), (&2.into(), &1.into()));
+    let told: Vec<_> = json["misnamed"].as_array().unwrap().iter().collect();
+    let place = bench.path("new.jsonl");
+    let key = |key: &str, meant: &str, line: u64| serde_json::json!({ "key": key, "meant": meant, "count": 1, "first": format!("{place}:{line}") });
+    assert_eq!(told, [&key("html", "text", 1), &key("outlinks.href", "url", 2)]);
+    assert_sound(&bench.store());
+}
+
+#[test]
+fn a_next_step_is_told_where_something_came_in() {
+    let bench = workplace(&[]);
+    bench.write("bad.jsonl", "{\"url\":\"https://new.example/\"}\n{}\n");
+    let said = done(&arguments(&bench, "INGEST @bad.jsonl")).stderr;
+    assert!(said.contains("next: prospect plan"), "{said}");
+    let said = done(&arguments(&bench, "INGEST --close")).stderr;
+    assert!(said.contains("next: prospect plan"), "{said}");
+    let said = done(&arguments(&bench, "INGEST --close")).stderr;
+    assert!(said.contains("no open plan to close") && !said.contains("next:"), "{said}");
+}
+
+#[test]
 fn a_line_that_is_too_long_is_skipped() {
     let long = prospect_index::limits::LINE_BYTES;
     let mut content = b"{\"url\":\"https://a.example/\",\"text\":\"".to_vec();
@@ -247,7 +300,7 @@ fn workloads_that_cannot_be_used_name_their_line() {
         (b"1\ta\toften\n", &["@q.tsv:1: the frequency is \"often\"", form]),
         (b"no tab\n", &["@q.tsv:1: ", "no tab", form]),
         (b"1\ta\n1\tb\n", &["@q.tsv:2: the qid 1", form]),
-        (b"1\ta\n2\t\xff\n", &["@q.tsv:2: the line is not UTF-8", form]),
+        (b"1\ta\n2\t\xff\n", &["@q.tsv:2: the line is not UTF-8", "iconv -f LATIN1"]),
     ];
     let line = "plan --store @store --budget 5 --workload @q.tsv";
     for (content, expected) in cases {

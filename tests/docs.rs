@@ -198,7 +198,8 @@ fn ours(command: &str) -> Option<(Vec<String>, Vec<String>)> {
     let ours = command.strip_prefix("prospect ").or_else(demo)?;
     let words = ours.split_whitespace().take_while(|word| *word != "#").map(str::to_owned);
     let words: Vec<String> = words.collect();
-    let verb = words[..if words[0] == "quality" { 2 } else { 1 }].to_vec();
+    let has_parts = ["generate", "quality"].contains(&words[0].as_str());
+    let verb = words[..if has_parts { 2 } else { 1 }].to_vec();
     Some((verb, words.into_iter().filter(|word| word.starts_with("--")).collect()))
 }
 

@@ -5,10 +5,14 @@ use std::path::PathBuf;
 use prospect_index::ingest::{IngestSession, prepare};
 use prospect_index::page::PageRecord;
 
-use super::Global;
 use super::ingest::{self, Finish, Skipped, each_url, open_store};
 use super::output::Failure;
+use super::{Global, hints};
+use crate::ingest::MisnamedKeys;
 use crate::ingest::urls::{NamedUrl, UrlFiles, UrlRecord};
+
+/// Name of what says nothing of a fetch.
+const NO_STATUS: &str = "no-status";
 
 /// Arguments of `prospect crawl-log`.
 #[derive(clap::Args, Clone, Debug)]
@@ -40,6 +44,10 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         let _ = open_store(&args.store, "prospect crawl-log");
         return Err(failure);
     }
+    if let Some(first) = skipped.only(NO_STATUS).filter(|_| session.counts().records == 0) {
+        let error = anyhow::anyhow!("none of the URLs has a status; the first is at {first}");
+        return Err(Failure::input(error, hints::ABOUT_SEEDS));
+    }
     let (store, counts, committed) = session.commit(&files.fingerprint())?;
     let finish = Finish {
         schema: "prospect.crawl-log/1",
@@ -49,6 +57,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         counts: &counts,
         committed,
         skipped: &skipped,
+        misnamed: MisnamedKeys::default(),
     };
     ingest::finish(&finish, global, store)
 }
@@ -61,7 +70,7 @@ fn take(
 ) -> Result<(), Failure> {
     let NamedUrl { record: UrlRecord { url, status, fetched_at, .. }, origin, .. } = named;
     if status.is_none() {
-        skipped.count("no-status", || format!("{origin}: {url}"));
+        skipped.count(NO_STATUS, || format!("{origin}: {url}"));
         return Ok(());
     }
     match prepare(PageRecord { url, status, fetched_at, ..PageRecord::default() }) {

@@ -13,7 +13,11 @@ use crate::plan::export;
 
 /// Text files, compressed or not, with what a line of them holds.
 const TEXTS: &[(&str, &str)] = &[
-    ("queries", "qid<TAB>query[<TAB>frequency[<TAB>kind]]; also JSON lines and TREC topics"),
+    (
+        "queries",
+        "qid<TAB>query[<TAB>frequency[<TAB>kind]]; CSV with a header; JSON, an object a line or an array of them, with \
+         qid (query_id, _id, id), query (text, title, question), frequency (count), kind; TREC topics, SGML or XML",
+    ),
     ("qrels", "TREC judgements: qid 0 url grade"),
     ("runs", "TREC runs: qid Q0 url rank score tag"),
     ("seeds", "one URL"),

@@ -7,21 +7,23 @@ use std::io::ErrorKind;
 
 use prospect_index::error::StoreError;
 
+use super::empty_plan::Reason;
 use crate::campaign::CampaignError;
 use crate::documents::{DocumentError, Side};
 use crate::estimate::EstimateError;
 use crate::evaluate::EvaluateError;
 use crate::evaluate::names::MetricError;
 use crate::evaluate::rerank::RerankError;
-use crate::ingest::{IngestError, Unfit};
+use crate::ingest::{BadReason, IngestError, Misnamed, MisnamedKeys, Origin, Unfit};
 use crate::llm::LlmError;
 use crate::neural::NeuralError;
 use crate::planner::PlannerError;
 use crate::policy::PolicyError;
 use crate::quality::QualityError;
+use crate::report::number::counted;
 use crate::serve::ServeError;
 use crate::simulate::SimulateError;
-use crate::workload::WorkloadError;
+use crate::workload::{Assumption, WorkloadError};
 
 /// Exit codes of a command that did not do what it was asked.
 pub(super) const USERS: u8 = 1;
@@ -46,16 +48,26 @@ pub(super) const MODELS: &str = "models/README.md tells how a cross-encoder is e
 pub(super) const QUALITY_MODELS: &str =
     "models/README.md tells how models are made; `--model text-length` scores without one";
 
+/// Where URLs come without what became of them.
+pub(super) const ABOUT_SEEDS: &str = "`prospect seeds` takes URLs that one knows without a link";
+
 const SPELLING: &str = "check the spelling; relative paths start where you are now";
 const PERMISSION: &str = "check who may read it (ls -l), or run as a user who may";
 const FETCH_AGAIN: &str =
     "fetch or write the file again and compare its length; then run the same command";
 const CONVERT: &str =
     "convert it to JSON lines, one page a line; `prospect formats` lists what can be read";
-const A_PAGE: &str = "this looks like a wrong file: each line should be an object such as \
+const A_PAGE: &str = "each line should be an object such as \
     {\"url\": \"https://…\", \"title\": \"…\", \"text\": \"…\", \"outlinks\": [{\"url\": \"…\", \"anchor\": \"…\"}]}";
-const A_WORKLOAD: &str = "a workload is `qid<TAB>query[<TAB>frequency[<TAB>kind]]` a line, or JSON lines \
-    with qid, query, frequency and kind, or TREC topics";
+const LATIN_1: &str = "write it as UTF-8; from Western European text, for example, with: iconv -f LATIN1 -t UTF-8 \
+    IN > OUT";
+/// Parts the lines of a hint.
+const NEXT_LINE: &str = "\n      ";
+const IS_MARKUP: &str =
+    " It takes plain text; HTML is read from files (with --base-url) and from WARC";
+const UTF_16: &str = "write it as UTF-8, for example with: iconv -f UTF-16 -t UTF-8 IN > OUT";
+const A_WORKLOAD: &str = "a workload is `qid<TAB>query[<TAB>frequency[<TAB>kind]]` a line, CSV with a header, JSON \
+    (lines or an array) with qid, query, frequency and kind, or TREC topics; `prospect formats` says more";
 const A_RUN: &str = "a line of a run is `qid Q0 docid rank score tag`, a line of judgements `qid 0 docid \
     grade`; both may be .gz or .zst";
 const OF_RUN: &str = "runs are measured by nDCG@k, R@k, MRR@k and AP, k being a rank";
@@ -63,6 +75,65 @@ const RUNTIME: &str = "name a library of ONNX Runtime 1.24 or newer with --onnxr
     `pip download onnxruntime` brings one (onnxruntime/capi/libonnxruntime.so.1.x in the wheel), as do the \
     release archives of ONNX Runtime; without one, models run by tract";
 const BUILD: &str = "build it with the feature `neural`, which is on by default: cargo install without --no-default-features";
+
+/// The next step where no record is a page, by what is wrong with the first; keys that may be misnamed come first.
+pub(super) fn of_no_page(reason: BadReason, misnamed: &MisnamedKeys) -> String {
+    let mut lines = of_misnamed(misnamed);
+    lines.push(match reason {
+        BadReason::InvalidUtf8 => LATIN_1.to_owned(),
+        BadReason::InvalidRecord => {
+            format!("set the value right, or leave the field out; {A_PAGE}")
+        }
+        _ => format!("this looks like a wrong file: {A_PAGE}"),
+    });
+    lines.join(NEXT_LINE)
+}
+
+/// What may have been meant by keys of records that nothing reads, a sentence each.
+pub(super) fn of_misnamed(misnamed: &MisnamedKeys) -> Vec<String> {
+    let sentence = |(key, (count, first)): (&Misnamed, &(u64, Origin))| {
+        let (key, meant, count) = (&key.key, key.meant, counted(*count, "record"));
+        let markup = if key.to_ascii_lowercase().contains("html") { IS_MARKUP } else { "" };
+        format!(
+            "the key `{key}` is not read ({count}, the first at {first}); did you mean `{meant}`?{markup}"
+        )
+    };
+    // Without a URL there is no page at all.
+    let (urls, others): (Vec<_>, Vec<_>) =
+        misnamed.0.iter().partition(|(key, _)| key.meant == "url");
+    urls.into_iter().chain(others).map(sentence).collect()
+}
+
+/// The way out where a file of queries may be meant otherwise than it was read.
+pub(super) fn of_assumption(assumption: &Assumption) -> &'static str {
+    match assumption {
+        Assumption::Header { .. } => "if it is a query, give it another id",
+        Assumption::Counts { .. } => {
+            "if the second column counts how often the first is asked, put an id before both, or a first line \
+             `query<TAB>frequency`"
+        }
+    }
+}
+
+/// The next step where a plan is empty.
+pub(super) fn of_empty_plan(reason: Reason) -> &'static str {
+    match reason {
+        Reason::NothingUnfetched => {
+            "URLs become known by pages that link to them (`prospect ingest`) and by lists (`prospect seeds`)"
+        }
+        Reason::InFlight => {
+            "Ingest what came of them; `prospect ingest --close` ends plans whose crawler is through, and `plan \
+             --release all` takes them back"
+        }
+        Reason::NotInList => "URLs in --within are planned if the store knows them",
+        Reason::OutOfScope => {
+            "The scope is kept in the store: give --include, --exclude or --types anew, an empty one ends it"
+        }
+        Reason::Waiting => "They come back after cycles to come; `prospect explain URL` tells when",
+        Reason::OtherSpelling => "`prospect url-rules` lists and takes back the rules of the store",
+        Reason::Caps => "Give the batch more --seconds, or lift caps with `none`",
+    }
+}
 
 /// The next step where a model cannot be used, `otherwise` where it is not the runtime's fault.
 pub(super) fn of_model(error: &NeuralError, otherwise: &str) -> String {
@@ -234,7 +305,13 @@ impl WayOut for LlmError {
 impl WayOut for WorkloadError {
     fn way_out(&self) -> Option<String> {
         let hint = match self {
+            Self::Read { source, .. } if source.kind() == ErrorKind::PermissionDenied => PERMISSION,
             Self::Read { .. } => "name a readable file; `-` is standard input",
+            Self::Utf16 { .. } => UTF_16,
+            Self::NotUtf8 { .. } => LATIN_1,
+            Self::Foreign { .. } => {
+                "name a text file, plain, .gz or .zst; a spreadsheet is saved as CSV first"
+            }
             Self::Line { .. } | Self::Empty { .. } => A_WORKLOAD,
         };
         Some(hint.to_owned())
@@ -244,7 +321,12 @@ impl WayOut for WorkloadError {
 impl WayOut for EvaluateError {
     fn way_out(&self) -> Option<String> {
         let hint = match self {
-            Self::Input(error @ WorkloadError::Read { .. }) => return error.way_out(),
+            Self::Input(
+                error @ (WorkloadError::Read { .. }
+                | WorkloadError::Utf16 { .. }
+                | WorkloadError::NotUtf8 { .. }
+                | WorkloadError::Foreign { .. }),
+            ) => return error.way_out(),
             Self::Input(_) | Self::Line { .. } | Self::Empty { .. } => A_RUN,
             Self::Duplicate { .. } => {
                 "trec_eval refuses such a file as well; keep one of the two lines"
@@ -288,6 +370,7 @@ impl WayOut for IngestError {
             Self::NotFound { .. } => SPELLING,
             Self::Io { source, .. } if source.kind() == ErrorKind::PermissionDenied => PERMISSION,
             Self::Io { .. } => "check the disk or the pipe, then run the command again",
+            Self::NoPages { reason, misnamed, .. } => return Some(of_no_page(*reason, misnamed)),
             Self::WrongType { unfit, .. } => match unfit {
                 Unfit::Foreign => CONVERT,
                 Unfit::StreamedMarkup => {
@@ -298,6 +381,7 @@ impl WayOut for IngestError {
                 }
                 Unfit::Compressed => "decompress it first",
                 Unfit::Streamed => "name the file itself",
+                Unfit::Utf16 => UTF_16,
                 Unfit::Urls => {
                     "`prospect seeds` takes URLs that one knows without a link; pages have a text"
                 }
@@ -309,7 +393,7 @@ impl WayOut for IngestError {
                 Unfit::Links => {
                     "`prospect ingest` takes links, beside the files that bring the pages that show them"
                 }
-                Unfit::NoStatuses => "`prospect seeds` takes URLs that one knows without a link",
+                Unfit::NoStatuses => ABOUT_SEEDS,
             },
             Self::NoHtmlFiles { .. } => {
                 "name the directory that holds the .html files; JSON lines are named file by file"
@@ -318,7 +402,6 @@ impl WayOut for IngestError {
                 "check the program that wrote it; an ingest of nothing is refused"
             }
             Self::Damaged { .. } => FETCH_AGAIN,
-            Self::NoPages { .. } => A_PAGE,
             Self::NoLinks { .. } => {
                 "its columns should hold URLs: those of a page and of what it links to"
             }

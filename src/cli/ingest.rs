@@ -11,12 +11,14 @@ use serde::Serialize;
 
 use super::model::StoreQualityOptions;
 use super::output::{self, Failure, Progress, say};
-use super::{Global, plan};
+use super::{Global, hints, plan};
 use crate::campaign::OpenStore;
 use crate::campaign::close::{self, Which};
 use crate::campaign::open_plans::OpenBatch;
 use crate::ingest::urls::{NamedUrl, UrlFiles, UrlItem};
-use crate::ingest::{self, PageSource, SourceItem, SourceOptions};
+use crate::ingest::{
+    self, BadReason, Misnamed, MisnamedKeys, Origin, PageSource, SourceItem, SourceOptions,
+};
 use crate::planner::outcome::CycleOutcome;
 
 /// Records that are read at once.
@@ -70,6 +72,12 @@ impl Skipped {
     pub(super) fn count(&mut self, reason: &str, example: impl FnOnce() -> String) {
         let new = || SkippedFor { count: 0, first: example() };
         self.0.entry(reason.to_owned()).or_insert_with(new).count += 1;
+    }
+
+    /// Where the first one stands, if there are some and all are skipped for the same reason.
+    pub(super) fn only(&self, reason: &str) -> Option<&str> {
+        let only = self.0.get(reason).filter(|_| self.0.len() == 1);
+        only.map(|skipped| skipped.first.as_str())
     }
 
     /// Tells of them.
@@ -127,6 +135,16 @@ pub(super) struct Finish<'a> {
     pub(super) committed: Committed,
     /// What was not.
     pub(super) skipped: &'a Skipped,
+    /// Keys that nothing read.
+    pub(super) misnamed: MisnamedKeys,
+}
+
+/// What was read: what was skipped, how much of it should have been a page, and the first of that.
+#[derive(Default)]
+struct Read {
+    skipped: Skipped,
+    bad: u64,
+    first_bad: Option<(BadReason, String)>,
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
@@ -144,7 +162,9 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let mut source = ingest::open(&args.files, &options)?;
     let store = open_store(&args.store, "prospect ingest")?;
     let mut session = IngestSession::start(store)?;
-    let skipped = match read(source.as_mut(), &mut session, args.strict, global) {
+    let read = read(source.as_mut(), &mut session, args.strict, global)
+        .and_then(|read| understood(read, &session, &source.misnamed()));
+    let skipped = match read {
         Ok(skipped) => skipped,
         Err(failure) => {
             drop(session);
@@ -154,7 +174,24 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         }
     };
     let (store, counts, committed) = session.commit(&source.fingerprint())?;
-    finish(&args.finish(&counts, committed, &skipped), global, store)
+    let finish_with =
+        Finish { misnamed: source.misnamed(), ..args.finish(&counts, committed, &skipped) };
+    finish(&finish_with, global, store)
+}
+
+/// Refuses an ingest of records none of which is one: it would end as if all were well.
+fn understood(
+    Read { skipped, bad, first_bad }: Read,
+    session: &IngestSession,
+    misnamed: &MisnamedKeys,
+) -> Result<Skipped, Failure> {
+    match first_bad {
+        Some((reason, first)) if session.counts().records == 0 => {
+            let error = anyhow::anyhow!("none of the {bad} records is a page; the first: {first}");
+            Err(Failure::input(error, hints::of_no_page(reason, misnamed)))
+        }
+        _ => Ok(skipped),
+    }
 }
 
 impl Args {
@@ -166,7 +203,8 @@ impl Args {
     ) -> Finish<'a> {
         let (store, close, quality) = (self.store.as_path(), self.close, Some(&self.quality));
         let schema = "prospect.ingest/3";
-        Finish { schema, store, close, quality, counts, committed, skipped }
+        let misnamed = MisnamedKeys::default();
+        Finish { schema, store, close, quality, counts, committed, skipped, misnamed }
     }
 }
 
@@ -184,14 +222,23 @@ pub(super) fn finish(finish: &Finish<'_>, global: &Global, store: Store) -> Resu
     }
     // Not an error: the same command may have closed it before it was interrupted.
     if finish.close && closed.is_empty() {
-        say(global, "there is no open plan to close");
+        let directory = finish.store.display();
+        say(
+            global,
+            &format!(
+                "there is no open plan to close; `prospect log --store {directory}` lists all that were made"
+            ),
+        );
     }
     for batch in OpenBatch::all(&open.store, &open.known)? {
         say(global, &format!("plan {} is open: {}", batch.plan.id, batch.counts()));
     }
-    let next = "prospect plan --store";
-    let directory = finish.store.display();
-    say(global, &format!("next: {next} {directory} --workload Q.tsv --budget 1000"));
+    // Where nothing came in and nothing was closed, a plan is not what is next.
+    if finish.committed != Committed::Empty || !closed.is_empty() {
+        let next = "prospect plan --store";
+        let directory = finish.store.display();
+        say(global, &format!("next: {next} {directory} --workload Q.tsv --budget 1000"));
+    }
     Ok(())
 }
 
@@ -209,28 +256,28 @@ fn read(
     session: &mut IngestSession,
     strict: bool,
     global: &Global,
-) -> Result<Skipped, Failure> {
-    let mut skipped = Skipped::default();
+) -> Result<Read, Failure> {
+    let mut found = Read::default();
     let mut progress = Progress::new(global, "ingest", source.progress().1);
     loop {
         let items = source.next_batch(BATCH)?;
         if items.is_empty() {
             progress.done();
-            return Ok(skipped);
+            return Ok(found);
         }
         let prepared: Vec<Result<PreparedPage, SkippedItem>> =
             items.into_par_iter().map(prepared).collect();
         for page in prepared {
             match page {
                 Ok(page) => session.add(page)?,
-                Err(SkippedItem { reason, example, is_bad: true }) if strict => {
+                Err(SkippedItem { reason, example, bad: Some(_) }) if strict => {
                     let error = anyhow::anyhow!("{example}: {reason}");
                     return Err(Failure::input(
                         error,
                         "nothing was stored; without --strict bad records are skipped and counted",
                     ));
                 }
-                Err(SkippedItem { reason, example, .. }) => skipped.count(reason, || example),
+                Err(skipped) => found.skip(skipped),
             }
         }
         let (bytes, total) = source.progress();
@@ -246,26 +293,46 @@ struct SkippedItem {
     reason: &'static str,
     /// Where it stands, and what it is.
     example: String,
-    /// Whether it should have been a page.
-    is_bad: bool,
+    /// What is wrong with it, if it should have been a page.
+    bad: Option<BadReason>,
+}
+
+impl Read {
+    fn skip(&mut self, SkippedItem { reason, example, bad }: SkippedItem) {
+        if let Some(bad) = bad {
+            self.bad += 1;
+            self.first_bad.get_or_insert_with(|| (bad, format!("{example} ({reason})")));
+        }
+        self.skipped.count(reason, || example);
+    }
 }
 
 fn prepared(item: SourceItem) -> Result<PreparedPage, SkippedItem> {
-    let skipped = |reason, example, is_bad| SkippedItem { reason, example, is_bad };
+    let skipped = |reason, example, bad| SkippedItem { reason, example, bad };
     match item {
         SourceItem::Page { record, origin, cuts } => {
-            let mut page = prepare(record)
-                .map_err(|error| skipped("invalid-url", format!("{origin}: {error}"), true))?;
+            let mut page = prepare(record).map_err(|error| {
+                let bad = BadReason::InvalidUrl;
+                skipped(bad.name(), format!("{origin}: {error}"), Some(bad))
+            })?;
             page.note_cuts(&cuts);
             Ok(page)
         }
         SourceItem::Bad { reason, origin, detail } => {
-            Err(skipped(reason.name(), format!("{origin}: {detail}"), true))
+            Err(skipped(reason.name(), format!("{origin}: {detail}"), Some(reason)))
         }
         SourceItem::Other { reason, origin, detail } => {
-            Err(skipped(reason, format!("{origin}: {detail}"), false))
+            Err(skipped(reason, format!("{origin}: {detail}"), None))
         }
     }
+}
+
+fn as_json(misnamed: &MisnamedKeys) -> Vec<serde_json::Value> {
+    let key = |(Misnamed { key, meant }, (count, first)): (&Misnamed, &(u64, Origin))| {
+        let first = first.to_string();
+        serde_json::json!({ "key": key, "meant": meant, "count": count, "first": first })
+    };
+    misnamed.0.iter().map(key).collect()
 }
 
 /// Records that are neither pages nor failures, where there are any.
@@ -283,13 +350,15 @@ fn report(
     finish: &Finish<'_>,
     closed: &[CycleOutcome],
 ) -> Result<(), Failure> {
-    let &Finish { schema, counts, committed, skipped, .. } = finish;
+    let Finish { schema, counts, committed, skipped, misnamed, .. } = finish;
+    let committed = *committed;
     if global.json {
         let result = serde_json::json!({
             "schema": schema,
             "stored": committed == Committed::Stored,
             "counts": counts,
             "skipped": skipped,
+            "misnamed": as_json(misnamed),
             "closed": closed,
             "pages": open.known.pages.len(),
             "urls": open.known.urls.len(),
@@ -322,6 +391,9 @@ fn report(
         );
     }
     skipped.say(global);
+    for line in hints::of_misnamed(misnamed) {
+        say(global, &line);
+    }
     output::say_cuts(global, counts.cuts.iter().map(|(limit, &count)| (limit.as_str(), count)));
     output::say_refreshes(global, &open.refreshes);
     let (pages, urls) = (open.known.pages.len(), open.known.urls.len());

@@ -1,17 +1,23 @@
 //! The command line: arguments, settings, progress, output, one file per command. The only part
 //! that prints, reads the environment or the clock.
 
+mod budget;
 mod check;
 mod counterfactual;
 mod crawl_log;
+mod defaults;
 mod demo;
+mod empty_plan;
 mod evaluate;
 mod evaluation_set;
 mod explain;
 mod exported;
 mod formats;
+mod generate;
+mod help;
 mod hints;
 mod ingest;
+mod log;
 mod model;
 #[cfg(test)]
 mod option_surfaces;
@@ -20,6 +26,7 @@ mod output;
 mod plan;
 mod policies;
 mod quality;
+mod queries;
 mod report;
 mod seeds;
 mod serve;
@@ -31,7 +38,9 @@ mod whatif;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches, Parser, Subcommand};
+
+use self::defaults::Arguments;
 
 pub(crate) use output::Failure;
 
@@ -41,7 +50,7 @@ const MOST_THREADS: usize = 1024;
 /// Plans which uncrawled URLs to fetch next, so that search over the crawled pages gets better as
 /// fast as possible.
 #[derive(Parser)]
-#[command(name = "prospect", version, about, max_term_width = 100)]
+#[command(name = "prospect", version = env!("PROSPECT_VERSION"), about, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -77,6 +86,8 @@ enum Command {
     Plan(plan::Args),
     /// Tell what is in a store, and what became of its plans.
     Status(status::Args),
+    /// List the plans of a store, one a line, with what became of them.
+    Log(log::Args),
     /// Tell how well the pages answer a workload, what it still lacks, and whether to stop.
     Sufficiency(Box<sufficiency::Args>),
     /// Make queries with judgements of the pages of a store, to try crawls and sufficiency out.
@@ -107,19 +118,38 @@ enum Command {
     Metrics,
     /// List the formats that are read and written, and the limits.
     Formats,
+    /// Write completions for a shell, or man pages.
+    Generate(generate::Args),
 }
 
 /// Parses the arguments, runs the command, and maps what happened to an exit code: 0 done, 1 the
 /// user's input, 2 our fault.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => {
+    match parsed() {
+        Ok(Ok(cli)) => ended(run(&cli)),
+        Ok(Err(error)) => {
             let _ = error.print();
-            return ExitCode::from(u8::from(error.use_stderr()));
+            ExitCode::from(u8::from(error.use_stderr()))
         }
-    };
-    match run(&cli) {
+        Err(failure) => ended(Err(failure)),
+    }
+}
+
+/// The arguments, or what is wrong with them; a failure is of the file that has some of them.
+fn parsed() -> Result<Result<Cli, clap::Error>, Failure> {
+    let command = help::command();
+    let Arguments { all, told } = defaults::arguments(&command, std::env::args_os().collect())?;
+    let matches = command.try_get_matches_from(all);
+    let cli = matches.and_then(|matches| Cli::from_arg_matches(&matches));
+    let is_quiet = cli.as_ref().map_or_else(|error| !error.use_stderr(), |cli| cli.global.quiet);
+    if let Some(told) = told.filter(|_| !is_quiet) {
+        output::print_note(&told);
+    }
+    Ok(cli)
+}
+
+fn ended(result: Result<(), Failure>) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             output::print_failure(&failure);
@@ -145,6 +175,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Seeds(args) => seeds::run(args, &cli.global),
         Command::Plan(args) => plan::run(args, &cli.global),
         Command::Status(args) => status::run(args, &cli.global),
+        Command::Log(args) => log::run(args, &cli.global),
         Command::Sufficiency(args) => sufficiency::run(args, &cli.global),
         Command::EvaluationSet(args) => evaluation_set::run(args, &cli.global),
         Command::UrlRules(args) => url_rules::run(args, &cli.global),
@@ -160,5 +191,6 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Policies => policies::policies(&cli.global),
         Command::Metrics => policies::metrics(&cli.global),
         Command::Formats => formats::run(&cli.global),
+        Command::Generate(args) => generate::run(args, &cli.global),
     }
 }

@@ -6,6 +6,7 @@ use clap::{Arg, ArgMatches, Command};
 use serde_json::{Number, Value};
 
 use super::Failure;
+use super::budget::BudgetShare;
 use crate::planner::options::{GivenOptions, Kind, NONE, OptionError, PlannerOption};
 use crate::planner::settings::PlanSettings;
 
@@ -57,6 +58,8 @@ impl Surface for OfPastPlan {
 #[derive(Clone, Debug)]
 pub(in crate::cli) struct OptionFlags<S> {
     pub(super) given: GivenOptions,
+    /// A budget in percent, which is none before the store is open.
+    percent: Option<String>,
     surface: PhantomData<S>,
 }
 
@@ -66,6 +69,11 @@ impl OptionFlags<OfPlan> {
         let mut settings = PlanSettings::new(0);
         apply(&self.given, &mut settings)?;
         Ok(settings)
+    }
+
+    /// The budget as a share, if that is given.
+    pub(super) fn budget_share(&self) -> Result<Option<BudgetShare>, Failure> {
+        self.percent.as_deref().map(BudgetShare::parse).transpose()
     }
 }
 
@@ -97,19 +105,30 @@ impl<S: Surface> clap::Args for OptionFlags<S> {
 
 impl<S: Surface> clap::FromArgMatches for OptionFlags<S> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let mut given = GivenOptions::default();
+        let (mut given, mut percent) = (GivenOptions::default(), None);
         for option in PlannerOption::all().iter().filter(|option| S::takes(option)) {
-            if let Some(text) = matches.get_one::<String>(&option.name) {
-                given.insert(option, value(text));
+            let Some(text) = matches.get_one::<String>(&option.name) else { continue };
+            match text.strip_suffix('%') {
+                Some(number) if takes_share::<S>(option) => percent = Some(number.to_owned()),
+                _ => {
+                    given.insert(option, value(text));
+                }
             }
         }
-        Ok(Self { given, surface: PhantomData })
+        Ok(Self { given, percent, surface: PhantomData })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        self.given = Self::from_arg_matches(matches)?.given.on(&self.given);
+        let new = Self::from_arg_matches(matches)?;
+        self.given = new.given.on(&self.given);
+        self.percent = new.percent.or(self.percent.take());
         Ok(())
     }
+}
+
+/// Whether an option may be a share of what there is.
+fn takes_share<S: Surface>(option: &PlannerOption) -> bool {
+    S::HAS_DEFAULTS && option.name == "budget"
 }
 
 /// The flag of an option. Values are tried by the table, so that a wrong one is told as everywhere.
@@ -131,6 +150,9 @@ fn help<S: Surface>(option: &PlannerOption) -> String {
     let mut letters = option.help.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
     let mut help: String = first.chain(letters).collect();
+    if takes_share::<S>(option) {
+        help += ", or a share of the URLs that may be planned now, such as 10%";
+    }
     help += &format!(" [{}", option.kind().range());
     if option.lifts() {
         help += &format!(", or {NONE}");

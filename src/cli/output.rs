@@ -130,8 +130,13 @@ pub(super) fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
 /// A line for people, on stderr.
 pub(super) fn say(global: &Global, line: &str) {
     if !global.quiet {
-        let _ = writeln!(io::stderr().lock(), "{line}");
+        print_note(line);
     }
+}
+
+/// A line on stderr.
+pub(super) fn print_note(line: &str) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
 /// What was recomputed, one line for each structure that changed.

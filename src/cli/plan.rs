@@ -9,10 +9,11 @@ use prospect_index::manifest::InFlightFor;
 use prospect_index::page_store::Known;
 use prospect_index::url::{self, SiteLevel};
 
-use super::Global;
+use super::empty_plan::LeftOut;
 use super::model::{self, EmbeddingOptions, StoreQualityOptions};
 use super::options::{OfPlan, OptionFlags};
 use super::output::{self, Failure, say};
+use super::{Global, hints, queries};
 use crate::campaign::close::{self, Released, Which};
 use crate::campaign::open_plans::OpenBatch;
 use crate::campaign::plan::{self, Beside, Plan, PlanRecord};
@@ -49,7 +50,7 @@ pub(super) struct Args {
     /// The store.
     #[arg(long, value_name = "DIR")]
     store: PathBuf,
-    /// The queries: TSV, JSON lines or TREC topics; `-` is standard input.
+    /// The queries: TSV, CSV, JSON or TREC topics; `-` is standard input.
     #[arg(long, value_name = "FILE")]
     workload: PathBuf,
     #[command(flatten)]
@@ -75,8 +76,9 @@ pub(super) struct Args {
     /// Plan only URLs of this list, one a line.
     #[arg(long, value_name = "FILE")]
     within: Option<PathBuf>,
-    /// Plan only URLs that match this regular expression, or one of the file after an `@`, one a line. May be
-    /// given more than once. This, --exclude and --types are kept in the store for all later plans until they
+    /// Plan only URLs that match this regular expression, or one of the file after an `@`, one a line.
+    ///
+    /// May be given more than once. This, --exclude and --types are kept in the store for all later plans until they
     /// are given anew; an empty one ends it.
     #[arg(long, value_name = "RE|@FILE")]
     include: Vec<String>,
@@ -108,8 +110,8 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let format = format_named(&args.format)?;
-    let mut settings = args.options.settings()?;
-    let workload = workload::load(&args.workload)?;
+    let (mut settings, share) = (args.options.settings()?, args.options.budget_share()?);
+    let workload = queries::load(&args.workload, global)?;
     if workload.for_planning().queries.is_empty() {
         let (file, count) = (workload::shown(&args.workload), workload.queries.len());
         let error = anyhow::anyhow!("{file}: none of the {count} queries can be planned for");
@@ -145,12 +147,10 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         model::embed(&mut open, model, &workload.for_planning(), model::Others::Remove, global)?;
     }
     let beside = if args.another { Beside::All } else { Beside::Others };
-    if settings.selection.budget == 0 {
-        // What there is time for is the budget.
-        settings.selection.budget =
-            plan::largest_budget(&open, &workload, &within, &settings, beside)?;
-    }
-    let plan = plan::plan(&open, &workload, &within, &settings, beside)?;
+    let plan = match share {
+        Some(share) => share.plan((&open, &workload, &within), &mut settings, beside, global)?,
+        None => made(&open, &workload, &within, &mut settings, beside)?,
+    };
     output::say_refreshed(global, &plan.refreshed);
     let sufficiency = StoreSufficiency::new(&open, &workload, settings.bm25)?;
     output::say_rebuilt(global, "sufficiency", sufficiency.rebuilt.as_deref());
@@ -158,6 +158,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let is_open = open.store.manifest().open_plan(&plan.id).is_some();
     // A batch of nothing is written, and is no plan: nobody will report of it.
     let is_empty = plan.choice.batch.picks.is_empty();
+    let left_out = is_empty.then(|| LeftOut::of(&open, &plan, &settings, &within)).transpose()?;
     if !is_empty {
         let record = PlanRecord { sufficiency: Some(&sufficiency), ..plan.record() };
         plan::commit(&mut open, &record, &settings, args.in_flight_for)?;
@@ -173,15 +174,17 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let json = global.json.then(|| {
         let mut json = as_json(&plan, &settings, &planned, &makespan, &closed);
         json["sufficiency"] = sufficiency_json(&whole, &signals, &verdict);
+        json["reason"] = serde_json::json!(left_out.map(|left_out| left_out.reason()));
+        json["left_out"] = serde_json::json!(left_out);
         json
     });
     write_out(&args.out, |out| match &json {
         Some(json) => output::write_json(out, json),
         None => format.write(out, &PlannedBatch { plan_id: &plan.id, urls: &planned }),
     })?;
-    if is_empty {
-        let what = "there is nothing to plan: what is known is fetched, in flight, waits, is out of scope, or is another spelling";
-        say(global, what);
+    if let Some(left_out) = left_out {
+        let way_out = hints::of_empty_plan(left_out.reason());
+        say(global, &format!("there is nothing to plan: {}. {way_out}", left_out.told()));
         return Ok(());
     }
     let (id, directory) = (&plan.id, args.store.display());
@@ -202,6 +205,20 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         ),
     );
     Ok(())
+}
+
+fn made(
+    open: &OpenStore,
+    workload: &Workload,
+    within: &[bool],
+    settings: &mut PlanSettings,
+    beside: Beside,
+) -> Result<Plan, Failure> {
+    if settings.selection.budget == 0 {
+        // What there is time for is the budget.
+        settings.selection.budget = plan::largest_budget(open, workload, within, settings, beside)?;
+    }
+    Ok(plan::plan(open, workload, within, settings, beside)?)
 }
 
 fn sufficiency_json(

@@ -1,7 +1,7 @@
 //! Several sources read one after another. Knows no format.
 
 use super::input::of_parts;
-use super::{IngestError, PageSource, SourceItem};
+use super::{IngestError, MisnamedKeys, PageSource, SourceItem};
 
 /// One source that gives everything of `sources` in order.
 ///
@@ -44,5 +44,11 @@ impl PageSource for Chain {
 
     fn fingerprint(&self) -> String {
         of_parts(self.sources.iter().map(|source| source.fingerprint()))
+    }
+
+    fn misnamed(&self) -> MisnamedKeys {
+        let mut all = MisnamedKeys::default();
+        self.sources.iter().for_each(|source| all.join(source.misnamed()));
+        all
     }
 }

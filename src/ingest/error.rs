@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{BadReason, Origin};
+use super::{BadReason, MisnamedKeys, Origin};
 
 /// Why a file cannot be read as what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub enum Unfit {
     Links,
     /// It is read from its end, and a stream has none.
     Streamed,
+    /// It is text of two bytes a character.
+    Utf16,
 }
 
 /// The input as a whole cannot be used.
@@ -110,6 +112,8 @@ pub enum IngestError {
         reason: BadReason,
         /// What was found there.
         detail: String,
+        /// Their keys that nothing reads and that look like those of a page.
+        misnamed: MisnamedKeys,
     },
     /// The first rows tell of no link.
     #[error(

@@ -56,6 +56,17 @@ impl InputCompression {
     }
 }
 
+/// Whether text that starts so is UTF-16: by its mark, or as its ASCII has a zero byte beside each letter.
+pub(crate) fn is_utf16(head: &[u8]) -> bool {
+    matches!(
+        head,
+        [0xff, 0xfe, ..]
+            | [0xfe, 0xff, ..]
+            | [1..=0x7f, 0, 1..=0x7f, 0, ..]
+            | [0, 1..=0x7f, 0, 1..=0x7f, ..]
+    )
+}
+
 /// What was read of one raw stream so far; shared between the stream and whoever asks.
 #[derive(Clone)]
 pub(crate) struct Tally(Arc<Shared>);

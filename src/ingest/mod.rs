@@ -21,6 +21,7 @@ mod error;
 pub(crate) mod html;
 pub(crate) mod input;
 mod jsonl;
+mod keys;
 pub(crate) mod lines;
 pub(crate) mod links;
 mod page_fields;
@@ -41,7 +42,9 @@ use prospect_index::limits;
 use prospect_index::page::PageRecord;
 
 pub(crate) use error::{IngestError, Unfit};
+pub(crate) use keys::{Misnamed, MisnamedKeys};
 use probe::Probe;
+pub(crate) use probe::foreign_type;
 
 /// A batch stops growing once it has taken in this many bytes of (uncompressed) input.
 pub(crate) const BATCH_BYTES: usize = 32 << 20;
@@ -62,6 +65,11 @@ pub trait PageSource: Send {
     /// Identifies the input after its end: 128-bit xxh3, in hex, over the names of the files
     /// relative to the input and every byte read.
     fn fingerprint(&self) -> String;
+
+    /// Keys so far that nothing read and that look like those of a page.
+    fn misnamed(&self) -> MisnamedKeys {
+        MisnamedKeys::default()
+    }
 }
 
 /// One record of the input.
@@ -95,6 +103,17 @@ pub enum SourceItem {
         /// What was found, for people.
         detail: String,
     },
+}
+
+impl SourceItem {
+    /// Where it stands in the input.
+    fn origin(&self) -> &Origin {
+        match self {
+            Self::Page { origin, .. } | Self::Bad { origin, .. } | Self::Other { origin, .. } => {
+                origin
+            }
+        }
+    }
 }
 
 /// Names under which records report what was dropped or noted beyond the caps of

@@ -2,7 +2,7 @@
 //!
 //! Field names are those of JSON lines; those of other datasets stand beside them: Open Web Index (`plain_text`,
 //! `outgoing_links`, `warc_date`), ClueWeb22 (`URL`, `Clean-Text`), Common Crawl's index (`fetch_status`,
-//! `fetch_time`).
+//! `fetch_time`). Numbers may be strings of digits, and times numbers: what is meant is clear.
 
 use std::fmt;
 
@@ -10,7 +10,9 @@ use prospect_index::answer::ROBOTS;
 use prospect_index::limits;
 use prospect_index::page::PageRecord;
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    Deserialize, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected, Visitor,
+};
 use url::Url;
 
 use super::BadReason;
@@ -54,15 +56,116 @@ pub(super) struct PageFields {
     outlinks: Option<Vec<RawLink>>,
     outgoing_links: Option<Vec<RawLink>>,
     /// A float, since tables with gaps are often written as such (200.0).
+    #[serde(default, deserialize_with = "number")]
     status: Option<f64>,
+    #[serde(default, deserialize_with = "number")]
     fetch_status: Option<f64>,
     error: Option<String>,
     requested_url: Option<String>,
+    #[serde(default, deserialize_with = "time")]
     fetched_at: Option<String>,
+    #[serde(default, deserialize_with = "time")]
     warc_date: Option<String>,
+    #[serde(default, deserialize_with = "time")]
     fetch_time: Option<String>,
     plan_id: Option<String>,
+    #[serde(default, deserialize_with = "number")]
     quality_score: Option<f64>,
+}
+
+impl PageFields {
+    /// Whether a field is given, by any of its names.
+    pub(super) fn has(&self, field: &str) -> bool {
+        match field {
+            "url" => self.url.is_some() || self.upper_url.is_some(),
+            "title" => self.title.is_some(),
+            "text" => self.text.is_some() || self.plain_text.is_some() || self.clean_text.is_some(),
+            "outlinks" => self.outlinks.is_some() || self.outgoing_links.is_some(),
+            "status" => self.status.is_some() || self.fetch_status.is_some(),
+            "error" => self.error.is_some(),
+            "requested_url" => self.requested_url.is_some(),
+            "fetched_at" => {
+                self.fetched_at.is_some() || self.warc_date.is_some() || self.fetch_time.is_some()
+            }
+            "plan_id" => self.plan_id.is_some(),
+            _ => false,
+        }
+    }
+}
+
+/// A number, or its digits as a string.
+fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    deserializer.deserialize_any(NumberVisitor)
+}
+
+/// A time as it is spelled; where it is a number, its digits.
+fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    deserializer.deserialize_any(TimeVisitor)
+}
+
+struct NumberVisitor;
+
+impl Visitor<'_> for NumberVisitor {
+    type Value = Option<f64>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number")
+    }
+
+    fn visit_unit<E>(self) -> Result<Option<f64>, E> {
+        Ok(None)
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<Option<f64>, E> {
+        Ok(Some(number))
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<Option<f64>, E> {
+        Ok(Some(number as f64))
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<Option<f64>, E> {
+        Ok(Some(number as f64))
+    }
+
+    fn visit_str<E: Error>(self, digits: &str) -> Result<Option<f64>, E> {
+        let digits = digits.trim();
+        if digits.is_empty() {
+            return Ok(None);
+        }
+        let number = digits.parse().ok().filter(|number: &f64| number.is_finite());
+        number.map(Some).ok_or_else(|| E::invalid_value(Unexpected::Str(digits), &self))
+    }
+}
+
+struct TimeVisitor;
+
+impl Visitor<'_> for TimeVisitor {
+    type Value = Option<String>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a time as a string or a number")
+    }
+
+    fn visit_unit<E>(self) -> Result<Option<String>, E> {
+        Ok(None)
+    }
+
+    fn visit_f64<E>(self, seconds: f64) -> Result<Option<String>, E> {
+        Ok(Some((seconds as i64).to_string()))
+    }
+
+    fn visit_i64<E>(self, seconds: i64) -> Result<Option<String>, E> {
+        Ok(Some(seconds.to_string()))
+    }
+
+    fn visit_u64<E>(self, seconds: u64) -> Result<Option<String>, E> {
+        Ok(Some(seconds.to_string()))
+    }
+
+    fn visit_str<E>(self, time: &str) -> Result<Option<String>, E> {
+        Ok(Some(time.to_owned()))
+    }
 }
 
 /// A link: an object, a URL alone, or as ClueWeb22 has it: URL, its hash, anchor, and more.

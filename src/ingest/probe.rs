@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 
-use super::input::InputCompression;
-use super::{FORMATS, IngestError, InputFormat, Unfit, urls, warc};
+use super::input::{InputCompression, is_utf16};
+use super::{FORMATS, IngestError, InputFormat, Unfit, html, urls, warc};
 
 /// Raw bytes looked at: enough for the first block of a zstd frame (at most 128 KiB).
 const RAW_HEAD_BYTES: u64 = 256 << 10;
@@ -118,6 +118,9 @@ impl Probe {
     /// # Errors
     /// It is in none.
     pub(super) fn format(&self) -> Result<&'static InputFormat, IngestError> {
+        if let Some(error) = self.refuse_utf16() {
+            return Err(error);
+        }
         if let Some(format) = FORMATS.iter().find(|format| (format.recognises)(self)) {
             return Ok(format);
         }
@@ -178,6 +181,14 @@ impl Probe {
         FORMATS.iter().find(|format| format.extensions.contains(&extension.as_str()))
     }
 
+    /// HTML is read in any encoding; what is read by lines is UTF-8.
+    fn refuse_utf16(&self) -> Option<IngestError> {
+        let Content::Bytes { head, .. } = &self.content else { return None };
+        let is_html = self.by_extension().is_some_and(|format| format.name == html::FORMAT.name);
+        let wrong = || self.wrong_type("UTF-16 text".to_owned(), Unfit::Utf16);
+        (is_utf16(head) && !is_html).then(wrong)
+    }
+
     fn wrong_type(&self, found: String, unfit: Unfit) -> IngestError {
         IngestError::WrongType { path: self.shown(), found, expected: EXPECTED, unfit }
     }
@@ -231,7 +242,7 @@ const FOREIGN: &[(usize, &[u8], &str)] = &[
 ];
 
 /// What `head`, decompressed, is, where that is certainly none of our formats.
-pub(super) fn foreign_type(head: &[u8]) -> Option<&'static str> {
+pub(crate) fn foreign_type(head: &[u8]) -> Option<&'static str> {
     FOREIGN
         .iter()
         .find(|(at, magic, _)| head.get(*at..).is_some_and(|rest| rest.starts_with(magic)))
@@ -244,7 +255,6 @@ fn describe(head: &[u8]) -> &'static str {
     match skip_blank(head) {
         [b'[', ..] => JSON_ARRAY,
         [b'<', ..] => "XML or unknown markup",
-        _ if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") => "UTF-16 text",
         _ if head.contains(&0) => "unknown binary data",
         _ => "plain text",
     }

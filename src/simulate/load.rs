@@ -16,7 +16,9 @@ use super::SimulateError;
 use super::added::AddedPages;
 use super::collection::{Collection, CollectionBuilder, Outside};
 use super::page_texts::TextWriter;
-use crate::ingest::{self, PageSource, SourceItem, SourceOptions};
+use crate::ingest::{
+    self, BadReason, IngestError, MisnamedKeys, Origin, PageSource, SourceItem, SourceOptions,
+};
 
 /// Records that are parsed at a time.
 const BATCH: usize = 2_000;
@@ -62,10 +64,23 @@ pub(crate) struct Skipped {
     pub(crate) bad: u64,
     /// The first of them, with its place.
     pub(crate) first: Option<String>,
+    /// What is wrong with the first that should have been a page.
+    unread: Option<(BadReason, Origin, String)>,
+    /// Keys that nothing read and that look like those of a page.
+    pub(crate) misnamed: MisnamedKeys,
     /// Failed fetches.
     pub(crate) failed: u64,
     /// What was cut or left out of pages, and how often, by name.
     pub(crate) cuts: BTreeMap<&'static str, u64>,
+}
+
+impl Skipped {
+    /// Why there is no page.
+    fn no_pages(self) -> SimulateError {
+        let Self { bad: lines, unread, misnamed, .. } = self;
+        let Some((reason, origin, detail)) = unread else { return SimulateError::NoPages };
+        IngestError::NoPages { lines, origin, reason, detail, misnamed }.into()
+    }
 }
 
 /// Reads a corpus, with what is added to it; its text index is built in its place.
@@ -114,8 +129,9 @@ pub(crate) fn from_corpus(
     if let Some(error) = failure {
         return Err(error);
     }
+    skipped.misnamed = source.misnamed();
     if builder.documents() == 0 {
-        return Err(SimulateError::NoPages);
+        return Err(skipped.no_pages());
     }
     Ok((builder.finish(&text, kept, outside)?, skipped))
 }
@@ -130,6 +146,13 @@ fn next_pages(
     if items.is_empty() {
         return Ok(None);
     }
+    let unread = items.iter().find_map(|item| match item {
+        SourceItem::Bad { reason, origin, detail } => {
+            Some((*reason, origin.clone(), detail.clone()))
+        }
+        _ => None,
+    });
+    skipped.unread = skipped.unread.take().or(unread);
     let prepared: Vec<Result<PreparedPage, String>> = items
         .into_par_iter()
         .map(|item| match item {

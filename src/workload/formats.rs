@@ -1,14 +1,13 @@
-//! Reading workloads. The format is told by the first line: `{` is JSON lines, `<top>` is TREC
-//! topics, anything else is TSV (`qid<TAB>query[<TAB>frequency[<TAB>kind]]`). `.gz` and `.zst` are
-//! decompressed.
+//! Reading workloads. The format is told by the first characters: `{` is JSON lines, `[` a JSON array, `<` TREC topics;
+//! a line of commas that names a column of queries is the header of a CSV file; anything else is TSV
+//! (`qid<TAB>query[<TAB>frequency[<TAB>kind]]`). `.gz` and `.zst` are decompressed.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io::Read;
+use std::fmt;
 use std::path::Path;
 
-use serde::Deserialize;
-
-use super::{Query, Workload};
+use super::text::{open_text, shown};
+use super::{Query, Workload, json, tables, topics};
 
 /// Why a workload or judgement file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -31,12 +30,68 @@ pub enum WorkloadError {
         /// Found and expected.
         what: String,
     },
+    /// The text has two bytes a character.
+    #[error("{file} is UTF-16 text; UTF-8 was expected")]
+    Utf16 {
+        /// The file.
+        file: String,
+    },
+    /// A line is in another encoding.
+    #[error("{file}:{line}: the line is not UTF-8")]
+    NotUtf8 {
+        /// The file.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+    },
+    /// The file holds something else.
+    #[error("{file} is {found}; a text file was expected")]
+    Foreign {
+        /// The file.
+        file: String,
+        /// What it is.
+        found: &'static str,
+    },
     /// No query at all.
     #[error("{file} has no query")]
     Empty {
         /// The file.
         file: String,
     },
+}
+
+/// What was assumed of a file that could be meant otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Assumption {
+    /// The first line names columns.
+    Header {
+        /// Its number.
+        line: usize,
+        /// Their names.
+        columns: Vec<String>,
+    },
+    /// All queries are numbers, as if the second column counted how often the first is asked.
+    Counts {
+        /// The first line.
+        line: usize,
+        /// Its id.
+        qid: String,
+        /// Its query.
+        text: String,
+    },
+}
+
+impl fmt::Display for Assumption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Header { line, columns } => {
+                write!(f, "{line}: this line is read as a header ({})", columns.join(", "))
+            }
+            Self::Counts { line, qid, text } => {
+                write!(f, "{line}: {text:?} is read as the query and {qid:?} as its id")
+            }
+        }
+    }
 }
 
 /// Reads a workload.
@@ -63,22 +118,15 @@ pub enum WorkloadError {
 /// The file cannot be read, a line is malformed, a qid stands twice, a frequency is negative or
 /// not a number, or there is no query.
 pub fn load(path: &Path) -> Result<Workload, WorkloadError> {
-    parse(&open_text(path)?, &shown(path))
+    Ok(load_told(path)?.0)
 }
 
-/// A path in messages.
-pub(crate) fn shown(path: &Path) -> String {
-    if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() }
-}
-
-/// The lines of a file that say something, trimmed, as [`open_text`] reads it.
+/// Reads a workload; what was assumed of the file is told.
 ///
 /// # Errors
-/// See [`open_text`].
-pub(crate) fn open_lines(path: &Path) -> Result<Vec<String>, WorkloadError> {
-    let text = open_text(path)?;
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    Ok(lines.map(str::to_owned).collect())
+/// See [`load`].
+pub(crate) fn load_told(path: &Path) -> Result<(Workload, Vec<Assumption>), WorkloadError> {
+    parse_told(&open_text(path)?, &shown(path))
 }
 
 /// Other wordings of queries, `qid<TAB>wording` a line, by place in `merged`, which is the workload for planning.
@@ -115,47 +163,18 @@ pub(crate) fn wordings(
     Ok(found)
 }
 
-/// The text of a file, decompressed by its first bytes; `-` is standard input.
-///
-/// # Errors
-/// It cannot be read, or is not UTF-8.
-pub(crate) fn open_text(path: &Path) -> Result<String, WorkloadError> {
-    let file = shown(path);
-    let failed = |source| WorkloadError::Read { file: file.clone(), source };
-    let mut bytes = Vec::new();
-    if path == Path::new("-") {
-        std::io::stdin().read_to_end(&mut bytes).map_err(failed)?;
-    } else {
-        bytes = std::fs::read(path).map_err(failed)?;
-    }
-    if bytes.starts_with(&[0x1f, 0x8b]) {
-        let mut plain = Vec::new();
-        flate2::read::MultiGzDecoder::new(&bytes[..]).read_to_end(&mut plain).map_err(failed)?;
-        bytes = plain;
-    } else if bytes.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
-        bytes = zstd::decode_all(&bytes[..]).map_err(failed)?;
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = error.utf8_error().valid_up_to();
-        let line = 1 + memchr::memchr_iter(b'\n', &error.as_bytes()[..valid]).count();
-        WorkloadError::Line { file: file.clone(), line, what: "the line is not UTF-8".to_owned() }
-    })
-}
-
 /// Parses a workload; `file` stands for it in messages.
 ///
 /// # Errors
 /// See [`load`].
 pub(crate) fn parse(text: &str, file: &str) -> Result<Workload, WorkloadError> {
+    Ok(parse_told(text, file)?.0)
+}
+
+fn parse_told(text: &str, file: &str) -> Result<(Workload, Vec<Assumption>), WorkloadError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let first = text.trim_start();
-    let mut queries = if first.starts_with('{') {
-        parse_lines(text, file, json_query)?
-    } else if first.to_ascii_lowercase().starts_with("<top>") {
-        parse_topics(text, file)?
-    } else {
-        parse_lines(text, file, tsv_query)?
-    };
+    let line_error = |(line, what)| WorkloadError::Line { file: file.to_owned(), line, what };
+    let (mut queries, assumed) = read(text).map_err(line_error)?;
     if queries.is_empty() {
         return Err(WorkloadError::Empty { file: file.to_owned() });
     }
@@ -163,121 +182,34 @@ pub(crate) fn parse(text: &str, file: &str) -> Result<Workload, WorkloadError> {
     for (line, query) in &queries {
         if !seen.insert(query.qid.as_str()) {
             let what = format!("the qid {} stands here a second time", query.qid);
-            return Err(WorkloadError::Line { file: file.to_owned(), line: *line, what });
+            return Err(line_error((*line, what)));
         }
     }
     queries.sort_by(|a, b| a.1.qid.cmp(&b.1.qid));
-    Ok(Workload { queries: queries.into_iter().map(|(_, query)| query).collect() })
+    let queries = queries.into_iter().map(|(_, query)| query).collect();
+    Ok((Workload { queries }, assumed))
 }
 
-type Numbered = Vec<(usize, Query)>;
+/// Queries with their lines, from 1.
+pub(super) type Numbered = Vec<(usize, Query)>;
+/// A line, from 1, and what is wrong with it.
+pub(super) type At = (usize, String);
 
-fn parse_lines(
-    text: &str,
-    file: &str,
-    query: impl Fn(&str) -> Result<Query, String>,
-) -> Result<Numbered, WorkloadError> {
-    let mut queries = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        if line.trim().is_empty() {
-            continue;
-        }
-        let line_error =
-            |what| WorkloadError::Line { file: file.to_owned(), line: number + 1, what };
-        queries.push((number + 1, query(line).map_err(line_error)?));
-    }
-    Ok(queries)
-}
-
-fn tsv_query(line: &str) -> Result<Query, String> {
-    let mut fields = line.split('\t');
-    let qid = fields.next().unwrap_or("").trim();
-    let Some(text) = fields.next() else {
-        return Err("a line needs at least qid<TAB>query; it has no tab".to_owned());
+/// Reads the format that the first characters tell.
+fn read(text: &str) -> Result<(Numbered, Vec<Assumption>), At> {
+    let first = text.trim_start();
+    let queries = if first.starts_with('{') {
+        json::lines(text)?
+    } else if first.starts_with('[') {
+        json::array(text)?
+    } else if first.starts_with('<') {
+        topics::parse(text)?
+    } else if let Some(delimiter) = tables::csv_delimiter(text) {
+        tables::csv(text, delimiter)?
+    } else {
+        return tables::tsv(text);
     };
-    if qid.is_empty() {
-        return Err("the qid is empty".to_owned());
-    }
-    let frequency = match fields.next().map(str::trim) {
-        None | Some("") => 1.0,
-        Some(given) => given
-            .parse()
-            .map_err(|_| format!("the frequency is {given:?}; a number was expected"))?,
-    };
-    check_frequency(frequency)?;
-    Ok(Query::new(qid, text.trim(), frequency, fields.next().unwrap_or("").trim()))
-}
-
-fn json_query(line: &str) -> Result<Query, String> {
-    #[derive(Deserialize)]
-    struct Record {
-        qid: serde_json::Value,
-        #[serde(alias = "text")]
-        query: String,
-        #[serde(default = "one")]
-        frequency: f64,
-        #[serde(default)]
-        kind: String,
-    }
-    fn one() -> f64 {
-        1.0
-    }
-    let record: Record = serde_json::from_str(line).map_err(|error| error.to_string())?;
-    check_frequency(record.frequency)?;
-    let qid = match record.qid {
-        serde_json::Value::String(qid) => qid,
-        other => other.to_string(),
-    };
-    Ok(Query::new(&qid, &record.query, record.frequency, &record.kind))
-}
-
-/// How often a query may be asked: squares of sums over queries have to be numbers, and not 0.
-const LEAST_FREQUENCY: f64 = 1e-12;
-const MOST_FREQUENCY: f64 = 1e15;
-
-fn check_frequency(frequency: f64) -> Result<(), String> {
-    if frequency == 0.0 || (LEAST_FREQUENCY..=MOST_FREQUENCY).contains(&frequency) {
-        return Ok(());
-    }
-    Err(format!(
-        "the frequency is {frequency}; it must be 0, or a number from {LEAST_FREQUENCY} to {MOST_FREQUENCY:e}"
-    ))
-}
-
-/// TREC topics: `<num> Number: 301`, `<title> …` up to the next tag.
-fn parse_topics(text: &str, file: &str) -> Result<Numbered, WorkloadError> {
-    let mut queries = Vec::new();
-    let (mut qid, mut title, mut in_title) = (None, None, false);
-    for (number, line) in text.lines().enumerate() {
-        let (line, number) = (line.trim(), number + 1);
-        if let Some(rest) = after_tag(line, "<num>", "Number:") {
-            (qid, in_title) = (Some(rest), false);
-        } else if let Some(rest) = after_tag(line, "<title>", "Topic:") {
-            (title, in_title) = (Some((number, rest)), true);
-        } else if line.eq_ignore_ascii_case("</top>") {
-            let (Some(qid), Some((at, title))) = (qid.take(), title.take()) else {
-                let what = "this topic has no <num> or no <title>".to_owned();
-                return Err(WorkloadError::Line { file: file.to_owned(), line: number, what });
-            };
-            queries.push((at, Query::new(&qid, title.trim(), 1.0, "")));
-        } else if line.starts_with('<') {
-            in_title = false;
-        } else if let (true, Some((_, title))) = (in_title, &mut title) {
-            title.push(' ');
-            title.push_str(line);
-        }
-    }
-    Ok(queries)
-}
-
-/// What follows an opening tag and its label in a line, without the closing tag.
-fn after_tag(line: &str, tag: &str, label: &str) -> Option<String> {
-    let start = line.get(..tag.len())?;
-    if !start.eq_ignore_ascii_case(tag) {
-        return None;
-    }
-    let rest = line[tag.len()..].trim().trim_start_matches(label);
-    Some(rest.split("</").next().unwrap_or(rest).trim().to_owned())
+    Ok((queries, Vec::new()))
 }
 
 #[cfg(test)]
@@ -297,6 +229,37 @@ mod tests {
     }
 
     #[test]
+    fn the_files_of_others_give_the_same_queries() {
+        let expected = parse("1\ta\n2\tb, c\t3\n", "t").unwrap();
+        for text in [
+            "id,query,count\n1,a,\n2,\"b, c\",3\n",
+            "Query;Frequency;Kind\r\na;;\r\n\r\nb, c;3;\r\n",
+            "query_id\ttext\tfreq\n1\ta\n2\tb, c\t3\n",
+            "query\tclicks\na\t1\nb, c\t3\n",
+            "[{\"query_id\":\"1\",\"text\":\"a\"},{\"query_id\":2,\"text\":\"b, c\",\"frequency\":\"3\"}]",
+            "{\"_id\":\"1\",\"text\":\"a\",\"metadata\":{}}\n{\"_id\":\"2\",\"text\":\"b, c\",\"count\":3}\n",
+            "{\"id\":\"1\",\"title\":\"a\",\"tags\":[]}\n{\"qid\":\"2\",\"question\":\"b, c\",\"freq\":3.0}\n",
+        ] {
+            assert_eq!(parse(text, "x").unwrap(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_assumed_is_told() {
+        let told = |text: &str| {
+            let (_, assumed) = parse_told(text, "t").unwrap();
+            assumed.iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        let header = "1: this line is read as a header (query_id, text)";
+        assert_eq!(told("query_id\ttext\n1\ta\n"), [header]);
+        let counts = "1: \"12\" is read as the query and \"rye bread\" as its id";
+        assert_eq!(told("rye bread\t12\noats\t3\n"), [counts]);
+        for text in ["1\t12\n2\t13\n", "q1\trye\nq2\t4\n", "q1\t12\nq2\t13\n", "id,query\n1,a\n"] {
+            assert!(told(text).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
     fn a_bad_line_is_named() {
         let cases = [
             (
@@ -311,6 +274,22 @@ mod tests {
             ("no tab here\n", "t:1: a line needs at least qid<TAB>query; it has no tab"),
             ("1\ta\n1\tb\n", "t:2: the qid 1 stands here a second time"),
             ("\n\n", "t has no query"),
+            ("[]", "t has no query"),
+            ("qid,query\n", "t has no query"),
+            ("<html><p>a</html>", "t has no query"),
+            (
+                "q1,a,3\n",
+                "t:1: a line needs at least qid<TAB>query; it has no tab, but commas: a CSV file starts with a header \
+                 that names its columns",
+            ),
+            (
+                "{\"url\":\"x\",\"id\":1}",
+                "t:1: the object has no query (query, text, title or question); its keys are id, url",
+            ),
+            (
+                "[{\"_id\":\"1\",\"text\":\"a\"},\n{\"text\":\"b\"}]",
+                "t:2: the object has no id (qid, query_id, _id or id); its keys are text",
+            ),
         ];
         for (text, expected) in cases {
             assert_eq!(parse(text, "t").unwrap_err().to_string(), expected);

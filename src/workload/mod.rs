@@ -1,10 +1,15 @@
-//! Query workloads: queries with frequencies, from TSV, JSON lines or TREC topics.
+//! Query workloads: queries with frequencies, from TSV, CSV, JSON or TREC topics.
 //!
 //! Every query keeps its qid for evaluation; for planning, queries with the same words are merged
 //! and their frequencies added. Not here: what a query is worth, or whom it needs.
 
+mod fields;
 mod formats;
+mod json;
 pub mod qrels;
+mod tables;
+mod text;
+mod topics;
 
 use std::collections::HashMap;
 
@@ -12,7 +17,8 @@ use prospect_index::{limits, words};
 use serde::{Deserialize, Serialize};
 
 pub use formats::load;
-pub(crate) use formats::{WorkloadError, open_lines, open_text, parse, shown, wordings};
+pub(crate) use formats::{Assumption, WorkloadError, load_told, parse, wordings};
+pub(crate) use text::{open_lines, open_text, shown};
 
 /// A query of a workload, by its place in it.
 #[derive(

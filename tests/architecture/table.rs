@@ -9,7 +9,11 @@ pub const MAY_USE: &[(&str, &[&str], &str)] = &[
         "columns pass through as they are, whatever they mean; streams are read as records are",
     ),
     ("neural", NEURAL, "a model reads texts and knows nothing of where they come from"),
-    ("workload", WORDS, "queries are words; what they are worth is decided above"),
+    (
+        "workload",
+        WORDS,
+        "queries are words; what they are worth is decided above. Bytes are told apart as those of pages",
+    ),
     ("graph", LINKS, "a graph is made of links, whatever is estimated from it"),
     ("sketch", SKETCH, "served lists and need do not depend on estimates, nor on files"),
     ("estimate", ESTIMATE, "an estimate reads search and records, no files and no judgements"),
@@ -50,7 +54,8 @@ pub const MAY_USE: &[(&str, &[&str], &str)] = &[
 
 const RECORDS: &[&str] =
     &["prospect_index::answer", "prospect_index::limits", "prospect_index::page"];
-const WORDS: &[&str] = &["prospect_index::limits", "prospect_index::url", "prospect_index::words"];
+const WORDS: &[&str] =
+    &["prospect::ingest", "prospect_index::limits", "prospect_index::url", "prospect_index::words"];
 const LINKS: &[&str] = &["prospect_index::link_table", "prospect_index::page"];
 const SKETCH: &[&str] = &[
     "prospect::workload",
@@ -252,8 +257,13 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("arrow_select", &["src/documents"], "columns of documents, whatever their types"),
     (
         "csv",
-        &["src/documents", "src/ingest/urls/crawldb.rs", "src/ingest/links/tables.rs"],
-        "one reader and writer of documents in CSV; CrawlDb as CSV tells of URLs, tables of links",
+        &[
+            "src/documents",
+            "src/ingest/urls/crawldb.rs",
+            "src/ingest/links/tables.rs",
+            "src/workload/tables.rs",
+        ],
+        "one reader and writer of documents in CSV; CrawlDb as CSV tells of URLs, tables of links or queries",
     ),
     ("hashbrown", &["index/src"], "tables of keys that live elsewhere"),
     ("psl", &["index/src/url.rs"], "one notion of a registrable domain"),
@@ -262,6 +272,8 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("forust_ml", &["src/estimate/models"], "replaced in one place"),
     ("smartcore", &["src/estimate/models", "src/estimate/pandey_olston"], "replaced in one place"),
     ("clap", &["src/cli"], "arguments exist on the command line only"),
+    ("clap_complete", &["src/cli/generate.rs"], "made from the arguments"),
+    ("clap_mangen", &["src/cli/generate.rs"], "made from the arguments"),
     ("indicatif", &["src/cli"], "progress exists on the command line only"),
     ("include_dir", &["src/cli"], "the site of the demo travels in the command"),
     ("anyhow", &["src/cli"], "libraries have typed errors"),
@@ -272,7 +284,11 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("brotli_decompressor", &["src/ingest"], "bodies of archived pages may be compressed"),
     ("texting_robots", &["src/plan/robots.rs"], "one reader of robots.txt"),
     ("chrono", &["index/src/fetch_time.rs"], "one notion of when a page was fetched"),
-    ("quick_xml", &["src/ingest/urls/sitemap.rs"], "one reader of sitemaps"),
+    (
+        "quick_xml",
+        &["src/ingest/urls/sitemap.rs", "src/workload/topics.rs"],
+        "one reader of sitemaps, one of topics",
+    ),
     ("chardetng", &["src/ingest"], "one reader of HTML"),
     ("flate2", &["src/ingest", "src/workload", "src/documents"], "files may be compressed"),
     (
@@ -289,8 +305,8 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("tokenizers", &["src/neural/tokens.rs"], "replaced in one place"),
     (
         "toml",
-        &["src/cli/simulate", "src/cli/whatif", "src/neural"],
-        "experiments, scenarios and models are described by files",
+        &["src/cli/defaults.rs", "src/cli/simulate", "src/cli/whatif", "src/neural"],
+        "experiments, scenarios, models and what one repeats are described by files",
     ),
     (
         "postcard",
@@ -310,7 +326,7 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("ureq", &["src/llm/endpoint.rs"], "replaced in one place"),
     (
         "strsim",
-        &["src/evaluate", "src/planner/options", "src/cli"],
+        &["src/evaluate", "src/ingest/keys.rs", "src/planner/options", "src/cli"],
         "misspelt names are told from those there are",
     ),
     ("sha2", &["src/report/html"], "a page names its script by hash"),
@@ -321,6 +337,7 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
         "inputs give URLs; above, they are ids",
     ),
     ("percent_encoding", &["index/src", "src/ingest"], "one notion of a canonical URL"),
+    ("serde_ignored", &["src/ingest/jsonl"], "records tell which of their keys nothing reads"),
     ("serde", ANYWHERE, "a vocabulary, not a decision"),
     ("serde_json", ANYWHERE, "a vocabulary, not a decision"),
     ("thiserror", ANYWHERE, "a vocabulary, not a decision"),

@@ -46,6 +46,7 @@ impl From<Output> for Run {
 pub fn command<S: AsRef<str>>(arguments: &[S]) -> Command {
     let mut command = Command::new(BINARY.expect("a test of the command line"));
     command.args(arguments.iter().map(AsRef::as_ref));
+    command.env_remove("PROSPECT_STORE").env_remove("PROSPECT_WORKLOAD");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }

@@ -13,6 +13,7 @@ use super::Args;
 use crate::cli::Global;
 use crate::cli::model::CrossEncoder;
 use crate::cli::output::{Failure, say};
+use crate::cli::queries;
 use crate::evaluate::checkpoints::{CrawlEvaluation, JudgedPages, JudgedQuery, Lists};
 use crate::evaluate::judgements::{Judgements, QueryJudgements};
 use crate::evaluate::metrics::DEPTH;
@@ -23,7 +24,7 @@ use crate::simulate::added::AddedPages;
 use crate::simulate::collection::{Collection, Outside};
 use crate::simulate::load::{self, Keep, PagePlace};
 use crate::workload::qrels::{self, RawJudgement};
-use crate::workload::{self, Workload, shown};
+use crate::workload::{Workload, shown};
 
 /// Name of our system in runs.
 const TAG: &str = "prospect-bm25";
@@ -34,8 +35,8 @@ pub(super) fn run(
     judgements: &Judgements,
     global: &Global,
 ) -> Result<Option<Run>, Failure> {
-    let Some(queries) = &args.workload else { return Ok(None) };
-    let workload = workload::load(queries)?;
+    let Some(path) = &args.workload else { return Ok(None) };
+    let workload = queries::load(path, global)?;
     let load = |directory| args.runtime.cross_encoder(directory, global);
     let reranker = args.rerank_model.as_deref().map(load).transpose()?;
     let directory = std::env::temp_dir().join(format!("prospect-evaluate-{}", std::process::id()));

@@ -28,7 +28,7 @@ pub(super) struct Config {
     #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) base_url: Option<String>,
-    /// Queries to plan for: TSV, JSON lines or TREC topics.
+    /// Queries to plan for: TSV, CSV, JSON or TREC topics.
     #[arg(long, value_name = "FILE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) workload: Option<String>,

@@ -10,6 +10,7 @@ use super::config;
 use super::identity::{VECTORS, WORK};
 use super::{Experiment, Queries};
 use crate::cli::output::{Failure, LateProgress, Progress, say, say_cuts};
+use crate::cli::{hints, queries};
 use crate::evaluate::rerank::PairScores;
 use crate::evaluate::run as runs;
 use crate::ingest::SourceOptions;
@@ -22,7 +23,7 @@ use crate::simulate::judgements::JudgedCollection;
 use crate::simulate::load::{self, Keep, PagePlace, Skipped};
 use crate::simulate::vectors::CollectionVectors;
 use crate::simulate::{quality, vectors};
-use crate::workload::{self, Workload, open_text, qrels};
+use crate::workload::{Workload, open_text, qrels};
 
 impl Experiment<'_> {
     /// Reads the pages with what is added to them.
@@ -57,6 +58,9 @@ impl Experiment<'_> {
         }
         if let Some(first) = &skipped.first {
             say(self.global, &format!("{} records skipped; the first: {first}", skipped.bad));
+        }
+        for line in hints::of_misnamed(&skipped.misnamed) {
+            say(self.global, &line);
         }
         let line = format!(
             "{} pages on {} hosts, {} links; {} records replaced, {} failed fetches left out",
@@ -141,10 +145,17 @@ impl Experiment<'_> {
         Ok(vectors)
     }
 
+    fn workload_of(&self, path: Option<&str>) -> Result<Workload, Failure> {
+        match path {
+            Some(path) => queries::load(Path::new(path), self.global),
+            None => Ok(Workload::default()),
+        }
+    }
+
     pub(super) fn queries(&self, collection: &Collection) -> Result<Queries, Failure> {
-        let given = workload_of(self.config.workload.as_deref())?;
+        let given = self.workload_of(self.config.workload.as_deref())?;
         let evaluation = match &self.config.eval_workload {
-            Some(path) => workload_of(Some(path))?,
+            Some(path) => self.workload_of(Some(path))?,
             None => given.clone(),
         };
         let judgements = match &self.config.qrels {
@@ -233,12 +244,5 @@ impl Experiment<'_> {
             return Err(Failure::input(error, hint));
         }
         Ok(course)
-    }
-}
-
-fn workload_of(path: Option<&str>) -> Result<Workload, Failure> {
-    match path {
-        Some(path) => Ok(workload::load(Path::new(path))?),
-        None => Ok(Workload::default()),
     }
 }

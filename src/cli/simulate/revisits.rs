@@ -9,6 +9,7 @@ use super::clock::is_timed;
 use super::config::{self, Config};
 use crate::cli::Global;
 use crate::cli::output::{self, Failure, say};
+use crate::cli::queries;
 use crate::ingest::SourceOptions;
 use crate::planner::settings::PlanSettings;
 use crate::policy::amount::Amount;
@@ -19,7 +20,7 @@ use crate::simulate::revisits::{
     self, PageChanges, REVISIT_POLICIES, RevisitFigures, RevisitPolicy, RevisitResult,
     RevisitSettings,
 };
-use crate::workload::{self, open_text};
+use crate::workload::open_text;
 
 /// Where work in progress is kept, below the output.
 const WORK: &str = "work";
@@ -46,11 +47,11 @@ pub(super) fn run(
             anyhow::anyhow!("batch is {given:?}; a number of pages or a share was expected");
         Failure::input(error, "with --changes it is how many pages are visited a day: --batch 1%")
     })?;
-    let Some(queries) = &config.workload else {
+    let Some(file_of_queries) = &config.workload else {
         let error = anyhow::anyhow!("re-visits serve queries, and there are none");
         return Err(Failure::input(error, "give them with --workload FILE"));
     };
-    let workload = workload::load(Path::new(queries))?.for_planning();
+    let workload = queries::load(Path::new(file_of_queries), global)?.for_planning();
     let text = open_text(file)?;
     let storage = Storage::create(out)?;
     let collection = collection(config, &storage)?;

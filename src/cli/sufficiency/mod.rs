@@ -25,6 +25,7 @@ use crate::cli::Global;
 use crate::cli::model::{EmbeddingOptions, LibraryOptions};
 use crate::cli::options::{OfScenario, OptionFlags, apply};
 use crate::cli::output::{self, Failure, say};
+use crate::cli::queries;
 use crate::planner::settings::PlanSettings;
 use crate::report::number::counted;
 use crate::sufficiency::strategy::language_model::AskedModel;
@@ -44,7 +45,7 @@ pub(super) struct Args {
     /// The store.
     #[arg(long, value_name = "DIR")]
     store: PathBuf,
-    /// The queries: TSV, JSON lines or TREC topics; `-` is standard input.
+    /// The queries: TSV, CSV, JSON or TREC topics; `-` is standard input.
     #[arg(long, value_name = "FILE")]
     workload: PathBuf,
     /// Sufficiency that is enough, of a query and of the workload.
@@ -97,7 +98,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         let error = anyhow::anyhow!("theta is {}", args.theta);
         return Err(Failure::input(error, "it lies above 0 and is at most 1: --theta 0.7"));
     }
-    let workload = workload::load(&args.workload)?;
+    let workload = queries::load(&args.workload, global)?;
     if workload.for_planning().queries.is_empty() {
         let (file, count) = (workload::shown(&args.workload), workload.queries.len());
         let error = anyhow::anyhow!("{file}: none of the {count} queries can be assessed");

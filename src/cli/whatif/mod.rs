@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 use prospect_index::limits;
 
-use super::Global;
 use super::model::{EmbeddingOptions, LibraryOptions, embed_for};
 use super::output::{self, Failure, say};
+use super::{Global, queries};
 use crate::campaign::questions::Questions;
 use crate::campaign::whatif_base::open_plan;
 use crate::campaign::{CampaignError, OpenStore};
@@ -20,7 +20,6 @@ use crate::neural::text_vectors::EmbeddingModel;
 use crate::planner::settings::PlanSettings;
 use crate::report::{html, terminal};
 use crate::whatif::scenario::{Scenario, Scenarios};
-use crate::workload;
 use flags::ScenarioFlags;
 
 /// URLs to plan where no plan and no scenario says how many.
@@ -114,7 +113,7 @@ pub(super) fn questions(
     holder: &str,
     global: &Global,
 ) -> Result<Questions, Failure> {
-    let named = args.workload.as_deref().map(workload::load).transpose()?;
+    let named = args.workload.as_deref().map(|path| queries::load(path, global)).transpose()?;
     let embedder = args.embedding.load(&args.library, global)?;
     let mut open = OpenStore::open(&args.store, holder, limits::NGRAM_WORDS)?;
     output::say_refreshes(global, &open.refreshes);

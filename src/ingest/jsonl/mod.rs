@@ -1,7 +1,8 @@
 //! JSON lines: one page record a line, plain, gzip or zstd.
 //!
 //! `{"url", "title", "text", "outlinks": [{"url", "anchor", "around"}]}` and, where known, `status`,
-//! `requested_url`, `fetched_at`, `plan_id`. Only `url` is required; unknown keys are ignored.
+//! `requested_url`, `fetched_at`, `plan_id`. Only `url` is required; unknown keys are left unread, and those that look
+//! like a field are told.
 //! A byte order mark at the start, empty lines and CRLF line ends are fine.
 
 mod parse;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::input::{InputCompression, Tallied, Tally};
+use super::keys::{Misnamed, MisnamedKeys};
 use super::lines::{Line, read_line};
 use super::probe::{Content, Probe, skip_blank};
 use super::{
@@ -49,6 +51,7 @@ struct JsonLines {
     tried: u64,
     first_bad: Option<(BadReason, Origin, String)>,
     any_good: bool,
+    misnamed: MisnamedKeys,
 }
 
 /// The file is opened when its turn comes, so that many inputs do not exhaust the descriptors.
@@ -83,6 +86,7 @@ impl JsonLines {
             tried: 0,
             first_bad: None,
             any_good: false,
+            misnamed: MisnamedKeys::default(),
         }
     }
 
@@ -109,9 +113,17 @@ impl JsonLines {
         Ok(batch)
     }
 
-    fn parse(&self, batch: &Batch) -> Vec<SourceItem> {
+    fn parse(&mut self, batch: &Batch) -> Vec<SourceItem> {
         let (name, cap) = (&self.name, self.line_bytes);
-        batch.lines.par_iter().map(|line| batch.item(line, name, cap)).collect()
+        let read: Vec<_> = batch.lines.par_iter().map(|line| batch.item(line, name, cap)).collect();
+        let mut items = Vec::with_capacity(read.len());
+        for (item, misnamed) in read {
+            if !misnamed.is_empty() {
+                self.misnamed.count(misnamed, item.origin());
+            }
+            items.push(item);
+        }
+        items
     }
 
     fn open(&mut self) -> io::Result<()> {
@@ -171,7 +183,9 @@ impl JsonLines {
                 && !self.any_good
                 && let Some((reason, origin, detail)) = self.first_bad.take()
             {
-                return Err(IngestError::NoPages { lines: self.tried, origin, reason, detail });
+                let misnamed = std::mem::take(&mut self.misnamed);
+                let lines = self.tried;
+                return Err(IngestError::NoPages { lines, origin, reason, detail, misnamed });
             }
         }
         Ok(())
@@ -179,25 +193,26 @@ impl JsonLines {
 }
 
 impl Batch {
-    /// What a line is: where it is, or that it has more bytes than the `cap`.
+    /// What a line is (where it is, or that it has more bytes than the `cap`), and its keys that nothing reads.
     fn item(
         &self,
         (line, bytes): &(u64, Result<Range<usize>, u64>),
         name: &Arc<str>,
         cap: usize,
-    ) -> SourceItem {
+    ) -> (SourceItem, Vec<Misnamed>) {
         let origin = Origin { file: Arc::clone(name), place: Place::Line(*line) };
-        let parsed = match bytes {
+        let (parsed, misnamed) = match bytes {
             Ok(range) => parse::record(&self.bytes[range.clone()]),
-            Err(long) => Err((
-                BadReason::LineTooLong,
-                format!("the line has {long} bytes, at most {cap} are read"),
-            )),
+            Err(long) => {
+                let detail = format!("the line has {long} bytes, at most {cap} are read");
+                (Err((BadReason::LineTooLong, detail)), Vec::new())
+            }
         };
-        match parsed {
+        let item = match parsed {
             Ok((record, cuts)) => SourceItem::Page { record, origin, cuts },
             Err((reason, detail)) => SourceItem::Bad { reason, origin, detail },
-        }
+        };
+        (item, misnamed)
     }
 }
 
@@ -224,5 +239,9 @@ impl PageSource for JsonLines {
 
     fn fingerprint(&self) -> String {
         self.tally.fingerprint()
+    }
+
+    fn misnamed(&self) -> MisnamedKeys {
+        self.misnamed.clone()
     }
 }

@@ -24,7 +24,7 @@ use super::lines::{Line, read_line};
 use super::parquet::{self, Rows};
 use super::probe::{Content, Probe, skip_blank};
 use super::record::{Bad, Cuts, Links, Spelling, key_of, page_url};
-use super::{BadReason, IngestError, Origin, PageSource, Place, SourceItem};
+use super::{BadReason, IngestError, MisnamedKeys, Origin, PageSource, Place, SourceItem};
 use tables::{Columns, LINES, LinkLines, TableLink};
 
 /// Name of what is of no page of these files, among what an ingest tells.
@@ -169,6 +169,10 @@ impl PageSource for Joined {
     fn fingerprint(&self) -> String {
         let tables = self.files.iter().map(|(_, tally, _)| tally.fingerprint());
         of_parts(tables.chain([self.pages.fingerprint()]))
+    }
+
+    fn misnamed(&self) -> MisnamedKeys {
+        self.pages.misnamed()
     }
 }
 

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use prospect_index::limits;
 
-use super::input::{Tallied, Tally, of_parts};
+use super::input::{Tallied, Tally, is_utf16, of_parts};
 use super::lines::{Line, read_line};
 use super::probe::{Content, Probe, foreign_type, skip_blank};
 use super::record::is_page;
@@ -288,6 +288,9 @@ fn format_of(probe: &Probe, with_statuses: bool) -> Result<&'static UrlFormat, I
     let mut pages = FORMATS.iter().filter(|format| format.name != json::FORMAT.name);
     if let Some(found) = pages.find(|format| (format.recognises)(probe)) {
         return Err(wrong(format!("pages ({})", found.name), Unfit::Pages));
+    }
+    if is_utf16(head) {
+        return Err(wrong("UTF-16 text".to_owned(), Unfit::Utf16));
     }
     if let Some(found) = foreign_type(head) {
         return Err(wrong(found.to_owned(), Unfit::Foreign));

@@ -1,0 +1,152 @@
+//! Options that one repeats: `prospect.toml` in the folder that the store lies in. They are as if they stood on the
+//! command line, unless they do, or the environment has them.
+//!
+//! ```toml
+//! [plan]
+//! workload = "queries.tsv"
+//! budget = "10%"
+//! ```
+//!
+//! Read for commands that must be given a store, as the environment is: who may leave `--store` out has no folder.
+
+use std::any::TypeId;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use clap::{Arg, ArgAction, Command};
+use serde_json::{Map, Value};
+
+use super::help::environment;
+use super::output::Failure;
+use crate::workload::open_text;
+
+/// Name of the file.
+const FILE: &str = "prospect.toml";
+const EXAMPLE: &str = "options of a command stand below its name: [plan] and then budget = \"10%\"";
+
+/// The arguments of a command.
+pub(super) struct Arguments {
+    /// All of them.
+    pub(super) all: Vec<OsString>,
+    /// Which of them a file added, to be told.
+    pub(super) told: Option<String>,
+}
+
+impl From<Vec<OsString>> for Arguments {
+    fn from(all: Vec<OsString>) -> Self {
+        Self { all, told: None }
+    }
+}
+
+/// What was typed, with what the file says behind the name of the command.
+pub(super) fn arguments(command: &Command, mut typed: Vec<OsString>) -> Result<Arguments, Failure> {
+    let named = |word: &OsString| word.to_str().and_then(|word| command.find_subcommand(word));
+    // `prospect help plan` runs nothing.
+    let is_help = typed.get(1).is_some_and(|word| word == "help");
+    let found = (1..typed.len()).find_map(|at| Some((at, named(&typed[at])?)));
+    let Some((at, command_named)) = found.filter(|_| !is_help) else { return Ok(typed.into()) };
+    let Some(path) = file_beside_store(command_named, &typed) else { return Ok(typed.into()) };
+    let all = read(&path)?;
+    if let Some(other) = all.keys().find(|name| command.find_subcommand(name).is_none()) {
+        return Err(unknown(&path, other, command.get_subcommands().map(Command::get_name)));
+    }
+    let mut added = Vec::new();
+    if let Some(section) = all.get(command_named.get_name()) {
+        let Value::Object(options) = section else { return Err(wrong(&path, "it is no table")) };
+        for (name, value) in options {
+            let arg = option(command_named, name, &path)?;
+            if is_given(&typed, name) || environment(arg).is_some_and(|set| !set.is_empty()) {
+                continue;
+            }
+            added.extend(as_typed(arg, name, value, &path)?);
+        }
+    }
+    let words: Vec<_> = added.iter().map(|word| word.to_string_lossy()).collect();
+    let told = format!("from {}: {}", path.display(), words.join(" "));
+    let told = (!added.is_empty()).then_some(told);
+    let behind = typed.split_off(at + 1);
+    let all = [typed, added, behind].concat();
+    Ok(Arguments { all, told })
+}
+
+/// The file, if the command must be given a store, is given one, and the file is there.
+fn file_beside_store(command: &Command, typed: &[OsString]) -> Option<PathBuf> {
+    let store = command.get_arguments().find(|arg| arg.get_long() == Some("store"))?;
+    if !store.is_required_set() {
+        return None;
+    }
+    let given = typed.iter().enumerate().find_map(|(at, word)| match word.to_str()? {
+        "--store" => typed.get(at + 1).cloned(),
+        word => word.strip_prefix("--store=").map(OsString::from),
+    });
+    let store = PathBuf::from(given.or_else(|| environment(store))?);
+    // The folder of a store that is named by a link is that of the link.
+    let folder = store.parent().map_or_else(PathBuf::new, Path::to_owned);
+    Some(folder.join(FILE)).filter(|path| path.is_file())
+}
+
+fn read(path: &Path) -> Result<Map<String, Value>, Failure> {
+    let text = open_text(path)?;
+    toml::from_str(&text).map_err(|error| wrong(path, &error.to_string()))
+}
+
+fn is_given(typed: &[OsString], name: &str) -> bool {
+    let long = format!("--{name}");
+    let is_it = |word: &OsString| {
+        let word = word.to_string_lossy();
+        word.strip_prefix(&long).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+    };
+    typed.iter().any(is_it)
+}
+
+/// The option of a name; the store is what the file is found by.
+fn option<'a>(command: &'a Command, name: &str, path: &Path) -> Result<&'a Arg, Failure> {
+    let mut options = command.get_arguments().filter(|arg| arg.get_long() != Some("store"));
+    options.find(|arg| arg.get_long() == Some(name)).ok_or_else(|| {
+        let names = command.get_arguments().filter_map(Arg::get_long);
+        unknown(path, name, names.filter(|name| *name != "store"))
+    })
+}
+
+/// An option as it would be typed; a path is one from the folder of the file.
+fn as_typed(arg: &Arg, name: &str, value: &Value, path: &Path) -> Result<Vec<OsString>, Failure> {
+    let long = OsString::from(format!("--{name}"));
+    let takes_value = !matches!(arg.get_action(), ArgAction::SetTrue);
+    let is_path = arg.get_value_parser().type_id() == TypeId::of::<PathBuf>();
+    let written = |value: &Value| match value {
+        Value::String(text) if is_path && text != "-" => {
+            Some(path.with_file_name(text).into_os_string())
+        }
+        Value::String(text) => Some(text.into()),
+        Value::Number(number) => Some(number.to_string().into()),
+        _ => None,
+    };
+    let values = match value {
+        Value::Bool(is_set) if !takes_value => {
+            return Ok(is_set.then_some(long).into_iter().collect());
+        }
+        Value::Array(values) if takes_value => values.iter().map(written).collect(),
+        value if takes_value => written(value).map(|value| vec![value]),
+        _ => None,
+    };
+    let values: Vec<OsString> =
+        values.ok_or_else(|| wrong(path, &format!("{name} cannot be {value}")))?;
+    // With a sign of equality, for a value may start with a dash.
+    let typed = |value: OsString| {
+        let mut word = long.clone();
+        word.push(OsStr::new("="));
+        word.push(value);
+        word
+    };
+    Ok(values.into_iter().map(typed).collect())
+}
+
+fn wrong(path: &Path, what: &str) -> Failure {
+    Failure::input(anyhow::anyhow!("{}: {}", path.display(), what.trim_end()), EXAMPLE)
+}
+
+fn unknown<'a>(path: &Path, name: &str, names: impl Iterator<Item = &'a str>) -> Failure {
+    let near = names.min_by_key(|known| strsim::osa_distance(name, known)).unwrap_or_default();
+    let error = anyhow::anyhow!("{}: there is no `{name}`", path.display());
+    Failure::input(error, format!("did you mean `{near}`? {EXAMPLE}"))
+}

@@ -1,0 +1,52 @@
+//! The plans of a store, one a line.
+//!
+//! Story: after some weeks somebody asks which plans there were, and what each was worth.
+
+mod common;
+
+use common::{Bench, done, lines, page, page_at, urls};
+use serde_json::Value;
+
+#[test]
+fn every_plan_is_a_line_with_what_became_of_it() {
+    let bench = Bench::with_store();
+    let store = bench.path("store");
+    let none = done(&["log", "--store", &store]);
+    assert!(
+        none.stdout.is_empty() && none.stderr.contains("no plan was made yet"),
+        "{}",
+        none.stderr
+    );
+    let first = done(&bench.plan_arguments(&bench.store(), &["--budget", "10"])).stdout;
+    let fetched = urls(&first);
+    let fetched: Vec<_> = fetched.iter().take(8).map(|url| page(page_at(url))).collect();
+    let back = bench.write("back.jsonl", lines(fetched));
+    done(&["ingest", "--store", &store, "--close", &back]);
+    done(&bench.plan_arguments(&bench.store(), &["--budget", "5"]));
+
+    let json: Value =
+        serde_json::from_str(&done(&["log", "--store", &store, "--json"]).stdout).unwrap();
+    let status: Value =
+        serde_json::from_str(&done(&["status", "--store", &store, "--json"]).stdout).unwrap();
+    assert_eq!(json["schema"], "prospect.log/1");
+    let [closed, open] = json["plans"].as_array().unwrap().as_slice() else { panic!("{json}") };
+    assert_eq!((&closed["cycle"], &open["cycle"]), (&Value::from(1), &Value::Null));
+    for (name, value) in status["cycles"][0].as_object().unwrap() {
+        assert_eq!(&closed[name], value, "{name} is that of status");
+    }
+    assert_eq!((&closed["fetched"], &closed["unknown"]), (&8.into(), &2.into()));
+    assert_eq!((&open["planned"], &open["unknown"]), (&5.into(), &5.into()));
+    assert_eq!(open["plan_id"], status["open_plans"][0]["plan_id"]);
+
+    let table = done(&["log", "--store", &store]).stdout;
+    let rows: Vec<Vec<&str>> =
+        table.lines().map(|line| line.split_whitespace().collect()).collect();
+    let heads = "cycle plan planned fetched failed moved unknown predicted realised";
+    assert_eq!(rows[0].join(" "), heads);
+    let id = closed["plan_id"].as_str().unwrap();
+    assert_eq!(rows[1][..7], ["1", id, "10", "8", "0", "0", "2"]);
+    let realised = closed["enters"]["realised"].as_f64().unwrap();
+    assert_eq!(rows[1][8], format!("{realised:.1}"));
+    let id = open["plan_id"].as_str().unwrap();
+    assert_eq!(rows[2], ["open", id, "5", "0", "0", "0", "5", "?", "?"]);
+}
