@@ -21,6 +21,7 @@ mod next_batch;
 pub(crate) mod open_plans;
 pub(crate) mod pair_cache;
 pub mod plan;
+pub(crate) mod proposal;
 pub(crate) mod quality;
 pub(crate) mod query_explanation;
 pub mod questions;
@@ -32,6 +33,7 @@ mod settle;
 pub(crate) mod spellings;
 pub(crate) mod sufficiency;
 pub(crate) mod tables;
+pub(crate) mod url_list;
 pub(crate) mod vectors;
 pub(crate) mod whatif_base;
 

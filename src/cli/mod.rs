@@ -1,6 +1,7 @@
 //! The command line: arguments, settings, progress, output, one file per command. The only part
 //! that prints, reads the environment or the clock.
 
+mod bounds;
 mod check;
 mod counterfactual;
 mod crawl_log;
