@@ -31,6 +31,7 @@ pub(crate) mod records;
 pub(crate) mod served_cache;
 mod settle;
 pub(crate) mod spellings;
+pub(crate) mod stream;
 pub(crate) mod sufficiency;
 pub(crate) mod tables;
 pub(crate) mod url_list;

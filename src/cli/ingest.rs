@@ -242,15 +242,17 @@ fn read(
 }
 
 /// What is not stored.
-struct SkippedItem {
-    reason: &'static str,
+pub(super) struct SkippedItem {
+    /// Why.
+    pub(super) reason: &'static str,
     /// Where it stands, and what it is.
-    example: String,
+    pub(super) example: String,
     /// Whether it should have been a page.
     is_bad: bool,
 }
 
-fn prepared(item: SourceItem) -> Result<PreparedPage, SkippedItem> {
+/// The form that a store takes, if an item has one.
+pub(super) fn prepared(item: SourceItem) -> Result<PreparedPage, SkippedItem> {
     let skipped = |reason, example, is_bad| SkippedItem { reason, example, is_bad };
     match item {
         SourceItem::Page { record, origin, cuts } => {

@@ -26,6 +26,7 @@ mod seeds;
 mod serve;
 mod simulate;
 mod status;
+mod stream;
 mod sufficiency;
 mod url_rules;
 mod whatif;
@@ -76,6 +77,8 @@ enum Command {
     Seeds(seeds::Args),
     /// Plan the next batch of URLs to fetch.
     Plan(plan::Args),
+    /// Plan beside a running crawler: records in, URLs to fetch out.
+    Stream(Box<stream::Args>),
     /// Tell what is in a store, and what became of its plans.
     Status(status::Args),
     /// Tell how well the pages answer a workload, what it still lacks, and whether to stop.
@@ -145,6 +148,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::CrawlLog(args) => crawl_log::run(args, &cli.global),
         Command::Seeds(args) => seeds::run(args, &cli.global),
         Command::Plan(args) => plan::run(args, &cli.global),
+        Command::Stream(args) => stream::run(args, &cli.global),
         Command::Status(args) => status::run(args, &cli.global),
         Command::Sufficiency(args) => sufficiency::run(args, &cli.global),
         Command::EvaluationSet(args) => evaluation_set::run(args, &cli.global),
