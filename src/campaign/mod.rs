@@ -171,6 +171,18 @@ impl OpenStore {
     /// A file of the truth is damaged; or a derived structure cannot be written.
     pub(crate) fn of(store: Store, max_words: usize) -> Result<Self, CampaignError> {
         let known = store.known()?;
+        Self::with(store, known, max_words)
+    }
+
+    /// The same for who has its tables.
+    ///
+    /// # Errors
+    /// A derived structure cannot be written.
+    pub(crate) fn with(
+        store: Store,
+        known: Known,
+        max_words: usize,
+    ) -> Result<Self, CampaignError> {
         let (storage, manifest) = (store.storage(), store.manifest());
         let (text, text_refresh) = TextIndex::open(storage, manifest, &known.pages)?;
         let ngrams = |view| NgramSegments::open(storage, manifest, &known, view, max_words);

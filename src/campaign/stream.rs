@@ -153,12 +153,12 @@ impl Stream {
             Some(last) if last == fingerprint => format!("{fingerprint}+"),
             _ => fingerprint.to_owned(),
         };
-        let mut session = IngestSession::start(self.open.store)?;
+        let mut session = IngestSession::start_with(self.open.store, self.open.known)?;
         for page in pages {
             session.add(page)?;
         }
-        let (store, counts, _) = session.commit(&fingerprint)?;
-        let mut open = OpenStore::of(store, limits::NGRAM_WORDS)?;
+        let (store, known, counts, _) = session.commit_with_tables(&fingerprint)?;
+        let mut open = OpenStore::with(store, known, limits::NGRAM_WORDS)?;
         let closed = close::close_plans(&mut open, Which::Over)?;
         Ok((Self { open, fingerprint: Some(fingerprint) }, TakenIn { counts, closed }))
     }
