@@ -347,7 +347,7 @@ impl IngestSession {
     ///
     /// # Errors
     /// A table is damaged or cannot be read, or a file cannot be created.
-    pub fn start_with(store: Store, mut known: Known) -> Result<Self, StoreError> {
+    fn start_with(store: Store, mut known: Known) -> Result<Self, StoreError> {
         store.verify_kinds(&[SegmentKind::Digests])?;
         // Whether a page is stored anew must not depend on who has its score at hand.
         let scores = std::mem::take(&mut known.quality);
@@ -503,7 +503,7 @@ impl IngestSession {
     ///
     /// # Errors
     /// A write failed, and the previous state stands; or what was written cannot be read.
-    pub fn commit_with_tables(
+    fn commit_with_tables(
         mut self,
         fingerprint: &str,
     ) -> Result<(Store, Known, IngestCounts, Committed), StoreError> {
@@ -633,6 +633,24 @@ pub(crate) fn write_urls(
         writer.write(&[Column::Text(urls), Column::Text(spellings)])?;
     }
     Ok(SegmentEntry::new(SegmentKind::Urls, URLS, writer.finish()?))
+}
+
+/// Ingests pages with the tables of the store at hand, and gives these back up to date: a whole [`IngestSession`], for
+/// who keeps them in memory. They are those of [`Store::known`], before and after.
+///
+/// # Errors
+/// See [`IngestSession`]; or what was written cannot be read.
+pub fn ingest_with_tables(
+    store: Store,
+    known: Known,
+    pages: Vec<PreparedPage>,
+    fingerprint: &str,
+) -> Result<(Store, Known, IngestCounts, Committed), StoreError> {
+    let mut session = IngestSession::start_with(store, known)?;
+    for page in pages {
+        session.add(page)?;
+    }
+    session.commit_with_tables(fingerprint)
 }
 
 /// Ingests prepared records in one go; for tests and small inputs.

@@ -5,7 +5,7 @@
 //! asks for is committed before anybody learns of it, so that a crawl that is interrupted anywhere goes on from the
 //! store alone. Not here: where records come from, the clock, and where URLs go.
 
-use prospect_index::ingest::{IngestCounts, IngestSession, PreparedPage};
+use prospect_index::ingest::{IngestCounts, PreparedPage, ingest_with_tables};
 use prospect_index::limits;
 use prospect_index::manifest::InFlightFor;
 use prospect_index::store::Store;
@@ -153,11 +153,8 @@ impl Stream {
             Some(last) if last == fingerprint => format!("{fingerprint}+"),
             _ => fingerprint.to_owned(),
         };
-        let mut session = IngestSession::start_with(self.open.store, self.open.known)?;
-        for page in pages {
-            session.add(page)?;
-        }
-        let (store, known, counts, _) = session.commit_with_tables(&fingerprint)?;
+        let OpenStore { store, known, .. } = self.open;
+        let (store, known, counts, _) = ingest_with_tables(store, known, pages, &fingerprint)?;
         let mut open = OpenStore::with(store, known, limits::NGRAM_WORDS)?;
         let closed = close::close_plans(&mut open, Which::Over)?;
         Ok((Self { open, fingerprint: Some(fingerprint) }, TakenIn { counts, closed }))

@@ -3,7 +3,7 @@
 //! Story: a planner beside a crawler takes records in every second. Reading all tables each time would cost more than
 //! the records; tables that differ from the store would be worse.
 
-use crate::ingest::{Committed, IngestSession, prepare};
+use crate::ingest::{Committed, ingest_with_tables, prepare};
 use crate::page::PageRecord;
 use crate::page_store::Known;
 use crate::store::{Store, StoreOptions};
@@ -51,11 +51,9 @@ fn whatever_comes_they_are_what_the_store_has() {
     for (number, group) in groups.into_iter().enumerate() {
         // The second time they are the last ingest again, of which nothing is stored.
         for expected in [Committed::Stored, Committed::Unchanged] {
-            let mut session = IngestSession::start_with(store, known).unwrap();
-            for record in group.clone() {
-                session.add(prepare(record).unwrap()).unwrap();
-            }
-            let (after, kept, _, how) = session.commit_with_tables(&number.to_string()).unwrap();
+            let pages = group.iter().map(|record| prepare(record.clone()).unwrap()).collect();
+            let (after, kept, _, how) =
+                ingest_with_tables(store, known, pages, &number.to_string()).unwrap();
             assert_eq!(how, expected);
             assert_eq!(shown(&kept), shown(&after.known().unwrap()), "group {number}");
             (store, known) = (after, kept);

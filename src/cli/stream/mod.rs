@@ -31,6 +31,8 @@ use incoming::{Every, Incoming};
 use outgoing::Outgoing;
 use summary::{End, Summary};
 
+/// URLs in flight beyond which a number is a mistake.
+const MOST_IN_FLIGHT: i64 = 1_000_000;
 /// What records are said to come from.
 const INPUT: &str = "standard input";
 
@@ -45,7 +47,7 @@ pub(super) struct Args {
     workload: PathBuf,
     /// URLs that are asked for and not reported, at most: what is missing of them is planned after each group of
     /// records.
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=MOST_IN_FLIGHT))]
     in_flight: u32,
     /// Take records in when so many have come, or so long after the first of them (500ms, 1s, 2m); at once when as many
     /// have come as are in flight.
@@ -88,7 +90,8 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     // Without a bound a plan is open until all of it was reported.
     let in_flight_for = args.in_flight_for.unwrap_or(InFlightFor::Ingests(u32::MAX));
     let planning = Planning { workload, within, settings, in_flight_for };
-    let ahead = args.in_flight as usize;
+    // All that was asked for may be reported before the first plan is made.
+    let ahead = stream.in_flight()?.urls.max(args.in_flight as usize);
     let session = Session {
         args,
         global,
