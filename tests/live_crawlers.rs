@@ -311,6 +311,55 @@ fn a_crawler_that_is_never_idle_asks_for_nothing_twice() {
 }
 
 #[test]
+fn scrapy_beside_a_running_planner_loses_nothing_and_asks_for_nothing_twice() {
+    let Some(command) = crawler("PROSPECT_SCRAPY", "scrapy") else { return };
+    let crawl = Crawl::new();
+    let (store, list, queries) =
+        (crawl.store(), crawl.path("list.txt"), repository("workloads/tiny/queries.tsv"));
+    fs::write(&list, some_of_the_site()).unwrap();
+    done(&["seeds", "--store", &store, text(&list)]);
+    // Twice: the second run goes on where the budget of the first ended.
+    for run in 1..=2 {
+        let output = Command::new(&command)
+            .arg("runspider")
+            .arg(repository("docs/crawlers/prospect_stream_spider.py"))
+            .args(["-s", "DOWNLOAD_DELAY=0", "-s", "LOG_LEVEL=ERROR"])
+            .args(["-a", &format!("store={store}")])
+            .args(["-a", &format!("workload={}", text(&queries))])
+            .args(["-a", &format!("prospect={}", env!("CARGO_BIN_EXE_prospect"))])
+            .args(["-a", "options=--in-flight 12 --every 6 --budget 30"])
+            .env("http_proxy", &crawl.web.proxy)
+            .current_dir(crawl.dir.path())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        assert!(
+            said.contains("the budget is reached, and all of it was reported"),
+            "{run}: {said}"
+        );
+        assert!(said.contains("; 30 URLs asked for in "), "{run}: {said}");
+    }
+    let asked = crawl.web.accesses();
+    let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+    for (url, _) in asked.iter().filter(|(url, _)| !url.contains("/moved/")) {
+        *times.entry(url).or_insert(0) += 1;
+    }
+    for (url, times) in times {
+        let again = matches!(Fate::of(url), Fate::Busy | Fate::Broken | Fate::Dropped);
+        assert!(again || times == 1 || !url.contains(".tools.example/"), "{url}: {times}");
+        assert_ne!(Fate::of(url), Fate::Forbidden, "robots.txt is heeded");
+    }
+    let told = done(&["status", "--store", &store, "--json"]).stdout;
+    let status: Value = serde_json::from_str(&told).unwrap();
+    let came: HashSet<&String> =
+        asked.iter().filter(|(_, status)| *status == 200).map(|(url, _)| url).collect();
+    assert_eq!(status["pages"].as_u64(), Some(came.len() as u64), "every page that came is there");
+    assert_eq!(status["open_plans"], serde_json::json!([]));
+    assert_sound(&crawl.path("store"));
+}
+
+#[test]
 fn a_page_that_changed_is_found_by_re_visits() {
     let Some(command) = crawler("PROSPECT_WGET", "wget") else { return };
     let mut crawl = Crawl::new();

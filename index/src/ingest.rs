@@ -281,6 +281,9 @@ struct Rows {
     bytes: usize,
 }
 
+/// What a session leaves.
+type Ended = (Store, Known, IngestCounts, Committed);
+
 /// One ingest: nothing is visible before [`IngestSession::commit`].
 ///
 /// ```
@@ -313,6 +316,8 @@ pub struct IngestSession {
     rows: Rows,
     /// Scores that came with the pages: `fetch_seq`, quality.
     quality: (Vec<u32>, Vec<f64>),
+    /// Scores of pages that were stored before, if it was started with them.
+    scores: Vec<f32>,
     /// What the pages said that were stored before.
     stored: HashMap<UrlId, Digest>,
     /// What the pages of this ingest say, by `fetch_seq`.
@@ -333,8 +338,19 @@ impl IngestSession {
     /// # Errors
     /// The tables are damaged or cannot be read, or a file cannot be created.
     pub fn start(store: Store) -> Result<Self, StoreError> {
-        store.verify_kinds(&[SegmentKind::Urls, SegmentKind::Pages, SegmentKind::Digests])?;
+        store.verify_kinds(&[SegmentKind::Urls, SegmentKind::Pages])?;
         let known = Known::load(store.storage(), store.manifest(), false)?;
+        Self::start_with(store, known)
+    }
+
+    /// Starts an ingest with the tables of the store, for who has them.
+    ///
+    /// # Errors
+    /// A table is damaged or cannot be read, or a file cannot be created.
+    fn start_with(store: Store, mut known: Known) -> Result<Self, StoreError> {
+        store.verify_kinds(&[SegmentKind::Digests])?;
+        // Whether a page is stored anew must not depend on who has its score at hand.
+        let scores = std::mem::take(&mut known.quality);
         let mut stored = HashMap::new();
         for_each_digest(store.storage(), store.manifest(), |seq, digest| {
             if let Some((url, NONE)) = known.pages.record(seq) {
@@ -353,6 +369,7 @@ impl IngestSession {
             next_seq: first_seq,
             rows: Rows::default(),
             quality: (Vec::new(), Vec::new()),
+            scores,
             stored,
             digests: (Vec::new(), Vec::new()),
             pages,
@@ -477,10 +494,34 @@ impl IngestSession {
     ///
     /// # Errors
     /// A write failed; the previous state stands.
-    pub fn commit(
+    pub fn commit(self, fingerprint: &str) -> Result<(Store, IngestCounts, Committed), StoreError> {
+        let (store, _, counts, how) = self.end(fingerprint)?;
+        Ok((store, counts, how))
+    }
+
+    /// As [`IngestSession::commit`]; gives back the tables that it was started with, up to date.
+    ///
+    /// # Errors
+    /// A write failed, and the previous state stands; or what was written cannot be read.
+    fn commit_with_tables(
         mut self,
         fingerprint: &str,
-    ) -> Result<(Store, IngestCounts, Committed), StoreError> {
+    ) -> Result<(Store, Known, IngestCounts, Committed), StoreError> {
+        let (first_seq, segments) = (self.first_seq, self.store.manifest().segments.len());
+        let scores = std::mem::take(&mut self.scores);
+        let (store, mut known, counts, how) = self.end(fingerprint)?;
+        known.quality = scores;
+        // Links of a page that is another one, or gone, leave the table; and what was not stored is not known.
+        if how != Committed::Stored || known.pages.has_lost_since(first_seq) {
+            known = store.known()?;
+        } else {
+            store.verify_kinds(&[SegmentKind::Links, SegmentKind::Quality])?;
+            known.extend(store.storage(), store.manifest(), segments)?;
+        }
+        Ok((store, known, counts, how))
+    }
+
+    fn end(mut self, fingerprint: &str) -> Result<Ended, StoreError> {
         let last = self.store.manifest().ingests.last();
         if last.is_some_and(|ingest| ingest.fingerprint == fingerprint) {
             return self.give_up(Committed::Unchanged);
@@ -519,15 +560,15 @@ impl IngestSession {
             let plans = named.map(|plan| plan.id.clone()).collect();
             manifest.ingests.push(IngestEntry { fingerprint, first_seq, end_seq, plans });
         })?;
-        Ok((self.store, self.counts, Committed::Stored))
+        Ok((self.store, self.known, self.counts, Committed::Stored))
     }
 
     /// Ends without a commit, and without a trace.
-    fn give_up(self, how: Committed) -> Result<(Store, IngestCounts, Committed), StoreError> {
-        let Self { store, counts, pages, links, around, .. } = self;
+    fn give_up(self, how: Committed) -> Result<Ended, StoreError> {
+        let Self { store, known, counts, pages, links, around, .. } = self;
         drop((pages, links, around));
         store.remove_orphans()?;
-        Ok((store, counts, how))
+        Ok((store, known, counts, how))
     }
 
     /// Counts so far.
@@ -592,6 +633,24 @@ pub(crate) fn write_urls(
         writer.write(&[Column::Text(urls), Column::Text(spellings)])?;
     }
     Ok(SegmentEntry::new(SegmentKind::Urls, URLS, writer.finish()?))
+}
+
+/// Ingests pages with the tables of the store at hand, and gives these back up to date: a whole [`IngestSession`], for
+/// who keeps them in memory. They are those of [`Store::known`], before and after.
+///
+/// # Errors
+/// See [`IngestSession`]; or what was written cannot be read.
+pub fn ingest_with_tables(
+    store: Store,
+    known: Known,
+    pages: Vec<PreparedPage>,
+    fingerprint: &str,
+) -> Result<(Store, Known, IngestCounts, Committed), StoreError> {
+    let mut session = IngestSession::start_with(store, known)?;
+    for page in pages {
+        session.add(page)?;
+    }
+    session.commit_with_tables(fingerprint)
 }
 
 /// Ingests prepared records in one go; for tests and small inputs.

@@ -362,7 +362,7 @@ impl Manifest {
     }
 
     /// Whether the last cycle has a record.
-    pub fn has_fetched(&self) -> bool {
+    pub(crate) fn has_fetched(&self) -> bool {
         self.cycles.last().is_some_and(|cycle| cycle.first_seq < self.next_seq)
     }
 

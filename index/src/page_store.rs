@@ -261,6 +261,11 @@ impl PageTable {
         self.pages == 0
     }
 
+    /// Whether a record from `seq` on took a page away, or replaced it.
+    pub(crate) fn has_lost_since(&self, seq: u32) -> bool {
+        self.superseded_at.iter().any(|at| *at != NONE && *at >= seq)
+    }
+
     /// Records, failed fetches included.
     pub fn records(&self) -> usize {
         self.page_of_seq.len()
@@ -426,14 +431,38 @@ impl Known {
     }
 
     fn load_links(&mut self, storage: &Storage, manifest: &Manifest) -> Result<(), StoreError> {
-        let mut links = LinkTable::default();
-        self.read_links(storage, manifest, (SegmentKind::Links, LINKS), |rows, anchors| {
+        self.add_links(storage, &manifest.segments)
+    }
+
+    fn add_links(
+        &mut self,
+        storage: &Storage,
+        segments: &[SegmentEntry],
+    ) -> Result<(), StoreError> {
+        let mut links = std::mem::take(&mut self.links);
+        self.read_links(storage, segments, (SegmentKind::Links, LINKS), |rows, anchors| {
             for row in rows {
                 links.push_since(row.from, row.to, (row.seq, row.since), &anchors[row.text]);
             }
         })?;
         self.links = links;
         Ok(())
+    }
+
+    /// Brings in the links and scores of the segments from the `first` on, whose URLs and pages are known, and none of
+    /// which is another version of a page.
+    ///
+    /// # Errors
+    /// A file is missing, damaged or cannot be read.
+    pub(crate) fn extend(
+        &mut self,
+        storage: &Storage,
+        manifest: &Manifest,
+        first: usize,
+    ) -> Result<(), StoreError> {
+        let new = &manifest.segments[first..];
+        self.add_links(storage, new)?;
+        self.add_quality(storage, new, manifest.next_seq)
     }
 
     /// Words around links of current pages.
@@ -446,13 +475,18 @@ impl Known {
         manifest: &Manifest,
     ) -> Result<LinkContextTable, StoreError> {
         let mut around = LinkContextTable::default();
-        self.read_links(storage, manifest, (SegmentKind::Around, AROUND), |rows, texts| {
-            let words: Vec<Vec<u32>> =
-                rows.par_iter().map(|row| word_numbers(&texts[row.text])).collect();
-            for (row, words) in rows.iter().zip(&words) {
-                around.push(row.from, row.to, row.since, words);
-            }
-        })?;
+        self.read_links(
+            storage,
+            &manifest.segments,
+            (SegmentKind::Around, AROUND),
+            |rows, texts| {
+                let words: Vec<Vec<u32>> =
+                    rows.par_iter().map(|row| word_numbers(&texts[row.text])).collect();
+                for (row, words) in rows.iter().zip(&words) {
+                    around.push(row.from, row.to, row.since, words);
+                }
+            },
+        )?;
         Ok(around)
     }
 
@@ -466,11 +500,16 @@ impl Known {
         manifest: &Manifest,
         mut take: impl FnMut(UrlId, UrlId, u32, &str),
     ) -> Result<(), StoreError> {
-        self.read_links(storage, manifest, (SegmentKind::Around, AROUND), |rows, texts| {
-            for row in rows {
-                take(row.from, row.to, row.seq, &texts[row.text]);
-            }
-        })
+        self.read_links(
+            storage,
+            &manifest.segments,
+            (SegmentKind::Around, AROUND),
+            |rows, texts| {
+                for row in rows {
+                    take(row.from, row.to, row.seq, &texts[row.text]);
+                }
+            },
+        )
     }
 
     /// Targets and anchors of the versions of pages that were current before the record `seq` and are so no
@@ -517,12 +556,12 @@ impl Known {
     fn read_links(
         &self,
         storage: &Storage,
-        manifest: &Manifest,
+        segments: &[SegmentEntry],
         (kind, schema): (SegmentKind, Schema),
         mut take: impl FnMut(&[LinkRow], &[String]),
     ) -> Result<(), StoreError> {
         let mut versions = Versions::default();
-        for segment in manifest.segments_of(kind) {
+        for segment in segments.iter().filter(|segment| segment.kind == kind) {
             let path = storage.path(&segment.file.file);
             segment.read(storage, schema, &schema.names(), |mut columns| {
                 let (from, seq) = (columns[0].take_u32(), columns[1].take_u32());
@@ -550,12 +589,21 @@ impl Known {
     }
 
     fn load_quality(&mut self, storage: &Storage, manifest: &Manifest) -> Result<(), StoreError> {
-        for segment in manifest.segments_of(SegmentKind::Quality) {
+        self.add_quality(storage, &manifest.segments, manifest.next_seq)
+    }
+
+    fn add_quality(
+        &mut self,
+        storage: &Storage,
+        segments: &[SegmentEntry],
+        next_seq: u32,
+    ) -> Result<(), StoreError> {
+        for segment in segments.iter().filter(|segment| segment.kind == SegmentKind::Quality) {
             let path = storage.path(&segment.file.file);
             segment.read(storage, QUALITY, &["fetch_seq", "quality"], |mut columns| {
                 let (seqs, scores) = (columns[0].take_u32(), columns[1].take_f64());
                 for (seq, score) in seqs.into_iter().zip(scores) {
-                    if seq >= manifest.next_seq || !score.is_finite() {
+                    if seq >= next_seq || !score.is_finite() {
                         let what = format!("record {seq} has quality {score}");
                         return Err(StoreError::damaged(&path, what));
                     }

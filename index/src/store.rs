@@ -7,11 +7,13 @@
 //! DIR/derived/*                rebuilt when missing, stale or damaged
 //! ```
 
+use std::collections::HashSet;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};
 use std::path::Path;
 #[cfg(test)]
 use std::sync::Arc;
+use std::sync::{Mutex, PoisonError};
 
 use crate::columns::{Column, Schema, TableWriter};
 use crate::error::StoreError;
@@ -63,6 +65,8 @@ pub struct StoreOptions {
 pub struct Store {
     storage: Storage,
     manifest: Manifest,
+    /// Checksums of the segment files that were verified: they never change, so the first touch is enough.
+    verified: Mutex<HashSet<(String, String)>>,
     /// Held for its lock; who only reads has none.
     _lock: Option<File>,
 }
@@ -109,7 +113,7 @@ impl Store {
         let storage = Storage::create(root)?;
         let missing = || StoreError::Missing { path: root.to_owned() };
         let manifest = Manifest::load(&storage)?.ok_or_else(missing)?;
-        Ok(Self { storage, manifest, _lock: None })
+        Ok(Self { storage, manifest, verified: Mutex::default(), _lock: None })
     }
 
     /// Opens a store whatever its segments look like: for `check`, which lists all damage where
@@ -129,7 +133,7 @@ impl Store {
             }
             None => return Err(StoreError::Missing { path: root.to_owned() }),
         };
-        Ok(Self { storage, manifest, _lock: Some(lock) })
+        Ok(Self { storage, manifest, verified: Mutex::default(), _lock: Some(lock) })
     }
 
     /// Everything that is committed.
@@ -235,7 +239,7 @@ impl Store {
         names: &[&str],
         take: impl FnMut(Vec<Column>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        verify_segment(&self.storage, segment)?;
+        self.verify(segment)?;
         segment.read(&self.storage, schema, names, take)
     }
 
@@ -248,7 +252,18 @@ impl Store {
     /// Verifies the checksums of the tables of `kinds`: their files are about to be read.
     pub(crate) fn verify_kinds(&self, kinds: &[SegmentKind]) -> Result<(), StoreError> {
         for segment in self.manifest.segments.iter().filter(|s| kinds.contains(&s.kind)) {
+            self.verify(segment)?;
+        }
+        Ok(())
+    }
+
+    /// Verifies length and checksum of a segment, unless this handle has done so.
+    fn verify(&self, segment: &SegmentEntry) -> Result<(), StoreError> {
+        let key = (segment.file.file.clone(), segment.file.checksum.clone());
+        let verified = || self.verified.lock().unwrap_or_else(PoisonError::into_inner);
+        if !verified().contains(&key) {
             verify_segment(&self.storage, segment)?;
+            verified().insert(key);
         }
         Ok(())
     }

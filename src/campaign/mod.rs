@@ -21,6 +21,7 @@ mod next_batch;
 pub(crate) mod open_plans;
 pub(crate) mod pair_cache;
 pub mod plan;
+pub(crate) mod proposal;
 pub(crate) mod quality;
 pub(crate) mod query_explanation;
 pub mod questions;
@@ -30,8 +31,10 @@ pub(crate) mod records;
 pub(crate) mod served_cache;
 mod settle;
 pub(crate) mod spellings;
+pub(crate) mod stream;
 pub(crate) mod sufficiency;
 pub(crate) mod tables;
+pub(crate) mod url_list;
 pub(crate) mod vectors;
 pub(crate) mod whatif_base;
 
@@ -168,6 +171,18 @@ impl OpenStore {
     /// A file of the truth is damaged; or a derived structure cannot be written.
     pub(crate) fn of(store: Store, max_words: usize) -> Result<Self, CampaignError> {
         let known = store.known()?;
+        Self::with(store, known, max_words)
+    }
+
+    /// The same for who has its tables.
+    ///
+    /// # Errors
+    /// A derived structure cannot be written.
+    pub(crate) fn with(
+        store: Store,
+        known: Known,
+        max_words: usize,
+    ) -> Result<Self, CampaignError> {
         let (storage, manifest) = (store.storage(), store.manifest());
         let (text, text_refresh) = TextIndex::open(storage, manifest, &known.pages)?;
         let ngrams = |view| NgramSegments::open(storage, manifest, &known, view, max_words);

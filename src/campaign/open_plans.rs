@@ -138,8 +138,13 @@ impl OpenBatch {
 
     /// URLs that nobody reported.
     pub(crate) fn in_flight(&self) -> impl Iterator<Item = UrlId> + '_ {
-        let unknown = |(_, state): &(_, &PickState)| **state == PickState::Unknown;
-        self.picks.iter().zip(&self.states).filter(unknown).map(|(pick, _)| pick.url)
+        self.in_flight_ranked().map(|(_, pick)| pick.url)
+    }
+
+    /// Picks that nobody reported, each with its place in the batch, from 1.
+    pub(crate) fn in_flight_ranked(&self) -> impl Iterator<Item = (usize, &PlannedPick)> {
+        let picks = (1..).zip(&self.picks).zip(&self.states);
+        picks.filter(|(_, state)| **state == PickState::Unknown).map(|(pick, _)| pick)
     }
 
     /// Whether it is to be closed.

@@ -114,6 +114,39 @@ const ARRANGED: &[Arranged] = &[
         ],
     },
     Arranged {
+        command: "stream",
+        common: &[
+            "store",
+            "workload",
+            "in-flight",
+            "every",
+            "delay",
+            "budget",
+            "per-host",
+            "include",
+        ],
+        groups: &[
+            ("Which URLs", &["within", "exclude", "types"]),
+            ("Records", &["strict", "in-flight-for"]),
+            CAPS,
+            TIME,
+            DRAW,
+            COUNTS,
+            ESTIMATES,
+            MODELS,
+        ],
+        examples: [
+            (
+                "Beside a crawler that reads URLs from one pipe and writes records to another:",
+                "prospect stream --store store --workload queries.tsv < records > urls",
+            ),
+            (
+                "Planned again every second, for a crawler that keeps fifty requests under way:",
+                "prospect stream --store store --workload queries.tsv --in-flight 50 --every 1s < records > urls",
+            ),
+        ],
+    },
+    Arranged {
         command: "sufficiency",
         common: &["store", "workload", "theta", "show", "strategy", "stop-on", "stop-file", "html"],
         groups: &[

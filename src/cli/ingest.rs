@@ -289,10 +289,11 @@ fn read(
 }
 
 /// What is not stored.
-struct SkippedItem {
-    reason: &'static str,
+pub(super) struct SkippedItem {
+    /// Why.
+    pub(super) reason: &'static str,
     /// Where it stands, and what it is.
-    example: String,
+    pub(super) example: String,
     /// What is wrong with it, if it should have been a page.
     bad: Option<BadReason>,
 }
@@ -307,7 +308,8 @@ impl Read {
     }
 }
 
-fn prepared(item: SourceItem) -> Result<PreparedPage, SkippedItem> {
+/// The form that a store takes, if an item has one.
+pub(super) fn prepared(item: SourceItem) -> Result<PreparedPage, SkippedItem> {
     let skipped = |reason, example, bad| SkippedItem { reason, example, bad };
     match item {
         SourceItem::Page { record, origin, cuts } => {

@@ -1,6 +1,7 @@
 //! The command line: arguments, settings, progress, output, one file per command. The only part
 //! that prints, reads the environment or the clock.
 
+mod bounds;
 mod budget;
 mod check;
 mod counterfactual;
@@ -32,6 +33,7 @@ mod seeds;
 mod serve;
 mod simulate;
 mod status;
+mod stream;
 mod sufficiency;
 mod url_rules;
 mod whatif;
@@ -84,6 +86,8 @@ enum Command {
     Seeds(seeds::Args),
     /// Plan the next batch of URLs to fetch.
     Plan(plan::Args),
+    /// Plan beside a running crawler: records in, URLs to fetch out.
+    Stream(Box<stream::Args>),
     /// Tell what is in a store, and what became of its plans.
     Status(status::Args),
     /// List the plans of a store, one a line, with what became of them.
@@ -174,6 +178,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::CrawlLog(args) => crawl_log::run(args, &cli.global),
         Command::Seeds(args) => seeds::run(args, &cli.global),
         Command::Plan(args) => plan::run(args, &cli.global),
+        Command::Stream(args) => stream::run(args, &cli.global),
         Command::Status(args) => status::run(args, &cli.global),
         Command::Log(args) => log::run(args, &cli.global),
         Command::Sufficiency(args) => sufficiency::run(args, &cli.global),

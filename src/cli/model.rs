@@ -140,19 +140,41 @@ pub(super) fn embed_for(
 }
 
 impl StoreQualityOptions {
+    /// The model, if one is configured.
+    pub(super) fn load(&self, global: &Global) -> Result<Option<StoreQuality>, Failure> {
+        let Some(name) = &self.quality_model else { return Ok(None) };
+        let (model, delay) = (self.runtime.quality(name, global)?, self.quality_delay);
+        Ok(Some(StoreQuality { model, delay }))
+    }
+
     /// Scores the new pages of a store, if a model is configured.
     pub(super) fn score(
         &self,
         open: &mut OpenStore,
         global: &Global,
     ) -> Result<Option<ScoredStore>, Failure> {
-        let Some(name) = &self.quality_model else { return Ok(None) };
-        let model = self.runtime.quality(name, global)?;
-        let scored = model.with(|model| {
+        self.load(global)?.map(|quality| quality.score(open, global)).transpose()
+    }
+}
+
+/// A model that scores the pages of a store.
+pub(super) struct StoreQuality {
+    model: Model,
+    delay: u32,
+}
+
+impl StoreQuality {
+    /// Scores the new pages of a store.
+    pub(super) fn score(
+        &self,
+        open: &mut OpenStore,
+        global: &Global,
+    ) -> Result<ScoredStore, Failure> {
+        let scored = self.model.with(|model| {
             let mut progress =
                 Progress::noting(global, "score", Some(u64::from(open.store.manifest().next_seq)));
             let mut told = |pages: u64| progress.at(pages, &format!("{pages} pages scored"));
-            let scored = quality::score_new(open, model, self.quality_delay, &mut told);
+            let scored = quality::score_new(open, model, self.delay, &mut told);
             progress.done();
             Ok(scored?)
         })?;
@@ -166,7 +188,7 @@ impl StoreQualityOptions {
             global,
             &format!("quality by {model}: {pages} pages scored{again}, {empty} empty{waiting}"),
         );
-        Ok(Some(scored))
+        Ok(scored)
     }
 }
 

@@ -6,7 +6,7 @@ use clap::{CommandFactory, FromArgMatches};
 use serde_json::{Value, json};
 
 use super::Cli;
-use super::options::{OfPastPlan, OfPlan, OptionFlags, Surface, value};
+use super::options::{OfPastPlan, OfPlan, OfStream, OptionFlags, Surface, value};
 use super::whatif::flags::ScenarioFlags;
 use crate::estimate::parts::Parts;
 use crate::planner::options::PlannerOption;
@@ -41,6 +41,24 @@ fn plan(name: &str, given: &str) -> Settings {
     let flags =
         OptionFlags::<OfPlan>::from_arg_matches(&found).map_err(|error| error.to_string())?;
     flags.settings().map_err(|failure| format!("{failure:?}"))
+}
+
+fn stream(name: &str, given: &str) -> Settings {
+    // Its budget is that of a run, and not of a plan.
+    if name == "budget" {
+        return Err("is no option of its plans".to_owned());
+    }
+    let found = flags("stream", &["--workload", "q"], name, given)?;
+    let flags = OptionFlags::<OfStream>::from_arg_matches(&found);
+    let flags = flags.map_err(|error| error.to_string())?;
+    let settings = flags.settings().map_err(|failure| format!("{failure:?}"))?;
+    Ok(with_budget(settings))
+}
+
+/// What a stream finds out itself.
+fn with_budget(mut settings: PlanSettings) -> PlanSettings {
+    settings.selection.budget = today().selection.budget;
+    settings
 }
 
 fn past_plan(name: &str, given: &str) -> Settings {
@@ -86,8 +104,9 @@ fn policy(name: &str, given: &str) -> Settings {
 /// A surface, which options it takes, and what comes of one.
 type Row = (&'static str, fn(&PlannerOption) -> bool, fn(&str, &str) -> Settings);
 
-const SURFACES: [Row; 6] = [
+const SURFACES: [Row; 7] = [
     ("prospect plan", |_| true, plan),
+    ("prospect stream", OfStream::takes, stream),
     ("prospect whatif", |_| true, whatif),
     ("prospect counterfactual", OfPastPlan::takes, past_plan),
     ("a scenario as TOML", |_| true, toml),

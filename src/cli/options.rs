@@ -30,6 +30,18 @@ impl Surface for OfPlan {
     const HAS_DEFAULTS: bool = true;
 }
 
+/// `prospect stream` takes all but the budget of a plan, which is what is missing of what may be in flight.
+#[derive(Clone, Debug)]
+pub(super) struct OfStream;
+
+impl Surface for OfStream {
+    fn takes(option: &PlannerOption) -> bool {
+        option.name != "budget"
+    }
+
+    const HAS_DEFAULTS: bool = true;
+}
+
 /// A scenario may change them all.
 #[derive(Clone, Debug)]
 pub(in crate::cli) struct OfScenario;
@@ -66,15 +78,27 @@ pub(in crate::cli) struct OptionFlags<S> {
 impl OptionFlags<OfPlan> {
     /// The settings of a plan, validated.
     pub(super) fn settings(&self) -> Result<PlanSettings, Failure> {
-        let mut settings = PlanSettings::new(0);
-        apply(&self.given, &mut settings)?;
-        Ok(settings)
+        settings(&self.given)
     }
 
     /// The budget as a share, if that is given.
     pub(super) fn budget_share(&self) -> Result<Option<BudgetShare>, Failure> {
         self.percent.as_deref().map(BudgetShare::parse).transpose()
     }
+}
+
+impl OptionFlags<OfStream> {
+    /// The settings of the plans of a stream, validated; they have no budget yet.
+    pub(super) fn settings(&self) -> Result<PlanSettings, Failure> {
+        settings(&self.given)
+    }
+}
+
+/// Settings that have their defaults where nothing is given.
+fn settings(given: &GivenOptions) -> Result<PlanSettings, Failure> {
+    let mut settings = PlanSettings::new(0);
+    apply(given, &mut settings)?;
+    Ok(settings)
 }
 
 /// Changes settings by flags.

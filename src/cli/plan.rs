@@ -1,44 +1,41 @@
 //! `prospect plan`: the next batch, committed to the store.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufWriter, Read, Write};
+use std::fs::OpenOptions;
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use prospect_index::limits;
 use prospect_index::manifest::InFlightFor;
-use prospect_index::page_store::Known;
-use prospect_index::url::{self, SiteLevel};
+use prospect_index::url::SiteLevel;
 
+use super::bounds::{self, BoundOptions};
 use super::empty_plan::LeftOut;
 use super::model::{self, EmbeddingOptions, StoreQualityOptions};
 use super::options::{OfPlan, OptionFlags};
 use super::output::{self, Failure, say};
-use super::{Global, hints, queries};
+use super::{Global, hints};
 use crate::campaign::close::{self, Released, Which};
 use crate::campaign::open_plans::OpenBatch;
-use crate::campaign::plan::{self, Beside, Plan, PlanRecord};
+use crate::campaign::plan::{self, Beside, Plan};
+use crate::campaign::proposal::Proposal;
 use crate::campaign::reasons::Reasons;
-use crate::campaign::sufficiency::{StoreSufficiency, signals};
+use crate::campaign::sufficiency::signals;
 use crate::campaign::{CampaignError, OpenStore};
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::plan::export::{FORMATS, PlanFormat, PlannedBatch, PlannedUrl};
 use crate::plan::off_policy::calibration::{Calibration, CalibrationBin};
-use crate::plan::polite_time::{Delays, Makespan, PoliteTime};
-use crate::plan::robots::crawl_delay;
+use crate::plan::polite_time::Makespan;
 use crate::planner::choose::Choice;
 use crate::planner::outcome::CycleOutcome;
 use crate::planner::revisits::RevisitOutcome;
-use crate::planner::scope::Scope;
 use crate::planner::settings::PlanSettings;
 use crate::report::terminal::impact::expected;
 use crate::results::impact::{Both, Quantity};
 use crate::sufficiency::assess::WorkloadSufficiency;
 use crate::sufficiency::told::{verdict_line, whole_line};
 use crate::sufficiency::verdict::{Signals, StopReason, THETA, Verdict};
-use crate::workload::{self, Workload, open_lines, open_text};
+use crate::workload::Workload;
 
-/// What is read of a robots.txt: what the standard asks for, RFC 9309.
-const ROBOTS_BYTES: u64 = 500 << 10;
 /// Characters of the scope that are shown.
 const SCOPE_WIDTH: usize = 300;
 /// Queries shown per URL.
@@ -73,33 +70,8 @@ pub(super) struct Args {
     /// gives the same plan again.
     #[arg(long)]
     another: bool,
-    /// Plan only URLs of this list, one a line.
-    #[arg(long, value_name = "FILE")]
-    within: Option<PathBuf>,
-    /// Plan only URLs that match this regular expression, or one of the file after an `@`, one a line.
-    ///
-    /// May be given more than once. This, --exclude and --types are kept in the store for all later plans until they
-    /// are given anew; an empty one ends it.
-    #[arg(long, value_name = "RE|@FILE")]
-    include: Vec<String>,
-    /// Plan no URL that matches this regular expression, or one of a file.
-    #[arg(long, value_name = "RE|@FILE")]
-    exclude: Vec<String>,
-    /// Plan only URLs of these types, as the endings of their paths tell; `html` is those of pages, and no
-    /// ending.
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    types: Vec<String>,
-    /// Delays of hosts (of domains with --queue-by domain) that have one of their own: a name and seconds on a
-    /// line.
-    #[arg(long, value_name = "FILE")]
-    delays: Option<PathBuf>,
-    /// A folder of robots.txt files, as HOST/robots.txt, HOST.txt or HOST: a host that asks for a longer
-    /// Crawl-delay than --delay has it. What --delays says counts more.
-    #[arg(long, value_name = "DIR")]
-    robots: Option<PathBuf>,
-    /// Name of the crawler, as robots.txt files have it.
-    #[arg(long, value_name = "NAME", default_value = "*")]
-    agent: String,
+    #[command(flatten)]
+    bounds: BoundOptions,
     /// jsonl, tsv, urls, scrapy, nutch, stormcrawler, urlfrontier or heritrix: `prospect formats` says more.
     #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
     format: String,
@@ -111,31 +83,19 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let format = format_named(&args.format)?;
     let (mut settings, share) = (args.options.settings()?, args.options.budget_share()?);
-    let workload = queries::load(&args.workload, global)?;
-    if workload.for_planning().queries.is_empty() {
-        let (file, count) = (workload::shown(&args.workload), workload.queries.len());
-        let error = anyhow::anyhow!("{file}: none of the {count} queries can be planned for");
-        return Err(Failure::input(error, "a query needs a word and a frequency above 0"));
-    }
-    if let Some(folder) = &args.robots {
-        settings.delays = crawl_delays(folder, &args.agent, settings.selection.caps.time)?;
-    }
-    if let Some(path) = &args.delays {
-        settings.delays.extend(delays(path)?);
-    }
+    let workload = bounds::workload(&args.workload, global)?;
+    args.bounds.add_delays(&mut settings)?;
     check_writable(&args.out)?;
     let embedder = args.embedding.load(&args.quality.runtime.library, global)?;
     let mut open = OpenStore::open(&args.store, "prospect plan", limits::NGRAM_WORDS)?;
     output::say_refreshes(global, &open.refreshes);
-    settings.scope = scope(args, &open)?;
+    settings.scope = args.bounds.scope(&open)?;
     if !settings.scope.is_empty() {
         let told = settings.scope.stored().map_err(CampaignError::from)?;
         say(global, &format!("scope: {}", output::shown(&told.to_string(), SCOPE_WIDTH)));
     }
-    let within = match &args.within {
-        Some(path) => within(path, &open.known, &mut settings)?,
-        None => Vec::new(),
-    };
+    let within = args.bounds.within(&mut settings)?;
+    let within = within.map_or_else(Vec::new, |list| list.within(&open.known));
     let mut closed = release(&mut open, &args.release, global)?;
     for outcome in close::close_plans(&mut open, Which::Over)? {
         say_outcome(global, &outcome);
@@ -151,28 +111,24 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         Some(share) => share.plan((&open, &workload, &within), &mut settings, beside, global)?,
         None => made(&open, &workload, &within, &mut settings, beside)?,
     };
+    let proposal = Proposal::of(plan, &open, &workload, &settings)?;
+    let Proposal { plan, sufficiency } = &proposal;
     output::say_refreshed(global, &plan.refreshed);
-    let sufficiency = StoreSufficiency::new(&open, &workload, settings.bm25)?;
     output::say_rebuilt(global, "sufficiency", sufficiency.rebuilt.as_deref());
-    let signals = signals(&open, &plan.as_next(), &sufficiency, (THETA, &settings))?;
+    let signals = signals(&open, &plan.as_next(), sufficiency, (THETA, &settings))?;
     let is_open = open.store.manifest().open_plan(&plan.id).is_some();
-    // A batch of nothing is written, and is no plan: nobody will report of it.
-    let is_empty = plan.choice.batch.picks.is_empty();
-    let left_out = is_empty.then(|| LeftOut::of(&open, &plan, &settings, &within)).transpose()?;
-    if !is_empty {
-        let record = PlanRecord { sufficiency: Some(&sufficiency), ..plan.record() };
-        plan::commit(&mut open, &record, &settings, args.in_flight_for)?;
-    }
-    let reasons = Reasons::of_plan(&open.known, &plan, &settings);
+    let is_empty = !proposal.commit(&mut open, &settings, args.in_flight_for)?;
+    let left_out = is_empty.then(|| LeftOut::of(&open, plan, &settings, &within)).transpose()?;
+    let reasons = Reasons::of_plan(&open.known, plan, &settings);
     let picks = &plan.choice.batch.picks;
     let (planned, makespan) = reasons.scheduled(picks, QUERIES_SHOWN, &settings, &plan.in_flight);
-    say_plan(global, &open, &plan, &settings, &workload);
+    say_plan(global, &open, plan, &settings, &workload);
     let (whole, verdict) = (sufficiency.whole(THETA), signals.verdict(&StopReason::DEFAULT));
     say(global, &format!("{}: {}", whole_line(&whole, THETA), verdict_line(&signals, &verdict)));
     say_open(global, &open, &plan.id)?;
     say(global, &makespan_line(&makespan, &settings, planned.len()));
     let json = global.json.then(|| {
-        let mut json = as_json(&plan, &settings, &planned, &makespan, &closed);
+        let mut json = as_json(plan, &settings, &planned, &makespan, &closed);
         json["sufficiency"] = sufficiency_json(&whole, &signals, &verdict);
         json["reason"] = serde_json::json!(left_out.map(|left_out| left_out.reason()));
         json["left_out"] = serde_json::json!(left_out);
@@ -245,7 +201,7 @@ fn format_named(name: &str) -> Result<&'static PlanFormat, Failure> {
 }
 
 /// How long a plan is in flight: ingests, or a number and a unit of time.
-fn in_flight_for(given: &str) -> Result<InFlightFor, String> {
+pub(super) fn in_flight_for(given: &str) -> Result<InFlightFor, String> {
     let (number, unit) =
         given.split_at(given.trim_end_matches(|c: char| c.is_ascii_alphabetic()).len());
     let expected =
@@ -260,66 +216,6 @@ fn in_flight_for(given: &str) -> Result<InFlightFor, String> {
         _ => return Err(expected.to_owned()),
     };
     Ok(InFlightFor::Seconds(u64::from(number) * seconds))
-}
-
-/// The scope of the store, with what is given in the place of what it says of that.
-fn scope(args: &Args, open: &OpenStore) -> Result<Scope, Failure> {
-    let given = |given: &[String]| (!given.is_empty()).then(|| expressions(given)).transpose();
-    let (include, exclude) = (given(&args.include)?, given(&args.exclude)?);
-    let types = (!args.types.is_empty()).then_some(args.types.as_slice());
-    open.scope()?.with(include, exclude, types).map_err(|error| {
-        let hint = "--include and --exclude take regular expressions: a dot stands for any character, [.] for itself";
-        Failure::input(anyhow::Error::new(error), hint)
-    })
-}
-
-/// Regular expressions, with those of files in the places of their names.
-fn expressions(given: &[String]) -> Result<Vec<String>, Failure> {
-    let mut all = Vec::new();
-    for expression in given {
-        match expression.strip_prefix('@') {
-            Some(path) => all.extend(open_lines(Path::new(path))?),
-            None if expression.is_empty() => {}
-            None => all.push(expression.clone()),
-        }
-    }
-    Ok(all)
-}
-
-/// The delays of a file.
-pub(super) fn delays(path: &Path) -> Result<Delays, Failure> {
-    Delays::parse(&open_text(path)?).map_err(|(line, what)| {
-        let error = anyhow::anyhow!("{}:{line}: {what}", path.display());
-        Failure::input(error, "write a host and its delay in seconds on each line: a.example 2.5")
-    })
-}
-
-/// The delays that robots.txt files ask for beyond the usual one.
-fn crawl_delays(folder: &Path, agent: &str, time: PoliteTime) -> Result<Delays, Failure> {
-    let failed = |path: &Path, error: io::Error| {
-        let error =
-            anyhow::Error::new(error).context(format!("{}: cannot be read", path.display()));
-        Failure::input(error, "--robots takes a folder of HOST/robots.txt, HOST.txt or HOST files")
-    };
-    let mut delays = Delays::default();
-    for entry in std::fs::read_dir(folder).map_err(|error| failed(folder, error))? {
-        let path = entry.map_err(|error| failed(folder, error))?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-        let file = if path.is_dir() { path.join("robots.txt") } else { path };
-        if !file.is_file() {
-            continue;
-        }
-        let host = name.strip_suffix(".txt").unwrap_or(&name);
-        let mut content = Vec::new();
-        let read =
-            File::open(&file).and_then(|file| file.take(ROBOTS_BYTES).read_to_end(&mut content));
-        read.map_err(|error| failed(&file, error))?;
-        let asked = crawl_delay(agent, &content).filter(|delay| *delay > time.delay);
-        if let Some(delay) = asked {
-            delays.ask(time.queue(&format!("https://{host}/")), delay);
-        }
-    }
-    Ok(delays)
 }
 
 /// How long it takes to fetch the batch, and what would halve that.
@@ -337,19 +233,6 @@ fn makespan_line(makespan: &Makespan, settings: &PlanSettings, planned: usize) -
         ),
         _ => line,
     }
-}
-
-/// Which URLs may be planned; unknown ones are left out, since nothing leads to them.
-fn within(path: &Path, known: &Known, settings: &mut PlanSettings) -> Result<Vec<bool>, Failure> {
-    let text = open_text(path)?;
-    let mut allowed = vec![false; known.urls.len()];
-    for line in text.lines() {
-        if let Some(id) = url::canonical(line.trim()).ok().and_then(|url| known.urls.get(&url)) {
-            allowed[id.index()] = true;
-        }
-    }
-    settings.within = Some(prospect_index::storage::Checksum::of(text.as_bytes()));
-    Ok(allowed)
 }
 
 /// Releases the open plans that are named.

@@ -29,6 +29,7 @@ pub(crate) mod page_row;
 mod parquet;
 mod probe;
 mod record;
+pub(crate) mod stream;
 pub(crate) mod urls;
 mod warc;
 

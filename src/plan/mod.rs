@@ -12,6 +12,7 @@ pub(crate) mod explore;
 pub(crate) mod export;
 mod lazy_greedy;
 pub(crate) mod off_policy;
+pub(crate) mod pace;
 pub mod polite_time;
 pub(crate) mod revisits;
 pub(crate) mod robots;

@@ -212,7 +212,7 @@ impl PoliteTime {
     }
 }
 
-fn milliseconds(seconds: f64) -> u64 {
+pub(super) fn milliseconds(seconds: f64) -> u64 {
     (seconds * 1e3).round() as u64
 }
 

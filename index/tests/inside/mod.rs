@@ -9,5 +9,6 @@ mod frontier_is_incremental;
 mod ngram_matches_naive;
 mod store_schemas;
 mod store_survives;
+mod tables_are_kept;
 mod text_around_links;
 mod text_index_of_texts;

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::config::Config;
 use super::settings::StartFiles;
+use crate::cli::bounds;
 use crate::cli::output::Failure;
-use crate::cli::plan;
 use crate::plan::polite_time::{Delays, PoliteTime, QueueBy};
 use crate::policy::PolicyChoice;
 use crate::policy::amount::BatchSize;
@@ -49,7 +49,7 @@ pub(super) fn clock(
     }
     let mut delays = Delays::default();
     if let Some(path) = &config.delays {
-        delays = plan::delays(Path::new(path))?;
+        delays = bounds::delays(Path::new(path))?;
         files.push(("delays", path.clone()));
     }
     Ok(Some(Clock { time, delays, most: config.max_seconds }))

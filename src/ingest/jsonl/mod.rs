@@ -192,6 +192,14 @@ impl JsonLines {
     }
 }
 
+/// What a line of a stream is.
+pub(super) fn item(line: &[u8], origin: Origin) -> SourceItem {
+    match parse::record(line).0 {
+        Ok((record, cuts)) => SourceItem::Page { record, origin, cuts },
+        Err((reason, detail)) => SourceItem::Bad { reason, origin, detail },
+    }
+}
+
 impl Batch {
     /// What a line is (where it is, or that it has more bytes than the `cap`), and its keys that nothing reads.
     fn item(

@@ -1,0 +1,206 @@
+//! Planning beside a crawler that is never idle: what came is taken in, what is over is closed, and as many URLs as are
+//! missing are planned beside those in flight, in a store that stays open meanwhile.
+//!
+//! A round is the ingest, the close and the plan of every other host of the planner, one after the other. What a plan
+//! asks for is committed before anybody learns of it, so that a crawl that is interrupted anywhere goes on from the
+//! store alone. Not here: where records come from, the clock, and where URLs go.
+
+use prospect_index::ingest::{IngestCounts, PreparedPage, ingest_with_tables};
+use prospect_index::limits;
+use prospect_index::manifest::InFlightFor;
+use prospect_index::store::Store;
+
+use super::close::{self, Which};
+use super::open_plans::OpenBatch;
+use super::plan::Beside;
+use super::proposal::Proposal;
+use super::url_list::UrlList;
+use super::{CampaignError, OpenStore};
+use crate::plan::Pick;
+use crate::planner::outcome::CycleOutcome;
+use crate::planner::retries::{Retries, WaitCounts};
+use crate::planner::settings::PlanSettings;
+use crate::workload::Workload;
+
+/// How plans of a stream are made.
+pub(crate) struct Planning {
+    /// The queries.
+    pub(crate) workload: Workload,
+    /// The list that they are held to, if there is one.
+    pub(crate) within: Option<UrlList>,
+    /// How to plan; the budget is what is missing.
+    pub(crate) settings: PlanSettings,
+    /// When a plan is over, of which not all was reported.
+    pub(crate) in_flight_for: InFlightFor,
+}
+
+/// A URL that is to be fetched.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Asked {
+    /// The URL, in the spelling first seen.
+    pub(crate) url: String,
+    /// Its place in its plan, from 1.
+    pub(crate) rank: usize,
+    /// What its plan is ordered by.
+    pub(crate) estimate: f64,
+    /// Its plan.
+    pub(crate) plan: String,
+}
+
+/// What is asked for, and of how many plans.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct InFlight {
+    /// URLs that nobody reported.
+    pub(crate) urls: usize,
+    /// Plans that are open.
+    pub(crate) plans: usize,
+}
+
+/// What came of planning.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Planned {
+    /// In the order of the plan; empty where there is nothing to plan.
+    pub(crate) asked: Vec<Asked>,
+    /// Whether all of it waits after failed fetches, and is asked for before its time, since nothing else is left.
+    pub(crate) is_early: bool,
+    /// What waits.
+    pub(crate) waits: WaitCounts,
+}
+
+/// What came of records.
+#[derive(Default)]
+pub(crate) struct TakenIn {
+    /// Records by what they are.
+    pub(crate) counts: IngestCounts,
+    /// Plans that were over then.
+    pub(crate) closed: Vec<CycleOutcome>,
+}
+
+/// A store that a crawler is planned for while it fetches.
+pub(crate) struct Stream {
+    /// The store, up to date.
+    pub(crate) open: OpenStore,
+    /// Of the last records.
+    fingerprint: Option<String>,
+}
+
+impl Stream {
+    /// Goes on with a store.
+    ///
+    /// # Errors
+    /// A file is damaged, or a derived structure cannot be written.
+    pub(crate) fn new(store: Store) -> Result<Self, CampaignError> {
+        Ok(Self { open: OpenStore::of(store, limits::NGRAM_WORDS)?, fingerprint: None })
+    }
+
+    /// Whether not even a URL is known.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.open.known.urls.len() == 0
+    }
+
+    /// Takes over the plans that are open, which end as this stream says, and gives what is in flight of them: whoever
+    /// asked for it may have lost it.
+    ///
+    /// # Errors
+    /// The store cannot be read or written.
+    pub(crate) fn resume(&mut self, planning: &Planning) -> Result<Vec<Asked>, CampaignError> {
+        let in_flight_for = planning.in_flight_for;
+        let plans = &self.open.store.manifest().plans;
+        if plans.iter().any(|plan| plan.in_flight_for != in_flight_for) {
+            self.open.store.commit(|manifest| {
+                manifest.plans.iter_mut().for_each(|plan| plan.in_flight_for = in_flight_for);
+            })?;
+        }
+        close::close_plans(&mut self.open, Which::Over)?;
+        let OpenStore { store, known, .. } = &self.open;
+        let batches = OpenBatch::all(store, known)?;
+        let asked = batches.iter().flat_map(|batch| {
+            batch.in_flight_ranked().map(|(rank, pick)| Asked {
+                url: known.urls.spelling(pick.url).to_owned(),
+                rank,
+                estimate: pick.estimate,
+                plan: batch.plan.id.clone(),
+            })
+        });
+        Ok(asked.collect())
+    }
+
+    /// What is in flight.
+    ///
+    /// # Errors
+    /// A segment is damaged.
+    pub(crate) fn in_flight(&self) -> Result<InFlight, CampaignError> {
+        let batches = OpenBatch::all(&self.open.store, &self.open.known)?;
+        let urls = batches.iter().map(|batch| batch.in_flight().count()).sum();
+        Ok(InFlight { urls, plans: batches.len() })
+    }
+
+    /// Stores records in one commit, and closes the plans that are over. `fingerprint` identifies the records: those
+    /// that were the last to be stored before this stream began are not stored again.
+    ///
+    /// # Errors
+    /// The store cannot be read or written; what was committed stays.
+    pub(crate) fn take_in(
+        self,
+        pages: Vec<PreparedPage>,
+        fingerprint: &str,
+    ) -> Result<(Self, TakenIn), CampaignError> {
+        if pages.is_empty() {
+            return Ok((self, TakenIn::default()));
+        }
+        // Within a stream the same failure may come twice, and counts twice.
+        let fingerprint = match self.fingerprint {
+            Some(last) if last == fingerprint => format!("{fingerprint}+"),
+            _ => fingerprint.to_owned(),
+        };
+        let OpenStore { store, known, .. } = self.open;
+        let (store, known, counts, _) = ingest_with_tables(store, known, pages, &fingerprint)?;
+        let mut open = OpenStore::with(store, known, limits::NGRAM_WORDS)?;
+        let closed = close::close_plans(&mut open, Which::Over)?;
+        Ok((Self { open, fingerprint: Some(fingerprint) }, TakenIn { counts, closed }))
+    }
+
+    /// Plans at most so many URLs beside what is in flight, and commits the plan. Where nothing is left but what waits
+    /// after failed fetches, that is planned before its time, as every plan does, or nothing, unless `may_be_early`.
+    ///
+    /// # Errors
+    /// The store cannot be read or written, or a model cannot be fitted.
+    pub(crate) fn plan(
+        &mut self,
+        planning: &Planning,
+        most: usize,
+        may_be_early: bool,
+    ) -> Result<Planned, CampaignError> {
+        let Planning { workload, within, settings, in_flight_for } = planning;
+        if most == 0 {
+            return Ok(Planned::default());
+        }
+        let within = within.as_ref().map_or_else(Vec::new, |list| list.within(&self.open.known));
+        let mut settings = settings.clone();
+        settings.selection.budget = most;
+        let made = Proposal::new(&self.open, workload, &within, &settings, Beside::All);
+        let proposal = match made {
+            // Where no page came and no URL is left there is nothing to plan, which is no error here.
+            Err(CampaignError::NoPages) => return Ok(Planned::default()),
+            made => made?,
+        };
+        let (plan, known) = (&proposal.plan, &self.open.known);
+        let retries = Retries::new(known, self.open.store.manifest());
+        let (waits, picks) = (retries.counts(known), &plan.choice.batch.picks);
+        let waiting = |pick: &Pick| retries.wait(known, pick.estimate.url).is_some();
+        let is_early = !picks.is_empty() && picks.iter().all(waiting);
+        if is_early && !may_be_early {
+            return Ok(Planned { waits, ..Planned::default() });
+        }
+        proposal.commit(&mut self.open, &settings, Some(*in_flight_for))?;
+        let (plan, known) = (&proposal.plan, &self.open.known);
+        let picks = plan.choice.batch.picks.iter().zip(1..);
+        let asked = picks.map(|(pick, rank)| Asked {
+            url: known.urls.spelling(pick.estimate.url).to_owned(),
+            rank,
+            estimate: pick.estimate.estimate,
+            plan: plan.id.clone(),
+        });
+        Ok(Planned { asked: asked.collect(), is_early, waits })
+    }
+}

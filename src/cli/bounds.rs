@@ -1,0 +1,143 @@
+//! What bounds a plan beside the options of the planner's table: which URLs are in scope, and how long hosts ask to be
+//! left alone; for the commands that plan.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::output::Failure;
+use super::{Global, queries};
+use crate::campaign::OpenStore;
+use crate::campaign::url_list::UrlList;
+use crate::plan::polite_time::{Delays, PoliteTime};
+use crate::plan::robots::crawl_delay;
+use crate::planner::scope::Scope;
+use crate::planner::settings::PlanSettings;
+use crate::workload::{self, Workload, open_lines, open_text};
+
+/// What is read of a robots.txt: what the standard asks for, RFC 9309.
+const ROBOTS_BYTES: u64 = 500 << 10;
+
+/// Options of scope and pace.
+#[derive(clap::Args, Clone, Debug)]
+pub(super) struct BoundOptions {
+    /// Plan only URLs of this list, one a line.
+    #[arg(long, value_name = "FILE")]
+    within: Option<PathBuf>,
+    /// Plan only URLs that match this regular expression, or one of the file after an `@`, one a line.
+    ///
+    /// May be given more than once. This, --exclude and --types are kept in the store for all later plans until they
+    /// are given anew; an empty one ends it.
+    #[arg(long, value_name = "RE|@FILE")]
+    include: Vec<String>,
+    /// Plan no URL that matches this regular expression, or one of a file.
+    #[arg(long, value_name = "RE|@FILE")]
+    exclude: Vec<String>,
+    /// Plan only URLs of these types, as the endings of their paths tell; `html` is those of pages, and no
+    /// ending.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    types: Vec<String>,
+    /// Delays of hosts (of domains with --queue-by domain) that have one of their own: a name and seconds on a
+    /// line.
+    #[arg(long, value_name = "FILE")]
+    delays: Option<PathBuf>,
+    /// A folder of robots.txt files, as HOST/robots.txt, HOST.txt or HOST: a host that asks for a longer
+    /// Crawl-delay than --delay has it. What --delays says counts more.
+    #[arg(long, value_name = "DIR")]
+    robots: Option<PathBuf>,
+    /// Name of the crawler, as robots.txt files have it.
+    #[arg(long, value_name = "NAME", default_value = "*")]
+    agent: String,
+}
+
+impl BoundOptions {
+    /// Brings the delays that hosts have of their own into the settings.
+    pub(super) fn add_delays(&self, settings: &mut PlanSettings) -> Result<(), Failure> {
+        if let Some(folder) = &self.robots {
+            settings.delays = crawl_delays(folder, &self.agent, settings.selection.caps.time)?;
+        }
+        if let Some(path) = &self.delays {
+            settings.delays.extend(delays(path)?);
+        }
+        Ok(())
+    }
+
+    /// The scope of the store, with what is given in the place of what it says of that.
+    pub(super) fn scope(&self, open: &OpenStore) -> Result<Scope, Failure> {
+        let given = |given: &[String]| (!given.is_empty()).then(|| expressions(given)).transpose();
+        let (include, exclude) = (given(&self.include)?, given(&self.exclude)?);
+        let types = (!self.types.is_empty()).then_some(self.types.as_slice());
+        open.scope()?.with(include, exclude, types).map_err(|error| {
+            let hint = "--include and --exclude take regular expressions: a dot stands for any character, [.] for itself";
+            Failure::input(anyhow::Error::new(error), hint)
+        })
+    }
+
+    /// The list of URLs that may be planned, if there is one; the settings say which.
+    pub(super) fn within(&self, settings: &mut PlanSettings) -> Result<Option<UrlList>, Failure> {
+        let Some(path) = &self.within else { return Ok(None) };
+        let list = UrlList::parse(&open_text(path)?);
+        settings.within = Some(list.checksum().to_owned());
+        Ok(Some(list))
+    }
+}
+
+/// A workload that can be planned for.
+pub(super) fn workload(path: &Path, global: &Global) -> Result<Workload, Failure> {
+    let workload = queries::load(path, global)?;
+    if workload.for_planning().queries.is_empty() {
+        let (file, count) = (workload::shown(path), workload.queries.len());
+        let error = anyhow::anyhow!("{file}: none of the {count} queries can be planned for");
+        return Err(Failure::input(error, "a query needs a word and a frequency above 0"));
+    }
+    Ok(workload)
+}
+
+/// The delays of a file.
+pub(super) fn delays(path: &Path) -> Result<Delays, Failure> {
+    Delays::parse(&open_text(path)?).map_err(|(line, what)| {
+        let error = anyhow::anyhow!("{}:{line}: {what}", path.display());
+        Failure::input(error, "write a host and its delay in seconds on each line: a.example 2.5")
+    })
+}
+
+/// Regular expressions, with those of files in the places of their names.
+fn expressions(given: &[String]) -> Result<Vec<String>, Failure> {
+    let mut all = Vec::new();
+    for expression in given {
+        match expression.strip_prefix('@') {
+            Some(path) => all.extend(open_lines(Path::new(path))?),
+            None if expression.is_empty() => {}
+            None => all.push(expression.clone()),
+        }
+    }
+    Ok(all)
+}
+
+/// The delays that robots.txt files ask for beyond the usual one.
+fn crawl_delays(folder: &Path, agent: &str, time: PoliteTime) -> Result<Delays, Failure> {
+    let failed = |path: &Path, error: io::Error| {
+        let error =
+            anyhow::Error::new(error).context(format!("{}: cannot be read", path.display()));
+        Failure::input(error, "--robots takes a folder of HOST/robots.txt, HOST.txt or HOST files")
+    };
+    let mut delays = Delays::default();
+    for entry in std::fs::read_dir(folder).map_err(|error| failed(folder, error))? {
+        let path = entry.map_err(|error| failed(folder, error))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
+        let file = if path.is_dir() { path.join("robots.txt") } else { path };
+        if !file.is_file() {
+            continue;
+        }
+        let host = name.strip_suffix(".txt").unwrap_or(&name);
+        let mut content = Vec::new();
+        let read =
+            File::open(&file).and_then(|file| file.take(ROBOTS_BYTES).read_to_end(&mut content));
+        read.map_err(|error| failed(&file, error))?;
+        let asked = crawl_delay(agent, &content).filter(|delay| *delay > time.delay);
+        if let Some(delay) = asked {
+            delays.ask(time.queue(&format!("https://{host}/")), delay);
+        }
+    }
+    Ok(delays)
+}
