@@ -19,7 +19,7 @@ use rayon::prelude::*;
 
 use super::EstimateError;
 use super::candidates::linked::{ANSWERS, AnswerSpan, candidates};
-use super::candidates::{CandidateSource, EpochQuery, Found};
+use super::candidates::{Candidate, CandidateSource, EpochQuery, Found};
 use super::crawl_view::CrawlView;
 use super::features::group::FeatureGroup;
 use super::features::pair::LinkEvidence;
@@ -124,7 +124,7 @@ impl KeptPairs {
         self.add_linked_to(known, source, &mut dirty);
         let mut links: Vec<Link> = known.links.links()[self.links..].to_vec();
         links.sort_by_key(|link| link.to);
-        let estimated = self.estimate(source, model, dirty, &links);
+        let estimated = self.estimate(source, model, &dirty, &links);
         self.take_in(estimated, model);
         self.refresh_chances(input, model);
         self.end_seq = input.manifest.next_seq;
@@ -227,61 +227,53 @@ impl KeptPairs {
         dirty.dedup();
     }
 
-    /// Estimates pairs, but for their chances; `links` are new, by target.
+    /// Estimates pairs, which are by query, but for their chances; `links` are new, by target.
     fn estimate(
         &self,
         source: &Source<'_>,
         model: &ScoreModel,
-        dirty: Vec<(QueryId, UrlId)>,
+        pairs: &[(QueryId, UrlId)],
         links: &[Link],
     ) -> Vec<Estimated> {
-        let chunks: Vec<&[(QueryId, UrlId)]> = dirty.chunk_by(|a, b| a.0 == b.0).collect();
+        let chunks: Vec<&[(QueryId, UrlId)]> = pairs.chunk_by(|a, b| a.0 == b.0).collect();
         let of_query = |room: &mut PageScores, pairs: &[(QueryId, UrlId)]| {
             let at = pairs[0].0;
-            let query = &self.queries[at.index()];
-            let mut maker = source.maker(&query.asked, at);
-            let scorer = source.features.scorer;
+            let asked = &self.queries[at.index()].asked;
+            let mut maker = source.maker(asked, at);
             room.forget();
-            let score_of = |url| room.score(url, || scorer.page_score(&query.asked.terms, url));
-            let estimated = pairs.iter().map(|&(_, url)| {
-                let found = Found {
-                    matched: source.matches.queries_of(url).binary_search(&at).is_ok(),
-                    otherwise: query.linked.binary_search(&url).is_ok(),
-                };
+            let scorer = source.features.scorer;
+            let score_of = |url| room.score(url, || scorer.page_score(&asked.terms, url));
+            let mut looked_at = |&(_, url): &(QueryId, UrlId)| {
+                let found = self.found(source, at, url);
                 if !found.matched && !found.otherwise {
                     return Estimated { url, query: at, pair: None, evidence: None };
                 }
-                let mut evidence = self.evidence_of(url, at).cloned();
-                let known = &source.features.known.links;
-                if let Some(evidence) = &mut evidence {
+                let known = self.evidence_of(url, at);
+                let mut evidence = known.cloned().unwrap_or_default();
+                if known.is_some() {
                     let first = links.partition_point(|link| link.to < url);
                     let new = links[first..].iter().take_while(|link| link.to == url);
-                    maker.gather(evidence, url, new.copied(), &score_of);
+                    maker.gather(&mut evidence, url, new.copied(), &score_of);
+                } else {
+                    let all = source.features.known.links.incoming(url, u32::MAX);
+                    maker.gather(&mut evidence, url, all, &score_of);
                 }
-                let evidence = evidence.unwrap_or_else(|| {
-                    let mut evidence = LinkEvidence::default();
-                    maker.gather(&mut evidence, url, known.incoming(url, u32::MAX), &score_of);
-                    evidence
-                });
                 let candidate = maker.candidate_of(url, found, &evidence, &score_of);
-                let pair = candidate.map(|candidate| {
-                    let expected = model.expected_of(&candidate);
-                    PairEstimate {
-                        url,
-                        query: at,
-                        expected_score: expected * query.asked.mass,
-                        chance: 0.0,
-                        matches: candidate.matches,
-                        bin: model.bin(expected) as u16,
-                    }
-                });
+                let pair = candidate.map(|candidate| estimated(&candidate, at, asked.mass, model));
                 Estimated { url, query: at, pair, evidence: Some(evidence) }
-            });
-            estimated.collect::<Vec<_>>()
+            };
+            pairs.iter().map(&mut looked_at).collect::<Vec<_>>()
         };
         let room = || PageScores::of(self.by_url.len());
-        let estimated = chunks.into_par_iter().map_init(room, of_query);
-        estimated.flatten_iter().collect()
+        chunks.into_par_iter().map_init(room, of_query).flatten_iter().collect()
+    }
+
+    /// By what a URL is found for a query.
+    fn found(&self, source: &Source<'_>, query: QueryId, url: UrlId) -> Found {
+        Found {
+            matched: source.matches.queries_of(url).binary_search(&query).is_ok(),
+            otherwise: self.queries[query.index()].linked.binary_search(&url).is_ok(),
+        }
     }
 
     /// What the links say that were taken in of a pair that was looked at.
@@ -338,6 +330,19 @@ impl KeptPairs {
             }
         });
         self.queries.iter_mut().for_each(|query| query.is_stale = false);
+    }
+}
+
+/// The pair of a candidate of a query with this idf mass, without its chance.
+fn estimated(candidate: &Candidate, query: QueryId, mass: f64, model: &ScoreModel) -> PairEstimate {
+    let expected = model.expected_of(candidate);
+    PairEstimate {
+        url: candidate.url,
+        query,
+        expected_score: expected * mass,
+        chance: 0.0,
+        matches: candidate.matches,
+        bin: model.bin(expected) as u16,
     }
 }
 
