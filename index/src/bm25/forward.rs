@@ -73,3 +73,60 @@ impl ForwardIndex {
         words.binary_search_by_key(&term, |(term, _)| *term).map_or(0, |at| words[at].1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::bm25::{Bm25, Scorer, Scores};
+    use crate::page::UrlId;
+    use crate::page_store::NONE;
+    use crate::text_index::DocTable;
+
+    const WORDS: [&str; 5] = ["rye", "bread", "oven", "flour", "nowhere"];
+
+    /// Documents of words that come more or less often, of which those below `end` are fetched, in another order.
+    fn docs(index: &TextIndex, end: u32) -> DocTable {
+        let all = index.docs();
+        let count = all.url.len() as u32;
+        let seq =
+            (0..count).map(|doc| doc * 7 % count).map(|seq| if seq < end { seq } else { NONE });
+        DocTable { seq: seq.collect(), ..all.clone() }
+    }
+
+    #[test]
+    fn pages_score_as_postings_say_to_the_bit() {
+        let dir = tempfile::tempdir().unwrap();
+        let text = |page: usize| {
+            let words = (0..20).map(|at| WORDS[(page * at * at + page + at) % 4]);
+            words.take(3 + page % 17).collect::<Vec<_>>().join(" ")
+        };
+        let texts = (0..90).map(|page| (String::new(), text(page)));
+        let whole = TextIndex::build(&dir.path().join("text"), texts).unwrap();
+        let forward = Arc::new(ForwardIndex::build(&whole, WORDS).unwrap());
+        let early = whole.with_docs(docs(&whole, 40));
+        let frozen = Scorer::with_forward(&early, Bm25::default(), 40, &forward).unwrap().frozen();
+        let later = whole.with_docs(docs(&whole, 70));
+        let plain = Scorer::new(&later, Bm25::default(), 40, WORDS).unwrap();
+        let scorer = Scorer::resume(&later, &frozen);
+        assert_eq!(plain.statistics(), scorer.statistics());
+        assert!(scorer.scores_pages() && !plain.scores_pages());
+        let query: Vec<String> = ["bread", "rye", "bread", "nowhere"].map(str::to_owned).into();
+        let (terms, ids) = (plain.term_ids(&query), scorer.term_ids(&query));
+        let (mut scores, mut gathered) = (Scores::default(), Scores::default());
+        plain.score(&terms, 0..70, &mut scores).unwrap();
+        let pages = (0..90).map(UrlId);
+        let expected = |url| plain.score_of(&scores, url);
+        assert!(pages.clone().any(|url| expected(url) > 0.0));
+        for url in pages.clone() {
+            assert_eq!(scorer.page_score(&ids, url).to_bits(), expected(url).to_bits());
+        }
+        plain.score(&terms, 50..70, &mut scores).unwrap();
+        scorer.score_gathered(&ids, &scorer.gather(50..70).unwrap(), &mut gathered);
+        for url in pages {
+            let found = scorer.score_of(&gathered, url);
+            assert_eq!(found.to_bits(), plain.score_of(&scores, url).to_bits());
+        }
+    }
+}
