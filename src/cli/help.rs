@@ -137,12 +137,12 @@ const ARRANGED: &[Arranged] = &[
         ],
         examples: [
             (
-                "Beside a crawler that reads URLs from one pipe and writes records to another:",
-                "prospect stream --store store --workload queries.tsv < records > urls",
+                "Beside a crawler, which writes records to standard input and reads URLs from standard output:",
+                "prospect stream --store store --workload queries.tsv",
             ),
             (
                 "Planned again every second, for a crawler that keeps fifty requests under way:",
-                "prospect stream --store store --workload queries.tsv --in-flight 50 --every 1s < records > urls",
+                "prospect stream --store store --workload queries.tsv --in-flight 50 --every 1s",
             ),
         ],
     },
