@@ -79,7 +79,7 @@ impl CollectionStatistics {
 }
 
 /// A word of the workload, as an index into the scorer's vocabulary.
-pub type TermId = u32;
+pub(crate) type TermId = u32;
 
 /// Scores documents under the statistics as of one `fetch_seq`.
 ///

@@ -267,7 +267,7 @@ impl PageTable {
     }
 
     /// Records, failed fetches included.
-    pub fn records(&self) -> usize {
+    pub(crate) fn records(&self) -> usize {
         self.page_of_seq.len()
     }
 

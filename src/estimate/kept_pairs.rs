@@ -118,7 +118,7 @@ impl KeptPairs {
         let known = input.known;
         Arc::make_mut(&mut self.by_url).resize_with(known.urls.len(), Vec::new);
         self.evidence.resize_with(known.urls.len(), Vec::new);
-        self.forget_fetched(known, source, model);
+        self.forget_fetched(input, source, model);
         let new = input.scorer.gather(self.end_seq..input.manifest.next_seq)?;
         let mut dirty = self.follow_answers(known, source, &new);
         self.add_linked_to(known, source, &mut dirty);
@@ -163,12 +163,12 @@ impl KeptPairs {
     }
 
     /// Pairs of URLs that were asked for and do not wait for another try are no more.
-    fn forget_fetched(&mut self, known: &Known, source: &Source<'_>, model: &ScoreModel) {
-        let pages = &known.pages;
+    fn forget_fetched(&mut self, input: &CrawlView<'_>, source: &Source<'_>, model: &ScoreModel) {
+        let (pages, next_seq) = (&input.known.pages, input.manifest.next_seq);
         let failures = pages.failures();
         let new = failures.partition_point(|failure| failure.seq < self.end_seq);
         let failed = failures[new..].iter().map(|failure| failure.url);
-        let records = self.end_seq..known.pages.records() as u32;
+        let records = self.end_seq..next_seq;
         let fetched = records.filter_map(|seq| pages.record(seq).map(|(url, _)| url));
         let moved = pages.redirects();
         let new = moved.partition_point(|(seq, _)| *seq < self.end_seq);

@@ -13,7 +13,7 @@ pub(crate) mod linked;
 pub(crate) mod nearest;
 pub mod ngram;
 
-use prospect_index::bm25::{Scores, TermId};
+use prospect_index::bm25::Scores;
 use prospect_index::link_context::LinkContextTable;
 use prospect_index::link_table::Link;
 use prospect_index::ngram::Scratch;
@@ -159,7 +159,7 @@ pub(crate) struct EpochQuery {
     /// Sum of the idf of its words, above 0: what scores are shares of.
     pub(crate) mass: f64,
     /// Its words, for the scorer.
-    pub(crate) terms: Vec<TermId>,
+    pub(crate) terms: Vec<u32>,
 }
 
 /// By what a URL was found.
