@@ -12,7 +12,7 @@ use std::collections::{BinaryHeap, HashMap, HashSet, VecDeque};
 use std::time::Instant;
 
 use prospect::planner::settings::PlanSettings;
-use prospect::policy::{Basics, Page, PolicyChoice, Quality, Sources, Truth};
+use prospect::policy::{Page, PolicyChoice, Quality, Sources, Truth};
 use prospect::simulate::collection::Collection;
 use prospect::simulate::crawl::{Budget, SimulatedCrawl, Start};
 use prospect_index::page::UrlId;
@@ -62,15 +62,8 @@ fn report(name: &str, mut crawl: impl FnMut() -> (usize, f64)) {
 }
 
 fn ours(collection: &Collection, quality: &[f64], start: &Start, policy: &str) -> (usize, f64) {
-    let basics = Basics {
-        url_order: &collection.url_order,
-        host: &collection.host,
-        hosts: collection.hosts.len(),
-        seed: 1,
-        set: 1,
-    };
     let sources = Sources {
-        basics,
+        basics: synthetic::basics(collection),
         quality: Some(Quality(quality)),
         web: None,
         truth: Truth { impact: &[], relevant: &[] },

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use prospect::planner::settings::PlanSettings;
 use prospect::policy::hidden_web::Web;
-use prospect::policy::{Basics, PolicyChoice, Quality, Sources, Truth};
+use prospect::policy::{PolicyChoice, Quality, Sources, Truth};
 use prospect::simulate::collection::Collection;
 use prospect::simulate::crawl::{Budget, CrawlOrder, SimulatedCrawl, Start};
 use prospect::simulate::truth;
@@ -57,13 +57,7 @@ fn main() {
     let quality = synthetic::quality(collection.urls.len());
     let truth = Truth { impact: &impact, relevant: &[] };
     let sources = Sources {
-        basics: Basics {
-            url_order: &collection.url_order,
-            host: &collection.host,
-            hosts: collection.hosts.len(),
-            seed: 1,
-            set: 1,
-        },
+        basics: synthetic::basics(&collection),
         quality: Some(Quality(&quality)),
         web: Some(&web),
         truth,

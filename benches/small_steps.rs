@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use prospect::planner::settings::PlanSettings;
 use prospect::policy::hidden_web::Web;
-use prospect::policy::{Basics, Page, PolicyChoice, Sources, Truth};
+use prospect::policy::{Page, PolicyChoice, Sources, Truth};
 use prospect::simulate::collection::Collection;
 use prospect::simulate::crawl::{Budget, SimulatedCrawl, Start};
 use prospect::workload::Workload;
@@ -55,13 +55,7 @@ fn milliseconds(shape: &Shape, queries: u32, steps: u32, keep: bool) -> (f64, Ve
     let workload = shape.queries(queries as usize).for_planning();
     let web = web(&collection, &strings, &workload, keep);
     let sources = Sources {
-        basics: Basics {
-            url_order: &collection.url_order,
-            host: &collection.host,
-            hosts: collection.hosts.len(),
-            seed: 1,
-            set: 1,
-        },
+        basics: synthetic::basics(&collection),
         quality: None,
         web: Some(&web),
         truth: Truth { impact: &[], relevant: &[] },

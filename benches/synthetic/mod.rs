@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+use prospect::policy::Basics;
 use prospect::simulate::collection::{Collection, CollectionBuilder, Outside};
 use prospect::workload::{Query, Workload};
 use prospect_index::ingest::LinkView;
@@ -161,6 +162,17 @@ pub fn memory_mib(name: &str) -> f64 {
     let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
     let number = line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<f64>().ok());
     number.unwrap_or(0.0) / 1024.0
+}
+
+/// What policies may know of a collection, for the first seed set.
+pub fn basics(collection: &Collection) -> Basics<'_> {
+    Basics {
+        url_order: &collection.url_order,
+        host: &collection.host,
+        hosts: collection.hosts.len(),
+        seed: 1,
+        set: 1,
+    }
 }
 
 /// A size from the environment.

@@ -1,5 +1,8 @@
 //! Why a plan is empty: what became of each URL that the store knows.
 
+use std::collections::HashSet;
+
+use prospect_index::page::UrlId;
 use serde::Serialize;
 
 use super::budget::may;
@@ -50,9 +53,10 @@ impl LeftOut {
     ) -> Result<Self, CampaignError> {
         let known = &open.known;
         let scope = settings.scope.compile()?;
+        let in_flight: HashSet<UrlId> = plan.in_flight.iter().copied().collect();
         let mut left_out = Self { known: known.urls.len(), ..Self::default() };
         for id in known.urls.ids().filter(|id| known.pages.in_frontier(*id)) {
-            *if plan.in_flight.contains(&id) {
+            *if in_flight.contains(&id) {
                 &mut left_out.in_flight
             } else if !may(listed, id) {
                 &mut left_out.not_in_list

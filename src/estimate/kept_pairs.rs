@@ -49,8 +49,8 @@ pub(crate) struct KeptPairs {
 
 struct KeptQuery {
     asked: EpochQuery,
-    /// Its best pages, the best first: score, first record, URL.
-    answers: Vec<(f64, u32, UrlId)>,
+    /// Its best pages, the best first: score, record.
+    answers: Vec<(f64, u32)>,
     /// URLs that they link to, ascending.
     linked: Vec<UrlId>,
     /// Scores of its list, as shares of the idf mass.
@@ -366,13 +366,12 @@ impl KeptQuery {
         horizon: &FrontierHorizon<'_>,
     ) -> Vec<UrlId> {
         let mut is_new = false;
-        for (seq, url, score) in scorer.scored(scores).filter(|(.., score)| *score > 0.0) {
-            let before = |other: &(f64, u32, UrlId)| {
-                other.0.total_cmp(&score).then(seq.cmp(&other.1)).is_gt()
-            };
+        for (seq, _, score) in scorer.scored(scores).filter(|(.., score)| *score > 0.0) {
+            let before =
+                |other: &(f64, u32)| other.0.total_cmp(&score).then(seq.cmp(&other.1)).is_gt();
             let at = self.answers.partition_point(before);
             if at < ANSWERS {
-                self.answers.insert(at, (score, seq, url));
+                self.answers.insert(at, (score, seq));
                 self.answers.truncate(ANSWERS);
                 is_new = true;
             }
@@ -380,7 +379,7 @@ impl KeptQuery {
         if !is_new {
             return Vec::new();
         }
-        let answers = self.answers.iter().map(|&(_, seq, _)| AnswerSpan::now(seq, seq));
+        let answers = self.answers.iter().map(|&(_, seq)| AnswerSpan::now(seq, seq));
         let linked = candidates(known, &answers.collect::<Vec<_>>(), horizon);
         let old = std::mem::replace(&mut self.linked, linked);
         let only = |of: &[UrlId], others: &[UrlId]| {

@@ -533,7 +533,7 @@ fn expected_quality(input: &CrawlView<'_>, cache: &mut PlannerCache) -> Vec<f32>
     if let Some(kept) = &mut kept {
         kept.update(known);
     }
-    let kept = cache.scored_parents.as_ref().filter(|_| input.scorer.scores_pages());
+    let (kept, sites) = (kept.as_deref(), &cache.sites);
     let now = FrontierHorizon { known, within: input.within };
     let ids: Vec<UrlId> = known.urls.ids().collect();
     ids.into_par_iter()
@@ -542,7 +542,7 @@ fn expected_quality(input: &CrawlView<'_>, cache: &mut PlannerCache) -> Vec<f32>
             let anew = |end| scored_parents(known, url, end);
             let parents =
                 now.of(url).map(|end| kept.map_or_else(|| anew(end), |kept| kept.of(url)));
-            let site = cache.sites.of(url);
+            let site = sites.of(url);
             parents.and_then(|parents| posterior.expected(site, parents)).unwrap_or(0.0) as f32
         })
         .collect()

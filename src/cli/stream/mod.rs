@@ -42,7 +42,7 @@ pub(super) struct Args {
     /// The store; made if it is missing.
     #[arg(long, value_name = "DIR")]
     store: PathBuf,
-    /// The queries: TSV, JSON lines or TREC topics.
+    /// The queries: TSV, CSV, JSON or TREC topics.
     #[arg(long, value_name = "FILE")]
     workload: PathBuf,
     /// URLs that are asked for and not reported, at most: what is missing of them is planned after each group of

@@ -93,7 +93,7 @@ fn best_answers(scored: impl Iterator<Item = (u32, u32, f64)>) -> Vec<AnswerSpan
         pages.select_nth_unstable_by(ANSWERS, |a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
         pages.truncate(ANSWERS);
     }
-    pages.into_iter().map(|(first, seq, _)| AnswerSpan { first, seq, until: u32::MAX }).collect()
+    pages.into_iter().map(|(first, seq, _)| AnswerSpan::now(first, seq)).collect()
 }
 
 /// All of these pages that were among the [`ANSWERS`] best at some time, as the crawl went on.
@@ -108,7 +108,7 @@ fn answers(mut pages: Vec<(u32, u32, f64)>) -> Vec<AnswerSpan> {
         }
         let at = best.partition_point(|(other, _)| *other >= score);
         best.insert(at, (score, all.len()));
-        all.push(AnswerSpan { first, seq, until: u32::MAX });
+        all.push(AnswerSpan::now(first, seq));
         if best.len() > ANSWERS
             && let Some((_, out)) = best.pop()
         {
