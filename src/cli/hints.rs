@@ -127,7 +127,7 @@ pub(super) fn of_empty_plan(reason: Reason) -> &'static str {
         }
         Reason::NotInList => "URLs in --within are planned if the store knows them",
         Reason::OutOfScope => {
-            "The scope is kept in the store: give --include, --exclude or --types anew, an empty one ends it"
+            "Give --include, --exclude or --types anew: what the last plan had is kept in the store, an empty one ends it"
         }
         Reason::Waiting => "They come back after cycles to come; `prospect explain URL` tells when",
         Reason::OtherSpelling => "`prospect url-rules` lists and takes back the rules of the store",

@@ -90,5 +90,5 @@ fn print(plans: &[Logged], out: &mut dyn Write) -> io::Result<()> {
              {predicted:>9}  {realised:>8}"
         )?;
     }
-    Ok(())
+    writeln!(out, "(impact in lists at the close; predicted of the picks that were fetched)")
 }

@@ -423,7 +423,9 @@ fn blend_line(choice: &Choice, open: &OpenStore) -> String {
         0 => String::new(),
         pages => format!("; {pages} pages have a quality"),
     };
-    format!("estimate = {}; {evidence}{quality}", choice.formula())
+    let formula = choice.formula();
+    let formula = if formula.is_empty() { "nothing" } else { formula.as_str() };
+    format!("estimate = {formula}; {evidence}{quality}")
 }
 
 fn as_json(
