@@ -86,7 +86,8 @@
 //! is run again after its commit is known by its fingerprint and changes nothing.
 //!
 //! One process at a time works on a store. The lock is the operating system's and ends with the
-//! process, however that ends.
+//! process, however that ends. Who only asks needs none: [`store::Store::read_last`] reads what was committed
+//! last, and [`store::Store::snapshot`] keeps it under second names, in a folder below `DIR/readers`, for as long as it takes.
 //!
 //! # Derived structures
 //!
@@ -171,6 +172,7 @@ pub mod ngram;
 pub mod page;
 pub mod page_store;
 pub mod seeds;
+mod snapshot;
 pub mod storage;
 pub mod store;
 pub mod text_index;

@@ -5,6 +5,7 @@
 //! DIR/LOCK                     held by the one process that works on the store
 //! DIR/segments/*.parquet       the truth: urls, pages, links, plans, outcomes
 //! DIR/derived/*                rebuilt when missing, stale or damaged
+//! DIR/readers/*                second names of all this, while somebody reads beside a writer
 //! ```
 
 use std::collections::HashSet;
@@ -15,16 +16,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::{Mutex, PoisonError};
 
+use tempfile::TempDir;
+
 use crate::columns::{Column, Schema, TableWriter};
 use crate::error::StoreError;
 use crate::link_context::LinkContextTable;
 use crate::manifest::{Manifest, SegmentEntry, SegmentKind};
 use crate::page_store::Known;
+use crate::snapshot;
 #[cfg(test)]
 use crate::storage::FaultPlan;
 use crate::storage::{Storage, TEMPORARY_SUFFIX, checksum_file};
 
-const LOCK: &str = "LOCK";
+pub(crate) const LOCK: &str = "LOCK";
 
 /// How to open a store.
 #[derive(Clone, Debug, Default)]
@@ -69,6 +73,8 @@ pub struct Store {
     verified: Mutex<HashSet<(String, String)>>,
     /// Held for its lock; who only reads has none.
     _lock: Option<File>,
+    /// Removed with it.
+    _snapshot: Option<TempDir>,
 }
 
 /// Times that a reader begins again, where what it reads is removed under its hands.
@@ -108,12 +114,37 @@ impl Store {
         }
     }
 
+    /// What was committed last, under second names in a folder of its own, which goes with the handle: for who asks
+    /// much, beside a process that works on the store or where nothing can be written. Whatever is written through it goes with
+    /// it, too. Costs a link for each file.
+    ///
+    /// # Errors
+    /// As [`Store::read_last`]; or no folder can be made, here or in the system's temporary one.
+    pub fn snapshot(root: &Path, holder: &str) -> Result<Self, StoreError> {
+        Self::read_last(root, |_| Ok::<_, StoreError>(()))?;
+        let (folder, lock) = snapshot::take(root, holder)?;
+        let storage = Storage::create(folder.path())?;
+        let missing = || StoreError::Missing { path: root.to_owned() };
+        let manifest = Manifest::load(&storage)?.ok_or_else(missing)?;
+        let store = Self::of((storage, manifest), Some(lock), Some(folder));
+        store.verify_lengths()?;
+        Ok(store)
+    }
+
+    fn of(
+        (storage, manifest): (Storage, Manifest),
+        lock: Option<File>,
+        snapshot: Option<TempDir>,
+    ) -> Self {
+        Self { storage, manifest, verified: Mutex::default(), _lock: lock, _snapshot: snapshot }
+    }
+
     fn open_to_read(root: &Path) -> Result<Self, StoreError> {
         check_place(root, false)?;
         let storage = Storage::create(root)?;
         let missing = || StoreError::Missing { path: root.to_owned() };
         let manifest = Manifest::load(&storage)?.ok_or_else(missing)?;
-        Ok(Self { storage, manifest, verified: Mutex::default(), _lock: None })
+        Ok(Self::of((storage, manifest), None, None))
     }
 
     /// Opens a store whatever its segments look like: for `check`, which lists all damage where
@@ -133,7 +164,7 @@ impl Store {
             }
             None => return Err(StoreError::Missing { path: root.to_owned() }),
         };
-        Ok(Self { storage, manifest, verified: Mutex::default(), _lock: Some(lock) })
+        Ok(Self::of((storage, manifest), Some(lock), None))
     }
 
     /// Everything that is committed.
@@ -281,7 +312,7 @@ impl Store {
                 self.storage.remove(&name)?;
             }
         }
-        Ok(())
+        snapshot::remove_abandoned(&self.storage)
     }
 }
 
@@ -345,7 +376,7 @@ fn check_place(root: &Path, create: bool) -> Result<(), StoreError> {
 }
 
 /// Takes the writer lock. The system releases it when the process ends, however it ends.
-fn lock(root: &Path, holder: &str) -> Result<File, StoreError> {
+pub(crate) fn lock(root: &Path, holder: &str) -> Result<File, StoreError> {
     let path = root.join(LOCK);
     let mut file = OpenOptions::new()
         .read(true)

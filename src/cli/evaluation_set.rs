@@ -2,12 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use prospect_index::limits;
 use serde_json::json;
 
 use super::output::{self, Failure, say};
 use super::sufficiency::language_model::{self, LlmArgs};
-use super::{Global, exported};
+use super::{Global, exported, open};
 use crate::campaign::OpenStore;
 use crate::report::number::counted;
 use crate::sufficiency::evaluation_set::{MadeQuery, Origin, Phrases};
@@ -46,7 +45,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         let error = anyhow::anyhow!("no language model is named");
         return Err(Failure::input(error, "--from llm goes with --llm-url and --llm-model"));
     }
-    let open = OpenStore::open(&args.store, "prospect evaluation-set", limits::NGRAM_WORDS)?;
+    let open = open::to_ask(&args.store, "prospect evaluation-set", global)?;
     let mut phrases = open.phrases()?;
     if let Some(model) = model.as_mut().filter(|_| args.from.contains(&Origin::Model)) {
         ask(&open, &mut phrases, args, model)?;

@@ -3,13 +3,13 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use prospect_index::limits;
 use prospect_index::page::UrlId;
 use prospect_index::seeds::{Seed, for_each_seed};
 use prospect_index::url;
 
 use super::Global;
 use super::model::{EmbeddingOptions, LibraryOptions, embed_for};
+use super::open;
 use super::output::{self, Failure, shown};
 use crate::campaign::explanation::{
     Explained, Explanation, Factor, LinkFrom, MadeOf, NamedBy, RevisitCandidate,
@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         Failure::input(error, "give an absolute http or https URL")
     })?;
     let embedder = args.embedding.load(&args.library, global)?;
-    let mut open = OpenStore::open(&args.store, "prospect explain", limits::NGRAM_WORDS)?;
+    let mut open = open::to_ask(&args.store, "prospect explain", global)?;
     let Some(id) = open.known.urls.get(&address) else {
         let error = anyhow::anyhow!("the store does not know {address}: no page links to it");
         return Err(Failure::input(
@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
 fn explain_query(args: &Args, global: &Global) -> Result<(), Failure> {
     let asked = args.query.as_deref().unwrap_or_default();
     let embedder = args.embedding.load(&args.library, global)?;
-    let mut open = OpenStore::open(&args.store, "prospect explain", limits::NGRAM_WORDS)?;
+    let mut open = open::to_ask(&args.store, "prospect explain", global)?;
     let (mut settings, workload, _) = open_plan(&open)?;
     embed_for(&mut open, embedder, &settings, &workload.for_planning(), global)?;
     // Whom the plan left out has a sketch, too, and improvability is learned.

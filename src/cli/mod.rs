@@ -20,6 +20,7 @@ mod hints;
 mod ingest;
 mod log;
 mod model;
+mod open;
 #[cfg(test)]
 mod option_surfaces;
 mod options;

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use super::Global;
 use super::hints::WayOut;
+use super::open;
 use super::output::{Failure, say};
 use super::whatif::{StoreArgs, questions};
 use crate::serve::{ServeError, ServeSettings, serve};
@@ -25,20 +26,26 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
-    let questions = questions(&args.store, Scenario::default(), "prospect serve", global)?;
+    let open = if args.allow_write { open::to_change } else { open::to_ask_for_long };
+    let questions = questions(&args.store, Scenario::default(), (open, "prospect serve"), global)?;
     let settings = ServeSettings {
         listen: args.listen.clone(),
         allow_write: args.allow_write,
         threads: rayon::current_num_threads(),
         hint: ServeError::way_out,
     };
-    let ready = |address| say_ready(address, global);
+    let ready = |address| say_ready(address, args.allow_write, global);
     Ok(serve(questions, &settings, ready)?)
 }
 
-fn say_ready(address: SocketAddr, global: &Global) {
+fn say_ready(address: SocketAddr, holds: bool, global: &Global) {
     // For scripts, too: nothing else goes to standard output.
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "listening on http://{address}/").and_then(|()| out.flush());
-    say(global, "open it in a browser; Ctrl-C ends it. The store is in use until then");
+    let until = if holds {
+        "The store is in use until then"
+    } else {
+        "It shows what was committed until now; others can work on the store"
+    };
+    say(global, &format!("open it in a browser; Ctrl-C ends it. {until}"));
 }

@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use prospect_index::limits;
 use serde_json::json;
 
 use self::judges::Means;
@@ -23,6 +22,7 @@ use crate::campaign::sufficiency::{StoreSufficiency, compatible};
 use crate::campaign::{CampaignError, OpenStore};
 use crate::cli::Global;
 use crate::cli::model::{EmbeddingOptions, LibraryOptions};
+use crate::cli::open;
 use crate::cli::options::{OfScenario, OptionFlags, apply};
 use crate::cli::output::{self, Failure, say};
 use crate::cli::queries;
@@ -108,7 +108,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         let error = anyhow::anyhow!("there is no page of the definition compatible");
         return Err(Failure::input(error, "leave --html or --definition out"));
     }
-    let mut open = OpenStore::open(&args.store, "prospect sufficiency", limits::NGRAM_WORDS)?;
+    let mut open = open::to_ask(&args.store, "prospect sufficiency", global)?;
     output::say_refreshes(global, &open.refreshes);
     if let Some(path) = &args.export {
         export(&open, path, global)?;

@@ -8,11 +8,9 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use prospect_index::limits;
-
 use super::model::{EmbeddingOptions, LibraryOptions, embed_for};
 use super::output::{self, Failure, say};
-use super::{Global, queries};
+use super::{Global, open, queries};
 use crate::campaign::questions::Questions;
 use crate::campaign::whatif_base::open_plan;
 use crate::campaign::{CampaignError, OpenStore};
@@ -78,7 +76,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         ));
     }
     scenarios::name(&mut given.scenario)?;
-    let questions = questions(&args.store, given.base, "prospect whatif", global)?;
+    let questions = questions(&args.store, given.base, (open::to_ask, "prospect whatif"), global)?;
     let count = given.scenario.len();
     if given.scenario.iter().any(|scenario| questions.is_slow(scenario)) {
         say(global, "other lists or another rule of matching: all pairs are estimated again");
@@ -105,17 +103,20 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     Ok(std::io::stdout().lock().write_all(terminal::whatif::tables(&found).as_bytes())?)
 }
 
+/// How a store is opened for a command of this name.
+type Opening = fn(&Path, &str, &Global) -> Result<OpenStore, Failure>;
+
 /// Opens a store and makes its pairs: the settings and the queries are those of the open plan, or the
 /// defaults and the workload that is named.
 pub(super) fn questions(
     args: &StoreArgs,
     shared: Scenario,
-    holder: &str,
+    (open, holder): (Opening, &str),
     global: &Global,
 ) -> Result<Questions, Failure> {
     let named = args.workload.as_deref().map(|path| queries::load(path, global)).transpose()?;
     let embedder = args.embedding.load(&args.library, global)?;
-    let mut open = OpenStore::open(&args.store, holder, limits::NGRAM_WORDS)?;
+    let mut open = open(&args.store, holder, global)?;
     output::say_refreshes(global, &open.refreshes);
     let has_plan = open.store.manifest().newest_plan().is_some();
     let (settings, workload, within) = match named {

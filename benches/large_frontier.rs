@@ -1,0 +1,117 @@
+//! What a plan costs on a large frontier: ingest, opening, the first plan, the same plan again, and one after
+//! 1 % more pages, in CPU seconds of this process and in the most memory that each step had.
+//! `cargo bench --bench large_frontier`; sizes from the environment: `PROSPECT_BENCH_URLS` (100,000 URLs, a
+//! twentieth of which are crawled) and `PROSPECT_BENCH_QUERIES` (60 for each 10,000 URLs, at most 60,000). With
+//! `PROSPECT_BENCH_STORE` the store is made in that folder, or used if it is there, and stays. Real URLs, anchors and queries of
+//! `frontier-scale` below `PROSPECT_DATA`; without them the bench says so and does nothing.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use prospect::campaign::OpenStore;
+use prospect::campaign::plan::{self, Beside, Plan};
+use prospect::planner::settings::PlanSettings;
+use prospect::workload::{Query, Workload};
+use prospect_index::ingest::ingest_all;
+use prospect_index::limits;
+
+#[path = "synthetic/frontier.rs"]
+mod frontier;
+#[path = "synthetic/mod.rs"]
+mod synthetic;
+
+use frontier::RealLinks;
+use synthetic::{memory_mib, size_from_env, uniform};
+
+/// Pages that are ingested at once.
+const CYCLE: usize = 25_000;
+
+fn main() {
+    let root =
+        std::env::var_os("PROSPECT_DATA").map_or_else(|| "../shared/data".into(), PathBuf::from);
+    let folder = root.join("frontier-scale");
+    let Some(real) = RealLinks::read(&folder) else {
+        println!("skipped: {} is not there", folder.display());
+        return;
+    };
+    let urls = size_from_env("PROSPECT_BENCH_URLS", 100_000) as usize;
+    let queries = size_from_env("PROSPECT_BENCH_QUERIES", (urls as u32 / 10_000 * 60).min(60_000));
+    let queries = queries_of(&real, queries as usize);
+    let temporary = tempfile::tempdir().expect("directory");
+    let store = std::env::var_os("PROSPECT_BENCH_STORE")
+        .map_or_else(|| temporary.path().to_path_buf(), PathBuf::from);
+    let pages = RealLinks::pages(urls);
+    println!("{urls} URLs, {pages} pages, {} queries", queries.queries.len());
+    if !store.join("manifest.json").exists() {
+        measured("ingest", || ingest(&real, &store, 0..pages, urls));
+    }
+    measured("indexes", || drop(open(&store)));
+    let first = planned("first plan", &store, &queries);
+    planned("the same again", &store, &queries);
+    measured("1 % more pages", || ingest(&real, &store, pages..pages + pages / 100, urls));
+    let later = planned("plan after them", &store, &queries);
+    println!("the batch moved: {} of 10,000 picks are the same", same(&first, &later));
+}
+
+fn queries_of(real: &RealLinks, count: usize) -> Workload {
+    let mut queries = Vec::new();
+    for rank in 0..count.min(real.queries.len()) {
+        // Frequencies by Zipf's law, in no order of the file.
+        let place = (uniform(31, 0, rank as u64) * real.queries.len() as f64) as usize;
+        let frequency = (1e6 / (rank + 1) as f64).ceil();
+        queries.push(Query::new(&format!("{rank:06}"), &real.queries[place], frequency, ""));
+    }
+    Workload { queries }
+}
+
+fn ingest(real: &RealLinks, store: &Path, pages: std::ops::Range<usize>, urls: usize) {
+    for first in pages.clone().step_by(CYCLE) {
+        let records = (first..(first + CYCLE).min(pages.end)).map(|page| real.page(page, urls));
+        ingest_all(store, records.collect(), &format!("from {first}")).expect("ingest");
+    }
+}
+
+fn open(store: &Path) -> OpenStore {
+    OpenStore::open(store, "bench", limits::NGRAM_WORDS).expect("store")
+}
+
+fn planned(step: &str, store: &Path, queries: &Workload) -> Vec<u32> {
+    let open = measured("open", || open(store));
+    let settings = PlanSettings::new(10_000);
+    let made: Plan = measured(step, || {
+        plan::plan(&open, queries, &[], &settings, Beside::Others).expect("plan")
+    });
+    let frontier = open.known.urls.ids().filter(|url| open.known.pages.in_frontier(*url)).count();
+    println!("    {frontier} URLs in the frontier, {} pairs", made.scored.pair_count());
+    made.choice.batch.picks.iter().map(|pick| pick.estimate.url.0).collect()
+}
+
+fn same(first: &[u32], later: &[u32]) -> usize {
+    let first: std::collections::HashSet<_> = first.iter().collect();
+    later.iter().filter(|url| first.contains(url)).count()
+}
+
+/// Runs a step and prints what it took.
+fn measured<T>(step: &str, run: impl FnOnce() -> T) -> T {
+    // The most memory is counted anew.
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+    let (started, cpu) = (Instant::now(), cpu_seconds());
+    let made = run();
+    println!(
+        "{step}: {:.2} s of CPU, {:.2} s on the clock, at most {:.0} MiB",
+        cpu_seconds() - cpu,
+        started.elapsed().as_secs_f64(),
+        memory_mib("VmHWM"),
+    );
+    made
+}
+
+/// CPU seconds of this process so far, 0 where they are not told.
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> =
+        stat.rsplit(") ").next().unwrap_or_default().split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok());
+    // User and system time, in hundredths of a second.
+    (ticks(11).unwrap_or(0.0) + ticks(12).unwrap_or(0.0)) / 100.0
+}

@@ -1,0 +1,189 @@
+//! What a store committed last, in a folder of its own: for who asks while another process works on the
+//! store, or where nothing can be written in it.
+//!
+//! No byte is copied where the file system has hard links: files of a store are never changed, only replaced, so a second name
+//! keeps each as long as the reader needs it. What the reader brings up to date is written in its own folder and gone with
+//! it. A derived structure that was being replaced in the meantime does not verify, and is built anew there.
+//!
+//! The folder lies in `DIR/readers`, or in the system's temporary folder where that cannot be made; its files are then
+//! symbolic links, for who cannot write in a store hardly has a writer beside it. A folder that a killed reader left is
+//! removed when the store is opened next.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::derived::DERIVED;
+use crate::error::StoreError;
+use crate::manifest::{MANIFEST, Manifest};
+use crate::storage::{Storage, TEMPORARY_SUFFIX};
+use crate::store::{LOCK, lock};
+
+/// Folder of readers, below the store.
+const READERS: &str = "readers";
+/// Times that a reader begins again, where another commit takes away what it reads.
+const TRIES: u32 = 5;
+
+/// A folder that holds what was committed last, and the lock on it.
+pub(crate) fn take(root: &Path, holder: &str) -> Result<(TempDir, File), StoreError> {
+    let readers = root.join(READERS);
+    let here = fs::create_dir_all(&readers).and_then(|()| tempfile::tempdir_in(&readers));
+    let (folder, give): (_, Give) = match here {
+        Ok(folder) => (folder, second_name),
+        Err(_) => {
+            (tempfile::tempdir().map_err(StoreError::io("create", &std::env::temp_dir()))?, pointer)
+        }
+    };
+    let held = lock(folder.path(), holder)?;
+    fill(root, folder.path(), give)?;
+    Ok((folder, held))
+}
+
+/// Removes the folders of readers that are no more.
+pub(crate) fn remove_abandoned(storage: &Storage) -> Result<(), StoreError> {
+    for name in storage.list(READERS)? {
+        let name = format!("{READERS}/{name}");
+        // One without a lock is just being made.
+        let held = File::open(storage.path(&format!("{name}/{LOCK}")));
+        if held.is_ok_and(|held| held.try_lock().is_ok()) {
+            storage.remove(&name)?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives a file another name.
+type Give = fn(&Path, &Path) -> io::Result<()>;
+
+fn second_name(file: &Path, name: &Path) -> io::Result<()> {
+    match fs::hard_link(file, name) {
+        Err(error) if error.kind() != ErrorKind::NotFound => fs::copy(file, name).map(drop),
+        done => done,
+    }
+}
+
+fn pointer(file: &Path, name: &Path) -> io::Result<()> {
+    let file = file.canonicalize()?;
+    #[cfg(unix)]
+    return std::os::unix::fs::symlink(file, name);
+    #[cfg(not(unix))]
+    return fs::copy(file, name).map(drop);
+}
+
+/// Fills a folder with what is committed.
+fn fill(root: &Path, folder: &Path, give: Give) -> Result<(), StoreError> {
+    let (storage, own) = (Storage::create(root)?, Storage::create(folder)?);
+    let missing = || StoreError::Missing { path: root.to_owned() };
+    let mut tries = 1;
+    loop {
+        let place = folder.join(MANIFEST);
+        fs::write(&place, storage.read(MANIFEST)?).map_err(StoreError::io("write", &place))?;
+        let named = Manifest::load(&own)?.ok_or_else(missing)?;
+        let given = segments(&named, root, folder, give)
+            .and_then(|()| tree(&root.join(DERIVED), &folder.join(DERIVED), give));
+        let now = Manifest::load(&storage)?.ok_or_else(missing)?;
+        match given {
+            Ok(()) if now.generation == named.generation || tries == TRIES => return Ok(()),
+            Err((path, source)) if tries == TRIES => {
+                return Err(StoreError::Io { operation: "link", path, source });
+            }
+            _ => tries += 1,
+        }
+    }
+}
+
+/// Which file was not given, and why.
+type Linked = Result<(), (PathBuf, io::Error)>;
+
+fn segments(manifest: &Manifest, root: &Path, folder: &Path, give: Give) -> Linked {
+    for segment in &manifest.segments {
+        one(&root.join(&segment.file.file), &folder.join(&segment.file.file), give)?;
+    }
+    Ok(())
+}
+
+/// Names all files below a folder, but for those that are being written, and locks.
+fn tree(from: &Path, to: &Path, give: Give) -> Linked {
+    let Ok(entries) = fs::read_dir(from) else { return Ok(()) };
+    for entry in entries.filter_map(Result::ok) {
+        let (name, path) = (entry.file_name(), entry.path());
+        let text = name.to_string_lossy();
+        if path.is_dir() {
+            tree(&path, &to.join(&name), give)?;
+        } else if !text.ends_with(TEMPORARY_SUFFIX) && !text.ends_with(".lock") {
+            one(&path, &to.join(&name), give)?;
+        }
+    }
+    Ok(())
+}
+
+/// Names a file, in the place of what an earlier try named so; one that is gone is left out.
+fn one(file: &Path, name: &Path, give: Give) -> Linked {
+    let parent = name.parent().map_or(Ok(()), fs::create_dir_all);
+    let given = parent.and_then(|()| match fs::remove_file(name) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => give(file, name),
+    });
+    match given {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err((file.to_owned(), error)),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::ingest_all;
+    use crate::page::PageRecord;
+    use crate::store::{Store, StoreOptions};
+
+    fn page(url: &str) -> PageRecord {
+        PageRecord { url: url.to_owned(), ..PageRecord::default() }
+    }
+
+    #[test]
+    fn who_reads_beside_a_writer_sees_one_commit_and_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        ingest_all(dir.path(), vec![page("https://a.test/")], "one").unwrap();
+        let writer = Store::open(dir.path(), &StoreOptions::default()).unwrap();
+        let reader = Store::snapshot(dir.path(), "reader").unwrap();
+        drop(writer);
+        ingest_all(dir.path(), vec![page("https://b.test/")], "another").unwrap();
+        let readers = || fs::read_dir(dir.path().join(READERS)).unwrap().count();
+        assert_eq!((reader.known().unwrap().pages.len(), readers()), (1, 1));
+        let later = Store::snapshot(dir.path(), "reader").unwrap();
+        assert_eq!(later.known().unwrap().pages.len(), 2);
+        // What it writes is its own.
+        reader.storage().write("derived/thing", b"x").unwrap();
+        assert!(!dir.path().join("derived/thing").exists());
+        drop((reader, later));
+        assert_eq!(readers(), 0);
+    }
+
+    #[test]
+    fn what_a_killed_reader_left_is_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        ingest_all(dir.path(), vec![page("https://a.test/")], "one").unwrap();
+        let (folder, held) = take(dir.path(), "reader").unwrap();
+        let left = folder.keep();
+        drop(Store::open(dir.path(), &StoreOptions::default()).unwrap());
+        assert!(left.exists(), "a reader lives");
+        drop(held);
+        drop(Store::open(dir.path(), &StoreOptions::default()).unwrap());
+        assert!(!left.exists());
+    }
+
+    #[test]
+    fn pointers_serve_where_nothing_can_be_written() {
+        let (dir, aside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        ingest_all(dir.path(), vec![page("https://a.test/")], "one").unwrap();
+        let before = fs::read(dir.path().join(MANIFEST)).unwrap();
+        fill(dir.path(), aside.path(), pointer).unwrap();
+        let mut reader = Store::open(aside.path(), &StoreOptions::default()).unwrap();
+        assert_eq!(reader.known().unwrap().pages.len(), 1);
+        reader.commit(|manifest| manifest.scope = serde_json::json!("another")).unwrap();
+        assert_eq!(fs::read(dir.path().join(MANIFEST)).unwrap(), before);
+    }
+}
