@@ -108,7 +108,7 @@ function hostsTab(app) {
   const series = () => plansOf(app).map(({ name, at }) => ({ name, class: `k${at}` }));
   const panel = barFigure({
     title: "Hosts of the picks",
-    caption: "Expected impact of the picks of each host. ",
+    caption: `Expected impact of the picks of each host; of more than ${MOST}, those with most. `,
     heading: "host",
     names: { x: "expected impact" },
     read: () => ({
@@ -161,6 +161,17 @@ function helpTab(app) {
   return { node, show: () => node.replaceChildren(sideBySide(app, table)) };
 }
 
+/** Why no cap costs anything: the share of a site can be set where it holds nothing back. */
+function noPrice(app) {
+  const site = "site-share";
+  const today = app.today.options.find(({ name }) => name === site)?.today;
+  const shares = plansOf(app).map(({ scenario }) => Number(scenario[site] ?? today));
+  const isSet = shares.some((share) => share > 0 && share < 1);
+  return isSet
+    ? "The share of a site is set, but there are too few sites in the frontier for it to hold anything back; no other cap is set."
+    : "No cap is set, so none costs anything.";
+}
+
 function budgetTab(app) {
   const panel = budgetFigure(() => plansOf(app), 300);
   const prices = html("div");
@@ -173,7 +184,7 @@ function budgetTab(app) {
     prices.replaceChildren(
       rows.length
         ? tableOf("What caps cost", [text("plan"), text("cap"), "limit", "impact lost"], rows)
-        : html("p", { class: "note" }, "No cap is set, so none costs anything."),
+        : html("p", { class: "note" }, noPrice(app)),
     );
   };
   return { node: html("div", null, panel.node, prices), show };
