@@ -153,6 +153,10 @@ impl WayOut for StoreError {
             Self::Io { source, .. } if source.kind() == ErrorKind::PermissionDenied => {
                 "check who owns the store's directory and its permissions"
             }
+            Self::ReadOnly { .. } => {
+                "this command writes to it: check who owns the directory, its permissions and how it is mounted, or \
+                 copy the store to where you may write; `prospect status`, `log` and `url-rules` only read"
+            }
             Self::Damaged { .. } => {
                 "run `prospect check --full --store DIR` for the whole list; restore the file from a \
                  backup or ingest the pages again into a new store"

@@ -11,7 +11,7 @@ use prospect_index::error::StoreError;
 use prospect_index::text_index::TextIndex;
 use rayon::prelude::*;
 
-use super::metrics::{Judged, Metric};
+use super::metrics::{DEPTH, Judged, Metric};
 use super::rerank::{self, Candidates, PairScores};
 use super::run::RERANK_DEPTH;
 use crate::workload::Query;
