@@ -402,7 +402,9 @@ fn a_site_share_that_holds_nothing_is_no_missing_cap() {
     let said = "document.querySelector('#panel-budget > div > div:last-child').textContent";
     let share = open.text(said);
     assert!(
-        share.starts_with("The share of a site is set, but there are too few sites"),
+        share.starts_with(
+            "Set, but of no effect among the sites of this frontier: Share of one site"
+        ),
         "{share}"
     );
     let field = Open::number("site-share");

@@ -161,14 +161,14 @@ function helpTab(app) {
   return { node, show: () => node.replaceChildren(sideBySide(app, table)) };
 }
 
-/** Why no cap costs anything: the share of a site can be set where it holds nothing back. */
+/** Why no cap costs anything: one can be set where it holds nothing back, as the share of a site among few sites. */
 function noPrice(app) {
-  const site = "site-share";
-  const today = app.today.options.find(({ name }) => name === site)?.today;
-  const shares = plansOf(app).map(({ scenario }) => Number(scenario[site] ?? today));
-  const isSet = shares.some((share) => share > 0 && share < 1);
-  return isSet
-    ? "The share of a site is set, but there are too few sites in the frontier for it to hold anything back; no other cap is set."
+  const plans = plansOf(app);
+  const isSet = ({ name, is_cap: isCap, today }) =>
+    isCap && plans.some(({ scenario }) => Number(scenario[name] ?? today) > 0);
+  const labels = app.today.options.filter(isSet).map(labelOf);
+  return labels.length
+    ? `Set, but of no effect among the sites of this frontier: ${labels.join("; ")}.`
     : "No cap is set, so none costs anything.";
 }
 
