@@ -4,17 +4,29 @@ The trainers of `tokenizers` would choose better pieces, but different ones on e
 by the order of a hash table. Here the pieces are counted, so that the same text makes the same tokenizer.
 """
 
+from __future__ import annotations
+
 import math
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-from transformers import PreTrainedTokenizerFast
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
 
 T5_SPECIAL = ["<pad>", "</s>", "<unk>"]
 BERT_SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 LONGEST_PIECE = 10
 # Pieces that every vocabulary has, so that no plain text falls apart into unknown tokens.
 ALPHABET = [chr(code) for code in range(ord("!"), ord("~") + 1)]
+
+
+def wrapped(**arguments: object) -> PreTrainedTokenizerFast:
+    """A tokenizer of transformers, which is loaded here alone: who counts pieces does without."""
+    from transformers import PreTrainedTokenizerFast
+
+    return PreTrainedTokenizerFast(**arguments)
 
 
 def t5_tokenizer(lines: list[str], vocabulary: int) -> PreTrainedTokenizerFast:
@@ -39,9 +51,7 @@ def t5_tokenizer(lines: list[str], vocabulary: int) -> PreTrainedTokenizerFast:
     tokenizer.post_processor = processors.TemplateProcessing(
         single="$A </s>", pair="$A </s> $B </s>", special_tokens=[("</s>", T5_SPECIAL.index("</s>"))]
     )
-    return PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="<pad>", eos_token="</s>", unk_token="<unk>"
-    )
+    return wrapped(tokenizer_object=tokenizer, pad_token="<pad>", eos_token="</s>", unk_token="<unk>")
 
 
 def bert_tokenizer(lines: list[str], vocabulary: int) -> PreTrainedTokenizerFast:
@@ -62,7 +72,7 @@ def bert_tokenizer(lines: list[str], vocabulary: int) -> PreTrainedTokenizerFast
         pair="[CLS] $A [SEP] $B:1 [SEP]:1",
         special_tokens=[(mark, ids[mark]) for mark in ("[CLS]", "[SEP]")],
     )
-    return PreTrainedTokenizerFast(
+    return wrapped(
         tokenizer_object=tokenizer,
         pad_token="[PAD]",
         unk_token="[UNK]",

@@ -19,9 +19,9 @@ import bench_onnxruntime
 import export_model
 import finetune_qt5
 import make_fixtures
-from click_labels import LabelledText, read_labels, split
+from click_labels import LabelledText
 from model_directory import QUERY_TOKENS, SEQUENCE_PAIR, T5_TRUE_FALSE, ModelSettings, read_settings
-from model_rows import RowMaker, log_probability, padded_batch, passage_windows, pooled
+from model_rows import RowMaker, log_probability, padded_batch, pooled
 from parity import open_session, run_session, tract_engine
 from random_checkpoint import make_checkpoint
 
@@ -158,36 +158,6 @@ def test_queries_are_cut(checkpoints: Path) -> None:
     settings = ModelSettings("p", SEQUENCE_PAIR, 512)
     row = maker_of(settings, checkpoints / "bert").rows("", LONG)[0]
     assert len(row.ids) == QUERY_TOKENS + 3
-
-
-@pytest.mark.parametrize(
-    ("tokens", "windows"),
-    [
-        (0, [(0, 0)]),
-        (1, [(0, 1)]),
-        (20, [(0, 20)]),
-        (21, [(0, 20), (16, 21)]),
-        (36, [(0, 20), (16, 36)]),
-        (37, [(0, 20), (16, 36), (32, 37)]),
-        (52, [(0, 20), (16, 36), (32, 52)]),
-        (1000, [(0, 20), (16, 36), (32, 52)]),
-    ],
-)
-def test_windows_end_with_the_first_that_reaches_the_end(tokens: int, windows: list[tuple[int, int]]) -> None:
-    settings = ModelSettings("p", SEQUENCE_PAIR, 512, passage_tokens=20, stride_tokens=16, max_passages=3)
-    every = list(range(tokens))
-    assert passage_windows(every, settings) == [every[start:end] for start, end in windows]
-
-
-def test_scores_are_log_probabilities() -> None:
-    two = numpy.array([[1.0, 3.0]])
-    t5 = ModelSettings("t", T5_TRUE_FALSE, 8)
-    last = ModelSettings("c", "sequence-classifier", 8)
-    first = ModelSettings("c", "sequence-classifier", 8, positive=0)
-    assert log_probability(two, t5)[0] == pytest.approx(-2.126928011)
-    assert log_probability(two, first)[0] == pytest.approx(-2.126928011)
-    assert log_probability(two, last)[0] == pytest.approx(-0.126928011)
-    assert log_probability(numpy.array([[-800.0]]), last)[0] == -800.0
 
 
 def test_a_sentencepiece_model_is_converted_piece_for_piece(checkpoints: Path, tmp_path: Path) -> None:
@@ -352,40 +322,6 @@ def test_fixtures_are_repeatable_and_every_engine_reproduces_them(
         assert (first / file).read_bytes() == (tmp_path / "second" / file).read_bytes(), file
     for path in sorted(first.glob("*/expected.json")):
         check_expected(path.parent)
-
-
-def test_labels_are_read_in_both_forms(tmp_path: Path) -> None:
-    columns = tmp_path / "labels.tsv"
-    columns.write_text("good\t1\nclicked\t3/40\nfamous\t5/1000\nheavy\t0\t2.5\nno label\nx\t5/2\nx\t0/0\n")
-    objects = tmp_path / "labels.jsonl"
-    records = [
-        {"text": "good", "label": 1},
-        {"text": "clicked", "clicks": 3, "impressions": 40},
-        {"text": "famous", "clicks": 5, "impressions": 1000},
-        {"text": "heavy", "label": 0, "weight": 2.5},
-        {"text": "no label"},
-        {"text": "x", "clicks": 5, "impressions": 2},
-        {"text": "x", "clicks": 0, "impressions": 0},
-    ]
-    objects.write_text("".join(json.dumps(record) + "\n" for record in records))
-    for path in (columns, objects):
-        labels = read_labels(path, impression_cap=100)
-        assert labels.texts == [
-            LabelledText("good", 1.0, 1.0),
-            LabelledText("clicked", 0.075, 40.0),
-            LabelledText("famous", 0.005, 100.0),
-            LabelledText("heavy", 0.0, 2.5),
-        ]
-        assert sorted(labels.first_line.values()) == [5, 6, 7]
-        with pytest.raises(ValueError, match="line 5"):
-            read_labels(path, impression_cap=100, strict=True)
-
-
-def test_equal_texts_stay_on_one_side_of_the_split() -> None:
-    texts = [LabelledText(f"text {number % 50}", 1.0, 1.0) for number in range(500)]
-    training, validation = split(texts, 0.2)
-    assert len(training) + len(validation) == 500
-    assert not {one.text for one in training} & {one.text for one in validation}
 
 
 def write_labels(path: Path, count: int = 400) -> None:

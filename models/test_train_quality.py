@@ -1,6 +1,5 @@
 """Tests of train_quality.py on a tiny corpus made up here."""
 
-import gzip
 import json
 import random
 import sys
@@ -15,11 +14,9 @@ import train_quality
 from model_directory import read_settings
 from model_rows import RowMaker, log_probability, padded_batch
 from parity import open_session, run_session
-from quality_evaluation import area, gain
 from quality_features import JunkMaker
-from quality_text import CorpusError, read_corpus, read_queries, read_relevant
+from quality_text import CorpusError, read_corpus
 from quality_training import calibration
-from quality_workload import shown_pages
 
 SMALL = "--vocabulary 400 --max-tokens 64 --dims 16 --product-dims 8 --hidden 8 --heads 2 --epochs 40".split()
 SUBJECTS = "river mountain castle engine planet novel painter island bridge forest".split()
@@ -162,45 +159,6 @@ def test_padding_changes_nothing_and_an_empty_text_scores_low(trained: Path) -> 
     assert alone[0] < alone[2]
 
 
-def test_pages_are_read_from_gzip_and_in_links_counted_once(tmp_path: Path) -> None:
-    path = tmp_path / "pages.jsonl.gz"
-    to_b = [{"url": "b", "anchor": ""}] * 2 + [{"url": "a", "anchor": ""}]
-    with gzip.open(path, "wt") as stream:
-        stream.write(json.dumps({"url": "a", "title": "A", "text": "t", "outlinks": to_b}) + "\n")
-        stream.write(json.dumps({"url": "b"}) + "\n")
-    corpus = read_corpus(path)
-    assert corpus.texts == ["A t", " "]
-    assert corpus.in_links.tolist() == [0, 1]
-    assert corpus.words.tolist() == [2, 0]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [("", "no pages"), ("{", "pages.jsonl:1"), ('{"title": "x"}', "pages.jsonl:1"), ("[1]", "not a page")],
-)
-def test_pages_that_cannot_be_used_are_named(tmp_path: Path, text: str, message: str) -> None:
-    (tmp_path / "pages.jsonl").write_text(text)
-    with pytest.raises(CorpusError, match=message):
-        read_corpus(tmp_path / "pages.jsonl")
-
-
-def test_other_errors_of_files_are_named(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="missing"):
-        read_corpus(tmp_path / "none")
-    (tmp_path / "twice").write_text('{"url": "a"}\n{"url": "a"}\n')
-    with pytest.raises(CorpusError, match="a twice"):
-        read_corpus(tmp_path / "twice")
-    (tmp_path / "queries").write_text("one field\n")
-    with pytest.raises(CorpusError, match="queries:1"):
-        read_queries(tmp_path / "queries")
-    (tmp_path / "queries").write_text("q1\ttext\n")
-    with pytest.raises(CorpusError, match="no queries"):
-        read_queries(tmp_path / "queries", only="x")
-    (tmp_path / "qrels").write_text("q1 0 a\n")
-    with pytest.raises(CorpusError, match="qrels:1"):
-        read_relevant(tmp_path / "qrels")
-
-
 def test_a_bad_file_ends_the_script_with_a_message(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,32 +187,6 @@ def test_wrong_options_are_refused(tmp_path: Path, wrong: list[str]) -> None:
         train_quality.parse_arguments(
             ["--pages", "p", "--queries", "q", "--output", str(tmp_path / "model"), *wrong]
         )
-
-
-def test_area_of_ties_and_of_one_class() -> None:
-    labels = numpy.array([True, False, True, False])
-    assert area(labels, numpy.array([2.0, 1.0, 2.0, 1.0])).auc == 1.0
-    assert area(labels, numpy.zeros(4)).auc == 0.5
-    with pytest.raises(ValueError, match="relevant"):
-        area(numpy.ones(2, dtype=bool), numpy.zeros(2))
-
-
-def test_gain_is_the_difference_and_its_interval_knows_that_the_pages_are_the_same() -> None:
-    chance = numpy.random.default_rng(1)
-    labels = numpy.arange(500) % 5 == 0
-    scores = chance.normal(size=500) + labels
-    baseline = scores + 0.3 * chance.normal(size=500)
-    found, first, second = gain(labels, scores, baseline), area(labels, scores), area(labels, baseline)
-    assert found.auc == pytest.approx(first.auc - second.auc)
-    assert found.high - found.low < 0.5 * (first.high - first.low)
-    assert gain(labels, scores, scores).high == 0
-
-
-def test_bm25_ranks_rare_words_and_short_pages_first() -> None:
-    texts = ["common rare", "common common", "common " * 50 + "rare", "nothing"]
-    shown = shown_pages(texts, ["Rare!"], 1)
-    assert shown.in_top.tolist() == [True, False, False, False]
-    assert shown.soft[0] > shown.soft[2] > shown.soft[1] == shown.soft[3] == 0
 
 
 def test_junk_is_repeatable_and_fits() -> None:

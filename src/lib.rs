@@ -19,6 +19,63 @@
 //!
 //! Beside the pipeline stand [`documents`], files of any format as streams that keep every column,
 //! and [`quality`], which scores, analyses and prunes documents with models. [`cli`] is the command line.
+//!
+//! # From a program
+//!
+//! A page is stored, and the one URL that is worth most to a query is planned:
+//!
+//! ```
+//! use prospect::campaign::OpenStore;
+//! use prospect::campaign::plan::{Beside, plan};
+//! use prospect::planner::options::GivenOptions;
+//! use prospect::planner::settings::PlanSettings;
+//! use prospect::workload::{Query, Workload};
+//! use prospect_index::ingest::ingest_all;
+//! use prospect_index::page::{Outlink, PageRecord};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let directory = tempfile::tempdir()?;
+//! let link = |url: &str, anchor: &str| Outlink {
+//!     url: url.into(),
+//!     anchor: anchor.into(),
+//!     ..Outlink::default()
+//! };
+//! let home = PageRecord {
+//!     url: "https://bread.example/".into(),
+//!     title: "Bread at home".into(),
+//!     text: "Notes on baking bread.".into(),
+//!     outlinks: vec![link("/rye", "Rye bread"), link("/about", "About us")],
+//!     ..PageRecord::default()
+//! };
+//! ingest_all(directory.path(), vec![home], "an example")?;
+//!
+//! // An id, the words, how often they are asked, and a kind, if there are kinds.
+//! let workload = Workload { queries: vec![Query::new("q1", "rye bread", 40.0, "")] };
+//! // Options by the names that they have on the command line.
+//! let mut settings = PlanSettings::new(1);
+//! GivenOptions::default().with("explore", 0)?.with("per-host", 20)?.apply(&mut settings)?;
+//!
+//! // Held by a lock until it is dropped; n-grams of three words at most.
+//! let open = OpenStore::open(directory.path(), "an example", 3)?;
+//! let batch = plan(&open, &workload, &[], &settings, Beside::Others)?;
+//! let picks = &batch.choice.batch.picks;
+//! assert_eq!(open.known.urls.url(picks[0].estimate.url), "https://bread.example/rye");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What stays
+//!
+//! These are the entry points that later versions keep, or change with a word in the change log:
+//!
+//! - stores: `prospect_index::ingest::ingest_all` and [`campaign::OpenStore`];
+//! - plans: [`campaign::plan::plan`], with [`planner::settings::PlanSettings`], [`planner::options::GivenOptions`] and
+//!   [`workload::Workload`];
+//! - questions: [`campaign::questions::Questions`] and [`whatif::scenario::Scenario`];
+//! - metrics: [`evaluate::metrics`].
+//!
+//! All else that is public serves the command, its tests and its benches, and may change at any time. Formats last longer than
+//! code: who writes another tool reads what commands write with `--json`, and files of stores by their schemas.
 
 #![deny(unreachable_pub)]
 

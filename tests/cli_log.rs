@@ -48,5 +48,17 @@ fn every_plan_is_a_line_with_what_became_of_it() {
     let realised = closed["enters"]["realised"].as_f64().unwrap();
     assert_eq!(rows[1][8], format!("{realised:.1}"));
     let id = open["plan_id"].as_str().unwrap();
-    assert_eq!(rows[2], ["open", id, "5", "0", "0", "0", "5", "?", "?"]);
+    // What is predicted of an open plan is what `plan` said of it when it was made: of all its picks.
+    let again = bench.plan_arguments(&bench.store(), &["--budget", "5", "--json"]);
+    let plan: Value = serde_json::from_str(&done(&again).stdout).unwrap();
+    assert_eq!(plan["plan_id"], id);
+    for quantity in ["enters", "stays"] {
+        for (name, value) in plan["expected_impact"][quantity].as_object().unwrap() {
+            assert_eq!(&open[quantity][name], value, "{quantity} {name}");
+        }
+    }
+    let predicted = plan["expected_impact"]["enters"]["predicted"].as_f64().unwrap();
+    assert!(predicted > 0.0);
+    assert_eq!(rows[2], ["open", id, "5", "0", "0", "0", "5", &format!("{predicted:.1}"), "?"]);
+    assert!(table.ends_with("for an open plan of all of its picks)\n"), "{table}");
 }

@@ -151,3 +151,134 @@ fn without_an_open_plan_the_queries_are_named() {
     let output = whatif(&store, &["--workload", queries.to_str().unwrap(), "--budget", "1"]);
     assert!(output.status.success(), "{output:?}");
 }
+
+#[test]
+fn a_budget_in_percent_is_of_the_frontier() {
+    let (directory, store) = demo_store();
+    let json = |arguments: &[&str]| -> Value {
+        let output = whatif(&store, &[arguments, &["--json"]].concat());
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let all = json(&["--budget", "1"]);
+    let frontier = all["base"]["frontier"].as_u64().unwrap();
+    assert!(frontier > 10, "{frontier}");
+    let third = (0.3 * frontier as f64).ceil() as u64;
+    let flag = json(&["--budget", "30%", "--site-share", "0"]);
+    assert_eq!(flag["scenarios"][0]["plan"]["budget"], third);
+    // Below what all share, and in it.
+    let file = directory.path().join("shares.toml");
+    let shares = "[base]\nbudget = \"30%\"\n[[scenario]]\n[[scenario]]\nbudget = \"100%\"\nobjective = \"served\"\n";
+    fs::write(&file, shares).unwrap();
+    let found = json(&["--scenario", file.to_str().unwrap()]);
+    let budget = |plan: &Value| plan["budget"].as_u64().unwrap();
+    assert_eq!(budget(&found["base"]), third);
+    assert_eq!(budget(&found["scenarios"][0]["plan"]), third);
+    assert_eq!(budget(&found["scenarios"][1]["plan"]), frontier);
+    for wrong in ["0%", "101%", "ten%"] {
+        let said = fails(&whatif(&store, &["--budget", wrong]));
+        let expected = format!("budget: it is {wrong}, and a share must lie above 0%");
+        assert!(said.contains(&expected), "{said}");
+    }
+}
+
+fn plan(store: &Path, arguments: &[&str]) -> Output {
+    prospect().args(["plan", "--store"]).arg(store).args(arguments).output().unwrap()
+}
+
+/// The ids of open plans.
+fn open_plans(store: &Path) -> Vec<String> {
+    let output = prospect().args(["status", "--json", "--store"]).arg(store).output().unwrap();
+    let status: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let plans = status["open_plans"].as_array().unwrap().iter();
+    plans.map(|plan| plan["plan_id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_scenario_is_carried_out_as_it_was_told() {
+    let (directory, store) = demo_store();
+    let file = directory.path().join("scenarios.toml");
+    fs::write(&file, SCENARIOS).unwrap();
+    fs::write(directory.path().join("others.tsv"), "a\tzebra crossing\t3\n").unwrap();
+    let file = file.to_str().unwrap();
+    let told = whatif(&store, &["--scenario", file]);
+    let next = String::from_utf8(told.stderr).unwrap();
+    let command =
+        format!("prospect plan --store {} --scenario {file} --name NAME", store.display());
+    assert!(next.contains(&command), "{next}");
+    let told = whatif(&store, &["--scenario", file, "--json"]);
+    let told: Value = serde_json::from_slice(&told.stdout).unwrap();
+
+    let before = open_plans(&store);
+    let name = ["--scenario", file, "--name", "sharp tools get hot"];
+    // What the file beside the store says of plans is no option of this one.
+    fs::write(directory.path().join("prospect.toml"), "[plan]\nbudget = 1\nexplore = 1\n").unwrap();
+    let done = plan(&store, &[&name[..], &["--json"]].concat());
+    assert!(done.status.success(), "{done:?}");
+    let done: Value = serde_json::from_slice(&done.stdout).unwrap();
+    assert_eq!(done["schema"], "prospect.plan-of-scenario/1");
+    assert_eq!(done["scenario"], told["scenarios"][0], "what was told is what is done");
+    let picks = told["scenarios"][0]["plan"]["picks"].as_u64().unwrap() as usize;
+    assert_eq!(done["urls"].as_array().unwrap().len(), picks);
+    let after = open_plans(&store);
+    assert_eq!((before.len(), after.len()), (1, 1), "in the place of the open plan");
+    assert!(before != after && done["plan_id"] == after[0].as_str(), "{before:?} {after:?}");
+
+    // The only scenario of a file needs no name, and any format will do.
+    let one = directory.path().join("one.toml");
+    fs::write(&one, "[[scenario]]\nbudget = 2\n").unwrap();
+    let urls = plan(&store, &["--scenario", one.to_str().unwrap(), "--format", "urls"]);
+    let written = String::from_utf8(urls.stdout).unwrap();
+    assert_eq!(written.lines().filter(|line| line.starts_with("http")).count(), 2, "{written}");
+    let said = String::from_utf8(urls.stderr).unwrap();
+    assert!(said.contains(&format!("in the place of plan {}", after[0])), "{said}");
+}
+
+#[test]
+fn a_scenario_that_is_none_is_not_carried_out() {
+    let (directory, store) = demo_store();
+    let before = open_plans(&store);
+    let refused = |text: &str, arguments: &[&str]| {
+        let file = directory.path().join("wrong.toml");
+        fs::write(&file, text).unwrap();
+        fails(&plan(&store, &[&["--scenario", file.to_str().unwrap()], arguments].concat()))
+    };
+    let two = "[[scenario]]\nname = \"a\"\n[[scenario]]\nbudget = 3\n";
+    let said = refused(two, &[]);
+    assert!(
+        said.contains("it has 2 scenarios") && said.contains("\"a\", \"scenario 2\""),
+        "{said}"
+    );
+    let said = refused(two, &["--name", "c"]);
+    assert!(
+        said.contains("it has no scenario \"c\"") && said.contains("--name takes one of"),
+        "{said}"
+    );
+    assert!(refused("[base]\nbudget = 3\n", &[]).contains("there is no scenario in it"));
+    // Options are said in the scenario.
+    for option in
+        [&["--budget", "3"][..], &["--release", "all"], &["--explore", "0"], &["--another"]]
+    {
+        let said = refused("[[scenario]]\nbudget = 3\n", option);
+        assert!(said.contains("cannot be used with"), "{option:?}: {said}");
+    }
+    let said = fails(&plan(&store, &["--name", "a", "--budget", "3", "--workload", "q.tsv"]));
+    assert!(said.contains("--scenario"), "{said}");
+    // Nothing to plan is no plan.
+    let none = refused_nothing(&store, directory.path());
+    assert!(none.contains("there is nothing to plan under this scenario"), "{none}");
+    assert_eq!(open_plans(&store), before);
+}
+
+/// What is said of a scenario under which nothing can be planned.
+fn refused_nothing(store: &Path, folder: &Path) -> String {
+    let output = whatif(store, &["--budget", "1", "--json"]);
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let hosts = found["base"]["hosts"].as_array().unwrap().iter();
+    let hosts: Vec<&str> = hosts.map(|host| host["host"].as_str().unwrap()).collect();
+    let file = folder.join("nothing.toml");
+    fs::write(&file, format!("[[scenario]]\nexclude-hosts = {hosts:?}\n")).unwrap();
+    let output = plan(store, &["--scenario", file.to_str().unwrap(), "--format", "urls"]);
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stderr).unwrap()
+}

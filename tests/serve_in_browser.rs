@@ -325,6 +325,131 @@ fn the_tab_enough_says_whether_the_pages_are_and_which_queries_lack() {
     open.assert_quiet();
 }
 
+#[test]
+fn twice_as_often_is_twice() {
+    let Some(mut open) = opened() else { return };
+    let field = "document.querySelector('.workload tbody input')";
+    let asked = |open: &mut Open| open.text(&format!("{field}.value")).parse::<f64>().unwrap();
+    let before = asked(&mut open);
+    let query = open.text("document.querySelector('.workload tbody bdi').textContent");
+    let twice = "[...document.querySelectorAll('.workload tbody .acts button')][0]";
+    open.press_enter(twice);
+    open.settle();
+    assert_eq!(asked(&mut open), 2.0 * before);
+    open.press_enter(twice);
+    let written = format!("{{ query = {query:?}, frequency = {} }}", 4.0 * before);
+    open.browser.wait_until(&format!("{TOML}.includes({written:?})"));
+    open.assert_quiet();
+}
+
+#[test]
+fn the_address_has_the_state_of_the_page() {
+    let Some(mut open) = opened() else { return };
+    assert_eq!(open.text("location.hash"), "");
+    open.browser.fill(&Open::number("budget"), "3");
+    open.browser.wait_until(&format!("{TOML}.includes('budget = 3')"));
+    open.settle();
+    open.press_enter("document.getElementById('keep')");
+    let first = "document.querySelector('.workload tbody input')";
+    open.browser.fill(first, "77");
+    open.browser.fill(&Open::number("explore"), "0");
+    for (label, text) in
+        [("Query to add", "rye bread"), ("Pattern", "^how"), ("Host to exclude", "x.test")]
+    {
+        let field = format!("document.querySelector('[aria-label=\"{label}\"]')");
+        open.value(&format!("{field}.closest('details').open = true"));
+        open.browser.fill(&field, text);
+        open.browser.press("Enter");
+    }
+    open.value("[...document.querySelectorAll('.chips li')].find((li) => li.textContent.includes('x.test')).querySelector('button').click()");
+    open.settle();
+    open.press_enter("document.getElementById('tab-queries')");
+    open.browser
+        .wait_until("location.hash.includes('tab=queries') && location.hash.includes('rye')");
+    let state = "[document.querySelector('textarea').value, document.getElementById('legend').textContent, \
+                 document.getElementById('impact').textContent, document.querySelectorAll('#summary tbody tr').length, \
+                 document.querySelector('[aria-selected=true]').id, location.hash].join('\\n')";
+    let before = open.text(state);
+    assert!(before.contains("frequency = 77") && before.contains("tab-queries"), "{before}");
+    // The same page again: by a reload, and in another window.
+    open.value("(globalThis.old = true, location.reload())");
+    open.browser.wait_until("globalThis.old === undefined && document.querySelectorAll('#summary tbody tr').length === 3");
+    open.settle();
+    assert_eq!(open.text(state), before);
+    // What is no state is none, and is said where the server can tell.
+    open.value("(globalThis.old = true, location.hash = '#tab=none&scenario={\"scale\":7,\"budget\":\"x\",\"add\":[null]}')");
+    let said = "document.querySelector('[data-key=budget]')?.closest('details').querySelector('.trouble').textContent";
+    open.browser
+        .wait_until(&format!("globalThis.old === undefined && ({said} || '').includes('budget')"));
+    open.press_enter("document.getElementById('reset')");
+    open.browser.wait_until("document.getElementById('impact') !== null");
+    open.browser.wait_until("location.hash === ''");
+    assert_eq!(open.text(TOML), "[[scenario]]\n");
+}
+
+#[test]
+fn what_carries_a_scenario_out_is_told() {
+    let Some(mut open) = opened() else { return };
+    let store = open.folder.path().join("store");
+    let command = open.text("document.getElementById('carry-out').textContent");
+    let expected = format!("prospect plan --store {} --scenario scenario.toml", store.display());
+    assert_eq!(command, expected);
+}
+
+#[test]
+fn a_site_share_that_holds_nothing_is_no_missing_cap() {
+    let Some(mut open) = opened() else { return };
+    let said = "document.querySelector('#panel-budget > div > div:last-child').textContent";
+    let share = open.text(said);
+    assert!(
+        share.starts_with(
+            "Set, but of no effect among the sites of this frontier: Share of one site"
+        ),
+        "{share}"
+    );
+    let field = Open::number("site-share");
+    open.value(&format!("{field}.closest('details').open = true"));
+    open.browser.fill(&field, "0");
+    open.browser.wait_until(&format!("{TOML}.includes('site-share = 0')"));
+    open.settle();
+    assert_eq!(open.text(said), share, "today it is set still");
+    open.browser.fill(&field, "");
+    open.browser.fill(&Open::number("per-host"), "1");
+    open.browser.wait_until(&format!("{said}.includes('per-host')"));
+    open.assert_quiet();
+}
+
+#[test]
+fn what_matched_is_in_sight_in_windows_of_any_width() {
+    let Some(mut open) = opened() else { return };
+    open.browser.fill(&Open::number("budget"), "3");
+    open.browser.wait_until(&format!("{TOML}.includes('budget = 3')"));
+    open.settle();
+    open.tab("plan");
+    let url = "document.querySelector('#panel-plan tbody tr.picked button.name')";
+    // Both sides of the explanation: today, and the scenario.
+    let matched = "document.querySelectorAll('#details[open] .matched')";
+    let in_sight = "[...document.querySelectorAll('#details[open] .matched')].every((one) => { \
+                    const box = one.closest('.scroll').getBoundingClientRect(); const own = one.getBoundingClientRect(); \
+                    return own.width > 60 && own.left >= box.left && own.right <= Math.min(box.right, innerWidth) + 1; })";
+    for width in [1280, 400] {
+        open.browser.size(width, 800);
+        open.browser.wait_until(&format!("innerWidth === {width}"));
+        open.press_enter(url);
+        open.browser.wait_until(&format!("{matched}.length > 1"));
+        assert_eq!(open.value(in_sight), true, "of a URL, {width}");
+        // A query of it, and the URLs that may answer that.
+        open.press_enter("document.querySelector('#details button.name')");
+        open.browser.wait_until(
+            "document.querySelector('#details .facts').textContent.includes('score to beat')",
+        );
+        open.browser.wait_until(&format!("{matched}.length > 1"));
+        assert_eq!(open.value(in_sight), true, "of a query, {width}");
+        open.browser.press("Escape");
+    }
+    open.assert_quiet();
+}
+
 /// A query that is code wherever it is not text.
 const HOSTILE: &str = "<img src=x onerror=alert(1)></script><script>alert(2)</script>";
 

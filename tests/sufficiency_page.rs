@@ -15,14 +15,18 @@ use common::{done, prospect, text};
 /// A query that is code wherever it is not text.
 const HOSTILE: &str = "<img src=x onerror=alert(1)></script><script>alert(2)</script>";
 
-/// The page of a small store for the sample queries, a hostile one, and `more` that nothing answers.
+/// The page of a small store for the sample queries, a hostile one, and `more` that nothing answers, of 33 kinds.
 fn page(more: usize) -> String {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| text(&dir.path().join(name)).to_owned();
     let (store, workload, page) = (path("store"), path("queries.jsonl"), path("page.html"));
     done(&["demo", "--tiny", "--quiet", "--store", &store]);
     let sample = format!("{}/workloads/tiny/queries.tsv", env!("CARGO_MANIFEST_DIR"));
-    let lines = (0..more).map(|at| format!("{{\"qid\": \"m{at}\", \"query\": \"unheard{at}\"}}\n"));
+    let line = |at: usize| {
+        let kind = at % 33;
+        format!("{{\"qid\": \"m{at}\", \"query\": \"unheard{at}\", \"kind\": \"k{kind}\"}}\n")
+    };
+    let lines = (0..more).map(line);
     let hostile = serde_json::json!({ "qid": "h", "query": HOSTILE, "frequency": 1e6 });
     let of_sample = |line: &str| {
         let cells: Vec<&str> = line.split('\t').collect();
@@ -58,6 +62,14 @@ fn it_is_one_file_that_is_complete_without_its_script() {
     let (html, _) = page.split_once("<script type=\"application/json\"").unwrap();
     assert!(html.contains("queries the 1,000 that lack most"));
     assert_eq!(html.matches("<tr><th scope=\"row\"").count(), 1000);
+}
+
+#[test]
+fn kinds_beyond_those_that_are_shown_are_counted() {
+    let Some((mut browser, _folder)) = browser::opened(&page(66)) else { return };
+    let caption = "[...document.querySelectorAll('caption')].map((one) => one.textContent).find((text) => text.startsWith('By kind'))";
+    let caption = browser.value(caption);
+    assert_eq!(caption, "By kind of query: of 33 kinds the 20 most asked");
 }
 
 #[test]

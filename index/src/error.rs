@@ -88,6 +88,14 @@ pub enum StoreError {
         /// What the lock file says of the process that holds it.
         holder: String,
     },
+    /// The store may be read and not written: its permissions say so, or how it is mounted.
+    #[error("the store {path} can only be read here")]
+    ReadOnly {
+        /// The store.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// The directory exists, holds something, and is no store.
     #[error("{path} is not a Prospect store: it has no MANIFEST.json, but is not empty")]
     NotAStore {

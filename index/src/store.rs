@@ -378,13 +378,13 @@ fn check_place(root: &Path, create: bool) -> Result<(), StoreError> {
 /// Takes the writer lock. The system releases it when the process ends, however it ends.
 pub(crate) fn lock(root: &Path, holder: &str) -> Result<File, StoreError> {
     let path = root.join(LOCK);
-    let mut file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path)
-        .map_err(StoreError::io("open", &path))?;
+    let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+    let mut file = opened.map_err(|source| match source.kind() {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            StoreError::ReadOnly { path: root.to_owned(), source }
+        }
+        _ => StoreError::Io { operation: "open", path: path.clone(), source },
+    })?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {

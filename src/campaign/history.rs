@@ -6,13 +6,15 @@ use prospect_index::manifest::{SegmentEntry, SegmentKind};
 use prospect_index::store::Store;
 use serde::Serialize;
 
+use super::open_plans::OpenBatch;
 use super::records::{
-    closed_pairs, each_outcome, each_row, has_stay_chance, pairs_beside, query_ids, workload_before,
+    closed_pairs, each_outcome, each_row, has_stay_chance, pairs, pairs_beside, query_ids,
+    workload, workload_before,
 };
 use super::settle::Settled;
 use super::tables::STAYS;
 use crate::estimate::models::entry;
-use crate::planner::cycle::{PickState, PlannedPair};
+use crate::planner::cycle::{OpenPlan, PickState, PlannedPair};
 use crate::planner::expected_impact::{ListChances, RealisedShare};
 use crate::planner::outcome::{PickCounts, SettledCycle};
 use crate::results::impact::{Both, ExpectedImpact, Quantity};
@@ -75,6 +77,27 @@ pub(crate) fn expected(
         enters: shares.enters.expected(&chances.enters),
         stays: shares.stays.expected(&chances.stays),
     }))
+}
+
+/// What is expected of an open plan if all of it is fetched, learned from the cycles that are closed now. None where
+/// nothing was fetched when it was made, or an older version made it.
+///
+/// # Errors
+/// A segment is damaged, or holds what this version does not know.
+pub(crate) fn expected_of_open(
+    store: &Store,
+    batch: &OpenBatch,
+    places: Places,
+) -> Result<Option<Both<ExpectedImpact>>, StoreError> {
+    let (id, mut unread) = (&batch.plan.id, Vec::new());
+    let workload = workload(store, id)?;
+    let pairs = pairs(store, id, &workload, &mut unread)?;
+    if !unread.is_empty() {
+        return Ok(None);
+    }
+    let plan = OpenPlan { picks: batch.picks.clone(), pairs, revisits: Vec::new() };
+    let chances = plan.chances(&workload.queries, places);
+    expected(store, &chances, places, batch.plan.first_seq)
 }
 
 /// Which share of what chances say is realised, learned from the last closed cycles, for a workload with this

@@ -233,6 +233,13 @@ impl OpenStore {
         Ok(Plannable { within, in_flight, retries })
     }
 
+    /// URLs of the frontier that may be planned, where `within` tells by URL id which may; empty for all.
+    pub(crate) fn frontier_within(&self, within: &[bool]) -> usize {
+        let may = |id: &UrlId| within.get(id.index()).is_none_or(|may| *may);
+        let known = &self.known;
+        known.urls.ids().filter(|id| known.pages.in_frontier(*id) && may(id)).count()
+    }
+
     /// Words around links. They are read when they are first asked for: who finds all pairs in the store
     /// needs none.
     ///

@@ -4,10 +4,13 @@ use serde_json::json;
 
 use crate::campaign::assessment::Assessment;
 use crate::campaign::next_batch::NextBatch;
+use crate::campaign::reasons::{Reasons, by_url};
 use crate::campaign::sufficiency::StoreSufficiency;
 use crate::campaign::whatif_base::WhatIfBase;
 use crate::campaign::{CampaignError, OpenStore};
 use crate::estimate::parts::Parts;
+use crate::plan::export::PlannedUrl;
+use crate::plan::polite_time::Makespan;
 use crate::planner::settings::PlanSettings;
 use crate::results::whatif::{PlanFigures, SCHEMA, ScenarioFigures, StoreState, WhatIf};
 use crate::whatif::answer::{Answer, AnswerError};
@@ -71,6 +74,8 @@ pub struct Questions {
     weights: Parts,
     /// What all scenarios stand on.
     pub(crate) shared: Scenario,
+    /// URLs that may be planned, which shares in percent are of.
+    plannable: usize,
     /// The plan without a scenario.
     pub base: Answer,
     /// Its figures.
@@ -103,9 +108,11 @@ impl Questions {
         let whatif_base = WhatIfBase::new(&open, workload, within, settings)?;
         let hosts = Hosts::new(&open.known.urls);
         let weights = whatif_base.base.weights();
-        let base = answer(&open, &whatif_base, &hosts, weights, &shared)?.answer;
+        let plannable = open.frontier_within(&whatif_base.within);
+        let own = shared.clone().with_budget_of(plannable).map_err(wrong)?;
+        let base = answer(&open, &whatif_base, &hosts, weights, &own)?.answer;
         let base_figures = figures(&base, &open.known.urls, &hosts);
-        Ok(Self { open, whatif_base, hosts, weights, shared, base, base_figures })
+        Ok(Self { open, whatif_base, hosts, weights, shared, plannable, base, base_figures })
     }
 
     /// Plans under a scenario on top of what is shared.
@@ -113,7 +120,7 @@ impl Questions {
     /// # Errors
     /// The scenario cannot be carried out, or an index cannot be read.
     pub fn answer(&self, scenario: &Scenario) -> Result<Answered, CampaignError> {
-        let scenario = scenario.on(&self.shared);
+        let scenario = scenario.on(&self.shared).with_budget_of(self.plannable).map_err(wrong)?;
         answer(&self.open, &self.whatif_base, &self.hosts, self.weights, &scenario)
     }
 
@@ -168,6 +175,36 @@ impl Questions {
             picks: &base.choice.batch.picks,
             expected: has_pages.then_some(base.expected.impact),
         }
+    }
+
+    /// What the reasons of an answer are made from.
+    pub(crate) fn reasons<'a>(&'a self, answer: &'a Answer) -> Reasons<'a> {
+        Reasons {
+            known: &self.open.known,
+            queries: &answer.queries,
+            served: &answer.served,
+            scored: &answer.scored,
+            max_words: answer.settings.estimate.rule.max_words,
+            link_context: None,
+            embeddings: None,
+            revisits: by_url(&answer.choice),
+        }
+    }
+
+    /// The batch of an answer with its reasons, so many queries a URL, in the order in which it is to be fetched; and how
+    /// long that takes.
+    pub(crate) fn planned(&self, answer: &Answer, queries: usize) -> (Vec<PlannedUrl>, Makespan) {
+        let picks = &answer.choice.batch.picks;
+        let reasons = self.reasons(answer);
+        reasons.scheduled(picks, queries, &answer.settings, &answer.in_flight)
+    }
+
+    /// The id that an answer has as a plan.
+    ///
+    /// # Errors
+    /// Its settings cannot be written.
+    pub(crate) fn id_of(&self, answered: &Answered) -> Result<String, CampaignError> {
+        WhatIfBase::id_of(&self.open, &answered.answer)
     }
 
     /// Writes a plan to the store, in the place of the open one, and returns its id.

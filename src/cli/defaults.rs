@@ -55,7 +55,11 @@ pub(super) fn arguments(command: &Command, mut typed: Vec<OsString>) -> Result<A
         let Value::Object(options) = section else { return Err(wrong(&path, "it is no table")) };
         for (name, value) in options {
             let arg = option(command_named, name, &path)?;
-            if is_given(&typed, name) || environment(arg).is_some_and(|set| !set.is_empty()) {
+            let set = environment(command_named.get_name(), arg);
+            if is_given(&typed, name)
+                || set.is_some_and(|set| !set.is_empty())
+                || is_excluded(command_named, arg, &typed)
+            {
                 continue;
             }
             added.extend(as_typed(arg, name, value, &path)?);
@@ -79,7 +83,8 @@ fn file_beside_store(command: &Command, typed: &[OsString]) -> Option<PathBuf> {
         "--store" => typed.get(at + 1).cloned(),
         word => word.strip_prefix("--store=").map(OsString::from),
     });
-    let store = PathBuf::from(given.or_else(|| environment(store))?);
+    let set = || environment(command.get_name(), store);
+    let store = PathBuf::from(given.or_else(set)?);
     // The folder of a store that is named by a link is that of the link.
     let folder = store.parent().map_or_else(PathBuf::new, Path::to_owned);
     Some(folder.join(FILE)).filter(|path| path.is_file())
@@ -97,6 +102,16 @@ fn is_given(typed: &[OsString], name: &str) -> bool {
         word.strip_prefix(&long).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
     };
     typed.iter().any(is_it)
+}
+
+/// Whether something is typed that an option cannot stand beside.
+fn is_excluded(command: &Command, arg: &Arg, typed: &[OsString]) -> bool {
+    let excludes = |one: &Arg, other: &Arg| {
+        command.get_arg_conflicts_with(one).iter().any(|found| found.get_id() == other.get_id())
+    };
+    let long = |other: &&Arg| other.get_long().is_some_and(|long| is_given(typed, long));
+    let mut given = command.get_arguments().filter(long);
+    given.any(|other| excludes(arg, other) || excludes(other, arg))
 }
 
 /// The option of a name; the store is what the file is found by.

@@ -96,7 +96,7 @@ const ARRANGED: &[Arranged] = &[
             ("Which URLs", &["within", "types"]),
             CAPS,
             TIME,
-            ("Open plans", &["another", "in-flight-for", "release"]),
+            ("Open plans", &["another", "in-flight-for", "release", "scenario", "name"]),
             DRAW,
             COUNTS,
             ESTIMATES,
@@ -276,7 +276,8 @@ pub(super) fn command() -> Command {
 
 fn arrange(command: Command) -> Command {
     let arranged = ARRANGED.iter().find(|arranged| arranged.command == command.get_name());
-    let command = command.mut_args(from_environment);
+    let name = command.get_name().to_owned();
+    let command = command.mut_args(|arg| from_environment(&name, arg));
     let Some(arranged) = arranged else { return command };
     let examples = arranged.examples.map(|(what, how)| format!("  {what}\n    {how}"));
     command
@@ -285,19 +286,23 @@ fn arrange(command: Command) -> Command {
 }
 
 /// What the environment says of an option that it may stand for.
-pub(super) fn environment(arg: &Arg) -> Option<OsString> {
-    let variable = ENVIRONMENT.iter().find(|(name, _)| arg.get_long() == Some(name));
-    let (_, variable) = variable.filter(|_| arg.is_required_set())?;
-    std::env::var_os(variable)
+pub(super) fn environment(command: &str, arg: &Arg) -> Option<OsString> {
+    std::env::var_os(variable(command, arg)?)
 }
 
-/// What must be given may be given by the environment; what may be left out may not, or nobody could leave it out.
-fn from_environment(arg: Arg) -> Arg {
-    let variable = ENVIRONMENT.iter().find(|(name, _)| arg.get_long() == Some(name));
-    match variable {
-        Some((_, variable)) if arg.is_required_set() => arg.env(variable).hide_env_values(true),
-        _ => arg,
+fn from_environment(command: &str, arg: Arg) -> Arg {
+    match variable(command, &arg) {
+        Some(variable) => arg.env(variable).hide_env_values(true),
+        None => arg,
     }
+}
+
+/// The variable that may stand for an option. What must be given may be given by the environment; what may be left out
+/// may not, or nobody could leave it out. The queries of a plan must be given, but for a scenario, which has its own.
+fn variable(command: &str, arg: &Arg) -> Option<&'static str> {
+    let (name, variable) = ENVIRONMENT.iter().find(|(name, _)| arg.get_long() == Some(name))?;
+    let must = arg.is_required_set() || (command, *name) == ("plan", "workload");
+    must.then_some(*variable)
 }
 
 impl Arranged {

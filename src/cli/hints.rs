@@ -70,7 +70,7 @@ const A_WORKLOAD: &str = "a workload is `qid<TAB>query[<TAB>frequency[<TAB>kind]
     (lines or an array) with qid, query, frequency and kind, or TREC topics; `prospect formats` says more";
 const A_RUN: &str = "a line of a run is `qid Q0 docid rank score tag`, a line of judgements `qid 0 docid \
     grade`; both may be .gz or .zst";
-const OF_RUN: &str = "runs are measured by nDCG@k, R@k, MRR@k and AP, k being a rank";
+const OF_RUN: &str = "runs are measured by nDCG@k, R@k, MRR@k and AP, by P@k, Success@k, Judged@k and bpref, k being a rank";
 const RUNTIME: &str = "name a library of ONNX Runtime 1.24 or newer with --onnxruntime PATH or ORT_DYLIB_PATH: \
     `pip download onnxruntime` brings one (onnxruntime/capi/libonnxruntime.so.1.x in the wheel), as do the \
     release archives of ONNX Runtime; without one, models run by tract";
@@ -152,6 +152,10 @@ impl WayOut for StoreError {
             }
             Self::Io { source, .. } if source.kind() == ErrorKind::PermissionDenied => {
                 "check who owns the store's directory and its permissions"
+            }
+            Self::ReadOnly { .. } => {
+                "this command writes to it: check who owns the directory, its permissions and how it is mounted, or \
+                 copy the store to where you may write; `prospect status`, `log` and `url-rules` only read"
             }
             Self::Damaged { .. } => {
                 "run `prospect check --full --store DIR` for the whole list; restore the file from a \
@@ -349,6 +353,7 @@ impl WayOut for MetricError {
         Some(match self {
             Self::Unknown { nearest, .. } => format!("did you mean {nearest}? {OF_RUN}"),
             Self::Cutoff { example, .. } => format!("for example {example}"),
+            Self::NoCutoff { name } => format!("write {name} alone"),
             Self::OfCrawl { .. } => OF_RUN.to_owned(),
         })
     }
@@ -529,6 +534,7 @@ mod tests {
             ("R@0", "for example R@100"),
             ("AP@1001", "for example AP"),
             ("maxndcg", "nDCG@k, R@k"),
+            ("bpref@10", "write bpref alone"),
         ];
         for (given, expected) in cases {
             let hint = names::parse(given).unwrap_err().way_out().unwrap();

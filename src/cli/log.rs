@@ -10,7 +10,9 @@ use super::output::{self, Failure, say};
 use super::{Global, status};
 use crate::campaign::history::{self, ClosedCycle};
 use crate::campaign::open_plans::OpenBatch;
+use crate::campaign::plan;
 use crate::planner::outcome::PickCounts;
+use crate::planner::settings::PlanSettings;
 use crate::results::impact::Quantity;
 
 /// Arguments of `prospect log`.
@@ -56,9 +58,15 @@ fn plans(store: &Store) -> Result<Vec<Logged>, Failure> {
         closed.map(|(plan, cycle)| Logged { cycle: Some(cycle), plan }).collect();
     for batch in OpenBatch::all(store, &store.known()?)? {
         let counts: PickCounts = batch.states.iter().copied().collect();
-        let mut plan = ClosedCycle::default();
-        (plan.plan_id, plan.counts) = (batch.plan.id, counts);
-        plans.push(Logged { cycle: None, plan });
+        let mut logged = ClosedCycle::default();
+        let settings = plan::settings::<PlanSettings>(&batch.plan).ok();
+        if let Some(settings) = settings {
+            let expected = history::expected_of_open(store, &batch, settings.places())?;
+            logged.enters.expected = expected.map(|both| both.enters);
+            logged.stays.expected = expected.map(|both| both.stays);
+        }
+        (logged.plan_id, logged.counts) = (batch.plan.id, counts);
+        plans.push(Logged { cycle: None, plan: logged });
     }
     Ok(plans)
 }
@@ -90,5 +98,8 @@ fn print(plans: &[Logged], out: &mut dyn Write) -> io::Result<()> {
              {predicted:>9}  {realised:>8}"
         )?;
     }
-    writeln!(out, "(impact in lists at the close; predicted of the picks that were fetched)")
+    writeln!(
+        out,
+        "(impact in lists at the close; predicted of the picks that were fetched, for an open plan of all of its picks)"
+    )
 }

@@ -27,7 +27,7 @@ const BUNDLED: &str = "bundled";
 pub(super) struct LibraryOptions {
     /// Run models with this ONNX Runtime library (1.24 or later) instead of the built-in tract.
     #[arg(long, value_name = "FILE", env = "ORT_DYLIB_PATH")]
-    onnxruntime: Option<PathBuf>,
+    pub(super) onnxruntime: Option<PathBuf>,
 }
 
 /// What runs models, and where their scores are remembered.
@@ -70,7 +70,7 @@ pub(super) struct EmbeddingOptions {
     /// Take similarity by this embedding model as evidence, too: a directory with a model of kind
     /// `sentence-embedding`. What is new of the store is embedded first.
     #[arg(long, value_name = "DIR")]
-    embedding_model: Option<PathBuf>,
+    pub(super) embedding_model: Option<PathBuf>,
 }
 
 impl EmbeddingOptions {

@@ -6,7 +6,8 @@ use clap::{Arg, ArgMatches, Command};
 use serde_json::{Number, Value};
 
 use super::Failure;
-use super::budget::BudgetShare;
+use super::budget;
+use crate::planner::budget_share::BudgetShare;
 use crate::planner::options::{GivenOptions, Kind, NONE, OptionError, PlannerOption};
 use crate::planner::settings::PlanSettings;
 
@@ -16,6 +17,8 @@ pub(super) trait Surface: Clone + Send + Sync + 'static {
     fn takes(option: &PlannerOption) -> bool;
     /// Whether options that are not given have their defaults, and those without one must be given.
     const HAS_DEFAULTS: bool;
+    /// Whether a budget may be a share of what may be planned.
+    const TAKES_SHARE: bool = Self::HAS_DEFAULTS;
 }
 
 /// `prospect plan` takes them all.
@@ -52,6 +55,7 @@ impl Surface for OfScenario {
     }
 
     const HAS_DEFAULTS: bool = false;
+    const TAKES_SHARE: bool = true;
 }
 
 /// A batch that is picked from a plan of the past: by budget, weights and caps, without another draw.
@@ -83,7 +87,7 @@ impl OptionFlags<OfPlan> {
 
     /// The budget as a share, if that is given.
     pub(super) fn budget_share(&self) -> Result<Option<BudgetShare>, Failure> {
-        self.percent.as_deref().map(BudgetShare::parse).transpose()
+        self.percent.as_deref().map(budget::share).transpose()
     }
 }
 
@@ -133,7 +137,10 @@ impl<S: Surface> clap::FromArgMatches for OptionFlags<S> {
         for option in PlannerOption::all().iter().filter(|option| S::takes(option)) {
             let Some(text) = matches.get_one::<String>(&option.name) else { continue };
             match text.strip_suffix('%') {
-                Some(number) if takes_share::<S>(option) => percent = Some(number.to_owned()),
+                // A scenario keeps its share as it was said.
+                Some(number) if S::HAS_DEFAULTS && takes_share::<S>(option) => {
+                    percent = Some(number.to_owned());
+                }
                 _ => {
                     given.insert(option, value(text));
                 }
@@ -152,7 +159,7 @@ impl<S: Surface> clap::FromArgMatches for OptionFlags<S> {
 
 /// Whether an option may be a share of what there is.
 fn takes_share<S: Surface>(option: &PlannerOption) -> bool {
-    S::HAS_DEFAULTS && option.name == "budget"
+    S::TAKES_SHARE && option.name == "budget"
 }
 
 /// The flag of an option. Values are tried by the table, so that a wrong one is told as everywhere.
@@ -166,8 +173,8 @@ fn flag<S: Surface>(option: &'static PlannerOption) -> Arg {
         .help(help::<S>(option))
         .hide(option.is_hidden)
         .allow_negative_numbers(true);
-    // Time limits a batch as well.
-    if is_required { flag.required_unless_present("seconds") } else { flag }
+    // Time limits a batch as well, and a scenario changes a plan that has a budget.
+    if is_required { flag.required_unless_present_any(["seconds", "scenario"]) } else { flag }
 }
 
 fn help<S: Surface>(option: &PlannerOption) -> String {

@@ -289,6 +289,16 @@ impl<'a> LateProgress<'a> {
     }
 }
 
+/// A path as a shell takes it: between quotes where it has other letters than those of plain names.
+pub(super) fn shell_word(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%".contains(c);
+    if !path.is_empty() && path.chars().all(is_plain) {
+        return path.into_owned();
+    }
+    format!("'{}'", path.replace('\'', "'\\''"))
+}
+
 /// Text for a terminal: control characters, which a page's anchor may hold, become spaces; cut to
 /// `width` characters.
 pub(super) fn shown(text: &str, width: usize) -> String {

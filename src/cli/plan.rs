@@ -1,5 +1,7 @@
 //! `prospect plan`: the next batch, committed to the store.
 
+mod carried_out;
+
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -9,6 +11,7 @@ use prospect_index::manifest::InFlightFor;
 use prospect_index::url::SiteLevel;
 
 use super::bounds::{self, BoundOptions};
+use super::budget;
 use super::empty_plan::LeftOut;
 use super::model::{self, EmbeddingOptions, StoreQualityOptions};
 use super::options::{OfPlan, OptionFlags};
@@ -26,6 +29,7 @@ use crate::plan::export::{FORMATS, PlanFormat, PlannedBatch, PlannedUrl};
 use crate::plan::off_policy::calibration::{Calibration, CalibrationBin};
 use crate::plan::polite_time::Makespan;
 use crate::planner::choose::Choice;
+use crate::planner::options::PlannerOption;
 use crate::planner::outcome::CycleOutcome;
 use crate::planner::revisits::RevisitOutcome;
 use crate::planner::settings::PlanSettings;
@@ -48,8 +52,15 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR")]
     store: PathBuf,
     /// The queries: TSV, CSV, JSON or TREC topics; `-` is standard input.
-    #[arg(long, value_name = "FILE")]
-    workload: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "scenario")]
+    workload: Option<PathBuf>,
+    /// Carry out a scenario of this file, as `prospect whatif` tells of it: its plan takes the place of the newest
+    /// open one, whose settings and queries it changes. Options of the planner are said in the scenario.
+    #[arg(long, value_name = "FILE", conflicts_with_all = not_beside_scenario())]
+    scenario: Option<PathBuf>,
+    /// The name of the scenario, where the file has several.
+    #[arg(long, value_name = "TEXT")]
+    name: Option<String>,
     #[command(flatten)]
     options: OptionFlags<OfPlan>,
     #[command(flatten)]
@@ -80,10 +91,30 @@ pub(super) struct Args {
     out: PathBuf,
 }
 
+/// Arguments that a scenario takes from the plan that it changes, or says itself.
+fn not_beside_scenario() -> Vec<&'static str> {
+    let options = PlannerOption::all().iter().map(|option| option.name.as_str());
+    options.chain(carried_out::NOT_BESIDE).collect()
+}
+
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
+    match (&args.scenario, &args.workload) {
+        (Some(file), _) => carried_out::run(file, args, global),
+        // The parser leaves that to us: what a scenario excludes is here.
+        (None, _) if args.name.is_some() => {
+            let error = anyhow::anyhow!("--name names a scenario, and there is none");
+            Err(Failure::input(error, "name the file that it is in with --scenario"))
+        }
+        (None, Some(workload)) => planned_for(workload, args, global),
+        (None, None) => Err(Failure::ours(anyhow::anyhow!("there is no workload"))),
+    }
+}
+
+/// Plans for the queries of a file.
+fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Failure> {
     let format = format_named(&args.format)?;
     let (mut settings, share) = (args.options.settings()?, args.options.budget_share()?);
-    let workload = bounds::workload(&args.workload, global)?;
+    let workload = bounds::workload(workload, global)?;
     args.bounds.add_delays(&mut settings)?;
     check_writable(&args.out)?;
     let embedder = args.embedding.load(&args.quality.runtime.library, global)?;
@@ -108,7 +139,9 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     }
     let beside = if args.another { Beside::All } else { Beside::Others };
     let plan = match share {
-        Some(share) => share.plan((&open, &workload, &within), &mut settings, beside, global)?,
+        Some(share) => {
+            budget::plan(share, (&open, &workload, &within), &mut settings, beside, global)?
+        }
         None => made(&open, &workload, &within, &mut settings, beside)?,
     };
     let proposal = Proposal::of(plan, &open, &workload, &settings)?;

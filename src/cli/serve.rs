@@ -33,6 +33,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         allow_write: args.allow_write,
         threads: rayon::current_num_threads(),
         hint: ServeError::way_out,
+        carry_out: args.store.plan_command(),
     };
     let ready = |address| say_ready(address, args.allow_write, global);
     Ok(serve(questions, &settings, ready)?)

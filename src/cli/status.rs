@@ -168,7 +168,10 @@ impl Status {
                 cell(&cycle.stays),
             )?;
         }
-        writeln!(out, "(expected, in brackets what holds 95 %, -> realised)")?;
+        writeln!(
+            out,
+            "(of the picks that were fetched: expected, in brackets what holds 95 %, -> realised)"
+        )?;
         let of = |quantity: fn(&ClosedCycle) -> &Quantity| {
             let both = |cycle| {
                 let Quantity { expected, realised } = quantity(cycle);

@@ -11,7 +11,7 @@ use prospect_index::error::StoreError;
 use prospect_index::text_index::TextIndex;
 use rayon::prelude::*;
 
-use super::metrics::{Judged, Metric};
+use super::metrics::{DEPTH, Judged, Metric};
 use super::rerank::{self, Candidates, PairScores};
 use super::run::RERANK_DEPTH;
 use crate::workload::Query;
@@ -187,6 +187,9 @@ impl CrawlEvaluation<'_> {
     }
 }
 
+/// Results are ranked to this depth, however many there are: no metric that crawls are measured by asks.
+const RESULTS: usize = DEPTH as usize;
+
 /// Metrics of one query by crawl, checkpoint and metric.
 fn query_values(
     scorer: &CheckpointScorer<'_>,
@@ -196,7 +199,8 @@ fn query_values(
     workspace: &mut Workspace,
 ) -> Result<Vec<f64>, StoreError> {
     let judged = &query.judged.judged;
-    // Pages that are judged and not relevant change no metric; ranks of fewer pages cost less.
+    // Pages that are judged and not relevant change no metric that crawls are measured by; ranks of fewer pages cost
+    // less.
     let both = query.judged.pages.iter().copied().zip(query.judged.grades.iter().copied());
     let (pages, grades): (Vec<u32>, Vec<i32>) = both.filter(|(_, grade)| *grade > 0).unzip();
     let top = if reranker.is_empty() { 0 } else { RERANK_DEPTH };
@@ -211,7 +215,7 @@ fn query_values(
             let moved = moved.iter().position(|moved| moved == page);
             Some((moved.map_or(*rank, |at| Some(at as u32 + 1))?, grade))
         }));
-        values.extend(metrics.iter().map(|&metric| judged.value(metric, &ranks)));
+        values.extend(metrics.iter().map(|&metric| judged.value(metric, &ranks, RESULTS)));
     })?;
     Ok(values)
 }

@@ -114,7 +114,7 @@ impl Judgements {
             scores.too_deep += usize::from(results.len() > DEPTH as usize);
             scores.judged_results += ranks.len();
             for (metric, values) in metrics.iter().zip(&mut scores.values) {
-                values.push(query.judged.value(*metric, &ranks));
+                values.push(query.judged.value(*metric, &ranks, results.len()));
             }
         }
         let common = self.queries.len() - scores.without_results;

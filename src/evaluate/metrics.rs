@@ -2,7 +2,8 @@
 //!
 //! All are those of `trec_eval`, in 64-bit floating point: nDCG as its `ndcg_cut` (Järvelin and
 //! Kekäläinen, TOIS 2002; gain = grade, discount `1 / log2(rank + 1)`), R as `recall`, MRR as
-//! `recip_rank`, AP as `map`. A page is relevant if its grade is above 0; other grades gain nothing.
+//! `recip_rank`, AP as `map`, P and Success as `P` and `success`, bpref as `bpref`; but for Judged, which
+//! is that of `ir_measures`. A page is relevant if its grade is above 0; other grades gain nothing.
 //!
 //! Not here: where ranks come from, averages over queries, and what is measured on a crawl.
 
@@ -17,11 +18,12 @@ pub(crate) const DEPTH: u32 = 1000;
 /// use prospect::evaluate::metrics::{Judged, Metric};
 ///
 /// // Of two relevant pages, one was found, at rank 2.
-/// let (judged, ranks) = (Judged::new([1, 1]), [(2, 1)]);
-/// assert_eq!(judged.value(Metric::AveragePrecision(1000), &ranks), (1.0 / 2.0) / 2.0);
-/// assert_eq!(judged.value(Metric::ReciprocalRank(1), &ranks), 0.0);
-/// let ideal = 1.0 + 1.0 / 3_f64.log2();
-/// assert!((judged.value(Metric::Ndcg(10), &ranks) - 1.0 / 3_f64.log2() / ideal).abs() < 1e-12);
+/// let (judged, ranks, results) = (Judged::new([1, 1]), [(2, 1)], 7);
+/// assert_eq!(judged.value(Metric::AveragePrecision(1000), &ranks, results), (1.0 / 2.0) / 2.0);
+/// assert_eq!(judged.value(Metric::ReciprocalRank(1), &ranks, results), 0.0);
+/// assert_eq!(judged.value(Metric::Precision(5), &ranks, results), 1.0 / 5.0);
+/// let (ndcg, ideal) = (judged.value(Metric::Ndcg(10), &ranks, results), 1.0 + 1.0 / 3_f64.log2());
+/// assert!((ndcg - 1.0 / 3_f64.log2() / ideal).abs() < 1e-12);
 /// assert_eq!(Metric::Ndcg(10).to_string(), "nDCG@10");
 /// assert_eq!(Metric::ReciprocalRank(1000).to_string(), "MRR");
 /// ```
@@ -35,6 +37,15 @@ pub enum Metric {
     ReciprocalRank(u32),
     /// Mean over the relevant pages of the precision at their rank, 0 beyond the cut-off.
     AveragePrecision(u32),
+    /// Share of the first so many results, whether there are as many or not, that is relevant.
+    Precision(u32),
+    /// 1 if a relevant page is among the first so many results, else 0.
+    Success(u32),
+    /// Share of the first so many results, of those that there are, that is judged at all.
+    Judged(u32),
+    /// Mean over the relevant pages of the share of judged pages that are not relevant (grade 0) which come after them,
+    /// of as many as pages are relevant; pages that are not judged count for nothing.
+    Bpref,
 }
 
 impl fmt::Display for Metric {
@@ -46,6 +57,10 @@ impl fmt::Display for Metric {
             Self::ReciprocalRank(cutoff) => write!(f, "MRR@{cutoff}"),
             Self::AveragePrecision(DEPTH) => write!(f, "AP"),
             Self::AveragePrecision(cutoff) => write!(f, "AP@{cutoff}"),
+            Self::Precision(cutoff) => write!(f, "P@{cutoff}"),
+            Self::Success(cutoff) => write!(f, "Success@{cutoff}"),
+            Self::Judged(cutoff) => write!(f, "Judged@{cutoff}"),
+            Self::Bpref => write!(f, "bpref"),
         }
     }
 }
@@ -58,22 +73,26 @@ impl fmt::Display for Metric {
 ///
 /// // Three pages are judged; the one of grade 2 was found at rank 3, that of grade 0 at rank 1.
 /// let judged = Judged::new([2, 1, 0]);
-/// let ranks = [(3, 2), (1, 0)];
-/// assert_eq!(judged.value(Metric::ReciprocalRank(10), &ranks), 1.0 / 3.0);
-/// assert_eq!(judged.value(Metric::Recall(100), &ranks), 0.5);
+/// let (ranks, results) = ([(3, 2), (1, 0)], 4);
+/// assert_eq!(judged.value(Metric::ReciprocalRank(10), &ranks, results), 1.0 / 3.0);
+/// assert_eq!(judged.value(Metric::Recall(100), &ranks, results), 0.5);
+/// assert_eq!(judged.value(Metric::Judged(10), &ranks, results), 2.0 / 4.0);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Judged {
     /// Grades above 0, highest first.
     gains: Vec<i32>,
+    /// Pages of grade 0: judged not relevant. A grade below that says nothing of relevance.
+    not_relevant: usize,
 }
 
 impl Judged {
     /// From the grades of all judged pages of the collection, in any order.
     pub fn new(grades: impl IntoIterator<Item = i32>) -> Self {
-        let mut gains: Vec<i32> = grades.into_iter().filter(|&grade| grade > 0).collect();
+        let (mut gains, others): (Vec<i32>, Vec<i32>) =
+            grades.into_iter().partition(|&grade| grade > 0);
         gains.sort_unstable_by(|a, b| b.cmp(a));
-        Self { gains }
+        Self { gains, not_relevant: others.into_iter().filter(|&grade| grade == 0).count() }
     }
 
     /// Relevant pages.
@@ -82,15 +101,42 @@ impl Judged {
     }
 
     /// A metric of the query. `ranks` holds the rank (from 1) and the grade of each judged page
-    /// that was retrieved, in any order; pages that are not judged may be left out. 0 if nothing
-    /// is relevant.
-    pub fn value(&self, metric: Metric, ranks: &[(u32, i32)]) -> f64 {
+    /// that was retrieved, in any order; `results` is how many were retrieved. Pages that are not relevant may be
+    /// left out where the metric is neither Judged nor bpref. 0 if nothing is relevant, but for Judged.
+    pub fn value(&self, metric: Metric, ranks: &[(u32, i32)], results: usize) -> f64 {
         match metric {
             Metric::Ndcg(cutoff) => self.ndcg(ranks, cutoff),
             Metric::Recall(cutoff) => self.recall(ranks, cutoff),
             Metric::ReciprocalRank(cutoff) => Self::reciprocal_rank(ranks, cutoff),
             Metric::AveragePrecision(cutoff) => self.average_precision(ranks, cutoff),
+            Metric::Precision(cutoff) => {
+                relevant(ranks, cutoff).len() as f64 / f64::from(cutoff.max(1))
+            }
+            Metric::Success(cutoff) => f64::from(u8::from(!relevant(ranks, cutoff).is_empty())),
+            Metric::Judged(cutoff) => {
+                let judged = ranks.iter().filter(|(rank, _)| *rank <= cutoff).count();
+                share(judged as f64, results.min(cutoff as usize) as f64)
+            }
+            Metric::Bpref => self.bpref(ranks),
         }
+    }
+
+    /// Buckley and Voorhees, SIGIR 2004, as `trec_eval` bounds it: with R relevant pages and N judged not relevant, 1 - n /
+    /// min(R, N) of each relevant page that was retrieved, n of the pages before it being judged not relevant, R at most.
+    fn bpref(&self, ranks: &[(u32, i32)]) -> f64 {
+        let mut found: Vec<_> = ranks.iter().filter(|(rank, _)| *rank <= DEPTH).collect();
+        found.sort_unstable();
+        let most = self.relevant().min(self.not_relevant) as f64;
+        let (mut before, mut total) = (0, 0.0);
+        for (_, grade) in found {
+            match *grade {
+                0 => before += 1,
+                1.. if before > 0 => total += 1.0 - before.min(self.relevant()) as f64 / most,
+                1.. => total += 1.0,
+                _ => {}
+            }
+        }
+        share(total, self.relevant() as f64)
     }
 
     /// nDCG over the first `cutoff` results; the ideal is over all judged pages.
@@ -165,11 +211,31 @@ mod tests {
     #[test]
     fn nothing_relevant_is_worth_nothing() {
         let judged = Judged::new([0, -1]);
-        for metric in [Metric::Ndcg(10), Metric::Recall(5), Metric::AveragePrecision(DEPTH)] {
-            assert_eq!(judged.value(metric, &[(1, 0)]), 0.0);
-            let nothing = Judged::new([1]).value(metric, &[]);
+        let of_lists = [Metric::Ndcg(10), Metric::Recall(5), Metric::AveragePrecision(DEPTH)];
+        let others = [Metric::Precision(5), Metric::Success(1), Metric::Bpref];
+        for metric in of_lists.into_iter().chain(others) {
+            assert_eq!(judged.value(metric, &[(1, 0)], 1), 0.0);
+            let nothing = Judged::new([1]).value(metric, &[], 0);
             assert_eq!(nothing.to_string(), "0", "-0 would be printed as such");
         }
+    }
+
+    #[test]
+    fn what_is_judged_and_what_comes_first_can_be_counted_by_hand() {
+        // Two relevant pages, three that are not, one of which nothing is known; seven results.
+        let judged = Judged::new([1, 2, 0, 0, 0, -1]);
+        let (ranks, results) = ([(1, 0), (2, 1), (4, -1), (5, 0), (7, 2)], 7);
+        let value = |metric| judged.value(metric, &ranks, results);
+        close(value(Metric::Precision(5)), 1.0 / 5.0);
+        close(value(Metric::Precision(10)), 2.0 / 10.0);
+        assert_eq!([1, 2].map(|cutoff| value(Metric::Success(cutoff))), [0.0, 1.0]);
+        close(value(Metric::Judged(5)), 4.0 / 5.0);
+        close(value(Metric::Judged(10)), 5.0 / 7.0);
+        // One of three before the first, two before the second; no more than two count.
+        close(value(Metric::Bpref), ((1.0 - 1.0 / 2.0) + (1.0 - 2.0 / 2.0)) / 2.0);
+        close(Judged::new([1, 1]).value(Metric::Bpref, &[(3, 1)], 5), 0.5);
+        // A page of grade 0 that was not retrieved is before none.
+        close(Judged::new([1, 0]).value(Metric::Bpref, &[(3, 1)], 5), 1.0);
     }
 
     #[test]

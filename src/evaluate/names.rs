@@ -1,7 +1,7 @@
 //! Reading the names of metrics as the field writes them, and helping with those that are none.
 
 use super::metrics::{DEPTH, Metric};
-use super::registry::{Family, METRICS};
+use super::registry::{Cutoff, Family, METRICS};
 
 /// Why a name is no metric of a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -13,6 +13,12 @@ pub(crate) enum MetricError {
         given: String,
         /// The nearest name.
         nearest: String,
+    },
+    /// It has no cut-off.
+    #[error("the metric {name} has no cut-off")]
+    NoCutoff {
+        /// The metric.
+        name: &'static str,
     },
     /// The cut-off is missing or cannot be.
     #[error("the metric {given:?} needs a cut-off from 1 to {DEPTH}")]
@@ -35,11 +41,12 @@ fn families() -> impl Iterator<Item = (&'static str, &'static Family)> {
     METRICS.iter().filter_map(|metric| Some((metric.name, metric.family()?)))
 }
 
-/// Reads a name: `nDCG@10`, `R@100`, `MRR@10` or `RR@10`, `AP`, with any cut-off; also those of
-/// `trec_eval`, such as `ndcg_cut_10`. Case does not matter. MRR and AP may go without cut-off.
+/// Reads a name: `nDCG@10`, `R@100`, `MRR@10` or `RR@10`, `AP` or `MAP`, `P@5`, `Success@1`, `Judged@10`, with any
+/// cut-off, and `bpref`; also those of `trec_eval`, such as `ndcg_cut_10`. Case does not matter. MRR and AP may go
+/// without cut-off, bpref has none.
 ///
 /// # Errors
-/// There is no such metric, it is one of crawls, or its cut-off is missing or not 1 to [`DEPTH`].
+/// There is no such metric, it is one of crawls, or its cut-off is missing, too much, or not 1 to [`DEPTH`].
 pub(crate) fn parse(given: &str) -> Result<Metric, MetricError> {
     let lower = given.trim().to_lowercase();
     let mut of_crawls = METRICS.iter().filter(|metric| metric.family().is_none());
@@ -55,8 +62,11 @@ pub(crate) fn parse(given: &str) -> Result<Metric, MetricError> {
         });
     };
     let cutoff = match cutoff {
-        None if !family.needs_cutoff => Some(DEPTH),
-        None => None,
+        Some(_) if family.cutoff == Cutoff::Never => {
+            return Err(MetricError::NoCutoff { name: example });
+        }
+        None if family.cutoff == Cutoff::Needed => None,
+        None => Some(DEPTH),
         Some(given) => given.parse().ok().filter(|cutoff| (1..=DEPTH).contains(cutoff)),
     };
     match cutoff {
@@ -107,6 +117,12 @@ mod tests {
             ("recip_rank", "MRR"),
             (" MAP", "AP"),
             ("map_cut_100", "AP@100"),
+            ("RR", "MRR"),
+            ("P_5", "P@5"),
+            ("precision@20", "P@20"),
+            ("success_1", "Success@1"),
+            ("judged@10", "Judged@10"),
+            ("Bpref", "bpref"),
         ];
         for (given, shown) in cases {
             let metric = parse(given).unwrap();
@@ -124,6 +140,8 @@ mod tests {
             ("R@0", "the metric \"R@0\" needs a cut-off"),
             ("AP@1001", "the metric \"AP@1001\" needs a cut-off"),
             ("maxndcg", "maxNDCG is measured on a crawl, not on a run"),
+            ("P", "the metric \"P\" needs a cut-off from 1 to 1000"),
+            ("bpref@10", "the metric bpref has no cut-off"),
         ];
         for (given, message) in cases {
             let error = parse(given).unwrap_err();

@@ -13,13 +13,24 @@ pub(crate) enum Scope {
     Crawl,
 }
 
+/// Whether a metric has a cut-off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cutoff {
+    /// It says nothing without one.
+    Needed,
+    /// It may have one.
+    Optional,
+    /// It has none.
+    Never,
+}
+
 /// Metrics that differ in their cut-off only.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Family {
     /// How it is written, in lower case: ours, that of `ir_measures`, that of `trec_eval`.
     pub(crate) names: &'static [&'static str],
-    /// Whether it says nothing without a cut-off.
-    pub(crate) needs_cutoff: bool,
+    /// Whether it has a cut-off.
+    pub(crate) cutoff: Cutoff,
     /// The metric of a cut-off.
     pub(crate) metric: fn(u32) -> Metric,
 }
@@ -45,7 +56,7 @@ pub(crate) const METRICS: &[Described] = &[
         name: "nDCG@10",
         scope: Scope::Run(Family {
             names: &["ndcg", "ndcg_cut"],
-            needs_cutoff: true,
+            cutoff: Cutoff::Needed,
             metric: Metric::Ndcg,
         }),
         per_query: true,
@@ -56,7 +67,7 @@ pub(crate) const METRICS: &[Described] = &[
         name: "R@100",
         scope: Scope::Run(Family {
             names: &["r", "recall"],
-            needs_cutoff: true,
+            cutoff: Cutoff::Needed,
             metric: Metric::Recall,
         }),
         per_query: true,
@@ -67,7 +78,7 @@ pub(crate) const METRICS: &[Described] = &[
         name: "MRR@10",
         scope: Scope::Run(Family {
             names: &["mrr", "rr", "recip_rank"],
-            needs_cutoff: false,
+            cutoff: Cutoff::Optional,
             metric: Metric::ReciprocalRank,
         }),
         per_query: true,
@@ -78,12 +89,56 @@ pub(crate) const METRICS: &[Described] = &[
         name: "AP",
         scope: Scope::Run(Family {
             names: &["ap", "map", "map_cut"],
-            needs_cutoff: false,
+            cutoff: Cutoff::Optional,
             metric: Metric::AveragePrecision,
         }),
         per_query: true,
         measures: "mean over the relevant pages of the precision at their rank",
         source: "Harman, TREC 1992; trec_eval's map",
+    },
+    Described {
+        name: "P@10",
+        scope: Scope::Run(Family {
+            names: &["p", "precision"],
+            cutoff: Cutoff::Needed,
+            metric: Metric::Precision,
+        }),
+        per_query: true,
+        measures: "share of the first 10 results that is relevant",
+        source: "trec_eval's P.10",
+    },
+    Described {
+        name: "Success@10",
+        scope: Scope::Run(Family {
+            names: &["success"],
+            cutoff: Cutoff::Needed,
+            metric: Metric::Success,
+        }),
+        per_query: true,
+        measures: "1 if a relevant page is among the first 10 results, else 0",
+        source: "trec_eval's success.10",
+    },
+    Described {
+        name: "Judged@10",
+        scope: Scope::Run(Family {
+            names: &["judged"],
+            cutoff: Cutoff::Needed,
+            metric: Metric::Judged,
+        }),
+        per_query: true,
+        measures: "share of the first 10 results that is judged at all",
+        source: "ir_measures' Judged@10",
+    },
+    Described {
+        name: "bpref",
+        scope: Scope::Run(Family {
+            names: &["bpref"],
+            cutoff: Cutoff::Never,
+            metric: |_| Metric::Bpref,
+        }),
+        per_query: true,
+        measures: "how few judged pages that are not relevant come before the relevant ones; others do not count",
+        source: "Buckley and Voorhees, SIGIR 2004; trec_eval's bpref",
     },
     Described {
         name: "HR",

@@ -15,6 +15,7 @@
 //!
 //! Not here: where tables come from and go to, files, and links that are hidden.
 
+pub(crate) mod budget_share;
 pub(crate) mod choose;
 pub(crate) mod cycle;
 pub(crate) mod dust;

@@ -24,6 +24,7 @@ pub(super) struct AnswerPool {
     settings: PlanSettings,
     pub(super) allow_write: bool,
     pub(super) hint: Hint,
+    pub(super) carry_out: String,
     kept: Mutex<VecDeque<(String, Arc<Answered>)>>,
     /// What the pages lack, once somebody asked, until the store is changed.
     assessed: Mutex<Option<Arc<Assessment>>>,
@@ -40,6 +41,7 @@ impl AnswerPool {
             questions: RwLock::new(questions),
             allow_write: settings.allow_write,
             hint: settings.hint,
+            carry_out: settings.carry_out.clone(),
             kept: Mutex::default(),
             assessed: Mutex::default(),
             fast: Arc::new(Semaphore::new(settings.threads.max(1))),

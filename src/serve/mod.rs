@@ -84,6 +84,8 @@ pub(crate) struct ServeSettings {
     pub(crate) threads: usize,
     /// What refusals say beside the error.
     pub(crate) hint: Hint,
+    /// What carries out a scenario, in the words of whoever serves; the name of its file comes behind.
+    pub(crate) carry_out: String,
 }
 
 /// Serves until the process is interrupted. `ready` is told where.

@@ -25,6 +25,7 @@ pub(super) fn script() -> String {
         web::SUFFICIENCY,
         include_str!("assets/api.js"),
         include_str!("assets/scenario.js"),
+        include_str!("assets/address.js"),
         include_str!("assets/names.js"),
         include_str!("assets/slider.js"),
         include_str!("assets/workload.js"),

@@ -21,7 +21,6 @@ use super::guard::{Guard, watch};
 use super::{Hint, ServeError, enough, page, views};
 use crate::campaign::CampaignError;
 use crate::campaign::questions::{Answered, Questions};
-use crate::campaign::whatif_base::WhatIfBase;
 use crate::plan::export::{PlanFormat, PlannedBatch};
 use crate::whatif::scenario::Scenario;
 
@@ -34,6 +33,8 @@ const PATIENCE: Duration = Duration::from_mins(1);
 const SLOW_PATIENCE: Duration = Duration::from_mins(10);
 /// Entries that scale and drop queries, exclude and boost hosts.
 const CHANGES: usize = 1000;
+/// Queries of a pick in a plan that is downloaded.
+const QUERIES_PLANNED: usize = 5;
 /// Queries that one scenario may add here.
 const NEW_QUERIES: usize = 1000;
 
@@ -97,9 +98,9 @@ pub(super) fn refusal(status: StatusCode, error: &str, hint: &str) -> Response {
 }
 
 async fn state(State(answers): Shared) -> Response {
-    let allow_write = answers.allow_write;
-    let found = answers.run(false, move |answers| {
-        Ok(answers.ask(|questions| views::state(questions, allow_write)))
+    let found = answers.run(false, |answers| {
+        let AnswerPool { allow_write, carry_out, .. } = answers;
+        Ok(answers.ask(|questions| views::state(questions, *allow_write, carry_out)))
     });
     reply(found.await, answers.hint)
 }
@@ -155,8 +156,8 @@ async fn plan(
     let found = compute(&answers, asked, move |answers, questions, request| {
         let answered = answers.answer(questions, &request.scenario)?;
         let mut out = Vec::new();
-        let planned = views::planned(questions, &answered.answer);
-        let plan_id = WhatIfBase::id_of(&questions.open, &answered.answer)?;
+        let (planned, _) = questions.planned(&answered.answer, QUERIES_PLANNED);
+        let plan_id = questions.id_of(&answered)?;
         // Memory can be written to.
         let _ = format.write(&mut out, &PlannedBatch { plan_id: &plan_id, urls: &planned });
         Ok(out)

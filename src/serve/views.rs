@@ -7,12 +7,10 @@ use serde_json::{Value, json};
 use super::routes::Request;
 use crate::campaign::explanation::Explained;
 use crate::campaign::questions::{Answered, Questions};
-use crate::campaign::reasons::{Reasons, by_url};
 use crate::estimate::parts::Part;
 use crate::estimate::url_estimate::{PairEstimate, UrlEstimate};
 use crate::plan::Batch;
 use crate::plan::caps::Cap;
-use crate::plan::export::PlannedUrl;
 use crate::planner::options::PlannerOption;
 use crate::planner::settings::PlanSettings;
 use crate::whatif::answer::Answer;
@@ -22,11 +20,9 @@ pub(super) const ROWS: usize = 500;
 /// Candidates of a query, and hosts that are named.
 const CANDIDATES: usize = 100;
 const HOSTS: usize = 200;
-/// Queries of a pick in a plan that is downloaded.
-const QUERIES_PLANNED: usize = 5;
 
 /// The store, and the plan without a scenario.
-pub(crate) fn state(questions: &Questions, allow_write: bool) -> Value {
+pub(crate) fn state(questions: &Questions, allow_write: bool, carry_out: &str) -> Value {
     let base = &questions.base;
     let mut kinds: Vec<&str> = base.queries.iter().map(|query| query.kind.as_str()).collect();
     kinds.sort_unstable();
@@ -38,6 +34,7 @@ pub(crate) fn state(questions: &Questions, allow_write: bool) -> Value {
         "kinds": kinds.into_iter().filter(|kind| !kind.is_empty()).collect::<Vec<_>>(),
         "hosts": hosts(questions),
         "allow_write": allow_write,
+        "carry_out": carry_out,
     })
 }
 
@@ -170,32 +167,12 @@ fn asked_query(
     })
 }
 
-fn reasons<'a>(questions: &'a Questions, answer: &'a Answer) -> Reasons<'a> {
-    Reasons {
-        known: &questions.open.known,
-        queries: &answer.queries,
-        served: &answer.served,
-        scored: &answer.scored,
-        max_words: answer.settings.estimate.rule.max_words,
-        link_context: None,
-        embeddings: None,
-        revisits: by_url(&answer.choice),
-    }
-}
-
-/// The batch with its reasons, in the order in which it is to be fetched.
-pub(super) fn planned(questions: &Questions, answer: &Answer) -> Vec<PlannedUrl> {
-    let picks = &answer.choice.batch.picks;
-    let reasons = reasons(questions, answer);
-    reasons.scheduled(picks, QUERIES_PLANNED, &answer.settings, &answer.in_flight).0
-}
-
 /// Why a URL is planned or not.
 pub(super) fn url(questions: &Questions, found: &Answered, asked: &Request) -> Option<Value> {
     let Answer { settings, queries, choice, factors, .. } = &found.answer;
     let address = prospect_index::url::canonical(asked.url.trim()).ok()?;
     let id = questions.open.known.urls.get(&address)?;
-    let mut reasons = reasons(questions, &found.answer);
+    let mut reasons = questions.reasons(&found.answer);
     // What cannot be read is not shown: everything else was found without it.
     reasons.link_context = questions.open.link_context().ok();
     let vectors = questions.open.plan_vectors(settings.embedding.as_ref(), queries).ok().flatten();

@@ -1,8 +1,10 @@
 //! Scenarios: what is different, as a TOML file, a JSON object or flags say it.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::estimate::parts::Parts;
+use crate::planner::budget_share::BudgetShare;
 use crate::planner::options::{GivenOptions, Invalidates, OptionError, PlannerOption, invalidated};
 use crate::planner::settings::PlanSettings;
 
@@ -199,7 +201,7 @@ impl Scenario {
     pub(crate) fn is_slow(&self, settings: &PlanSettings) -> bool {
         let may_ask_more = self.queries.is_some() || !self.add.is_empty();
         // What cannot be carried out is refused at once.
-        let changed = self.settings(settings, settings.estimate.weights);
+        let changed = self.with_lists(settings);
         changed.is_ok_and(|new| invalidated(settings, &new).is_some_and(Invalidates::is_slow))
             || may_ask_more && settings.estimate.is_fitted_to_queries()
     }
@@ -213,6 +215,23 @@ impl Scenario {
         let mut settings = base.clone();
         self.options.slow().apply(&mut settings)?;
         Ok(settings)
+    }
+
+    /// The same with a number where the budget is a share in percent: so much of the URLs that may be planned.
+    ///
+    /// # Errors
+    /// It is no share.
+    pub(crate) fn with_budget_of(mut self, urls: usize) -> Result<Self, ScenarioError> {
+        const BUDGET: &str = "budget";
+        let given = self.options.get(BUDGET).and_then(Value::as_str);
+        let Some(percent) = given.and_then(|text| text.strip_suffix('%')) else { return Ok(self) };
+        let Some(share) = BudgetShare::parse(percent) else {
+            let what =
+                format!("it is {percent}%, and a share must lie above 0% and be at most 100%");
+            return Err(ScenarioError::new(BUDGET, what));
+        };
+        self.options.insert(PlannerOption::named(BUDGET)?, share.of(urls));
+        Ok(self)
     }
 
     /// The settings of a plan under this scenario. Weights that are given, and nothing of how they are

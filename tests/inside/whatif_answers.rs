@@ -336,7 +336,7 @@ fn files(path: &Path) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn the_page_is_offered_every_option_of_the_table() {
     let directory = store();
-    let state = views::state(&questions(directory.path()), false);
+    let state = views::state(&questions(directory.path()), false, "");
     let listed = state["options"].as_array().unwrap().iter();
     let listed: Vec<&str> = listed.map(|option| option["name"].as_str().unwrap()).collect();
     let shown = PlannerOption::all().iter().filter(|option| !option.is_hidden);

@@ -7,11 +7,12 @@ The same bytes every time. One line a case:
 
     qrels   qid -> document -> grade
     run     qid -> document -> score, as text, so that every reader rounds it by itself
-    trec    qid -> [ndcg_cut_10, ndcg_cut_3, recall_100, recip_rank cut at 10, map]; only queries
-            that have results and a grade of at least 0 (trec_eval crashes where all are negative)
-    means   [nDCG@10, R@100, RR@10, AP] of ir_measures over the judged queries with a relevant
-            document; RR@10 is null where scores tie in 32 bits, because ir_measures takes it from
-            MS MARCO's script, which orders ties by document id ascending and compares 64 bits,
+    trec    qid -> [ndcg_cut_10, ndcg_cut_3, recall_100, recip_rank cut at 10, map, P_5, success_5,
+            bpref]; only queries that have results and a grade of at least 0 (trec_eval crashes where
+            all are negative)
+    means   [nDCG@10, R@100, RR@10, AP, Judged@5] of ir_measures over the judged queries with a relevant
+            document; RR@10 and Judged@5 are null where scores tie in 32 bits: Judged orders ties by
+            document id ascending and compares 64 bits, and so does RR@10, which is taken from MS MARCO's script,
             while trec_eval orders them descending and compares 32
 
 Beyond what is random: documents nobody judged, judged ones nobody retrieved, grades from -2 to 3,
@@ -27,13 +28,13 @@ import struct
 
 import ir_measures
 import pytrec_eval
-from ir_measures import AP, RR, R, nDCG
+from ir_measures import AP, RR, Judged, R, nDCG
 
 CASES = 160
 QUERIES = 8
 SEED = 20250801
-TREC = ["ndcg_cut_10", "ndcg_cut_3", "recall_100", "recip_rank", "map"]
-MEANS = [nDCG @ 10, R @ 100, RR @ 10, AP]
+TREC = ["ndcg_cut_10", "ndcg_cut_3", "recall_100", "recip_rank", "map", "P_5", "success_5", "bpref"]
+MEANS = [nDCG @ 10, R @ 100, RR @ 10, AP, Judged @ 5]
 
 
 def rounded(score):
@@ -88,7 +89,7 @@ def one_case(rng, at):
         "qrels": qrels,
         "run": run,
         "trec": {qid: [values[name] for name in TREC] for qid, values in sorted(trec.items())},
-        "means": [None if ties and m == RR @ 10 else means[m] for m in MEANS],
+        "means": [None if ties and m in (RR @ 10, Judged @ 5) else means[m] for m in MEANS],
     }
 
 

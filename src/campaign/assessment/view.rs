@@ -141,6 +141,8 @@ pub(crate) struct PageView<'a> {
     total: usize,
     /// How many plans there are.
     history_total: usize,
+    /// How many kinds of queries there are.
+    kinds_total: usize,
     /// What commands say of it.
     told: Told,
 }
@@ -221,6 +223,7 @@ impl<'a> Decision<'a> {
         found.history = &found.history[history_total.saturating_sub(PLANS)..];
         let mut kinds: Vec<&str> = found.kinds.keys().copied().collect();
         kinds.sort_by(|a, b| found.kinds[b].askings.total_cmp(&found.kinds[a].askings));
+        let kinds_total = kinds.len();
         for kind in kinds.iter().skip(KINDS) {
             found.kinds.remove(kind);
         }
@@ -230,7 +233,7 @@ impl<'a> Decision<'a> {
             saturation: saturation_line(self.signals.saturation),
             classes: QueryClass::ALL.map(|class| (class.name(), meaning(class, theta))).into(),
         };
-        PageView { found, total, history_total, told }
+        PageView { found, total, history_total, kinds_total, told }
     }
 
     /// Places of the listed queries, and how many there are of the kind.

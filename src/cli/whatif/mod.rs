@@ -2,7 +2,7 @@
 //! of today, without touching it.
 
 pub(super) mod flags;
-mod scenarios;
+pub(super) mod scenarios;
 
 use std::fs;
 use std::io::Write;
@@ -31,11 +31,26 @@ pub(super) struct StoreArgs {
     pub(super) store: PathBuf,
     /// The queries; those of the open plan if this is not given.
     #[arg(long, value_name = "FILE")]
-    workload: Option<PathBuf>,
+    pub(super) workload: Option<PathBuf>,
     #[command(flatten)]
-    embedding: EmbeddingOptions,
+    pub(super) embedding: EmbeddingOptions,
     #[command(flatten)]
-    library: LibraryOptions,
+    pub(super) library: LibraryOptions,
+}
+
+impl StoreArgs {
+    /// What carries out a scenario of a file on the same, as a shell takes it; `--scenario` is to come.
+    pub(super) fn plan_command(&self) -> String {
+        let paths = [
+            ("--store", Some(&self.store)),
+            ("--workload", self.workload.as_ref()),
+            ("--embedding-model", self.embedding.embedding_model.as_ref()),
+            ("--onnxruntime", self.library.onnxruntime.as_ref()),
+        ];
+        let given = paths.into_iter().filter_map(|(flag, path)| Some((flag, path?)));
+        let words = given.map(|(flag, path)| format!(" {flag} {}", output::shell_word(path)));
+        format!("prospect plan{}", words.collect::<String>())
+    }
 }
 
 /// Arguments of `prospect whatif`.
@@ -55,14 +70,9 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let mut given = match &args.scenario {
-        Some(path) => scenarios::read(path)?,
+        Some(path) => scenarios::load(path)?,
         None => Scenarios::default(),
     };
-    let folder = args.scenario.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
-    scenarios::resolve(&mut given.base, folder)?;
-    for scenario in &mut given.scenario {
-        scenarios::resolve(scenario, folder)?;
-    }
     if let Some(mut own) = args.flags.scenario()? {
         scenarios::resolve(&mut own, Path::new(""))?;
         given.scenario.push(own);
@@ -100,7 +110,13 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     if global.json {
         return output::print_json(&serde_json::to_value(&found)?);
     }
-    Ok(std::io::stdout().lock().write_all(terminal::whatif::tables(&found).as_bytes())?)
+    std::io::stdout().lock().write_all(terminal::whatif::tables(&found).as_bytes())?;
+    if let Some(path) = &args.scenario {
+        let (command, path) = (args.store.plan_command(), output::shell_word(path));
+        let name = if count > 1 { " --name NAME" } else { "" };
+        say(global, &format!("to carry one out: {command} --scenario {path}{name}"));
+    }
+    Ok(())
 }
 
 /// How a store is opened for a command of this name.

@@ -9,10 +9,43 @@ use crate::workload::{self, open_lines, open_text};
 const BELOW: &str = "see the scenarios of docs/whatif.md: [base] for what they share, and a table \
                      [[scenario]] for each";
 
-/// The scenarios of a file.
-pub(super) fn read(path: &Path) -> Result<Scenarios, Failure> {
+/// The scenarios of a file, with what they name beside it.
+pub(super) fn load(path: &Path) -> Result<Scenarios, Failure> {
     let text = open_text(path)?;
-    toml::from_str(&text).map_err(|error| broken(path, &error))
+    let mut found: Scenarios = toml::from_str(&text).map_err(|error| broken(path, &error))?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    resolve(&mut found.base, folder)?;
+    for scenario in &mut found.scenario {
+        resolve(scenario, folder)?;
+    }
+    Ok(found)
+}
+
+/// What the scenarios of a file share, and the one of a name; its only one needs none.
+pub(in crate::cli) fn one(
+    path: &Path,
+    wanted: Option<&str>,
+) -> Result<(Scenario, Scenario), Failure> {
+    let Scenarios { base, mut scenario } = load(path)?;
+    name(&mut scenario)?;
+    let names: Vec<String> = scenario.iter().map(|one| format!("{:?}", one.name)).collect();
+    let file = path.display();
+    let (error, hint) = match (wanted, scenario.len()) {
+        (_, 0) => (anyhow::anyhow!("{file}: there is no scenario in it"), BELOW.to_owned()),
+        (None, 1) => return Ok((base, scenario.remove(0))),
+        (None, count) => {
+            let hint = format!("say which with --name: {}", names.join(", "));
+            (anyhow::anyhow!("{file}: it has {count} scenarios"), hint)
+        }
+        (Some(wanted), _) => match scenario.iter().position(|one| one.name == wanted) {
+            Some(at) => return Ok((base, scenario.remove(at))),
+            None => {
+                let hint = format!("--name takes one of {}", names.join(", "));
+                (anyhow::anyhow!("{file}: it has no scenario {wanted:?}"), hint)
+            }
+        },
+    };
+    Err(Failure::input(error, hint))
 }
 
 /// A file that holds no scenarios.

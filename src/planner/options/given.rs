@@ -62,6 +62,11 @@ impl GivenOptions {
         self.0.insert(&option.name, value.into()).is_none()
     }
 
+    /// What is said of an option, by its name.
+    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+
     /// Whether an option of this kind is given.
     pub(crate) fn any(&self, is_meant: impl Fn(&PlannerOption) -> bool) -> bool {
         self.options().any(|(option, _)| is_meant(option))

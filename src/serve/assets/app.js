@@ -27,11 +27,16 @@ async function start() {
     );
 
   const question = asker();
+  const writeAddress = addressWriter();
+  const said = readAddress();
+  // Another address in the same window is another state of the page.
+  addEventListener("hashchange", () => location.reload());
+  let tab = said.tab;
   let waiting = 0;
   let asking = 0;
   const app = {
     today,
-    edit: nothingEdited(),
+    edit: editOf(said.scenario),
     scenario: {},
     answered: {},
     answer: null,
@@ -59,7 +64,7 @@ async function start() {
   const groups = [...controls.groups, file.group];
   document.getElementById("edit").append(...groups.map(({ node }) => node));
   const drawSummary = summaryView(app);
-  const drawTab = tabsView(document.getElementById("tabs"), [
+  const tabs = [
     { key: "budget", title: "Budget", ...budgetTab(app) },
     { key: "urls", title: "URLs that change", ...urlsTab(app) },
     { key: "queries", title: "Queries", ...queriesTab(app) },
@@ -67,7 +72,13 @@ async function start() {
     { key: "help", title: "Without help", ...helpTab(app) },
     { key: "plan", title: "Whole plan", ...frontierTab(app) },
     { key: "enough", title: "Enough", ...enoughTab(app) },
-  ]);
+  ];
+  const drawn = tabsView(document.getElementById("tabs"), tabs, (key) => {
+    tab = key;
+    address();
+  });
+  tab = tabs.some(({ key }) => key === tab) ? tab : null;
+  drawn.open(tab);
 
   function edited() {
     app.scenario = scenarioOf(app.edit);
@@ -76,7 +87,21 @@ async function start() {
   }
   function draw() {
     drawSummary();
-    drawTab();
+    drawn.draw();
+    address();
+  }
+  function address() {
+    writeAddress({ tab, scenario: app.answered, kept: app.kept?.scenario });
+  }
+  /** Asks for the scenario that the address keeps as A. */
+  async function keepSaid() {
+    try {
+      const answer = await (await ask("api/whatif", { scenario: said.kept })).json();
+      app.kept = { scenario: said.kept, answer };
+      if (app.answer) draw();
+    } catch (error) {
+      showTrouble(trouble, error);
+    }
   }
   /** Says what is wrong beside the control that it is about. */
   function say(error) {
@@ -111,7 +136,9 @@ async function start() {
       if (own === asking && !waiting) place.setAttribute("aria-busy", "false");
     }
   }
+  edited();
   await update();
+  if (said.kept) await keepSaid();
 }
 
 /** The scenario as a file, and back to nothing. */
@@ -140,13 +167,18 @@ function fileGroup(app) {
       said,
     ),
     text,
-    html("p", { class: "caption" }, "A file for prospect whatif --scenario."),
+    html(
+      "p",
+      { class: "caption" },
+      "In a file scenario.toml, it is carried out by ",
+      html("code", { id: "carry-out" }, `${app.today.carry_out} --scenario scenario.toml`),
+      ", in the place of the open plan; prospect whatif tells of it what this page does.",
+    ),
   );
   const follow = () => {
     text.value = tomlOf(app.scenario);
     said.textContent = "";
   };
-  text.value = tomlOf({});
   return { group: made, follow };
 }
 

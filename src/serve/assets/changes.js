@@ -108,7 +108,7 @@ function hostsTab(app) {
   const series = () => plansOf(app).map(({ name, at }) => ({ name, class: `k${at}` }));
   const panel = barFigure({
     title: "Hosts of the picks",
-    caption: "Expected impact of the picks of each host. ",
+    caption: `Expected impact of the picks of each host; of more than ${MOST}, those with most. `,
     heading: "host",
     names: { x: "expected impact" },
     read: () => ({
@@ -161,6 +161,17 @@ function helpTab(app) {
   return { node, show: () => node.replaceChildren(sideBySide(app, table)) };
 }
 
+/** Why no cap costs anything: one can be set where it holds nothing back, as the share of a site among few sites. */
+function noPrice(app) {
+  const plans = plansOf(app);
+  const isSet = ({ name, is_cap: isCap, today }) =>
+    isCap && plans.some(({ scenario }) => Number(scenario[name] ?? today) > 0);
+  const labels = app.today.options.filter(isSet).map(labelOf);
+  return labels.length
+    ? `Set, but of no effect among the sites of this frontier: ${labels.join("; ")}.`
+    : "No cap is set, so none costs anything.";
+}
+
 function budgetTab(app) {
   const panel = budgetFigure(() => plansOf(app), 300);
   const prices = html("div");
@@ -173,7 +184,7 @@ function budgetTab(app) {
     prices.replaceChildren(
       rows.length
         ? tableOf("What caps cost", [text("plan"), text("cap"), "limit", "impact lost"], rows)
-        : html("p", { class: "note" }, "No cap is set, so none costs anything."),
+        : html("p", { class: "note" }, noPrice(app)),
     );
   };
   return { node: html("div", null, panel.node, prices), show };

@@ -121,21 +121,13 @@ function urlView(app, found, scenario) {
     found.queries.length
       ? tableOf(
           "Queries that it may answer",
-          [
-            wide("query"),
-            "asked",
-            "chance",
-            "score",
-            "to beat",
-            { text: "matched", class: "text why" },
-          ],
+          [wide("query, and what of it matched"), "asked", "chance", "score", "to beat"],
           found.queries.map((one) => [
-            queryButton(app, one, scenario),
+            [queryButton(app, one, scenario), ...one.matched.map(matchedIn), meaning(one.similarity)],
             thousandsOf(one.frequency),
             amount(one.chance),
             amount(one.expected_score),
             amount(one.kth_score),
-            [...one.matched.map(matchedIn), meaning(one.similarity)].filter(Boolean),
           ]),
         )
       : html("p", { class: "note" }, "No query matches it."),
@@ -149,10 +141,10 @@ function urlView(app, found, scenario) {
   ];
 }
 
-/** What matched, and where. */
+/** What matched, and where; below the name that it is about, where a narrow window shows it, too. */
 function matchedIn({ place, text: anchor, ngrams }) {
   const where = place === "anchor" ? ["anchor ", bdi(cut(anchor, 60)), ": "] : [`${place}: `];
-  return html("div", null, where, html("strong", null, bdi(ngrams.join(", "))));
+  return html("div", { class: "matched" }, where, html("strong", null, bdi(ngrams.join(", "))));
 }
 
 /** How close a query is in meaning; null without an embedding model. */
@@ -162,7 +154,7 @@ function meaning(similarity) {
   }
   const { url, anchor, title } = similarity;
   const cosines = `URL ${url.toFixed(2)}, anchor ${anchor.toFixed(2)}, title ${title.toFixed(2)}`;
-  return html("div", null, "in meaning: ", cosines);
+  return html("div", { class: "matched" }, "in meaning: ", cosines);
 }
 
 function queryView(app, found, scenario) {
@@ -178,10 +170,12 @@ function queryView(app, found, scenario) {
     return row;
   });
   const candidates = found.candidates.map((one) => [
-    urlButton(app, one.url, scenario),
+    [
+      urlButton(app, one.url, scenario),
+      html("div", { class: "matched" }, one.matches ? "it matches" : "its neighbours match"),
+    ],
     amount(one.chance),
     amount(one.expected_score),
-    one.matches ? "it" : "its neighbours",
     place(one.batch_rank),
   ]);
   const shown =
@@ -199,7 +193,7 @@ function queryView(app, found, scenario) {
     candidates.length
       ? tableOf(
           `URLs that may answer it: ${thousands(found.candidates_total)}${shown}`,
-          [wide("URL"), "chance", "expected score", text("matched"), "picked"],
+          [wide("URL, and what matched"), "chance", "expected score", "picked"],
           candidates,
         )
       : html("p", { class: "note" }, "No known URL may answer it: it needs seeds."),

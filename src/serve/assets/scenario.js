@@ -10,6 +10,9 @@ const nothingEdited = () => ({
   boosted: [],
 });
 
+/** Keys of a scenario that are lists. */
+const LISTS = ["scale", "drop", "add", "exclude-hosts", "boost-hosts"];
+
 function scenarioOf(edit) {
   const scenario = { ...edit.values };
   // A frequency that is set replaces the old one: the query goes and is asked anew.
@@ -28,6 +31,33 @@ function scenarioOf(edit) {
     if (list.length) scenario[key] = list.slice();
   }
   return scenario;
+}
+
+/**
+ * The other way round: the edit that makes a scenario, as the address of the page says it. What an edit cannot say
+ * is left out.
+ */
+function editOf(scenario) {
+  const edit = nothingEdited();
+  const entries = (key, isMeant) => [scenario[key]].flat().filter((entry) => entry && isMeant(entry));
+  const isText = (entry) => typeof entry === "string";
+  const isNumber = (entry) => Number.isFinite(entry);
+  for (const { list } of entries("drop", ({ list }) => Array.isArray(list))) {
+    for (const query of list.filter(isText)) edit.asked.set(query, 0);
+  }
+  for (const one of entries("add", ({ query }) => isText(query))) {
+    const { query, frequency } = { frequency: 1, ...one };
+    if (!isNumber(frequency)) continue;
+    if (edit.asked.get(query) === 0) edit.asked.set(query, frequency);
+    else edit.added.push({ query, frequency });
+  }
+  edit.scaled = entries("scale", ({ by, pattern }) => isNumber(by) && isText(pattern));
+  edit.excluded = entries("exclude-hosts", isText);
+  edit.boosted = entries("boost-hosts", ({ host, by }) => isText(host) && isNumber(by));
+  for (const [key, value] of Object.entries(scenario)) {
+    if (!LISTS.includes(key) && (isText(value) || isNumber(value))) edit.values[key] = value;
+  }
+  return edit;
 }
 
 const isNothing = (scenario) => Object.keys(scenario).length === 0;

@@ -75,5 +75,6 @@ function slider({ key, label, steps, today, unit = "", none = "", changed }) {
     changed(value === today ? null : value);
   }
   show(today, null);
-  return { node, key, set: (value) => show(value ?? today, null) };
+  // What is no number, such as a share in percent, has no place here: the scenario says it.
+  return { node, key, set: (value) => show(Number.isFinite(value) ? value : today, null) };
 }

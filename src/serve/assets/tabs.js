@@ -1,7 +1,10 @@
 // Tabs: arrow keys walk them, and only what is in sight is drawn.
 
-/** `tabs` are { key, title, node, show }. Gives a function that draws the open one anew. */
-function tabsView(place, tabs) {
+/**
+ * `tabs` are { key, title, node, show }; `turned(key)` is told which one is opened. Gives two functions: one
+ * draws the open tab anew, one opens another by its key, without drawing it.
+ */
+function tabsView(place, tabs, turned) {
   let open = 0;
   const buttons = tabs.map(({ key, title }, at) =>
     html(
@@ -24,13 +27,17 @@ function tabsView(place, tabs) {
     ),
   );
   function turn(to) {
+    mark(to);
+    turned(tabs[open].key);
+    tabs[open].show();
+  }
+  function mark(to) {
     open = to;
     buttons.forEach((button, at) => {
       button.setAttribute("aria-selected", String(at === open));
       button.tabIndex = at === open ? 0 : -1;
       panels[at].hidden = at !== open;
     });
-    tabs[open].show();
   }
   const list = html("div", { role: "tablist", "aria-label": "What comes of it" }, buttons);
   list.addEventListener("keydown", (event) => {
@@ -47,5 +54,11 @@ function tabsView(place, tabs) {
     buttons[to].focus();
   });
   place.append(list, ...panels);
-  return () => turn(open);
+  return {
+    draw: () => {
+      mark(open);
+      tabs[open].show();
+    },
+    open: (key) => mark(Math.max(0, tabs.findIndex((tab) => tab.key === key))),
+  };
 }

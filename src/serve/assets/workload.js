@@ -87,8 +87,10 @@ function workloadGroup(app) {
       input: () => frequency.value.trim() !== "" && set(query, Number(frequency.value)),
     });
     const to = (value) => () => {
-      frequency.value = typed(value());
-      set(query, value());
+      // Once: what is computed from the field is another number when the field has changed.
+      const given = value();
+      frequency.value = typed(given);
+      set(query, given);
     };
     const button = (shown, label, value) =>
       html(

@@ -95,6 +95,7 @@ function wholeOf(answer) {
       ? "what it brings is not foreseen before the first page is there"
       : `impact that enters lists ${amount(predicted)} (${amount(low)} to ${amount(high)})`;
   const names = Object.keys(kinds);
+  const all = answer.kinds_total ?? names.length;
   return [
     facts([
       ["sufficiency", html("strong", null, part(workload.sufficiency))],
@@ -117,13 +118,15 @@ function wholeOf(answer) {
       null,
       `One more batch of ${thousands(next.urls)} ${next.urls === 1 ? "URL" : "URLs"}, ${thousandsOf(next.seconds)} s of a polite crawler: ${expected}.`,
     ),
-    names.length < 2 ? null : kindsTable(kinds, names),
+    names.length < 2 ? null : kindsTable(kinds, names, all),
   ].filter(Boolean);
 }
 
-const kindsTable = (kinds, names) =>
+const kindsTable = (kinds, names, all) =>
   tableOf(
-    "By kind of query",
+    all > names.length
+      ? `By kind of query: of ${thousands(all)} kinds the ${thousands(names.length)} most asked`
+      : "By kind of query",
     [text("kind"), "queries", "asked", "sufficiency", "with enough", "coverage", "consistency"],
     names.map((name) => [
       bdi(name),
