@@ -9,6 +9,7 @@ use super::{
     Args, PlannedBatch, QUERIES_SHOWN, check_writable, format_named, makespan_line, write_out,
 };
 use crate::cli::Global;
+use crate::cli::open;
 use crate::cli::output::{self, Failure, say};
 use crate::cli::whatif::{StoreArgs, questions, scenarios};
 use crate::report::terminal::impact::expected;
@@ -42,7 +43,7 @@ pub(super) fn run(file: &Path, args: &Args, global: &Global) -> Result<(), Failu
         embedding: args.embedding.clone(),
         library: args.quality.runtime.library.clone(),
     };
-    let mut questions = questions(&store, shared, "prospect plan", global)?;
+    let mut questions = questions(&store, shared, (open::to_change, "prospect plan"), global)?;
     let old = questions.open.store.manifest().newest_plan().map(|plan| plan.id.clone());
     let answered = questions.answer(&scenario)?;
     let figures = questions.figures_of(&scenario, &answered);
