@@ -1,5 +1,6 @@
 //! CSV with a header. A row that has more or fewer cells than the header is a bad one.
 
+use std::collections::HashSet;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -65,10 +66,11 @@ impl CsvFile {
             return Err(DocumentError::Header { path, what });
         };
         let header: Vec<String> = record.iter().map(|title| title.trim().to_owned()).collect();
+        let mut seen = HashSet::new();
         for (at, title) in header.iter().enumerate() {
             let what = if title.is_empty() {
                 format!("column {} of the header has no name", at + 1)
-            } else if header[..at].contains(title) {
+            } else if !seen.insert(title) {
                 format!("the header names {title:?} twice")
             } else {
                 continue;

@@ -5,11 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use flate2::bufread::MultiGzDecoder;
+use prospect_index::limits::ZSTD_WINDOW_LOG;
 use xxhash_rust::xxh3::Xxh3;
 
-/// Largest zstd window accepted, as a power of two: the format's own maximum on 64-bit machines.
-/// Corpora are written with 64 MiB windows, above the decoder's default limit.
-pub(super) const ZSTD_WINDOW_LOG: u32 = 31;
 const READ_BYTES: usize = 256 << 10;
 
 /// How a stream is compressed, told by its first bytes.

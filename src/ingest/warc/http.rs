@@ -8,7 +8,6 @@ use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use prospect_index::limits;
 
 use super::fields::{Fields, head_end};
-use crate::ingest::input::ZSTD_WINDOW_LOG;
 
 /// Buffer of the brotli decoder.
 const BROTLI_BYTES: usize = 16 << 10;
@@ -106,7 +105,7 @@ fn decoded(encoding: &str, bytes: &[u8]) -> Option<Vec<u8>> {
         "br" => all_of(Decompressor::new(bytes, BROTLI_BYTES)),
         "zstd" => {
             let mut decoder = zstd::Decoder::new(bytes).ok()?;
-            decoder.window_log_max(ZSTD_WINDOW_LOG).ok()?;
+            decoder.window_log_max(limits::ZSTD_WINDOW_LOG).ok()?;
             all_of(decoder)
         }
         _ => return None,

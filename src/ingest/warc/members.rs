@@ -8,7 +8,9 @@ use std::io::{self, BufRead, Read};
 
 use flate2::bufread::GzDecoder;
 
-use crate::ingest::input::{InputCompression, ZSTD_WINDOW_LOG};
+use prospect_index::limits::ZSTD_WINDOW_LOG;
+
+use crate::ingest::input::InputCompression;
 
 /// How far back a damaged member is searched for the start of the next: damage may be noticed some way
 /// behind where it is.
