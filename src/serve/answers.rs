@@ -22,7 +22,7 @@ pub(super) struct AnswerPool {
     /// What all scenarios stand on, and the settings of the base: known without waiting for anyone.
     shared: Scenario,
     settings: PlanSettings,
-    pub(super) allow_write: bool,
+    pub(super) write_token: Option<String>,
     pub(super) hint: Hint,
     kept: Mutex<VecDeque<(String, Arc<Answered>)>>,
     /// What the pages lack, once somebody asked, until the store is changed.
@@ -38,7 +38,7 @@ impl AnswerPool {
             shared: questions.shared.clone(),
             settings: questions.whatif_base.base.settings.clone(),
             questions: RwLock::new(questions),
-            allow_write: settings.allow_write,
+            write_token: settings.write_token.clone(),
             hint: settings.hint,
             kept: Mutex::default(),
             assessed: Mutex::default(),
