@@ -16,6 +16,7 @@ use super::{Global, queries};
 use crate::campaign::questions::Questions;
 use crate::campaign::whatif_base::open_plan;
 use crate::campaign::{CampaignError, OpenStore};
+use crate::cli::plain::stdout;
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::planner::settings::PlanSettings;
 use crate::report::{html, terminal};
@@ -102,7 +103,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     if global.json {
         return output::print_json(&serde_json::to_value(&found)?);
     }
-    Ok(std::io::stdout().lock().write_all(terminal::whatif::tables(&found).as_bytes())?)
+    Ok(stdout().write_all(terminal::whatif::tables(&found).as_bytes())?)
 }
 
 /// Opens a store and makes its pairs: the settings and the queries are those of the open plan, or the
