@@ -274,7 +274,7 @@ fn a_next_step_is_told_where_something_came_in() {
 
 #[test]
 fn a_line_that_is_too_long_is_skipped() {
-    let long = prospect_index::limits::LINE_BYTES;
+    let long = prospect_index::limits::BOUNDS.line_bytes;
     let mut content = b"{\"url\":\"https://a.example/\",\"text\":\"".to_vec();
     content.resize(content.len() + long, b'x');
     content.extend(b"\"}\n");
@@ -505,7 +505,7 @@ fn what_others_wrote_does_nothing_to_a_terminal() {
         let run = prospect(&arguments);
         assert_eq!(run.code, Some(1), "{line}: {}", run.stderr);
         harmless(&run.stderr);
-        assert!(run.stderr.contains("owned"), "{line}: {}", run.stderr);
+        assert!(run.stderr.contains("gpj"), "{line}: {}", run.stderr);
     }
     // What a file says, too.
     let name = bench.write("q.tsv", format!("1\trye\t{evil}\n"));

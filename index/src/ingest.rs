@@ -224,7 +224,7 @@ fn links_of(
 }
 
 /// Most links of a page that are stored.
-const MOST_LINKS: usize = limits::OUTLINKS_PER_PAGE + limits::REPEATED_LINKS_PER_PAGE;
+const MOST_LINKS: usize = limits::OUTLINKS_PER_PAGE + limits::BOUNDS.repeated_links;
 
 /// The cap that keeps a link out: its target has so many anchors already, if it has any, among so many targets and
 /// links.
@@ -232,7 +232,7 @@ fn beyond(anchors: Option<&usize>, targets: usize, links: usize) -> Option<&'sta
     match anchors {
         None => (targets >= limits::OUTLINKS_PER_PAGE).then_some("outlinks"),
         Some(&anchors) if anchors >= limits::ANCHORS_PER_TARGET => Some("anchors"),
-        Some(_) => (links - targets >= limits::REPEATED_LINKS_PER_PAGE).then_some("repeated"),
+        Some(_) => (links - targets >= limits::BOUNDS.repeated_links).then_some("repeated"),
     }
 }
 

@@ -178,9 +178,10 @@ fn ended(result: Result<(), Failure>) -> ExitCode {
 }
 
 fn run(cli: &Cli) -> Result<(), Failure> {
-    if cli.global.threads > limits::THREADS {
+    if cli.global.threads > limits::BOUNDS.threads {
         let error = anyhow::anyhow!("{} threads are too many", cli.global.threads);
-        let hint = format!("--threads takes at most {}; 0 is one for each core", limits::THREADS);
+        let hint =
+            format!("--threads takes at most {}; 0 is one for each core", limits::BOUNDS.threads);
         return Err(Failure::input(error, hint));
     }
     rayon::ThreadPoolBuilder::new()

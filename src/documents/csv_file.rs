@@ -46,7 +46,7 @@ impl Read for Bounded {
 impl CsvFile {
     pub(super) fn new(stream: TextStream, batch_rows: usize) -> Result<Self, DocumentError> {
         let name = Arc::clone(&stream.name);
-        let left = Arc::new(AtomicUsize::new(limits::LINE_BYTES));
+        let left = Arc::new(AtomicUsize::new(limits::BOUNDS.line_bytes));
         let bounded = Bounded { stream, left: Arc::clone(&left) };
         let reader = ReaderBuilder::new().flexible(true).has_headers(false).from_reader(bounded);
         let header = Arc::from([]);
@@ -85,7 +85,7 @@ impl CsvFile {
         match error.into_kind() {
             ErrorKind::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => {
                 let path = self.name.to_string();
-                DocumentError::RecordTooLong { path, line, most: limits::LINE_BYTES }
+                DocumentError::RecordTooLong { path, line, most: limits::BOUNDS.line_bytes }
             }
             ErrorKind::Io(error) => self.reader.get_ref().stream.error(line, error),
             other => {
@@ -123,7 +123,7 @@ impl DocumentSource for CsvFile {
     fn next_batch(&mut self) -> Result<Option<DocumentBatch>, DocumentError> {
         let (mut rows, mut lines, mut bad, mut bytes) = (Vec::new(), Vec::new(), Vec::new(), 0);
         while rows.len() + bad.len() < self.batch_rows.max(1) && bytes < BATCH_BYTES {
-            self.left.store(limits::LINE_BYTES, Ordering::Relaxed);
+            self.left.store(limits::BOUNDS.line_bytes, Ordering::Relaxed);
             let mut record = ByteRecord::new();
             if !self.reader.read_byte_record(&mut record).map_err(|error| self.error(error))? {
                 break;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use flate2::bufread::MultiGzDecoder;
-use prospect_index::limits::ZSTD_WINDOW_LOG;
+use prospect_index::limits::BOUNDS;
 use xxhash_rust::xxh3::Xxh3;
 
 const READ_BYTES: usize = 256 << 10;
@@ -47,7 +47,7 @@ impl InputCompression {
             Self::Gzip => Box::new(MultiGzDecoder::new(raw)),
             Self::Zstd => {
                 let mut decoder = zstd::Decoder::with_buffer(raw)?;
-                decoder.window_log_max(ZSTD_WINDOW_LOG)?;
+                decoder.window_log_max(BOUNDS.zstd_window_log)?;
                 Box::new(decoder)
             }
         })

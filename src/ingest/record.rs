@@ -73,7 +73,7 @@ enum Target {
 /// [`limits::OUTLINKS_PER_PAGE`] different targets other than the page itself.
 ///
 /// Repeated targets are kept as long as their anchors differ, since anchors of duplicates are
-/// evidence; they have a cap of their own, [`limits::REPEATED_LINKS_PER_PAGE`].
+/// evidence; they have a cap of their own, [`limits::Bounds::repeated_links`].
 pub(super) struct Links<'a> {
     base: &'a Url,
     spelling: Spelling,
@@ -150,7 +150,7 @@ impl<'a> Links<'a> {
             return;
         }
         let is_first = std::mem::take(&mut self.urls[at].1);
-        if !is_first && self.repeated == limits::REPEATED_LINKS_PER_PAGE {
+        if !is_first && self.repeated == limits::BOUNDS.repeated_links {
             cuts.add("repeated", 1);
             return;
         }

@@ -50,10 +50,12 @@ struct Open(Mutex<BTreeMap<u64, (Waits, AbortHandle)>>);
 impl Open {
     /// Closes the connection that has waited longest for its client, so that whoever sends slowly keeps nobody out.
     fn make_room(&self) {
-        let open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, oldest)) = open.values().find(|(waits, _)| waits.0.load(Ordering::Relaxed))
-        {
-            oldest.abort();
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = open.iter().filter(|(_, (waits, _))| waits.0.load(Ordering::Relaxed));
+        // It is closed once: its place may be free before it counts as finished.
+        let oldest = waiting.find(|(_, (_, handle))| !handle.is_finished()).map(|(at, _)| *at);
+        if let Some((_, handle)) = oldest.and_then(|number| open.remove(&number)) {
+            handle.abort();
         }
     }
 

@@ -35,10 +35,10 @@ pub(crate) fn open_lines(path: &Path) -> Result<Vec<String>, WorkloadError> {
 /// The text of a file, decompressed by its first bytes; `-` is standard input.
 ///
 /// # Errors
-/// It cannot be read, is certainly no text, is not UTF-8, or is longer than [`limits::TEXT_FILE_BYTES`].
+/// It cannot be read, is certainly no text, is not UTF-8, or is longer than [`limits::Bounds::text_file_bytes`].
 pub(crate) fn open_text(path: &Path) -> Result<String, WorkloadError> {
     let file = shown(path);
-    let most = limits::TEXT_FILE_BYTES;
+    let most = limits::BOUNDS.text_file_bytes;
     let mut bytes = Vec::new();
     let read = stream(path)
         .and_then(|stream| stream.take(most as u64 + 1).read_to_end(&mut bytes))
@@ -108,7 +108,7 @@ impl<R: BufRead> ListLines<R> {
 
     fn line(&mut self) -> Result<Option<String>, WorkloadError> {
         let mut bytes = Vec::new();
-        let read = read_line(&mut self.reader, limits::LIST_LINE_BYTES, &mut bytes);
+        let read = read_line(&mut self.reader, limits::BOUNDS.list_line_bytes, &mut bytes);
         let read =
             read.map_err(|source| WorkloadError::Read { file: self.file.clone(), source })?;
         self.number += 1;
@@ -116,8 +116,10 @@ impl<R: BufRead> ListLines<R> {
         match read {
             Line::End => return Ok(None),
             Line::TooLong(bytes) => {
-                let what =
-                    format!("the line has {bytes} bytes, at most {}", limits::LIST_LINE_BYTES);
+                let what = format!(
+                    "the line has {bytes} bytes, at most {}",
+                    limits::BOUNDS.list_line_bytes
+                );
                 return Err(WorkloadError::Line { file, line, what });
             }
             Line::Whole => {}
@@ -128,8 +130,8 @@ impl<R: BufRead> ListLines<R> {
             text.drain(..MARK.len_utf8());
         }
         self.given += usize::from(!text.trim().is_empty());
-        if self.given > limits::LIST_LINES {
-            let what = format!("there are more than {} lines", limits::LIST_LINES);
+        if self.given > limits::BOUNDS.list_lines {
+            let what = format!("there are more than {} lines", limits::BOUNDS.list_lines);
             return Err(WorkloadError::Line { file, line, what });
         }
         Ok(Some(text))

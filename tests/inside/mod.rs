@@ -27,6 +27,7 @@ mod hostile_pages;
 mod ingest_sources;
 mod kept_basis;
 mod link_gain;
+mod mutated_inputs;
 mod quality_resume;
 mod report;
 mod report_in_browser;

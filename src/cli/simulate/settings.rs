@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use prospect_index::limits::SEED_SETS;
+use prospect_index::limits::BOUNDS;
 use prospect_index::url;
 use serde_json::Value;
 
@@ -40,10 +40,12 @@ pub(super) fn settings(config: &Config) -> Result<(SimulationSettings, StartFile
         let error = anyhow::anyhow!("{sets} seed sets, and {lists} files of seeds");
         return Err(Failure::input(error, "name one file of seeds for each set"));
     }
-    if sets > SEED_SETS {
+    if sets > BOUNDS.seed_sets {
         let error = anyhow::anyhow!("{sets} seed sets are too many");
-        let hint =
-            format!("--seed-sets takes at most {SEED_SETS}; each is a crawl by every policy");
+        let hint = format!(
+            "--seed-sets takes at most {}; each is a crawl by every policy",
+            BOUNDS.seed_sets
+        );
         return Err(Failure::input(error, hint));
     }
     let plan = plan(config)?;

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, Read};
 
 use flate2::bufread::GzDecoder;
 
-use prospect_index::limits::ZSTD_WINDOW_LOG;
+use prospect_index::limits::BOUNDS;
 
 use crate::ingest::input::InputCompression;
 
@@ -130,7 +130,7 @@ impl Members {
             InputCompression::Zstd => {
                 let mut decoder =
                     zstd::Decoder::with_dictionary(raw, &self.dictionary)?.single_frame();
-                decoder.window_log_max(ZSTD_WINDOW_LOG)?;
+                decoder.window_log_max(BOUNDS.zstd_window_log)?;
                 State::Zstd(decoder)
             }
         };
