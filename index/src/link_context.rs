@@ -328,7 +328,7 @@ mod tests {
         let anchors = vec![anchor.as_str(); 20_000];
         let start = std::time::Instant::now();
         assert!(locate(&text, anchors.into_iter()).iter().all(String::is_empty));
-        assert!(start.elapsed() < std::time::Duration::from_secs(60));
+        assert!(start.elapsed() < std::time::Duration::from_mins(1));
     }
 
     #[test]

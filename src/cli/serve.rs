@@ -47,7 +47,7 @@ fn token() -> Result<String, Failure> {
     SysRng.try_fill_bytes(&mut bytes).map_err(|error| {
         Failure::ours(anyhow::anyhow!("the system gives no random numbers for a token: {error}"))
     })?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }
 
 fn say_ready(address: SocketAddr, token: Option<&str>, global: &Global) {

@@ -25,7 +25,7 @@ fn a_mutated_model_is_refused_or_scores() {
         let file = ["model.onnx", "model.onnx", "tokenizer.json", "model.toml"][number % 4];
         let path = model.join(file);
         let mut bytes = fs::read(&path).unwrap();
-        for _ in 0..1 + number % 5 {
+        for _ in 0..=number % 5 {
             let at = random.random_range(0..bytes.len());
             bytes[at] = random.random();
         }

@@ -135,7 +135,7 @@ const PARSERS: [(&str, Parser); 25] = [
     ("queries.tsv", |_, text| drop(workload::parse(text, "q"))),
     ("results.run", |_, text| drop(run::parse(text, "r"))),
     ("robots.txt", |_, text| {
-        assert!(crawl_delay("*", text.as_bytes()).is_none_or(|delay| delay >= 0.0))
+        assert!(crawl_delay("*", text.as_bytes()).is_none_or(|delay| delay >= 0.0));
     }),
     ("scenario.json", scenario),
     ("seeds.txt", urls),
