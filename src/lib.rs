@@ -18,7 +18,8 @@
 //! a browser ask for them. What the pages of both share is [`web`].
 //!
 //! Beside the pipeline stand [`documents`], files of any format as streams that keep every column,
-//! and [`quality`], which scores, analyses and prunes documents with models. [`cli`] is the command line.
+//! and [`quality`], which scores, analyses and prunes documents with models. Where a dependency fails on a file of
+//! somebody else, it is [`contained`]. [`cli`] is the command line.
 //!
 //! # From a program
 //!
@@ -81,6 +82,7 @@
 
 pub mod campaign;
 pub mod cli;
+pub(crate) mod contained;
 pub(crate) mod documents;
 pub mod estimate;
 pub mod evaluate;

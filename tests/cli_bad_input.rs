@@ -274,7 +274,7 @@ fn a_next_step_is_told_where_something_came_in() {
 
 #[test]
 fn a_line_that_is_too_long_is_skipped() {
-    let long = prospect_index::limits::LINE_BYTES;
+    let long = prospect_index::limits::BOUNDS.line_bytes;
     let mut content = b"{\"url\":\"https://a.example/\",\"text\":\"".to_vec();
     content.resize(content.len() + long, b'x');
     content.extend(b"\"}\n");
@@ -461,4 +461,120 @@ fn numbers_that_nothing_can_be_made_of_are_refused() {
     );
     let tiny = [("huge.tsv", b"q1\ttools\t1e-300\n".as_slice())];
     check(&tiny, line, &["@huge.tsv:1: the frequency is 0.0", "a number from"]);
+}
+
+/// Story: a file of 74 KB unpacked to 2.4 GB of queries, which took 3.1 GiB.
+#[test]
+fn texts_that_unpack_without_end_are_refused() {
+    let bomb = zstd(&vec![b'\n'; 300 << 20]);
+    assert!(bomb.len() < 100_000);
+    let line = "plan --store @store --workload @q.tsv --budget 5";
+    let said = ["@q.tsv has more than 268435456 bytes of text", "keep those that are asked most"];
+    check(&[("q.tsv", &bomb)], line, &said);
+    let line = "PLAN --within @q.tsv";
+    check(&[("q.tsv", &bomb)], line, &said[..1]);
+    // Judgements and runs are read line by line, and one line is short.
+    let bomb = zstd(&vec![b'a'; 300 << 20]);
+    let said = ["@j.qrels:1: the line has 314572800 bytes, at most 65536"];
+    check(&[("j.qrels", &bomb)], "evaluate --run @j.qrels --qrels @j.qrels", &said);
+    // A window of 2 GiB, asked for by a frame of a few bytes.
+    let wide = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 21 << 3, 0x01, 0x00, 0x00];
+    check(&[("q.tsv", &wide)], "plan --store @store --workload @q.tsv --budget 5", &["memory"]);
+    check(&[("a.jsonl.zst", &wide)], "INGEST @a.jsonl.zst", &["memory"]);
+}
+
+#[test]
+fn what_others_wrote_does_nothing_to_a_terminal() {
+    let evil = "\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}gpj";
+    let told = "\\u{1b}]0;owned\\u{7}\\u{9b}31m\\u{202e}gpj";
+    let harmless = |said: &str| {
+        let acts = |c: char| c.is_control() && c != '\n' && c != '\t' || c == '\u{202e}';
+        assert!(!said.contains(acts), "{said:?}");
+    };
+    let bench = workplace(&[]);
+    for line in [
+        "INGEST @EVIL.jsonl",
+        "plan --store @store --workload @EVIL --budget 5",
+        "EXPLAIN EVIL",
+        "EVIL",
+        "PLAN --exclude (EVIL",
+        "evaluate --run @EVIL --qrels @EVIL",
+    ] {
+        let arguments: Vec<String> =
+            arguments(&bench, line).iter().map(|word| word.replace("EVIL", evil)).collect();
+        let run = prospect(&arguments);
+        assert_eq!(run.code, Some(1), "{line}: {}", run.stderr);
+        harmless(&run.stderr);
+        assert!(run.stderr.contains("gpj"), "{line}: {}", run.stderr);
+    }
+    // What a file says, too.
+    let name = bench.write("q.tsv", format!("1\trye\t{evil}\n"));
+    let run =
+        prospect(&["plan", "--store", text(&bench.store()), "--workload", &name, "--budget", "5"]);
+    harmless(&run.stderr);
+    assert!(run.stderr.contains(told) || run.stderr.contains("owned"), "{}", run.stderr);
+}
+
+/// Story: a file of 200,000 columns kept the command busy for 19 seconds.
+#[test]
+fn a_header_of_many_columns_costs_what_its_length_is() {
+    let header = (0..200_000).map(|at| format!("c{at}")).collect::<Vec<_>>().join(",");
+    let cells = vec!["x"; 200_000].join(",");
+    let bench = workplace(&[("a.csv", format!("{header}\n{cells}\n").as_bytes())]);
+    let start = std::time::Instant::now();
+    let run = prospect(&["quality", "analyze", &bench.path("a.csv"), "--column", "c7"]);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let line = "plan --store @store --workload @a.csv --budget 5";
+    assert_eq!(prospect(&arguments(&bench, line)).code, Some(1));
+    // Both together; hundreds of milliseconds where the program is made for speed.
+    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
+}
+
+/// Story: a flipped byte in a Parquet file ended the command by a panic of the reader.
+#[test]
+fn a_mutated_parquet_file_is_refused_or_read() {
+    use parquet::data_type::{ByteArray, ByteArrayType};
+    use parquet::file::writer::SerializedFileWriter;
+    use std::sync::Arc;
+
+    let schema = "message pages { required binary url (UTF8); required binary text (UTF8); }";
+    let schema = Arc::new(parquet::schema::parser::parse_message_type(schema).unwrap());
+    let mut bytes = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for start in ["https://a.example/", "a text "] {
+        let values: Vec<ByteArray> =
+            (0..200).map(|at| ByteArray::from(format!("{start}{at}").as_str())).collect();
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<ByteArrayType>().write_batch(&values, None, None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+
+    let bench = workplace(&[]);
+    let (mut refused, mut read) = (0, 0);
+    for number in 0..120 {
+        let mut mutated = bytes.clone();
+        // The footer is what readers trust.
+        let at = bytes.len() - 1 - number * 7 % (bytes.len() - 4);
+        mutated[at] = mutated[at].wrapping_add(1 + (number % 250) as u8);
+        let name = bench.write("a.parquet", &mutated);
+        let out = bench.path(&format!("out-{number}.jsonl"));
+        let scored = ["quality", "score", &name, "--model", "text-length", "--output", &out];
+        let stored = bench.path(&format!("store-{number}"));
+        for arguments in [&scored[..], &["ingest", "--store", &stored, &name]] {
+            let run = prospect(arguments);
+            assert!(!run.stderr.contains("panicked"), "{number}: {}", run.stderr);
+            if run.code == Some(0) {
+                read += 1;
+            } else {
+                assert_eq!(run.code, Some(1), "{number}: {}", run.stderr);
+                assert!(run.stderr.contains("a.parquet"), "{number}: {}", run.stderr);
+                refused += 1;
+            }
+        }
+    }
+    println!("{refused} refused, {read} read");
+    assert!(refused > 20 && read > 20, "{refused} {read}");
 }

@@ -288,3 +288,11 @@ fn what_was_mended_after_an_error_can_be_run_in_the_same_place() {
     let run = tried(&bench, &line);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
 }
+
+#[test]
+fn more_seed_sets_than_anybody_means_are_refused() {
+    let line = "simulate --corpus @pages.jsonl --workload @queries.tsv --policy bfs --seeds random:5 --seed-sets";
+    let said = ["2147483648 seed sets are too many", "--seed-sets takes at most 1000"];
+    check(&[], &format!("{line} 2147483648"), &said);
+    check(&[], &format!("{line} 1001"), &["1001 seed sets are too many"]);
+}

@@ -249,3 +249,74 @@ fn many_clients_get_their_own_answers_and_memory_stays_in_bounds() {
     let second = server.memory_mib();
     assert!(second - before < BOUND, "{before:.0} MiB, then {first:.0}, then {second:.0}");
 }
+
+#[test]
+fn a_plan_is_written_by_who_knows_the_token_alone() {
+    let (server, directory) = served(&["--allow-write"]);
+    assert_eq!(server.token.len(), 32);
+    let commit = |token: &str| {
+        let head = format!(
+            "POST /api/commit HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json{token}",
+            server.address
+        );
+        server.send(&head, &scenario(&json!({ "budget": 3 })).to_string())
+    };
+    let mut wrong = server.token.clone();
+    wrong.replace_range(..1, if wrong.starts_with('0') { "1" } else { "0" });
+    for token in ["", "\r\nX-Prospect-Token: ", &format!("\r\nX-Prospect-Token: {wrong}")] {
+        let refused = commit(token);
+        assert_eq!(refused.status, 403, "{token}: {}", refused.body);
+        assert!(refused.body.contains("does not know the token"), "{}", refused.body);
+        assert!(refused.body.contains("#token"), "{}", refused.body);
+    }
+    let known = format!("\r\nX-Prospect-Token: {}", server.token);
+    assert_eq!(commit(&known).status, 200);
+    // Another start, another token.
+    let token = server.token.clone();
+    drop(server);
+    let again = Server::start(&directory.path().join("store"), &["--allow-write"]);
+    assert_ne!(again.token, token);
+    drop(again);
+    let read = Server::start(&directory.path().join("store"), &[]);
+    assert_eq!(read.token, "");
+}
+
+#[test]
+fn a_second_host_is_refused() {
+    let (server, _directory) = served(&[]);
+    let own = format!("Host: {}", server.address);
+    for more in ["Host: evil.test", &own] {
+        let answer = server.send(&format!("GET /api/state HTTP/1.1\r\n{own}\r\n{more}"), "");
+        assert!([400, 403].contains(&answer.status), "{}", answer.status);
+    }
+    assert_eq!(server.get("/api/state").status, 200);
+}
+
+/// Story: 260 connections that each sent a byte of a body now and then kept everybody else out for minutes.
+#[test]
+fn who_sends_slowly_keeps_nobody_out() {
+    use std::io::Write;
+    use std::net::TcpStream;
+    use std::time::{Duration, Instant};
+
+    let (server, _directory) = served(&[]);
+    let head = format!(
+        "POST /api/whatif HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{{",
+        server.address
+    );
+    let mut dripping: Vec<TcpStream> = Vec::new();
+    for _ in 0..300 {
+        let mut stream = TcpStream::connect(&server.address).unwrap();
+        stream.write_all(head.as_bytes()).unwrap();
+        dripping.push(stream);
+    }
+    let start = Instant::now();
+    for round in 0..5 {
+        // Those that were closed say so by an error.
+        for stream in &mut dripping {
+            drop(stream.write_all(b" "));
+        }
+        assert_eq!(server.get("/api/state").status, 200, "{round}");
+    }
+    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
+}

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::columns::Schema;
-use crate::derived::{DERIVED, Derived, Found};
+use crate::derived::{DERIVED, Derived};
 use crate::error::StoreError;
 use crate::manifest::{SegmentEntry, SegmentKind};
 use crate::page_store::{Known, SCHEMAS};
@@ -172,18 +172,8 @@ fn check_tables(store: &Store, learned: &[(SegmentKind, Schema)], report: &mut C
 
 fn check_derived(store: &Store, report: &mut CheckReport) -> Result<(), StoreError> {
     for name in store.storage().list(DERIVED)? {
-        // Any version will do: what counts here is that the files are what the state says.
-        for version in 1..=8 {
-            let derived = Derived::new(store.storage(), &name, version);
-            match derived.find::<serde_json::Value>() {
-                Found::Damaged(what) => {
-                    report.to_rebuild.push(format!("{name}: {what}"));
-                    break;
-                }
-                Found::Whole(..) => break,
-                Found::Missing => {}
-            }
-        }
+        let derived = Derived::new(store.storage(), store.manifest(), &name, 0);
+        report.to_rebuild.extend(derived.inspect().map(|what| format!("{name}: {what}")));
     }
     Ok(())
 }

@@ -260,7 +260,7 @@ pub(crate) fn read_table(
     columns: &[&str],
     mut take: impl FnMut(Vec<Column>) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
-    let damaged = |error: ParquetError| StoreError::damaged(path, error.to_string());
+    let damaged = |error: ParquetError| unreadable(path, &error);
     let reader = open(path)?;
     let found = reader.metadata().file_metadata().schema_descr();
     let wanted: Result<Vec<(usize, ColumnType)>, StoreError> =
@@ -291,7 +291,19 @@ pub(crate) fn column_names(path: &Path) -> Result<Vec<String>, StoreError> {
 
 fn open(path: &Path) -> Result<SerializedFileReader<File>, StoreError> {
     let file = File::open(path).map_err(StoreError::io("open", path))?;
-    SerializedFileReader::new(file).map_err(|error| StoreError::damaged(path, error.to_string()))
+    SerializedFileReader::new(file).map_err(|error| unreadable(path, &error))
+}
+
+/// What a file cannot be read for: its bytes, or the system, which then says nothing of them.
+fn unreadable(path: &Path, error: &ParquetError) -> StoreError {
+    let refused = match error {
+        ParquetError::External(cause) => cause.downcast_ref::<std::io::Error>(),
+        _ => None,
+    };
+    match refused.and_then(std::io::Error::raw_os_error) {
+        Some(code) => StoreError::io("read", path)(std::io::Error::from_raw_os_error(code)),
+        None => StoreError::damaged(path, error.to_string()),
+    }
 }
 
 /// Where a column stands in a file, and its type.

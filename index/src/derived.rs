@@ -4,24 +4,49 @@
 //! The state file is replaced atomically and last, so that it never names a file that is not
 //! whole. Whatever does not verify counts as missing and is rebuilt; neither `fst` nor Tantivy
 //! would notice by themselves.
+//!
+//! A state says what it is, and which state of which store it was made from: a folder that was copied from another
+//! one, from another store or from a later backup is no less whole than its own, and would answer wrongly.
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
+use crate::manifest::Manifest;
 use crate::storage::{Checksum, FileEntry, Storage};
 
 /// Directory of all derived structures below the store's root.
 pub const DERIVED: &str = "derived";
 
+const STATE: &str = "STATE.json";
+/// Locks of libraries come and go.
+const LOCK_SUFFIX: &str = ".lock";
+
 #[derive(Serialize, Deserialize)]
 struct State<T> {
     version: u32,
+    /// States of earlier programs do not say.
+    #[serde(default)]
+    made: Made,
     files: Vec<FileEntry>,
     payload: T,
+}
+
+/// What a structure is, and what it was made from.
+#[derive(Default, Serialize, Deserialize)]
+struct Made {
+    /// Its name.
+    structure: String,
+    /// Generation of the store.
+    generation: u64,
+    /// Files and records that the store had, and their hash: see [`Manifest::basis`].
+    segments: usize,
+    end_seq: u32,
+    basis: String,
 }
 
 /// What was found of a derived structure.
@@ -41,10 +66,12 @@ pub enum Found<T> {
 /// use prospect_index::derived::{Derived, Found};
 /// use prospect_index::storage::Storage;
 ///
+/// # use prospect_index::manifest::Manifest;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let dir = tempfile::tempdir()?;
 /// # let storage = Storage::create(dir.path())?;
-/// let lengths = Derived::new(&storage, "lengths", 1);
+/// # let manifest = Manifest::default();
+/// let lengths = Derived::new(&storage, &manifest, "lengths", 1);
 /// assert!(matches!(lengths.find::<u32>(), Found::Missing));
 ///
 /// let name = format!("{}/lengths.bin", lengths.directory());
@@ -60,16 +87,25 @@ pub enum Found<T> {
 #[derive(Clone, Debug)]
 pub struct Derived {
     storage: Storage,
-    /// Directory below the store's root.
+    name: String,
+    /// Directory below the storage's root.
     directory: String,
     /// Version of its format: a state of another version counts as missing.
     version: u32,
+    /// The store it is made from, if it is of one.
+    manifest: Option<Arc<Manifest>>,
 }
 
 impl Derived {
-    /// The structure `name`.
-    pub fn new(storage: &Storage, name: &str, version: u32) -> Self {
-        Self { storage: storage.clone(), directory: format!("{DERIVED}/{name}"), version }
+    /// The structure `name` of a store.
+    pub fn new(storage: &Storage, manifest: &Manifest, name: &str, version: u32) -> Self {
+        Self {
+            storage: storage.clone(),
+            name: name.to_owned(),
+            directory: format!("{DERIVED}/{name}"),
+            version,
+            manifest: Some(Arc::new(manifest.clone())),
+        }
     }
 
     /// The structure that is the directory `path` itself, outside of any store.
@@ -83,7 +119,8 @@ impl Derived {
             return Err(StoreError::Derived { structure: "text index", what });
         };
         let storage = Storage::create(parent)?;
-        Ok(Self { storage, directory: name.to_owned(), version })
+        let (name, directory) = (name.to_owned(), name.to_owned());
+        Ok(Self { storage, name, directory, version, manifest: None })
     }
 
     /// Directory of the structure below the store's root.
@@ -96,20 +133,65 @@ impl Derived {
         &self.storage
     }
 
-    /// Reads the state and verifies every file it names.
+    /// Reads the state and verifies every file it names. What else lies in the folder of a store's structure is
+    /// removed: the leavings of a command that was killed.
     pub fn find<T: DeserializeOwned>(&self) -> Found<T> {
-        let name = self.state_name();
-        if !self.storage.exists(&name) {
+        let state = match self.read_state::<T>() {
+            Ok(Some(state)) => state,
+            Ok(None) => return Found::Missing,
+            Err(what) => return Found::Damaged(what),
+        };
+        if state.version != self.version || state.made.structure.is_empty() {
             return Found::Missing;
         }
-        match self.read_state::<T>() {
-            Ok(state) if state.version != self.version => Found::Missing,
-            Ok(state) => match self.verify(&state.files) {
-                Ok(()) => Found::Whole(state.payload, state.files),
-                Err(error) => Found::Damaged(error.to_string()),
-            },
-            Err(error) => Found::Damaged(error),
+        let own =
+            || if self.manifest.is_some() { self.remove_unnamed(&state.files) } else { Ok(()) };
+        match self.verify(&state.files).and_then(|()| own()) {
+            Ok(()) => Found::Whole(state.payload, state.files),
+            Err(error) => Found::Damaged(told(&error)),
         }
+    }
+
+    /// What is wrong with it, whatever its version, and changes nothing.
+    pub(crate) fn inspect(&self) -> Option<String> {
+        let state = match self.read_state::<serde_json::Value>() {
+            Ok(Some(state)) => state,
+            Ok(None) => return Some(format!("it has no {STATE}")),
+            Err(what) => return Some(what),
+        };
+        let foreign = || {
+            let unnamed = self.unnamed(&state.files).ok()?;
+            Some(format!("{} is none of its files", unnamed.first()?))
+        };
+        if state.made.structure.is_empty() {
+            return Some("an earlier version wrote it, which did not say what it is".to_owned());
+        }
+        self.verify(&state.files).err().map(|error| told(&error)).or_else(foreign)
+    }
+
+    /// Why a state is not that of this structure and store, if it is not.
+    fn is_foreign(&self, made: &Made) -> Option<String> {
+        if made.structure.is_empty() {
+            return None;
+        }
+        if made.structure != self.name {
+            return Some(format!("it holds {}, not {}", made.structure, self.name));
+        }
+        let manifest = self.manifest.as_ref()?;
+        if made.generation > manifest.generation {
+            let (found, now) = (made.generation, manifest.generation);
+            return Some(format!("it was made in generation {found}, the store is in {now}"));
+        }
+        (manifest.basis(made.segments, made.end_seq).as_ref() != Some(&made.basis))
+            .then(|| "it was built from other pages".to_owned())
+    }
+
+    fn made(&self) -> Made {
+        let structure = self.name.clone();
+        let Some(manifest) = &self.manifest else { return Made { structure, ..Made::default() } };
+        let (segments, end_seq) = (manifest.lasting(), manifest.next_seq);
+        let basis = manifest.basis(segments, end_seq).unwrap_or_default();
+        Made { structure, generation: manifest.generation, segments, end_seq, basis }
     }
 
     /// Makes `payload` and `files` the state, then removes files that it no longer names.
@@ -121,7 +203,7 @@ impl Derived {
         payload: &T,
         files: Vec<FileEntry>,
     ) -> Result<(), StoreError> {
-        let state = State { version: self.version, files, payload };
+        let state = State { version: self.version, made: self.made(), files, payload };
         let path = self.storage.path(&self.state_name());
         let body = serde_json::to_vec(&state)
             .map_err(|error| StoreError::damaged(&path, error.to_string()))?;
@@ -134,22 +216,37 @@ impl Derived {
     }
 
     fn state_name(&self) -> String {
-        format!("{}/STATE.json", self.directory)
+        format!("{}/{STATE}", self.directory)
     }
 
-    fn read_state<T: DeserializeOwned>(&self) -> Result<State<T>, String> {
-        let bytes = self.storage.read(&self.state_name()).map_err(|error| error.to_string())?;
+    /// The state, if there is one and it is whole.
+    fn read_state<T: DeserializeOwned>(&self) -> Result<Option<State<T>>, String> {
+        if !self.storage.exists(&self.state_name()) {
+            return Ok(None);
+        }
+        let bytes = self.storage.read(&self.state_name()).map_err(|error| told(&error))?;
         let split = bytes.iter().position(|&b| b == b'\n').ok_or("its state has no checksum")?;
         let (checksum, body) = (&bytes[..split], &bytes[split + 1..]);
         if checksum != Checksum::of(body).as_bytes() {
             return Err("the checksum of its state differs".to_owned());
         }
-        serde_json::from_slice(body).map_err(|error| error.to_string())
+        // What another structure keeps beside its files is read by nobody here.
+        let made: State<serde::de::IgnoredAny> =
+            serde_json::from_slice(body).map_err(|error| error.to_string())?;
+        if let Some(what) = self.is_foreign(&made.made) {
+            return Err(what);
+        }
+        serde_json::from_slice(body).map(Some).map_err(|error| error.to_string())
     }
 
     fn verify(&self, files: &[FileEntry]) -> Result<(), StoreError> {
+        let own = format!("{}/", self.directory);
         for entry in files {
             let path = self.storage.path(&entry.file);
+            if !entry.file.starts_with(&own) {
+                let what = format!("it is none of the files of {}", self.directory);
+                return Err(StoreError::damaged(&path, what));
+            }
             let found = crate::storage::checksum_file(&path, entry.file.clone())?;
             entry.verify(&path, found.bytes, &found.checksum)?;
         }
@@ -158,17 +255,32 @@ impl Derived {
 
     /// Removes files and directories directly below the structure that no entry lies in.
     fn remove_unnamed(&self, files: &[FileEntry]) -> Result<(), StoreError> {
+        let unnamed = self.unnamed(files)?;
+        unnamed
+            .iter()
+            .try_for_each(|name| self.storage.remove(&format!("{}/{name}", self.directory)))
+    }
+
+    /// Names of files and directories directly below the structure that no entry lies in.
+    fn unnamed(&self, files: &[FileEntry]) -> Result<Vec<String>, StoreError> {
         let prefix = format!("{}/", self.directory);
         let named: HashSet<&str> = files
             .iter()
             .filter_map(|entry| entry.file.strip_prefix(&prefix)?.split('/').next())
             .collect();
-        for name in self.storage.list(&self.directory)? {
-            if name != "STATE.json" && !named.contains(name.as_str()) {
-                self.storage.remove(&format!("{prefix}{name}"))?;
-            }
-        }
-        Ok(())
+        let mut names = self.storage.list(&self.directory)?;
+        names.retain(|name| {
+            name != STATE && !name.ends_with(LOCK_SUFFIX) && !named.contains(name.as_str())
+        });
+        Ok(names)
+    }
+}
+
+/// An error with what the system said.
+fn told(error: &StoreError) -> String {
+    match error {
+        StoreError::Io { source, .. } => format!("{error} ({source})"),
+        _ => error.to_string(),
     }
 }
 
@@ -180,7 +292,7 @@ mod tests {
     fn every_flipped_bit_is_found() {
         let dir = tempfile::tempdir().unwrap();
         let storage = Storage::create(dir.path()).unwrap();
-        let derived = Derived::new(&storage, "thing", 1);
+        let derived = Derived::new(&storage, &Manifest::default(), "thing", 1);
         assert!(matches!(derived.find::<u32>(), Found::Missing));
         let entry = storage.write("derived/thing/data.bin", b"some bytes").unwrap();
         storage.write("derived/thing/old.bin", b"x").unwrap();
@@ -197,6 +309,9 @@ mod tests {
             }
             std::fs::write(storage.path(name), &whole).unwrap();
         }
-        assert!(matches!(Derived::new(&storage, "thing", 2).find::<u32>(), Found::Missing));
+        assert!(matches!(
+            Derived::new(&storage, &Manifest::default(), "thing", 2).find::<u32>(),
+            Found::Missing
+        ));
     }
 }

@@ -119,7 +119,7 @@ impl NgramSegments {
         max_words: usize,
     ) -> Result<(Self, Refresh), StoreError> {
         let name = if view == View::Frontier { "frontier" } else { "history" };
-        let derived = Derived::new(storage, name, VERSION);
+        let derived = Derived::new(storage, manifest, name, VERSION);
         let mut refresh = Refresh::default();
         let (mut state, mut files) = match derived.find::<Payload>() {
             Found::Whole(state, files) => match stale(&state, manifest, max_words) {

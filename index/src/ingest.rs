@@ -183,14 +183,14 @@ fn count(cuts: &mut BTreeMap<&'static str, u64>, limit: &'static str) {
 }
 
 /// Self-links and repeated (target, anchor) pairs are dropped, order is kept; the anchors of a
-/// repeated target are kept as evidence.
+/// repeated target are kept as evidence, within their caps.
 fn links_of(
     page: &Spelled,
     outlinks: Vec<crate::page::Outlink>,
     cuts: &mut BTreeMap<&'static str, u64>,
 ) -> Vec<PreparedLink> {
-    let mut links: Vec<PreparedLink> = Vec::with_capacity(outlinks.len());
-    let mut targets: HashSet<String> = HashSet::new();
+    let mut links: Vec<PreparedLink> = Vec::with_capacity(outlinks.len().min(MOST_LINKS));
+    let mut anchors: HashMap<String, usize> = HashMap::new();
     let mut seen: HashSet<(String, String)> = HashSet::new();
     for link in outlinks {
         let Ok(target) = spelled(&link.url) else {
@@ -204,22 +204,36 @@ fn links_of(
         if limits::cut_chars(&mut anchor, limits::ANCHOR_CHARS) {
             count(cuts, "anchor");
         }
-        if !targets.contains(&target.canonical) {
-            if targets.len() == limits::OUTLINKS_PER_PAGE {
-                count(cuts, "outlinks");
-                continue;
-            }
-            targets.insert(target.canonical.clone());
+        let pair = (target.canonical.clone(), anchor.clone());
+        if seen.contains(&pair) {
+            continue;
         }
-        if seen.insert((target.canonical.clone(), anchor.clone())) {
-            let mut around = collapse(&link.around);
-            if limits::cut_chars(&mut around, limits::AROUND_CHARS) {
-                count(cuts, "around");
-            }
-            links.push(PreparedLink { target, anchor, around });
+        if let Some(cap) = beyond(anchors.get(&target.canonical), anchors.len(), links.len()) {
+            count(cuts, cap);
+            continue;
         }
+        *anchors.entry(target.canonical.clone()).or_insert(0) += 1;
+        seen.insert(pair);
+        let mut around = collapse(&link.around);
+        if limits::cut_chars(&mut around, limits::AROUND_CHARS) {
+            count(cuts, "around");
+        }
+        links.push(PreparedLink { target, anchor, around });
     }
     links
+}
+
+/// Most links of a page that are stored.
+const MOST_LINKS: usize = limits::OUTLINKS_PER_PAGE + limits::BOUNDS.repeated_links;
+
+/// The cap that keeps a link out: its target has so many anchors already, if it has any, among so many targets and
+/// links.
+fn beyond(anchors: Option<&usize>, targets: usize, links: usize) -> Option<&'static str> {
+    match anchors {
+        None => (targets >= limits::OUTLINKS_PER_PAGE).then_some("outlinks"),
+        Some(&anchors) if anchors >= limits::ANCHORS_PER_TARGET => Some("anchors"),
+        Some(_) => (links - targets >= limits::BOUNDS.repeated_links).then_some("repeated"),
+    }
 }
 
 /// Text with every run of white space as one space.

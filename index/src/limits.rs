@@ -1,5 +1,5 @@
-//! Every cap of the store in one table. A record that exceeds one is cut or skipped, and the cut
-//! is counted under the name given here.
+//! Every cap in one table. A record that exceeds one is cut or skipped, and the cut is counted under the name given
+//! here; an option or a whole file that exceeds one is refused.
 
 /// A URL longer than this after canonicalisation is not stored (bytes).
 pub const URL_BYTES: usize = 8_192;
@@ -9,18 +9,52 @@ pub const ANCHOR_CHARS: usize = 200;
 pub const AROUND_CHARS: usize = 400;
 /// Links kept per page, in document order, after self-links and duplicates are dropped.
 pub const OUTLINKS_PER_PAGE: usize = 2_000;
+/// Links of one page to one target that are kept, the first ones: each has another anchor.
+pub(crate) const ANCHORS_PER_TARGET: usize = 100;
 /// Page text is cut to this many bytes, at a character boundary.
 pub const TEXT_BYTES: usize = 1 << 20;
 /// Titles are cut to this many bytes, at a character boundary.
 pub const TITLE_BYTES: usize = 4_096;
-/// One input line (a JSON record) longer than this is skipped (bytes).
-pub const LINE_BYTES: usize = 64 << 20;
-/// One HTML file larger than this is read only up to here (bytes).
-pub const HTML_BYTES: usize = 32 << 20;
 /// Words of one query that are used; later ones are ignored and counted.
 pub const QUERY_WORDS: usize = 64;
 /// Longest word n-gram that can be indexed: three token ids and a local id share a 128-bit sort key.
 pub const NGRAM_WORDS: usize = 3;
+
+/// Bounds of what somebody gives: files, and options.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// One input line (a JSON record) longer than this is skipped (bytes).
+    pub line_bytes: usize,
+    /// One HTML file larger than this is read only up to here (bytes).
+    pub html_bytes: usize,
+    /// Links kept per page beside the first to each target, in document order.
+    pub repeated_links: usize,
+    /// A text file that is read whole (queries, settings, lists of URLs), decompressed, may have this many bytes.
+    pub text_file_bytes: usize,
+    /// A line of judgements or of a run may have this many bytes.
+    pub list_line_bytes: usize,
+    /// Judgements, or results of a run, in one file.
+    pub list_lines: usize,
+    /// Largest window of zstd data, as a power of two: what `zstd --long` writes. A few bytes can ask for any.
+    pub zstd_window_log: u32,
+    /// Threads beyond which a number is a mistake.
+    pub threads: usize,
+    /// Seed sets of one experiment: each is a crawl by every policy.
+    pub seed_sets: u32,
+}
+
+/// The bounds.
+pub const BOUNDS: Bounds = Bounds {
+    line_bytes: 64 << 20,
+    html_bytes: 32 << 20,
+    repeated_links: 2_000,
+    text_file_bytes: 256 << 20,
+    list_line_bytes: 64 << 10,
+    list_lines: 10_000_000,
+    zstd_window_log: 27,
+    threads: 1_024,
+    seed_sets: 1_000,
+};
 
 /// The table, for documentation and `prospect formats`: name, value, unit, what happens beyond it.
 pub const TABLE: &[(&str, usize, &str, &str)] = &[
@@ -28,11 +62,34 @@ pub const TABLE: &[(&str, usize, &str, &str)] = &[
     ("anchor", ANCHOR_CHARS, "characters", "the anchor text is cut"),
     ("around", AROUND_CHARS, "characters", "the text around a link is cut"),
     ("outlinks", OUTLINKS_PER_PAGE, "links per page", "later links are dropped"),
+    ("anchors", ANCHORS_PER_TARGET, "anchors of a page for one target", "later ones are dropped"),
+    (
+        "repeated",
+        BOUNDS.repeated_links,
+        "links per page to targets that it links to already",
+        "later ones are dropped",
+    ),
     ("text", TEXT_BYTES, "bytes", "the text is cut"),
     ("title", TITLE_BYTES, "bytes", "the title is cut"),
-    ("line", LINE_BYTES, "bytes", "the record is skipped"),
-    ("html", HTML_BYTES, "bytes", "the rest of the file is not read"),
+    ("line", BOUNDS.line_bytes, "bytes", "the record is skipped"),
+    ("html", BOUNDS.html_bytes, "bytes", "the rest of the file is not read"),
     ("query", QUERY_WORDS, "words", "later words are ignored"),
+    (
+        "text file",
+        BOUNDS.text_file_bytes,
+        "bytes of queries, settings or URLs, decompressed",
+        "it is refused",
+    ),
+    (
+        "list line",
+        BOUNDS.list_line_bytes,
+        "bytes of a line of judgements or a run",
+        "the file is refused",
+    ),
+    ("list", BOUNDS.list_lines, "lines of judgements or a run", "the file is refused"),
+    ("zstd window", 1 << BOUNDS.zstd_window_log, "bytes", "the data is refused"),
+    ("threads", BOUNDS.threads, "threads", "the option is refused"),
+    ("seed sets", BOUNDS.seed_sets as usize, "seed sets of an experiment", "the option is refused"),
     ("n-gram", NGRAM_WORDS, "words", "a larger n is refused"),
 ];
 

@@ -16,6 +16,8 @@ use crate::words::for_each_word;
 pub(crate) const WINDOW: usize = 10;
 /// Pages that link to a URL whose texts around the link are kept.
 pub(crate) const PER_URL: usize = 8;
+/// Words of a text that are compared with an anchor's, at most, to find it.
+const MOST_COMPARED: usize = 20_000;
 
 /// Number of a word, whatever is asked: two words share one with a chance of 2^-32.
 pub fn word_number(word: &str) -> u32 {
@@ -35,8 +37,9 @@ pub fn word_numbers(text: &str) -> Vec<u32> {
 /// each side in lower case, without the anchor; empty where the text does not have the anchor.
 ///
 /// An anchor is looked for behind the one before, so that links with the same anchor have each their
-/// own place, and from the start where it is not there. Costs the words of the text, and those between
-/// an anchor and the next; for an anchor that is not in the text, all of them.
+/// own place, and from the start where it is not there. Costs the sorting of the text's words, and for an anchor the
+/// places of its rarest word, of which at most [`MOST_COMPARED`] words are compared: behind them it counts as not
+/// found, or a page that repeats what its anchors almost say would take the product of both.
 ///
 /// ```
 /// use prospect_index::link_context::locate;
@@ -83,6 +86,8 @@ struct Words {
     /// Where each word ends in the text; a space follows.
     ends: Vec<usize>,
     numbers: Vec<u32>,
+    /// Every word's number and its place, ascending.
+    places: Vec<(u32, u32)>,
 }
 
 impl Words {
@@ -94,13 +99,37 @@ impl Words {
             words.text.push(' ');
             words.numbers.push(word_number(word));
         });
+        words.places = (0..).zip(&words.numbers).map(|(at, &number)| (number, at)).collect();
+        words.places.sort_unstable();
         words
+    }
+
+    /// Places of a word, ascending.
+    fn places(&self, number: u32) -> &[(u32, u32)] {
+        let start = self.places.partition_point(|&(other, _)| other < number);
+        let len = self.places[start..].partition_point(|&(other, _)| other == number);
+        &self.places[start..start + len]
     }
 
     /// Where a run of words starts, at word `from` or later.
     fn find(&self, run: &[u32], from: usize) -> Option<usize> {
-        let starts = self.numbers.get(from..)?.windows(run.len());
-        starts.enumerate().find(|(_, words)| *words == run).map(|(at, _)| from + at)
+        let places = run.iter().map(|&number| self.places(number)).enumerate();
+        let (offset, places) = places.min_by_key(|(_, places)| places.len())?;
+        let first = places.partition_point(|&(_, at)| (at as usize) < from + offset);
+        let mut compared = 0;
+        for &(_, at) in &places[first..] {
+            let start = at as usize - offset;
+            let words = self.numbers.get(start..start + run.len())?;
+            let same = words.iter().zip(run).take_while(|(word, wanted)| word == wanted).count();
+            if same == run.len() {
+                return Some(start);
+            }
+            compared += same + 1;
+            if compared > MOST_COMPARED {
+                return None;
+            }
+        }
+        None
     }
 
     /// The words before `start` and those from `end` on.
@@ -252,6 +281,54 @@ mod tests {
         let expected = ["alpha beta more gamma", "alpha more beta gamma", "alpha beta more gamma"];
         assert_eq!(found[..3], expected);
         assert_eq!(found[3..], ["alpha more beta more", "more beta more gamma"]);
+    }
+
+    /// As [`locate`], by looking at every place.
+    fn located_plainly(text: &str, anchors: &[Vec<u32>]) -> Vec<Option<usize>> {
+        let numbers = Words::of(text).numbers;
+        let mut behind = 0;
+        let mut one = |run: &Vec<u32>| {
+            let at = |from: usize| {
+                (from..numbers.len()).find(|&start| numbers[start..].starts_with(run))
+            };
+            let found = at(behind).or_else(|| at(0));
+            behind = found.map_or(behind, |start| start + run.len());
+            found
+        };
+        anchors.iter().map(|run| if run.is_empty() { None } else { one(run) }).collect()
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn the_rarest_word_leads_to_the_same_place(
+            text in "[abc ]{0,80}",
+            anchors in proptest::collection::vec("[abcd ]{0,8}", 0..8),
+        ) {
+            let runs = |anchor: &String| {
+                let mut numbers = Vec::new();
+                for_each_word(anchor, |word| numbers.push(word_number(word)));
+                numbers
+            };
+            let expected = located_plainly(&text, &anchors.iter().map(runs).collect::<Vec<_>>());
+            let words = Words::of(&text);
+            let around = |(found, anchor): (&Option<usize>, &String)| {
+                found.map_or_else(String::new, |at| words.around(at, at + runs(anchor).len()))
+            };
+            let expected: Vec<String> = expected.iter().zip(&anchors).map(around).collect();
+            let found = locate(&text, anchors.iter().map(String::as_str));
+            proptest::prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn a_text_that_almost_says_its_anchors_costs_no_product() {
+        // 20,000 links of 100 words each, every place of which nearly fits: 10^11 comparisons by all places.
+        let text = format!("{}b ", "a ".repeat(99)).repeat(1_000);
+        let anchor = format!("b {}", "a ".repeat(100));
+        let anchors = vec![anchor.as_str(); 20_000];
+        let start = std::time::Instant::now();
+        assert!(locate(&text, anchors.into_iter()).iter().all(String::is_empty));
+        assert!(start.elapsed() < std::time::Duration::from_mins(1));
     }
 
     #[test]

@@ -263,6 +263,16 @@ pub struct Manifest {
     pub quality: Option<QualityEntry>,
 }
 
+/// Tables that no commit takes a file from.
+const LASTING: &[SegmentKind] = &[
+    SegmentKind::Urls,
+    SegmentKind::Pages,
+    SegmentKind::Links,
+    SegmentKind::Around,
+    SegmentKind::Seeds,
+    SegmentKind::Digests,
+];
+
 /// Pseudo-cycles that an ingest without a plan is cut into (METHODS, section 0).
 pub(crate) const PSEUDO_CYCLES: u32 = 10;
 
@@ -381,6 +391,29 @@ impl Manifest {
             checksum.update(segment.file.checksum.as_bytes());
         }
         checksum.finish()
+    }
+
+    /// Hash of all that what is derived from a store is made from: the first `segments` files of [`LASTING`] tables,
+    /// and the cycles that begin before the record `end_seq`. These only grow, so that two states with the same hash
+    /// are the same store, one of them perhaps later. None where the store has not as many.
+    pub(crate) fn basis(&self, segments: usize, end_seq: u32) -> Option<String> {
+        let mut checksum = Checksum::default();
+        let mut found = 0;
+        let lasting = self.segments.iter().filter(|segment| LASTING.contains(&segment.kind));
+        for segment in lasting.take(segments) {
+            checksum.update(segment.file.file.as_bytes());
+            checksum.update(segment.file.checksum.as_bytes());
+            found += 1;
+        }
+        for cycle in self.cycles.iter().take_while(|cycle| cycle.first_seq < end_seq) {
+            checksum.update(&cycle.first_seq.to_le_bytes());
+        }
+        (found == segments && end_seq <= self.next_seq).then(|| checksum.finish())
+    }
+
+    /// How many files [`LASTING`] tables have.
+    pub(crate) fn lasting(&self) -> usize {
+        self.segments.iter().filter(|segment| LASTING.contains(&segment.kind)).count()
     }
 
     /// Adds the cycles of an ingest of `records` records: none while a plan is open, whose cycle they belong

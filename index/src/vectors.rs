@@ -279,7 +279,7 @@ mod tests {
     fn vectors_come_back_from_however_many_files() {
         let folder = tempfile::tempdir().unwrap();
         let storage = Storage::create(folder.path()).unwrap();
-        let derived = Derived::new(&storage, "vectors", 1);
+        let derived = Derived::new(&storage, &crate::manifest::Manifest::default(), "vectors", 1);
         let mut table = VectorTable::open(&derived, "m", Some(40)).0;
         for seed in 0..40 {
             table.add(&format!("text {seed}"), &vector(seed));

@@ -41,7 +41,8 @@ impl<K, V> Lookup<K, V> {
 impl<'a> DerivedCache<'a> {
     /// Of values called `name`, in a format of this version.
     pub(super) fn new(store: &'a Store, name: &'static str, version: u32) -> Self {
-        Self { store, derived: Derived::new(store.storage(), name, version), name }
+        let derived = Derived::new(store.storage(), store.manifest(), name, version);
+        Self { store, derived, name }
     }
 
     /// The value that is kept, if its key fits.

@@ -162,7 +162,8 @@ impl OpenStore {
     }
 
     fn derived_vectors(&self, fingerprint: &str) -> Derived {
-        Derived::new(self.store.storage(), &format!("{VECTORS}{fingerprint}"), VERSION)
+        let name = format!("{VECTORS}{fingerprint}");
+        Derived::new(self.store.storage(), self.store.manifest(), &name, VERSION)
     }
 
     /// Removes vectors of models that neither an open plan nor the next one has.

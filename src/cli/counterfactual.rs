@@ -13,6 +13,7 @@ use prospect_index::url;
 use super::Global;
 use super::options::{self, OfPastPlan, OptionFlags};
 use super::output::{self, Failure, say};
+use super::plain::stdout;
 use crate::campaign::logged::{self, LoggedPlan};
 use crate::campaign::records;
 use crate::estimate::blend::Blend;
@@ -82,7 +83,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
             plan.urls.len()
         ),
     );
-    std::io::stdout().lock().write_all(out.as_bytes())?;
+    stdout().write_all(out.as_bytes())?;
     Ok(())
 }
 

@@ -3,7 +3,6 @@
 mod search;
 mod show;
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use prospect_index::bm25::Bm25;
@@ -11,6 +10,7 @@ use prospect_index::bm25::Bm25;
 use super::Global;
 use super::model::RuntimeOptions;
 use super::output::{self, Failure, say};
+use super::plain::stdout;
 use crate::evaluate::judgements::{Judgements, RunScores};
 use crate::evaluate::metrics::{DEPTH, Metric};
 use crate::evaluate::run::{self, Run};
@@ -101,7 +101,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     if without > 0 {
         say(global, &format!("  left out: {without} judged queries without one"));
     }
-    show::print(&mut io::stdout().lock(), &runs, &judgements, &metrics, args.per_query)?;
+    show::print(&mut stdout(), &runs, &judgements, &metrics, args.per_query)?;
     if runs.len() == 1 {
         say(global, "next: a second --run is compared with the first; --per-query lists queries");
     }

@@ -11,6 +11,7 @@ use super::Global;
 use super::model::{EmbeddingOptions, LibraryOptions, embed_for};
 use super::open;
 use super::output::{self, Failure, shown};
+use super::plain::stdout;
 use crate::campaign::explanation::{
     Explained, Explanation, Factor, LinkFrom, MadeOf, NamedBy, RevisitCandidate,
 };
@@ -70,7 +71,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     if global.json {
         return output::print_json(&serde_json::to_value(&explanation)?);
     }
-    Ok(std::io::stdout().lock().write_all(text(&explanation).as_bytes())?)
+    Ok(stdout().write_all(text(&explanation).as_bytes())?)
 }
 
 fn explain_query(args: &Args, global: &Global) -> Result<(), Failure> {
@@ -99,7 +100,7 @@ fn explain_query(args: &Args, global: &Global) -> Result<(), Failure> {
     if global.json {
         return output::print_json(&serde_json::to_value(&explanation)?);
     }
-    Ok(std::io::stdout().lock().write_all(query_text(&explanation).as_bytes())?)
+    Ok(stdout().write_all(query_text(&explanation).as_bytes())?)
 }
 
 fn query_text(explanation: &QueryExplanation) -> String {

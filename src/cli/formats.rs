@@ -6,6 +6,7 @@ use prospect_index::limits;
 
 use super::Global;
 use super::output::{self, Failure};
+use super::plain::stdout;
 use crate::ingest;
 use crate::ingest::links::LINK_FORMATS;
 use crate::ingest::urls::URL_FORMATS;
@@ -57,7 +58,7 @@ pub(super) fn run(global: &Global) -> Result<(), Failure> {
         });
         return output::print_json(&json);
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     writeln!(out, "Pages (prospect ingest):")?;
     for format in ingest::FORMATS {
         writeln!(out, "  {:<12} {}", format.name, format.description)?;

@@ -1,12 +1,13 @@
 //! `prospect generate`: completions and man pages, from the definitions that the help is made of.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap_complete::Shell;
 use clap_mangen::Man;
 
 use super::output::{self, Failure, say};
+use super::plain::stdout;
 use super::{Global, help};
 
 /// Arguments of `prospect generate`.
@@ -37,9 +38,9 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
             // Generators take it for granted that they can write; a pipe may be closed.
             let mut text = Vec::new();
             clap_complete::generate(*shell, &mut help::command(), "prospect", &mut text);
-            Ok(io::stdout().lock().write_all(&text)?)
+            Ok(stdout().write_all(&text)?)
         }
-        What::Man { out: None } => Ok(Man::new(help::command()).render(&mut io::stdout().lock())?),
+        What::Man { out: None } => Ok(Man::new(help::command()).render(&mut stdout())?),
         What::Man { out: Some(folder) } => {
             let written = std::fs::create_dir_all(folder)
                 .and_then(|()| clap_mangen::generate_to(help::command(), folder));

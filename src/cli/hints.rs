@@ -273,6 +273,7 @@ impl WayOut for ServeError {
                 "name an address of this machine and a free port: --listen 127.0.0.1:0"
             }
             Self::ReadOnly => "start prospect serve with --allow-write",
+            Self::NoToken => "open the whole address that the command printed, with its #token",
             Self::TooMuch { .. } => "prospect whatif takes as many as you like",
             Self::Start(_) => return None,
         };
@@ -315,6 +316,9 @@ impl WayOut for WorkloadError {
             Self::NotUtf8 { .. } => LATIN_1,
             Self::Foreign { .. } => {
                 "name a text file, plain, .gz or .zst; a spreadsheet is saved as CSV first"
+            }
+            Self::TooLong { .. } => {
+                "merge queries that are the same, keep those that are asked most, or split the list"
             }
             Self::Line { .. } | Self::Empty { .. } => A_WORKLOAD,
         };

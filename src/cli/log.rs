@@ -7,6 +7,7 @@ use prospect_index::store::Store;
 use serde::Serialize;
 
 use super::output::{self, Failure, say};
+use super::plain::stdout;
 use super::{Global, status};
 use crate::campaign::history::{self, ClosedCycle};
 use crate::campaign::open_plans::OpenBatch;
@@ -47,7 +48,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         say(global, &line);
         return Ok(());
     }
-    Ok(print(&plans, &mut io::stdout().lock())?)
+    Ok(print(&plans, &mut stdout())?)
 }
 
 /// Closed cycles, then open plans, each in the order of their making.

@@ -25,6 +25,7 @@ mod open;
 mod option_surfaces;
 mod options;
 mod output;
+mod plain;
 mod plan;
 mod policies;
 mod quality;
@@ -40,15 +41,17 @@ mod url_rules;
 mod whatif;
 
 use std::process::ExitCode;
+use std::sync::Mutex;
 
 use clap::{FromArgMatches, Parser, Subcommand};
+
+use prospect_index::limits;
 
 use self::defaults::Arguments;
 
 pub(crate) use output::Failure;
 
-/// Threads beyond which a number is a mistake.
-const MOST_THREADS: usize = 1024;
+use crate::contained;
 
 /// Plans which uncrawled URLs to fetch next, so that search over the crawled pages gets better as
 /// fast as possible.
@@ -130,10 +133,11 @@ enum Command {
 /// Parses the arguments, runs the command, and maps what happened to an exit code: 0 done, 1 the
 /// user's input, 2 our fault.
 pub fn main() -> ExitCode {
+    contained::on_end(ended_by);
     match parsed() {
         Ok(Ok(cli)) => ended(run(&cli)),
         Ok(Err(error)) => {
-            let _ = error.print();
+            output::print_usage(&error);
             ExitCode::from(u8::from(error.use_stderr()))
         }
         Err(failure) => ended(Err(failure)),
@@ -153,6 +157,17 @@ fn parsed() -> Result<Result<Cli, clap::Error>, Failure> {
     Ok(cli)
 }
 
+/// Ends the process for a file that a dependency cannot read; nothing is left half-written under its name.
+fn ended_by(file: &str, said: &str) {
+    static LAST_WORDS: Mutex<()> = Mutex::new(());
+    // Other threads that fail on the same file wait here for the end.
+    let _alone = LAST_WORDS.lock();
+    let failure =
+        Failure::input(anyhow::anyhow!("{file} cannot be used: {said}"), hints::QUALITY_MODELS);
+    output::print_failure(&failure);
+    std::process::exit(failure.code.into());
+}
+
 fn ended(result: Result<(), Failure>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -164,9 +179,10 @@ fn ended(result: Result<(), Failure>) -> ExitCode {
 }
 
 fn run(cli: &Cli) -> Result<(), Failure> {
-    if cli.global.threads > MOST_THREADS {
+    if cli.global.threads > limits::BOUNDS.threads {
         let error = anyhow::anyhow!("{} threads are too many", cli.global.threads);
-        let hint = format!("--threads takes at most {MOST_THREADS}; 0 is one for each core");
+        let hint =
+            format!("--threads takes at most {}; 0 is one for each core", limits::BOUNDS.threads);
         return Err(Failure::input(error, hint));
     }
     rayon::ThreadPoolBuilder::new()

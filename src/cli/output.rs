@@ -11,6 +11,7 @@ use prospect_index::text_index::Refresh;
 
 use super::Global;
 use super::hints::{NOBODYS, OURS, USERS, WayOut};
+use super::plain::{is_unsafe, plain, stdout};
 use crate::campaign::Refreshes;
 use crate::campaign::pair_cache::{Damage, Recomputed, Refreshed};
 use crate::estimate::scored_pairs::ScoredPairs;
@@ -106,13 +107,23 @@ pub(super) fn print_failure(failure: &Failure) {
     if failure.code == NOBODYS {
         return;
     }
-    let mut err = io::stderr().lock();
-    let _ = writeln!(err, "error: {}", failure.error);
+    let mut said = format!("error: {}\n", failure.error);
     for cause in failure.error.chain().skip(1) {
-        let _ = writeln!(err, "  caused by: {cause}");
+        said += &format!("  caused by: {cause}\n");
     }
     if let Some(hint) = &failure.hint {
-        let _ = writeln!(err, "\nhint: {hint}");
+        said += &format!("\nhint: {hint}\n");
+    }
+    let _ = io::stderr().lock().write_all(plain(&said).as_bytes());
+}
+
+/// Prints what is wrong with the arguments, or the help that they ask for.
+pub(super) fn print_usage(error: &clap::Error) {
+    let text = error.render().to_string();
+    if text.contains(is_unsafe) {
+        let _ = io::stderr().lock().write_all(plain(&text).as_bytes());
+    } else {
+        let _ = error.print();
     }
 }
 
@@ -124,7 +135,7 @@ pub(super) fn write_json(out: &mut dyn Write, value: &serde_json::Value) -> io::
 
 /// One JSON value on stdout.
 pub(super) fn print_json(value: &serde_json::Value) -> Result<(), Failure> {
-    Ok(write_json(&mut io::stdout().lock(), value)?)
+    Ok(write_json(&mut stdout(), value)?)
 }
 
 /// A line for people, on stderr.
@@ -136,7 +147,7 @@ pub(super) fn say(global: &Global, line: &str) {
 
 /// A line on stderr.
 pub(super) fn print_note(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let _ = writeln!(io::stderr().lock(), "{}", plain(line));
 }
 
 /// What was recomputed, one line for each structure that changed.
@@ -250,11 +261,11 @@ impl Progress {
         if let Some(bar) = &self.bar {
             bar.set_position(bytes);
             if !bar.prefix().is_empty() {
-                bar.set_message(note.to_owned());
+                bar.set_message(plain(note).into_owned());
             }
         } else if self.plain && self.last.elapsed() >= PLAIN_EVERY {
             self.last = Instant::now();
-            let _ = writeln!(io::stderr().lock(), "{}: {note}", self.what);
+            let _ = writeln!(io::stderr().lock(), "{}: {}", self.what, plain(note));
         }
     }
 
@@ -299,10 +310,10 @@ pub(super) fn shell_word(path: &Path) -> String {
     format!("'{}'", path.replace('\'', "'\\''"))
 }
 
-/// Text for a terminal: control characters, which a page's anchor may hold, become spaces; cut to
+/// Text for a terminal: what it could act on, which a page's anchor may hold, becomes spaces; cut to
 /// `width` characters.
 pub(super) fn shown(text: &str, width: usize) -> String {
-    let clean = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let clean = text.chars().map(|c| if c.is_control() || is_unsafe(c) { ' ' } else { c });
     let mut out: String = clean.take(width + 1).collect();
     if out.chars().count() > width {
         out = out.chars().take(width.saturating_sub(1)).collect();

@@ -16,6 +16,7 @@ use super::empty_plan::LeftOut;
 use super::model::{self, EmbeddingOptions, StoreQualityOptions};
 use super::options::{OfPlan, OptionFlags};
 use super::output::{self, Failure, say};
+use super::plain::stdout;
 use super::{Global, hints};
 use crate::campaign::close::{self, Released, Which};
 use crate::campaign::open_plans::OpenBatch;
@@ -522,7 +523,7 @@ fn not_written(path: &Path, error: io::Error) -> Failure {
 
 fn write_out(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     if path == Path::new("-") {
-        let mut out = BufWriter::new(io::stdout().lock());
+        let mut out = BufWriter::new(stdout());
         write(&mut out)?;
         return Ok(out.flush()?);
     }

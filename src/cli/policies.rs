@@ -5,6 +5,7 @@ use std::io::Write;
 
 use super::Global;
 use super::output::{self, Failure};
+use super::plain::stdout;
 use crate::estimate::features::group::{FeatureGroup, SEPARATOR};
 use crate::estimate::features::table::{Feature, PageFeature};
 use crate::evaluate::registry::{METRICS, Scope};
@@ -43,7 +44,7 @@ pub(super) fn policies(global: &Global) -> Result<(), Failure> {
         });
         return output::print_json(&json);
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     for kind in POLICIES {
         let mut notes = Vec::new();
         if kind.is_oracle() {
@@ -113,7 +114,7 @@ pub(super) fn metrics(global: &Global) -> Result<(), Failure> {
         let json = serde_json::json!({ "schema": "prospect.metrics/1", "metrics": metrics });
         return output::print_json(&json);
     }
-    let mut out = std::io::stdout().lock();
+    let mut out = stdout();
     for metric in METRICS {
         writeln!(out, "{:<13} {}", metric.name, metric.measures)?;
         let by_query = if metric.per_query { "by query" } else { "as a whole" };

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::Global;
 use super::output::{self, Failure, say};
+use super::plain::stdout;
 use crate::report::{figures, html, read, terminal};
 use crate::results::Summary;
 
@@ -39,7 +40,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         }
         let page = html::page(&summaries)?;
         if path == Path::new("-") {
-            return Ok(io::stdout().lock().write_all(page.as_bytes())?);
+            return Ok(stdout().write_all(page.as_bytes())?);
         }
         output::write_file(path, |out| out.write_all(page.as_bytes()))
             .map_err(|error| output::not_written(path, error))?;
@@ -49,7 +50,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     } else {
         let tables: Vec<String> =
             summaries.iter().map(|summary| terminal::tables(summary, kind)).collect();
-        io::stdout().lock().write_all(tables.join("\n").as_bytes())?;
+        stdout().write_all(tables.join("\n").as_bytes())?;
     }
     match &args.html {
         Some(path) => say(global, &format!("report: {}; open it in a browser", path.display())),

@@ -3,10 +3,14 @@
 use std::io::Write;
 use std::net::SocketAddr;
 
+use rand::TryRng;
+use rand::rngs::SysRng;
+
 use super::Global;
 use super::hints::WayOut;
 use super::open;
 use super::output::{Failure, say};
+use super::plain::stdout;
 use super::whatif::{StoreArgs, questions};
 use crate::serve::{ServeError, ServeSettings, serve};
 use crate::whatif::scenario::Scenario;
@@ -20,7 +24,7 @@ pub(super) struct Args {
     /// beyond the loopback can read the store.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7878")]
     listen: String,
-    /// Allow the page to write a plan to the store.
+    /// Allow the page to write a plan to the store: the one whose address, with a token made for this run, is printed.
     #[arg(long)]
     allow_write: bool,
 }
@@ -28,22 +32,34 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let open = if args.allow_write { open::to_change } else { open::to_ask_for_long };
     let questions = questions(&args.store, Scenario::default(), (open, "prospect serve"), global)?;
+    let token = args.allow_write.then(token).transpose()?;
     let settings = ServeSettings {
         listen: args.listen.clone(),
-        allow_write: args.allow_write,
+        write_token: token.clone(),
         threads: rayon::current_num_threads(),
         hint: ServeError::way_out,
         carry_out: args.store.plan_command(),
     };
-    let ready = |address| say_ready(address, args.allow_write, global);
+    let ready = |address| say_ready(address, token.as_deref(), global);
     Ok(serve(questions, &settings, ready)?)
 }
 
-fn say_ready(address: SocketAddr, holds: bool, global: &Global) {
+/// A secret of 128 bits that nobody can guess.
+fn token() -> Result<String, Failure> {
+    let mut bytes = [0; 16];
+    SysRng.try_fill_bytes(&mut bytes).map_err(|error| {
+        Failure::ours(anyhow::anyhow!("the system gives no random numbers for a token: {error}"))
+    })?;
+    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
+}
+
+fn say_ready(address: SocketAddr, token: Option<&str>, global: &Global) {
+    // Browsers send no fragment: the token is in no log and no referrer.
+    let fragment = token.map_or_else(String::new, |token| format!("#token={token}"));
     // For scripts, too: nothing else goes to standard output.
-    let mut out = std::io::stdout().lock();
-    let _ = writeln!(out, "listening on http://{address}/").and_then(|()| out.flush());
-    let until = if holds {
+    let mut out = stdout();
+    let _ = writeln!(out, "listening on http://{address}/{fragment}").and_then(|()| out.flush());
+    let until = if token.is_some() {
         "The store is in use until then"
     } else {
         "It shows what was committed until now; others can work on the store"

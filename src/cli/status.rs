@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::Global;
 use super::output::{self, Failure};
+use super::plain::stdout;
 use crate::campaign::history::{self, ClosedCycle};
 use crate::campaign::open_plans::OpenBatch;
 use crate::campaign::plan;
@@ -73,7 +74,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     if global.json {
         return output::print_json(&serde_json::to_value(&status)?);
     }
-    Ok(status.print(&mut std::io::stdout().lock())?)
+    Ok(status.print(&mut stdout())?)
 }
 
 impl Status {

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::Global;
 use super::output::{self, Failure, say};
+use super::plain::stdout;
 use crate::campaign::spellings::{self, held_back};
 use crate::planner::dust::{Evidence, Support, Supported};
 use crate::planner::spellings::SpellingRule;
@@ -59,7 +60,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     if global.json {
         return output::print_json(&as_json(&found, held));
     }
-    print(&found, held, &mut io::stdout().lock())?;
+    print(&found, held, &mut stdout())?;
     if found.len() > accepted {
         let store = args.store.display();
         say(global, &format!("next: prospect url-rules --store {store} --accept RULE|all"));

@@ -1,5 +1,6 @@
 //! CSV with a header. A row that has more or fewer cells than the header is a bad one.
 
+use std::collections::HashSet;
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -45,7 +46,7 @@ impl Read for Bounded {
 impl CsvFile {
     pub(super) fn new(stream: TextStream, batch_rows: usize) -> Result<Self, DocumentError> {
         let name = Arc::clone(&stream.name);
-        let left = Arc::new(AtomicUsize::new(limits::LINE_BYTES));
+        let left = Arc::new(AtomicUsize::new(limits::BOUNDS.line_bytes));
         let bounded = Bounded { stream, left: Arc::clone(&left) };
         let reader = ReaderBuilder::new().flexible(true).has_headers(false).from_reader(bounded);
         let header = Arc::from([]);
@@ -65,10 +66,11 @@ impl CsvFile {
             return Err(DocumentError::Header { path, what });
         };
         let header: Vec<String> = record.iter().map(|title| title.trim().to_owned()).collect();
+        let mut seen = HashSet::new();
         for (at, title) in header.iter().enumerate() {
             let what = if title.is_empty() {
                 format!("column {} of the header has no name", at + 1)
-            } else if header[..at].contains(title) {
+            } else if !seen.insert(title) {
                 format!("the header names {title:?} twice")
             } else {
                 continue;
@@ -83,7 +85,7 @@ impl CsvFile {
         match error.into_kind() {
             ErrorKind::Io(error) if error.kind() == io::ErrorKind::FileTooLarge => {
                 let path = self.name.to_string();
-                DocumentError::RecordTooLong { path, line, most: limits::LINE_BYTES }
+                DocumentError::RecordTooLong { path, line, most: limits::BOUNDS.line_bytes }
             }
             ErrorKind::Io(error) => self.reader.get_ref().stream.error(line, error),
             other => {
@@ -121,7 +123,7 @@ impl DocumentSource for CsvFile {
     fn next_batch(&mut self) -> Result<Option<DocumentBatch>, DocumentError> {
         let (mut rows, mut lines, mut bad, mut bytes) = (Vec::new(), Vec::new(), Vec::new(), 0);
         while rows.len() + bad.len() < self.batch_rows.max(1) && bytes < BATCH_BYTES {
-            self.left.store(limits::LINE_BYTES, Ordering::Relaxed);
+            self.left.store(limits::BOUNDS.line_bytes, Ordering::Relaxed);
             let mut record = ByteRecord::new();
             if !self.reader.read_byte_record(&mut record).map_err(|error| self.error(error))? {
                 break;

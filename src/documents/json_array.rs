@@ -106,7 +106,7 @@ impl JsonArray {
                 }
                 used += 1;
             }
-            if text.len() + used > limits::LINE_BYTES {
+            if text.len() + used > limits::BOUNDS.line_bytes {
                 whole = false;
                 text.clear();
             }

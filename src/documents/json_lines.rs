@@ -22,7 +22,7 @@ impl JsonLines {
     fn read(&mut self) -> io::Result<JsonToken> {
         loop {
             let mut text = Vec::new();
-            let read = read_line(&mut self.stream.reader, limits::LINE_BYTES, &mut text)?;
+            let read = read_line(&mut self.stream.reader, limits::BOUNDS.line_bytes, &mut text)?;
             self.line += 1;
             match read {
                 Line::End => return Ok(JsonToken::End),

@@ -9,7 +9,7 @@
 //!
 //! *Memory.* A batch holds at most as many rows as asked for and stops growing at
 //! [`BATCH_BYTES`](crate::ingest::BATCH_BYTES) of input; one row has at most
-//! [`LINE_BYTES`](prospect_index::limits::LINE_BYTES). A Parquet file is read page by page and written
+//! [`line_bytes`](prospect_index::limits::Bounds::line_bytes). A Parquet file is read page by page and written
 //! in row groups of [`parquet_schema::ROW_GROUP_BYTES`]. Nothing grows with the number of rows.
 
 mod added;

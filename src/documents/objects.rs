@@ -80,7 +80,7 @@ impl<T: Texts> Objects<T> {
                 JsonToken::TooLong(line) => bad.push(BadRow {
                     reason: "line-too-long",
                     place: format!("{name}:{line}"),
-                    detail: format!("more than {} MiB", limits::LINE_BYTES >> 20),
+                    detail: format!("more than {} MiB", limits::BOUNDS.line_bytes >> 20),
                 }),
                 JsonToken::Text(text, line) => {
                     bytes += text.len();

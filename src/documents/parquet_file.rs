@@ -12,6 +12,7 @@ use parquet::errors::ParquetError;
 use super::batch::{ColumnPlaces, DocumentBatch, Rows};
 use super::text_stream::read_error;
 use super::{DocumentError, DocumentSource, Input, OpenOptions, Table};
+use crate::contained::caught;
 
 const MAGIC: &[u8; 4] = b"PAR1";
 
@@ -26,6 +27,11 @@ pub(super) struct ParquetFile {
 
 impl ParquetFile {
     pub(super) fn open(input: &Input, options: &OpenOptions) -> Result<Self, DocumentError> {
+        caught(|| Self::opened(input, options))
+            .unwrap_or_else(|said| Err(panicked(&input.name, 0, said)))
+    }
+
+    fn opened(input: &Input, options: &OpenOptions) -> Result<Self, DocumentError> {
         let damaged = |source| damaged(input, source);
         let file = open_checked(input)?;
         let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(damaged)?;
@@ -51,6 +57,12 @@ impl ParquetFile {
 /// The file starts and ends as Parquet, but is none.
 fn damaged(input: &Input, source: ParquetError) -> DocumentError {
     DocumentError::Parquet { path: input.name.clone(), rows: 0, source: Box::new(source) }
+}
+
+/// The reader of Parquet fails on a file, and not as it should.
+fn panicked(name: &str, rows: u64, said: String) -> DocumentError {
+    let source = Box::new(ParquetError::General(said));
+    DocumentError::Parquet { path: name.to_owned(), rows, source }
 }
 
 /// The file, if its first and last bytes are those of Parquet.
@@ -88,7 +100,9 @@ impl DocumentSource for ParquetFile {
     }
 
     fn next_batch(&mut self) -> Result<Option<DocumentBatch>, DocumentError> {
-        let Some(batch) = self.reader.next() else { return Ok(None) };
+        let next = caught(|| self.reader.next());
+        let next = next.map_err(|said| panicked(&self.name, self.rows, said))?;
+        let Some(batch) = next else { return Ok(None) };
         let batch = batch.map_err(|source| DocumentError::Arrow {
             path: self.name.to_string(),
             rows: self.rows,

@@ -8,11 +8,11 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{BufRead, Write};
 use std::path::Path;
 
 use super::EvaluateError;
-use crate::workload::{open_text, shown};
+use crate::workload::{ListLines, open_list};
 
 /// Results of each query that a reranker orders anew.
 pub(crate) const RERANK_DEPTH: usize = 100;
@@ -41,27 +41,29 @@ pub(crate) struct Run {
 /// The file cannot be read or is empty, a line is malformed, or a document stands twice for a
 /// query.
 pub(crate) fn load(path: &Path) -> Result<Run, EvaluateError> {
-    parse(&open_text(path)?, &shown(path))
+    read(open_list(path)?)
 }
 
 /// A result as it stands in a file.
-struct Line<'a> {
-    docid: &'a str,
+struct Line {
+    docid: String,
     score: f32,
     number: usize,
 }
 
 /// Parses a run; `file` stands for the file in messages.
-///
-/// # Errors
-/// See [`load`].
+#[cfg(test)]
 pub(crate) fn parse(text: &str, file: &str) -> Result<Run, EvaluateError> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let mut lines: BTreeMap<&str, Vec<Line<'_>>> = BTreeMap::new();
+    read(ListLines::new(text.as_bytes(), file))
+}
+
+fn read(mut given: ListLines<impl BufRead>) -> Result<Run, EvaluateError> {
+    let file = given.file().to_owned();
+    let mut lines: BTreeMap<String, Vec<Line>> = BTreeMap::new();
     let mut run = Run::default();
-    for (number, content) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let number = number + 1;
-        let failed = |what| EvaluateError::Line { file: file.to_owned(), line: number, what };
+    for next in given.by_ref() {
+        let (number, content) = next?;
+        let failed = |what| EvaluateError::Line { file: file.clone(), line: number, what };
         let fields: Vec<&str> = content.split_whitespace().collect();
         let [qid, _, docid, _, score, tag] = fields[..] else {
             let judgements =
@@ -71,20 +73,23 @@ pub(crate) fn parse(text: &str, file: &str) -> Result<Run, EvaluateError> {
             return Err(failed(format!("the line has {found} fields{judgements}; {expected}")));
         };
         let score = parse_score(score).map_err(failed)?;
-        lines.entry(qid).or_default().push(Line { docid, score, number });
+        let line = Line { docid: docid.to_owned(), score, number };
+        match lines.get_mut(qid) {
+            Some(of_query) => of_query.push(line),
+            None => drop(lines.insert(qid.to_owned(), vec![line])),
+        }
         if run.tag.is_empty() {
             tag.clone_into(&mut run.tag);
         }
     }
     if lines.is_empty() {
-        return Err(EvaluateError::Empty { file: file.to_owned() });
+        return Err(EvaluateError::Empty { file });
     }
     for (qid, mut results) in lines {
-        refuse_duplicates(&mut results, qid, file)?;
-        results.sort_unstable_by(|a, b| trec_order((a.score, a.docid), (b.score, b.docid)));
-        let owned =
-            |line: Line<'_>| ScoredResult { docid: line.docid.to_owned(), score: line.score };
-        run.queries.insert(qid.to_owned(), results.into_iter().map(owned).collect());
+        refuse_duplicates(&mut results, &qid, &file)?;
+        results.sort_unstable_by(|a, b| trec_order((a.score, &a.docid), (b.score, &b.docid)));
+        let owned = |line: Line| ScoredResult { docid: line.docid, score: line.score };
+        run.queries.insert(qid, results.into_iter().map(owned).collect());
     }
     Ok(run)
 }
@@ -102,8 +107,8 @@ fn trec_order((score_a, docid_a): (f32, &str), (score_b, docid_b): (f32, &str)) 
     score_b.total_cmp(&score_a).then_with(|| docid_b.cmp(docid_a))
 }
 
-fn refuse_duplicates(results: &mut [Line<'_>], qid: &str, file: &str) -> Result<(), EvaluateError> {
-    results.sort_unstable_by_key(|line| (line.docid, line.number));
+fn refuse_duplicates(results: &mut [Line], qid: &str, file: &str) -> Result<(), EvaluateError> {
+    results.sort_unstable_by(|a, b| (&a.docid, a.number).cmp(&(&b.docid, b.number)));
     let repeated = results.windows(2).filter(|pair| pair[0].docid == pair[1].docid);
     match repeated.min_by_key(|pair| pair[1].number) {
         None => Ok(()),
@@ -112,7 +117,7 @@ fn refuse_duplicates(results: &mut [Line<'_>], qid: &str, file: &str) -> Result<
             line: pair[1].number,
             first: pair[0].number,
             qid: qid.to_owned(),
-            docid: pair[1].docid.to_owned(),
+            docid: pair[1].docid.clone(),
         }),
     }
 }

@@ -5,11 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use flate2::bufread::MultiGzDecoder;
+use prospect_index::limits::BOUNDS;
 use xxhash_rust::xxh3::Xxh3;
 
-/// Largest zstd window accepted, as a power of two: the format's own maximum on 64-bit machines.
-/// Corpora are written with 64 MiB windows, above the decoder's default limit.
-pub(super) const ZSTD_WINDOW_LOG: u32 = 31;
 const READ_BYTES: usize = 256 << 10;
 
 /// How a stream is compressed, told by its first bytes.
@@ -49,7 +47,7 @@ impl InputCompression {
             Self::Gzip => Box::new(MultiGzDecoder::new(raw)),
             Self::Zstd => {
                 let mut decoder = zstd::Decoder::with_buffer(raw)?;
-                decoder.window_log_max(ZSTD_WINDOW_LOG)?;
+                decoder.window_log_max(BOUNDS.zstd_window_log)?;
                 Box::new(decoder)
             }
         })

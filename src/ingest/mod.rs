@@ -186,7 +186,7 @@ pub enum BadReason {
     InvalidUrl,
     /// A `url` longer than [`limits::URL_BYTES`].
     UrlTooLong,
-    /// A line longer than [`limits::LINE_BYTES`].
+    /// A line longer than [`limits::Bounds::line_bytes`].
     LineTooLong,
     /// A file named as HTML that holds something else.
     NotHtml,
@@ -244,7 +244,7 @@ pub struct SourceOptions {
 
 impl Default for SourceOptions {
     fn default() -> Self {
-        Self { base_url: None, html_root: None, line_bytes: limits::LINE_BYTES }
+        Self { base_url: None, html_root: None, line_bytes: limits::BOUNDS.line_bytes }
     }
 }
 

@@ -22,6 +22,7 @@ use super::record::Bad;
 use super::{
     BATCH_BYTES, BadReason, IngestError, InputFormat, Origin, PageSource, SourceItem, Unfit, chain,
 };
+use crate::contained::caught;
 
 pub(super) const FORMAT: InputFormat = InputFormat {
     name: "parquet",
@@ -76,7 +77,8 @@ pub(super) struct Rows {
 
 /// The columns of a file; none if it cannot be read.
 pub(super) fn columns(probe: &Probe) -> Vec<String> {
-    let reader = File::open(&probe.path).ok().and_then(|file| SerializedFileReader::new(file).ok());
+    let open = |file| caught(|| SerializedFileReader::new(file).ok()).ok().flatten();
+    let reader = File::open(&probe.path).ok().and_then(open);
     let Some(reader) = reader else { return Vec::new() };
     let fields = reader.metadata().file_metadata().schema().get_fields();
     fields.iter().map(|field| field.name().to_owned()).collect()
@@ -94,34 +96,43 @@ impl Rows {
         let open = || File::open(&probe.path).map_err(failed);
         let mut whole = Tallied { inner: open()?, tally: tally.clone() };
         let bytes = io::copy(&mut whole, &mut io::sink()).map_err(failed)?;
-        let damaged = |error| damaged(path.clone(), (0, 0), error);
-        let reader = SerializedFileReader::new(open()?).map_err(damaged)?;
-        let metadata = reader.metadata().file_metadata();
-        let total = metadata.num_rows().max(0) as u64;
-        let schema = metadata.schema();
-        let wanted = schema.get_fields().iter().filter(|field| wants(field.name()));
-        let projection = Type::group_type_builder(schema.name())
-            .with_fields(wanted.cloned().collect())
-            .build()
-            .map_err(damaged)?;
-        let iter =
-            RowIter::from_file_into(Box::new(reader)).project(Some(projection)).map_err(damaged)?;
+        let file = open()?;
+        let (iter, total) = caught(|| projected(file, wants))
+            .unwrap_or_else(|said| Err(ParquetError::General(said)))
+            .map_err(|error| damaged(path.clone(), (0, 0), error))?;
         Ok(Self { name: path.into(), iter, read: 0, total, bytes, tally })
     }
 
     /// The next row with its number, from 1; none at the end.
     pub(super) fn next(&mut self) -> Result<Option<(u64, Value)>, IngestError> {
-        let Some(row) = self.iter.next() else { return Ok(None) };
         let place = (self.done(), self.read);
+        let next = caught(|| self.iter.next().map(|row| Ok(row?.to_json_value())));
+        let next = next.unwrap_or_else(|said| Some(Err(ParquetError::General(said))));
+        let Some(row) = next else { return Ok(None) };
         let row = row.map_err(|error| damaged(self.name.to_string(), place, error))?;
         self.read += 1;
-        Ok(Some((self.read, row.to_json_value())))
+        Ok(Some((self.read, row)))
     }
 
     /// Bytes of the file that the rows so far make, if all are alike.
     fn done(&self) -> u64 {
         (u128::from(self.bytes) * u128::from(self.read) / u128::from(self.total.max(1))) as u64
     }
+}
+
+/// The rows of a file, of the columns that `wants` takes, and how many there are said to be.
+fn projected(
+    file: File,
+    wants: impl Fn(&str) -> bool,
+) -> Result<(RowIter<'static>, u64), ParquetError> {
+    let reader = SerializedFileReader::new(file)?;
+    let metadata = reader.metadata().file_metadata();
+    let total = metadata.num_rows().max(0) as u64;
+    let schema = metadata.schema();
+    let wanted = schema.get_fields().iter().filter(|field| wants(field.name()));
+    let projection =
+        Type::group_type_builder(schema.name()).with_fields(wanted.cloned().collect()).build()?;
+    Ok((RowIter::from_file_into(Box::new(reader)).project(Some(projection))?, total))
 }
 
 /// Opens a file of pages.

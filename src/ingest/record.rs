@@ -47,6 +47,9 @@ pub(super) fn is_web(url: &Url) -> bool {
     matches!(url.scheme(), "http" | "https") && url.has_host()
 }
 
+/// Spellings of links of one page that are resolved. Each costs the length of the base, which may be long.
+const SPELLINGS: usize = 16 * limits::OUTLINKS_PER_PAGE;
+
 /// How the URL of a kept link is spelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spelling {
@@ -70,15 +73,18 @@ enum Target {
 /// [`limits::OUTLINKS_PER_PAGE`] different targets other than the page itself.
 ///
 /// Repeated targets are kept as long as their anchors differ, since anchors of duplicates are
-/// evidence; they do not count towards the cap.
+/// evidence; they have a cap of their own, [`limits::Bounds::repeated_links`].
 pub(super) struct Links<'a> {
     base: &'a Url,
     spelling: Spelling,
     /// What became of each spelling seen, fragments removed, keyed by its hash.
     resolved: HashMap<u128, Target>,
-    urls: Vec<String>,
+    /// URLs of links, and whether none was kept yet that leads there, however it is spelled.
+    urls: Vec<(String, bool)>,
     /// How many different targets were kept, the page itself left out.
     distinct: HashSet<u128>,
+    /// Links kept beside the first to each target.
+    repeated: usize,
     pairs: HashSet<u128>,
     page: u128,
     outlinks: Vec<Outlink>,
@@ -94,6 +100,7 @@ impl<'a> Links<'a> {
             resolved: HashMap::new(),
             urls: Vec::new(),
             distinct: HashSet::new(),
+            repeated: 0,
             pairs: HashSet::new(),
             page: key_of(page),
             outlinks: Vec::new(),
@@ -115,6 +122,8 @@ impl<'a> Links<'a> {
         let key = xxh3_128(href.as_bytes());
         let target = if let Some(&known) = self.resolved.get(&key) {
             known
+        } else if self.resolved.len() == SPELLINGS {
+            Target::OverCap
         } else {
             let target = self.resolve(href);
             self.resolved.insert(key, target);
@@ -124,7 +133,7 @@ impl<'a> Links<'a> {
             Target::Kept(at) => {
                 cuts.add("anchor", u32::from(limits::cut_chars(&mut anchor, limits::ANCHOR_CHARS)));
                 cuts.add("around", u32::from(limits::cut_chars(&mut around, limits::AROUND_CHARS)));
-                self.keep(at, anchor, around);
+                self.keep(at, anchor, around, cuts);
             }
             Target::OverCap => cuts.add("outlinks", 1),
             Target::TooLong => cuts.add("url", 1),
@@ -133,12 +142,21 @@ impl<'a> Links<'a> {
         }
     }
 
-    fn keep(&mut self, at: usize, anchor: String, around: String) {
+    fn keep(&mut self, at: usize, anchor: String, around: String, cuts: &mut Cuts) {
         let mut pair = (at as u64).to_le_bytes().to_vec();
         pair.extend_from_slice(anchor.as_bytes());
-        if self.pairs.insert(xxh3_128(&pair)) {
-            self.outlinks.push(Outlink { url: self.urls[at].clone(), anchor, around });
+        let pair = xxh3_128(&pair);
+        if self.pairs.contains(&pair) {
+            return;
         }
+        let is_first = std::mem::take(&mut self.urls[at].1);
+        if !is_first && self.repeated == limits::BOUNDS.repeated_links {
+            cuts.add("repeated", 1);
+            return;
+        }
+        self.repeated += usize::from(!is_first);
+        self.pairs.insert(pair);
+        self.outlinks.push(Outlink { url: self.urls[at].0.clone(), anchor, around });
     }
 
     fn resolve(&mut self, href: &str) -> Target {
@@ -155,7 +173,8 @@ impl<'a> Links<'a> {
             return Target::TooLong;
         }
         let key = key_of(&url);
-        if key != self.page && !self.distinct.contains(&key) {
+        let is_new = key != self.page && !self.distinct.contains(&key);
+        if is_new {
             if self.distinct.len() >= limits::OUTLINKS_PER_PAGE {
                 return Target::OverCap;
             }
@@ -164,7 +183,8 @@ impl<'a> Links<'a> {
         let keep_spelling = absolute
             && self.spelling == Spelling::AsGiven
             && !href.contains(|c: char| c.is_ascii_control() || c == ' ');
-        self.urls.push(if keep_spelling { href.to_owned() } else { without_fragment(url) });
+        let url = if keep_spelling { href.to_owned() } else { without_fragment(url) };
+        self.urls.push((url, is_new));
         Target::Kept(self.urls.len() - 1)
     }
 

@@ -30,7 +30,7 @@ impl StreamLine {
         match &self.content {
             Ok(bytes) => jsonl::item(bytes, origin),
             Err(bytes) => {
-                let cap = limits::LINE_BYTES;
+                let cap = limits::BOUNDS.line_bytes;
                 let detail = format!("the line has {bytes} bytes, at most {cap} are read");
                 SourceItem::Bad { reason: BadReason::LineTooLong, origin, detail }
             }
@@ -53,7 +53,8 @@ impl<R: Read> StreamLines<R> {
     fn read(&mut self) -> io::Result<Option<StreamLine>> {
         loop {
             let mut bytes = Vec::new();
-            let content = match read_line(&mut self.reader, limits::LINE_BYTES, &mut bytes)? {
+            let content = match read_line(&mut self.reader, limits::BOUNDS.line_bytes, &mut bytes)?
+            {
                 Line::End => return Ok(None),
                 Line::TooLong(bytes) => Err(bytes),
                 Line::Whole => Ok(bytes),

@@ -11,6 +11,7 @@ use super::source::{ModelFile, ModelFiles};
 use super::t5::{Prompt, T5};
 use super::tokens::Tokens;
 use super::{Embedder, ModelSource, NeuralError, PairModel, QualityModel, Runtime};
+use crate::contained::ending;
 
 /// Changes where the same files would score otherwise than before.
 const SCORING: &[u8] = b"prospect neural scoring 1";
@@ -131,6 +132,15 @@ fn load<M>(
     make: impl FnOnce(Open, HeadFile) -> Result<M, NeuralError>,
 ) -> Result<Loaded<M>, NeuralError> {
     let parts = ModelFiles::read(source)?;
+    let file = parts.model.name.clone();
+    ending(&file, || loaded(parts, runtime, make))
+}
+
+fn loaded<M>(
+    parts: ModelFiles,
+    runtime: &Runtime,
+    make: impl FnOnce(Open, HeadFile) -> Result<M, NeuralError>,
+) -> Result<Loaded<M>, NeuralError> {
     let settings = ModelSettings::parse(&parts.settings)?;
     let tokens = Tokens::read(&parts.tokenizer)?;
     let backend = Backend::get(runtime)?;

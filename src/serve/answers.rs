@@ -22,7 +22,7 @@ pub(super) struct AnswerPool {
     /// What all scenarios stand on, and the settings of the base: known without waiting for anyone.
     shared: Scenario,
     settings: PlanSettings,
-    pub(super) allow_write: bool,
+    pub(super) write_token: Option<String>,
     pub(super) hint: Hint,
     pub(super) carry_out: String,
     kept: Mutex<VecDeque<(String, Arc<Answered>)>>,
@@ -39,7 +39,7 @@ impl AnswerPool {
             shared: questions.shared.clone(),
             settings: questions.whatif_base.base.settings.clone(),
             questions: RwLock::new(questions),
-            allow_write: settings.allow_write,
+            write_token: settings.write_token.clone(),
             hint: settings.hint,
             carry_out: settings.carry_out.clone(),
             kept: Mutex::default(),

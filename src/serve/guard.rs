@@ -70,6 +70,10 @@ impl Guard {
         // Browsers leave the usual port out.
         let has_port = sent.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
         let host = if has_port { sent.clone() } else { format!("{sent}:80") };
+        // A proxy may have gone by the other one.
+        if headers.get_all(HOST).iter().count() > 1 || headers.get_all(ORIGIN).iter().count() > 1 {
+            return Some("the request names more than one host or origin");
+        }
         if !self.is_own(&host) {
             return Some("the request is for another host");
         }
@@ -108,7 +112,7 @@ mod tests {
     fn refuses(listen: &str, address: &str, method: &Method, sent: &[(&str, &str)]) -> bool {
         let mut headers = HeaderMap::new();
         for (name, value) in sent {
-            headers.insert(
+            headers.append(
                 HeaderName::from_bytes(name.as_bytes()).unwrap(),
                 HeaderValue::from_str(value).unwrap(),
             );
@@ -135,6 +139,9 @@ mod tests {
         assert!(local(&Method::GET, &[("host", "evil.test:7878")]));
         assert!(local(&Method::GET, &[("host", "127.0.0.1:80")]));
         assert!(local(&Method::GET, &[]));
+        assert!(local(&Method::GET, &[own, ("host", "evil.test:7878")]));
+        assert!(local(&Method::GET, &[own, own]));
+        assert!(local(&Method::POST, &[own, origin, ("origin", "http://evil.test")]));
     }
 
     #[test]

@@ -2,15 +2,16 @@
 //!
 //! It listens on the loopback unless told otherwise, sends assets that are embedded in the command,
 //! and loads nothing from anywhere else. Requests of other origins, and such for another host name
-//! (DNS rebinding), are refused. The store is read; a plan is written only where that is allowed.
+//! (DNS rebinding), are refused. The store is read; a plan is written only where that is allowed, and by who knows a
+//! token that is made anew at every start: other programs and users of the machine reach the address, too.
 //!
 //! # Limits
 //!
 //! | What | At most |
 //! |---|---|
-//! | connections | 256; more wait |
+//! | connections | 256; beyond them the one that has kept its request longest is closed |
 //! | a request's head | 32 KiB, 10 seconds |
-//! | a request's body | 1 MiB, no pause of 10 seconds |
+//! | a request's body | 1 MiB, 20 seconds |
 //! | a request | 60 seconds; ten minutes where all pairs are estimated again |
 //! | answers computed side by side | one per thread, one slow one |
 //! | answers kept | 4, the last ones, and what the pages lack |
@@ -60,6 +61,9 @@ pub(crate) enum ServeError {
     /// A plan is to be written where that is not allowed.
     #[error("this store is only read")]
     ReadOnly,
+    /// A plan is to be written by who does not know the token.
+    #[error("the request does not know the token that a plan is written with")]
+    NoToken,
     /// A scenario that is too long for one answer.
     #[error("the scenario has more than {most} {what}")]
     TooMuch {
@@ -78,8 +82,8 @@ pub(crate) type Hint = fn(&ServeError) -> Option<String>;
 pub(crate) struct ServeSettings {
     /// Where to listen: an address, or a name, and a port; 0 is any that is free.
     pub(crate) listen: String,
-    /// Whether a plan may be written to the store.
-    pub(crate) allow_write: bool,
+    /// What a page must know to write a plan to the store; none: nobody may.
+    pub(crate) write_token: Option<String>,
     /// Answers computed side by side.
     pub(crate) threads: usize,
     /// What refusals say beside the error.

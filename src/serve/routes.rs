@@ -4,19 +4,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Bytes;
+use axum::body::{Bytes, to_bytes};
 use axum::extract::rejection::{JsonRejection, QueryRejection};
-use axum::extract::{DefaultBodyLimit, Query, State};
-use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::extract::{DefaultBodyLimit, Query, Request as HttpRequest, State};
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderMap};
 use axum::http::{HeaderValue, StatusCode};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, post};
 use axum::{Json, Router, middleware};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tower_http::timeout::{RequestBodyTimeoutLayer, TimeoutLayer};
+use tower_http::timeout::TimeoutLayer;
 
 use super::answers::AnswerPool;
+use super::connections::Waits;
 use super::guard::{Guard, watch};
 use super::{Hint, ServeError, enough, page, views};
 use crate::campaign::CampaignError;
@@ -26,8 +28,10 @@ use crate::whatif::scenario::Scenario;
 
 /// Bytes of a request's body.
 const BODY: usize = 1 << 20;
-/// Longest pause within a body.
-const BODY_PAUSE: Duration = Duration::from_secs(10);
+/// Longest time for a body, from its head on.
+const BODY_TIME: Duration = Duration::from_secs(20);
+/// The field that names the token.
+const TOKEN: &str = "x-prospect-token";
 /// Longest time for a request, and for one that estimates all pairs again.
 const PATIENCE: Duration = Duration::from_mins(1);
 const SLOW_PATIENCE: Duration = Duration::from_mins(10);
@@ -80,8 +84,9 @@ pub(super) fn router(answers: Arc<AnswerPool>, guard: Guard) -> Router {
         .route("/api/commit", post(commit))
         .fallback(|| async { refusal(StatusCode::NOT_FOUND, "there is nothing here", "open /") })
         .layer(DefaultBodyLimit::max(BODY))
-        .layer(RequestBodyTimeoutLayer::new(BODY_PAUSE))
         .layer(TimeoutLayer::with_status_code(StatusCode::GATEWAY_TIMEOUT, SLOW_PATIENCE))
+        // What is not wanted needs no body.
+        .layer(middleware::from_fn(whole))
         .layer(middleware::from_fn_with_state(guard, watch))
         .with_state(answers)
 }
@@ -98,9 +103,10 @@ pub(super) fn refusal(status: StatusCode, error: &str, hint: &str) -> Response {
 }
 
 async fn state(State(answers): Shared) -> Response {
-    let found = answers.run(false, |answers| {
-        let AnswerPool { allow_write, carry_out, .. } = answers;
-        Ok(answers.ask(|questions| views::state(questions, *allow_write, carry_out)))
+    let allow_write = answers.write_token.is_some();
+    let found = answers.run(false, move |answers| {
+        let carry_out = &answers.carry_out;
+        Ok(answers.ask(|questions| views::state(questions, allow_write, carry_out)))
     });
     reply(found.await, answers.hint)
 }
@@ -175,9 +181,14 @@ async fn plan(
     }
 }
 
-async fn commit(State(answers): Shared, asked: Asked) -> Response {
-    if !answers.allow_write {
-        return refused(StatusCode::FORBIDDEN, &ServeError::ReadOnly, answers.hint);
+async fn commit(State(answers): Shared, fields: HeaderMap, asked: Asked) -> Response {
+    let given = fields.get(TOKEN).map_or(&b""[..], HeaderValue::as_bytes);
+    let why = match &answers.write_token {
+        None => Some(ServeError::ReadOnly),
+        Some(token) => (!is_same(token.as_bytes(), given)).then_some(ServeError::NoToken),
+    };
+    if let Some(why) = why {
+        return refused(StatusCode::FORBIDDEN, &why, answers.hint);
     }
     let request = match checked(asked, answers.hint) {
         Ok(request) => request,
@@ -190,6 +201,35 @@ async fn commit(State(answers): Shared, asked: Asked) -> Response {
         Ok(json!({ "plan_id": plan_id, "urls": answered.answer.choice.batch.picks.len() }))
     });
     reply(done.await, answers.hint)
+}
+
+/// Whether two secrets are one, in a time that does not tell how much of them is.
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    let differs = one.iter().zip(other).fold(0, |all, (a, b)| all | (a ^ b));
+    one.len() == other.len() && differs == 0
+}
+
+/// Takes in the whole of a request before anybody works on it. While that lasts its connection may be closed for
+/// others.
+async fn whole(request: HttpRequest, next: Next) -> Response {
+    let waits = request.extensions().get::<Waits>().cloned();
+    let (head, body) = request.into_parts();
+    let body = match tokio::time::timeout(BODY_TIME, to_bytes(body, BODY)).await {
+        Ok(Ok(body)) => body,
+        Ok(Err(_)) => {
+            let hint = "ask for fewer changes at a time";
+            return refusal(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "the request is too long, or broke off",
+                hint,
+            );
+        }
+        Err(_) => {
+            return refusal(StatusCode::REQUEST_TIMEOUT, "the request took too long", "ask again");
+        }
+    };
+    let _working = waits.as_ref().map(Waits::working);
+    next.run(HttpRequest::from_parts(head, body.into())).await
 }
 
 /// A view of an answer; none if what is asked for is not known.

@@ -36,6 +36,14 @@ pub enum WorkloadError {
         /// The file.
         file: String,
     },
+    /// The text is longer than what is read whole.
+    #[error("{file} has more than {most} bytes of text")]
+    TooLong {
+        /// The file.
+        file: String,
+        /// What is read.
+        most: usize,
+    },
     /// A line is in another encoding.
     #[error("{file}:{line}: the line is not UTF-8")]
     NotUtf8 {

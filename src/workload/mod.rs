@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub use formats::load;
 pub(crate) use formats::{Assumption, WorkloadError, load_told, parse, wordings};
-pub(crate) use text::{open_lines, open_text, shown};
+pub(crate) use text::{ListLines, open_lines, open_list, open_text, shown};
 
 /// A query of a workload, by its place in it.
 #[derive(

@@ -1,10 +1,11 @@
 //! Judgements in TREC form: `qid 0 url grade`.
 
+use std::io::BufRead;
 use std::path::Path;
 
 use prospect_index::url;
 
-use super::{WorkloadError, open_text, shown};
+use super::{ListLines, WorkloadError, open_list, shown};
 
 /// One judged page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +49,8 @@ pub(crate) struct RawJudgement {
 /// # Errors
 /// The file cannot be read or a line is malformed.
 pub fn load(path: &Path) -> Result<Vec<Judgement>, WorkloadError> {
-    parse(&open_text(path)?, &shown(path))
+    let file = shown(path);
+    load_raw(path)?.into_iter().map(|raw| canonical(raw, &file)).collect()
 }
 
 /// Reads judgements whose document ids are taken as they stand.
@@ -56,7 +58,7 @@ pub fn load(path: &Path) -> Result<Vec<Judgement>, WorkloadError> {
 /// # Errors
 /// The file cannot be read or a line is malformed.
 pub(crate) fn load_raw(path: &Path) -> Result<Vec<RawJudgement>, WorkloadError> {
-    parse_raw(&open_text(path)?, &shown(path))
+    read(open_list(path)?)
 }
 
 /// Parses judgements; `file` stands for the file in messages.
@@ -64,7 +66,8 @@ pub(crate) fn load_raw(path: &Path) -> Result<Vec<RawJudgement>, WorkloadError> 
 /// # Errors
 /// A line is malformed.
 pub(crate) fn parse(text: &str, file: &str) -> Result<Vec<Judgement>, WorkloadError> {
-    parse_raw(text, file)?.into_iter().map(|raw| canonical(raw, file)).collect()
+    let raw = read(ListLines::new(text.as_bytes(), file))?;
+    raw.into_iter().map(|raw| canonical(raw, file)).collect()
 }
 
 fn canonical(raw: RawJudgement, file: &str) -> Result<Judgement, WorkloadError> {
@@ -76,16 +79,12 @@ fn canonical(raw: RawJudgement, file: &str) -> Result<Judgement, WorkloadError> 
     Ok(Judgement { qid, url, grade })
 }
 
-/// Parses judgements whose document ids are taken as they stand.
-///
-/// # Errors
-/// A line is malformed.
-pub(crate) fn parse_raw(text: &str, file: &str) -> Result<Vec<RawJudgement>, WorkloadError> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+fn read(mut lines: ListLines<impl BufRead>) -> Result<Vec<RawJudgement>, WorkloadError> {
     let mut judgements = Vec::new();
-    for (number, content) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let line = number + 1;
-        let failed = |what: String| WorkloadError::Line { file: file.to_owned(), line, what };
+    while let Some(next) = lines.next() {
+        let (line, content) = next?;
+        let failed =
+            |what: String| WorkloadError::Line { file: lines.file().to_owned(), line, what };
         let fields: Vec<&str> = content.split_whitespace().collect();
         let [qid, _, docid, grade] = fields[..] else {
             let what = format!("{} fields; `qid 0 url grade` was expected", fields.len());
@@ -97,6 +96,12 @@ pub(crate) fn parse_raw(text: &str, file: &str) -> Result<Vec<RawJudgement>, Wor
         judgements.push(RawJudgement { qid: qid.to_owned(), docid: docid.to_owned(), grade, line });
     }
     Ok(judgements)
+}
+
+/// Parses judgements whose document ids are taken as they stand; `file` stands for the file in messages.
+#[cfg(test)]
+pub(crate) fn parse_raw(text: &str, file: &str) -> Result<Vec<RawJudgement>, WorkloadError> {
+    read(ListLines::new(text.as_bytes(), file))
 }
 
 #[cfg(test)]

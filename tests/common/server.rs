@@ -15,6 +15,8 @@ pub struct Server {
     child: Child,
     /// `127.0.0.1:PORT`.
     pub address: String,
+    /// What a plan is written with, where that is allowed.
+    pub token: String,
 }
 
 /// An answer.
@@ -59,9 +61,10 @@ impl Server {
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("listening on http://").unwrap_or_default();
+        let (address, token) = address.split_once("/#token=").unwrap_or((address, ""));
         let address = address.trim_end_matches('/').to_owned();
         assert!(!address.is_empty(), "{line}");
-        Self { child, address }
+        Self { child, address, token: token.to_owned() }
     }
 
     /// Sends a request of one's own making.
@@ -89,8 +92,8 @@ impl Server {
     /// POST of JSON.
     pub fn post(&self, path: &str, body: &Value) -> Answer {
         let head = format!(
-            "POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json",
-            self.address
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nX-Prospect-Token: {}",
+            self.address, self.token
         );
         self.send(&head, &body.to_string())
     }

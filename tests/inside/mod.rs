@@ -11,6 +11,8 @@ mod documents;
 mod experiment;
 #[path = "../common/kept_stores.rs"]
 mod kept_stores;
+#[path = "../attack/shapes.rs"]
+mod shapes;
 #[path = "../common/simulation.rs"]
 mod simulation;
 #[path = "../../benches/synthetic/mod.rs"]
@@ -21,9 +23,11 @@ mod assessment;
 mod attacks;
 mod crawl_orders;
 mod explanation;
+mod hostile_pages;
 mod ingest_sources;
 mod kept_basis;
 mod link_gain;
+mod mutated_inputs;
 mod quality_resume;
 mod report;
 mod report_in_browser;

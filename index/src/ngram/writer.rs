@@ -16,16 +16,28 @@ use super::layout::{
 use super::sort::Sorted;
 use super::varint;
 
-fn dictionary_error(part: &'static str) -> impl FnOnce(fst::Error) -> NgramError {
-    move |error| NgramError::Dictionary { part, problem: error.to_string() }
+/// An error of a dictionary's writer; what the disk refused stays that.
+fn dictionary_error(
+    dir: &Path,
+    part: &'static str,
+) -> impl FnOnce(fst::Error) -> NgramError + use<> {
+    let path = dir.join(part);
+    move |error| match error {
+        fst::Error::Io(source) => NgramError::Io { doing: "write", path, source },
+        fst::Error::Fst(error) => NgramError::Dictionary { part, problem: error.to_string() },
+    }
 }
 
 fn new_dictionary(dir: &Path, part: &'static str) -> Result<MapBuilder<CountedFile>, NgramError> {
-    MapBuilder::new(CountedFile::create(dir, part)?).map_err(dictionary_error(part))
+    MapBuilder::new(CountedFile::create(dir, part)?).map_err(dictionary_error(dir, part))
 }
 
-fn finish_dictionary(map: MapBuilder<CountedFile>, part: &'static str) -> Result<u64, NgramError> {
-    map.into_inner().map_err(dictionary_error(part))?.finish()
+fn finish_dictionary(
+    dir: &Path,
+    map: MapBuilder<CountedFile>,
+    part: &'static str,
+) -> Result<u64, NgramError> {
+    map.into_inner().map_err(dictionary_error(dir, part))?.finish()
 }
 
 /// What [`write_tokens`] wrote.
@@ -50,9 +62,9 @@ pub(super) fn write_tokens(
     for (rank, (word, id)) in sorted.into_iter().enumerate() {
         ranks[id as usize] = rank as u32;
         hashes.push(hash_word(&word));
-        map.insert(word.as_bytes(), rank as u64).map_err(dictionary_error(TOKENS))?;
+        map.insert(word.as_bytes(), rank as u64).map_err(dictionary_error(dir, TOKENS))?;
     }
-    Ok(TokensWritten { ranks, hashes, bytes: finish_dictionary(map, TOKENS)? })
+    Ok(TokensWritten { ranks, hashes, bytes: finish_dictionary(dir, map, TOKENS)? })
 }
 
 /// What [`write_ngrams`] wrote.
@@ -72,6 +84,7 @@ pub(super) fn write_ngrams(
     word_hashes: &[u64],
 ) -> Result<NgramsWritten, NgramError> {
     let mut lists = ListWriter {
+        dir,
         map: new_dictionary(dir, NGRAMS)?,
         postings: CountedFile::create(dir, POSTINGS)?,
         encoded: Vec::new(),
@@ -93,7 +106,7 @@ pub(super) fn write_ngrams(
     }
     lists.put(key, &locals)?;
     let mut written = lists.written;
-    written.ngram_bytes = finish_dictionary(lists.map, NGRAMS)?;
+    written.ngram_bytes = finish_dictionary(dir, lists.map, NGRAMS)?;
     written.posting_bytes = lists.postings.finish()?;
     written.filter_bytes = write_filter(dir, lists.hashes, written.ngrams)?;
     Ok(written)
@@ -110,6 +123,7 @@ fn write_filter(dir: &Path, mut hashes: Temporary, count: u64) -> Result<u64, Ng
 }
 
 struct ListWriter<'a> {
+    dir: &'a Path,
     map: MapBuilder<CountedFile>,
     postings: CountedFile,
     encoded: Vec<u8>,
@@ -150,7 +164,7 @@ impl ListWriter<'_> {
             hash = Some(hash.map_or(word, |parent| hash_ngram(parent, word)));
         }
         self.hashes.put(&hash.unwrap_or(0).to_le_bytes())?;
-        self.map.insert(&bytes[..length], value.pack()).map_err(dictionary_error(NGRAMS))
+        self.map.insert(&bytes[..length], value.pack()).map_err(dictionary_error(self.dir, NGRAMS))
     }
 }
 

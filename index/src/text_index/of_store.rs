@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::writing::Writing;
 use super::{Refresh, Result, TextIndex, VERSION};
 use crate::derived::{Derived, Found};
+use crate::error::StoreError;
 use crate::manifest::Manifest;
 use crate::page_store::{PageTable, for_each_text};
 use crate::storage::Storage;
@@ -28,7 +29,7 @@ impl TextIndex {
         manifest: &Manifest,
         pages: &PageTable,
     ) -> Result<(Self, Refresh)> {
-        let derived = Derived::new(storage, "text", VERSION);
+        let derived = Derived::new(storage, manifest, "text", VERSION);
         let superseded_at = |seq| pages.record(seq).map_or(0, |(_, at)| at);
         let mut refresh = Refresh { total: pages.len() as u64, ..Refresh::default() };
         let from_seq = match derived.find::<Payload>() {
@@ -36,7 +37,11 @@ impl TextIndex {
                 if state.end_seq == manifest.next_seq
                     && state.lineage == manifest.lineage(state.end_seq) =>
             {
-                return Ok((Self::read(&derived, superseded_at)?, refresh));
+                let index = Self::read(&derived, superseded_at)?;
+                if index.docs.url.len() >= pages.len() {
+                    return Ok((index, refresh));
+                }
+                rebuild(&mut refresh, "it has not all pages")
             }
             Found::Whole(state, _)
                 if state.end_seq < manifest.next_seq
@@ -53,6 +58,10 @@ impl TextIndex {
         }
         refresh.added = extend(storage, manifest, &derived, from_seq)?;
         let index = Self::read(&derived, superseded_at)?;
+        if index.docs.url.len() < pages.len() {
+            let what = format!("{} of {} pages are in it", index.docs.url.len(), pages.len());
+            return Err(StoreError::Derived { structure: "text index", what });
+        }
         // Replaced versions of pages are in the index too.
         refresh.total = index.docs.url.len() as u64;
         Ok((index, refresh))

@@ -20,6 +20,7 @@ use super::output::{self, Failure, say, shown};
 use crate::campaign::plan::{self, Beside, Plan};
 use crate::campaign::reasons::Reasons;
 use crate::campaign::{CampaignError, OpenStore};
+use crate::cli::plain::stdout;
 use crate::plan::export::PlannedUrl;
 use crate::planner::settings::PlanSettings;
 use crate::workload::{self, qrels};
@@ -82,7 +83,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         return output::print_json(&as_json(&root, &plan, &planned, &comparison));
     }
     let text = as_text(&root, &open, &plan, &settings, &planned, &comparison);
-    Ok(std::io::stdout().lock().write_all(text.as_bytes())?)
+    Ok(stdout().write_all(text.as_bytes())?)
 }
 
 fn choose_site(tiny: bool, global: &Global) -> Site {

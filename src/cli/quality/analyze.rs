@@ -2,12 +2,13 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use super::files::{FormatArg, cannot};
 use crate::cli::Global;
 use crate::cli::output::{self, Failure, say};
+use crate::cli::plain::stdout;
 use crate::documents::{self, DocumentError, DocumentSource, Input, OpenOptions};
 use crate::quality::analysis::{self, AnalysisSettings};
 use crate::report::{html, quality};
@@ -58,14 +59,14 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     if let Some(path) = &args.html {
         let page = html::quality::page(&found)?;
         if path.as_os_str() == "-" {
-            return Ok(io::stdout().lock().write_all(page.as_bytes())?);
+            return Ok(stdout().write_all(page.as_bytes())?);
         }
         fs::write(path, page).map_err(|error| cannot("write", path, error))?;
     }
     if global.json {
         output::print_json(&serde_json::to_value(&found)?)?;
     } else {
-        io::stdout().lock().write_all(quality::tables(&found).as_bytes())?;
+        stdout().write_all(quality::tables(&found).as_bytes())?;
     }
     match &args.html {
         Some(path) => say(global, &format!("charts: {}; open it in a browser", path.display())),

@@ -235,6 +235,13 @@ impl Target {
         Ok(())
     }
 
+    /// Removes what a run left that was ended behind the renaming of its output.
+    pub(super) fn clean_up(mut self) {
+        if self.folder.is_dir() && self.begin(false).is_ok() {
+            self.give_up();
+        }
+    }
+
     /// Removes what is left of work that cannot be gone on with.
     pub(super) fn give_up(self) {
         if self.lock.is_some() {

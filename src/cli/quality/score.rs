@@ -108,6 +108,7 @@ fn all(
         if args.resume && !args.format.overwrite && job.target.exists() {
             say(global, &format!("{name}: is complete, left as it is"));
             left.push(name);
+            job.target.clean_up();
             continue;
         }
         written.push(one(args, job, model, global)?);

@@ -24,6 +24,7 @@ use self::prepare::{LoadedModels, PreparedExperiment};
 use super::Global;
 use super::model::{CrossEncoder, RuntimeOptions};
 use super::output::{self, Failure, say};
+use crate::cli::plain::stdout;
 use crate::evaluate::rerank::PairScores;
 use crate::neural::Embedder;
 use crate::policy::PolicyChoice;
@@ -102,7 +103,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     }
     for summary in &summaries {
         let tables = terminal::tables(summary, Some("all"));
-        io::Write::write_all(&mut io::stdout().lock(), tables.as_bytes())?;
+        io::Write::write_all(&mut stdout(), tables.as_bytes())?;
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 //! ten seconds elsewhere.
 
 use std::collections::BTreeMap;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -96,7 +96,7 @@ impl Policies {
                 let left = seconds * (total.saturating_sub(done)) as f64 / done.max(1) as f64;
                 format!("{label}: {done} of at most {total} pages, ETA {left:.0} s")
             };
-            let _ = writeln!(io::stderr().lock(), "{line}");
+            crate::cli::output::print_note(&line);
         }
     }
 

@@ -1,6 +1,6 @@
 //! `prospect simulate --changes`: which policy of re-visits keeps what is served current.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::Path;
 
 use prospect_index::storage::Storage;
@@ -9,6 +9,7 @@ use super::clock::is_timed;
 use super::config::{self, Config};
 use crate::cli::Global;
 use crate::cli::output::{self, Failure, say};
+use crate::cli::plain::stdout;
 use crate::cli::queries;
 use crate::ingest::SourceOptions;
 use crate::planner::settings::PlanSettings;
@@ -86,7 +87,7 @@ pub(super) fn run(
     if global.json {
         return output::print_json(&serde_json::to_value(&figures)?);
     }
-    Ok(io::stdout().lock().write_all(table(&figures).as_bytes())?)
+    Ok(stdout().write_all(table(&figures).as_bytes())?)
 }
 
 fn policies(config: &Config) -> Result<Vec<RevisitPolicy>, Failure> {

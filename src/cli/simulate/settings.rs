@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use prospect_index::limits::BOUNDS;
 use prospect_index::url;
 use serde_json::Value;
 
@@ -38,6 +39,14 @@ pub(super) fn settings(config: &Config) -> Result<(SimulationSettings, StartFile
     if sets == 0 || (lists > 0 && sets > lists && config.crawled.is_none()) {
         let error = anyhow::anyhow!("{sets} seed sets, and {lists} files of seeds");
         return Err(Failure::input(error, "name one file of seeds for each set"));
+    }
+    if sets > BOUNDS.seed_sets {
+        let error = anyhow::anyhow!("{sets} seed sets are too many");
+        let hint = format!(
+            "--seed-sets takes at most {}; each is a crawl by every policy",
+            BOUNDS.seed_sets
+        );
+        return Err(Failure::input(error, hint));
     }
     let plan = plan(config)?;
     let batch = batch_size(config.batch.first().map_or("1%", |first| first.trim()))?;

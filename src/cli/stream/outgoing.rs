@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::Serialize;
 
 use crate::campaign::stream::Asked;
+use crate::cli::plain::{Plain, stdout};
 use crate::plan::pace::Pace;
 
 /// A line.
@@ -21,14 +22,14 @@ struct Line<'a> {
 
 /// Where URLs go.
 pub(super) struct Outgoing {
-    out: BufWriter<StdoutLock<'static>>,
+    out: BufWriter<Plain<StdoutLock<'static>>>,
     pace: Pace,
 }
 
 impl Outgoing {
     /// To standard output, at this pace.
     pub(super) fn new(pace: Pace) -> Self {
-        Self { out: BufWriter::new(io::stdout().lock()), pace }
+        Self { out: BufWriter::new(stdout()), pace }
     }
 
     /// Writes URLs, all of them or what fits before an error.

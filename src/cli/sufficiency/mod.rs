@@ -25,6 +25,7 @@ use crate::cli::model::{EmbeddingOptions, LibraryOptions};
 use crate::cli::open;
 use crate::cli::options::{OfScenario, OptionFlags, apply};
 use crate::cli::output::{self, Failure, say};
+use crate::cli::plain::stdout;
 use crate::cli::queries;
 use crate::planner::settings::PlanSettings;
 use crate::report::number::counted;
@@ -144,7 +145,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     if global.json {
         return output::print_json(&as_json(&decision, &opinions)?);
     }
-    Ok(Printed { decision, opinions, show: args.show }.print(&mut io::stdout().lock())?)
+    Ok(Printed { decision, opinions, show: args.show }.print(&mut stdout())?)
 }
 
 fn strategy(given: &str) -> Result<&'static StrategyKind, String> {

@@ -10,6 +10,7 @@ use crate::campaign::assessment::{Decision, Judgements};
 use crate::campaign::sufficiency::{BestLink, CompatibleQuery, StoreSufficiency};
 use crate::cli::Global;
 use crate::cli::output::{self, Failure, say};
+use crate::cli::plain::stdout;
 use crate::report::number::{counted, thousands};
 use crate::report::terminal::impact::expected;
 use crate::sufficiency::compatible::Confidence;
@@ -307,7 +308,7 @@ pub(super) fn compatible(
             "queries": each.collect::<Vec<_>>(),
         }));
     }
-    let mut out = io::stdout().lock();
+    let mut out = stdout();
     writeln!(
         out,
         "confidence {mean:.6} of {} over {}",

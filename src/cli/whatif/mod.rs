@@ -14,6 +14,7 @@ use super::{Global, open, queries};
 use crate::campaign::questions::Questions;
 use crate::campaign::whatif_base::open_plan;
 use crate::campaign::{CampaignError, OpenStore};
+use crate::cli::plain::stdout;
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::planner::settings::PlanSettings;
 use crate::report::{html, terminal};
@@ -110,7 +111,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     if global.json {
         return output::print_json(&serde_json::to_value(&found)?);
     }
-    std::io::stdout().lock().write_all(terminal::whatif::tables(&found).as_bytes())?;
+    stdout().write_all(terminal::whatif::tables(&found).as_bytes())?;
     if let Some(path) = &args.scenario {
         let (command, path) = (args.store.plan_command(), output::shell_word(path));
         let name = if count > 1 { " --name NAME" } else { "" };

@@ -24,7 +24,7 @@ use crate::ingest::charset;
 
 /// What the parser may hold of one document: an unfinished token, which may be all of it, and the
 /// stack of open elements.
-const PARSER_BYTES: usize = limits::HTML_BYTES + (96 << 20);
+const PARSER_BYTES: usize = limits::BOUNDS.html_bytes + (96 << 20);
 
 /// A document that is not read to its end.
 #[derive(Debug, thiserror::Error)]

@@ -47,7 +47,7 @@ pub(super) struct HtmlFile {
 impl HtmlFile {
     /// How much of it is read.
     pub(super) fn bytes_read(&self) -> u64 {
-        self.size.min(limits::HTML_BYTES as u64)
+        self.size.min(limits::BOUNDS.html_bytes as u64)
     }
 
     fn new(path: PathBuf, size: u64, root: &Path) -> Result<Self, IngestError> {

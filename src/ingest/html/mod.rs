@@ -122,7 +122,7 @@ impl HtmlFiles {
         let page = extract_html(content, &url, None)
             .map_err(|error| (BadReason::HtmlTooComplex, error.to_string()))?;
         let (record, mut cuts) = page.into_record(&url);
-        if file.size > limits::HTML_BYTES as u64 {
+        if file.size > limits::BOUNDS.html_bytes as u64 {
             cuts.push(("html", 1));
         }
         Ok((record, cuts))
@@ -167,7 +167,7 @@ impl PageSource for HtmlFiles {
 
 fn read_capped(file: &HtmlFile) -> io::Result<Vec<u8>> {
     let mut content = Vec::with_capacity(file.bytes_read() as usize + 1);
-    File::open(&file.path)?.take(limits::HTML_BYTES as u64).read_to_end(&mut content)?;
+    File::open(&file.path)?.take(limits::BOUNDS.html_bytes as u64).read_to_end(&mut content)?;
     Ok(content)
 }
 

@@ -254,7 +254,9 @@ impl HtmlState {
         let mut text = std::mem::take(&mut self.text).into_string();
         cuts.text(&mut text);
         let base = self.base.as_deref().and_then(|base| document_url.join(base.trim()).ok());
-        let base = base.filter(is_web).unwrap_or_else(|| document_url.clone());
+        // Every relative link costs the length of the base.
+        let fits = |base: &Url| is_web(base) && base.as_str().len() <= limits::URL_BYTES;
+        let base = base.filter(fits).unwrap_or_else(|| document_url.clone());
         cuts.add("noindex", u32::from(self.noindex));
         let canonical = self.canonical_url(document_url, &base, &mut cuts);
         let mut links = Links::new(document_url, &base, Spelling::Parsed);

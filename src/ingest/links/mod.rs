@@ -230,7 +230,7 @@ impl Table {
             },
             TableRows::Lines { reader, tally, number, format } => {
                 let mut line = Vec::new();
-                let read = read_line(reader, limits::LINE_BYTES, &mut line);
+                let read = read_line(reader, limits::BOUNDS.line_bytes, &mut line);
                 let read =
                     read.map_err(|error| IngestError::io(&*self.name, tally.bytes(), error))?;
                 *number += 1;

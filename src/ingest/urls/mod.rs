@@ -3,7 +3,7 @@
 //!
 //! Input: paths that a user names, plain, gzip or zstd; `-` for standard input. Output: [`UrlRecord`]s in input
 //! order, each with the place it came from. What a file is, its first bytes tell. A line that is none of its format
-//! is a bad item, never an error. Lines are cut at [`limits::LINE_BYTES`]; sitemaps are read as a stream.
+//! is a bad item, never an error. Lines are cut at [`limits::Bounds::line_bytes`]; sitemaps are read as a stream.
 //!
 //! *A new format* is one file here and one line in [`URL_FORMATS`].
 
@@ -151,21 +151,26 @@ impl<F: LineFormat> UrlReader for Lines<F> {
         while !self.ended {
             self.buffer.clear();
             self.number += 1;
-            let found = match read_line(&mut self.reader, limits::LINE_BYTES, &mut self.buffer)? {
-                Line::Whole => {
-                    let line = String::from_utf8_lossy(&self.buffer);
-                    let line = line.strip_prefix('\u{feff}').unwrap_or(&line);
-                    if line.trim().is_empty() { None } else { self.format.line(self.number, line) }
-                }
-                Line::TooLong(bytes) => {
-                    let detail = format!("the line has {bytes} bytes");
-                    Some((self.number, Err((BadReason::LineTooLong, detail))))
-                }
-                Line::End => {
-                    self.ended = true;
-                    self.format.end()
-                }
-            };
+            let found =
+                match read_line(&mut self.reader, limits::BOUNDS.line_bytes, &mut self.buffer)? {
+                    Line::Whole => {
+                        let line = String::from_utf8_lossy(&self.buffer);
+                        let line = line.strip_prefix('\u{feff}').unwrap_or(&line);
+                        if line.trim().is_empty() {
+                            None
+                        } else {
+                            self.format.line(self.number, line)
+                        }
+                    }
+                    Line::TooLong(bytes) => {
+                        let detail = format!("the line has {bytes} bytes");
+                        Some((self.number, Err((BadReason::LineTooLong, detail))))
+                    }
+                    Line::End => {
+                        self.ended = true;
+                        self.format.end()
+                    }
+                };
             if found.is_some() {
                 return Ok(found);
             }

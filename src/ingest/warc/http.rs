@@ -8,7 +8,6 @@ use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 use prospect_index::limits;
 
 use super::fields::{Fields, head_end};
-use crate::ingest::input::ZSTD_WINDOW_LOG;
 
 /// Buffer of the brotli decoder.
 const BROTLI_BYTES: usize = 16 << 10;
@@ -44,7 +43,7 @@ impl<'a> HttpResponse<'a> {
     ///
     /// An encoding that the body does not have is none: crawlers keep fields of bodies that they have decoded.
     /// Of a body that ends early, or is damaged further on, what could be decoded is kept. At most
-    /// [`limits::HTML_BYTES`] come of it.
+    /// [`limits::Bounds::html_bytes`] come of it.
     pub(super) fn body(&self) -> Cow<'a, [u8]> {
         let mut body = Cow::Borrowed(self.body);
         let is_chunked = |value: &str| value.to_ascii_lowercase().contains("chunked");
@@ -62,9 +61,11 @@ impl<'a> HttpResponse<'a> {
             }
         }
         match body {
-            Cow::Borrowed(bytes) => Cow::Borrowed(&bytes[..bytes.len().min(limits::HTML_BYTES)]),
+            Cow::Borrowed(bytes) => {
+                Cow::Borrowed(&bytes[..bytes.len().min(limits::BOUNDS.html_bytes)])
+            }
             Cow::Owned(mut bytes) => {
-                bytes.truncate(limits::HTML_BYTES);
+                bytes.truncate(limits::BOUNDS.html_bytes);
                 Cow::Owned(bytes)
             }
         }
@@ -106,7 +107,7 @@ fn decoded(encoding: &str, bytes: &[u8]) -> Option<Vec<u8>> {
         "br" => all_of(Decompressor::new(bytes, BROTLI_BYTES)),
         "zstd" => {
             let mut decoder = zstd::Decoder::new(bytes).ok()?;
-            decoder.window_log_max(ZSTD_WINDOW_LOG).ok()?;
+            decoder.window_log_max(limits::BOUNDS.zstd_window_log).ok()?;
             all_of(decoder)
         }
         _ => return None,
@@ -117,7 +118,7 @@ fn decoded(encoding: &str, bytes: &[u8]) -> Option<Vec<u8>> {
 /// What a decoder gives, at most one byte more than is read of a document; and whether that is all.
 fn all_of(decoder: impl Read) -> (Vec<u8>, bool) {
     let mut bytes = Vec::new();
-    let read = decoder.take(limits::HTML_BYTES as u64 + 1).read_to_end(&mut bytes);
+    let read = decoder.take(limits::BOUNDS.html_bytes as u64 + 1).read_to_end(&mut bytes);
     (bytes, read.is_ok())
 }
 

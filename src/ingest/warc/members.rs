@@ -8,7 +8,9 @@ use std::io::{self, BufRead, Read};
 
 use flate2::bufread::GzDecoder;
 
-use crate::ingest::input::{InputCompression, ZSTD_WINDOW_LOG};
+use prospect_index::limits::BOUNDS;
+
+use crate::ingest::input::InputCompression;
 
 /// How far back a damaged member is searched for the start of the next: damage may be noticed some way
 /// behind where it is.
@@ -128,7 +130,7 @@ impl Members {
             InputCompression::Zstd => {
                 let mut decoder =
                     zstd::Decoder::with_dictionary(raw, &self.dictionary)?.single_frame();
-                decoder.window_log_max(ZSTD_WINDOW_LOG)?;
+                decoder.window_log_max(BOUNDS.zstd_window_log)?;
                 State::Zstd(decoder)
             }
         };

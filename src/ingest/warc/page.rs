@@ -216,7 +216,7 @@ impl Page {
     }
 
     fn document(mut self, content_type: Option<&str>, body: &[u8], record: &Record) -> Found {
-        let is_cut = record.block.len() >= BLOCK_BYTES || body.len() >= limits::HTML_BYTES;
+        let is_cut = record.block.len() >= BLOCK_BYTES || body.len() >= limits::BOUNDS.html_bytes;
         self.note("html", is_cut);
         self.note("truncated", record.fields.get("warc-truncated").is_some());
         self.note("record-length", record.wrong_length);

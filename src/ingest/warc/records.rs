@@ -17,7 +17,7 @@ use super::http::is_http;
 use super::members::{Members, Piece};
 
 /// What is kept of a block: a head and a document.
-pub(super) const BLOCK_BYTES: usize = limits::HTML_BYTES + HEAD_BYTES;
+pub(super) const BLOCK_BYTES: usize = limits::BOUNDS.html_bytes + HEAD_BYTES;
 /// Longest head of a record, and of an HTTP message.
 const HEAD_BYTES: usize = 256 << 10;
 /// What is held behind something that may be the next record's head.

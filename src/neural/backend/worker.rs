@@ -10,6 +10,7 @@ use ort::session::{Session, SessionInputValue, SessionOutputs};
 use ort::value::{Tensor, TensorElementType};
 
 use super::Backend;
+use crate::contained::ending;
 use crate::neural::NeuralError;
 use crate::neural::onnx;
 use crate::neural::tokens::TokenRow;
@@ -51,10 +52,14 @@ impl Worker {
     /// Runs the graph over one row.
     pub(crate) fn run(&mut self, row: &TokenRow) -> Result<WorkerOutput, NeuralError> {
         let graph = Arc::clone(&self.graph);
+        ending(&graph.file, || self.answer(&graph, row))
+    }
+
+    fn answer(&mut self, graph: &SharedGraph, row: &TokenRow) -> Result<WorkerOutput, NeuralError> {
         let fits = |length: &&usize| **length >= row.ids.len();
         let planned = graph.lengths.iter().find(fits).copied();
         let length = planned.unwrap_or(row.ids.len()).max(1);
-        let inputs = inputs(&graph, row, length).map_err(|error| graph.fails(&error))?;
+        let inputs = inputs(graph, row, length).map_err(|error| graph.fails(&error))?;
         let session = self.session(planned)?;
         let outputs = session.run(inputs).map_err(|error| graph.fails(&error))?;
         graph.read(&outputs, row.ids.len())

@@ -7,11 +7,14 @@ class Failure extends Error {
   }
 }
 
+/** The token that the address brought, with which a plan may be written. */
+const TOKEN = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
+
 /** The response to a question; a POST where there is a body. */
 async function ask(path, body, signal) {
   const post = {
     method: "POST",
-    headers: { "Content-Type": "application/json" },
+    headers: { "Content-Type": "application/json", "X-Prospect-Token": TOKEN },
     body: JSON.stringify(body),
   };
   let response;
