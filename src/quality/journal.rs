@@ -56,8 +56,8 @@ impl Journal {
         head.extend(xxh3_128(identity.as_bytes()).to_le_bytes());
         let mut found = Vec::new();
         Read::by_ref(&mut file).take(HEAD_BYTES).read_to_end(&mut found).map_err(failed("read"))?;
-        // A head that was not written in full is that of a run that had not begun.
-        let begun = found.len() as u64 == HEAD_BYTES;
+        // A head that was not written in full, or whose bytes a power cut took, is that of a run that had not begun.
+        let begun = found.len() as u64 == HEAD_BYTES && found.starts_with(MAGIC);
         if resume && begun && found != head {
             let what = "had another model, other text columns or other batches".to_owned();
             return Err(QualityError::OtherRun { path: path.to_owned(), what });
@@ -197,6 +197,20 @@ mod tests {
             }
             assert_eq!(again.next(1, 9).unwrap(), Some(vec![Some(-9.0)]), "{length} bytes");
         }
+    }
+
+    /// Story: a power cut left zeros in the place of the head, and the run was refused as that of another model.
+    #[test]
+    fn a_journal_whose_bytes_are_gone_begins_anew() {
+        let (_directory, path) = begun();
+        let length = std::fs::read(&path).unwrap().len();
+        std::fs::write(&path, vec![0; length]).unwrap();
+        let mut journal = Journal::open(&path, "run", true).unwrap();
+        assert_eq!(journal.next(2, 7).unwrap(), None);
+        journal.append(7, FIRST).unwrap();
+        drop(journal);
+        let mut again = Journal::open(&path, "run", true).unwrap();
+        assert_eq!(again.next(2, 7).unwrap().as_deref(), Some(FIRST));
     }
 
     #[test]
