@@ -20,7 +20,7 @@ use crate::simulate::vectors::CollectionVectors;
 const ALL: &str = "all";
 /// Share of the attacked collection that an attacker owns.
 const SHARE: f64 = 0.01;
-const EXAMPLE: &str = "for example --attack anchor-stuffing,link-farm:100, or --attack all";
+const EXAMPLE: &str = "for example --attack anchor-stuffing,sybil:100, or --attack all";
 
 /// The attacks that are asked for.
 pub(super) fn settings(config: &Config) -> Result<Option<AttackSettings>, Failure> {
@@ -102,9 +102,9 @@ impl Experiment<'_> {
         let keep = Keep { texts: settings.lacks(), ..self.keep() };
         let place = PagePlace::below(&storage.path(&folder), keep);
         let collection = self.load(&place, &attack.added)?.0;
-        let attacked = Attacked::new(collection, honest.inputs, settings.seed);
+        let attacked = Attacked::new(collection, honest.inputs, attack, settings.seed);
         let strings = self.strings(&attacked.collection, &folder)?;
-        let vectors = self.vectors(&attacked.collection, honest.inputs.planning)?;
+        let vectors = self.vectors(&attacked.collection, &attacked.planning)?;
         let vectors = vectors.as_ref().map(CollectionVectors::web);
         let inputs = attacked.inputs(honest.inputs, strings.as_ref(), vectors);
         let labels = settings.policies.iter().map(PolicyChoice::label).collect();

@@ -16,5 +16,5 @@ pub(super) fn plot(attacker: &mut Attacker<'_>, pages: usize) -> Plot {
     let owned = owned.collect();
     // Comments show other parts of what a page aims at.
     let doors = anchors.iter().enumerate().map(|(at, own)| (at, own[at % own.len()].clone()));
-    Plot { pages: owned, doors: doors.collect() }
+    Plot::new(owned, doors)
 }

@@ -3,18 +3,19 @@
 //!
 //! True impact and judgements are those of the honest collection, so that nothing an attacker adds
 //! counts or displaces a page that does. Quality scores tell nothing of attackers: each of their
-//! pages has that of an honest page drawn at random.
+//! pages has that of an honest page drawn at random, or of the best one where they are made for it.
 
 use prospect_index::ngram::Segment;
 use prospect_index::page_store::NONE;
 
-use super::DRAWN_AS;
+use super::{Attack, AttackKind, DRAWN_AS};
 use crate::policy::Page;
 use crate::policy::hidden_web::WebVectors;
 use crate::simulate::collection::Collection;
 use crate::simulate::crawl::Start;
 use crate::simulate::experiment::{Course, Inputs};
 use crate::simulate::start::shuffled;
+use crate::workload::Workload;
 
 /// A collection with pages of an attacker.
 pub(crate) struct Attacked {
@@ -27,11 +28,19 @@ pub(crate) struct Attacked {
     quality: Option<Vec<f64>>,
     impact: Vec<f64>,
     relevant: Vec<u32>,
+    /// Queries to plan for, the attacker's among them.
+    pub(crate) planning: Workload,
 }
 
 impl Attacked {
-    /// `collection` is that of `honest` with an attacker's pages.
-    pub(crate) fn new(collection: Collection, honest: &Inputs<'_>, seed: u64) -> Self {
+    /// `collection` is that of `honest` with the pages of an attack.
+    pub(crate) fn new(
+        collection: Collection,
+        honest: &Inputs<'_>,
+        attack: &Attack,
+        seed: u64,
+    ) -> Self {
+        let asked = honest.planning.queries.iter().chain(&attack.queries).cloned().collect();
         let known = &honest.collection.urls;
         let number = |id| known.get(collection.urls.url(id)).map_or(NONE, |id| id.0);
         let of_page: Vec<Page> = collection.urls.ids().map(number).collect();
@@ -48,10 +57,15 @@ impl Attacked {
             quality: None,
             impact: Vec::new(),
             relevant: Vec::new(),
+            planning: Workload { queries: asked }.for_planning(),
         };
         attacked.impact = attacked.spread(honest.impact, || 0.0);
         attacked.relevant = attacked.spread(honest.relevant, || 0);
         attacked.quality = honest.quality.map(|quality| {
+            if matches!(attack.kind, AttackKind::Quality(_)) {
+                let best = quality.iter().copied().fold(crate::policy::NO_QUALITY, f64::max);
+                return attacked.spread(quality, || best);
+            }
             // From the end: those at the beginning link to the attacker.
             let drawn = shuffled(honest.collection, seed, DRAWN_AS);
             let mut drawn = drawn.iter().rev().cycle().map(|&page| quality[page as usize]);
@@ -86,7 +100,7 @@ impl Attacked {
             collection: &self.collection,
             strings,
             vectors,
-            planning: honest.planning,
+            planning: &self.planning,
             quality: self.quality.as_deref(),
             impact: &self.impact,
             relevant: &self.relevant,

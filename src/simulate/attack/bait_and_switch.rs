@@ -23,6 +23,6 @@ pub(super) fn plot(attacker: &mut Attacker<'_>, pages: usize) -> Plot {
         page
     });
     let owned = owned.collect();
-    let doors = (0..bait).map(|at| (at, attacker.query(at, at))).collect();
-    Plot { pages: owned, doors }
+    let doors = (0..bait).map(|at| (at, attacker.query(at, at)));
+    Plot::new(owned, doors)
 }

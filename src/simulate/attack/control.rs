@@ -11,6 +11,6 @@ pub(super) fn plot(attacker: &mut Attacker<'_>, pages: usize) -> Plot {
         page
     });
     let owned = owned.collect();
-    let doors = (0..pages).map(|at| (at, attacker.word())).collect();
-    Plot { pages: owned, doors }
+    let doors = (0..pages).map(|at| (at, attacker.word()));
+    Plot::new(owned, doors)
 }

@@ -24,6 +24,6 @@ pub(super) fn plot(attacker: &mut Attacker<'_>, pages: usize, domains: usize) ->
         let ring = neighbours(at, targets).map(|next| farm + next);
         owned[to].links = ring.map(|next| (next, attacker.query(next, at))).collect();
     }
-    let doors = (0..farm).map(|at| (at, attacker.query(at, at))).collect();
-    Plot { pages: owned, doors }
+    let doors = (0..farm).map(|at| (at, attacker.query(at, at)));
+    Plot::new(owned, doors)
 }

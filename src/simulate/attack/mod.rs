@@ -2,9 +2,10 @@
 //! before the crawls start, and what they got.
 //!
 //! An attacker owns a share of the collection. It knows the words of the planning workload, which
-//! is the worst case, and nothing else. Its texts hold no word that is asked for, but for those
-//! of bait. As many honest pages as it owns, drawn at random, each carry one link to it, as a spammed
-//! comment does; its pages link to each other. Policies and the planner are not told.
+//! is the worst case, and nothing else; hijackers also know which honest pages answer them. Its texts hold
+//! no word that is asked for, but for those of bait. As many honest pages as it owns, drawn at random
+//! but for hijackers, each carry one link to it, as a spammed comment does, which sybils repeat with
+//! many anchors; its pages link to each other. Policies and the planner are not told.
 //!
 //! [`Attack`] makes the pages, one file a kind; [`attacked`] puts what is known of the honest pages
 //! over the attacked collection, [`gains`] measures a crawl, [`summary`] sets all beside the crawls
@@ -15,16 +16,25 @@ mod anchor_stuffing;
 pub(crate) mod attacked;
 mod bait_and_switch;
 mod control;
+mod fresh;
 pub(crate) mod gains;
+mod hijack;
 mod junk;
 mod kinds;
 mod link_farm;
+mod mimic;
+mod newcomers;
 mod plot;
+mod query_log;
 pub(crate) mod summary;
+mod sybil;
+mod sybil_bait;
 mod url_stuffing;
 
 use std::collections::BTreeMap;
 
+use prospect_index::bm25::{Bm25, Scorer};
+use prospect_index::error::StoreError;
 use prospect_index::ingest::{PreparedPage, prepare};
 use prospect_index::page::{Outlink, PageRecord, UrlId};
 use prospect_index::url::UrlError;
@@ -34,10 +44,13 @@ use self::plot::{Attacker, Owned, Plot};
 use super::added::{AddedLink, AddedPages};
 use super::collection::Collection;
 use super::start::shuffled;
-use crate::workload::Workload;
+use crate::policy::Page;
+use crate::sketch::DEFAULT_K;
+use crate::sketch::served::ServedLists;
+use crate::workload::{Query, Workload};
 
 pub(crate) use kinds::AttackKind;
-pub(crate) use kinds::{ATTACKS, FARM_DOMAINS};
+pub(crate) use kinds::{ATTACKS, DOMAINS, LOG_PERCENT};
 
 /// Number of the seed set that the honest pages with a link to the attacker are drawn as; crawls
 /// count theirs from 1.
@@ -52,13 +65,15 @@ pub(crate) enum AttackError {
         /// What was asked for.
         given: String,
     },
-    /// A farm of no number of domains, or of too few or too many.
+    /// A kind without its number, or with one out of range.
     #[error(
-        "a link farm has {given:?} domains; link-farm:N with N from {} to {} was expected",
-        FARM_DOMAINS.start(),
-        FARM_DOMAINS.end()
+        "attack {given:?}: N domains from {} to {}, or P percent from {} to {}, were expected behind a colon",
+        DOMAINS.start(),
+        DOMAINS.end(),
+        LOG_PERCENT.start(),
+        LOG_PERCENT.end()
     )]
-    Domains {
+    Number {
         /// What was asked for.
         given: String,
     },
@@ -75,6 +90,9 @@ pub(crate) enum AttackError {
     /// There is no query to aim at.
     #[error("the workload has no query to aim at")]
     NoQuery,
+    /// It cannot be found out which honest pages answer which query.
+    #[error(transparent)]
+    Answers(#[from] prospect_index::error::StoreError),
     /// A URL that was made up cannot be one.
     #[error("a made-up URL: {0}")]
     Url(#[from] prospect_index::url::UrlError),
@@ -110,6 +128,8 @@ pub(crate) struct Attack {
     pub(crate) kind: AttackKind,
     /// Its pages, and the links to them from honest pages.
     pub(crate) added: AddedPages,
+    /// Queries that it asks, with their frequencies.
+    pub(crate) queries: Vec<Query>,
 }
 
 impl Attack {
@@ -134,18 +154,51 @@ impl Attack {
             return Err(AttackError::NoQuery);
         }
         let junk = Junk::new(seed, planning.words().chain(evaluation.words()));
-        let mut attacker = Attacker::new(&planning.queries, junk);
-        let plot = match kind {
-            AttackKind::Control => control::plot(&mut attacker, owned),
-            AttackKind::AnchorStuffing => anchor_stuffing::plot(&mut attacker, owned),
-            AttackKind::UrlStuffing => url_stuffing::plot(&mut attacker, owned),
-            AttackKind::LinkFarm(domains) => {
-                link_farm::plot(&mut attacker, owned, domains as usize)
-            }
-            AttackKind::BaitAndSwitch => bait_and_switch::plot(&mut attacker, owned),
-        };
+        let mut attacker = Attacker::new(&planning.queries, answers(kind, victim)?, junk);
+        let plot = plot(kind, &mut attacker, owned, collection);
         let added = added(&plot, collection, seed)?;
-        Ok(Self { kind, added })
+        Ok(Self { kind, added, queries: queries(kind, &plot, planning) })
+    }
+}
+
+/// By query of the workload: honest pages that answer it, for who wants to know.
+fn answers(kind: AttackKind, victim: &Victim<'_>) -> Result<Vec<Vec<Page>>, StoreError> {
+    if !matches!(kind, AttackKind::Hijack(_) | AttackKind::Mimic(_)) {
+        return Ok(Vec::new());
+    }
+    let Victim { collection, planning, .. } = victim;
+    let (pages, queries) = (collection.pages, &planning.queries);
+    let scorer = Scorer::new(&collection.text, Bm25::default(), pages, planning.words())?;
+    let served = ServedLists::build(&scorer, queries, DEFAULT_K, pages, &collection.urls)?;
+    let pages = |list: Vec<(UrlId, f64)>| list.into_iter().map(|(url, _)| url.0).collect();
+    Ok(served.lists.into_iter().map(pages).collect())
+}
+
+/// The queries of a plot: together its share of the log.
+fn queries(kind: AttackKind, plot: &Plot, planning: &Workload) -> Vec<Query> {
+    let share = kind.share_of_log();
+    let asked: f64 = planning.queries.iter().map(|query| query.frequency).sum();
+    let frequency = asked * share / (1.0 - share) / plot.queries.len().max(1) as f64;
+    let own = plot.queries.iter().enumerate();
+    own.map(|(at, text)| Query::new(&format!("attacker-{at}"), text, frequency, "")).collect()
+}
+
+fn plot(kind: AttackKind, attacker: &mut Attacker<'_>, owned: usize, honest: &Collection) -> Plot {
+    match kind {
+        AttackKind::Control => control::plot(attacker, owned),
+        AttackKind::Newcomers(domains) | AttackKind::Quality(domains) => {
+            newcomers::plot(attacker, owned, domains)
+        }
+        AttackKind::AnchorStuffing => anchor_stuffing::plot(attacker, owned),
+        AttackKind::UrlStuffing => url_stuffing::plot(attacker, owned),
+        AttackKind::LinkFarm(domains) => link_farm::plot(attacker, owned, domains as usize),
+        AttackKind::BaitAndSwitch => bait_and_switch::plot(attacker, owned),
+        AttackKind::Sybil(domains) => sybil::plot(attacker, owned, domains),
+        AttackKind::SybilBait(domains) => sybil_bait::plot(attacker, owned, domains),
+        AttackKind::Hijack(domains) => hijack::plot(attacker, owned, domains),
+        AttackKind::Mimic(domains) => mimic::plot(attacker, owned, domains, honest),
+        AttackKind::Fresh => fresh::plot(attacker, owned),
+        AttackKind::QueryLog(_) => query_log::plot(attacker, owned),
     }
 }
 
@@ -153,16 +206,18 @@ impl Attack {
 fn added(plot: &Plot, collection: &Collection, seed: u64) -> Result<AddedPages, AttackError> {
     let pages = plot.pages.iter().map(|own| page(plot, own));
     let pages: Vec<PreparedPage> = pages.collect::<Result<_, _>>()?;
-    let mut links = BTreeMap::new();
-    let spammed = shuffled(collection, seed, DRAWN_AS).into_iter().take(pages.len());
-    for (honest, (to, anchor)) in spammed.zip(plot.doors.iter().cycle()) {
-        let (canonical, spelling) = pages[*to].url();
-        let link = AddedLink {
+    let mut links: BTreeMap<String, Vec<AddedLink>> = BTreeMap::new();
+    let mut anywhere = shuffled(collection, seed, DRAWN_AS).into_iter();
+    // As many as there are pages of the attacker, whatever doors there are.
+    for door in plot.doors.iter().cycle().take(pages.len()) {
+        let Some(honest) = door.on.or_else(|| anywhere.next()) else { break };
+        let (canonical, spelling) = pages[door.to].url();
+        let of_page = links.entry(collection.urls.url(UrlId(honest)).to_owned()).or_default();
+        of_page.extend(door.anchors.iter().map(|anchor| AddedLink {
             url: canonical.to_owned(),
             spelling: spelling.to_owned(),
             anchor: anchor.clone(),
-        };
-        links.insert(collection.urls.url(UrlId(honest)).to_owned(), vec![link]);
+        }));
     }
     Ok(AddedPages { pages, links })
 }

@@ -4,10 +4,13 @@
 use prospect_index::limits::ANCHOR_CHARS;
 
 use super::junk::Junk;
+use crate::policy::Page;
 use crate::workload::Query;
 
 /// Queries that a page aims at.
 pub(super) const AIMED: usize = 20;
+/// Queries that a link claims its target answers, an anchor each.
+const CLAIMS: usize = 30;
 /// Pages of the ring that a page links to.
 const NEIGHBOURS: usize = 10;
 /// Words of a page's text.
@@ -22,10 +25,36 @@ pub(super) struct Plot {
     pub(super) pages: Vec<Owned>,
     /// Links that pages of others are made to carry, in turn.
     pub(super) doors: Vec<Door>,
+    /// Queries of its own.
+    pub(super) queries: Vec<String>,
 }
 
 /// A link to a page of the attacker, by its place, with the anchor.
-pub(super) type Door = (usize, String);
+pub(super) type Link = (usize, String);
+
+/// A link that a page of somebody else is made to carry.
+pub(super) struct Door {
+    /// The attacker's page.
+    pub(super) to: usize,
+    /// The link is repeated for each.
+    pub(super) anchors: Vec<String>,
+    /// The page that carries it; none for any.
+    pub(super) on: Option<Page>,
+}
+
+impl Door {
+    /// On any page, with an anchor.
+    pub(super) fn anywhere((to, anchor): Link) -> Self {
+        Self { to, anchors: vec![anchor], on: None }
+    }
+}
+
+impl Plot {
+    /// These pages with links from anywhere.
+    pub(super) fn new(pages: Vec<Owned>, doors: impl Iterator<Item = Link>) -> Self {
+        Self { pages, doors: doors.map(Door::anywhere).collect(), queries: Vec::new() }
+    }
+}
 
 /// A page of an attacker.
 #[derive(Default)]
@@ -33,19 +62,59 @@ pub(super) struct Owned {
     pub(super) url: String,
     pub(super) title: String,
     pub(super) text: String,
-    pub(super) links: Vec<Door>,
+    pub(super) links: Vec<Link>,
 }
 
 /// What an attacker knows, and its source of junk.
 pub(super) struct Attacker<'a> {
     queries: &'a [Query],
+    /// By query: honest pages that answer it, the best first.
+    answers: Vec<Vec<Page>>,
     junk: Junk<'a>,
 }
 
 impl<'a> Attacker<'a> {
     /// `queries` is not empty.
-    pub(super) fn new(queries: &'a [Query], junk: Junk<'a>) -> Self {
-        Self { queries, junk }
+    pub(super) fn new(queries: &'a [Query], answers: Vec<Vec<Page>>, junk: Junk<'a>) -> Self {
+        Self { queries, answers, junk }
+    }
+
+    /// Junk on so many new domains in turn, or on one for each page.
+    pub(super) fn newcomers(&mut self, pages: usize, domains: Option<u32>) -> Vec<Owned> {
+        let domains = domains.map_or(pages, |domains| domains as usize);
+        let hosts: Vec<String> = (0..domains).map(|_| self.host()).collect();
+        (0..pages).map(|at| self.page(&hosts[at % domains])).collect()
+    }
+
+    /// Sybils: every link to page `at` is repeated with all that it claims, from the ring and from anywhere.
+    pub(super) fn sybils(&self, mut pages: Vec<Owned>) -> Plot {
+        let claims: Vec<Vec<String>> = (0..pages.len()).map(|at| self.claims(at)).collect();
+        let length = pages.len();
+        for (at, page) in pages.iter_mut().enumerate() {
+            for to in neighbours(at, length) {
+                page.links.extend(claims[to].iter().map(|claim| (to, claim.clone())));
+            }
+        }
+        let doors = claims.into_iter().enumerate();
+        let doors = doors.map(|(to, anchors)| Door { to, anchors, on: None }).collect();
+        Plot { pages, doors, queries: Vec::new() }
+    }
+
+    /// Queries that links claim page `at` answers, verbatim.
+    pub(super) fn claims(&self, at: usize) -> Vec<String> {
+        self.claimed(at).map(|query| self.queries[query].text.clone()).collect()
+    }
+
+    /// The same by place in the workload.
+    fn claimed(&self, at: usize) -> impl Iterator<Item = usize> + use<'a> {
+        let length = self.queries.len();
+        (0..CLAIMS.min(length)).map(move |next| (at * CLAIMS + next) % length)
+    }
+
+    /// An honest page that answers the first query that page `at` claims to.
+    pub(super) fn rival(&self, at: usize) -> Option<Page> {
+        let of_query = self.claimed(at).find_map(|query| self.answers.get(query))?;
+        (!of_query.is_empty()).then(|| of_query[at % of_query.len()])
     }
 
     /// A host of its own, as the start of a URL: every one is another registrable domain.
@@ -100,9 +169,15 @@ impl<'a> Attacker<'a> {
 
     /// The text of a page that answers the queries it aims at.
     pub(super) fn on_topic(&mut self, at: usize) -> String {
+        let aimed: Vec<String> = self.aimed(at).map(|query| query.text.clone()).collect();
+        self.answer(&aimed)
+    }
+
+    /// The text of a page that answers these queries.
+    pub(super) fn answer(&mut self, queries: &[String]) -> String {
         let mut text = String::new();
-        for query in self.aimed(at) {
-            text += &format!("{} {} ", query.text, self.junk.text(2));
+        for query in queries {
+            text += &format!("{query} {} ", self.junk.text(2));
         }
         text
     }

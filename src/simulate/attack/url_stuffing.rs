@@ -19,8 +19,8 @@ pub(super) fn plot(attacker: &mut Attacker<'_>, pages: usize) -> Plot {
         page
     });
     let owned = owned.collect();
-    let doors = (0..pages).map(|at| (at, attacker.word())).collect();
-    Plot { pages: owned, doors }
+    let doors = (0..pages).map(|at| (at, attacker.word()));
+    Plot::new(owned, doors)
 }
 
 /// The words of a query that the page at a place is aimed at.
