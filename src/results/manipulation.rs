@@ -12,6 +12,9 @@ pub(crate) struct Manipulation {
     /// Pages fetched that tables are read at: the last checkpoint up to 30 % of the honest pages
     /// that all crawls reached, else the first one; absent where they share none.
     pub(crate) read_at: Option<u32>,
+    /// The same for a tenth of the honest pages; absent where that is no earlier, and in files of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) read_early: Option<u32>,
     /// One entry an attack, in the order they were asked for.
     pub(crate) attacks: Vec<AttackSummary>,
 }
@@ -25,6 +28,9 @@ pub(crate) struct AttackSummary {
     pub(crate) pages: u32,
     /// Their hosts.
     pub(crate) hosts: u32,
+    /// Share of the queries, by how often they are asked, that are the attacker's own.
+    #[serde(default)]
+    pub(crate) share_of_log: f64,
     /// Honest pages that link to one of them.
     pub(crate) linked_from: u32,
     /// One entry a policy, in the order of [`super::Summary::policies`].
@@ -47,6 +53,9 @@ pub(crate) struct AttackPoint {
     pub(crate) pages: u32,
     /// Share of the attacker in the picks so far; seeds are none.
     pub(crate) picks: Interval,
+    /// `picks` divided by the share of the attacker in the pages, and in the log; absent in files of older versions.
+    #[serde(default)]
+    pub(crate) lift: Option<Interval>,
     /// Share of the attacker in the pages that had entered the frontier, picked since or not, when
     /// the last batch was picked.
     pub(crate) frontier: Interval,

@@ -106,7 +106,7 @@ impl Experiment<'_> {
         let strings = self.strings(&attacked.collection, &folder)?;
         let vectors = self.vectors(&attacked.collection, &attacked.planning)?;
         let vectors = vectors.as_ref().map(CollectionVectors::web);
-        let inputs = attacked.inputs(honest.inputs, strings.as_ref(), vectors);
+        let inputs = attacked.inputs(strings.as_ref(), vectors);
         let labels = settings.policies.iter().map(PolicyChoice::label).collect();
         let progress = progress::Policies::new(self.global, labels, settings.sets);
         let work = Work { storage, folder: &folder, experiment: self.hash };

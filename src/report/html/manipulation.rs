@@ -24,7 +24,8 @@ pub(super) fn table(summary: &Summary) -> String {
     out += "</tr></thead>\n<tbody>\n";
     let places: Vec<usize> = FIGURES.iter().map(|figure| places(&rows, figure)).collect();
     for row in &rows {
-        let attack = manipulation.attacks.iter().position(|attack| attack.attack == row.0.attack);
+        let attack =
+            manipulation.attacks.iter().position(|attack| attack.attack == row.attack.attack);
         out += &html_row(row, attack.unwrap_or(0), &places);
     }
     out += "</tbody>\n</table></div>\n<ul>\n";
@@ -35,19 +36,15 @@ pub(super) fn table(summary: &Summary) -> String {
 }
 
 /// `number` is that of the attack, which the script sorts by.
-fn html_row(
-    (attack, policy, point): &ManipulationRow<'_>,
-    number: usize,
-    places: &[usize],
-) -> String {
+fn html_row(row: &ManipulationRow<'_>, number: usize, places: &[usize]) -> String {
     let mut out = format!(
         "<tr><th scope=\"row\" data-sort=\"{}\">{}</th><td data-sort=\"{number}\">{}</td>",
-        escape(&policy.policy),
-        isolated(&policy.policy),
-        isolated(&attack.attack)
+        escape(&row.policy.policy),
+        isolated(&row.policy.policy),
+        isolated(&row.attack.attack)
     );
     for (figure, &places) in FIGURES.iter().zip(places) {
-        out += &cell(point.and_then(figure.of), places, None);
+        out += &cell((figure.of)(row), places, None);
     }
     out + "</tr>\n"
 }

@@ -13,8 +13,8 @@ pub(super) fn table(manipulation: &Manipulation) -> String {
     let mut out = format!("manipulation, {}\n", as_of(manipulation));
     for attack in &manipulation.attacks {
         out += &format!("\n{}: {}\n", clean(&attack.attack, NAME_WIDTH), described(attack));
-        let of_attack = || all.iter().filter(|(of, ..)| of.attack == attack.attack);
-        let names = of_attack().map(|(_, policy, _)| clean(&policy.policy, NAME_WIDTH));
+        let of_attack = || all.iter().filter(|row| row.attack.attack == attack.attack);
+        let names = of_attack().map(|row| clean(&row.policy.policy, NAME_WIDTH));
         let first = Column { heading: "policy".to_owned(), cells: names.collect() };
         let columns = FIGURES.each_ref().map(|figure| {
             // As many decimals for every attack.
@@ -24,6 +24,7 @@ pub(super) fn table(manipulation: &Manipulation) -> String {
     }
     out += "\n  picks, frontier: the attacker's share of pages picked, and of pages that entered the \
             frontier;\n  ratio: 1 where its pages are as likely to be picked as any that were found\n\
+            \x20 lift: picks by its share of all pages, and of the queries that are its own; early: after a tenth\n\
             \x20 impact lost: of honest pages, against the crawl without attacker\n";
     out
 }
@@ -38,7 +39,6 @@ fn column<'a>(
     Column { heading: figure.heading.to_owned(), cells }
 }
 
-fn cell((_, _, point): &ManipulationRow<'_>, figure: &ManipulationColumn, places: usize) -> String {
-    let interval = point.and_then(figure.of);
-    interval.map_or("-".to_owned(), |interval| with_interval(interval, places))
+fn cell(row: &ManipulationRow<'_>, figure: &ManipulationColumn, places: usize) -> String {
+    (figure.of)(row).map_or("-".to_owned(), |interval| with_interval(interval, places))
 }

@@ -92,7 +92,6 @@ impl Attacked {
     /// What crawls of this collection are made from.
     pub(crate) fn inputs<'a>(
         &'a self,
-        honest: &Inputs<'a>,
         strings: Option<&'a Segment>,
         vectors: Option<WebVectors<'a>>,
     ) -> Inputs<'a> {

@@ -19,7 +19,10 @@ pub(crate) const ATTACKS: [(&str, &str); 13] = [
     ("hijack[:N]", "sybils whose links are planted on honest pages that answer the query"),
     ("mimic[:N]", "the same with URLs like those of honest hosts"),
     ("fresh", "sybils that move on to a new domain in every cycle"),
-    ("query-log:P", "P percent of the queries, 1 to 50, are the attacker's and answered by its pages"),
+    (
+        "query-log:P",
+        "P percent of the queries, 1 to 50, are the attacker's and answered by its pages",
+    ),
     ("quality[:N]", "aimless pages on N new domains that a model of quality likes"),
 ];
 
@@ -85,9 +88,8 @@ impl AttackKind {
             number.parse().ok().filter(|n| range.contains(n))
         };
         let wrong = || AttackError::Number { given: given.to_owned() };
-        let domains = || {
-            number.map(|number| within(&DOMAINS, number).ok_or_else(wrong)).transpose()
-        };
+        let domains =
+            || number.map(|number| within(&DOMAINS, number).ok_or_else(wrong)).transpose();
         let unknown = || AttackError::Unknown { given: given.to_owned() };
         match name {
             "newcomers" => domains().map(Self::Newcomers),

@@ -13,8 +13,8 @@ use crate::results::manipulation::{AttackPoint, AttackSummary, AttackedPolicy, M
 use crate::simulate::experiment::Crawls;
 use crate::simulate::measure::cumulative;
 
-/// Share of the honest pages fetched that tables are read at.
-const READ_AT: Amount = Amount::Share(0.3);
+/// Shares of the honest pages fetched that tables are read at, early and late.
+const READ_AT: [Amount; 2] = [Amount::Share(0.1), Amount::Share(0.3)];
 
 /// Crawls with and without an attacker.
 pub(crate) struct AttackComparison<'a> {
@@ -37,6 +37,7 @@ pub(crate) struct AttackComparison<'a> {
 /// One crawl at one checkpoint.
 struct Values {
     picks: f64,
+    lift: f64,
     frontier: f64,
     waiting: f64,
     owned: f64,
@@ -63,6 +64,7 @@ impl AttackComparison<'_> {
             attack: self.kind.label(),
             pages,
             hosts: hosts.len() as u32,
+            share_of_log: self.kind.share_of_log(),
             linked_from: self.linked_from as u32,
             policies,
         }
@@ -89,12 +91,15 @@ impl AttackComparison<'_> {
         let attacked_impact = cumulative(&order.pages, impact);
         let honest_impact = cumulative(&honest.pages, self.impact);
         let checkpoints = &self.crawls.checkpoints;
+        let due =
+            f64::from(owned) / f64::from(self.attacked.collection.pages) + self.kind.share_of_log();
         let gains = of_crawl(self.attacked, &self.crawls.starts[set], order, checkpoints);
         let values = checkpoints.iter().zip(gains).map_while(|(&pages, gain)| {
             let (own, without) =
                 (attacked_impact[pages as usize - 1], *honest_impact.get(pages as usize - 1)?);
             Some(Values {
                 picks: gain.picks,
+                lift: gain.picks / due,
                 frontier: gain.frontier,
                 waiting: gain.waiting,
                 owned: f64::from(gain.fetched) / f64::from(owned.max(1)),
@@ -115,6 +120,7 @@ fn point(pages: u32, sets: &[&Values]) -> Option<AttackPoint> {
     Some(AttackPoint {
         pages,
         picks: of(|set| set.picks)?,
+        lift: of(|set| set.lift),
         frontier: of(|set| set.frontier)?,
         waiting: of(|set| set.waiting)?,
         ratio: mean_interval(&ratios),
@@ -133,7 +139,10 @@ pub(crate) fn manipulation(
     let shortest = policies().min_by_key(|policy| policy.points.len());
     let common: Vec<u32> =
         shortest.into_iter().flat_map(|policy| &policy.points).map(|point| point.pages).collect();
-    let last = common.iter().rfind(|&&pages| pages <= READ_AT.pages(fetchable));
-    let read_at = last.or(common.first()).copied();
-    Manipulation { share, read_at, attacks }
+    let last = |at: Amount| {
+        let last = common.iter().rfind(|&&pages| pages <= at.pages(fetchable));
+        last.or(common.first()).copied()
+    };
+    let [early, read_at] = READ_AT.map(last);
+    Manipulation { share, read_at, read_early: early.filter(|_| early != read_at), attacks }
 }
