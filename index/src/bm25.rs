@@ -393,13 +393,13 @@ impl<'a> Scorer<'a> {
 }
 
 impl Scorer<'_> {
-    /// Whether pages can be scored one by one: there is a forward index, and no page was replaced.
+    /// Whether pages can be scored one by one, in their current version: there is a forward index.
     pub fn scores_pages(&self) -> bool {
-        self.frozen.forward.is_some() && self.replaced.is_empty()
+        self.frozen.forward.is_some()
     }
 
-    /// Score of the page of a URL for a query, to the bit what [`Scorer::score`] gives it; 0 where it has none, and
-    /// where [`Scorer::scores_pages`] is not so.
+    /// Score of the current page of a URL for a query, to the bit what [`Scorer::score`] of all records gives it; 0
+    /// where it has none, and where [`Scorer::scores_pages`] is not so.
     pub fn page_score(&self, query: &[TermId], url: UrlId) -> f64 {
         let Frozen { forward, bm25, idf, norms, .. } = &*self.frozen;
         let doc = self.doc_of_url.get(url.index()).copied().unwrap_or(u32::MAX) as usize;

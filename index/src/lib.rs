@@ -164,6 +164,7 @@ pub mod error;
 pub mod fetch_time;
 pub mod frontier;
 pub mod ingest;
+mod kept_tables;
 pub mod limits;
 pub mod link_context;
 pub mod link_table;

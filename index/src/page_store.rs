@@ -209,6 +209,11 @@ impl PageTable {
         &self.failures
     }
 
+    /// The same from a record on.
+    pub fn failures_since(&self, seq: u32) -> &[FailedFetch] {
+        &self.failures[self.failures.partition_point(|failure| failure.seq < seq)..]
+    }
+
     /// Records that gave a page, whether it is current or not, with its URL.
     pub fn pages_by_record(&self) -> impl Iterator<Item = (u32, UrlId)> + '_ {
         let records = (0..).zip(&self.page_of_seq).filter(|(_, url)| **url != NONE);
@@ -249,6 +254,11 @@ impl PageTable {
     /// Whether the page of a URL has replaced another.
     pub(crate) fn is_replaced(&self, url: UrlId) -> bool {
         self.first_seqs.contains_key(&url)
+    }
+
+    /// Whether a page was replaced, or is gone, since the record `seq`.
+    pub fn replaced_since(&self, seq: u32) -> bool {
+        self.superseded_at.iter().any(|&at| at != NONE && at >= seq)
     }
 
     /// Pages in their current version.
@@ -465,35 +475,29 @@ impl Known {
         self.add_quality(storage, new, manifest.next_seq)
     }
 
-    /// Words around links of current pages.
+    /// Adds words around links of current pages from these segments, which follow those that were added.
     ///
     /// # Errors
     /// A file is missing, damaged or cannot be read.
-    pub(crate) fn load_link_context(
+    pub(crate) fn add_link_context(
         &self,
+        around: &mut LinkContextTable,
         storage: &Storage,
-        manifest: &Manifest,
-    ) -> Result<LinkContextTable, StoreError> {
-        let mut around = LinkContextTable::default();
-        self.read_links(
-            storage,
-            &manifest.segments,
-            (SegmentKind::Around, AROUND),
-            |rows, texts| {
-                let words: Vec<Vec<u32>> =
-                    rows.par_iter().map(|row| word_numbers(&texts[row.text])).collect();
-                for (row, words) in rows.iter().zip(&words) {
-                    around.push(row.from, row.to, row.since, words);
-                }
-            },
-        )?;
-        Ok(around)
+        segments: &[SegmentEntry],
+    ) -> Result<(), StoreError> {
+        self.read_links(storage, segments, (SegmentKind::Around, AROUND), |rows, texts| {
+            let words: Vec<Vec<u32>> =
+                rows.par_iter().map(|row| word_numbers(&texts[row.text])).collect();
+            for (row, words) in rows.iter().zip(&words) {
+                around.push(row.from, row.to, row.since, words);
+            }
+        })
     }
 
     /// Texts around links of current pages: page, target, `fetch_seq` of the page, text.
     ///
     /// # Errors
-    /// See [`Known::load_link_context`].
+    /// A file is missing, damaged or cannot be read.
     pub fn for_each_link_context(
         &self,
         storage: &Storage,

@@ -20,6 +20,7 @@ use tempfile::TempDir;
 
 use crate::columns::{Column, Schema, TableWriter};
 use crate::error::StoreError;
+use crate::kept_tables::KeptTables;
 use crate::link_context::LinkContextTable;
 use crate::manifest::{Manifest, SegmentEntry, SegmentKind};
 use crate::page_store::Known;
@@ -71,6 +72,7 @@ pub struct Store {
     manifest: Manifest,
     /// Checksums of the segment files that were verified: they never change, so the first touch is enough.
     verified: Mutex<HashSet<(String, String)>>,
+    tables: KeptTables,
     /// Held for its lock; who only reads has none.
     _lock: Option<File>,
     /// Removed with it.
@@ -136,7 +138,8 @@ impl Store {
         lock: Option<File>,
         snapshot: Option<TempDir>,
     ) -> Self {
-        Self { storage, manifest, verified: Mutex::default(), _lock: lock, _snapshot: snapshot }
+        let (verified, tables) = (Mutex::default(), KeptTables::default());
+        Self { storage, manifest, verified, tables, _lock: lock, _snapshot: snapshot }
     }
 
     fn open_to_read(root: &Path) -> Result<Self, StoreError> {
@@ -193,8 +196,27 @@ impl Store {
     /// # Errors
     /// A file is missing or damaged.
     pub fn link_context(&self, known: &Known) -> Result<LinkContextTable, StoreError> {
-        self.verify_kinds(&[SegmentKind::Around])?;
-        known.load_link_context(&self.storage, &self.manifest)
+        let mut around = LinkContextTable::default();
+        self.extend_link_context(known, &mut around, 0)?;
+        Ok(around)
+    }
+
+    /// Adds what came after the first so many segments of the manifest to the words around links; no page may have been
+    /// replaced since.
+    ///
+    /// # Errors
+    /// A file is missing or damaged.
+    pub fn extend_link_context(
+        &self,
+        known: &Known,
+        around: &mut LinkContextTable,
+        from: usize,
+    ) -> Result<(), StoreError> {
+        let new = &self.manifest.segments[from..];
+        new.iter()
+            .filter(|segment| segment.kind == SegmentKind::Around)
+            .try_for_each(|segment| self.verify(segment))?;
+        known.add_link_context(around, &self.storage, new)
     }
 
     /// Changes the manifest and commits it with the new segments of `change`.
@@ -272,6 +294,35 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.verify(segment)?;
         segment.read(&self.storage, schema, names, take)
+    }
+
+    /// The same for a table of records that is asked for again and again: a small one stays in memory.
+    ///
+    /// # Errors
+    /// See [`Store::read_segment`].
+    pub fn read_records(
+        &self,
+        segment: &SegmentEntry,
+        schema: Schema,
+        names: &[&str],
+        mut take: impl FnMut(&[Column]) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        if !KeptTables::takes(segment) {
+            return self.read_segment(segment, schema, names, |columns| take(&columns));
+        }
+        if let Some(columns) = self.tables.get(segment, names) {
+            return take(&columns);
+        }
+        let mut groups = Vec::new();
+        self.read_segment(segment, schema, names, |columns| {
+            groups.push(columns);
+            Ok(())
+        })?;
+        if groups.len() == 1 {
+            let columns = self.tables.put(segment, names, groups.swap_remove(0));
+            return take(&columns);
+        }
+        groups.iter().try_for_each(|columns| take(columns))
     }
 
     /// Verifies the lengths of all segments, which costs no reading.

@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
-use prospect_index::bm25::{Bm25, Scorer};
+use prospect_index::bm25::{Bm25, FrozenStatistics, Scorer};
 use prospect_index::columns::Column;
 use prospect_index::manifest::{SegmentKind, StoredPlan};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::NONE;
 use serde::Deserialize;
 
+use super::kept_planner::KeptPlanner;
 use super::open_plans::OpenBatch;
 use super::plan::settings;
 use super::records;
@@ -67,19 +68,20 @@ pub(crate) enum Which {
     Over,
 }
 
-/// Closes open plans, the oldest first.
+/// Closes open plans, the oldest first; `kept` is of the planner that made them, if it goes on.
 ///
 /// # Errors
 /// See [`close`]; those before it stay closed.
 pub(crate) fn close_plans(
     open: &mut OpenStore,
     which: Which,
+    mut kept: Option<&mut KeptPlanner>,
 ) -> Result<Vec<CycleOutcome>, CampaignError> {
     let mut outcomes = Vec::new();
     // What is over does not depend on what is closed.
     for batch in OpenBatch::all(&open.store, &open.known)? {
         if which == Which::All || batch.is_over(&open.store)? {
-            outcomes.push(close(open, &batch)?);
+            outcomes.push(close(open, &batch, kept.as_deref_mut())?);
         }
     }
     Ok(outcomes)
@@ -93,6 +95,7 @@ pub(crate) fn close_plans(
 pub(crate) fn close(
     open: &mut OpenStore,
     batch: &OpenBatch,
+    kept: Option<&mut KeptPlanner>,
 ) -> Result<CycleOutcome, CampaignError> {
     let plan = &batch.plan;
     let settings: ClosingSettings = settings(plan)?;
@@ -106,13 +109,13 @@ pub(crate) fn close(
     if promised.picks.iter().any(|pick| pick.parts.iter().any(|(_, part)| part.is_nan())) {
         unread.push(format!("picks of plan {}, whose estimates have not all parts", plan.id));
     }
-    let (before, after) = lists(open, plan, &workload, &settings)?;
+    let (frozen, before, after) = lists(open, plan, &workload, &settings, kept)?;
     let urls = open.known.urls.len();
     let impact = after.impact(&workload.queries, urls);
     let closed = cycle::close(&promised, &batch.states, &impact, (&before, &after));
     // Nobody can value another batch by one that drew nothing at random.
     let in_half = if settings.selection.explore > 0.0 {
-        impact_in_halves(open, plan, &workload, &settings, &before)?
+        impact_in_halves(open, &workload, &frozen, &before)?
     } else {
         vec![0.0; urls]
     };
@@ -157,7 +160,7 @@ pub(crate) fn release(open: &mut OpenStore, batch: &OpenBatch) -> Result<Release
         open.store.commit(|manifest| manifest.take_back(id))?;
         return Ok(Released::TakenBack);
     }
-    match close(open, batch) {
+    match close(open, batch, None) {
         Err(CampaignError::OtherVersion { .. }) => {
             open.store.commit(|manifest| manifest.plans.retain(|plan| plan.id != *id))?;
             Ok(Released::GivenUp)
@@ -166,30 +169,36 @@ pub(crate) fn release(open: &mut OpenStore, batch: &OpenBatch) -> Result<Release
     }
 }
 
-/// Served lists at the making of the plan and now, under the statistics of its epoch.
+/// Served lists at the making of the plan and now, under the statistics of its epoch, which come first.
 fn lists(
     open: &OpenStore,
     plan: &StoredPlan,
     workload: &Workload,
     settings: &ClosingSettings,
-) -> Result<(ServedLists, ServedLists), CampaignError> {
+    kept: Option<&mut KeptPlanner>,
+) -> Result<(FrozenStatistics, ServedLists, ServedLists), CampaignError> {
     let manifest = open.store.manifest();
-    let epoch_end = plan.epoch.end_seq;
-    let scorer = Scorer::new(&open.text, settings.bm25, epoch_end, workload.words())?;
+    let (text, bm25, epoch_end) = (&open.text, settings.bm25, plan.epoch.end_seq);
     let (queries, known) = (&workload.queries, &open.known);
     let (places, start) = (settings.places(), plan.first_seq);
-    let before = ServedLists::build(&scorer, queries, places, start, &known.urls)?;
+    let kept = kept.map(|kept| kept.at_the_close(open, &plan.id)).transpose()?.flatten();
+    let (scorer, before) = if let Some((forward, before)) = kept {
+        (Scorer::with_forward(text, bm25, epoch_end, &forward)?, before)
+    } else {
+        let scorer = Scorer::new(text, bm25, epoch_end, workload.words())?;
+        let before = ServedLists::build(&scorer, queries, places, start, &known.urls)?;
+        (scorer, before)
+    };
     let mut after = before.clone();
     after.update(&scorer, queries, manifest.next_seq, &known.pages, &known.urls)?;
-    Ok((before, after))
+    Ok((scorer.frozen(), before, after))
 }
 
 /// By URL: impact of the pages since the plan without the other half of them.
 fn impact_in_halves(
     open: &OpenStore,
-    plan: &StoredPlan,
     workload: &Workload,
-    settings: &ClosingSettings,
+    frozen: &FrozenStatistics,
     before: &ServedLists,
 ) -> Result<Vec<f64>, CampaignError> {
     let (manifest, known, queries) = (open.store.manifest(), &open.known, &workload.queries);
@@ -204,7 +213,8 @@ fn impact_in_halves(
             }
         }
         let text = open.text.with_docs(docs);
-        let scorer = Scorer::new(&text, settings.bm25, plan.epoch.end_seq, workload.words())?;
+        // What they count came before the cycle.
+        let scorer = Scorer::resume(&text, frozen);
         let mut lists = before.clone();
         lists.update(&scorer, queries, manifest.next_seq, &known.pages, &known.urls)?;
         let impact = lists.impact(queries, known.urls.len());

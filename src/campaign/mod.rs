@@ -14,6 +14,7 @@ pub(crate) mod evidence;
 pub(crate) mod explanation;
 pub(crate) mod history;
 mod identity;
+pub(crate) mod kept_planner;
 pub(crate) mod knowledge;
 pub(crate) mod logged;
 mod nearness;
@@ -43,6 +44,7 @@ use std::sync::OnceLock;
 
 use prospect_index::error::StoreError;
 use prospect_index::frontier::{NgramSegments, View};
+use prospect_index::ingest::{IngestCounts, PreparedPage, ingest_with_tables};
 use prospect_index::link_context::LinkContextTable;
 use prospect_index::manifest::Manifest;
 use prospect_index::page::UrlId;
@@ -135,6 +137,14 @@ pub(crate) struct Plannable {
     pub(crate) retries: Retries,
 }
 
+/// The n-gram indexes of a store.
+pub(crate) struct Ngrams {
+    /// Of uncrawled URLs.
+    pub(crate) frontier: NgramSegments,
+    /// Of crawled pages as known before their cycle.
+    pub(crate) history: NgramSegments,
+}
+
 /// A store with its tables and derived structures, all up to date.
 pub struct OpenStore {
     /// The store; holds the lock.
@@ -143,10 +153,9 @@ pub struct OpenStore {
     pub known: Known,
     /// Text of crawled pages.
     pub text: TextIndex,
-    /// n-grams of uncrawled URLs.
-    pub(crate) frontier: NgramSegments,
-    /// n-grams of crawled pages as known before their cycle.
-    pub(crate) history: NgramSegments,
+    /// n-grams, once somebody asked.
+    ngrams: OnceLock<Ngrams>,
+    max_words: usize,
     /// What was recomputed.
     pub(crate) refreshes: Refreshes,
     /// Words around links, once somebody asked.
@@ -183,15 +192,76 @@ impl OpenStore {
         known: Known,
         max_words: usize,
     ) -> Result<Self, CampaignError> {
-        let (storage, manifest) = (store.storage(), store.manifest());
-        let (text, text_refresh) = TextIndex::open(storage, manifest, &known.pages)?;
-        let ngrams = |view| NgramSegments::open(storage, manifest, &known, view, max_words);
+        let mut open = Self::without_ngrams(store, known, max_words)?;
+        (open.refreshes.frontier, open.refreshes.history) = open.refresh_ngrams()?;
+        Ok(open)
+    }
+
+    /// The same for who may do without n-grams: they are brought up to date by [`OpenStore::refresh_ngrams`].
+    ///
+    /// # Errors
+    /// The text index cannot be written.
+    pub(crate) fn without_ngrams(
+        store: Store,
+        known: Known,
+        max_words: usize,
+    ) -> Result<Self, CampaignError> {
+        let (text, refresh) = TextIndex::open(store.storage(), store.manifest(), &known.pages)?;
+        Ok(Self {
+            store,
+            known,
+            text,
+            ngrams: OnceLock::new(),
+            max_words,
+            refreshes: Refreshes { text: refresh, ..Refreshes::default() },
+            link_context: OnceLock::new(),
+            vectors: OnceLock::new(),
+        })
+    }
+
+    /// Brings the n-grams of the frontier and of the history up to date, and tells what was done.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub(crate) fn refresh_ngrams(&self) -> Result<(Refresh, Refresh), CampaignError> {
+        if self.ngrams.get().is_some() {
+            return Ok(Default::default());
+        }
+        let (storage, manifest) = (self.store.storage(), self.store.manifest());
+        let ngrams =
+            |view| NgramSegments::open(storage, manifest, &self.known, view, self.max_words);
         let (frontier, frontier_refresh) = ngrams(View::Frontier)?;
         let (history, history_refresh) = ngrams(View::History)?;
-        let refreshes =
-            Refreshes { text: text_refresh, frontier: frontier_refresh, history: history_refresh };
-        let (link_context, vectors) = (OnceLock::new(), OnceLock::new());
-        Ok(Self { store, known, text, frontier, history, refreshes, link_context, vectors })
+        let _ = self.ngrams.set(Ngrams { frontier, history });
+        Ok((frontier_refresh, history_refresh))
+    }
+
+    /// The n-grams, if they are up to date.
+    pub(crate) fn ngrams(&self) -> Option<&Ngrams> {
+        self.ngrams.get()
+    }
+
+    /// The store after an ingest, but for n-grams. Words around links that were read stay, where no page was replaced.
+    ///
+    /// # Errors
+    /// The store cannot be read or written; what was committed stays.
+    pub(crate) fn after_ingest(
+        self,
+        pages: Vec<PreparedPage>,
+        fingerprint: &str,
+    ) -> Result<(Self, IngestCounts), CampaignError> {
+        let Self { store, known, mut link_context, max_words, .. } = self;
+        let manifest = store.manifest();
+        let (segments, first_new) = (manifest.segments.len(), manifest.next_seq);
+        let (store, known, counts, _) = ingest_with_tables(store, known, pages, fingerprint)?;
+        let open = Self::without_ngrams(store, known, max_words)?;
+        if let Some(mut around) = link_context.take()
+            && !open.known.pages.replaced_since(first_new)
+        {
+            open.store.extend_link_context(&open.known, &mut around, segments)?;
+            let _ = open.link_context.set(around);
+        }
+        Ok((open, counts))
     }
 
     /// The scope that plans of the store have, unless they are given another.

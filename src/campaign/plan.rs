@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::changes::changes;
 use super::identity::plan_id;
+use super::kept_planner::KeptPlanner;
 use super::pair_cache::Refreshed;
 use super::query_explanation::LearnedImprovability;
 use super::reading::Prepared;
@@ -121,7 +122,23 @@ pub fn plan(
     settings: &PlanSettings,
     beside: Beside,
 ) -> Result<Plan, CampaignError> {
-    let prepared = Prepared::new(open, workload, settings)?;
+    plan_on(open, workload, within, settings, beside, None)
+}
+
+/// The same from what is `kept` of earlier plans of the store, if anything is.
+///
+/// # Errors
+/// See [`plan`].
+pub(crate) fn plan_on(
+    open: &OpenStore,
+    workload: &Workload,
+    within: &[bool],
+    settings: &PlanSettings,
+    beside: Beside,
+    kept: Option<&mut KeptPlanner>,
+) -> Result<Plan, CampaignError> {
+    let mut kept = kept.filter(|_| KeptPlanner::can_keep(settings));
+    let prepared = Prepared::new(open, workload, settings, kept.as_deref_mut())?;
     let (beside, id) = place(open, &prepared.workload, settings, beside)?;
     let Plannable { within, in_flight, retries } =
         open.plannable(within.to_vec(), &settings.scope, beside)?;
@@ -145,6 +162,10 @@ pub fn plan(
         ..Refreshed::default()
     };
     let (scored, choice) = choose_from(&from, &prepared.past.queries, settings, |needy| {
+        if let Some(cache) = kept.and_then(|kept| kept.cache.as_mut()) {
+            let input = prepared.input(&within)?;
+            return Ok(ScoredPairs::new(&input, needy, cache, &settings.estimate, None)?);
+        }
         let made = pair_cache::load(open, &prepared, &within, needy, settings)?;
         (refreshed.recomputed, refreshed.damaged) = (made.recomputed, made.damaged);
         Ok::<_, CampaignError>(made.scored)

@@ -2,7 +2,7 @@
 
 use prospect_index::manifest::InFlightFor;
 
-use super::plan::{self, Beside, Plan, PlanRecord};
+use super::plan::{self, Plan, PlanRecord};
 use super::sufficiency::StoreSufficiency;
 use super::{CampaignError, OpenStore};
 use crate::planner::settings::PlanSettings;
@@ -17,26 +17,11 @@ pub(crate) struct Proposal {
 }
 
 impl Proposal {
-    /// Plans without changing the store's truth.
-    ///
-    /// # Errors
-    /// See [`plan::plan`] and [`StoreSufficiency::new`].
-    pub(crate) fn new(
-        open: &OpenStore,
-        workload: &Workload,
-        within: &[bool],
-        settings: &PlanSettings,
-        beside: Beside,
-    ) -> Result<Self, CampaignError> {
-        let plan = plan::plan(open, workload, within, settings, beside)?;
-        Self::of(plan, open, workload, settings)
-    }
-
     /// A plan that was made of the store as it is.
     ///
     /// # Errors
     /// See [`StoreSufficiency::new`].
-    pub(crate) fn of(
+    pub(crate) fn new(
         plan: Plan,
         open: &OpenStore,
         workload: &Workload,

@@ -1,15 +1,20 @@
 //! What is read of an open store to estimate for some queries, or for a workload.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
-use prospect_index::bm25::Scorer;
+use prospect_index::bm25::{ForwardIndex, Scorer};
+use prospect_index::error::StoreError;
 use prospect_index::manifest::Epoch;
-use prospect_index::ngram::NgramIndex;
+use prospect_index::ngram::{NgramError, NgramIndex, NgramQuery, Scratch};
+use prospect_index::page::UrlId;
 use prospect_index::text_index::Refresh;
 
-use crate::campaign::records;
+use crate::campaign::kept_planner::KeptPlanner;
+use crate::campaign::records::PastReader;
 use crate::campaign::vectors::PlanVectors;
 use crate::campaign::{CampaignError, OpenStore, served_cache};
+use crate::estimate::EstimateError;
+use crate::estimate::candidates::ngram::MatchSource;
 use crate::estimate::crawl_view::CrawlView;
 use crate::estimate::features::page_ranks::PageRanks;
 use crate::neural::text_vectors::EmbeddingModel;
@@ -17,7 +22,23 @@ use crate::planner::cycle::{Past, current_epoch, pseudo_outcomes};
 use crate::planner::settings::PlanSettings;
 use crate::sketch::served::ServedLists;
 use crate::sketch::visibility::Places;
-use crate::workload::{Query, Workload};
+use crate::workload::{Query, QueryId, Workload};
+
+/// n-grams that are not up to date: a planner that goes on asks for none.
+struct Stale;
+
+impl MatchSource for Stale {
+    fn candidates(
+        &self,
+        _at: QueryId,
+        _query: &NgramQuery,
+        _masked: &(dyn Fn(UrlId) -> bool + Sync),
+        _scratch: &mut Scratch,
+    ) -> Result<Vec<UrlId>, EstimateError> {
+        let what = "it is not up to date".to_owned();
+        Err(StoreError::Derived { structure: "n-gram index", what }.into())
+    }
+}
 
 /// Scores, n-grams and ranks.
 pub(super) struct Reading<'a> {
@@ -25,8 +46,8 @@ pub(super) struct Reading<'a> {
     epoch: Epoch,
     /// Scores under the statistics of the epoch.
     pub(super) scorer: Scorer<'a>,
-    frontier: NgramIndex<'a>,
-    history: NgramIndex<'a>,
+    /// n-grams of the frontier and of the history; none where nobody will look for candidates in them.
+    ngrams: Option<(NgramIndex<'a>, NgramIndex<'a>)>,
     ranks: PageRanks,
     embedding: Option<EmbeddingModel>,
     /// Vectors, once pairs are to be estimated.
@@ -34,24 +55,32 @@ pub(super) struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// For these queries.
+    /// For these queries, of whose words there may be a `forward` index.
     pub(super) fn new(
         open: &'a OpenStore,
         queries: &[Query],
         settings: &PlanSettings,
         epoch: Epoch,
+        forward: Option<&Arc<ForwardIndex>>,
     ) -> Result<Self, CampaignError> {
         let mut ranks = PageRanks::default();
         if settings.estimate.reads_page_rank() {
             ranks.update(&open.known, open.store.manifest());
         }
+        let (text, end) = (&open.text, epoch.end_seq);
         let words = queries.iter().flat_map(|query| query.words.iter().map(String::as_str));
+        let scorer = match forward {
+            Some(forward) => Scorer::with_forward(text, settings.bm25, end, forward)?,
+            None => Scorer::new(text, settings.bm25, end, words)?,
+        };
+        let ngrams = open.ngrams();
+        let ngrams =
+            ngrams.map(|all| Ok::<_, NgramError>((all.frontier.index()?, all.history.index()?)));
         Ok(Self {
             open,
             epoch,
-            scorer: Scorer::new(&open.text, settings.bm25, epoch.end_seq, words)?,
-            frontier: open.frontier.index()?,
-            history: open.history.index()?,
+            scorer,
+            ngrams: ngrams.transpose()?,
             ranks,
             embedding: settings.embedding.clone(),
             vectors: OnceLock::new(),
@@ -102,8 +131,8 @@ impl<'a> Reading<'a> {
             manifest: self.open.store.manifest(),
             ranks: &self.ranks,
             scorer: &self.scorer,
-            frontier: &self.frontier,
-            history: &self.history,
+            frontier: self.ngrams.as_ref().map_or(&Stale, |(frontier, _)| frontier),
+            history: self.ngrams.as_ref().map_or(&Stale, |(_, history)| history),
             queries,
             served,
             within,
@@ -128,13 +157,13 @@ pub(super) struct Prepared<'a> {
     /// What was recomputed of them.
     pub(super) served_refresh: Refresh,
     /// What closed cycles left to learn from.
-    pub(super) past: Past,
+    pub(super) past: Arc<Past>,
     /// Files of an older version that were left unread.
     pub(super) unread: Vec<String>,
 }
 
 impl<'a> Prepared<'a> {
-    /// For a workload.
+    /// For a workload; `kept` is of earlier plans for it.
     ///
     /// # Errors
     /// The store has no page, or an index cannot be read.
@@ -142,6 +171,7 @@ impl<'a> Prepared<'a> {
         open: &'a OpenStore,
         workload: &Workload,
         settings: &PlanSettings,
+        kept: Option<&mut KeptPlanner>,
     ) -> Result<Self, CampaignError> {
         let OpenStore { known, .. } = open;
         let has_frontier = || known.urls.ids().any(|url| known.pages.in_frontier(url));
@@ -150,14 +180,23 @@ impl<'a> Prepared<'a> {
         }
         let workload = workload.for_planning();
         let epoch = current_epoch(open.store.manifest(), &open.known.pages);
-        let reading = Reading::new(open, &workload.queries, settings, epoch)?;
-        let (served, served_refresh) = reading.served(&workload, settings.places())?;
-        let mut unread = Vec::new();
-        let mut past = records::past(&open.store, &workload.queries, &mut unread)?;
+        let queries = &workload.queries;
+        let (reading, (served, served_refresh), mut past, unread) = if let Some(kept) = kept {
+            let forward = kept.catch_up(open, &workload, epoch)?;
+            let reading = Reading::new(open, queries, settings, epoch, Some(&forward))?;
+            let served = kept.served(open, &reading.scorer, &workload, settings)?;
+            (reading, (served, Refresh::default()), Arc::clone(&kept.past.past), Vec::new())
+        } else {
+            let reading = Reading::new(open, queries, settings, epoch, None)?;
+            let served = reading.served(&workload, settings.places())?;
+            let mut read = PastReader::default();
+            read.update(&open.store, queries)?;
+            (reading, served, read.past, read.unread)
+        };
         if settings.needy.is_some() && past.queries.is_empty() {
             let (scorer, places) = (&reading.scorer, settings.places());
             let manifest = open.store.manifest();
-            past.queries =
+            Arc::make_mut(&mut past).queries =
                 pseudo_outcomes(scorer, &workload.queries, places, &open.known, manifest)?;
         }
         Ok(Self { workload, epoch, reading, served, served_refresh, past, unread })

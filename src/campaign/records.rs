@@ -14,6 +14,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use prospect_index::columns::{Column, Schema};
 use prospect_index::error::StoreError;
@@ -26,7 +27,6 @@ use super::tables::{
     STAYS, WORKLOADS,
 };
 use crate::estimate::blend::PickOutcome;
-use crate::estimate::models::entry::EntryOutcomes;
 use crate::estimate::parts::{Part, Parts};
 use crate::estimate::predict_entry::log_odds;
 use crate::plan::Pick;
@@ -95,8 +95,8 @@ pub(super) fn each_row(
     mut take: impl FnMut(&Row<'_>) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let path = store.storage().path(&segment.file.file);
-    store.read_segment(segment, schema, names, |columns| {
-        (0..columns[0].len()).try_for_each(|at| take(&Row { path: &path, columns: &columns, at }))
+    store.read_records(segment, schema, names, |columns| {
+        (0..columns[0].len()).try_for_each(|at| take(&Row { path: &path, columns, at }))
     })
 }
 
@@ -148,8 +148,10 @@ pub(super) fn plan_of(
     schema: Schema,
 ) -> Result<Option<String>, StoreError> {
     let mut plan = None;
-    store.read_segment(segment, schema, &["plan_id"], |mut columns| {
-        plan = plan.take().or_else(|| columns[0].take_text().into_iter().next());
+    store.read_records(segment, schema, &["plan_id"], |columns| {
+        if let (None, Column::Text(ids)) = (&plan, &columns[0]) {
+            plan = ids.first().cloned();
+        }
         Ok(())
     })?;
     Ok(plan)
@@ -172,57 +174,124 @@ fn rows_of(
 /// Whether the margins of a segment of [`PLAN_PAIRS`] or [`PAIR_OUTCOMES`] are what their column says today.
 /// Before texts around links were stored, it held something else, or was not there.
 pub(super) fn has_log_odds(manifest: &Manifest, segment: &SegmentEntry) -> bool {
+    if segment.schema > 0 {
+        return true;
+    }
     let segments = &manifest.segments;
     let end = segments.iter().position(|other| other == segment).map_or(0, |at| at + 1);
     // Margins are those that the plan was made with, whoever closed its cycle.
     let made = segments[..end].iter().rposition(|other| other.kind == SegmentKind::PlanPairs);
     let before = &segments[..made.unwrap_or(0)];
-    segment.schema > 0 || before.iter().any(|other| other.kind == SegmentKind::Around)
+    before.iter().any(|other| other.kind == SegmentKind::Around)
 }
 
-/// What closed cycles left to learn from when these queries are planned for; `unread` is told of files of an
-/// older version that were left unread, some with the reason.
-///
-/// # Errors
-/// A segment is damaged, or holds what this version does not know.
-pub(crate) fn past(
-    store: &Store,
-    queries: &[Query],
-    unread: &mut Vec<String>,
-) -> Result<Past, StoreError> {
-    Ok(Past {
-        picks: pick_outcomes(store, queries, unread)?,
-        pairs: entry_outcomes(store, unread)?,
-        stays: stay_outcomes(store)?,
-        queries: query_outcomes(store)?,
-    })
+/// What closed cycles left to learn from, as far as it was read.
+#[derive(Default)]
+pub(crate) struct PastReader {
+    /// Segments of the manifest that were read.
+    segments: usize,
+    /// Plans that were made for these queries, however often they were asked then.
+    alike: HashSet<String>,
+    /// What there is to learn from.
+    pub(crate) past: Arc<Past>,
+    /// What an older version wrote, and was left unread.
+    pub(crate) unread: Vec<String>,
 }
 
-/// What became of the fetched picks of all closed cycles.
-fn pick_outcomes(
-    store: &Store,
-    queries: &[Query],
-    unread: &mut Vec<String>,
-) -> Result<Vec<PickOutcome>, StoreError> {
-    let mut picks = Vec::new();
-    let alike = plans_for(store, queries)?;
-    let mut names = vec!["url_id", "planned", "state", "realised_impact"];
-    names.extend(Part::ALL.map(Part::column));
-    names.push("plan_id");
-    for segment in store.manifest().segments_of(SegmentKind::Outcomes) {
+impl PastReader {
+    /// Reads the segments that are new; none of the others may be gone.
+    ///
+    /// # Errors
+    /// A segment is damaged, or holds what this version does not know.
+    pub(crate) fn update(&mut self, store: &Store, queries: &[Query]) -> Result<(), StoreError> {
+        for segment in &store.manifest().segments[self.segments..] {
+            match segment.kind {
+                SegmentKind::Workloads => self.alike.extend(plan_for(store, segment, queries)?),
+                SegmentKind::Outcomes => self.add_picks(store, segment)?,
+                SegmentKind::PairOutcomes => self.add_pairs(store, segment)?,
+                SegmentKind::Stays => self.add_stays(store, segment)?,
+                SegmentKind::QueryOutcomes => self.add_queries(store, segment)?,
+                _ => (),
+            }
+            self.segments += 1;
+        }
+        Ok(())
+    }
+
+    /// What became of the fetched picks of a closed cycle.
+    fn add_picks(&mut self, store: &Store, segment: &SegmentEntry) -> Result<(), StoreError> {
+        let mut names = vec!["url_id", "planned", "state", "realised_impact"];
+        names.extend(Part::ALL.map(Part::column));
+        names.push("plan_id");
+        let picks = &mut Arc::make_mut(&mut self.past).picks;
         let missing = each_outcome(store, segment, &names, |row| {
             let parts = Parts::of(|part| row.number(4 + part as usize));
             let is_fetched = row.id(1) == 1 && row.state(2)? == PickState::Fetched;
             if is_fetched && parts.iter().all(|(_, part)| !part.is_nan()) {
                 let (url, realised) = (UrlId(row.id(0)), row.number(3));
-                let same_queries = alike.contains(row.text(4 + Part::COUNT));
+                let same_queries = self.alike.contains(row.text(4 + Part::COUNT));
                 picks.push(PickOutcome { url, parts, realised, same_queries });
             }
             Ok(())
         })?;
-        unread.extend(missing.map(|missing| missing.to_string()));
+        self.unread.extend(missing.map(|missing| missing.to_string()));
+        Ok(())
     }
-    Ok(picks)
+
+    /// What became of the candidate pairs of its fetched picks.
+    fn add_pairs(&mut self, store: &Store, segment: &SegmentEntry) -> Result<(), StoreError> {
+        let pairs = &mut Arc::make_mut(&mut self.past).pairs;
+        pairs.next_cycle();
+        if !has_log_odds(store.manifest(), segment) {
+            self.unread.push(segment.file.file.clone());
+            return Ok(());
+        }
+        each_row(store, segment, PAIR_OUTCOMES, &["margin", "entered", "matches"], |row| {
+            pairs.add(row.id(2) == 1, row.number(0), row.id(1) == 1);
+            Ok(())
+        })
+    }
+
+    /// What became of them since.
+    fn add_stays(&mut self, store: &Store, segment: &SegmentEntry) -> Result<(), StoreError> {
+        let pairs = &mut Arc::make_mut(&mut self.past).stays;
+        pairs.next_cycle();
+        each_row(store, segment, STAYS, &["candidate", "matches", "chance", "rank"], |row| {
+            if row.id(0) == 1 {
+                pairs.add(row.id(1) == 1, log_odds(row.number(2)), row.id(3) > 0);
+            }
+            Ok(())
+        })
+    }
+
+    /// Outcomes of the queries.
+    fn add_queries(&mut self, store: &Store, segment: &SegmentEntry) -> Result<(), StoreError> {
+        let outcomes = &mut Arc::make_mut(&mut self.past).queries;
+        each_row(store, segment, QUERY_OUTCOMES, &["mean_before", "new_results"], |row| {
+            let (mean_before, new_results) = (row.number(0), row.number(1));
+            outcomes.push(QueryOutcome { mean_before, new_results });
+            Ok(())
+        })
+    }
+}
+
+/// The plan of this workload, if that is of these queries, however often they are asked.
+fn plan_for(
+    store: &Store,
+    segment: &SegmentEntry,
+    queries: &[Query],
+) -> Result<Option<String>, StoreError> {
+    let (mut plan, mut at, mut alike) = (String::new(), 0, true);
+    each_row(store, segment, WORKLOADS, &["plan_id", "qid", "query"], |row| {
+        let same = |query: &Query| query.qid == row.text(1) && query.text == row.text(2);
+        alike &= queries.get(at).is_some_and(same);
+        if at == 0 {
+            row.text(0).clone_into(&mut plan);
+        }
+        at += 1;
+        Ok(())
+    })?;
+    Ok((alike && at == queries.len()).then_some(plan))
 }
 
 /// URLs of all closed cycles' picks that gave a page.
@@ -240,74 +309,6 @@ pub(super) fn fetched_picks(store: &Store) -> Result<HashSet<UrlId>, StoreError>
         })?;
     }
     Ok(picks)
-}
-
-/// Plans that were made for these queries, however often they were asked then.
-fn plans_for(store: &Store, queries: &[Query]) -> Result<HashSet<String>, StoreError> {
-    let mut plans = HashSet::new();
-    for segment in store.manifest().segments_of(SegmentKind::Workloads) {
-        let (mut plan, mut at, mut alike) = (String::new(), 0, true);
-        each_row(store, segment, WORKLOADS, &["plan_id", "qid", "query"], |row| {
-            let same = |query: &Query| query.qid == row.text(1) && query.text == row.text(2);
-            alike &= queries.get(at).is_some_and(same);
-            if at == 0 {
-                row.text(0).clone_into(&mut plan);
-            }
-            at += 1;
-            Ok(())
-        })?;
-        if alike && at == queries.len() {
-            plans.insert(plan);
-        }
-    }
-    Ok(plans)
-}
-
-/// What became of the candidate pairs of fetched picks in all closed cycles.
-fn entry_outcomes(store: &Store, unread: &mut Vec<String>) -> Result<EntryOutcomes, StoreError> {
-    let mut pairs = EntryOutcomes::default();
-    let names = ["margin", "entered", "matches"];
-    for segment in store.manifest().segments_of(SegmentKind::PairOutcomes) {
-        pairs.next_cycle();
-        if !has_log_odds(store.manifest(), segment) {
-            unread.push(segment.file.file.clone());
-            continue;
-        }
-        each_row(store, segment, PAIR_OUTCOMES, &names, |row| {
-            pairs.add(row.id(2) == 1, row.number(0), row.id(1) == 1);
-            Ok(())
-        })?;
-    }
-    Ok(pairs)
-}
-
-/// What became of them since, of the cycles of which it is known.
-fn stay_outcomes(store: &Store) -> Result<EntryOutcomes, StoreError> {
-    let mut pairs = EntryOutcomes::default();
-    let names = ["candidate", "matches", "chance", "rank"];
-    for segment in store.manifest().segments_of(SegmentKind::Stays) {
-        pairs.next_cycle();
-        each_row(store, segment, STAYS, &names, |row| {
-            if row.id(0) == 1 {
-                pairs.add(row.id(1) == 1, log_odds(row.number(2)), row.id(3) > 0);
-            }
-            Ok(())
-        })?;
-    }
-    Ok(pairs)
-}
-
-/// Outcomes of the queries of all closed cycles.
-fn query_outcomes(store: &Store) -> Result<Vec<QueryOutcome>, StoreError> {
-    let mut outcomes = Vec::new();
-    for segment in store.manifest().segments_of(SegmentKind::QueryOutcomes) {
-        each_row(store, segment, QUERY_OUTCOMES, &["mean_before", "new_results"], |row| {
-            let (mean_before, new_results) = (row.number(0), row.number(1));
-            outcomes.push(QueryOutcome { mean_before, new_results });
-            Ok(())
-        })?;
-    }
-    Ok(outcomes)
 }
 
 /// Picks of a plan, in batch order.

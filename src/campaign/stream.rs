@@ -5,22 +5,28 @@
 //! asks for is committed before anybody learns of it, so that a crawl that is interrupted anywhere goes on from the
 //! store alone. Not here: where records come from, the clock, and where URLs go.
 
-use prospect_index::ingest::{IngestCounts, PreparedPage, ingest_with_tables};
+use prospect_index::bm25::Bm25;
+use prospect_index::ingest::{IngestCounts, PreparedPage};
 use prospect_index::limits;
 use prospect_index::manifest::InFlightFor;
 use prospect_index::store::Store;
 
 use super::close::{self, Which};
+use super::kept_planner::KeptPlanner;
 use super::open_plans::OpenBatch;
-use super::plan::Beside;
-use super::proposal::Proposal;
+use super::plan::{self, Beside, PlanRecord, plan_on};
+use super::sufficiency::StoreSufficiency;
 use super::url_list::UrlList;
 use super::{CampaignError, OpenStore};
 use crate::plan::Pick;
+use crate::planner::cycle::EPOCH_GROWTH;
 use crate::planner::outcome::CycleOutcome;
 use crate::planner::retries::{Retries, WaitCounts};
 use crate::planner::settings::PlanSettings;
 use crate::workload::Workload;
+
+/// Growth of the crawl from which on it is assessed again, with the next plan: as often as statistics are frozen.
+const ASSESSED_AT: f64 = EPOCH_GROWTH;
 
 /// How plans of a stream are made.
 pub(crate) struct Planning {
@@ -78,10 +84,14 @@ pub(crate) struct TakenIn {
 
 /// A store that a crawler is planned for while it fetches.
 pub(crate) struct Stream {
-    /// The store, up to date.
+    /// The store, up to date but for n-grams.
     pub(crate) open: OpenStore,
+    /// What the next plan goes on from.
+    kept: KeptPlanner,
     /// Of the last records.
     fingerprint: Option<String>,
+    /// Pages when it was last assessed how well they answer the queries.
+    assessed: Option<usize>,
 }
 
 impl Stream {
@@ -90,7 +100,8 @@ impl Stream {
     /// # Errors
     /// A file is damaged, or a derived structure cannot be written.
     pub(crate) fn new(store: Store) -> Result<Self, CampaignError> {
-        Ok(Self { open: OpenStore::of(store, limits::NGRAM_WORDS)?, fingerprint: None })
+        let open = OpenStore::of(store, limits::NGRAM_WORDS)?;
+        Ok(Self { open, kept: KeptPlanner::default(), fingerprint: None, assessed: None })
     }
 
     /// Whether not even a URL is known.
@@ -111,7 +122,7 @@ impl Stream {
                 manifest.plans.iter_mut().for_each(|plan| plan.in_flight_for = in_flight_for);
             })?;
         }
-        close::close_plans(&mut self.open, Which::Over)?;
+        close::close_plans(&mut self.open, Which::Over, None)?;
         let OpenStore { store, known, .. } = &self.open;
         let batches = OpenBatch::all(store, known)?;
         let asked = batches.iter().flat_map(|batch| {
@@ -153,11 +164,11 @@ impl Stream {
             Some(last) if last == fingerprint => format!("{fingerprint}+"),
             _ => fingerprint.to_owned(),
         };
-        let OpenStore { store, known, .. } = self.open;
-        let (store, known, counts, _) = ingest_with_tables(store, known, pages, &fingerprint)?;
-        let mut open = OpenStore::with(store, known, limits::NGRAM_WORDS)?;
-        let closed = close::close_plans(&mut open, Which::Over)?;
-        Ok((Self { open, fingerprint: Some(fingerprint) }, TakenIn { counts, closed }))
+        let (mut open, counts) = self.open.after_ingest(pages, &fingerprint)?;
+        let Self { mut kept, assessed, .. } = self;
+        let closed = close::close_plans(&mut open, Which::Over, Some(&mut kept))?;
+        let fingerprint = Some(fingerprint);
+        Ok((Self { open, kept, fingerprint, assessed }, TakenIn { counts, closed }))
     }
 
     /// Plans at most so many URLs beside what is in flight, and commits the plan. Where nothing is left but what waits
@@ -178,13 +189,13 @@ impl Stream {
         let within = within.as_ref().map_or_else(Vec::new, |list| list.within(&self.open.known));
         let mut settings = settings.clone();
         settings.selection.budget = most;
-        let made = Proposal::new(&self.open, workload, &within, &settings, Beside::All);
-        let proposal = match made {
+        let (open, kept) = (&self.open, Some(&mut self.kept));
+        let plan = match plan_on(open, workload, &within, &settings, Beside::All, kept) {
             // Where no page came and no URL is left there is nothing to plan, which is no error here.
             Err(CampaignError::NoPages) => return Ok(Planned::default()),
             made => made?,
         };
-        let (plan, known) = (&proposal.plan, &self.open.known);
+        let known = &self.open.known;
         let retries = Retries::new(known, self.open.store.manifest());
         let (waits, picks) = (retries.counts(known), &plan.choice.batch.picks);
         let waiting = |pick: &Pick| retries.wait(known, pick.estimate.url).is_some();
@@ -192,8 +203,14 @@ impl Stream {
         if is_early && !may_be_early {
             return Ok(Planned { waits, ..Planned::default() });
         }
-        proposal.commit(&mut self.open, &settings, Some(*in_flight_for))?;
-        let (plan, known) = (&proposal.plan, &self.open.known);
+        // A batch of nothing is no plan, for nobody will report of it.
+        if !plan.choice.batch.picks.is_empty() {
+            let sufficiency = self.assessed(workload, settings.bm25)?;
+            let record = PlanRecord { sufficiency: sufficiency.as_ref(), ..plan.record() };
+            plan::commit(&mut self.open, &record, &settings, Some(*in_flight_for))?;
+            self.kept.made(&plan);
+        }
+        let known = &self.open.known;
         let picks = plan.choice.batch.picks.iter().zip(1..);
         let asked = picks.map(|(pick, rank)| Asked {
             url: known.urls.spelling(pick.estimate.url).to_owned(),
@@ -202,5 +219,21 @@ impl Stream {
             plan: plan.id.clone(),
         });
         Ok(Planned { asked: asked.collect(), is_early, waits })
+    }
+
+    /// How well the pages answer the queries, where the crawl has grown by [`ASSESSED_AT`] since that was last asked: a
+    /// plan of a few URLs says nothing new.
+    fn assessed(
+        &mut self,
+        workload: &Workload,
+        bm25: Bm25,
+    ) -> Result<Option<StoreSufficiency>, CampaignError> {
+        let pages = self.open.known.pages.len();
+        let is_due = |before: usize| pages as f64 >= ASSESSED_AT * before as f64;
+        if !self.assessed.is_none_or(is_due) {
+            return Ok(None);
+        }
+        self.assessed = Some(pages.max(1));
+        StoreSufficiency::new(&self.open, workload, bm25).map(Some)
     }
 }

@@ -39,7 +39,7 @@ pub(crate) struct WhatIfBase {
     pub(crate) refreshed: Refreshed,
     epoch: Epoch,
     cache: PlannerCache,
-    past: Past,
+    past: Arc<Past>,
     /// By URL id: what may be planned; empty for all.
     pub(super) within: Vec<bool>,
     /// What was left out of it, since its fetch failed not long ago.
@@ -57,7 +57,7 @@ impl WhatIfBase {
         within: Vec<bool>,
         settings: PlanSettings,
     ) -> Result<Self, CampaignError> {
-        let prepared = Prepared::new(open, workload, &settings)?;
+        let prepared = Prepared::new(open, workload, &settings, None)?;
         let all: Vec<usize> = (0..prepared.workload.queries.len()).collect();
         let manifest = open.store.manifest();
         let beside = manifest.older_plans();
@@ -100,7 +100,7 @@ impl WhatIfBase {
             return Ok(Matched::default());
         }
         let settings = &self.base.settings;
-        let reading = Reading::new(open, queries, settings, self.epoch)?;
+        let reading = Reading::new(open, queries, settings, self.epoch, None)?;
         let served = reading.lists(queries, settings.places())?;
         let input = reading.input(queries, &served, &self.within, &self.past)?;
         let mut pairs = ScoredPairs::pairs_for(&input, &self.cache, &settings.estimate)?;
@@ -165,7 +165,7 @@ impl WhatIfBase {
         queries: &[Query],
         settings: &PlanSettings,
     ) -> Result<Base, CampaignError> {
-        let reading = Reading::new(open, queries, settings, self.epoch)?;
+        let reading = Reading::new(open, queries, settings, self.epoch, None)?;
         let served = reading.lists(queries, settings.places())?;
         let input = reading.input(queries, &served, &self.within, &self.past)?;
         let all: Vec<usize> = (0..queries.len()).collect();

@@ -212,7 +212,7 @@ impl Args {
 pub(super) fn finish(finish: &Finish<'_>, global: &Global, store: Store) -> Result<(), Failure> {
     let mut open = OpenStore::of(store, limits::NGRAM_WORDS)?;
     let closed =
-        close::close_plans(&mut open, if finish.close { Which::All } else { Which::Over })?;
+        close::close_plans(&mut open, if finish.close { Which::All } else { Which::Over }, None)?;
     if let Some(quality) = finish.quality {
         quality.score(&mut open, global)?;
     }

@@ -129,7 +129,7 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
     let within = args.bounds.within(&mut settings)?;
     let within = within.map_or_else(Vec::new, |list| list.within(&open.known));
     let mut closed = release(&mut open, &args.release, global)?;
-    for outcome in close::close_plans(&mut open, Which::Over)? {
+    for outcome in close::close_plans(&mut open, Which::Over, None)? {
         say_outcome(global, &outcome);
         closed.push(outcome);
     }
@@ -145,7 +145,7 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
         }
         None => made(&open, &workload, &within, &mut settings, beside)?,
     };
-    let proposal = Proposal::of(plan, &open, &workload, &settings)?;
+    let proposal = Proposal::new(plan, &open, &workload, &settings)?;
     let Proposal { plan, sufficiency } = &proposal;
     output::say_refreshed(global, &plan.refreshed);
     output::say_rebuilt(global, "sufficiency", sufficiency.rebuilt.as_deref());

@@ -90,6 +90,11 @@ impl PlannerCache {
         Self { models: self.models.clone(), ..Self::default() }
     }
 
+    /// Whether there is a model of scores, by which kept pairs go on.
+    pub(crate) fn has_score_model(&self) -> bool {
+        self.models.as_ref().is_some_and(|models| models.scores.is_some())
+    }
+
     /// Forgets what depends on the statistics of an epoch.
     pub(crate) fn forget_epoch(&mut self) {
         self.training.clear();

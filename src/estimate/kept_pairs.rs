@@ -3,21 +3,23 @@
 //! queries whose lists or candidates it changes; nothing else is estimated again. What is kept equals, bit by
 //! bit, what [`learned::pairs`](super::learned::pairs) finds in the same tables by the same models.
 //!
-//! A planner can keep pairs where pages can be scored one by one ([`Scorer::scores_pages`]) and where it is known
-//! which queries a URL may match ([`MatchSource::queries_of`](super::candidates::ngram::MatchSource::queries_of)).
+//! A planner can keep pairs where pages can be scored one by one ([`Scorer::scores_pages`]) and where it keeps the words
+//! of strings ([`Strings`](super::features::strings::Strings)).
 //!
-//! Costs 160 bytes a pair, 48 a URL, and 8 a query for each bin of the score model and each candidate by a link.
+//! Costs 164 bytes a pair, 72 a URL, and 8 a query for each bin of the score model and each candidate by a link.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use prospect_index::bm25::{Gathered, Scorer, Scores};
 use prospect_index::link_table::Link;
+use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use rayon::prelude::*;
 
 use super::EstimateError;
+use super::candidates::by_url::QueriesByUrl;
 use super::candidates::linked::{ANSWERS, AnswerSpan, candidates};
 use super::candidates::{Candidate, CandidateSource, EpochQuery, Found};
 use super::crawl_view::CrawlView;
@@ -28,6 +30,9 @@ use super::models::EpochModels;
 use super::models::score_distribution::ScoreModel;
 use super::url_estimate::{PairEstimate, PairsByUrl};
 use crate::workload::QueryId;
+
+/// Pairs of a query from which on its words' postings are read, and not page by page whether it has them.
+const MANY_PAIRS: usize = 256;
 
 /// Where candidates of the frontier come from.
 type Source<'a> = CandidateSource<'a, FrontierHorizon<'a>>;
@@ -42,6 +47,8 @@ pub(crate) struct KeptPairs {
     links: usize,
     urls: usize,
     queries: Vec<KeptQuery>,
+    /// By URL: the queries that it may match.
+    matching: QueriesByUrl,
     by_url: Arc<PairsByUrl>,
     /// By URL, then query: what links say of pairs that were looked at, candidates or not.
     evidence: Vec<Vec<(QueryId, LinkEvidence)>>,
@@ -49,8 +56,8 @@ pub(crate) struct KeptPairs {
 
 struct KeptQuery {
     asked: EpochQuery,
-    /// Its best pages, the best first: score, record.
-    answers: Vec<(f64, u32)>,
+    /// Its best pages, the best first: score, the record that fetched it first, and that of its version.
+    answers: Vec<(f64, u32, u32)>,
     /// URLs that they link to, ascending.
     linked: Vec<UrlId>,
     /// Scores of its list, as shares of the idf mass.
@@ -67,11 +74,14 @@ struct PageScores {
     /// By URL; NaN where nobody asked.
     by_url: Vec<Cell<f64>>,
     known: RefCell<Vec<UrlId>>,
+    /// Scores of all pages, where many are asked for.
+    all: Scores,
 }
 
 impl PageScores {
     fn of(urls: usize) -> Self {
-        Self { by_url: vec![Cell::new(f64::NAN); urls], known: RefCell::default() }
+        let (by_url, known) = (vec![Cell::new(f64::NAN); urls], RefCell::default());
+        Self { by_url, known, all: Scores::default() }
     }
 
     /// Another query comes.
@@ -112,19 +122,25 @@ impl KeptPairs {
         models: &Arc<EpochModels>,
         model: &ScoreModel,
     ) -> Result<Arc<PairsByUrl>, EstimateError> {
-        if !self.models.as_ref().is_some_and(|known| Arc::ptr_eq(known, models)) {
+        let known = input.known;
+        let goes_on = self.models.as_ref().is_some_and(|known| Arc::ptr_eq(known, models));
+        if !goes_on {
             self.start(input, source, models, model)?;
         }
-        let known = input.known;
+        let targets = self.targets(known, source);
+        if goes_on {
+            let (queries, of) = (self.queries.len(), |at: QueryId| &self.queries[at.index()].asked);
+            self.matching.update(&source.features, &of, queries, &targets);
+        }
         Arc::make_mut(&mut self.by_url).resize_with(known.urls.len(), Vec::new);
         self.evidence.resize_with(known.urls.len(), Vec::new);
         self.forget_fetched(input, source, model);
         let new = input.scorer.gather(self.end_seq..input.manifest.next_seq)?;
         let mut dirty = self.follow_answers(known, source, &new);
-        self.add_linked_to(known, source, &mut dirty);
+        self.add_pairs_of(&targets, &mut dirty);
         let mut links: Vec<Link> = known.links.links()[self.links..].to_vec();
         links.sort_by_key(|link| link.to);
-        let estimated = self.estimate(source, model, &dirty, &links);
+        let estimated = self.estimate(source, model, &dirty, &links)?;
         self.take_in(estimated, model);
         self.refresh_chances(input, model);
         self.end_seq = input.manifest.next_seq;
@@ -156,18 +172,23 @@ impl KeptPairs {
         };
         let queries: Vec<KeptQuery> =
             input.queries.par_iter().map(made).collect::<Result<_, EstimateError>>()?;
-        let ngrams: Vec<_> = queries.iter().map(|query| &query.asked.words.matching).collect();
-        source.matches.turn(&ngrams)?;
-        *self = Self { models: Some(Arc::clone(models)), queries, ..Self::default() };
+        let masked = |url| source.horizon.of(url).is_none();
+        let matched = |scratch: &mut Scratch, (at, query): (usize, &KeptQuery)| {
+            let words = &query.asked.words.matching;
+            source.matches.candidates(QueryId::new(at), words, &masked, scratch)
+        };
+        let matched = queries.par_iter().enumerate().map_init(Scratch::default, matched);
+        let matched: Vec<Vec<UrlId>> = matched.collect::<Result<_, EstimateError>>()?;
+        let asked = queries.iter().map(|query| &query.asked);
+        let matching = QueriesByUrl::new(asked, &matched, input.known.urls.len());
+        *self = Self { models: Some(Arc::clone(models)), queries, matching, ..Self::default() };
         Ok(())
     }
 
     /// Pairs of URLs that were asked for and do not wait for another try are no more.
     fn forget_fetched(&mut self, input: &CrawlView<'_>, source: &Source<'_>, model: &ScoreModel) {
         let (pages, next_seq) = (&input.known.pages, input.manifest.next_seq);
-        let failures = pages.failures();
-        let new = failures.partition_point(|failure| failure.seq < self.end_seq);
-        let failed = failures[new..].iter().map(|failure| failure.url);
+        let failed = pages.failures_since(self.end_seq).iter().map(|failure| failure.url);
         let records = self.end_seq..next_seq;
         let fetched = records.filter_map(|seq| pages.record(seq).map(|(url, _)| url));
         let moved = pages.redirects();
@@ -210,17 +231,22 @@ impl KeptPairs {
         changed.flatten_iter().collect()
     }
 
-    /// Adds the pairs of URLs that are new, or that new links lead to.
-    fn add_linked_to(&self, known: &Known, source: &Source<'_>, dirty: &mut Vec<(QueryId, UrlId)>) {
+    /// URLs of the frontier, ascending, that are new or that new links lead to. What has left the frontier stays out.
+    fn targets(&self, known: &Known, source: &Source<'_>) -> Vec<UrlId> {
         let new = (self.urls..known.urls.len()).map(|id| UrlId(id as u32));
         let linked = known.links.links()[self.links..].iter().map(|link| link.to);
         let mut targets: Vec<UrlId> =
             new.chain(linked).filter(|&url| source.horizon.of(url).is_some()).collect();
         targets.sort_unstable();
         targets.dedup();
-        for url in targets {
-            let is = self.by_url[url.index()].iter().map(|pair| pair.query);
-            let may_be = source.matches.queries_of(url).iter().copied();
+        targets
+    }
+
+    /// Adds the pairs of these URLs.
+    fn add_pairs_of(&self, targets: &[UrlId], dirty: &mut Vec<(QueryId, UrlId)>) {
+        for &url in targets {
+            let is = self.by_url.get(url.index()).into_iter().flatten().map(|pair| pair.query);
+            let may_be = self.matching.of(url).iter().copied();
             dirty.extend(is.chain(may_be).map(|query| (query, url)));
         }
         dirty.sort_unstable();
@@ -234,17 +260,26 @@ impl KeptPairs {
         model: &ScoreModel,
         pairs: &[(QueryId, UrlId)],
         links: &[Link],
-    ) -> Vec<Estimated> {
+    ) -> Result<Vec<Estimated>, EstimateError> {
         let chunks: Vec<&[(QueryId, UrlId)]> = pairs.chunk_by(|a, b| a.0 == b.0).collect();
         let of_query = |room: &mut PageScores, pairs: &[(QueryId, UrlId)]| {
             let at = pairs[0].0;
             let asked = &self.queries[at.index()].asked;
             let mut maker = source.maker(asked, at);
             room.forget();
-            let scorer = source.features.scorer;
-            let score_of = |url| room.score(url, || scorer.page_score(&asked.terms, url));
+            let (scorer, is_many) = (source.features.scorer, pairs.len() >= MANY_PAIRS);
+            if is_many {
+                scorer.score(&asked.terms, 0..source.end_seq, &mut room.all)?;
+            }
+            let score_of = |url| {
+                if is_many {
+                    scorer.score_of(&room.all, url)
+                } else {
+                    room.score(url, || scorer.page_score(&asked.terms, url))
+                }
+            };
             let mut looked_at = |&(_, url): &(QueryId, UrlId)| {
-                let found = self.found(source, at, url);
+                let found = self.found(at, url);
                 if !found.matched && !found.otherwise {
                     return Estimated { url, query: at, pair: None, evidence: None };
                 }
@@ -255,23 +290,25 @@ impl KeptPairs {
                     let new = links[first..].iter().take_while(|link| link.to == url);
                     maker.gather(&mut evidence, url, new.copied(), &score_of);
                 } else {
-                    let all = source.features.known.links.incoming(url, u32::MAX);
+                    let all = source.features.links(url, u32::MAX);
                     maker.gather(&mut evidence, url, all, &score_of);
                 }
                 let candidate = maker.candidate_of(url, found, &evidence, &score_of);
                 let pair = candidate.map(|candidate| estimated(&candidate, at, asked.mass, model));
                 Estimated { url, query: at, pair, evidence: Some(evidence) }
             };
-            pairs.iter().map(&mut looked_at).collect::<Vec<_>>()
+            Ok(pairs.iter().map(&mut looked_at).collect::<Vec<_>>())
         };
         let room = || PageScores::of(self.by_url.len());
-        chunks.into_par_iter().map_init(room, of_query).flatten_iter().collect()
+        let estimated = chunks.into_par_iter().map_init(room, of_query);
+        let estimated: Vec<Vec<Estimated>> = estimated.collect::<Result<_, EstimateError>>()?;
+        Ok(estimated.into_iter().flatten().collect())
     }
 
     /// By what a URL is found for a query.
-    fn found(&self, source: &Source<'_>, query: QueryId, url: UrlId) -> Found {
+    fn found(&self, query: QueryId, url: UrlId) -> Found {
         Found {
-            matched: source.matches.queries_of(url).binary_search(&query).is_ok(),
+            matched: self.matching.of(url).binary_search(&query).is_ok(),
             otherwise: self.queries[query.index()].linked.binary_search(&url).is_ok(),
         }
     }
@@ -366,12 +403,14 @@ impl KeptQuery {
         horizon: &FrontierHorizon<'_>,
     ) -> Vec<UrlId> {
         let mut is_new = false;
-        for (seq, _, score) in scorer.scored(scores).filter(|(.., score)| *score > 0.0) {
-            let before =
-                |other: &(f64, u32)| other.0.total_cmp(&score).then(seq.cmp(&other.1)).is_gt();
+        for (seq, url, score) in scorer.scored(scores).filter(|(.., score)| *score > 0.0) {
+            let first = known.pages.first_seq(url).unwrap_or(seq);
+            let before = |other: &(f64, u32, u32)| {
+                other.0.total_cmp(&score).then(first.cmp(&other.1)).is_gt()
+            };
             let at = self.answers.partition_point(before);
             if at < ANSWERS {
-                self.answers.insert(at, (score, seq));
+                self.answers.insert(at, (score, first, seq));
                 self.answers.truncate(ANSWERS);
                 is_new = true;
             }
@@ -379,7 +418,7 @@ impl KeptQuery {
         if !is_new {
             return Vec::new();
         }
-        let answers = self.answers.iter().map(|&(_, seq)| AnswerSpan::now(seq, seq));
+        let answers = self.answers.iter().map(|&(_, first, seq)| AnswerSpan::now(first, seq));
         let linked = candidates(known, &answers.collect::<Vec<_>>(), horizon);
         let old = std::mem::replace(&mut self.linked, linked);
         let only = |of: &[UrlId], others: &[UrlId]| {

@@ -90,7 +90,7 @@ fn found_pairs(
     let fitted = models.as_ref().and_then(|all| all.scores.as_ref().map(|scores| (all, scores)));
     let can_keep = queries.len() == input.queries.len()
         && input.scorer.scores_pages()
-        && input.frontier.can_turn()
+        && cache.strings.is_some()
         && input.embeddings_for(settings).is_none()
         && !settings.without.contains(FeatureGroup::Pairs);
     if let (Some(mut kept), Some((all, scores))) =

@@ -5,7 +5,7 @@
 //! collection's text index and n-grams are made once for all crawls; a page's text is seen once it is
 //! fetched, and n-grams of links that no fetched page has shown count for nothing.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use prospect_index::bm25::ForwardIndex;
 use prospect_index::link_context::LinkContextTable;
@@ -16,9 +16,9 @@ use prospect_index::page_store::{Known, NONE};
 use prospect_index::text_index::{DocTable, TextIndex};
 use prospect_index::url_table::UrlTable;
 use prospect_index::vectors::VectorTable;
-use rayon::prelude::*;
 
 use super::{NO_QUALITY, Page, Quality};
+use crate::estimate::EstimateError;
 use crate::estimate::candidates::ngram::MatchSource;
 use crate::estimate::features::similarity::{Embeddings, StringRows};
 use crate::planner::running::Tables;
@@ -286,41 +286,12 @@ impl<'a> SeenStrings<'a> {
 struct KnownCandidates<'a> {
     strings: &'a NgramIndex<'a>,
     by_query: Vec<Mutex<Option<Vec<Page>>>>,
-    by_page: OnceLock<QueriesByPage>,
-}
-
-/// The queries that each page is a candidate of: those of page p at `starts[p]..starts[p + 1]`.
-struct QueriesByPage {
-    starts: Vec<u32>,
-    queries: Vec<QueryId>,
-}
-
-impl QueriesByPage {
-    /// From the pages of each query, of which there are `pages` in all.
-    fn new(of_query: &[Vec<Page>], pages: usize) -> Self {
-        let mut starts = vec![0; pages + 1];
-        for &page in of_query.iter().flatten() {
-            starts[page as usize + 1] += 1;
-        }
-        for page in 0..pages {
-            starts[page + 1] += starts[page];
-        }
-        let (mut ends, total) = (starts.clone(), starts.last().copied().unwrap_or(0));
-        let mut queries = vec![QueryId(0); total as usize];
-        for (at, of_query) in of_query.iter().enumerate() {
-            for &page in of_query {
-                queries[ends[page as usize] as usize] = QueryId::new(at);
-                ends[page as usize] += 1;
-            }
-        }
-        Self { starts, queries }
-    }
 }
 
 impl<'a> KnownCandidates<'a> {
     fn new(web: &Web<'a>) -> Self {
         let by_query = web.workload.queries.iter().map(|_| Mutex::new(None)).collect();
-        Self { strings: web.strings, by_query, by_page: OnceLock::new() }
+        Self { strings: web.strings, by_query }
     }
 
     /// Pages that are candidates of a query, in no order.
@@ -339,7 +310,6 @@ impl<'a> KnownCandidates<'a> {
     }
 
     fn forget(&mut self) {
-        self.by_page = OnceLock::new();
         for pages in &mut self.by_query {
             *pages.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
         }
@@ -359,7 +329,7 @@ impl MatchSource for Visible<'_> {
         query: &NgramQuery,
         masked: &(dyn Fn(UrlId) -> bool + Sync),
         scratch: &mut Scratch,
-    ) -> Result<Vec<UrlId>, NgramError> {
+    ) -> Result<Vec<UrlId>, EstimateError> {
         let slot = self.candidates.of_query(at, query, scratch)?;
         let pages = slot.as_deref().unwrap_or_default();
         let ids = pages.iter().map(|&page| self.ids.of_page[page as usize]);
@@ -367,33 +337,5 @@ impl MatchSource for Visible<'_> {
             ids.filter(|&id| id != NONE).map(UrlId).filter(|&id| !masked(id)).collect();
         ids.sort_unstable();
         Ok(ids)
-    }
-
-    fn is_exact(&self) -> bool {
-        false
-    }
-
-    fn turn(&self, queries: &[&NgramQuery]) -> Result<(), NgramError> {
-        let candidates = |scratch: &mut Scratch, (at, query): (usize, &&NgramQuery)| {
-            let found = self.candidates.of_query(QueryId::new(at), query, scratch)?;
-            Ok(found.clone().unwrap_or_default())
-        };
-        let of_query = queries.par_iter().enumerate().map_init(Scratch::default, candidates);
-        let of_query: Vec<Vec<Page>> = of_query.collect::<Result<_, NgramError>>()?;
-        let pages = self.ids.of_page.len();
-        self.candidates.by_page.get_or_init(|| QueriesByPage::new(&of_query, pages));
-        Ok(())
-    }
-
-    fn can_turn(&self) -> bool {
-        true
-    }
-
-    fn queries_of(&self, url: UrlId) -> &[QueryId] {
-        let Some(QueriesByPage { starts, queries }) = self.candidates.by_page.get() else {
-            return &[];
-        };
-        let page = self.ids.page[url.index()] as usize;
-        &queries[starts[page] as usize..starts[page + 1] as usize]
     }
 }

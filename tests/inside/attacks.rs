@@ -239,8 +239,9 @@ fn the_share_of_the_frontier_is_that_of_all_that_was_found_before_the_batch() {
         relevant: &relevant,
     };
     for kind in AttackKind::ALL {
-        let added = attack(kind).added;
-        let attacked = Attacked::new(loaded(bench, &kind.folder(), &added), &honest, SEED);
+        let attack = attack(kind);
+        let attacked =
+            Attacked::new(loaded(bench, &kind.folder(), &attack.added), &honest, &attack, SEED);
         let all = &attacked.collection;
         let is_own = |page: u32| collection.page(all.urls.url(UrlId(page))).is_none();
         let seeds: Vec<u32> = (0..all.pages).filter(|&page| !is_own(page)).take(3).collect();

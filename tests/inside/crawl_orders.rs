@@ -459,7 +459,7 @@ fn crawl_by_store(
     while fetched < budget.pages {
         let mut open = OpenStore::open(directory.path(), "test", 3).unwrap();
         if !open.store.manifest().plans.is_empty() {
-            close::close_plans(&mut open, Which::All).unwrap();
+            close::close_plans(&mut open, Which::All, None).unwrap();
         }
         let mut settings = settings.clone();
         settings.selection.budget = budget.batch.min(budget.pages - fetched);

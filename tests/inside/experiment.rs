@@ -336,6 +336,7 @@ fn manipulation(checkpoints: &[u32]) -> Manipulation {
                 .map(|&pages| AttackPoint {
                     pages,
                     picks: near(0.01 * strength * speed),
+                    lift: Some(near(strength * speed)),
                     frontier: near(0.01),
                     waiting: near(0.008),
                     // One policy never met the attacker.
@@ -347,10 +348,11 @@ fn manipulation(checkpoints: &[u32]) -> Manipulation {
         };
         let policies = POLICIES.iter().map(policy).collect();
         let (pages, attack) = (121, attack.to_owned());
-        AttackSummary { attack, pages, hosts: 1, linked_from: 121, policies }
+        AttackSummary { attack, pages, hosts: 1, share_of_log: 0.0, linked_from: 121, policies }
     };
     let attacks = vec![attack("anchor-stuffing", 1.5), attack("link-farm:10", 2.0)];
-    Manipulation { share: 0.01, read_at: checkpoints.last().copied(), attacks }
+    let read_early = (checkpoints.len() > 1).then(|| checkpoints[0]);
+    Manipulation { share: 0.01, read_at: checkpoints.last().copied(), read_early, attacks }
 }
 
 fn limited(policy: &str, full: f64) -> LimitedSketches {

@@ -59,7 +59,7 @@ fn store() -> TempDir {
     drop(store);
     ingest_all(path, came, "second").unwrap();
     let mut store = open(path);
-    close::close_plans(&mut store, Which::All).unwrap();
+    close::close_plans(&mut store, Which::All, None).unwrap();
     let second = plan::plan(&store, &workload, &[], &settings, Beside::Others).unwrap();
     plan::commit(&mut store, &second.record(), &settings, None).unwrap();
     directory

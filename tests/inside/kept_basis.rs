@@ -142,7 +142,7 @@ fn models_of_the_epoch_serve_its_later_cycles() {
                 _ => records[0].status = Some(404),
             }
             ingest_all(path, records, &format!("cycle {cycle}")).unwrap();
-            close::close_plans(&mut open(path), Which::All).unwrap();
+            close::close_plans(&mut open(path), Which::All, None).unwrap();
         }
     }
 }

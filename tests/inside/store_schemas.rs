@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use prospect_index::columns::{Column, Schema};
 use prospect_index::error::StoreError;
@@ -12,16 +13,30 @@ use prospect_index::manifest::{
 };
 use prospect_index::page_store;
 use prospect_index::storage::FileEntry;
+use prospect_index::store::Store;
 use serde_json::{Value, json};
 
 use super::kept_stores::{copy_of, expected, kept, open, rewrite, stores};
-use crate::campaign::records;
+use crate::campaign::records::{self, PastReader};
 use crate::campaign::tables::{OUTCOMES, PLANS, SCHEMAS};
 use crate::plan::explore::Pool;
 use crate::planner::cycle::{Past, PickState, PlannedPick};
 use crate::planner::settings::PlanSettings;
+use crate::workload::Query;
 
 /// What is in a store.
+/// What closed cycles left to learn from.
+fn past(
+    store: &Store,
+    queries: &[Query],
+    unread: &mut Vec<String>,
+) -> Result<Arc<Past>, StoreError> {
+    let mut reader = PastReader::default();
+    reader.update(store, queries)?;
+    unread.extend(reader.unread);
+    Ok(reader.past)
+}
+
 fn told(store: &Path) -> Value {
     let store = open(store);
     let (manifest, known) = (store.manifest(), store.known().unwrap());
@@ -32,7 +47,7 @@ fn told(store: &Path) -> Value {
     let workload = records::workload(&store, &plan.id).unwrap();
     let pairs = records::pairs(&store, &plan.id, &workload, &mut unread).unwrap();
     let url = |pick: &PlannedPick| known.urls.spelling(pick.url).to_owned();
-    let past = records::past(&store, &workload.queries, &mut unread).unwrap();
+    let past = past(&store, &workload.queries, &mut unread).unwrap();
     json!({
         "format": manifest.format,
         "urls": known.urls.len(),
@@ -77,8 +92,8 @@ fn told_in_full(path: &Path) -> String {
     let mut unread = Vec::new();
     let planned = records::picks(&store, &plan).unwrap();
     let workload = records::workload(&store, &plan).unwrap();
-    let past = records::past(&store, &workload.queries, &mut unread).unwrap();
-    let Past { picks, pairs, stays, queries } = past;
+    let Past { picks, pairs, stays, queries } =
+        &*past(&store, &workload.queries, &mut unread).unwrap();
     let candidates = records::pairs(&store, &plan, &workload, &mut unread).unwrap();
     format!("{told} {picks:?} {pairs:?} {stays:?} {queries:?} {planned:?} {candidates:?}")
 }
@@ -130,7 +145,7 @@ fn a_state_of_no_known_name_is_told_and_not_taken_for_another() {
     let forgotten = |schema, columns| say(schema, "state", "forgotten", columns);
     rewrite(&path, SegmentKind::Outcomes, OUTCOMES, forgotten);
     let what = "the column state holds \"forgotten\", which is none of unknown, fetched, failed, redirected";
-    assert_not_known(records::past(&open(&path), &[], &mut Vec::new()), "segments/outcomes-", what);
+    assert_not_known(past(&open(&path), &[], &mut Vec::new()), "segments/outcomes-", what);
 }
 
 #[test]

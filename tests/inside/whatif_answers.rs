@@ -51,7 +51,7 @@ fn store() -> TempDir {
     drop(store);
     ingest_all(path, fetched, "second").unwrap();
     let mut store = open(path);
-    close::close_plans(&mut store, Which::All).unwrap();
+    close::close_plans(&mut store, Which::All, None).unwrap();
     let plan = plan::plan(&store, &workload, &[], &settings, Beside::Others).unwrap();
     plan::commit(&mut store, &plan.record(), &settings, None).unwrap();
     directory

@@ -13,13 +13,20 @@ use crate::error::StoreError;
 use crate::text_index::TextIndex;
 
 /// By document of a text index: the words of a vocabulary that it holds, and how often.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ForwardIndex {
     pub(super) vocabulary: HashMap<String, TermId>,
+    /// The words by number.
+    distinct: Vec<String>,
+    /// `fetch_seq` of the documents.
+    seqs: Vec<u32>,
     /// Those of document d at `starts[d]..starts[d + 1]`, by word.
     starts: Vec<u32>,
     words: Vec<(TermId, u32)>,
 }
+
+/// Postings of a word in some segments: documents, and how often each has it.
+type Postings = Vec<(u32, u32)>;
 
 impl ForwardIndex {
     /// Of all documents, fetched or not, for these words. Costs one reading of their postings.
@@ -30,36 +37,53 @@ impl ForwardIndex {
         index: &TextIndex,
         words: impl IntoIterator<Item = &'w str>,
     ) -> Result<Self, StoreError> {
-        let distinct = super::distinct(words);
-        let postings: Vec<Vec<(u32, u32)>> = distinct
+        let distinct: Vec<String> = super::distinct(words).into_iter().map(str::to_owned).collect();
+        let none = Self {
+            vocabulary: numbered(&distinct),
+            distinct,
+            seqs: Vec::new(),
+            starts: vec![0],
+            words: Vec::new(),
+        };
+        none.grown(index)
+    }
+
+    /// The same for an index that has the documents of this one, in whatever order, and more. Costs a copy, and the
+    /// postings of segments that have new documents.
+    ///
+    /// # Errors
+    /// The postings cannot be read.
+    pub fn grown(self, index: &TextIndex) -> Result<Self, StoreError> {
+        let seqs = &index.docs().seq;
+        let known: HashMap<u32, usize> = self.seqs.iter().copied().zip(0..).collect();
+        let is_new = |doc: usize| !known.contains_key(&seqs[doc]);
+        let segments: Vec<usize> = (0..)
+            .zip(index.segments())
+            .filter_map(|(number, mut documents)| documents.any(is_new).then_some(number))
+            .collect();
+        let postings: Vec<Postings> = self
+            .distinct
             .par_iter()
-            .map(|word| {
-                let (term, mut found) = (index.term(word)?, Vec::new());
-                for segment in 0..index.segments().count() {
-                    index.for_each_block(&term, segment, |base, block, freqs| {
-                        found.extend(block.iter().map(|doc| base + doc).zip(freqs.iter().copied()));
-                    })?;
-                }
-                Ok(found)
-            })
+            .map(|word| postings(index, word, &segments))
             .collect::<Result<_, StoreError>>()?;
-        let mut starts = vec![0; index.docs().url.len() + 1];
-        for (doc, _) in postings.iter().flatten() {
-            starts[*doc as usize + 1] += 1;
-        }
-        for doc in 1..starts.len() {
-            starts[doc] += starts[doc - 1];
-        }
-        let (mut ends, mut words) =
-            (starts.clone(), vec![(0, 0); *starts.last().unwrap_or(&0) as usize]);
-        for (term, documents) in postings.iter().enumerate() {
-            for &(doc, frequency) in documents {
-                let end = &mut ends[doc as usize];
-                words[*end as usize] = (term as TermId, frequency);
-                *end += 1;
+        let mut new = vec![Vec::new(); seqs.len()];
+        for (term, of_word) in postings.iter().enumerate() {
+            for &(doc, frequency) in of_word.iter().filter(|(doc, _)| is_new(*doc as usize)) {
+                new[doc as usize].push((term as TermId, frequency));
             }
         }
-        Ok(Self { vocabulary: super::numbered(&distinct), starts, words })
+        let (mut starts, mut words) = (vec![0], Vec::new());
+        for (doc, new) in new.iter().enumerate() {
+            words.extend_from_slice(known.get(&seqs[doc]).map_or(new, |&old| self.of(old)));
+            starts.push(words.len() as u32);
+        }
+        let Self { vocabulary, distinct, .. } = self;
+        Ok(Self { vocabulary, distinct, seqs: seqs.clone(), starts, words })
+    }
+
+    /// Whether it has the documents of an index, in their order.
+    pub fn is_of(&self, index: &TextIndex) -> bool {
+        self.seqs == index.docs().seq
     }
 
     /// Words that a document holds, ascending, with their frequencies.
@@ -72,6 +96,21 @@ impl ForwardIndex {
         let words = self.of(doc);
         words.binary_search_by_key(&term, |(term, _)| *term).map_or(0, |at| words[at].1)
     }
+}
+
+fn numbered(words: &[String]) -> HashMap<String, TermId> {
+    words.iter().cloned().zip(0..).collect()
+}
+
+/// Documents of these segments that hold a word.
+fn postings(index: &TextIndex, word: &str, segments: &[usize]) -> Result<Postings, StoreError> {
+    let (term, mut found) = (index.term(word)?, Vec::new());
+    for &segment in segments {
+        index.for_each_block(&term, segment, |base, block, freqs| {
+            found.extend(block.iter().map(|doc| base + doc).zip(freqs.iter().copied()));
+        })?;
+    }
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -102,9 +141,11 @@ mod tests {
             let words = (0..20).map(|at| WORDS[(page * at * at + page + at) % 4]);
             words.take(3 + page % 17).collect::<Vec<_>>().join(" ")
         };
-        let texts = (0..90).map(|page| (String::new(), text(page)));
-        let whole = TextIndex::build(&dir.path().join("text"), texts).unwrap();
-        let forward = Arc::new(ForwardIndex::build(&whole, WORDS).unwrap());
+        let texts = |most| (0..most).map(|page| (String::new(), text(page)));
+        let first = TextIndex::build(&dir.path().join("first"), texts(50)).unwrap();
+        let whole = TextIndex::build(&dir.path().join("text"), texts(90)).unwrap();
+        let forward = ForwardIndex::build(&first, WORDS).unwrap().grown(&whole).unwrap();
+        let forward = Arc::new(forward);
         let early = whole.with_docs(docs(&whole, 40));
         let frozen = Scorer::with_forward(&early, Bm25::default(), 40, &forward).unwrap().frozen();
         let later = whole.with_docs(docs(&whole, 70));

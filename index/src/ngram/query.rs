@@ -225,6 +225,32 @@ impl NgramQuery {
         weight >= self.needed && !set.is_empty()
     }
 
+    /// Whether a page could match that has just these words of the query, by their places in [`NgramQuery::words`]: if
+    /// they stood together wherever they do in the query.
+    ///
+    /// ```
+    /// use prospect_index::ngram::NgramQuery;
+    /// use prospect_index::words::words;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let query = NgramQuery::new(&words("rust hash map"), 2).needing_share(0.5)?;
+    /// assert!(query.may_accept(0b110)); // "hash", "map" and, it may be, "hash map": three of five
+    /// assert!(!query.may_accept(0b101)); // "rust" and "map"
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn may_accept(&self, words: u64) -> bool {
+        let mut possible = NgramSet::default();
+        for (number, ngram) in self.ngrams.iter().enumerate() {
+            let (parent, word) = (ngram.parent, ngram.word);
+            let begins = parent == NO_PARENT || possible.contains(usize::from(parent));
+            if begins && words >> word & 1 == 1 {
+                possible.insert(number);
+            }
+        }
+        self.accepts(&possible)
+    }
+
     /// The query's n-grams that occur in a string whose words are given by their places in
     /// [`NgramQuery::words`]; `None` for a word that the query has not, or a run of them.
     pub fn matched_words(&self, words: impl Iterator<Item = Option<usize>>) -> NgramSet {

@@ -9,6 +9,7 @@
 //! A crawled page is a candidate as it was at the start of its cycle: then, one of the answers of
 //! that time has to have linked to it.
 
+pub(crate) mod by_url;
 pub(crate) mod linked;
 pub(crate) mod nearest;
 pub mod ngram;
@@ -189,7 +190,7 @@ impl<H: Horizon> CandidateMaker<'_, H> {
     ) -> Option<Candidate> {
         let before_seq = self.source.horizon.of(url)?;
         let mut evidence = LinkEvidence::default();
-        let incoming = self.source.features.known.links.incoming(url, before_seq);
+        let incoming = self.source.features.links(url, before_seq);
         self.gather(&mut evidence, url, incoming, score_of);
         self.candidate_of(url, found, &evidence, score_of)
     }
@@ -213,12 +214,14 @@ impl<H: Horizon> CandidateMaker<'_, H> {
         evidence: &LinkEvidence,
         score_of: &impl Fn(UrlId) -> f64,
     ) -> Option<Candidate> {
-        let CandidateSource { horizon, features, matches, link_context, without, .. } = self.source;
+        let CandidateSource { horizon, features, link_context, without, .. } = self.source;
         let before_seq = horizon.of(url)?;
-        let made = |check| features.row(&self.view, url, evidence, check);
-        let checked = made(found.matched && !matches.is_exact());
-        let matches = found.matched && checked.is_some();
-        let mut features = checked.or_else(|| found.otherwise.then(|| made(false)).flatten())?;
+        let (url_set, matches) = features.url_matches(&self.view, url, evidence);
+        let matches = found.matched && matches;
+        if !matches && !found.otherwise {
+            return None;
+        }
+        let mut features = features.row(&self.view, url, url_set, evidence);
         let contexts = link_context.of(url, before_seq);
         self.asked.link_context.add(&mut features, contexts, score_of);
         if let Some(similar) = &mut self.similar {

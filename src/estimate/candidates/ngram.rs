@@ -2,7 +2,7 @@
 //! n-grams.
 
 use prospect_index::bm25::Scorer;
-use prospect_index::ngram::{NgramError, NgramIndex, NgramQuery, Scratch};
+use prospect_index::ngram::{NgramIndex, NgramQuery, Scratch};
 use prospect_index::page::UrlId;
 use serde::{Deserialize, Serialize};
 
@@ -30,40 +30,18 @@ impl Default for MatchRule {
 
 /// Where the candidate URLs of a query come from.
 pub trait MatchSource: Sync {
-    /// URLs, ascending, that are not `masked` and whose strings hold what `query`, the query
-    /// number `at` of the workload, needs.
+    /// URLs, ascending, that are not `masked` and whose strings may hold what `query`, the query
+    /// number `at` of the workload, needs: all that match by the links that are looked at, and perhaps more.
     ///
     /// # Errors
-    /// The query holds longer n-grams than are indexed.
+    /// The query holds longer n-grams than are indexed, or the index cannot be read.
     fn candidates(
         &self,
         at: QueryId,
         query: &NgramQuery,
         masked: &(dyn Fn(UrlId) -> bool + Sync),
         scratch: &mut Scratch,
-    ) -> Result<Vec<UrlId>, NgramError>;
-
-    /// Whether these are exactly the URLs that match by what is known of them; if not, they are
-    /// more, and the links known of each decide.
-    fn is_exact(&self) -> bool;
-
-    /// Makes ready to be asked by URL, where that is possible, for all queries of the workload.
-    ///
-    /// # Errors
-    /// A query holds longer n-grams than are indexed.
-    fn turn(&self, _queries: &[&NgramQuery]) -> Result<(), NgramError> {
-        Ok(())
-    }
-
-    /// Whether it can be asked by URL.
-    fn can_turn(&self) -> bool {
-        false
-    }
-
-    /// The queries, ascending, of which this URL would be among the candidates; none before it is turned.
-    fn queries_of(&self, _url: UrlId) -> &[QueryId] {
-        &[]
-    }
+    ) -> Result<Vec<UrlId>, EstimateError>;
 }
 
 impl MatchSource for NgramIndex<'_> {
@@ -73,13 +51,9 @@ impl MatchSource for NgramIndex<'_> {
         query: &NgramQuery,
         masked: &(dyn Fn(UrlId) -> bool + Sync),
         scratch: &mut Scratch,
-    ) -> Result<Vec<UrlId>, NgramError> {
+    ) -> Result<Vec<UrlId>, EstimateError> {
         let matches = self.match_query(query, masked, scratch)?;
         Ok(matches.into_iter().map(|found| found.url).collect())
-    }
-
-    fn is_exact(&self) -> bool {
-        true
     }
 }
 

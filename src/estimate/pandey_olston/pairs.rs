@@ -112,26 +112,18 @@ impl<P: Horizon, N: Horizon> PairSource<'_, P, N> {
         scorer.score(&scorer.term_ids(&query.words), 0..self.end_seq, scores)?;
         let view = QueryView::new(&asked);
         let mut maker = Maker { features: &self.features, view, at, scores };
-        let exact = self.history.is_exact();
-        self.train(&mut maker, crawled, exact, training);
-        let exact = self.frontier.is_exact();
-        Ok(uncrawled.into_iter().filter_map(|url| maker.pair(url, &self.now, exact)).collect())
+        self.train(&mut maker, crawled, training);
+        Ok(uncrawled.into_iter().filter_map(|url| maker.pair(url, &self.now)).collect())
     }
 
     /// Adds pairs of `new` pages. A page outside the sample of some pages is outside that of more.
-    fn train(
-        &self,
-        maker: &mut Maker<'_, '_>,
-        mut new: Vec<UrlId>,
-        exact: bool,
-        training: &mut Training,
-    ) {
+    fn train(&self, maker: &mut Maker<'_, '_>, mut new: Vec<UrlId>, training: &mut Training) {
         let (most, at) = (self.training_pairs, maker.at);
         let pairs = &mut training.pairs;
         if pairs.len() + new.len() > most {
             new.sort_by_cached_key(|&url| sample_key(at, url));
         }
-        let made = new.into_iter().filter_map(|url| maker.pair(url, &self.past, exact));
+        let made = new.into_iter().filter_map(|url| maker.pair(url, &self.past));
         pairs.extend(made.take(most));
         if pairs.len() > most {
             pairs.sort_by_cached_key(|pair| (sample_key(at, pair.url), pair.url));
@@ -150,11 +142,10 @@ struct Maker<'a, 'q> {
 }
 
 impl Maker<'_, '_> {
-    fn pair(&mut self, url: UrlId, horizon: &impl Horizon, exact: bool) -> Option<Pair> {
+    fn pair(&mut self, url: UrlId, horizon: &impl Horizon) -> Option<Pair> {
         let (query, before_seq) = (self.at, horizon.of(url)?);
         let score_of = |url| self.features.scorer.score_of(self.scores, url);
-        let features =
-            self.features.features(&mut self.view, &score_of, url, before_seq, !exact)?;
+        let features = self.features.features(&mut self.view, &score_of, url, before_seq)?;
         let score = score_of(url);
         Some(Pair { query, url, before_seq, features, score })
     }
