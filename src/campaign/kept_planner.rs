@@ -128,7 +128,7 @@ impl KeptPlanner {
     }
 
     /// A plan was made of what is served now.
-    pub(super) fn made(&mut self, plan: &Plan) {
+    pub(crate) fn made(&mut self, plan: &Plan) {
         self.before.insert(plan.id.clone(), plan.served.clone());
     }
 

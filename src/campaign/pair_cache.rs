@@ -2,15 +2,15 @@
 //! and the models of its statistics epoch.
 //!
 //! A command that asks about the same pages, outcomes and queries again, with whatever weights,
-//! budget or caps, finds the scored pairs there. After another cycle of the same epoch pairs are estimated
-//! anew, for lists and links have changed, but the models are those of the epoch. Both give the same
-//! plan, to the bit, as a store without them.
+//! budget or caps, finds the scored pairs there. After another cycle of the same epoch the models are those of the
+//! epoch, and of the pairs those are estimated again that it changed; all, where a page was replaced. Everything gives the
+//! same plan, to the bit, as a store without it.
 //!
 //! Costs about 26 bytes of disk a pair and 30 a URL.
 
 use std::sync::Arc;
 
-use prospect_index::bm25::Bm25;
+use prospect_index::bm25::{Bm25, ForwardIndex, Scorer};
 use prospect_index::manifest::Epoch;
 use prospect_index::page::UrlId;
 use prospect_index::storage::Checksum;
@@ -20,17 +20,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::campaign::derived_cache::{DerivedCache, Lookup};
 use crate::campaign::identity::plan_id;
+use crate::campaign::kept_planner::KeptPlanner;
 use crate::campaign::reading::Prepared;
 use crate::campaign::{CampaignError, OpenStore};
 use crate::estimate::cache::PlannerCache;
-use crate::estimate::features::strings::Strings;
+use crate::estimate::kept_pairs::{EarlierPairs, KeptState};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::settings::{EstimateSettings, ImpactReading};
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::planner::settings::PlanSettings;
 use crate::sketch::visibility::Visibility;
 
-const PAIRS_VERSION: u32 = 8;
+const PAIRS_VERSION: u32 = 9;
 const MODELS_VERSION: u32 = 5;
 
 /// All that scored pairs depend on.
@@ -46,6 +47,31 @@ struct PairsKey {
     /// Whether only some URLs may be planned, and the hash of their ids.
     is_held: bool,
     within: String,
+    /// Records that were taken in, and the hash of the segments that hold them.
+    end_seq: u32,
+    lineage: String,
+    /// Hash of what its models depend on.
+    models: String,
+}
+
+impl PairsKey {
+    /// Whether pairs of this key are those of an earlier time of a store, by the same models, and no page was replaced
+    /// since.
+    fn is_before(&self, now: &Self, open: &OpenStore) -> bool {
+        let end = self.end_seq;
+        self.models == now.models
+            && end <= now.end_seq
+            && self.lineage == open.store.manifest().lineage(end)
+            && !open.known.pages.replaced_since(end)
+    }
+}
+
+/// What is kept of pairs.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    scored: ScoredPairs,
+    /// What to go on from.
+    state: Option<KeptState>,
 }
 
 /// All that the models of an epoch depend on.
@@ -104,6 +130,8 @@ pub(crate) struct Damage {
 pub(crate) enum Recomputed {
     /// Nothing: it was in the store.
     Nothing,
+    /// Pairs that a cycle has changed, by the models of the epoch; the others were in the store.
+    Changes,
     /// Pairs, by the models of the epoch, which were in the store.
     Pairs,
     /// Models and pairs.
@@ -124,8 +152,9 @@ pub(super) fn load(
     settings: &PlanSettings,
 ) -> Result<Made, CampaignError> {
     let (known, manifest) = (&open.known, open.store.manifest());
+    let all = &prepared.workload.queries;
     let mut cache = PlannerCache::default();
-    cache.update(known, manifest, prepared.workload.queries.len());
+    cache.update(known, manifest, all.len());
     let models = DerivedCache::new(&open.store, "models", MODELS_VERSION);
     let models_key = models_key(open, prepared, &cache, settings);
     let fits = |found: &ModelsKey| *found == models_key;
@@ -139,27 +168,47 @@ pub(super) fn load(
     // The score tree is fitted to the queries, with every scored pairs.
     let reads_models = settings.estimate.reading == ImpactReading::Learned;
     let kept = DerivedCache::new(&open.store, "basis", PAIRS_VERSION);
-    let key = pairs_key(open, prepared, within, queries, settings)?;
+    let key = pairs_key(open, prepared, within, queries, (settings, &models_key))?;
+    let keeps = KeptPlanner::can_keep(settings);
+    let is_earlier = |found: &PairsKey| keeps && found.is_before(&key, open);
+    let mut earlier = None;
     // Without the models it was made by, new queries could not be set beside it.
     if had_models || !reads_models {
-        match kept.take(|found: &PairsKey| *found == key) {
-            Lookup::Whole(_, scored) => {
+        match kept.take(|found: &PairsKey| *found == key || is_earlier(found)) {
+            Lookup::Whole(found, Stored { scored, .. }) if found == key => {
                 return Ok(Made { scored, cache, recomputed: Recomputed::Nothing, damaged });
+            }
+            Lookup::Whole(_, Stored { scored, state }) => {
+                let of = |state| EarlierPairs { state, pairs: scored.into_by_url() };
+                earlier = state.map(of);
             }
             Lookup::Damaged(what) => damaged.push(Damage { name: "candidate pairs", what }),
             Lookup::Unfit | Lookup::Missing => (),
         }
     }
-    let input = prepared.input(within)?;
-    // All strings are cut into words once, for all queries; those of later queries are not among them.
-    cache.strings = Some(Strings::new(&prepared.workload.queries));
+    let scorer;
+    let mut input = prepared.input(within)?;
+    if keeps {
+        let forward = Arc::new(ForwardIndex::build(&open.text, prepared.workload.words())?);
+        let end = prepared.epoch.end_seq;
+        scorer = Scorer::with_forward(&open.text, settings.bm25, end, &forward)?;
+        input.scorer = &scorer;
+    }
+    let goes_on = earlier.is_some();
+    cache.start_once(all, earlier);
     let scored = ScoredPairs::new(&input, queries, &mut cache, &settings.estimate, None)?;
-    cache.strings = None;
+    let state = cache.end_once();
     if let Some(made) = cache.models.as_ref().filter(|_| !had_models) {
         models.put(&models_key, &**made)?;
     }
-    kept.put(&key, &scored)?;
-    let recomputed = if had_models { Recomputed::Pairs } else { Recomputed::All };
+    let stored = Stored { scored, state };
+    kept.put(&key, &stored)?;
+    let recomputed = match (goes_on, had_models) {
+        (true, _) => Recomputed::Changes,
+        (false, true) => Recomputed::Pairs,
+        (false, false) => Recomputed::All,
+    };
+    let scored = stored.scored;
     Ok(Made { scored, cache, recomputed, damaged })
 }
 
@@ -168,7 +217,7 @@ fn pairs_key(
     prepared: &Prepared<'_>,
     within: &[bool],
     queries: &[usize],
-    settings: &PlanSettings,
+    (settings, models): (&PlanSettings, &ModelsKey),
 ) -> Result<PairsKey, CampaignError> {
     let PlanSettings { selection, .. } = PlanSettings::new(0);
     let estimate = unweighed(settings);
@@ -182,6 +231,9 @@ fn pairs_key(
     for url in open.known.urls.ids().filter(|url| may(url) && open.known.pages.in_frontier(*url)) {
         planned.update(&url.0.to_le_bytes());
     }
+    let mut of_models = Checksum::default();
+    of_models.update(&serde_json::to_vec(models)?);
+    let end_seq = open.store.manifest().next_seq;
     Ok(PairsKey {
         plan: plan_id(open, &prepared.workload, &plain, &[])?,
         epoch: prepared.epoch,
@@ -189,6 +241,9 @@ fn pairs_key(
         queries: asked.finish(),
         is_held: !within.is_empty(),
         within: planned.finish(),
+        end_seq,
+        lineage: open.store.manifest().lineage(end_seq),
+        models: of_models.finish(),
     })
 }
 

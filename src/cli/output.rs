@@ -207,6 +207,10 @@ pub(super) fn pairs_line(scored: &ScoredPairs, recomputed: Recomputed) -> String
         Recomputed::All => format!(
             "{pairs} candidate pairs estimated by models of {training} pairs of crawled pages"
         ),
+        Recomputed::Changes => format!(
+            "{pairs} candidate pairs by the epoch's models of {training} pairs of crawled pages: what has \
+             changed was estimated again, the rest was in the store"
+        ),
         Recomputed::Pairs => format!(
             "{pairs} candidate pairs estimated by the epoch's models of {training} pairs of \
              crawled pages, which were in the store"

@@ -23,7 +23,7 @@ use crate::estimate::features::regions::Regions;
 use crate::estimate::features::sites::Sites;
 use crate::estimate::features::strings::Strings;
 use crate::estimate::fetch_chance::FileTypes;
-use crate::estimate::kept_pairs::KeptPairs;
+use crate::estimate::kept_pairs::{EarlierPairs, KeptPairs, KeptState};
 use crate::estimate::models::EpochModels;
 use crate::estimate::models::quality_posterior::Posterior;
 use crate::estimate::pandey_olston::pairs::Training;
@@ -82,6 +82,19 @@ impl PlannerCache {
             scored_parents: Some(ScoredParents::default()),
             ..Self::default()
         }
+    }
+
+    /// For one plan, from pairs of an earlier time if there are any; see [`KeptPairs::once`].
+    pub(crate) fn start_once(&mut self, queries: &[Query], earlier: Option<EarlierPairs>) {
+        self.strings = Some(Strings::new(queries));
+        self.pairs = Some(KeptPairs::once(earlier));
+    }
+
+    /// Ends that: strings of later queries are not among those that were cut into words. Gives what to store to go on
+    /// from its pairs at another time; nothing if it has kept none.
+    pub(crate) fn end_once(&mut self) -> Option<KeptState> {
+        self.strings = None;
+        self.pairs.take().and_then(|pairs| pairs.state())
     }
 
     /// For another plan in the same epoch with the models of this one.

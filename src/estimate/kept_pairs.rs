@@ -17,6 +17,7 @@ use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::EstimateError;
 use super::candidates::by_url::QueriesByUrl;
@@ -37,9 +38,37 @@ const MANY_PAIRS: usize = 256;
 /// Where candidates of the frontier come from.
 type Source<'a> = CandidateSource<'a, FrontierHorizon<'a>>;
 
+/// What is stored of kept pairs, beside the pairs, for who goes on from them at another time.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct KeptState {
+    /// Records, links and URLs that were taken in.
+    end_seq: u32,
+    links: u32,
+    urls: u32,
+    /// By query: its best pages, as [`KeptQuery`] has them.
+    answers: Vec<Vec<Answer>>,
+}
+
+/// A page that answers a query: score, the record that fetched it first, and that of its version.
+type Answer = (f64, u32, u32);
+
+/// Pairs of an earlier time.
+pub(crate) struct EarlierPairs {
+    /// What was taken in by then.
+    pub(crate) state: KeptState,
+    /// The pairs.
+    pub(crate) pairs: PairsByUrl,
+}
+
 /// See the module.
 #[derive(Default)]
 pub(crate) struct KeptPairs {
+    /// Whether it is brought up to date once, and keeps no evidence to go on from.
+    once: bool,
+    /// Where it starts from, which is left to it.
+    earlier: Option<EarlierPairs>,
+    /// Whether it started so: what URLs match is found when it is asked.
+    was_restored: bool,
     /// What pairs are estimated by.
     models: Option<Arc<EpochModels>>,
     /// Records, links and URLs that were taken in.
@@ -56,8 +85,8 @@ pub(crate) struct KeptPairs {
 
 struct KeptQuery {
     asked: EpochQuery,
-    /// Its best pages, the best first: score, the record that fetched it first, and that of its version.
-    answers: Vec<(f64, u32, u32)>,
+    /// Its best pages, the best first.
+    answers: Vec<Answer>,
     /// URLs that they link to, ascending.
     linked: Vec<UrlId>,
     /// Scores of its list, as shares of the idf mass.
@@ -106,11 +135,28 @@ struct Estimated {
     url: UrlId,
     query: QueryId,
     pair: Option<PairEstimate>,
-    /// What links say of it; none if nothing finds it.
-    evidence: Option<LinkEvidence>,
+    /// What links say of it; none if nothing finds it, or nobody goes on from it.
+    evidence: Option<Box<LinkEvidence>>,
 }
 
 impl KeptPairs {
+    /// Pairs that are brought up to date once, from those of an earlier time if there are any, whose models must be
+    /// the same and of whose pages none may have been replaced since.
+    pub(crate) fn once(earlier: Option<EarlierPairs>) -> Self {
+        Self { once: true, earlier, ..Self::default() }
+    }
+
+    /// What to store to go on from these pairs; none before there are any.
+    pub(crate) fn state(&self) -> Option<KeptState> {
+        self.models.as_ref()?;
+        Some(KeptState {
+            end_seq: self.end_seq,
+            links: self.links as u32,
+            urls: self.urls as u32,
+            answers: self.queries.iter().map(|query| query.answers.clone()).collect(),
+        })
+    }
+
     /// Pairs of all queries by URL, up to date with the tables and estimated by the score model of `models`.
     ///
     /// # Errors
@@ -123,20 +169,19 @@ impl KeptPairs {
         model: &ScoreModel,
     ) -> Result<Arc<PairsByUrl>, EstimateError> {
         let known = input.known;
-        let goes_on = self.models.as_ref().is_some_and(|known| Arc::ptr_eq(known, models));
-        if !goes_on {
-            self.start(input, source, models, model)?;
-        }
+        let is_same = self.models.as_ref().is_some_and(|known| Arc::ptr_eq(known, models));
+        let goes_on = is_same || self.start(input, source, models, model)?;
         let targets = self.targets(known, source);
-        if goes_on {
-            let (queries, of) = (self.queries.len(), |at: QueryId| &self.queries[at.index()].asked);
-            self.matching.update(&source.features, &of, queries, &targets);
-        }
         Arc::make_mut(&mut self.by_url).resize_with(known.urls.len(), Vec::new);
-        self.evidence.resize_with(known.urls.len(), Vec::new);
+        if !self.once {
+            self.evidence.resize_with(known.urls.len(), Vec::new);
+        }
         self.forget_fetched(input, source, model);
         let new = input.scorer.gather(self.end_seq..input.manifest.next_seq)?;
         let mut dirty = self.follow_answers(known, source, &new);
+        if goes_on {
+            self.find_matches(source, &targets, &dirty);
+        }
         self.add_pairs_of(&targets, &mut dirty);
         let mut links: Vec<Link> = known.links.links()[self.links..].to_vec();
         links.sort_by_key(|link| link.to);
@@ -149,14 +194,14 @@ impl KeptPairs {
         Ok(Arc::clone(&self.by_url))
     }
 
-    /// Nothing is known but the queries.
+    /// Nothing is known but the queries, and where it starts from; tells whether it does.
     fn start(
         &mut self,
         input: &CrawlView<'_>,
         source: &Source<'_>,
         models: &Arc<EpochModels>,
         model: &ScoreModel,
-    ) -> Result<(), EstimateError> {
+    ) -> Result<bool, EstimateError> {
         let made = |query| {
             let asked = source.ask(query)?;
             let counts = vec![0.0; model.bins()];
@@ -172,17 +217,69 @@ impl KeptPairs {
         };
         let queries: Vec<KeptQuery> =
             input.queries.par_iter().map(made).collect::<Result<_, EstimateError>>()?;
+        let (once, earlier) = (self.once, self.earlier.take());
+        *self = Self { once, models: Some(Arc::clone(models)), queries, ..Self::default() };
+        match earlier {
+            Some(earlier) => {
+                self.restore(input.known, source, model, earlier);
+                Ok(true)
+            }
+            None => self.match_all(source).map(|()| false),
+        }
+    }
+
+    /// Goes on from pairs of an earlier time.
+    fn restore(
+        &mut self,
+        known: &Known,
+        source: &Source<'_>,
+        model: &ScoreModel,
+        EarlierPairs { state, pairs }: EarlierPairs,
+    ) {
+        for pair in pairs.iter().flatten() {
+            let query = &mut self.queries[pair.query.index()];
+            query.counts[usize::from(pair.bin)] += model.weight(pair.matches);
+        }
+        let KeptState { end_seq, links, urls, answers } = state;
+        for (query, answers) in self.queries.iter_mut().zip(answers) {
+            query.linked = linked_to(&answers, known, &source.horizon);
+            query.answers = answers;
+        }
+        (self.end_seq, self.links, self.urls) = (end_seq, links as usize, urls as usize);
+        let asked = self.queries.iter().map(|query| &query.asked);
+        self.matching = QueriesByUrl::new(asked, &[], known.urls.len());
+        (self.by_url, self.was_restored) = (Arc::new(pairs), true);
+    }
+
+    /// Finds what all URLs match.
+    fn match_all(&mut self, source: &Source<'_>) -> Result<(), EstimateError> {
         let masked = |url| source.horizon.of(url).is_none();
         let matched = |scratch: &mut Scratch, (at, query): (usize, &KeptQuery)| {
             let words = &query.asked.words.matching;
             source.matches.candidates(QueryId::new(at), words, &masked, scratch)
         };
-        let matched = queries.par_iter().enumerate().map_init(Scratch::default, matched);
+        let matched = self.queries.par_iter().enumerate().map_init(Scratch::default, matched);
         let matched: Vec<Vec<UrlId>> = matched.collect::<Result<_, EstimateError>>()?;
-        let asked = queries.iter().map(|query| &query.asked);
-        let matching = QueriesByUrl::new(asked, &matched, input.known.urls.len());
-        *self = Self { models: Some(Arc::clone(models)), queries, matching, ..Self::default() };
+        let asked = self.queries.iter().map(|query| &query.asked);
+        self.matching = QueriesByUrl::new(asked, &matched, source.features.known.urls.len());
         Ok(())
+    }
+
+    /// Finds what URLs match whose links or candidates have changed.
+    fn find_matches(
+        &mut self,
+        source: &Source<'_>,
+        targets: &[UrlId],
+        followed: &[(QueryId, UrlId)],
+    ) {
+        let mut urls = targets.to_vec();
+        if self.was_restored {
+            urls.extend(followed.iter().map(|(_, url)| *url));
+            urls.sort_unstable();
+            urls.dedup();
+        }
+        let (queries, of) = (self.queries.len(), |at: QueryId| &self.queries[at.index()].asked);
+        self.matching.update(&source.features, &of, queries, &urls);
     }
 
     /// Pairs of URLs that were asked for and do not wait for another try are no more.
@@ -199,7 +296,9 @@ impl KeptPairs {
             if source.horizon.of(url).is_some() {
                 continue;
             }
-            self.evidence[url.index()] = Vec::new();
+            if let Some(evidence) = self.evidence.get_mut(url.index()) {
+                *evidence = Vec::new();
+            }
             for pair in by_url[url.index()].drain(..) {
                 let query = &mut self.queries[pair.query.index()];
                 query.counts[usize::from(pair.bin)] -= model.weight(pair.matches);
@@ -260,7 +359,7 @@ impl KeptPairs {
         model: &ScoreModel,
         pairs: &[(QueryId, UrlId)],
         links: &[Link],
-    ) -> Result<Vec<Estimated>, EstimateError> {
+    ) -> Result<Vec<Vec<Estimated>>, EstimateError> {
         let chunks: Vec<&[(QueryId, UrlId)]> = pairs.chunk_by(|a, b| a.0 == b.0).collect();
         let of_query = |room: &mut PageScores, pairs: &[(QueryId, UrlId)]| {
             let at = pairs[0].0;
@@ -295,14 +394,14 @@ impl KeptPairs {
                 }
                 let candidate = maker.candidate_of(url, found, &evidence, &score_of);
                 let pair = candidate.map(|candidate| estimated(&candidate, at, asked.mass, model));
-                Estimated { url, query: at, pair, evidence: Some(evidence) }
+                let evidence = (!self.once).then(|| Box::new(evidence));
+                Estimated { url, query: at, pair, evidence }
             };
             Ok(pairs.iter().map(&mut looked_at).collect::<Vec<_>>())
         };
         let room = || PageScores::of(self.by_url.len());
         let estimated = chunks.into_par_iter().map_init(room, of_query);
-        let estimated: Vec<Vec<Estimated>> = estimated.collect::<Result<_, EstimateError>>()?;
-        Ok(estimated.into_iter().flatten().collect())
+        estimated.collect()
     }
 
     /// By what a URL is found for a query.
@@ -315,18 +414,18 @@ impl KeptPairs {
 
     /// What the links say that were taken in of a pair that was looked at.
     fn evidence_of(&self, url: UrlId, query: QueryId) -> Option<&LinkEvidence> {
-        let of_url = &self.evidence[url.index()];
+        let of_url = self.evidence.get(url.index())?;
         let at = of_url.binary_search_by_key(&query, |(query, _)| *query).ok()?;
         Some(&of_url[at].1)
     }
 
     /// Puts estimates in the place of what was there.
-    fn take_in(&mut self, estimated: Vec<Estimated>, model: &ScoreModel) {
+    fn take_in(&mut self, estimated: Vec<Vec<Estimated>>, model: &ScoreModel) {
         let by_url = Arc::make_mut(&mut self.by_url);
-        for Estimated { url, query, pair, evidence } in estimated {
-            replace(&mut self.evidence[url.index()], query, evidence.map(|of| (query, of)), |of| {
-                of.0
-            });
+        for Estimated { url, query, pair, evidence } in estimated.into_iter().flatten() {
+            if let Some(known) = self.evidence.get_mut(url.index()) {
+                replace(known, query, evidence.map(|of| (query, *of)), |of| of.0);
+            }
             let (pairs, of_query) = (&mut by_url[url.index()], &mut self.queries[query.index()]);
             let place = pairs.binary_search_by_key(&query, |pair| pair.query);
             if let Ok(at) = place {
@@ -370,6 +469,12 @@ impl KeptPairs {
     }
 }
 
+/// URLs of the frontier that these pages link to, ascending.
+fn linked_to(answers: &[Answer], known: &Known, horizon: &FrontierHorizon<'_>) -> Vec<UrlId> {
+    let spans = answers.iter().map(|&(_, first, seq)| AnswerSpan::now(first, seq));
+    candidates(known, &spans.collect::<Vec<_>>(), horizon)
+}
+
 /// The pair of a candidate of a query with this idf mass, without its chance.
 fn estimated(candidate: &Candidate, query: QueryId, mass: f64, model: &ScoreModel) -> PairEstimate {
     let expected = model.expected_of(candidate);
@@ -405,9 +510,8 @@ impl KeptQuery {
         let mut is_new = false;
         for (seq, url, score) in scorer.scored(scores).filter(|(.., score)| *score > 0.0) {
             let first = known.pages.first_seq(url).unwrap_or(seq);
-            let before = |other: &(f64, u32, u32)| {
-                other.0.total_cmp(&score).then(first.cmp(&other.1)).is_gt()
-            };
+            let before =
+                |other: &Answer| other.0.total_cmp(&score).then(first.cmp(&other.1)).is_gt();
             let at = self.answers.partition_point(before);
             if at < ANSWERS {
                 self.answers.insert(at, (score, first, seq));
@@ -418,8 +522,7 @@ impl KeptQuery {
         if !is_new {
             return Vec::new();
         }
-        let answers = self.answers.iter().map(|&(_, first, seq)| AnswerSpan::now(first, seq));
-        let linked = candidates(known, &answers.collect::<Vec<_>>(), horizon);
+        let linked = linked_to(&self.answers, known, horizon);
         let old = std::mem::replace(&mut self.linked, linked);
         let only = |of: &[UrlId], others: &[UrlId]| {
             let other = |url: &UrlId| others.binary_search(url).is_err();

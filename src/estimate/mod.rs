@@ -164,7 +164,7 @@ pub mod crawl_view;
 pub(crate) mod features;
 pub(crate) mod fetch_chance;
 pub(crate) mod horizon;
-mod kept_pairs;
+pub(crate) mod kept_pairs;
 mod learned;
 mod link_gain;
 pub(crate) mod models;

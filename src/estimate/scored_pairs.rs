@@ -293,6 +293,15 @@ impl ScoredPairs {
         Ok(Self { shared: Arc::new(shared), pairs, more: Arc::default(), masses })
     }
 
+    /// Its candidate pairs by URL, those of queries that came later left out.
+    pub(crate) fn into_by_url(self) -> PairsByUrl {
+        let mut by_url = vec![Vec::new(); self.shared.known];
+        for pair in self.pairs.iter() {
+            by_url[pair.url.index()].push(*pair);
+        }
+        by_url
+    }
+
     /// Candidate pairs of more queries, by the models of the `cache` that scored pairs were made with. They
     /// depend on no other query.
     ///

@@ -1,12 +1,14 @@
 //! A scored pairs and models that a command left in the store give the plan that is made without them, bit by
 //! bit; whatever they depend on makes them anew, and so does damage.
 
+use std::collections::{HashMap, VecDeque};
 use std::fs;
 use std::path::Path;
 
 use super::synthetic::Shape;
 use crate::campaign::OpenStore;
 use crate::campaign::close::{self, Which};
+use crate::campaign::kept_planner::KeptPlanner;
 use crate::campaign::pair_cache::Recomputed;
 use crate::campaign::plan::{self, Beside, Plan};
 use crate::estimate::objective::Objective;
@@ -16,9 +18,10 @@ use crate::estimate::settings::{ImpactReading, Importance};
 use crate::planner::settings::PlanSettings;
 use crate::sketch::need::Needy;
 use crate::workload::Workload;
-use prospect_index::ingest::ingest_all;
+use prospect_index::ingest::{ingest_all, prepare};
 use prospect_index::limits;
 use prospect_index::page::{PageRecord, UrlId};
+use prospect_index::store::Store;
 
 const SHAPE: Shape =
     Shape { pages: 2_000, links_per_page: 12, hosts: 60, vocabulary: 300, text_words: 40 };
@@ -129,7 +132,11 @@ fn models_of_the_epoch_serve_its_later_cycles() {
             let planned = anew(path, &workload, &settings);
             assert!(bits(&next) == bits(&planned), "{name}, cycle {cycle}");
             // A page of the epoch changed in the first cycle; another was fetched again and had not.
-            let expected = if cycle < 2 { Recomputed::All } else { Recomputed::Pairs };
+            let expected = match cycle {
+                0 | 1 => Recomputed::All,
+                _ if settings.needy.is_none() => Recomputed::Changes,
+                _ => Recomputed::Pairs,
+            };
             assert_eq!(next.refreshed.recomputed, expected, "{name}, cycle {cycle}");
             let start = 400 + cycle * 10;
             let mut records: Vec<_> = (start..start + 10).map(|page| SHAPE.record(page)).collect();
@@ -143,6 +150,89 @@ fn models_of_the_epoch_serve_its_later_cycles() {
             }
             ingest_all(path, records, &format!("cycle {cycle}")).unwrap();
             close::close_plans(&mut open(path), Which::All, None).unwrap();
+        }
+    }
+}
+
+/// Records of a round: URLs that were asked for come as pages, fail for now or for good, or lead to another; pages of
+/// earlier rounds come again, changed or not, or are gone.
+fn reports(asked: &[String], round: usize) -> Vec<PageRecord> {
+    let page_of: HashMap<String, u32> =
+        (0..SHAPE.pages).map(|page| (SHAPE.url(page), page)).collect();
+    let mut records = Vec::new();
+    for (at, url) in asked.iter().enumerate() {
+        let page = page_of[url];
+        let mut record = SHAPE.record(page);
+        match (at + round) % 11 {
+            3 => (record.text, record.outlinks, record.status) = Default::default(),
+            5 => record.status = Some(404),
+            7 => record.status = Some(503),
+            9 => {
+                record = SHAPE.record(SHAPE.pages - 1 - page);
+                record.requested_url = Some(url.clone());
+            }
+            _ => (),
+        }
+        records.push(record);
+    }
+    match round {
+        4 => {
+            let changed = SHAPE.record(7);
+            let text = format!("{} news", changed.text);
+            records.extend([PageRecord { text, ..changed }, SHAPE.record(8)]);
+        }
+        7 => records.push(PageRecord { status: Some(410), ..SHAPE.record(9) }),
+        _ => (),
+    }
+    records
+}
+
+#[test]
+fn a_planner_that_goes_on_plans_and_closes_as_one_that_opens_the_store_anew() {
+    for (name, mut settings) in settings() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        let workload = SHAPE.queries(60);
+        ingest_all(path, (0..150).map(|page| SHAPE.record(page)).collect(), "first").unwrap();
+        let (mut store, mut kept) = (open(path), KeptPlanner::default());
+        let (mut pending, mut went_on) = (VecDeque::new(), 0);
+        for round in 0..14 {
+            settings.selection.budget = BUDGET - pending.len();
+            let anew = Store::snapshot(path, "test").unwrap();
+            let anew = OpenStore::of(anew, limits::NGRAM_WORDS).unwrap();
+            let expected = plan::plan(&anew, &workload, &[], &settings, Beside::All).unwrap();
+            let (beside, going_on) = (Beside::All, Some(&mut kept));
+            let found = plan::plan_on(&store, &workload, &[], &settings, beside, going_on).unwrap();
+            assert_eq!(found.id, expected.id, "{name}, round {round}");
+            assert!(bits(&found) == bits(&expected), "{name}, round {round}");
+            went_on += u32::from(store.ngrams().is_none());
+            plan::commit(&mut store, &found.record(), &settings, None).unwrap();
+            kept.made(&found);
+            let picks = found.choice.batch.picks.iter();
+            pending
+                .extend(picks.map(|pick| store.known.urls.spelling(pick.estimate.url).to_owned()));
+            let asked: Vec<String> = pending.drain(..pending.len().min(12)).collect();
+            let pages = reports(&asked, round).into_iter().map(|page| prepare(page).unwrap());
+            store = store.after_ingest(pages.collect(), &format!("round {round}")).unwrap().0;
+            let copy = tempfile::tempdir().unwrap();
+            copy_of(path, copy.path());
+            let expected = close::close_plans(&mut open(copy.path()), Which::Over, None).unwrap();
+            let found = close::close_plans(&mut store, Which::Over, Some(&mut kept)).unwrap();
+            assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{name}, round {round}");
+        }
+        assert_eq!(went_on > 3, settings.needy.is_none(), "{name}: {went_on}");
+    }
+}
+
+/// Copies a folder with what is in it.
+fn copy_of(from: &Path, to: &Path) {
+    for entry in fs::read_dir(from).unwrap() {
+        let (path, to) = (entry.as_ref().unwrap().path(), to.join(entry.unwrap().file_name()));
+        if path.is_dir() {
+            fs::create_dir(&to).unwrap();
+            copy_of(&path, &to);
+        } else {
+            fs::copy(&path, &to).unwrap();
         }
     }
 }
