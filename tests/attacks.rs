@@ -89,7 +89,7 @@ fn figures_are_those_of_the_orders_computed_the_long_way() {
     assert_eq!(found["manipulation"]["read_at"], 90, "30 % of the honest pages");
     let impact = Reference::read(bench, "queries.tsv").impact("all");
     let attacks = found["manipulation"]["attacks"].as_array().unwrap();
-    assert_eq!(attacks.len(), 5);
+    assert_eq!(attacks.len(), 13);
     for (attack, policy) in attacks.iter().zip(["random", "prospect"].iter().cycle()) {
         let label = attack["attack"].as_str().unwrap();
         let folder = label.replace(':', "-");

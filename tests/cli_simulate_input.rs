@@ -77,10 +77,14 @@ fn policies_say_what_they_need() {
 
 #[test]
 fn attacks_that_there_are_not_are_answered_with_those_there_are() {
-    let known = "anchor-stuffing, url-stuffing, link-farm:N, bait-and-switch";
+    let known = "anchor-stuffing, url-stuffing, link-farm:N, bait-and-switch, sybil[:N]";
     let good = "GOOD --policy bfs --attack";
     check(&[], &format!("{good} cloaking"), &["there is no attack \"cloaking\"", known, "all"]);
-    check(&[], &format!("{good} link-farm:5"), &["has \"5\" domains", "from 10 to 1000"]);
+    check(
+        &[],
+        &format!("{good} link-farm:5"),
+        &["attack \"link-farm:5\": N domains from 10 to 1000"],
+    );
     check(&[], &format!("{good} all,url-stuffing"), &["attack url-stuffing is named twice"]);
     check(&[], &format!("{good} link-farm:10"), &["needs 20 pages", "is 3", "--attack-share 5%"]);
     check(&[], &format!("{good} all --attack-share 2"), &["attack-share is \"2\""]);

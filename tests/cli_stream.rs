@@ -457,6 +457,13 @@ fn who_reads_a_store_need_not_wait_for_the_stream_and_who_writes_is_told_of_it()
     assert!(crawler.cycle(&mut streamed, untroubled));
     let (told, workload) = (status(&store), bench.path("queries.tsv"));
     assert_eq!(told["pages"].as_u64(), Some(CRAWLED as u64 + 10));
+    // Who asks is told of the last commit: of a URL that is in flight why it was planned.
+    let (store_of, asked) = (text(&store), crawler.pending[0].clone());
+    let said = done(&["explain", "--store", store_of, &asked]).stdout;
+    assert!(said.contains(&asked), "{said}");
+    done(&["sufficiency", "--store", store_of, "--workload", &workload]);
+    done(&["whatif", "--store", store_of, "--budget", "5"]);
+    assert!(crawler.cycle(&mut streamed, untroubled), "it is not disturbed");
     let plan = ["plan", "--budget", "5", "--store", text(&store), "--workload", &workload];
     let refused = prospect(&plan);
     assert_eq!(refused.code, Some(1));

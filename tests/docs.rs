@@ -18,6 +18,11 @@ const TWO_COMMANDS: [&str; 2] = ["cargo run --release -- demo", "cargo test --re
 /// A line that stands for any number of lines.
 const ANY: &str = "…";
 
+/// What names the file of a table.
+const FROM: &str = "<!-- from ";
+/// What to do where a table differs.
+const HOW_TO_WRITE: &str = "(`PROSPECT_TABLES=write cargo test --release --test docs` writes them)";
+
 /// A fenced block of code.
 struct Block {
     /// The heading of the section that it is in.
@@ -86,6 +91,39 @@ fn the_first_plan_does_what_it_shows() {
         }
     }
     assert!(compared > 0, "README.md shows no output of its first plan");
+}
+
+/// A table below a line such as `<!-- from benches/runs/DAY/NAME.tsv -->` is that file.
+#[test]
+fn tables_are_those_of_their_runs() {
+    let mut tables = 0;
+    for document in documents() {
+        let written = read(&document);
+        let (mut rest, mut wanted) = (written.as_str(), String::new());
+        while let Some((before, marked)) = rest.split_once(FROM) {
+            let (file, below) = marked.split_once(" -->\n").unwrap();
+            let end = below.find("\n\n").unwrap_or(below.trim_end().len());
+            let table = table_of(&read(&repository(file)));
+            if std::env::var("PROSPECT_TABLES").is_err() {
+                let shown = &below[..end];
+                assert_eq!(shown, table, "{}: {file} {HOW_TO_WRITE}", document.display());
+            }
+            wanted += &format!("{before}{FROM}{file} -->\n{table}");
+            (rest, tables) = (&below[end..], tables + 1);
+        }
+        if std::env::var("PROSPECT_TABLES").is_ok_and(|what| what == "write") {
+            fs::write(&document, wanted + rest).unwrap();
+        }
+    }
+    assert!(tables > 0);
+}
+
+/// Lines of columns that are separated by tabs, the first of which are headings, as a table.
+fn table_of(run: &str) -> String {
+    let mut rows = run.lines().map(|line| format!("| {} |", line.replace('\t', " | ")));
+    let headings = rows.next().unwrap();
+    let rule = format!("|{}", "---|".repeat(headings.matches(" | ").count() + 1));
+    [headings, rule].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
 }
 
 #[test]

@@ -209,11 +209,6 @@ impl PageTable {
         &self.failures
     }
 
-    /// The same from a record on.
-    pub fn failures_since(&self, seq: u32) -> &[FailedFetch] {
-        &self.failures[self.failures.partition_point(|failure| failure.seq < seq)..]
-    }
-
     /// Records that gave a page, whether it is current or not, with its URL.
     pub fn pages_by_record(&self) -> impl Iterator<Item = (u32, UrlId)> + '_ {
         let records = (0..).zip(&self.page_of_seq).filter(|(_, url)| **url != NONE);

@@ -33,7 +33,8 @@ pub(crate) fn take(root: &Path, holder: &str) -> Result<(TempDir, File), StoreEr
     let (folder, give): (_, Give) = match here {
         Ok(folder) => (folder, second_name),
         Err(_) => {
-            (tempfile::tempdir().map_err(StoreError::io("create", &std::env::temp_dir()))?, pointer)
+            let place = Path::new("a temporary folder");
+            (tempfile::tempdir().map_err(StoreError::io("create", place))?, pointer)
         }
     };
     let held = lock(folder.path(), holder)?;

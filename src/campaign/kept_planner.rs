@@ -49,9 +49,6 @@ fn scored(known: &Known, end_seq: u32) -> usize {
 
 /// The words of all pages of a store that has grown.
 fn grown(earlier: Arc<ForwardIndex>, open: &OpenStore) -> Result<Arc<ForwardIndex>, StoreError> {
-    if earlier.is_of(&open.text) {
-        return Ok(earlier);
-    }
     let earlier = Arc::try_unwrap(earlier).unwrap_or_else(|shared| (*shared).clone());
     Ok(Arc::new(earlier.grown(&open.text)?))
 }

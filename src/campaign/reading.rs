@@ -187,6 +187,7 @@ impl<'a> Prepared<'a> {
             let served = kept.served(open, &reading.scorer, &workload, settings)?;
             (reading, (served, Refresh::default()), Arc::clone(&kept.past.past), Vec::new())
         } else {
+            open.refresh_ngrams()?;
             let reading = Reading::new(open, queries, settings, epoch, None)?;
             let served = reading.served(&workload, settings.places())?;
             let mut read = PastReader::default();

@@ -285,7 +285,9 @@ impl KeptPairs {
     /// Pairs of URLs that were asked for and do not wait for another try are no more.
     fn forget_fetched(&mut self, input: &CrawlView<'_>, source: &Source<'_>, model: &ScoreModel) {
         let (pages, next_seq) = (&input.known.pages, input.manifest.next_seq);
-        let failed = pages.failures_since(self.end_seq).iter().map(|failure| failure.url);
+        let failures = pages.failures();
+        let new = failures.partition_point(|failure| failure.seq < self.end_seq);
+        let failed = failures[new..].iter().map(|failure| failure.url);
         let records = self.end_seq..next_seq;
         let fetched = records.filter_map(|seq| pages.record(seq).map(|(url, _)| url));
         let moved = pages.redirects();
@@ -341,12 +343,18 @@ impl KeptPairs {
         targets
     }
 
-    /// Adds the pairs of these URLs.
-    fn add_pairs_of(&self, targets: &[UrlId], dirty: &mut Vec<(QueryId, UrlId)>) {
+    /// Adds the pairs of these URLs, to which new links may lead. Evidence of others of their pairs would miss these
+    /// links, and is forgotten.
+    fn add_pairs_of(&mut self, targets: &[UrlId], dirty: &mut Vec<(QueryId, UrlId)>) {
         for &url in targets {
             let is = self.by_url.get(url.index()).into_iter().flatten().map(|pair| pair.query);
             let may_be = self.matching.of(url).iter().copied();
-            dirty.extend(is.chain(may_be).map(|query| (query, url)));
+            let mut queries: Vec<QueryId> = is.chain(may_be).collect();
+            queries.sort_unstable();
+            if let Some(evidence) = self.evidence.get_mut(url.index()) {
+                evidence.retain(|(query, _)| queries.binary_search(query).is_ok());
+            }
+            dirty.extend(queries.into_iter().map(|query| (query, url)));
         }
         dirty.sort_unstable();
         dirty.dedup();

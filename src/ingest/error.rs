@@ -82,7 +82,7 @@ pub enum IngestError {
     #[error(
         "{path}: the {compression} data {} after {bytes} bytes of the file and {lines} whole \
          lines; nothing of it was stored",
-        if *truncated { "ends too early," } else { "is damaged" }
+        fault(*truncated, source)
     )]
     Damaged {
         /// The file.
@@ -183,5 +183,16 @@ impl IngestError {
             io::ErrorKind::NotFound => Self::NotFound { path },
             _ => Self::Io { path, bytes, source },
         }
+    }
+}
+
+/// What is wrong with compressed data. The library tells a window that is too large in words alone.
+fn fault(truncated: bool, source: &io::Error) -> &'static str {
+    if truncated {
+        "ends too early,"
+    } else if source.to_string().contains("too much memory") {
+        "needs a window of more than 128 MiB (unpack it first, or compress it again without --long), found"
+    } else {
+        "is damaged"
     }
 }

@@ -261,6 +261,7 @@ const COMMAND_LINE: &[&str] = &["src/cli", "src/main.rs"];
 pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("tantivy", &["index/src/text_index"], "replaced in one place"),
     ("fst", &["index/src/ngram"], "replaced in one place"),
+    ("tempfile", &["index/src/snapshot.rs", "index/src/store.rs"], "second names of a store"),
     (
         "parquet",
         &["index/src/columns.rs", "src/documents", "src/ingest/parquet.rs"],
@@ -388,6 +389,7 @@ const PAGE_TEXTS: &str = "src/simulate/page_texts.rs";
 const FILES: &[&str] = &[
     "index/src/storage",
     "index/src/store.rs",
+    "index/src/snapshot.rs",
     "index/src/columns.rs",
     "index/src/ngram",
     "src/ingest",

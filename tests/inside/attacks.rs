@@ -12,7 +12,7 @@ use prospect_index::words::words;
 use super::common::{Bench, PAGES};
 use super::simulation::bench;
 use crate::ingest::SourceOptions;
-use crate::simulate::added::AddedPages;
+use crate::simulate::added::{AddedLink, AddedPages};
 use crate::simulate::attack::attacked::Attacked;
 use crate::simulate::attack::gains;
 use crate::simulate::attack::{Attack, AttackError, AttackKind, Victim};
@@ -86,15 +86,21 @@ fn an_attacker_owns_its_share_and_is_found_from_as_many_honest_pages() {
     for kind in AttackKind::ALL {
         let AddedPages { pages, links } = attack(kind).added;
         let own: BTreeSet<String> = pages.iter().map(|page| page.url().0.to_owned()).collect();
-        assert_eq!((pages.len(), own.len(), links.len()), (OWNED, OWNED, OWNED), "{kind:?}");
+        assert_eq!((pages.len(), own.len()), (OWNED, OWNED), "{kind:?}");
+        // Who plants links where they help may find few such pages.
+        let is_planted = matches!(kind, AttackKind::Hijack(_) | AttackKind::Mimic(_));
+        let most = if is_planted { 1..=OWNED } else { OWNED..=OWNED };
+        assert!(most.contains(&links.len()), "{kind:?}: {} pages link to it", links.len());
         assert!(own.iter().all(|url| HONEST.collection.page(url).is_none()), "{kind:?}");
         assert!(links.keys().all(|url| HONEST.collection.page(url).is_some()), "{kind:?}");
-        assert!(links.values().all(|links| links.len() == 1), "one comment a page");
+        let is_one = |links: &Vec<AddedLink>| links.iter().all(|link| link.url == links[0].url);
+        assert!(is_planted || links.values().all(is_one), "{kind:?}: one comment a page");
         let next: BTreeMap<&str, Vec<&str>> = pages
             .iter()
             .map(|page| (page.url().0, page.links().map(|link| link.url).collect()))
             .collect();
-        let mut waiting: VecDeque<&str> = links.values().map(|link| link[0].url.as_str()).collect();
+        let mut waiting: VecDeque<&str> =
+            links.values().flatten().map(|link| link.url.as_str()).collect();
         let mut reached: BTreeSet<&str> = BTreeSet::new();
         while let Some(url) = waiting.pop_front() {
             if reached.insert(url) {
@@ -177,7 +183,11 @@ fn texts_of_attackers_hold_no_query_word_but_those_of_bait() {
         });
         let texts: Vec<String> = texts.collect();
         let on_topic = |text: &&String| words(text).iter().any(|word| asked.contains(&**word));
-        let bait = if kind == AttackKind::BaitAndSwitch { OWNED / 5 } else { 0 };
+        let bait = match kind {
+            AttackKind::BaitAndSwitch => OWNED / 5,
+            AttackKind::SybilBait(_) => OWNED,
+            _ => 0,
+        };
         assert_eq!(texts.iter().filter(on_topic).count(), bait, "{kind:?}");
         assert!(
             texts[..bait].iter().all(|text| held(std::slice::from_ref(text)) >= 20),

@@ -170,8 +170,12 @@ fn gzip(content: &[u8]) -> Vec<u8> {
 }
 
 fn zstd_wide(content: &[u8]) -> Vec<u8> {
+    zstd_of(content, 27)
+}
+
+fn zstd_of(content: &[u8], window_log: u32) -> Vec<u8> {
     let mut encoder = zstd::Encoder::new(Vec::new(), 3).unwrap();
-    encoder.window_log(28).unwrap();
+    encoder.window_log(window_log).unwrap();
     encoder.include_checksum(true).unwrap();
     encoder.write_all(content).unwrap();
     encoder.finish().unwrap()
@@ -242,6 +246,8 @@ fn cut_and_damaged_files_are_refused() {
     };
     fails("a.jsonl.gz", &flip(gz), "the gzip data is damaged");
     fails("a.jsonl.zst", &flip(zst), "the zstd data is damaged");
+    let wider = zstd_of(plain.as_bytes(), 28);
+    fails("a.jsonl.zst", &wider, "the zstd data needs a window of more than 128 MiB (unpack it");
 }
 
 #[test]

@@ -55,6 +55,9 @@ impl ForwardIndex {
     /// The postings cannot be read.
     pub fn grown(self, index: &TextIndex) -> Result<Self, StoreError> {
         let seqs = &index.docs().seq;
+        if self.seqs == *seqs {
+            return Ok(self);
+        }
         let known: HashMap<u32, usize> = self.seqs.iter().copied().zip(0..).collect();
         let is_new = |doc: usize| !known.contains_key(&seqs[doc]);
         let segments: Vec<usize> = (0..)
@@ -79,11 +82,6 @@ impl ForwardIndex {
         }
         let Self { vocabulary, distinct, .. } = self;
         Ok(Self { vocabulary, distinct, seqs: seqs.clone(), starts, words })
-    }
-
-    /// Whether it has the documents of an index, in their order.
-    pub fn is_of(&self, index: &TextIndex) -> bool {
-        self.seqs == index.docs().seq
     }
 
     /// Words that a document holds, ascending, with their frequencies.
