@@ -30,12 +30,11 @@ const TRIES: u32 = 5;
 pub(crate) fn take(root: &Path, holder: &str) -> Result<(TempDir, File), StoreError> {
     let readers = root.join(READERS);
     let here = fs::create_dir_all(&readers).and_then(|()| tempfile::tempdir_in(&readers));
-    let (folder, give): (_, Give) = match here {
-        Ok(folder) => (folder, second_name),
-        Err(_) => {
-            let place = Path::new("a temporary folder");
-            (tempfile::tempdir().map_err(StoreError::io("create", place))?, pointer)
-        }
+    let (folder, give): (_, Give) = if let Ok(folder) = here {
+        (folder, second_name)
+    } else {
+        let place = Path::new("a temporary folder");
+        (tempfile::tempdir().map_err(StoreError::io("create", place))?, pointer)
     };
     let held = lock(folder.path(), holder)?;
     fill(root, folder.path(), give)?;

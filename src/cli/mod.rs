@@ -89,7 +89,7 @@ enum Command {
     /// Make URLs known that no page links to: lists, sitemaps, indexes of archives.
     Seeds(seeds::Args),
     /// Plan the next batch of URLs to fetch.
-    Plan(plan::Args),
+    Plan(Box<plan::Args>),
     /// Plan beside a running crawler: records in, URLs to fetch out.
     Stream(Box<stream::Args>),
     /// Tell what is in a store, and what became of its plans.

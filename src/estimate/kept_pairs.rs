@@ -33,7 +33,7 @@ use super::url_estimate::{PairEstimate, PairsByUrl};
 use crate::workload::QueryId;
 
 /// Pairs of a query from which on its words' postings are read, and not page by page whether it has them.
-const MANY_PAIRS: usize = 256;
+const MANY_PAIRS: usize = 32;
 
 /// Where candidates of the frontier come from.
 type Source<'a> = CandidateSource<'a, FrontierHorizon<'a>>;

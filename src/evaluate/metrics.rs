@@ -232,7 +232,7 @@ mod tests {
         close(value(Metric::Judged(5)), 4.0 / 5.0);
         close(value(Metric::Judged(10)), 5.0 / 7.0);
         // One of three before the first, two before the second; no more than two count.
-        close(value(Metric::Bpref), ((1.0 - 1.0 / 2.0) + (1.0 - 2.0 / 2.0)) / 2.0);
+        close(value(Metric::Bpref), f64::midpoint(1.0 - 1.0 / 2.0, 1.0 - 2.0 / 2.0));
         close(Judged::new([1, 1]).value(Metric::Bpref, &[(3, 1)], 5), 0.5);
         // A page of grade 0 that was not retrieved is before none.
         close(Judged::new([1, 0]).value(Metric::Bpref, &[(3, 1)], 5), 1.0);

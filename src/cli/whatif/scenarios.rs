@@ -37,13 +37,13 @@ pub(in crate::cli) fn one(
             let hint = format!("say which with --name: {}", names.join(", "));
             (anyhow::anyhow!("{file}: it has {count} scenarios"), hint)
         }
-        (Some(wanted), _) => match scenario.iter().position(|one| one.name == wanted) {
-            Some(at) => return Ok((base, scenario.remove(at))),
-            None => {
-                let hint = format!("--name takes one of {}", names.join(", "));
-                (anyhow::anyhow!("{file}: it has no scenario {wanted:?}"), hint)
+        (Some(wanted), _) => {
+            if let Some(at) = scenario.iter().position(|one| one.name == wanted) {
+                return Ok((base, scenario.remove(at)));
             }
-        },
+            let hint = format!("--name takes one of {}", names.join(", "));
+            (anyhow::anyhow!("{file}: it has no scenario {wanted:?}"), hint)
+        }
     };
     Err(Failure::input(error, hint))
 }

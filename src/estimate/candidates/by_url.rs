@@ -46,7 +46,9 @@ impl QueriesByUrl {
         }
         let mut of_url = vec![Vec::new(); urls];
         for (at, matched) in matched.iter().enumerate() {
-            matched.iter().for_each(|url| of_url[url.index()].push(QueryId::new(at)));
+            for url in matched {
+                of_url[url.index()].push(QueryId::new(at));
+            }
         }
         Self { by_word, of_url }
     }
@@ -90,7 +92,7 @@ impl QueriesByUrl {
         anchors.dedup();
         words.clear();
         words.extend(strings.url(url));
-        anchors.iter().for_each(|&anchor| words.extend(strings.anchor(anchor)));
+        words.extend(anchors.iter().flat_map(|&anchor| strings.anchor(anchor)));
         words.sort_unstable();
         words.dedup();
         for &word in words.iter() {
