@@ -45,7 +45,7 @@
 //!     url: "https://bread.example/".into(),
 //!     title: "Bread at home".into(),
 //!     text: "Notes on baking bread.".into(),
-//!     outlinks: vec![link("/rye", "Rye bread"), link("/about", "About us")],
+//!     outlinks: vec![link("https://bread.example/rye", "Rye bread")],
 //!     ..PageRecord::default()
 //! };
 //! ingest_all(directory.path(), vec![home], "an example")?;

@@ -399,7 +399,7 @@ fn a_store_of_a_newer_format_is_left_alone() {
 
 #[test]
 fn a_store_in_use_names_who_holds_it() {
-    for line in ["INGEST @first.jsonl", "PLAN", "seeds --store @store @seeds1.txt"] {
+    for line in ["INGEST @first.jsonl", "PLAN"] {
         let bench = workplace(&[]);
         let options = StoreOptions { holder: "a test".to_owned(), ..StoreOptions::default() };
         let held = Store::open(&bench.store(), &options).unwrap();

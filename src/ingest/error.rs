@@ -191,7 +191,7 @@ fn fault(truncated: bool, source: &io::Error) -> &'static str {
     if truncated {
         "ends too early,"
     } else if source.to_string().contains("too much memory") {
-        "needs a window of more than 128 MiB (unpack it first, or compress it again without --long), found"
+        "needs a window of more than 128 MiB (unpack it first, or compress it again without the long mode), found"
     } else {
         "is damaged"
     }
