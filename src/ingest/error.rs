@@ -1,5 +1,6 @@
 //! What makes an input unusable as a whole.
 
+use std::borrow::Cow;
 use std::io;
 
 use super::{BadReason, MisnamedKeys, Origin};
@@ -186,13 +187,13 @@ impl IngestError {
     }
 }
 
-/// What is wrong with compressed data. The library tells a window that is too large in words alone.
-fn fault(truncated: bool, source: &io::Error) -> &'static str {
+/// What is wrong with compressed data.
+fn fault(truncated: bool, source: &io::Error) -> Cow<'static, str> {
     if truncated {
-        "ends too early,"
-    } else if source.to_string().contains("too much memory") {
-        "needs a window of more than 128 MiB (unpack it first, or compress it again without the long mode), found"
+        "ends too early,".into()
+    } else if source.kind() == io::ErrorKind::Unsupported {
+        format!("{source}, found").into()
     } else {
-        "is damaged"
+        "is damaged".into()
     }
 }

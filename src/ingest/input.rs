@@ -48,10 +48,32 @@ impl InputCompression {
             Self::Zstd => {
                 let mut decoder = zstd::Decoder::with_buffer(raw)?;
                 decoder.window_log_max(BOUNDS.zstd_window_log)?;
-                Box::new(decoder)
+                Box::new(Explained(decoder))
             }
         })
     }
+}
+
+/// A zstd decoder that says what a window beyond the bound needs.
+struct Explained<R>(R);
+
+impl<R: Read> Read for Explained<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.0.read(into).map_err(explained)
+    }
+}
+
+/// An error of a decoder. The library tells a window that is too large in words alone; it becomes
+/// [`io::ErrorKind::Unsupported`] with the way out.
+pub(super) fn explained(error: io::Error) -> io::Error {
+    if !error.to_string().contains("too much memory") {
+        return error;
+    }
+    let most = 1_u64 << BOUNDS.zstd_window_log >> 20;
+    let what = format!(
+        "needs a window of more than {most} MiB (unpack it first, or compress it again without the long mode)"
+    );
+    io::Error::new(io::ErrorKind::Unsupported, what)
 }
 
 /// Whether text that starts so is UTF-16: by its mark, or as its ASCII has a zero byte beside each letter.

@@ -248,6 +248,11 @@ fn cut_and_damaged_files_are_refused() {
     fails("a.jsonl.zst", &flip(zst), "the zstd data is damaged");
     let wider = zstd_of(plain.as_bytes(), 28);
     fails("a.jsonl.zst", &wider, "the zstd data needs a window of more than 128 MiB (unpack it");
+    let directory = tempfile::tempdir().unwrap();
+    let path = write(directory.path(), "queries.tsv.zst", &wider);
+    let error = crate::workload::load(&path).unwrap_err();
+    let said = std::error::Error::source(&error).unwrap().to_string();
+    assert!(said.starts_with("needs a window of more than 128 MiB"), "{said}");
 }
 
 #[test]

@@ -151,6 +151,7 @@ impl JsonLines {
                 | io::ErrorKind::InvalidData
                 | io::ErrorKind::InvalidInput
                 | io::ErrorKind::Other
+                | io::ErrorKind::Unsupported
         );
         if self.compression == InputCompression::Plain || !damaged {
             return IngestError::io(path, bytes, source);

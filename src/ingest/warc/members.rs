@@ -10,7 +10,7 @@ use flate2::bufread::GzDecoder;
 
 use prospect_index::limits::BOUNDS;
 
-use crate::ingest::input::InputCompression;
+use crate::ingest::input::{InputCompression, explained};
 
 /// How far back a damaged member is searched for the start of the next: damage may be noticed some way
 /// behind where it is.
@@ -108,7 +108,7 @@ impl Members {
                 self.state = keep(decoder);
                 Ok(Piece::Bytes)
             }
-            Err(error) => self.damaged(take_apart(decoder), &error),
+            Err(error) => self.damaged(take_apart(decoder), &explained(error)),
         }
     }
 
@@ -143,6 +143,8 @@ impl Members {
         }
         if error.kind() == io::ErrorKind::UnexpectedEof {
             self.go_on(raw, "ends too early")
+        } else if error.kind() == io::ErrorKind::Unsupported {
+            self.go_on(raw, &error.to_string())
         } else {
             self.go_on(raw, &format!("is damaged ({error})"))
         }
