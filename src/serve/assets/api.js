@@ -7,8 +7,13 @@ class Failure extends Error {
   }
 }
 
-/** The token that the address brought, with which a plan may be written. */
-const TOKEN = new URLSearchParams(location.hash.slice(1)).get("token") ?? "";
+/** The token that the address brought, with which a plan may be written. It stays with the tab: the address goes on to
+ * say what is shown. */
+const TOKEN = (() => {
+  const brought = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (brought) sessionStorage.setItem("token", brought);
+  return brought ?? sessionStorage.getItem("token") ?? "";
+})();
 
 /** The response to a question; a POST where there is a body. */
 async function ask(path, body, signal) {
