@@ -10,7 +10,6 @@
 
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -85,7 +84,7 @@ pub enum Found<T> {
 /// # }
 /// ```
 #[derive(Clone, Debug)]
-pub struct Derived {
+pub struct Derived<'a> {
     storage: Storage,
     name: String,
     /// Directory below the storage's root.
@@ -93,18 +92,18 @@ pub struct Derived {
     /// Version of its format: a state of another version counts as missing.
     version: u32,
     /// The store it is made from, if it is of one.
-    manifest: Option<Arc<Manifest>>,
+    manifest: Option<&'a Manifest>,
 }
 
-impl Derived {
+impl<'a> Derived<'a> {
     /// The structure `name` of a store.
-    pub fn new(storage: &Storage, manifest: &Manifest, name: &str, version: u32) -> Self {
+    pub fn new(storage: &Storage, manifest: &'a Manifest, name: &str, version: u32) -> Self {
         Self {
             storage: storage.clone(),
             name: name.to_owned(),
             directory: format!("{DERIVED}/{name}"),
             version,
-            manifest: Some(Arc::new(manifest.clone())),
+            manifest: Some(manifest),
         }
     }
 
@@ -177,7 +176,7 @@ impl Derived {
         if made.structure != self.name {
             return Some(format!("it holds {}, not {}", made.structure, self.name));
         }
-        let manifest = self.manifest.as_ref()?;
+        let manifest = self.manifest?;
         if made.generation > manifest.generation {
             let (found, now) = (made.generation, manifest.generation);
             return Some(format!("it was made in generation {found}, the store is in {now}"));
@@ -188,7 +187,7 @@ impl Derived {
 
     fn made(&self) -> Made {
         let structure = self.name.clone();
-        let Some(manifest) = &self.manifest else { return Made { structure, ..Made::default() } };
+        let Some(manifest) = self.manifest else { return Made { structure, ..Made::default() } };
         let (segments, end_seq) = (manifest.lasting(), manifest.next_seq);
         let basis = manifest.basis(segments, end_seq).unwrap_or_default();
         Made { structure, generation: manifest.generation, segments, end_seq, basis }
@@ -292,7 +291,8 @@ mod tests {
     fn every_flipped_bit_is_found() {
         let dir = tempfile::tempdir().unwrap();
         let storage = Storage::create(dir.path()).unwrap();
-        let derived = Derived::new(&storage, &Manifest::default(), "thing", 1);
+        let manifest = Manifest::default();
+        let derived = Derived::new(&storage, &manifest, "thing", 1);
         assert!(matches!(derived.find::<u32>(), Found::Missing));
         let entry = storage.write("derived/thing/data.bin", b"some bytes").unwrap();
         storage.write("derived/thing/old.bin", b"x").unwrap();
@@ -310,7 +310,7 @@ mod tests {
             std::fs::write(storage.path(name), &whole).unwrap();
         }
         assert!(matches!(
-            Derived::new(&storage, &Manifest::default(), "thing", 2).find::<u32>(),
+            Derived::new(&storage, &manifest, "thing", 2).find::<u32>(),
             Found::Missing
         ));
     }

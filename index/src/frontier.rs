@@ -176,7 +176,7 @@ struct Update<'a> {
     manifest: &'a Manifest,
     known: &'a Known,
     view: View,
-    derived: &'a Derived,
+    derived: &'a Derived<'a>,
     max_words: usize,
 }
 

@@ -105,7 +105,7 @@ impl VectorTable {
     /// The vectors of a model, given by fingerprint, that are kept, or none; `dimension` is that of the
     /// model if it is at hand. If there were some that cannot be read, also why.
     pub fn open(
-        derived: &Derived,
+        derived: &Derived<'_>,
         model: &str,
         dimension: Option<usize>,
     ) -> (Self, Option<String>) {
@@ -133,7 +133,7 @@ impl VectorTable {
     ///
     /// # Errors
     /// The write failed.
-    pub fn save(&mut self, derived: &Derived, model: &str) -> Result<(), StoreError> {
+    pub fn save(&mut self, derived: &Derived<'_>, model: &str) -> Result<(), StoreError> {
         if self.written == self.keys.len() {
             return Ok(());
         }
@@ -279,7 +279,8 @@ mod tests {
     fn vectors_come_back_from_however_many_files() {
         let folder = tempfile::tempdir().unwrap();
         let storage = Storage::create(folder.path()).unwrap();
-        let derived = Derived::new(&storage, &crate::manifest::Manifest::default(), "vectors", 1);
+        let manifest = crate::manifest::Manifest::default();
+        let derived = Derived::new(&storage, &manifest, "vectors", 1);
         let mut table = VectorTable::open(&derived, "m", Some(40)).0;
         for seed in 0..40 {
             table.add(&format!("text {seed}"), &vector(seed));

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 /// Where values of one kind are kept.
 pub(super) struct DerivedCache<'a> {
     store: &'a Store,
-    derived: Derived,
+    derived: Derived<'a>,
     name: &'static str,
 }
 

@@ -250,12 +250,12 @@ impl OpenStore {
         pages: Vec<PreparedPage>,
         fingerprint: &str,
     ) -> Result<(Self, IngestCounts), CampaignError> {
-        let Self { store, known, mut link_context, max_words, .. } = self;
+        let Self { store, known, link_context, max_words, .. } = self;
         let manifest = store.manifest();
         let (segments, first_new) = (manifest.segments.len(), manifest.next_seq);
         let (store, known, counts, _) = ingest_with_tables(store, known, pages, fingerprint)?;
         let open = Self::without_ngrams(store, known, max_words)?;
-        if let Some(mut around) = link_context.take()
+        if let Some(mut around) = link_context.into_inner()
             && !open.known.pages.replaced_since(first_new)
         {
             open.store.extend_link_context(&open.known, &mut around, segments)?;

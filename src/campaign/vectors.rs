@@ -161,7 +161,7 @@ impl OpenStore {
         StoreVectors { model, strings, rows, titles, embedder }
     }
 
-    fn derived_vectors(&self, fingerprint: &str) -> Derived {
+    fn derived_vectors(&self, fingerprint: &str) -> Derived<'_> {
         let name = format!("{VECTORS}{fingerprint}");
         Derived::new(self.store.storage(), self.store.manifest(), &name, VERSION)
     }

@@ -16,8 +16,6 @@ use crate::text_index::TextIndex;
 #[derive(Clone, Debug)]
 pub struct ForwardIndex {
     pub(super) vocabulary: HashMap<String, TermId>,
-    /// The words by number.
-    distinct: Vec<String>,
     /// `fetch_seq` of the documents.
     seqs: Vec<u32>,
     /// Those of document d at `starts[d]..starts[d + 1]`, by word.
@@ -37,10 +35,8 @@ impl ForwardIndex {
         index: &TextIndex,
         words: impl IntoIterator<Item = &'w str>,
     ) -> Result<Self, StoreError> {
-        let distinct: Vec<String> = super::distinct(words).into_iter().map(str::to_owned).collect();
         let none = Self {
-            vocabulary: numbered(&distinct),
-            distinct,
+            vocabulary: super::numbered(&super::distinct(words)),
             seqs: Vec::new(),
             starts: vec![0],
             words: Vec::new(),
@@ -64,15 +60,15 @@ impl ForwardIndex {
             .zip(index.segments())
             .filter_map(|(number, mut documents)| documents.any(is_new).then_some(number))
             .collect();
-        let postings: Vec<Postings> = self
-            .distinct
-            .par_iter()
-            .map(|word| postings(index, word, &segments))
-            .collect::<Result<_, StoreError>>()?;
+        let of_word =
+            |(word, &term): (&String, &TermId)| Ok((term, postings(index, word, &segments)?));
+        let mut found: Vec<(TermId, Postings)> =
+            self.vocabulary.par_iter().map(of_word).collect::<Result<_, StoreError>>()?;
+        found.sort_unstable_by_key(|(term, _)| *term);
         let mut new = vec![Vec::new(); seqs.len()];
-        for (term, of_word) in postings.iter().enumerate() {
-            for &(doc, frequency) in of_word.iter().filter(|(doc, _)| is_new(*doc as usize)) {
-                new[doc as usize].push((term as TermId, frequency));
+        for (term, of_word) in found {
+            for (doc, frequency) in of_word.into_iter().filter(|(doc, _)| is_new(*doc as usize)) {
+                new[doc as usize].push((term, frequency));
             }
         }
         let (mut starts, mut words) = (vec![0], Vec::new());
@@ -80,8 +76,7 @@ impl ForwardIndex {
             words.extend_from_slice(known.get(&seqs[doc]).map_or(new, |&old| self.of(old)));
             starts.push(words.len() as u32);
         }
-        let Self { vocabulary, distinct, .. } = self;
-        Ok(Self { vocabulary, distinct, seqs: seqs.clone(), starts, words })
+        Ok(Self { vocabulary: self.vocabulary, seqs: seqs.clone(), starts, words })
     }
 
     /// Words that a document holds, ascending, with their frequencies.
@@ -94,10 +89,6 @@ impl ForwardIndex {
         let words = self.of(doc);
         words.binary_search_by_key(&term, |(term, _)| *term).map_or(0, |at| words[at].1)
     }
-}
-
-fn numbered(words: &[String]) -> HashMap<String, TermId> {
-    words.iter().cloned().zip(0..).collect()
 }
 
 /// Documents of these segments that hold a word.

@@ -97,7 +97,7 @@ pub(crate) struct TermPostings {
 
 impl TextIndex {
     /// Opens what was written; `superseded_at` tells, by `fetch_seq`, when a document was replaced.
-    fn read(derived: &Derived, superseded_at: impl Fn(u32) -> u32) -> Result<Self> {
+    fn read(derived: &Derived<'_>, superseded_at: impl Fn(u32) -> u32) -> Result<Self> {
         let (schema, fields) = schema();
         let index = open_index(derived, schema)?;
         let reader: IndexReader = index
@@ -228,7 +228,7 @@ fn no_space(message: &str) -> Option<std::io::Error> {
         .then(|| std::io::Error::from_raw_os_error(ENOSPC))
 }
 
-fn open_index(derived: &Derived, schema: Schema) -> Result<Index> {
+fn open_index(derived: &Derived<'_>, schema: Schema) -> Result<Index> {
     let path = derived.storage().path(derived.directory());
     let directory = tantivy::directory::MmapDirectory::open(&path).map_err(failed)?;
     let index = Index::open_or_create(directory, schema).map_err(failed)?;

@@ -74,7 +74,12 @@ fn rebuild(refresh: &mut Refresh, why: &str) -> u32 {
 }
 
 /// Adds the pages from `from_seq` on and publishes the state.
-fn extend(storage: &Storage, manifest: &Manifest, derived: &Derived, from_seq: u32) -> Result<u64> {
+fn extend(
+    storage: &Storage,
+    manifest: &Manifest,
+    derived: &Derived<'_>,
+    from_seq: u32,
+) -> Result<u64> {
     let threads = if manifest.next_seq - from_seq < 20_000 { 1 } else { 2 };
     let mut writing = Writing::start(derived, threads)?;
     for_each_text(storage, manifest, from_seq, |pages| writing.add(&pages))?;

@@ -41,7 +41,7 @@ impl TextIndex {
         Self::of_texts(&derived, directory, documents)
     }
 
-    fn of_texts(derived: &Derived, directory: &Path, documents: u32) -> Result<Self> {
+    fn of_texts(derived: &Derived<'_>, directory: &Path, documents: u32) -> Result<Self> {
         let index = Self::read(derived, |_| NONE).map_err(|error| located(error, directory))?;
         let found = index.docs.url.len();
         if found == documents as usize {
@@ -53,7 +53,7 @@ impl TextIndex {
 }
 
 /// Indexes all texts and publishes the state; returns the number of documents.
-fn write(derived: &Derived, texts: impl IntoIterator<Item = (String, String)>) -> Result<u32> {
+fn write(derived: &Derived<'_>, texts: impl IntoIterator<Item = (String, String)>) -> Result<u32> {
     let mut writing = Writing::start(derived, THREADS)?;
     let (mut chunk, mut bytes, mut documents) = (Vec::new(), 0, 0);
     for (title, text) in texts {
@@ -76,7 +76,7 @@ fn write(derived: &Derived, texts: impl IntoIterator<Item = (String, String)>) -
 }
 
 /// A build empties its directory: one with files of something else is left alone.
-fn refuse_foreign(derived: &Derived, directory: &Path) -> Result<()> {
+fn refuse_foreign(derived: &Derived<'_>, directory: &Path) -> Result<()> {
     let names = derived.storage().list(derived.directory())?;
     // What the index writes before anything else has a hidden name.
     let ours = |name: &String| name.starts_with('.') || name == "meta.json" || name == "STATE.json";

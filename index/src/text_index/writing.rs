@@ -20,7 +20,7 @@ const MERGE_SHARE: f64 = 0.5;
 
 /// An index that documents are being added to.
 pub(super) struct Writing<'a> {
-    derived: &'a Derived,
+    derived: &'a Derived<'a>,
     index: Index,
     fields: Fields,
     writer: IndexWriter,
@@ -29,7 +29,7 @@ pub(super) struct Writing<'a> {
 
 impl<'a> Writing<'a> {
     /// Opens the index of a directory for writing, or creates it there.
-    pub(crate) fn start(derived: &'a Derived, threads: usize) -> Result<Self> {
+    pub(crate) fn start(derived: &'a Derived<'a>, threads: usize) -> Result<Self> {
         let (schema, fields) = schema();
         let index = open_index(derived, schema)?;
         let writer: IndexWriter =
