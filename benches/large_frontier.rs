@@ -1,11 +1,15 @@
 //! What a plan costs on a large frontier: ingest, opening, the first plan, the same plan again, and one after
-//! 1 % more pages, in CPU seconds of this process and in the most memory that each step had.
+//! 1 % more pages, in CPU seconds of this process and in the most memory that each step had; then rounds of
+//! `prospect stream`, which answers come to through pipes, in milliseconds a round.
 //! `cargo bench --bench large_frontier`; sizes from the environment: `PROSPECT_BENCH_URLS` (100,000 URLs, a
-//! twentieth of which are crawled) and `PROSPECT_BENCH_QUERIES` (60 for each 10,000 URLs, at most 60,000). With
+//! twentieth of which are crawled), `PROSPECT_BENCH_QUERIES` (60 for each 10,000 URLs, at most 60,000) and
+//! `PROSPECT_BENCH_ROUNDS` (12, of 50 records each). With
 //! `PROSPECT_BENCH_STORE` the store is made in that folder, or used if it is there, and stays. Real URLs, anchors and queries of
 //! `frontier-scale` below `PROSPECT_DATA`; without them the bench says so and does nothing.
 
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use prospect::campaign::OpenStore;
@@ -14,6 +18,7 @@ use prospect::planner::settings::PlanSettings;
 use prospect::workload::{Query, Workload};
 use prospect_index::ingest::ingest_all;
 use prospect_index::limits;
+use prospect_index::page::PageRecord;
 
 #[path = "synthetic/frontier.rs"]
 mod frontier;
@@ -36,7 +41,9 @@ fn main() {
     };
     let urls = size_from_env("PROSPECT_BENCH_URLS", 100_000) as usize;
     let queries = size_from_env("PROSPECT_BENCH_QUERIES", (urls as u32 / 10_000 * 60).min(60_000));
-    let queries = queries_of(&real, queries as usize);
+    let asked = asked(&real, queries as usize);
+    let queries = asked.iter().map(|(id, text, frequency)| Query::new(id, text, *frequency, ""));
+    let queries = Workload { queries: queries.collect() };
     let temporary = tempfile::tempdir().expect("directory");
     let store = std::env::var_os("PROSPECT_BENCH_STORE")
         .map_or_else(|| temporary.path().to_path_buf(), PathBuf::from);
@@ -51,17 +58,70 @@ fn main() {
     measured("1 % more pages", || ingest(&real, &store, pages..pages + pages / 100, urls));
     let later = planned("plan after them", &store, &queries);
     println!("the batch moved: {} of 10,000 picks are the same", same(&first, &later));
+    let rounds = size_from_env("PROSPECT_BENCH_ROUNDS", 12) as usize;
+    stream(&real, &store, &asked, (pages + pages / 100, urls), rounds);
 }
 
-fn queries_of(real: &RealLinks, count: usize) -> Workload {
-    let mut queries = Vec::new();
-    for rank in 0..count.min(real.queries.len()) {
-        // Frequencies by Zipf's law, in no order of the file.
-        let place = (uniform(31, 0, rank as u64) * real.queries.len() as f64) as usize;
-        let frequency = (1e6 / (rank + 1) as f64).ceil();
-        queries.push(Query::new(&format!("{rank:06}"), &real.queries[place], frequency, ""));
+/// Rounds of a stream: every URL that it asks for is answered by the next page of the crawl.
+fn stream(
+    real: &RealLinks,
+    store: &Path,
+    queries: &[(String, &str, f64)],
+    (first_page, urls): (usize, usize),
+    rounds: usize,
+) {
+    let file = tempfile::NamedTempFile::with_suffix(".tsv").expect("file");
+    let lines = queries.iter().map(|(id, text, frequency)| format!("{id}\t{text}\t{frequency}\n"));
+    std::fs::write(file.path(), lines.collect::<String>()).expect("workload");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_prospect"))
+        .args(["stream", "--in-flight", "100", "--every", "50", "--store"])
+        .arg(store)
+        .arg("--workload")
+        .arg(file.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("prospect stream");
+    let said = BufReader::new(child.stderr.take().expect("standard error"));
+    let said = std::thread::spawn(move || said.lines().map_while(Result::ok).collect::<Vec<_>>());
+    let mut records = child.stdin.take().expect("standard input");
+    let asked = BufReader::new(child.stdout.take().expect("standard output"));
+    for (page, line) in (first_page..).zip(asked.lines().take(50 * rounds)) {
+        let asked: serde_json::Value = serde_json::from_str(&line.expect("a line")).expect("JSON");
+        let url = asked["url"].as_str().expect("a URL").to_owned();
+        let record = PageRecord { url, ..real.page(page, urls) };
+        serde_json::to_writer(&mut records, &record).expect("a record is taken");
+        records.write_all(b"\n").expect("a record is taken");
     }
-    Workload { queries }
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id()));
+    let memory = status.unwrap_or_default();
+    let memory = memory.lines().find_map(|line| line.strip_prefix("VmHWM:").map(str::trim));
+    drop(records);
+    child.wait().expect("the stream ends");
+    let said = said.join().expect("messages");
+    let time = |line: &String| line.strip_suffix(" ms")?.rsplit(' ').next()?.parse::<u64>().ok();
+    let mut times: Vec<u64> = said.iter().filter_map(time).collect();
+    let first = times.first().copied().unwrap_or(0);
+    times.remove(0);
+    times.sort_unstable();
+    println!(
+        "stream: first round {first} ms, the others {} to {} ms, median {} ms of {}; at most {}",
+        times.first().copied().unwrap_or(0),
+        times.last().copied().unwrap_or(0),
+        times.get(times.len() / 2).copied().unwrap_or(0),
+        times.len(),
+        memory.unwrap_or("unknown"),
+    );
+}
+
+/// Queries with their ids and how often they are asked: by Zipf's law, in no order of the file.
+fn asked(real: &RealLinks, count: usize) -> Vec<(String, &str, f64)> {
+    let query = |rank: usize| {
+        let place = (uniform(31, 0, rank as u64) * real.queries.len() as f64) as usize;
+        (format!("{rank:06}"), real.queries[place].as_str(), (1e6 / (rank + 1) as f64).ceil())
+    };
+    (0..count.min(real.queries.len())).map(query).collect()
 }
 
 fn ingest(real: &RealLinks, store: &Path, pages: std::ops::Range<usize>, urls: usize) {

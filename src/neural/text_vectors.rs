@@ -67,7 +67,7 @@ pub(crate) fn fill(
     table: &mut VectorTable,
     model: &dyn Embedder,
     texts: &[String],
-    kept: &Derived,
+    kept: &Derived<'_>,
     told: &mut dyn FnMut(usize, usize),
 ) -> Result<(), VectorError> {
     let mut done = 0;

@@ -34,7 +34,7 @@ impl CollectionVectors {
         collection: &Collection,
         (queries, plans): (&Workload, bool),
         model: &dyn Embedder,
-        kept: &Derived,
+        kept: &Derived<'_>,
         told: &mut dyn FnMut(usize, usize),
     ) -> Result<(Self, Option<String>), SimulateError> {
         let (mut table, damaged) =
