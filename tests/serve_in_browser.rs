@@ -24,6 +24,10 @@ struct Open {
 }
 
 fn opened() -> Option<Open> {
+    opened_with(&[])
+}
+
+fn opened_with(options: &[&str]) -> Option<Open> {
     let Some(program) = browser::find() else {
         eprintln!("skipped: no Chromium in PATH, and PROSPECT_CHROMIUM is not set");
         return None;
@@ -31,9 +35,13 @@ fn opened() -> Option<Open> {
     let folder = tempfile::tempdir().unwrap();
     let store = folder.path().join("store");
     demo(&store);
-    let server = Server::start(&store, &[]);
+    let server = Server::start(&store, options);
     let mut browser = Browser::start(&program);
-    browser.open_served(&format!("http://{}/", server.address));
+    let fragment = match server.token.as_str() {
+        "" => String::new(),
+        token => format!("#token={token}"),
+    };
+    browser.open_served(&format!("http://{}/{fragment}", server.address));
     let mut open = Open { browser, _server: server, folder };
     open.settle();
     Some(open)
@@ -385,6 +393,21 @@ fn the_address_has_the_state_of_the_page() {
     open.browser.wait_until("document.getElementById('impact') !== null");
     open.browser.wait_until("location.hash === ''");
     assert_eq!(open.text(TOML), "[[scenario]]\n");
+}
+
+/// Story: the address came to say what is shown in the place of the token, and after a reload no plan could be written.
+#[test]
+fn a_page_that_is_loaded_again_may_still_write() {
+    let Some(mut open) = opened_with(&["--allow-write"]) else { return };
+    open.value("(globalThis.old = true, location.hash = '#tab=urls')");
+    open.browser.wait_until("globalThis.old === undefined && document.readyState === 'complete'");
+    open.settle();
+    assert!(!open.text("location.hash").contains("token"));
+    open.press_enter("document.getElementById('commit')");
+    open.press_enter("document.getElementById('write')");
+    let said = "document.getElementById('written').textContent";
+    open.browser.wait_until(&format!("{said} !== ''"));
+    assert!(open.text(said).contains("URLs are in the store: plan "), "{}", open.text(said));
 }
 
 #[test]
