@@ -3,7 +3,7 @@
 //! `prospect stream`, which answers come to through pipes, in milliseconds a round.
 //! `cargo bench --bench large_frontier`; sizes from the environment: `PROSPECT_BENCH_URLS` (100,000 URLs, a
 //! twentieth of which are crawled), `PROSPECT_BENCH_QUERIES` (60 for each 10,000 URLs, at most 60,000) and
-//! `PROSPECT_BENCH_ROUNDS` (12, of 50 records each). With
+//! `PROSPECT_BENCH_ROUNDS` (12, of 50 records each; by another `prospect` with `PROSPECT_BENCH_COMMAND`). With
 //! `PROSPECT_BENCH_STORE` the store is made in that folder, or used if it is there, and stays. Real URLs, anchors and queries of
 //! `frontier-scale` below `PROSPECT_DATA`; without them the bench says so and does nothing.
 
@@ -73,7 +73,9 @@ fn stream(
     let file = tempfile::NamedTempFile::with_suffix(".tsv").expect("file");
     let lines = queries.iter().map(|(id, text, frequency)| format!("{id}\t{text}\t{frequency}\n"));
     std::fs::write(file.path(), lines.collect::<String>()).expect("workload");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_prospect"))
+    let command = std::env::var_os("PROSPECT_BENCH_COMMAND");
+    let command = command.unwrap_or_else(|| env!("CARGO_BIN_EXE_prospect").into());
+    let mut child = Command::new(command)
         .args(["stream", "--in-flight", "100", "--every", "50", "--store"])
         .arg(store)
         .arg("--workload")

@@ -71,7 +71,7 @@ pub(super) fn explained(error: io::Error) -> io::Error {
     }
     let most = 1_u64 << BOUNDS.zstd_window_log >> 20;
     let what = format!(
-        "needs a window of more than {most} MiB (unpack it first, or compress it again without the long mode)"
+        "needs a window of more than {most} MiB (unpack it first, or compress it again without the long mode, which takes less memory)"
     );
     io::Error::new(io::ErrorKind::Unsupported, what)
 }
