@@ -59,27 +59,46 @@ fn main() {
     let later = planned("plan after them", &store, &queries);
     println!("the batch moved: {} of 10,000 picks are the same", same(&first, &later));
     let rounds = size_from_env("PROSPECT_BENCH_ROUNDS", 12) as usize;
-    stream(&real, &store, &asked, (pages + pages / 100, urls), rounds);
+    let file = tempfile::NamedTempFile::with_suffix(".tsv").expect("file");
+    let lines = asked.iter().map(|(id, text, frequency)| format!("{id}\t{text}\t{frequency}\n"));
+    std::fs::write(file.path(), lines.collect::<String>()).expect("workload");
+    let from = pages + pages / 100;
+    stream(&real, &store, file.path(), (from, urls), rounds);
+    // Plans that are committed stand in one epoch of statistics, as long as the crawl grows by less than a tenth.
+    let from = from + 50 * rounds;
+    plan_by_command("plan, committed", &store, file.path());
+    measured("1 % more pages", || ingest(&real, &store, from..from + pages / 100, urls));
+    plan_by_command("plan after them, in the same epoch", &store, file.path());
+}
+
+/// The command that is measured.
+fn prospect() -> Command {
+    let other = std::env::var_os("PROSPECT_BENCH_COMMAND");
+    Command::new(other.unwrap_or_else(|| env!("CARGO_BIN_EXE_prospect").into()))
+}
+
+fn plan_by_command(step: &str, store: &Path, queries: &Path) {
+    let before = cpu_seconds(Of::Children);
+    let mut command = prospect();
+    let command = command.args(["plan", "--quiet", "--another", "--budget", "1000", "--store"]);
+    let done = command.arg(store).arg("--workload").arg(queries).output().expect("prospect plan");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    println!("{step}: {:.2} s of CPU", cpu_seconds(Of::Children) - before);
 }
 
 /// Rounds of a stream: every URL that it asks for is answered by the next page of the crawl.
 fn stream(
     real: &RealLinks,
     store: &Path,
-    queries: &[(String, &str, f64)],
+    queries: &Path,
     (first_page, urls): (usize, usize),
     rounds: usize,
 ) {
-    let file = tempfile::NamedTempFile::with_suffix(".tsv").expect("file");
-    let lines = queries.iter().map(|(id, text, frequency)| format!("{id}\t{text}\t{frequency}\n"));
-    std::fs::write(file.path(), lines.collect::<String>()).expect("workload");
-    let command = std::env::var_os("PROSPECT_BENCH_COMMAND");
-    let command = command.unwrap_or_else(|| env!("CARGO_BIN_EXE_prospect").into());
-    let mut child = Command::new(command)
+    let mut child = prospect()
         .args(["stream", "--in-flight", "100", "--every", "50", "--store"])
         .arg(store)
         .arg("--workload")
-        .arg(file.path())
+        .arg(queries)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -157,23 +176,36 @@ fn same(first: &[u32], later: &[u32]) -> usize {
 fn measured<T>(step: &str, run: impl FnOnce() -> T) -> T {
     // The most memory is counted anew.
     let _ = std::fs::write("/proc/self/clear_refs", "5");
-    let (started, cpu) = (Instant::now(), cpu_seconds());
+    let (started, cpu) = (Instant::now(), cpu_seconds(Of::Itself));
     let made = run();
     println!(
         "{step}: {:.2} s of CPU, {:.2} s on the clock, at most {:.0} MiB",
-        cpu_seconds() - cpu,
+        cpu_seconds(Of::Itself) - cpu,
         started.elapsed().as_secs_f64(),
         memory_mib("VmHWM"),
     );
     made
 }
 
-/// CPU seconds of this process so far, 0 where they are not told.
-fn cpu_seconds() -> f64 {
+/// Whose CPU seconds.
+#[derive(Clone, Copy)]
+enum Of {
+    /// This process.
+    Itself,
+    /// Its children that have ended.
+    Children,
+}
+
+/// CPU seconds so far, 0 where they are not told.
+fn cpu_seconds(of: Of) -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<&str> =
         stat.rsplit(") ").next().unwrap_or_default().split_whitespace().collect();
     let ticks = |at: usize| fields.get(at).and_then(|field| field.parse::<f64>().ok());
+    let first = match of {
+        Of::Itself => 11,
+        Of::Children => 13,
+    };
     // User and system time, in hundredths of a second.
-    (ticks(11).unwrap_or(0.0) + ticks(12).unwrap_or(0.0)) / 100.0
+    (ticks(first).unwrap_or(0.0) + ticks(first + 1).unwrap_or(0.0)) / 100.0
 }
