@@ -1,13 +1,14 @@
 //! Queries of six languages find what their words lead to.
 //!
 //! Story: somebody crawls a Chinese site, asks for a plan, and gets the URLs in the order of the alphabet, since no word of
-//! the query was found in any anchor: words ended at spaces, and there were none.
+//! the query was found in any anchor: words ended at spaces, and there were none. Somebody else crawls a German one, where
+//! people ask for `Haus` and anchors say `Häuser`, and has the words of the store made alike.
 
 mod common;
 
 use std::fs;
 
-use common::{done, text};
+use common::{done, prospect, text};
 use serde_json::{Value, json};
 
 /// A language: a query, an anchor that says the same among other words, and anchors that do not.
@@ -60,4 +61,122 @@ fn a_query_finds_the_anchor_that_says_it() {
         let coverage = found["queries"][0]["coverage"].as_f64().unwrap();
         assert!((coverage - 0.1).abs() < 1e-9, "{language}: {coverage}");
     }
+}
+
+/// A language with stems: a query, an anchor that says it in other forms, and one that shares stop words only.
+const STEMMED: [(&str, &str, &str, &str); 6] = [
+    ("english", "the baking of breads", "Baked bread", "The history of the town"),
+    ("german", "das Haus und der Garten", "Häuser mit Gärten", "Das Wetter und der Wind"),
+    (
+        "french",
+        "les recettes de la boulangère",
+        "Recette des boulangers",
+        "Les horaires de la gare",
+    ),
+    ("spanish", "recetas de los panes", "Una receta para el pan", "La historia de los museos"),
+    ("russian", "рецепты хлеба", "Рецепт хлеб", "Погода и новости"),
+    ("finnish", "leivän ohje", "Leipien ohjeet", "Sää ja uutiset"),
+];
+
+/// A store with a page that links to an anchor as `/z` and to another as `/a`, made under these options.
+fn store_of(
+    folder: &std::path::Path,
+    anchors: [&str; 2],
+    options: &[&str],
+) -> (std::path::PathBuf, std::path::PathBuf) {
+    let (store, pages) = (folder.join("store"), folder.join("pages.jsonl"));
+    let [right, other] = anchors;
+    let links = json!([{"url": "/z", "anchor": right}, {"url": "/a", "anchor": other}]);
+    let page = json!({"url": "https://a.test/", "title": "-", "text": "-", "outlinks": links});
+    fs::write(&pages, format!("{page}\n")).unwrap();
+    done(&[&["ingest", "--store", text(&store)][..], options, &[text(&pages)]].concat());
+    (store, pages)
+}
+
+/// The first pick of a plan that draws nothing, by its candidate queries.
+fn first_pick(store: &std::path::Path, queries: &std::path::Path) -> (String, u64) {
+    let plan = ["plan", "--store", text(store), "--workload", text(queries), "--budget", "1"];
+    let planned = done(&[&plan[..], &["--explore", "0", "--json"]].concat()).stdout;
+    let planned: Value = serde_json::from_str(&planned).unwrap();
+    let pick = &planned["urls"][0];
+    (pick["url"].as_str().unwrap().to_owned(), planned["candidate_pairs"].as_u64().unwrap())
+}
+
+#[test]
+fn stems_and_stop_words_of_a_store_hold_for_queries_and_anchors() {
+    for (language, query, right, other) in STEMMED {
+        let dir = tempfile::tempdir().unwrap();
+        let queries = dir.path().join("queries.tsv");
+        fs::write(&queries, format!("q1\t{query}\t10\n")).unwrap();
+        let options = ["--stem", language, "--stop-words", language];
+        let (store, _) = store_of(dir.path(), [right, other], &options);
+        // What shares stop words only is no candidate.
+        let found = first_pick(&store, &queries);
+        assert_eq!(found, ("https://a.test/z".to_owned(), 1), "{language}");
+    }
+}
+
+#[test]
+fn words_of_a_store_are_chosen_before_its_first_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, pages) = store_of(dir.path(), ["École", "Gare"], &["--fold-accents"]);
+    let told = done(&["status", "--store", text(&store)]).stdout;
+    assert!(told.contains("\nwords: without accents\n"), "{told}");
+    let queries = dir.path().join("queries.tsv");
+    fs::write(&queries, "q1\tecole\t10\n").unwrap();
+    assert_eq!(first_pick(&store, &queries), ("https://a.test/z".to_owned(), 1));
+    // The same options may be given again, others may not.
+    let again = ["ingest", "--store", text(&store), "--fold-accents", text(&pages)];
+    done(&again);
+    let other = prospect(&["ingest", "--store", text(&store), "--stem", "french", text(&pages)]);
+    assert_eq!(other.code, Some(1));
+    assert!(other.stderr.contains("words of this store are without accents, and not french stems"));
+    assert!(other.stderr.contains("hint: bring the same files into a new store"));
+}
+
+#[test]
+fn simulated_collections_and_searches_have_their_words_made_alike_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let (pages, queries) = (dir.path().join("pages.jsonl"), dir.path().join("queries.tsv"));
+    let page = json!({"url": "https://a.test/", "title": "Häuser", "text": "mit Gärten"});
+    fs::write(&pages, format!("{page}\n")).unwrap();
+    fs::write(&queries, "q1\tdas Haus und der Garten\t10\n").unwrap();
+    let qrels = dir.path().join("qrels.txt");
+    fs::write(&qrels, "q1 0 https://a.test/ 1\n").unwrap();
+    let search = [
+        "evaluate",
+        "--corpus",
+        text(&pages),
+        "--workload",
+        text(&queries),
+        "--qrels",
+        text(&qrels),
+    ];
+    let found = |options: &[&str]| {
+        let told = done(&[&search[..], &["--metrics", "R@10", "--json"], options].concat()).stdout;
+        let told: Value = serde_json::from_str(&told).unwrap();
+        told["runs"][0]["means"]["R@10"].as_f64().unwrap()
+    };
+    let plain = prospect(&search);
+    assert!(
+        plain.stderr.contains("no query has both results and a relevant document"),
+        "{}",
+        plain.stderr
+    );
+    assert_eq!(found(&["--stem", "german", "--stop-words", "german"]).to_bits(), 1.0_f64.to_bits());
+    let out = dir.path().join("out");
+    let simulate = [
+        "simulate",
+        "--corpus",
+        text(&pages),
+        "--workload",
+        text(&queries),
+        "--qrels",
+        text(&qrels),
+    ];
+    let crawl = ["--policy", "bfs", "--seeds", "random:1", "--out", text(&out), "--stem", "german"];
+    done(&[&simulate[..], &crawl].concat());
+    let summary: Value =
+        serde_json::from_str(&fs::read_to_string(out.join("summary.json")).unwrap()).unwrap();
+    assert_eq!(summary["provenance"]["config"]["words"], json!({"stem": "german"}));
 }

@@ -204,7 +204,8 @@ impl Update<'_> {
             let number = self.manifest.generation;
             let (old_urls, old_end) = (state.urls, state.end_seq);
             self.add_segment(state, files, &format!("{number:06}-new"), |dir, config| {
-                let mut builder = SegmentBuilder::new(config, dir)?;
+                let builder = SegmentBuilder::new(config, dir)?;
+                let mut builder = builder.with_analyzer(&self.known.analyzer);
                 for &url in &urls {
                     // An anchor is new evidence; the URL itself only where it is new to the index.
                     let is_new = url.0 >= old_urls || lost.binary_search(&url).is_ok();

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::page::UrlId;
-use crate::words::for_each_word;
+use crate::words::{Analyzer, for_each_word};
 
 /// Words that are taken on each side of a link.
 pub(crate) const WINDOW: usize = 10;
@@ -24,10 +24,10 @@ pub fn word_number(word: &str) -> u32 {
     xxh3_64(word.as_bytes()) as u32
 }
 
-/// Numbers of the distinct words of a text, ascending.
-pub fn word_numbers(text: &str) -> Vec<u32> {
+/// Numbers of the distinct words of a text, ascending, as `analyzer` makes them.
+pub fn word_numbers(analyzer: &Analyzer, text: &str) -> Vec<u32> {
     let mut numbers = Vec::new();
-    for_each_word(text, |word| numbers.push(word_number(word)));
+    analyzer.for_each_word(text, |word| numbers.push(word_number(word)));
     numbers.sort_unstable();
     numbers.dedup();
     numbers
@@ -334,7 +334,7 @@ mod tests {
     #[test]
     fn links_known_before_a_cycle_come_first_and_no_more_than_a_few_count() {
         let mut table = LinkContextTable::default();
-        let (to, words) = (UrlId(3), word_numbers("Dense, dark: dense"));
+        let (to, words) = (UrlId(3), word_numbers(&Analyzer::default(), "Dense, dark: dense"));
         assert_eq!(words.len(), 2);
         table.push(UrlId(0), to, 0, &[]);
         table.push(to, to, 0, &words);

@@ -22,6 +22,7 @@
 //! | 6 | there are digests of what pages said, and a page that comes as it is stored has a record without its text; plans may fetch pages again |
 //! | 7 | the scope of the store has rules of spelling |
 //! | 8 | plans store how well the pages answered their queries |
+//! | 9 | a store may say how its words are made: stems, stop lists, accents |
 
 use std::ops::Range;
 
@@ -31,11 +32,12 @@ use serde_json::value::RawValue;
 use crate::columns::{self, Column, Schema, read_table};
 use crate::error::StoreError;
 use crate::storage::{Checksum, FileEntry, Storage};
+use crate::words::WordOptions;
 
 /// Name of the manifest below the store's root.
 pub const MANIFEST: &str = "MANIFEST.json";
 /// Format of the store that this version writes, and the highest it reads.
-pub const FORMAT: u32 = 8;
+pub const FORMAT: u32 = 9;
 
 /// Tables of the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -251,6 +253,9 @@ pub struct Manifest {
     /// Which URLs are planned, as the planner wrote it; null for all.
     #[serde(default)]
     pub scope: serde_json::Value,
+    /// How words are made.
+    #[serde(default, skip_serializing_if = "WordOptions::is_plain")]
+    pub words: WordOptions,
     /// The statistics epoch.
     pub epoch: Epoch,
     /// Plans that have been closed.
@@ -394,7 +399,7 @@ impl Manifest {
     }
 
     /// Hash of all that what is derived from a store is made from: the first `segments` files of [`LASTING`] tables,
-    /// and the cycles that begin before the record `end_seq`. These only grow, so that two states with the same hash
+    /// how words are made, and the cycles that begin before the record `end_seq`. These only grow, so that two states with the same hash
     /// are the same store, one of them perhaps later. None where the store has not as many.
     pub(crate) fn basis(&self, segments: usize, end_seq: u32) -> Option<String> {
         let mut checksum = Checksum::default();
@@ -404,6 +409,9 @@ impl Manifest {
             checksum.update(segment.file.file.as_bytes());
             checksum.update(segment.file.checksum.as_bytes());
             found += 1;
+        }
+        if !self.words.is_plain() {
+            checksum.update(self.words.to_string().as_bytes());
         }
         for cycle in self.cycles.iter().take_while(|cycle| cycle.first_seq < end_seq) {
             checksum.update(&cycle.first_seq.to_le_bytes());

@@ -14,6 +14,7 @@ use crate::manifest::{Manifest, SegmentEntry, SegmentKind};
 use crate::page::UrlId;
 use crate::storage::Storage;
 use crate::url_table::UrlTable;
+use crate::words::Analyzer;
 
 /// Absent id or number.
 pub const NONE: u32 = u32::MAX;
@@ -358,6 +359,8 @@ pub struct Known {
     /// By `fetch_seq`: quality of the page's text as a log-probability, NaN where it has no score;
     /// it may end early.
     pub quality: Vec<f32>,
+    /// Makes the words of all texts, of which there are none in these tables.
+    pub analyzer: Analyzer,
 }
 
 impl Known {
@@ -386,7 +389,7 @@ impl Known {
         manifest: &Manifest,
         with_links: bool,
     ) -> Result<Self, StoreError> {
-        let mut known = Self::default();
+        let mut known = Self { analyzer: Analyzer::new(&manifest.words), ..Self::default() };
         known.load_urls(storage, manifest)?;
         known.load_pages(storage, manifest)?;
         if with_links {
@@ -482,7 +485,7 @@ impl Known {
     ) -> Result<(), StoreError> {
         self.read_links(storage, segments, (SegmentKind::Around, AROUND), |rows, texts| {
             let words: Vec<Vec<u32>> =
-                rows.par_iter().map(|row| word_numbers(&texts[row.text])).collect();
+                rows.par_iter().map(|row| word_numbers(&self.analyzer, &texts[row.text])).collect();
             for (row, words) in rows.iter().zip(&words) {
                 around.push(row.from, row.to, row.since, words);
             }

@@ -58,6 +58,7 @@ use crate::estimate::EstimateError;
 use crate::planner::retries::Retries;
 use crate::planner::scope::{Scope, ScopeError};
 use crate::planner::spellings::UnderWay;
+use crate::workload::Workload;
 
 /// Why a cycle cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -217,6 +218,11 @@ impl OpenStore {
             link_context: OnceLock::new(),
             vectors: OnceLock::new(),
         })
+    }
+
+    /// The queries of a workload that are planned for, in the words of this store.
+    pub(crate) fn asked(&self, workload: &Workload) -> Workload {
+        workload.clone().in_words_of(&self.known.analyzer).for_planning()
     }
 
     /// Brings the n-grams of the frontier and of the history up to date, and tells what was done.

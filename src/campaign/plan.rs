@@ -232,7 +232,7 @@ pub(crate) fn largest_budget(
     if let Some(newest) = plans.last().filter(|_| beside == Beside::Others) {
         let mut again = settings.clone();
         again.selection.budget = most_urls(open, within, settings, older.len())?.max(1);
-        if plan_id(open, &workload.for_planning(), &again, older)? == newest.id {
+        if plan_id(open, &open.asked(workload), &again, older)? == newest.id {
             return Ok(again.selection.budget);
         }
     }

@@ -267,7 +267,7 @@ fn answer(
     scenario: &Scenario,
 ) -> Result<Answered, CampaignError> {
     let base = &whatif_base.base;
-    let asked = asked(&base.queries, scenario).map_err(wrong)?;
+    let asked = asked(&base.queries, scenario, &open.known.analyzer).map_err(wrong)?;
     let new = asked.queries.len() - asked.known;
     let slow = scenario.is_slow(&base.settings);
     let base = if slow {

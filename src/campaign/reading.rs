@@ -178,7 +178,7 @@ impl<'a> Prepared<'a> {
         if known.pages.is_empty() && !has_frontier() {
             return Err(CampaignError::NoPages);
         }
-        let workload = workload.for_planning();
+        let workload = open.asked(workload);
         let epoch = current_epoch(open.store.manifest(), &open.known.pages);
         let queries = &workload.queries;
         let (reading, (served, served_refresh), mut past, unread) = if let Some(kept) = kept {

@@ -173,7 +173,7 @@ impl<'a> Reasons<'a> {
 
 fn evidence(known: &Known, query: &NgramQuery, url: UrlId) -> Vec<MatchedText> {
     let mut found = Vec::new();
-    let in_url = query.matched_in(&url_text(known.urls.url(url)));
+    let in_url = query.matched_in(&known.analyzer, &url_text(known.urls.url(url)));
     if !in_url.is_empty() {
         let ngrams = longest(query, &in_url);
         found.push(MatchedText { place: "url", text: String::new(), ngrams });
@@ -182,7 +182,7 @@ fn evidence(known: &Known, query: &NgramQuery, url: UrlId) -> Vec<MatchedText> {
     let mut anchors: BTreeMap<&str, NgramSet> = BTreeMap::new();
     for link in known.links.incoming(url, u32::MAX) {
         let text = known.links.anchor(link.anchor);
-        anchors.entry(text).or_insert_with(|| query.matched_in(text));
+        anchors.entry(text).or_insert_with(|| query.matched_in(&known.analyzer, text));
     }
     let mut anchors: Vec<(&str, NgramSet)> =
         anchors.into_iter().filter(|(_, set)| !set.is_empty()).collect();

@@ -21,6 +21,7 @@ use prospect_index::error::StoreError;
 use prospect_index::manifest::{Manifest, SegmentEntry, SegmentKind};
 use prospect_index::page::UrlId;
 use prospect_index::store::Store;
+use prospect_index::words::Analyzer;
 
 use super::tables::{
     EARLY_PLANS, OUTCOMES, PAIR_OUTCOMES, PLAN_PAIRS, PLANS, POOLS, QUERY_OUTCOMES, REVISITS,
@@ -540,7 +541,7 @@ fn workload_in(store: &Store, segment: &SegmentEntry) -> Result<Workload, StoreE
         queries.push(Query::new(row.text(0), row.text(1), row.number(2), row.text(3)));
         Ok(())
     })?;
-    Ok(Workload { queries })
+    Ok(Workload { queries }.in_words_of(&Analyzer::new(&store.manifest().words)))
 }
 
 /// Queries by their qid.

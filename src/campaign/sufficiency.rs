@@ -96,7 +96,7 @@ impl StoreSufficiency {
         workload: &Workload,
         bm25: Bm25,
     ) -> Result<Self, CampaignError> {
-        let queries = AssessedQueries::new(workload);
+        let queries = AssessedQueries::new(&workload.clone().in_words_of(&open.known.analyzer));
         let fingerprint = queries.workload.fingerprint();
         let manifest = open.store.manifest();
         let epoch = current_epoch(manifest, &open.known.pages);
@@ -173,11 +173,18 @@ impl StoreSufficiency {
     ) -> Result<Option<Validation>, CampaignError> {
         let mut all = Variants::planned(variants, workload);
         all.queries.extend(Variants::held_out(variants, workload).queries);
-        let (assessed, _) = Self::found(open, AssessedQueries::new(&all), bm25, None)?;
+        let (assessed, _) = Self::found(
+            open,
+            AssessedQueries::new(&all.in_words_of(&open.known.analyzer)),
+            bm25,
+            None,
+        )?;
         let texts = variants.iter().flat_map(|Variants { query, planned, held_out }| {
             std::iter::once(&workload.queries[*query].text).chain(planned).chain(held_out)
         });
-        let texts: Vec<Query> = texts.map(|text| Query::new("", text, 1.0, "")).collect();
+        let texts: Vec<Query> = texts
+            .map(|text| Query::new("", text, 1.0, "").in_words_of(&open.known.analyzer))
+            .collect();
         let mut places = assessed.queries.places_of(&texts).into_iter();
         let mut next = |count: usize| -> Vec<QueryParts> {
             places.by_ref().take(count).flatten().map(|at| assessed.parts[at]).collect()

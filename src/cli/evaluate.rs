@@ -11,6 +11,7 @@ use super::Global;
 use super::model::RuntimeOptions;
 use super::output::{self, Failure, say};
 use super::plain::stdout;
+use super::words::WordArgs;
 use crate::evaluate::judgements::{Judgements, RunScores};
 use crate::evaluate::metrics::{DEPTH, Metric};
 use crate::evaluate::run::{self, Run};
@@ -44,6 +45,8 @@ pub(super) struct Args {
     /// Write the results of the search as a TREC run.
     #[arg(long, value_name = "FILE", requires = "workload")]
     write_run: Option<PathBuf>,
+    #[command(flatten)]
+    words: WordArgs,
     /// BM25's k1.
     #[arg(long, value_name = "K1", default_value_t = Bm25::default().k1)]
     k1: f64,

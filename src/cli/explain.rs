@@ -66,7 +66,8 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         ));
     };
     let (settings, workload, _) = open_plan(&open)?;
-    embed_for(&mut open, embedder, &settings, &workload.for_planning(), global)?;
+    let asked = open.asked(&workload);
+    embed_for(&mut open, embedder, &settings, &asked, global)?;
     let explanation = explanation(&open, id, &settings, &workload)?;
     if global.json {
         return output::print_json(&serde_json::to_value(&explanation)?);
@@ -79,7 +80,8 @@ fn explain_query(args: &Args, global: &Global) -> Result<(), Failure> {
     let embedder = args.embedding.load(&args.library, global)?;
     let mut open = open::to_ask(&args.store, "prospect explain", global)?;
     let (mut settings, workload, _) = open_plan(&open)?;
-    embed_for(&mut open, embedder, &settings, &workload.for_planning(), global)?;
+    let planned = open.asked(&workload);
+    embed_for(&mut open, embedder, &settings, &planned, global)?;
     // Whom the plan left out has a sketch, too, and improvability is learned.
     let wanted = settings.needy.replace(Needy::Share(1.0));
     let plan = plan::plan(&open, &workload, &[], &settings, Beside::Older)?;

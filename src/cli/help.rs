@@ -70,11 +70,14 @@ const MODELS: (&str, &[&str]) = (
     ],
 );
 
+/// How words are made.
+const WORDS: (&str, &[&str]) = ("Words", &["stem", "stop-words", "fold-accents"]);
+
 const ARRANGED: &[Arranged] = &[
     Arranged {
         command: "ingest",
         common: &["store", "close", "strict", "base-url"],
-        groups: &[("HTML files", &["html-root"]), MODELS],
+        groups: &[("HTML files", &["html-root"]), WORDS, MODELS],
         examples: [
             (
                 "What a crawler fetched, which is through with its plan:",
@@ -203,6 +206,7 @@ const ARRANGED: &[Arranged] = &[
         ],
         groups: &[
             ("Collection", &["title", "base-url", "quality", "changes", "outside"]),
+            WORDS,
             ("Where crawls start", &["seed-sets", "seed", "crawled", "promote"]),
             TIME,
             ("When to stop", &["stop", "single-query", "sufficiency"]),
@@ -251,7 +255,7 @@ const ARRANGED: &[Arranged] = &[
     Arranged {
         command: "evaluate",
         common: &["qrels", "run", "metrics", "per-query", "store", "corpus", "workload"],
-        groups: &[("Search", &["write-run", "k1", "b", "rerank"]), MODELS],
+        groups: &[("Search", &["write-run", "k1", "b", "rerank"]), WORDS, MODELS],
         examples: [
             (
                 "A run, and another compared with it:",

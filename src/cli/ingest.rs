@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::model::StoreQualityOptions;
 use super::output::{self, Failure, Progress, say};
+use super::words::WordArgs;
 use super::{Global, hints, plan};
 use crate::campaign::OpenStore;
 use crate::campaign::close::{self, Which};
@@ -54,6 +55,8 @@ pub(super) struct Args {
     /// Directory that --base-url stands for; by default the directory that is read.
     #[arg(long, value_name = "DIR")]
     html_root: Option<PathBuf>,
+    #[command(flatten)]
+    words: WordArgs,
 }
 
 /// Skipped records: by reason, how many and the first.
@@ -160,7 +163,8 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         ..SourceOptions::default()
     };
     let mut source = ingest::open(&args.files, &options)?;
-    let store = open_store(&args.store, "prospect ingest")?;
+    let mut store = open_store(&args.store, "prospect ingest")?;
+    args.words.keep_in(&mut store)?;
     let mut session = IngestSession::start(store)?;
     let read = read(source.as_mut(), &mut session, args.strict, global)
         .and_then(|read| understood(read, &session, &source.misnamed()));

@@ -39,6 +39,7 @@ mod stream;
 mod sufficiency;
 mod url_rules;
 mod whatif;
+mod words;
 
 use std::process::ExitCode;
 use std::sync::Mutex;

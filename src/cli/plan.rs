@@ -136,7 +136,8 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
     args.quality.score(&mut open, global)?;
     if let Some(model) = embedder {
         settings.embedding = Some(EmbeddingModel::of(model.as_ref()));
-        model::embed(&mut open, model, &workload.for_planning(), model::Others::Remove, global)?;
+        let asked = open.asked(&workload);
+        model::embed(&mut open, model, &asked, model::Others::Remove, global)?;
     }
     let beside = if args.another { Beside::All } else { Beside::Others };
     let plan = match share {

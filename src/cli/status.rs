@@ -7,6 +7,7 @@ use prospect_index::answer::{Answer, FailureKind};
 use prospect_index::manifest::Manifest;
 use prospect_index::page_store::{Fetch, Known};
 use prospect_index::store::Store;
+use prospect_index::words::WordOptions;
 use serde::Serialize;
 
 use super::Global;
@@ -59,6 +60,9 @@ struct Status {
     cycles: Vec<ClosedCycle>,
     /// How well the pages answered the queries of each plan when it was made.
     sufficiency: Vec<PastSufficiency>,
+    /// How words are made, if not as they are cut.
+    #[serde(skip_serializing_if = "WordOptions::is_plain")]
+    words: WordOptions,
 }
 
 /// An open plan, and what was reported of it so far.
@@ -94,6 +98,7 @@ impl Status {
             scope: manifest.scope.clone(),
             cycles: history::closed_cycles(store, places(store))?,
             sufficiency: PastSufficiency::all(store)?,
+            words: manifest.words.clone(),
         };
         for url in known.urls.ids() {
             match known.pages.fetch(url) {
@@ -125,6 +130,9 @@ impl Status {
         }
         if !self.scope.is_null() {
             writeln!(out, "scope: {}", output::shown(&self.scope.to_string(), SCOPE_WIDTH))?;
+        }
+        if !self.words.is_plain() {
+            writeln!(out, "words: {}", self.words)?;
         }
         if self.open_plans.is_empty() {
             writeln!(out, "no open plan")?;

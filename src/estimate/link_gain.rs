@@ -95,13 +95,13 @@ impl Links {
                 });
                 own.push(number);
             };
-            words::for_each_word(&words::url_text(known.urls.url(url)), &mut take);
+            known.analyzer.for_each_word(&words::url_text(known.urls.url(url)), &mut take);
             let mut anchors: Vec<u32> =
                 known.links.incoming(url, u32::MAX).map(|link| link.anchor).collect();
             anchors.sort_unstable();
             anchors.dedup();
             for anchor in anchors {
-                words::for_each_word(known.links.anchor(anchor), &mut take);
+                known.analyzer.for_each_word(known.links.anchor(anchor), &mut take);
             }
             own.sort_unstable();
             own.dedup();

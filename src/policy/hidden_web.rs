@@ -146,7 +146,7 @@ impl<'a> Crawled<'a> {
         Self {
             web,
             quality,
-            known: Known::default(),
+            known: Known { analyzer: web.text.analyzer().clone(), ..Known::default() },
             link_context: LinkContextTable::default(),
             titles: Vec::new(),
             manifest: Manifest::default(),

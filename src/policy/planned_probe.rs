@@ -4,6 +4,7 @@
 use prospect_index::bm25::Scorer;
 use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;
+use prospect_index::words::Analyzer;
 
 use super::PolicyError;
 use super::hidden_web::Crawled;
@@ -76,6 +77,11 @@ impl Planned<'_> {
     /// The workload, merged.
     pub(crate) fn queries(&self) -> &[Query] {
         &self.planner.workload().queries
+    }
+
+    /// What makes the words of the crawl.
+    pub(crate) fn analyzer(&self) -> &Analyzer {
+        &self.crawled.known.analyzer
     }
 
     /// URLs that the crawl knows.

@@ -20,7 +20,8 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::NONE;
 use prospect_index::text_index::{DocTable, TextIndex};
 use prospect_index::url_table::UrlTable;
-use prospect_index::{limits, url, words};
+use prospect_index::words::{self, Analyzer};
+use prospect_index::{limits, url};
 
 use super::SimulateError;
 use super::page_texts::{TextFile, TextWriter};
@@ -175,7 +176,8 @@ impl Collection {
         incoming.sort_unstable();
         incoming.dedup();
         let config = BuildConfig { max_words: limits::NGRAM_WORDS, ..BuildConfig::default() };
-        let mut builder = SegmentBuilder::new(config, directory)?;
+        let builder = SegmentBuilder::new(config, directory)?;
+        let mut builder = builder.with_analyzer(self.text.analyzer());
         let mut rows = incoming.iter().peekable();
         for id in self.urls.ids() {
             builder.add(id, &words::url_text(self.urls.url(id)))?;
@@ -234,12 +236,20 @@ pub struct CollectionBuilder {
     around_ids: HashMap<Box<[u32]>, u32>,
     /// URLs whose fetch failed.
     failed: HashSet<UrlId>,
+    analyzer: Analyzer,
 }
 
 impl CollectionBuilder {
     /// No page yet; titles are kept if somebody reads them.
     pub fn new(keep_titles: bool) -> Self {
         Self { titles: keep_titles.then(Vec::new), ..Self::default() }
+    }
+
+    /// The same builder, with words as `analyzer` makes them; that of the index of the texts.
+    #[must_use]
+    pub(crate) fn with_analyzer(mut self, analyzer: &Analyzer) -> Self {
+        self.analyzer = analyzer.clone();
+        self
     }
 
     /// Adds a page: its canonical URL with its spelling, its title, its quality if it is known, and its
@@ -264,7 +274,7 @@ impl CollectionBuilder {
         for LinkView { url, spelling, anchor, around } in links {
             self.targets.push(self.urls.insert(url, spelling));
             self.anchors.push(number(&mut self.texts, &mut self.text_ids, anchor));
-            let around = word_numbers(around);
+            let around = word_numbers(&self.analyzer, around);
             self.around.push(number(&mut self.around_words, &mut self.around_ids, &*around));
         }
         self.row_ends.push(self.targets.len() as u64);

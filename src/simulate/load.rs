@@ -10,6 +10,7 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::{Fetch, Known, PageText, for_each_text};
 use prospect_index::store::{Store, StoreOptions};
 use prospect_index::text_index::TextIndex;
+use prospect_index::words::{Analyzer, WordOptions};
 use rayon::prelude::*;
 
 use super::SimulateError;
@@ -24,13 +25,14 @@ use crate::ingest::{
 const BATCH: usize = 2_000;
 
 /// Where the files of a collection go.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct PagePlace {
     /// Directory of the text index.
     index: PathBuf,
     /// The pages' texts, where a model is to read them.
     texts: Option<PathBuf>,
     keep: Keep,
+    analyzer: Analyzer,
 }
 
 /// What is kept of pages beside what every crawl needs, because a model reads it.
@@ -46,7 +48,15 @@ impl PagePlace {
     /// [`PagePlace::NAMES`] below a directory; the texts only if they are to be kept.
     pub(crate) fn below(directory: &Path, keep: Keep) -> Self {
         let [index, texts] = Self::NAMES.map(|name| directory.join(name));
-        Self { index, texts: keep.texts.then_some(texts), keep }
+        let texts = keep.texts.then_some(texts);
+        Self { index, texts, keep, analyzer: Analyzer::default() }
+    }
+
+    /// The same place for texts whose words are made so.
+    #[must_use]
+    pub(crate) fn with_words(mut self, words: &WordOptions) -> Self {
+        self.analyzer = Analyzer::new(words);
+        self
     }
 
     /// Names of the text index and of the texts.
@@ -96,7 +106,7 @@ pub(crate) fn from_corpus(
     mut progress: impl FnMut(u64, Option<u64>),
 ) -> Result<(Collection, Skipped), SimulateError> {
     let mut source = ingest::open(paths, options)?;
-    let mut builder = CollectionBuilder::new(place.keep.titles);
+    let mut builder = CollectionBuilder::new(place.keep.titles).with_analyzer(&place.analyzer);
     let mut skipped = Skipped::default();
     let mut waiting: VecDeque<PreparedPage> = VecDeque::new();
     let mut kept = place.writer()?;
@@ -125,7 +135,7 @@ pub(crate) fn from_corpus(
         }
         Some((title, text))
     });
-    let text = TextIndex::build(&place.index, texts)?;
+    let text = TextIndex::build_with(&place.index, &place.analyzer, texts)?;
     if let Some(error) = failure {
         return Err(error);
     }
@@ -193,7 +203,7 @@ fn next_pages(
 }
 
 /// Reads the pages of a store in their current versions, for the command `holder`, with what is added to
-/// them; the text index is built in its place, and the store is left as it is.
+/// them; the text index is built in its place with words as the store has them, and the store is left as it is.
 ///
 /// # Errors
 /// The store cannot be read or has no page, or a file of the collection cannot be written.
@@ -210,13 +220,14 @@ pub(crate) fn from_store(
     if known.pages.is_empty() {
         return Err(SimulateError::NoPages);
     }
+    let place = &place.clone().with_words(&store.manifest().words);
     let mut pages: Vec<PageText> = Vec::with_capacity(known.pages.len());
     for_each_text(store.storage(), store.manifest(), 0, |texts| {
         let current = |page: &PageText| known.pages.page_seq(page.url) == Some(page.seq);
         pages.extend(texts.into_iter().filter(current));
         Ok(())
     })?;
-    let mut builder = CollectionBuilder::new(place.keep.titles);
+    let mut builder = CollectionBuilder::new(place.keep.titles).with_analyzer(&place.analyzer);
     let mut kept = place.writer()?;
     let mut around = HashMap::new();
     known.for_each_link_context(store.storage(), store.manifest(), |_, to, seq, text| {
@@ -240,7 +251,7 @@ pub(crate) fn from_store(
             kept.add(title, text)?;
         }
     }
-    let text = TextIndex::build(&place.index, texts)?;
+    let text = TextIndex::build_with(&place.index, &place.analyzer, texts)?;
     builder.finish(&text, kept, outside)
 }
 

@@ -150,7 +150,8 @@ impl Asking<'_, '_> {
     /// The plan under a scenario, and the impact that its batch has.
     fn carry_out(&self, scenario: &Scenario) -> Result<CarriedOut, SimulateError> {
         let weights = self.base.weights();
-        let asked = asked(&self.base.queries, scenario).map_err(AnswerError::from)?;
+        let asked = asked(&self.base.queries, scenario, self.planned.analyzer())
+            .map_err(AnswerError::from)?;
         let urls = self.planned.urls();
         let answer = self.base.answer(scenario, &asked, weights, urls, &self.hosts);
         let answer = answer?;

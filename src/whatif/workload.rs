@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use prospect_index::words::Analyzer;
 use regex::{Regex, RegexBuilder};
 
 use super::scenario::{AskedQuery, MOST, Scenario, ScenarioError, Which, number};
@@ -25,7 +26,11 @@ pub(crate) struct Asked {
 ///
 /// # Errors
 /// A query, a pattern or a factor cannot be read, or a choice of queries means none.
-pub(crate) fn asked(base: &[Query], scenario: &Scenario) -> Result<Asked, ScenarioError> {
+pub(crate) fn asked(
+    base: &[Query],
+    scenario: &Scenario,
+    analyzer: &Analyzer,
+) -> Result<Asked, ScenarioError> {
     for (key, file) in [("workload", &scenario.workload), ("fetched-file", &scenario.fetched_file)]
     {
         if file.is_some() {
@@ -33,7 +38,8 @@ pub(crate) fn asked(base: &[Query], scenario: &Scenario) -> Result<Asked, Scenar
         }
     }
     let qids = base.iter().map(|query| query.qid.clone()).collect();
-    let mut made = Making { queries: base.to_vec(), at_words: HashMap::new(), qids, new: 0 };
+    let at_words = HashMap::new();
+    let mut made = Making { queries: base.to_vec(), at_words, qids, new: 0, analyzer };
     for (at, query) in base.iter().enumerate() {
         made.at_words.insert(query.words.clone(), at);
     }
@@ -57,18 +63,20 @@ pub(crate) fn asked(base: &[Query], scenario: &Scenario) -> Result<Asked, Scenar
     Ok(Asked { queries: made.queries, known: base.len() })
 }
 
-struct Making {
+struct Making<'a> {
     queries: Vec<Query>,
     at_words: HashMap<Vec<String>, usize>,
     qids: HashSet<String>,
     new: usize,
+    analyzer: &'a Analyzer,
 }
 
-impl Making {
+impl Making<'_> {
     fn add(&mut self, key: &str, asked: &[AskedQuery]) -> Result<(), ScenarioError> {
         for AskedQuery { query, frequency, qid, kind } in asked {
             let frequency = number(&format!("{key}.frequency"), *frequency, MOST)?;
-            let mut made = Query::new(qid, query, frequency, kind);
+            let made = Query::new(qid, query, frequency, kind);
+            let mut made = made.in_words_of(self.analyzer);
             if made.words.is_empty() {
                 return Err(ScenarioError::new(key, format!("{query:?} holds no word")));
             }
@@ -182,7 +190,7 @@ mod tests {
     }
 
     fn frequencies(scenario: &Scenario) -> Vec<f64> {
-        let asked = asked(&base(), scenario).unwrap();
+        let asked = asked(&base(), scenario, &Analyzer::default()).unwrap();
         asked.queries.iter().map(|query| query.frequency).collect()
     }
 
@@ -215,7 +223,10 @@ mod tests {
             ..Scenario::default()
         };
         assert_eq!(frequencies(&scenario), [61.0, 0.0, 12.0, 7.0]);
-        assert_eq!(asked(&base(), &scenario).unwrap().queries[3].qid, "new-1");
+        assert_eq!(
+            asked(&base(), &scenario, &Analyzer::default()).unwrap().queries[3].qid,
+            "new-1"
+        );
     }
 
     #[test]
@@ -243,7 +254,8 @@ mod tests {
         base.push(Query::new("new-1", "2", 7.0, ""));
         let added = r#"{"add": [{"query": "a"}, {"query": "b", "qid": "1"}],
             "drop": [{"list": ["2"]}]}"#;
-        let found = asked(&base, &serde_json::from_str(added).unwrap()).unwrap();
+        let found =
+            asked(&base, &serde_json::from_str(added).unwrap(), &Analyzer::default()).unwrap();
         let ids: Vec<&str> = found.queries.iter().map(|query| query.qid.as_str()).collect();
         assert_eq!(ids, ["1", "2", "3", "new-1", "new-2", "new-3"]);
         let frequencies: Vec<f64> = found.queries.iter().map(|query| query.frequency).collect();
@@ -252,7 +264,9 @@ mod tests {
 
     #[test]
     fn what_means_nothing_is_an_error() {
-        let fails = |scenario: &Scenario| asked(&base(), scenario).unwrap_err().to_string();
+        let fails = |scenario: &Scenario| {
+            asked(&base(), scenario, &Analyzer::default()).unwrap_err().to_string()
+        };
         let drop = |which| Scenario { drop: vec![which], ..Scenario::default() };
         assert!(fails(&drop(which("python"))).contains("no query of the workload is meant"));
         assert!(fails(&drop(which("("))).starts_with("drop.pattern: "));

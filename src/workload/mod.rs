@@ -13,7 +13,8 @@ mod topics;
 
 use std::collections::HashMap;
 
-use prospect_index::{limits, words};
+use prospect_index::limits;
+use prospect_index::words::Analyzer;
 use serde::{Deserialize, Serialize};
 
 pub use formats::load;
@@ -57,10 +58,25 @@ pub struct Query {
 impl Query {
     /// A query from its parts.
     pub fn new(qid: &str, text: &str, frequency: f64, kind: &str) -> Self {
-        let mut words = words::words(text);
-        words.truncate(limits::QUERY_WORDS);
-        Self { qid: qid.into(), text: text.into(), words, frequency, kind: kind.into() }
+        let (qid, kind) = (qid.into(), kind.into());
+        let words = words_of(text, &Analyzer::default());
+        Self { qid, text: text.into(), words, frequency, kind }
     }
+
+    /// The same query with words as `analyzer` makes them.
+    #[must_use]
+    pub fn in_words_of(mut self, analyzer: &Analyzer) -> Self {
+        if !analyzer.options().is_plain() {
+            self.words = words_of(&self.text, analyzer);
+        }
+        self
+    }
+}
+
+fn words_of(text: &str, analyzer: &Analyzer) -> Vec<String> {
+    let mut words = analyzer.words(text);
+    words.truncate(limits::QUERY_WORDS);
+    words
 }
 
 /// A list of queries, ordered by qid.
@@ -100,6 +116,16 @@ impl Workload {
             }
         }
         Self { queries }
+    }
+
+    /// The same queries with words as `analyzer` makes them: those of the index that they are asked of.
+    #[must_use]
+    pub fn in_words_of(mut self, analyzer: &Analyzer) -> Self {
+        if !analyzer.options().is_plain() {
+            let queries = std::mem::take(&mut self.queries);
+            self.queries = queries.into_iter().map(|query| query.in_words_of(analyzer)).collect();
+        }
+        self
     }
 
     /// All words of all queries, repeated as they come.

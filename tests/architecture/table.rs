@@ -149,6 +149,7 @@ const WHATIF: &[&str] = &[
     "prospect_index::page",
     "prospect_index::url",
     "prospect_index::url_table",
+    "prospect_index::words",
 ];
 const SERVE: &[&str] = &[
     "prospect::web",
@@ -259,7 +260,7 @@ const COMMAND_LINE: &[&str] = &["src/cli", "src/main.rs"];
 
 /// Path, the files and folders that may use it, why. Every dependency has a row.
 pub const OWNERS: &[(&str, &[&str], &str)] = &[
-    ("tantivy", &["index/src/text_index"], "replaced in one place"),
+    ("tantivy", &["index/src/text_index", "index/src/words/analyzer.rs"], "replaced in one place"),
     ("fst", &["index/src/ngram"], "replaced in one place"),
     ("tempfile", &["index/src/snapshot.rs", "index/src/store.rs"], "second names of a store"),
     (
@@ -283,7 +284,7 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ),
     ("hashbrown", &["index/src"], "tables of keys that live elsewhere"),
     ("psl", &["index/src/url.rs"], "one notion of a registrable domain"),
-    ("unicode_normalization", &["index/src/words.rs"], "one notion of a word"),
+    ("unicode_normalization", &["index/src/words"], "one notion of a word"),
     ("petgraph", &["src/graph"], "replaced in one place"),
     ("forust_ml", &["src/estimate/models"], "replaced in one place"),
     ("smartcore", &["src/estimate/models", "src/estimate/pandey_olston"], "replaced in one place"),

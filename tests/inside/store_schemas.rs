@@ -17,6 +17,8 @@ use prospect_index::store::Store;
 use serde_json::{Value, json};
 
 use super::kept_stores::{copy_of, expected, kept, open, rewrite, stores};
+use prospect_index::words::WordOptions;
+
 use crate::campaign::records::{self, PastReader};
 use crate::campaign::tables::{OUTCOMES, PLANS, SCHEMAS};
 use crate::plan::explore::Pool;
@@ -205,6 +207,7 @@ fn schemas() -> String {
             fingerprint: "of it".into(),
             end_seq: 0,
         }),
+        words: WordOptions::new("german".parse().ok(), vec!["german".parse().unwrap()], true),
         ..Manifest::default()
     };
     told + "manifest\n" + &serde_json::to_string_pretty(&manifest).unwrap() + "\n"

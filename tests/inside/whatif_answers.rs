@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use prospect_index::words::Analyzer;
+
 use super::synthetic::Shape;
 use super::toy::Toy;
 use crate::campaign::OpenStore;
@@ -83,7 +85,7 @@ fn bits(answer: &Answer) -> Vec<u64> {
 
 fn from_scratch(questions: &Questions, scenario: &Scenario) -> Answer {
     let base = &questions.whatif_base.base;
-    let asked = asked(&base.queries, scenario).unwrap();
+    let asked = asked(&base.queries, scenario, &Analyzer::default()).unwrap();
     let weights = base.weights();
     let again =
         questions.whatif_base.again(&questions.open, &asked.queries, &base.settings).unwrap();

@@ -18,7 +18,7 @@ use super::varint;
 use super::writer::{StringsWriter, write_ngrams, write_tokens};
 use crate::limits;
 use crate::page::UrlId;
-use crate::words::for_each_word;
+use crate::words::Analyzer;
 
 /// How a segment is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +85,7 @@ pub struct SegmentStats {
 /// ```
 pub struct SegmentBuilder {
     config: BuildConfig,
+    analyzer: Analyzer,
     dir: PathBuf,
     /// Word to provisional id, in order of first occurrence.
     tokens: HashMap<Box<str>, u32>,
@@ -108,6 +109,7 @@ impl SegmentBuilder {
         }
         Ok(Self {
             config,
+            analyzer: Analyzer::default(),
             dir: dir.to_owned(),
             tokens: HashMap::new(),
             urls: Vec::new(),
@@ -119,6 +121,13 @@ impl SegmentBuilder {
         })
     }
 
+    /// The same builder, with words as `analyzer` makes them.
+    #[must_use]
+    pub fn with_analyzer(mut self, analyzer: &Analyzer) -> Self {
+        self.analyzer = analyzer.clone();
+        self
+    }
+
     /// Adds a string of `url`: its URL text (`words::url_text`) or an anchor text. Strings with the
     /// same words count once; one without words only makes the URL known.
     ///
@@ -127,8 +136,8 @@ impl SegmentBuilder {
     /// [`NgramError::TooManyTokens`] for the word that is one too many, [`NgramError::Io`].
     pub fn add(&mut self, url: UrlId, text: &str) -> Result<(), NgramError> {
         self.start(url)?;
-        let Self { tokens, page, .. } = self;
-        for_each_word(text, |word| page.push(intern(tokens, word)));
+        let Self { analyzer, tokens, page, .. } = self;
+        analyzer.for_each_word(text, |word| page.push(intern(tokens, word)));
         self.end_string()
     }
 

@@ -7,7 +7,7 @@ use super::filter::{hash_ngram, hash_word};
 use super::walk::Walk;
 use super::{NgramError, NgramSet};
 use crate::limits;
-use crate::words::for_each_word;
+use crate::words::Analyzer;
 
 /// No parent: the n-gram has one word. No n-gram has this number, there being at most 189.
 pub(super) const NO_PARENT: u8 = u8::MAX;
@@ -45,10 +45,11 @@ pub(super) struct Ngram {
 /// assert_eq!(query.len(), 5); // three words and two pairs of words
 /// assert_eq!(query.ngram(4), ["hash", "map"]);
 ///
-/// let found = query.matched_in("A hash map in C");
+/// let plain = Analyzer::default();
+/// let found = query.matched_in(&plain, "A hash map in C");
 /// assert_eq!(found.iter().collect::<Vec<_>>(), [1, 2, 4]);
 /// assert!(query.accepts(&found)); // three of five
-/// assert!(!query.accepts(&query.matched_in("a map, a hash"))); // two of five
+/// assert!(!query.accepts(&query.matched_in(&plain, "a map, a hash"))); // two of five
 /// # Ok(())
 /// # }
 /// ```
@@ -261,10 +262,10 @@ impl NgramQuery {
         walk.found()
     }
 
-    /// The query's n-grams that occur in one string.
-    pub fn matched_in(&self, text: &str) -> NgramSet {
+    /// The query's n-grams that occur in one string, whose words `analyzer` makes.
+    pub fn matched_in(&self, analyzer: &Analyzer, text: &str) -> NgramSet {
         let mut walk = Walk::new(self);
-        for_each_word(text, |word| {
+        analyzer.for_each_word(text, |word| {
             walk.word(self.words.iter().position(|other| other == word));
         });
         walk.found()

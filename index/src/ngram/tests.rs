@@ -9,7 +9,7 @@ use super::{
 };
 use crate::limits;
 use crate::page::UrlId;
-use crate::words::words;
+use crate::words::{Analyzer, words};
 
 fn build(strings: &[(u32, &str)], max_words: usize, dir: &Path) -> SegmentStats {
     let config = BuildConfig { max_words, ..BuildConfig::default() };
@@ -79,7 +79,7 @@ fn a_repeated_word_counts_once_in_a_query() {
     let query = query("crawl crawl crawl");
     let ngrams: Vec<String> = (0..query.len()).map(|at| query.ngram(at).join(" ")).collect();
     assert_eq!(ngrams, ["crawl", "crawl crawl", "crawl crawl crawl"]);
-    let text = query.matched_in("crawl a crawl crawl");
+    let text = query.matched_in(&Analyzer::default(), "crawl a crawl crawl");
     assert_eq!(text.iter().collect::<Vec<_>>(), [0, 1]);
 }
 

@@ -6,12 +6,11 @@ use tantivy::fieldnorm::FieldNormReader;
 use tantivy::schema::{
     FAST, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions,
 };
-use tantivy::tokenizer::{Token, TokenStream, Tokenizer};
 
 use crate::page_store::PageText;
-use crate::words;
+use crate::words::Analyzer;
 
-/// Name under which an index knows [`Words`].
+/// Name under which an index knows its [`Analyzer`].
 pub(super) const TOKENIZER: &str = "prospect-words";
 
 /// The fields of the schema.
@@ -50,63 +49,14 @@ pub(crate) fn rounded_length(length: u32) -> u32 {
 }
 
 /// The document of a page.
-pub(super) fn document(fields: Fields, page: &PageText) -> TantivyDocument {
+pub(super) fn document(fields: Fields, analyzer: &Analyzer, page: &PageText) -> TantivyDocument {
     let text = searched_text(&page.title, &page.text);
     let mut length = 0u64;
-    words::for_each_word(&text, |_| length += 1);
+    analyzer.for_each_word(&text, |_| length += 1);
     let mut document = TantivyDocument::default();
     document.add_u64(fields.url_id, u64::from(page.url.0));
     document.add_u64(fields.seq, u64::from(page.seq));
     document.add_u64(fields.length, length);
     document.add_text(fields.body, text);
     document
-}
-
-/// The rule of [`words`] as a tantivy tokenizer.
-#[derive(Clone, Default)]
-pub(super) struct Words {
-    text: String,
-    ends: Vec<usize>,
-}
-
-impl Tokenizer for Words {
-    type TokenStream<'a> = WordStream<'a>;
-
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream<'a> {
-        self.text.clear();
-        self.ends.clear();
-        words::for_each_word(text, |word| {
-            self.text.push_str(word);
-            self.ends.push(self.text.len());
-        });
-        WordStream { words: self, next: 0, token: Token::default() }
-    }
-}
-
-pub(super) struct WordStream<'a> {
-    words: &'a Words,
-    next: usize,
-    token: Token,
-}
-
-impl TokenStream for WordStream<'_> {
-    fn advance(&mut self) -> bool {
-        let Some(&end) = self.words.ends.get(self.next) else { return false };
-        let start = if self.next == 0 { 0 } else { self.words.ends[self.next - 1] };
-        self.token.text.clear();
-        self.token.text.push_str(&self.words.text[start..end]);
-        self.token.position = self.next;
-        self.token.offset_from = start;
-        self.token.offset_to = end;
-        self.next += 1;
-        true
-    }
-
-    fn token(&self) -> &Token {
-        &self.token
-    }
-
-    fn token_mut(&mut self) -> &mut Token {
-        &mut self.token
-    }
 }

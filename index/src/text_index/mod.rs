@@ -1,4 +1,5 @@
-//! The text index: Tantivy over title and text as one field. The only module that knows tantivy.
+//! The text index: Tantivy over title and text as one field. Beside [`crate::words`], which takes its filters of words, the
+//! only module that knows tantivy.
 //!
 //! Append-only: a page that is fetched again adds a document, and the older one stays, marked by
 //! the `fetch_seq` that replaced it. So the collection as of any `fetch_seq` is a filter on the
@@ -23,8 +24,9 @@ use crate::derived::Derived;
 use crate::error::StoreError;
 use crate::page::UrlId;
 use crate::page_store::NONE;
+use crate::words::Analyzer;
 pub(crate) use document::rounded_length;
-use document::{TOKENIZER, Words, schema};
+use document::{TOKENIZER, schema};
 
 /// Version of the index's layout; another one is rebuilt.
 const VERSION: u32 = 2;
@@ -81,6 +83,7 @@ pub struct TextIndex {
     segments: Arc<[SegmentPart]>,
     docs: DocTable,
     body: Field,
+    analyzer: Analyzer,
 }
 
 struct SegmentPart {
@@ -96,10 +99,14 @@ pub(crate) struct TermPostings {
 }
 
 impl TextIndex {
-    /// Opens what was written; `superseded_at` tells, by `fetch_seq`, when a document was replaced.
-    fn read(derived: &Derived<'_>, superseded_at: impl Fn(u32) -> u32) -> Result<Self> {
+    /// Opens what was written, whose words `analyzer` made; `superseded_at` tells, by `fetch_seq`, when a document was replaced.
+    fn read(
+        derived: &Derived<'_>,
+        analyzer: &Analyzer,
+        superseded_at: impl Fn(u32) -> u32,
+    ) -> Result<Self> {
         let (schema, fields) = schema();
-        let index = open_index(derived, schema)?;
+        let index = open_index(derived, schema, analyzer)?;
         let reader: IndexReader = index
             .reader_builder()
             .reload_policy(ReloadPolicy::Manual)
@@ -125,7 +132,13 @@ impl TextIndex {
             let inverted = segment.inverted_index(fields.body).map_err(failed)?;
             segments.push(SegmentPart { inverted, base, len: segment.max_doc() });
         }
-        Ok(Self { segments: segments.into(), docs, body: fields.body })
+        let analyzer = analyzer.clone();
+        Ok(Self { segments: segments.into(), docs, body: fields.body, analyzer })
+    }
+
+    /// What made the words of its texts, and makes those of queries to it.
+    pub fn analyzer(&self) -> &Analyzer {
+        &self.analyzer
     }
 
     /// The documents.
@@ -146,7 +159,12 @@ impl TextIndex {
         let len = self.docs.url.len();
         let lengths = [docs.url.len(), docs.seq.len(), docs.superseded_at.len(), docs.length.len()];
         assert_eq!(lengths, [len; 4], "a document table is of one index");
-        Self { segments: Arc::clone(&self.segments), docs, body: self.body }
+        Self {
+            segments: Arc::clone(&self.segments),
+            docs,
+            body: self.body,
+            analyzer: self.analyzer.clone(),
+        }
     }
 
     /// Finds a term in every segment.
@@ -228,10 +246,11 @@ fn no_space(message: &str) -> Option<std::io::Error> {
         .then(|| std::io::Error::from_raw_os_error(ENOSPC))
 }
 
-fn open_index(derived: &Derived<'_>, schema: Schema) -> Result<Index> {
+/// The index of a directory, made there if it is missing; what is added to it is cut by `analyzer`.
+fn open_index(derived: &Derived<'_>, schema: Schema, analyzer: &Analyzer) -> Result<Index> {
     let path = derived.storage().path(derived.directory());
     let directory = tantivy::directory::MmapDirectory::open(&path).map_err(failed)?;
     let index = Index::open_or_create(directory, schema).map_err(failed)?;
-    index.tokenizers().register(TOKENIZER, Words::default());
+    index.tokenizers().register(TOKENIZER, analyzer.tokenizer());
     Ok(index)
 }

@@ -10,6 +10,7 @@ use crate::error::StoreError;
 use crate::manifest::Manifest;
 use crate::page_store::{PageTable, for_each_text};
 use crate::storage::Storage;
+use crate::words::Analyzer;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Payload {
@@ -30,6 +31,7 @@ impl TextIndex {
         pages: &PageTable,
     ) -> Result<(Self, Refresh)> {
         let derived = Derived::new(storage, manifest, "text", VERSION);
+        let analyzer = Analyzer::new(&manifest.words);
         let superseded_at = |seq| pages.record(seq).map_or(0, |(_, at)| at);
         let mut refresh = Refresh { total: pages.len() as u64, ..Refresh::default() };
         let from_seq = match derived.find::<Payload>() {
@@ -37,7 +39,7 @@ impl TextIndex {
                 if state.end_seq == manifest.next_seq
                     && state.lineage == manifest.lineage(state.end_seq) =>
             {
-                let index = Self::read(&derived, superseded_at)?;
+                let index = Self::read(&derived, &analyzer, superseded_at)?;
                 if index.docs.url.len() >= pages.len() {
                     return Ok((index, refresh));
                 }
@@ -56,8 +58,8 @@ impl TextIndex {
         if from_seq == 0 {
             storage.fresh_directory(derived.directory())?;
         }
-        refresh.added = extend(storage, manifest, &derived, from_seq)?;
-        let index = Self::read(&derived, superseded_at)?;
+        refresh.added = extend(storage, manifest, (&derived, &analyzer), from_seq)?;
+        let index = Self::read(&derived, &analyzer, superseded_at)?;
         if index.docs.url.len() < pages.len() {
             let what = format!("{} of {} pages are in it", index.docs.url.len(), pages.len());
             return Err(StoreError::Derived { structure: "text index", what });
@@ -77,11 +79,11 @@ fn rebuild(refresh: &mut Refresh, why: &str) -> u32 {
 fn extend(
     storage: &Storage,
     manifest: &Manifest,
-    derived: &Derived<'_>,
+    (derived, analyzer): (&Derived<'_>, &Analyzer),
     from_seq: u32,
 ) -> Result<u64> {
     let threads = if manifest.next_seq - from_seq < 20_000 { 1 } else { 2 };
-    let mut writing = Writing::start(derived, threads)?;
+    let mut writing = Writing::start(derived, analyzer, threads)?;
     for_each_text(storage, manifest, from_seq, |pages| writing.add(&pages))?;
     let end_seq = manifest.next_seq;
     writing.finish(&Payload { end_seq, lineage: manifest.lineage(end_seq) })

@@ -10,6 +10,7 @@ use crate::derived::Derived;
 use crate::error::StoreError;
 use crate::page::UrlId;
 use crate::page_store::{NONE, PageText};
+use crate::words::Analyzer;
 
 /// Texts are indexed this many bytes at a time: what is held beside the writer.
 const CHUNK_BYTES: usize = 8 << 20;
@@ -34,15 +35,34 @@ impl TextIndex {
         directory: &Path,
         texts: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Self> {
+        Self::build_with(directory, &Analyzer::default(), texts)
+    }
+
+    /// The same, with words as `analyzer` makes them.
+    ///
+    /// # Errors
+    /// See [`TextIndex::build`].
+    pub fn build_with(
+        directory: &Path,
+        analyzer: &Analyzer,
+        texts: impl IntoIterator<Item = (String, String)>,
+    ) -> Result<Self> {
         let derived = Derived::at(directory, VERSION)?;
         refuse_foreign(&derived, directory)?;
         derived.storage().fresh_directory(derived.directory())?;
-        let documents = write(&derived, texts).map_err(|error| located(error, directory))?;
-        Self::of_texts(&derived, directory, documents)
+        let documents =
+            write(&derived, analyzer, texts).map_err(|error| located(error, directory))?;
+        Self::of_texts(&derived, analyzer, directory, documents)
     }
 
-    fn of_texts(derived: &Derived<'_>, directory: &Path, documents: u32) -> Result<Self> {
-        let index = Self::read(derived, |_| NONE).map_err(|error| located(error, directory))?;
+    fn of_texts(
+        derived: &Derived<'_>,
+        analyzer: &Analyzer,
+        directory: &Path,
+        documents: u32,
+    ) -> Result<Self> {
+        let index =
+            Self::read(derived, analyzer, |_| NONE).map_err(|error| located(error, directory))?;
         let found = index.docs.url.len();
         if found == documents as usize {
             return Ok(index);
@@ -53,8 +73,12 @@ impl TextIndex {
 }
 
 /// Indexes all texts and publishes the state; returns the number of documents.
-fn write(derived: &Derived<'_>, texts: impl IntoIterator<Item = (String, String)>) -> Result<u32> {
-    let mut writing = Writing::start(derived, THREADS)?;
+fn write(
+    derived: &Derived<'_>,
+    analyzer: &Analyzer,
+    texts: impl IntoIterator<Item = (String, String)>,
+) -> Result<u32> {
+    let mut writing = Writing::start(derived, analyzer, THREADS)?;
     let (mut chunk, mut bytes, mut documents) = (Vec::new(), 0, 0);
     for (title, text) in texts {
         if documents == NONE {

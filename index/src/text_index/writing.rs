@@ -10,6 +10,7 @@ use super::document::{Fields, document, schema};
 use super::{Result, failed, open_index};
 use crate::derived::Derived;
 use crate::page_store::PageText;
+use crate::words::Analyzer;
 
 const LOCK_SUFFIX: &str = ".lock";
 /// Memory of the indexing writer; beyond it a segment is written.
@@ -23,25 +24,30 @@ pub(super) struct Writing<'a> {
     derived: &'a Derived<'a>,
     index: Index,
     fields: Fields,
+    analyzer: Analyzer,
     writer: IndexWriter,
     added: u64,
 }
 
 impl<'a> Writing<'a> {
     /// Opens the index of a directory for writing, or creates it there.
-    pub(crate) fn start(derived: &'a Derived<'a>, threads: usize) -> Result<Self> {
+    pub(crate) fn start(
+        derived: &'a Derived<'a>,
+        analyzer: &Analyzer,
+        threads: usize,
+    ) -> Result<Self> {
         let (schema, fields) = schema();
-        let index = open_index(derived, schema)?;
+        let index = open_index(derived, schema, analyzer)?;
         let writer: IndexWriter =
             index.writer_with_num_threads(threads, WRITER_BYTES).map_err(failed)?;
         writer.set_merge_policy(Box::new(NoMergePolicy));
-        Ok(Self { derived, index, fields, writer, added: 0 })
+        Ok(Self { derived, index, fields, analyzer: analyzer.clone(), writer, added: 0 })
     }
 
     /// Adds pages.
     pub(crate) fn add(&mut self, pages: &[PageText]) -> Result<()> {
         let documents: Vec<TantivyDocument> =
-            pages.par_iter().map(|page| document(self.fields, page)).collect();
+            pages.par_iter().map(|page| document(self.fields, &self.analyzer, page)).collect();
         self.added += documents.len() as u64;
         for document in documents {
             self.writer.add_document(document).map_err(failed)?;

@@ -5,6 +5,7 @@ use crate::limits::AROUND_CHARS;
 use crate::link_context::{PER_URL, word_numbers};
 use crate::page::{Outlink, PageRecord, UrlId};
 use crate::store::{Store, StoreOptions};
+use crate::words::Analyzer;
 
 fn page(number: usize, text: &str, links: &[(&str, &str, &str)]) -> PageRecord {
     let link = |&(path, anchor, around): &(&str, &str, &str)| Outlink {
@@ -62,7 +63,7 @@ fn what_current_pages_say_is_known_in_fetch_order() {
         table.of(rye, u32::MAX).map(|around| (around.from, around.words.to_vec())).collect();
     let expected = [0, 2, 10, 11, 12, 13, 14, 15].map(|number| {
         let from = known.urls.get(&format!("https://e.test/{number}")).unwrap();
-        (from, word_numbers(&format!("word{number}")))
+        (from, word_numbers(&Analyzer::default(), &format!("word{number}")))
     });
     assert_eq!(said, expected);
     assert_eq!(table.of(rye, 3).count(), 2, "before the second ingest");

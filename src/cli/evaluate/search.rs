@@ -41,10 +41,12 @@ pub(super) fn run(
     let reranker = args.rerank_model.as_deref().map(load).transpose()?;
     let directory = std::env::temp_dir().join(format!("prospect-evaluate-{}", std::process::id()));
     let keep = Keep { texts: reranker.is_some(), titles: false };
-    let collection = collection(args, &PagePlace::below(&directory, keep));
+    let place = PagePlace::below(&directory, keep).with_words(&args.words.options());
+    let collection = collection(args, &place);
     let run = collection.and_then(|collection| {
         let pages = collection.pages;
         say(global, &format!("{pages} pages, BM25 with k1 {} and b {}", args.k1, args.b));
+        let workload = workload.in_words_of(collection.text.analyzer());
         let queries = judged(&workload, judgements, &collection);
         Search { args, collection, queries, reranker }.run(global)
     });

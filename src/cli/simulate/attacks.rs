@@ -101,6 +101,7 @@ impl Experiment<'_> {
         // Nothing is re-ranked or stopped under attack.
         let keep = Keep { texts: settings.lacks(), ..self.keep() };
         let place = PagePlace::below(&storage.path(&folder), keep);
+        let place = place.with_words(&self.config.words());
         let collection = self.load(&place, &attack.added)?.0;
         let attacked = Attacked::new(collection, honest.inputs, attack, settings.seed);
         let strings = self.strings(&attacked.collection, &folder)?;

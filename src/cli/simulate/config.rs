@@ -3,9 +3,12 @@
 
 use std::path::{Path, PathBuf};
 
+use prospect_index::words::{Language, WordOptions};
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::cli::output::Failure;
+use crate::cli::words::with_stop_words;
 use crate::sketch::visibility::Visibility;
 
 /// Every setting, as given. A flag wins over the file.
@@ -45,6 +48,18 @@ pub(super) struct Config {
     #[arg(long, value_name = "FILE|column")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) quality: Option<String>,
+    /// Take words for the same that have the same stem in this language, such as english or german.
+    #[arg(long, value_name = "LANGUAGE", conflicts_with = "store")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) stem: Option<Language>,
+    /// Leave out the stop words of these languages.
+    #[arg(long, value_name = "LANGUAGES", value_delimiter = ',', value_parser = with_stop_words, conflicts_with = "store")]
+    #[serde(deserialize_with = "languages", skip_serializing_if = "Vec::is_empty")]
+    pub(super) stop_words: Vec<Language>,
+    /// Take the accents off letters, so that `école` is `ecole`.
+    #[arg(long, conflicts_with = "store")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) fold_accents: bool,
     /// A TREC run whose scores order the first 100 results of each query anew.
     #[arg(long, value_name = "FILE")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -213,6 +228,19 @@ pub(super) struct Config {
     #[arg(long, value_name = "SHARE")]
     #[serde(deserialize_with = "scalar", skip_serializing_if = "Option::is_none")]
     pub(super) attack_share: Option<String>,
+}
+
+impl Config {
+    /// How words are made.
+    pub(super) fn words(&self) -> WordOptions {
+        WordOptions::new(self.stem, self.stop_words.clone(), self.fold_accents)
+    }
+}
+
+/// Languages with stop words, one or a list of them.
+fn languages<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Language>, D::Error> {
+    let names = list(input)?;
+    names.iter().map(|name| with_stop_words(name).map_err(D::Error::custom)).collect()
 }
 
 /// One value or a list of them, numbers as they are written.

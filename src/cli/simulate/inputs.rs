@@ -52,6 +52,7 @@ impl Experiment<'_> {
     /// Reads the pages, and says what was left out.
     pub(super) fn collection(&self) -> Result<Collection, Failure> {
         let place = PagePlace::below(&self.storage.path(WORK), self.keep());
+        let place = place.with_words(&self.config.words());
         let (collection, skipped) = self.load(&place, &AddedPages::default())?;
         if self.config.store.is_some() {
             return Ok(collection);
@@ -153,9 +154,10 @@ impl Experiment<'_> {
     }
 
     pub(super) fn queries(&self, collection: &Collection) -> Result<Queries, Failure> {
-        let given = self.workload_of(self.config.workload.as_deref())?;
+        let analyzer = collection.text.analyzer();
+        let given = self.workload_of(self.config.workload.as_deref())?.in_words_of(analyzer);
         let evaluation = match &self.config.eval_workload {
-            Some(path) => self.workload_of(Some(path))?,
+            Some(path) => self.workload_of(Some(path))?.in_words_of(analyzer),
             None => given.clone(),
         };
         let judgements = match &self.config.qrels {

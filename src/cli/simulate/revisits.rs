@@ -52,10 +52,11 @@ pub(super) fn run(
         let error = anyhow::anyhow!("re-visits serve queries, and there are none");
         return Err(Failure::input(error, "give them with --workload FILE"));
     };
-    let workload = queries::load(Path::new(file_of_queries), global)?.for_planning();
+    let workload = queries::load(Path::new(file_of_queries), global)?;
     let text = open_text(file)?;
     let storage = Storage::create(out)?;
     let collection = collection(config, &storage)?;
+    let workload = workload.in_words_of(collection.text.analyzer()).for_planning();
     let changes = PageChanges::parse(&text, &collection).map_err(|(line, what)| {
         let error = anyhow::anyhow!("{}:{line}: {what}", file.display());
         Failure::input(
@@ -107,6 +108,7 @@ fn policies(config: &Config) -> Result<Vec<RevisitPolicy>, Failure> {
 
 fn collection(config: &Config, storage: &Storage) -> Result<Collection, Failure> {
     let place = PagePlace::below(&storage.path(WORK), Keep::default());
+    let place = place.with_words(&config.words());
     let added = AddedPages::default();
     if let Some(store) = &config.store {
         let store = Path::new(store);

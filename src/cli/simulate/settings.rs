@@ -261,7 +261,7 @@ pub(super) fn as_json(config: &Config, settings: &SimulationSettings) -> serde_j
     let file = |given: &Option<String>| given.as_ref().map(bare);
     let labels: Vec<String> = settings.policies.iter().map(PolicyChoice::label).collect();
     let attacks = settings.attacks.as_ref();
-    serde_json::json!({
+    let mut json = serde_json::json!({
         "base-url": config.base_url,
         "corpus": config.corpus.iter().map(bare).collect::<Vec<_>>(),
         "store": file(&config.store),
@@ -301,7 +301,12 @@ pub(super) fn as_json(config: &Config, settings: &SimulationSettings) -> serde_j
         "attack": attacks.map(|attacks| attacks.kinds.iter().map(|k| k.label()).collect::<Vec<_>>()),
         "attack-share": attacks.map(|attacks| attacks.share),
         "plan": settings.plan.estimate,
-    })
+    });
+    let words = config.words();
+    if !words.is_plain() {
+        json["words"] = serde_json::json!(words);
+    }
+    json
 }
 
 /// The name of a file; a rule stays as it is.

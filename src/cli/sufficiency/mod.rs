@@ -182,7 +182,7 @@ fn assess(
     settings.scope = open.scope()?;
     apply(&args.options.given, &mut settings)?;
     let mut sufficiency = StoreSufficiency::new(open, workload, settings.bm25)?;
-    let mut drawn = Drawn { workload: workload.for_planning(), variants: Vec::new() };
+    let mut drawn = Drawn { workload: open.asked(workload), variants: Vec::new() };
     let mut validation = None;
     if let Some(path) = &args.variants {
         drawn.variants = variants(path, workload, &drawn.workload, model)?;

@@ -158,12 +158,13 @@ pub(super) fn questions(
     if settings.within.is_some() && within.is_empty() {
         say(global, "the open plan was held to a list of URLs that is not stored: all URLs count");
     }
-    if workload.for_planning().queries.is_empty() {
+    let asked = open.asked(&workload);
+    if asked.queries.is_empty() {
         let error =
             anyhow::anyhow!("none of the {} queries can be planned for", workload.queries.len());
         return Err(Failure::input(error, "a query needs a word and a frequency above 0"));
     }
-    embed_for(&mut open, embedder, &settings, &workload.for_planning(), global)?;
+    embed_for(&mut open, embedder, &settings, &asked, global)?;
     let questions = Questions::new(open, &workload, within, &settings, shared)?;
     let (state, whatif_base) = (questions.state(), &questions.whatif_base);
     output::say_refreshed(global, &whatif_base.refreshed);

@@ -68,6 +68,7 @@ mod tests {
     use prospect_index::bm25::{Bm25, Scores};
     use prospect_index::link_context::{LinkContextTable, word_numbers};
     use prospect_index::text_index::TextIndex;
+    use prospect_index::words::Analyzer;
 
     #[test]
     fn shares_are_of_idf_and_the_pages_that_say_them_count() {
@@ -86,8 +87,13 @@ mod tests {
 
         let mut table = LinkContextTable::default();
         let to = UrlId(9);
-        table.push(UrlId(2), to, 2, &word_numbers("Bread and sourdough, from the oven"));
-        table.push(UrlId(0), to, 5, &word_numbers("bread"));
+        table.push(
+            UrlId(2),
+            to,
+            2,
+            &word_numbers(&Analyzer::default(), "Bread and sourdough, from the oven"),
+        );
+        table.push(UrlId(0), to, 5, &word_numbers(&Analyzer::default(), "bread"));
         let asked = LinkContextQuery::new(&scorer, &query, mass);
         let features = |url, before_seq| {
             let mut row = FeatureRow::default();

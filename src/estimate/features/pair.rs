@@ -114,7 +114,10 @@ impl<'a> QueryView<'a> {
     fn url(&self, source: &FeatureSource<'_>, url: UrlId) -> NgramSet {
         match source.strings {
             Some(strings) => self.query.matched(strings.url(url)),
-            None => self.query.matching.matched_in(&words::url_text(source.known.urls.url(url))),
+            None => {
+                let Known { urls, analyzer, .. } = source.known;
+                self.query.matching.matched_in(analyzer, &words::url_text(urls.url(url)))
+            }
         }
     }
 
@@ -128,8 +131,8 @@ impl<'a> QueryView<'a> {
         let AskedQuery { matching, text: query, .. } = self.query;
         *self.anchors.entry(id).or_insert_with(|| {
             let text = known.links.anchor(id);
-            let set = matching.matched_in(text);
-            let is_query = !set.is_empty() && words::words(text).join(" ") == *query;
+            let set = matching.matched_in(&known.analyzer, text);
+            let is_query = !set.is_empty() && known.analyzer.words(text).join(" ") == *query;
             AnchorMatch { set, is_query }
         })
     }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, NONE};
-use prospect_index::words;
+use prospect_index::words::{self, Analyzer};
 
 use crate::workload::Query;
 
@@ -27,9 +27,9 @@ struct Lists {
 }
 
 impl Lists {
-    fn push(&mut self, text: &str, vocabulary: &HashMap<String, u32>) {
+    fn push(&mut self, text: &str, analyzer: &Analyzer, vocabulary: &HashMap<String, u32>) {
         let start = self.words.len();
-        words::for_each_word(text, |word| {
+        analyzer.for_each_word(text, |word| {
             let number = vocabulary.get(word).copied().unwrap_or(NONE);
             let run = number == NONE && self.words[start..].last() == Some(&NONE);
             if !run {
@@ -60,10 +60,11 @@ impl Strings {
     pub(crate) fn update(&mut self, known: &Known) {
         for id in self.urls.ends.len()..known.urls.len() {
             let text = words::url_text(known.urls.url(UrlId(id as u32)));
-            self.urls.push(&text, &self.vocabulary);
+            self.urls.push(&text, &known.analyzer, &self.vocabulary);
         }
         for id in self.anchors.ends.len()..known.links.anchors() {
-            self.anchors.push(known.links.anchor(id as u32), &self.vocabulary);
+            let text = known.links.anchor(id as u32);
+            self.anchors.push(text, &known.analyzer, &self.vocabulary);
         }
     }
 

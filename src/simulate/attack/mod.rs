@@ -38,6 +38,7 @@ use prospect_index::error::StoreError;
 use prospect_index::ingest::{PreparedPage, prepare};
 use prospect_index::page::{Outlink, PageRecord, UrlId};
 use prospect_index::url::UrlError;
+use prospect_index::words::Analyzer;
 
 use self::junk::Junk;
 use self::plot::{Attacker, Owned, Plot};
@@ -157,7 +158,8 @@ impl Attack {
         let mut attacker = Attacker::new(&planning.queries, answers(kind, victim)?, junk);
         let plot = plot(kind, &mut attacker, owned, collection);
         let added = added(&plot, collection, seed)?;
-        Ok(Self { kind, added, queries: queries(kind, &plot, planning) })
+        let queries = queries(kind, &plot, planning, collection.text.analyzer());
+        Ok(Self { kind, added, queries })
     }
 }
 
@@ -175,12 +177,13 @@ fn answers(kind: AttackKind, victim: &Victim<'_>) -> Result<Vec<Vec<Page>>, Stor
 }
 
 /// The queries of a plot: together its share of the log.
-fn queries(kind: AttackKind, plot: &Plot, planning: &Workload) -> Vec<Query> {
+fn queries(kind: AttackKind, plot: &Plot, planning: &Workload, analyzer: &Analyzer) -> Vec<Query> {
     let share = kind.share_of_log();
     let asked: f64 = planning.queries.iter().map(|query| query.frequency).sum();
     let frequency = asked * share / (1.0 - share) / plot.queries.len().max(1) as f64;
     let own = plot.queries.iter().enumerate();
-    own.map(|(at, text)| Query::new(&format!("attacker-{at}"), text, frequency, "")).collect()
+    let made = |at, text| Query::new(&format!("attacker-{at}"), text, frequency, "");
+    own.map(|(at, text)| made(at, text).in_words_of(analyzer)).collect()
 }
 
 fn plot(kind: AttackKind, attacker: &mut Attacker<'_>, owned: usize, honest: &Collection) -> Plot {

@@ -1,7 +1,8 @@
 //! Words: the one rule by which queries, page texts, URLs and anchors are cut into terms.
 //!
 //! Unicode lower-case, split at every character that is not alphanumeric, so that `_ / . -` split
-//! URLs. No stemming, no stop list. A URL is percent-decoded first and its scheme dropped.
+//! URLs. A URL is percent-decoded first and its scheme dropped. Stop lists, stems and folded accents are options of a
+//! store ([`Analyzer`]); without them words stay as they are cut here.
 //!
 //! Marks belong to the letter before them, but for those that say how it looks. A word with marks, or with letters that
 //! stand for others (full or half width, ligatures of Arabic), is brought to the compatibility form NFKC, in which the same letters are the same characters.
@@ -9,10 +10,14 @@
 //! their particles, become overlapping pairs of letters, as in Lucene's CJK analysis: `全文検索` is `全文 文検 検索`. One
 //! letter alone is a word.
 
+mod analyzer;
+
 use std::borrow::Cow;
 
 use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
+
+pub use analyzer::{Analyzer, Language, UnknownLanguage, WordOptions};
 
 /// Calls `take` with every word of `text` in order, in lower case.
 pub fn for_each_word(text: &str, mut take: impl FnMut(&str)) {

@@ -1,0 +1,57 @@
+//! How words are made, as options of commands that make a store or search a collection.
+
+use prospect_index::store::Store;
+use prospect_index::words::{Language, WordOptions};
+
+use super::output::Failure;
+
+/// Options of words.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub(super) struct WordArgs {
+    /// Take words for the same that have the same stem in this language, such as english or german. Like the two
+    /// options below it holds for queries, texts, URLs and anchors alike.
+    #[arg(long, value_name = "LANGUAGE")]
+    stem: Option<Language>,
+    /// Leave out the stop words of these languages.
+    #[arg(long, value_name = "LANGUAGES", value_delimiter = ',', value_parser = with_stop_words)]
+    stop_words: Vec<Language>,
+    /// Take the accents off letters, so that `école` is `ecole`.
+    #[arg(long)]
+    fold_accents: bool,
+}
+
+impl WordArgs {
+    /// What they say.
+    pub(super) fn options(&self) -> WordOptions {
+        let Self { stem, stop_words, fold_accents } = self.clone();
+        WordOptions::new(stem, stop_words, fold_accents)
+    }
+
+    /// Makes them those of a store, which has no page yet, or has them.
+    pub(super) fn keep_in(&self, store: &mut Store) -> Result<(), Failure> {
+        let (given, manifest) = (self.options(), store.manifest());
+        if given.is_plain() || given == manifest.words {
+            return Ok(());
+        }
+        if manifest.next_seq > 0 {
+            let error = anyhow::anyhow!(
+                "words of this store are {}, and not {given}; it has pages already",
+                manifest.words
+            );
+            return Err(Failure::input(
+                error,
+                "bring the same files into a new store with these options, or leave them out",
+            ));
+        }
+        Ok(store.commit(|manifest| manifest.words = given)?)
+    }
+}
+
+/// A language that has a list of stop words.
+pub(super) fn with_stop_words(name: &str) -> Result<Language, String> {
+    let language: Language = name.parse().map_err(|error| format!("{error}"))?;
+    if language.has_stop_words() {
+        return Ok(language);
+    }
+    Err(format!("there is no list of stop words for {language}"))
+}
