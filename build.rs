@@ -14,6 +14,7 @@ fn main() {
     println!("cargo::rerun-if-env-changed={VARIABLE}");
     let version = env!("CARGO_PKG_VERSION");
     let commit = std::env::var(VARIABLE).ok().or_else(commit).filter(|commit| !commit.is_empty());
+    println!("cargo::rustc-env=PROSPECT_BUILT_FROM={}", commit.as_deref().unwrap_or_default());
     let shown = commit.map_or_else(|| version.to_owned(), |commit| format!("{version} ({commit})"));
     println!("cargo::rustc-env=PROSPECT_VERSION={shown}");
 }

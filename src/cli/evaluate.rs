@@ -56,6 +56,10 @@ pub(super) struct Args {
     /// TREC judgements, `qid 0 docid grade` a line.
     #[arg(long, value_name = "FILE")]
     qrels: PathBuf,
+    /// URLs of the documents that judgements name by ids, and so do pages without a `url`, for a search: `id<TAB>url`
+    /// a line, or JSON lines with both.
+    #[arg(long, value_name = "FILE", requires = "workload")]
+    doc_urls: Option<PathBuf>,
     /// Metrics, separated by commas; any cut-off up to 1000.
     #[arg(
         long,
@@ -83,7 +87,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let metrics = metrics(&args.metrics)?;
     check_standard_input(args)?;
     let judgements = match &args.workload {
-        Some(_) => search::judgements(&args.qrels)?,
+        Some(_) => search::judgements(&args.qrels, args.doc_urls.as_deref())?,
         None => Judgements::load(&args.qrels)?,
     };
     let mut runs = Vec::new();

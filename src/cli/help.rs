@@ -77,7 +77,7 @@ const ARRANGED: &[Arranged] = &[
     Arranged {
         command: "ingest",
         common: &["store", "close", "strict", "base-url"],
-        groups: &[("HTML files", &["html-root"]), WORDS, MODELS],
+        groups: &[("Other inputs", &["html-root", "doc-urls"]), WORDS, MODELS],
         examples: [
             (
                 "What a crawler fetched, which is through with its plan:",
@@ -205,7 +205,7 @@ const ARRANGED: &[Arranged] = &[
             "max-pages",
         ],
         groups: &[
-            ("Collection", &["title", "base-url", "quality", "changes", "outside"]),
+            ("Collection", &["title", "base-url", "doc-urls", "quality", "changes", "outside"]),
             WORDS,
             ("Where crawls start", &["seed-sets", "seed", "crawled", "promote"]),
             TIME,
@@ -255,7 +255,7 @@ const ARRANGED: &[Arranged] = &[
     Arranged {
         command: "evaluate",
         common: &["qrels", "run", "metrics", "per-query", "store", "corpus", "workload"],
-        groups: &[("Search", &["write-run", "k1", "b", "rerank"]), WORDS, MODELS],
+        groups: &[("Search", &["write-run", "k1", "b", "rerank", "doc-urls"]), WORDS, MODELS],
         examples: [
             (
                 "A run, and another compared with it:",

@@ -84,6 +84,9 @@ pub(super) fn of_no_page(reason: BadReason, misnamed: &MisnamedKeys) -> String {
         BadReason::InvalidRecord => {
             format!("set the value right, or leave the field out; {A_PAGE}")
         }
+        BadReason::MissingUrl => format!(
+            "this looks like a wrong file: {A_PAGE}; of pages that go by ids, --doc-urls FILE tells the URLs"
+        ),
         _ => format!("this looks like a wrong file: {A_PAGE}"),
     });
     lines.join(NEXT_LINE)

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use prospect_index::ingest::{Committed, IngestCounts, IngestSession, PreparedPage, prepare};
 use prospect_index::limits;
@@ -21,6 +22,7 @@ use crate::ingest::{
     self, BadReason, Misnamed, MisnamedKeys, Origin, PageSource, SourceItem, SourceOptions,
 };
 use crate::planner::outcome::CycleOutcome;
+use crate::workload::DocUrls;
 
 /// Records that are read at once.
 const BATCH: usize = 2_000;
@@ -55,6 +57,9 @@ pub(super) struct Args {
     /// Directory that --base-url stands for; by default the directory that is read.
     #[arg(long, value_name = "DIR")]
     html_root: Option<PathBuf>,
+    /// URLs of pages that have an id (`doc_id`, `docno`, `_id`) and no `url`: `id<TAB>url` a line, or JSON lines.
+    #[arg(long, value_name = "FILE")]
+    doc_urls: Option<PathBuf>,
     #[command(flatten)]
     words: WordArgs,
 }
@@ -160,6 +165,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let options = SourceOptions {
         base_url: args.base_url.clone(),
         html_root: args.html_root.clone(),
+        urls_of_ids: doc_urls(args.doc_urls.as_deref())?.map(|urls| Arc::new(urls.into_map())),
         ..SourceOptions::default()
     };
     let mut source = ingest::open(&args.files, &options)?;
@@ -181,6 +187,11 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let finish_with =
         Finish { misnamed: source.misnamed(), ..args.finish(&counts, committed, &skipped) };
     finish(&finish_with, global, store)
+}
+
+/// The map from ids of documents to URLs, if one is named.
+pub(super) fn doc_urls(path: Option<&Path>) -> Result<Option<DocUrls>, Failure> {
+    Ok(path.map(DocUrls::load).transpose()?)
 }
 
 /// Refuses an ingest of records none of which is one: it would end as if all were well.

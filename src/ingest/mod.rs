@@ -44,6 +44,7 @@ use prospect_index::page::PageRecord;
 
 pub(crate) use error::{IngestError, Unfit};
 pub(crate) use keys::{Misnamed, MisnamedKeys};
+use page_fields::UrlsOfIds;
 use probe::Probe;
 pub(crate) use probe::foreign_type;
 
@@ -240,11 +241,14 @@ pub struct SourceOptions {
     pub(crate) html_root: Option<PathBuf>,
     /// Longest line that is read, in bytes.
     pub(crate) line_bytes: usize,
+    /// URLs of pages that a collection names by ids alone.
+    pub(crate) urls_of_ids: Option<Arc<UrlsOfIds>>,
 }
 
 impl Default for SourceOptions {
     fn default() -> Self {
-        Self { base_url: None, html_root: None, line_bytes: limits::BOUNDS.line_bytes }
+        let line_bytes = limits::BOUNDS.line_bytes;
+        Self { base_url: None, html_root: None, line_bytes, urls_of_ids: None }
     }
 }
 

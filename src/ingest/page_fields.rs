@@ -4,6 +4,7 @@
 //! `outgoing_links`, `warc_date`), ClueWeb22 (`URL`, `Clean-Text`), Common Crawl's index (`fetch_status`,
 //! `fetch_time`). Numbers may be strings of digits, and times numbers: what is meant is clear.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use prospect_index::answer::ROBOTS;
@@ -22,7 +23,7 @@ use super::record::{Bad, Cuts, Links, Spelling, is_web, page_url};
 pub(super) type Parsed = (PageRecord, Vec<(&'static str, u32)>);
 
 /// Every field that [`PageFields`] reads.
-pub(super) const NAMES: [&str; 17] = [
+pub(super) const NAMES: [&str; 20] = [
     "url",
     "URL",
     "title",
@@ -40,6 +41,9 @@ pub(super) const NAMES: [&str; 17] = [
     "fetch_time",
     "plan_id",
     "quality_score",
+    "doc_id",
+    "docno",
+    "_id",
 ];
 
 /// A record as it is written; everything may be missing or null.
@@ -71,9 +75,34 @@ pub(super) struct PageFields {
     plan_id: Option<String>,
     #[serde(default, deserialize_with = "number")]
     quality_score: Option<f64>,
+    #[serde(default, deserialize_with = "time")]
+    doc_id: Option<String>,
+    #[serde(default, deserialize_with = "time")]
+    docno: Option<String>,
+    #[serde(default, rename = "_id", deserialize_with = "time")]
+    id: Option<String>,
 }
 
+/// URLs of documents by the ids that a collection gives them.
+pub(crate) type UrlsOfIds = HashMap<String, String>;
+
 impl PageFields {
+    /// The URL of the page: its own, or that of its id.
+    fn spelled_url(&mut self, urls: Option<&UrlsOfIds>) -> Result<String, Bad> {
+        let own = self.url.take().or(self.upper_url.take());
+        if let Some(url) = own.filter(|url| !url.trim().is_empty()) {
+            return Ok(url);
+        }
+        let Some(id) = self.doc_id.take().or(self.docno.take()).or(self.id.take()) else {
+            return Ok(String::new());
+        };
+        let url = urls.and_then(|urls| urls.get(&id));
+        url.cloned().ok_or_else(|| {
+            let no_url = if urls.is_some() { "the map has none for its id" } else { "but the id" };
+            (BadReason::MissingUrl, format!("no url, {no_url} {id:?}"))
+        })
+    }
+
     /// Whether a field is given, by any of its names.
     pub(super) fn has(&self, field: &str) -> bool {
         match field {
@@ -98,7 +127,7 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::
     deserializer.deserialize_any(NumberVisitor)
 }
 
-/// A time as it is spelled; where it is a number, its digits.
+/// A time or an id as it is spelled; where it is a number, its digits.
 fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     deserializer.deserialize_any(TimeVisitor)
 }
@@ -219,13 +248,12 @@ impl<'de> Visitor<'de> for LinkVisitor {
     }
 }
 
-/// The record that fields make.
+/// The record that fields make; a page without a URL may have an id, which `urls` knows.
 ///
 /// # Errors
 /// The reason to skip it, and what was found.
-pub(super) fn record(fields: PageFields) -> Result<Parsed, Bad> {
-    let given = fields.url.or(fields.upper_url).unwrap_or_default();
-    let (spelled, url) = page_url(&given)?;
+pub(super) fn record(mut fields: PageFields, urls: Option<&UrlsOfIds>) -> Result<Parsed, Bad> {
+    let (spelled, url) = page_url(&fields.spelled_url(urls)?)?;
     let mut cuts = Cuts::default();
     let mut title = fields.title.unwrap_or_default();
     cuts.title(&mut title);

@@ -157,7 +157,7 @@ fn damaged(path: String, (bytes, lines): (u64, u64), error: ParquetError) -> Ing
 fn page(row: Value) -> Result<Parsed, Bad> {
     let fields = PageFields::deserialize(row)
         .map_err(|error| (BadReason::InvalidRecord, error.to_string()))?;
-    record(fields)
+    record(fields, None)
 }
 
 /// Bytes of the texts of a row.

@@ -116,9 +116,9 @@ fn heading(summary: &Summary) -> String {
         counted(glossary::seed_sets(summary) as u64, "seed set"),
     );
     out += &format!(
-        "  prospect {}, config {}, seed {}, BM25 k1 {} b {}, {}\n",
-        clean(&made.version, 20),
-        clean(&made.config_hash, 20),
+        "  prospect {}, experiment {}, seed {}, BM25 k1 {} b {}, {}\n",
+        clean(&summary.made_by(), 40),
+        clean(&summary.experiment, 20),
         made.seed,
         made.k1,
         made.b,

@@ -29,6 +29,12 @@ pub(crate) struct Summary {
     pub(crate) title: String,
     /// What it was made from.
     pub(crate) provenance: Provenance,
+    /// Names the experiment, as the rows of its tables do.
+    #[serde(default)]
+    pub(crate) experiment: String,
+    /// The commit that Prospect was built from, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) commit: Option<String>,
     /// The collection.
     pub(crate) collection: CollectionFigures,
     /// The policy that others are compared with, if it is among them.
@@ -64,6 +70,16 @@ pub(crate) struct Summary {
     /// where none was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) manipulation: Option<manipulation::Manipulation>,
+}
+
+impl Summary {
+    /// Version of Prospect, with its commit where it is known.
+    pub(crate) fn made_by(&self) -> String {
+        let version = &self.provenance.version;
+        self.commit
+            .as_ref()
+            .map_or_else(|| version.clone(), |commit| format!("{version} ({commit})"))
+    }
 }
 
 /// What an artefact was made from.

@@ -13,6 +13,12 @@ pub(super) const TEXT: Names =
     &["query", "text", "title", "question", "querytext", "searchquery", "searchterm", "topqueries"];
 const FREQUENCY: Names =
     &["frequency", "freq", "count", "hits", "volume", "searches", "impressions", "clicks"];
+/// Ids of documents: `ir_datasets`, BEIR, TREC, ClueWeb22.
+pub(super) const DOCUMENT: Names =
+    &["docid", "docno", "documentid", "corpusid", "clueweb22id", "id"];
+pub(super) const URL: Names = &["url", "uri"];
+/// Grades of judgements.
+pub(super) const GRADE: Names = &["relevance", "grade", "label", "rel", "score"];
 const KIND: Names = &["kind", "type", "category"];
 
 /// How often a query may be asked: squares of sums over queries have to be numbers, and not 0.
@@ -82,6 +88,6 @@ pub(super) fn query(qid: &str, text: &str, frequency: &str, kind: &str) -> Resul
 }
 
 /// A name without case and what joins words.
-fn plain(name: &str) -> String {
+pub(super) fn plain(name: &str) -> String {
     name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

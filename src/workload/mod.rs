@@ -3,6 +3,7 @@
 //! Every query keeps its qid for evaluation; for planning, queries with the same words are merged
 //! and their frequencies added. Not here: what a query is worth, or whom it needs.
 
+mod doc_urls;
 mod fields;
 mod formats;
 mod json;
@@ -17,6 +18,7 @@ use prospect_index::limits;
 use prospect_index::words::Analyzer;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use doc_urls::DocUrls;
 pub use formats::load;
 pub(crate) use formats::{Assumption, WorkloadError, load_told, parse, wordings};
 pub(crate) use text::{ListLines, open_lines, open_list, open_text, shown};

@@ -4,8 +4,11 @@ use std::io::BufRead;
 use std::path::Path;
 
 use prospect_index::url;
+use serde_json::Value;
 
-use super::{ListLines, WorkloadError, open_list, shown};
+use super::doc_urls::text_of;
+use super::fields::{DOCUMENT, GRADE, QID, plain};
+use super::{DocUrls, ListLines, WorkloadError, open_list, shown};
 
 /// One judged page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +56,25 @@ pub fn load(path: &Path) -> Result<Vec<Judgement>, WorkloadError> {
     load_raw(path)?.into_iter().map(|raw| canonical(raw, &file)).collect()
 }
 
+/// Reads judgements of documents whose URLs a map knows; how many are of others comes with them.
+///
+/// # Errors
+/// The file cannot be read, a line is malformed, or an id leads to what is no URL.
+pub(crate) fn load_by_id(
+    path: &Path,
+    urls: &DocUrls,
+) -> Result<(Vec<Judgement>, usize), WorkloadError> {
+    let (file, raw) = (shown(path), load_raw(path)?);
+    let all = raw.len();
+    let known = raw.into_iter().filter_map(|raw| {
+        let docid = urls.url(&raw.docid)?.to_owned();
+        Some(canonical(RawJudgement { docid, ..raw }, &file))
+    });
+    let known: Vec<Judgement> = known.collect::<Result<_, _>>()?;
+    let others = all - known.len();
+    Ok((known, others))
+}
+
 /// Reads judgements whose document ids are taken as they stand.
 ///
 /// # Errors
@@ -85,17 +107,42 @@ fn read(mut lines: ListLines<impl BufRead>) -> Result<Vec<RawJudgement>, Workloa
         let (line, content) = next?;
         let failed =
             |what: String| WorkloadError::Line { file: lines.file().to_owned(), line, what };
-        let fields: Vec<&str> = content.split_whitespace().collect();
-        let [qid, _, docid, grade] = fields[..] else {
-            let what = format!("{} fields; `qid 0 url grade` was expected", fields.len());
-            return Err(failed(what));
+        let [qid, docid, grade] = match fields_of(&content).map_err(failed)? {
+            // BEIR begins with headings.
+            Some([_, _, grade]) if line == 1 && GRADE.contains(&plain(&grade).as_str()) => continue,
+            Some(fields) => fields,
+            None => {
+                let fields = content.split_whitespace().count();
+                return Err(failed(format!("{fields} fields; `qid 0 url grade` was expected")));
+            }
         };
         let grade = grade
             .parse()
             .map_err(|_| failed(format!("the grade is {grade:?}; a whole number was expected")))?;
-        judgements.push(RawJudgement { qid: qid.to_owned(), docid: docid.to_owned(), grade, line });
+        judgements.push(RawJudgement { qid, docid, grade, line });
     }
     Ok(judgements)
+}
+
+/// Query, document and grade of a line: of TREC, of BEIR (three fields with tabs between), or an object as `ir_datasets`
+/// exports it.
+fn fields_of(line: &str) -> Result<Option<[String; 3]>, String> {
+    if line.starts_with('{') {
+        let record: serde_json::Map<String, Value> =
+            serde_json::from_str(line).map_err(|error| error.to_string())?;
+        let part = |names: &[&str], what: &str| {
+            text_of(&record, names).ok_or_else(|| format!("the record has no {what}"))
+        };
+        let (qid, docid) = (part(QID, "query_id")?, part(DOCUMENT, "doc_id")?);
+        return Ok(Some([qid, docid, part(GRADE, "relevance")?]));
+    }
+    let owned = |fields: [&str; 3]| fields.map(|field| field.trim().to_owned());
+    if let [qid, docid, grade] = line.split('\t').collect::<Vec<_>>()[..] {
+        return Ok(Some(owned([qid, docid, grade])));
+    }
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    let [qid, _, docid, grade] = fields[..] else { return Ok(None) };
+    Ok(Some(owned([qid, docid, grade])))
 }
 
 /// Parses judgements whose document ids are taken as they stand; `file` stands for the file in messages.
@@ -113,6 +160,22 @@ mod tests {
         let found = parse("q1 0 HTTP://x.test:80/%7ea 2\n", "r").unwrap();
         assert_eq!(found[0].url, "http://x.test/~a");
         assert!(parse("q1 0 u\n", "r").unwrap_err().to_string().starts_with("r:1: 3 fields"));
+    }
+
+    #[test]
+    fn judgements_come_as_other_collections_have_them() {
+        let beir = "query-id\tcorpus-id\tscore\nq1\tD 7\t1\n";
+        let object = r#"{"query_id":"q2","doc_id":"D8","relevance":2,"iteration":"0"}"#;
+        let found = parse_raw(&format!("{beir}{object}\nq3 0 D9 0\n"), "r").unwrap();
+        let found: Vec<_> =
+            found.iter().map(|j| (j.qid.as_str(), j.docid.as_str(), j.grade)).collect();
+        assert_eq!(found, [("q1", "D 7", 1), ("q2", "D8", 2), ("q3", "D9", 0)]);
+        let fails = |text: &str, what: &str| {
+            let error = parse_raw(text, "r").unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        };
+        fails("{\"query_id\":\"q2\",\"relevance\":2}", "r:1: the record has no doc_id");
+        fails("q1\tD7\tscore\nq1\tD7\tgood\n", "r:2: the grade is \"good\"");
     }
 
     #[test]

@@ -81,6 +81,8 @@ pub(crate) struct ListLines<R> {
     number: usize,
     /// Lines that said something.
     given: usize,
+    /// Bytes that a line may have.
+    longest: usize,
 }
 
 /// The lines of judgements or of a run; `-` is standard input.
@@ -88,17 +90,30 @@ pub(crate) struct ListLines<R> {
 /// # Errors
 /// The file cannot be read, or is certainly no text.
 pub(crate) fn open_list(path: &Path) -> Result<ListLines<impl BufRead>, WorkloadError> {
+    open_lines_of(path, limits::BOUNDS.list_line_bytes)
+}
+
+/// The lines of a file whose lines may be documents with their texts; `-` is standard input.
+///
+/// # Errors
+/// See [`open_list`].
+pub(super) fn open_records(path: &Path) -> Result<ListLines<impl BufRead>, WorkloadError> {
+    open_lines_of(path, limits::BOUNDS.line_bytes)
+}
+
+fn open_lines_of(path: &Path, longest: usize) -> Result<ListLines<impl BufRead>, WorkloadError> {
     let file = shown(path);
     let failed = |source| WorkloadError::Read { file: shown(path), source };
     let mut reader = BufReader::with_capacity(BUFFER_BYTES, stream(path).map_err(failed)?);
     refuse_foreign(&file, reader.fill_buf().map_err(failed)?)?;
-    Ok(ListLines::new(reader, &file))
+    Ok(ListLines { longest, ..ListLines::new(reader, &file) })
 }
 
 impl<R: BufRead> ListLines<R> {
     /// Of a reader; `file` stands for it in messages.
     pub(crate) fn new(reader: R, file: &str) -> Self {
-        Self { file: file.to_owned(), reader, number: 0, given: 0 }
+        let longest = limits::BOUNDS.list_line_bytes;
+        Self { file: file.to_owned(), reader, number: 0, given: 0, longest }
     }
 
     /// How the file is called.
@@ -108,7 +123,7 @@ impl<R: BufRead> ListLines<R> {
 
     fn line(&mut self) -> Result<Option<String>, WorkloadError> {
         let mut bytes = Vec::new();
-        let read = read_line(&mut self.reader, limits::BOUNDS.list_line_bytes, &mut bytes);
+        let read = read_line(&mut self.reader, self.longest, &mut bytes);
         let read =
             read.map_err(|source| WorkloadError::Read { file: self.file.clone(), source })?;
         self.number += 1;
@@ -116,10 +131,7 @@ impl<R: BufRead> ListLines<R> {
         match read {
             Line::End => return Ok(None),
             Line::TooLong(bytes) => {
-                let what = format!(
-                    "the line has {bytes} bytes, at most {}",
-                    limits::BOUNDS.list_line_bytes
-                );
+                let what = format!("the line has {bytes} bytes, at most {}", self.longest);
                 return Err(WorkloadError::Line { file, line, what });
             }
             Line::Whole => {}

@@ -49,6 +49,8 @@ pub fn experiment() -> Summary {
         schema: SCHEMA.to_owned(),
         title: "A web that never was".to_owned(),
         provenance: provenance(),
+        experiment: String::new(),
+        commit: None,
         collection: CollectionFigures {
             pages: PAGES,
             links: 148_211,

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 
 use prospect_index::bm25::Bm25;
 use prospect_index::checkpoints::FetchOrder;
@@ -11,6 +12,7 @@ use prospect_index::page_store::NONE;
 
 use super::Args;
 use crate::cli::Global;
+use crate::cli::ingest::doc_urls;
 use crate::cli::model::CrossEncoder;
 use crate::cli::output::{Failure, say};
 use crate::cli::queries;
@@ -72,7 +74,9 @@ fn collection(args: &Args, place: &PagePlace) -> Result<Collection, Failure> {
             &AddedPages::default(),
         )?);
     }
-    let (options, added) = (SourceOptions::default(), AddedPages::default());
+    let urls_of_ids = doc_urls(args.doc_urls.as_deref())?.map(|urls| Arc::new(urls.into_map()));
+    let options = SourceOptions { urls_of_ids, ..SourceOptions::default() };
+    let added = AddedPages::default();
     Ok(load::from_corpus(&args.corpus, &options, place, Outside::Drop, &added, |_, _| {})?.0)
 }
 
@@ -192,8 +196,11 @@ fn write(run: &Run, path: &Path) -> Result<(), Failure> {
 }
 
 /// Judgements whose documents are pages: their URLs are made canonical.
-pub(super) fn judgements(path: &Path) -> Result<Judgements, Failure> {
-    let judged = qrels::load(path)?;
+pub(super) fn judgements(path: &Path, urls: Option<&Path>) -> Result<Judgements, Failure> {
+    let judged = match doc_urls(urls)? {
+        Some(urls) => qrels::load_by_id(path, &urls)?.0,
+        None => qrels::load(path)?,
+    };
     let lines = judged.into_iter().enumerate().map(|(at, judgement)| RawJudgement {
         qid: judgement.qid,
         docid: judgement.url,

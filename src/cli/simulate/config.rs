@@ -2,13 +2,16 @@
 //! a key of the file is a flag without its dashes.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use prospect_index::words::{Language, WordOptions};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::cli::ingest::doc_urls;
 use crate::cli::output::Failure;
 use crate::cli::words::with_stop_words;
+use crate::ingest::SourceOptions;
 use crate::sketch::visibility::Visibility;
 
 /// Every setting, as given. A flag wins over the file.
@@ -43,6 +46,11 @@ pub(super) struct Config {
     #[arg(long, value_name = "FILE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) qrels: Option<String>,
+    /// URLs of the documents that judgements, and pages without a `url`, name by ids: `id<TAB>url` a line, or JSON
+    /// lines with both, such as the collection itself.
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) doc_urls: Option<String>,
     /// Quality of pages: a file of `url<TAB>log-probability`, or `column`, the field
     /// `quality_score` of the corpus.
     #[arg(long, value_name = "FILE|column")]
@@ -231,6 +239,14 @@ pub(super) struct Config {
 }
 
 impl Config {
+    /// How the collection is read.
+    pub(super) fn source(&self) -> Result<SourceOptions, Failure> {
+        let urls = doc_urls(self.doc_urls.as_deref().map(Path::new))?;
+        let urls_of_ids = urls.map(|urls| Arc::new(urls.into_map()));
+        let base_url = self.base_url.clone();
+        Ok(SourceOptions { base_url, urls_of_ids, ..SourceOptions::default() })
+    }
+
     /// How words are made.
     pub(super) fn words(&self) -> WordOptions {
         WordOptions::new(self.stem, self.stop_words.clone(), self.fold_accents)

@@ -155,6 +155,7 @@ pub(super) fn input_files(
         one("workload", &config.workload),
         one("eval-workload", &config.eval_workload),
         one("qrels", &config.qrels),
+        one("doc-urls", &config.doc_urls),
         one("quality", &config.quality).filter(|(_, path)| path != CARRIED),
         one(RERANK, &config.rerank),
     ];

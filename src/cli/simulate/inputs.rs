@@ -9,11 +9,11 @@ use prospect_index::ngram::Segment;
 use super::config;
 use super::identity::{VECTORS, WORK};
 use super::{Experiment, Queries};
+use crate::cli::ingest::doc_urls;
 use crate::cli::output::{Failure, LateProgress, Progress, say, say_cuts};
 use crate::cli::{hints, queries};
 use crate::evaluate::rerank::PairScores;
 use crate::evaluate::run as runs;
-use crate::ingest::SourceOptions;
 use crate::neural::Embedder;
 use crate::simulate::added::AddedPages;
 use crate::simulate::collection::Collection;
@@ -23,7 +23,8 @@ use crate::simulate::judgements::JudgedCollection;
 use crate::simulate::load::{self, Keep, PagePlace, Skipped};
 use crate::simulate::vectors::CollectionVectors;
 use crate::simulate::{quality, vectors};
-use crate::workload::{Workload, open_text, qrels};
+use crate::workload::qrels::{self, Judgement};
+use crate::workload::{Workload, open_text};
 
 impl Experiment<'_> {
     /// Reads the pages with what is added to them.
@@ -38,8 +39,7 @@ impl Experiment<'_> {
                 load::from_store(Path::new(store), "prospect simulate", place, outside, added)?;
             return Ok((collection, Skipped::default()));
         }
-        let options =
-            SourceOptions { base_url: self.config.base_url.clone(), ..SourceOptions::default() };
+        let options = self.config.source()?;
         let paths = config::paths(&self.config.corpus);
         let mut bar = Progress::new(self.global, "reading", None);
         let loaded = load::from_corpus(&paths, &options, place, outside, added, |read, _| {
@@ -153,6 +153,17 @@ impl Experiment<'_> {
         }
     }
 
+    fn judgements(&self) -> Result<Vec<Judgement>, Failure> {
+        let Some(path) = &self.config.qrels else { return Ok(Vec::new()) };
+        let map = self.config.doc_urls.as_deref().map(Path::new);
+        let Some(urls) = doc_urls(map)? else { return Ok(qrels::load(Path::new(path))?) };
+        let (judgements, others) = qrels::load_by_id(Path::new(path), &urls)?;
+        if others > 0 {
+            say(self.global, &format!("{path}: {others} judgements of documents that have no URL"));
+        }
+        Ok(judgements)
+    }
+
     pub(super) fn queries(&self, collection: &Collection) -> Result<Queries, Failure> {
         let analyzer = collection.text.analyzer();
         let given = self.workload_of(self.config.workload.as_deref())?.in_words_of(analyzer);
@@ -160,10 +171,7 @@ impl Experiment<'_> {
             Some(path) => self.workload_of(Some(path))?.in_words_of(analyzer),
             None => given.clone(),
         };
-        let judgements = match &self.config.qrels {
-            Some(path) => qrels::load(Path::new(path))?,
-            None => Vec::new(),
-        };
+        let judgements = self.judgements()?;
         let judged = JudgedCollection::new(collection, &evaluation, &judgements);
         if self.config.qrels.is_some() {
             let line = format!(

@@ -204,12 +204,20 @@ impl Experiment<'_> {
         self.finish(summary)
     }
 
-    /// Writes the summary, which says that the experiment is complete.
+    /// Writes the summary, which says that the experiment is complete, and by whom.
     fn finish(&self, summary: Summary) -> Result<Summary, Failure> {
+        let commit = Some(env!("PROSPECT_BUILT_FROM")).filter(|commit| !commit.is_empty());
+        let (experiment, commit) = (self.name(), commit.map(str::to_owned));
+        let summary = Summary { experiment, commit, ..summary };
         let json = serde_json::to_vec_pretty(&summary)?;
         self.storage.write(SUMMARY, &json)?;
         self.storage.remove(WORK)?;
         Ok(summary)
+    }
+
+    /// The experiment as tables name it.
+    fn name(&self) -> String {
+        format!("{:016x}", self.hash)
     }
 
     /// Tells of settings of time that leave something out, or that nothing heeds.
@@ -277,6 +285,8 @@ impl Experiment<'_> {
             schema: SCHEMA.to_owned(),
             title: self.title(),
             provenance: self.provenance.clone(),
+            experiment: String::new(),
+            commit: None,
             collection: figures(inputs, queries, kinds, fetchable),
             baseline,
             significance: self.settings.significance,
@@ -292,7 +302,7 @@ impl Experiment<'_> {
             sufficiency: None,
             manipulation: None,
         };
-        let hash = format!("{:016x}", self.hash);
+        let hash = self.name();
         let mut summary = summary;
         summary.stopping = self.stopping(&measure, queries, crawls, (fetchable, &hash))?;
         if self.settings.sufficiency {

@@ -11,7 +11,6 @@ use crate::cli::Global;
 use crate::cli::output::{self, Failure, say};
 use crate::cli::plain::stdout;
 use crate::cli::queries;
-use crate::ingest::SourceOptions;
 use crate::planner::settings::PlanSettings;
 use crate::policy::amount::Amount;
 use crate::simulate::added::AddedPages;
@@ -118,7 +117,7 @@ fn collection(config: &Config, storage: &Storage) -> Result<Collection, Failure>
         let error = anyhow::anyhow!("there is no page to visit");
         return Err(Failure::input(error, "name pages with --corpus FILE, or --store DIR"));
     }
-    let options = SourceOptions { base_url: config.base_url.clone(), ..SourceOptions::default() };
+    let options = config.source()?;
     let paths = config::paths(&config.corpus);
     Ok(load::from_corpus(&paths, &options, &place, Outside::Drop, &added, |_, _| {})?.0)
 }

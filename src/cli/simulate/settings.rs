@@ -302,6 +302,9 @@ pub(super) fn as_json(config: &Config, settings: &SimulationSettings) -> serde_j
         "attack-share": attacks.map(|attacks| attacks.share),
         "plan": settings.plan.estimate,
     });
+    if config.doc_urls.is_some() {
+        json["doc-urls"] = serde_json::json!(file(&config.doc_urls));
+    }
     let words = config.words();
     if !words.is_plain() {
         json["words"] = serde_json::json!(words);

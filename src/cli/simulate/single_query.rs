@@ -40,6 +40,8 @@ impl Experiment<'_> {
             schema: SCHEMA.to_owned(),
             title: self.title(),
             provenance: self.provenance.clone(),
+            experiment: String::new(),
+            commit: None,
             collection: CollectionFigures {
                 pages: collection.pages,
                 links: collection.link_count(),

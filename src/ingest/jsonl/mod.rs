@@ -16,6 +16,7 @@ use rayon::prelude::*;
 use super::input::{InputCompression, Tallied, Tally};
 use super::keys::{Misnamed, MisnamedKeys};
 use super::lines::{Line, read_line};
+use super::page_fields::UrlsOfIds;
 use super::probe::{Content, Probe, skip_blank};
 use super::{
     BATCH_BYTES, BadReason, IngestError, InputFormat, Origin, PageSource, Place, SourceItem,
@@ -41,6 +42,7 @@ const TRIED_LINES: u64 = 1_000;
 struct JsonLines {
     name: Arc<str>,
     line_bytes: usize,
+    urls_of_ids: Option<Arc<UrlsOfIds>>,
     compression: InputCompression,
     size: Option<u64>,
     tally: Tally,
@@ -78,6 +80,7 @@ impl JsonLines {
         Self {
             name: probe.shown().into(),
             line_bytes: options.line_bytes,
+            urls_of_ids: options.urls_of_ids.clone(),
             compression,
             size,
             tally: Tally::new(&name),
@@ -114,8 +117,8 @@ impl JsonLines {
     }
 
     fn parse(&mut self, batch: &Batch) -> Vec<SourceItem> {
-        let (name, cap) = (&self.name, self.line_bytes);
-        let read: Vec<_> = batch.lines.par_iter().map(|line| batch.item(line, name, cap)).collect();
+        let (name, how) = (&self.name, (self.line_bytes, self.urls_of_ids.as_deref()));
+        let read: Vec<_> = batch.lines.par_iter().map(|line| batch.item(line, name, how)).collect();
         let mut items = Vec::with_capacity(read.len());
         for (item, misnamed) in read {
             if !misnamed.is_empty() {
@@ -195,7 +198,7 @@ impl JsonLines {
 
 /// What a line of a stream is.
 pub(super) fn item(line: &[u8], origin: Origin) -> SourceItem {
-    match parse::record(line).0 {
+    match parse::record(line, None).0 {
         Ok((record, cuts)) => SourceItem::Page { record, origin, cuts },
         Err((reason, detail)) => SourceItem::Bad { reason, origin, detail },
     }
@@ -207,11 +210,11 @@ impl Batch {
         &self,
         (line, bytes): &(u64, Result<Range<usize>, u64>),
         name: &Arc<str>,
-        cap: usize,
+        (cap, urls): (usize, Option<&UrlsOfIds>),
     ) -> (SourceItem, Vec<Misnamed>) {
         let origin = Origin { file: Arc::clone(name), place: Place::Line(*line) };
         let (parsed, misnamed) = match bytes {
-            Ok(range) => parse::record(&self.bytes[range.clone()]),
+            Ok(range) => parse::record(&self.bytes[range.clone()], urls),
             Err(long) => {
                 let detail = format!("the line has {long} bytes, at most {cap} are read");
                 (Err((BadReason::LineTooLong, detail)), Vec::new())

@@ -7,14 +7,14 @@ use serde_json::error::Category;
 
 use crate::ingest::BadReason;
 use crate::ingest::keys::{self, Misnamed};
-use crate::ingest::page_fields::{self, PageFields, Parsed};
+use crate::ingest::page_fields::{self, PageFields, Parsed, UrlsOfIds};
 use crate::ingest::record::{Bad, excerpt};
 
 /// What a line is, and its keys that nothing reads and that look like a field.
 pub(super) type Read = (Result<Parsed, Bad>, Vec<Misnamed>);
 
 /// Parses a line that is not empty: a record, or the reason to skip it, and what was found.
-pub(super) fn record(line: &[u8]) -> Read {
+pub(super) fn record(line: &[u8], urls: Option<&UrlsOfIds>) -> Read {
     let bad = |bad| (Err(bad), Vec::new());
     let line = match std::str::from_utf8(line) {
         Ok(line) => line,
@@ -24,7 +24,7 @@ pub(super) fn record(line: &[u8]) -> Read {
         }
     };
     match parse_json(line) {
-        Ok((fields, misnamed)) => (page_fields::record(fields), misnamed),
+        Ok((fields, misnamed)) => (page_fields::record(fields, urls), misnamed),
         Err(error) => bad(error),
     }
 }

@@ -16,7 +16,8 @@ pub(super) fn provenance(summary: &Summary) -> Result<String, serde_json::Error>
         ("rankings", format!("{} <code>{}</code>", isolated(&rankings), escape(fingerprint)))
     });
     let facts = [
-        ("Prospect", escape(&made.version)),
+        ("Prospect", escape(&summary.made_by())),
+        ("experiment", format!("<code>{}</code>", escape(&summary.experiment))),
         ("configuration", format!("<code>{}</code>", escape(&made.config_hash))),
         ("seed", made.seed.to_string()),
         ("BM25", format!("k1 = {}, b = {}", made.k1, made.b)),
