@@ -1,5 +1,6 @@
 """The module over the command, on the tiny site."""
 
+import gzip
 import json
 import os
 import signal
@@ -219,6 +220,13 @@ def test_a_search_stands_before_the_runs(store: Path, queries: pandas.DataFrame,
     assert both["mean"][:4].tolist() == both["mean"][4:].tolist()
 
 
+def test_foreign_runs_are_ranked_by_score(tmp_path: Path) -> None:
+    with gzip.open(tmp_path / "a.run.gz", "wt", encoding="utf-8") as file:
+        file.write("2 Q0 ä 7 1 t\n1 Q0 b 1 0.5 t\n1\tQ0\tc\t2\t2e0\tt\n")
+    read = prospect.read_run(tmp_path / "a.run.gz", frame="polars")
+    assert read.rows() == [("2", "ä", 0, 1.0, "t"), ("1", "c", 0, 2.0, "t"), ("1", "b", 1, 0.5, "t")]
+
+
 def test_texts_of_queries_may_hold_anything(store: Path) -> None:
     odd = pandas.DataFrame(
         {"qid": [1, 2], "query": ['opening\thours "now"\n', "42 öffnungszeit"], "frequency": [2.0, None]}
@@ -308,23 +316,26 @@ def test_much_on_both_streams_does_not_block(tmp_path: Path, monkeypatch: pytest
     assert prospect.status("s") == {}
 
 
-def test_an_interrupt_ends_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stand_in(
-        tmp_path, monkeypatch, f"open({str(tmp_path / 'pid')!r}, 'w').write(f'{{os.getpid()}}\\n'); time.sleep(60)"
-    )
+@pytest.mark.parametrize("stubborn", [False, True])
+def test_an_interrupt_ends_the_command(stubborn: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deaf = "signal.signal(signal.SIGTERM, signal.SIG_IGN); " if stubborn else ""
+    pid = tmp_path / "pid"
+    stand_in(tmp_path, monkeypatch, f"{deaf}open({str(pid)!r}, 'w').write(f'{{os.getpid()}}\\n'); time.sleep(60)")
+    monkeypatch.setattr("prospect._command.PATIENCE_SECONDS", 0.2 if stubborn else 30)
+    struck = []
 
     def interrupt() -> None:
-        while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().endswith("\n"):
+        while not pid.exists() or not pid.read_text().endswith("\n"):
             time.sleep(0.01)
+        struck.append(time.monotonic())
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=interrupt).start()
-    started = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         prospect.status("s")
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - struck[0] < 15
     with pytest.raises(ProcessLookupError):
-        os.kill(int((tmp_path / "pid").read_text()), 0)
+        os.kill(int(pid.read_text()), 0)
 
 
 def test_a_command_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
