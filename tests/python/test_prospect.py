@@ -162,6 +162,18 @@ def test_a_plan_is_a_frame_and_its_json(store: Path, queries: pandas.DataFrame) 
     assert f"plan {found.plan_id}" in found.messages
     again = prospect.plan(store, polars.from_pandas(queries), "45%", frame="polars")
     assert again.plan_id == found.plan_id and again.batch["url"].to_list() == found.urls
+    command: list[Any] = [
+        prospect.find_binary(),
+        "plan",
+        "--store",
+        store,
+        "--workload",
+        TINY / "queries.tsv",
+        "--budget",
+        "5",
+    ]
+    printed = subprocess.run([*command, "--format", "urls"], capture_output=True, text=True, check=True).stdout
+    assert printed.splitlines() == found.urls
     assert "start" in prospect.plan(store, queries, seconds=3, release="all").batch.columns
 
 
@@ -193,7 +205,8 @@ def test_what_was_fetched_closes_the_plan(store: Path, queries: pandas.DataFrame
     assert [one["plan_id"] for one in told["closed"]] == [planned.plan_id]
     found = prospect.status(store)
     assert (found["pages"], found["failed"], found["open_plans"]) == (7, 1, [])
-    prospect.plan(store, queries, 1)
+    (planned_next,) = prospect.plan(store, queries, 1).urls
+    assert prospect.call("explain", planned_next, store=store)["url"] == planned_next
     assert prospect.call("explain", query="tt-01", store=store)["schema"].startswith("prospect.explain")
 
 
@@ -206,6 +219,7 @@ def test_runs_of_files_and_frames_are_compared_with_the_first(qrels: pandas.Data
     assert list(means.index) == [(run, m) for run in (str(tmp_path / "a.run"), "run 2") for m in ("nDCG@10", "P@1")]
     assert means["mean"].iloc[0] == 1 and means["mean"].iloc[2] < 1
     assert means.p.isna().tolist() == [True, True, False, False] and means.p_holm.iloc[2] < 0.01
+    assert len(prospect.evaluate([tmp_path / "a.run"] * 2, qrels=qrels, metrics="P@1").means) == 2
     assert prospect.evaluate(best, qrels=TINY / "qrels.txt", frame="polars").means["mean"][0] == 1
 
 

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, overload
 
-from ._command import File, Option, ProspectError, ProspectWarning, Value, find_binary, run_json
+from ._command import File, Option, ProspectError, ProspectWarning, find_binary, run_json
 from ._frames import Library, Table, from_records, is_table, read_run_records
 from ._results import RUN_COLUMNS, Evaluation, Plan, Simulation
 
@@ -161,11 +161,7 @@ Runs: TypeAlias = "File | Table | Sequence[File | Table] | Mapping[str, File | T
 
 @overload
 def evaluate(
-    run: Runs = (),
-    *,
-    qrels: File | Table,
-    frame: Literal["pandas"] = "pandas",
-    **options: Option,
+    run: Runs = (), *, qrels: File | Table, frame: Literal["pandas"] = "pandas", **options: Option
 ) -> Evaluation[pandas.DataFrame]: ...
 @overload
 def evaluate(
@@ -186,17 +182,14 @@ def evaluate(run: Runs = (), *, qrels: File | Table, frame: Library = "pandas", 
         ValueError: a frame lacks a column or a value, or a name in it has white space.
     """
     _check(frame)
-    named: dict[str, File | Table]
+    runs: list[Any]
     if isinstance(run, Mapping):
-        named = dict(run)
+        names, runs = list(run), list(run.values())
     else:
-        is_one = isinstance(run, str | os.PathLike) or is_table(run)
-        several: list[Any] = [run] if is_one else list(cast("Sequence[Any]", run))
-        named = {f"run {at}" if is_table(one) else os.fspath(one): one for at, one in enumerate(several, 1)}
-    runs: list[Value] = list(named.values())
-    given = {**options, "run": runs, "qrels": qrels, "per_query": True}
-    summary, messages = run_json("evaluate", [], given)
-    return Evaluation(summary, messages, frame, list(named))
+        runs = [run] if isinstance(run, str | os.PathLike) or is_table(run) else list(cast("Sequence[Any]", run))
+        names = [f"run {at}" if is_table(one) else os.fspath(one) for at, one in enumerate(runs, 1)]
+    summary, messages = run_json("evaluate", [], {**options, "run": runs, "qrels": qrels, "per_query": True})
+    return Evaluation(summary, messages, frame, names)
 
 
 @overload
