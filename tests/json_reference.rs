@@ -552,6 +552,9 @@ fn read_sufficiency(scene: &Scene, reader: &mut Reader<'_>) {
     assert!(found["saturation"].is_object() && found["growth"].is_number(), "{found}");
     reader.read_schema(&found);
     reader.read_schema(&scene.json("evaluation-set --store @all --out @made"));
+    for export in ["ciff --out @index.ciff", "pages --out @pages.jsonl"] {
+        reader.read_schema(&scene.json(&format!("export --store @all --format {export}")));
+    }
 }
 
 /// Reads a stream, its last line by its schema.

@@ -7,6 +7,7 @@
 
 pub(crate) mod assessment;
 mod changes;
+pub(crate) mod ciff;
 pub mod close;
 mod derived_cache;
 mod evaluation_set;

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::output::{self, Failure, say};
 use super::sufficiency::language_model::{self, LlmArgs};
-use super::{Global, exported, open};
+use super::{Global, export, open};
 use crate::campaign::OpenStore;
 use crate::report::number::counted;
 use crate::sufficiency::evaluation_set::{MadeQuery, Origin, Phrases};
@@ -126,7 +126,7 @@ fn write(open: &OpenStore, made: &[MadeQuery], folder: &Path) -> Result<Vec<Stri
         files.push(path.display().to_string());
     }
     let path = folder.join("pages.jsonl");
-    exported::write(open, &path)?;
+    export::pages(open, &path)?;
     files.push(path.display().to_string());
     Ok(files)
 }

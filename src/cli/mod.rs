@@ -12,7 +12,7 @@ mod empty_plan;
 mod evaluate;
 mod evaluation_set;
 mod explain;
-mod exported;
+mod export;
 mod formats;
 mod generate;
 mod help;
@@ -119,6 +119,8 @@ enum Command {
     Report(report::Args),
     /// Score the quality of documents, look at the scores, and prune by them.
     Quality(quality::Args),
+    /// Write what a store holds for other programs: its pages, or an index of them.
+    Export(export::Args),
     /// Verify a store.
     Check(check::Args),
     /// List the crawl policies that can be simulated.
@@ -210,6 +212,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Evaluate(args) => evaluate::run(args, &cli.global),
         Command::Report(args) => report::run(args, &cli.global),
         Command::Quality(args) => quality::run(args, &cli.global),
+        Command::Export(args) => export::run(args, &cli.global),
         Command::Check(args) => check::run(args, &cli.global),
         Command::Policies => policies::policies(&cli.global),
         Command::Metrics => policies::metrics(&cli.global),

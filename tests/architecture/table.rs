@@ -300,6 +300,7 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("memchr", &["src/ingest", "src/workload", "src/documents"], "searching bytes is for readers"),
     ("brotli_decompressor", &["src/ingest"], "bodies of archived pages may be compressed"),
     ("texting_robots", &["src/plan/robots.rs"], "one reader of robots.txt"),
+    ("prost", &["src/campaign/ciff.rs"], "messages of one format"),
     ("chrono", &["index/src/fetch_time.rs"], "one notion of when a page was fetched"),
     (
         "quick_xml",

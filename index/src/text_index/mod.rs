@@ -11,6 +11,7 @@
 mod document;
 mod of_store;
 mod of_texts;
+mod postings;
 mod writing;
 
 use std::sync::Arc;

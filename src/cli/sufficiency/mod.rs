@@ -14,7 +14,7 @@ use serde_json::json;
 use self::judges::Means;
 use self::language_model::{LlmArgs, Opinion};
 use self::print::Printed;
-use super::exported;
+use super::export;
 use crate::campaign::assessment::{Assessment, Decision};
 use crate::campaign::knowledge::Exported;
 use crate::campaign::plan::{self, Beside, Plan};
@@ -112,7 +112,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let mut open = open::to_ask(&args.store, "prospect sufficiency", global)?;
     output::say_refreshes(global, &open.refreshes);
     if let Some(path) = &args.export {
-        export(&open, path, global)?;
+        write_export(&open, path, global)?;
     }
     let mut model = args.llm.model()?;
     let embedder = args.embedding.load(&args.library, global)?;
@@ -256,8 +256,8 @@ fn write_workload(path: &Path, workload: &Workload) -> Result<(), Failure> {
 }
 
 /// Writes what the store knows.
-fn export(open: &OpenStore, path: &Path, global: &Global) -> Result<(), Failure> {
-    let Exported { pages, failed: failures, unnamed } = exported::write(open, path)?;
+fn write_export(open: &OpenStore, path: &Path, global: &Global) -> Result<(), Failure> {
+    let Exported { pages, failed: failures, unnamed } = export::pages(open, path)?;
     let mut line = format!(
         "{}: {} and {} that gave none",
         path.display(),

@@ -1,0 +1,301 @@
+"""Tables of the documentation, from the runs that are kept here.
+
+`python3 benches/runs/tables.py` writes every `*.tsv` that is made of a run; with `--check` it compares instead, and
+fails where one differs. `tests/docs.rs` compares the documents with these files. `--keep OUT FILE COMMAND` makes a run
+to keep of the folder OUT that `prospect simulate` wrote: what each policy did in each seed set.
+
+Nothing but Python's own library is needed.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+RUNS = Path(__file__).parent
+DAY = RUNS / "2026-11-25"
+BEFORE = RUNS / "2026-11-24"
+
+# Quantiles 0.975 of Student's t by degrees of freedom.
+T = {1: 12.7062, 2: 4.30265, 3: 3.18245, 4: 2.77645, 9: 2.26216, 19: 2.09302}
+
+COLLECTIONS = {
+    "university-web": "university web",
+    "university-hosts": "583 hosts of universities",
+    "encyclopedia": "encyclopedia",
+    "small-encyclopedia": "small encyclopedia",
+}
+POLICIES = {
+    "inlinks": "most in-links",
+    "opic": "OPIC",
+    "site-budget": "site budget",
+    "hybrid": "hybrid (Pandey and Olston)",
+    "qfirst": "qfirst",
+    "qmin": "qmin",
+    "prospect": "prospect",
+    "qoracle": "qoracle",
+    "impact-oracle": "oracle of true impact",
+}
+BATCHES = {"1": "1 page", "0.2%": "0.2 %", "1%": "1 %", "5%": "5 %"}
+
+Row = list[str]
+
+
+def read(path: Path) -> dict:
+    """The JSON of a file."""
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
+def interval(values: list[float]) -> tuple[float, float]:
+    """The mean of some values, and half of its 95 % interval (Student's t)."""
+    count = len(values)
+    mean = sum(values) / count
+    if count < 2:
+        return mean, math.nan
+    variance = sum((value - mean) ** 2 for value in values) / (count - 1)
+    return mean, T[count - 1] * math.sqrt(variance / count)
+
+
+def bracketed(values: list[float]) -> str:
+    """`1.83 [1.61, 2.04]`; the mean alone where there is one value."""
+    mean, half = interval(values)
+    return f"{mean:.2f}" if math.isnan(half) else f"{mean:.2f} [{mean - half:.2f}, {mean + half:.2f}]"
+
+
+def policies_of(names: Iterable[str]) -> dict[tuple[str, str], dict]:
+    """By policy and batch size: what it did, over some runs of one collection."""
+    found = {}
+    for name in names:
+        path = DAY / f"{name}.json"
+        if not path.exists():
+            continue
+        run = read(path)
+        for label, policy in run["policies"].items():
+            plain, _, batch = label.partition("+batch=")
+            found[plain, batch or run["batch"]] = policy
+    return found
+
+
+def by_batch(collection: str) -> list[Row]:
+    """Speedup in relevant pages by policy and batch size."""
+    found = policies_of([f"policies-{collection}", f"page-by-page-{collection}"])
+    there = [batch for batch in BATCHES if any(of == batch for _, of in found)]
+    rows = [["", *(BATCHES[batch] for batch in there)]]
+    for policy, title in POLICIES.items():
+        cells = (found.get((policy, batch)) for batch in there)
+        rows.append([title, *(bracketed(of["relevant"]) if of else "" for of in cells)])
+    return rows
+
+
+def found_after(collection: str) -> list[Row]:
+    """Relevant pages found after so much of a collection, means over the seed sets."""
+    found = policies_of([f"policies-{collection}", f"page-by-page-{collection}"])
+    run = read(DAY / f"policies-{collection}.json")
+    checkpoints = run["checkpoints"]
+    shares = [f"{100 * pages / run['pages']:.0f} %" for pages in checkpoints]
+    rows = [["", *shares]]
+    for policy in ("bfs", "inlinks", "site-budget", "prospect", "impact-oracle"):
+        for batch, title in BATCHES.items():
+            of = found.get((policy, batch))
+            if of is None or batch == "5%" or (policy == "bfs" and batch != "1%"):
+                continue
+            harvest = dict(zip(of["checkpoints"], of["harvest"], strict=True))
+            cells = (harvest.get(pages) for pages in checkpoints)
+            name = "breadth-first" if policy == "bfs" else f"{POLICIES[policy]}, {title}"
+            told = (
+                "" if rate is None else f"{rate * pages:.0f}" for rate, pages in zip(cells, checkpoints, strict=True)
+            )
+            rows.append([name, *told])
+    return rows
+
+
+def found_page_by_page() -> list[Row]:
+    """The same of one seed set of the university web, page by page, from `curves.csv`."""
+    with (DAY / "page-by-page-one-set.csv").open(encoding="utf-8") as lines:
+        points = [row for row in csv.DictReader(lines) if row["metric"] == "HR"]
+    pages = sorted({int(row["pages"]) for row in points})
+    whole = read(DAY / "policies-university-web.json")["pages"]
+    rows = [["", *(f"{100 * count / whole:.0f} %" for count in pages)]]
+    names = {"bfs": "breadth-first", "prospect": "prospect", "impact-oracle": "oracle of true impact"}
+    for policy, name in names.items():
+        for batch in ("", "+batch=0.2%", "+batch=1"):
+            own = {int(row["pages"]): float(row["mean"]) for row in points if row["policy"] == policy + batch}
+            if not own:
+                continue
+            title = name if policy == "bfs" else f"{name}, {BATCHES[batch.partition('=')[2] or '1%']}"
+            rows.append([title, *(f"{own[count] * count:.0f}" for count in pages)])
+    return rows
+
+
+def results() -> list[Row]:
+    """The table of the README: speedups at 1 %."""
+    names = {
+        "university-web": "a university's web: 45,975, 15 %",
+        "university-hosts": "583 university hosts: 8,136, 30 %",
+        "encyclopedia": "an encyclopedia: 30,729, 10 %",
+        "small-encyclopedia": "a small one: 1,953, 30 %",
+    }
+    columns = ("inlinks", "qfirst", "prospect", "impact-oracle")
+    heads = ["most in-links", "neural quality", "Prospect", "oracle"]
+    rows = [["collection: pages, part fetched", *heads]]
+    for collection, name in names.items():
+        found = policies_of([f"policies-{collection}"])
+        rows.append([name, *(bracketed(found[policy, "1%"]["relevant"]) for policy in columns)])
+    return rows
+
+
+def impact_shares() -> list[Row]:
+    """Share of all impact that the first tenth of each collection holds."""
+    rows = [["", *COLLECTIONS.values()]]
+    for policy in ("bfs", *POLICIES):
+        cells = []
+        for collection in COLLECTIONS:
+            of = policies_of([f"policies-{collection}"])[policy, "1%"]
+            pages = read(DAY / f"policies-{collection}.json")["pages"]
+            share = dict(zip(of["checkpoints"], of["impact_share"], strict=True))
+            cells.append(f"{share[pages // 10]:.2f}")
+        rows.append(["breadth-first" if policy == "bfs" else POLICIES[policy], *cells])
+    return rows
+
+
+def ablation(collection: str) -> list[Row]:
+    """What is lost without a group of evidence, paired by seed set, at two batch sizes."""
+    rows = [["without"]]
+    for batch in ("1%", "0.2%"):
+        path = DAY / f"ablation-{collection}-{batch.removesuffix('%')}.json"
+        if not path.exists():
+            continue
+        rows[0] += [f"relevant, {BATCHES[batch]}", f"impact, {BATCHES[batch]}"]
+        policies = read(path)["policies"]
+        whole = policies["prospect"]
+        labels = [label for label in policies if "without=" in label]
+        if len(rows) == 1:
+            own = [["(nothing)"], *(["`" + label.partition("=")[2] + "`"] for label in labels)]
+            rows += own
+        for measure in ("relevant", "impact"):
+            rows[1].append(f"{interval(whole[measure])[0]:.3f}")
+            for row, label in zip(rows[2:], labels, strict=True):
+                pairs = zip(policies[label][measure], whole[measure], strict=True)
+                mean, half = interval([without - with_it for without, with_it in pairs])
+                row.append(f"{mean:+.3f} ± {half:.3f}{'*' if abs(mean) > half else ''}")
+    return rows
+
+
+def stops() -> list[Row]:
+    """Where rules would have stopped planned crawls."""
+    collections = ("small-encyclopedia", "university-hosts", "university-web")
+    runs = [read(BEFORE / f"stopping-{name}.json")["stopping"]["policies"] for name in collections]
+    planned = [next(one for one in run if one["name"] == "prospect")["rules"] for run in runs]
+    by_rule = [{rule["rule"]: rule for rule in rules} for rules in planned]
+    crawls = [rules[0]["crawls"] for rules in planned]
+    titles = ("small encyclopedia", "583 university hosts", "university web")
+    rows = [["rule", *(f"{title} ({count})" for title, count in zip(titles, crawls, strict=True))]]
+    shown = [f"settled:{share}%" for share in ("0.5", "1", "2", "3", "5", "8")]
+    shown += ["never", "fixed:60%", "fixed:80%", "knee", "sufficiency:0.6", "sufficiency:0.7"]
+    for rule in [*shown, "saturated", "no-gain"]:
+        cells = []
+        for rules in by_rule:
+            of = rules.get(rule)
+            cells.append(f"{of['over_oracle']['mean']:.2f} ({100 * of['false_share']['mean']:.0f} %)" if of else "")
+        rows.append([f"**{rule}**" if rule == "settled:1%" else rule, *cells])
+    return rows
+
+
+def sufficiency() -> list[Row]:
+    """Correlation of sufficiency with nDCG@10, half way through a crawl."""
+    collections = {
+        "small-encyclopedia": "small encyclopedia",
+        "university-hosts": "583 university hosts",
+        "university-web": "university web",
+    }
+    judges = ("statistical", "best-page", "embedding")
+    rows = [["", "policy", *judges]]
+    names = {"bfs": "breadth-first", "inlinks": "in-links", "prospect": "prospect"}
+    for collection, title in collections.items():
+        run = read(BEFORE / f"sufficiency-{collection}.json")
+        queries = run["collection"]["evaluation_queries"]
+        for at, policy in enumerate(run["sufficiency"]["policies"]):
+            cells = []
+            for judge in judges:
+                strategy = next(of for of in policy["strategies"] if of["name"] == judge)
+                every = next(of for of in strategy["kinds"] if of["kind"] == "all")["correlation"]
+                queries = min(queries, next(of for of in strategy["kinds"] if of["kind"] == "all")["queries"])
+                cells.append(f"{every['mean']:.2f} ({every['low']:.2f} to {every['high']:.2f})")
+            rows.append(["" if at else f"{title} ({queries})", names[policy["name"]], *cells])
+    return rows
+
+
+TABLES: dict[Path, Callable[[], list[Row]]] = {
+    DAY / "results.tsv": results,
+    DAY / "impact-shares.tsv": impact_shares,
+    DAY / "found-university-web-one-set.tsv": found_page_by_page,
+    BEFORE / "stops.tsv": stops,
+    BEFORE / "sufficiency.tsv": sufficiency,
+    **{DAY / f"by-batch-{name}.tsv": lambda name=name: by_batch(name) for name in COLLECTIONS},
+    **{DAY / f"found-{name}.tsv": lambda name=name: found_after(name) for name in COLLECTIONS},
+    **{DAY / f"ablation-{name}.tsv": lambda name=name: ablation(name) for name in COLLECTIONS},
+}
+
+
+def text(rows: list[Row]) -> str:
+    """Rows of a table, with tabs between their cells."""
+    return "".join("\t".join(row) + "\n" for row in rows)
+
+
+def keep(out: Path, kept: Path, command: str) -> None:
+    """Keeps of a run what tables are made of."""
+    summary = read(out / "summary.json")
+    config = summary["provenance"]["config"]
+    policies = {}
+    for policy in summary["policies"]:
+        every = next(kind for kind in policy["kinds"] if kind["kind"] == "all")
+        curves = {curve["metric"]: curve["points"] for curve in every["curves"]}
+        speedups = (every["speedup_relevant"], every["speedup_impact"])
+        relevant, impact = (speedup["values"] if speedup else [] for speedup in speedups)
+        policies[policy["name"]] = {
+            "relevant": [float(f"{value:.6g}") for value in relevant],
+            "impact": [float(f"{value:.6g}") for value in impact],
+            "checkpoints": [point["pages"] for point in curves["HR"]],
+            "harvest": [float(f"{point['mean']:.6g}") for point in curves["HR"]],
+            "impact_share": [float(f"{point['mean']:.6g}") for point in curves["impact"]],
+        }
+    run = {
+        "command": command,
+        "batch": config["batch"],
+        "pages": summary["collection"]["pages"],
+        "checkpoints": summary["checkpoints"],
+        "policies": policies,
+    }
+    head = "".join(f"{json.dumps(key)}: {json.dumps(value)},\n" for key, value in list(run.items())[:-1])
+    rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(of)}" for name, of in policies.items())
+    kept.write_text("{\n" + head + '"policies": {\n' + rows + "\n}\n}\n", encoding="utf-8")
+
+
+def main(arguments: list[str]) -> int:
+    """Runs the command; 1 if a table is not what its run says."""
+    if arguments[:1] == ["--keep"]:
+        out, kept, command = arguments[1:]
+        keep(Path(out), Path(kept), command)
+        return 0
+    differ = []
+    for path, table in TABLES.items():
+        rows = table()
+        if len(rows) == 1:
+            continue  # The run is not kept.
+        wanted = text(rows)
+        if arguments == ["--check"]:
+            if not path.exists() or path.read_text(encoding="utf-8") != wanted:
+                differ.append(path.relative_to(RUNS))
+        else:
+            path.write_text(wanted, encoding="utf-8")
+    for path in differ:
+        print(f"{path} is not what its run says: python3 benches/runs/tables.py writes it", file=sys.stderr)
+    return 1 if differ else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,89 @@
+//! `prospect export`: what a store holds, for other stores and other programs.
+
+use std::cell::Cell;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::output::{self, Failure, say};
+use super::{Global, open};
+use crate::campaign::ciff::{self, Indexed};
+use crate::campaign::knowledge::{self, Exported};
+use crate::campaign::{CampaignError, OpenStore};
+
+/// Arguments of `prospect export`.
+#[derive(clap::Args, Clone, Debug)]
+pub(super) struct Args {
+    /// The store.
+    #[arg(long, value_name = "DIR")]
+    store: PathBuf,
+    /// What to write.
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    format: Format,
+    /// The file to write.
+    #[arg(long, short, value_name = "FILE")]
+    out: PathBuf,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, Debug)]
+enum Format {
+    /// Pages with their links, as JSON lines that `prospect ingest` reads.
+    Pages,
+    /// The words of the pages, in the Common Index File Format that search engines read.
+    Ciff,
+}
+
+pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
+    let open = open::to_ask(&args.store, "prospect export", global)?;
+    let (pages, words) = match args.format {
+        Format::Pages => (pages(&open, &args.out)?.pages, None),
+        Format::Ciff => {
+            let Indexed { pages, words } = index(&open, &args.out)?;
+            (pages, Some(words))
+        }
+    };
+    if global.json {
+        let json =
+            serde_json::json!({ "schema": "prospect.export/1", "pages": pages, "words": words });
+        return output::print_json(&json);
+    }
+    let words = words.map_or_else(String::new, |words| format!(", {words} words"));
+    say(global, &format!("{}: {pages} pages{words}", args.out.display()));
+    Ok(())
+}
+
+/// Writes the pages of a store with their links, as JSON lines that `prospect ingest` reads; whole or not at all.
+pub(super) fn pages(open: &OpenStore, path: &Path) -> Result<Exported, Failure> {
+    to_file(path, |out| {
+        knowledge::export(open, |record| {
+            serde_json::to_writer(&mut *out, record)?;
+            out.write_all(b"\n")
+        })
+    })
+}
+
+/// Writes the index of a store.
+fn index(open: &OpenStore, path: &Path) -> Result<Indexed, Failure> {
+    let words = open.known.analyzer.options();
+    let description = format!("Prospect {}; words {words}", env!("CARGO_PKG_VERSION"));
+    to_file(path, |out| ciff::write(open, &description, out))
+}
+
+/// Writes a file of a store, whole or not at all: the store may fail, or the file.
+fn to_file<T: Copy + Default>(
+    path: &Path,
+    write: impl Fn(&mut dyn Write) -> Result<io::Result<T>, CampaignError>,
+) -> Result<T, Failure> {
+    let (told, failed) = (Cell::new(T::default()), Cell::new(None));
+    let written = output::write_file(path, |out| match write(out) {
+        Ok(done) => done.map(|found| told.set(found)),
+        Err(error) => {
+            failed.set(Some(error));
+            Err(io::ErrorKind::Other.into())
+        }
+    });
+    match (written, failed.take()) {
+        (_, Some(error)) => Err(error.into()),
+        (Err(error), None) => Err(output::not_written(path, error)),
+        (Ok(()), None) => Ok(told.get()),
+    }
+}
