@@ -25,8 +25,7 @@ impl TextIndex {
     ) -> Result<(), E> {
         let places = self.places();
         let streams = self.segments.iter().map(|part| part.inverted.terms().stream());
-        let streams =
-            streams.collect::<std::io::Result<Vec<_>>>().map_err(|error| failed(error))?;
+        let streams = streams.collect::<std::io::Result<Vec<_>>>().map_err(failed)?;
         let mut merged = TermMerger::new(streams);
         let mut list = Vec::new();
         while merged.advance() {
@@ -37,7 +36,7 @@ impl TextIndex {
                 let Some(info) = of_segments.remove(&at) else { continue };
                 let postings =
                     part.inverted.read_postings_from_terminfo(&info, IndexRecordOption::WithFreqs);
-                let mut postings = postings.map_err(|error| failed(error))?;
+                let mut postings = postings.map_err(failed)?;
                 while postings.doc() != TERMINATED {
                     let place = places[(part.base + postings.doc()) as usize];
                     if place != NONE {

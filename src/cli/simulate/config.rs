@@ -15,6 +15,7 @@ use crate::ingest::SourceOptions;
 use crate::sketch::visibility::Visibility;
 
 /// Every setting, as given. A flag wins over the file.
+#[expect(clippy::struct_excessive_bools, reason = "flags are what people give")]
 #[derive(clap::Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub(super) struct Config {

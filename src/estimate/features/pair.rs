@@ -112,13 +112,11 @@ impl<'a> QueryView<'a> {
     }
 
     fn url(&self, source: &FeatureSource<'_>, url: UrlId) -> NgramSet {
-        match source.strings {
-            Some(strings) => self.query.matched(strings.url(url)),
-            None => {
-                let Known { urls, analyzer, .. } = source.known;
-                self.query.matching.matched_in(analyzer, &words::url_text(urls.url(url)))
-            }
+        if let Some(strings) = source.strings {
+            return self.query.matched(strings.url(url));
         }
+        let Known { urls, analyzer, .. } = source.known;
+        self.query.matching.matched_in(analyzer, &words::url_text(urls.url(url)))
     }
 
     fn anchor(&mut self, source: &FeatureSource<'_>, id: u32) -> AnchorMatch {
