@@ -624,3 +624,26 @@ fn what_cannot_be_told_against_seconds_is_refused() {
     bench.write("delays.tsv", "a.test soon\n");
     refused("--delays @delays.tsv", "delays.tsv:1: ");
 }
+
+#[test]
+fn pages_are_scored_by_a_model_as_quality_score_would() {
+    let bench = bench();
+    let [pages, scored] = ["pages.jsonl", "scored.jsonl"].map(|name| bench.path(name));
+    done(&["quality", "score", &pages, "--model", "text-length", "--output", &scored]);
+    let crawl = "--workload @queries.tsv --seeds @seeds1.txt --policy qfirst,prospect --batch 5%";
+    let simulated = |name: &str, quality: &str| {
+        let line = format!("simulate --out @{name} {quality} {crawl}");
+        let run = done(&arguments(&bench, &line));
+        let order = |policy: &str| {
+            fs::read_to_string(bench.path(&format!("{name}/order/{policy}/1.txt"))).unwrap()
+        };
+        (run.stderr, ["qfirst", "prospect"].map(order))
+    };
+    let (told, by_model) = simulated("model", "--corpus @pages.jsonl --quality-model text-length");
+    assert!(told.contains("quality by text-length: "), "{told}");
+    let (_, by_column) = simulated("column", "--corpus @scored.jsonl --quality column");
+    assert_eq!(by_model, by_column);
+    let summary = fs::read_to_string(bench.path("model/summary.json")).unwrap();
+    let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+    assert_eq!(summary["provenance"]["config"]["quality-model"]["name"], "text-length");
+}

@@ -255,7 +255,7 @@ impl WayOut for SimulateError {
             Self::Option(_) => {
                 Some("`prospect policies` lists policies and their options".to_owned())
             }
-            Self::Vectors(_) | Self::Ngram(_) | Self::Answer(_) => None,
+            Self::Vectors(_) | Self::Quality(_) | Self::Ngram(_) | Self::Answer(_) => None,
         }
     }
 

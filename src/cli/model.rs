@@ -17,6 +17,7 @@ use crate::neural::{
 };
 use crate::planner::settings::PlanSettings;
 use crate::results::Reranker;
+use crate::simulate::settings::QualityModelUsed;
 use crate::workload::Workload;
 
 /// Name of the model inside this binary.
@@ -262,6 +263,12 @@ impl RuntimeOptions {
 }
 
 impl Model {
+    /// What settings say of it.
+    pub(super) fn described(&self) -> QualityModelUsed {
+        let (name, fingerprint) = (self.model.name(), self.model.fingerprint());
+        QualityModelUsed { name: name.to_owned(), fingerprint: fingerprint.to_owned() }
+    }
+
     /// Runs `work` with the model, its cache around it where there is one.
     pub(super) fn with<T>(
         &self,

@@ -54,6 +54,9 @@ pub enum SimulateError {
     /// An embedding model, or its vectors.
     #[error(transparent)]
     Vectors(#[from] crate::neural::text_vectors::VectorError),
+    /// A quality model.
+    #[error(transparent)]
+    Quality(#[from] crate::neural::NeuralError),
     /// A re-ranker.
     #[error(transparent)]
     Rerank(#[from] crate::evaluate::rerank::RerankError),

@@ -3,9 +3,14 @@
 
 use prospect_index::url;
 
+use super::SimulateError;
 use super::collection::Collection;
-use crate::policy::NO_QUALITY;
+use crate::evaluate::rerank::PageTexts;
+use crate::neural::QualityModel;
+use crate::policy::{NO_QUALITY, Page};
 
+/// Pages that a model reads at once.
+const AT_ONCE: usize = 512;
 /// What fits.
 const EXPECTED: &str = "a log-probability, at most 0, was expected";
 
@@ -52,6 +57,37 @@ pub(crate) fn carried(collection: &Collection) -> Result<Option<PageScores>, Sco
     }
     let any = (missing as usize) < collection.quality.len();
     Ok(any.then_some(PageScores { by_page, missing, unknown: 0 }))
+}
+
+/// The scores of a model that reads the pages, whose texts are kept; an empty page has none. Calls `progress` with the pages
+/// that were read.
+///
+/// # Errors
+/// A text cannot be read, or the model fails.
+pub(crate) fn scored(
+    collection: &Collection,
+    model: &dyn QualityModel,
+    progress: &mut dyn FnMut(u32),
+) -> Result<PageScores, SimulateError> {
+    let mut scores =
+        PageScores { by_page: vec![NO_QUALITY; collection.urls.len()], ..PageScores::default() };
+    let Some(texts) = &collection.texts else { return Ok(scores) };
+    let pages: Vec<Page> = (0..collection.pages).collect();
+    for pages in pages.chunks(AT_ONCE) {
+        let read = texts.texts(pages)?;
+        let (some, read): (Vec<Page>, Vec<&str>) = pages
+            .iter()
+            .zip(&read)
+            .filter(|(_, text)| !text.trim().is_empty())
+            .map(|(page, text)| (*page, text.as_str()))
+            .unzip();
+        scores.missing += (pages.len() - some.len()) as u32;
+        for (page, score) in some.into_iter().zip(model.score(&read)?) {
+            scores.by_page[page as usize] = score;
+        }
+        progress(pages.last().map_or(0, |page| page + 1));
+    }
+    Ok(scores)
 }
 
 /// Parses scores; `file` stands for the file in messages. A later line of one URL wins.

@@ -53,6 +53,15 @@ pub(crate) struct TrialSettings {
     pub(crate) at: f64,
 }
 
+/// A quality model, by which results can be told apart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct QualityModelUsed {
+    /// Name, for people.
+    pub(crate) name: String,
+    /// Content hash of everything that its scores depend on.
+    pub(crate) fingerprint: String,
+}
+
 /// An experiment.
 #[derive(Clone)]
 pub(crate) struct SimulationSettings {
@@ -98,6 +107,8 @@ pub(crate) struct SimulationSettings {
     pub(crate) single_query: bool,
     /// The embedding model that judges.
     pub(crate) judge: Option<EmbeddingModel>,
+    /// The model that scores the pages of the collection.
+    pub(crate) quality_model: Option<QualityModelUsed>,
     /// Whether sufficiency is compared with what search returns.
     pub(crate) sufficiency: bool,
     /// Policies with groups of their evidence left out.

@@ -57,6 +57,11 @@ pub(super) struct Config {
     #[arg(long, value_name = "FILE|column")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) quality: Option<String>,
+    /// A model that scores the pages: `bundled`, a directory, or `text-length`. Scores are of whole pages, and policies
+    /// read those of fetched ones.
+    #[arg(long, value_name = "MODEL", conflicts_with = "quality")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) quality_model: Option<String>,
     /// Take words for the same that have the same stem in this language, such as english or german.
     #[arg(long, value_name = "LANGUAGE", conflicts_with = "store")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -246,6 +251,11 @@ impl Config {
         let urls_of_ids = urls.map(|urls| Arc::new(urls.into_map()));
         let base_url = self.base_url.clone();
         Ok(SourceOptions { base_url, urls_of_ids, ..SourceOptions::default() })
+    }
+
+    /// Whether pages have a quality.
+    pub(super) fn has_quality(&self) -> bool {
+        self.quality.is_some() || self.quality_model.is_some()
     }
 
     /// How words are made.

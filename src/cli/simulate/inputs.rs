@@ -10,6 +10,7 @@ use super::config;
 use super::identity::{VECTORS, WORK};
 use super::{Experiment, Queries};
 use crate::cli::ingest::doc_urls;
+use crate::cli::model::Model;
 use crate::cli::output::{Failure, LateProgress, Progress, say, say_cuts};
 use crate::cli::{hints, queries};
 use crate::evaluate::rerank::PairScores;
@@ -98,7 +99,7 @@ impl Experiment<'_> {
     pub(super) fn keep(&self) -> Keep {
         let Self { settings, reranker, .. } = self;
         let assesses = settings.sufficiency || settings.lacks() || settings.stops_by_sufficiency();
-        let texts = reranker.is_some() || assesses;
+        let texts = reranker.is_some() || self.quality_model.is_some() || assesses;
         Keep { texts, titles: self.embedder.is_some() || self.judge.is_some() }
     }
 
@@ -199,6 +200,9 @@ impl Experiment<'_> {
     }
 
     pub(super) fn quality(&self, collection: &Collection) -> Result<Option<Vec<f64>>, Failure> {
+        if let Some(model) = &self.quality_model {
+            return self.scored(model, collection).map(Some);
+        }
         let Some(path) = &self.config.quality else { return Ok(None) };
         let wrong = |error| {
             Failure::input(error, "write `url<TAB>score` a line, scores being log-probabilities")
@@ -220,6 +224,24 @@ impl Experiment<'_> {
             say(self.global, &line);
         }
         Ok(Some(scores.by_page))
+    }
+
+    /// Scores of the pages by a model.
+    fn scored(&self, model: &Model, collection: &Collection) -> Result<Vec<f64>, Failure> {
+        let scores = model.with(|model| {
+            let mut progress = LateProgress::new(self.global, "score");
+            let mut told = |pages: u32| {
+                let all = u64::from(collection.pages);
+                progress.at(u64::from(pages), Some(all), &format!("{pages} pages scored"));
+            };
+            let scores = quality::scored(collection, model, &mut told);
+            progress.done();
+            Ok(scores?)
+        })?;
+        let (name, empty) = (&model.described().name, scores.missing);
+        let scored = collection.pages - empty;
+        say(self.global, &format!("quality by {name}: {scored} pages scored, {empty} empty"));
+        Ok(scores.by_page)
     }
 
     /// Where crawls start and how far they go, before the first begins.

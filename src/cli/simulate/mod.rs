@@ -22,7 +22,7 @@ use self::config::Config;
 use self::identity::{SCORES, SUMMARY, WORK};
 use self::prepare::{LoadedModels, PreparedExperiment};
 use super::Global;
-use super::model::{CrossEncoder, RuntimeOptions};
+use super::model::{CrossEncoder, Model, RuntimeOptions};
 use super::output::{self, Failure, say};
 use crate::cli::plain::stdout;
 use crate::evaluate::rerank::PairScores;
@@ -115,8 +115,16 @@ fn one(
     out: &Path,
     global: &Global,
 ) -> Result<Summary, Failure> {
-    let PreparedExperiment { config, settings, provenance, reranker, embedder, judge, .. } =
-        experiment;
+    let PreparedExperiment {
+        config,
+        settings,
+        provenance,
+        reranker,
+        embedder,
+        judge,
+        quality_model,
+        ..
+    } = experiment;
     let cache = args.runtime.cache();
     let storage = Storage::create(out)?;
     let hash = identity::hash(&provenance)?;
@@ -132,6 +140,7 @@ fn one(
         reranker,
         embedder,
         judge,
+        quality_model,
         cache,
         storage,
         hash,
@@ -149,6 +158,8 @@ struct Experiment<'a> {
     embedder: Option<Rc<dyn Embedder>>,
     /// The model that judges sufficiency.
     judge: Option<Rc<dyn Embedder>>,
+    /// The model that scores the pages.
+    quality_model: Option<Rc<Model>>,
     /// Where what models said is remembered.
     cache: Option<&'a Path>,
     storage: Storage,

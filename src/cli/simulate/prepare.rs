@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::config::Config;
 use super::{identity, settings};
 use crate::cli::Global;
-use crate::cli::model::{CrossEncoder, RuntimeOptions};
+use crate::cli::model::{CrossEncoder, Model, RuntimeOptions};
 use crate::cli::output::Failure;
 use crate::neural::Embedder;
 use crate::neural::text_vectors::EmbeddingModel;
@@ -25,6 +25,7 @@ pub(super) struct PreparedExperiment {
     pub(super) reranker: Option<Rc<CrossEncoder>>,
     pub(super) embedder: Option<Rc<dyn Embedder>>,
     pub(super) judge: Option<Rc<dyn Embedder>>,
+    pub(super) quality_model: Option<Rc<Model>>,
 }
 
 impl PreparedExperiment {
@@ -45,13 +46,16 @@ impl PreparedExperiment {
         let judge = config.sufficiency_model.as_ref();
         let judge = judge.map(|directory| models.embedder(directory)).transpose()?;
         settings.judge = judge.as_deref().map(EmbeddingModel::of);
+        let quality_model = config.quality_model.as_ref();
+        let quality_model = quality_model.map(|name| models.quality(name)).transpose()?;
+        settings.quality_model = quality_model.as_ref().map(|model| model.described());
         settings.plan.embedding = embedder.as_deref().map(EmbeddingModel::of);
         let embedding = settings.plan.embedding.clone();
         let embedding = embedding
             .map(|EmbeddingModel { name, fingerprint }| EmbeddingUsed { name, fingerprint });
         let reranks = reranker.as_ref().map(|reranker| reranker.described());
         let provenance = identity::provenance(&config, &settings, inputs, reranks, embedding)?;
-        Ok(Self { name, config, settings, provenance, reranker, embedder, judge })
+        Ok(Self { name, config, settings, provenance, reranker, embedder, judge, quality_model })
     }
 }
 
@@ -61,17 +65,25 @@ pub(super) struct LoadedModels<'a> {
     global: &'a Global,
     rerankers: BTreeMap<String, Rc<CrossEncoder>>,
     embedders: BTreeMap<String, Rc<dyn Embedder>>,
+    qualities: BTreeMap<String, Rc<Model>>,
 }
 
 impl<'a> LoadedModels<'a> {
     pub(super) fn new(runtime: &'a RuntimeOptions, global: &'a Global) -> Self {
-        Self { runtime, global, rerankers: BTreeMap::new(), embedders: BTreeMap::new() }
+        let (rerankers, embedders) = (BTreeMap::new(), BTreeMap::new());
+        Self { runtime, global, rerankers, embedders, qualities: BTreeMap::new() }
     }
 
     fn reranker(&mut self, directory: &str) -> Result<Rc<CrossEncoder>, Failure> {
         let (runtime, global) = (self.runtime, self.global);
         let load = |path: &Path| runtime.cross_encoder(path, global).map(Rc::new);
         shared(&mut self.rerankers, directory, load)
+    }
+
+    fn quality(&mut self, name: &str) -> Result<Rc<Model>, Failure> {
+        let (runtime, global) = (self.runtime, self.global);
+        let load = |_: &Path| runtime.quality(name, global).map(Rc::new);
+        shared(&mut self.qualities, name, load)
     }
 
     fn embedder(&mut self, directory: &str) -> Result<Rc<dyn Embedder>, Failure> {

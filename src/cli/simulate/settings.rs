@@ -70,6 +70,7 @@ pub(super) fn settings(config: &Config) -> Result<(SimulationSettings, StartFile
         stop: stop(config)?,
         single_query: config.single_query,
         judge: None,
+        quality_model: None,
         sufficiency: config.sufficiency,
         ablation,
         policies,
@@ -305,6 +306,9 @@ pub(super) fn as_json(config: &Config, settings: &SimulationSettings) -> serde_j
     if config.doc_urls.is_some() {
         json["doc-urls"] = serde_json::json!(file(&config.doc_urls));
     }
+    if let Some(model) = &settings.quality_model {
+        json["quality-model"] = serde_json::json!(model);
+    }
     let words = config.words();
     if !words.is_plain() {
         json["words"] = serde_json::json!(words);
@@ -336,7 +340,7 @@ fn amount_json(amount: Amount) -> Value {
 
 fn policies(config: &Config) -> Result<Vec<PolicyChoice>, Failure> {
     let mut choices: Vec<PolicyChoice> = Vec::new();
-    let (planned, quality) = (config.workload.is_some(), config.quality.is_some());
+    let (planned, quality) = (config.workload.is_some(), config.has_quality());
     for given in &config.policy {
         if given == "all" {
             let fits = POLICIES.iter().filter(|kind| quality || !kind.needs_quality());
@@ -357,7 +361,10 @@ fn policies(config: &Config) -> Result<Vec<PolicyChoice>, Failure> {
     for choice in &choices {
         if choice.kind.needs_quality() && !quality {
             let error = anyhow::anyhow!("policy {} needs quality scores", choice.label());
-            return Err(Failure::input(error, "give them with --quality FILE"));
+            return Err(Failure::input(
+                error,
+                "give them with --quality FILE, or have pages scored with --quality-model bundled",
+            ));
         }
         if choice.kind.is_planned() && !planned {
             let error = anyhow::anyhow!("policy {} plans for queries", choice.label());
@@ -404,7 +411,7 @@ fn ablation(config: &Config, policies: &mut Vec<PolicyChoice>) -> Result<Vec<Pai
         return Ok(Vec::new());
     }
     let given =
-        Given { quality: config.quality.is_some(), embeddings: config.embedding_model.is_some() };
+        Given { quality: config.has_quality(), embeddings: config.embedding_model.is_some() };
     let pairings = pairings(policies, given);
     if pairings.is_empty() {
         let error = anyhow::anyhow!("ablate needs a policy with groups of evidence to leave out");
