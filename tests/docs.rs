@@ -93,6 +93,22 @@ fn the_first_plan_does_what_it_shows() {
     assert!(compared > 0, "README.md shows no output of its first plan");
 }
 
+/// Its numbers are those of one edition of the Rust documentation; where there is another or none, nothing can be compared.
+#[test]
+fn the_demo_prints_what_the_readme_shows() {
+    let readme = parts(&read(&repository("README.md"))).0;
+    let shown = readme.iter().find(|block| block.section == "Demo" && block.language == "text");
+    let shown = lines(&shown.unwrap().code);
+    let folder = tempfile::tempdir().unwrap();
+    let printed = done(&["demo", "--store", text(&folder.path().join("store"))]).stdout;
+    let printed = lines(&printed);
+    if printed.first() == shown.first() {
+        assert!(shows(&shown, &printed), "printed is\n{}", printed.join("\n"));
+    } else {
+        println!("skipped: README.md shows {:?}, and here are {:?}", shown.first(), printed.first());
+    }
+}
+
 /// A table below a line such as `<!-- from benches/runs/DAY/NAME.tsv -->` is that file.
 #[test]
 fn tables_are_those_of_their_runs() {
