@@ -180,3 +180,54 @@ fn simulated_collections_and_searches_have_their_words_made_alike_too() {
         serde_json::from_str(&fs::read_to_string(out.join("summary.json")).unwrap()).unwrap();
     assert_eq!(summary["provenance"]["config"]["words"], json!({"stem": "german"}));
 }
+
+#[test]
+fn a_workload_of_stop_words_alone_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, _) = store_of(dir.path(), ["Bread", "Town"], &["--stop-words", "english"]);
+    let queries = dir.path().join("queries.tsv");
+    fs::write(&queries, "q1\tthe of\t10\n").unwrap();
+    for command in [&["plan", "--budget", "1"][..], &["sufficiency"]] {
+        let ask = ["--store", text(&store), "--workload", text(&queries)];
+        let refused = prospect(&[command, &ask].concat());
+        assert_eq!(refused.code, Some(1), "{command:?}: {}", refused.stdout);
+        assert!(refused.stderr.contains("has a word in this store"), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn an_ingest_that_failed_chooses_no_words() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, bad) = (dir.path().join("store"), dir.path().join("bad.jsonl"));
+    fs::write(&bad, "{\"uri\": 1}\n").unwrap();
+    let failed = prospect(&["ingest", "--store", text(&store), "--stem", "english", text(&bad)]);
+    assert_eq!(failed.code, Some(1));
+    store_of(dir.path(), ["Bread", "Town"], &[]);
+    let told = done(&["status", "--store", text(&store)]).stdout;
+    assert!(!told.contains("words:"), "{told}");
+}
+
+#[test]
+fn wordings_are_compared_in_the_words_of_the_store() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = ["--stem", "german", "--stop-words", "german"];
+    let (store, _) = store_of(dir.path(), ["Häuser mit Gärten", "Wetter"], &options);
+    let [queries, variants, planned] =
+        ["queries.tsv", "variants.tsv", "planned.jsonl"].map(|name| dir.path().join(name));
+    fs::write(&queries, "q1\tHaus und Garten\t10\n").unwrap();
+    // The first says what the query says, the second nothing.
+    let wordings = ["die Häuser der Gärten", "und die", "Haus bauen", "Garten anlegen"];
+    fs::write(&variants, wordings.map(|wording| format!("q1\t{wording}\n")).concat()).unwrap();
+    let ask = ["sufficiency", "--store", text(&store), "--workload", text(&queries)];
+    let given = ["--variants", text(&variants), "--planned-out", text(&planned)];
+    done(&[&ask[..], &given].concat());
+    let planned = fs::read_to_string(&planned).unwrap();
+    let texts: Vec<String> = planned
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<Value>(line).unwrap()["query"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(texts[0], "Haus und Garten");
+    assert!(wordings[2..].contains(&texts[1].as_str()) && texts.len() == 2, "{texts:?}");
+}

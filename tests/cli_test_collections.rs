@@ -102,3 +102,52 @@ fn ids_without_a_map_are_told() {
     let told = done(&ingest).stderr;
     assert!(told.contains("the map has none for its id \"D1\""), "{told}");
 }
+
+#[test]
+fn ids_of_pages_with_a_url_are_anything() {
+    let dir = tempfile::tempdir().unwrap();
+    let (store, pages) = (dir.path().join("store"), dir.path().join("pages.jsonl"));
+    let ids = [json!({"$oid": "507f"}), json!(true), json!([1]), json!(null), json!(3.5)];
+    let page = |(at, id): (usize, &Value)| {
+        json!({"url": format!("https://a.test/{at}"), "_id": id, "text": "x"}).to_string()
+    };
+    let lines: Vec<String> = ids.iter().enumerate().map(page).collect();
+    fs::write(&pages, lines.join("\n")).unwrap();
+    let told = done(&["ingest", "--store", text(&store), "--json", text(&pages)]).stdout;
+    let told: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(told["pages"], 5);
+}
+
+#[test]
+fn a_map_that_knows_no_document_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    documents(dir.path(), true);
+    beir(dir.path());
+    let map = dir.path().join("urls.tsv");
+    fs::write(&map, "E1\thttps://a.test/D1\n").unwrap();
+    let [corpus, queries, qrels] =
+        ["corpus.jsonl", "queries.jsonl", "qrels.tsv"].map(|name| dir.path().join(name));
+    let search = ["evaluate", "--corpus", text(&corpus), "--workload", text(&queries)];
+    let measure = ["--qrels", text(&qrels), "--doc-urls", text(&map)];
+    let failed = prospect(&[&search[..], &measure].concat());
+    let what = "none of the 2 judgements is of a document that the map knows";
+    assert!(
+        failed.stderr.contains(what) && failed.stderr.contains("hint: a map is"),
+        "{}",
+        failed.stderr
+    );
+}
+
+#[test]
+fn files_of_an_experiment_are_relative_to_it() {
+    let dir = tempfile::tempdir().unwrap();
+    documents(dir.path(), false);
+    beir(dir.path());
+    fs::write(dir.path().join("urls.tsv"), "D1\thttps://a.test/D1\nD2\thttps://a.test/D2\n")
+        .unwrap();
+    let settings = "corpus = \"corpus.jsonl\"\nworkload = \"queries.jsonl\"\nqrels = \"qrels.tsv\"\n\
+        doc-urls = \"urls.tsv\"\nquality-model = \"text-length\"\npolicy = \"qfirst\"\nbaseline = \"qfirst\"\nseeds = \"random:1\"\n";
+    let (experiment, out) = (dir.path().join("e.toml"), dir.path().join("out"));
+    fs::write(&experiment, settings).unwrap();
+    done(&["simulate", "--config", text(&experiment), "--out", text(&out)]);
+}

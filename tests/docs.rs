@@ -105,7 +105,11 @@ fn the_demo_prints_what_the_readme_shows() {
     if printed.first() == shown.first() {
         assert!(shows(&shown, &printed), "printed is\n{}", printed.join("\n"));
     } else {
-        println!("skipped: README.md shows {:?}, and here are {:?}", shown.first(), printed.first());
+        println!(
+            "skipped: README.md shows {:?}, and here are {:?}",
+            shown.first(),
+            printed.first()
+        );
     }
 }
 

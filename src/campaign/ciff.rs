@@ -84,12 +84,14 @@ pub(crate) fn write(
     out: &mut dyn Write,
 ) -> Result<io::Result<Indexed>, CampaignError> {
     let OpenStore { text, known, .. } = open;
-    let mut words = 0;
-    text.for_each_word(|_, _| {
+    // Lengths are those of the postings: a word beyond what an index takes has none.
+    let (mut words, mut lengths) = (0, vec![0_i64; text.current().len()]);
+    text.for_each_word(|_, list| {
         words += 1;
+        list.iter().for_each(|(place, tf)| lengths[*place as usize] += i64::from(*tf));
         Ok::<_, CampaignError>(())
     })?;
-    let written = written(text, known, (words, description), out);
+    let written = written(text, known, (words, &lengths, description), out);
     match written {
         Ok(written) => Ok(Ok(written)),
         Err(Stopped::Output(error)) => Ok(Err(error)),
@@ -118,13 +120,12 @@ impl From<io::Error> for Stopped {
 fn written(
     text: &TextIndex,
     known: &Known,
-    (words, description): (usize, &str),
+    (words, lengths, description): (usize, &[i64], &str),
     out: &mut dyn Write,
 ) -> Result<Indexed, Stopped> {
     let docs = text.docs();
     let current = text.current();
-    let pages = current.len();
-    let total: i64 = current.iter().map(|&at| i64::from(docs.length[at])).sum();
+    let (pages, total) = (current.len(), lengths.iter().sum::<i64>());
     message(
         out,
         &Header {
@@ -141,7 +142,7 @@ fn written(
     text.for_each_word(|word, list| Ok::<_, Stopped>(message(out, &postings(word, list))?))?;
     for (docid, at) in current.into_iter().enumerate() {
         let collection_docid = known.urls.spelling(docs.url[at]).to_owned();
-        let doclength = docs.length[at] as i32;
+        let doclength = lengths[docid] as i32;
         message(out, &DocRecord { docid: docid as i32, collection_docid, doclength })?;
     }
     Ok(Indexed { pages, words })

@@ -14,7 +14,7 @@ impl OpenStore {
     /// # Errors
     /// A text cannot be read.
     pub(crate) fn phrases(&self) -> Result<Phrases, CampaignError> {
-        let (known, mut found) = (&self.known, Phrases::default());
+        let (known, mut found) = (&self.known, Phrases::new(&self.known.analyzer));
         for_each_text(self.store.storage(), self.store.manifest(), 0, |pages| {
             for page in pages {
                 if known.pages.page_seq(page.url) == Some(page.seq) {

@@ -93,6 +93,19 @@ pub(super) fn workload(path: &Path, global: &Global) -> Result<Workload, Failure
     Ok(workload)
 }
 
+/// Refuses a workload that has no word left where the words of a store are made.
+pub(super) fn asked(open: &OpenStore, workload: &Workload) -> Result<(), Failure> {
+    if !open.asked(workload).queries.is_empty() {
+        return Ok(());
+    }
+    let words = open.known.analyzer.options();
+    let error = anyhow::anyhow!(
+        "none of the {} queries has a word in this store, whose words are {words}",
+        workload.queries.len()
+    );
+    Err(Failure::input(error, "a query needs a word that is no stop word"))
+}
+
 /// The delays of a file.
 pub(super) fn delays(path: &Path) -> Result<Delays, Failure> {
     Delays::parse(&open_text(path)?).map_err(|(line, what)| {

@@ -86,8 +86,12 @@ struct Measured {
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let metrics = metrics(&args.metrics)?;
     check_standard_input(args)?;
+    if args.store.is_some() && !args.words.options().is_plain() {
+        let error = anyhow::anyhow!("a store has its own words, and options of words are given");
+        return Err(Failure::input(error, "leave --stem, --stop-words and --fold-accents out"));
+    }
     let judgements = match &args.workload {
-        Some(_) => search::judgements(&args.qrels, args.doc_urls.as_deref())?,
+        Some(_) => search::judgements(&args.qrels, args.doc_urls.as_deref(), global)?,
         None => Judgements::load(&args.qrels)?,
     };
     let mut runs = Vec::new();

@@ -73,6 +73,13 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         }));
     }
     tell(&made, &args.out, global);
+    let words = open.known.analyzer.options();
+    if !words.is_plain() {
+        say(
+            global,
+            &format!("words of the store: {words}; simulate has the same options of words"),
+        );
+    }
     Ok(())
 }
 

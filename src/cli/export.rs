@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::output::{self, Failure, say};
+use super::plain::stdout;
 use super::{Global, open};
 use crate::campaign::ciff::{self, Indexed};
 use crate::campaign::knowledge::{self, Exported};
@@ -19,7 +20,7 @@ pub(super) struct Args {
     /// What to write.
     #[arg(long, value_name = "FORMAT", value_enum)]
     format: Format,
-    /// The file to write.
+    /// The file to write; `-` is standard output.
     #[arg(long, short, value_name = "FILE")]
     out: PathBuf,
 }
@@ -74,7 +75,10 @@ fn to_file<T: Copy + Default>(
     write: impl Fn(&mut dyn Write) -> Result<io::Result<T>, CampaignError>,
 ) -> Result<T, Failure> {
     let (told, failed) = (Cell::new(T::default()), Cell::new(None));
-    let written = output::write_file(path, |out| match write(out) {
+    let to_path = |write: &dyn Fn(&mut dyn Write) -> io::Result<()>| {
+        if path == Path::new("-") { write(&mut stdout()) } else { output::write_file(path, write) }
+    };
+    let written = to_path(&|out| match write(out) {
         Ok(done) => done.map(|found| told.set(found)),
         Err(error) => {
             failed.set(Some(error));

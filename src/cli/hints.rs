@@ -66,6 +66,9 @@ const NEXT_LINE: &str = "\n      ";
 const IS_MARKUP: &str =
     " It takes plain text; HTML is read from files (with --base-url) and from WARC";
 const UTF_16: &str = "write it as UTF-8, for example with: iconv -f UTF-16 -t UTF-8 IN > OUT";
+const A_JUDGEMENT: &str = "a judgement is `qid 0 document grade` a line, as in TREC; BEIR's three columns with a heading, or JSON \
+     lines with query_id, doc_id and relevance";
+const A_MAP: &str = "a map is `id<TAB>url` a line, or JSON lines with an id and a url; ids are spelt as in the judgements";
 const A_WORKLOAD: &str = "a workload is `qid<TAB>query[<TAB>frequency[<TAB>kind]]` a line, CSV with a header, JSON \
     (lines or an array) with qid, query, frequency and kind, or TREC topics; `prospect formats` says more";
 const A_RUN: &str = "a line of a run is `qid Q0 docid rank score tag`, a line of judgements `qid 0 docid \
@@ -324,6 +327,8 @@ impl WayOut for WorkloadError {
                 "merge queries that are the same, keep those that are asked most, or split the list"
             }
             Self::Line { .. } | Self::Empty { .. } => A_WORKLOAD,
+            Self::Judgement { .. } => A_JUDGEMENT,
+            Self::DocUrl { .. } | Self::Unmapped { .. } => A_MAP,
         };
         Some(hint.to_owned())
     }

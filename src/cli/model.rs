@@ -21,7 +21,8 @@ use crate::simulate::settings::QualityModelUsed;
 use crate::workload::Workload;
 
 /// Name of the model inside this binary.
-const BUNDLED: &str = "bundled";
+/// Name of the model that is in the program.
+pub(super) const BUNDLED: &str = "bundled";
 
 /// What runs models.
 #[derive(clap::Args, Clone, Debug, Default)]

@@ -120,6 +120,7 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
     check_writable(&args.out)?;
     let embedder = args.embedding.load(&args.quality.runtime.library, global)?;
     let mut open = OpenStore::open(&args.store, "prospect plan", limits::NGRAM_WORDS)?;
+    bounds::asked(&open, &workload)?;
     output::say_refreshes(global, &open.refreshes);
     settings.scope = args.bounds.scope(&open)?;
     if !settings.scope.is_empty() {

@@ -27,15 +27,18 @@ impl WordArgs {
         WordOptions::new(stem, stop_words, fold_accents)
     }
 
-    /// Makes them those of a store, which has no page yet, or has them.
+    /// Makes them those of a store that has no record yet; in another they have to be the same, or none.
     pub(super) fn keep_in(&self, store: &mut Store) -> Result<(), Failure> {
         let (given, manifest) = (self.options(), store.manifest());
-        if given.is_plain() || given == manifest.words {
+        if given == manifest.words {
             return Ok(());
         }
         if manifest.next_seq > 0 {
+            if given.is_plain() {
+                return Ok(());
+            }
             let error = anyhow::anyhow!(
-                "words of this store are {}, and not {given}; it has pages already",
+                "words of this store are {}, and not {given}; it has records already",
                 manifest.words
             );
             return Err(Failure::input(

@@ -75,11 +75,11 @@ pub(super) struct PageFields {
     plan_id: Option<String>,
     #[serde(default, deserialize_with = "number")]
     quality_score: Option<f64>,
-    #[serde(default, deserialize_with = "time")]
+    #[serde(default, deserialize_with = "id")]
     doc_id: Option<String>,
-    #[serde(default, deserialize_with = "time")]
+    #[serde(default, deserialize_with = "id")]
     docno: Option<String>,
-    #[serde(default, rename = "_id", deserialize_with = "time")]
+    #[serde(default, rename = "_id", deserialize_with = "id")]
     id: Option<String>,
 }
 
@@ -127,9 +127,18 @@ fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::
     deserializer.deserialize_any(NumberVisitor)
 }
 
-/// A time or an id as it is spelled; where it is a number, its digits.
+/// A time as it is spelled; where it is a number, its digits.
 fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     deserializer.deserialize_any(TimeVisitor)
+}
+
+/// An id; what is no text and no number is none.
+fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Ok(match serde_json::Value::deserialize(deserializer)? {
+        serde_json::Value::String(text) => Some(text),
+        serde_json::Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    })
 }
 
 struct NumberVisitor;

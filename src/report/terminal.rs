@@ -118,7 +118,7 @@ fn heading(summary: &Summary) -> String {
     out += &format!(
         "  prospect {}, experiment {}, seed {}, BM25 k1 {} b {}, {}\n",
         clean(&summary.made_by(), 40),
-        clean(&summary.experiment, 20),
+        clean(summary.name(), 20),
         made.seed,
         made.k1,
         made.b,

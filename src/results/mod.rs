@@ -73,6 +73,11 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
+    /// The experiment as its tables name it; by its settings where an earlier version did not say.
+    pub(crate) fn name(&self) -> &str {
+        if self.experiment.is_empty() { &self.provenance.config_hash } else { &self.experiment }
+    }
+
     /// Version of Prospect, with its commit where it is known.
     pub(crate) fn made_by(&self) -> String {
         let version = &self.provenance.version;

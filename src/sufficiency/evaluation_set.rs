@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use prospect_index::page::UrlId;
-use prospect_index::words;
+use prospect_index::words::Analyzer;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Distinct words of a query.
@@ -82,9 +82,16 @@ pub(crate) struct Phrases {
     by_words: BTreeMap<(Origin, String), Phrase>,
     /// Fetched pages.
     fetched: BTreeSet<UrlId>,
+    /// Makes the words by which phrases are the same.
+    analyzer: Analyzer,
 }
 
 impl Phrases {
+    /// None yet, of pages whose words `analyzer` makes.
+    pub(crate) fn new(analyzer: &Analyzer) -> Self {
+        Self { analyzer: analyzer.clone(), ..Self::default() }
+    }
+
     /// Takes in a fetched page.
     pub(crate) fn add_page(&mut self, url: UrlId, title: &str, text: &str) {
         self.fetched.insert(url);
@@ -100,7 +107,7 @@ impl Phrases {
     pub(crate) fn add_anchors<'a>(&mut self, url: UrlId, anchors: impl Iterator<Item = &'a str>) {
         let mut said = BTreeSet::new();
         for anchor in anchors {
-            if key(anchor).is_some_and(|words| said.insert(words)) {
+            if key(&self.analyzer, anchor).is_some_and(|words| said.insert(words)) {
                 self.add(Origin::Anchor, anchor, url);
             }
         }
@@ -112,7 +119,7 @@ impl Phrases {
     }
 
     fn add(&mut self, origin: Origin, text: &str, url: UrlId) {
-        let Some(words) = key(text) else { return };
+        let Some(words) = key(&self.analyzer, text) else { return };
         let phrase = self.by_words.entry((origin, words)).or_default();
         if phrase.text.is_empty() {
             phrase.text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -190,13 +197,13 @@ impl Phrase {
 }
 
 /// The distinct words of a phrase, in order, if they can be a query.
-fn key(text: &str) -> Option<String> {
+fn key(analyzer: &Analyzer, text: &str) -> Option<String> {
     // What steers a terminal or the direction of writing is typed by nobody.
     let steers = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     if text.chars().any(|c| (c.is_control() && !c.is_whitespace()) || steers(c)) {
         return None;
     }
-    let mut distinct = words::words(text);
+    let mut distinct = analyzer.words(text);
     distinct.sort_unstable();
     distinct.dedup();
     let has_letters = distinct.iter().any(|word| word.chars().any(char::is_alphabetic));
@@ -302,7 +309,7 @@ mod tests {
             ("rye bread\u{1b}[2J", false),
             ("rye \u{202e}daerb", false),
         ] {
-            assert_eq!(key(text).is_some(), is_query, "{text}");
+            assert_eq!(key(&Analyzer::default(), text).is_some(), is_query, "{text}");
         }
         assert_eq!(parts("A - B | C"), ["A", "B", "C"]);
         assert!(headings("one line only").is_empty());

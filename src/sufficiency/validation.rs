@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use prospect_index::words::Analyzer;
 use serde::Serialize;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -35,7 +36,11 @@ pub(crate) struct Variants {
 impl Variants {
     /// Draws a fifth of the wordings of every query to hold out, whatever their order; those that say what the query
     /// says are left out, and so are queries with fewer than two others.
-    pub(crate) fn draw(workload: &Workload, wordings: &BTreeMap<usize, Vec<String>>) -> Vec<Self> {
+    pub(crate) fn draw(
+        workload: &Workload,
+        wordings: &BTreeMap<usize, Vec<String>>,
+        analyzer: &Analyzer,
+    ) -> Vec<Self> {
         let mut all = Vec::new();
         for (&query, wordings) in wordings {
             let Query { qid, words, .. } = &workload.queries[query];
@@ -43,7 +48,7 @@ impl Variants {
                 |text: &String| xxh3_64_with_seed(format!("{qid}\t{text}").as_bytes(), SEED);
             let mut wordings: Vec<String> = wordings.clone();
             wordings.retain(|text| {
-                let own = Query::new(qid, text, 1.0, "").words;
+                let own = Query::new(qid, text, 1.0, "").in_words_of(analyzer).words;
                 !own.is_empty() && own != *words
             });
             wordings.sort_by_key(|text| (drawn(text), text.clone()));
@@ -60,14 +65,16 @@ impl Variants {
     pub(crate) fn without_a_word(workload: &Workload) -> BTreeMap<usize, Vec<String>> {
         let mut found = BTreeMap::new();
         for (at, query) in workload.queries.iter().enumerate() {
-            let mut distinct: Vec<&String> = query.words.iter().collect();
+            // As they are written: a stem is no wording.
+            let words = Query::new("", &query.text, 1.0, "").words;
+            let mut distinct: Vec<&String> = words.iter().collect();
             distinct.sort_unstable();
             distinct.dedup();
             if distinct.len() < FEWEST_WORDS {
                 continue;
             }
             let without = |word: &&String| {
-                let left = query.words.iter().filter(|own| own != word).map(String::as_str);
+                let left = words.iter().filter(|own| own != word).map(String::as_str);
                 left.collect::<Vec<_>>().join(" ")
             };
             found.insert(at, distinct.iter().map(without).collect());
@@ -224,11 +231,15 @@ mod tests {
         let workload = Workload { queries };
         let wordings = Variants::without_a_word(&workload);
         assert_eq!(wordings.keys().copied().collect::<Vec<_>>(), [0]);
-        let mut found = Variants::draw(&workload, &wordings);
+        let mut found = Variants::draw(&workload, &wordings, &Analyzer::default());
         assert_eq!((found[0].planned.len(), found[0].held_out.len()), (3, 1));
         let mut turned = wordings.clone();
         turned.get_mut(&0).unwrap().reverse();
-        assert_eq!(Variants::draw(&workload, &turned), found, "whatever the order");
+        assert_eq!(
+            Variants::draw(&workload, &turned, &Analyzer::default()),
+            found,
+            "whatever the order"
+        );
         let planned = Variants::planned(&found, &workload);
         assert_eq!(planned.queries.len(), 5);
         assert_eq!(planned.queries.iter().map(|query| query.frequency).sum::<f64>(), 7.0);
@@ -237,7 +248,7 @@ mod tests {
         assert_eq!(Variants::held_out(&found, &workload).queries[0].frequency, 6.0);
         // What says the same as the query is none, and of one variant none can be held out.
         let same = BTreeMap::from([(1, vec!["Ships!".to_owned(), "boats".to_owned()])]);
-        found = Variants::draw(&workload, &same);
+        found = Variants::draw(&workload, &same, &Analyzer::default());
         assert!(found.is_empty());
     }
 

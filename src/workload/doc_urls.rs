@@ -19,7 +19,8 @@ pub(crate) struct DocUrls {
 }
 
 impl DocUrls {
-    /// Reads a map: `id<TAB>url` a line, or JSON lines with an id and a URL among whatever else.
+    /// Reads a map: `id<TAB>url` a line, or JSON lines with an id and a URL among whatever else; records without a URL are
+    /// passed over. Memory: ids and URLs.
     ///
     /// # Errors
     /// The file cannot be read, a line is neither, an id has two URLs, or there is none.
@@ -29,7 +30,7 @@ impl DocUrls {
         let mut last = 0;
         for next in open_records(path)? {
             let (line, content) = next?;
-            let failed = |what: String| WorkloadError::Line { file: file.clone(), line, what };
+            let failed = |what: String| WorkloadError::DocUrl { file: file.clone(), line, what };
             last = line;
             let Some((id, url)) = pair(content.trim(), line == 1).map_err(failed)? else {
                 continue;
@@ -42,7 +43,7 @@ impl DocUrls {
         }
         if urls.is_empty() {
             let what = "no line has the id of a document and its URL".to_owned();
-            return Err(WorkloadError::Line { file, line: last.max(1), what });
+            return Err(WorkloadError::DocUrl { file, line: last.max(1), what });
         }
         Ok(Self { urls })
     }
@@ -58,7 +59,7 @@ impl DocUrls {
     }
 }
 
-/// Id and URL of a line; none of headings, which only the first can be.
+/// Id and URL of a line; none of headings, which only the first can be, and of a record without a URL.
 fn pair(line: &str, is_first: bool) -> Result<Option<(String, String)>, String> {
     if line.starts_with('{') {
         let record: serde_json::Map<String, Value> =
@@ -66,8 +67,8 @@ fn pair(line: &str, is_first: bool) -> Result<Option<(String, String)>, String> 
         let (id, url) = (text_of(&record, DOCUMENT), text_of(&record, URL));
         return match (id, url) {
             (Some(id), Some(url)) => Ok(Some((id, url))),
+            (_, None) => Ok(None),
             (None, _) => Err("the record has no id (doc_id, docno, _id or id)".to_owned()),
-            (_, None) => Err("the record has no url".to_owned()),
         };
     }
     let cut = line.split_once('\t').or_else(|| line.split_once(char::is_whitespace));
@@ -75,6 +76,9 @@ fn pair(line: &str, is_first: bool) -> Result<Option<(String, String)>, String> 
         return Err("one field; `id<TAB>url` was expected".to_owned());
     };
     let is_heading = is_first && !url.contains(':') && DOCUMENT.contains(&plain(id).as_str());
+    if id.contains("://") && !url.contains("://") {
+        return Err("the URL stands before the id; `id<TAB>url` was expected".to_owned());
+    }
     Ok((!is_heading).then(|| (id.to_owned(), url.to_owned())))
 }
 
@@ -126,7 +130,8 @@ mod tests {
             assert!(error.contains(what), "{error}");
         };
         fails("D1\thttps://a.test/1\nD2\n", ":2: one field");
-        fails("{\"_id\":\"D1\"}\n", ":1: the record has no url");
+        fails("{\"_id\":\"D1\"}\n", ":1: no line has the id");
+        fails("https://a.test/1\tD1\n", ":1: the URL stands before the id");
         fails("{\"url\":\"https://a.test/1\"}\n", ":1: the record has no id");
         fails("D1\thttps://a.test/1\nD1\thttps://a.test/2\n", ":2: document \"D1\" has the URL");
         fails("doc_id\turl\n", ":1: no line has the id");

@@ -30,6 +30,34 @@ pub enum WorkloadError {
         /// Found and expected.
         what: String,
     },
+    /// A line of judgements is not what it should be.
+    #[error("{file}:{line}: {what}")]
+    Judgement {
+        /// The file.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// Found and expected.
+        what: String,
+    },
+    /// A line of a map from ids to URLs is not what it should be.
+    #[error("{file}:{line}: {what}")]
+    DocUrl {
+        /// The file.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// Found and expected.
+        what: String,
+    },
+    /// A map from ids to URLs knows no document that was judged.
+    #[error("{file}: none of the {judgements} judgements is of a document that the map knows")]
+    Unmapped {
+        /// The judgements.
+        file: String,
+        /// How many there are.
+        judgements: usize,
+    },
     /// The text has two bytes a character.
     #[error("{file} is UTF-16 text; UTF-8 was expected")]
     Utf16 {

@@ -56,21 +56,31 @@ pub fn load(path: &Path) -> Result<Vec<Judgement>, WorkloadError> {
     load_raw(path)?.into_iter().map(|raw| canonical(raw, &file)).collect()
 }
 
-/// Reads judgements of documents whose URLs a map knows; how many are of others comes with them.
+/// Reads judgements of documents whose URLs a map knows, with these in the place of ids; how many are of others comes with
+/// them.
 ///
 /// # Errors
-/// The file cannot be read, a line is malformed, or an id leads to what is no URL.
+/// The file cannot be read, a line is malformed, an id leads to what is no URL, or the map knows none.
 pub(crate) fn load_by_id(
     path: &Path,
     urls: &DocUrls,
-) -> Result<(Vec<Judgement>, usize), WorkloadError> {
+) -> Result<(Vec<RawJudgement>, usize), WorkloadError> {
     let (file, raw) = (shown(path), load_raw(path)?);
     let all = raw.len();
     let known = raw.into_iter().filter_map(|raw| {
-        let docid = urls.url(&raw.docid)?.to_owned();
-        Some(canonical(RawJudgement { docid, ..raw }, &file))
+        let (docid, line) = (urls.url(&raw.docid)?.to_owned(), raw.line);
+        let judged = canonical(RawJudgement { docid, ..raw }, &file);
+        Some(judged.map(|Judgement { qid, url, grade }| RawJudgement {
+            qid,
+            docid: url,
+            grade,
+            line,
+        }))
     });
-    let known: Vec<Judgement> = known.collect::<Result<_, _>>()?;
+    let known: Vec<RawJudgement> = known.collect::<Result<_, _>>()?;
+    if known.is_empty() && all > 0 {
+        return Err(WorkloadError::Unmapped { file, judgements: all });
+    }
     let others = all - known.len();
     Ok((known, others))
 }
@@ -96,27 +106,33 @@ fn canonical(raw: RawJudgement, file: &str) -> Result<Judgement, WorkloadError> 
     let RawJudgement { qid, docid, grade, line } = raw;
     let url = url::canonical(&docid).map_err(|e| {
         let what = format!("{docid:?} is {e}");
-        WorkloadError::Line { file: file.to_owned(), line, what }
+        WorkloadError::Judgement { file: file.to_owned(), line, what }
     })?;
     Ok(Judgement { qid, url, grade })
 }
 
 fn read(mut lines: ListLines<impl BufRead>) -> Result<Vec<RawJudgement>, WorkloadError> {
-    let mut judgements = Vec::new();
+    let (mut judgements, mut is_first) = (Vec::new(), true);
     while let Some(next) = lines.next() {
         let (line, content) = next?;
         let failed =
-            |what: String| WorkloadError::Line { file: lines.file().to_owned(), line, what };
+            |what: String| WorkloadError::Judgement { file: lines.file().to_owned(), line, what };
         let [qid, docid, grade] = match fields_of(&content).map_err(failed)? {
             // BEIR begins with headings.
-            Some([_, _, grade]) if line == 1 && GRADE.contains(&plain(&grade).as_str()) => continue,
+            Some([_, _, grade]) if is_first && GRADE.contains(&plain(&grade).as_str()) => {
+                is_first = false;
+                continue;
+            }
             Some(fields) => fields,
             None => {
                 let fields = content.split_whitespace().count();
                 return Err(failed(format!("{fields} fields; `qid 0 url grade` was expected")));
             }
         };
-        let grade = grade
+        is_first = false;
+        // Tables that went through a program of their own have 1.0 for 1.
+        let whole = grade.strip_suffix(".0").unwrap_or(&grade);
+        let grade = whole
             .parse()
             .map_err(|_| failed(format!("the grade is {grade:?}; a whole number was expected")))?;
         judgements.push(RawJudgement { qid, docid, grade, line });

@@ -1,8 +1,8 @@
 //! Making words alike: stop lists, stems, accents.
 //!
 //! [`crate::words`] cuts texts into words; here some of them are left out or changed, alike for queries, texts, URLs and
-//! anchors, by the filters of Tantivy in the order that Lucene's analyzers of languages have: stop words, then stems
-//! (Snowball), then accents. Without an option, which is the default, words stay as they were cut.
+//! anchors, by the filters of Tantivy: stop words are left out, then stems are taken (Snowball), then accents off. Without
+//! an option, which is the default, words stay as they were cut.
 
 use std::fmt;
 use std::str::FromStr;

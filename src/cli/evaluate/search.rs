@@ -196,11 +196,20 @@ fn write(run: &Run, path: &Path) -> Result<(), Failure> {
 }
 
 /// Judgements whose documents are pages: their URLs are made canonical.
-pub(super) fn judgements(path: &Path, urls: Option<&Path>) -> Result<Judgements, Failure> {
-    let judged = match doc_urls(urls)? {
-        Some(urls) => qrels::load_by_id(path, &urls)?.0,
-        None => qrels::load(path)?,
-    };
+pub(super) fn judgements(
+    path: &Path,
+    urls: Option<&Path>,
+    global: &Global,
+) -> Result<Judgements, Failure> {
+    if let Some(urls) = doc_urls(urls)? {
+        let (judged, others) = qrels::load_by_id(path, &urls)?;
+        if others > 0 {
+            let what = format!("{others} judgements of documents that have no URL");
+            say(global, &format!("{}: {what}", shown(path)));
+        }
+        return Ok(Judgements::new(judged, &shown(path))?);
+    }
+    let judged = qrels::load(path)?;
     let lines = judged.into_iter().enumerate().map(|(at, judgement)| RawJudgement {
         qid: judgement.qid,
         docid: judgement.url,

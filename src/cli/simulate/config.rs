@@ -9,9 +9,11 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::cli::ingest::doc_urls;
+use crate::cli::model::BUNDLED;
 use crate::cli::output::Failure;
 use crate::cli::words::with_stop_words;
 use crate::ingest::SourceOptions;
+use crate::neural::text_length;
 use crate::sketch::visibility::Visibility;
 
 /// Every setting, as given. A flag wins over the file.
@@ -389,18 +391,24 @@ fn rooted(mut config: Config, file: &Path) -> Config {
         workload,
         eval_workload,
         qrels,
+        doc_urls,
         quality,
+        quality_model,
         rerank,
         rerank_model,
         embedding_model,
+        sufficiency_model,
         delays,
         ..
     } = &mut config;
-    let models = [rerank, rerank_model, embedding_model];
-    for path in [store, workload, eval_workload, qrels, delays].into_iter().chain(models) {
+    let models = [rerank, rerank_model, embedding_model, sufficiency_model];
+    for path in [store, workload, eval_workload, qrels, doc_urls, delays].into_iter().chain(models)
+    {
         path.iter_mut().for_each(join);
     }
     quality.iter_mut().filter(|given| *given != CARRIED).for_each(join);
+    let is_directory = |name: &&mut String| ![BUNDLED, text_length::NAME].contains(&name.as_str());
+    quality_model.iter_mut().filter(is_directory).for_each(join);
     config
 }
 
@@ -410,7 +418,7 @@ pub(super) fn is_rule(given: &str) -> bool {
 }
 
 /// Settings of which one takes the place of another.
-const INSTEAD: [(&str, &str); 7] = [
+const INSTEAD: [(&str, &str); 9] = [
     ("corpus", "store"),
     ("store", "corpus"),
     ("seeds", "crawled"),
@@ -418,6 +426,8 @@ const INSTEAD: [(&str, &str); 7] = [
     ("crawled", "seeds"),
     ("rerank", "rerank-model"),
     ("rerank-model", "rerank"),
+    ("quality", "quality-model"),
+    ("quality-model", "quality"),
 ];
 
 /// Settings of `flags` where they are given, else of the file.

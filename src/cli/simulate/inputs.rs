@@ -24,7 +24,7 @@ use crate::simulate::judgements::JudgedCollection;
 use crate::simulate::load::{self, Keep, PagePlace, Skipped};
 use crate::simulate::vectors::CollectionVectors;
 use crate::simulate::{quality, vectors};
-use crate::workload::qrels::{self, Judgement};
+use crate::workload::qrels::{self, Judgement, RawJudgement};
 use crate::workload::{Workload, open_text};
 
 impl Experiment<'_> {
@@ -162,7 +162,8 @@ impl Experiment<'_> {
         if others > 0 {
             say(self.global, &format!("{path}: {others} judgements of documents that have no URL"));
         }
-        Ok(judgements)
+        let judged = |RawJudgement { qid, docid: url, grade, .. }| Judgement { qid, url, grade };
+        Ok(judgements.into_iter().map(judged).collect())
     }
 
     pub(super) fn queries(&self, collection: &Collection) -> Result<Queries, Failure> {
@@ -172,6 +173,12 @@ impl Experiment<'_> {
             Some(path) => self.workload_of(Some(path))?.in_words_of(analyzer),
             None => given.clone(),
         };
+        if !given.queries.is_empty() && given.for_planning().queries.is_empty() {
+            say(
+                self.global,
+                "no query has a word that is no stop word: nothing can be planned for",
+            );
+        }
         let judgements = self.judgements()?;
         let judged = JudgedCollection::new(collection, &evaluation, &judgements);
         if self.config.qrels.is_some() {

@@ -115,6 +115,16 @@ fn refuse_contradictions(config: &Config) -> Result<(), Failure> {
     let queries = config.eval_workload.is_some() || config.workload.is_some();
     let wrong = [
         (
+            config.store.is_some() && !config.words().is_plain(),
+            "a store has its own words, and stem, stop-words or fold-accents are given",
+            "leave them out, or name the pages with --corpus FILE",
+        ),
+        (
+            config.quality.is_some() && config.quality_model.is_some(),
+            "quality and quality-model both say what pages are worth",
+            "give one of them",
+        ),
+        (
             !config.corpus.is_empty() && config.store.is_some(),
             "corpus and store both name the collection",
             "give one of them",

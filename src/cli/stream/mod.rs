@@ -83,6 +83,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     args.bounds.add_delays(&mut settings)?;
     let quality = args.quality.load(global)?;
     let stream = Stream::new(open_store(&args.store, "prospect stream")?)?;
+    bounds::asked(&stream.open, &workload)?;
     output::say_refreshes(global, &stream.open.refreshes);
     settings.scope = args.bounds.scope(&stream.open)?;
     let within = args.bounds.within(&mut settings)?;

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use prospect_index::words::Analyzer;
 use serde_json::json;
 
 use self::judges::Means;
@@ -21,6 +22,7 @@ use crate::campaign::plan::{self, Beside, Plan};
 use crate::campaign::sufficiency::{StoreSufficiency, compatible};
 use crate::campaign::{CampaignError, OpenStore};
 use crate::cli::Global;
+use crate::cli::bounds;
 use crate::cli::model::{EmbeddingOptions, LibraryOptions};
 use crate::cli::open;
 use crate::cli::options::{OfScenario, OptionFlags, apply};
@@ -110,6 +112,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         return Err(Failure::input(error, "leave --html or --definition out"));
     }
     let mut open = open::to_ask(&args.store, "prospect sufficiency", global)?;
+    bounds::asked(&open, &workload)?;
     output::say_refreshes(global, &open.refreshes);
     if let Some(path) = &args.export {
         write_export(&open, path, global)?;
@@ -185,7 +188,9 @@ fn assess(
     let mut drawn = Drawn { workload: open.asked(workload), variants: Vec::new() };
     let mut validation = None;
     if let Some(path) = &args.variants {
-        drawn.variants = variants(path, workload, &drawn.workload, model)?;
+        let analyzer = &open.known.analyzer;
+        let given = workload.clone().in_words_of(analyzer);
+        drawn.variants = variants(path, (&given, analyzer), &drawn.workload, model)?;
         let Drawn { workload, variants } = &drawn;
         if let Some(path) = &args.planned_out {
             write_workload(path, &Variants::planned(variants, workload))?;
@@ -214,7 +219,7 @@ fn as_json(
 /// Wordings of the queries of a workload by a file, or by leaving out words, a fifth of them held out.
 fn variants(
     given: &Path,
-    workload: &Workload,
+    (workload, analyzer): (&Workload, &Analyzer),
     merged: &Workload,
     model: Option<&mut AskedModel>,
 ) -> Result<Vec<Variants>, Failure> {
@@ -235,7 +240,7 @@ fn variants(
     } else {
         workload::wordings(given, workload, merged)?
     };
-    let drawn = Variants::draw(merged, &wordings);
+    let drawn = Variants::draw(merged, &wordings, analyzer);
     if drawn.is_empty() {
         let error = anyhow::anyhow!("{}: no query has two variants", given.display());
         let hint = "a variant is a line `qid<TAB>wording` with other words than the query; of `words`, a query has as many \

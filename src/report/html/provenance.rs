@@ -17,7 +17,7 @@ pub(super) fn provenance(summary: &Summary) -> Result<String, serde_json::Error>
     });
     let facts = [
         ("Prospect", escape(&summary.made_by())),
-        ("experiment", format!("<code>{}</code>", escape(&summary.experiment))),
+        ("experiment", format!("<code>{}</code>", escape(summary.name()))),
         ("configuration", format!("<code>{}</code>", escape(&made.config_hash))),
         ("seed", made.seed.to_string()),
         ("BM25", format!("k1 = {}, b = {}", made.k1, made.b)),
