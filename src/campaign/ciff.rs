@@ -88,7 +88,9 @@ pub(crate) fn write(
     let (mut words, mut lengths) = (0, vec![0_i64; text.current().len()]);
     text.for_each_word(|_, list| {
         words += 1;
-        list.iter().for_each(|(place, tf)| lengths[*place as usize] += i64::from(*tf));
+        for (place, tf) in list {
+            lengths[*place as usize] += i64::from(*tf);
+        }
         Ok::<_, CampaignError>(())
     })?;
     let written = written(text, known, (words, &lengths, description), out);
