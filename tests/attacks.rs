@@ -148,7 +148,9 @@ fn all_but_the_manipulation_is_that_of_crawls_without_an_attacker() {
     let (plain, mut attacked) = (summary(bench, "plain"), summary(bench, "attacked"));
     assert!(plain.get("manipulation").is_none());
     attacked.as_object_mut().unwrap().remove("manipulation").unwrap();
-    attacked["provenance"] = plain["provenance"].clone();
+    for own in ["provenance", "experiment"] {
+        attacked[own] = plain[own].clone();
+    }
     assert_eq!(attacked, plain);
 }
 
