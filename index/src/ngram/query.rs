@@ -38,7 +38,7 @@ pub(super) struct Ngram {
 ///
 /// ```
 /// use prospect_index::ngram::NgramQuery;
-/// use prospect_index::words::words;
+/// use prospect_index::words::{Analyzer, words};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let query = NgramQuery::new(&words("rust hash map"), 2).needing_share(0.5)?;

@@ -297,12 +297,13 @@ mod tests {
         Analyzer::new(&WordOptions::new(stem, stop_words, fold_accents))
     }
 
+    /// As the stemmers of Snowball 3.1 have them.
     #[test]
     fn words_of_six_languages_are_made_alike() {
         let cases = [
             ("english", "The running bakers' ovens", "run baker oven"),
             ("german", "Die Häuser und das Haus", "haus haus"),
-            ("french", "Les recettes de l'école française", "recett écol français"),
+            ("french", "Les recettes de l'école française", "recet écol franc"),
             ("spanish", "Los panes de las panaderías", "pan panad"),
             ("russian", "Рецепты хлеба и рецепт", "рецепт хлеб рецепт"),
             ("finnish", "Leipien ja leivän", "leip leivä"),
