@@ -117,6 +117,12 @@ impl Browser {
     /// Sends a command and waits for its result.
     #[track_caller]
     pub fn send(&mut self, method: &str, parameters: &Value) -> Value {
+        let answered = self.ask(method, parameters);
+        answered.unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    /// Sends a command and waits for its result, or what the browser says is wrong.
+    fn ask(&mut self, method: &str, parameters: &Value) -> Result<Value, Value> {
         self.last_id += 1;
         let id = self.last_id;
         let mut command = json!({ "id": id, "method": method, "params": parameters });
@@ -128,8 +134,12 @@ impl Browser {
             let message = self.messages.recv_timeout(PATIENCE);
             let message = message.unwrap_or_else(|error| panic!("{method}: no answer: {error}"));
             if message["id"] == id {
-                assert!(message["error"].is_null(), "{method}: {}", message["error"]);
-                return message["result"].clone();
+                let error = &message["error"];
+                return if error.is_null() {
+                    Ok(message["result"].clone())
+                } else {
+                    Err(error.clone())
+                };
             }
             self.events.push(message);
         }
@@ -170,11 +180,22 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
-    /// Waits until an expression is true.
+    /// Waits until an expression is true; while one page gives way to another, nothing is.
     #[track_caller]
     pub fn wait_until(&mut self, expression: &str) {
         let start = Instant::now();
-        while self.value(expression) != true {
+        let question = json!({ "expression": expression, "returnByValue": true });
+        loop {
+            let answered = self.ask("Runtime.evaluate", &question);
+            let is_leaving = |error: &Value| error.to_string().contains("navigated");
+            let answer = match answered {
+                Err(error) if is_leaving(&error) => Value::Null,
+                answered => answered.unwrap_or_else(|error| panic!("{expression}: {error}")),
+            };
+            assert!(answer["exceptionDetails"].is_null(), "{expression}: {answer}");
+            if answer["result"]["value"] == true {
+                return;
+            }
             assert!(start.elapsed() < PATIENCE, "never true: {expression}");
             std::thread::sleep(Duration::from_millis(50));
         }
