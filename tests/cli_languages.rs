@@ -143,15 +143,8 @@ fn simulated_collections_and_searches_have_their_words_made_alike_too() {
     fs::write(&queries, "q1\tdas Haus und der Garten\t10\n").unwrap();
     let qrels = dir.path().join("qrels.txt");
     fs::write(&qrels, "q1 0 https://a.test/ 1\n").unwrap();
-    let search = [
-        "evaluate",
-        "--corpus",
-        text(&pages),
-        "--workload",
-        text(&queries),
-        "--qrels",
-        text(&qrels),
-    ];
+    let files = ["--corpus", text(&pages), "--workload", text(&queries), "--qrels", text(&qrels)];
+    let search = [&["evaluate"][..], &files].concat();
     let found = |options: &[&str]| {
         let told = done(&[&search[..], &["--metrics", "R@10", "--json"], options].concat()).stdout;
         let told: Value = serde_json::from_str(&told).unwrap();
@@ -165,17 +158,8 @@ fn simulated_collections_and_searches_have_their_words_made_alike_too() {
     );
     assert_eq!(found(&["--stem", "german", "--stop-words", "german"]).to_bits(), 1.0_f64.to_bits());
     let out = dir.path().join("out");
-    let simulate = [
-        "simulate",
-        "--corpus",
-        text(&pages),
-        "--workload",
-        text(&queries),
-        "--qrels",
-        text(&qrels),
-    ];
     let crawl = ["--policy", "bfs", "--seeds", "random:1", "--out", text(&out), "--stem", "german"];
-    done(&[&simulate[..], &crawl].concat());
+    done(&[&["simulate"][..], &files, &crawl].concat());
     let summary: Value =
         serde_json::from_str(&fs::read_to_string(out.join("summary.json")).unwrap()).unwrap();
     assert_eq!(summary["provenance"]["config"]["words"], json!({"stem": "german"}));

@@ -14,6 +14,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterable
+from functools import cache
 from pathlib import Path
 
 RUNS = Path(__file__).parent
@@ -45,6 +46,7 @@ BATCHES = {"1": "1 page", "0.2%": "0.2 %", "1%": "1 %", "5%": "5 %"}
 Row = list[str]
 
 
+@cache
 def read(path: Path) -> dict:
     """The JSON of a file."""
     return json.loads(path.read_text(encoding="utf-8"))
@@ -222,9 +224,10 @@ def sufficiency() -> list[Row]:
             cells = []
             for judge in judges:
                 strategy = next(of for of in policy["strategies"] if of["name"] == judge)
-                every = next(of for of in strategy["kinds"] if of["kind"] == "all")["correlation"]
-                queries = min(queries, next(of for of in strategy["kinds"] if of["kind"] == "all")["queries"])
-                cells.append(f"{every['mean']:.2f} ({every['low']:.2f} to {every['high']:.2f})")
+                every = next(of for of in strategy["kinds"] if of["kind"] == "all")
+                queries = min(queries, every["queries"])
+                told = every["correlation"]
+                cells.append(f"{told['mean']:.2f} ({told['low']:.2f} to {told['high']:.2f})")
             rows.append(["" if at else f"{title} ({queries})", names[policy["name"]], *cells])
     return rows
 

@@ -399,8 +399,8 @@ impl Manifest {
     }
 
     /// Hash of all that what is derived from a store is made from: the first `segments` files of [`LASTING`] tables,
-    /// how words are made, and the cycles that begin before the record `end_seq`. These only grow, so that two states with the same hash
-    /// are the same store, one of them perhaps later. None where the store has not as many.
+    /// how words are made, and the cycles that begin before the record `end_seq`. These only grow, so that two states with
+    /// the same hash are the same store, one of them perhaps later. None where the store has not as many.
     pub(crate) fn basis(&self, segments: usize, end_seq: u32) -> Option<String> {
         let mut checksum = Checksum::default();
         let mut found = 0;

@@ -223,7 +223,7 @@ impl OpenStore {
 
     /// The queries of a workload that are planned for, in the words of this store.
     pub(crate) fn asked(&self, workload: &Workload) -> Workload {
-        workload.clone().in_words_of(&self.known.analyzer).for_planning()
+        workload.in_words_of(&self.known.analyzer).for_planning()
     }
 
     /// Brings the n-grams of the frontier and of the history up to date, and tells what was done.

@@ -541,7 +541,7 @@ fn workload_in(store: &Store, segment: &SegmentEntry) -> Result<Workload, StoreE
         queries.push(Query::new(row.text(0), row.text(1), row.number(2), row.text(3)));
         Ok(())
     })?;
-    Ok(Workload { queries }.in_words_of(&Analyzer::new(&store.manifest().words)))
+    Ok(Workload { queries }.into_words_of(&Analyzer::new(&store.manifest().words)))
 }
 
 /// Queries by their qid.

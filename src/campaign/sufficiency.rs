@@ -96,7 +96,7 @@ impl StoreSufficiency {
         workload: &Workload,
         bm25: Bm25,
     ) -> Result<Self, CampaignError> {
-        let queries = AssessedQueries::new(&workload.clone().in_words_of(&open.known.analyzer));
+        let queries = AssessedQueries::new(&workload.in_words_of(&open.known.analyzer));
         let fingerprint = queries.workload.fingerprint();
         let manifest = open.store.manifest();
         let epoch = current_epoch(manifest, &open.known.pages);
@@ -175,7 +175,7 @@ impl StoreSufficiency {
         all.queries.extend(Variants::held_out(variants, workload).queries);
         let (assessed, _) = Self::found(
             open,
-            AssessedQueries::new(&all.in_words_of(&open.known.analyzer)),
+            AssessedQueries::new(&all.into_words_of(&open.known.analyzer)),
             bm25,
             None,
         )?;
@@ -183,7 +183,7 @@ impl StoreSufficiency {
             std::iter::once(&workload.queries[*query].text).chain(planned).chain(held_out)
         });
         let texts: Vec<Query> = texts
-            .map(|text| Query::new("", text, 1.0, "").in_words_of(&open.known.analyzer))
+            .map(|text| Query::new("", text, 1.0, "").into_words_of(&open.known.analyzer))
             .collect();
         let mut places = assessed.queries.places_of(&texts).into_iter();
         let mut next = |count: usize| -> Vec<QueryParts> {

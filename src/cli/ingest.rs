@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use prospect_index::ingest::{Committed, IngestCounts, IngestSession, PreparedPage, prepare};
 use prospect_index::limits;
@@ -13,7 +12,7 @@ use serde::Serialize;
 use super::model::StoreQualityOptions;
 use super::output::{self, Failure, Progress, say};
 use super::words::WordArgs;
-use super::{Global, hints, plan};
+use super::{Global, doc_urls, hints, plan};
 use crate::campaign::OpenStore;
 use crate::campaign::close::{self, Which};
 use crate::campaign::open_plans::OpenBatch;
@@ -22,7 +21,6 @@ use crate::ingest::{
     self, BadReason, Misnamed, MisnamedKeys, Origin, PageSource, SourceItem, SourceOptions,
 };
 use crate::planner::outcome::CycleOutcome;
-use crate::workload::DocUrls;
 
 /// Records that are read at once.
 const BATCH: usize = 2_000;
@@ -165,7 +163,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let options = SourceOptions {
         base_url: args.base_url.clone(),
         html_root: args.html_root.clone(),
-        urls_of_ids: doc_urls(args.doc_urls.as_deref())?.map(|urls| Arc::new(urls.into_map())),
+        urls_of_ids: doc_urls::of_pages(args.doc_urls.as_deref())?,
         ..SourceOptions::default()
     };
     let mut source = ingest::open(&args.files, &options)?;
@@ -187,11 +185,6 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let finish_with =
         Finish { misnamed: source.misnamed(), ..args.finish(&counts, committed, &skipped) };
     finish(&finish_with, global, store)
-}
-
-/// The map from ids of documents to URLs, if one is named.
-pub(super) fn doc_urls(path: Option<&Path>) -> Result<Option<DocUrls>, Failure> {
-    Ok(path.map(DocUrls::load).transpose()?)
 }
 
 /// Refuses an ingest of records none of which is one: it would end as if all were well.

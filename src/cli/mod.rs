@@ -8,6 +8,7 @@ mod counterfactual;
 mod crawl_log;
 mod defaults;
 mod demo;
+mod doc_urls;
 mod empty_plan;
 mod evaluate;
 mod evaluation_set;

@@ -16,12 +16,10 @@ use crate::neural::{
     self, Cached, CachedPairs, Embedder, ModelSource, NeuralError, PairModel, QualityModel, Runtime,
 };
 use crate::planner::settings::PlanSettings;
-use crate::results::Reranker;
-use crate::simulate::settings::QualityModelUsed;
+use crate::results::{ModelUsed, Reranker};
 use crate::workload::Workload;
 
 /// Name of the model inside this binary.
-/// Name of the model that is in the program.
 pub(super) const BUNDLED: &str = "bundled";
 
 /// What runs models.
@@ -265,9 +263,9 @@ impl RuntimeOptions {
 
 impl Model {
     /// What settings say of it.
-    pub(super) fn described(&self) -> QualityModelUsed {
+    pub(super) fn described(&self) -> ModelUsed {
         let (name, fingerprint) = (self.model.name(), self.model.fingerprint());
-        QualityModelUsed { name: name.to_owned(), fingerprint: fingerprint.to_owned() }
+        ModelUsed { name: name.to_owned(), fingerprint: fingerprint.to_owned() }
     }
 
     /// Runs `work` with the model, its cache around it where there is one.

@@ -114,15 +114,15 @@ pub(crate) struct Provenance {
     pub(crate) reranker: Option<Reranker>,
     /// The model whose embeddings are evidence for policies that plan, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) embedding: Option<EmbeddingUsed>,
+    pub(crate) embedding: Option<ModelUsed>,
 }
 
-/// An embedding model.
+/// A model that scores or embeds, by which results can be told apart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct EmbeddingUsed {
+pub(crate) struct ModelUsed {
     /// Its name.
     pub(crate) name: String,
-    /// Content hash of all that its vectors depend on: 32 hex digits.
+    /// Content hash of all that its scores or vectors depend on: 32 hex digits.
     pub(crate) fingerprint: String,
 }
 

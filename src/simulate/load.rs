@@ -45,18 +45,11 @@ pub(crate) struct Keep {
 }
 
 impl PagePlace {
-    /// [`PagePlace::NAMES`] below a directory; the texts only if they are to be kept.
-    pub(crate) fn below(directory: &Path, keep: Keep) -> Self {
+    /// [`PagePlace::NAMES`] below a directory; the texts only if they are to be kept. Their words are made as `words` say.
+    pub(crate) fn below(directory: &Path, keep: Keep, words: &WordOptions) -> Self {
         let [index, texts] = Self::NAMES.map(|name| directory.join(name));
         let texts = keep.texts.then_some(texts);
-        Self { index, texts, keep, analyzer: Analyzer::default() }
-    }
-
-    /// The same place for texts whose words are made so.
-    #[must_use]
-    pub(crate) fn with_words(mut self, words: &WordOptions) -> Self {
-        self.analyzer = Analyzer::new(words);
-        self
+        Self { index, texts, keep, analyzer: Analyzer::new(words) }
     }
 
     /// Names of the text index and of the texts.
@@ -220,7 +213,7 @@ pub(crate) fn from_store(
     if known.pages.is_empty() {
         return Err(SimulateError::NoPages);
     }
-    let place = &place.clone().with_words(&store.manifest().words);
+    let place = &PagePlace { analyzer: known.analyzer.clone(), ..place.clone() };
     let mut pages: Vec<PageText> = Vec::with_capacity(known.pages.len());
     for_each_text(store.storage(), store.manifest(), 0, |texts| {
         let current = |page: &PageText| known.pages.page_seq(page.url) == Some(page.seq);

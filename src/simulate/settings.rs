@@ -12,6 +12,7 @@ use crate::neural::text_vectors::EmbeddingModel;
 use crate::planner::settings::{Demand, PlanSettings};
 use crate::policy::PolicyChoice;
 use crate::policy::amount::{Amount, BatchSize};
+use crate::results::ModelUsed;
 
 /// Checkpoints of METHODS, section 5, in percent.
 pub(crate) fn default_checkpoints() -> Vec<Amount> {
@@ -51,15 +52,6 @@ pub(crate) struct TrialSettings {
     pub(crate) trials: usize,
     /// Share of the pages fetched before.
     pub(crate) at: f64,
-}
-
-/// A quality model, by which results can be told apart.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct QualityModelUsed {
-    /// Name, for people.
-    pub(crate) name: String,
-    /// Content hash of everything that its scores depend on.
-    pub(crate) fingerprint: String,
 }
 
 /// An experiment.
@@ -108,7 +100,7 @@ pub(crate) struct SimulationSettings {
     /// The embedding model that judges.
     pub(crate) judge: Option<EmbeddingModel>,
     /// The model that scores the pages of the collection.
-    pub(crate) quality_model: Option<QualityModelUsed>,
+    pub(crate) quality_model: Option<ModelUsed>,
     /// Whether sufficiency is compared with what search returns.
     pub(crate) sufficiency: bool,
     /// Policies with groups of their evidence left out.

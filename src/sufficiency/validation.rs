@@ -48,7 +48,7 @@ impl Variants {
                 |text: &String| xxh3_64_with_seed(format!("{qid}\t{text}").as_bytes(), SEED);
             let mut wordings: Vec<String> = wordings.clone();
             wordings.retain(|text| {
-                let own = Query::new(qid, text, 1.0, "").in_words_of(analyzer).words;
+                let own = Query::new(qid, text, 1.0, "").into_words_of(analyzer).words;
                 !own.is_empty() && own != *words
             });
             wordings.sort_by_key(|text| (drawn(text), text.clone()));

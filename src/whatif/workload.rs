@@ -76,7 +76,7 @@ impl Making<'_> {
         for AskedQuery { query, frequency, qid, kind } in asked {
             let frequency = number(&format!("{key}.frequency"), *frequency, MOST)?;
             let made = Query::new(qid, query, frequency, kind);
-            let mut made = made.in_words_of(self.analyzer);
+            let mut made = made.into_words_of(self.analyzer);
             if made.words.is_empty() {
                 return Err(ScenarioError::new(key, format!("{query:?} holds no word")));
             }

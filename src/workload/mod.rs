@@ -12,6 +12,7 @@ mod tables;
 mod text;
 mod topics;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use prospect_index::limits;
@@ -66,8 +67,7 @@ impl Query {
     }
 
     /// The same query with words as `analyzer` makes them.
-    #[must_use]
-    pub fn in_words_of(mut self, analyzer: &Analyzer) -> Self {
+    pub(crate) fn into_words_of(mut self, analyzer: &Analyzer) -> Self {
         if !analyzer.options().is_plain() {
             self.words = words_of(&self.text, analyzer);
         }
@@ -121,13 +121,20 @@ impl Workload {
     }
 
     /// The same queries with words as `analyzer` makes them: those of the index that they are asked of.
-    #[must_use]
-    pub fn in_words_of(mut self, analyzer: &Analyzer) -> Self {
-        if !analyzer.options().is_plain() {
-            let queries = std::mem::take(&mut self.queries);
-            self.queries = queries.into_iter().map(|query| query.in_words_of(analyzer)).collect();
+    pub(crate) fn into_words_of(self, analyzer: &Analyzer) -> Self {
+        if analyzer.options().is_plain() {
+            return self;
         }
-        self
+        let queries = self.queries.into_iter().map(|query| query.into_words_of(analyzer));
+        Self { queries: queries.collect() }
+    }
+
+    /// As [`Workload::into_words_of`]; nothing is copied where words stay as they are.
+    pub(crate) fn in_words_of(&self, analyzer: &Analyzer) -> Cow<'_, Self> {
+        if analyzer.options().is_plain() {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(self.clone().into_words_of(analyzer))
     }
 
     /// All words of all queries, repeated as they come.

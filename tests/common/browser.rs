@@ -174,27 +174,32 @@ impl Browser {
     /// The value of a JavaScript expression.
     #[track_caller]
     pub fn value(&mut self, expression: &str) -> Value {
+        let value = self.evaluated(expression);
+        value.unwrap_or_else(|error| panic!("{expression}: {error}"))
+    }
+
+    /// The value of a JavaScript expression, or what the browser says is wrong.
+    fn evaluated(&mut self, expression: &str) -> Result<Value, Value> {
         let question = json!({ "expression": expression, "returnByValue": true });
-        let answer = self.send("Runtime.evaluate", &question);
-        assert!(answer["exceptionDetails"].is_null(), "{expression}: {answer}");
-        answer["result"]["value"].clone()
+        let answer = self.ask("Runtime.evaluate", &question)?;
+        if answer["exceptionDetails"].is_null() {
+            Ok(answer["result"]["value"].clone())
+        } else {
+            Err(answer)
+        }
     }
 
     /// Waits until an expression is true; while one page gives way to another, nothing is.
     #[track_caller]
     pub fn wait_until(&mut self, expression: &str) {
         let start = Instant::now();
-        let question = json!({ "expression": expression, "returnByValue": true });
         loop {
-            let answered = self.ask("Runtime.evaluate", &question);
-            let is_leaving = |error: &Value| error.to_string().contains("navigated");
-            let answer = match answered {
-                Err(error) if is_leaving(&error) => Value::Null,
-                answered => answered.unwrap_or_else(|error| panic!("{expression}: {error}")),
-            };
-            assert!(answer["exceptionDetails"].is_null(), "{expression}: {answer}");
-            if answer["result"]["value"] == true {
-                return;
+            match self.evaluated(expression) {
+                Ok(value) if value == true => return,
+                Err(error) if !error["message"].to_string().contains("navigated") => {
+                    panic!("{expression}: {error}")
+                }
+                _ => {}
             }
             assert!(start.elapsed() < PATIENCE, "never true: {expression}");
             std::thread::sleep(Duration::from_millis(50));

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use prospect_index::ingest::{LinkView, PreparedPage};
 use prospect_index::page::UrlId;
 use prospect_index::url;
-use prospect_index::words::words;
+use prospect_index::words::{WordOptions, words};
 
 use super::common::{Bench, PAGES};
 use super::simulation::bench;
@@ -43,7 +43,8 @@ static HONEST: LazyLock<Honest> = LazyLock::new(|| {
 
 fn loaded(bench: &Bench, place: &str, added: &AddedPages) -> Collection {
     let corpus = [bench.path("pages.jsonl").into()];
-    let place = PagePlace::below(Path::new(&bench.path(place)), Keep::default());
+    let place =
+        PagePlace::below(Path::new(&bench.path(place)), Keep::default(), &WordOptions::default());
     let options = SourceOptions::default();
     load::from_corpus(&corpus, &options, &place, Outside::Drop, added, |_, _| {}).unwrap().0
 }

@@ -21,6 +21,7 @@ use crate::workload;
 use prospect_index::bm25::Bm25;
 use prospect_index::checkpoints::FetchOrder;
 use prospect_index::page::UrlId;
+use prospect_index::words::WordOptions;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -73,8 +74,11 @@ fn web() -> Web {
         (of("url"), format!("{} {}", of("title"), of("text")))
     };
     let corpus = [PathBuf::from(bench.path("pages.jsonl"))];
-    let place =
-        PagePlace::below(Path::new(&bench.path("work")), Keep { texts: true, titles: false });
+    let place = PagePlace::below(
+        Path::new(&bench.path("work")),
+        Keep { texts: true, titles: false },
+        &WordOptions::default(),
+    );
     let (options, added) = (SourceOptions::default(), AddedPages::default());
     let loaded = load::from_corpus(&corpus, &options, &place, Outside::Drop, &added, |_, _| {});
     let collection = loaded.unwrap().0;

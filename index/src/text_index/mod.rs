@@ -100,7 +100,8 @@ pub(crate) struct TermPostings {
 }
 
 impl TextIndex {
-    /// Opens what was written, whose words `analyzer` made; `superseded_at` tells, by `fetch_seq`, when a document was replaced.
+    /// Opens what was written, whose words `analyzer` made; `superseded_at` tells, by `fetch_seq`, when a document was
+    /// replaced.
     fn read(
         derived: &Derived<'_>,
         analyzer: &Analyzer,

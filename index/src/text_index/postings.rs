@@ -1,7 +1,5 @@
 //! All words of an index with their postings, for who takes the whole of it elsewhere.
 
-use std::collections::HashMap;
-
 use tantivy::postings::Postings;
 use tantivy::schema::IndexRecordOption;
 use tantivy::termdict::TermMerger;
@@ -30,10 +28,8 @@ impl TextIndex {
         let mut list = Vec::new();
         while merged.advance() {
             list.clear();
-            let mut of_segments: HashMap<usize, _> =
-                merged.current_segment_ords_and_term_infos().collect();
-            for (at, part) in self.segments.iter().enumerate() {
-                let Some(info) = of_segments.remove(&at) else { continue };
+            for (segment, info) in merged.current_segment_ords_and_term_infos() {
+                let part = &self.segments[segment];
                 let postings =
                     part.inverted.read_postings_from_terminfo(&info, IndexRecordOption::WithFreqs);
                 let mut postings = postings.map_err(failed)?;
@@ -46,7 +42,7 @@ impl TextIndex {
                 }
             }
             if !list.is_empty() {
-                // Segments lie in no order.
+                // Segments come and lie in no order.
                 list.sort_unstable();
                 take(&String::from_utf8_lossy(merged.key()), &list)?;
             }

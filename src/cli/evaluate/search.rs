@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
 
 use prospect_index::bm25::Bm25;
 use prospect_index::checkpoints::FetchOrder;
@@ -12,7 +11,7 @@ use prospect_index::page_store::NONE;
 
 use super::Args;
 use crate::cli::Global;
-use crate::cli::ingest::doc_urls;
+use crate::cli::doc_urls;
 use crate::cli::model::CrossEncoder;
 use crate::cli::output::{Failure, say};
 use crate::cli::queries;
@@ -43,12 +42,12 @@ pub(super) fn run(
     let reranker = args.rerank_model.as_deref().map(load).transpose()?;
     let directory = std::env::temp_dir().join(format!("prospect-evaluate-{}", std::process::id()));
     let keep = Keep { texts: reranker.is_some(), titles: false };
-    let place = PagePlace::below(&directory, keep).with_words(&args.words.options());
+    let place = PagePlace::below(&directory, keep, &args.words.options());
     let collection = collection(args, &place);
     let run = collection.and_then(|collection| {
         let pages = collection.pages;
         say(global, &format!("{pages} pages, BM25 with k1 {} and b {}", args.k1, args.b));
-        let workload = workload.in_words_of(collection.text.analyzer());
+        let workload = workload.into_words_of(collection.text.analyzer());
         let queries = judged(&workload, judgements, &collection);
         Search { args, collection, queries, reranker }.run(global)
     });
@@ -74,7 +73,7 @@ fn collection(args: &Args, place: &PagePlace) -> Result<Collection, Failure> {
             &AddedPages::default(),
         )?);
     }
-    let urls_of_ids = doc_urls(args.doc_urls.as_deref())?.map(|urls| Arc::new(urls.into_map()));
+    let urls_of_ids = doc_urls::of_pages(args.doc_urls.as_deref())?;
     let options = SourceOptions { urls_of_ids, ..SourceOptions::default() };
     let added = AddedPages::default();
     Ok(load::from_corpus(&args.corpus, &options, place, Outside::Drop, &added, |_, _| {})?.0)
@@ -198,16 +197,11 @@ fn write(run: &Run, path: &Path) -> Result<(), Failure> {
 /// Judgements whose documents are pages: their URLs are made canonical.
 pub(super) fn judgements(
     path: &Path,
-    urls: Option<&Path>,
+    map: Option<&Path>,
     global: &Global,
 ) -> Result<Judgements, Failure> {
-    if let Some(urls) = doc_urls(urls)? {
-        let (judged, others) = qrels::load_by_id(path, &urls)?;
-        if others > 0 {
-            let what = format!("{others} judgements of documents that have no URL");
-            say(global, &format!("{}: {what}", shown(path)));
-        }
-        return Ok(Judgements::new(judged, &shown(path))?);
+    if let Some(map) = map {
+        return Ok(Judgements::new(doc_urls::judgements(path, map, global)?, &shown(path))?);
     }
     let judged = qrels::load(path)?;
     let lines = judged.into_iter().enumerate().map(|(at, judgement)| RawJudgement {

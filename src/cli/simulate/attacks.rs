@@ -60,7 +60,7 @@ impl Experiment<'_> {
         inputs: &Inputs<'_>,
         queries: &Queries,
     ) -> Result<Vec<Attack>, Failure> {
-        let Some(AttackSettings { kinds, share }) = &self.settings.attacks else {
+        let Some(AttackSettings { kinds, share }) = &self.of.settings.attacks else {
             return Ok(Vec::new());
         };
         let victim = Victim {
@@ -70,7 +70,7 @@ impl Experiment<'_> {
         };
         let mut attacks = Vec::with_capacity(kinds.len());
         for &kind in kinds {
-            let attack = Attack::new(kind, &victim, *share, self.settings.seed);
+            let attack = Attack::new(kind, &victim, *share, self.of.settings.seed);
             attacks.push(attack.map_err(no_attack)?);
         }
         Ok(attacks)
@@ -82,7 +82,7 @@ impl Experiment<'_> {
         attacks: &[Attack],
         honest: &Honest<'_>,
     ) -> Result<Option<Manipulation>, Failure> {
-        let Some(AttackSettings { share, .. }) = self.settings.attacks else { return Ok(None) };
+        let Some(AttackSettings { share, .. }) = self.of.settings.attacks else { return Ok(None) };
         let attacks: Vec<AttackSummary> =
             attacks.iter().map(|attack| self.attacked(attack, honest)).collect::<Result<_, _>>()?;
         Ok(Some(manipulation(share, honest.course.fetchable, attacks)))
@@ -96,12 +96,11 @@ impl Experiment<'_> {
             attack.added.links.len()
         );
         say(self.global, &line);
-        let (settings, storage) = (&self.settings, &self.storage);
+        let (settings, storage) = (&self.of.settings, &self.storage);
         let folder = format!("{WORK}/attack/{}", attack.kind.folder());
         // Nothing is re-ranked or stopped under attack.
         let keep = Keep { texts: settings.lacks(), ..self.keep() };
-        let place = PagePlace::below(&storage.path(&folder), keep);
-        let place = place.with_words(&self.config.words());
+        let place = PagePlace::below(&storage.path(&folder), keep, &self.of.config.words());
         let collection = self.load(&place, &attack.added)?.0;
         let attacked = Attacked::new(collection, honest.inputs, attack, settings.seed);
         let strings = self.strings(&attacked.collection, &folder)?;

@@ -2,13 +2,12 @@
 //! a key of the file is a flag without its dashes.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use prospect_index::words::{Language, WordOptions};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::cli::ingest::doc_urls;
+use crate::cli::doc_urls;
 use crate::cli::model::BUNDLED;
 use crate::cli::output::Failure;
 use crate::cli::words::with_stop_words;
@@ -249,8 +248,7 @@ pub(super) struct Config {
 impl Config {
     /// How the collection is read.
     pub(super) fn source(&self) -> Result<SourceOptions, Failure> {
-        let urls = doc_urls(self.doc_urls.as_deref().map(Path::new))?;
-        let urls_of_ids = urls.map(|urls| Arc::new(urls.into_map()));
+        let urls_of_ids = doc_urls::of_pages(self.doc_urls.as_deref().map(Path::new))?;
         let base_url = self.base_url.clone();
         Ok(SourceOptions { base_url, urls_of_ids, ..SourceOptions::default() })
     }

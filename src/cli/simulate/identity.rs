@@ -12,7 +12,7 @@ use super::config::{CARRIED, Config};
 use super::settings;
 use crate::cli::output::Failure;
 use crate::evaluate::run::RERANK_DEPTH;
-use crate::results::{EmbeddingUsed, InputFile, Provenance, Reranker, Summary};
+use crate::results::{InputFile, ModelUsed, Provenance, Reranker, Summary};
 use crate::simulate::load::PagePlace;
 use crate::simulate::settings::SimulationSettings;
 
@@ -120,7 +120,7 @@ pub(super) fn provenance(
     settings: &SimulationSettings,
     inputs: Vec<InputFile>,
     model: Option<Reranker>,
-    embedding: Option<EmbeddingUsed>,
+    embedding: Option<ModelUsed>,
 ) -> Result<Provenance, Failure> {
     let json = settings::as_json(config, settings);
     let run = inputs.iter().find(|input| input.role == RERANK).map(|input| Reranker {

@@ -8,11 +8,11 @@ use prospect_index::ngram::Segment;
 
 use super::config;
 use super::identity::{VECTORS, WORK};
+use super::prepare::PreparedExperiment;
 use super::{Experiment, Queries};
-use crate::cli::ingest::doc_urls;
 use crate::cli::model::Model;
 use crate::cli::output::{Failure, LateProgress, Progress, say, say_cuts};
-use crate::cli::{hints, queries};
+use crate::cli::{doc_urls, hints, queries};
 use crate::evaluate::rerank::PairScores;
 use crate::evaluate::run as runs;
 use crate::neural::Embedder;
@@ -34,14 +34,14 @@ impl Experiment<'_> {
         place: &PagePlace,
         added: &AddedPages,
     ) -> Result<(Collection, Skipped), Failure> {
-        let outside = self.settings.outside;
-        if let Some(store) = &self.config.store {
+        let outside = self.of.settings.outside;
+        if let Some(store) = &self.of.config.store {
             let collection =
                 load::from_store(Path::new(store), "prospect simulate", place, outside, added)?;
             return Ok((collection, Skipped::default()));
         }
-        let options = self.config.source()?;
-        let paths = config::paths(&self.config.corpus);
+        let options = self.of.config.source()?;
+        let paths = config::paths(&self.of.config.corpus);
         let mut bar = Progress::new(self.global, "reading", None);
         let loaded = load::from_corpus(&paths, &options, place, outside, added, |read, _| {
             bar.at(read, &format!("{} MB", read >> 20));
@@ -52,10 +52,10 @@ impl Experiment<'_> {
 
     /// Reads the pages, and says what was left out.
     pub(super) fn collection(&self) -> Result<Collection, Failure> {
-        let place = PagePlace::below(&self.storage.path(WORK), self.keep());
-        let place = place.with_words(&self.config.words());
+        let place =
+            PagePlace::below(&self.storage.path(WORK), self.keep(), &self.of.config.words());
         let (collection, skipped) = self.load(&place, &AddedPages::default())?;
-        if self.config.store.is_some() {
+        if self.of.config.store.is_some() {
             return Ok(collection);
         }
         if let Some(first) = &skipped.first {
@@ -92,15 +92,15 @@ impl Experiment<'_> {
 
     /// Whether anything is planned.
     fn plans(&self) -> bool {
-        needs_strings(&self.settings.policies) || self.settings.sketches.is_some()
+        needs_strings(&self.of.settings.policies) || self.of.settings.sketches.is_some()
     }
 
     /// What models read of pages.
     pub(super) fn keep(&self) -> Keep {
-        let Self { settings, reranker, .. } = self;
+        let PreparedExperiment { settings, reranker, quality_model, .. } = &self.of;
         let assesses = settings.sufficiency || settings.lacks() || settings.stops_by_sufficiency();
-        let texts = reranker.is_some() || self.quality_model.is_some() || assesses;
-        Keep { texts, titles: self.embedder.is_some() || self.judge.is_some() }
+        let texts = reranker.is_some() || quality_model.is_some() || assesses;
+        Keep { texts, titles: self.of.embedder.is_some() || self.of.judge.is_some() }
     }
 
     /// Vectors of a collection and of the queries, where there is an embedding model and a policy plans.
@@ -109,7 +109,7 @@ impl Experiment<'_> {
         collection: &Collection,
         queries: &Workload,
     ) -> Result<Option<CollectionVectors>, Failure> {
-        let model = self.embedder.as_deref().filter(|_| self.plans());
+        let model = self.of.embedder.as_deref().filter(|_| self.plans());
         model.map(|model| self.embedded(collection, (queries, true), model)).transpose()
     }
 
@@ -119,7 +119,7 @@ impl Experiment<'_> {
         collection: &Collection,
         queries: &Workload,
     ) -> Result<Option<CollectionVectors>, Failure> {
-        let model = self.judge.as_deref();
+        let model = self.of.judge.as_deref();
         model.map(|model| self.embedded(collection, (queries, false), model)).transpose()
     }
 
@@ -155,22 +155,19 @@ impl Experiment<'_> {
     }
 
     fn judgements(&self) -> Result<Vec<Judgement>, Failure> {
-        let Some(path) = &self.config.qrels else { return Ok(Vec::new()) };
-        let map = self.config.doc_urls.as_deref().map(Path::new);
-        let Some(urls) = doc_urls(map)? else { return Ok(qrels::load(Path::new(path))?) };
-        let (judgements, others) = qrels::load_by_id(Path::new(path), &urls)?;
-        if others > 0 {
-            say(self.global, &format!("{path}: {others} judgements of documents that have no URL"));
-        }
+        let Some(path) = &self.of.config.qrels else { return Ok(Vec::new()) };
+        let path = Path::new(path);
+        let Some(map) = &self.of.config.doc_urls else { return Ok(qrels::load(path)?) };
+        let judgements = doc_urls::judgements(path, Path::new(map), self.global)?;
         let judged = |RawJudgement { qid, docid: url, grade, .. }| Judgement { qid, url, grade };
         Ok(judgements.into_iter().map(judged).collect())
     }
 
     pub(super) fn queries(&self, collection: &Collection) -> Result<Queries, Failure> {
         let analyzer = collection.text.analyzer();
-        let given = self.workload_of(self.config.workload.as_deref())?.in_words_of(analyzer);
-        let evaluation = match &self.config.eval_workload {
-            Some(path) => self.workload_of(Some(path))?.in_words_of(analyzer),
+        let given = self.workload_of(self.of.config.workload.as_deref())?.into_words_of(analyzer);
+        let evaluation = match &self.of.config.eval_workload {
+            Some(path) => self.workload_of(Some(path))?.into_words_of(analyzer),
             None => given.clone(),
         };
         if !given.queries.is_empty() && given.for_planning().queries.is_empty() {
@@ -181,7 +178,7 @@ impl Experiment<'_> {
         }
         let judgements = self.judgements()?;
         let judged = JudgedCollection::new(collection, &evaluation, &judgements);
-        if self.config.qrels.is_some() {
+        if self.of.config.qrels.is_some() {
             let line = format!(
                 "{} of {} queries have a relevant page; {} judgements outside the collection, {} of other queries",
                 judged.queries.len(),
@@ -191,13 +188,13 @@ impl Experiment<'_> {
             );
             say(self.global, &line);
         }
-        if let (Some(path), true) = (&self.config.qrels, judged.queries.is_empty()) {
+        if let (Some(path), true) = (&self.of.config.qrels, judged.queries.is_empty()) {
             let error = anyhow::anyhow!("{path}: no query has a relevant page in the collection");
             let hint = "qids and URLs of judgements, queries and pages must be the same";
             return Err(Failure::input(error, hint));
         }
         let mut external = PairScores::default();
-        if let Some(path) = &self.config.rerank {
+        if let Some(path) = &self.of.config.rerank {
             let queries;
             (external, queries) = judged.scores_of(collection, &runs::load(Path::new(path))?);
             let results = external.pairs();
@@ -207,10 +204,10 @@ impl Experiment<'_> {
     }
 
     pub(super) fn quality(&self, collection: &Collection) -> Result<Option<Vec<f64>>, Failure> {
-        if let Some(model) = &self.quality_model {
+        if let Some(model) = &self.of.quality_model {
             return self.scored(model, collection).map(Some);
         }
-        let Some(path) = &self.config.quality else { return Ok(None) };
+        let Some(path) = &self.of.config.quality else { return Ok(None) };
         let wrong = |error| {
             Failure::input(error, "write `url<TAB>score` a line, scores being log-probabilities")
         };
@@ -253,7 +250,7 @@ impl Experiment<'_> {
 
     /// Where crawls start and how far they go, before the first begins.
     pub(super) fn course(&self, collection: &Collection) -> Result<Course, Failure> {
-        let course = Course::new(collection, &self.settings);
+        let course = Course::new(collection, &self.of.settings);
         if course.missing > 0 {
             let line = format!(
                 "{} URLs of seeds or crawled pages are not in the collection",
@@ -263,7 +260,7 @@ impl Experiment<'_> {
         }
         let empty = |start: &Start| start.seeds.is_empty() && !start.all_known;
         if let Some(set) = course.starts.iter().position(empty) {
-            let name = self.config.seeds.get(set).or(self.config.seeds.last());
+            let name = self.of.config.seeds.get(set).or(self.of.config.seeds.last());
             let name = name.map_or("seeds", String::as_str);
             let error =
                 anyhow::anyhow!("{name}: no seed of set {} is a page of the collection", set + 1);

@@ -13,7 +13,6 @@ mod single_query;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use prospect_index::storage::Storage;
 
@@ -22,21 +21,19 @@ use self::config::Config;
 use self::identity::{SCORES, SUMMARY, WORK};
 use self::prepare::{LoadedModels, PreparedExperiment};
 use super::Global;
-use super::model::{CrossEncoder, Model, RuntimeOptions};
+use super::model::RuntimeOptions;
 use super::output::{self, Failure, say};
 use crate::cli::plain::stdout;
 use crate::evaluate::rerank::PairScores;
-use crate::neural::Embedder;
 use crate::policy::PolicyChoice;
 use crate::report::terminal;
 use crate::results::stopping::StoppingSummary;
 use crate::results::whatif::WhatIfCheck;
-use crate::results::{CollectionFigures, CounterfactualCheck, Provenance, SCHEMA, Summary};
+use crate::results::{CollectionFigures, CounterfactualCheck, SCHEMA, Summary};
 use crate::simulate::collection::Collection;
 use crate::simulate::experiment::{self, Crawls, Inputs, Work};
 use crate::simulate::judgements::JudgedCollection;
 use crate::simulate::measure::{self, Measure, QueryKind};
-use crate::simulate::settings::SimulationSettings;
 use crate::simulate::stopping::{self, Stopping};
 use crate::simulate::sufficiency::{self, Check};
 use crate::simulate::summary::{Findings, SummaryMetric};
@@ -110,56 +107,25 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
 
 /// One experiment, from its settings to its files.
 fn one(
-    experiment: PreparedExperiment,
+    of: PreparedExperiment,
     args: &Args,
     out: &Path,
     global: &Global,
 ) -> Result<Summary, Failure> {
-    let PreparedExperiment {
-        config,
-        settings,
-        provenance,
-        reranker,
-        embedder,
-        judge,
-        quality_model,
-        ..
-    } = experiment;
     let cache = args.runtime.cache();
     let storage = Storage::create(out)?;
-    let hash = identity::hash(&provenance)?;
-    if let Some(summary) = identity::claim(&storage, out, &provenance)? {
+    let hash = identity::hash(&of.provenance)?;
+    if let Some(summary) = identity::claim(&storage, out, &of.provenance)? {
         say(global, &format!("{}: this experiment is complete", out.display()));
         return Ok(summary);
     }
-    let config = &config;
-    let experiment = Experiment {
-        config,
-        settings,
-        provenance,
-        reranker,
-        embedder,
-        judge,
-        quality_model,
-        cache,
-        storage,
-        hash,
-        global,
-    };
-    experiment.carry_out()
+    Experiment { of, cache, storage, hash, global }.carry_out()
 }
 
 /// An experiment that is not complete.
 struct Experiment<'a> {
-    config: &'a Config,
-    settings: SimulationSettings,
-    provenance: Provenance,
-    reranker: Option<Rc<CrossEncoder>>,
-    embedder: Option<Rc<dyn Embedder>>,
-    /// The model that judges sufficiency.
-    judge: Option<Rc<dyn Embedder>>,
-    /// The model that scores the pages.
-    quality_model: Option<Rc<Model>>,
+    /// What it is made of.
+    of: PreparedExperiment,
     /// Where what models said is remembered.
     cache: Option<&'a Path>,
     storage: Storage,
@@ -183,7 +149,7 @@ impl Experiment<'_> {
         let quality = self.quality(&collection)?;
         let course = self.course(&collection)?;
         self.say_unused(&collection);
-        let (bm25, places) = (self.settings.plan.bm25, self.settings.plan.places());
+        let (bm25, places) = (self.of.settings.plan.bm25, self.of.settings.plan.places());
         let impact = truth::impact(&collection, &queries.planning, bm25, places)?;
         let strings = self.strings(&collection, WORK)?;
         let vectors = self.vectors(&collection, &queries.planning)?;
@@ -196,13 +162,13 @@ impl Experiment<'_> {
             impact: &impact,
             relevant: &queries.judged.relevant,
         };
-        if self.settings.single_query {
+        if self.of.settings.single_query {
             return self.finish(self.single(&inputs, &queries, &course)?);
         }
         let attacks = self.attacks(&inputs, &queries)?;
-        let labels = self.settings.policies.iter().map(PolicyChoice::label).collect();
-        let progress = progress::Policies::new(self.global, labels, self.settings.sets);
-        let (settings, storage) = (&self.settings, &self.storage);
+        let labels = self.of.settings.policies.iter().map(PolicyChoice::label).collect();
+        let progress = progress::Policies::new(self.global, labels, self.of.settings.sets);
+        let (settings, storage) = (&self.of.settings, &self.storage);
         let work = Work { storage, folder: WORK, experiment: self.hash };
         let crawls = experiment::run(&inputs, settings, course.clone(), work, &progress)?;
         let kinds =
@@ -233,8 +199,8 @@ impl Experiment<'_> {
 
     /// Tells of settings of time that leave something out, or that nothing heeds.
     fn say_unused(&self, collection: &Collection) {
-        let Some(clock) = &self.settings.clock else { return };
-        let (never, unknown) = clock.unused(collection, self.settings.batch.seconds());
+        let Some(clock) = &self.of.settings.clock else { return };
+        let (never, unknown) = clock.unused(collection, self.of.settings.batch.seconds());
         if never > 0 {
             let what =
                 "hosts or domains have a longer delay than a batch takes, and are never asked";
@@ -261,11 +227,11 @@ impl Experiment<'_> {
             judged,
             reranker: &queries.external,
             kinds,
-            settings: &self.settings,
+            settings: &self.of.settings,
             storage: &self.storage,
             experiment: self.hash,
         };
-        if let (Some(reranker), Some(texts)) = (&self.reranker, &inputs.collection.texts) {
+        if let (Some(reranker), Some(texts)) = (&self.of.reranker, &inputs.collection.texts) {
             let cache = self.storage.path(&format!("{WORK}/{SCORES}"));
             scored = reranker.score(Some(cache), self.global, |model, progress| {
                 rerank::scores(&measure, crawls, model, texts, progress)
@@ -280,7 +246,7 @@ impl Experiment<'_> {
         let metrics = SummaryMetric::all(!judged.is_empty());
         let findings = Findings {
             inputs,
-            settings: &self.settings,
+            settings: &self.of.settings,
             crawls,
             measured: &measured,
             judged,
@@ -291,16 +257,16 @@ impl Experiment<'_> {
         analyses.limited_sketches = self.limited_sketches(inputs, crawls)?;
         analyses.counterfactual = self.counterfactual(inputs, crawls)?;
         analyses.whatif = self.whatif(inputs, crawls)?;
-        let baseline = findings.baseline().map(|_| self.settings.baseline.clone());
+        let baseline = findings.baseline().map(|_| self.of.settings.baseline.clone());
         let summary = Summary {
             schema: SCHEMA.to_owned(),
             title: self.title(),
-            provenance: self.provenance.clone(),
+            provenance: self.of.provenance.clone(),
             experiment: String::new(),
             commit: None,
             collection: figures(inputs, queries, kinds, fetchable),
             baseline,
-            significance: self.settings.significance,
+            significance: self.of.settings.significance,
             checkpoints: crawls.checkpoints.clone(),
             kinds: kinds.iter().map(|kind| kind.name.clone()).collect(),
             metrics: metrics.iter().map(|metric| metric.name()).collect(),
@@ -316,7 +282,7 @@ impl Experiment<'_> {
         let hash = self.name();
         let mut summary = summary;
         summary.stopping = self.stopping(&measure, queries, crawls, (fetchable, &hash))?;
-        if self.settings.sufficiency {
+        if self.of.settings.sufficiency {
             let planning = &queries.planning;
             let vectors = self.judge_vectors(inputs.collection, planning)?;
             let vectors = vectors.as_ref().map(CollectionVectors::web);
@@ -325,7 +291,7 @@ impl Experiment<'_> {
                 say(self.global, &format!("sufficiency over {done} crawls"));
             })?;
         }
-        let policies = &self.settings.policies;
+        let policies = &self.of.settings.policies;
         artefacts::orders(&self.storage, "order", inputs.collection, policies, crawls)?;
         let csv = artefacts::curves_csv(&summary, &hash);
         self.storage.write("curves.csv", csv.as_bytes())?;
@@ -336,14 +302,14 @@ impl Experiment<'_> {
             let csv = artefacts::seconds_csv(time, &hash);
             self.storage.write("seconds.csv", csv.as_bytes())?;
         }
-        artefacts::curves_parquet(&self.storage, &findings, &self.provenance, &hash)?;
-        artefacts::per_query(&self.storage, &findings, &self.provenance, &hash)?;
+        artefacts::curves_parquet(&self.storage, &findings, &self.of.provenance, &hash)?;
+        artefacts::per_query(&self.storage, &findings, &self.of.provenance, &hash)?;
         artefacts::runs(&self.storage, &measure, crawls, &hash)?;
         Ok(summary)
     }
 
     fn title(&self) -> String {
-        let corpus = self.config.corpus.first().or(self.config.store.as_ref());
+        let corpus = self.of.config.corpus.first().or(self.of.config.store.as_ref());
         let named = corpus.map(|path| {
             let path = Path::new(path);
             let folder = path.parent().and_then(Path::file_name);
@@ -351,7 +317,7 @@ impl Experiment<'_> {
                 .or(path.file_name())
                 .map_or_else(String::new, |n| n.to_string_lossy().into_owned())
         });
-        self.config.title.clone().or(named).unwrap_or_default()
+        self.of.config.title.clone().or(named).unwrap_or_default()
     }
 
     /// Where rules would have stopped the crawls.
@@ -362,7 +328,7 @@ impl Experiment<'_> {
         crawls: &Crawls,
         (fetchable, hash): (u32, &str),
     ) -> Result<Option<StoppingSummary>, Failure> {
-        let rules = &self.settings.stop;
+        let rules = &self.of.settings.stop;
         if rules.is_empty() {
             return Ok(None);
         }
@@ -372,7 +338,7 @@ impl Experiment<'_> {
             say(self.global, &format!("stop rules over {done} crawls"));
         })?;
         self.storage.write("stops.csv", artefacts::stops_csv(&stops, hash).as_bytes())?;
-        Ok(Some(stopping::summary(&self.settings.policies, rules, &stops)))
+        Ok(Some(stopping::summary(&self.of.settings.policies, rules, &stops)))
     }
 
     fn counterfactual(
@@ -380,27 +346,27 @@ impl Experiment<'_> {
         inputs: &Inputs<'_>,
         crawls: &Crawls,
     ) -> Result<Vec<CounterfactualCheck>, Failure> {
-        let Some(check) = &self.settings.counterfactual else { return Ok(Vec::new()) };
+        let Some(check) = &self.of.settings.counterfactual else { return Ok(Vec::new()) };
         let mut found = Vec::new();
-        for choice in &self.settings.policies {
+        for choice in &self.of.settings.policies {
             let label = choice.label();
             let progress = |set: usize| {
                 say(self.global, &format!("{label}: counterfactual estimates from seed set {set}"));
             };
-            let (settings, starts) = (&self.settings, &crawls.starts);
+            let (settings, starts) = (&self.of.settings, &crawls.starts);
             found.extend(counterfactual::run(inputs, settings, check, choice, starts, &progress)?);
         }
         Ok(found)
     }
 
     fn whatif(&self, inputs: &Inputs<'_>, crawls: &Crawls) -> Result<Vec<WhatIfCheck>, Failure> {
-        let Some(check) = &self.settings.whatif else { return Ok(Vec::new()) };
+        let Some(check) = &self.of.settings.whatif else { return Ok(Vec::new()) };
         let mut found = Vec::new();
-        for choice in &self.settings.policies {
+        for choice in &self.of.settings.policies {
             let label = choice.label();
             let progress =
                 |set: usize| say(self.global, &format!("{label}: scenarios from seed set {set}"));
-            let (settings, starts) = (&self.settings, &crawls.starts);
+            let (settings, starts) = (&self.of.settings, &crawls.starts);
             found.extend(whatif::run(inputs, settings, check, choice, starts, &progress)?);
         }
         Ok(found)
@@ -411,15 +377,15 @@ impl Experiment<'_> {
         inputs: &Inputs<'_>,
         crawls: &Crawls,
     ) -> Result<Vec<crate::results::LimitedSketches>, Failure> {
-        let Some(sketches) = &self.settings.sketches else { return Ok(Vec::new()) };
-        let planned = self.settings.policies.iter().filter(|choice| choice.kind.is_planned());
+        let Some(sketches) = &self.of.settings.sketches else { return Ok(Vec::new()) };
+        let planned = self.of.settings.policies.iter().filter(|choice| choice.kind.is_planned());
         let mut found = Vec::new();
         for choice in planned {
             let progress = |fraction: f64| {
                 say(self.global, &format!("{}: {fraction} of the sketches", choice.label()));
             };
             let start = &crawls.starts[0];
-            let settings = &self.settings;
+            let settings = &self.of.settings;
             found
                 .push(limited_sketches::run(inputs, settings, sketches, choice, start, &progress)?);
         }

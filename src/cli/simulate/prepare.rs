@@ -13,7 +13,7 @@ use crate::cli::output::Failure;
 use crate::neural::Embedder;
 use crate::neural::text_vectors::EmbeddingModel;
 
-use crate::results::{EmbeddingUsed, Provenance};
+use crate::results::{ModelUsed, Provenance};
 use crate::simulate::settings::SimulationSettings;
 
 /// An experiment whose settings fit and whose files are there.
@@ -24,7 +24,9 @@ pub(super) struct PreparedExperiment {
     pub(super) provenance: Provenance,
     pub(super) reranker: Option<Rc<CrossEncoder>>,
     pub(super) embedder: Option<Rc<dyn Embedder>>,
+    /// The model that judges sufficiency.
     pub(super) judge: Option<Rc<dyn Embedder>>,
+    /// The model that scores the pages.
     pub(super) quality_model: Option<Rc<Model>>,
 }
 
@@ -51,8 +53,8 @@ impl PreparedExperiment {
         settings.quality_model = quality_model.as_ref().map(|model| model.described());
         settings.plan.embedding = embedder.as_deref().map(EmbeddingModel::of);
         let embedding = settings.plan.embedding.clone();
-        let embedding = embedding
-            .map(|EmbeddingModel { name, fingerprint }| EmbeddingUsed { name, fingerprint });
+        let embedding =
+            embedding.map(|EmbeddingModel { name, fingerprint }| ModelUsed { name, fingerprint });
         let reranks = reranker.as_ref().map(|reranker| reranker.described());
         let provenance = identity::provenance(&config, &settings, inputs, reranks, embedding)?;
         Ok(Self { name, config, settings, provenance, reranker, embedder, judge, quality_model })

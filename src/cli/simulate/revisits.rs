@@ -55,7 +55,7 @@ pub(super) fn run(
     let text = open_text(file)?;
     let storage = Storage::create(out)?;
     let collection = collection(config, &storage)?;
-    let workload = workload.in_words_of(collection.text.analyzer()).for_planning();
+    let workload = workload.into_words_of(collection.text.analyzer()).for_planning();
     let changes = PageChanges::parse(&text, &collection).map_err(|(line, what)| {
         let error = anyhow::anyhow!("{}:{line}: {what}", file.display());
         Failure::input(
@@ -106,8 +106,7 @@ fn policies(config: &Config) -> Result<Vec<RevisitPolicy>, Failure> {
 }
 
 fn collection(config: &Config, storage: &Storage) -> Result<Collection, Failure> {
-    let place = PagePlace::below(&storage.path(WORK), Keep::default());
-    let place = place.with_words(&config.words());
+    let place = PagePlace::below(&storage.path(WORK), Keep::default(), &config.words());
     let added = AddedPages::default();
     if let Some(store) = &config.store {
         let store = Path::new(store);

@@ -19,7 +19,7 @@ impl Experiment<'_> {
         queries: &Queries,
         course: &Course,
     ) -> Result<Summary, Failure> {
-        let (settings, storage) = (&self.settings, &self.storage);
+        let (settings, storage) = (&self.of.settings, &self.storage);
         let work = Work { storage, folder: WORK, experiment: self.hash };
         let judged = &queries.judged.queries;
         let singles = SingleQueries { inputs, judged, settings, course, work };
@@ -39,7 +39,7 @@ impl Experiment<'_> {
         Ok(Summary {
             schema: SCHEMA.to_owned(),
             title: self.title(),
-            provenance: self.provenance.clone(),
+            provenance: self.of.provenance.clone(),
             experiment: String::new(),
             commit: None,
             collection: CollectionFigures {

@@ -189,7 +189,7 @@ fn assess(
     let mut validation = None;
     if let Some(path) = &args.variants {
         let analyzer = &open.known.analyzer;
-        let given = workload.clone().in_words_of(analyzer);
+        let given = workload.in_words_of(analyzer);
         drawn.variants = variants(path, (&given, analyzer), &drawn.workload, model)?;
         let Drawn { workload, variants } = &drawn;
         if let Some(path) = &args.planned_out {

@@ -183,7 +183,7 @@ fn queries(kind: AttackKind, plot: &Plot, planning: &Workload, analyzer: &Analyz
     let frequency = asked * share / (1.0 - share) / plot.queries.len().max(1) as f64;
     let own = plot.queries.iter().enumerate();
     let made = |at, text| Query::new(&format!("attacker-{at}"), text, frequency, "");
-    own.map(|(at, text)| made(at, text).in_words_of(analyzer)).collect()
+    own.map(|(at, text)| made(at, text).into_words_of(analyzer)).collect()
 }
 
 fn plot(kind: AttackKind, attacker: &mut Attacker<'_>, owned: usize, honest: &Collection) -> Plot {
