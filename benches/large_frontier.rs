@@ -49,7 +49,7 @@ fn main() {
         .map_or_else(|| temporary.path().to_path_buf(), PathBuf::from);
     let pages = RealLinks::pages(urls);
     println!("{urls} URLs, {pages} pages, {} queries", queries.queries.len());
-    if !store.join("manifest.json").exists() {
+    if !store.join(prospect_index::manifest::MANIFEST).exists() {
         measured("ingest", || ingest(&real, &store, 0..pages, urls));
     }
     measured("indexes", || drop(open(&store)));

@@ -112,6 +112,8 @@ pub struct Scorer<'a> {
     doc_of_url: Vec<u32>,
     /// Documents of versions that were replaced, by URL.
     replaced: HashMap<UrlId, Vec<u32>>,
+    /// Whether a URL has any, for [`Scorer::score_of`], by URL; empty if none has.
+    has_replaced: Vec<bool>,
 }
 
 /// What a scorer has of the epoch that it scores under, for another scorer of the same index later in the epoch.
@@ -233,7 +235,13 @@ impl<'a> Scorer<'a> {
         });
         let segments = segments.collect();
         let (doc_of_url, replaced) = docs_of_urls(index);
-        Self { index, frozen: Arc::clone(&frozen.0), segments, doc_of_url, replaced }
+        let mut has_replaced = Vec::new();
+        if let Some(last) = replaced.keys().map(|url| url.index()).max() {
+            has_replaced.resize(last + 1, false);
+            replaced.keys().for_each(|url| has_replaced[url.index()] = true);
+        }
+        let frozen = Arc::clone(&frozen.0);
+        Self { index, frozen, segments, doc_of_url, replaced, has_replaced }
     }
 
     /// What it has of the epoch.
@@ -384,7 +392,7 @@ impl<'a> Scorer<'a> {
     pub fn score_of(&self, scores: &Scores, url: UrlId) -> f64 {
         let score = |doc: &u32| scores.by_doc.get(*doc as usize).copied().unwrap_or(0.0);
         let current = self.doc_of_url.get(url.index()).map_or(0.0, score);
-        if current > 0.0 || self.replaced.is_empty() {
+        if current > 0.0 || self.has_replaced.get(url.index()) != Some(&true) {
             return current;
         }
         // Of the versions of a page one is scored at most.

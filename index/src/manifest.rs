@@ -216,6 +216,9 @@ pub struct Epoch {
     pub number: u32,
     /// One past the last `fetch_seq` it counts.
     pub end_seq: u32,
+    /// URLs that were known as it began; 0 in stores of versions that did not count them.
+    #[serde(default)]
+    pub urls: u32,
 }
 
 /// Everything that is committed.

@@ -31,8 +31,8 @@ use crate::neural::text_vectors::EmbeddingModel;
 use crate::planner::settings::PlanSettings;
 use crate::sketch::visibility::Visibility;
 
-const PAIRS_VERSION: u32 = 9;
-const MODELS_VERSION: u32 = 5;
+const PAIRS_VERSION: u32 = 10;
+const MODELS_VERSION: u32 = 6;
 
 /// All that scored pairs depend on.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]

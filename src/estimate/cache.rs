@@ -18,6 +18,7 @@ use prospect_index::page_store::{Known, NONE};
 use prospect_index::url::SiteLevel;
 
 use crate::estimate::candidates::nearest::Nearest;
+use crate::estimate::features::first_links::FirstLinks;
 use crate::estimate::features::page::KeptParents;
 use crate::estimate::features::regions::Regions;
 use crate::estimate::features::sites::Sites;
@@ -43,6 +44,8 @@ pub struct PlannerCache {
     /// no candidate of any plan.
     past_inlinks: Vec<u32>,
     quality: PastQuality,
+    /// The first links to URLs, while the pairs of all are estimated.
+    pub(super) first_links: Option<FirstLinks>,
     /// Regions of the URLs known at the last plan.
     pub(crate) regions: Regions,
     /// URLs that are nearest to each query in meaning, where there is an embedding model.

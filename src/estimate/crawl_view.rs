@@ -3,7 +3,7 @@
 
 use prospect_index::bm25::Scorer;
 use prospect_index::link_context::LinkContextTable;
-use prospect_index::manifest::Manifest;
+use prospect_index::manifest::{Epoch, Manifest};
 use prospect_index::page_store::Known;
 
 use super::blend::PickOutcome;
@@ -43,8 +43,8 @@ pub struct CrawlView<'a> {
     pub served: &'a ServedLists,
     /// URLs that may be planned, by id; empty for all.
     pub within: &'a [bool],
-    /// Records before this one are those of the statistics epoch.
-    pub epoch_end: u32,
+    /// The statistics epoch.
+    pub epoch: Epoch,
     /// What became of the picks of earlier plans.
     pub past_picks: &'a [PickOutcome],
     /// What became of their candidate pairs.

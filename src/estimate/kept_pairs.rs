@@ -8,7 +8,8 @@
 //!
 //! Costs 164 bytes a pair, 72 a URL, and 8 a query for each bin of the score model and each candidate by a link.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use prospect_index::bm25::{Gathered, Scorer, Scores};
@@ -22,8 +23,9 @@ use serde::{Deserialize, Serialize};
 use super::EstimateError;
 use super::candidates::by_url::QueriesByUrl;
 use super::candidates::linked::{ANSWERS, AnswerSpan, candidates};
-use super::candidates::{Candidate, CandidateSource, EpochQuery, Found};
+use super::candidates::{Candidate, CandidateSource, EpochQuery};
 use super::crawl_view::CrawlView;
+use super::features::first_links::InLink;
 use super::features::group::FeatureGroup;
 use super::features::pair::LinkEvidence;
 use super::horizon::{FrontierHorizon, Horizon};
@@ -34,6 +36,8 @@ use crate::workload::QueryId;
 
 /// Pairs of a query from which on its words' postings are read, and not page by page whether it has them.
 const MANY_PAIRS: usize = 32;
+/// Queries whose pairs are estimated before they are put in their place.
+const QUERIES_AT_ONCE: usize = 1024;
 
 /// Where candidates of the frontier come from.
 type Source<'a> = CandidateSource<'a, FrontierHorizon<'a>>;
@@ -98,35 +102,18 @@ struct KeptQuery {
     is_stale: bool,
 }
 
-/// Scores of pages for one query, as far as they were asked for.
+/// Scores of pages for one query.
+#[derive(Default)]
 struct PageScores {
-    /// By URL; NaN where nobody asked.
-    by_url: Vec<Cell<f64>>,
-    known: RefCell<Vec<UrlId>>,
-    /// Scores of all pages, where many are asked for.
+    /// Those that were asked for, where they are few.
+    few: RefCell<HashMap<UrlId, f64>>,
+    /// Those of all pages, where they are many.
     all: Scores,
 }
 
 impl PageScores {
-    fn of(urls: usize) -> Self {
-        let (by_url, known) = (vec![Cell::new(f64::NAN); urls], RefCell::default());
-        Self { by_url, known, all: Scores::default() }
-    }
-
-    /// Another query comes.
-    fn forget(&mut self) {
-        for url in self.known.get_mut().drain(..) {
-            self.by_url[url.index()].set(f64::NAN);
-        }
-    }
-
     fn score(&self, url: UrlId, find: impl FnOnce() -> f64) -> f64 {
-        let slot = &self.by_url[url.index()];
-        if slot.get().is_nan() {
-            slot.set(find());
-            self.known.borrow_mut().push(url);
-        }
-        slot.get()
+        *self.few.borrow_mut().entry(url).or_insert_with(find)
     }
 }
 
@@ -157,6 +144,12 @@ impl KeptPairs {
         })
     }
 
+    /// Whether pairs by these models are there to go on from.
+    pub(super) fn goes_on(&self, models: &Arc<EpochModels>) -> bool {
+        let is_same = self.models.as_ref().is_some_and(|known| Arc::ptr_eq(known, models));
+        is_same || self.earlier.is_some()
+    }
+
     /// Pairs of all queries by URL, up to date with the tables and estimated by the score model of `models`.
     ///
     /// # Errors
@@ -183,10 +176,15 @@ impl KeptPairs {
             self.find_matches(source, &targets, &dirty);
         }
         self.add_pairs_of(&targets, &mut dirty);
-        let mut links: Vec<Link> = known.links.links()[self.links..].to_vec();
+        // Who starts anew looks at all links to a URL, not at those that are new.
+        let new = if goes_on { &known.links.links()[self.links..] } else { &[] };
+        let mut links = new.to_vec();
         links.sort_by_key(|link| link.to);
-        let estimated = self.estimate(source, model, &dirty, &links)?;
-        self.take_in(estimated, model);
+        let by_query: Vec<&[(QueryId, UrlId)]> = dirty.chunk_by(|a, b| a.0 == b.0).collect();
+        for queries in by_query.chunks(QUERIES_AT_ONCE) {
+            let estimated = self.estimate(source, model, queries, &links)?;
+            self.take_in(estimated, model);
+        }
         self.refresh_chances(input, model);
         self.end_seq = input.manifest.next_seq;
         self.links = known.links.links().len();
@@ -255,8 +253,7 @@ impl KeptPairs {
     fn match_all(&mut self, source: &Source<'_>) -> Result<(), EstimateError> {
         let masked = |url| source.horizon.of(url).is_none();
         let matched = |scratch: &mut Scratch, (at, query): (usize, &KeptQuery)| {
-            let words = &query.asked.words.matching;
-            source.matches.candidates(QueryId::new(at), words, &masked, scratch)
+            source.matched(QueryId::new(at), &query.asked, &masked, scratch)
         };
         let matched = self.queries.par_iter().enumerate().map_init(Scratch::default, matched);
         let matched: Vec<Vec<UrlId>> = matched.collect::<Result<_, EstimateError>>()?;
@@ -279,7 +276,7 @@ impl KeptPairs {
             urls.dedup();
         }
         let (queries, of) = (self.queries.len(), |at: QueryId| &self.queries[at.index()].asked);
-        self.matching.update(&source.features, &of, queries, &urls);
+        self.matching.update(&source.features, &of, queries, (&urls, source.cutoffs));
     }
 
     /// Pairs of URLs that were asked for and do not wait for another try are no more.
@@ -360,20 +357,19 @@ impl KeptPairs {
         dirty.dedup();
     }
 
-    /// Estimates pairs, which are by query, but for their chances; `links` are new, by target.
+    /// Estimates pairs, given query by query, but for their chances; `links` are new, by target.
     fn estimate(
         &self,
         source: &Source<'_>,
         model: &ScoreModel,
-        pairs: &[(QueryId, UrlId)],
+        queries: &[&[(QueryId, UrlId)]],
         links: &[Link],
     ) -> Result<Vec<Vec<Estimated>>, EstimateError> {
-        let chunks: Vec<&[(QueryId, UrlId)]> = pairs.chunk_by(|a, b| a.0 == b.0).collect();
-        let of_query = |room: &mut PageScores, pairs: &[(QueryId, UrlId)]| {
+        let of_query = |room: &mut PageScores, pairs: &&[(QueryId, UrlId)]| {
             let at = pairs[0].0;
             let asked = &self.queries[at.index()].asked;
             let mut maker = source.maker(asked, at);
-            room.forget();
+            room.few.get_mut().clear();
             let (scorer, is_many) = (source.features.scorer, pairs.len() >= MANY_PAIRS);
             if is_many {
                 scorer.score(&asked.terms, 0..source.end_seq, &mut room.all)?;
@@ -386,8 +382,8 @@ impl KeptPairs {
                 }
             };
             let mut looked_at = |&(_, url): &(QueryId, UrlId)| {
-                let found = self.found(at, url);
-                if !found.matched && !found.otherwise {
+                let otherwise = self.is_linked(at, url);
+                if !otherwise && self.matching.of(url).binary_search(&at).is_err() {
                     return Estimated { url, query: at, pair: None, evidence: None };
                 }
                 let known = self.evidence_of(url, at);
@@ -395,29 +391,25 @@ impl KeptPairs {
                 if known.is_some() {
                     let first = links.partition_point(|link| link.to < url);
                     let new = links[first..].iter().take_while(|link| link.to == url);
-                    maker.gather(&mut evidence, url, new.copied(), &score_of);
+                    let new = new.copied().map(InLink::from);
+                    maker.gather(&mut evidence, url, new, &score_of);
                 } else {
                     let all = source.features.links(url, u32::MAX);
                     maker.gather(&mut evidence, url, all, &score_of);
                 }
-                let candidate = maker.candidate_of(url, found, &evidence, &score_of);
+                let candidate = maker.candidate_of(url, otherwise, &evidence, &score_of);
                 let pair = candidate.map(|candidate| estimated(&candidate, at, asked.mass, model));
                 let evidence = (!self.once).then(|| Box::new(evidence));
                 Estimated { url, query: at, pair, evidence }
             };
             Ok(pairs.iter().map(&mut looked_at).collect::<Vec<_>>())
         };
-        let room = || PageScores::of(self.by_url.len());
-        let estimated = chunks.into_par_iter().map_init(room, of_query);
-        estimated.collect()
+        queries.par_iter().map_init(PageScores::default, of_query).collect()
     }
 
-    /// By what a URL is found for a query.
-    fn found(&self, query: QueryId, url: UrlId) -> Found {
-        Found {
-            matched: self.matching.of(url).binary_search(&query).is_ok(),
-            otherwise: self.queries[query.index()].linked.binary_search(&url).is_ok(),
-        }
+    /// Whether an answer of a query links to a URL.
+    fn is_linked(&self, query: QueryId, url: UrlId) -> bool {
+        self.queries[query.index()].linked.binary_search(&url).is_ok()
     }
 
     /// What the links say that were taken in of a pair that was looked at.

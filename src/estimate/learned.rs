@@ -17,14 +17,16 @@ use rayon::prelude::*;
 
 use crate::estimate::EstimateError;
 use crate::estimate::cache::PlannerCache;
+use crate::estimate::candidates::cutoff::{Cutoff, CutoffSource, Cutoffs};
 use crate::estimate::candidates::linked::AnswerPages;
 use crate::estimate::candidates::nearest::Nearest;
 use crate::estimate::candidates::ngram::{MatchRule, idf_mass};
 use crate::estimate::candidates::{Candidate, CandidateQuery, CandidateSource};
 use crate::estimate::crawl_view::CrawlView;
+use crate::estimate::features::first_links::FirstLinks;
 use crate::estimate::features::group::FeatureGroup;
 use crate::estimate::features::page::{Impact, PageFeatureSource};
-use crate::estimate::features::pair::FeatureSource;
+use crate::estimate::features::pair::{FeatureSource, LINKS};
 use crate::estimate::features::regions::RegionMeans;
 use crate::estimate::features::table::{Feature, PageFeature, PageRow};
 use crate::estimate::horizon::Horizon;
@@ -60,10 +62,20 @@ pub(super) fn estimate(
 ) -> Result<ScoredCandidates, EstimateError> {
     let known = input.known;
     let impact = Arc::new(Impact::new(input.served, input.queries, known.urls.len()));
-    if cache.models.as_ref().is_none_or(|models| models.epoch_end != input.epoch_end) {
+    let of_epoch = |models: &&Arc<EpochModels>| models.epoch_end == input.epoch.end_seq;
+    let models = cache.models.as_ref().filter(of_epoch);
+    let goes_on = |models| cache.pairs.as_ref().is_some_and(|kept| kept.goes_on(models));
+    let is_fitted = models.is_some();
+    let is_anew = !models.is_some_and(goes_on);
+    cache.first_links = None;
+    if is_anew {
+        cache.first_links = Some(FirstLinks::new(&known.links, known.urls.len(), LINKS));
+    }
+    if !is_fitted {
         cache.models = Some(Arc::new(fit(input, &impact, cache, settings)?));
     }
     let pairs = found_pairs(input, queries, cache, settings)?;
+    cache.first_links = None;
     let page_impact =
         if of_pages { page_impact(input, &impact, cache, settings, quality) } else { Vec::new() };
     let models = cache.models.as_ref();
@@ -87,6 +99,7 @@ fn found_pairs(
     settings: &EstimateSettings,
 ) -> Result<FoundPairs, EstimateError> {
     let models = cache.models.clone();
+    let cutoffs = cutoffs(input, cache, settings)?;
     let fitted = models.as_ref().and_then(|all| all.scores.as_ref().map(|scores| (all, scores)));
     let can_keep = queries.len() == input.queries.len()
         && input.scorer.scores_pages()
@@ -96,12 +109,13 @@ fn found_pairs(
     if let (Some(mut kept), Some((all, scores))) =
         (cache.pairs.take_if(|_| can_keep && fitted.is_some()), fitted)
     {
-        let source = frontier_source(input, cache, &cache.nearest, settings);
+        let source = frontier_source(input, cache, &cache.nearest, settings, &cutoffs);
         let pairs = kept.update(input, &source, all, scores)?;
         cache.pairs = Some(kept);
         return Ok(FoundPairs::Kept(pairs));
     }
-    Ok(FoundPairs::Listed(pairs(input, queries, cache, &cache.nearest, settings)?))
+    let pairs = listed(input, queries, cache, &cache.nearest, settings, &cutoffs)?;
+    Ok(FoundPairs::Listed(pairs))
 }
 
 /// Estimates candidate pairs of the queries, given as indices, by the models of the cache. `nearest`
@@ -116,8 +130,45 @@ pub(super) fn pairs(
     nearest: &Nearest,
     settings: &EstimateSettings,
 ) -> Result<Vec<PairEstimate>, EstimateError> {
+    let cutoffs = cutoffs(input, cache, settings)?;
+    listed(input, queries, cache, nearest, settings, &cutoffs)
+}
+
+/// The last candidate by words of each query of the input: as the models of the epoch have it, or found now.
+fn cutoffs(
+    input: &CrawlView<'_>,
+    cache: &PlannerCache,
+    settings: &EstimateSettings,
+) -> Result<Vec<Option<Cutoff>>, EstimateError> {
+    let earlier = cache.models.as_ref().map(|models| &models.cutoffs);
+    Cutoffs::of_queries(earlier, &cutoff_source(input, cache, settings), input.queries)
+}
+
+fn cutoff_source<'a>(
+    input: &CrawlView<'a>,
+    cache: &'a PlannerCache,
+    settings: &EstimateSettings,
+) -> CutoffSource<'a> {
+    CutoffSource {
+        features: features(input, cache),
+        rule: rule(settings),
+        matches: [input.frontier, input.history],
+        epoch: input.epoch,
+        most: settings.candidates,
+    }
+}
+
+/// As [`pairs`], given the last candidate of each query by words.
+fn listed(
+    input: &CrawlView<'_>,
+    queries: &[usize],
+    cache: &PlannerCache,
+    nearest: &Nearest,
+    settings: &EstimateSettings,
+    cutoffs: &[Option<Cutoff>],
+) -> Result<Vec<PairEstimate>, EstimateError> {
     let scores = cache.models.as_ref().and_then(|models| models.scores.as_ref());
-    let source = frontier_source(input, cache, nearest, settings);
+    let source = frontier_source(input, cache, nearest, settings, cutoffs);
     let queries = if settings.without.contains(FeatureGroup::Pairs) { &[] } else { queries };
     let pairs: Vec<Vec<PairEstimate>> = queries
         .par_iter()
@@ -140,6 +191,7 @@ fn frontier_source<'a>(
     cache: &'a PlannerCache,
     nearest: &'a Nearest,
     settings: &EstimateSettings,
+    cutoffs: &'a [Option<Cutoff>],
 ) -> CandidateSource<'a, FrontierHorizon<'a>> {
     CandidateSource {
         features: features(input, cache),
@@ -152,6 +204,7 @@ fn frontier_source<'a>(
         horizon: FrontierHorizon { known: input.known, within: &[] },
         without: settings.without,
         answers: AnswerPages::Now,
+        cutoffs,
     }
 }
 
@@ -167,6 +220,7 @@ fn features<'a>(input: &CrawlView<'a>, cache: &'a PlannerCache) -> FeatureSource
         known: input.known,
         sites: &cache.sites,
         strings: cache.strings.as_ref(),
+        first_links: cache.first_links.as_ref(),
         scorer: input.scorer,
         // Candidates have no feature of it.
         shape: false,
@@ -293,7 +347,7 @@ fn fit(
     cache: &PlannerCache,
     settings: &EstimateSettings,
 ) -> Result<EpochModels, EstimateError> {
-    let (known, manifest, end_seq) = (input.known, input.manifest, input.epoch_end);
+    let (known, manifest, end_seq) = (input.known, input.manifest, input.epoch.end_seq);
     let bets = Bets { past: PastHorizon { known, manifest }, end_seq };
     // What was linked to since must not take the place of what was known then.
     let has_more = known.links.links_since(end_seq).next().is_some();
@@ -315,6 +369,7 @@ fn fit(
         horizon: bets,
         without: settings.without,
         answers: AnswerPages::AtAnyTime,
+        cutoffs: &[],
     };
     let all = !settings.without.contains(FeatureGroup::Pairs);
     let queries = if all { input.queries.len() } else { 0 };
@@ -337,8 +392,16 @@ fn fit(
     } else {
         fit_pages(input, impact, cache, settings, &source.horizon)?
     };
+    let cutoffs = if all {
+        let source = cutoff_source(input, cache, settings);
+        let found = Cutoffs::of_queries(None, &source, input.queries)?;
+        Cutoffs::new(&source, input.queries, &found)
+    } else {
+        Cutoffs::default()
+    };
     Ok(EpochModels {
         epoch_end: end_seq,
+        cutoffs,
         scores: ScoreModel::fit(&pairs, unseen)?,
         pages,
         training_pairs: pairs.len(),

@@ -32,7 +32,7 @@
 //! # use prospect::workload::Query;
 //! # use prospect_index::link_context::LinkContextTable;
 //! # use prospect_index::bm25::{Bm25, Scorer};
-//! # use prospect_index::manifest::{CycleEntry, Manifest};
+//! # use prospect_index::manifest::{CycleEntry, Epoch, Manifest};
 //! # use prospect_index::ngram::{BuildConfig, NgramIndex, Segment, SegmentBuilder, SegmentParts};
 //! # use prospect_index::page::UrlId;
 //! # use prospect_index::page_store::Known;
@@ -103,7 +103,7 @@
 //! #     queries: &queries,
 //! #     served: &served,
 //! #     within: &[],
-//! #     epoch_end: 251,
+//! #     epoch: Epoch { number: 1, end_seq: 251, urls: 257 },
 //! #     past_picks: &[],
 //! #     past_pairs: &Default::default(),
 //! #     past_stays: &Default::default(),

@@ -60,6 +60,9 @@ pub enum ScoreModelName {
 pub struct EstimateSettings {
     /// How a query and a URL must agree.
     pub rule: MatchRule,
+    /// URLs that are candidates of a query by their words, at most. Plans of earlier versions had all that match.
+    #[serde(default = "candidates", skip_serializing_if = "is_default")]
+    pub candidates: usize,
     /// Reading of S'.
     pub reading: ImpactReading,
     /// Importance used.
@@ -83,11 +86,23 @@ pub struct EstimateSettings {
     pub objective: Objective,
 }
 
+/// Half, a third or a tenth of it bring the same speedups (docs/figures.md, "Candidates of a query").
+const CANDIDATES: usize = 300;
+
+fn candidates() -> usize {
+    CANDIDATES
+}
+
+fn is_default(candidates: &usize) -> bool {
+    *candidates == CANDIDATES
+}
+
 impl Default for EstimateSettings {
     /// Weights start at [`Parts::START`].
     fn default() -> Self {
         Self {
             rule: MatchRule::default(),
+            candidates: CANDIDATES,
             reading: ImpactReading::Learned,
             importance: Importance::Inlinks,
             weights: Parts::START,

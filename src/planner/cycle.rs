@@ -36,7 +36,7 @@ pub(crate) fn current_epoch(manifest: &Manifest, pages: &PageTable) -> Epoch {
     if epoch.number > 0 && !has_grown {
         return epoch;
     }
-    Epoch { number: epoch.number + 1, end_seq: manifest.next_seq }
+    Epoch { number: epoch.number + 1, end_seq: manifest.next_seq, urls: manifest.urls }
 }
 
 /// Pages that were current when the next record was `end`.

@@ -193,7 +193,7 @@ impl<'a> RunningPlanner<'a> {
             queries: &self.workload.queries,
             served: self.served.as_ref().unwrap_or(&nothing),
             within: tables.within,
-            epoch_end: tables.manifest.epoch.end_seq,
+            epoch: tables.manifest.epoch,
             past_picks: &self.past.picks,
             past_pairs: &self.past.pairs,
             past_stays: &self.past.stays,

@@ -59,6 +59,7 @@ impl<'a> Planned<'a> {
     ) -> Result<T, PlannerError> {
         let text = self.web.text.with_docs(self.crawled.docs.clone());
         let Crawled { known, manifest, .. } = &mut self.crawled;
+        manifest.urls = known.urls.len() as u32;
         let (epoch, scorer) = self.planner.catch_up(known, manifest, &text)?;
         if epoch != manifest.epoch {
             manifest.epoch = epoch;

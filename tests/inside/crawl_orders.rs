@@ -27,7 +27,7 @@ use prospect_index::text_index::TextIndex;
 const EMBEDDED: &str = " (embedded)";
 /// After the name of a policy that is to plan every batch anew.
 const ANEW: &str = " (anew)";
-const OPTIONS: [&str; 3] = ["", "+importance=pagerank", "+needy=0.5"];
+const OPTIONS: [&str; 4] = ["", "+importance=pagerank", "+needy=0.5", "+candidates=4"];
 
 struct World {
     collection: Collection,

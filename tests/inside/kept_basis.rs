@@ -89,6 +89,7 @@ fn settings() -> Vec<(&'static str, PlanSettings)> {
         with("served", |settings| settings.estimate.objective = Objective::Served),
         with("needy", |settings| settings.needy = Some(Needy::Share(0.3))),
         with("undefended", |settings| settings.estimate.defended = false),
+        with("few candidates", |settings| settings.estimate.candidates = 5),
     ]
 }
 

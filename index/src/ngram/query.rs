@@ -226,8 +226,8 @@ impl NgramQuery {
         weight >= self.needed && !set.is_empty()
     }
 
-    /// Whether a page could match that has just these words of the query, by their places in [`NgramQuery::words`]: if
-    /// they stood together wherever they do in the query.
+    /// The weight that a page could hold which has just these words of the query, by their places in
+    /// [`NgramQuery::words`], if they stood together wherever they do in the query; none if that is not enough to match.
     ///
     /// ```
     /// use prospect_index::ngram::NgramQuery;
@@ -235,12 +235,12 @@ impl NgramQuery {
     ///
     /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let query = NgramQuery::new(&words("rust hash map"), 2).needing_share(0.5)?;
-    /// assert!(query.may_accept(0b110)); // "hash", "map" and, it may be, "hash map": three of five
-    /// assert!(!query.may_accept(0b101)); // "rust" and "map"
+    /// assert_eq!(query.most_of(0b110), Some(3.0)); // "hash", "map" and, it may be, "hash map": three of five
+    /// assert_eq!(query.most_of(0b101), None); // "rust" and "map"
     /// # Ok(())
     /// # }
     /// ```
-    pub fn may_accept(&self, words: u64) -> bool {
+    pub fn most_of(&self, words: u64) -> Option<f64> {
         let mut possible = NgramSet::default();
         for (number, ngram) in self.ngrams.iter().enumerate() {
             let (parent, word) = (ngram.parent, ngram.word);
@@ -249,7 +249,7 @@ impl NgramQuery {
                 possible.insert(number);
             }
         }
-        self.accepts(&possible)
+        self.accepts(&possible).then(|| self.weight_of(&possible))
     }
 
     /// The query's n-grams that occur in a string whose words are given by their places in

@@ -6,6 +6,7 @@ use prospect_index::page_store::NONE;
 use rayon::prelude::*;
 
 use super::EpochQuery;
+use super::cutoff::Cutoff;
 use crate::estimate::features::pair::FeatureSource;
 use crate::workload::QueryId;
 
@@ -64,13 +65,13 @@ impl QueriesByUrl {
         source: &FeatureSource<'_>,
         query: &(impl Fn(QueryId) -> &'q EpochQuery + Sync),
         queries: usize,
-        urls: &[UrlId],
+        (urls, cutoffs): (&[UrlId], &[Option<Cutoff>]),
     ) {
         self.of_url.resize_with(source.known.urls.len(), Vec::new);
         let room = || Room { had: vec![0; queries], ..Room::default() };
         let found: Vec<Vec<QueryId>> = urls
             .par_iter()
-            .map_init(room, |room, &url| self.find(source, query, url, room))
+            .map_init(room, |room, &url| self.find(source, query, (url, cutoffs), room))
             .collect();
         for (url, found) in urls.iter().zip(found) {
             self.of_url[url.index()] = found;
@@ -82,7 +83,7 @@ impl QueriesByUrl {
         &self,
         source: &FeatureSource<'_>,
         query: &impl Fn(QueryId) -> &'q EpochQuery,
-        url: UrlId,
+        (url, cutoffs): (UrlId, &[Option<Cutoff>]),
         Room { anchors, words, had, touched }: &mut Room,
     ) -> Vec<QueryId> {
         let Some(strings) = source.strings else { return Vec::new() };
@@ -105,7 +106,11 @@ impl QueriesByUrl {
             }
         }
         touched.sort_unstable();
-        let may = |at: &QueryId| query(*at).words.matching.may_accept(had[at.index()]);
+        let may = |at: &QueryId| {
+            let most = query(*at).words.matching.most_of(had[at.index()]);
+            let cutoff = cutoffs.get(at.index()).copied().flatten();
+            most.is_some_and(|most| cutoff.is_none_or(|cutoff| cutoff.admits(most, url)))
+        };
         let found = touched.iter().copied().filter(may).collect();
         touched.drain(..).for_each(|at| had[at.index()] = 0);
         found

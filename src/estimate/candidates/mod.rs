@@ -10,23 +10,27 @@
 //! that time has to have linked to it.
 
 pub(crate) mod by_url;
+pub(crate) mod cutoff;
 pub(crate) mod linked;
 pub(crate) mod nearest;
 pub mod ngram;
 
 use prospect_index::bm25::Scores;
 use prospect_index::link_context::LinkContextTable;
-use prospect_index::link_table::Link;
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
 
 use self::linked::AnswerPages;
 use crate::estimate::EstimateError;
+use crate::estimate::candidates::cutoff::Cutoff;
 use crate::estimate::candidates::nearest::Nearest;
 use crate::estimate::candidates::ngram::{MatchRule, MatchSource, sample_key};
+use crate::estimate::features::first_links::InLink;
 use crate::estimate::features::group::{FeatureGroup, FeatureGroups};
 use crate::estimate::features::link_context::LinkContextQuery;
-use crate::estimate::features::pair::{AskedQuery, FeatureSource, LinkEvidence, QueryView};
+use crate::estimate::features::pair::{
+    AskedQuery, FeatureSource, LinkEvidence, QueryView, UrlMatch,
+};
 use crate::estimate::features::similarity::{Embeddings, NearQuery};
 use crate::estimate::features::table::FeatureRow;
 use crate::estimate::horizon::Horizon;
@@ -77,6 +81,8 @@ pub(crate) struct CandidateSource<'a, H> {
     pub(crate) without: FeatureGroups,
     /// Which pages' links are followed.
     pub(crate) answers: AnswerPages,
+    /// By query: its last candidate by words; empty where all that match are candidates.
+    pub(crate) cutoffs: &'a [Option<Cutoff>],
 }
 
 impl<H: Horizon> CandidateSource<'_, H> {
@@ -96,7 +102,7 @@ impl<H: Horizon> CandidateSource<'_, H> {
         let scorer = self.features.scorer;
         let asked = self.ask(query)?;
         let masked = |url| self.horizon.of(url).is_none();
-        let matched = self.matches.candidates(*at, &asked.words.matching, &masked, scratch)?;
+        let matched = self.matched(*at, &asked, &masked, scratch)?;
         scorer.score(&asked.terms, 0..self.end_seq, scores)?;
         let linked = if self.without.contains(FeatureGroup::Inherited) {
             Vec::new()
@@ -119,16 +125,36 @@ impl<H: Horizon> CandidateSource<'_, H> {
         let mut maker = self.maker(&asked, *at);
         let score_of = |url| scorer.score_of(scores, url);
         let made = urls.into_iter().filter_map(|url| {
-            let found = Found {
-                matched: matched.binary_search(&url).is_ok(),
-                otherwise: [&linked, &near].iter().any(|urls| urls.binary_search(&url).is_ok()),
-            };
-            maker.candidate(url, found, &score_of)
+            let otherwise = [&linked, &near].iter().any(|urls| urls.binary_search(&url).is_ok());
+            maker.candidate(url, otherwise, &score_of)
         });
         // Only now, when what merely may match is gone, so that the sample is one of candidates.
         let mut candidates: Vec<Candidate> = made.take(most).collect();
         candidates.sort_unstable_by_key(|candidate| candidate.url);
         Ok(candidates)
+    }
+
+    /// URLs, ascending, that are not `masked` and may be candidates of a query by their words.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub(crate) fn matched(
+        &self,
+        at: QueryId,
+        asked: &EpochQuery,
+        masked: &(dyn Fn(UrlId) -> bool + Sync),
+        scratch: &mut Scratch,
+    ) -> Result<Vec<UrlId>, EstimateError> {
+        let mut found = self.matches.candidates(at, &asked.words.matching, masked, scratch)?;
+        if let Some(cutoff) = self.cutoff(at) {
+            found.retain(|found| cutoff.may_admit(found));
+        }
+        Ok(found.into_iter().map(|found| found.url).collect())
+    }
+
+    /// The last candidate by words that a query may have, if it may not have all.
+    pub(crate) fn cutoff(&self, at: QueryId) -> Option<Cutoff> {
+        self.cutoffs.get(at.index()).copied().flatten()
     }
 
     /// A query, made ready.
@@ -148,7 +174,8 @@ impl<H: Horizon> CandidateSource<'_, H> {
         let known = self.features.known;
         let similar =
             self.embeddings.map(|(embeddings, _)| NearQuery::new(embeddings, known, at.index()));
-        CandidateMaker { source: self, asked, view: QueryView::new(&asked.words), similar }
+        let cutoff = self.cutoff(at);
+        CandidateMaker { source: self, asked, cutoff, view: QueryView::new(&asked.words), similar }
     }
 }
 
@@ -163,36 +190,29 @@ pub(crate) struct EpochQuery {
     pub(crate) terms: Vec<u32>,
 }
 
-/// By what a URL was found.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Found {
-    /// By its strings, as the source of matches says.
-    pub(crate) matched: bool,
-    /// By a link from an answer, or by its meaning.
-    pub(crate) otherwise: bool,
-}
-
 /// Makes candidates of one query.
 pub(crate) struct CandidateMaker<'q, H> {
     source: &'q CandidateSource<'q, H>,
     asked: &'q EpochQuery,
+    cutoff: Option<Cutoff>,
     view: QueryView<'q>,
     similar: Option<NearQuery<'q>>,
 }
 
 impl<H: Horizon> CandidateMaker<'_, H> {
-    /// The pair with a URL, if it is a candidate, given the score of each crawled page for the query.
+    /// The pair with a URL, if it is a candidate, given the score of each crawled page for the query. It is one
+    /// whatever its strings say where it was found `otherwise`: by a link from an answer, or by its meaning.
     pub(crate) fn candidate(
         &mut self,
         url: UrlId,
-        found: Found,
+        otherwise: bool,
         score_of: &impl Fn(UrlId) -> f64,
     ) -> Option<Candidate> {
         let before_seq = self.source.horizon.of(url)?;
         let mut evidence = LinkEvidence::default();
         let incoming = self.source.features.links(url, before_seq);
         self.gather(&mut evidence, url, incoming, score_of);
-        self.candidate_of(url, found, &evidence, score_of)
+        self.candidate_of(url, otherwise, &evidence, score_of)
     }
 
     /// Adds links to a URL, which follow those that were gathered.
@@ -200,7 +220,7 @@ impl<H: Horizon> CandidateMaker<'_, H> {
         &mut self,
         evidence: &mut LinkEvidence,
         url: UrlId,
-        links: impl Iterator<Item = Link>,
+        links: impl Iterator<Item = InLink>,
         score_of: &impl Fn(UrlId) -> f64,
     ) {
         self.source.features.gather(evidence, &mut self.view, score_of, url, links);
@@ -210,18 +230,19 @@ impl<H: Horizon> CandidateMaker<'_, H> {
     pub(crate) fn candidate_of(
         &mut self,
         url: UrlId,
-        found: Found,
+        otherwise: bool,
         evidence: &LinkEvidence,
         score_of: &impl Fn(UrlId) -> f64,
     ) -> Option<Candidate> {
         let CandidateSource { horizon, features, link_context, without, .. } = self.source;
         let before_seq = horizon.of(url)?;
-        let (url_set, matches) = features.url_matches(&self.view, url, evidence);
-        let matches = found.matched && matches;
-        if !matches && !found.otherwise {
+        let UrlMatch { own, weight } = features.url_match(&self.view, url, evidence);
+        let counts = |weight| self.cutoff.is_none_or(|cutoff| cutoff.admits(weight, url));
+        if !weight.is_some_and(counts) && !otherwise {
             return None;
         }
-        let mut features = features.row(&self.view, url, url_set, evidence);
+        let matches = weight.is_some();
+        let mut features = features.row(&self.view, url, own, evidence);
         let contexts = link_context.of(url, before_seq);
         self.asked.link_context.add(&mut features, contexts, score_of);
         if let Some(similar) = &mut self.similar {

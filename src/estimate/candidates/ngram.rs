@@ -28,6 +28,15 @@ impl Default for MatchRule {
     }
 }
 
+/// A URL whose strings may hold what a query needs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Matched {
+    /// The URL.
+    pub url: UrlId,
+    /// No more than this weight of the query's n-grams is in its strings.
+    pub most: f64,
+}
+
 /// Where the candidate URLs of a query come from.
 pub trait MatchSource: Sync {
     /// URLs, ascending, that are not `masked` and whose strings may hold what `query`, the query
@@ -41,7 +50,7 @@ pub trait MatchSource: Sync {
         query: &NgramQuery,
         masked: &(dyn Fn(UrlId) -> bool + Sync),
         scratch: &mut Scratch,
-    ) -> Result<Vec<UrlId>, EstimateError>;
+    ) -> Result<Vec<Matched>, EstimateError>;
 }
 
 impl MatchSource for NgramIndex<'_> {
@@ -51,9 +60,12 @@ impl MatchSource for NgramIndex<'_> {
         query: &NgramQuery,
         masked: &(dyn Fn(UrlId) -> bool + Sync),
         scratch: &mut Scratch,
-    ) -> Result<Vec<UrlId>, EstimateError> {
+    ) -> Result<Vec<Matched>, EstimateError> {
         let matches = self.match_query(query, masked, scratch)?;
-        Ok(matches.into_iter().map(|found| found.url).collect())
+        let weighed = matches
+            .into_iter()
+            .map(|found| Matched { url: found.url, most: query.weight_of(&found.matched) });
+        Ok(weighed.collect())
     }
 }
 

@@ -1,5 +1,6 @@
 //! What models read of candidate pairs and of pages, all of it known before the fetch.
 
+pub(crate) mod first_links;
 pub(crate) mod group;
 pub(crate) mod link_context;
 pub(crate) mod page;

@@ -4,14 +4,15 @@
 use std::collections::HashMap;
 
 use prospect_index::bm25::Scorer;
-use prospect_index::link_table::Link;
 use prospect_index::ngram::{NgramQuery, NgramSet};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, NONE};
 use prospect_index::{url, words};
+use rayon::iter::Either;
 
 use crate::estimate::EstimateError;
 use crate::estimate::candidates::ngram::{MatchRule, idf_mass, ngram_queries};
+use crate::estimate::features::first_links::{FirstLinks, InLink};
 use crate::estimate::features::sites::Sites;
 use crate::estimate::features::strings::Strings;
 use crate::estimate::features::table::{Feature, FeatureRow};
@@ -20,7 +21,7 @@ use crate::workload::Query;
 /// Links to a URL that are looked at, the first to be known. Measured with `prospect` at 1 % a batch, half of two
 /// collections and 15 % of a third: speedups in relevant pages are the same to .01 for all links, the first 300, 100 and
 /// 30; at 200,000 URLs and 6,000 queries the first 300 cost 90 s a plan, 100 cost 56.
-const LINKS: u32 = 100;
+pub(crate) const LINKS: usize = 100;
 
 /// What features are computed from.
 pub(crate) struct FeatureSource<'a> {
@@ -30,6 +31,8 @@ pub(crate) struct FeatureSource<'a> {
     pub(crate) sites: &'a Sites,
     /// Their strings, where they are kept; else each is cut into words as it is needed.
     pub(crate) strings: Option<&'a Strings>,
+    /// Their first links, where they are set out; else the table of links is asked.
+    pub(crate) first_links: Option<&'a FirstLinks>,
     /// Scores of words and pages.
     pub(crate) scorer: &'a Scorer<'a>,
     /// Whether anyone reads depth and length of URLs; else they are 0.
@@ -61,6 +64,14 @@ pub(crate) struct QueryView<'a> {
 struct AnchorMatch {
     set: NgramSet,
     is_query: bool,
+}
+
+/// What a URL holds of a query.
+pub(crate) struct UrlMatch {
+    /// n-grams that are in the URL itself.
+    pub(crate) own: NgramSet,
+    /// Weight of those that are in it or in anchors, if that is what the query needs.
+    pub(crate) weight: Option<f64>,
 }
 
 impl AskedQuery {
@@ -167,27 +178,31 @@ impl FeatureSource<'_> {
     ) -> Option<FeatureRow> {
         let mut links = LinkEvidence::default();
         self.gather(&mut links, query, score_of, target, self.links(target, before_seq));
-        let (url_set, matches) = self.url_matches(query, target, &links);
-        matches.then(|| self.row(query, target, url_set, &links))
+        let UrlMatch { own, weight } = self.url_match(query, target, &links);
+        weight.map(|_| self.row(query, target, own, &links))
     }
 
     /// Links to a URL that are looked at, of pages fetched before `before_seq`.
-    pub(crate) fn links(&self, target: UrlId, before_seq: u32) -> impl Iterator<Item = Link> {
-        self.known.links.incoming(target, before_seq).take(LINKS as usize)
+    pub(crate) fn links(&self, target: UrlId, before_seq: u32) -> impl Iterator<Item = InLink> {
+        let incoming = || self.known.links.incoming(target, before_seq).take(LINKS);
+        match self.first_links.and_then(|first| first.of(target, before_seq)) {
+            Some(first) => Either::Left(first),
+            None => Either::Right(incoming().map(InLink::from)),
+        }
     }
 
-    /// n-grams of the query that a URL itself has, and whether it and the anchors that were gathered hold what the
-    /// query needs.
-    pub(crate) fn url_matches(
+    /// What a URL and the anchors that were gathered hold of the query.
+    pub(crate) fn url_match(
         &self,
         query: &QueryView<'_>,
         target: UrlId,
         links: &LinkEvidence,
-    ) -> (NgramSet, bool) {
-        let url_set = query.url(self, target);
-        let mut found = url_set;
+    ) -> UrlMatch {
+        let own = query.url(self, target);
+        let mut found = own;
         found.extend(&links.union);
-        (url_set, query.query.matching.accepts(&found))
+        let matching = &query.query.matching;
+        UrlMatch { own, weight: matching.accepts(&found).then(|| matching.weight_of(&found)) }
     }
 
     /// Features from evidence that was gathered.
@@ -233,9 +248,11 @@ impl FeatureSource<'_> {
         query: &mut QueryView<'_>,
         score_of: &impl Fn(UrlId) -> f64,
         target: UrlId,
-        links: impl Iterator<Item = Link>,
+        links: impl Iterator<Item = InLink>,
     ) {
-        let left = LINKS.saturating_sub(evidence.links) as usize;
+        let left = LINKS.saturating_sub(evidence.links as usize);
+        // Pages of a site link to one another by the same words.
+        let mut last: Option<(u32, AnchorMatch)> = None;
         for link in links.take(left) {
             evidence.links += 1;
             // Links of one page are adjacent; a page never counts as its own parent.
@@ -246,7 +263,9 @@ impl FeatureSource<'_> {
                 evidence.parent_sum += score;
             }
             evidence.last = Some(link.from);
-            let anchor = query.anchor(self, link.anchor);
+            let known = last.filter(|(id, _)| *id == link.anchor).map(|(_, anchor)| anchor);
+            let anchor = known.unwrap_or_else(|| query.anchor(self, link.anchor));
+            last = Some((link.anchor, anchor));
             if anchor.set.is_empty() {
                 continue;
             }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use self::boosted_trees::Boosted;
 use self::score_distribution::ScoreModel;
+use crate::estimate::candidates::cutoff::Cutoffs;
 
 /// The models of a statistics epoch.
 #[derive(Serialize, Deserialize)]
@@ -23,6 +24,8 @@ pub(crate) struct EpochModels {
     pub(super) scores: Option<ScoreModel>,
     /// What pages are worth, whatever is asked.
     pub(super) pages: Option<Boosted>,
+    /// The last candidate of each query by words.
+    pub(super) cutoffs: Cutoffs,
     /// Pairs on which the score model was fitted.
     pub(super) training_pairs: usize,
 }

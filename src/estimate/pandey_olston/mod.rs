@@ -43,6 +43,7 @@ pub(super) fn estimate(
             known,
             sites,
             strings: cache.strings.as_ref(),
+            first_links: None,
             scorer: input.scorer,
             shape: true,
         },

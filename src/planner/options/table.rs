@@ -141,6 +141,12 @@ fn matching() -> Vec<PlannerOption> {
         PlannerOption::new("rho", "share of a query's n-grams that a URL must hold", Pairs, |to| {
             Field::Number(&mut to.estimate.rule.rho, 0.0, 1.0)
         }),
+        PlannerOption::new(
+            "candidates",
+            "URLs that are candidates of a query by words, at most",
+            Pairs,
+            |to| Field::Whole(&mut to.estimate.candidates, 1, MOST as usize),
+        ),
         PlannerOption::new("match", "n-grams count by the idf of their words, or 1", Pairs, |to| {
             Field::one_of(&mut to.estimate.rule.idf_weighted, [("idf", true), ("count", false)])
         }),

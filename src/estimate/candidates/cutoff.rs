@@ -1,0 +1,254 @@
+//! How many candidates a query has by words. Of the URLs that match a query those count that hold the most of it, and
+//! of equals those that came to be known first: at most so many as a statistics epoch begins. The last of them is the
+//! query's cutoff for the epoch, so that whether a pair counts depends on nothing but the pair. Better ones that come
+//! to be known later are candidates, too.
+//!
+//! Without it pairs grow with queries times URLs. A query has ten places; candidates far down its list have next to no
+//! chance of one (docs/figures.md, "Candidates of a query").
+//!
+//! Costs the matches of all queries once an epoch, and looking at the links to as many URLs as may count.
+
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use prospect_index::answer::{Answer, FailureKind};
+use prospect_index::manifest::Epoch;
+use prospect_index::ngram::Scratch;
+use prospect_index::page::UrlId;
+use prospect_index::page_store::Known;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::ngram::{MatchRule, MatchSource, Matched};
+use crate::estimate::EstimateError;
+use crate::estimate::features::pair::{AskedQuery, FeatureSource, LinkEvidence, QueryView};
+use crate::workload::{Query, QueryId};
+
+/// The last candidate of a query by words.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Cutoff {
+    /// Of the query's n-grams that it holds.
+    weight: f64,
+    url: UrlId,
+}
+
+/// The first of two matches first: the heavier one, of equals that which was known first.
+fn order(a: (f64, UrlId), b: (f64, UrlId)) -> Ordering {
+    b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
+}
+
+impl Cutoff {
+    /// Whether a URL that holds n-grams of this weight is a candidate.
+    pub(crate) fn admits(self, weight: f64, url: UrlId) -> bool {
+        order((weight, url), (self.weight, self.url)).is_le()
+    }
+
+    /// Whether a URL that may match can be a candidate.
+    pub(crate) fn may_admit(self, found: &Matched) -> bool {
+        self.admits(found.most, found.url)
+    }
+}
+
+/// Cutoffs of queries in an epoch.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Cutoffs {
+    rule: MatchRule,
+    most: usize,
+    /// By hash of a query's words; none where all that match are candidates.
+    of_words: BTreeMap<u64, Option<Cutoff>>,
+}
+
+/// Where cutoffs come from.
+pub(crate) struct CutoffSource<'a> {
+    /// Strings and links.
+    pub(crate) features: FeatureSource<'a>,
+    /// How strings must agree.
+    pub(crate) rule: MatchRule,
+    /// Matches among uncrawled URLs and crawled pages.
+    pub(crate) matches: [&'a dyn MatchSource; 2],
+    /// The epoch.
+    pub(crate) epoch: Epoch,
+    /// Candidates of a query by words, at most.
+    pub(crate) most: usize,
+}
+
+/// The frontier as an epoch began, as far as tables of today tell.
+struct EpochStart {
+    /// By URL that was known then: whether it was there.
+    has: Vec<bool>,
+    /// URLs that were asked for since and gave no page: no index has them now.
+    failed: Vec<UrlId>,
+}
+
+impl EpochStart {
+    fn new(known: &Known, Epoch { end_seq, urls, .. }: Epoch) -> Self {
+        let pages = &known.pages;
+        let fetched = (0..end_seq).filter_map(|seq| pages.record(seq).map(|(url, _)| url));
+        let all = pages.failures();
+        let (before, since) = all.split_at(all.partition_point(|failure| failure.seq < end_seq));
+        let lost =
+            before.iter().filter(|failure| is_lasting(failure.status)).map(|failure| failure.url);
+        let all = pages.redirects();
+        let (moved, moved_since) = all.split_at(all.partition_point(|(seq, _)| *seq < end_seq));
+        let mut has = vec![true; urls as usize];
+        for url in fetched.chain(lost).chain(moved.iter().map(|(_, url)| *url)) {
+            if let Some(has) = has.get_mut(url.index()) {
+                *has = false;
+            }
+        }
+        let failed = since.iter().map(|failure| failure.url);
+        let failed = failed.chain(moved_since.iter().map(|(_, url)| *url)).collect();
+        Self { has, failed }
+    }
+
+    fn has(&self, url: UrlId) -> bool {
+        self.has.get(url.index()) == Some(&true)
+    }
+}
+
+/// Whether a fetch that ended so takes its URL out of the frontier.
+fn is_lasting(status: u16) -> bool {
+    !matches!(Answer::of(status), Answer::Unchanged | Answer::Failed(FailureKind::Temporary))
+}
+
+fn key(query: &Query) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(query.words.join(" ").as_bytes())
+}
+
+impl Cutoffs {
+    /// By query: its cutoff, from `earlier` ones of the same epoch where they have it.
+    ///
+    /// # Errors
+    /// An index cannot be read.
+    pub(crate) fn of_queries(
+        earlier: Option<&Self>,
+        source: &CutoffSource<'_>,
+        queries: &[Query],
+    ) -> Result<Vec<Option<Cutoff>>, EstimateError> {
+        let fits = |all: &&Self| (all.rule, all.most) == (source.rule, source.most);
+        let earlier = earlier.filter(fits).map(|all| &all.of_words);
+        let known = |query: &Query| earlier.and_then(|all| all.get(&key(query)).copied());
+        let start = OnceLock::new();
+        let found = queries.par_iter().enumerate().map_init(Scratch::default, |scratch, at| {
+            let start =
+                || start.get_or_init(|| EpochStart::new(source.features.known, source.epoch));
+            let find = || source.find(QueryId::new(at.0), at.1, start(), scratch);
+            known(at.1).map_or_else(find, Ok)
+        });
+        found.collect()
+    }
+
+    /// These cutoffs of queries, to be stored.
+    pub(crate) fn new(
+        source: &CutoffSource<'_>,
+        queries: &[Query],
+        found: &[Option<Cutoff>],
+    ) -> Self {
+        let of_words = queries.iter().map(key).zip(found.iter().copied()).collect();
+        Self { rule: source.rule, most: source.most, of_words }
+    }
+}
+
+impl CutoffSource<'_> {
+    /// The cutoff of a query.
+    fn find(
+        &self,
+        at: QueryId,
+        query: &Query,
+        start: &EpochStart,
+        scratch: &mut Scratch,
+    ) -> Result<Option<Cutoff>, EstimateError> {
+        let FeatureSource { scorer, strings, .. } = self.features;
+        let asked = AskedQuery::new(query, self.rule, scorer, strings)?;
+        let masked = |url| !start.has(url);
+        let mut found = Vec::new();
+        for source in self.matches {
+            found.extend(source.candidates(at, &asked.matching, &masked, scratch)?);
+        }
+        let failed = start.failed.iter().filter(|&&url| start.has(url));
+        found.extend(failed.map(|&url| Matched { url, most: f64::INFINITY }));
+        if found.len() <= self.most {
+            return Ok(None);
+        }
+        found.sort_unstable_by_key(|found| found.url);
+        found.dedup_by_key(|found| found.url);
+        let mut view = QueryView::new(&asked);
+        let features = &self.features;
+        let weight = |url| {
+            let (mut evidence, unscored) = (LinkEvidence::default(), |_| 0.0);
+            let links = features.links(url, self.epoch.end_seq);
+            features.gather(&mut evidence, &mut view, &unscored, url, links);
+            features.url_match(&view, url, &evidence).weight
+        };
+        Ok(last(found, self.most, weight))
+    }
+}
+
+/// The last of the `most` first of those that match, by their weight; none if they are not as many.
+fn last(
+    mut found: Vec<Matched>,
+    most: usize,
+    mut weight: impl FnMut(UrlId) -> Option<f64>,
+) -> Option<Cutoff> {
+    let bounds = |a: &Matched, b: &Matched| order((a.most, a.url), (b.most, b.url));
+    let (mut best, mut matching) = (Vec::<(f64, UrlId)>::new(), 0);
+    let mut rest = found.as_mut_slice();
+    while !rest.is_empty() && most > 0 {
+        let size = most.min(rest.len());
+        rest.select_nth_unstable_by(size - 1, bounds);
+        let (head, tail) = rest.split_at_mut(size);
+        let before = best.len();
+        best.extend(head.iter().filter_map(|found| Some((weight(found.url)?, found.url))));
+        matching += best.len() - before;
+        best.sort_unstable_by(|&a, &b| order(a, b));
+        best.truncate(most);
+        let bound = (head[size - 1].most, head[size - 1].url);
+        rest = tail;
+        // What is left comes after this bound.
+        if best.len() == most && order(best[most - 1], bound).is_le() {
+            break;
+        }
+    }
+    let &(weight, url) = best.get(most.checked_sub(1)?)?;
+    (matching > most || !rest.is_empty()).then_some(Cutoff { weight, url })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matched(most: &[f64]) -> Vec<Matched> {
+        most.iter().zip(0..).map(|(&most, url)| Matched { url: UrlId(url), most }).collect()
+    }
+
+    #[test]
+    fn the_heaviest_count_and_of_equals_those_that_were_known_first() {
+        let bounds = [1.0, 3.0, 2.0, 3.0, 2.0, 1.0];
+        let mut seen = Vec::new();
+        let weight = |url: UrlId| {
+            seen.push(url.0);
+            Some(bounds[url.index()])
+        };
+        let cutoff = last(matched(&bounds), 3, weight).unwrap();
+        assert_eq!(cutoff, Cutoff { weight: 2.0, url: UrlId(2) });
+        seen.sort_unstable();
+        assert_eq!(seen, [1, 2, 3], "nothing else is looked at");
+        let admitted = |(weight, url): (f64, u32)| cutoff.admits(weight, UrlId(url));
+        assert_eq!([(3.0, 9), (2.0, 2), (2.0, 1)].map(admitted), [true; 3]);
+        assert_eq!([(2.0, 3), (1.9, 0)].map(admitted), [false; 2]);
+    }
+
+    #[test]
+    fn bounds_are_no_weights() {
+        // What may hold most holds little, or does not match at all.
+        let weights = [Some(0.5), None, Some(2.0), Some(1.0), Some(1.0)];
+        let bounds = matched(&[9.0, 8.0, 2.0, f64::INFINITY, 1.0]);
+        let cutoff = |most| last(bounds.clone(), most, |url| weights[url.index()]);
+        assert_eq!(cutoff(1), Some(Cutoff { weight: 2.0, url: UrlId(2) }));
+        assert_eq!(cutoff(2), Some(Cutoff { weight: 1.0, url: UrlId(3) }));
+        assert_eq!(cutoff(3), Some(Cutoff { weight: 1.0, url: UrlId(4) }));
+        assert_eq!(cutoff(5), None, "four match");
+        assert_eq!(cutoff(0), None);
+    }
+}
