@@ -37,12 +37,14 @@ use crate::estimate::models::score_distribution::{ScoreModel, UNSEEN};
 use crate::estimate::settings::EstimateSettings;
 use crate::estimate::url_estimate::{FoundPairs, PairEstimate, ScoredCandidates};
 use crate::sketch::served::ServedLists;
-use crate::workload::QueryId;
+use crate::workload::{Query, QueryId};
 
 /// Before the first outcome, the chance of a candidate is this times its matched idf share.
 const COLD_CHANCE: f64 = 0.1;
 /// Pairs on which the score model is fitted.
 const TRAINING_PAIRS: usize = 100_000;
+/// Queries that these are of: each is scored on all pages.
+const TRAINING_QUERIES: usize = 2_000;
 const PAGE_GROWTH: Growth = Growth { trees: 60, depth: 4, rate: 0.1, leaf: 60.0 };
 /// Pages without which the page model is not fitted.
 const FEWEST_PAGES: usize = 50;
@@ -372,13 +374,13 @@ fn fit(
         cutoffs: &[],
     };
     let all = !settings.without.contains(FeatureGroup::Pairs);
-    let queries = if all { input.queries.len() } else { 0 };
-    let most = TRAINING_PAIRS.div_ceil(queries.max(1));
-    let pairs: Vec<Vec<Candidate>> = (0..queries)
-        .into_par_iter()
+    let queries = if all { training_queries(input.queries) } else { Vec::new() };
+    let most = TRAINING_PAIRS.div_ceil(queries.len().max(1));
+    let pairs: Vec<Vec<Candidate>> = queries
+        .par_iter()
         .map_init(
             || (Scores::default(), Scratch::default()),
-            |(scores, scratch), at| {
+            |(scores, scratch), &at| {
                 let query = &input.queries[at];
                 source
                     .of(&mut CandidateQuery { at: QueryId::new(at), query, scores, scratch }, most)
@@ -406,6 +408,18 @@ fn fit(
         pages,
         training_pairs: pairs.len(),
     })
+}
+
+/// Which queries the score model is fitted on, ascending: of many a sample that depends on nothing but each query's
+/// words.
+fn training_queries(queries: &[Query]) -> Vec<usize> {
+    let mut all: Vec<usize> = (0..queries.len()).collect();
+    if all.len() > TRAINING_QUERIES {
+        all.sort_by_cached_key(|&at| (queries[at].word_hash(), at));
+        all.truncate(TRAINING_QUERIES);
+        all.sort_unstable();
+    }
+    all
 }
 
 /// Fits the impact of the bets to what was known of them, cycle by cycle: a page of a cycle is no

@@ -73,6 +73,11 @@ impl Query {
         }
         self
     }
+
+    /// A hash of its words, in their order.
+    pub(crate) fn word_hash(&self) -> u64 {
+        xxhash_rust::xxh3::xxh3_64(self.words.join(" ").as_bytes())
+    }
 }
 
 fn words_of(text: &str, analyzer: &Analyzer) -> Vec<String> {

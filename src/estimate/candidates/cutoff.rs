@@ -112,10 +112,6 @@ fn is_lasting(status: u16) -> bool {
     !matches!(Answer::of(status), Answer::Unchanged | Answer::Failed(FailureKind::Temporary))
 }
 
-fn key(query: &Query) -> u64 {
-    xxhash_rust::xxh3::xxh3_64(query.words.join(" ").as_bytes())
-}
-
 impl Cutoffs {
     /// By query: its cutoff, from `earlier` ones of the same epoch where they have it.
     ///
@@ -128,7 +124,7 @@ impl Cutoffs {
     ) -> Result<Vec<Option<Cutoff>>, EstimateError> {
         let fits = |all: &&Self| (all.rule, all.most) == (source.rule, source.most);
         let earlier = earlier.filter(fits).map(|all| &all.of_words);
-        let known = |query: &Query| earlier.and_then(|all| all.get(&key(query)).copied());
+        let known = |query: &Query| earlier.and_then(|all| all.get(&query.word_hash()).copied());
         let start = OnceLock::new();
         let found = queries.par_iter().enumerate().map_init(Scratch::default, |scratch, at| {
             let start =
@@ -145,7 +141,7 @@ impl Cutoffs {
         queries: &[Query],
         found: &[Option<Cutoff>],
     ) -> Self {
-        let of_words = queries.iter().map(key).zip(found.iter().copied()).collect();
+        let of_words = queries.iter().map(Query::word_hash).zip(found.iter().copied()).collect();
         Self { rule: source.rule, most: source.most, of_words }
     }
 }

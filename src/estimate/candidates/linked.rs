@@ -41,13 +41,13 @@ impl AnswerPages {
         scorer: &Scorer<'_>,
         scores: &Scores,
     ) -> Vec<AnswerSpan> {
-        let scored = scorer.scored(scores).map(|(seq, _, score)| {
-            let first = pages.record(seq).and_then(|(url, _)| pages.first_seq(url));
-            (first.unwrap_or(seq), seq, score)
-        });
+        let first =
+            |seq| pages.record(seq).and_then(|(url, _)| pages.first_seq(url)).unwrap_or(seq);
+        let known_first = |(seq, score): (u32, f64)| (first(seq), seq, score);
+        let scored = scorer.scored(scores).map(|(seq, _, score)| (seq, score));
         match self {
-            Self::Now => best_answers(scored),
-            Self::AtAnyTime => answers(scored.collect()),
+            Self::Now => best_answers(contenders(scored).into_iter().map(known_first)),
+            Self::AtAnyTime => answers(scored.map(known_first).collect()),
         }
     }
 }
@@ -86,9 +86,20 @@ impl AnswerSpan {
     }
 }
 
+/// Those of these pages that may be among the [`ANSWERS`] best, whatever decides between equals: record, score.
+fn contenders(scored: impl Iterator<Item = (u32, f64)>) -> Vec<(u32, f64)> {
+    let mut pages: Vec<(u32, f64)> = scored.filter(|(_, score)| *score > 0.0).collect();
+    if pages.len() > ANSWERS {
+        let (_, &mut (_, low), _) =
+            pages.select_nth_unstable_by(ANSWERS - 1, |a, b| b.1.total_cmp(&a.1));
+        pages.retain(|(_, score)| *score >= low);
+    }
+    pages
+}
+
 /// The [`ANSWERS`] best of these pages, of equals the first: first record, record of the version, score.
 fn best_answers(scored: impl Iterator<Item = (u32, u32, f64)>) -> Vec<AnswerSpan> {
-    let mut pages: Vec<(u32, u32, f64)> = scored.filter(|(.., score)| *score > 0.0).collect();
+    let mut pages: Vec<(u32, u32, f64)> = scored.collect();
     if pages.len() > ANSWERS {
         pages.select_nth_unstable_by(ANSWERS, |a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
         pages.truncate(ANSWERS);
