@@ -187,6 +187,26 @@ def ablation(collection: str) -> list[Row]:
     return rows
 
 
+def candidates() -> list[Row]:
+    """Speedups with so many candidates of a query by words at most, and what all would bring, paired by seed set."""
+    collections = ("small-encyclopedia", "university-hosts", "university-web")
+    titles = [COLLECTIONS[collection] for collection in collections]
+    rows = [["", *(f"{title}: {of}" for title in titles for of in ("relevant", "impact"))]]
+    for most in ("30", "300", "1000", "1000000000"):
+        row = ["all" if len(most) > 5 else f"{int(most):,}"]
+        for collection in collections:
+            policies = read(DAY / f"candidates-{collection}.json")["policies"]
+            every = policies["prospect+candidates=1000000000"]
+            of = policies["prospect" if most == "1000" else f"prospect+candidates={most}"]
+            for measure in ("relevant", "impact"):
+                pairs = zip(of[measure], every[measure], strict=True)
+                mean, half = interval([some - all_of for some, all_of in pairs])
+                told = f"{interval(of[measure])[0]:.2f}"
+                row.append(told if of is every else f"{told} ({mean:+.3f} ± {half:.3f})")
+        rows.append(row)
+    return rows
+
+
 def stops() -> list[Row]:
     """Where rules would have stopped planned crawls."""
     collections = ("small-encyclopedia", "university-hosts", "university-web")
@@ -236,6 +256,7 @@ TABLES: dict[Path, Callable[[], list[Row]]] = {
     DAY / "results.tsv": results,
     DAY / "impact-shares.tsv": impact_shares,
     DAY / "found-university-web-one-set.tsv": found_page_by_page,
+    DAY / "candidates.tsv": candidates,
     BEFORE / "stops.tsv": stops,
     BEFORE / "sufficiency.tsv": sufficiency,
     **{DAY / f"by-batch-{name}.tsv": lambda name=name: by_batch(name) for name in COLLECTIONS},

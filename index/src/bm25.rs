@@ -236,9 +236,9 @@ impl<'a> Scorer<'a> {
         let segments = segments.collect();
         let (doc_of_url, replaced) = docs_of_urls(index);
         let mut has_replaced = Vec::new();
-        if let Some(last) = replaced.keys().map(|url| url.index()).max() {
-            has_replaced.resize(last + 1, false);
-            replaced.keys().for_each(|url| has_replaced[url.index()] = true);
+        for url in replaced.keys() {
+            has_replaced.resize(has_replaced.len().max(url.index() + 1), false);
+            has_replaced[url.index()] = true;
         }
         let frozen = Arc::clone(&frozen.0);
         Self { index, frozen, segments, doc_of_url, replaced, has_replaced }

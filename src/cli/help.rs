@@ -55,7 +55,18 @@ const COUNTS: (&str, &[&str]) = (
 );
 const ESTIMATES: (&str, &[&str]) = (
     "How impact is estimated",
-    &["reading", "without", "importance", "defence", "rho", "match", "ngram", "k1", "b"],
+    &[
+        "reading",
+        "without",
+        "importance",
+        "defence",
+        "rho",
+        "match",
+        "ngram",
+        "candidates",
+        "k1",
+        "b",
+    ],
 );
 const MODELS: (&str, &[&str]) = (
     "Models",

@@ -353,7 +353,7 @@ impl KeptPairs {
             }
             dirty.extend(queries.into_iter().map(|query| (query, url)));
         }
-        dirty.sort_unstable();
+        dirty.par_sort_unstable();
         dirty.dedup();
     }
 

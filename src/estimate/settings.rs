@@ -94,6 +94,7 @@ fn candidates() -> usize {
     CANDIDATES
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde gives it so")]
 fn is_default(candidates: &usize) -> bool {
     *candidates == CANDIDATES
 }

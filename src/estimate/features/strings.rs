@@ -4,12 +4,17 @@
 //! Costs about 4 bytes a URL and anchor, and 4 for each of their words that some query has.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, NONE};
 use prospect_index::words::{self, Analyzer};
+use rayon::prelude::*;
 
 use crate::workload::Query;
+
+/// Texts that one thread cuts before it takes others.
+const TEXTS: usize = 4096;
 
 /// Strings known so far, as numbers of words. Words that no query has are [`NONE`], one for a run
 /// of them.
@@ -39,6 +44,29 @@ impl Lists {
         self.ends.push(self.words.len());
     }
 
+    /// Adds texts, given by number, that are cut side by side.
+    fn extend<T: AsRef<str>>(
+        &mut self,
+        numbers: Range<usize>,
+        text: impl Fn(usize) -> T + Sync,
+        analyzer: &Analyzer,
+        vocabulary: &HashMap<String, u32>,
+    ) {
+        let starts: Vec<usize> = numbers.clone().step_by(TEXTS).collect();
+        let cut = starts.into_par_iter().map(|start| {
+            let mut some = Self::default();
+            for number in start..(start + TEXTS).min(numbers.end) {
+                some.push(text(number).as_ref(), analyzer, vocabulary);
+            }
+            some
+        });
+        for some in cut.collect::<Vec<Self>>() {
+            let before = self.words.len();
+            self.words.extend(some.words);
+            self.ends.extend(some.ends.into_iter().map(|end| before + end));
+        }
+    }
+
     fn of(&self, at: usize) -> &[u32] {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.words[start..self.ends[at]]
@@ -58,14 +86,12 @@ impl Strings {
 
     /// Takes in URLs and anchors that are new since the last call.
     pub(crate) fn update(&mut self, known: &Known) {
-        for id in self.urls.ends.len()..known.urls.len() {
-            let text = words::url_text(known.urls.url(UrlId(id as u32)));
-            self.urls.push(&text, &known.analyzer, &self.vocabulary);
-        }
-        for id in self.anchors.ends.len()..known.links.anchors() {
-            let text = known.links.anchor(id as u32);
-            self.anchors.push(text, &known.analyzer, &self.vocabulary);
-        }
+        let Known { urls, links, analyzer, .. } = known;
+        let of_url = |id: usize| words::url_text(urls.url(UrlId(id as u32)));
+        let new = self.urls.ends.len()..urls.len();
+        self.urls.extend(new, of_url, analyzer, &self.vocabulary);
+        let new = self.anchors.ends.len()..links.anchors();
+        self.anchors.extend(new, |id| links.anchor(id as u32), analyzer, &self.vocabulary);
     }
 
     /// Numbers of words of a query; [`NONE`] for one of another workload.
