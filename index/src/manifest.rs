@@ -23,6 +23,7 @@
 //! | 7 | the scope of the store has rules of spelling |
 //! | 8 | plans store how well the pages answered their queries |
 //! | 9 | a store may say how its words are made: stems, stop lists, accents |
+//! | 10 | an epoch tells how many URLs were known as it began; 0 in earlier ones, whose queries have all candidates |
 
 use std::ops::Range;
 

@@ -142,6 +142,9 @@ fn cutoffs(
     cache: &PlannerCache,
     settings: &EstimateSettings,
 ) -> Result<Vec<Option<Cutoff>>, EstimateError> {
+    if settings.without.contains(FeatureGroup::Pairs) {
+        return Ok(Vec::new());
+    }
     let earlier = cache.models.as_ref().map(|models| &models.cutoffs);
     Cutoffs::of_queries(earlier, &cutoff_source(input, cache, settings), input.queries)
 }
@@ -155,6 +158,7 @@ fn cutoff_source<'a>(
         features: features(input, cache),
         rule: rule(settings),
         matches: [input.frontier, input.history],
+        manifest: input.manifest,
         epoch: input.epoch,
         most: settings.candidates,
     }

@@ -60,7 +60,8 @@ pub enum ScoreModelName {
 pub struct EstimateSettings {
     /// How a query and a URL must agree.
     pub rule: MatchRule,
-    /// URLs that are candidates of a query by their words, at most. Plans of earlier versions had all that match.
+    /// URLs that are candidates of a query by their words, at most. Plans of earlier versions had all that match, and are
+    /// estimated by this many now.
     #[serde(default = "candidates", skip_serializing_if = "is_default")]
     pub candidates: usize,
     /// Reading of S'.
@@ -86,7 +87,7 @@ pub struct EstimateSettings {
     pub objective: Objective,
 }
 
-/// A thirtieth of it brings the same speedups on collections, and on a generated frontier of a million URLs it is the least
+/// A third of it brings the same speedups on collections, and on a generated frontier of a million URLs it is the least
 /// that loses nothing (docs/figures.md, "Candidates of a query").
 const CANDIDATES: usize = 1_000;
 

@@ -504,6 +504,7 @@ fn a_simulated_plan_is_the_plan_of_a_store() {
         ("query-driven", 14),
         ("sufficiency", 15),
         ("prospect+demand=lack", 16),
+        ("prospect+candidates=4", 17),
     ] {
         let (world, pages) = random_pages(seed, 150, Outside::Drop);
         let start = Start { seeds: (0..12).collect(), ..Start::default() };

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
 
 use super::synthetic::Shape;
@@ -21,7 +22,8 @@ use crate::workload::Workload;
 use prospect_index::ingest::{ingest_all, prepare};
 use prospect_index::limits;
 use prospect_index::page::{PageRecord, UrlId};
-use prospect_index::store::Store;
+use prospect_index::seeds::{Seed, SeedSession};
+use prospect_index::store::{Store, StoreOptions};
 
 const SHAPE: Shape =
     Shape { pages: 2_000, links_per_page: 12, hosts: 60, vocabulary: 300, text_words: 40 };
@@ -194,6 +196,7 @@ fn a_planner_that_goes_on_plans_and_closes_as_one_that_opens_the_store_anew() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path();
         let workload = SHAPE.queries(60);
+        name_seeds(path, 300..700);
         ingest_all(path, (0..150).map(|page| SHAPE.record(page)).collect(), "first").unwrap();
         let (mut store, mut kept) = (open(path), KeptPlanner::default());
         let (mut pending, mut went_on) = (VecDeque::new(), 0);
@@ -223,6 +226,17 @@ fn a_planner_that_goes_on_plans_and_closes_as_one_that_opens_the_store_anew() {
         }
         assert_eq!(went_on > 3, settings.needy.is_none(), "{name}: {went_on}");
     }
+}
+
+/// URLs that are known without a link.
+fn name_seeds(path: &Path, pages: Range<u32>) {
+    let store = Store::open(path, &StoreOptions { create: true, ..StoreOptions::default() });
+    let mut session = SeedSession::start(store.unwrap()).unwrap();
+    let seed = || Seed { source: "list".into(), priority: f64::NAN, ..Seed::default() };
+    for page in pages {
+        session.add(&SHAPE.url(page), seed()).unwrap().unwrap();
+    }
+    session.commit().unwrap();
 }
 
 /// Copies a folder with what is in it.

@@ -10,7 +10,7 @@ use super::cutoff::Cutoff;
 use crate::estimate::features::pair::FeatureSource;
 use crate::workload::QueryId;
 
-/// By URL: the queries that it may match, all that it does and perhaps more. Costs 24 bytes a URL, 4 a match, and 8 for
+/// By URL: the queries that it may be a candidate of by its words, all that it is and perhaps more. Costs 24 bytes a URL, 4 a match, and 8 for
 /// each word of a query.
 #[derive(Default)]
 pub(crate) struct QueriesByUrl {

@@ -6,23 +6,23 @@
 //! Without it pairs grow with queries times URLs. A query has ten places; candidates far down its list have next to no
 //! chance of one (docs/figures.md, "Candidates of a query").
 //!
-//! Costs the matches of all queries once an epoch, and looking at the links to as many URLs as may count.
+//! Costs the matches of all queries once an epoch, and looking at the links to as many URLs as may count; 25 bytes a query.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 use prospect_index::answer::{Answer, FailureKind};
-use prospect_index::manifest::Epoch;
+use prospect_index::manifest::{Epoch, Manifest};
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
-use prospect_index::page_store::Known;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::ngram::{MatchRule, MatchSource, Matched};
 use crate::estimate::EstimateError;
 use crate::estimate::features::pair::{AskedQuery, FeatureSource, LinkEvidence, QueryView};
+use crate::estimate::horizon::{Horizon, PastHorizon};
 use crate::workload::{Query, QueryId};
 
 /// The last candidate of a query by words.
@@ -43,11 +43,6 @@ impl Cutoff {
     pub(crate) fn admits(self, weight: f64, url: UrlId) -> bool {
         order((weight, url), (self.weight, self.url)).is_le()
     }
-
-    /// Whether a URL that may match can be a candidate.
-    pub(crate) fn may_admit(self, found: &Matched) -> bool {
-        self.admits(found.most, found.url)
-    }
 }
 
 /// Cutoffs of queries in an epoch.
@@ -67,6 +62,8 @@ pub(crate) struct CutoffSource<'a> {
     pub(crate) rule: MatchRule,
     /// Matches among uncrawled URLs and crawled pages.
     pub(crate) matches: [&'a dyn MatchSource; 2],
+    /// Cycles.
+    pub(crate) manifest: &'a Manifest,
     /// The epoch.
     pub(crate) epoch: Epoch,
     /// Candidates of a query by words, at most.
@@ -77,12 +74,15 @@ pub(crate) struct CutoffSource<'a> {
 struct EpochStart {
     /// By URL that was known then: whether it was there.
     has: Vec<bool>,
-    /// URLs that were asked for since and gave no page: no index has them now.
-    failed: Vec<UrlId>,
+    /// URLs that no index has now as they were then: they were asked for since, and gave no page, or one that the
+    /// index of crawled pages leaves out, or knows by less.
+    gone: Vec<UrlId>,
 }
 
 impl EpochStart {
-    fn new(known: &Known, Epoch { end_seq, urls, .. }: Epoch) -> Self {
+    fn new(source: &CutoffSource<'_>) -> Self {
+        let CutoffSource { manifest, features: FeatureSource { known, .. }, .. } = *source;
+        let Epoch { end_seq, urls, .. } = source.epoch;
         let pages = &known.pages;
         let fetched = (0..end_seq).filter_map(|seq| pages.record(seq).map(|(url, _)| url));
         let all = pages.failures();
@@ -98,8 +98,13 @@ impl EpochStart {
             }
         }
         let failed = since.iter().map(|failure| failure.url);
-        let failed = failed.chain(moved_since.iter().map(|(_, url)| *url)).collect();
-        Self { has, failed }
+        let moved = moved_since.iter().map(|(_, url)| *url);
+        let past = PastHorizon { known, manifest };
+        let is_short = |url: &UrlId| past.of(*url).is_none_or(|start| start < end_seq);
+        let found = pages.discovered().filter(|(seq, _)| *seq >= end_seq);
+        let found = found.map(|(_, url)| url).filter(is_short);
+        let gone = failed.chain(moved).chain(found).collect();
+        Self { has, gone }
     }
 
     fn has(&self, url: UrlId) -> bool {
@@ -127,8 +132,7 @@ impl Cutoffs {
         let known = |query: &Query| earlier.and_then(|all| all.get(&query.word_hash()).copied());
         let start = OnceLock::new();
         let found = queries.par_iter().enumerate().map_init(Scratch::default, |scratch, at| {
-            let start =
-                || start.get_or_init(|| EpochStart::new(source.features.known, source.epoch));
+            let start = || start.get_or_init(|| EpochStart::new(source));
             let find = || source.find(QueryId::new(at.0), at.1, start(), scratch);
             known(at.1).map_or_else(find, Ok)
         });
@@ -162,12 +166,13 @@ impl CutoffSource<'_> {
         for source in self.matches {
             found.extend(source.candidates(at, &asked.matching, &masked, scratch)?);
         }
-        let failed = start.failed.iter().filter(|&&url| start.has(url));
-        found.extend(failed.map(|&url| Matched { url, most: f64::INFINITY }));
-        if found.len() <= self.most {
+        let gone = start.gone.iter().filter(|&&url| start.has(url));
+        found.extend(gone.map(|&url| Matched { url, most: f64::INFINITY }));
+        if found.len() < self.most {
             return Ok(None);
         }
-        found.sort_unstable_by_key(|found| found.url);
+        // An index of the frontier may have a part of the strings of what was fetched since.
+        found.sort_unstable_by(|a, b| a.url.cmp(&b.url).then(b.most.total_cmp(&a.most)));
         found.dedup_by_key(|found| found.url);
         let mut view = QueryView::new(&asked);
         let features = &self.features;
@@ -177,37 +182,35 @@ impl CutoffSource<'_> {
             features.gather(&mut evidence, &mut view, &unscored, url, links);
             features.url_match(&view, url, &evidence).weight
         };
-        Ok(last(found, self.most, weight))
+        Ok(cutoff_of(found, self.most, weight))
     }
 }
 
-/// The last of the `most` first of those that match, by their weight; none if they are not as many.
-fn last(
+/// The last of the `most` first of those that match, by their weight; none if fewer match.
+fn cutoff_of(
     mut found: Vec<Matched>,
     most: usize,
     mut weight: impl FnMut(UrlId) -> Option<f64>,
 ) -> Option<Cutoff> {
     let bounds = |a: &Matched, b: &Matched| order((a.most, a.url), (b.most, b.url));
-    let (mut best, mut matching) = (Vec::<(f64, UrlId)>::new(), 0);
+    let (mut best, mut at_once) = (Vec::<(f64, UrlId)>::new(), most);
     let mut rest = found.as_mut_slice();
     while !rest.is_empty() && most > 0 {
-        let size = most.min(rest.len());
+        let size = at_once.min(rest.len());
         rest.select_nth_unstable_by(size - 1, bounds);
         let (head, tail) = rest.split_at_mut(size);
-        let before = best.len();
         best.extend(head.iter().filter_map(|found| Some((weight(found.url)?, found.url))));
-        matching += best.len() - before;
         best.sort_unstable_by(|&a, &b| order(a, b));
         best.truncate(most);
         let bound = (head[size - 1].most, head[size - 1].url);
-        rest = tail;
+        (rest, at_once) = (tail, 2 * at_once);
         // What is left comes after this bound.
         if best.len() == most && order(best[most - 1], bound).is_le() {
             break;
         }
     }
     let &(weight, url) = best.get(most.checked_sub(1)?)?;
-    (matching > most || !rest.is_empty()).then_some(Cutoff { weight, url })
+    Some(Cutoff { weight, url })
 }
 
 #[cfg(test)]
@@ -226,7 +229,7 @@ mod tests {
             seen.push(url.0);
             Some(bounds[url.index()])
         };
-        let cutoff = last(matched(&bounds), 3, weight).unwrap();
+        let cutoff = cutoff_of(matched(&bounds), 3, weight).unwrap();
         assert_eq!(cutoff, Cutoff { weight: 2.0, url: UrlId(2) });
         seen.sort_unstable();
         assert_eq!(seen, [1, 2, 3], "nothing else is looked at");
@@ -240,11 +243,29 @@ mod tests {
         // What may hold most holds little, or does not match at all.
         let weights = [Some(0.5), None, Some(2.0), Some(1.0), Some(1.0)];
         let bounds = matched(&[9.0, 8.0, 2.0, f64::INFINITY, 1.0]);
-        let cutoff = |most| last(bounds.clone(), most, |url| weights[url.index()]);
+        let cutoff = |most| cutoff_of(bounds.clone(), most, |url| weights[url.index()]);
         assert_eq!(cutoff(1), Some(Cutoff { weight: 2.0, url: UrlId(2) }));
         assert_eq!(cutoff(2), Some(Cutoff { weight: 1.0, url: UrlId(3) }));
         assert_eq!(cutoff(3), Some(Cutoff { weight: 1.0, url: UrlId(4) }));
+        assert_eq!(cutoff(4), Some(Cutoff { weight: 0.5, url: UrlId(0) }));
         assert_eq!(cutoff(5), None, "four match");
         assert_eq!(cutoff(0), None);
+    }
+
+    #[test]
+    fn looser_bounds_and_what_does_not_match_change_nothing() {
+        let number = |at: usize, by: usize| (at + 1) * by % 97 % 7;
+        let weights: Vec<Option<f64>> =
+            (0..60).map(|at| (number(at, 31) > 2).then(|| number(at, 53) as f64)).collect();
+        let tight = |at: usize| weights[at].unwrap_or(0.0);
+        let of = |bound: &dyn Fn(usize) -> f64, most| {
+            let found: Vec<f64> = (0..60).map(bound).collect();
+            cutoff_of(matched(&found), most, |url| weights[url.index()])
+        };
+        for most in 0..60 {
+            let known = of(&tight, most);
+            assert_eq!(of(&|_| f64::INFINITY, most), known, "{most}");
+            assert_eq!(of(&|at| tight(at) + number(at, 11) as f64, most), known, "{most}");
+        }
     }
 }

@@ -3,8 +3,8 @@
 //! an embedding model there are also the URLs that are nearest to it in meaning ([`nearest`]).
 //!
 //! Questions share few words with URLs and anchors, so most of their candidates are of the second
-//! kind. In the frontier a query has at most [`linked::ANSWERS`] times [`linked::LINKS`] of them; those of the first
-//! kind are bounded by the share of n-grams that must match.
+//! kind. In the frontier a query has at most [`linked::ANSWERS`] times [`linked::LINKS`] of them; of those of the first
+//! kind as many as its [`cutoff`] lets in.
 //!
 //! A crawled page is a candidate as it was at the start of its cycle: then, one of the answers of
 //! that time has to have linked to it.
@@ -147,7 +147,7 @@ impl<H: Horizon> CandidateSource<'_, H> {
     ) -> Result<Vec<UrlId>, EstimateError> {
         let mut found = self.matches.candidates(at, &asked.words.matching, masked, scratch)?;
         if let Some(cutoff) = self.cutoff(at) {
-            found.retain(|found| cutoff.may_admit(found));
+            found.retain(|found| cutoff.admits(found.most, found.url));
         }
         Ok(found.into_iter().map(|found| found.url).collect())
     }
