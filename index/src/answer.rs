@@ -56,6 +56,16 @@ impl Answer {
         }
     }
 
+    /// Whether its URL leaves the frontier: there is a page, or asking again is in vain or not wanted.
+    pub fn leaves_frontier(self) -> bool {
+        match self {
+            Self::Page | Self::Moved => true,
+            Self::Failed(failure) => failure != FailureKind::Temporary,
+            // A page that is unchanged and that nobody brought.
+            Self::Unchanged => false,
+        }
+    }
+
     /// Whether there will never be a page at the URL, as far as the server knows.
     pub(crate) fn says_gone(status: u16) -> bool {
         matches!(status, 404 | 410)

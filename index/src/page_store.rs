@@ -190,12 +190,7 @@ impl PageTable {
     pub fn in_frontier(&self, url: UrlId) -> bool {
         match self.fetch(url) {
             Fetch::Never => true,
-            Fetch::Failed { status, .. } => match Answer::of(status) {
-                Answer::Failed(failure) => failure == FailureKind::Temporary,
-                // A page that is unchanged and that nobody brought.
-                Answer::Unchanged => true,
-                Answer::Page | Answer::Moved => false,
-            },
+            Fetch::Failed { status, .. } => !Answer::of(status).leaves_frontier(),
             Fetch::Page { .. } | Fetch::Redirected { .. } => false,
         }
     }

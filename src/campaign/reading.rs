@@ -14,7 +14,7 @@ use crate::campaign::records::PastReader;
 use crate::campaign::vectors::PlanVectors;
 use crate::campaign::{CampaignError, OpenStore, served_cache};
 use crate::estimate::EstimateError;
-use crate::estimate::candidates::ngram::{MatchSource, Matched};
+use crate::estimate::candidates::ngram::MatchSource;
 use crate::estimate::crawl_view::CrawlView;
 use crate::estimate::features::page_ranks::PageRanks;
 use crate::neural::text_vectors::EmbeddingModel;
@@ -34,7 +34,7 @@ impl MatchSource for Stale {
         _query: &NgramQuery,
         _masked: &(dyn Fn(UrlId) -> bool + Sync),
         _scratch: &mut Scratch,
-    ) -> Result<Vec<Matched>, EstimateError> {
+    ) -> Result<Vec<(UrlId, f64)>, EstimateError> {
         let what = "it is not up to date".to_owned();
         Err(StoreError::Derived { structure: "n-gram index", what }.into())
     }

@@ -8,7 +8,8 @@
 //! them later starts with an empty cache.
 //!
 //! Costs at most the training pairs of every query, 8 bytes a crawled page, 20 a URL and the names of
-//! its regions, the models, [`Strings`], and with an embedding model 8 bytes for each nearest URL of a query.
+//! its regions, the models, [`Strings`], [`FirstLinks`] while the pairs of all URLs are estimated, and with an embedding
+//! model 8 bytes for each nearest URL of a query.
 
 use std::sync::{Arc, Mutex};
 

@@ -144,10 +144,14 @@ impl KeptPairs {
         })
     }
 
+    /// Whether its pairs are estimated by these models.
+    fn is_by(&self, models: &Arc<EpochModels>) -> bool {
+        self.models.as_ref().is_some_and(|known| Arc::ptr_eq(known, models))
+    }
+
     /// Whether pairs by these models are there to go on from.
     pub(super) fn goes_on(&self, models: &Arc<EpochModels>) -> bool {
-        let is_same = self.models.as_ref().is_some_and(|known| Arc::ptr_eq(known, models));
-        is_same || self.earlier.is_some()
+        self.is_by(models) || self.earlier.is_some()
     }
 
     /// Pairs of all queries by URL, up to date with the tables and estimated by the score model of `models`.
@@ -162,8 +166,7 @@ impl KeptPairs {
         model: &ScoreModel,
     ) -> Result<Arc<PairsByUrl>, EstimateError> {
         let known = input.known;
-        let is_same = self.models.as_ref().is_some_and(|known| Arc::ptr_eq(known, models));
-        let goes_on = is_same || self.start(input, source, models, model)?;
+        let goes_on = self.is_by(models) || self.start(input, source, models, model)?;
         let targets = self.targets(known, source);
         Arc::make_mut(&mut self.by_url).resize_with(known.urls.len(), Vec::new);
         if !self.once {
@@ -276,7 +279,7 @@ impl KeptPairs {
             urls.dedup();
         }
         let (queries, of) = (self.queries.len(), |at: QueryId| &self.queries[at.index()].asked);
-        self.matching.update(&source.features, &of, queries, (&urls, source.cutoffs));
+        self.matching.update(&source.features, &of, queries, source.cutoffs, &urls);
     }
 
     /// Pairs of URLs that were asked for and do not wait for another try are no more.

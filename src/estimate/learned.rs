@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use crate::estimate::EstimateError;
 use crate::estimate::cache::PlannerCache;
-use crate::estimate::candidates::cutoff::{Cutoff, CutoffSource, Cutoffs};
+use crate::estimate::candidates::cutoff::{CutoffSource, Cutoffs, QueryCutoffs};
 use crate::estimate::candidates::linked::AnswerPages;
 use crate::estimate::candidates::nearest::Nearest;
 use crate::estimate::candidates::ngram::{MatchRule, idf_mass};
@@ -141,9 +141,9 @@ fn cutoffs(
     input: &CrawlView<'_>,
     cache: &PlannerCache,
     settings: &EstimateSettings,
-) -> Result<Vec<Option<Cutoff>>, EstimateError> {
+) -> Result<QueryCutoffs, EstimateError> {
     if settings.without.contains(FeatureGroup::Pairs) {
-        return Ok(Vec::new());
+        return Ok(QueryCutoffs::default());
     }
     let earlier = cache.models.as_ref().map(|models| &models.cutoffs);
     Cutoffs::of_queries(earlier, &cutoff_source(input, cache, settings), input.queries)
@@ -171,7 +171,7 @@ fn listed(
     cache: &PlannerCache,
     nearest: &Nearest,
     settings: &EstimateSettings,
-    cutoffs: &[Option<Cutoff>],
+    cutoffs: &QueryCutoffs,
 ) -> Result<Vec<PairEstimate>, EstimateError> {
     let scores = cache.models.as_ref().and_then(|models| models.scores.as_ref());
     let source = frontier_source(input, cache, nearest, settings, cutoffs);
@@ -197,7 +197,7 @@ fn frontier_source<'a>(
     cache: &'a PlannerCache,
     nearest: &'a Nearest,
     settings: &EstimateSettings,
-    cutoffs: &'a [Option<Cutoff>],
+    cutoffs: &'a QueryCutoffs,
 ) -> CandidateSource<'a, FrontierHorizon<'a>> {
     CandidateSource {
         features: features(input, cache),
@@ -365,6 +365,7 @@ fn fit(
         }
         embeddings => embeddings.map(|embeddings| (embeddings, &cache.nearest)),
     };
+    let all_that_match = QueryCutoffs::default();
     let source = CandidateSource {
         features: features(input, cache),
         link_context: input.link_context,
@@ -375,7 +376,7 @@ fn fit(
         horizon: bets,
         without: settings.without,
         answers: AnswerPages::AtAnyTime,
-        cutoffs: &[],
+        cutoffs: &all_that_match,
     };
     let all = !settings.without.contains(FeatureGroup::Pairs);
     let queries = if all { training_queries(input.queries) } else { Vec::new() };

@@ -19,7 +19,7 @@ use prospect_index::vectors::VectorTable;
 
 use super::{NO_QUALITY, Page, Quality};
 use crate::estimate::EstimateError;
-use crate::estimate::candidates::ngram::{MatchSource, Matched};
+use crate::estimate::candidates::ngram::MatchSource;
 use crate::estimate::features::similarity::{Embeddings, StringRows};
 use crate::planner::running::Tables;
 use crate::sufficiency::near_duplicates::NearDuplicates;
@@ -329,7 +329,7 @@ impl MatchSource for Visible<'_> {
         query: &NgramQuery,
         masked: &(dyn Fn(UrlId) -> bool + Sync),
         scratch: &mut Scratch,
-    ) -> Result<Vec<Matched>, EstimateError> {
+    ) -> Result<Vec<(UrlId, f64)>, EstimateError> {
         let slot = self.candidates.of_query(at, query, scratch)?;
         let pages = slot.as_deref().unwrap_or_default();
         let ids = pages.iter().map(|&page| self.ids.of_page[page as usize]);
@@ -337,6 +337,6 @@ impl MatchSource for Visible<'_> {
             ids.filter(|&id| id != NONE).map(UrlId).filter(|&id| !masked(id)).collect();
         ids.sort_unstable();
         // Strings of the collection are not those that the crawl knows.
-        Ok(ids.into_iter().map(|url| Matched { url, most: f64::INFINITY }).collect())
+        Ok(ids.into_iter().map(|url| (url, f64::INFINITY)).collect())
     }
 }

@@ -6,12 +6,12 @@ use prospect_index::page_store::NONE;
 use rayon::prelude::*;
 
 use super::EpochQuery;
-use super::cutoff::Cutoff;
+use super::cutoff::QueryCutoffs;
 use crate::estimate::features::pair::FeatureSource;
 use crate::workload::QueryId;
 
-/// By URL: the queries that it may be a candidate of by its words, all that it is and perhaps more. Costs 24 bytes a URL, 4 a match, and 8 for
-/// each word of a query.
+/// By URL: the queries that it may be a candidate of by its words, all that it is and perhaps more. Costs 24 bytes a URL,
+/// 4 a match, and 8 for each word of a query.
 #[derive(Default)]
 pub(crate) struct QueriesByUrl {
     /// By number of a word: queries that have it, with its place among their distinct words.
@@ -65,25 +65,27 @@ impl QueriesByUrl {
         source: &FeatureSource<'_>,
         query: &(impl Fn(QueryId) -> &'q EpochQuery + Sync),
         queries: usize,
-        (urls, cutoffs): (&[UrlId], &[Option<Cutoff>]),
+        cutoffs: &QueryCutoffs,
+        urls: &[UrlId],
     ) {
         self.of_url.resize_with(source.known.urls.len(), Vec::new);
         let room = || Room { had: vec![0; queries], ..Room::default() };
         let found: Vec<Vec<QueryId>> = urls
             .par_iter()
-            .map_init(room, |room, &url| self.find(source, query, (url, cutoffs), room))
+            .map_init(room, |room, &url| self.find(source, query, cutoffs, url, room))
             .collect();
         for (url, found) in urls.iter().zip(found) {
             self.of_url[url.index()] = found;
         }
     }
 
-    /// Queries that would match if the words that the strings of a URL share with them stood in their order.
+    /// Queries that it would be a candidate of if the words that the strings of a URL share with them stood in their order.
     fn find<'q>(
         &self,
         source: &FeatureSource<'_>,
         query: &impl Fn(QueryId) -> &'q EpochQuery,
-        (url, cutoffs): (UrlId, &[Option<Cutoff>]),
+        cutoffs: &QueryCutoffs,
+        url: UrlId,
         Room { anchors, words, had, touched }: &mut Room,
     ) -> Vec<QueryId> {
         let Some(strings) = source.strings else { return Vec::new() };
@@ -108,8 +110,7 @@ impl QueriesByUrl {
         touched.sort_unstable();
         let may = |at: &QueryId| {
             let most = query(*at).words.matching.most_of(had[at.index()]);
-            let cutoff = cutoffs.get(at.index()).copied().flatten();
-            most.is_some_and(|most| cutoff.is_none_or(|cutoff| cutoff.admits(most, url)))
+            most.is_some_and(|most| cutoffs.admit(*at, most, url))
         };
         let found = touched.iter().copied().filter(may).collect();
         touched.drain(..).for_each(|at| had[at.index()] = 0);

@@ -12,14 +12,14 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use prospect_index::answer::{Answer, FailureKind};
+use prospect_index::answer::Answer;
 use prospect_index::manifest::{Epoch, Manifest};
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::ngram::{MatchRule, MatchSource, Matched};
+use super::ngram::{MatchRule, MatchSource};
 use crate::estimate::EstimateError;
 use crate::estimate::features::pair::{AskedQuery, FeatureSource, LinkEvidence, QueryView};
 use crate::estimate::horizon::{Horizon, PastHorizon};
@@ -27,7 +27,7 @@ use crate::workload::{Query, QueryId};
 
 /// The last candidate of a query by words.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Cutoff {
+struct Cutoff {
     /// Of the query's n-grams that it holds.
     weight: f64,
     url: UrlId,
@@ -40,8 +40,20 @@ fn order(a: (f64, UrlId), b: (f64, UrlId)) -> Ordering {
 
 impl Cutoff {
     /// Whether a URL that holds n-grams of this weight is a candidate.
-    pub(crate) fn admits(self, weight: f64, url: UrlId) -> bool {
+    fn admits(self, weight: f64, url: UrlId) -> bool {
         order((weight, url), (self.weight, self.url)).is_le()
+    }
+}
+
+/// Cutoffs of some queries, by their places; none where all that match are candidates.
+#[derive(Debug, Default)]
+pub(crate) struct QueryCutoffs(Vec<Option<Cutoff>>);
+
+impl QueryCutoffs {
+    /// Whether a URL that holds n-grams of this weight is a candidate of a query.
+    pub(crate) fn admit(&self, query: QueryId, weight: f64, url: UrlId) -> bool {
+        let cutoff = self.0.get(query.index()).copied().flatten();
+        cutoff.is_none_or(|cutoff| cutoff.admits(weight, url))
     }
 }
 
@@ -87,8 +99,8 @@ impl EpochStart {
         let fetched = (0..end_seq).filter_map(|seq| pages.record(seq).map(|(url, _)| url));
         let all = pages.failures();
         let (before, since) = all.split_at(all.partition_point(|failure| failure.seq < end_seq));
-        let lost =
-            before.iter().filter(|failure| is_lasting(failure.status)).map(|failure| failure.url);
+        let lost = before.iter().filter(|failure| Answer::of(failure.status).leaves_frontier());
+        let lost = lost.map(|failure| failure.url);
         let all = pages.redirects();
         let (moved, moved_since) = all.split_at(all.partition_point(|(seq, _)| *seq < end_seq));
         let mut has = vec![true; urls as usize];
@@ -112,11 +124,6 @@ impl EpochStart {
     }
 }
 
-/// Whether a fetch that ended so takes its URL out of the frontier.
-fn is_lasting(status: u16) -> bool {
-    !matches!(Answer::of(status), Answer::Unchanged | Answer::Failed(FailureKind::Temporary))
-}
-
 impl Cutoffs {
     /// By query: its cutoff, from `earlier` ones of the same epoch where they have it.
     ///
@@ -126,7 +133,7 @@ impl Cutoffs {
         earlier: Option<&Self>,
         source: &CutoffSource<'_>,
         queries: &[Query],
-    ) -> Result<Vec<Option<Cutoff>>, EstimateError> {
+    ) -> Result<QueryCutoffs, EstimateError> {
         let fits = |all: &&Self| (all.rule, all.most) == (source.rule, source.most);
         let earlier = earlier.filter(fits).map(|all| &all.of_words);
         let known = |query: &Query| earlier.and_then(|all| all.get(&query.word_hash()).copied());
@@ -136,16 +143,12 @@ impl Cutoffs {
             let find = || source.find(QueryId::new(at.0), at.1, start(), scratch);
             known(at.1).map_or_else(find, Ok)
         });
-        found.collect()
+        Ok(QueryCutoffs(found.collect::<Result<_, EstimateError>>()?))
     }
 
     /// These cutoffs of queries, to be stored.
-    pub(crate) fn new(
-        source: &CutoffSource<'_>,
-        queries: &[Query],
-        found: &[Option<Cutoff>],
-    ) -> Self {
-        let of_words = queries.iter().map(Query::word_hash).zip(found.iter().copied()).collect();
+    pub(crate) fn new(source: &CutoffSource<'_>, queries: &[Query], found: &QueryCutoffs) -> Self {
+        let of_words = queries.iter().map(Query::word_hash).zip(found.0.iter().copied()).collect();
         Self { rule: source.rule, most: source.most, of_words }
     }
 }
@@ -167,13 +170,13 @@ impl CutoffSource<'_> {
             found.extend(source.candidates(at, &asked.matching, &masked, scratch)?);
         }
         let gone = start.gone.iter().filter(|&&url| start.has(url));
-        found.extend(gone.map(|&url| Matched { url, most: f64::INFINITY }));
+        found.extend(gone.map(|&url| (url, f64::INFINITY)));
         if found.len() < self.most {
             return Ok(None);
         }
         // An index of the frontier may have a part of the strings of what was fetched since.
-        found.sort_unstable_by(|a, b| a.url.cmp(&b.url).then(b.most.total_cmp(&a.most)));
-        found.dedup_by_key(|found| found.url);
+        found.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+        found.dedup_by_key(|(url, _)| *url);
         let mut view = QueryView::new(&asked);
         let features = &self.features;
         let weight = |url| {
@@ -188,24 +191,24 @@ impl CutoffSource<'_> {
 
 /// The last of the `most` first of those that match, by their weight; none if fewer match.
 fn cutoff_of(
-    mut found: Vec<Matched>,
+    mut found: Vec<(UrlId, f64)>,
     most: usize,
     mut weight: impl FnMut(UrlId) -> Option<f64>,
 ) -> Option<Cutoff> {
-    let bounds = |a: &Matched, b: &Matched| order((a.most, a.url), (b.most, b.url));
+    let bounds = |a: &(UrlId, f64), b: &(UrlId, f64)| order((a.1, a.0), (b.1, b.0));
     let (mut best, mut at_once) = (Vec::<(f64, UrlId)>::new(), most);
     let mut rest = found.as_mut_slice();
     while !rest.is_empty() && most > 0 {
         let size = at_once.min(rest.len());
         rest.select_nth_unstable_by(size - 1, bounds);
         let (head, tail) = rest.split_at_mut(size);
-        best.extend(head.iter().filter_map(|found| Some((weight(found.url)?, found.url))));
+        best.extend(head.iter().filter_map(|&(url, _)| Some((weight(url)?, url))));
         best.sort_unstable_by(|&a, &b| order(a, b));
         best.truncate(most);
-        let bound = (head[size - 1].most, head[size - 1].url);
+        let (url, most_of_rest) = head[size - 1];
         (rest, at_once) = (tail, 2 * at_once);
         // What is left comes after this bound.
-        if best.len() == most && order(best[most - 1], bound).is_le() {
+        if best.len() == most && order(best[most - 1], (most_of_rest, url)).is_le() {
             break;
         }
     }
@@ -217,8 +220,8 @@ fn cutoff_of(
 mod tests {
     use super::*;
 
-    fn matched(most: &[f64]) -> Vec<Matched> {
-        most.iter().zip(0..).map(|(&most, url)| Matched { url: UrlId(url), most }).collect()
+    fn matched(most: &[f64]) -> Vec<(UrlId, f64)> {
+        most.iter().zip(0..).map(|(&most, url)| (UrlId(url), most)).collect()
     }
 
     #[test]

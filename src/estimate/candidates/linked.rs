@@ -43,11 +43,12 @@ impl AnswerPages {
     ) -> Vec<AnswerSpan> {
         let first =
             |seq| pages.record(seq).and_then(|(url, _)| pages.first_seq(url)).unwrap_or(seq);
-        let known_first = |(seq, score): (u32, f64)| (first(seq), seq, score);
         let scored = scorer.scored(scores).map(|(seq, _, score)| (seq, score));
         match self {
-            Self::Now => best_answers(contenders(scored).into_iter().map(known_first)),
-            Self::AtAnyTime => answers(scored.map(known_first).collect()),
+            Self::Now => best_answers(scored, first),
+            Self::AtAnyTime => {
+                answers(scored.map(|(seq, score)| (first(seq), seq, score)).collect())
+            }
         }
     }
 }
@@ -86,25 +87,22 @@ impl AnswerSpan {
     }
 }
 
-/// Those of these pages that may be among the [`ANSWERS`] best, whatever decides between equals: record, score.
-fn contenders(scored: impl Iterator<Item = (u32, f64)>) -> Vec<(u32, f64)> {
+/// The [`ANSWERS`] best of these pages, given by record with their scores; of equals those whose `first` record came first.
+fn best_answers(
+    scored: impl Iterator<Item = (u32, f64)>,
+    first: impl Fn(u32) -> u32,
+) -> Vec<AnswerSpan> {
     let mut pages: Vec<(u32, f64)> = scored.filter(|(_, score)| *score > 0.0).collect();
     if pages.len() > ANSWERS {
         let (_, &mut (_, low), _) =
             pages.select_nth_unstable_by(ANSWERS - 1, |a, b| b.1.total_cmp(&a.1));
         pages.retain(|(_, score)| *score >= low);
     }
-    pages
-}
-
-/// The [`ANSWERS`] best of these pages, of equals the first: first record, record of the version, score.
-fn best_answers(scored: impl Iterator<Item = (u32, u32, f64)>) -> Vec<AnswerSpan> {
-    let mut pages: Vec<(u32, u32, f64)> = scored.collect();
-    if pages.len() > ANSWERS {
-        pages.select_nth_unstable_by(ANSWERS, |a, b| b.2.total_cmp(&a.2).then(a.0.cmp(&b.0)));
-        pages.truncate(ANSWERS);
-    }
-    pages.into_iter().map(|(first, seq, _)| AnswerSpan::now(first, seq)).collect()
+    let mut pages: Vec<(f64, u32, u32)> =
+        pages.into_iter().map(|(seq, score)| (score, first(seq), seq)).collect();
+    pages.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    pages.truncate(ANSWERS);
+    pages.into_iter().map(|(_, first, seq)| AnswerSpan::now(first, seq)).collect()
 }
 
 /// All of these pages that were among the [`ANSWERS`] best at some time, as the crawl went on.

@@ -22,7 +22,7 @@ use prospect_index::page::UrlId;
 
 use self::linked::AnswerPages;
 use crate::estimate::EstimateError;
-use crate::estimate::candidates::cutoff::Cutoff;
+use crate::estimate::candidates::cutoff::QueryCutoffs;
 use crate::estimate::candidates::nearest::Nearest;
 use crate::estimate::candidates::ngram::{MatchRule, MatchSource, sample_key};
 use crate::estimate::features::first_links::InLink;
@@ -81,8 +81,8 @@ pub(crate) struct CandidateSource<'a, H> {
     pub(crate) without: FeatureGroups,
     /// Which pages' links are followed.
     pub(crate) answers: AnswerPages,
-    /// By query: its last candidate by words; empty where all that match are candidates.
-    pub(crate) cutoffs: &'a [Option<Cutoff>],
+    /// Which matching URLs are candidates.
+    pub(crate) cutoffs: &'a QueryCutoffs,
 }
 
 impl<H: Horizon> CandidateSource<'_, H> {
@@ -145,16 +145,9 @@ impl<H: Horizon> CandidateSource<'_, H> {
         masked: &(dyn Fn(UrlId) -> bool + Sync),
         scratch: &mut Scratch,
     ) -> Result<Vec<UrlId>, EstimateError> {
-        let mut found = self.matches.candidates(at, &asked.words.matching, masked, scratch)?;
-        if let Some(cutoff) = self.cutoff(at) {
-            found.retain(|found| cutoff.admits(found.most, found.url));
-        }
-        Ok(found.into_iter().map(|found| found.url).collect())
-    }
-
-    /// The last candidate by words that a query may have, if it may not have all.
-    pub(crate) fn cutoff(&self, at: QueryId) -> Option<Cutoff> {
-        self.cutoffs.get(at.index()).copied().flatten()
+        let found = self.matches.candidates(at, &asked.words.matching, masked, scratch)?;
+        let may_be = found.into_iter().filter(|&(url, most)| self.cutoffs.admit(at, most, url));
+        Ok(may_be.map(|(url, _)| url).collect())
     }
 
     /// A query, made ready.
@@ -174,8 +167,7 @@ impl<H: Horizon> CandidateSource<'_, H> {
         let known = self.features.known;
         let similar =
             self.embeddings.map(|(embeddings, _)| NearQuery::new(embeddings, known, at.index()));
-        let cutoff = self.cutoff(at);
-        CandidateMaker { source: self, asked, cutoff, view: QueryView::new(&asked.words), similar }
+        CandidateMaker { source: self, at, asked, view: QueryView::new(&asked.words), similar }
     }
 }
 
@@ -193,8 +185,8 @@ pub(crate) struct EpochQuery {
 /// Makes candidates of one query.
 pub(crate) struct CandidateMaker<'q, H> {
     source: &'q CandidateSource<'q, H>,
+    at: QueryId,
     asked: &'q EpochQuery,
-    cutoff: Option<Cutoff>,
     view: QueryView<'q>,
     similar: Option<NearQuery<'q>>,
 }
@@ -234,11 +226,10 @@ impl<H: Horizon> CandidateMaker<'_, H> {
         evidence: &LinkEvidence,
         score_of: &impl Fn(UrlId) -> f64,
     ) -> Option<Candidate> {
-        let CandidateSource { horizon, features, link_context, without, .. } = self.source;
+        let CandidateSource { horizon, features, link_context, without, cutoffs, .. } = self.source;
         let before_seq = horizon.of(url)?;
         let UrlMatch { own, weight } = features.url_match(&self.view, url, evidence);
-        let counts = |weight| self.cutoff.is_none_or(|cutoff| cutoff.admits(weight, url));
-        if !weight.is_some_and(counts) && !otherwise {
+        if !weight.is_some_and(|weight| cutoffs.admit(self.at, weight, url)) && !otherwise {
             return None;
         }
         let matches = weight.is_some();

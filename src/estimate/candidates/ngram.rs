@@ -28,19 +28,11 @@ impl Default for MatchRule {
     }
 }
 
-/// A URL whose strings may hold what a query needs.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Matched {
-    /// The URL.
-    pub url: UrlId,
-    /// No more than this weight of the query's n-grams is in its strings.
-    pub most: f64,
-}
-
 /// Where the candidate URLs of a query come from.
 pub trait MatchSource: Sync {
     /// URLs, ascending, that are not `masked` and whose strings may hold what `query`, the query
-    /// number `at` of the workload, needs: all that match by the links that are looked at, and perhaps more.
+    /// number `at` of the workload, needs: all that match by the links that are looked at, and perhaps more. With each
+    /// comes a weight of the query's n-grams; its strings hold no more.
     ///
     /// # Errors
     /// The query holds longer n-grams than are indexed, or the index cannot be read.
@@ -50,7 +42,7 @@ pub trait MatchSource: Sync {
         query: &NgramQuery,
         masked: &(dyn Fn(UrlId) -> bool + Sync),
         scratch: &mut Scratch,
-    ) -> Result<Vec<Matched>, EstimateError>;
+    ) -> Result<Vec<(UrlId, f64)>, EstimateError>;
 }
 
 impl MatchSource for NgramIndex<'_> {
@@ -60,11 +52,9 @@ impl MatchSource for NgramIndex<'_> {
         query: &NgramQuery,
         masked: &(dyn Fn(UrlId) -> bool + Sync),
         scratch: &mut Scratch,
-    ) -> Result<Vec<Matched>, EstimateError> {
+    ) -> Result<Vec<(UrlId, f64)>, EstimateError> {
         let matches = self.match_query(query, masked, scratch)?;
-        let weighed = matches
-            .into_iter()
-            .map(|found| Matched { url: found.url, most: query.weight_of(&found.matched) });
+        let weighed = matches.into_iter().map(|found| (found.url, query.weight_of(&found.matched)));
         Ok(weighed.collect())
     }
 }

@@ -112,9 +112,9 @@ impl<P: Horizon, N: Horizon> PairSource<'_, P, N> {
         scorer.score(&scorer.term_ids(&query.words), 0..self.end_seq, scores)?;
         let view = QueryView::new(&asked);
         let mut maker = Maker { features: &self.features, view, at, scores };
-        let crawled = crawled.into_iter().map(|found| found.url).collect();
+        let crawled = crawled.into_iter().map(|(url, _)| url).collect();
         self.train(&mut maker, crawled, training);
-        Ok(uncrawled.into_iter().filter_map(|found| maker.pair(found.url, &self.now)).collect())
+        Ok(uncrawled.into_iter().filter_map(|(url, _)| maker.pair(url, &self.now)).collect())
     }
 
     /// Adds pairs of `new` pages. A page outside the sample of some pages is outside that of more.
