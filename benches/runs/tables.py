@@ -252,7 +252,37 @@ def sufficiency() -> list[Row]:
     return rows
 
 
+def windows(cycles: list[dict], quantity: str) -> list[float]:
+    """Expected over realised, as sums over five consecutive cycles, where at least 200 were realised."""
+    known = [cycle[quantity] for cycle in cycles if None not in cycle[quantity]]
+    fives = (known[at : at + 5] for at in range(len(known) - 4))
+    sums = [(sum(of[0] for of in five), sum(of[3] for of in five)) for five in fives]
+    return [expected / realised for expected, realised in sums if realised >= 200]
+
+
+def expected_and_realised() -> list[Row]:
+    """What cycles by the command line were expected to bring, and what they brought."""
+    heads = ["", "a batch", "fail"]
+    for quantity in ("enters", "stays"):
+        heads += [f"{quantity}, first five", "later", "before", "in the interval"]
+    rows = [heads]
+    before = (DAY / "cycles-before.jsonl").read_text(encoding="utf-8").splitlines()
+    for line, old in zip((DAY / "cycles.jsonl").read_text(encoding="utf-8").splitlines(), before, strict=True):
+        run, cycles_before = json.loads(line), json.loads(old)["cycles"]
+        row = [COLLECTIONS[run["collection"]], str(run["batch"]), f"{run['failing']} %" if run["failing"] else ""]
+        for quantity in ("enters", "stays"):
+            first, *later = windows(run["cycles"], quantity) or [math.nan]
+            _, *later_before = windows(cycles_before, quantity) or [math.nan]
+            told = (f"{min(of):.2f} to {max(of):.2f}" if of else "" for of in (later, later_before))
+            known = [cycle[quantity] for cycle in run["cycles"] if None not in cycle[quantity]]
+            inside = sum(low <= realised <= high for _, low, high, realised in known)
+            row += ["" if math.isnan(first) else f"{first:.2f}", *told, f"{inside} of {len(known)}"]
+        rows.append(row)
+    return rows
+
+
 TABLES: dict[Path, Callable[[], list[Row]]] = {
+    DAY / "cycles.tsv": expected_and_realised,
     DAY / "results.tsv": results,
     DAY / "impact-shares.tsv": impact_shares,
     DAY / "found-university-web-one-set.tsv": found_page_by_page,

@@ -24,6 +24,7 @@
 //! | 8 | plans store how well the pages answered their queries |
 //! | 9 | a store may say how its words are made: stems, stop lists, accents |
 //! | 10 | an epoch tells how many URLs were known as it began; 0 in earlier ones, whose queries have all candidates |
+//! | 11 | workloads of plans tell how many pages their lists had; pairs have no chance to stay, and of what stayed there is only what did |
 
 use std::ops::Range;
 
@@ -38,7 +39,7 @@ use crate::words::WordOptions;
 /// Name of the manifest below the store's root.
 pub const MANIFEST: &str = "MANIFEST.json";
 /// Format of the store that this version writes, and the highest it reads.
-pub const FORMAT: u32 = 10;
+pub const FORMAT: u32 = 11;
 
 /// Tables of the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -110,9 +110,9 @@ pub(crate) fn close(
         unread.push(format!("picks of plan {}, whose estimates have not all parts", plan.id));
     }
     let (frozen, before, after) = lists(open, plan, &workload, &settings, kept)?;
-    let urls = open.known.urls.len();
+    let (urls, pages) = (open.known.urls.len(), &open.known.pages);
     let impact = after.impact(&workload.queries, urls);
-    let closed = cycle::close(&promised, &batch.states, &impact, (&before, &after));
+    let closed = cycle::close(&promised, pages.len(), &batch.states, &impact, (&before, &after));
     // Nobody can value another batch by one that drew nothing at random.
     let in_half = if settings.selection.explore > 0.0 {
         impact_in_halves(open, &workload, &frozen, &before)?
@@ -122,17 +122,13 @@ pub(crate) fn close(
     let rows = outcome_rows(open, plan, &closed, &impact, &in_half)?;
     let unplanned = rows.len() - closed.picks.len();
     let places = settings.places();
-    let expected = history::expected(
-        &open.store,
-        &closed.chances(&workload.queries, places),
-        places,
-        plan.first_seq,
-    )?;
+    let chances = closed.chances(&workload.queries, places);
+    let expected = history::expected(&open.store, pages, &chances, places, plan.first_seq)?;
     let (bm25, epoch) = (settings.bm25, plan.epoch);
     let today = Today { workload: &workload, lists: &after, bm25, epoch };
     let settled = settle(open, &today)?;
     commit(open, &plan.id, &workload, &rows, &closed, &settled)?;
-    let settled = history::settled(&open.store, &settled, places)?;
+    let settled = history::settled(&open.store, &open.known.pages, &settled, places)?;
     Ok(CycleOutcome {
         settled,
         unread,
@@ -308,7 +304,6 @@ fn pair_outcome_columns(plan: &str, workload: &Workload, pairs: &[ClosedPair]) -
         Column::Text(pairs.iter().map(qid).collect()),
         numbers(|row| row.pair.chance),
         numbers(|row| row.pair.entry_chance),
-        numbers(|row| row.pair.stay_chance),
         numbers(|row| row.pair.margin),
         ids(|row| u32::from(row.entered)),
         ids(|row| u32::from(row.pair.matches)),

@@ -3,23 +3,22 @@
 
 use prospect_index::error::StoreError;
 use prospect_index::manifest::{SegmentEntry, SegmentKind};
+use prospect_index::page_store::PageTable;
 use prospect_index::store::Store;
 use serde::Serialize;
 
 use super::open_plans::OpenBatch;
 use super::records::{
-    closed_pairs, each_outcome, each_row, has_stay_chance, pairs, pairs_beside, query_ids,
-    workload, workload_before,
+    closed_pairs, each_outcome, each_row, lists_before, pairs, pairs_beside, query_ids,
 };
 use super::settle::Settled;
 use super::tables::STAYS;
 use crate::estimate::models::entry;
-use crate::planner::cycle::{OpenPlan, PickState, PlannedPair};
-use crate::planner::expected_impact::{ListChances, RealisedShare};
+use crate::planner::cycle::{OpenPlan, PickState, PlannedPair, pages_at};
+use crate::planner::expected_impact::{BatchSize, CycleImpact, ListChances, Lists, RealisedShares};
 use crate::planner::outcome::{PickCounts, SettledCycle};
 use crate::results::impact::{Both, ExpectedImpact, Quantity};
 use crate::sketch::visibility::Places;
-use crate::workload::Workload;
 
 /// Closed cycles that expectations are learned from: an older one would count for less than 2 %.
 const CYCLES: usize = 12;
@@ -38,24 +37,21 @@ pub(crate) struct ClosedCycle {
     pub(crate) enters: Quantity,
     /// Impact that they had when the crawl had grown by a quarter.
     pub(crate) stays: Quantity,
-    /// What chances said of them, as far as it is stored.
+    /// What chances said of them, if it is stored, and the impact at the close in lists that they were candidates of.
     #[serde(skip)]
-    chances: Both<Option<ListChances>>,
+    said: Option<(ListChances, f64)>,
     /// Whether those came from outcomes, and not from what is assumed before there are any.
     #[serde(skip)]
-    are_fitted: Both<bool>,
+    are_fitted: bool,
     /// Place of the segment that says what they brought at the close, and of the one that says what stayed.
     #[serde(skip)]
     known_at: (usize, Option<usize>),
 }
 
 /// Whether the chances of a plan that knew these segments come from outcomes.
-fn are_fitted(segments: &[SegmentEntry]) -> Both<bool> {
-    let is_enough = |kind| {
-        let of_kind = segments.iter().filter(|segment| segment.kind == kind);
-        of_kind.map(|segment| segment.rows).sum::<u64>() as f64 >= entry::FEWEST
-    };
-    Both { enters: is_enough(SegmentKind::PairOutcomes), stays: is_enough(SegmentKind::Stays) }
+fn are_fitted(segments: &[SegmentEntry]) -> bool {
+    let pairs = segments.iter().filter(|segment| segment.kind == SegmentKind::PairOutcomes);
+    pairs.map(|segment| segment.rows).sum::<u64>() as f64 >= entry::FEWEST
 }
 
 /// What is expected of a batch that was planned when the next record was `start`, learned from the last closed
@@ -65,18 +61,16 @@ fn are_fitted(segments: &[SegmentEntry]) -> Both<bool> {
 /// A segment is damaged, or holds what this version does not know.
 pub(crate) fn expected(
     store: &Store,
-    chances: &Both<ListChances>,
+    pages: &PageTable,
+    chances: &ListChances,
     places: Places,
     start: u32,
 ) -> Result<Option<Both<ExpectedImpact>>, StoreError> {
     if start == 0 {
         return Ok(None);
     }
-    let shares = shares(store, chances.enters.mean_frequency(), places)?;
-    Ok(Some(Both {
-        enters: shares.enters.expected(&chances.enters),
-        stays: shares.stays.expected(&chances.stays),
-    }))
+    let shares = shares(store, pages, chances.mean_frequency(), places)?;
+    Ok(Some(shares.expected(chances)))
 }
 
 /// What is expected of an open plan if all of it is fetched, learned from the cycles that are closed now. None where
@@ -86,60 +80,69 @@ pub(crate) fn expected(
 /// A segment is damaged, or holds what this version does not know.
 pub(crate) fn expected_of_open(
     store: &Store,
+    pages: &PageTable,
     batch: &OpenBatch,
     places: Places,
 ) -> Result<Option<Both<ExpectedImpact>>, StoreError> {
     let (id, mut unread) = (&batch.plan.id, Vec::new());
-    let workload = workload(store, id)?;
+    let all = store.manifest().segments.len();
+    let Some((workload, taken)) = lists_before(store, all, id, places.k)? else {
+        return Ok(None);
+    };
     let pairs = pairs(store, id, &workload, &mut unread)?;
     if !unread.is_empty() {
         return Ok(None);
     }
     let plan = OpenPlan { picks: batch.picks.clone(), pairs, revisits: Vec::new() };
-    let chances = plan.chances(&workload.queries, places);
-    expected(store, &chances, places, batch.plan.first_seq)
+    let start = batch.plan.first_seq;
+    let lists = Lists { queries: &workload.queries, taken: &taken, places };
+    let chances = plan.chances(pages_at(pages, start), lists);
+    expected(store, pages, &chances, places, start)
 }
 
-/// Which share of what chances say is realised, learned from the last closed cycles, for a workload with this
-/// mean frequency.
+/// Which shares of what is said of a batch are realised, learned from the last closed cycles, for a workload with
+/// this mean frequency.
 ///
 /// # Errors
 /// A segment is damaged, or holds what this version does not know.
 pub(crate) fn shares(
     store: &Store,
+    pages: &PageTable,
     mean_frequency: f64,
     places: Places,
-) -> Result<Both<RealisedShare>, StoreError> {
-    let cycles = read(store, places, CYCLES)?;
+) -> Result<RealisedShares, StoreError> {
+    let cycles = read(store, pages, places, CYCLES)?;
     let segments = &store.manifest().segments;
-    let (fitted, now) = (are_fitted(segments), segments.len());
-    let enters = entered(&cycles, mean_frequency, fitted);
-    let stays = stayed(&cycles, mean_frequency, fitted, now, enters.share());
-    Ok(Both { enters, stays })
+    Ok(learned(&cycles, mean_frequency, are_fitted(segments), segments.len()))
 }
 
 /// All closed cycles that can be read, the oldest first, each with what its plan expected.
 ///
 /// # Errors
 /// A segment is damaged, or holds what this version does not know.
-pub(crate) fn closed_cycles(store: &Store, places: Places) -> Result<Vec<ClosedCycle>, StoreError> {
-    last_cycles(store, places, usize::MAX)
+pub(crate) fn closed_cycles(
+    store: &Store,
+    pages: &PageTable,
+    places: Places,
+) -> Result<Vec<ClosedCycle>, StoreError> {
+    last_cycles(store, pages, places, usize::MAX)
 }
 
 /// The last `most` of them; of the first [`CYCLES`], what was expected is learned from fewer than it was.
-fn last_cycles(store: &Store, places: Places, most: usize) -> Result<Vec<ClosedCycle>, StoreError> {
-    let mut cycles = read(store, places, most)?;
+fn last_cycles(
+    store: &Store,
+    pages: &PageTable,
+    places: Places,
+    most: usize,
+) -> Result<Vec<ClosedCycle>, StoreError> {
+    let mut cycles = read(store, pages, places, most)?;
     for at in 0..cycles.len() {
         let before = &cycles[at.saturating_sub(CYCLES)..at];
-        let ClosedCycle { chances: Both { enters, stays }, are_fitted, known_at, .. } = &cycles[at];
-        let Some(enters) = enters else { continue };
-        let share = entered(before, enters.mean_frequency(), *are_fitted);
-        let of_stays = stays.as_ref().map(|said| {
-            let frequency = said.mean_frequency();
-            stayed(before, frequency, *are_fitted, known_at.0, share.share()).expected(said)
-        });
-        let of_enters = Some(share.expected(enters));
-        (cycles[at].enters.expected, cycles[at].stays.expected) = (of_enters, of_stays);
+        let ClosedCycle { said, are_fitted, known_at, .. } = &cycles[at];
+        let Some((said, _)) = said else { continue };
+        let shares = learned(before, said.mean_frequency(), *are_fitted, known_at.0);
+        let Both { enters, stays } = shares.expected(said);
+        (cycles[at].enters.expected, cycles[at].stays.expected) = (Some(enters), Some(stays));
     }
     Ok(cycles)
 }
@@ -150,6 +153,7 @@ fn last_cycles(store: &Store, places: Places, most: usize) -> Result<Vec<ClosedC
 /// A segment is damaged, or holds what this version does not know.
 pub(super) fn settled(
     store: &Store,
+    pages: &PageTable,
     settled: &[Settled],
     places: Places,
 ) -> Result<Vec<SettledCycle>, StoreError> {
@@ -159,41 +163,42 @@ pub(super) fn settled(
     let count = |kind| store.manifest().segments_of(kind).count();
     let known_before = count(SegmentKind::Stays) - settled.len();
     let most = count(SegmentKind::Outcomes) - known_before + CYCLES;
-    let mut cycles = last_cycles(store, places, most)?;
+    let mut cycles = last_cycles(store, pages, places, most)?;
     cycles.retain(|cycle| settled.iter().any(|settled| settled.plan_id == cycle.plan_id));
     let told = |cycle: ClosedCycle| SettledCycle { plan_id: cycle.plan_id, stays: cycle.stays };
     Ok(cycles.into_iter().map(told).collect())
 }
 
-/// The share of chances to enter that is realised, learned from these cycles: those whose chances came from where
-/// these do, for what is assumed before the first outcome is off by another factor than what outcomes say.
-fn entered(cycles: &[ClosedCycle], mean_frequency: f64, fitted: Both<bool>) -> RealisedShare {
-    let alike = cycles.iter().filter(|cycle| cycle.are_fitted.enters == fitted.enters);
-    let known = alike.filter_map(|cycle| {
-        Some((cycle.chances.enters.as_ref()?, cycle.enters.realised.unwrap_or(0.0)))
-    });
-    RealisedShare::learned(known, mean_frequency, 1.0)
-}
-
-/// The same of chances to stay, learned from what was known of these cycles before the segment at this place.
-/// It starts from the share of chances to enter: who enters lists unforeseen stays in them as well.
-fn stayed(
+/// What these cycles teach a plan whose chances are fitted or not, and that knew what stayed as far as it was told
+/// before the segment at this place.
+fn learned(
     cycles: &[ClosedCycle],
     mean_frequency: f64,
-    fitted: Both<bool>,
+    are_fitted: bool,
     before: usize,
-    start: f64,
-) -> RealisedShare {
-    let alike = cycles.iter().filter(|cycle| cycle.are_fitted.stays == fitted.stays);
-    let settled = alike.filter(|cycle| cycle.known_at.1.is_some_and(|place| place < before));
-    let known =
-        settled.filter_map(|cycle| Some((cycle.chances.stays.as_ref()?, cycle.stays.realised?)));
-    RealisedShare::learned(known, mean_frequency, start)
+) -> RealisedShares {
+    let known = cycles.iter().filter_map(|cycle| {
+        let (chances, foreseen) = cycle.said.as_ref()?;
+        let is_settled = cycle.known_at.1.is_some_and(|place| place < before);
+        Some(CycleImpact {
+            chances,
+            same_source: cycle.are_fitted == are_fitted,
+            foreseen: *foreseen,
+            realised: cycle.enters.realised.unwrap_or(0.0),
+            stayed: cycle.stays.realised.filter(|_| is_settled),
+        })
+    });
+    RealisedShares::learned(known, mean_frequency)
 }
 
 /// The last `most` closed cycles. A cycle whose outcomes an older version wrote without what is asked for here is
 /// left out.
-fn read(store: &Store, places: Places, most: usize) -> Result<Vec<ClosedCycle>, StoreError> {
+fn read(
+    store: &Store,
+    pages: &PageTable,
+    places: Places,
+    most: usize,
+) -> Result<Vec<ClosedCycle>, StoreError> {
     let segments = &store.manifest().segments;
     let of = |kind: SegmentKind| {
         let all = segments.iter().enumerate().filter(move |(_, segment)| segment.kind == kind);
@@ -212,7 +217,9 @@ fn read(store: &Store, places: Places, most: usize) -> Result<Vec<ClosedCycle>, 
         cycle.are_fitted = are_fitted(&segments[..at]);
         let had_pages = store.manifest().made_at(&cycle.plan_id) != Some(0);
         if let Some(pairs) = pairs_beside(store.manifest(), at).filter(|_| had_pages) {
-            cycle.chances = chances(store, at, pairs, &cycle, places)?;
+            let pages = pages_at(pages, store.manifest().closed_at(&cycle.plan_id));
+            let size = BatchSize { picks: cycle.counts.fetched - cycle.counts.again, pages };
+            cycle.said = said(store, at, pairs, &cycle.plan_id, size, places)?;
         }
         cycles.push(cycle);
     }
@@ -251,21 +258,23 @@ fn what_stayed(store: &Store, segment: &SegmentEntry) -> Result<f64, StoreError>
     Ok(impact)
 }
 
-/// What chances said of the fetched picks of a cycle whose outcomes are `at` this place; nothing if its
-/// workload is not there.
-fn chances(
+/// What chances said of the fetched picks of a cycle whose outcomes are `at` this place, and the impact in lists
+/// that they were candidates of; nothing if its workload is not there.
+fn said(
     store: &Store,
     at: usize,
     pairs: &SegmentEntry,
-    cycle: &ClosedCycle,
+    plan_id: &str,
+    size: BatchSize,
     places: Places,
-) -> Result<Both<Option<ListChances>>, StoreError> {
-    let Some(Workload { queries }) = workload_before(store, at, &cycle.plan_id)? else {
-        return Ok(Both::default());
+) -> Result<Option<(ListChances, f64)>, StoreError> {
+    let Some((workload, taken)) = lists_before(store, at, plan_id, places.k)? else {
+        return Ok(None);
     };
-    let planned = closed_pairs(store, pairs, &query_ids(&queries))?;
-    let new = cycle.counts.fetched - cycle.counts.again;
-    let said = PlannedPair::chances(&planned.iter(), new, &queries, places);
-    let stays = has_stay_chance(pairs).then_some(said.stays);
-    Ok(Both { enters: Some(said.enters), stays })
+    let lists = Lists { queries: &workload.queries, taken: &taken, places };
+    let pairs = closed_pairs(store, pairs, &query_ids(lists.queries))?;
+    let entered = pairs.iter().filter(|(_, entered)| *entered).map(|(pair, _)| pair);
+    let foreseen = PlannedPair::impact(entered, lists.queries, places);
+    let chances = PlannedPair::chances(pairs.iter().map(|(pair, _)| pair), size, lists);
+    Ok(Some((chances, foreseen)))
 }

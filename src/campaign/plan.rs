@@ -20,6 +20,7 @@ use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::Batch;
 use crate::planner::choose::{Choice, ChoiceInput, choose_from};
 use crate::planner::cycle::{OpenPlan, PlannedPair};
+use crate::planner::expected_impact::Lists;
 use crate::planner::retries::Retries;
 use crate::planner::settings::PlanSettings;
 use crate::results::impact::{Both, ExpectedImpact};
@@ -177,10 +178,12 @@ pub(crate) fn plan_on(
         revisits: choice.planned_revisits(),
         ..OpenPlan::new(&scored, &served, &choice.batch.picks)
     };
-    let places = served.places();
-    let (chances, start) =
-        (promised.chances(&workload.queries, places), open.store.manifest().next_seq);
-    let expected = history::expected(&open.store, &chances, places, start)?;
+    let pages = &open.known.pages;
+    let (taken, places) = (served.taken(), served.places());
+    let lists = Lists { queries: &workload.queries, taken: &taken, places };
+    let chances = promised.chances(pages.len(), lists);
+    let start = open.store.manifest().next_seq;
+    let expected = history::expected(&open.store, pages, &chances, places, start)?;
     Ok(Plan {
         id,
         workload,
@@ -276,6 +279,8 @@ pub(crate) struct PlanRecord<'a> {
     pub(crate) id: &'a str,
     /// The queries it was made for.
     pub(crate) queries: &'a [Query],
+    /// Their lists.
+    pub(crate) served: &'a ServedLists,
     /// What it promises.
     pub(crate) promised: &'a OpenPlan,
     /// The ranking and the batch.
@@ -292,6 +297,7 @@ impl Plan {
         PlanRecord {
             id: &self.id,
             queries: &self.workload.queries,
+            served: &self.served,
             promised: &self.promised,
             batch: &self.choice.batch,
             epoch: self.epoch,
@@ -410,7 +416,6 @@ fn pair_columns(plan: &PlanRecord<'_>) -> Vec<Column> {
         Column::Text(pairs.iter().map(qid).collect()),
         Column::F64(pairs.iter().map(|pair| pair.chance).collect()),
         Column::F64(pairs.iter().map(|pair| pair.entry_chance).collect()),
-        Column::F64(pairs.iter().map(|pair| pair.stay_chance).collect()),
         Column::F64(pairs.iter().map(|pair| pair.margin).collect()),
         Column::U32(pairs.iter().map(|pair| u32::from(pair.matches)).collect()),
     ]
@@ -434,5 +439,6 @@ fn workload_columns(plan: &PlanRecord<'_>) -> Vec<Column> {
         Column::Text(queries.iter().map(|query| query.text.clone()).collect()),
         Column::F64(queries.iter().map(|query| query.frequency).collect()),
         Column::Text(queries.iter().map(|query| query.kind.clone()).collect()),
+        Column::U32(plan.served.taken()),
     ]
 }

@@ -139,7 +139,6 @@ impl<'a> Reading<'a> {
             epoch: self.epoch,
             past_picks: &past.picks,
             past_pairs: &past.pairs,
-            past_stays: &past.stays,
         })
     }
 }

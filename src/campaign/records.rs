@@ -9,8 +9,9 @@
 //! | `plans` | `explored` for `pool`: 1 is [`Pool::Far`], for draws came from all that greedy left; fewer parts: those that are missing are unknown (NaN), and nobody learns from such picks |
 //! | `pools` | no `frontier_rank`, which nobody reads |
 //! | `outcomes` | no parts, three of them, `explored` for `pool`, no `impact_in_half`: left unread by whoever needs what is missing |
-//! | `plan_pairs`, `pair_outcomes` | no `margin`, or one that is no log odds (`has_log_odds`): left unread. Before format 3 no `stay_chance`: `chance` stands for it |
-//! | `workloads`, `query_outcomes` | always the same |
+//! | `plan_pairs`, `pair_outcomes` | no `margin`, or one that is no log odds (`has_log_odds`): left unread. |
+//! | `workloads` | before format 11 no `served`: all places of lists count as taken |
+//! | `query_outcomes` | always the same |
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -25,11 +26,10 @@ use prospect_index::words::Analyzer;
 
 use super::tables::{
     EARLY_PLANS, OUTCOMES, PAIR_OUTCOMES, PLAN_PAIRS, PLANS, POOLS, QUERY_OUTCOMES, REVISITS,
-    STAYS, WORKLOADS,
+    WORKLOADS,
 };
 use crate::estimate::blend::PickOutcome;
 use crate::estimate::parts::{Part, Parts};
-use crate::estimate::predict_entry::log_odds;
 use crate::plan::Pick;
 use crate::plan::explore::Pool;
 use crate::plan::off_policy::counterfactual::Outcome;
@@ -210,7 +210,6 @@ impl PastReader {
                 SegmentKind::Workloads => self.alike.extend(plan_for(store, segment, queries)?),
                 SegmentKind::Outcomes => self.add_picks(store, segment)?,
                 SegmentKind::PairOutcomes => self.add_pairs(store, segment)?,
-                SegmentKind::Stays => self.add_stays(store, segment)?,
                 SegmentKind::QueryOutcomes => self.add_queries(store, segment)?,
                 _ => (),
             }
@@ -249,18 +248,6 @@ impl PastReader {
         }
         each_row(store, segment, PAIR_OUTCOMES, &["margin", "entered", "matches"], |row| {
             pairs.add(row.id(2) == 1, row.number(0), row.id(1) == 1);
-            Ok(())
-        })
-    }
-
-    /// What became of them since.
-    fn add_stays(&mut self, store: &Store, segment: &SegmentEntry) -> Result<(), StoreError> {
-        let pairs = &mut Arc::make_mut(&mut self.past).stays;
-        pairs.next_cycle();
-        each_row(store, segment, STAYS, &["candidate", "matches", "chance", "rank"], |row| {
-            if row.id(0) == 1 {
-                pairs.add(row.id(1) == 1, log_odds(row.number(2)), row.id(3) > 0);
-            }
             Ok(())
         })
     }
@@ -453,7 +440,7 @@ pub(crate) fn pairs(
         unread.push(segment.file.file.clone());
         return Ok(pairs);
     }
-    each_row(store, segment, PLAN_PAIRS, &pair_names(segment), |row| {
+    each_row(store, segment, PLAN_PAIRS, &PAIR_NAMES, |row| {
         pairs.extend(planned_pair(row, &at));
         Ok(())
     })?;
@@ -461,15 +448,7 @@ pub(crate) fn pairs(
 }
 
 /// Columns of a file of [`PLAN_PAIRS`] or [`PAIR_OUTCOMES`] that [`planned_pair`] reads.
-fn pair_names(segment: &SegmentEntry) -> [&'static str; 7] {
-    let stay_chance = if has_stay_chance(segment) { "stay_chance" } else { "chance" };
-    ["url_id", "qid", "chance", "entry_chance", "margin", "matches", stay_chance]
-}
-
-/// Whether a file of [`PLAN_PAIRS`] or [`PAIR_OUTCOMES`] says how likely pages stay.
-pub(super) fn has_stay_chance(segment: &SegmentEntry) -> bool {
-    segment.schema >= PLAN_PAIRS.version
-}
+const PAIR_NAMES: [&str; 6] = ["url_id", "qid", "chance", "entry_chance", "margin", "matches"];
 
 /// A candidate pair of a query with an id.
 fn planned_pair(row: &Row<'_>, ids: &HashMap<&str, QueryId>) -> Option<PlannedPair> {
@@ -480,7 +459,6 @@ fn planned_pair(row: &Row<'_>, ids: &HashMap<&str, QueryId>) -> Option<PlannedPa
         entry_chance: row.number(3),
         margin: row.number(4),
         matches: row.id(5) == 1,
-        stay_chance: row.number(6),
     })
 }
 
@@ -493,7 +471,8 @@ pub(super) fn pairs_beside(manifest: &Manifest, at: usize) -> Option<&SegmentEnt
     pairs.filter(|pairs| has_log_odds(manifest, pairs))
 }
 
-/// Candidate pairs of the fetched picks of a closed cycle, of queries with an id.
+/// Candidate pairs of the fetched picks of a closed cycle, of queries with an id, each with whether its page entered
+/// the list.
 ///
 /// # Errors
 /// A segment is damaged, or holds what this version does not know.
@@ -501,10 +480,11 @@ pub(super) fn closed_pairs(
     store: &Store,
     segment: &SegmentEntry,
     ids: &HashMap<&str, QueryId>,
-) -> Result<Vec<PlannedPair>, StoreError> {
+) -> Result<Vec<(PlannedPair, bool)>, StoreError> {
     let mut pairs = Vec::new();
-    each_row(store, segment, PAIR_OUTCOMES, &pair_names(segment), |row| {
-        pairs.extend(planned_pair(row, ids));
+    let names: Vec<&str> = PAIR_NAMES.into_iter().chain(["entered"]).collect();
+    each_row(store, segment, PAIR_OUTCOMES, &names, |row| {
+        pairs.extend(planned_pair(row, ids).map(|pair| (pair, row.id(6) == 1)));
         Ok(())
     })?;
     Ok(pairs)
@@ -542,6 +522,33 @@ fn workload_in(store: &Store, segment: &SegmentEntry) -> Result<Workload, StoreE
         Ok(())
     })?;
     Ok(Workload { queries }.into_words_of(&Analyzer::new(&store.manifest().words)))
+}
+
+/// The workload of a plan that was made before the segment at a place was written, and how many of `k` places of
+/// each query's list were taken then: all, where an older version does not tell.
+///
+/// # Errors
+/// A segment is damaged, or holds what this version does not know.
+pub(super) fn lists_before(
+    store: &Store,
+    at: usize,
+    plan: &str,
+    k: usize,
+) -> Result<Option<(Workload, Vec<u32>)>, StoreError> {
+    let before = &store.manifest().segments[..at];
+    let segment = segment_among(store, before, SegmentKind::Workloads, WORKLOADS, plan)?;
+    let Some(segment) = segment else { return Ok(None) };
+    let workload = workload_in(store, segment)?;
+    let mut taken = Vec::with_capacity(workload.queries.len());
+    if segment.schema < WORKLOADS.version {
+        taken.resize(workload.queries.len(), k as u32);
+        return Ok(Some((workload, taken)));
+    }
+    each_row(store, segment, WORKLOADS, &["served"], |row| {
+        taken.push(row.id(0));
+        Ok(())
+    })?;
+    Ok(Some((workload, taken)))
 }
 
 /// Queries by their qid.

@@ -13,13 +13,11 @@ use prospect_index::manifest::{Epoch, SegmentEntry, SegmentKind};
 use prospect_index::page::UrlId;
 use prospect_index::store::Store;
 
-use super::records::{
-    closed_pairs, each_outcome, pairs_beside, plan_of, query_ids, workload_before,
-};
+use super::records::{each_outcome, plan_of, workload_before};
 use super::tables::OUTCOMES;
 use super::{CampaignError, OpenStore};
 use crate::planner::cycle::{PickState, pages_at};
-use crate::planner::stays::{StayedPair, is_due, stayed};
+use crate::planner::stays::{StayedPage, is_due, stayed};
 use crate::sketch::served::ServedLists;
 use crate::workload::Workload;
 
@@ -35,7 +33,7 @@ pub(super) struct Today<'a> {
 pub(super) struct Settled {
     pub(super) plan_id: String,
     workload: Workload,
-    rows: Vec<StayedPair>,
+    rows: Vec<StayedPage>,
 }
 
 /// What stayed of the cycles that are due, in their order.
@@ -71,9 +69,6 @@ fn what_stayed(
     let workload = workload_before(store, at, &plan_id)?;
     let workload = workload.unwrap_or_else(|| Workload { queries: Vec::new() });
     let fetched = fetched(store, &manifest.segments[at])?;
-    let ids = query_ids(&workload.queries);
-    let pairs = pairs_beside(manifest, at).map(|pairs| closed_pairs(store, pairs, &ids));
-    let pairs = pairs.transpose()?.unwrap_or_default();
     let built;
     let lists = if workload == *today.workload {
         today.lists
@@ -85,7 +80,7 @@ fn what_stayed(
         built = ServedLists::build(&scorer, queries, places, next_seq, urls)?;
         &built
     };
-    let rows = stayed(&pairs, &fetched, &workload.queries, lists);
+    let rows = stayed(&fetched, &workload.queries, lists);
     Ok(Settled { plan_id, workload, rows })
 }
 
@@ -105,17 +100,13 @@ impl Settled {
     /// Its rows as columns of [`STAYS`](super::tables::STAYS).
     pub(super) fn columns(&self) -> Vec<Column> {
         let rows = &self.rows;
-        let ids = |of: &dyn Fn(&StayedPair) -> u32| Column::U32(rows.iter().map(of).collect());
-        let numbers = |of: &dyn Fn(&StayedPair) -> f64| Column::F64(rows.iter().map(of).collect());
-        let qid = |row: &StayedPair| self.workload.queries[row.query.index()].qid.clone();
+        let ids = |of: &dyn Fn(&StayedPage) -> u32| Column::U32(rows.iter().map(of).collect());
+        let numbers = |of: &dyn Fn(&StayedPage) -> f64| Column::F64(rows.iter().map(of).collect());
+        let qid = |row: &StayedPage| self.workload.queries[row.query.index()].qid.clone();
         vec![
             Column::Text(vec![self.plan_id.clone(); rows.len()]),
             ids(&|row| row.url.0),
             Column::Text(rows.iter().map(qid).collect()),
-            ids(&|row| u32::from(row.planned.is_some())),
-            ids(&|row| row.planned.map_or(0, |pair| u32::from(pair.matches))),
-            numbers(&|row| row.planned.map_or(0.0, |pair| pair.chance)),
-            numbers(&|row| row.planned.map_or(0.0, |pair| pair.stay_chance)),
             ids(&|row| row.rank),
             numbers(&|row| row.impact),
         ]

@@ -269,7 +269,7 @@ pub(crate) fn signals(
     found: &StoreSufficiency,
     (theta, settings): (f64, &PlanSettings),
 ) -> Result<Signals, CampaignError> {
-    let cycles = history::closed_cycles(&open.store, next.places)?;
+    let cycles = history::closed_cycles(&open.store, &open.known.pages, next.places)?;
     let planned = match &found.growth {
         Some(growth) if settings.estimate.reading == ImpactReading::Learned => {
             is_planned(open, &growth.seqs)?

@@ -29,14 +29,13 @@ pub(crate) const POOLS: Schema = Schema { name: "pools", version: 1, columns: PI
 /// Candidate pairs of the picks.
 pub(crate) const PLAN_PAIRS: Schema = Schema {
     name: "plan_pairs",
-    version: 2,
+    version: 3,
     columns: &[
         ("plan_id", Text),
         ("url_id", U32),
         ("qid", Text),
         ("chance", F64),
         ("entry_chance", F64),
-        ("stay_chance", F64),
         ("margin", F64),
         ("matches", U32),
     ],
@@ -75,16 +74,17 @@ pub(crate) const SUFFICIENCY: Schema = Schema {
     ],
 };
 
-/// Queries that plans were made for.
+/// Queries that plans were made for, and how many pages were in their lists.
 pub(crate) const WORKLOADS: Schema = Schema {
     name: "workloads",
-    version: 1,
+    version: 2,
     columns: &[
         ("plan_id", Text),
         ("qid", Text),
         ("query", Text),
         ("frequency", F64),
         ("kind", Text),
+        ("served", U32),
     ],
 };
 
@@ -113,14 +113,13 @@ pub(crate) const OUTCOMES: Schema = Schema {
 /// What became of the candidate pairs of fetched picks.
 pub(crate) const PAIR_OUTCOMES: Schema = Schema {
     name: "pair_outcomes",
-    version: 2,
+    version: 3,
     columns: &[
         ("plan_id", Text),
         ("url_id", U32),
         ("qid", Text),
         ("chance", F64),
         ("entry_chance", F64),
-        ("stay_chance", F64),
         ("margin", F64),
         ("entered", U32),
         ("matches", U32),
@@ -139,18 +138,8 @@ pub(crate) const QUERY_OUTCOMES: Schema = Schema {
 /// they are in unforeseen. The segments are of the closed cycles in their order.
 pub(crate) const STAYS: Schema = Schema {
     name: "stays",
-    version: 1,
-    columns: &[
-        ("plan_id", Text),
-        ("url_id", U32),
-        ("qid", Text),
-        ("candidate", U32),
-        ("matches", U32),
-        ("chance", F64),
-        ("stay_chance", F64),
-        ("rank", U32),
-        ("impact", F64),
-    ],
+    version: 2,
+    columns: &[("plan_id", Text), ("url_id", U32), ("qid", Text), ("rank", U32), ("impact", F64)],
 };
 
 /// Picks as they were before draws came from two pools: whether a pick was drawn.

@@ -69,11 +69,13 @@ impl WhatIfBase {
         let Prepared { workload, epoch, served, served_refresh, past, unread, .. } = prepared;
         let refreshed = Refreshed { served: served_refresh, recomputed, damaged, unread };
         let mean_frequency = mean_frequency(&workload.queries);
-        let shares = history::shares(&open.store, mean_frequency, served.places())?;
+        let (pages, places) = (&open.known.pages, served.places());
+        let shares = history::shares(&open.store, pages, mean_frequency, places)?;
         let lack = sufficiency::lack(open, &workload.queries, &settings)?;
         let base = Base {
             queries: Arc::new(workload.queries),
             shares,
+            pages: pages.len(),
             served: Arc::new(served),
             scored: Arc::new(scored),
             improvability: Improvability::fit(&past.queries),
@@ -129,6 +131,7 @@ impl WhatIfBase {
         let plan = PlanRecord {
             id: &id,
             queries: &answer.queries,
+            served: &answer.served,
             promised: &promised,
             batch: &answer.choice.batch,
             epoch: self.epoch,

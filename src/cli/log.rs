@@ -53,16 +53,18 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
 
 /// Closed cycles, then open plans, each in the order of their making.
 fn plans(store: &Store) -> Result<Vec<Logged>, Failure> {
-    let closed = history::closed_cycles(store, status::places(store))?;
+    let known = store.known()?;
+    let closed = history::closed_cycles(store, &known.pages, status::places(store))?;
     let closed = closed.into_iter().zip(1..);
     let mut plans: Vec<Logged> =
         closed.map(|(plan, cycle)| Logged { cycle: Some(cycle), plan }).collect();
-    for batch in OpenBatch::all(store, &store.known()?)? {
+    for batch in OpenBatch::all(store, &known)? {
         let counts: PickCounts = batch.states.iter().copied().collect();
         let mut logged = ClosedCycle::default();
         let settings = plan::settings::<PlanSettings>(&batch.plan).ok();
         if let Some(settings) = settings {
-            let expected = history::expected_of_open(store, &batch, settings.places())?;
+            let places = settings.places();
+            let expected = history::expected_of_open(store, &known.pages, &batch, places)?;
             logged.enters.expected = expected.map(|both| both.enters);
             logged.stays.expected = expected.map(|both| both.stays);
         }

@@ -96,7 +96,7 @@ impl Status {
             cycles_closed: manifest.closed_cycles,
             open_plans: Vec::new(),
             scope: manifest.scope.clone(),
-            cycles: history::closed_cycles(store, places(store))?,
+            cycles: history::closed_cycles(store, &known.pages, places(store))?,
             sufficiency: PastSufficiency::all(store)?,
             words: manifest.words.clone(),
         };

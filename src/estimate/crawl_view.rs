@@ -49,8 +49,6 @@ pub struct CrawlView<'a> {
     pub past_picks: &'a [PickOutcome],
     /// What became of their candidate pairs.
     pub past_pairs: &'a EntryOutcomes,
-    /// What became of those that are known to stay in lists, or not to.
-    pub past_stays: &'a EntryOutcomes,
 }
 
 impl CrawlView<'_> {

@@ -106,7 +106,6 @@
 //! #     epoch: Epoch { number: 1, end_seq: 251, urls: 257 },
 //! #     past_picks: &[],
 //! #     past_pairs: &Default::default(),
-//! #     past_stays: &Default::default(),
 //! # };
 //!
 //! // Candidates: four of the six hold a word of the query. The other two would be if a page that answers

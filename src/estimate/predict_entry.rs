@@ -7,10 +7,7 @@
 //! [`EntryModel`](crate::estimate::models::entry::EntryModel) learns chances from, in every cycle anew, and the chance
 //! before the first outcome. Before scores are learned, too, the picks of a query share its places.
 //!
-//! No one is picked for this chance: picks are made by the chance to be in the list for good. Beside it stands the
-//! chance to stay in the list until the crawl has grown by a quarter, which past cycles tell from the chance
-//! for good. Before the first outcome pages to come are taken to be like those there: of the places of a list
-//! each page of N then holds its share of what N pages hold now.
+//! No one is picked for this chance: picks are made by the chance to be in the list for good.
 
 use std::collections::BTreeMap;
 
@@ -32,9 +29,6 @@ const ODDS_OF_MASS: f64 = 10.0;
 const HELD: f64 = 2.0 / 3.0;
 const MATCHING: f64 = 4.0;
 
-/// Pages of the crawl, over those at the close of a cycle, at which is seen what stays (METHODS 5a).
-pub(crate) const GROWTH: f64 = 1.25;
-
 /// A candidate pair of a pick.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EntryPrediction {
@@ -45,8 +39,6 @@ pub struct EntryPrediction {
     /// What the chance rises with: the log odds to beat the score that K pages are expected to beat after
     /// the batch.
     pub(crate) margin: f64,
-    /// Chance to be in it still when the crawl has grown by a quarter.
-    pub(crate) stay_chance: f64,
 }
 
 /// By pick: its candidate pairs, by query. `served` are the lists before the batch, of the queries of
@@ -158,10 +150,7 @@ impl Bar {
             (margin, (self.share * weight(pair)).min(1.0 - LEAST_CHANCE))
         };
         let chance = scored.entry().chance(pair.matches, margin).unwrap_or(untried);
-        let stays = scored.stays().chance(pair.matches, log_odds(pair.chance));
-        // Who stays has entered.
-        let stay_chance = stays.unwrap_or(chance / GROWTH).min(chance);
-        EntryPrediction { pair: *pair, chance, margin, stay_chance }
+        EntryPrediction { pair: *pair, chance, margin }
     }
 }
 

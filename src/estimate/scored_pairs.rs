@@ -160,8 +160,6 @@ struct Shared {
     levels: Option<ScoreLevels>,
     /// Chances to enter a list by margin.
     entry: EntryModel,
-    /// Chances to stay in a list, by the log odds of those to be in it for good.
-    stays: EntryModel,
 }
 
 /// How scored pairs are blended.
@@ -287,7 +285,6 @@ impl ScoredPairs {
             training_pairs,
             levels,
             entry: EntryModel::fit(input.past_pairs),
-            stays: EntryModel::fit(input.past_stays),
         };
         let masses = input.masses();
         Ok(Self { shared: Arc::new(shared), pairs, more: Arc::default(), masses })
@@ -383,11 +380,6 @@ impl ScoredPairs {
     /// Chances to enter a list by margin.
     pub(crate) fn entry(&self) -> &EntryModel {
         &self.shared.entry
-    }
-
-    /// Chances to stay in a list, by the log odds of those to be in it for good.
-    pub(crate) fn stays(&self) -> &EntryModel {
-        &self.shared.stays
     }
 
     /// Pairs that scores were learned from.

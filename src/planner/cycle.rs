@@ -9,7 +9,7 @@ use prospect_index::manifest::{Epoch, Manifest};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Fetch, Known, PageTable};
 
-use super::expected_impact::ListChances;
+use super::expected_impact::{BatchSize, ListChances, Lists};
 use super::revisits::{PlannedRevisit, RevisitOutcome};
 use crate::estimate::blend::PickOutcome;
 use crate::estimate::models::entry::EntryOutcomes;
@@ -18,7 +18,6 @@ use crate::estimate::predict_entry::predict_entry;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::Pick;
 use crate::plan::explore::Pool;
-use crate::results::impact::Both;
 use crate::sketch::need::QueryOutcome;
 use crate::sketch::served::ServedLists;
 use crate::sketch::visibility::Places;
@@ -70,8 +69,6 @@ pub(crate) struct PlannedPair {
     pub(crate) chance: f64,
     /// Chance to be in the list at the close of the cycle.
     pub(crate) entry_chance: f64,
-    /// Chance to be in it still when the crawl has grown by a quarter.
-    pub(crate) stay_chance: f64,
     /// What that chance rises with: log odds to beat what the K-th page will score.
     pub(crate) margin: f64,
     /// Whether the URL or its anchors match the query.
@@ -116,7 +113,6 @@ impl OpenPlan {
             query: predicted.pair.query,
             chance: predicted.pair.chance,
             entry_chance: predicted.chance,
-            stay_chance: predicted.stay_chance,
             margin: predicted.margin,
             matches: predicted.pair.matches,
         });
@@ -124,26 +120,32 @@ impl OpenPlan {
         Self { picks, pairs: pairs.collect(), revisits: Vec::new() }
     }
 
-    /// What chances say of the picks.
-    pub(crate) fn chances(&self, queries: &[Query], places: Places) -> Both<ListChances> {
+    /// What chances say of the picks, if all of them are fetched beside so many `pages`.
+    pub(crate) fn chances(&self, pages: usize, lists: Lists<'_>) -> ListChances {
         let new = self.picks.iter().filter(|pick| pick.pool != Pool::Revisit).count();
-        PlannedPair::chances(&self.pairs.iter(), new, queries, places)
+        let size = BatchSize { picks: new, pages: pages + new };
+        PlannedPair::chances(self.pairs.iter(), size, lists)
     }
 }
 
 impl PlannedPair {
-    /// What the chances of these pairs say of so many picks.
+    /// What the chances of these pairs to enter say of a batch.
     pub(crate) fn chances<'a>(
-        pairs: &(impl Iterator<Item = &'a Self> + Clone),
-        picks: usize,
+        pairs: impl Iterator<Item = &'a Self>,
+        size: BatchSize,
+        lists: Lists<'_>,
+    ) -> ListChances {
+        ListChances::new(pairs.map(|pair| (pair.query, pair.entry_chance)), size, lists)
+    }
+
+    /// Impact of pages that are in the lists of these pairs, at a place of mean visibility each.
+    pub(crate) fn impact<'a>(
+        pairs: impl Iterator<Item = &'a Self>,
         queries: &[Query],
         places: Places,
-    ) -> Both<ListChances> {
-        let of = |chance: fn(&Self) -> f64| {
-            let pairs = pairs.clone().map(|pair| (pair.query, chance(pair)));
-            ListChances::new(pairs, picks, queries, places)
-        };
-        Both { enters: of(|pair| pair.entry_chance), stays: of(|pair| pair.stay_chance) }
+    ) -> f64 {
+        let visible = pairs.map(|pair| queries[pair.query.index()].frequency * places.mean());
+        visible.fold(0.0, |sum, impact| sum + impact)
     }
 }
 
@@ -232,6 +234,10 @@ pub(crate) struct Closed {
     pub(crate) queries: Vec<QueryOutcome>,
     /// What became of the picks that were fetched before, if there are any.
     pub(crate) revisits: Option<RevisitOutcome>,
+    /// By query: places of its list that were taken before.
+    pub(crate) taken: Vec<u32>,
+    /// Pages of the crawl.
+    pub(crate) pages: usize,
 }
 
 impl Closed {
@@ -242,17 +248,26 @@ impl Closed {
     }
 
     /// What chances said of the fetched picks.
-    pub(crate) fn chances(&self, queries: &[Query], places: Places) -> Both<ListChances> {
+    pub(crate) fn chances(&self, queries: &[Query], places: Places) -> ListChances {
         let fetched = self.picks.iter().filter(|closed| closed.state == PickState::Fetched).count();
         let pairs = self.pairs.iter().map(|row| &row.pair);
-        PlannedPair::chances(&pairs, fetched, queries, places)
+        let size = BatchSize { picks: fetched, pages: self.pages };
+        PlannedPair::chances(pairs, size, Lists { queries, taken: &self.taken, places })
+    }
+
+    /// Impact in lists that the fetched picks were candidates of.
+    pub(crate) fn foreseen(&self, queries: &[Query], places: Places) -> f64 {
+        let entered = self.pairs.iter().filter(|row| row.entered).map(|row| &row.pair);
+        PlannedPair::impact(entered, queries, places)
     }
 }
 
-/// Closes a plan of whose picks this became, for queries of which these lists were served `before` its batch and
-/// are `after`, under the statistics of its epoch; `impact` is what pages add to `after`, by URL.
+/// Closes a plan in a crawl of so many `pages`, of whose picks this became, for queries of which these lists were
+/// served `before` its batch and are `after`, under the statistics of its epoch; `impact` is what pages add to
+/// `after`, by URL.
 pub(crate) fn close(
     open: &OpenPlan,
+    pages: usize,
     states: &[PickState],
     impact: &[f64],
     (before, after): (&ServedLists, &ServedLists),
@@ -273,7 +288,8 @@ pub(crate) fn close(
         let entered = after.lists[pair.query.index()].iter().any(|(url, _)| *url == pair.url);
         pairs.push(ClosedPair { pair, pool, entered });
     }
-    Closed { picks, pairs, queries: query_outcomes(before, after), revisits }
+    let queries = query_outcomes(before, after);
+    Closed { picks, pairs, queries, revisits, taken: before.taken(), pages }
 }
 
 /// What became of re-visits; none if there were none.
@@ -334,8 +350,6 @@ pub(crate) struct Past {
     pub(crate) picks: Vec<PickOutcome>,
     /// Their candidate pairs at the close, by margin.
     pub(crate) pairs: EntryOutcomes,
-    /// Those of cycles since whose close the crawl has grown by a quarter, by the log odds of the chance.
-    pub(crate) stays: EntryOutcomes,
     /// Queries.
     pub(crate) queries: Vec<QueryOutcome>,
 }

@@ -2,26 +2,33 @@
 //! the impact of the fetched picks that are in a list when their cycle is closed, and what *stays*, the impact
 //! of those that are in it when the crawl has grown by a quarter since.
 //!
-//! A ranking score is no expected impact. This is: f(q) V summed over the chances of the candidate pairs to be in
-//! the list at that time, by query at most what its places allow, times the share of such sums that past
-//! cycles realised. Pages also enter lists of queries that nothing pointed to, and chances are off where models
-//! are young: the share is learned, in the units of outcomes, from recent cycles more than from old ones.
+//! A ranking score is no expected impact. This is, and it has two sources:
+//!
+//! - lists that a pick is a candidate of: f(q) V summed over the chances of its pairs to be in them at the close;
+//! - lists that nothing pointed to, about half of it in most crawls. That half is steady: if pages were all alike, a
+//!   batch would hold its share of all pages in every list, and it gets about the same part of that in each cycle.
+//!
+//! By query both together are at most what its places allow. Which share of either is realised, and which share
+//! of it stays, is learned from closed cycles, each as a mean over them: sums would be those of the first cycles,
+//! whose impact is many times that of later ones.
 
-use std::collections::BTreeMap;
-
-use crate::results::impact::ExpectedImpact;
+use super::stays::GROWTH;
+use crate::results::impact::{Both, ExpectedImpact};
 use crate::sketch::visibility::Places;
 use crate::workload::{Query, QueryId};
 
-/// Places at the mean frequency that the start of the share is worth.
-const PRIOR_PLACES: f64 = 50.0;
 /// What a cycle counts for in the next one.
 const KEPT: f64 = 0.7;
-/// Cycles that the start of the spread is worth.
+/// Cycles that the start of a share is worth.
 const PRIOR_CYCLES: f64 = 2.0;
+/// Share, before there is an outcome, of what a batch would have in lists that nothing pointed to if all pages were
+/// alike. Measured over cycles of four collections: 0.2 to 0.4 in the first, 0.3 to 0.8 later (`docs/figures.md`).
+const UNFORESEEN: f64 = 0.4;
 /// Standard deviation of the log of realised over expected before there is an outcome: a factor of 3
 /// either way is then within the interval.
 const PRIOR_SPREAD: f64 = 0.56;
+/// Cycles that it is worth: so few, for it is wide on purpose, and cycles are off by a fifth.
+const PRIOR_SPREAD_CYCLES: f64 = 0.5;
 /// Quantile of the normal distribution for 95 %.
 const NORMAL: f64 = 1.96;
 
@@ -30,12 +37,42 @@ pub(crate) fn mean_frequency(queries: &[Query]) -> f64 {
     queries.iter().fold(0.0, |sum, query| sum + query.frequency) / queries.len().max(1) as f64
 }
 
-/// What chances to be in lists say of a batch, by query.
+/// Lists of queries as they are before a batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lists<'a> {
+    /// The queries.
+    pub(crate) queries: &'a [Query],
+    /// By query: places that are taken.
+    pub(crate) taken: &'a [u32],
+    /// What places there are.
+    pub(crate) places: Places,
+}
+
+/// Sizes of a batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BatchSize {
+    /// Its pages.
+    pub(crate) picks: usize,
+    /// Pages of the crawl once these are fetched.
+    pub(crate) pages: usize,
+}
+
+/// What is said of a batch and a list before the batch is fetched.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Said {
+    /// How often the query is asked.
+    frequency: f64,
+    /// Visibility that the batch takes in the list by the chances of its pages.
+    foreseen: f64,
+    /// Visibility that it takes if all pages are alike.
+    alike: f64,
+}
+
+/// What is said of a batch before it is fetched.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ListChances {
-    /// Each query with a candidate pair, its frequency, and the visibility that pages are expected to take.
-    of_query: Vec<(QueryId, f64, f64)>,
-    /// Mean frequency of all queries.
+    of_query: Vec<Said>,
+    /// Mean frequency of the queries.
     mean_frequency: f64,
     /// Visibility that so many pages can take in one list.
     most: f64,
@@ -44,24 +81,28 @@ pub(crate) struct ListChances {
 }
 
 impl ListChances {
-    /// Of `picks` pages with these chances to be in lists of queries.
+    /// Of a batch with these chances to be in lists of queries.
     pub(crate) fn new(
         chances: impl Iterator<Item = (QueryId, f64)>,
-        picks: usize,
-        queries: &[Query],
-        places: Places,
+        BatchSize { picks, pages }: BatchSize,
+        Lists { queries, taken, places }: Lists<'_>,
     ) -> Self {
-        let mut pages: BTreeMap<QueryId, f64> = BTreeMap::new();
-        for (query, chance) in chances {
-            *pages.entry(query).or_default() += chance;
-        }
-        let of_query = |(query, pages): (QueryId, f64)| {
-            (query, queries[query.index()].frequency, pages * places.mean())
+        let mut visible = vec![0.0; places.k + 1];
+        (1..=places.k).for_each(|rank| visible[rank] = visible[rank - 1] + places.at(rank));
+        let of_collection = picks as f64 / pages.max(1) as f64;
+        let said = |(query, &taken): (&Query, &u32)| Said {
+            frequency: query.frequency,
+            foreseen: 0.0,
+            alike: visible[(taken as usize).min(places.k)] * of_collection,
         };
-        let most = (1..=picks.min(places.k)).fold(0.0, |sum, rank| sum + places.at(rank));
-        let of_query = pages.into_iter().map(of_query).collect();
+        let mut of_query: Vec<Said> = queries.iter().zip(taken).map(said).collect();
+        for (query, chance) in chances {
+            of_query[query.index()].foreseen += chance * places.mean();
+        }
+        let most = visible[picks.min(places.k)];
         let frequency = queries.iter().fold(0.0, |sum, query| sum + query.frequency);
-        Self { of_query, mean_frequency: mean_frequency(queries), most, ceiling: frequency * most }
+        let mean_frequency = mean_frequency(queries);
+        Self { of_query, mean_frequency, most, ceiling: frequency * most }
     }
 
     /// Mean frequency of the workload's queries; 0 of none.
@@ -69,93 +110,192 @@ impl ListChances {
         self.mean_frequency
     }
 
-    /// Impact, where this share of what chances say comes: of a query at most f(q) times the visibility
-    /// that the pages can take.
-    pub(crate) fn impact(&self, share: f64) -> f64 {
-        let of_query = |(_, frequency, pages): &(QueryId, f64, f64)| {
-            frequency * (share * pages).min(self.most)
+    /// Impact, where these shares of what chances say and of what comes unforeseen are realised: of a query at most
+    /// f(q) times the visibility that the pages can take.
+    fn impact(&self, foreseen: f64, unforeseen: f64) -> f64 {
+        let of_query = |said: &Said| {
+            let visibility = foreseen * said.foreseen + unforeseen * said.alike;
+            said.frequency * visibility.min(self.most)
         };
-        self.of_query.iter().map(of_query).fold(0.0, |sum, impact| sum + impact).min(self.ceiling)
-    }
-
-    /// By query with a candidate pair: the visibility that pages take in its list where this share of what
-    /// chances say comes, and which share that is of what they say of this query.
-    pub(crate) fn visibility(&self, share: f64) -> impl Iterator<Item = (QueryId, f64, f64)> {
-        self.of_query.iter().map(move |&(query, _, pages)| {
-            let visibility = (share * pages).min(self.most);
-            (query, visibility, if pages > 0.0 { visibility / pages } else { share })
-        })
+        self.of_query.iter().fold(0.0, |sum, said| sum + of_query(said)).min(self.ceiling)
     }
 }
 
-/// Which share of what chances say is realised, and how far cycles are from it.
+/// A mean over closed cycles, of which later ones count for more, from a start that is worth some.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct RealisedShare {
-    share: f64,
-    spread: f64,
-    cycles: usize,
+struct CycleMean {
+    start: f64,
+    /// Cycles that the start is worth.
+    worth: f64,
+    sum: f64,
+    cycles: f64,
+}
+
+impl CycleMean {
+    const fn new(start: f64, worth: f64) -> Self {
+        Self { start, worth, sum: 0.0, cycles: 0.0 }
+    }
+
+    fn add(&mut self, value: f64) {
+        self.sum = KEPT * self.sum + value;
+        self.cycles = KEPT * self.cycles + 1.0;
+    }
+
+    fn mean(&self) -> f64 {
+        (self.worth * self.start + self.sum) / (self.worth + self.cycles)
+    }
+
+    /// Takes in the share of what was `said` that came, with a place of mean frequency that was as at the start: where
+    /// little was said, little is learned.
+    fn add_share(&mut self, came: f64, said: f64, mean_frequency: f64) {
+        if mean_frequency > 0.0 {
+            self.add((came + mean_frequency * self.start) / (said + mean_frequency));
+        }
+    }
+}
+
+/// What a closed cycle teaches.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CycleImpact<'a> {
+    /// What chances said of its fetched picks.
+    pub(crate) chances: &'a ListChances,
+    /// Whether those chances are told from what the ones of the batch are that something is expected of: what is
+    /// assumed before the first outcome is off by another factor than what outcomes say.
+    pub(crate) same_source: bool,
+    /// Impact at the close in lists that the picks were candidates of.
+    pub(crate) foreseen: f64,
+    /// Impact at the close in all lists.
+    pub(crate) realised: f64,
+    /// Impact when the crawl had grown by a quarter; none while it is not known.
+    pub(crate) stayed: Option<f64>,
+}
+
+/// Which shares of what is said of a batch are realised, and how far cycles are from what is expected by them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct RealisedShares {
+    /// Of chances to be in lists.
+    foreseen: CycleMean,
+    /// Of what comes unforeseen if all pages are alike.
+    unforeseen: CycleMean,
+    /// Of what enters, what stays.
+    staying: CycleMean,
+    /// Squares of the log of realised over expected.
+    squares: Both<CycleMean>,
+    /// Cycles they are learned from.
+    cycles: Both<usize>,
     mean_frequency: f64,
 }
 
-impl RealisedShare {
-    /// Learned from closed cycles, the oldest first, of a workload with this mean frequency, from a share to
-    /// start with: of each, what chances said of its fetched picks, and the impact that they have in the lists.
+impl RealisedShares {
+    /// Learned from closed cycles, the oldest first, of a workload with this mean frequency.
     pub(crate) fn learned<'a>(
-        cycles: impl Iterator<Item = (&'a ListChances, f64)>,
+        cycles: impl Iterator<Item = CycleImpact<'a>>,
         mean_frequency: f64,
-        start: f64,
     ) -> Self {
-        let prior = PRIOR_PLACES * mean_frequency;
-        if prior <= 0.0 {
-            let cycles = cycles.count();
-            return Self { share: start, spread: PRIOR_SPREAD, cycles, mean_frequency };
-        }
-        let (mut chances, mut realised) = (prior, prior * start);
-        let (mut squares, mut counted) = (0.0, 0.0);
-        let mut learned_from = 0;
-        for (of_cycle, came) in cycles {
-            // How far off the cycle was by what was known before it; an entry more or less is no surprise.
-            let expected = of_cycle.impact(realised / chances);
-            let off = ((came + mean_frequency) / (expected + mean_frequency)).ln();
-            squares = KEPT * squares + off * off;
-            counted = KEPT * counted + 1.0;
-            chances = prior + KEPT * (chances - prior) + of_cycle.impact(1.0);
-            realised = prior * start + KEPT * (realised - prior * start) + came;
-            learned_from += 1;
-        }
-        let squares = squares + PRIOR_CYCLES * PRIOR_SPREAD * PRIOR_SPREAD;
-        let spread = (squares / (counted + PRIOR_CYCLES)).sqrt();
-        Self { share: realised / chances, spread, cycles: learned_from, mean_frequency }
+        let squares = CycleMean::new(PRIOR_SPREAD * PRIOR_SPREAD, PRIOR_SPREAD_CYCLES);
+        let share = |start| CycleMean::new(start, PRIOR_CYCLES);
+        let mut shares = Self {
+            foreseen: share(1.0),
+            unforeseen: share(UNFORESEEN),
+            // Pages to come are taken to be like those there.
+            staying: share(1.0 / GROWTH),
+            squares: Both { enters: squares, stays: squares },
+            cycles: Both::default(),
+            mean_frequency,
+        };
+        cycles.for_each(|cycle| shares.learn(cycle));
+        shares
     }
 
-    /// The share.
-    pub(crate) fn share(&self) -> f64 {
-        self.share
+    fn learn(&mut self, cycle: CycleImpact<'_>) {
+        let CycleImpact { chances, same_source, foreseen, realised, stayed } = cycle;
+        let unit = self.mean_frequency;
+        // How far off the cycle was by what was known before it; an entry more or less is no surprise.
+        let squared = |came: f64, expected: f64| ((came + unit) / (expected + unit)).ln().powi(2);
+        let expected = self.enters(chances);
+        if unit > 0.0 {
+            self.squares.enters.add(squared(realised, expected));
+        }
+        self.cycles.enters += 1;
+        if let Some(stayed) = stayed {
+            if unit > 0.0 {
+                self.squares.stays.add(squared(stayed, self.staying.mean() * expected));
+            }
+            self.staying.add_share(stayed, realised, unit);
+            self.cycles.stays += 1;
+        }
+        if same_source {
+            self.foreseen.add_share(foreseen, chances.impact(1.0, 0.0), unit);
+        }
+        let alike = |sum, said: &Said| sum + said.frequency * said.alike;
+        let said = chances.of_query.iter().fold(0.0, alike);
+        self.unforeseen.add_share((realised - foreseen).max(0.0), said, unit);
+    }
+
+    /// Impact that a batch is expected to have in lists at the close of its cycle.
+    pub(crate) fn enters(&self, chances: &ListChances) -> f64 {
+        chances.impact(self.foreseen.mean(), self.unforeseen.mean())
     }
 
     /// What is expected of a batch.
-    pub(crate) fn expected(&self, chances: &ListChances) -> ExpectedImpact {
-        let impact = chances.impact(self.share);
-        let factor = (NORMAL * self.spread).exp();
-        ExpectedImpact {
-            impact,
-            low: impact / factor,
-            high: (impact * factor).min(chances.ceiling),
-            ceiling: chances.ceiling,
-            cycles: self.cycles,
+    pub(crate) fn expected(&self, chances: &ListChances) -> Both<ExpectedImpact> {
+        let impact = self.enters(chances);
+        let of = |impact: f64, squares: CycleMean, cycles| {
+            let factor = factor(squares);
+            ExpectedImpact {
+                impact,
+                low: impact / factor,
+                high: (impact * factor).min(chances.ceiling),
+                ceiling: chances.ceiling,
+                cycles,
+            }
+        };
+        let stays = (self.staying.mean() * impact).min(chances.ceiling);
+        Both {
+            enters: of(impact, self.squares.enters, self.cycles.enters),
+            stays: of(stays, self.squares.stays, self.cycles.stays),
         }
     }
 
-    /// The interval that holds 95 % of what a change of the batch comes to, whose gains and losses are expected
-    /// to be these: they are off as batches are, but not together, and entries come or not.
+    /// By query, what a batch is expected to have in its list.
+    pub(crate) fn by_query(&self, chances: &ListChances) -> Vec<Visible> {
+        let (foreseen, unforeseen) = (self.foreseen.mean(), self.unforeseen.mean());
+        let visible = |said: &Said| {
+            let wanted = foreseen * said.foreseen + unforeseen * said.alike;
+            let visibility = wanted.min(chances.most);
+            let kept = if wanted > 0.0 { visibility / wanted } else { 1.0 };
+            let unforeseen = kept * unforeseen * said.alike;
+            Visible { visibility, of_chance: kept * foreseen, unforeseen }
+        };
+        chances.of_query.iter().map(visible).collect()
+    }
+
+    /// The interval that holds 95 % of what a change of the batch comes to at the close, whose gains and losses are
+    /// expected to be these: they are off as batches are, but not together, and entries come or not.
     pub(crate) fn interval(&self, gains: f64, losses: f64) -> (f64, f64) {
-        let factor = (NORMAL * self.spread).exp();
+        let factor = factor(self.squares.enters);
         let (over, under) = (factor - 1.0, 1.0 - 1.0 / factor);
         let change = gains - losses;
         let count = NORMAL * (self.mean_frequency * (gains + losses)).sqrt();
         let half = |gains: f64, losses: f64| gains.hypot(losses).hypot(count);
         (change - half(under * gains, over * losses), change + half(over * gains, under * losses))
     }
+}
+
+/// Visibility of a batch in a list.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Visible {
+    /// All of it.
+    pub(crate) visibility: f64,
+    /// What a chance of one to be in the list comes to in it, in places of mean visibility.
+    pub(crate) of_chance: f64,
+    /// What of it no candidate brings.
+    pub(crate) unforeseen: f64,
+}
+
+/// By which factor what comes is off at most, with 95 % confidence.
+fn factor(squares: CycleMean) -> f64 {
+    (NORMAL * squares.mean().sqrt()).exp()
 }
 
 #[cfg(test)]
@@ -171,6 +311,7 @@ mod tests {
         frequencies.iter().enumerate().map(query).collect()
     }
 
+    /// Of a batch that is a twentieth of all pages.
     fn chances(
         pairs: &[(u32, f64)],
         picks: usize,
@@ -178,48 +319,110 @@ mod tests {
         places: Places,
     ) -> ListChances {
         let pairs = pairs.iter().map(|&(query, chance)| (QueryId(query), chance));
-        ListChances::new(pairs, picks, queries, places)
+        let taken = vec![places.k as u32; queries.len()];
+        let lists = Lists { queries, taken: &taken, places };
+        ListChances::new(pairs, BatchSize { picks, pages: 20 * picks }, lists)
+    }
+
+    fn cycle(chances: &ListChances, foreseen: f64, realised: f64) -> CycleImpact<'_> {
+        CycleImpact { chances, same_source: true, foreseen, realised, stayed: None }
+    }
+
+    fn learned(cycles: &[CycleImpact<'_>]) -> RealisedShares {
+        RealisedShares::learned(cycles.iter().copied(), 1.0)
+    }
+
+    /// 500 picks, of which so many enter lists for certain.
+    fn entering(entries: usize, queries: &[Query]) -> ListChances {
+        let pairs: Vec<(u32, f64)> = (0..entries as u32).map(|at| (at % 100, 1.0)).collect();
+        chances(&pairs, 500, queries, Places::from(10))
+    }
+
+    fn near(found: f64, expected: f64) {
+        assert!((found - expected).abs() <= 0.01 * expected.abs(), "{found} {expected}");
     }
 
     #[test]
-    fn chances_add_up_to_what_places_allow() {
+    fn chances_and_what_comes_unforeseen_add_up_to_what_places_allow() {
         let (queries, places) = (queries(&[2.0, 1.0, 5.0]), Places::from(10));
-        let impact =
-            |pairs: &[(u32, f64)], picks| chances(pairs, picks, &queries, places).impact(1.0);
-        assert_eq!(impact(&[(0, 0.5), (0, 0.25), (1, 0.9)], 3), 2.0 * 0.75 + 0.9);
-        assert_eq!(impact(&[(0, 0.5); 40], 40), 20.0, "ten places");
-        assert_eq!(impact(&[(0, 0.5); 40], 3), 6.0, "three pages");
-        assert_eq!(chances(&[], 3, &queries, places).ceiling, 24.0);
-        assert_eq!(chances(&[], 1_000, &queries, places).ceiling, 80.0);
+        let of = |pairs: &[(u32, f64)], picks| chances(pairs, picks, &queries, places);
+        let foreseen = |pairs: &[(u32, f64)], picks| of(pairs, picks).impact(1.0, 0.0);
+        assert_eq!(foreseen(&[(0, 0.5), (0, 0.25), (1, 0.9)], 3), 2.0 * 0.75 + 0.9);
+        assert_eq!(foreseen(&[(0, 0.5); 40], 40), 20.0, "ten places");
+        assert_eq!(foreseen(&[(0, 0.5); 40], 3), 6.0, "three pages");
+        // A twentieth of all pages has half a place in each list of ten.
+        assert_eq!(of(&[], 40).impact(1.0, 1.0), 4.0);
+        assert_eq!(of(&[(0, 0.5)], 40).impact(1.0, 0.5), 2.0 * 0.75 + 6.0 * 0.25);
+        assert_eq!(of(&[(0, 0.5); 20], 40).impact(1.0, 1.0), 20.0 + 3.0, "ten places");
+        assert_eq!(of(&[], 3).ceiling, 24.0);
+        assert_eq!(of(&[], 1_000).ceiling, 80.0);
     }
 
     #[test]
-    fn shares_are_learned_and_the_start_is_wide() {
-        let (queries, places) = (queries(&[1.0; 100]), Places::from(10));
-        let of = |entries: usize| {
-            let pairs: Vec<(u32, f64)> = (0..entries as u32).map(|at| (at % 100, 1.0)).collect();
-            chances(&pairs, 500, &queries, places)
-        };
-        let expected = RealisedShare::learned(std::iter::empty(), 1.0, 1.0).expected(&of(100));
-        assert_eq!((expected.impact, expected.cycles, expected.ceiling), (100.0, 0, 1_000.0));
-        assert!((expected.low - 33.4).abs() < 0.1 && (expected.high - 299.7).abs() < 0.3);
-        let cycle = of(500);
-        let later =
-            RealisedShare::learned((0..6).map(|_| (&cycle, 250.0)), 1.0, 1.0).expected(&of(100));
-        assert!((later.impact - 51.6).abs() < 0.5, "{later:?}");
-        assert!(later.high / later.low < expected.high / expected.low, "{later:?}");
-        let share = RealisedShare::learned(std::iter::empty(), 1.0, 1.0);
-        let (low, high) = share.interval(1e6, 0.0);
-        let wide = share.expected(&of(500));
-        assert!((low / 1e6 - wide.low / 500.0).abs() < 1e-3, "of many entries as of a batch");
-        assert!((high / 1e6 - wide.high / 500.0).abs() < 1e-3 || wide.high == 1_000.0);
-        let (low, high) = share.interval(100.0, 100.0);
+    fn before_an_outcome_the_start_is_expected_with_a_wide_interval() {
+        let queries = queries(&[1.0; 100]);
+        let expected = learned(&[]).expected(&entering(100, &queries));
+        // 100 by chances, and 0.4 of the half place that pages have in each of 100 lists.
+        let Both { enters, stays } = expected;
+        near(enters.impact, 120.0);
+        near(stays.impact, 120.0 / 1.25);
+        near(enters.low, 40.0);
+        near(enters.high, 360.0);
+        assert_eq!((enters.cycles, enters.ceiling), (0, 1_000.0));
+    }
+
+    #[test]
+    fn each_share_is_learned_from_its_own_outcomes() {
+        let queries = queries(&[1.0; 100]);
+        let of = entering(500, &queries);
+        let mut cycles = [cycle(&of, 250.0, 285.0); 12];
+        let shares = learned(&cycles);
+        // Half of what chances say, 0.7 of what would come if pages were alike.
+        near(shares.foreseen.mean(), 0.69);
+        near(shares.unforeseen.mean(), 0.583);
+        near(shares.enters(&entering(100, &queries)), 0.69 * 100.0 + 0.583 * 50.0);
+        let wide = learned(&[]).expected(&of).enters;
+        let Both { enters, stays } = shares.expected(&of);
+        assert!(enters.high / enters.low < wide.high / wide.low, "{enters:?}");
+        assert_eq!((enters.cycles, stays.cycles), (12, 0));
+        near(stays.impact, enters.impact / 1.25);
+        // What stayed is known of the first eight.
+        cycles[..8].iter_mut().for_each(|cycle| cycle.stayed = Some(114.0));
+        let Both { enters: again, stays } = learned(&cycles).expected(&of);
+        assert_eq!((again, stays.cycles), (enters, 8));
+        near(stays.impact, enters.impact * 0.56);
+        // Chances that were told otherwise say nothing of these.
+        cycles.iter_mut().for_each(|cycle| cycle.same_source = false);
+        let shares = learned(&cycles);
+        assert_eq!(shares.foreseen.mean(), 1.0);
+        assert!(shares.unforeseen.mean() > 0.5);
+    }
+
+    #[test]
+    fn a_first_cycle_of_great_impact_is_one_of_many() {
+        let queries = queries(&[1.0; 100]);
+        let (great, small) = (entering(900, &queries), entering(90, &queries));
+        let mut cycles = vec![cycle(&great, 90.0, 90.0)];
+        cycles.extend([cycle(&small, 90.0, 90.0); 8]);
+        let share = learned(&cycles).foreseen.mean();
+        assert!(share > 0.95, "{share}");
+    }
+
+    #[test]
+    fn changes_are_as_uncertain_as_batches() {
+        let queries = queries(&[1.0; 100]);
+        let shares = learned(&[]);
+        let (low, high) = shares.interval(1e6, 0.0);
+        let wide = shares.expected(&entering(100, &queries)).enters;
+        assert!((low / 1e6 - wide.low / wide.impact).abs() < 1e-3, "of many entries as of a batch");
+        assert!((high / 1e6 - wide.high / wide.impact).abs() < 1e-3);
+        let (low, high) = shares.interval(100.0, 100.0);
         assert!(low < -200.0 && (low + high).abs() < 1e-9, "{low} {high}");
-        assert_eq!(share.interval(0.0, 0.0), (0.0, 0.0));
+        assert_eq!(shares.interval(0.0, 0.0), (0.0, 0.0));
         let nothing = ListChances::default();
-        let nothing =
-            RealisedShare::learned(std::iter::once((&nothing, 0.0)), 0.0, 1.0).expected(&nothing);
-        assert_eq!((nothing.impact, nothing.high), (0.0, 0.0));
+        let shares = RealisedShares::learned([cycle(&nothing, 0.0, 0.0)].into_iter(), 0.0);
+        let Both { enters, stays } = shares.expected(&nothing);
+        assert_eq!((enters.impact, enters.high, stays.impact), (0.0, 0.0, 0.0));
     }
 
     proptest! {
@@ -228,30 +431,32 @@ mod tests {
             frequencies in vec(0.0f64..1e6, 1..6),
             pairs in vec((0u32..6, 0.0f64..1.0), 0..80),
             picks in 0usize..40,
-            past in vec((0.0f64..60.0, 0.0f64..1e7), 0..5),
+            past in vec((0.0f64..60.0, 0.0f64..1e7, 0.0f64..1e7, 0.0f64..1e7), 0..5),
             visibility in prop_oneof!["top", "log", "geometric"],
-            start in 0.0f64..10.0,
         ) {
             let queries = queries(&frequencies);
             let places = Places { k: 10, visibility: visibility.parse().unwrap() };
             let mut pairs = pairs;
             pairs.retain(|(query, _)| (*query as usize) < queries.len());
-            let past: Vec<(ListChances, f64)> = past
-                .into_iter()
-                .map(|(chance, came)| (chances(&[(0, chance)], 40, &queries, places), came))
-                .collect();
+            let said: Vec<ListChances> =
+                past.iter().map(|past| chances(&[(0, past.0)], 40, &queries, places)).collect();
+            let past = said.iter().zip(&past).map(|(said, past)| CycleImpact {
+                stayed: Some(past.3),
+                ..cycle(said, past.1.min(past.2), past.2)
+            });
             let batch = chances(&pairs, picks, &queries, places);
-            let share = RealisedShare::learned(
-                past.iter().map(|(chances, came)| (chances, *came)),
-                batch.mean_frequency(),
-                start,
-            );
-            let found = share.expected(&batch);
+            let shares = RealisedShares::learned(past, batch.mean_frequency());
             let visible: f64 = (1..=picks.min(10)).map(|rank| places.at(rank)).sum();
             let ceiling = visible * frequencies.iter().sum::<f64>();
-            prop_assert!(found.impact <= ceiling * (1.0 + 1e-9), "{found:?} {ceiling}");
-            prop_assert!(found.high <= found.ceiling && found.low <= found.impact);
-            prop_assert!(found.low >= 0.0 && found.impact.is_finite());
+            let Both { enters, stays } = shares.expected(&batch);
+            for found in [enters, stays] {
+                prop_assert!(found.impact <= ceiling * (1.0 + 1e-9), "{found:?} {ceiling}");
+                prop_assert!(found.high <= found.ceiling && found.low <= found.impact);
+                prop_assert!(found.low >= 0.0 && found.impact.is_finite());
+            }
+            let visible = shares.by_query(&batch);
+            let sum: f64 = visible.iter().zip(&frequencies).map(|(v, f)| v.visibility * f).sum();
+            prop_assert!((sum - enters.impact).abs() <= 1e-9 * (1.0 + sum), "{sum} {enters:?}");
         }
     }
 }

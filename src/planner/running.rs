@@ -196,7 +196,6 @@ impl<'a> RunningPlanner<'a> {
             epoch: tables.manifest.epoch,
             past_picks: &self.past.picks,
             past_pairs: &self.past.pairs,
-            past_stays: &self.past.stays,
         };
         let mut outcomes = Cow::Borrowed(&self.past.queries);
         if settings.needy.is_some() && outcomes.is_empty() {
@@ -253,7 +252,7 @@ impl<'a> RunningPlanner<'a> {
         lists.update(scorer, queries, end_seq, &known.pages, &known.urls)?;
         let impact = lists.impact(queries, known.urls.len());
         let states = open.states(&known.pages, before.end_seq);
-        let closed = close(open, &states, &impact, (&before, lists));
+        let closed = close(open, known.pages.len(), &states, &impact, (&before, lists));
         if self.trainers.is_none() {
             self.past.queries.extend_from_slice(&closed.queries);
         }

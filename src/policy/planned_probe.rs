@@ -99,6 +99,11 @@ impl Planned<'_> {
         self.crawled.manifest.next_seq
     }
 
+    /// Pages fetched so far.
+    pub(crate) fn pages(&self) -> usize {
+        self.crawled.known.pages.len()
+    }
+
     /// The impact that each URL of a batch would have if the batch were fetched now, with queries
     /// asked as often as in `queries`, which are those of the workload.
     ///

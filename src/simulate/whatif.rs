@@ -14,11 +14,10 @@ use super::crawl::{Budget, SimulatedCrawl, Start};
 use super::experiment::{Inputs, web};
 use super::settings::{SimulationSettings, TrialSettings};
 use crate::evaluate::statistics::{mean_interval, pearson_interval};
-use crate::planner::expected_impact::{RealisedShare, mean_frequency};
+use crate::planner::expected_impact::{CycleImpact, RealisedShares, mean_frequency};
 use crate::planner::options::GivenOptions;
 use crate::policy::planned::Planned;
 use crate::policy::{PolicyChoice, Quality};
-use crate::results::impact::Both;
 use crate::results::whatif::{WhatIfCheck, WhatIfTrial};
 use crate::sketch::need::Improvability;
 use crate::whatif::answer::{Answer, AnswerError, Base};
@@ -122,12 +121,18 @@ fn base(planned: &mut Planned<'_>, budget: usize) -> Result<Base, SimulateError>
     settings.selection.budget = budget;
     let (queries, places) = (planned.queries(), settings.places());
     let closed = planned.closed().iter();
-    let cycles: Vec<_> =
-        closed.map(|closed| (closed.chances(queries, places).enters, closed.realised())).collect();
-    let known = cycles.iter().map(|(chances, realised)| (chances, *realised));
-    let enters = RealisedShare::learned(known, mean_frequency(queries), 1.0);
+    let chances: Vec<_> = closed.map(|closed| (closed, closed.chances(queries, places))).collect();
+    let cycles = chances.iter().map(|(closed, chances)| CycleImpact {
+        chances,
+        same_source: true,
+        foreseen: closed.foreseen(queries, places),
+        realised: closed.realised(),
+        stayed: None,
+    });
+    let shares = RealisedShares::learned(cycles, mean_frequency(queries));
     Ok(Base {
-        shares: Both { enters, stays: enters },
+        shares,
+        pages: planned.pages(),
         queries: Arc::new(planned.queries().to_vec()),
         served: Arc::new(planned.served().cloned().unwrap_or_default()),
         scored: Arc::new(scored),

@@ -79,6 +79,11 @@ impl ServedLists {
         Places { k: self.k, visibility: self.visibility }
     }
 
+    /// By query: places that are taken.
+    pub(crate) fn taken(&self) -> Vec<u32> {
+        self.lists.iter().map(|list| list.len() as u32).collect()
+    }
+
     /// By URL, of which there are `urls`: impact of the pages of these lists, which is f(q) V(rank)
     /// summed over those a page is in. `queries` are those of the lists.
     pub(crate) fn impact(&self, queries: &[Query], urls: usize) -> Vec<f64> {

@@ -15,10 +15,9 @@ use crate::estimate::parts::Parts;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::url_estimate::PairEstimate;
 use crate::planner::choose::{Choice, ChoiceInput, choose_among, needy};
-use crate::planner::expected_impact::RealisedShare;
+use crate::planner::expected_impact::RealisedShares;
 use crate::planner::revisits::Changes;
 use crate::planner::settings::PlanSettings;
-use crate::results::impact::Both;
 use crate::sketch::need::Improvability;
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
@@ -47,9 +46,11 @@ pub(crate) struct Base {
     pub(crate) improvability: Improvability,
     /// Settings of the plan that scenarios change.
     pub(crate) settings: PlanSettings,
-    /// Which share of what chances say is realised.
-    pub(crate) shares: Both<RealisedShare>,
-    /// Pages fetched so far.
+    /// Which shares of what is said of batches are realised.
+    pub(crate) shares: RealisedShares,
+    /// Pages of the crawl.
+    pub(crate) pages: usize,
+    /// The record that comes next.
     pub(crate) next_seq: u32,
     /// By query: what it still lacks, if that counts; see [`ChoiceInput::lack`].
     pub(crate) lack: Arc<Vec<f64>>,
@@ -89,7 +90,8 @@ pub struct Answer {
     pub(crate) expected: ExpectedBatch,
     /// URLs that count as fetched, and compete for places.
     rivals: Vec<UrlId>,
-    shares: Both<RealisedShare>,
+    shares: RealisedShares,
+    pages: usize,
     /// What a crawler has still to ask for.
     pub(crate) in_flight: Arc<Vec<UrlId>>,
 }
@@ -108,6 +110,7 @@ impl Answer {
             scored: &self.scored,
             rivals: &self.rivals,
             shares: self.shares,
+            pages: self.pages,
         }
     }
 }
@@ -165,7 +168,7 @@ impl Base {
         };
         let choice = choose_among(&input, &self.scored, needy, &self.improvability, &settings)?;
         let (served, scored) = (Arc::clone(&self.served), Arc::clone(&self.scored));
-        let shares = self.shares;
+        let (shares, pages) = (self.shares, self.pages);
         let expected = ExpectedBatch::default();
         let in_flight = Arc::clone(&self.in_flight);
         let mut answer = Answer {
@@ -178,6 +181,7 @@ impl Base {
             expected,
             rivals,
             shares,
+            pages,
             in_flight,
         };
         answer.expected = answer.expecting().batch(&answer.urls());

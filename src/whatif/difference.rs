@@ -96,7 +96,7 @@ pub(crate) fn difference(
     let change = |url: UrlId| url_change(&old, &new, &asked, url, urls);
     let (gaining, losing) = query_changes(before, after, &asked);
     let (gains, losses) = gains_and_losses(&old, &new);
-    let (low, high) = after.expecting().shares.enters.interval(gains, losses);
+    let (low, high) = after.expecting().shares.interval(gains, losses);
     Difference {
         impact: gains - losses,
         low,
@@ -115,15 +115,18 @@ pub(crate) fn difference(
     }
 }
 
-/// Impact expected of URLs that enter or bring more, and of those that leave or bring less.
+/// Impact expected of URLs that enter or bring more, and of those that leave or bring less. What any page is expected
+/// to bring unforeseen changes with their number, not with which they are.
 fn gains_and_losses(old: &Placed<'_>, new: &Placed<'_>) -> (f64, f64) {
     let (mut gains, mut losses) = (0.0, 0.0);
     let mut change = |by: f64| if by > 0.0 { gains += by } else { losses -= by };
-    for (url, is) in new.answer.urls().into_iter().zip(&new.answer.expected.of_url) {
-        let was = old.rank(url).map_or(0.0, |rank| old.answer.expected.of_url[rank - 1]);
+    let (before, after) = (&old.answer.expected, &new.answer.expected);
+    change(after.unforeseen() - before.unforeseen());
+    for (url, is) in new.answer.urls().into_iter().zip(&after.foreseen) {
+        let was = old.rank(url).map_or(0.0, |rank| before.foreseen[rank - 1]);
         change(is - was);
     }
-    for (url, was) in old.answer.urls().into_iter().zip(&old.answer.expected.of_url) {
+    for (url, was) in old.answer.urls().into_iter().zip(&before.foreseen) {
         if new.rank(url).is_none() {
             change(-was);
         }

@@ -1,13 +1,11 @@
-//! What a batch is expected to bring under an answer: chances of its pairs to be in lists at the close, and still
-//! when the crawl has grown by a quarter, times the share of such chances that past cycles realised (METHODS 5a).
-
-use std::collections::HashMap;
+//! What a batch is expected to bring under an answer: chances of its pairs to be in lists at the close, what any pages
+//! bring unforeseen, and the shares of both that past cycles realised (METHODS 5a).
 
 use prospect_index::page::UrlId;
 
 use crate::estimate::predict_entry::{EntryPrediction, expected_entries, predict_entry};
 use crate::estimate::scored_pairs::ScoredPairs;
-use crate::planner::expected_impact::{ListChances, RealisedShare};
+use crate::planner::expected_impact::{BatchSize, ListChances, Lists, RealisedShares};
 use crate::results::impact::{Both, ExpectedImpact};
 use crate::sketch::served::ServedLists;
 use crate::workload::{Query, QueryId};
@@ -23,8 +21,10 @@ pub(crate) struct Expecting<'a> {
     pub(crate) scored: &'a ScoredPairs,
     /// URLs that compete with every batch for places.
     pub(crate) rivals: &'a [UrlId],
-    /// Which share of what chances say is realised.
-    pub(crate) shares: Both<RealisedShare>,
+    /// Which shares of what is said of batches are realised.
+    pub(crate) shares: RealisedShares,
+    /// Pages of the crawl.
+    pub(crate) pages: usize,
 }
 
 /// What a batch is expected to bring.
@@ -32,44 +32,48 @@ pub(crate) struct Expecting<'a> {
 pub(crate) struct ExpectedBatch {
     /// Impact that it has in lists at the close, and that stays.
     pub(crate) impact: Both<ExpectedImpact>,
-    /// What each of its URLs has of the impact at the close.
-    pub(crate) of_url: Vec<f64>,
+    /// What each of its URLs has of the impact at the close, in lists that it is a candidate of.
+    pub(crate) foreseen: Vec<f64>,
+    /// What each of them has of it in lists that nothing points to.
+    pub(crate) unforeseen_by_url: f64,
     /// By query: visibility that it takes in the list, which is pages where all places count alike.
     pub(crate) of_query: Vec<f64>,
+}
+
+impl ExpectedBatch {
+    /// Impact at the close in lists that nothing points to.
+    pub(crate) fn unforeseen(&self) -> f64 {
+        self.unforeseen_by_url * self.foreseen.len() as f64
+    }
 }
 
 impl Expecting<'_> {
     /// What these URLs are expected to bring.
     pub(crate) fn batch(&self, urls: &[UrlId]) -> ExpectedBatch {
         let pairs = self.pairs(urls);
-        let (enters, stays) = (
-            self.chances(&pairs, |pair| pair.chance),
-            self.chances(&pairs, |pair| pair.stay_chance),
-        );
-        let mut of_query = vec![0.0; self.queries.len()];
-        let mut of_page: HashMap<QueryId, f64> = HashMap::with_capacity(of_query.len());
-        for (query, visibility, share) in enters.visibility(self.shares.enters.share()) {
-            of_query[query.index()] = visibility;
-            let seen = share * self.served.places().mean();
-            of_page.insert(query, self.queries[query.index()].frequency * seen);
-        }
-        let of_pair = |pair: &EntryPrediction| pair.chance * of_page[&pair.pair.query];
-        let of_url = |pairs: &Vec<EntryPrediction>| pairs.iter().map(of_pair).sum();
+        let of_query = pairs.iter().flatten().map(|pair| (pair.pair.query, pair.chance));
+        let chances = self.chances(of_query, urls.len());
+        let visible = self.shares.by_query(&chances);
+        let of_pair = |pair: &EntryPrediction| {
+            let query = pair.pair.query.index();
+            let seen = visible[query].of_chance * self.served.places().mean();
+            pair.chance * self.queries[query].frequency * seen
+        };
+        let unforeseen = visible.iter().zip(self.queries);
+        let unforeseen: f64 =
+            unforeseen.map(|(visible, query)| query.frequency * visible.unforeseen).sum();
         ExpectedBatch {
-            impact: Both {
-                enters: self.shares.enters.expected(&enters),
-                stays: self.shares.stays.expected(&stays),
-            },
-            of_url: pairs.iter().map(of_url).collect(),
-            of_query,
+            impact: self.shares.expected(&chances),
+            foreseen: pairs.iter().map(|pairs| pairs.iter().map(of_pair).sum()).collect(),
+            unforeseen_by_url: unforeseen / urls.len().max(1) as f64,
+            of_query: visible.iter().map(|visible| visible.visibility).collect(),
         }
     }
 
     /// Impact that these URLs are expected to have in lists at the close.
     pub(crate) fn enters(&self, urls: &[UrlId]) -> f64 {
         let entries = expected_entries(self.scored, self.served, urls, self.rivals).into_iter();
-        let chances = ListChances::new(entries, urls.len(), self.queries, self.served.places());
-        chances.impact(self.shares.enters.share())
+        self.shares.enters(&self.chances(entries, urls.len()))
     }
 
     fn pairs(&self, urls: &[UrlId]) -> Vec<Vec<EntryPrediction>> {
@@ -79,12 +83,9 @@ impl Expecting<'_> {
         pairs
     }
 
-    fn chances(
-        &self,
-        pairs: &[Vec<EntryPrediction>],
-        chance: fn(&EntryPrediction) -> f64,
-    ) -> ListChances {
-        let of_query = pairs.iter().flatten().map(|pair| (pair.pair.query, chance(pair)));
-        ListChances::new(of_query, pairs.len(), self.queries, self.served.places())
+    fn chances(&self, of_query: impl Iterator<Item = (QueryId, f64)>, picks: usize) -> ListChances {
+        let size = BatchSize { picks, pages: self.pages + picks };
+        let (queries, taken) = (self.queries, &self.served.taken());
+        ListChances::new(of_query, size, Lists { queries, taken, places: self.served.places() })
     }
 }

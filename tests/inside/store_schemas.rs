@@ -94,10 +94,9 @@ fn told_in_full(path: &Path) -> String {
     let mut unread = Vec::new();
     let planned = records::picks(&store, &plan).unwrap();
     let workload = records::workload(&store, &plan).unwrap();
-    let Past { picks, pairs, stays, queries } =
-        &*past(&store, &workload.queries, &mut unread).unwrap();
+    let Past { picks, pairs, queries } = &*past(&store, &workload.queries, &mut unread).unwrap();
     let candidates = records::pairs(&store, &plan, &workload, &mut unread).unwrap();
-    format!("{told} {picks:?} {pairs:?} {stays:?} {queries:?} {planned:?} {candidates:?}")
+    format!("{told} {picks:?} {pairs:?} {queries:?} {planned:?} {candidates:?}")
 }
 
 #[test]
