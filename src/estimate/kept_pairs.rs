@@ -1,7 +1,7 @@
 //! Candidate pairs of a planner that goes on. Within a statistics epoch a new page changes the pairs of the
-//! URLs that it links to, the links that answers lead to where it is an answer itself, and the chances of the
-//! queries whose lists or candidates it changes; nothing else is estimated again. What is kept equals, bit by
-//! bit, what [`learned::pairs`](super::learned::pairs) finds in the same tables by the same models.
+//! URLs that it links to, but for hubs, whose first links count alone; the links that answers lead to where it is an answer
+//! itself; and the chances of the queries whose lists or candidates it changes; nothing else is estimated again. What is
+//! kept equals, bit by bit, what [`learned::pairs`](super::learned::pairs) finds in the same tables by the same models.
 //!
 //! A planner can keep pairs where pages can be scored one by one ([`Scorer::scores_pages`]) and where it keeps the words
 //! of strings ([`Strings`](super::features::strings::Strings)).
@@ -27,7 +27,7 @@ use super::candidates::{Candidate, CandidateSource, EpochQuery};
 use super::crawl_view::CrawlView;
 use super::features::first_links::InLink;
 use super::features::group::FeatureGroup;
-use super::features::pair::LinkEvidence;
+use super::features::pair::{LINKS, LinkEvidence};
 use super::horizon::{FrontierHorizon, Horizon};
 use super::models::EpochModels;
 use super::models::score_distribution::ScoreModel;
@@ -332,15 +332,24 @@ impl KeptPairs {
         changed.flatten_iter().collect()
     }
 
-    /// URLs of the frontier, ascending, that are new or that new links lead to. What has left the frontier stays out.
+    /// URLs of the frontier, ascending, that are new or to which new links lead that are looked at. What has left the
+    /// frontier stays out.
     fn targets(&self, known: &Known, source: &Source<'_>) -> Vec<UrlId> {
         let new = (self.urls..known.urls.len()).map(|id| UrlId(id as u32));
         let linked = known.links.links()[self.links..].iter().map(|link| link.to);
         let mut targets: Vec<UrlId> =
             new.chain(linked).filter(|&url| source.horizon.of(url).is_some()).collect();
-        targets.sort_unstable();
+        targets.par_sort_unstable();
         targets.dedup();
-        targets
+        targets.into_par_iter().filter(|&url| !self.is_full(url, known, source)).collect()
+    }
+
+    /// Whether new links to a URL change nothing: it is a hub, of which the first [`LINKS`] count, and none of them is
+    /// among the first with words around it.
+    fn is_full(&self, url: UrlId, known: &Known, source: &Source<'_>) -> bool {
+        let contexts = |before_seq| source.link_context.of(url, before_seq).count();
+        known.links.incoming(url, self.end_seq).nth(LINKS - 1).is_some()
+            && contexts(self.end_seq) == contexts(u32::MAX)
     }
 
     /// Adds the pairs of these URLs, to which new links may lead. Evidence of others of their pairs would miss these

@@ -21,7 +21,7 @@ use crate::sketch::need::Needy;
 use crate::workload::Workload;
 use prospect_index::ingest::{ingest_all, prepare};
 use prospect_index::limits;
-use prospect_index::page::{PageRecord, UrlId};
+use prospect_index::page::{Outlink, PageRecord, UrlId};
 use prospect_index::seeds::{Seed, SeedSession};
 use prospect_index::store::{Store, StoreOptions};
 
@@ -29,6 +29,23 @@ const SHAPE: Shape =
     Shape { pages: 2_000, links_per_page: 12, hosts: 60, vocabulary: 300, text_words: 40 };
 const BUDGET: usize = 40;
 const KEPT: [&str; 2] = ["basis", "models"];
+
+/// Pages from which on all link to a URL that nobody fetches: so many links to it are looked at that those of later pages
+/// change nothing, at once, or after a few of them.
+const LINK_TO_HUBS: [u32; 3] = [0, 60, 305];
+
+/// A page, with its links to hubs.
+fn page(page: u32) -> PageRecord {
+    let mut record = SHAPE.record(page);
+    for (hub, from) in LINK_TO_HUBS.into_iter().enumerate() {
+        if page >= from {
+            let anchor = SHAPE.topics(page).join(" ");
+            let url = format!("https://www.hub{hub}.test/");
+            record.outlinks.push(Outlink { url, anchor, ..Outlink::default() });
+        }
+    }
+    record
+}
 
 fn open(path: &Path) -> OpenStore {
     OpenStore::open(path, "test", limits::NGRAM_WORDS).unwrap()
@@ -126,7 +143,7 @@ fn models_of_the_epoch_serve_its_later_cycles() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path();
         let workload = SHAPE.queries(100);
-        ingest_all(path, (0..400).map(|page| SHAPE.record(page)).collect(), "first").unwrap();
+        ingest_all(path, (0..400).map(page).collect(), "first").unwrap();
         for cycle in 0..3 {
             let mut store = open(path);
             let next = plan::plan(&store, &workload, &[], &settings, Beside::Others).unwrap();
@@ -142,12 +159,12 @@ fn models_of_the_epoch_serve_its_later_cycles() {
             };
             assert_eq!(next.refreshed.recomputed, expected, "{name}, cycle {cycle}");
             let start = 400 + cycle * 10;
-            let mut records: Vec<_> = (start..start + 10).map(|page| SHAPE.record(page)).collect();
+            let mut records: Vec<_> = (start..start + 10).map(page).collect();
             match cycle {
                 0 => {
-                    let changed = SHAPE.record(7);
+                    let changed = page(7);
                     let text = format!("{} news", changed.text);
-                    records.extend([PageRecord { text, ..changed }, SHAPE.record(8)]);
+                    records.extend([PageRecord { text, ..changed }, page(8)]);
                 }
                 _ => records[0].status = Some(404),
             }
@@ -164,14 +181,17 @@ fn reports(asked: &[String], round: usize) -> Vec<PageRecord> {
         (0..SHAPE.pages).map(|page| (SHAPE.url(page), page)).collect();
     let mut records = Vec::new();
     for (at, url) in asked.iter().enumerate() {
-        let page = page_of[url];
-        let mut record = SHAPE.record(page);
+        let Some(&number) = page_of.get(url) else {
+            records.push(PageRecord { url: url.clone(), status: Some(503), ..Default::default() });
+            continue;
+        };
+        let mut record = page(number);
         match (at + round) % 11 {
             3 => (record.text, record.outlinks, record.status) = Default::default(),
             5 => record.status = Some(404),
             7 => record.status = Some(503),
             9 => {
-                record = SHAPE.record(SHAPE.pages - 1 - page);
+                record = page(SHAPE.pages - 1 - number);
                 record.requested_url = Some(url.clone());
             }
             _ => (),
@@ -180,11 +200,11 @@ fn reports(asked: &[String], round: usize) -> Vec<PageRecord> {
     }
     match round {
         4 => {
-            let changed = SHAPE.record(7);
+            let changed = page(7);
             let text = format!("{} news", changed.text);
-            records.extend([PageRecord { text, ..changed }, SHAPE.record(8)]);
+            records.extend([PageRecord { text, ..changed }, page(8)]);
         }
-        7 => records.push(PageRecord { status: Some(410), ..SHAPE.record(9) }),
+        7 => records.push(PageRecord { status: Some(410), ..page(9) }),
         _ => (),
     }
     records
@@ -197,7 +217,7 @@ fn a_planner_that_goes_on_plans_and_closes_as_one_that_opens_the_store_anew() {
         let path = directory.path();
         let workload = SHAPE.queries(60);
         name_seeds(path, 300..700);
-        ingest_all(path, (0..150).map(|page| SHAPE.record(page)).collect(), "first").unwrap();
+        ingest_all(path, (0..150).map(page).collect(), "first").unwrap();
         let (mut store, mut kept) = (open(path), KeptPlanner::default());
         let (mut pending, mut went_on) = (VecDeque::new(), 0);
         for round in 0..14 {
