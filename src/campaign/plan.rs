@@ -289,6 +289,8 @@ pub(crate) struct PlanRecord<'a> {
     pub(crate) epoch: Epoch,
     /// How well the pages answer its queries, where that was asked.
     pub(crate) sufficiency: Option<&'a StoreSufficiency>,
+    /// Whether all that it could have picked is stored, if it drew some at random: a row for each URL of the frontier.
+    pub(crate) keeps_pools: bool,
 }
 
 impl Plan {
@@ -302,6 +304,7 @@ impl Plan {
             batch: &self.choice.batch,
             epoch: self.epoch,
             sufficiency: None,
+            keeps_pools: true,
         }
     }
 }
@@ -383,7 +386,7 @@ fn commit_in(
             &revisit_columns(plan),
         )?);
     }
-    if !plan.batch.pools.is_empty() {
+    if plan.keeps_pools && !plan.batch.pools.is_empty() {
         let columns = pick_columns(plan.id, &plan.batch.possible_picks());
         segments.push(store.write_segment(SegmentKind::Pools, POOLS, &columns)?);
     }

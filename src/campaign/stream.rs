@@ -206,7 +206,12 @@ impl Stream {
         // A batch of nothing is no plan, for nobody will report of it.
         if !plan.choice.batch.picks.is_empty() {
             let sufficiency = self.assessed(workload, settings.bm25)?;
-            let record = PlanRecord { sufficiency: sufficiency.as_ref(), ..plan.record() };
+            let record = PlanRecord {
+                sufficiency: sufficiency.as_ref(),
+                // A round draws too few to value another batch by; which URLs plans are held to is told by them.
+                keeps_pools: settings.within.is_some(),
+                ..plan.record()
+            };
             plan::commit(&mut self.open, &record, &settings, Some(*in_flight_for))?;
             self.kept.made(&plan);
         }

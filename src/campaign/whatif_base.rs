@@ -136,6 +136,7 @@ impl WhatIfBase {
             batch: &answer.choice.batch,
             epoch: self.epoch,
             sufficiency: None,
+            keeps_pools: true,
         };
         plan::commit_instead(open, &plan, &answer.settings)?;
         Ok(id)
