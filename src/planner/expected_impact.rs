@@ -392,7 +392,9 @@ mod tests {
         assert_eq!((again, stays.cycles), (enters, 8));
         near(stays.impact, enters.impact * 0.56);
         // Chances that were told otherwise say nothing of these.
-        cycles.iter_mut().for_each(|cycle| cycle.same_source = false);
+        for cycle in &mut cycles {
+            cycle.same_source = false;
+        }
         let shares = learned(&cycles);
         assert_eq!(shares.foreseen.mean(), 1.0);
         assert!(shares.unforeseen.mean() > 0.5);
