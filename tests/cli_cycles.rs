@@ -1008,3 +1008,20 @@ fn a_store_that_is_being_written_or_cannot_be_is_told_of_all_the_same() {
     let before = common::files(&store);
     assert_eq!((status().stdout, common::files(&store)), (free.stdout, before));
 }
+
+#[test]
+fn what_steps_took_is_told_on_request_and_changes_nothing() {
+    let bench = Bench::with_store();
+    let store = bench.store();
+    let verbose = done(&bench.plan_arguments(&store, &["--budget", "10", "-v"]));
+    for step in ["tables of the store read", "models of the epoch fitted", "10 of ", "plan written"]
+    {
+        let told = |line: &&str| line.contains(" s, this ") && line.contains(step);
+        assert_eq!(verbose.stderr.lines().filter(told).count(), 1, "{step}: {}", verbose.stderr);
+    }
+    let plain = done(&bench.plan_arguments(&store, &["--budget", "10"]));
+    assert_eq!(verbose.stdout, plain.stdout);
+    assert!(!plain.stderr.contains(" s, this "), "{}", plain.stderr);
+    let both = bench.plan_arguments(&store, &["--budget", "10", "-v", "-q"]);
+    assert!(prospect(&both).stderr.contains("--quiet"));
+}

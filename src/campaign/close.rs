@@ -128,6 +128,7 @@ pub(crate) fn close(
     let today = Today { workload: &workload, lists: &after, bm25, epoch };
     let settled = settle(open, &today)?;
     commit(open, &plan.id, &workload, &rows, &closed, &settled)?;
+    log::debug!("plan {} closed", plan.id);
     let settled = history::settled(&open.store, &open.known.pages, &settled, places)?;
     Ok(CycleOutcome {
         settled,

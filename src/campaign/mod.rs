@@ -182,6 +182,11 @@ impl OpenStore {
     /// A file of the truth is damaged; or a derived structure cannot be written.
     pub(crate) fn of(store: Store, max_words: usize) -> Result<Self, CampaignError> {
         let known = store.known()?;
+        let (urls, links) = (known.urls.len(), known.links.links().len());
+        log::debug!(
+            "tables of the store read: {urls} URLs, {} pages, {links} links",
+            known.pages.len()
+        );
         Self::with(store, known, max_words)
     }
 
@@ -209,6 +214,7 @@ impl OpenStore {
         max_words: usize,
     ) -> Result<Self, CampaignError> {
         let (text, refresh) = TextIndex::open(store.storage(), store.manifest(), &known.pages)?;
+        log::debug!("text index ready");
         Ok(Self {
             store,
             known,
@@ -240,6 +246,7 @@ impl OpenStore {
         let (frontier, frontier_refresh) = ngrams(View::Frontier)?;
         let (history, history_refresh) = ngrams(View::History)?;
         let _ = self.ngrams.set(Ngrams { frontier, history });
+        log::debug!("n-gram indexes ready");
         Ok((frontier_refresh, history_refresh))
     }
 
@@ -327,6 +334,7 @@ impl OpenStore {
             return Ok(link_context);
         }
         let read = self.store.link_context(&self.known)?;
+        log::debug!("words around links read");
         Ok(self.link_context.get_or_init(|| read))
     }
 }

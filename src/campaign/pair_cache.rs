@@ -165,6 +165,10 @@ pub(super) fn load(
         Lookup::Unfit | Lookup::Missing => (),
     }
     let had_models = cache.models.is_some();
+    log::debug!(
+        "models of the epoch looked for: {}",
+        if had_models { "there" } else { "not there" }
+    );
     // The score tree is fitted to the queries, with every scored pairs.
     let reads_models = settings.estimate.reading == ImpactReading::Learned;
     let kept = DerivedCache::new(&open.store, "basis", PAIRS_VERSION);
@@ -187,12 +191,17 @@ pub(super) fn load(
         }
     }
     let scorer;
+    log::debug!(
+        "pairs of an earlier plan looked for: {}",
+        if earlier.is_some() { "there" } else { "not there" }
+    );
     let mut input = prepared.input(within)?;
     if keeps {
         let forward = Arc::new(ForwardIndex::build(&open.text, prepared.workload.words())?);
         let end = prepared.epoch.end_seq;
         scorer = Scorer::with_forward(&open.text, settings.bm25, end, &forward)?;
         input.scorer = &scorer;
+        log::debug!("words of pages set out");
     }
     let goes_on = earlier.is_some();
     cache.start_once(all, earlier);
@@ -203,6 +212,7 @@ pub(super) fn load(
     }
     let stored = Stored { scored, state };
     kept.put(&key, &stored)?;
+    log::debug!("pairs kept in the store");
     let recomputed = match (goes_on, had_models) {
         (true, _) => Recomputed::Changes,
         (false, true) => Recomputed::Pairs,

@@ -407,6 +407,7 @@ fn commit_in(
         manifest.epoch = plan.epoch;
         manifest.scope = scope;
     })?;
+    log::debug!("plan written");
     Ok(())
 }
 

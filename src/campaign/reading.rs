@@ -193,6 +193,7 @@ impl<'a> Prepared<'a> {
             read.update(&open.store, queries)?;
             (reading, served, read.past, read.unread)
         };
+        log::debug!("result lists of {} queries and earlier outcomes read", queries.len());
         if settings.needy.is_some() && past.queries.is_empty() {
             let (scorer, places) = (&reading.scorer, settings.places());
             let manifest = open.store.manifest();

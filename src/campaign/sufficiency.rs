@@ -118,6 +118,7 @@ impl StoreSufficiency {
         if !is_kept {
             cache.put(&key, &kept)?;
         }
+        log::debug!("sufficiency assessed");
         Ok(Self { rebuilt, ..found })
     }
 

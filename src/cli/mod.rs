@@ -36,6 +36,7 @@ mod seeds;
 mod serve;
 mod simulate;
 mod status;
+mod steps;
 mod stream;
 mod sufficiency;
 mod url_rules;
@@ -75,6 +76,9 @@ pub(crate) struct Global {
     /// Print nothing but results and errors.
     #[arg(long, short, global = true)]
     quiet: bool,
+    /// Tell on standard error what each step took.
+    #[arg(long, short, global = true, conflicts_with = "quiet")]
+    verbose: bool,
     /// Threads; 0 is one per core. Results do not depend on it.
     #[arg(long, global = true, default_value_t = 0, value_name = "N")]
     threads: usize,
@@ -183,6 +187,9 @@ fn ended(result: Result<(), Failure>) -> ExitCode {
 }
 
 fn run(cli: &Cli) -> Result<(), Failure> {
+    if cli.global.verbose {
+        steps::tell();
+    }
     if cli.global.threads > limits::BOUNDS.threads {
         let error = anyhow::anyhow!("{} threads are too many", cli.global.threads);
         let hint =

@@ -75,11 +75,14 @@ pub(super) fn estimate(
     }
     if !is_fitted {
         cache.models = Some(Arc::new(fit(input, &impact, cache, settings)?));
+        log::debug!("models of the epoch fitted");
     }
     let pairs = found_pairs(input, queries, cache, settings)?;
+    log::debug!("candidate pairs of {} queries estimated", queries.len());
     cache.first_links = None;
     let page_impact =
         if of_pages { page_impact(input, &impact, cache, settings, quality) } else { Vec::new() };
+    log::debug!("pages of the frontier estimated");
     let models = cache.models.as_ref();
     Ok(ScoredCandidates {
         pairs,

@@ -134,6 +134,8 @@ pub(crate) fn choose_from<E: From<EstimateError>>(
     let needy = needy(from.queries, from.served, &improvability, settings);
     let scored = score(&needy)?;
     let choice = choose_among(from, &scored, needy, &improvability, settings)?;
+    let batch = &choice.batch;
+    log::debug!("{} of {} URLs chosen", batch.picks.len(), batch.ranking.len());
     Ok((scored, choice))
 }
 

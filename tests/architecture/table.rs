@@ -360,6 +360,7 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("serde_json", ANYWHERE, "a vocabulary, not a decision"),
     ("thiserror", ANYWHERE, "a vocabulary, not a decision"),
     ("rayon", ANYWHERE, "a vocabulary, not a decision"),
+    ("log", ANYWHERE, "what was done, for whoever listens"),
     ("xxhash_rust", ANYWHERE, "content hashes are cut from many things"),
     ("prospect_index", ANYWHERE, "the on-disk side; who uses which part, MAY_USE says"),
     (
