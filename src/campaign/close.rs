@@ -32,12 +32,6 @@ struct ClosingSettings {
     #[serde(default)]
     visibility: Visibility,
     bm25: Bm25,
-    selection: Exploration,
-}
-
-#[derive(Deserialize)]
-struct Exploration {
-    explore: f64,
 }
 
 impl ClosingSettings {
@@ -113,8 +107,11 @@ pub(crate) fn close(
     let (urls, pages) = (open.known.urls.len(), &open.known.pages);
     let impact = after.impact(&workload.queries, urls);
     let closed = cycle::close(&promised, pages.len(), &batch.states, &impact, (&before, &after));
-    // Nobody can value another batch by one that drew nothing at random.
-    let in_half = if settings.selection.explore > 0.0 {
+    // Nobody can value another batch where it is not stored what this one was drawn from.
+    let segments = &open.store.manifest().segments;
+    let is_of_plan = |file: &String| plan.files.contains(file);
+    let mut pools = segments.iter().filter(|segment| segment.kind == SegmentKind::Pools);
+    let in_half = if pools.any(|segment| is_of_plan(&segment.file.file)) {
         impact_in_halves(open, &workload, &frozen, &before)?
     } else {
         vec![0.0; urls]

@@ -14,7 +14,7 @@ use super::records::{
 use super::settle::Settled;
 use super::tables::STAYS;
 use crate::estimate::models::entry;
-use crate::planner::cycle::{OpenPlan, PickState, PlannedPair, pages_at};
+use crate::planner::cycle::{OpenPlan, PickState, PlannedPair, pages_at, pages_by_record};
 use crate::planner::expected_impact::{BatchSize, CycleImpact, ListChances, Lists, RealisedShares};
 use crate::planner::outcome::{PickCounts, SettledCycle};
 use crate::results::impact::{Both, ExpectedImpact, Quantity};
@@ -40,7 +40,7 @@ pub(crate) struct ClosedCycle {
     /// What chances said of them, if it is stored, and the impact at the close in lists that they were candidates of.
     #[serde(skip)]
     said: Option<(ListChances, f64)>,
-    /// Whether those came from outcomes, and not from what is assumed before there are any.
+    /// Whether the chances came from outcomes, and not from what is assumed before there are any.
     #[serde(skip)]
     are_fitted: bool,
     /// Place of the segment that says what they brought at the close, and of the one that says what stayed.
@@ -179,6 +179,10 @@ fn learned(
 ) -> RealisedShares {
     let known = cycles.iter().filter_map(|cycle| {
         let (chances, foreseen) = cycle.said.as_ref()?;
+        // A plan for longer lists than today's says nothing of these.
+        if cycle.enters.realised > Some(chances.ceiling()) {
+            return None;
+        }
         let is_settled = cycle.known_at.1.is_some_and(|place| place < before);
         Some(CycleImpact {
             chances,
@@ -206,6 +210,7 @@ fn read(
     };
     // What stayed is told of the closed cycles in their order.
     let (outcomes, stays) = (of(SegmentKind::Outcomes), of(SegmentKind::Stays));
+    let pages = pages_by_record(pages, store.manifest().next_seq);
     let mut cycles = Vec::new();
     let first = outcomes.len().saturating_sub(most);
     for (number, &at) in outcomes.iter().enumerate().skip(first) {
@@ -217,7 +222,8 @@ fn read(
         cycle.are_fitted = are_fitted(&segments[..at]);
         let had_pages = store.manifest().made_at(&cycle.plan_id) != Some(0);
         if let Some(pairs) = pairs_beside(store.manifest(), at).filter(|_| had_pages) {
-            let pages = pages_at(pages, store.manifest().closed_at(&cycle.plan_id));
+            let closed_at = store.manifest().closed_at(&cycle.plan_id);
+            let pages = pages[closed_at as usize] as usize;
             let size = BatchSize { picks: cycle.counts.fetched - cycle.counts.again, pages };
             cycle.said = said(store, at, pairs, &cycle.plan_id, size, places)?;
         }

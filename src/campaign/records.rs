@@ -1,8 +1,8 @@
 //! Plans, their workloads and their outcomes, read from the tables of the store.
 //!
 //! What is learned from may be left unread where an older version wrote it: plans get no better for a
-//! while, and none is wrong. It is told, and stays in the store. Under format 1 there were these tables
-//! before today's, which is their last:
+//! while, and none is wrong. It is told, and stays in the store. There were these tables
+//! before today's, all but the workloads under format 1:
 //!
 //! | Table | What it had, and how it is read |
 //! |---|---|

@@ -208,7 +208,7 @@ impl Stream {
             let sufficiency = self.assessed(workload, settings.bm25)?;
             let record = PlanRecord {
                 sufficiency: sufficiency.as_ref(),
-                // A round draws too few to value another batch by; which URLs plans are held to is told by them.
+                // A round draws too few to value another batch by. Which URLs a plan was held to is told by its pool.
                 keeps_pools: settings.within.is_some(),
                 ..plan.record()
             };

@@ -134,8 +134,8 @@ pub(crate) const QUERY_OUTCOMES: Schema = Schema {
     columns: &[("plan_id", Text), ("qid", Text), ("mean_before", F64), ("new_results", F64)],
 };
 
-/// Of a closed cycle whose crawl has grown by a quarter since: candidate pairs of its fetched picks, and lists that
-/// they are in unforeseen. The segments are of the closed cycles in their order.
+/// Of a closed cycle whose crawl has grown by a quarter since: lists that its fetched picks are in. The segments are of
+/// the closed cycles in their order.
 pub(crate) const STAYS: Schema = Schema {
     name: "stays",
     version: 2,

@@ -100,8 +100,8 @@ fn none_closed(args: &Args) -> Failure {
     let error = anyhow::anyhow!("{}: no plan with exploration is closed", args.store.display());
     Failure::input(
         error,
-        "plan with --explore above 0, fetch, ingest, and close with the next plan or `ingest \
-         --close`",
+        "plan with --explore above 0 by `prospect plan` (rounds of `stream` draw too few), fetch, \
+         ingest, and close with the next plan or `ingest --close`",
     )
 }
 

@@ -155,7 +155,7 @@ impl Bar {
 }
 
 /// Log odds of a chance; those of the ends are told apart from others no further than [`LEAST_CHANCE`].
-pub(crate) fn log_odds(chance: f64) -> f64 {
+fn log_odds(chance: f64) -> f64 {
     let chance = chance.clamp(LEAST_CHANCE, 1.0 - LEAST_CHANCE);
     (chance / (1.0 - chance)).ln()
 }

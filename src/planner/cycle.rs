@@ -43,6 +43,26 @@ pub(crate) fn pages_at(pages: &PageTable, end: u32) -> usize {
     (0..end).filter(|&seq| pages.record(seq).is_some_and(|(_, at)| at >= end)).count()
 }
 
+/// The same for each record up to `end`, that included.
+pub(crate) fn pages_by_record(pages: &PageTable, end: u32) -> Vec<u32> {
+    // What one record changes: a page came, or was replaced.
+    let mut changes = vec![0_i32; end as usize + 2];
+    for seq in 0..end {
+        if let Some((_, replaced_at)) = pages.record(seq) {
+            changes[seq as usize + 1] += 1;
+            if replaced_at < end {
+                changes[replaced_at as usize + 1] -= 1;
+            }
+        }
+    }
+    let mut current = 0;
+    let sum = |change: &i32| {
+        current += change;
+        current as u32
+    };
+    changes[..=end as usize].iter().map(sum).collect()
+}
+
 /// A pick of a plan, or what a plan could have picked, with what was expected of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PlannedPick {

@@ -110,6 +110,11 @@ impl ListChances {
         self.mean_frequency
     }
 
+    /// What no such batch can exceed.
+    pub(crate) fn ceiling(&self) -> f64 {
+        self.ceiling
+    }
+
     /// Impact, where these shares of what chances say and of what comes unforeseen are realised: of a query at most
     /// f(q) times the visibility that the pages can take.
     fn impact(&self, foreseen: f64, unforeseen: f64) -> f64 {
@@ -159,8 +164,8 @@ impl CycleMean {
 pub(crate) struct CycleImpact<'a> {
     /// What chances said of its fetched picks.
     pub(crate) chances: &'a ListChances,
-    /// Whether those chances are told from what the ones of the batch are that something is expected of: what is
-    /// assumed before the first outcome is off by another factor than what outcomes say.
+    /// Whether they come from the same source as those of the batch that something is expected of: from outcomes, or
+    /// from what is assumed before the first one, which is off by another factor.
     pub(crate) same_source: bool,
     /// Impact at the close in lists that the picks were candidates of.
     pub(crate) foreseen: f64,
@@ -229,7 +234,8 @@ impl RealisedShares {
         }
         let alike = |sum, said: &Said| sum + said.frequency * said.alike;
         let said = chances.of_query.iter().fold(0.0, alike);
-        self.unforeseen.add_share((realised - foreseen).max(0.0), said, unit);
+        // Where lists were all but empty next to nothing was said, and what filled them says nothing of later.
+        self.unforeseen.add_share((realised - foreseen).clamp(0.0, said), said, unit);
     }
 
     /// Impact that a batch is expected to have in lists at the close of its cycle.
@@ -408,6 +414,18 @@ mod tests {
         cycles.extend([cycle(&small, 90.0, 90.0); 8]);
         let share = learned(&cycles).foreseen.mean();
         assert!(share > 0.95, "{share}");
+    }
+
+    #[test]
+    fn lists_that_were_all_but_empty_do_not_say_what_comes_later() {
+        let queries = queries(&[1.0; 100]);
+        // A crawl from one page, of whose 100 lists one has it; then 800 places are taken, unforeseen.
+        let taken: Vec<u32> = (0..100).map(|at| u32::from(at == 0)).collect();
+        let lists = Lists { queries: &queries, taken: &taken, places: Places::from(10) };
+        let size = BatchSize { picks: 100, pages: 101 };
+        let first = ListChances::new(std::iter::empty(), size, lists);
+        let shares = learned(&[cycle(&first, 0.0, 800.0)]);
+        assert!(shares.unforeseen.mean() < 0.7, "{shares:?}");
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::estimate::EstimateError;
 use crate::estimate::parts::Parts;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::url_estimate::PairEstimate;
+use crate::plan::explore::Pool;
 use crate::planner::choose::{Choice, ChoiceInput, choose_among, needy};
 use crate::planner::expected_impact::RealisedShares;
 use crate::planner::revisits::Changes;
@@ -184,7 +185,9 @@ impl Base {
             pages,
             in_flight,
         };
-        answer.expected = answer.expecting().batch(&answer.urls());
+        let picks = answer.choice.batch.picks.iter();
+        let new = picks.filter(|pick| pick.pool != Pool::Revisit).count();
+        answer.expected = answer.expecting().batch(&answer.urls(), new);
         Ok(answer)
     }
 }

@@ -116,7 +116,7 @@ pub(crate) fn difference(
 }
 
 /// Impact expected of URLs that enter or bring more, and of those that leave or bring less. What any page is expected
-/// to bring unforeseen changes with their number, not with which they are.
+/// to bring unforeseen does not depend on which they are.
 fn gains_and_losses(old: &Placed<'_>, new: &Placed<'_>) -> (f64, f64) {
     let (mut gains, mut losses) = (0.0, 0.0);
     let mut change = |by: f64| if by > 0.0 { gains += by } else { losses -= by };

@@ -34,8 +34,9 @@ pub(crate) struct ExpectedBatch {
     pub(crate) impact: Both<ExpectedImpact>,
     /// What each of its URLs has of the impact at the close, in lists that it is a candidate of.
     pub(crate) foreseen: Vec<f64>,
-    /// What each of them has of it in lists that nothing points to.
+    /// What each of them that was never fetched has of it in lists that nothing points to, and how many they are.
     pub(crate) unforeseen_by_url: f64,
+    new: usize,
     /// By query: visibility that it takes in the list, which is pages where all places count alike.
     pub(crate) of_query: Vec<f64>,
 }
@@ -43,16 +44,16 @@ pub(crate) struct ExpectedBatch {
 impl ExpectedBatch {
     /// Impact at the close in lists that nothing points to.
     pub(crate) fn unforeseen(&self) -> f64 {
-        self.unforeseen_by_url * self.foreseen.len() as f64
+        self.unforeseen_by_url * self.new as f64
     }
 }
 
 impl Expecting<'_> {
-    /// What these URLs are expected to bring.
-    pub(crate) fn batch(&self, urls: &[UrlId]) -> ExpectedBatch {
+    /// What these URLs are expected to bring, so many of which are `new`: the others are fetched again.
+    pub(crate) fn batch(&self, urls: &[UrlId], new: usize) -> ExpectedBatch {
         let pairs = self.pairs(urls);
         let of_query = pairs.iter().flatten().map(|pair| (pair.pair.query, pair.chance));
-        let chances = self.chances(of_query, urls.len());
+        let chances = self.chances(of_query, new);
         let visible = self.shares.by_query(&chances);
         let of_pair = |pair: &EntryPrediction| {
             let query = pair.pair.query.index();
@@ -65,7 +66,8 @@ impl Expecting<'_> {
         ExpectedBatch {
             impact: self.shares.expected(&chances),
             foreseen: pairs.iter().map(|pairs| pairs.iter().map(of_pair).sum()).collect(),
-            unforeseen_by_url: unforeseen / urls.len().max(1) as f64,
+            unforeseen_by_url: unforeseen / new.max(1) as f64,
+            new,
             of_query: visible.iter().map(|visible| visible.visibility).collect(),
         }
     }

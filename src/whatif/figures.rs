@@ -5,6 +5,7 @@ use prospect_index::url_table::UrlTable;
 use super::answer::Answer;
 use super::budget::Budgets;
 use super::hosts::Hosts;
+use crate::plan::explore::Pool;
 use crate::results::whatif::{HostFigures, PlanFigures, QueryFigures, Uncovered};
 
 /// Entries of a list.
@@ -15,11 +16,13 @@ const HOPELESS: f64 = 0.01;
 /// By host: picks, and their expected impact.
 pub(crate) fn by_host(answer: &Answer, hosts: &Hosts) -> Vec<(usize, f64)> {
     let mut by_host = vec![(0, 0.0); hosts.names().len()];
-    let unforeseen = answer.expected.unforeseen_by_url;
     for (pick, foreseen) in answer.choice.batch.picks.iter().zip(&answer.expected.foreseen) {
         let (urls, impact) = &mut by_host[hosts.of(pick.estimate.url)];
         *urls += 1;
-        *impact += foreseen + unforeseen;
+        *impact += foreseen;
+        if pick.pool != Pool::Revisit {
+            *impact += answer.expected.unforeseen_by_url;
+        }
     }
     by_host
 }
