@@ -277,9 +277,10 @@ impl RealisedShares {
     }
 
     /// The interval that holds 95 % of what a change of the batch comes to at the close, whose gains and losses are
-    /// expected to be these: they are off as batches are, but not together, and entries come or not.
+    /// expected to be these: they are off as batches are, but not together, and entries come or not. A part of a batch
+    /// is off by more than all of it, so that the start counts here as it does for shares.
     pub(crate) fn interval(&self, gains: f64, losses: f64) -> (f64, f64) {
-        let factor = factor(self.squares.enters);
+        let factor = factor(CycleMean { worth: PRIOR_CYCLES, ..self.squares.enters });
         let (over, under) = (factor - 1.0, 1.0 - 1.0 / factor);
         let change = gains - losses;
         let count = NORMAL * (self.mean_frequency * (gains + losses)).sqrt();
