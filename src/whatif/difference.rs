@@ -115,18 +115,16 @@ pub(crate) fn difference(
     }
 }
 
-/// Impact expected of URLs that enter or bring more, and of those that leave or bring less. What any page is expected
-/// to bring unforeseen does not depend on which they are.
+/// Impact expected of URLs that enter or bring more, and of those that leave or bring less.
 fn gains_and_losses(old: &Placed<'_>, new: &Placed<'_>) -> (f64, f64) {
     let (mut gains, mut losses) = (0.0, 0.0);
     let mut change = |by: f64| if by > 0.0 { gains += by } else { losses -= by };
-    let (before, after) = (&old.answer.expected, &new.answer.expected);
-    change(after.unforeseen() - before.unforeseen());
-    for (url, is) in new.answer.urls().into_iter().zip(&after.foreseen) {
-        let was = old.rank(url).map_or(0.0, |rank| before.foreseen[rank - 1]);
+    let (before, after) = (old.answer.expected_by_url(), new.answer.expected_by_url());
+    for (url, is) in new.answer.urls().into_iter().zip(after) {
+        let was = old.rank(url).map_or(0.0, |rank| before[rank - 1]);
         change(is - was);
     }
-    for (url, was) in old.answer.urls().into_iter().zip(&before.foreseen) {
+    for (url, was) in old.answer.urls().into_iter().zip(&before) {
         if new.rank(url).is_none() {
             change(-was);
         }

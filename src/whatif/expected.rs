@@ -34,18 +34,10 @@ pub(crate) struct ExpectedBatch {
     pub(crate) impact: Both<ExpectedImpact>,
     /// What each of its URLs has of the impact at the close, in lists that it is a candidate of.
     pub(crate) foreseen: Vec<f64>,
-    /// What each of them that was never fetched has of it in lists that nothing points to, and how many they are.
+    /// What each of them that was never fetched has of it in lists that nothing points to.
     pub(crate) unforeseen_by_url: f64,
-    new: usize,
     /// By query: visibility that it takes in the list, which is pages where all places count alike.
     pub(crate) of_query: Vec<f64>,
-}
-
-impl ExpectedBatch {
-    /// Impact at the close in lists that nothing points to.
-    pub(crate) fn unforeseen(&self) -> f64 {
-        self.unforeseen_by_url * self.new as f64
-    }
 }
 
 impl Expecting<'_> {
@@ -67,7 +59,6 @@ impl Expecting<'_> {
             impact: self.shares.expected(&chances),
             foreseen: pairs.iter().map(|pairs| pairs.iter().map(of_pair).sum()).collect(),
             unforeseen_by_url: unforeseen / new.max(1) as f64,
-            new,
             of_query: visible.iter().map(|visible| visible.visibility).collect(),
         }
     }

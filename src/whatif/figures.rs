@@ -5,7 +5,6 @@ use prospect_index::url_table::UrlTable;
 use super::answer::Answer;
 use super::budget::Budgets;
 use super::hosts::Hosts;
-use crate::plan::explore::Pool;
 use crate::results::whatif::{HostFigures, PlanFigures, QueryFigures, Uncovered};
 
 /// Entries of a list.
@@ -16,13 +15,10 @@ const HOPELESS: f64 = 0.01;
 /// By host: picks, and their expected impact.
 pub(crate) fn by_host(answer: &Answer, hosts: &Hosts) -> Vec<(usize, f64)> {
     let mut by_host = vec![(0, 0.0); hosts.names().len()];
-    for (pick, foreseen) in answer.choice.batch.picks.iter().zip(&answer.expected.foreseen) {
+    for (pick, expected) in answer.choice.batch.picks.iter().zip(answer.expected_by_url()) {
         let (urls, impact) = &mut by_host[hosts.of(pick.estimate.url)];
         *urls += 1;
-        *impact += foreseen;
-        if pick.pool != Pool::Revisit {
-            *impact += answer.expected.unforeseen_by_url;
-        }
+        *impact += expected;
     }
     by_host
 }
