@@ -108,10 +108,11 @@ pub(crate) fn close(
     let impact = after.impact(&workload.queries, urls);
     let closed = cycle::close(&promised, pages.len(), &batch.states, &impact, (&before, &after));
     // Nobody can value another batch where it is not stored what this one was drawn from.
-    let segments = &open.store.manifest().segments;
-    let is_of_plan = |file: &String| plan.files.contains(file);
-    let mut pools = segments.iter().filter(|segment| segment.kind == SegmentKind::Pools);
-    let in_half = if pools.any(|segment| is_of_plan(&segment.file.file)) {
+    let has_pool = {
+        let mut pools = open.store.manifest().segments_of(SegmentKind::Pools);
+        pools.any(|pool| plan.files.contains(&pool.file.file))
+    };
+    let in_half = if has_pool {
         impact_in_halves(open, &workload, &frozen, &before)?
     } else {
         vec![0.0; urls]

@@ -508,24 +508,11 @@ pub(super) fn workload_before(
     at: usize,
     plan: &str,
 ) -> Result<Option<Workload>, StoreError> {
-    let before = &store.manifest().segments[..at];
-    let segment = segment_among(store, before, SegmentKind::Workloads, WORKLOADS, plan)?;
-    segment.map(|segment| workload_in(store, segment)).transpose()
+    Ok(lists_before(store, at, plan, 0)?.map(|(workload, _)| workload))
 }
 
-/// The workload of a segment.
-fn workload_in(store: &Store, segment: &SegmentEntry) -> Result<Workload, StoreError> {
-    let mut queries = Vec::new();
-    let names = ["qid", "query", "frequency", "kind"];
-    each_row(store, segment, WORKLOADS, &names, |row| {
-        queries.push(Query::new(row.text(0), row.text(1), row.number(2), row.text(3)));
-        Ok(())
-    })?;
-    Ok(Workload { queries }.into_words_of(&Analyzer::new(&store.manifest().words)))
-}
-
-/// The workload of a plan that was made before the segment at a place was written, and how many of `k` places of
-/// each query's list were taken then: all, where an older version does not tell.
+/// The same, and how many of `k` places of each query's list were taken when the plan was made: all, where an older
+/// version does not tell.
 ///
 /// # Errors
 /// A segment is damaged, or holds what this version does not know.
@@ -538,16 +525,16 @@ pub(super) fn lists_before(
     let before = &store.manifest().segments[..at];
     let segment = segment_among(store, before, SegmentKind::Workloads, WORKLOADS, plan)?;
     let Some(segment) = segment else { return Ok(None) };
-    let workload = workload_in(store, segment)?;
-    let mut taken = Vec::with_capacity(workload.queries.len());
-    if segment.schema < WORKLOADS.version {
-        taken.resize(workload.queries.len(), k as u32);
-        return Ok(Some((workload, taken)));
-    }
-    each_row(store, segment, WORKLOADS, &["served"], |row| {
-        taken.push(row.id(0));
+    let tells = segment.schema >= WORKLOADS.version;
+    let mut names = vec!["qid", "query", "frequency", "kind"];
+    names.extend(tells.then_some("served"));
+    let (mut queries, mut taken) = (Vec::new(), Vec::new());
+    each_row(store, segment, WORKLOADS, &names, |row| {
+        queries.push(Query::new(row.text(0), row.text(1), row.number(2), row.text(3)));
+        taken.push(if tells { row.id(4) } else { k as u32 });
         Ok(())
     })?;
+    let workload = Workload { queries }.into_words_of(&Analyzer::new(&store.manifest().words));
     Ok(Some((workload, taken)))
 }
 

@@ -68,6 +68,13 @@ struct Said {
     alike: f64,
 }
 
+impl Said {
+    /// Visibility where these shares of both are realised, were there places without end.
+    fn wanted(&self, foreseen: f64, unforeseen: f64) -> f64 {
+        foreseen * self.foreseen + unforeseen * self.alike
+    }
+}
+
 /// What is said of a batch before it is fetched.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ListChances {
@@ -118,10 +125,8 @@ impl ListChances {
     /// Impact, where these shares of what chances say and of what comes unforeseen are realised: of a query at most
     /// f(q) times the visibility that the pages can take.
     fn impact(&self, foreseen: f64, unforeseen: f64) -> f64 {
-        let of_query = |said: &Said| {
-            let visibility = foreseen * said.foreseen + unforeseen * said.alike;
-            said.frequency * visibility.min(self.most)
-        };
+        let of_query =
+            |said: &Said| said.frequency * said.wanted(foreseen, unforeseen).min(self.most);
         self.of_query.iter().fold(0.0, |sum, said| sum + of_query(said)).min(self.ceiling)
     }
 }
@@ -153,9 +158,7 @@ impl CycleMean {
     /// Takes in the share of what was `said` that came, with a place of mean frequency that was as at the start: where
     /// little was said, little is learned.
     fn add_share(&mut self, came: f64, said: f64, mean_frequency: f64) {
-        if mean_frequency > 0.0 {
-            self.add((came + mean_frequency * self.start) / (said + mean_frequency));
-        }
+        self.add((came + mean_frequency * self.start) / (said + mean_frequency));
     }
 }
 
@@ -215,19 +218,19 @@ impl RealisedShares {
     fn learn(&mut self, cycle: CycleImpact<'_>) {
         let CycleImpact { chances, same_source, foreseen, realised, stayed } = cycle;
         let unit = self.mean_frequency;
+        self.cycles.enters += 1;
+        self.cycles.stays += usize::from(stayed.is_some());
+        // Queries that nobody asks have no impact to learn from.
+        if unit <= 0.0 {
+            return;
+        }
         // How far off the cycle was by what was known before it; an entry more or less is no surprise.
         let squared = |came: f64, expected: f64| ((came + unit) / (expected + unit)).ln().powi(2);
         let expected = self.enters(chances);
-        if unit > 0.0 {
-            self.squares.enters.add(squared(realised, expected));
-        }
-        self.cycles.enters += 1;
+        self.squares.enters.add(squared(realised, expected));
         if let Some(stayed) = stayed {
-            if unit > 0.0 {
-                self.squares.stays.add(squared(stayed, self.staying.mean() * expected));
-            }
+            self.squares.stays.add(squared(stayed, self.staying.mean() * expected));
             self.staying.add_share(stayed, realised, unit);
-            self.cycles.stays += 1;
         }
         if same_source {
             self.foreseen.add_share(foreseen, chances.impact(1.0, 0.0), unit);
@@ -267,7 +270,7 @@ impl RealisedShares {
     pub(crate) fn by_query(&self, chances: &ListChances) -> Vec<Visible> {
         let (foreseen, unforeseen) = (self.foreseen.mean(), self.unforeseen.mean());
         let visible = |said: &Said| {
-            let wanted = foreseen * said.foreseen + unforeseen * said.alike;
+            let wanted = said.wanted(foreseen, unforeseen);
             let visibility = wanted.min(chances.most);
             let kept = if wanted > 0.0 { visibility / wanted } else { 1.0 };
             let unforeseen = kept * unforeseen * said.alike;

@@ -14,8 +14,6 @@ use crate::estimate::EstimateError;
 use crate::estimate::parts::Parts;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::url_estimate::PairEstimate;
-use crate::plan::Pick;
-use crate::plan::explore::Pool;
 use crate::planner::choose::{Choice, ChoiceInput, choose_among, needy};
 use crate::planner::expected_impact::RealisedShares;
 use crate::planner::revisits::Changes;
@@ -104,17 +102,6 @@ impl Answer {
         self.choice.batch.picks.iter().map(|pick| pick.estimate.url).collect()
     }
 
-    /// What each of them has of the impact that is expected at the close.
-    pub(crate) fn expected_by_url(&self) -> Vec<f64> {
-        let picks = self.choice.batch.picks.iter();
-        let unforeseen = |pick: &Pick| match pick.pool {
-            Pool::Revisit => 0.0,
-            _ => self.expected.unforeseen_by_url,
-        };
-        let foreseen = &self.expected.foreseen;
-        picks.zip(foreseen).map(|(pick, foreseen)| foreseen + unforeseen(pick)).collect()
-    }
-
     /// What other batches than its own are judged by.
     pub(crate) fn expecting(&self) -> Expecting<'_> {
         Expecting {
@@ -197,9 +184,7 @@ impl Base {
             pages,
             in_flight,
         };
-        let picks = answer.choice.batch.picks.iter();
-        let new = picks.filter(|pick| pick.pool != Pool::Revisit).count();
-        answer.expected = answer.expecting().batch(&answer.urls(), new);
+        answer.expected = answer.expecting().batch(&answer.choice.batch);
         Ok(answer)
     }
 }

@@ -119,12 +119,12 @@ pub(crate) fn difference(
 fn gains_and_losses(old: &Placed<'_>, new: &Placed<'_>) -> (f64, f64) {
     let (mut gains, mut losses) = (0.0, 0.0);
     let mut change = |by: f64| if by > 0.0 { gains += by } else { losses -= by };
-    let (before, after) = (old.answer.expected_by_url(), new.answer.expected_by_url());
+    let (before, after) = (&old.answer.expected.of_url, &new.answer.expected.of_url);
     for (url, is) in new.answer.urls().into_iter().zip(after) {
         let was = old.rank(url).map_or(0.0, |rank| before[rank - 1]);
         change(is - was);
     }
-    for (url, was) in old.answer.urls().into_iter().zip(&before) {
+    for (url, was) in old.answer.urls().into_iter().zip(before) {
         if new.rank(url).is_none() {
             change(-was);
         }

@@ -5,6 +5,8 @@ use prospect_index::page::UrlId;
 
 use crate::estimate::predict_entry::{EntryPrediction, expected_entries, predict_entry};
 use crate::estimate::scored_pairs::ScoredPairs;
+use crate::plan::explore::Pool;
+use crate::plan::{Batch, Pick};
 use crate::planner::expected_impact::{BatchSize, ListChances, Lists, RealisedShares};
 use crate::results::impact::{Both, ExpectedImpact};
 use crate::sketch::served::ServedLists;
@@ -32,18 +34,17 @@ pub(crate) struct Expecting<'a> {
 pub(crate) struct ExpectedBatch {
     /// Impact that it has in lists at the close, and that stays.
     pub(crate) impact: Both<ExpectedImpact>,
-    /// What each of its URLs has of the impact at the close, in lists that it is a candidate of.
-    pub(crate) foreseen: Vec<f64>,
-    /// What each of them that was never fetched has of it in lists that nothing points to.
-    pub(crate) unforeseen_by_url: f64,
+    /// What each of its URLs has of the impact at the close. In lists that nothing points to all new ones have as much.
+    pub(crate) of_url: Vec<f64>,
     /// By query: visibility that it takes in the list, which is pages where all places count alike.
     pub(crate) of_query: Vec<f64>,
 }
 
 impl Expecting<'_> {
-    /// What these URLs are expected to bring, so many of which are `new`: the others are fetched again.
-    pub(crate) fn batch(&self, urls: &[UrlId], new: usize) -> ExpectedBatch {
-        let pairs = self.pairs(urls);
+    /// What a batch is expected to bring.
+    pub(crate) fn batch(&self, batch: &Batch) -> ExpectedBatch {
+        let urls: Vec<UrlId> = batch.picks.iter().map(|pick| pick.estimate.url).collect();
+        let (pairs, new) = (self.pairs(&urls), urls.len() - batch.revisits());
         let of_query = pairs.iter().flatten().map(|pair| (pair.pair.query, pair.chance));
         let chances = self.chances(of_query, new);
         let visible = self.shares.by_query(&chances);
@@ -55,10 +56,14 @@ impl Expecting<'_> {
         let unforeseen = visible.iter().zip(self.queries);
         let unforeseen: f64 =
             unforeseen.map(|(visible, query)| query.frequency * visible.unforeseen).sum();
+        let of_new = unforeseen / new.max(1) as f64;
+        let of_url = |(pick, pairs): (&Pick, &Vec<EntryPrediction>)| {
+            let foreseen: f64 = pairs.iter().map(of_pair).sum();
+            if pick.pool == Pool::Revisit { foreseen } else { foreseen + of_new }
+        };
         ExpectedBatch {
             impact: self.shares.expected(&chances),
-            foreseen: pairs.iter().map(|pairs| pairs.iter().map(of_pair).sum()).collect(),
-            unforeseen_by_url: unforeseen / new.max(1) as f64,
+            of_url: batch.picks.iter().zip(&pairs).map(of_url).collect(),
             of_query: visible.iter().map(|visible| visible.visibility).collect(),
         }
     }

@@ -15,7 +15,7 @@ const HOPELESS: f64 = 0.01;
 /// By host: picks, and their expected impact.
 pub(crate) fn by_host(answer: &Answer, hosts: &Hosts) -> Vec<(usize, f64)> {
     let mut by_host = vec![(0, 0.0); hosts.names().len()];
-    for (pick, expected) in answer.choice.batch.picks.iter().zip(answer.expected_by_url()) {
+    for (pick, expected) in answer.choice.batch.picks.iter().zip(&answer.expected.of_url) {
         let (urls, impact) = &mut by_host[hosts.of(pick.estimate.url)];
         *urls += 1;
         *impact += expected;

@@ -250,7 +250,7 @@ fn what_is_expected_is_of_the_batch_and_a_query_that_gains_nothing_changes_nothi
     let enters = base.expected.impact.enters;
     let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9 * enters.ceiling, "{a} {b}");
     close(gain.sum(), enters.impact);
-    close(base.expected_by_url().iter().sum(), enters.impact);
+    close(base.expected.of_url.iter().sum(), enters.impact);
     close(base.expecting().enters(&base.urls()), enters.impact);
     assert!(enters.impact > 0.0 && enters.low < enters.impact, "{enters:?}");
     assert!(enters.impact <= enters.high && enters.high <= enters.ceiling);
