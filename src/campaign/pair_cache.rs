@@ -31,7 +31,7 @@ use crate::neural::text_vectors::EmbeddingModel;
 use crate::planner::settings::PlanSettings;
 use crate::sketch::visibility::Visibility;
 
-const PAIRS_VERSION: u32 = 10;
+const PAIRS_VERSION: u32 = 11;
 const MODELS_VERSION: u32 = 6;
 
 /// All that scored pairs depend on.

@@ -177,6 +177,7 @@ pub mod settings;
 pub(crate) mod site_reliability;
 pub(crate) mod slow_start;
 pub(crate) mod url_estimate;
+mod vouching;
 
 /// Why estimates cannot be made.
 #[derive(Debug, thiserror::Error)]

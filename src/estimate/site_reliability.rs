@@ -5,12 +5,15 @@
 //! brought less of what they had promised than picks usually do, its URLs count for less. No pick is
 //! credited with more than it had promised, so that a few very good pages do not pay for many bad
 //! ones, and later picks count more, so that a site which turns bad is noticed. What counts is the
-//! share of picks in general, so that optimism about all sites is no site's fault.
+//! share of picks in general, so that optimism about all sites is no site's fault. A site that nothing was fetched of
+//! answers for what others did that were as new: who can throw a name away cannot throw away the names of all newcomers.
 
 use crate::estimate::blend::{Blend, PickOutcome};
 
 /// Picks of usual worth that a site starts with.
 const PRIOR_PICKS: f64 = 1.0;
+/// Picks of usual worth that all newcomers start with.
+const PRIOR_NEWCOMERS: f64 = 3.0;
 /// Picks of a site after which an earlier one counts half.
 const HALF_LIFE: f64 = 3.0;
 
@@ -33,6 +36,8 @@ impl Promise {
 pub(crate) struct SiteReliability {
     /// By site; none where nothing of it was fetched.
     of_site: Vec<Option<Promise>>,
+    /// Of the first pick of each site.
+    newcomers: Promise,
     all: Promise,
     picks: usize,
 }
@@ -50,6 +55,9 @@ impl SiteReliability {
             if promises.of_site.len() <= at {
                 promises.of_site.resize(at + 1, None);
             }
+            if promises.of_site[at].is_none() {
+                promises.newcomers.add(given, kept);
+            }
             let of_site = promises.of_site[at].get_or_insert_default();
             *of_site = Promise { given: of_site.given * fades, kept: of_site.kept * fades };
             of_site.add(given, kept);
@@ -59,14 +67,22 @@ impl SiteReliability {
         promises
     }
 
-    /// The share of its promises that a site keeps, over the usual share, as far as it is known;
-    /// at most 1.
+    /// The share of its promises that a site keeps, over the usual share, as far as it is known, else that of
+    /// newcomers; at most 1.
     pub(crate) fn of(&self, site: u32) -> f64 {
         let usual = self.all.kept / self.all.given;
-        let known = self.of_site.get(site as usize).copied().flatten();
-        let Some(Promise { given, kept }) = known.filter(|_| usual > 0.0) else { return 1.0 };
-        let prior = PRIOR_PICKS * self.all.given / self.picks as f64;
-        ((kept + prior * usual) / (given + prior) / usual).min(1.0)
+        if usual.is_nan() || usual <= 0.0 {
+            return 1.0;
+        }
+        let pick = self.all.given / self.picks as f64;
+        let kept = |Promise { given, kept }, picks: f64| {
+            let prior = picks * pick;
+            (kept + prior * usual) / (given + prior)
+        };
+        let of_site = self.of_site.get(site as usize).copied().flatten();
+        let kept = of_site
+            .map_or_else(|| kept(self.newcomers, PRIOR_NEWCOMERS), |site| kept(site, PRIOR_PICKS));
+        (kept / usual).min(1.0)
     }
 }
 
@@ -107,6 +123,17 @@ mod tests {
         let once = promises(&[&[0.5; 20], &[0.0; 1], &[1.0; 20]]);
         let trust = once.of(1);
         assert!((0.4..0.6).contains(&trust), "one pick says half: {trust}");
+    }
+
+    #[test]
+    fn newcomers_answer_for_newcomers() {
+        let mut sites: Vec<&[f64]> = vec![&[1.0; 40]; 3];
+        assert_eq!(promises(&sites).of(99), 1.0, "nobody disappointed");
+        sites.extend([&[0.0][..]; 20]);
+        let found = promises(&sites);
+        assert!(found.of(99) < 0.4, "{}", found.of(99));
+        assert_eq!(found.of(0), 1.0, "those who are known answer for themselves");
+        assert_eq!(found.of(3), promises(&[&[1.0; 122], &[0.0]]).of(1), "also those who broke one");
     }
 
     #[test]

@@ -3,31 +3,33 @@
 //! Broken promises are held against a site once its pages are fetched ([`crate::estimate::site_reliability`]); until then a domain
 //! may look as good as it likes, and could fill a whole batch. So a domain that few pages were fetched
 //! from has only its best URLs in the ranking, as many as a small share of the batch, or twice its
-//! fetched pages where these are more; the others wait behind everybody else's. As with TCP's slow start,
+//! fetched pages where these are more; the others wait behind everybody else's, and with them those that nobody
+//! vouches for ([`super::vouching`]). As with TCP's slow start,
 //! who keeps going doubles in every cycle, so honest domains are soon past it. Where a frontier has
 //! nothing else, the waiting ones are picked all the same.
 
-use std::collections::HashMap;
-
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
-use prospect_index::url;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::url_estimate::UrlEstimate;
+use crate::estimate::vouching::Domains;
 
 /// Share of a batch that a domain without a fetched page may take.
 const SHARE: f64 = 0.05;
-/// What is left of the estimate of a URL that waits.
-pub(crate) const DEFERRED: f64 = 1e-3;
+/// What is left of the estimate of a URL that waits: less than of any that does not.
+pub(crate) const DEFERRED: f64 = 1e-9;
 
-/// Domains of the frontier, and how many pages were fetched from each. Costs 4 bytes a URL and 12 a domain.
+/// Domains of the frontier, and how many pages were fetched from each. Costs 4 bytes a URL and 8 a domain.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct SlowStart {
-    /// Places of the URLs, ascending in every domain: those of domain d at `starts[d]..starts[d + 1]`.
+    /// Places of the URLs that somebody vouches for, ascending in every domain: those of domain d at
+    /// `starts[d]..starts[d + 1]`.
     places: Vec<u32>,
     starts: Vec<u32>,
+    /// Places of the others.
+    unknown: Vec<u32>,
     /// By domain.
     fetched: Vec<u32>,
 }
@@ -35,35 +37,25 @@ pub(crate) struct SlowStart {
 impl SlowStart {
     /// Domains of these URLs.
     pub(crate) fn new(known: &Known, urls: impl Iterator<Item = UrlId>) -> Self {
-        let mut numbers: HashMap<&str, u32> = HashMap::new();
-        let mut of_host: Vec<Option<u32>> = vec![None; known.urls.hosts()];
+        let mut domains = Domains::new(known);
         let mut places: Vec<Vec<u32>> = Vec::new();
-        let domain = |id: UrlId| url::registrable_domain(url::host(known.urls.url(id)));
-        for (place, id) in urls.enumerate() {
-            let number = *of_host[known.urls.host(id) as usize].get_or_insert_with(|| {
-                *numbers.entry(domain(id)).or_insert_with(|| {
-                    places.push(Vec::new());
-                    places.len() as u32 - 1
-                })
-            });
-            places[number as usize].push(place as u32);
-        }
-        let mut fetched = vec![0; places.len()];
-        for (_, id) in known.pages.crawled() {
-            let of_host = &mut of_host[known.urls.host(id) as usize];
-            if of_host.is_none() {
-                *of_host = numbers.get(domain(id)).copied();
+        let mut unknown = Vec::new();
+        for (place, url) in urls.enumerate() {
+            let domain = domains.of(url);
+            if places.len() <= domain {
+                places.resize(domain + 1, Vec::new());
             }
-            if let Some(number) = *of_host {
-                fetched[number as usize] += 1;
-            }
+            let vouched = domains.vouch_for(url);
+            let list = if vouched { &mut places[domain] } else { &mut unknown };
+            list.push(place as u32);
         }
+        let fetched = (0..places.len()).map(|domain| domains.fetched(domain)).collect();
         let starts = places.iter().scan(0, |end, of_domain| {
             *end += of_domain.len() as u32;
             Some(*end)
         });
         let starts = std::iter::once(0).chain(starts).collect();
-        Self { places: places.concat(), starts, fetched }
+        Self { places: places.concat(), starts, unknown, fetched }
     }
 
     /// Makes URLs wait, which are those of the frontier in the same order, before a batch of `budget`.
@@ -74,7 +66,7 @@ impl SlowStart {
             .into_par_iter()
             .map(|domain| self.waiting(domain, estimates, budget))
             .collect();
-        for place in waiting.into_iter().flatten() {
+        for &place in waiting.iter().flatten().chain(&self.unknown) {
             let url = &mut urls[place as usize];
             url.deferred = true;
             url.estimate *= DEFERRED;
@@ -116,18 +108,7 @@ mod tests {
             let domain = ["a.old.test", "b.new.test"][at % 2];
             let url = known.urls.insert(&format!("https://{domain}/{at}"), "");
             // The later the better.
-            let estimate = 1.0 + at as f64;
-            urls.push(UrlEstimate {
-                url,
-                parts: Parts::default(),
-                quality: None,
-                reliability: 1.0,
-                fetch: 1.0,
-                text: 1.0,
-                deferred: false,
-                estimate,
-                inlinks: 0,
-            });
+            urls.push(estimate(url, 1.0 + at as f64));
         }
         let domains = SlowStart::new(&known, urls.iter().map(|url| url.url));
         domains.defer(&mut urls, budget);
@@ -135,6 +116,38 @@ mod tests {
         assert!(urls[..last].iter().filter(|url| !url.deferred).all(|url| url.estimate > 0.9));
         let count = |of| urls.iter().skip(of).step_by(2).filter(|url| url.deferred).count();
         [count(0), count(1)]
+    }
+
+    #[test]
+    fn whom_nobody_vouches_for_waits() {
+        let mut known = Known::default();
+        for page in 0..40 {
+            let url = known.urls.insert(&format!("https://old.test/{page}"), "");
+            known.pages.note(url, page, 200, None);
+        }
+        let young = known.urls.insert("https://young.test/", "");
+        known.pages.note(young, 40, 200, None);
+        let urls = ["https://a.test/", "https://b.test/"].map(|url| known.urls.insert(url, ""));
+        known.links.push(UrlId(39), urls[0], 39, "");
+        known.links.push(young, urls[1], 40, "");
+        let mut estimates = urls.map(|url| estimate(url, 1.0));
+        SlowStart::new(&known, urls.into_iter()).defer(&mut estimates, 1);
+        assert_eq!(estimates.map(|url| url.deferred), [false, true]);
+        assert_eq!(estimates.map(|url| url.estimate), [1.0, DEFERRED]);
+    }
+
+    fn estimate(url: UrlId, estimate: f64) -> UrlEstimate {
+        UrlEstimate {
+            url,
+            parts: Parts::default(),
+            quality: None,
+            reliability: 1.0,
+            fetch: 1.0,
+            text: 1.0,
+            deferred: false,
+            estimate,
+            inlinks: 0,
+        }
     }
 
     #[test]

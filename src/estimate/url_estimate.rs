@@ -43,7 +43,7 @@ pub struct UrlEstimate {
     pub fetch: f64,
     /// Chance that the page has a text; 1 where every page had one so far.
     pub(crate) text: f64,
-    /// Whether it waits behind the URLs of others: its domain is new and has better ones.
+    /// Whether it waits behind the URLs of others: its domain is new and has better ones, or nobody vouches for it.
     pub deferred: bool,
     /// What URLs are ranked by: with the objectives that are sums over URLs, their blend times the
     /// trust and the chances that it gives a page and that this has a text; with others what is left of that for the batch, or for the cautious. Next to nothing of
@@ -51,6 +51,17 @@ pub struct UrlEstimate {
     pub estimate: f64,
     /// Pages that link to it.
     pub(crate) inlinks: u32,
+}
+
+/// Reliability below which nobody makes room for a site.
+const BELIEVED: f64 = 0.8;
+
+impl UrlEstimate {
+    /// Whether room is made for its site where the batch has some: it does not wait, and past picks kept about what
+    /// they promised. Others get what they are worth beside everybody else.
+    pub(crate) fn is_welcome(&self) -> bool {
+        !self.deferred && self.reliability >= BELIEVED
+    }
 }
 
 /// Candidate pairs by URL, those of a URL by query.

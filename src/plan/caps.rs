@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::polite_time::{Delays, PoliteTime, QueueBy};
+use crate::estimate::url_estimate::UrlEstimate;
 
 /// Sites of the frontier without which no site is held to a share of the batch.
 pub(crate) const FEWEST_SITES: usize = 20;
@@ -121,6 +122,8 @@ struct Group {
     kind: usize,
     /// URLs of the frontier in it, where no cap counts smaller groups.
     size: usize,
+    /// Others in it, the same way.
+    others: usize,
     /// Pages of it that were fetched, where its cap is a share.
     fetched: usize,
     /// URLs that there is time for, where its cap is one of time.
@@ -157,6 +160,28 @@ pub(crate) struct CapGroups {
 impl CapGroups {
     /// The groups of a `frontier`.
     pub(crate) fn new(caps: Caps, frontier: &[UrlId], so_far: SoFar<'_>) -> Self {
+        Self::with_others(caps, frontier, &[], so_far)
+    }
+
+    /// The groups of URLs with estimates, and of others that are `welcome`.
+    pub(crate) fn of(
+        caps: Caps,
+        urls: &[UrlEstimate],
+        welcome: impl Iterator<Item = UrlId>,
+        so_far: SoFar<'_>,
+    ) -> Self {
+        let ids = |is_welcome| {
+            let some = urls.iter().filter(move |url| url.is_welcome() == is_welcome);
+            some.map(|url| url.url)
+        };
+        let frontier: Vec<UrlId> = ids(true).chain(welcome).collect();
+        let others: Vec<UrlId> = ids(false).collect();
+        Self::with_others(caps, &frontier, &others, so_far)
+    }
+
+    /// The groups of a `frontier`, and of `others`: no share bends to let them in, nor is there one for
+    /// their sake, while the frontier fills the batch.
+    fn with_others(caps: Caps, frontier: &[UrlId], others: &[UrlId], so_far: SoFar<'_>) -> Self {
         let level = match (caps.per_site, caps.site_share, so_far.site_level) {
             (None, None, _) => SiteLevel::Host,
             (_, _, Some(level)) => level,
@@ -180,12 +205,10 @@ impl CapGroups {
             of_url: Vec::new(),
             within: Vec::new(),
         };
-        new.number(frontier, so_far, level);
-        let share = new.share();
-        let sites = new.groups.iter().filter(|group| Some(group.kind) == share).count();
-        if share.is_some() && sites < FEWEST_SITES {
+        let sites = new.number(frontier, others, so_far, level);
+        if new.share().is_some() && sites < FEWEST_SITES {
             let so_far = SoFar { site_level: Some(level), ..so_far };
-            return Self::new(Caps { site_share: None, ..caps }, frontier, so_far);
+            return Self::with_others(Caps { site_share: None, ..caps }, frontier, others, so_far);
         }
         new
     }
@@ -195,9 +218,16 @@ impl CapGroups {
         self.kinds.iter().position(|(cap, _)| *cap == Cap::SiteShare)
     }
 
-    fn number(&mut self, frontier: &[UrlId], so_far: SoFar<'_>, level: SiteLevel) {
+    /// Makes the groups; how many of the frontier a share is of.
+    fn number(
+        &mut self,
+        frontier: &[UrlId],
+        others: &[UrlId],
+        so_far: SoFar<'_>,
+        level: SiteLevel,
+    ) -> usize {
         let SoFar { urls, fetched, delays, in_flight, .. } = so_far;
-        let Some(&(smallest, _)) = self.kinds.first() else { return };
+        let Some(&(smallest, _)) = self.kinds.first() else { return 0 };
         // URLs of one host are in one group of each kind, but directories are parts of it.
         let directories = size(smallest, level, self.time.queue_by) == DIRECTORY;
         let mut parts = Parts { urls, directories: directories.then(HashMap::new) };
@@ -206,7 +236,13 @@ impl CapGroups {
         let mut of_smallest: HashMap<u32, u32> = HashMap::new();
         let mut numbers: HashMap<(usize, String), u32> = HashMap::new();
         self.of_url = vec![0; urls.len()];
-        for (&id, part) in frontier.iter().zip(parts.of(frontier)) {
+        let share = self.share();
+        let mut sites = 0;
+        let all = [frontier, others].concat();
+        for (at, (&id, part)) in all.iter().zip(parts.of(&all)).enumerate() {
+            if at == frontier.len() {
+                sites = self.groups_of_kind(share);
+            }
             let smallest = *of_part.entry(part).or_insert_with(|| {
                 let groups = self.groups_of(urls.url(id), level, delays, &mut numbers);
                 *of_smallest.entry(groups[0]).or_insert_with(|| {
@@ -215,8 +251,12 @@ impl CapGroups {
                 })
             });
             self.of_url[id.index()] = smallest;
-            let smallest = self.within(smallest)[0];
-            self.groups[smallest as usize].size += 1;
+            let group = self.within(smallest)[0] as usize;
+            let Group { size, others, .. } = &mut self.groups[group];
+            *(if at < frontier.len() { size } else { others }) += 1;
+        }
+        if others.is_empty() {
+            sites = self.groups_of_kind(share);
         }
         if let Some(time) = self.kinds.iter().position(|(cap, _)| *cap == Cap::Time) {
             for &id in in_flight {
@@ -229,16 +269,21 @@ impl CapGroups {
                 }
             }
         }
-        let Some(share) = self.share() else { return };
-        let mut sites: HashMap<u32, Option<u32>> = HashMap::new();
+        let Some(share) = share else { return 0 };
+        let mut site_of: HashMap<u32, Option<u32>> = HashMap::new();
         for (&id, part) in fetched.iter().zip(parts.of(fetched)) {
             // The site of a fetched page may be in the frontier by other hosts only.
             let site = || level.site(urls.url(id)).into_owned();
             let find = || numbers.get(&(share, site())).copied();
-            if let Some(site) = *sites.entry(part).or_insert_with(find) {
+            if let Some(site) = *site_of.entry(part).or_insert_with(find) {
                 self.groups[site as usize].fetched += 1;
             }
         }
+        sites
+    }
+
+    fn groups_of_kind(&self, kind: Option<usize>) -> usize {
+        self.groups.iter().filter(|group| Some(group.kind) == kind).count()
     }
 
     /// The groups of a URL, the smallest first, each within the next. Those that are not there yet are
@@ -257,7 +302,15 @@ impl CapGroups {
                 let (name, parent) = (name.clone(), self.groups.len() as u32);
                 let own = delays.map_or(self.time.delay, |all| self.time.delay_of(&name, all));
                 let in_time = self.time.most(own);
-                self.groups.push(Group { name, kind, size: 0, fetched: 0, in_time, parent });
+                self.groups.push(Group {
+                    name,
+                    kind,
+                    size: 0,
+                    others: 0,
+                    fetched: 0,
+                    in_time,
+                    parent,
+                });
                 parent
             }));
         }
@@ -276,12 +329,15 @@ impl CapGroups {
     /// No pick yet of a batch of `budget` URLs.
     pub(crate) fn counter(&self, budget: usize) -> CapCounter<'_> {
         let mut left = self.limits(budget, 0);
-        if self.share().is_some() && self.most(&left) < budget {
-            let possible = budget.min(self.most(&self.limits(budget, usize::MAX)));
+        let whole = self.limits(budget, usize::MAX);
+        let possible = budget.min(self.most(&whole, true));
+        // The others count only where there is no other way to fill the batch.
+        let all = self.most(&whole, false) < possible;
+        if self.share().is_some() && self.most(&left, all) < possible {
             let (mut low, mut high) = (0, budget);
             while low + 1 < high {
                 let middle = usize::midpoint(low, high);
-                if self.most(&self.limits(budget, middle)) < possible {
+                if self.most(&self.limits(budget, middle), all) < possible {
                     low = middle;
                 } else {
                     high = middle;
@@ -309,9 +365,10 @@ impl CapGroups {
         }
     }
 
-    /// Most URLs that a batch can have under limits by group.
-    fn most(&self, limits: &[usize]) -> usize {
-        let mut most: Vec<usize> = self.groups.iter().map(|group| group.size).collect();
+    /// Most URLs that a batch can have under limits by group, with `all` also of the others.
+    fn most(&self, limits: &[usize], all: bool) -> usize {
+        let size = |group: &Group| group.size + if all { group.others } else { 0 };
+        let mut most: Vec<usize> = self.groups.iter().map(size).collect();
         let mut sum = 0_usize;
         for kind in 0..self.kinds.len() {
             let of_kind = self.groups.iter().enumerate().filter(|(_, group)| group.kind == kind);
@@ -332,7 +389,7 @@ impl CapGroups {
         if self.kinds.is_empty() {
             return usize::MAX;
         }
-        self.most(&self.limits(usize::MAX, usize::MAX))
+        self.most(&self.limits(usize::MAX, usize::MAX), true)
     }
 
     fn name<'a>(&self, cap: Cap, level: SiteLevel, address: &'a str) -> Cow<'a, str> {
@@ -558,6 +615,24 @@ mod tests {
         let mut counter = groups.counter(1_000);
         let taken = ids.iter().filter(|&&id| counter.take(id).is_ok()).count();
         assert_eq!(taken, 1_000);
+    }
+
+    #[test]
+    fn a_share_makes_room_only_for_the_welcome() {
+        let (urls, ids) = small_and_large();
+        let so_far = SoFar { site_level: Some(SiteLevel::Domain), ..SoFar::start(&urls) };
+        let (known, others, large) = (&ids[..20], &ids[20..30], &ids[30..]);
+        let of = |frontier: &[UrlId], others: &[UrlId]| {
+            CapGroups::with_others(TWENTIETH, frontier, others, so_far)
+        };
+        let all = of(&ids, &[]);
+        assert_eq!(taken_of(&all, &ids, 32), [30, 1, 1]);
+        let some = of(&[known, large].concat(), others);
+        assert_eq!(taken_of(&some, &ids, 32), [30, 6, 6], "places for 20 and 12, not 30 and 2");
+        let needed = of(known, &[others, large].concat());
+        assert_eq!(taken_of(&needed, &ids, 32), [30, 1, 1], "those who are known are too few");
+        let few = of(large, &[known, others].concat());
+        assert!(!few.has(Cap::SiteShare), "others make no crawl of many sites");
     }
 
     #[test]

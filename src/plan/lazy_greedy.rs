@@ -9,7 +9,6 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use prospect_index::page::UrlId;
 use rayon::prelude::*;
 
 use super::SelectionSettings;
@@ -59,8 +58,7 @@ fn greedy(
 ) -> Vec<(usize, f64)> {
     let SelectionSettings { budget, caps, explore, .. } = *settings;
     let most = budget.saturating_sub(Draws::of(explore, budget).count);
-    let frontier: Vec<UrlId> = urls.iter().map(|url| url.url).collect();
-    let groups = CapGroups::new(caps, &frontier, so_far);
+    let groups = CapGroups::of(caps, urls, std::iter::empty(), so_far);
     let mut counter = groups.counter(budget);
     let bound =
         |(at, gain): (usize, f64)| Bound { gain, url: so_far.urls.url(urls[at].url), at, picks: 0 };
@@ -111,6 +109,7 @@ impl Eq for Bound<'_> {}
 
 #[cfg(test)]
 mod tests {
+    use prospect_index::page::UrlId;
     use prospect_index::url_table::UrlTable;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;

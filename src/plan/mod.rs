@@ -128,9 +128,8 @@ pub(crate) fn select_from(
     let ranking = ranked(&ranking, urls);
     let draws = Draws::of(settings.explore, settings.budget);
     let greedy = settings.budget.saturating_sub(draws.count);
-    let frontier = ranking.iter().map(|estimate| estimate.url);
-    let all: Vec<UrlId> = frontier.chain(revisits.iter().map(|revisit| revisit.url)).collect();
-    let groups = CapGroups::new(settings.caps, &all, so_far);
+    let again = revisits.iter().map(|revisit| revisit.url);
+    let groups = CapGroups::of(settings.caps, &ranking, again, so_far);
     let mut counter = groups.counter(settings.budget);
     let (mut picks, mut held_back) = (Vec::new(), Vec::new());
     let (mut at, mut again, mut taken) = (0, revisits, 0);

@@ -24,7 +24,6 @@ const TIMES: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 pub(crate) struct Budgets<'a> {
     answer: &'a Answer,
     urls: &'a UrlTable,
-    ranked: Vec<UrlId>,
     fetched: Vec<UrlId>,
     under: Under<'a>,
 }
@@ -40,11 +39,10 @@ struct Under<'a> {
 impl<'a> Budgets<'a> {
     /// Those of an answer.
     pub(crate) fn of(answer: &'a Answer, urls: &'a UrlTable) -> Self {
-        let ranked: Vec<UrlId> = answer.choice.batch.ranking.iter().map(|url| url.url).collect();
         let fetched: Vec<UrlId> = answer.scored.fetched().collect();
         let so_far = so_far(answer, urls, &fetched);
-        let under = Under::new(answer, answer.settings.selection.caps, &ranked, so_far);
-        Self { answer, urls, ranked, fetched, under }
+        let under = Under::new(answer, answer.settings.selection.caps, so_far);
+        Self { answer, urls, fetched, under }
     }
 
     /// Expected impact against budget, under the caps of the plan and without exploration. Its knee is
@@ -83,13 +81,14 @@ impl<'a> Budgets<'a> {
         let SelectionSettings { budget, caps, .. } = self.answer.settings.selection;
         let (time, delays) = (caps.time, &self.answer.settings.delays);
         let given = time.seconds?;
-        let is_budget = budget != self.under.groups.most_urls().min(self.ranked.len());
+        let is_budget =
+            budget != self.under.groups.most_urls().min(self.answer.choice.batch.ranking.len());
         let at = |seconds: f64, delays: &Delays| {
             let time = PoliteTime { seconds: Some(seconds), ..time };
             let so_far =
                 SoFar { delays: Some(delays), ..so_far(self.answer, self.urls, &self.fetched) };
-            let under = Under::new(self.answer, Caps { time, ..caps }, &self.ranked, so_far);
-            let most = under.groups.most_urls().min(self.ranked.len());
+            let under = Under::new(self.answer, Caps { time, ..caps }, so_far);
+            let most = under.groups.most_urls().min(self.answer.choice.batch.ranking.len());
             let urls = under.urls(if is_budget { budget.min(most) } else { most });
             let impact = self.answer.expecting().enters(&urls);
             (TimeCurvePoint { seconds, urls: urls.len(), impact }, urls)
@@ -150,7 +149,7 @@ impl<'a> Budgets<'a> {
     /// What a cap costs, of a batch that brings `with` with all of them.
     fn price(&self, cap: &str, limit: f64, without: Caps, with: f64) -> CapPrice {
         let so_far = so_far(self.answer, self.urls, &self.fetched);
-        let without = Under::new(self.answer, without, &self.ranked, so_far);
+        let without = Under::new(self.answer, without, so_far);
         let budget = self.answer.settings.selection.budget;
         let price = self.answer.expecting().enters(&without.urls(budget)) - with;
         CapPrice { cap: cap.to_owned(), limit, price }
@@ -164,9 +163,10 @@ fn so_far<'a>(answer: &'a Answer, urls: &'a UrlTable, fetched: &'a [UrlId]) -> S
 }
 
 impl<'a> Under<'a> {
-    fn new(answer: &'a Answer, caps: Caps, ranked: &[UrlId], so_far: SoFar<'_>) -> Self {
-        let groups = CapGroups::new(caps, ranked, so_far);
-        let of_rank = ranked.iter().map(|&url| groups.smallest_group(url)).collect();
+    fn new(answer: &'a Answer, caps: Caps, so_far: SoFar<'_>) -> Self {
+        let ranking = &answer.choice.batch.ranking;
+        let groups = CapGroups::of(caps, ranking, std::iter::empty(), so_far);
+        let of_rank = ranking.iter().map(|url| groups.smallest_group(url.url)).collect();
         Self { answer, groups, of_rank }
     }
 

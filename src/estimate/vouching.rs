@@ -1,0 +1,162 @@
+//! Who vouches for a URL: domains that are established, and not those that came with it.
+//!
+//! A link is evidence as far as somebody stands behind it. Whoever makes a domain can make a hundred, each of which links
+//! to the others; what they cannot make is links from pages of others, which have to be found one by one. So links from
+//! young domains open no way to further ones. Good pages seldom link to bad ones, which is what `TrustRank` rests on
+//! (Gyöngyi, Garcia-Molina and Pedersen, "Combating web spam with `TrustRank`", VLDB 2004); here trust begins with what was
+//! fetched, goes one domain far, and is known or not.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use prospect_index::page::UrlId;
+use prospect_index::page_store::Known;
+use prospect_index::url;
+
+/// Share of the fetched pages that young domains have together at most.
+const YOUNG: f64 = 0.05;
+
+/// Registrable domains of the fetched pages, in the order in which they were first fetched, then of other URLs as they
+/// are asked for. Costs 4 bytes a host and a name a domain.
+pub(super) struct Domains<'a> {
+    known: &'a Known,
+    numbers: HashMap<&'a str, u32>,
+    /// By host.
+    of_host: Vec<Option<u32>>,
+    /// By domain of a fetched page: its pages.
+    fetched: Vec<u32>,
+    /// The same: whether it is established.
+    established: Vec<bool>,
+}
+
+impl<'a> Domains<'a> {
+    /// Those of the pages that were fetched.
+    pub(super) fn new(known: &'a Known) -> Self {
+        let mut domains = Self {
+            known,
+            numbers: HashMap::new(),
+            of_host: vec![None; known.urls.hosts()],
+            fetched: Vec::new(),
+            established: Vec::new(),
+        };
+        for (_, page) in known.pages.crawled() {
+            let domain = domains.of(page);
+            if domain == domains.fetched.len() {
+                domains.fetched.push(0);
+            }
+            domains.fetched[domain] += 1;
+        }
+        domains.established = established(&domains.fetched);
+        domains
+    }
+
+    /// Number of the domain of a URL.
+    pub(super) fn of(&mut self, url: UrlId) -> usize {
+        let number = &mut self.of_host[self.known.urls.host(url) as usize];
+        *number.get_or_insert_with(|| {
+            let name = url::registrable_domain(url::host(self.known.urls.url(url)));
+            let next = self.numbers.len() as u32;
+            *self.numbers.entry(name).or_insert(next)
+        }) as usize
+    }
+
+    /// Pages of a domain that were fetched.
+    pub(super) fn fetched(&self, domain: usize) -> u32 {
+        self.fetched.get(domain).copied().unwrap_or(0)
+    }
+
+    fn is_established(&self, domain: usize) -> bool {
+        self.established.get(domain).is_some_and(|&is| is)
+    }
+
+    /// Whether somebody vouches for a URL: its domain is established, whoever gave it without a link, or a link from an
+    /// established domain or from its own.
+    pub(super) fn vouch_for(&mut self, url: UrlId) -> bool {
+        let domain = self.of(url);
+        if self.is_established(domain) {
+            return true;
+        }
+        let known = self.known;
+        let mut links = known.links.incoming(url, u32::MAX).peekable();
+        links.peek().is_none()
+            || links.any(|link| {
+                let from = self.of(link.from);
+                from == domain || self.is_established(from)
+            })
+    }
+}
+
+/// By domain, of which so many pages were fetched: whether it is established. All are but the smallest, of those as small
+/// the last, that have [`YOUNG`] of the pages together: how large that makes a young domain follows from the crawl.
+fn established(fetched: &[u32]) -> Vec<bool> {
+    let all: u32 = fetched.iter().sum();
+    let mut smallest: Vec<usize> = (0..fetched.len()).collect();
+    smallest.sort_unstable_by_key(|&domain| (fetched[domain], Reverse(domain)));
+    let mut established = vec![false; fetched.len()];
+    let mut pages = 0;
+    for domain in smallest {
+        pages += fetched[domain];
+        established[domain] = f64::from(pages) > YOUNG * f64::from(all);
+    }
+    established
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_domains_are_young_and_of_those_as_small_the_last() {
+        assert!(established(&[]).is_empty());
+        assert_eq!(established(&[1]), [true]);
+        assert_eq!(established(&[1, 1, 97, 1]), [false, false, true, false]);
+        assert_eq!(established(&[1, 29, 1, 8]), [true, true, false, true]);
+        let alike = established(&[1; 100]);
+        assert_eq!(alike, (0..100).map(|domain| domain < 95).collect::<Vec<_>>());
+    }
+
+    /// A crawl of 40 pages of one domain and one of another, with links between pages by URL.
+    fn crawl(links: &[(&str, &str)]) -> Known {
+        let mut known = Known::default();
+        let pages = (0..40).map(|page| format!("https://www.old.test/{page}"));
+        for (seq, page) in pages.chain(["https://www.young.test/".to_owned()]).enumerate() {
+            let url = known.urls.insert(&page, "");
+            known.pages.note(url, seq as u32, 200, None);
+        }
+        for (from, to) in links {
+            let from = known.urls.insert(from, "");
+            let to = known.urls.insert(to, "");
+            known.links.push(from, to, from.0, "");
+        }
+        known
+    }
+
+    #[test]
+    fn links_from_young_domains_open_no_way_to_others() {
+        let (old, young) = ("https://www.old.test/0", "https://www.young.test/");
+        let known = crawl(&[
+            (old, "https://one.test/"),
+            (young, "https://two.test/"),
+            (young, "https://three.test/"),
+            (old, "https://three.test/"),
+            (young, "https://young.test/more"),
+            (young, "https://www.old.test/99"),
+        ]);
+        let mut domains = Domains::new(&known);
+        let mut vouch = |address: &str| domains.vouch_for(known.urls.get(address).unwrap());
+        assert!(vouch("https://one.test/"));
+        assert!(!vouch("https://two.test/"), "by nobody but a young domain");
+        assert!(vouch("https://three.test/"), "by one that is not");
+        assert!(vouch("https://young.test/more"), "by its own pages");
+        assert!(vouch("https://www.old.test/99"), "it is known itself");
+    }
+
+    #[test]
+    fn who_came_without_a_link_was_asked_for() {
+        let mut known = crawl(&[]);
+        let given = known.urls.insert("https://given.test/", "");
+        let mut domains = Domains::new(&known);
+        assert!(domains.vouch_for(given));
+        assert_eq!([0, 1, 2].map(|domain| domains.fetched(domain)), [40, 1, 0]);
+    }
+}
