@@ -140,6 +140,20 @@ fn the_defence_changes_a_crawl_once_there_are_promises_to_keep() {
 }
 
 #[test]
+fn throw_away_domains_get_less_than_without_the_defence() {
+    let bench = bench();
+    let policies = "prospect,prospect+defence=off";
+    let crawls = "--batch 2% --max-pages 40% --attack-share 10% --attack sybil,fresh";
+    simulated(&bench, &format!("{SMALL} --policy {policies} {crawls}"), "held-off");
+    let found = summary(&bench, "held-off");
+    for attack in ["sybil", "fresh"] {
+        let [on, off] =
+            ["prospect", "prospect+defence=off"].map(|policy| read(&found, attack, policy, "lift"));
+        assert!(on < 1.5 && on < off, "{attack}: {on}, {off} without");
+    }
+}
+
+#[test]
 fn all_but_the_manipulation_is_that_of_crawls_without_an_attacker() {
     let bench = &*ATTACKED;
     let plain = line("").replace("--attack-share 10%", "");

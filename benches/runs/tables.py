@@ -2,7 +2,8 @@
 
 `python3 benches/runs/tables.py` writes every `*.tsv` that is made of a run; with `--check` it compares instead, and
 fails where one differs. `tests/docs.rs` compares the documents with these files. `--keep OUT FILE COMMAND` makes a run
-to keep of the folder OUT that `prospect simulate` wrote: what each policy did in each seed set.
+to keep of the folder OUT that `prospect simulate` wrote: what each policy did in each seed set; `--keep-attacks` what
+each attack got.
 
 Nothing but Python's own library is needed.
 """
@@ -20,6 +21,7 @@ from pathlib import Path
 RUNS = Path(__file__).parent
 DAY = RUNS / "2026-11-25"
 BEFORE = RUNS / "2026-11-24"
+AFTER = RUNS / "2026-11-26"
 
 # Quantiles 0.975 of Student's t by degrees of freedom.
 T = {1: 12.7062, 2: 4.30265, 3: 3.18245, 4: 2.77645, 9: 2.26216, 19: 2.09302}
@@ -289,10 +291,30 @@ TABLES: dict[Path, Callable[[], list[Row]]] = {
     DAY / "candidates.tsv": candidates,
     BEFORE / "stops.tsv": stops,
     BEFORE / "sufficiency.tsv": sufficiency,
+    **{AFTER / f"manipulation-{name}.tsv": lambda name=name: manipulation(name) for name in COLLECTIONS},
     **{DAY / f"by-batch-{name}.tsv": lambda name=name: by_batch(name) for name in COLLECTIONS},
     **{DAY / f"found-{name}.tsv": lambda name=name: found_after(name) for name in COLLECTIONS},
     **{DAY / f"ablation-{name}.tsv": lambda name=name: ablation(name) for name in COLLECTIONS},
 }
+
+
+def manipulation(collection: str) -> list[Row]:
+    """What each attack got, after a tenth and after 30 % of the pages, and what it cost."""
+    path = AFTER / f"manipulation-{collection}.json"
+    rows = [["", "lift after 10 %", "lift after 30 %", "the same without defence", "honest impact lost"]]
+    if not path.exists():
+        return rows
+
+    def spread(values: list[float], digits: int) -> str:
+        mean, half = interval(values)
+        return f"{mean:.{digits}f} ± {half:.{digits}f}"
+
+    for attack, of in read(path)["attacks"].items():
+        defended, believed = of["prospect"], of["prospect+defence=off"]
+        lost = [100 * lost for lost in defended["impact_lost"]]
+        lifts = (defended["early"], defended["lift"], believed["lift"])
+        rows.append([f"`{attack}`", *(spread(lift, 2) for lift in lifts), f"{spread(lost, 1)} %"])
+    return rows
 
 
 def text(rows: list[Row]) -> str:
@@ -329,11 +351,39 @@ def keep(out: Path, kept: Path, command: str) -> None:
     kept.write_text("{\n" + head + '"policies": {\n' + rows + "\n}\n}\n", encoding="utf-8")
 
 
+def keep_attacks(out: Path, kept: Path, command: str) -> None:
+    """Keeps of a run with attacks what each got of each policy, by seed set."""
+    summary = read(out / "summary.json")
+    attacked = summary["manipulation"]
+
+    def values(policy: dict, pages: int, of: str) -> list[float]:
+        point = next(point for point in policy["points"] if point["pages"] == pages)
+        return [float(f"{value:.6g}") for value in point[of]["values"]]
+
+    attacks = {}
+    for attack in attacked["attacks"]:
+        attacks[attack["attack"]] = {
+            policy["policy"]: {
+                "early": values(policy, attacked["read_early"], "lift"),
+                "lift": values(policy, attacked["read_at"], "lift"),
+                "impact_lost": values(policy, attacked["read_at"], "impact_lost"),
+            }
+            for policy in attack["policies"]
+        }
+    rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(of)}" for name, of in attacks.items())
+    head = f'"command": {json.dumps(command)},\n"pages": {summary["collection"]["pages"]},\n'
+    kept.write_text("{\n" + head + '"attacks": {\n' + rows + "\n}\n}\n", encoding="utf-8")
+
+
 def main(arguments: list[str]) -> int:
     """Runs the command; 1 if a table is not what its run says."""
     if arguments[:1] == ["--keep"]:
         out, kept, command = arguments[1:]
         keep(Path(out), Path(kept), command)
+        return 0
+    if arguments[:1] == ["--keep-attacks"]:
+        out, kept, command = arguments[1:]
+        keep_attacks(Path(out), Path(kept), command)
         return 0
     differ = []
     for path, table in TABLES.items():

@@ -250,13 +250,13 @@ impl Explained<'_> {
         let slow_start = if url.deferred { DEFERRED } else { 1.0 };
         [
             Factor::given("site reliability", url.reliability)
-                .noted("past picks of its site kept less of what they promised"),
+                .noted("past picks of its site, or of others as new, kept less of what they promised"),
             Factor::given("chance to be fetched", url.fetch)
                 .noted("of other URLs of its host and its type some failed"),
             Factor::given("chance to have a text", url.text)
                 .noted("of other pages of its type some had none"),
             Factor::given("slow start", slow_start).noted(
-                "deferred behind the URLs of others: little was fetched from its domain, which has better ones",
+                "deferred behind the URLs of others: its domain is new and has better ones, or only young domains link to it",
             ),
             Factor::given("host", self.host_factor(url.url))
                 .noted("what the scenario lets its host count for"),

@@ -127,6 +127,7 @@ mod tests {
         }
         let young = known.urls.insert("https://young.test/", "");
         known.pages.note(young, 40, 200, None);
+        known.links.push(UrlId(39), young, 39, "");
         let urls = ["https://a.test/", "https://b.test/"].map(|url| known.urls.insert(url, ""));
         known.links.push(UrlId(39), urls[0], 39, "");
         known.links.push(young, urls[1], 40, "");

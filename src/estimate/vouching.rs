@@ -4,7 +4,7 @@
 //! to the others; what they cannot make is links from pages of others, which have to be found one by one. So links from
 //! young domains open no way to further ones. Good pages seldom link to bad ones, which is what `TrustRank` rests on
 //! (Gyöngyi, Garcia-Molina and Pedersen, "Combating web spam with `TrustRank`", VLDB 2004); here trust begins with what was
-//! fetched, goes one domain far, and is known or not.
+//! given (seeds, and URLs without a link) and what most pages were fetched from, goes one domain far, and is there or not.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -23,10 +23,18 @@ pub(super) struct Domains<'a> {
     numbers: HashMap<&'a str, u32>,
     /// By host.
     of_host: Vec<Option<u32>>,
-    /// By domain of a fetched page: its pages.
-    fetched: Vec<u32>,
+    /// Of the fetched pages, by number.
+    fetched: Vec<Domain>,
     /// The same: whether it is established.
     established: Vec<bool>,
+}
+
+/// A domain of fetched pages.
+#[derive(Clone, Copy, Debug)]
+struct Domain {
+    pages: u32,
+    /// Whether one of them was fetched before a link to it was known, as seeds are.
+    is_given: bool,
 }
 
 impl<'a> Domains<'a> {
@@ -39,12 +47,14 @@ impl<'a> Domains<'a> {
             fetched: Vec::new(),
             established: Vec::new(),
         };
-        for (_, page) in known.pages.crawled() {
-            let domain = domains.of(page);
-            if domain == domains.fetched.len() {
-                domains.fetched.push(0);
+        for (seq, page) in known.pages.crawled() {
+            let number = domains.of(page);
+            if number == domains.fetched.len() {
+                domains.fetched.push(Domain { pages: 0, is_given: false });
             }
-            domains.fetched[domain] += 1;
+            let domain = &mut domains.fetched[number];
+            domain.pages += 1;
+            domain.is_given |= known.links.incoming(page, seq).next().is_none();
         }
         domains.established = established(&domains.fetched);
         domains
@@ -62,7 +72,7 @@ impl<'a> Domains<'a> {
 
     /// Pages of a domain that were fetched.
     pub(super) fn fetched(&self, domain: usize) -> u32 {
-        self.fetched.get(domain).copied().unwrap_or(0)
+        self.fetched.get(domain).map_or(0, |domain| domain.pages)
     }
 
     fn is_established(&self, domain: usize) -> bool {
@@ -86,16 +96,16 @@ impl<'a> Domains<'a> {
     }
 }
 
-/// By domain, of which so many pages were fetched: whether it is established. All are but the smallest, of those as small
-/// the last, that have [`YOUNG`] of the pages together: how large that makes a young domain follows from the crawl.
-fn established(fetched: &[u32]) -> Vec<bool> {
-    let all: u32 = fetched.iter().sum();
-    let mut smallest: Vec<usize> = (0..fetched.len()).collect();
-    smallest.sort_unstable_by_key(|&domain| (fetched[domain], Reverse(domain)));
-    let mut established = vec![false; fetched.len()];
+/// By domain: whether it is established. All are that somebody gave; of the others all but the smallest, of those as small
+/// the last, that have [`YOUNG`] of all pages together: how large that makes a young domain follows from the crawl.
+fn established(domains: &[Domain]) -> Vec<bool> {
+    let all: u32 = domains.iter().map(|domain| domain.pages).sum();
+    let mut established: Vec<bool> = domains.iter().map(|domain| domain.is_given).collect();
+    let mut smallest: Vec<usize> = (0..domains.len()).filter(|&at| !established[at]).collect();
+    smallest.sort_unstable_by_key(|&domain| (domains[domain].pages, Reverse(domain)));
     let mut pages = 0;
     for domain in smallest {
-        pages += fetched[domain];
+        pages += domains[domain].pages;
         established[domain] = f64::from(pages) > YOUNG * f64::from(all);
     }
     established
@@ -107,15 +117,20 @@ mod tests {
 
     #[test]
     fn the_smallest_domains_are_young_and_of_those_as_small_the_last() {
-        assert!(established(&[]).is_empty());
-        assert_eq!(established(&[1]), [true]);
-        assert_eq!(established(&[1, 1, 97, 1]), [false, false, true, false]);
-        assert_eq!(established(&[1, 29, 1, 8]), [true, true, false, true]);
-        let alike = established(&[1; 100]);
+        let of = |pages: &[u32], given: usize| {
+            let domain = |(at, &pages)| Domain { pages, is_given: at == given };
+            established(&pages.iter().enumerate().map(domain).collect::<Vec<_>>())
+        };
+        assert!(of(&[], 0).is_empty());
+        assert_eq!(of(&[1], 9), [true]);
+        assert_eq!(of(&[1, 1, 97, 1], 9), [false, false, true, false]);
+        assert_eq!(of(&[1, 1, 97, 1], 1), [false, true, true, false], "who was given is known");
+        assert_eq!(of(&[1, 29, 1, 8], 9), [true, true, false, true]);
+        let alike = of(&[1; 100], 999);
         assert_eq!(alike, (0..100).map(|domain| domain < 95).collect::<Vec<_>>());
     }
 
-    /// A crawl of 40 pages of one domain and one of another, with links between pages by URL.
+    /// A crawl of 40 pages of one domain and one of another that the first links to, with links by URL.
     fn crawl(links: &[(&str, &str)]) -> Known {
         let mut known = Known::default();
         let pages = (0..40).map(|page| format!("https://www.old.test/{page}"));
@@ -123,6 +138,8 @@ mod tests {
             let url = known.urls.insert(&page, "");
             known.pages.note(url, seq as u32, 200, None);
         }
+        let young = UrlId(40);
+        known.links.push(UrlId(0), young, 0, "");
         for (from, to) in links {
             let from = known.urls.insert(from, "");
             let to = known.urls.insert(to, "");

@@ -182,7 +182,7 @@ fn reason(old: &Placed<'_>, new: &Placed<'_>, asked: &Frequencies<'_>, url: UrlI
     };
     if !same && on_its_own && before.deferred != after.deferred {
         let why = if after.deferred {
-            "it deferred: little was fetched from its domain, which has better ones"
+            "it deferred: its domain is new and has better ones, or only young domains link to it"
         } else {
             "it no longer deferred behind the URLs of others"
         };
