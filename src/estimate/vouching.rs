@@ -54,7 +54,7 @@ impl<'a> Domains<'a> {
             }
             let domain = &mut domains.fetched[number];
             domain.pages += 1;
-            domain.is_given |= known.links.incoming(page, seq).next().is_none();
+            domain.is_given = domain.is_given || known.links.incoming(page, seq).next().is_none();
         }
         domains.established = established(&domains.fetched);
         domains
