@@ -346,9 +346,15 @@ def keep(out: Path, kept: Path, command: str) -> None:
         "checkpoints": summary["checkpoints"],
         "policies": policies,
     }
-    head = "".join(f"{json.dumps(key)}: {json.dumps(value)},\n" for key, value in list(run.items())[:-1])
-    rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(of)}" for name, of in policies.items())
-    kept.write_text("{\n" + head + '"policies": {\n' + rows + "\n}\n}\n", encoding="utf-8")
+    write(kept, run)
+
+
+def write(kept: Path, run: dict) -> None:
+    """Writes a run to keep, a line for each key, and for each entry of the last one."""
+    *first, (last, entries) = run.items()
+    head = "".join(f"{json.dumps(key)}: {json.dumps(value)},\n" for key, value in first)
+    rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(of)}" for name, of in entries.items())
+    kept.write_text("{\n" + head + json.dumps(last) + ": {\n" + rows + "\n}\n}\n", encoding="utf-8")
 
 
 def keep_attacks(out: Path, kept: Path, command: str) -> None:
@@ -370,9 +376,7 @@ def keep_attacks(out: Path, kept: Path, command: str) -> None:
             }
             for policy in attack["policies"]
         }
-    rows = ",\n".join(f"{json.dumps(name)}: {json.dumps(of)}" for name, of in attacks.items())
-    head = f'"command": {json.dumps(command)},\n"pages": {summary["collection"]["pages"]},\n'
-    kept.write_text("{\n" + head + '"attacks": {\n' + rows + "\n}\n}\n", encoding="utf-8")
+    write(kept, {"command": command, "pages": summary["collection"]["pages"], "attacks": attacks})
 
 
 def main(arguments: list[str]) -> int:

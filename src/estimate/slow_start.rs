@@ -18,7 +18,7 @@ use crate::estimate::vouching::Domains;
 
 /// Share of a batch that a domain without a fetched page may take.
 const SHARE: f64 = 0.05;
-/// What is left of the estimate of a URL that waits: less than of any that does not.
+/// What is left of the estimate of a URL that waits: less than that of any other that anything is expected of.
 pub(crate) const DEFERRED: f64 = 1e-9;
 
 /// Domains of the frontier, and how many pages were fetched from each. Costs 4 bytes a URL and 8 a domain.
@@ -93,7 +93,6 @@ impl SlowStart {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::parts::Parts;
 
     /// How many URLs of each of two domains wait before a batch of `budget`, of 100 that each has;
     /// `fetched` pages are of the first one.
@@ -108,7 +107,7 @@ mod tests {
             let domain = ["a.old.test", "b.new.test"][at % 2];
             let url = known.urls.insert(&format!("https://{domain}/{at}"), "");
             // The later the better.
-            urls.push(estimate(url, 1.0 + at as f64));
+            urls.push(UrlEstimate::valued(url, 1.0 + at as f64));
         }
         let domains = SlowStart::new(&known, urls.iter().map(|url| url.url));
         domains.defer(&mut urls, budget);
@@ -131,24 +130,10 @@ mod tests {
         let urls = ["https://a.test/", "https://b.test/"].map(|url| known.urls.insert(url, ""));
         known.links.push(UrlId(39), urls[0], 39, "");
         known.links.push(young, urls[1], 40, "");
-        let mut estimates = urls.map(|url| estimate(url, 1.0));
+        let mut estimates = urls.map(|url| UrlEstimate::valued(url, 1.0));
         SlowStart::new(&known, urls.into_iter()).defer(&mut estimates, 1);
         assert_eq!(estimates.map(|url| url.deferred), [false, true]);
         assert_eq!(estimates.map(|url| url.estimate), [1.0, DEFERRED]);
-    }
-
-    fn estimate(url: UrlId, estimate: f64) -> UrlEstimate {
-        UrlEstimate {
-            url,
-            parts: Parts::default(),
-            quality: None,
-            reliability: 1.0,
-            fetch: 1.0,
-            text: 1.0,
-            deferred: false,
-            estimate,
-            inlinks: 0,
-        }
     }
 
     #[test]

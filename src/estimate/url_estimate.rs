@@ -57,6 +57,21 @@ pub struct UrlEstimate {
 const BELIEVED: f64 = 0.8;
 
 impl UrlEstimate {
+    /// Of a URL that nothing is known of but its value.
+    pub(crate) fn valued(url: UrlId, value: f64) -> Self {
+        Self {
+            url,
+            parts: Parts::default(),
+            quality: None,
+            reliability: 1.0,
+            fetch: 1.0,
+            text: 1.0,
+            deferred: false,
+            estimate: value,
+            inlinks: 0,
+        }
+    }
+
     /// Whether room is made for its site where the batch has some: it does not wait, and past picks kept about what
     /// they promised. Others get what they are worth beside everybody else.
     pub(crate) fn is_welcome(&self) -> bool {

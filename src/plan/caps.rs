@@ -218,7 +218,7 @@ impl CapGroups {
         self.kinds.iter().position(|(cap, _)| *cap == Cap::SiteShare)
     }
 
-    /// Makes the groups; how many of the frontier a share is of.
+    /// Makes the groups. Returns how many sites the frontier has, where a share is set.
     fn number(
         &mut self,
         frontier: &[UrlId],
@@ -238,25 +238,23 @@ impl CapGroups {
         self.of_url = vec![0; urls.len()];
         let share = self.share();
         let mut sites = 0;
-        let all = [frontier, others].concat();
-        for (at, (&id, part)) in all.iter().zip(parts.of(&all)).enumerate() {
-            if at == frontier.len() {
-                sites = self.groups_of_kind(share);
+        for (ids, is_frontier) in [(frontier, true), (others, false)] {
+            for (&id, part) in ids.iter().zip(parts.of(ids)) {
+                let smallest = *of_part.entry(part).or_insert_with(|| {
+                    let groups = self.groups_of(urls.url(id), level, delays, &mut numbers);
+                    *of_smallest.entry(groups[0]).or_insert_with(|| {
+                        self.within.extend(groups);
+                        (self.within.len() / self.kinds.len()) as u32 - 1
+                    })
+                });
+                self.of_url[id.index()] = smallest;
+                let group = self.within(smallest)[0] as usize;
+                let Group { size, others, .. } = &mut self.groups[group];
+                *(if is_frontier { size } else { others }) += 1;
             }
-            let smallest = *of_part.entry(part).or_insert_with(|| {
-                let groups = self.groups_of(urls.url(id), level, delays, &mut numbers);
-                *of_smallest.entry(groups[0]).or_insert_with(|| {
-                    self.within.extend(groups);
-                    (self.within.len() / self.kinds.len()) as u32 - 1
-                })
-            });
-            self.of_url[id.index()] = smallest;
-            let group = self.within(smallest)[0] as usize;
-            let Group { size, others, .. } = &mut self.groups[group];
-            *(if at < frontier.len() { size } else { others }) += 1;
-        }
-        if others.is_empty() {
-            sites = self.groups_of_kind(share);
+            if is_frontier {
+                sites = self.groups.iter().filter(|group| Some(group.kind) == share).count();
+            }
         }
         if let Some(time) = self.kinds.iter().position(|(cap, _)| *cap == Cap::Time) {
             for &id in in_flight {
@@ -280,10 +278,6 @@ impl CapGroups {
             }
         }
         sites
-    }
-
-    fn groups_of_kind(&self, kind: Option<usize>) -> usize {
-        self.groups.iter().filter(|group| Some(group.kind) == kind).count()
     }
 
     /// The groups of a URL, the smallest first, each within the next. Those that are not there yet are
@@ -329,11 +323,11 @@ impl CapGroups {
     /// No pick yet of a batch of `budget` URLs.
     pub(crate) fn counter(&self, budget: usize) -> CapCounter<'_> {
         let mut left = self.limits(budget, 0);
-        let whole = self.limits(budget, usize::MAX);
-        let possible = budget.min(self.most(&whole, true));
-        // The others count only where there is no other way to fill the batch.
-        let all = self.most(&whole, false) < possible;
-        if self.share().is_some() && self.most(&left, all) < possible {
+        if self.share().is_some() && self.most(&left, false) < budget {
+            let whole = self.limits(budget, usize::MAX);
+            let possible = budget.min(self.most(&whole, true));
+            // The others count only where there is no other way to fill the batch.
+            let all = self.most(&whole, false) < possible;
             let (mut low, mut high) = (0, budget);
             while low + 1 < high {
                 let middle = usize::midpoint(low, high);

@@ -115,7 +115,6 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use crate::estimate::parts::Parts;
     use crate::plan::caps::Caps;
     use crate::plan::select;
 
@@ -161,17 +160,8 @@ mod tests {
     fn frontier(count: usize) -> (UrlTable, Vec<UrlEstimate>) {
         let mut table = UrlTable::default();
         let hosts = ["a.x.test", "b.x.test", "c.y.test"];
-        let urls = (0..count).map(|at| UrlEstimate {
-            url: table.insert(&format!("https://{}/{at}", hosts[at % 3]), ""),
-            parts: Parts::default(),
-            quality: None,
-            reliability: 1.0,
-            fetch: 1.0,
-            text: 1.0,
-            deferred: false,
-            estimate: 0.0,
-            inlinks: 0,
-        });
+        let address = |at| format!("https://{}/{at}", hosts[at % 3]);
+        let urls = (0..count).map(|at| UrlEstimate::valued(table.insert(&address(at), ""), 0.0));
         let urls = urls.collect();
         (table, urls)
     }

@@ -244,15 +244,9 @@ mod tests {
         let ranking = estimates
             .iter()
             .map(|&(url, estimate)| UrlEstimate {
-                url: urls.insert(url, ""),
                 parts: [estimate, 0.0, 0.0, 0.0, 0.0].into(),
-                quality: None,
-                reliability: 1.0,
-                fetch: 1.0,
-                text: 1.0,
-                deferred: false,
-                estimate,
                 inlinks: 1,
+                ..UrlEstimate::valued(urls.insert(url, ""), estimate)
             })
             .collect();
         (urls, ranking)

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 
 use super::explore::Pool;
 use super::{Pick, UrlEstimate};
-use crate::estimate::parts::Parts;
 
 /// How much of a batch is for pages that were fetched before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -99,17 +98,8 @@ pub(crate) struct Revisit {
 
 impl Revisit {
     pub(super) fn pick(&self) -> Pick {
-        let estimate = UrlEstimate {
-            url: self.url,
-            parts: Parts::default(),
-            quality: None,
-            reliability: 1.0,
-            fetch: 1.0,
-            text: 1.0,
-            deferred: false,
-            estimate: self.value,
-            inlinks: self.inlinks,
-        };
+        let value = UrlEstimate::valued(self.url, self.value);
+        let estimate = UrlEstimate { inlinks: self.inlinks, ..value };
         Pick { estimate, frontier_rank: 0, pool: Pool::Revisit, propensity: 1.0 }
     }
 }

@@ -29,24 +29,9 @@ pub(crate) fn best(
 ) -> Vec<bool> {
     let greedy = SelectionSettings { explore: 0.0, ..*selection };
     let mut wanted = vec![false; so_far.urls.len()];
-    let urls = ranked.clone().map(|(url, value)| valued(url, value)).collect();
+    let urls = ranked.clone().map(|(url, value)| UrlEstimate::valued(url, value)).collect();
     for pick in select_only(urls, so_far, &greedy).picks {
         wanted[pick.estimate.url.index()] = true;
     }
     ranked.map(|(url, _)| wanted[url.index()]).collect()
-}
-
-/// A URL that nothing is known of but its value.
-fn valued(url: UrlId, value: f64) -> UrlEstimate {
-    UrlEstimate {
-        url,
-        parts: Parts::default(),
-        quality: None,
-        reliability: 1.0,
-        fetch: 1.0,
-        text: 1.0,
-        deferred: false,
-        estimate: value,
-        inlinks: 0,
-    }
 }
