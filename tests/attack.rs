@@ -23,6 +23,8 @@ mod disk;
 mod faults;
 #[path = "attack/folders.rs"]
 mod folders;
+#[path = "attack/full_disk.rs"]
+mod full_disk;
 #[path = "attack/kills.rs"]
 mod kills;
 #[cfg(feature = "neural")]

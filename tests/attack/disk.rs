@@ -7,6 +7,9 @@ use std::sync::LazyLock;
 
 use super::common::{Run, command, text};
 
+/// No space left on the device.
+const ENOSPC: i32 = 28;
+
 /// The library that stands between a command and the disk.
 static SHIM: LazyLock<PathBuf> = LazyLock::new(|| {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/attack/shim.c");
@@ -39,6 +42,8 @@ pub enum Act {
     Kill,
     /// The call fails with this number of the system.
     Fail(i32),
+    /// The disk is full, for this call and all that follow.
+    Full,
 }
 
 /// A disk that does something at a call.
@@ -67,8 +72,15 @@ impl Disk<'_> {
         command.env("LD_PRELOAD", &*SHIM).env("ATTACK_ROOT", self.root);
         command.env("ATTACK_KIND", if self.calls == Calls::Write { "w" } else { "r" });
         command.env("ATTACK_AT", self.at.to_string());
-        let number = if let Act::Fail(number) = self.act { number } else { 0 };
+        let number = match self.act {
+            Act::Kill => 0,
+            Act::Fail(number) => number,
+            Act::Full => ENOSPC,
+        };
         command.env("ATTACK_DO", number.to_string());
+        if self.act == Act::Full {
+            command.env("ATTACK_FULL", "1");
+        }
         if let Some(log) = self.log {
             command.env("ATTACK_LOG", log);
         }

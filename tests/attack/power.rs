@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::disk::{Act, Calls, Disk};
 use super::scenarios::{PLACE, Place, Scenario};
@@ -17,8 +17,8 @@ const FATES: [&str; 4] = ["left", "zeroed", "halved", "emptied"];
 struct Done {
     /// Files with bytes that were not synced.
     unsynced: BTreeSet<PathBuf>,
-    /// Renames, by folder, that no sync of the folder followed.
-    renames: BTreeMap<PathBuf, Vec<(PathBuf, PathBuf)>>,
+    /// Renames, by folder, that no sync of the folder followed: from, to, and where what they replaced was kept.
+    renames: BTreeMap<PathBuf, Vec<[PathBuf; 3]>>,
 }
 
 impl Done {
@@ -26,9 +26,9 @@ impl Done {
         let mut done = Self::default();
         for line in log.lines() {
             let mut fields = line.split('\t');
-            let (Some(call), Some(path)) = (fields.next(), fields.next()) else { continue };
-            let (path, other) =
-                (PathBuf::from(path), PathBuf::from(fields.next().unwrap_or_default()));
+            let Some(call) = fields.next() else { continue };
+            let [path, other, kept] =
+                [(); 3].map(|()| PathBuf::from(fields.next().unwrap_or_default()));
             match call {
                 "write" | "open" => drop(done.unsynced.insert(path)),
                 "sync" => {
@@ -40,7 +40,7 @@ impl Done {
                         done.unsynced.insert(other.clone());
                     }
                     let folder = other.parent().unwrap().to_owned();
-                    done.renames.entry(folder).or_default().push((path, other));
+                    done.renames.entry(folder).or_default().push([path, other, kept]);
                 }
                 _ => {}
             }
@@ -48,16 +48,15 @@ impl Done {
         done
     }
 
-    /// Brings the folder into a state that the disk may be in. `before` has the files that renames replaced.
-    fn happen(&self, fate: &str, undo: bool, before: &Path, root: &Path) {
+    /// Brings the folder into a state that the disk may be in.
+    fn happen(&self, fate: &str, undo: bool) {
         if undo {
-            for (from, to) in self.renames.values().flatten().rev() {
+            for [from, to, replaced] in self.renames.values().flatten().rev() {
                 if to.exists() {
                     fs::rename(to, from).unwrap();
                 }
-                let old = before.join(to.strip_prefix(root).unwrap());
-                if old.is_file() {
-                    fs::copy(old, to).unwrap();
+                if replaced.is_file() {
+                    fs::copy(replaced, to).unwrap();
                 }
             }
         }
@@ -79,14 +78,13 @@ fn cut(scenario: &Scenario, at: usize, calls: usize) -> usize {
     let mut images = 0;
     for fate in FATES {
         for undo in [false, true] {
-            let (before, folder) = (scenario.copied(), scenario.copied());
-            let log = tempfile::NamedTempFile::new().unwrap();
-            let root = folder.path();
-            let disk =
-                Disk { root, calls: Calls::Write, at, act: Act::Kill, log: Some(log.path()) };
+            let (folder, logged) = (scenario.copied(), tempfile::tempdir().unwrap());
+            let (root, log) = (folder.path(), logged.path().join("log"));
+            let disk = Disk { root, calls: Calls::Write, at, act: Act::Kill, log: Some(&log) };
             disk.run(&scenario.arguments(bench, root));
-            let done = Done::read(&fs::read_to_string(log.path()).unwrap());
-            done.happen(fate, undo, before.path(), root);
+            // The first call leaves no log.
+            let done = Done::read(&fs::read_to_string(&log).unwrap_or_default());
+            done.happen(fate, undo);
             let undone = if undo { ", renames undone" } else { "" };
             let case = format!("power cut at call {at} of {calls}, files {fate}{undone}");
             scenario.assert_recovers(bench, root, &case);

@@ -119,8 +119,12 @@ impl Scenario {
     /// A copy of the folder to work on.
     pub fn copied(&self) -> tempfile::TempDir {
         let directory = tempfile::tempdir().unwrap();
-        copy(&self.base, directory.path());
+        self.copy_into(directory.path());
         directory
+    }
+
+    pub fn copy_into(&self, folder: &Path) {
+        copy(&self.base, folder);
     }
 
     pub fn arguments(&self, bench: &Bench, folder: &Path) -> Vec<String> {

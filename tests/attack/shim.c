@@ -5,7 +5,9 @@
  * ATTACK_KIND  w: calls that change files; r: calls that read them
  * ATTACK_AT    number of the call, from 1; 0 for none
  * ATTACK_DO    0: kill; else the errno that the call fails with
- * ATTACK_LOG   a file to which a line is written for each call that changes files: what, and which file
+ * ATTACK_FULL  set: so do all later ones but those that make room, as on a disk that is full
+ * ATTACK_LOG   a file to which a line is written for each call that changes files: what, and which file; beside it
+ *              lies what each rename replaces, under the name that its line ends with
  * ATTACK_COUNT a file that is told the number of calls at the end
  */
 #define _GNU_SOURCE
@@ -24,9 +26,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static char root[PATH_MAX], kind = 'w';
+static char root[PATH_MAX], log_path[PATH_MAX], kind = 'w';
 static long at;
-static int what, log_fd = -1;
+static int what, full, log_fd = -1;
 static atomic_long calls;
 
 __attribute__((constructor)) static void begin(void) {
@@ -35,8 +37,11 @@ __attribute__((constructor)) static void begin(void) {
   if ((text = getenv("ATTACK_KIND"))) kind = text[0];
   if ((text = getenv("ATTACK_AT"))) at = atol(text);
   if ((text = getenv("ATTACK_DO"))) what = atoi(text);
-  if ((text = getenv("ATTACK_LOG")))
+  full = getenv("ATTACK_FULL") != NULL;
+  if ((text = getenv("ATTACK_LOG"))) {
+    strncpy(log_path, text, sizeof log_path - 1);
     log_fd = syscall(SYS_openat, AT_FDCWD, text, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  }
 }
 
 __attribute__((destructor)) static void end(void) {
@@ -66,13 +71,14 @@ static int of_fd(int fd, char *path) {
 static int fails(char of, const char *call, const char *path, const char *other) {
   if (of != kind) return 0;
   long now = atomic_fetch_add(&calls, 1) + 1;
-  if (now == at) {
+  int makes_room = !strcmp(call, "unlink") || !strcmp(call, "rmdir");
+  if (now == at || (full && at && now > at && !makes_room)) {
     if (what == 0) { syscall(SYS_kill, getpid(), SIGKILL); for (;;) pause(); }
     errno = what;
     return 1;
   }
   if (log_fd >= 0) {
-    char line[2 * PATH_MAX + 32];
+    char line[3 * PATH_MAX + 32];
     int length = snprintf(line, sizeof line, "%s\t%s\t%s\n", call, path, other);
     syscall(SYS_write, log_fd, line, length);
   }
@@ -145,7 +151,14 @@ ssize_t pread64(int fd, void *bytes, size_t count, off64_t place) {
   return NEXT(pread64)(fd, bytes, count, place);
 }
 int rename(const char *from, const char *to) {
-  if (below(to) && fails('w', "rename", from, to)) return -1;
+  static atomic_long renames;
+  if (below(to)) {
+    char kept[PATH_MAX + 32], both[2 * PATH_MAX + 32];
+    snprintf(kept, sizeof kept, "%s.%ld", log_path, atomic_fetch_add(&renames, 1));
+    snprintf(both, sizeof both, "%s\t%s", to, kept);
+    if (fails('w', "rename", from, both)) return -1;
+    if (log_fd >= 0) link(to, kept);
+  }
   return NEXT(rename)(from, to);
 }
 int unlink(const char *path) {

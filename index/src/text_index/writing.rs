@@ -1,20 +1,26 @@
 //! Writing documents into the index of a directory, whatever they come from, until it is whole.
 
+use std::fs::File;
+use std::io::Write;
+
 use rayon::prelude::*;
 use serde::Serialize;
 use tantivy::index::SegmentId;
 use tantivy::merge_policy::NoMergePolicy;
-use tantivy::{Index, IndexWriter, TantivyDocument};
+use tantivy::{Index, IndexWriter, TantivyDocument, TantivyError};
 
 use super::document::{Fields, document, schema};
 use super::{Result, failed, open_index};
 use crate::derived::Derived;
+use crate::error::StoreError;
 use crate::page_store::PageText;
 use crate::words::Analyzer;
 
 const LOCK_SUFFIX: &str = ".lock";
 /// Memory of the indexing writer; beyond it a segment is written.
 const WRITER_BYTES: usize = 128 << 20;
+/// What a disk must take that is not full: more than the pieces in which an index is written.
+const ASKED_BYTES: usize = 1 << 20;
 /// Documents of one segment are merged with the next larger one while they are at least this share
 /// of it, so that there are logarithmically many segments and each document moves that often.
 const MERGE_SHARE: f64 = 0.5;
@@ -50,7 +56,8 @@ impl<'a> Writing<'a> {
             pages.par_iter().map(|page| document(self.fields, &self.analyzer, page)).collect();
         self.added += documents.len() as u64;
         for document in documents {
-            self.writer.add_document(document).map_err(failed)?;
+            let added = self.writer.add_document(document);
+            added.map_err(|error| refused(self.derived, error))?;
         }
         Ok(())
     }
@@ -58,7 +65,7 @@ impl<'a> Writing<'a> {
     /// Commits, merges small segments and publishes the state, which makes the index whole.
     /// Returns the number of documents added.
     pub(crate) fn finish<T: Serialize>(mut self, payload: &T) -> Result<u64> {
-        self.writer.commit().map_err(failed)?;
+        self.writer.commit().map_err(|error| refused(self.derived, error))?;
         merge_tail(&self.index, &mut self.writer)?;
         self.writer.wait_merging_threads().map_err(failed)?;
         let mut files = self.derived.storage().entries_of(self.derived.directory())?;
@@ -67,6 +74,21 @@ impl<'a> Writing<'a> {
         files.retain(|entry| kept(&entry.file));
         self.derived.publish(payload, files)?;
         Ok(self.added)
+    }
+}
+
+/// What became of a write. Tantivy's threads end with an error of their own and keep what the system said to themselves,
+/// so the disk is asked again.
+fn refused(derived: &Derived<'_>, error: TantivyError) -> StoreError {
+    let TantivyError::ErrorInThread(_) = error else { return failed(error) };
+    let path = derived.storage().path(derived.directory());
+    let asked = tempfile::tempfile_in(&path).and_then(|mut file: File| {
+        file.write_all(&vec![0; ASKED_BYTES])?;
+        file.sync_all()
+    });
+    match asked {
+        Ok(()) => failed(error),
+        Err(source) => StoreError::io("write the text index in", &path)(source),
     }
 }
 
