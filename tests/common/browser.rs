@@ -55,6 +55,15 @@ pub fn opened(page: &str) -> Option<(Browser, TempDir)> {
     Some((browser, folder))
 }
 
+/// Opens another page in it, in the place of the one of [`opened`].
+pub fn open_anew(browser: &mut Browser, folder: &TempDir, page: &str) {
+    let file = folder.path().join("page.html");
+    std::fs::write(&file, page).unwrap();
+    browser.value("document.documentElement.classList.remove('scripted')");
+    browser.open(&file);
+    browser.wait_until("document.documentElement.classList.contains('scripted')");
+}
+
 /// Nothing went wrong on a page that is complete in its file.
 #[track_caller]
 pub fn assert_quiet(browser: &Browser) {
