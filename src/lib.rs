@@ -106,6 +106,12 @@ pub mod workload;
 
 #[cfg(test)]
 extern crate self as prospect;
+/// For `tests/attack/fuzz`.
+#[cfg(fuzzing)]
+#[doc(hidden)]
+#[path = "../tests/inside/parsers.rs"]
+pub mod parsers;
+
 #[cfg(test)]
 #[path = "../tests/inside/mod.rs"]
 #[allow(unreachable_pub, reason = "shared with tests from outside")]

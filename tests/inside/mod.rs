@@ -11,6 +11,8 @@ mod documents;
 mod experiment;
 #[path = "../common/kept_stores.rs"]
 mod kept_stores;
+#[path = "../common/payloads.rs"]
+mod payloads;
 #[path = "../attack/shapes.rs"]
 mod shapes;
 #[path = "../common/simulation.rs"]
@@ -28,6 +30,7 @@ mod ingest_sources;
 mod kept_basis;
 mod link_gain;
 mod mutated_inputs;
+mod parsers;
 mod quality_resume;
 mod report;
 mod report_in_browser;

@@ -13,16 +13,7 @@ use std::time::{Duration, Instant};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::campaign::url_list::UrlList;
-use crate::documents::{Input, OpenOptions};
-use crate::evaluate::run;
-use crate::ingest::urls::UrlFiles;
-use crate::ingest::{self, SourceItem, SourceOptions};
-use crate::plan::polite_time::Delays;
-use crate::plan::robots::crawl_delay;
-use crate::whatif::scenario::Scenario;
-use crate::workload::{self, qrels};
-use prospect_index::{ingest as stored, url, words};
+use super::parsers::PARSERS;
 
 /// Inputs of each parser where nobody says how many.
 const FEW: usize = 250;
@@ -54,94 +45,6 @@ const TOKENS: [&str; 24] = [
     "WARC/1.1\r\n",
     "Content-Length: 99999999999\r\n",
     "://",
-];
-
-type Parser = fn(&Path, &str);
-
-fn pages(path: &Path, _: &str) {
-    let base_url = Some("https://e.org/".to_owned());
-    let options = SourceOptions { base_url, ..SourceOptions::default() };
-    let Ok(mut source) = ingest::open(&[path.to_owned()], &options) else { return };
-    while let Ok(items) = source.next_batch(7) {
-        if items.is_empty() {
-            return;
-        }
-        for item in items {
-            if let SourceItem::Page { record, .. } = item {
-                let _ = stored::prepare(record);
-            }
-        }
-    }
-}
-
-fn urls(path: &Path, _: &str) {
-    for with_statuses in [false, true] {
-        let Ok(mut files) = UrlFiles::open(&[path.to_owned()], with_statuses) else { continue };
-        while files.next_batch(7).is_ok_and(|items| !items.is_empty()) {}
-    }
-}
-
-fn links(path: &Path, text: &str) {
-    let page = path.with_file_name("pages.jsonl");
-    fs::write(&page, "{\"url\":\"https://a.test/\",\"text\":\"x\"}\n").unwrap();
-    let inputs = [page, path.to_owned()];
-    if let Ok(mut source) = ingest::open(&inputs, &SourceOptions::default()) {
-        while source.next_batch(7).is_ok_and(|items| !items.is_empty()) {}
-    }
-    pages(path, text);
-}
-
-fn documents(path: &Path, _: &str) {
-    let input = Input::of(path, None);
-    let Ok(mut source) = crate::documents::open(&input, &OpenOptions::default()) else { return };
-    while let Ok(Some(batch)) = source.next_batch() {
-        let _ = batch.values(&["text".to_owned()]).len();
-    }
-}
-
-fn scenario(_: &Path, text: &str) {
-    let _ = serde_json::from_str::<Scenario>(text);
-}
-
-fn canonical(_: &Path, text: &str) {
-    for given in text.split_whitespace() {
-        let Ok(found) = url::canonical(given) else { continue };
-        assert_eq!(url::canonical(&found).as_ref(), Ok(&found));
-        let _ =
-            (url::host(&found), url::depth(&found), url::file_type(&found), words::words(&found));
-    }
-    let _ = UrlList::parse(text);
-}
-
-/// The parser of each file of the corpus.
-const PARSERS: [(&str, Parser); 25] = [
-    ("crawldb.csv", urls),
-    ("crawldb.txt", urls),
-    ("delays.txt", |_, text| drop(Delays::parse(text))),
-    ("documents.csv", documents),
-    ("documents.json", documents),
-    ("documents.jsonl", documents),
-    ("heritrix.log", urls),
-    ("index.cdxj", urls),
-    ("judged.qrels", |_, text| drop(qrels::parse(text, "j"))),
-    ("links.tsv", links),
-    ("page.html", pages),
-    ("pages.jsonl", pages),
-    ("pages.warc", pages),
-    ("pages.wat", pages),
-    ("queries.csv", |_, text| drop(workload::parse(text, "q"))),
-    ("queries.json", |_, text| drop(workload::parse(text, "q"))),
-    ("queries.trec", |_, text| drop(workload::parse(text, "q"))),
-    ("queries.tsv", |_, text| drop(workload::parse(text, "q"))),
-    ("results.run", |_, text| drop(run::parse(text, "r"))),
-    ("robots.txt", |_, text| {
-        assert!(crawl_delay("*", text.as_bytes()).is_none_or(|delay| delay >= 0.0));
-    }),
-    ("scenario.json", scenario),
-    ("seeds.txt", urls),
-    ("sitemap.xml", urls),
-    ("urls.txt", canonical),
-    ("wget.log", urls),
 ];
 
 fn corpus() -> BTreeMap<String, Vec<u8>> {
