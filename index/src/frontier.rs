@@ -158,16 +158,18 @@ fn stale(state: &Payload, manifest: &Manifest, max_words: usize) -> Option<&'sta
 }
 
 fn open_segment(storage: &Storage, segment: &SegmentName) -> Result<Segment, StoreError> {
-    let parts = SegmentParts::read(&storage.path(&segment.directory)).map_err(failed)?;
-    let mut opened = Segment::from_parts(parts).map_err(failed)?;
+    let parts = SegmentParts::read(&storage.path(&segment.directory))?;
+    let mut opened = Segment::from_parts(parts)?;
     opened.hide(&segment.hidden);
     Ok(opened)
 }
 
-fn failed(error: NgramError) -> StoreError {
-    match error {
-        NgramError::Io { doing, path, source } => StoreError::Io { operation: doing, path, source },
-        other => StoreError::Derived { structure: "n-gram index", what: other.to_string() },
+impl From<NgramError> for StoreError {
+    fn from(error: NgramError) -> Self {
+        match error {
+            NgramError::Io { doing, path, source } => Self::Io { operation: doing, path, source },
+            other => Self::Derived { structure: "n-gram index", what: other.to_string() },
+        }
     }
 }
 
@@ -333,7 +335,7 @@ impl Update<'_> {
         let directory = format!("{}/{name}", self.derived.directory());
         let path = self.storage.fresh_directory(&directory)?;
         let config = BuildConfig { max_words: self.max_words, ..BuildConfig::default() };
-        let stats = build(&path, config).map_err(failed)?;
+        let stats = build(&path, config)?;
         files.extend(self.storage.entries_of(&directory)?);
         state.segments.push(SegmentName { directory, urls: stats.urls, hidden: Vec::new() });
         Ok(())

@@ -256,7 +256,7 @@ impl Explained<'_> {
             Factor::given("chance to have a text", url.text)
                 .noted("of other pages of its type some had none"),
             Factor::given("slow start", slow_start).noted(
-                "deferred behind the URLs of others: its domain is new and has better ones, or only young domains link to it",
+                "deferred behind the URLs of others: its domain has had as much as it may have of a batch, or only young domains link to it",
             ),
             Factor::given("host", self.host_factor(url.url))
                 .noted("what the scenario lets its host count for"),
@@ -335,7 +335,10 @@ fn fetch_state(known: &Known, retries: &Retries, url: UrlId) -> String {
             Answer::Failed(FailureKind::Denied) => format!("its fetch was denied, status {status}"),
             _ => format!("its fetch failed with status {status}"),
         },
-        Fetch::Redirected { .. } => "it redirects to another URL".to_owned(),
+        Fetch::Redirected { seq } => match known.pages.record(seq) {
+            Some((target, _)) => format!("it redirects to {}", known.urls.spelling(target)),
+            None => "it redirects to another URL".to_owned(),
+        },
     };
     match retries.wait(known, url) {
         None => what,

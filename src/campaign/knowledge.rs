@@ -4,11 +4,23 @@
 use std::collections::HashMap;
 use std::io;
 
+use prospect_index::answer::{NO_ANSWER, ROBOTS};
 use prospect_index::page::{Outlink, PageRecord, UrlId};
 use prospect_index::page_store::{Fetch, Known, NONE, for_each_fetch_time, for_each_text};
 use serde::Serialize;
 
 use super::{CampaignError, OpenStore};
+
+/// A record as `ingest` reads it again.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct ExportedRecord {
+    /// What it says. Its status is 0 where no server answered.
+    #[serde(flatten)]
+    page: PageRecord,
+    /// Why nobody was asked, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'static str>,
+}
 
 /// What was handed over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -27,7 +39,7 @@ pub(crate) struct Exported {
 /// A segment is damaged. What `take` says comes as the inner result.
 pub(crate) fn export(
     open: &OpenStore,
-    mut take: impl FnMut(&PageRecord) -> io::Result<()>,
+    mut take: impl FnMut(&ExportedRecord) -> io::Result<()>,
 ) -> Result<io::Result<Exported>, CampaignError> {
     let (known, store) = (&open.known, &open.store);
     let mut times: HashMap<u32, String> = HashMap::new();
@@ -48,17 +60,20 @@ pub(crate) fn export(
     failed.sort_unstable();
     let mut failed = failed.into_iter().peekable();
     let (mut found, mut done) = (Exported::default(), Ok(()));
-    let mut put = |record: PageRecord, count: &mut usize| {
+    let mut put = |record: ExportedRecord, count: &mut usize| {
         if done.is_ok() {
             done = take(&record);
             *count += 1;
         }
     };
-    let failure = |(seq, url, status): (u32, UrlId, u16)| PageRecord {
-        url: known.urls.spelling(url).to_owned(),
-        status: Some(status),
-        fetched_at: times.get(&seq).cloned(),
-        ..PageRecord::default()
+    let failure = |(seq, url, status): (u32, UrlId, u16)| {
+        let page = PageRecord {
+            url: known.urls.spelling(url).to_owned(),
+            status: Some(if matches!(status, NO_ANSWER | ROBOTS) { 0 } else { status }),
+            fetched_at: times.get(&seq).cloned(),
+            ..PageRecord::default()
+        };
+        ExportedRecord { page, error: (status == ROBOTS).then_some("robots.txt") }
     };
     for_each_text(store.storage(), store.manifest(), 0, |pages| {
         for page in pages {
@@ -79,7 +94,7 @@ pub(crate) fn export(
                 quality_score: known.quality(page.url).map(f64::from),
                 ..PageRecord::default()
             };
-            put(record, &mut found.pages);
+            put(ExportedRecord { page: record, error: None }, &mut found.pages);
         }
         Ok(())
     })?;

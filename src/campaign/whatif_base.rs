@@ -78,7 +78,7 @@ impl WhatIfBase {
             pages: pages.len(),
             served: Arc::new(served),
             scored: Arc::new(scored),
-            improvability: Improvability::fit(&past.queries),
+            improvability: Improvability::fit(&past.queries, places.k),
             next_seq: manifest.next_seq,
             lack: Arc::new(lack),
             in_flight: Arc::new(in_flight),

@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         let error = anyhow::anyhow!("the store does not know {address}: no page links to it");
         return Err(Failure::input(
             error,
-            "a URL becomes known when a page that links to it is ingested",
+            "a URL becomes known when a page that links to it is ingested, or by `prospect seeds`",
         ));
     };
     let (settings, workload, _) = open_plan(&open)?;
@@ -111,7 +111,7 @@ fn query_text(explanation: &QueryExplanation) -> String {
     text += &format!(
         "  served: {} of {k} places, mean score {:.2}, to beat {:.2}\n",
         served.len(),
-        explanation.mean_score,
+        at_least_0(explanation.mean_score),
         explanation.kth_score,
     );
     for result in served {
@@ -124,8 +124,8 @@ fn query_text(explanation: &QueryExplanation) -> String {
             let ImprovabilityFit { a, b, r_squared } = fit;
             let rank = rank_correlation.map_or("–".to_owned(), |rank| format!("{rank:.2}"));
             format!(
-                " new results in a cycle = exp({a:.3} + {b:.4} * mean score), fitted on {outcomes} outcomes of \
-                 queries (R² {r_squared:.2} over buckets, rank correlation {rank})\n"
+                " new results in a cycle = exp({a:.3} + {b:.4} * mean score), at most the places of a list, \
+                 fitted on {outcomes} outcomes of queries (R² {r_squared:.2} over buckets, rank correlation {rank})\n"
             )
         }
     };
@@ -285,6 +285,11 @@ fn factor_text(text: &mut String, factor: &Factor, depth: usize) {
     }
 }
 
+/// A score for people: a regression may expect a little less than there can be, and sums of nothing have a sign.
+fn at_least_0(score: f64) -> f64 {
+    if score > 0.0 { score } else { 0.0 }
+}
+
 /// Four decimals, or as many digits where these would show nothing.
 fn number(value: f64) -> String {
     if value == 0.0 || value.abs() >= 0.001 {
@@ -300,7 +305,7 @@ fn reason_text(reason: &QueryReason) -> String {
         100.0 * reason.chance,
         shown(&reason.query, 60),
         reason.frequency,
-        reason.expected_score,
+        at_least_0(reason.expected_score),
         reason.kth_score,
     );
     if reason.matched.iter().all(|evidence| evidence.place == AROUND_LINKS) {

@@ -258,14 +258,14 @@ impl WayOut for SimulateError {
             Self::Option(_) => {
                 Some("`prospect policies` lists policies and their options".to_owned())
             }
-            Self::Vectors(_) | Self::Quality(_) | Self::Ngram(_) | Self::Answer(_) => None,
+            Self::Vectors(_) | Self::Quality(_) | Self::Answer(_) => None,
         }
     }
 
     fn code(&self) -> u8 {
         match self {
             Self::Policy(PolicyError::Plan(error)) => error.code(),
-            Self::Ngram(_) | Self::Answer(_) => OURS,
+            Self::Answer(_) => OURS,
             _ => USERS,
         }
     }

@@ -115,6 +115,13 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
 fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Failure> {
     let format = format_named(&args.format)?;
     let (mut settings, share) = (args.options.settings()?, args.options.budget_share()?);
+    if settings.selection.budget == 0
+        && share.is_none()
+        && settings.selection.caps.time.seconds.is_none()
+    {
+        let error = anyhow::anyhow!("--seconds 0 lifts the limit, and there is no --budget");
+        return Err(Failure::input(error, "give a --budget, or a number of seconds above 0"));
+    }
     let workload = bounds::workload(workload, global)?;
     args.bounds.add_delays(&mut settings)?;
     check_writable(&args.out)?;
@@ -448,7 +455,7 @@ fn quantity_line(quantity: &Quantity) -> String {
 fn blend_line(choice: &Choice, open: &OpenStore) -> String {
     let blend = &choice.blended.blend;
     let evidence = match blend.outcomes {
-        0 => "no past pick says otherwise".to_owned(),
+        0 => "no past pick of these queries says otherwise".to_owned(),
         picks => format!(
             "fitted on {picks} past picks, which count for {:.0} % beside the start",
             100.0 * blend.learned()

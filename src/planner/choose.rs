@@ -130,7 +130,7 @@ pub(crate) fn choose_from<E: From<EstimateError>>(
     settings: &PlanSettings,
     score: impl FnOnce(&[usize]) -> Result<ScoredPairs, E>,
 ) -> Result<(ScoredPairs, Choice), E> {
-    let improvability = Improvability::fit(outcomes);
+    let improvability = Improvability::fit(outcomes, from.served.places().k);
     let needy = needy(from.queries, from.served, &improvability, settings);
     let scored = score(&needy)?;
     let choice = choose_among(from, &scored, needy, &improvability, settings)?;

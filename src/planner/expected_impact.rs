@@ -217,6 +217,10 @@ impl RealisedShares {
 
     fn learn(&mut self, cycle: CycleImpact<'_>) {
         let CycleImpact { chances, same_source, foreseen, realised, stayed } = cycle;
+        // A cycle of which nothing came says nothing.
+        if chances.most <= 0.0 {
+            return;
+        }
         let unit = self.mean_frequency;
         self.cycles.enters += 1;
         self.cycles.stays += usize::from(stayed.is_some());

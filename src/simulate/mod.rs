@@ -63,9 +63,6 @@ pub enum SimulateError {
     /// A run that cannot be written.
     #[error(transparent)]
     Evaluate(#[from] crate::evaluate::EvaluateError),
-    /// The n-gram index.
-    #[error(transparent)]
-    Ngram(#[from] prospect_index::ngram::NgramError),
     /// A policy.
     #[error(transparent)]
     Policy(#[from] crate::policy::PolicyError),
@@ -75,4 +72,10 @@ pub enum SimulateError {
     /// A policy that there is not, or that cannot be made.
     #[error(transparent)]
     Option(#[from] crate::policy::PolicyOptionError),
+}
+
+impl From<prospect_index::ngram::NgramError> for SimulateError {
+    fn from(error: prospect_index::ngram::NgramError) -> Self {
+        Self::Store(error.into())
+    }
 }

@@ -136,7 +136,7 @@ fn base(planned: &mut Planned<'_>, budget: usize) -> Result<Base, SimulateError>
         queries: Arc::new(planned.queries().to_vec()),
         served: Arc::new(planned.served().cloned().unwrap_or_default()),
         scored: Arc::new(scored),
-        improvability: Improvability::fit(&planned.past().queries),
+        improvability: Improvability::fit(&planned.past().queries, places.k),
         settings,
         next_seq: planned.next_seq(),
         lack: Arc::new(planned.lack().to_vec()),

@@ -21,6 +21,8 @@ const DISTINCT_MEANS: usize = 3;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Improvability {
     fit: Option<ImprovabilityFit>,
+    /// Places of a list: no cycle has more new results.
+    places: usize,
 }
 
 /// The fitted regression, and how well it fits.
@@ -36,8 +38,8 @@ pub(crate) struct ImprovabilityFit {
 
 impl Improvability {
     /// Fits the regression on past outcomes; before the first, or with fewer than 3 distinct
-    /// means, every query is as improvable as any other.
-    pub(crate) fn fit(outcomes: &[QueryOutcome]) -> Self {
+    /// means, every query is as improvable as any other. Lists have so many `places`.
+    pub(crate) fn fit(outcomes: &[QueryOutcome], places: usize) -> Self {
         let mut sorted = outcomes.to_vec();
         sorted.sort_by(|a, b| {
             a.mean_before.total_cmp(&b.mean_before).then(a.new_results.total_cmp(&b.new_results))
@@ -54,12 +56,12 @@ impl Improvability {
             .collect();
         let mut means: Vec<u64> = points.iter().map(|(mean, _)| mean.to_bits()).collect();
         means.dedup();
-        Self { fit: (means.len() >= DISTINCT_MEANS).then(|| line(&points)) }
+        Self { fit: (means.len() >= DISTINCT_MEANS).then(|| line(&points)), places }
     }
 
     /// Improvability of a query with this mean score.
     pub(crate) fn of(&self, mean: f64) -> f64 {
-        self.fit.map_or(1.0, |fit| (fit.a + fit.b * mean).exp())
+        self.fit.map_or(1.0, |fit| (fit.a + fit.b * mean).exp().min(self.places as f64))
     }
 
     /// Neediness of a query with this frequency and mean score.
@@ -134,18 +136,19 @@ mod tests {
 
     #[test]
     fn improvability_falls_with_the_mean_where_outcomes_say_so() {
-        assert_eq!(Improvability::fit(&[]).of(5.0), 1.0);
+        assert_eq!(Improvability::fit(&[], 10).of(5.0), 1.0);
         let same = vec![QueryOutcome { mean_before: 1.0, new_results: 2.0 }; 50];
-        assert_eq!(Improvability::fit(&same).of(5.0), 1.0);
+        assert_eq!(Improvability::fit(&same, 10).of(5.0), 1.0);
         let outcomes: Vec<_> = (0..200)
             .map(|i| f64::from(i) / 20.0)
             .map(|mean| QueryOutcome { mean_before: mean, new_results: (1.0 - 0.3 * mean).exp() })
             .collect();
-        let fit = Improvability::fit(&outcomes);
+        let fit = Improvability::fit(&outcomes, 10);
         let ImprovabilityFit { a, b, r_squared } = fit.fitted().unwrap();
         assert!((b + 0.3).abs() < 0.05 && (a - 1.0).abs() < 0.2, "{a} {b}");
         assert!(r_squared > 0.95, "{r_squared}");
         assert!(fit.of(1.0) > fit.of(9.0));
+        assert_eq!(fit.of(-30.0), 10.0, "no list has more places");
     }
 
     #[test]

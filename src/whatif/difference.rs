@@ -182,9 +182,9 @@ fn reason(old: &Placed<'_>, new: &Placed<'_>, asked: &Frequencies<'_>, url: UrlI
     };
     if !same && on_its_own && before.deferred != after.deferred {
         let why = if after.deferred {
-            "it deferred: its domain is new and has better ones, or only young domains link to it"
+            "it is deferred: slow start, or only young domains link to it"
         } else {
-            "it no longer deferred behind the URLs of others"
+            "it is no longer deferred behind the URLs of others"
         };
         return why.to_owned();
     }

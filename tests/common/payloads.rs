@@ -1,5 +1,7 @@
 //! Texts that want to be more than text wherever somebody forgot to escape them. Each, if it runs, sets `window.ran`.
 
+#![allow(dead_code, reason = "each test binary uses a part")]
+
 /// One of each way that we know from text into markup, attributes, scripts, styles, addresses and terminals.
 pub const PAYLOADS: [&str; 72] = [
     // Elements.

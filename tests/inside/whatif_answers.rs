@@ -400,12 +400,11 @@ fn a_url_that_starts_or_ends_to_wait_is_told_as_such() {
         questions.figures(&scenario(&format!("{{\"budget\": {after}}}"))).unwrap().difference
     };
     let larger = of_budgets(60, 1_000);
-    let reason = "it no longer deferred behind the URLs of others";
+    let reason = "it is no longer deferred behind the URLs of others";
     let freed = larger.entering.iter().filter(|url| url.reason == reason).count();
     assert!((10..50).contains(&freed), "{freed}");
     let smaller = of_budgets(1_000, 60);
-    let reason =
-        "it deferred: its domain is new and has better ones, or only young domains link to it";
+    let reason = "it is deferred: slow start, or only young domains link to it";
     let held = smaller.leaving.iter().filter(|url| url.reason == reason).count();
     assert_eq!(held, freed);
     let all = larger.entering.iter().chain(&smaller.leaving);
