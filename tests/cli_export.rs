@@ -169,9 +169,26 @@ fn words_are_those_of_the_store() {
 fn pages_go_into_another_store() {
     let dir = tempfile::tempdir().unwrap();
     let store = ingested(dir.path(), &[("https://a.test/", "rye")], &[]);
+    // Fetches that gave no page, of every kind.
+    let fetches = [
+        json!({"url": "https://a.test/gone", "status": 404}),
+        json!({"url": "https://a.test/late", "status": 0}),
+        json!({"url": "https://a.test/shut", "status": 0, "error": "Forbidden by robots.txt"}),
+        json!({"url": "https://a.test/old", "status": 301}),
+        json!({"url": "https://a.test/busy", "status": 503}),
+    ];
+    let records = dir.path().join("fetches.jsonl");
+    fs::write(&records, fetches.map(|fetch| format!("{fetch}\n")).concat()).unwrap();
+    done(&["ingest", "--store", text(&store), text(&records)]);
     let [out, other] = ["pages.jsonl", "other"].map(|name| dir.path().join(name));
     done(&["export", "--store", text(&store), "--format", "pages", "--out", text(&out)]);
     let told = done(&["ingest", "--store", text(&other), "--json", text(&out)]).stdout;
     let told: Value = serde_json::from_str(&told).unwrap();
-    assert_eq!(told["pages"], 1);
+    assert_eq!((&told["pages"], &told["failed"]), (&json!(1), &json!(5)));
+    let counts = |store: &Path| {
+        let status = done(&["status", "--store", text(store), "--json"]).stdout;
+        let status: Value = serde_json::from_str(&status).unwrap();
+        ["urls", "pages", "failed", "denied", "moved", "frontier"].map(|key| status[key].clone())
+    };
+    assert_eq!(counts(&other), counts(&store));
 }

@@ -62,3 +62,32 @@ fn every_plan_is_a_line_with_what_became_of_it() {
     assert_eq!(rows[2], ["open", id, "5", "0", "0", "0", "5", &format!("{predicted:.1}"), "?"]);
     assert!(table.ends_with("for an open plan of all of its picks)\n"), "{table}");
 }
+
+/// Story: a plan for lists whose first places are seen most was told in places that are seen alike as soon as another
+/// kind of plan was open, beside what came of it; and that other plan learned from its figures.
+#[test]
+fn figures_of_a_plan_are_in_the_places_of_its_lists() {
+    let bench = Bench::with_store();
+    let store = bench.path("store");
+    let json =
+        |arguments: &[String]| -> Value { serde_json::from_str(&done(arguments).stdout).unwrap() };
+    let by_log = |budget| ["--budget", budget, "--visibility", "log"];
+    let fetched = urls(&done(&bench.plan_arguments(&bench.store(), &by_log("10"))).stdout);
+    let back = bench.write("back.jsonl", lines(fetched.iter().map(|url| page(page_at(url)))));
+    let ingest = ["ingest", "--store", &store, "--close", "--json", &back].map(str::to_owned);
+    let closed = json(&ingest)["closed"][0].clone();
+    let plain = bench.plan_arguments(&bench.store(), &["--budget", "5", "--json"]);
+    let plain = json(&plain);
+    for command in ["status", "log"] {
+        let found = json(&[command, "--store", &store, "--json"].map(str::to_owned));
+        let cycle = if command == "status" { &found["cycles"][0] } else { &found["plans"][0] };
+        for quantity in ["enters", "stays"] {
+            assert!(closed[quantity]["ceiling"].as_f64() > Some(0.0));
+            assert_eq!(cycle[quantity], closed[quantity], "{command}: {quantity}");
+        }
+    }
+    let by_log = [&by_log("5")[..], &["--json", "--another"]].concat();
+    let by_log = json(&bench.plan_arguments(&bench.store(), &by_log));
+    let learned_from = |plan: &Value| plan["expected_impact"]["enters"]["cycles"].as_u64();
+    assert_eq!([&plain, &by_log].map(learned_from), [Some(0), Some(1)]);
+}

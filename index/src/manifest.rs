@@ -25,6 +25,7 @@
 //! | 9 | a store may say how its words are made: stems, stop lists, accents |
 //! | 10 | an epoch tells how many URLs were known as it began; 0 in earlier ones, whose queries have all candidates |
 //! | 11 | workloads of plans tell how many pages their lists had; pairs have no chance to stay, and of what stayed there is only what did |
+//! | 12 | closed plans tell the places of the lists that their figures are in; those of earlier ones are taken to be the ones that are asked for |
 
 use std::ops::Range;
 
@@ -39,7 +40,7 @@ use crate::words::WordOptions;
 /// Name of the manifest below the store's root.
 pub const MANIFEST: &str = "MANIFEST.json";
 /// Format of the store that this version writes, and the highest it reads.
-pub const FORMAT: u32 = 11;
+pub const FORMAT: u32 = 12;
 
 /// Tables of the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -209,6 +210,9 @@ pub struct ClosedPlan {
     pub first_seq: u32,
     /// The `fetch_seq` of the record that came next when it was closed.
     pub end_seq: u32,
+    /// The places of the lists that its figures are in, as the planner writes them; null where that is not told.
+    #[serde(default)]
+    pub places: serde_json::Value,
 }
 
 /// A statistics epoch: N, df and avgdl are those of the pages with `fetch_seq < end_seq`.
@@ -335,12 +339,18 @@ impl Manifest {
         }
     }
 
-    /// Ends an open plan; what is stored of it stays.
-    pub fn close(&mut self, id: &str) {
+    /// Ends an open plan, for whose lists there were these places; what is stored of it stays.
+    pub fn close(&mut self, id: &str, places: serde_json::Value) {
         let Some(at) = self.plans.iter().position(|plan| plan.id == id) else { return };
         let StoredPlan { id, first_seq, .. } = self.plans.remove(at);
         self.closed_cycles += 1;
-        self.closed_plans.push(ClosedPlan { id, first_seq, end_seq: self.next_seq });
+        self.closed_plans.push(ClosedPlan { id, first_seq, end_seq: self.next_seq, places });
+    }
+
+    /// The places of the lists that the figures of a closed plan are in; none where that is not told.
+    pub fn places_of<T: serde::de::DeserializeOwned>(&self, plan: &str) -> Option<T> {
+        let closed = self.closed_plans.iter().rfind(|closed| closed.id == plan)?;
+        T::deserialize(&closed.places).ok()
     }
 
     /// The next record is the first of a cycle, which is that of the newest open plan.
@@ -557,9 +567,9 @@ mod tests {
         plan(&mut manifest, "d");
         manifest.take_back("d");
         assert_eq!((manifest.cycles.len(), records(&manifest, "c")), (2, 20..30));
-        manifest.close("b");
+        manifest.close("b", serde_json::Value::Null);
         manifest.next_seq = 35;
-        manifest.close("a");
+        manifest.close("a", serde_json::Value::Null);
         let made = ["a", "b", "c", "d"].map(|id| manifest.made_at(id));
         assert_eq!(made, [Some(0), Some(20), Some(20), None]);
         assert_eq!(["a", "b"].map(|id| manifest.closed_at(id)), [35, 30]);

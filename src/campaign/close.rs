@@ -125,7 +125,7 @@ pub(crate) fn close(
     let (bm25, epoch) = (settings.bm25, plan.epoch);
     let today = Today { workload: &workload, lists: &after, bm25, epoch };
     let settled = settle(open, &today)?;
-    commit(open, &plan.id, &workload, &rows, &closed, &settled)?;
+    commit(open, (&plan.id, places), &workload, &rows, &closed, &settled)?;
     log::debug!("plan {} closed", plan.id);
     let settled = history::settled(&open.store, &open.known.pages, &settled, places)?;
     Ok(CycleOutcome {
@@ -312,12 +312,14 @@ fn pair_outcome_columns(plan: &str, workload: &Workload, pairs: &[ClosedPair]) -
 
 fn commit(
     open: &mut OpenStore,
-    plan: &str,
+    (plan, places): (&str, Places),
     workload: &Workload,
     rows: &[Row],
     closed: &Closed,
     settled: &[Settled],
 ) -> Result<(), CampaignError> {
+    // Its figures are in these.
+    let places = serde_json::json!(places);
     let (queries, became) = (&workload.queries, &closed.queries);
     let query_outcomes = [
         Column::Text(vec![plan.to_owned(); queries.len()]),
@@ -337,7 +339,7 @@ fn commit(
     segments.extend(store.write_segments(SegmentKind::Stays, STAYS, stayed)?);
     store.commit(|manifest| {
         manifest.segments.extend(segments);
-        manifest.close(plan);
+        manifest.close(plan, places);
     })?;
     Ok(())
 }

@@ -43,9 +43,19 @@ pub(crate) struct ClosedCycle {
     /// Whether the chances came from outcomes, and not from what is assumed before there are any.
     #[serde(skip)]
     are_fitted: bool,
+    /// The places of the lists that its figures are in.
+    #[serde(skip)]
+    places: Option<Places>,
     /// Place of the segment that says what they brought at the close, and of the one that says what stayed.
     #[serde(skip)]
     known_at: (usize, Option<usize>),
+}
+
+impl ClosedCycle {
+    /// Whether its figures are in the unit of these places.
+    pub(crate) fn is_for(&self, places: Places) -> bool {
+        self.places == Some(places)
+    }
 }
 
 /// Whether the chances of a plan that knew these segments come from outcomes.
@@ -113,10 +123,12 @@ pub(crate) fn shares(
 ) -> Result<RealisedShares, StoreError> {
     let cycles = read(store, pages, places, CYCLES)?;
     let segments = &store.manifest().segments;
-    Ok(learned(&cycles, mean_frequency, are_fitted(segments), segments.len()))
+    let now = (are_fitted(segments), segments.len(), Some(places));
+    Ok(learned(&cycles, mean_frequency, now))
 }
 
-/// All closed cycles that can be read, the oldest first, each with what its plan expected.
+/// All closed cycles that can be read, the oldest first, each with what its plan expected: in the places of its lists,
+/// and in `places` where a version before this one does not tell them.
 ///
 /// # Errors
 /// A segment is damaged, or holds what this version does not know.
@@ -138,9 +150,9 @@ fn last_cycles(
     let mut cycles = read(store, pages, places, most)?;
     for at in 0..cycles.len() {
         let before = &cycles[at.saturating_sub(CYCLES)..at];
-        let ClosedCycle { said, are_fitted, known_at, .. } = &cycles[at];
+        let ClosedCycle { said, are_fitted, known_at, places, .. } = &cycles[at];
         let Some((said, _)) = said else { continue };
-        let shares = learned(before, said.mean_frequency(), *are_fitted, known_at.0);
+        let shares = learned(before, said.mean_frequency(), (*are_fitted, known_at.0, *places));
         let Both { enters, stays } = shares.expected(said);
         (cycles[at].enters.expected, cycles[at].stays.expected) = (Some(enters), Some(stays));
     }
@@ -169,17 +181,17 @@ pub(super) fn settled(
     Ok(cycles.into_iter().map(told).collect())
 }
 
-/// What these cycles teach a plan whose chances are fitted or not, and that knew what stayed as far as it was told
-/// before the segment at this place.
+/// What these cycles teach a plan whose chances are fitted or not, that knew what stayed as far as it was told
+/// before the segment at this place, and whose lists have these places. Figures for others are in another unit.
 fn learned(
     cycles: &[ClosedCycle],
     mean_frequency: f64,
-    are_fitted: bool,
-    before: usize,
+    (are_fitted, before, places): (bool, usize, Option<Places>),
 ) -> RealisedShares {
-    let known = cycles.iter().filter_map(|cycle| {
+    let alike = cycles.iter().filter(|cycle| cycle.places == places);
+    let known = alike.filter_map(|cycle| {
         let (chances, foreseen) = cycle.said.as_ref()?;
-        // A plan for longer lists than today's says nothing of these.
+        // Where older versions do not tell the places, this tells that a list was longer.
         if cycle.enters.realised > Some(chances.ceiling()) {
             return None;
         }
@@ -216,6 +228,8 @@ fn read(
     for (number, &at) in outcomes.iter().enumerate().skip(first) {
         let Some(mut cycle) = counted(store, &segments[at])? else { continue };
         cycle.known_at = (at, stays.get(number).copied());
+        let places = store.manifest().places_of(&cycle.plan_id).unwrap_or(places);
+        cycle.places = Some(places);
         if let Some(place) = cycle.known_at.1 {
             cycle.stays.realised = Some(what_stayed(store, &segments[place])?);
         }

@@ -68,16 +68,16 @@ fn what_stayed(
     let manifest = store.manifest();
     let workload = workload_before(store, at, &plan_id)?;
     let workload = workload.unwrap_or_else(|| Workload { queries: Vec::new() });
+    let places = manifest.places_of(&plan_id).unwrap_or(today.lists.places());
     let fetched = fetched(store, &manifest.segments[at])?;
     let built;
-    let lists = if workload == *today.workload {
+    let lists = if workload == *today.workload && places == today.lists.places() {
         today.lists
     } else {
         let (bm25, end_seq) = (today.bm25, today.epoch.end_seq);
         let scorer = Scorer::new(&open.text, bm25, end_seq, workload.words())?;
-        let (places, next_seq) = (today.lists.places(), manifest.next_seq);
         let (queries, urls) = (&workload.queries, &open.known.urls);
-        built = ServedLists::build(&scorer, queries, places, next_seq, urls)?;
+        built = ServedLists::build(&scorer, queries, places, manifest.next_seq, urls)?;
         &built
     };
     let rows = stayed(&fetched, &workload.queries, lists);

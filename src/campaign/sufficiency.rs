@@ -40,7 +40,7 @@ use crate::sufficiency::verdict::{GAIN_FLOOR, Gain, Saturation, Signals, THETA};
 use crate::sufficiency::windows::{window_pages, windows};
 use crate::workload::{Query, Workload};
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Seed of the pairs that the source's consistency is of where there are too many.
 const PAIRS_SEED: u64 = 1;
 
@@ -322,7 +322,7 @@ fn gain(next: &NextBatch<'_>, cycles: &[ClosedCycle], pages: usize) -> Option<Ga
     let picks = next.picks.len();
     let by_page = |impact: f64| if picks == 0 { 0.0 } else { impact / picks as f64 };
     let (mut fetched, mut impact) = (0, 0.0);
-    for cycle in cycles {
+    for cycle in cycles.iter().filter(|cycle| cycle.is_for(next.places)) {
         if fetched >= window_pages(pages) {
             break;
         }

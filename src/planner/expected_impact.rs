@@ -373,6 +373,20 @@ mod tests {
     }
 
     #[test]
+    fn a_cycle_of_which_nothing_came_teaches_nothing() {
+        let (queries, places) = (queries(&[2.0, 1.0]), Places::from(10));
+        let nothing = ListChances::new(
+            std::iter::empty(),
+            BatchSize { picks: 0, pages: 60 },
+            Lists { queries: &queries, taken: &[3, 0], places },
+        );
+        let batch = chances(&[(0, 0.5)], 40, &queries, places);
+        let found = learned(&[cycle(&nothing, 0.0, 0.0)]).expected(&batch);
+        assert_eq!(found, learned(&[]).expected(&batch));
+        assert_eq!(found.enters.cycles, 0);
+    }
+
+    #[test]
     fn before_an_outcome_the_start_is_expected_with_a_wide_interval() {
         let queries = queries(&[1.0; 100]);
         let expected = learned(&[]).expected(&entering(100, &queries));

@@ -95,7 +95,7 @@ impl From<Visibility> for String {
 }
 
 /// The places of a result list, and how visible each is.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Places {
     /// How many: K.
     pub(crate) k: usize,

@@ -26,7 +26,7 @@ pub(super) const LAST_WINDOWS: usize = 3;
 struct QueryTrack {
     /// The best pages with their scores, [`KEPT`] at most; the first [`K`] are its list.
     best: Vec<(UrlId, f64)>,
-    /// Records of pages that were in the list at the end of the window in which they were fetched.
+    /// First records of pages that were in the list at the end of the window in which they were fetched first.
     entered: Vec<u32>,
 }
 
@@ -105,7 +105,12 @@ impl Tracks {
                 return Ok(());
             }
             crawl.scorer.score_gathered(&crawl.scorer.term_ids(&query.words), &new, scores);
-            let found = crawl.scorer.scored(scores).collect();
+            let found: Vec<Scored> = crawl.scorer.scored(scores).collect();
+            // A page that has another text now may have entered then.
+            if found.iter().any(|(_, url, _)| first_seq(crawl.pages, *url) < old_end) {
+                *track = anew(crawl, query, end_seq, scores)?;
+                return Ok(());
+            }
             track.follow(found, crawl, old_end, end_seq);
             Ok(())
         };
@@ -199,8 +204,12 @@ impl Tracks {
 }
 
 impl QueryTrack {
-    /// Takes in pages from the record `from` on.
+    /// Takes in pages that were fetched first by the record `from` or later ones. One that was fetched again was there
+    /// before: it enters no list by that.
     fn follow(&mut self, mut pages: Vec<Scored>, crawl: &Crawl<'_>, from: u32, end_seq: u32) {
+        for (seq, url, _) in &mut pages {
+            *seq = first_seq(crawl.pages, *url);
+        }
         pages.sort_unstable_by_key(|(seq, ..)| *seq);
         let mut pages = pages.into_iter().peekable();
         let ahead = crawl.windows.partition_point(|window| window.end_seq <= from);
@@ -212,7 +221,7 @@ impl QueryTrack {
                 insert_ranked(&mut self.best, (url, score), KEPT, crawl.urls);
             }
             let list = &self.best[..self.best.len().min(K)];
-            let seqs = list.iter().filter_map(|(url, _)| crawl.pages.page_seq(*url));
+            let seqs = list.iter().map(|(url, _)| first_seq(crawl.pages, *url));
             let place = self.entered.len();
             self.entered.extend(seqs.filter(|seq| *seq >= window.first_seq));
             self.entered[place..].sort_unstable();
@@ -225,9 +234,14 @@ impl QueryTrack {
     /// Whether a page that counts has been replaced, or is gone, since the record before `old_end`.
     fn is_stale(&self, pages: &PageTable, old_end: u32) -> bool {
         let gone = |url: UrlId| pages.page_seq(url).is_none_or(|seq| seq >= old_end);
-        let replaced = |seq: u32| pages.record(seq).is_none_or(|(_, at)| at != NONE);
-        self.best.iter().any(|(url, _)| gone(*url)) || self.entered.iter().any(|&seq| replaced(seq))
+        let entered = |seq: u32| pages.record(seq).is_none_or(|(url, _)| gone(url));
+        self.best.iter().any(|(url, _)| gone(*url)) || self.entered.iter().any(|&seq| entered(seq))
     }
+}
+
+/// The record that brought the page of a URL first.
+fn first_seq(pages: &PageTable, url: UrlId) -> u32 {
+    pages.first_seq(url).unwrap_or(NONE)
 }
 
 fn anew(

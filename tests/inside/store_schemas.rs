@@ -200,7 +200,12 @@ fn schemas() -> String {
                 in_flight_for,
             })
             .into(),
-        closed_plans: vec![ClosedPlan { id: "a plan".into(), first_seq: 0, end_seq: 0 }],
+        closed_plans: vec![ClosedPlan {
+            id: "a plan".into(),
+            first_seq: 0,
+            end_seq: 0,
+            places: json!({}),
+        }],
         quality: Some(QualityEntry {
             model: "a model".into(),
             fingerprint: "of it".into(),

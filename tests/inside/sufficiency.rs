@@ -99,6 +99,28 @@ fn what_is_kept_is_what_the_crawl_says() {
     assert!(saturated > 0, "some crawls have two windows");
 }
 
+/// Story: a hundred pages that came again with a word that nobody asks for had left their windows and entered the last
+/// one, and the crawl seemed less saturated than before.
+#[test]
+fn pages_that_come_again_enter_no_list_by_that() {
+    let (workload, dir) = (workload(), tempfile::tempdir().unwrap());
+    let root = dir.path().join("store");
+    let mut random = ChaCha8Rng::seed_from_u64(9);
+    let pages: Vec<PageRecord> = (0..400).map(|url| record(&mut random, url, false)).collect();
+    let again = pages[..100]
+        .iter()
+        .map(|page| PageRecord { text: format!("{} unasked", page.text), ..page.clone() });
+    let again = again.collect();
+    ingest_all(&root, pages, "first").unwrap();
+    let before = found(&root, &workload);
+    hold_epoch(&root, &before);
+    ingest_all(&root, again, "again").unwrap();
+    let after = found(&root, &workload);
+    let saturation = |found: &StoreSufficiency| found.whole(THETA).parts.saturation;
+    let [before, after] = [&before, &after].map(saturation);
+    assert!(before > 0.0 && after > before, "{before} {after}");
+}
+
 #[test]
 fn coverage_never_falls_within_an_epoch() {
     let workload = workload();

@@ -386,6 +386,12 @@ pub const MISTAKES: &[Mistake] = &[
         nothing,
     ),
     mistake(
+        "plan-time-0-alone",
+        "plan --store store --workload queries.tsv --seconds 0",
+        "--seconds 0",
+        nothing,
+    ),
+    mistake(
         "plan-bad-expression",
         "plan --store store --workload queries.tsv --budget 5 --include blog(",
         "blog(",
