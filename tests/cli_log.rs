@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Bench, done, lines, page, page_at, urls};
+use common::{Bench, done, lines, page, page_at, text, urls};
 use serde_json::Value;
 
 #[test]
@@ -90,4 +90,40 @@ fn figures_of_a_plan_are_in_the_places_of_its_lists() {
     let by_log = json(&bench.plan_arguments(&bench.store(), &by_log));
     let learned_from = |plan: &Value| plan["expected_impact"]["enters"]["cycles"].as_u64();
     assert_eq!([&plain, &by_log].map(learned_from), [Some(0), Some(1)]);
+}
+
+/// Story: a site moved to https; every planned URL led to a page, and the plan had brought nothing and taught nothing.
+#[test]
+fn a_pick_that_leads_to_a_new_page_has_brought_it() {
+    let bench = Bench::with_store();
+    let json =
+        |arguments: &[String]| -> Value { serde_json::from_str(&done(arguments).stdout).unwrap() };
+    let closed = |name: &str, is_moved: bool| {
+        let store = bench.copy_of_store(name);
+        let planned = urls(&done(&bench.plan_arguments(&store, &["--budget", "10"])).stdout);
+        let page = |url: &String| {
+            let mut page: Value = serde_json::from_str(&page(page_at(url))).unwrap();
+            if is_moved {
+                page["requested_url"] = url.as_str().into();
+                page["url"] = format!("{url}?moved").into();
+            }
+            page.to_string()
+        };
+        let back = bench.write(&format!("{name}.jsonl"), lines(planned.iter().map(page)));
+        let store = text(&store).to_owned();
+        let ingest = ["ingest", "--store", &store, "--close", "--json", &back].map(str::to_owned);
+        let closed = json(&ingest)["closed"][0].clone();
+        let status = json(&["status", "--store", &store, "--json"].map(str::to_owned));
+        for quantity in ["enters", "stays"] {
+            assert_eq!(status["cycles"][0][quantity], closed[quantity], "{name}: {quantity}");
+        }
+        closed
+    };
+    let (came, moved) = (closed("came", false), closed("moved", true));
+    assert_eq!([&came["fetched"], &came["moved"], &came["unplanned"]], [10, 0, 0]);
+    assert_eq!([&moved["fetched"], &moved["moved"], &moved["unplanned"]], [0, 10, 0]);
+    assert!(moved["enters"]["realised"].as_f64() > Some(0.0));
+    for quantity in ["enters", "stays"] {
+        assert_eq!(moved[quantity], came[quantity], "{quantity}");
+    }
 }

@@ -19,7 +19,9 @@ use super::{CampaignError, OpenStore, history};
 use crate::estimate::parts::{Part, Parts};
 use crate::plan::explore::Pool;
 use crate::plan::off_policy::counterfactual::{HALVES, half_of};
-use crate::planner::cycle::{self, Closed, ClosedPair, ClosedPick, OpenPlan, PickState};
+use crate::planner::cycle::{
+    self, Closed, ClosedPair, ClosedPick, OpenPlan, PickState, PlannedPick, page_by,
+};
 use crate::planner::outcome::CycleOutcome;
 use crate::sketch::served::ServedLists;
 use crate::sketch::visibility::{Places, Visibility};
@@ -106,7 +108,7 @@ pub(crate) fn close(
     let (frozen, before, after) = lists(open, plan, &workload, &settings, kept)?;
     let (urls, pages) = (open.known.urls.len(), &open.known.pages);
     let impact = after.impact(&workload.queries, urls);
-    let closed = cycle::close(&promised, pages.len(), &batch.states, &impact, (&before, &after));
+    let closed = cycle::close(&promised, pages, &batch.states, &impact, (&before, &after));
     // Nobody can value another batch where it is not stored what this one was drawn from.
     let has_pool = {
         let mut pools = open.store.manifest().segments_of(SegmentKind::Pools);
@@ -230,14 +232,20 @@ fn outcome_rows(
     impact: &[f64],
     in_half: &[f64],
 ) -> Result<Vec<Row>, CampaignError> {
-    let mut rows: Vec<Row> =
-        closed.picks.iter().map(|closed| Row::of_pick(closed, in_half)).collect();
-    let mut planned: HashSet<UrlId> = rows.iter().map(|row| row.url).collect();
+    let mut rows: Vec<Row> = closed
+        .picks
+        .iter()
+        .map(|closed| Row::of_pick(closed, page_by(&open.known.pages, closed.pick.url), in_half))
+        .collect();
+    let pages = &open.known.pages;
+    let page_of = |pick: &PlannedPick| page_by(pages, pick.url);
+    let mut planned: HashSet<UrlId> =
+        closed.picks.iter().map(|closed| page_of(&closed.pick)).collect();
     let manifest = open.store.manifest();
     let others_open = manifest.plans.iter().map(|other| &other.id);
     let since = manifest.closed_plans.iter().filter(|other| other.end_seq > plan.first_seq);
     for other in others_open.chain(since.map(|other| &other.id)).filter(|id| **id != plan.id) {
-        planned.extend(records::picks(&open.store, other)?.iter().map(|pick| pick.url));
+        planned.extend(records::picks(&open.store, other)?.iter().map(page_of));
     }
     let cycle = manifest.records_of(&plan.id);
     let crawled = open.known.pages.crawled();
@@ -258,7 +266,11 @@ fn outcome_rows(
 
 impl Row {
     /// The row of a pick; `in_half` is by URL.
-    fn of_pick(&ClosedPick { pick, state, realised }: &ClosedPick, in_half: &[f64]) -> Self {
+    fn of_pick(
+        &ClosedPick { pick, state, realised }: &ClosedPick,
+        page: UrlId,
+        in_half: &[f64],
+    ) -> Self {
         Self {
             url: pick.url,
             planned: true,
@@ -268,7 +280,7 @@ impl Row {
             parts: pick.parts,
             predicted: pick.estimate,
             realised,
-            in_half: in_half[pick.url.index()],
+            in_half: in_half[page.index()],
         }
     }
 }

@@ -14,7 +14,7 @@ use super::records::{
 use super::settle::Settled;
 use super::tables::STAYS;
 use crate::estimate::models::entry;
-use crate::planner::cycle::{OpenPlan, PickState, PlannedPair, pages_at, pages_by_record};
+use crate::planner::cycle::{OpenPlan, PlannedPair, pages_at, pages_by_record};
 use crate::planner::expected_impact::{BatchSize, CycleImpact, ListChances, Lists, RealisedShares};
 use crate::planner::outcome::{PickCounts, SettledCycle};
 use crate::results::impact::{Both, ExpectedImpact, Quantity};
@@ -238,7 +238,7 @@ fn read(
         if let Some(pairs) = pairs_beside(store.manifest(), at).filter(|_| had_pages) {
             let closed_at = store.manifest().closed_at(&cycle.plan_id);
             let pages = pages[closed_at as usize] as usize;
-            let size = BatchSize { picks: cycle.counts.fetched - cycle.counts.again, pages };
+            let size = BatchSize { picks: cycle.counts.new_pages(), pages };
             cycle.said = said(store, at, pairs, &cycle.plan_id, size, places)?;
         }
         cycles.push(cycle);
@@ -259,7 +259,7 @@ fn counted(store: &Store, segment: &SegmentEntry) -> Result<Option<ClosedCycle>,
         }
         let state = row.state(2)?;
         cycle.counts.add(state);
-        if state == PickState::Fetched {
+        if state.is_new_page() {
             realised += row.number(3);
         }
         Ok(())

@@ -52,7 +52,7 @@ impl Answers {
         let failed = known.pages.failures().iter();
         let failed = failed.map(|failure| (failure.url, failure.seq, PickState::Failed));
         let moved = known.pages.redirects().iter();
-        let moved = moved.map(|&(seq, url)| (url, seq, PickState::Redirected));
+        let moved = moved.map(|&(seq, url)| (url, seq, PickState::of_redirect(&known.pages, seq)));
         for (url, seq, state) in came.chain(failed).chain(moved) {
             if urls.contains(&url) {
                 by_url.entry(url).or_default().push((seq, state));

@@ -21,6 +21,7 @@ use prospect_index::columns::{Column, Schema};
 use prospect_index::error::StoreError;
 use prospect_index::manifest::{Manifest, SegmentEntry, SegmentKind};
 use prospect_index::page::UrlId;
+use prospect_index::page_store::PageTable;
 use prospect_index::store::Store;
 use prospect_index::words::Analyzer;
 
@@ -33,7 +34,7 @@ use crate::estimate::parts::{Part, Parts};
 use crate::plan::Pick;
 use crate::plan::explore::Pool;
 use crate::plan::off_policy::counterfactual::Outcome;
-use crate::planner::cycle::{Past, PickState, PlannedPair, PlannedPick};
+use crate::planner::cycle::{Past, PickState, PlannedPair, PlannedPick, page_by};
 use crate::planner::revisits::PlannedRevisit;
 use crate::sketch::need::QueryOutcome;
 use crate::workload::{Query, QueryId, Workload};
@@ -226,7 +227,7 @@ impl PastReader {
         let picks = &mut Arc::make_mut(&mut self.past).picks;
         let missing = each_outcome(store, segment, &names, |row| {
             let parts = Parts::of(|part| row.number(4 + part as usize));
-            let is_fetched = row.id(1) == 1 && row.state(2)? == PickState::Fetched;
+            let is_fetched = row.id(1) == 1 && row.state(2)?.is_new_page();
             if is_fetched && parts.iter().all(|(_, part)| !part.is_nan()) {
                 let (url, realised) = (UrlId(row.id(0)), row.number(3));
                 let same_queries = self.alike.contains(row.text(4 + Part::COUNT));
@@ -282,16 +283,19 @@ fn plan_for(
     Ok((alike && at == queries.len()).then_some(plan))
 }
 
-/// URLs of all closed cycles' picks that gave a page.
+/// New pages that picks of all closed cycles brought.
 ///
 /// # Errors
 /// A segment is damaged.
-pub(super) fn fetched_picks(store: &Store) -> Result<HashSet<UrlId>, StoreError> {
+pub(super) fn fetched_picks(
+    store: &Store,
+    pages: &PageTable,
+) -> Result<HashSet<UrlId>, StoreError> {
     let mut picks = HashSet::new();
     for segment in store.manifest().segments_of(SegmentKind::Outcomes) {
         each_outcome(store, segment, &["url_id", "planned", "state"], |row| {
-            if row.id(1) == 1 && row.state(2)? == PickState::Fetched {
-                picks.insert(UrlId(row.id(0)));
+            if row.id(1) == 1 && row.state(2)?.is_new_page() {
+                picks.insert(page_by(pages, UrlId(row.id(0))));
             }
             Ok(())
         })?;

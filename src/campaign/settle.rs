@@ -11,12 +11,13 @@ use prospect_index::columns::Column;
 use prospect_index::error::StoreError;
 use prospect_index::manifest::{Epoch, SegmentEntry, SegmentKind};
 use prospect_index::page::UrlId;
+use prospect_index::page_store::PageTable;
 use prospect_index::store::Store;
 
 use super::records::{each_outcome, plan_of, workload_before};
 use super::tables::OUTCOMES;
 use super::{CampaignError, OpenStore};
-use crate::planner::cycle::{PickState, pages_at};
+use crate::planner::cycle::{page_by, pages_at};
 use crate::planner::stays::{StayedPage, is_due, stayed};
 use crate::sketch::served::ServedLists;
 use crate::workload::Workload;
@@ -69,7 +70,7 @@ fn what_stayed(
     let workload = workload_before(store, at, &plan_id)?;
     let workload = workload.unwrap_or_else(|| Workload { queries: Vec::new() });
     let places = manifest.places_of(&plan_id).unwrap_or(today.lists.places());
-    let fetched = fetched(store, &manifest.segments[at])?;
+    let fetched = fetched(store, &manifest.segments[at], &open.known.pages)?;
     let built;
     let lists = if workload == *today.workload && places == today.lists.places() {
         today.lists
@@ -84,12 +85,16 @@ fn what_stayed(
     Ok(Settled { plan_id, workload, rows })
 }
 
-/// Picks of a cycle that were fetched; none where an older version does not tell.
-fn fetched(store: &Store, segment: &SegmentEntry) -> Result<HashSet<UrlId>, StoreError> {
+/// New pages that picks of a cycle brought; none where an older version does not tell.
+fn fetched(
+    store: &Store,
+    segment: &SegmentEntry,
+    pages: &PageTable,
+) -> Result<HashSet<UrlId>, StoreError> {
     let mut fetched = HashSet::new();
     each_outcome(store, segment, &["url_id", "planned", "state"], |row| {
-        if row.id(1) == 1 && row.state(2)? == PickState::Fetched {
-            fetched.insert(UrlId(row.id(0)));
+        if row.id(1) == 1 && row.state(2)?.is_new_page() {
+            fetched.insert(page_by(pages, UrlId(row.id(0))));
         }
         Ok(())
     })?;

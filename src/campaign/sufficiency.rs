@@ -306,7 +306,7 @@ fn frontier(open: &OpenStore, next: &NextBatch<'_>, seqs: &Range<u32>) -> Fronti
 /// Whether the pages that these records brought were picks of plans, but for a tenth. Of the newest pages those of open
 /// plans are none yet.
 fn is_planned(open: &OpenStore, seqs: &Range<u32>) -> Result<bool, StoreError> {
-    let picks = records::fetched_picks(&open.store)?;
+    let picks = records::fetched_picks(&open.store, &open.known.pages)?;
     let pages = open.known.pages.pages_by_record().filter(|(seq, _)| seqs.contains(seq));
     let (mut all, mut planned) = (0, 0);
     for (_, url) in pages {
@@ -326,7 +326,7 @@ fn gain(next: &NextBatch<'_>, cycles: &[ClosedCycle], pages: usize) -> Option<Ga
         if fetched >= window_pages(pages) {
             break;
         }
-        fetched += cycle.counts.fetched - cycle.counts.again;
+        fetched += cycle.counts.new_pages();
         impact += cycle.enters.realised.unwrap_or(0.0);
     }
     let is_enough = fetched >= window_pages(pages);

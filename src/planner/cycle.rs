@@ -1,7 +1,7 @@
 //! The crawl cycle: what a plan promises when it is opened, what became of it when it is closed, and what is
 //! learned from that. Also when statistics are frozen anew.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use prospect_index::bm25::Scorer;
 use prospect_index::error::StoreError;
@@ -176,8 +176,10 @@ pub(crate) enum PickState {
     Fetched,
     /// Its fetch failed.
     Failed,
-    /// It leads to another URL, whose page is stored.
+    /// It leads to another URL, whose page was there or is not.
     Redirected,
+    /// It leads to another URL, whose page came first by that.
+    LedToNew,
     /// Its page was fetched again, and had changed.
     Changed,
     /// Its page was fetched again, and was what it had been.
@@ -188,11 +190,12 @@ pub(crate) enum PickState {
 
 impl PickState {
     /// All of them.
-    pub(crate) const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Unknown,
         Self::Fetched,
         Self::Failed,
         Self::Redirected,
+        Self::LedToNew,
         Self::Changed,
         Self::Unchanged,
     ];
@@ -203,6 +206,7 @@ impl PickState {
             Self::Fetched => "fetched",
             Self::Failed => "failed",
             Self::Redirected => "redirected",
+            Self::LedToNew => "led to new",
             Self::Changed => "changed",
             Self::Unchanged => "unchanged",
             Self::Unknown => "unknown",
@@ -216,8 +220,26 @@ impl PickState {
             Fetch::Failed { seq, .. } if seq < start => Self::Unknown,
             Fetch::Page { .. } => Self::Fetched,
             Fetch::Failed { .. } => Self::Failed,
-            Fetch::Redirected { .. } => Self::Redirected,
+            Fetch::Redirected { seq } => Self::of_redirect(pages, seq),
         }
+    }
+
+    /// Of a URL that leads to another one by this record.
+    pub(crate) fn of_redirect(pages: &PageTable, seq: u32) -> Self {
+        if pages.discovered_by(seq).is_some() { Self::LedToNew } else { Self::Redirected }
+    }
+
+    /// Whether a page came by it that was not there before.
+    pub(crate) fn is_new_page(self) -> bool {
+        matches!(self, Self::Fetched | Self::LedToNew)
+    }
+}
+
+/// The page that came by asking for a URL: its own, or a new one where it led to.
+pub(crate) fn page_by(pages: &PageTable, url: UrlId) -> UrlId {
+    match pages.fetch(url) {
+        Fetch::Redirected { seq } => pages.discovered_by(seq).unwrap_or(url),
+        _ => url,
     }
 }
 
@@ -261,15 +283,15 @@ pub(crate) struct Closed {
 }
 
 impl Closed {
-    /// Impact of the fetched picks.
+    /// Impact of the new pages.
     pub(crate) fn realised(&self) -> f64 {
-        let fetched = self.picks.iter().filter(|closed| closed.state == PickState::Fetched);
+        let fetched = self.picks.iter().filter(|closed| closed.state.is_new_page());
         fetched.fold(0.0, |sum, closed| sum + closed.realised)
     }
 
     /// What chances said of the fetched picks.
     pub(crate) fn chances(&self, queries: &[Query], places: Places) -> ListChances {
-        let fetched = self.picks.iter().filter(|closed| closed.state == PickState::Fetched).count();
+        let fetched = self.picks.iter().filter(|closed| closed.state.is_new_page()).count();
         let pairs = self.pairs.iter().map(|row| &row.pair);
         let size = BatchSize { picks: fetched, pages: self.pages };
         PlannedPair::chances(pairs, size, Lists { queries, taken: &self.taken, places })
@@ -282,34 +304,40 @@ impl Closed {
     }
 }
 
-/// Closes a plan in a crawl of so many `pages`, of whose picks this became, for queries of which these lists were
+/// Closes a plan in a crawl with these `pages`, of whose picks this became, for queries of which these lists were
 /// served `before` its batch and are `after`, under the statistics of its epoch; `impact` is what pages add to
 /// `after`, by URL.
 pub(crate) fn close(
     open: &OpenPlan,
-    pages: usize,
+    pages: &PageTable,
     states: &[PickState],
     impact: &[f64],
     (before, after): (&ServedLists, &ServedLists),
 ) -> Closed {
+    let own: HashSet<UrlId> = open.picks.iter().map(|pick| pick.url).collect();
     let of_pick = |(&pick, &state): (&PlannedPick, &PickState)| {
+        // What another pick is for counts once.
+        let is_of_another = state == PickState::LedToNew && own.contains(&page_by(pages, pick.url));
+        let state = if is_of_another { PickState::Redirected } else { state };
         // What a page has in the lists is no success of a visit that brought nothing new.
         let counts = pick.pool != Pool::Revisit || state == PickState::Changed;
-        ClosedPick { pick, state, realised: if counts { impact[pick.url.index()] } else { 0.0 } }
+        let realised = if counts { impact[page_by(pages, pick.url).index()] } else { 0.0 };
+        ClosedPick { pick, state, realised }
     };
     let picks: Vec<ClosedPick> = open.picks.iter().zip(states).map(of_pick).collect();
     let revisits = revisits(&open.revisits, &picks);
-    let fetched = picks.iter().filter(|closed| closed.state == PickState::Fetched);
+    let fetched = picks.iter().filter(|closed| closed.state.is_new_page());
     let pools: HashMap<UrlId, Pool> =
         fetched.map(|closed| (closed.pick.url, closed.pick.pool)).collect();
     let mut pairs = Vec::new();
     for &pair in &open.pairs {
         let Some(&pool) = pools.get(&pair.url) else { continue };
-        let entered = after.lists[pair.query.index()].iter().any(|(url, _)| *url == pair.url);
+        let page = page_by(pages, pair.url);
+        let entered = after.lists[pair.query.index()].iter().any(|(url, _)| *url == page);
         pairs.push(ClosedPair { pair, pool, entered });
     }
     let queries = query_outcomes(before, after);
-    Closed { picks, pairs, queries, revisits, taken: before.taken(), pages }
+    Closed { picks, pairs, queries, revisits, taken: before.taken(), pages: pages.len() }
 }
 
 /// What became of re-visits; none if there were none.
@@ -381,7 +409,7 @@ impl Past {
         for ClosedPair { pair, entered, .. } in &closed.pairs {
             self.pairs.add(pair.matches, pair.margin, *entered);
         }
-        let fetched = closed.picks.iter().filter(|closed| closed.state == PickState::Fetched);
+        let fetched = closed.picks.iter().filter(|closed| closed.state.is_new_page());
         self.picks.extend(fetched.map(|closed| PickOutcome {
             url: closed.pick.url,
             parts: closed.pick.parts,

@@ -21,6 +21,9 @@ pub(crate) struct PickCounts {
     pub(crate) failed: usize,
     /// Of them, moved: they redirect, and their page is stored under the URL that answered.
     pub(crate) moved: usize,
+    /// Of those that moved, pages that were not there before.
+    #[serde(skip)]
+    moved_to_new: usize,
     /// Of them, not reported: unknown, not failed.
     pub(crate) unknown: usize,
     /// Of those that were fetched, pages that had been fetched before.
@@ -42,8 +45,19 @@ impl PickCounts {
             }
             PickState::Failed => self.failed += 1,
             PickState::Redirected => self.moved += 1,
+            PickState::LedToNew => {
+                self.moved += 1;
+                self.moved_to_new += 1;
+            }
             PickState::Unknown => self.unknown += 1,
         }
+    }
+}
+
+impl PickCounts {
+    /// Pages that were not there before.
+    pub(crate) fn new_pages(&self) -> usize {
+        self.fetched - self.again + self.moved_to_new
     }
 }
 

@@ -252,7 +252,7 @@ impl<'a> RunningPlanner<'a> {
         lists.update(scorer, queries, end_seq, &known.pages, &known.urls)?;
         let impact = lists.impact(queries, known.urls.len());
         let states = open.states(&known.pages, before.end_seq);
-        let closed = close(open, known.pages.len(), &states, &impact, (&before, lists));
+        let closed = close(open, &known.pages, &states, &impact, (&before, lists));
         if self.trainers.is_none() {
             self.past.queries.extend_from_slice(&closed.queries);
         }
