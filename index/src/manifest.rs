@@ -25,7 +25,7 @@
 //! | 9 | a store may say how its words are made: stems, stop lists, accents |
 //! | 10 | an epoch tells how many URLs were known as it began; 0 in earlier ones, whose queries have all candidates |
 //! | 11 | workloads of plans tell how many pages their lists had; pairs have no chance to stay, and of what stayed there is only what did |
-//! | 12 | closed plans tell the places of the lists that their figures are in; those of earlier ones are taken to be the ones that are asked for |
+//! | 12 | closed plans tell the places of the lists that their figures are in (those of earlier ones are taken to be the ones that are asked for); outcomes tell which picks led to a page that was new |
 
 use std::ops::Range;
 
@@ -345,12 +345,6 @@ impl Manifest {
         let StoredPlan { id, first_seq, .. } = self.plans.remove(at);
         self.closed_cycles += 1;
         self.closed_plans.push(ClosedPlan { id, first_seq, end_seq: self.next_seq, places });
-    }
-
-    /// The places of the lists that the figures of a closed plan are in; none where that is not told.
-    pub fn places_of<T: serde::de::DeserializeOwned>(&self, plan: &str) -> Option<T> {
-        let closed = self.closed_plans.iter().rfind(|closed| closed.id == plan)?;
-        T::deserialize(&closed.places).ok()
     }
 
     /// The next record is the first of a cycle, which is that of the newest open plan.

@@ -2,10 +2,10 @@
 //! next.
 
 use prospect_index::error::StoreError;
-use prospect_index::manifest::{SegmentEntry, SegmentKind};
+use prospect_index::manifest::{Manifest, SegmentEntry, SegmentKind};
 use prospect_index::page_store::PageTable;
 use prospect_index::store::Store;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::open_plans::OpenBatch;
 use super::records::{
@@ -56,6 +56,12 @@ impl ClosedCycle {
     pub(crate) fn is_for(&self, places: Places) -> bool {
         self.places == Some(places)
     }
+}
+
+/// The places of the lists that the figures of a closed plan are in; where that is not told, these others.
+pub(super) fn places_of(manifest: &Manifest, plan: &str, others: Places) -> Places {
+    let closed = manifest.closed_plans.iter().rfind(|closed| closed.id == plan);
+    closed.and_then(|closed| Places::deserialize(&closed.places).ok()).unwrap_or(others)
 }
 
 /// Whether the chances of a plan that knew these segments come from outcomes.
@@ -228,7 +234,7 @@ fn read(
     for (number, &at) in outcomes.iter().enumerate().skip(first) {
         let Some(mut cycle) = counted(store, &segments[at])? else { continue };
         cycle.known_at = (at, stays.get(number).copied());
-        let places = store.manifest().places_of(&cycle.plan_id).unwrap_or(places);
+        let places = places_of(store.manifest(), &cycle.plan_id, places);
         cycle.places = Some(places);
         if let Some(place) = cycle.known_at.1 {
             cycle.stays.realised = Some(what_stayed(store, &segments[place])?);

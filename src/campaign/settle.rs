@@ -14,6 +14,7 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::PageTable;
 use prospect_index::store::Store;
 
+use super::history::places_of;
 use super::records::{each_outcome, plan_of, workload_before};
 use super::tables::OUTCOMES;
 use super::{CampaignError, OpenStore};
@@ -69,7 +70,7 @@ fn what_stayed(
     let manifest = store.manifest();
     let workload = workload_before(store, at, &plan_id)?;
     let workload = workload.unwrap_or_else(|| Workload { queries: Vec::new() });
-    let places = manifest.places_of(&plan_id).unwrap_or(today.lists.places());
+    let places = places_of(manifest, &plan_id, today.lists.places());
     let fetched = fetched(store, &manifest.segments[at], &open.known.pages)?;
     let built;
     let lists = if workload == *today.workload && places == today.lists.places() {

@@ -295,6 +295,8 @@ fn end_of_item(tokens: &[Token], mut at: usize) -> usize {
     while at < tokens.len() {
         match tokens[at].text.as_str() {
             "{" | "(" | "[" => depth += 1,
+            // The end of what the item stands in.
+            "}" | ")" | "]" if depth == 0 => return at,
             ")" | "]" => depth -= 1,
             "}" => {
                 depth -= 1;

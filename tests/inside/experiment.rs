@@ -82,7 +82,7 @@ fn provenance() -> Provenance {
         role: role.to_owned(),
         name: name.to_owned(),
         bytes,
-        xxh3: format!("{:016x}", bytes * 0x9e37_79b9_7f4a),
+        xxh3: format!("{:016x}", u64::wrapping_mul(bytes, 0x9e37_79b9_7f4a)),
     };
     Provenance {
         version: "0.1.0".to_owned(),
