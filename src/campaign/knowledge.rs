@@ -11,6 +11,9 @@ use serde::Serialize;
 
 use super::{CampaignError, OpenStore};
 
+/// Status of a redirect, of which only that is stored.
+const MOVED: u16 = 301;
+
 /// A record as `ingest` reads it again.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct ExportedRecord {
@@ -54,6 +57,12 @@ pub(crate) fn export(
         .ids()
         .filter_map(|url| match known.pages.fetch(url) {
             Fetch::Failed { seq, status } => Some((seq, url, status)),
+            // One whose page came by another record since, or that nobody followed.
+            Fetch::Redirected { seq }
+                if known.pages.record(seq).is_none_or(|(_, at)| at != NONE) =>
+            {
+                Some((seq, url, MOVED))
+            }
             _ => None,
         })
         .collect();
@@ -71,6 +80,7 @@ pub(crate) fn export(
             url: known.urls.spelling(url).to_owned(),
             status: Some(if matches!(status, NO_ANSWER | ROBOTS) { 0 } else { status }),
             fetched_at: times.get(&seq).cloned(),
+            outlinks: if status == MOVED { target(known, seq) } else { Vec::new() },
             ..PageRecord::default()
         };
         ExportedRecord { page, error: (status == ROBOTS).then_some("robots.txt") }
@@ -105,6 +115,16 @@ pub(crate) fn export(
         |url: &UrlId| known.pages.fetch(*url) == Fetch::Never && known.links.all_inlinks(*url) == 0;
     found.unnamed = known.urls.ids().filter(is_unnamed).count();
     Ok(done.map(|()| found))
+}
+
+/// Where a redirect leads.
+fn target(known: &Known, seq: u32) -> Vec<Outlink> {
+    match known.pages.record(seq) {
+        Some((page, _)) => {
+            vec![Outlink { url: known.urls.spelling(page).to_owned(), ..Outlink::default() }]
+        }
+        None => outlinks(known, seq),
+    }
 }
 
 fn outlinks(known: &Known, seq: u32) -> Vec<Outlink> {

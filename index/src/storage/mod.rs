@@ -211,6 +211,17 @@ impl Storage {
         Ok(entries)
     }
 
+    /// Whether the disk takes so many bytes more, which are not kept.
+    ///
+    /// # Errors
+    /// What it says if not.
+    pub(crate) fn try_room(&self, directory: &str, bytes: usize) -> Result<()> {
+        let path = self.path(&format!("{directory}/room{TEMPORARY_SUFFIX}"));
+        let written = fs::write(&path, vec![0; bytes]).and_then(|()| File::open(&path)?.sync_all());
+        let _ = fs::remove_file(&path);
+        written.map_err(StoreError::io("write", &path))
+    }
+
     fn sync_directory(&self, path: &Path) -> Result<()> {
         self.step("sync", path)?;
         let directory = self.guard(File::open(path), "open", path)?;

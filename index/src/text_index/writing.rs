@@ -1,8 +1,5 @@
 //! Writing documents into the index of a directory, whatever they come from, until it is whole.
 
-use std::fs::File;
-use std::io::Write;
-
 use rayon::prelude::*;
 use serde::Serialize;
 use tantivy::index::SegmentId;
@@ -81,15 +78,8 @@ impl<'a> Writing<'a> {
 /// so the disk is asked again.
 fn refused(derived: &Derived<'_>, error: TantivyError) -> StoreError {
     let TantivyError::ErrorInThread(_) = error else { return failed(error) };
-    let path = derived.storage().path(derived.directory());
-    let asked = tempfile::tempfile_in(&path).and_then(|mut file: File| {
-        file.write_all(&vec![0; ASKED_BYTES])?;
-        file.sync_all()
-    });
-    match asked {
-        Ok(()) => failed(error),
-        Err(source) => StoreError::io("write the text index in", &path)(source),
-    }
+    let asked = derived.storage().try_room(derived.directory(), ASKED_BYTES);
+    asked.err().unwrap_or_else(|| failed(error))
 }
 
 /// Keeps the segments in geometric sizes: the smallest are merged while the next larger is not
