@@ -79,7 +79,11 @@ impl<'a> Writing<'a> {
 fn refused(derived: &Derived<'_>, error: TantivyError) -> StoreError {
     let TantivyError::ErrorInThread(_) = error else { return failed(error) };
     let asked = derived.storage().try_room(derived.directory(), ASKED_BYTES);
-    asked.err().unwrap_or_else(|| failed(error))
+    asked.err().unwrap_or_else(|| StoreError::Derived {
+        structure: "text index",
+        what: "a thread that writes it was refused a file or a write, which would succeed now"
+            .into(),
+    })
 }
 
 /// Keeps the segments in geometric sizes: the smallest are merged while the next larger is not
