@@ -224,7 +224,7 @@ fn the_page_draws_its_charts_and_loads_nothing() {
     assert_eq!(browser.complaints(), Vec::<String>::new());
     // One histogram, two of neighbours, and for each collection two of relevance.
     assert_eq!(browser.value("document.querySelectorAll('figure .chart > svg').length"), 7);
-    browser.value("document.querySelectorAll('.as-table').forEach((button) => button.click())");
+    browser.press_table_buttons();
     let cells = "document.querySelectorAll('figure .numbers:not([hidden]) td').length > 40";
     assert_eq!(browser.value(cells), true);
     assert_eq!(browser.complaints(), Vec::<String>::new());

@@ -494,6 +494,9 @@ fn queries_that_are_code_stay_text() {
         open.browser.press("Enter");
         open.browser.wait_until(&format!("{first} === {}", json!(query)));
         assert_eq!(open.value(HARM), "", "{query:?}");
+        if query.is_ascii() {
+            assert!(open.text(TOML).contains(&format!("{query:?}")), "{}", open.text(TOML));
+        }
     }
     for tab in ["urls", "queries", "hosts", "help", "plan", "enough", "budget"] {
         open.tab(tab);

@@ -118,7 +118,11 @@ pub enum StoreError {
     },
     /// An earlier write on this handle failed; nothing more is written through it.
     #[error("the store was closed after an earlier write error")]
-    Poisoned,
+    Poisoned {
+        /// That error.
+        #[source]
+        first: Box<StoreError>,
+    },
 }
 
 impl StoreError {

@@ -232,15 +232,10 @@ fn outcome_rows(
     impact: &[f64],
     in_half: &[f64],
 ) -> Result<Vec<Row>, CampaignError> {
-    let mut rows: Vec<Row> = closed
-        .picks
-        .iter()
-        .map(|closed| Row::of_pick(closed, page_by(&open.known.pages, closed.pick.url), in_half))
-        .collect();
-    let pages = &open.known.pages;
-    let page_of = |pick: &PlannedPick| page_by(pages, pick.url);
-    let mut planned: HashSet<UrlId> =
-        closed.picks.iter().map(|closed| page_of(&closed.pick)).collect();
+    let mut rows: Vec<Row> =
+        closed.picks.iter().map(|closed| Row::of_pick(closed, in_half)).collect();
+    let mut planned: HashSet<UrlId> = closed.picks.iter().map(|closed| closed.page).collect();
+    let page_of = |pick: &PlannedPick| page_by(&open.known.pages, pick.url);
     let manifest = open.store.manifest();
     let others_open = manifest.plans.iter().map(|other| &other.id);
     let since = manifest.closed_plans.iter().filter(|other| other.end_seq > plan.first_seq);
@@ -266,11 +261,8 @@ fn outcome_rows(
 
 impl Row {
     /// The row of a pick; `in_half` is by URL.
-    fn of_pick(
-        &ClosedPick { pick, state, realised }: &ClosedPick,
-        page: UrlId,
-        in_half: &[f64],
-    ) -> Self {
+    fn of_pick(closed: &ClosedPick, in_half: &[f64]) -> Self {
+        let &ClosedPick { pick, state, page, realised } = closed;
         Self {
             url: pick.url,
             planned: true,

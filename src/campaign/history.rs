@@ -129,7 +129,7 @@ pub(crate) fn shares(
 ) -> Result<RealisedShares, StoreError> {
     let cycles = read(store, pages, places, CYCLES)?;
     let segments = &store.manifest().segments;
-    let now = (are_fitted(segments), segments.len(), Some(places));
+    let now = (are_fitted(segments), segments.len(), places);
     Ok(learned(&cycles, mean_frequency, now))
 }
 
@@ -157,8 +157,8 @@ fn last_cycles(
     for at in 0..cycles.len() {
         let before = &cycles[at.saturating_sub(CYCLES)..at];
         let ClosedCycle { said, are_fitted, known_at, places, .. } = &cycles[at];
-        let Some((said, _)) = said else { continue };
-        let shares = learned(before, said.mean_frequency(), (*are_fitted, known_at.0, *places));
+        let (Some((said, _)), Some(places)) = (said, *places) else { continue };
+        let shares = learned(before, said.mean_frequency(), (*are_fitted, known_at.0, places));
         let Both { enters, stays } = shares.expected(said);
         (cycles[at].enters.expected, cycles[at].stays.expected) = (Some(enters), Some(stays));
     }
@@ -192,9 +192,9 @@ pub(super) fn settled(
 fn learned(
     cycles: &[ClosedCycle],
     mean_frequency: f64,
-    (are_fitted, before, places): (bool, usize, Option<Places>),
+    (are_fitted, before, places): (bool, usize, Places),
 ) -> RealisedShares {
-    let alike = cycles.iter().filter(|cycle| cycle.places == places);
+    let alike = cycles.iter().filter(|cycle| cycle.is_for(places));
     let known = alike.filter_map(|cycle| {
         let (chances, foreseen) = cycle.said.as_ref()?;
         // Where older versions do not tell the places, this tells that a list was longer.

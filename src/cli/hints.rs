@@ -184,7 +184,8 @@ impl WayOut for StoreError {
             Self::Derived { .. } => {
                 "delete the store's `derived` directory; it is rebuilt from the pages"
             }
-            Self::Io { .. } | Self::Poisoned => return None,
+            Self::Poisoned { first } => return first.way_out(),
+            Self::Io { .. } => return None,
         };
         Some(text.to_owned())
     }

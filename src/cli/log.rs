@@ -103,6 +103,6 @@ fn print(plans: &[Logged], out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(
         out,
-        "(impact in lists at the close; predicted of the picks that were fetched, for an open plan of all of its picks)"
+        "(impact in lists at the close; predicted of the picks that gave a page, for an open plan of all of its picks)"
     )
 }

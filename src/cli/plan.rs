@@ -343,7 +343,7 @@ pub(super) fn say_outcome(global: &Global, outcome: &CycleOutcome) {
     say(
         global,
         &format!(
-            "closed plan {plan_id}: {counts}; {unplanned} pages not planned\n  impact of the fetched \
+            "closed plan {plan_id}: {counts}; {unplanned} pages not planned\n  impact of its pages \
              in the lists: {}",
             quantity_line(&outcome.enters),
         ),

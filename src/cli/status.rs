@@ -179,7 +179,7 @@ impl Status {
         }
         writeln!(
             out,
-            "(of the picks that were fetched: expected, in brackets what holds 95 %, -> realised)"
+            "(of the picks that gave a page: expected, in brackets what holds 95 %, -> realised)"
         )?;
         let of = |quantity: fn(&ClosedCycle) -> &Quantity| {
             let both = |cycle| {

@@ -250,6 +250,8 @@ pub(crate) struct ClosedPick {
     pub(crate) pick: PlannedPick,
     /// What became of it.
     pub(crate) state: PickState,
+    /// The page that came by it; its own URL where none did.
+    pub(crate) page: UrlId,
     /// Impact that its page has: f(q) V(rank) over the lists that it is in.
     pub(crate) realised: f64,
 }
@@ -316,25 +318,26 @@ pub(crate) fn close(
 ) -> Closed {
     let own: HashSet<UrlId> = open.picks.iter().map(|pick| pick.url).collect();
     let of_pick = |(&pick, &state): (&PlannedPick, &PickState)| {
+        let page = page_by(pages, pick.url);
         // What another pick is for counts once.
-        let is_of_another = state == PickState::LedToNew && own.contains(&page_by(pages, pick.url));
-        let state = if is_of_another { PickState::Redirected } else { state };
+        let (state, page) = match state {
+            PickState::LedToNew if own.contains(&page) => (PickState::Redirected, pick.url),
+            state => (state, page),
+        };
         // What a page has in the lists is no success of a visit that brought nothing new.
         let counts = pick.pool != Pool::Revisit || state == PickState::Changed;
-        let realised = if counts { impact[page_by(pages, pick.url).index()] } else { 0.0 };
-        ClosedPick { pick, state, realised }
+        let realised = if counts { impact[page.index()] } else { 0.0 };
+        ClosedPick { pick, state, page, realised }
     };
     let picks: Vec<ClosedPick> = open.picks.iter().zip(states).map(of_pick).collect();
     let revisits = revisits(&open.revisits, &picks);
-    let fetched = picks.iter().filter(|closed| closed.state.is_new_page());
-    let pools: HashMap<UrlId, Pool> =
-        fetched.map(|closed| (closed.pick.url, closed.pick.pool)).collect();
+    let came = picks.iter().filter(|closed| closed.state.is_new_page());
+    let came: HashMap<UrlId, &ClosedPick> = came.map(|closed| (closed.pick.url, closed)).collect();
     let mut pairs = Vec::new();
     for &pair in &open.pairs {
-        let Some(&pool) = pools.get(&pair.url) else { continue };
-        let page = page_by(pages, pair.url);
-        let entered = after.lists[pair.query.index()].iter().any(|(url, _)| *url == page);
-        pairs.push(ClosedPair { pair, pool, entered });
+        let Some(closed) = came.get(&pair.url) else { continue };
+        let entered = after.lists[pair.query.index()].iter().any(|(url, _)| *url == closed.page);
+        pairs.push(ClosedPair { pair, pool: closed.pick.pool, entered });
     }
     let queries = query_outcomes(before, after);
     Closed { picks, pairs, queries, revisits, taken: before.taken(), pages: pages.len() }

@@ -52,9 +52,7 @@ impl PickCounts {
             PickState::Unknown => self.unknown += 1,
         }
     }
-}
 
-impl PickCounts {
     /// Pages that were not there before.
     pub(crate) fn new_pages(&self) -> usize {
         self.fetched - self.again + self.moved_to_new

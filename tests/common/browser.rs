@@ -180,6 +180,11 @@ impl Browser {
         ));
     }
 
+    /// Presses every button that shows a chart as a table, or a table as its chart.
+    pub fn press_table_buttons(&mut self) {
+        self.value("document.querySelectorAll('.as-table').forEach((button) => button.click())");
+    }
+
     /// The value of a JavaScript expression.
     #[track_caller]
     pub fn value(&mut self, expression: &str) -> Value {

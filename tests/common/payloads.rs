@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 /// One of each way that we know from text into markup, attributes, scripts, styles, addresses and terminals.
-pub const PAYLOADS: [&str; 72] = [
+pub const PAYLOADS: [&str; 73] = [
     // Elements.
     "<script>ran=1</script>",
     "</script><script>ran=1</script>",
@@ -75,6 +75,7 @@ pub const PAYLOADS: [&str; 72] = [
     "{{constructor.constructor('ran=1')()}}",
     "\u{2028}ran=1\u{2029}//",
     "<!--<script>",
+    "</script><img src=x onerror=alert(1)>\"'`<!--<script>\u{2028}${alert(2)}",
     "red;background:url(javascript:ran=1)",
     "__proto__",
     // What is said to be text already, and what turns text around.

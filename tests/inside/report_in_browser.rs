@@ -87,11 +87,11 @@ fn marks_say_what_the_legend_says() {
 fn every_chart_is_also_a_table_and_can_be_walked_with_keys() {
     let Some((mut browser, _folder)) = opened(&[experiment::experiment()]) else { return };
     let charts = browser.value("document.querySelectorAll('figure').length");
-    browser.value("document.querySelectorAll('.as-table').forEach((button) => button.click())");
+    browser.press_table_buttons();
     let tables = "[...document.querySelectorAll('figure')].filter((figure) => figure.querySelectorAll('.numbers tbody tr').length > 1 && !figure.querySelector('.stage').checkVisibility()).length";
     assert_eq!(browser.value(tables), charts);
     assert_eq!(browser.value("document.querySelectorAll('#e0-curves figure')[0].querySelectorAll('.numbers tbody tr').length"), 21);
-    browser.value("document.querySelectorAll('.as-table').forEach((button) => button.click())");
+    browser.press_table_buttons();
     assert_eq!(browser.value("document.querySelectorAll('.numbers:not([hidden])').length"), 0);
 
     browser.value("document.querySelector('#e0-curves .chart').focus()");
@@ -185,7 +185,7 @@ fn odd_summaries_are_drawn_too() {
             &drawn.as_str().unwrap()[at.unwrap().saturating_sub(200)..][..220]
         );
     }
-    browser.value("document.querySelectorAll('.as-table').forEach((button) => button.click())");
+    browser.press_table_buttons();
     assert_quiet(&browser);
 }
 
@@ -222,7 +222,7 @@ fn names_that_are_code_stay_names() {
     let Some((mut browser, folder)) = opened(&[named(PAYLOADS[0])]) else { return };
     for name in PAYLOADS {
         browser::open_anew(&mut browser, &folder, &html::page(&[named(name)]).unwrap());
-        browser.value("document.querySelectorAll('.as-table').forEach((button) => button.click())");
+        browser.press_table_buttons();
         browser.value("document.querySelectorAll('select').forEach((select) => { select.selectedIndex = 1; select.dispatchEvent(new Event('change')); })");
         assert_eq!(browser.value(HARM), "", "{name:?}");
         assert_eq!(browser.value("document.scripts.length"), 2, "{name:?}");
@@ -239,7 +239,8 @@ fn names_that_are_code_stay_names() {
     );
     browser.value("(() => { const script = document.createElement('script'); script.textContent = 'document.title=2'; document.body.append(script); })()");
     browser.wait_until("document.images[0].complete");
-    assert!(!["1", "2"].contains(&browser.value("document.title").as_str().unwrap()));
+    let last = printed(PAYLOADS[PAYLOADS.len() - 1]);
+    assert!(browser.value("document.title").as_str().unwrap().starts_with(&last));
 }
 
 #[test]

@@ -170,7 +170,7 @@ fn charts_are_drawn_and_can_be_walked_with_keys() {
     let tip = browser.value("document.querySelector('#s0 .tip').textContent");
     let tip = tip.as_str().unwrap();
     assert!(tip.starts_with("25 URLs") && tip.contains("its knee"), "{tip}");
-    browser.value("document.querySelectorAll('.as-table').forEach((button) => button.click())");
+    browser.press_table_buttons();
     let row = "document.querySelector('#s0 .numbers tbody tr:nth-child(6)').textContent";
     assert_eq!(browser.value(row), "100100.0 its budget200.0 its budget200.0 its budget");
 
@@ -192,7 +192,7 @@ fn empty_plans_are_drawn_too() {
     for wrong in ["NaN", "Infinity", "undefined", "[object"] {
         assert!(!drawn.as_str().unwrap().contains(wrong), "{wrong}");
     }
-    browser.value("document.querySelectorAll('.as-table').forEach((button) => button.click())");
+    browser.press_table_buttons();
     assert_quiet(&browser);
 }
 
@@ -219,7 +219,7 @@ fn names_that_are_code_stay_names() {
     let Some((mut browser, folder)) = opened(&named(PAYLOADS[0])) else { return };
     for name in PAYLOADS {
         browser::open_anew(&mut browser, &folder, &page(&named(name)).unwrap());
-        browser.value("document.querySelectorAll('.as-table').forEach((button) => button.click())");
+        browser.press_table_buttons();
         assert_eq!(browser.value(HARM), "", "{name:?}");
         assert_eq!(browser.value("document.scripts.length"), 2, "{name:?}");
         let heading = printed(name);

@@ -230,8 +230,8 @@ impl Storage {
 
     /// One step towards the disk: the place where tests make it fail.
     fn step(&self, operation: &'static str, path: &Path) -> Result<()> {
-        if self.failure.get().is_some() {
-            return Err(StoreError::Poisoned);
+        if let Some(first) = self.failure() {
+            return Err(StoreError::Poisoned { first: Box::new(first) });
         }
         #[cfg(not(test))]
         let injected = Ok(());

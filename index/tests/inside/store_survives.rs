@@ -227,7 +227,7 @@ fn after_a_failed_write_a_handle_writes_no_more() {
         failed += 1;
         assert_eq!(store.manifest().generation, known_generation);
         let error = store.commit(|_| {}).unwrap_err();
-        assert!(matches!(error, StoreError::Poisoned), "step {step}: {error:?}");
+        assert!(matches!(error, StoreError::Poisoned { .. }), "step {step}: {error:?}");
         drop(store);
         let names = |files: &BTreeMap<PathBuf, Vec<u8>>| files.keys().cloned().collect::<Vec<_>>();
         drop(open_plainly(base.path()).unwrap());
