@@ -187,6 +187,21 @@ fn all_competes_with_all_where_nobody_says_how_much() {
     let threads =
         |count: &str| site.plan(&["--revisit", "auto", "--explore", "0", "--threads", count]);
     assert_eq!(threads("1"), threads("2"));
+    // An impact that is expected of new URLs has the same estimate as one that a visit brings.
+    let told = done(&["explain", "--json", "--store", text(&store), &first]).stdout;
+    let again: Value = serde_json::from_str::<Value>(&told).unwrap()["revisit"].take();
+    let number = |of: &Value| of.as_f64().unwrap();
+    let queries = site.path("queries.tsv");
+    let options = ["--budget", "16", "--explore", "0", "--another", "--release", "all", "--json"];
+    let store = ["plan", "--store", text(&store), "--workload", text(&queries)];
+    let new: Value = serde_json::from_str(&done(&[&store[..], &options].concat()).stdout).unwrap();
+    let picks = new["urls"].as_array().unwrap();
+    let estimates: f64 = picks.iter().map(|pick| number(&pick["estimate"])).sum();
+    let come = number(&new["expected_pages"]) / picks.len() as f64;
+    let impact = number(&new["expected_impact"]["enters"]["impact"]);
+    let (found, right) =
+        (number(&again["estimate"]) / number(&again["value"]), estimates / (come * impact));
+    assert!((found / right - 1.0).abs() < 1e-9, "{found} {right}");
 }
 
 #[test]

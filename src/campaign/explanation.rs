@@ -16,6 +16,7 @@ use crate::estimate::objective::Objective;
 use crate::estimate::parts::Part;
 use crate::estimate::slow_start::DEFERRED;
 use crate::estimate::url_estimate::UrlEstimate;
+use crate::plan::explore::Pool;
 use crate::plan::export::QueryReason;
 use crate::plan::position;
 use crate::plan::revisits::Revisit;
@@ -92,6 +93,9 @@ pub(crate) struct Explanation {
     pub(crate) plan_id: Option<String>,
     /// Position in the batch, from 1, if it is picked.
     pub(crate) planned_rank: Option<usize>,
+    /// Where it comes from, if it is picked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) pool: Option<Pool>,
     /// Whether an open plan of the store has asked for it, and nobody reported it.
     pub(crate) in_flight: bool,
     /// The other spelling of the page that it is not planned for.
@@ -138,6 +142,8 @@ pub(crate) struct RevisitCandidate {
     pub(crate) impact: f64,
     /// Impact that a visit now brings until the next plan.
     pub(crate) value: f64,
+    /// Estimate of a new URL that is expected to bring as much.
+    pub(crate) estimate: f64,
 }
 
 /// What a list or a map of a site says of the URL.
@@ -190,6 +196,7 @@ impl Explained<'_> {
             state: self.state(id),
             plan_id: None,
             planned_rank: picked.map(|at| at + 1),
+            pool: picked.map(|at| batch.picks[at].pool),
             in_flight: false,
             same_page_as: None,
             budget: settings.selection.budget,
@@ -210,8 +217,8 @@ impl Explained<'_> {
     fn revisit(&self, id: UrlId) -> Option<RevisitCandidate> {
         let all = &self.choice.revisits;
         let at = all.iter().position(|revisit| revisit.url == id)?;
-        let Revisit { chance, impact, value, .. } = all[at];
-        Some(RevisitCandidate { rank: at + 1, of: all.len(), chance, impact, value })
+        let Revisit { chance, impact, value, estimate, .. } = all[at];
+        Some(RevisitCandidate { rank: at + 1, of: all.len(), chance, impact, value, estimate })
     }
 
     /// What is known of a URL's fetch, and why it is left out of plans.

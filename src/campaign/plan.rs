@@ -18,9 +18,9 @@ use super::tables::{PLAN_PAIRS, PLANS, POOLS, REVISITS, SUFFICIENCY, WORKLOADS};
 use super::{CampaignError, OpenStore, Plannable, history, pair_cache};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::Batch;
-use crate::planner::choose::{Choice, ChoiceInput, choose_from};
+use crate::planner::choose::{Again, Choice, ChoiceInput, choose_from};
 use crate::planner::cycle::{OpenPlan, PlannedPair};
-use crate::planner::expected_impact::Lists;
+use crate::planner::expected_impact::{Lists, mean_frequency};
 use crate::planner::retries::Retries;
 use crate::planner::settings::PlanSettings;
 use crate::results::impact::{Both, ExpectedImpact};
@@ -146,6 +146,9 @@ pub(crate) fn plan_on(
     let is_asked = !settings.selection.revisit.is_none();
     let changes = is_asked.then(|| changes(open, &within)).transpose()?;
     let lack = sufficiency::lack(open, &prepared.workload.queries, settings)?;
+    let (pages, places) = (&open.known.pages, prepared.served.places());
+    let unit = mean_frequency(&prepared.workload.queries);
+    let shares = history::shares(&open.store, pages, unit, places)?;
     let from = ChoiceInput {
         queries: &prepared.workload.queries,
         served: &prepared.served,
@@ -155,7 +158,7 @@ pub(crate) fn plan_on(
         factors: &[],
         lack: &lack,
         in_flight: &in_flight,
-        changes: changes.as_ref(),
+        again: changes.as_ref().map(|changes| Again { changes, shares, pages: pages.len() }),
     };
     let mut refreshed = Refreshed {
         served: prepared.served_refresh.clone(),
@@ -178,12 +181,10 @@ pub(crate) fn plan_on(
         revisits: choice.planned_revisits(),
         ..OpenPlan::new(&scored, &served, &choice.batch.picks)
     };
-    let pages = &open.known.pages;
-    let (taken, places) = (served.taken(), served.places());
+    let taken = served.taken();
     let lists = Lists { queries: &workload.queries, taken: &taken, places };
     let chances = promised.chances(pages.len(), lists);
-    let start = open.store.manifest().next_seq;
-    let expected = history::expected(&open.store, pages, &chances, places, start)?;
+    let expected = (open.store.manifest().next_seq > 0).then(|| shares.expected(&chances));
     Ok(Plan {
         id,
         workload,

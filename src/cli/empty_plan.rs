@@ -1,4 +1,4 @@
-//! Why a plan is empty: what became of each URL that the store knows.
+//! What plans leave out, and why one is empty: what became of each URL that the store knows.
 
 use std::collections::HashSet;
 
@@ -44,7 +44,7 @@ pub(super) struct LeftOut {
 }
 
 impl LeftOut {
-    /// What an empty plan left out; `listed` is what the user named, empty for all.
+    /// What a plan left out, as if it were empty; `listed` is what the user named, empty for all.
     pub(super) fn of(
         open: &OpenStore,
         plan: &Plan,
@@ -82,6 +82,14 @@ impl LeftOut {
             (Reason::OtherSpelling, self.other_spelling, "other spellings of pages"),
             (Reason::Caps, self.caps, "held back by caps or for want of time"),
         ]
+    }
+
+    /// What a plan left out for other reasons than caps and failed fetches, a phrase each.
+    pub(super) fn held_back(&self) -> impl Iterator<Item = String> {
+        let for_this = |reason| !matches!(reason, Reason::Caps | Reason::Waiting);
+        let reasons = self.reasons().into_iter();
+        let held_back = reasons.filter(move |(reason, count, _)| *count > 0 && for_this(*reason));
+        held_back.map(|(_, count, what)| format!("{count} {what}"))
     }
 
     /// The reason of most; a cap before others, for that is what this plan could change.

@@ -23,9 +23,11 @@ use crate::campaign::query_explanation::{
 use crate::campaign::reasons::Reasons;
 use crate::campaign::whatif_base::open_plan;
 use crate::campaign::{CampaignError, OpenStore, records};
+use crate::plan::explore::Pool;
 use crate::plan::export::{AROUND_LINKS, CosineEvidence, QueryReason};
 use crate::planner::settings::PlanSettings;
 use crate::planner::spellings::UnderWay;
+use crate::report::number::times;
 use crate::sketch::need::{ImprovabilityFit, Needy};
 use crate::workload::Workload;
 
@@ -107,7 +109,7 @@ fn explain_query(args: &Args, global: &Global) -> Result<(), Failure> {
 
 fn query_text(explanation: &QueryExplanation) -> String {
     let QueryExplanation { qid, query, frequency, k, served, .. } = explanation;
-    let mut text = format!("{qid}  {}\n  asked {frequency} times\n", shown(query, 80));
+    let mut text = format!("{qid}  {}\n  asked {}\n", shown(query, 80), times(*frequency));
     text += &format!(
         "  served: {} of {k} places, mean score {:.2}, to beat {:.2}\n",
         served.len(),
@@ -212,19 +214,24 @@ fn text(explanation: &Explanation) -> String {
     let plan = plan_id.as_deref().unwrap_or_default();
     let mut text = format!("{}\n  {}", explanation.url, explanation.state);
     text += &match planned_rank {
-        Some(rank) if explanation.in_flight => {
-            format!("; number {rank} of plan {plan}, in flight\n")
-        }
-        Some(rank) => format!("; number {rank} of plan {plan}\n"),
-        None => format!("; not in plan {plan}\n"),
+        Some(rank) => format!("; number {rank} of plan {plan}"),
+        None => format!("; not in plan {plan}"),
     };
+    text += match explanation.pool {
+        Some(pool) if pool.is_drawn() => ", drawn at random",
+        Some(Pool::Revisit) => ", to fetch it again",
+        _ => "",
+    };
+    text += if planned_rank.is_some() && explanation.in_flight { ", in flight\n" } else { "\n" };
     if let Some(other) = &explanation.same_page_as {
         text += &format!("  another spelling of {other}, by the rules of the store: not planned\n");
     }
-    if let Some(RevisitCandidate { rank, of, chance, impact, value }) = explanation.revisit {
+    if let Some(RevisitCandidate { rank, of, chance, impact, value, estimate }) =
+        explanation.revisit
+    {
         text += &format!(
             "  to fetch it again: rank {rank} of {of}; its text has changed with a chance of {:.1}%, it has an impact of \
-             {impact:.1} in the lists, and brings {value:.2} until the next plan\n",
+             {impact:.1} in the lists, and brings {value:.2} until the next plan, as a new URL of estimate {estimate:.2} is expected to\n",
             100.0 * chance
         );
         return text;

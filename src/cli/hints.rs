@@ -90,6 +90,10 @@ pub(super) fn of_no_page(reason: BadReason, misnamed: &MisnamedKeys) -> String {
         BadReason::MissingUrl => format!(
             "this looks like a wrong file: {A_PAGE}; of pages that go by ids, --doc-urls FILE tells the URLs"
         ),
+        BadReason::DamagedRecord => {
+            "the archive is cut or damaged from its first record on: fetch or copy it again".to_owned()
+        }
+        BadReason::NotGet => "only what a crawler asked for by GET is a page".to_owned(),
         _ => format!("this looks like a wrong file: {A_PAGE}"),
     });
     lines.join(NEXT_LINE)

@@ -34,6 +34,7 @@ use crate::planner::options::PlannerOption;
 use crate::planner::outcome::CycleOutcome;
 use crate::planner::revisits::RevisitOutcome;
 use crate::planner::settings::PlanSettings;
+use crate::report::number::counted;
 use crate::report::terminal::impact::expected;
 use crate::results::impact::{Both, Quantity};
 use crate::sufficiency::assess::WorkloadSufficiency;
@@ -161,11 +162,12 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
     let signals = signals(&open, &plan.as_next(), sufficiency, (THETA, &settings))?;
     let is_open = open.store.manifest().open_plan(&plan.id).is_some();
     let is_empty = !proposal.commit(&mut open, &settings, args.in_flight_for)?;
-    let left_out = is_empty.then(|| LeftOut::of(&open, plan, &settings, &within)).transpose()?;
+    let left_out = LeftOut::of(&open, plan, &settings, &within)?;
     let reasons = Reasons::of_plan(&open.known, plan, &settings);
     let picks = &plan.choice.batch.picks;
     let (planned, makespan) = reasons.scheduled(picks, QUERIES_SHOWN, &settings, &plan.in_flight);
-    say_plan(global, &open, plan, &settings, &workload);
+    say_plan(global, &open, plan, &settings, &workload, &left_out);
+    let left_out = is_empty.then_some(left_out);
     let (whole, verdict) = (sufficiency.whole(THETA), signals.verdict(&StopReason::DEFAULT));
     say(global, &format!("{}: {}", whole_line(&whole, THETA), verdict_line(&signals, &verdict)));
     say_open(global, &open, &plan.id)?;
@@ -198,9 +200,8 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
     say(
         global,
         &format!(
-            "plan {id}: {} URLs{drawn}. next: fetch them, then prospect ingest --store {directory} \
-             FILE…",
-            planned.len()
+            "plan {id}: {}{drawn}. next: fetch them, then prospect ingest --store {directory} FILE…",
+            counted(planned.len() as u64, "URL")
         ),
     );
     Ok(())
@@ -267,7 +268,8 @@ fn makespan_line(makespan: &Makespan, settings: &PlanSettings, planned: usize) -
     let time = settings.selection.caps.time;
     let (delay, what) = (time.delay, time.queue_by.name());
     let line = format!(
-        "a crawler that waits {delay} s between two requests to a {what} is through after {seconds} s with {queues} {what}s"
+        "a crawler that waits {delay} s between two requests to a {what} is through after {seconds} s with {}",
+        counted(*queues as u64, what)
     );
     match time.seconds {
         None if *urls > 1 => format!(
@@ -386,13 +388,14 @@ fn say_plan(
     plan: &Plan,
     settings: &PlanSettings,
     workload: &Workload,
+    left_out: &LeftOut,
 ) {
     let scored = &plan.scored;
     let frontier = plan.choice.batch.ranking.len();
     say(
         global,
         &format!(
-            "{} queries ({} after merging, {} needy); {} pages; {frontier} URLs in the frontier; \
+            "{} queries ({} after merging, {} needy); {} pages; {frontier} URLs to choose from; \
              site = {}",
             workload.queries.len(),
             plan.workload.queries.len(),
@@ -413,8 +416,12 @@ fn say_plan(
         ),
     );
     let waits = plan.retries.counts(&open.known);
+    let mut told: Vec<String> = left_out.held_back().collect();
     if !waits.is_empty() {
-        say(global, &format!("URLs that are left out: {waits}"));
+        told.push(waits.to_string());
+    }
+    if !told.is_empty() {
+        say(global, &format!("URLs that are left out: {}", told.join(", ")));
     }
     say(global, &blend_line(&plan.choice, open));
     let (planned, pages) = (plan.choice.batch.picks.len(), plan.choice.batch.expected_pages());

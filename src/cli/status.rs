@@ -8,7 +8,7 @@ use prospect_index::manifest::Manifest;
 use prospect_index::page_store::{Fetch, Known};
 use prospect_index::store::Store;
 use prospect_index::words::WordOptions;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Global;
 use super::output::{self, Failure};
@@ -19,6 +19,7 @@ use crate::campaign::plan;
 use crate::campaign::sufficiency::PastSufficiency;
 use crate::planner::outcome::OpenCounts;
 use crate::planner::retries::{Retries, WaitCounts};
+use crate::planner::scope::Scope;
 use crate::planner::settings::PlanSettings;
 use crate::results::impact::{ExpectedImpact, Quantity};
 use crate::sketch::visibility::Places;
@@ -129,7 +130,10 @@ impl Status {
             writeln!(out, "URLs that are not planned now: {}", self.waits)?;
         }
         if !self.scope.is_null() {
-            writeln!(out, "scope: {}", output::shown(&self.scope.to_string(), SCOPE_WIDTH))?;
+            // What another version wrote is told as it is.
+            let scope = Scope::deserialize(&self.scope);
+            let told = scope.map_or_else(|_| self.scope.to_string(), |scope| scope.to_string());
+            writeln!(out, "scope: {}", output::shown(&told, SCOPE_WIDTH))?;
         }
         if !self.words.is_plain() {
             writeln!(out, "words: {}", self.words)?;

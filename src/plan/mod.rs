@@ -25,7 +25,7 @@ use rayon::prelude::*;
 use crate::estimate::url_estimate::UrlEstimate;
 use caps::{Cap, CapCounter, CapGroups, Caps, SITE_SHARE, SoFar};
 use explore::{Draw, DrawMembers, Draws, EXPLORE, Pool};
-use revisits::{Revisit, RevisitShare};
+use revisits::{Offer, Offers, Revisit, RevisitShare};
 
 /// What to pick.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -131,29 +131,23 @@ pub(crate) fn select_from(
     let again = revisits.iter().map(|revisit| revisit.url);
     let groups = CapGroups::of(settings.caps, &ranking, again, so_far);
     let mut counter = groups.counter(settings.budget);
-    let (mut picks, mut held_back) = (Vec::new(), Vec::new());
-    let (mut at, mut again, mut taken) = (0, revisits, 0);
+    let mut picks = Vec::new();
+    let mut held_back = Vec::new();
+    let mut offers = Offers::new(&ranking, revisits, settings, greedy);
     while picks.len() < greedy {
-        let new = ranking.get(at);
-        let revisit = again.first().filter(|revisit| {
-            let share = (settings.revisit.of_greedy(greedy, settings.budget), settings.explore);
-            revisits::is_next(share, revisit, new, (taken, picks.len()))
-        });
-        if let Some(revisit) = revisit {
-            again = &again[1..];
-            if counter.take(revisit.url).is_ok() {
-                picks.push(revisit.pick());
-                taken += 1;
+        let Some(offer) = offers.next() else { break };
+        match (offer, counter.take(offer.url(&ranking))) {
+            (Offer::Again(revisit), Ok(())) => picks.push(revisit.pick()),
+            (Offer::New(at), Ok(())) => picks.push(pick(at, ranking[at], Pool::Greedy, 1.0)),
+            (Offer::New(at), Err(cap)) => {
+                held_back.push((at as u32, cap));
+                continue;
             }
-            continue;
+            (Offer::Again(_), Err(_)) => continue,
         }
-        let Some(estimate) = new else { break };
-        match counter.take(estimate.url) {
-            Ok(()) => picks.push(pick(at, *estimate, Pool::Greedy, 1.0)),
-            Err(cap) => held_back.push((at as u32, cap)),
-        }
-        at += 1;
+        offers.take(offer);
     }
+    let at = offers.offered();
     let rest: Vec<usize> = (at..ranking.len()).collect();
     let mut batch = Batch { ranking, picks, held_back, pools: Vec::new() };
     if draws.count > 0 {
@@ -346,7 +340,8 @@ mod tests {
             url: urls.insert(url, ""),
             impact: 10.0,
             chance: 0.5,
-            value,
+            value: 0.0,
+            estimate: value,
             priority,
             inlinks: 0,
         };

@@ -10,7 +10,7 @@ use prospect_index::page::UrlId;
 use serde::{Deserialize, Serialize};
 
 use super::explore::Pool;
-use super::{Pick, UrlEstimate};
+use super::{Pick, SelectionSettings, UrlEstimate};
 
 /// How much of a batch is for pages that were fetched before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub(crate) enum RevisitShare {
 
 impl RevisitShare {
     /// The same of the places that are not drawn at random, of all places.
-    pub(super) fn of_greedy(self, greedy: usize, all: usize) -> Self {
+    fn of_greedy(self, greedy: usize, all: usize) -> Self {
         match self {
             Self::Share(share) => Self::Share(share * all as f64 / greedy.max(1) as f64),
             other => other,
@@ -88,8 +88,10 @@ pub(crate) struct Revisit {
     pub(crate) impact: f64,
     /// Chance that it has changed.
     pub(crate) chance: f64,
-    /// Impact that a visit now brings until the next plan: what it competes with new URLs by.
+    /// Impact that a visit now brings until the next plan.
     pub(crate) value: f64,
+    /// Estimate of a new URL that is expected to bring as much: what it competes by.
+    pub(crate) estimate: f64,
     /// What a visit now is worth in the long run: the order of re-visits.
     pub(crate) priority: f64,
     /// Pages that link to it.
@@ -98,26 +100,98 @@ pub(crate) struct Revisit {
 
 impl Revisit {
     pub(super) fn pick(&self) -> Pick {
-        let value = UrlEstimate::valued(self.url, self.value);
+        let value = UrlEstimate::valued(self.url, self.estimate);
         let estimate = UrlEstimate { inlinks: self.inlinks, ..value };
         Pick { estimate, frontier_rank: 0, pool: Pool::Revisit, propensity: 1.0 }
     }
 }
 
-/// Whether the next place of a batch, in which `taken` of the `places` so far are re-visits, is for the re-visit and
-/// not for the new URL; where there is none, no place is left empty. Where they compete, re-visits have the share `explore` in any case:
-/// how pages change is learned from nothing else.
-pub(super) fn is_next(
-    (share, explore): (RevisitShare, f64),
-    revisit: &Revisit,
-    new: Option<&UrlEstimate>,
-    (taken, places): (usize, usize),
-) -> bool {
-    // Spread over the batch, so that its head has its share, too.
-    let is_due = |share: f64| (taken + 1) as f64 <= share * (places + 1) as f64;
-    match share {
-        RevisitShare::None => false,
-        RevisitShare::Auto => new.is_none_or(|new| revisit.value > new.estimate) || is_due(explore),
-        RevisitShare::Share(share) => new.is_none() || is_due(share),
+/// What is offered a place of a batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Offer<'a> {
+    /// The new URL at this place of the ranking.
+    New(usize),
+    /// A page that was fetched before.
+    Again(&'a Revisit),
+}
+
+impl Offer<'_> {
+    /// Its URL.
+    pub(crate) fn url(self, ranking: &[UrlEstimate]) -> UrlId {
+        match self {
+            Self::New(at) => ranking[at].url,
+            Self::Again(revisit) => revisit.url,
+        }
+    }
+}
+
+/// New URLs in the order of their ranking, and re-visits in theirs, as they are offered the places of a batch that are
+/// not drawn at random.
+pub(crate) struct Offers<'a> {
+    ranking: &'a [UrlEstimate],
+    revisits: &'a [Revisit],
+    share: RevisitShare,
+    /// What re-visits have in any case where they compete: how pages change is learned from nothing else.
+    least: f64,
+    /// New URLs and re-visits that were offered a place.
+    offered: (usize, usize),
+    /// Places that are taken by either.
+    taken: (usize, usize),
+}
+
+impl<'a> Offers<'a> {
+    /// Of a batch with so many places that are not drawn.
+    pub(crate) fn new(
+        ranking: &'a [UrlEstimate],
+        revisits: &'a [Revisit],
+        settings: &SelectionSettings,
+        places: usize,
+    ) -> Self {
+        let share = settings.revisit.of_greedy(places, settings.budget);
+        let least = settings.explore;
+        Self { ranking, revisits, share, least, offered: (0, 0), taken: (0, 0) }
+    }
+
+    /// What is offered the next place; nothing at the end of both. Where there is no new URL, no place is left empty
+    /// while there are re-visits that may have some.
+    pub(crate) fn next(&mut self) -> Option<Offer<'a>> {
+        let (new, again) = self.offered;
+        let next_new = self.ranking.get(new);
+        let revisit = self.revisits.get(again).filter(|revisit| self.is_next(revisit, next_new));
+        if let Some(revisit) = revisit {
+            self.offered.1 += 1;
+            return Some(Offer::Again(revisit));
+        }
+        next_new.map(|_| {
+            self.offered.0 += 1;
+            Offer::New(new)
+        })
+    }
+
+    /// Whether the next place is for the re-visit and not for the new URL.
+    fn is_next(&self, revisit: &Revisit, new: Option<&UrlEstimate>) -> bool {
+        let (by_new, by_again) = self.taken;
+        // Spread over the batch, so that its head has its share, too.
+        let is_due = |share: f64| (by_again + 1) as f64 <= share * (by_new + by_again + 1) as f64;
+        match self.share {
+            RevisitShare::None => false,
+            RevisitShare::Auto => {
+                new.is_none_or(|new| revisit.estimate > new.estimate) || is_due(self.least)
+            }
+            RevisitShare::Share(share) => new.is_none() || is_due(share),
+        }
+    }
+
+    /// What was offered a place takes it.
+    pub(crate) fn take(&mut self, offer: Offer<'_>) {
+        match offer {
+            Offer::New(_) => self.taken.0 += 1,
+            Offer::Again(_) => self.taken.1 += 1,
+        }
+    }
+
+    /// How much of the ranking was offered a place.
+    pub(crate) fn offered(&self) -> usize {
+        self.offered.0
     }
 }

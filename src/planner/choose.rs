@@ -6,6 +6,8 @@ use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;
 
 use super::PlannerError;
+use super::expected_batch::Expecting;
+use super::expected_impact::RealisedShares;
 use super::revisits::{Changes, PlannedRevisit};
 use super::settings::PlanSettings;
 use crate::estimate::EstimateError;
@@ -18,7 +20,7 @@ use crate::estimate::scored_pairs::{BlendInput, BlendedFrontier, ScoredPairs};
 use crate::plan::caps::SoFar;
 use crate::plan::explore::Pool;
 use crate::plan::revisits::Revisit;
-use crate::plan::{Batch, SelectionSettings, select_from, served_gain};
+use crate::plan::{Batch, SelectionSettings, select_from, select_only, served_gain};
 use crate::sketch::need::{Improvability, QueryOutcome, neediest};
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
@@ -43,8 +45,19 @@ pub(crate) struct ChoiceInput<'a> {
     pub(crate) lack: &'a [f64],
     /// What a crawler has still to ask for.
     pub(crate) in_flight: &'a [UrlId],
-    /// How fetched pages change, where they may be fetched again.
-    pub(crate) changes: Option<&'a Changes>,
+    /// What is known of fetched pages, where they may be fetched again.
+    pub(crate) again: Option<Again<'a>>,
+}
+
+/// What pages that were fetched before compete with new URLs by.
+#[derive(Clone, Copy)]
+pub(crate) struct Again<'a> {
+    /// How they change.
+    pub(crate) changes: &'a Changes,
+    /// Which shares of what is said of batches of new URLs are realised.
+    pub(crate) shares: RealisedShares,
+    /// Pages of the crawl.
+    pub(crate) pages: usize,
 }
 
 /// What was chosen, and why.
@@ -113,7 +126,7 @@ pub(crate) fn choose(
         factors: &[],
         lack,
         in_flight: &[],
-        changes: None,
+        again: None,
     };
     choose_from(&from, outcomes, settings, |needy| {
         Ok(ScoredPairs::new(view, needy, cache, &settings.estimate, None)?)
@@ -200,11 +213,30 @@ pub(crate) fn choose_among(
         let input = served_gain::ServedInput { scored, served: input.served };
         served_gain::rank(&mut ranking, &input, &demand, &blended.blend, so_far, &selection);
     }
-    let changes = input.changes.filter(|_| !selection.revisit.is_none());
-    let revisits = changes.map_or_else(Vec::new, |changes| {
+    let again = input.again.filter(|_| !selection.revisit.is_none());
+    let revisits = again.map_or_else(Vec::new, |again| {
+        let new = select_only(ranking.clone(), so_far, &selection);
         let impact = input.served.impact_of(counted.iter().copied(), urls.len());
-        changes.revisits(&impact, urls)
+        again.changes.revisits(&impact, estimate_of_impact(again, input, scored, &new), urls)
     });
     let batch = select_from(ranking, &revisits, so_far, &selection, input.whole_ranking);
     Ok(Choice { needy, blended, batch, improvability: *improvability, revisits })
+}
+
+/// Estimate of a new URL for each impact that it is expected to have at the close, as in a batch of such: estimates order
+/// URLs, and their sum is no impact. 1 where either is nothing.
+fn estimate_of_impact(
+    again: Again<'_>,
+    input: &ChoiceInput<'_>,
+    scored: &ScoredPairs,
+    new: &Batch,
+) -> f64 {
+    let Again { shares, pages, .. } = again;
+    let (queries, served) = (input.queries, input.served);
+    let expecting = Expecting { queries, served, scored, rivals: &[], shares, pages };
+    let urls: Vec<UrlId> = new.picks.iter().map(|pick| pick.estimate.url).collect();
+    let come = new.expected_pages() / urls.len().max(1) as f64;
+    let impact = come * expecting.enters(&urls);
+    let estimates = new.picks.iter().fold(0.0, |sum, pick| sum + pick.estimate.estimate);
+    if impact > 0.0 && estimates > 0.0 { estimates / impact } else { 1.0 }
 }

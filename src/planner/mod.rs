@@ -19,6 +19,7 @@ pub(crate) mod budget_share;
 pub(crate) mod choose;
 pub(crate) mod cycle;
 pub(crate) mod dust;
+pub(crate) mod expected_batch;
 pub(crate) mod expected_impact;
 pub mod options;
 pub(crate) mod outcome;

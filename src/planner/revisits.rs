@@ -2,7 +2,7 @@
 //!
 //! Both are needed. A visit brings, until the next plan, the impact of the page times the chance that it has
 //! changed, for as long as it stays as it is then (METHODS, re-visits): that is what it competes with new URLs
-//! by. In the long run a page that changes while one looks away is not worth as many visits as that says, and
+//! by, whose estimates are brought to the impact that a batch of them is expected to have. In the long run a page that changes while one looks away is not worth as many visits as that says, and
 //! re-visits are made in the order of [`PageChange::visit_value`].
 
 use prospect_index::page::UrlId;
@@ -33,15 +33,18 @@ pub(crate) struct Changes {
 }
 
 impl Changes {
-    /// Pages whose text is in some list, the best to fetch again first; `impact` is by URL.
-    pub(crate) fn revisits(&self, impact: &[f64], urls: &UrlTable) -> Vec<Revisit> {
+    /// Pages whose text is in some list, the best to fetch again first; `impact` is by URL, and new URLs have an
+    /// estimate of `estimate` for each impact that they are expected to have.
+    pub(crate) fn revisits(&self, impact: &[f64], estimate: f64, urls: &UrlTable) -> Vec<Revisit> {
         let revisit = |&ChangingPage { url, change, inlinks }: &ChangingPage| {
             let (impact, chance) = (impact[url.index()], change.chance());
+            let value = impact * chance * change.current_share(self.horizon);
             Revisit {
                 url,
                 impact,
                 chance,
-                value: impact * chance * change.current_share(self.horizon),
+                value,
+                estimate: value * estimate,
                 priority: impact * change.visit_value(),
                 inlinks,
             }

@@ -1,5 +1,7 @@
 //! Which URLs may be planned at all. What is out of scope stays known, with its links, and is never planned.
 
+use std::fmt;
+
 use prospect_index::page::UrlId;
 use prospect_index::page_store::Known;
 use prospect_index::url;
@@ -25,6 +27,24 @@ pub struct Scope {
     /// Differences between URLs that do not matter: one spelling of a page is planned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     same_page: Vec<SpellingRule>,
+}
+
+/// For people: `only A, B; not C; of the types html; spellings slash@*`.
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { include, exclude, types, same_page } = self;
+        let same_page: Vec<String> = same_page.iter().map(ToString::to_string).collect();
+        let parts = [
+            ("only ", include),
+            ("not ", exclude),
+            ("of the types ", types),
+            ("one spelling of ", &same_page),
+        ];
+        let parts = parts.into_iter().filter(|(_, of)| !of.is_empty());
+        let told: Vec<String> =
+            parts.map(|(what, of)| format!("{what}{}", of.join(", "))).collect();
+        f.write_str(&told.join("; "))
+    }
 }
 
 /// An expression of a scope that cannot be used.

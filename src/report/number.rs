@@ -8,6 +8,11 @@ pub(crate) fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{ending}", thousands(number))
 }
 
+/// How often something is asked: `once`, `2.5 times`.
+pub(crate) fn times(count: f64) -> String {
+    if count == 1.0 { "once".to_owned() } else { format!("{count} times") }
+}
+
 /// A whole number with separators: `12,345`.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();

@@ -359,8 +359,8 @@ impl<'a> Site<'a> {
                     known.by_rates(&served.impact, &mut credits, &self.collection.urls, budget)
                 }
                 Kind::Myopic | Kind::Prospect => {
-                    let revisits = known.changes().revisits(&served.impact, &self.collection.urls);
-                    let mut revisits = revisits;
+                    let changes = known.changes();
+                    let mut revisits = changes.revisits(&served.impact, 1.0, &self.collection.urls);
                     if policy.kind == Kind::Myopic {
                         revisits.sort_by(|a, b| b.value.total_cmp(&a.value));
                     }

@@ -6,7 +6,6 @@ use prospect_index::page::UrlId;
 use prospect_index::url;
 use prospect_index::url_table::UrlTable;
 
-use super::expected::{ExpectedBatch, Expecting};
 use super::hosts::Hosts;
 use super::scenario::{Scenario, ScenarioError};
 use super::workload::Asked;
@@ -14,7 +13,8 @@ use crate::estimate::EstimateError;
 use crate::estimate::parts::Parts;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::url_estimate::PairEstimate;
-use crate::planner::choose::{Choice, ChoiceInput, choose_among, needy};
+use crate::planner::choose::{Again, Choice, ChoiceInput, choose_among, needy};
+use crate::planner::expected_batch::{ExpectedBatch, Expecting};
 use crate::planner::expected_impact::RealisedShares;
 use crate::planner::revisits::Changes;
 use crate::planner::settings::PlanSettings;
@@ -164,7 +164,7 @@ impl Base {
             factors: &factors,
             lack: &self.lack,
             in_flight: &self.in_flight,
-            changes: Some(&self.changes),
+            again: Some(Again { changes: &self.changes, shares: self.shares, pages: self.pages }),
         };
         let choice = choose_among(&input, &self.scored, needy, &self.improvability, &settings)?;
         let (served, scored) = (Arc::clone(&self.served), Arc::clone(&self.scored));

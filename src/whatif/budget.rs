@@ -8,6 +8,8 @@ use super::answer::Answer;
 use crate::plan::SelectionSettings;
 use crate::plan::caps::{Cap, CapGroups, Caps, SoFar};
 use crate::plan::polite_time::{Delays, PoliteTime};
+use crate::plan::revisits::{Offer, Offers};
+use crate::planner::choose::Choice;
 use crate::results::whatif::{
     BudgetCurve, BudgetPoint, CapPrice, SlowQueue, TimeCurve, TimeCurvePoint,
 };
@@ -32,8 +34,6 @@ pub(crate) struct Budgets<'a> {
 struct Under<'a> {
     answer: &'a Answer,
     groups: CapGroups,
-    /// By rank: the smallest group.
-    of_rank: Vec<u32>,
 }
 
 impl<'a> Budgets<'a> {
@@ -71,8 +71,8 @@ impl<'a> Budgets<'a> {
 
     /// What a budget of at most so many URLs brings.
     fn point(&self, most: usize) -> BudgetPoint {
-        let urls = self.under.urls(most);
-        BudgetPoint { budget: urls.len(), impact: self.answer.expecting().enters(&urls) }
+        let taken = self.under.urls(most);
+        BudgetPoint { budget: taken.all.len(), impact: taken.enters(self.answer) }
     }
 
     /// Expected impact against the time that the batch may take; none where it may take any. The budget is that of
@@ -89,9 +89,9 @@ impl<'a> Budgets<'a> {
                 SoFar { delays: Some(delays), ..so_far(self.answer, self.urls, &self.fetched) };
             let under = Under::new(self.answer, Caps { time, ..caps }, so_far);
             let most = under.groups.most_urls().min(self.answer.choice.batch.ranking.len());
-            let urls = under.urls(if is_budget { budget.min(most) } else { most });
-            let impact = self.answer.expecting().enters(&urls);
-            (TimeCurvePoint { seconds, urls: urls.len(), impact }, urls)
+            let taken = under.urls(if is_budget { budget.min(most) } else { most });
+            let impact = taken.enters(self.answer);
+            (TimeCurvePoint { seconds, urls: taken.all.len(), impact }, taken.all)
         };
         let mut points = vec![TimeCurvePoint { seconds: 0.0, urls: 0, impact: 0.0 }];
         points.extend(TIMES.map(|times| at(given * times, delays).0));
@@ -151,7 +151,7 @@ impl<'a> Budgets<'a> {
         let so_far = so_far(self.answer, self.urls, &self.fetched);
         let without = Under::new(self.answer, without, so_far);
         let budget = self.answer.settings.selection.budget;
-        let price = self.answer.expecting().enters(&without.urls(budget)) - with;
+        let price = without.urls(budget).enters(self.answer) - with;
         CapPrice { cap: cap.to_owned(), limit, price }
     }
 }
@@ -164,18 +164,45 @@ fn so_far<'a>(answer: &'a Answer, urls: &'a UrlTable, fetched: &'a [UrlId]) -> S
 
 impl<'a> Under<'a> {
     fn new(answer: &'a Answer, caps: Caps, so_far: SoFar<'_>) -> Self {
-        let ranking = &answer.choice.batch.ranking;
-        let groups = CapGroups::of(caps, ranking, std::iter::empty(), so_far);
-        let of_rank = ranking.iter().map(|url| groups.smallest_group(url.url)).collect();
-        Self { answer, groups, of_rank }
+        let Choice { batch, revisits, .. } = &answer.choice;
+        let again = revisits.iter().map(|revisit| revisit.url);
+        Self { answer, groups: CapGroups::of(caps, &batch.ranking, again, so_far) }
     }
 
     /// URLs that caps let into a batch of `budget`, best first.
-    fn urls(&self, budget: usize) -> Vec<UrlId> {
+    fn urls(&self, budget: usize) -> Taken {
+        let Choice { batch, revisits, .. } = &self.answer.choice;
+        let selection = SelectionSettings { budget, ..self.answer.settings.selection };
+        let mut offers = Offers::new(&batch.ranking, revisits, &selection, budget);
         let mut counter = self.groups.counter(budget);
-        let ranked = self.answer.choice.batch.ranking.iter().zip(&self.of_rank);
-        let taken = ranked.filter(|(_, group)| counter.take_of(**group).is_ok());
-        taken.take(budget).map(|(url, _)| url.url).collect()
+        let mut taken = Taken::default();
+        while taken.all.len() < budget {
+            let Some(offer) = offers.next() else { break };
+            let url = offer.url(&batch.ranking);
+            if counter.take(url).is_ok() {
+                offers.take(offer);
+                taken.all.push(url);
+                if let Offer::New(_) = offer {
+                    taken.new.push(url);
+                }
+            }
+        }
+        taken
+    }
+}
+
+/// URLs of a batch, best first.
+#[derive(Default)]
+struct Taken {
+    all: Vec<UrlId>,
+    /// Those that were not fetched before: no other enters a list by it.
+    new: Vec<UrlId>,
+}
+
+impl Taken {
+    /// Impact that they are expected to have in lists at the close.
+    fn enters(&self, answer: &Answer) -> f64 {
+        answer.expecting().enters(&self.new)
     }
 }
 

@@ -14,6 +14,7 @@ use crate::estimate::parts::{Part, Parts};
 use crate::estimate::url_estimate::UrlEstimate;
 use crate::plan::Pick;
 use crate::plan::caps::Cap;
+use crate::plan::explore::Pool;
 use crate::results::whatif::{Difference, HostChange, UrlChange, WhatIfQueryChange};
 use crate::workload::Query;
 
@@ -50,6 +51,11 @@ impl<'a> Placed<'a> {
     fn estimate(&self, url: UrlId) -> Option<&'a UrlEstimate> {
         let at = self.ranks[url.index()].checked_sub(1)?;
         Some(&self.answer.choice.batch.ranking[at as usize])
+    }
+
+    /// Whether its page is fetched again.
+    fn is_again(&self, url: UrlId) -> bool {
+        self.pick(url).is_some_and(|pick| pick.pool == Pool::Revisit)
     }
 
     /// Impact expected of picks, as far as the plan ranks them.
@@ -139,7 +145,10 @@ fn url_change(
     url: UrlId,
     urls: &UrlTable,
 ) -> UrlChange {
-    let estimate = |of: &Placed<'_>| of.estimate(url).map_or(0.0, |url| url.estimate);
+    let estimate = |of: &Placed<'_>| {
+        let again = of.pick(url).map(|pick| pick.estimate.estimate);
+        of.estimate(url).map(|url| url.estimate).or(again).unwrap_or(0.0)
+    };
     UrlChange {
         url: urls.spelling(url).to_owned(),
         rank_before: old.rank(url),
@@ -152,6 +161,12 @@ fn url_change(
 
 /// What made a URL enter, leave or move.
 fn reason(old: &Placed<'_>, new: &Placed<'_>, asked: &Frequencies<'_>, url: UrlId) -> String {
+    match (old.is_again(url), new.is_again(url)) {
+        (false, true) => return "its page is fetched again".to_owned(),
+        (true, false) => return "its page is not fetched again".to_owned(),
+        (true, true) => return "its page is fetched again, before or after other URLs".to_owned(),
+        (false, false) => {}
+    }
     let Some(after) = old.estimate(url).zip(new.estimate(url)) else {
         return "it must not be planned".to_owned();
     };

@@ -10,7 +10,6 @@
 pub(crate) mod answer;
 pub(crate) mod budget;
 pub(crate) mod difference;
-pub(crate) mod expected;
 pub(crate) mod figures;
 pub(crate) mod hosts;
 mod read;

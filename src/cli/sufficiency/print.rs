@@ -11,7 +11,7 @@ use crate::campaign::sufficiency::{BestLink, CompatibleQuery, StoreSufficiency};
 use crate::cli::Global;
 use crate::cli::output::{self, Failure, say};
 use crate::cli::plain::stdout;
-use crate::report::number::{counted, thousands};
+use crate::report::number::{counted, thousands, times};
 use crate::report::terminal::impact::expected;
 use crate::sufficiency::compatible::Confidence;
 use crate::sufficiency::strategy::ScoredLink;
@@ -59,9 +59,9 @@ impl Printed<'_> {
         let (whole, theta) = (self.decision.whole(), signals.theta);
         writeln!(
             out,
-            "{} asked {} times over {}, statistics epoch {}",
+            "{} asked {} over {}, statistics epoch {}",
             queries_of(whole.queries),
-            whole.askings,
+            times(whole.askings),
             counted(of.sufficiency.pages as u64, "page"),
             of.sufficiency.epoch.number
         )?;

@@ -1,18 +1,18 @@
-//! What a batch is expected to bring under an answer: chances of its pairs to be in lists at the close, what any pages
+//! What any batch of scored pairs is expected to bring: chances of its pairs to be in lists at the close, what any pages
 //! bring unforeseen, and the shares of both that past cycles realised (METHODS 5a).
 
 use prospect_index::page::UrlId;
 
+use super::expected_impact::{BatchSize, ListChances, Lists, RealisedShares};
 use crate::estimate::predict_entry::{EntryPrediction, expected_entries, predict_entry};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::explore::Pool;
 use crate::plan::{Batch, Pick};
-use crate::planner::expected_impact::{BatchSize, ListChances, Lists, RealisedShares};
 use crate::results::impact::{Both, ExpectedImpact};
 use crate::sketch::served::ServedLists;
 use crate::workload::{Query, QueryId};
 
-/// What batches of an answer are judged by.
+/// What batches are judged by.
 #[derive(Clone, Copy)]
 pub(crate) struct Expecting<'a> {
     /// Queries with their frequencies.
