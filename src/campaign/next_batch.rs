@@ -36,7 +36,7 @@ impl NextBatch<'_> {
     pub(crate) fn makespan(&self, known: &Known, settings: &PlanSettings) -> Makespan {
         let urls = self.picks.iter().map(|pick| known.urls.url(pick.estimate.url));
         let in_flight = self.in_flight.iter().map(|&url| known.urls.url(url));
-        settings.selection.caps.time.schedule(urls, &settings.delays, in_flight).1
+        settings.selection.caps.time.schedule(urls, &settings.queues, in_flight).1
     }
 }
 

@@ -259,8 +259,8 @@ fn most_urls(
         |id: &UrlId| known.pages.in_frontier(*id) || again && known.pages.page_seq(*id).is_some();
     let ids = known.urls.ids().filter(may_come);
     let frontier: Vec<UrlId> = ids.filter(may).collect();
-    let PlanSettings { selection, delays, .. } = settings;
-    Ok(selection.caps.most_urls(&frontier, &known.urls, delays, &in_flight))
+    let PlanSettings { selection, queues, .. } = settings;
+    Ok(selection.caps.most_urls(&frontier, &known.urls, queues, &in_flight))
 }
 
 /// The settings of an open plan, or as much of them as `T` asks for: [`PlanSettings`] are all.

@@ -91,7 +91,7 @@ impl<'a> Reasons<'a> {
         let time = settings.selection.caps.time;
         let urls = picks.iter().map(|pick| self.known.urls.url(pick.estimate.url));
         let in_flight = in_flight.iter().map(|&url| self.known.urls.url(url));
-        let (starts, makespan) = time.schedule(urls, &settings.delays, in_flight);
+        let (starts, makespan) = time.schedule(urls, &settings.queues, in_flight);
         let mut planned = self.planned(picks, queries);
         if time.seconds.is_some() {
             let mut timed: Vec<(f64, PlannedUrl)> = starts.into_iter().zip(planned).collect();

@@ -9,7 +9,7 @@ use super::output::Failure;
 use super::{Global, queries};
 use crate::campaign::OpenStore;
 use crate::campaign::url_list::UrlList;
-use crate::plan::polite_time::{Delays, PoliteTime};
+use crate::plan::polite_time::{PoliteTime, QueueBy, Queues};
 use crate::plan::robots::crawl_delay;
 use crate::planner::scope::Scope;
 use crate::planner::settings::PlanSettings;
@@ -17,6 +17,8 @@ use crate::workload::{self, Workload, open_lines, open_text};
 
 /// What is read of a robots.txt: what the standard asks for, RFC 9309.
 const ROBOTS_BYTES: u64 = 500 << 10;
+
+const AN_ADDRESS: &str = "write a host and its address on each line: a.example 192.0.2.7";
 
 /// Options of scope and pace.
 #[derive(clap::Args, Clone, Debug)]
@@ -37,10 +39,13 @@ pub(super) struct BoundOptions {
     /// ending.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     types: Vec<String>,
-    /// Delays of hosts (of domains with --queue-by domain) that have one of their own: a name and seconds on a
-    /// line.
+    /// Delays of hosts (of domains or addresses with --queue-by domain or ip) that have one of their own: a name and
+    /// seconds on a line.
     #[arg(long, value_name = "FILE")]
     delays: Option<PathBuf>,
+    /// Addresses of hosts, for --queue-by ip: a host and its address on a line, or as /etc/hosts has them.
+    #[arg(long, value_name = "FILE")]
+    addresses: Option<PathBuf>,
     /// A folder of robots.txt files, as HOST/robots.txt, HOST.txt or HOST: a host that asks for a longer
     /// Crawl-delay than --delay has it. What --delays says counts more.
     #[arg(long, value_name = "DIR")]
@@ -51,14 +56,18 @@ pub(super) struct BoundOptions {
 }
 
 impl BoundOptions {
-    /// Brings the delays that hosts have of their own into the settings.
-    pub(super) fn add_delays(&self, settings: &mut PlanSettings) -> Result<(), Failure> {
+    /// Brings what is known of queues into the settings.
+    pub(super) fn add_queues(&self, settings: &mut PlanSettings) -> Result<(), Failure> {
+        let time = settings.selection.caps.time;
+        let mut known = queues(time.queue_by, self.addresses.as_deref())?;
         if let Some(folder) = &self.robots {
-            settings.delays = crawl_delays(folder, &self.agent, settings.selection.caps.time)?;
+            known.extend(crawl_delays(folder, &self.agent, time)?);
         }
         if let Some(path) = &self.delays {
-            settings.delays.extend(delays(path)?);
+            known.extend(delays(path)?);
         }
+        known.slow_addresses();
+        settings.queues = known;
         Ok(())
     }
 
@@ -107,11 +116,35 @@ pub(super) fn asked(open: &OpenStore, workload: &Workload) -> Result<(), Failure
 }
 
 /// The delays of a file.
-pub(super) fn delays(path: &Path) -> Result<Delays, Failure> {
-    Delays::parse(&open_text(path)?).map_err(|(line, what)| {
+pub(super) fn delays(path: &Path) -> Result<Queues, Failure> {
+    Queues::parse_delays(&open_text(path)?).map_err(|(line, what)| {
         let error = anyhow::anyhow!("{}:{line}: {what}", path.display());
         Failure::input(error, "write a host and its delay in seconds on each line: a.example 2.5")
     })
+}
+
+/// Queues by address need addresses.
+pub(super) fn no_address() -> Failure {
+    let error = anyhow::anyhow!("queues by address, and no address is known");
+    Failure::input(error, format!("plan with --addresses FILE: {AN_ADDRESS}"))
+}
+
+/// The addresses of a file, which queues by address need and others have no use for.
+pub(super) fn queues(by: QueueBy, addresses: Option<&Path>) -> Result<Queues, Failure> {
+    match (by, addresses) {
+        (QueueBy::Ip, Some(path)) => {
+            Queues::parse_addresses(&open_text(path)?).map_err(|(line, what)| {
+                Failure::input(anyhow::anyhow!("{}:{line}: {what}", path.display()), AN_ADDRESS)
+            })
+        }
+        (QueueBy::Ip, None) => Err(no_address()),
+        (_, Some(path)) => {
+            let error =
+                anyhow::anyhow!("{}: addresses, and queues are by {}", path.display(), by.name());
+            Err(Failure::input(error, "add --queue-by ip, or leave --addresses out"))
+        }
+        (_, None) => Ok(Queues::default()),
+    }
 }
 
 /// Regular expressions, with those of files in the places of their names.
@@ -128,13 +161,13 @@ fn expressions(given: &[String]) -> Result<Vec<String>, Failure> {
 }
 
 /// The delays that robots.txt files ask for beyond the usual one.
-fn crawl_delays(folder: &Path, agent: &str, time: PoliteTime) -> Result<Delays, Failure> {
+fn crawl_delays(folder: &Path, agent: &str, time: PoliteTime) -> Result<Queues, Failure> {
     let failed = |path: &Path, error: io::Error| {
         let error =
             anyhow::Error::new(error).context(format!("{}: cannot be read", path.display()));
         Failure::input(error, "--robots takes a folder of HOST/robots.txt, HOST.txt or HOST files")
     };
-    let mut delays = Delays::default();
+    let mut delays = Queues::default();
     for entry in std::fs::read_dir(folder).map_err(|error| failed(folder, error))? {
         let path = entry.map_err(|error| failed(folder, error))?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
@@ -149,7 +182,9 @@ fn crawl_delays(folder: &Path, agent: &str, time: PoliteTime) -> Result<Delays, 
         read.map_err(|error| failed(&file, error))?;
         let asked = crawl_delay(agent, &content).filter(|delay| *delay > time.delay);
         if let Some(delay) = asked {
-            delays.ask(time.queue(&format!("https://{host}/")), delay);
+            // Of addresses the hosts are asked for.
+            let address = format!("https://{host}/");
+            delays.ask(time.queue(&address, &Queues::default()), delay);
         }
     }
     Ok(delays)

@@ -34,7 +34,17 @@ const CAPS: (&str, &[&str]) =
     ("How much goes where", &["per-host", "per-domain", "per-site", "site-share"]);
 const TIME: (&str, &[&str]) = (
     "Time of a polite crawler",
-    &["seconds", "delay", "queue-by", "connections", "delays", "robots", "agent", "max-seconds"],
+    &[
+        "seconds",
+        "delay",
+        "queue-by",
+        "connections",
+        "delays",
+        "addresses",
+        "robots",
+        "agent",
+        "max-seconds",
+    ],
 );
 const DRAW: (&str, &[&str]) = ("Exploration and re-visits", &["explore", "seed", "revisit"]);
 const COUNTS: (&str, &[&str]) = (

@@ -32,7 +32,7 @@ use crate::plan::polite_time::Makespan;
 use crate::planner::choose::Choice;
 use crate::planner::options::PlannerOption;
 use crate::planner::outcome::CycleOutcome;
-use crate::planner::revisits::RevisitOutcome;
+use crate::planner::revisits::{RevisitOutcome, Revisited};
 use crate::planner::settings::PlanSettings;
 use crate::report::number::counted;
 use crate::report::terminal::impact::expected;
@@ -124,7 +124,7 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
         return Err(Failure::input(error, "give a --budget, or a number of seconds above 0"));
     }
     let workload = bounds::workload(workload, global)?;
-    args.bounds.add_delays(&mut settings)?;
+    args.bounds.add_queues(&mut settings)?;
     check_writable(&args.out)?;
     let embedder = args.embedding.load(&args.quality.runtime.library, global)?;
     let mut open = OpenStore::open(&args.store, "prospect plan", limits::NGRAM_WORDS)?;
@@ -175,6 +175,10 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
     let json = global.json.then(|| {
         let mut json = as_json(plan, &settings, &planned, &makespan, &closed);
         json["sufficiency"] = sufficiency_json(&whole, &signals, &verdict);
+        let revisits = &plan.promised.revisits;
+        if !revisits.is_empty() {
+            json["revisits_expected"] = serde_json::json!(Revisited::expected(revisits));
+        }
         json["reason"] = serde_json::json!(left_out.map(|left_out| left_out.reason()));
         json["left_out"] = serde_json::json!(left_out);
         json
@@ -430,12 +434,13 @@ fn say_plan(
     }
     let revisits = &plan.promised.revisits;
     if !revisits.is_empty() {
-        let changed = revisits.iter().fold(0.0, |sum, revisit| sum + revisit.chance);
+        let Revisited { changed, impact } = Revisited::expected(revisits);
         let again = revisits.len();
         say(
             global,
             &format!(
-                "of {planned} URLs {again} are fetched again: {changed:.1} are expected to have changed"
+                "of {planned} URLs {again} are fetched again: {changed:.1} are expected to have changed, which have an \
+                 impact of {impact:.1} in the lists"
             ),
         );
     }

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::polite_time::{Delays, PoliteTime, QueueBy};
+use super::polite_time::{PoliteTime, QueueBy, Queues};
 use crate::estimate::url_estimate::UrlEstimate;
 
 /// Sites of the frontier without which no site is held to a share of the batch.
@@ -48,10 +48,10 @@ impl Caps {
         self,
         frontier: &[UrlId],
         urls: &UrlTable,
-        delays: &Delays,
+        queues: &Queues,
         in_flight: &[UrlId],
     ) -> usize {
-        let so_far = SoFar { delays: Some(delays), in_flight, ..SoFar::start(urls) };
+        let so_far = SoFar { queues: Some(queues), in_flight, ..SoFar::start(urls) };
         let groups = CapGroups::new(Self { site_share: None, ..self }, frontier, so_far);
         groups.most_urls().min(frontier.len())
     }
@@ -71,8 +71,8 @@ pub(crate) struct SoFar<'a> {
     pub(crate) fetched: &'a [UrlId],
     /// What a site is; `None` if that is to be found where a cap needs it.
     pub(crate) site_level: Option<SiteLevel>,
-    /// Delays of queues, where any have their own.
-    pub(crate) delays: Option<&'a Delays>,
+    /// What is known of a crawler's queues.
+    pub(crate) queues: Option<&'a Queues>,
     /// URLs that a crawler has still to ask for: they take their time first.
     pub(crate) in_flight: &'a [UrlId],
 }
@@ -80,7 +80,7 @@ pub(crate) struct SoFar<'a> {
 impl<'a> SoFar<'a> {
     /// Known URLs, none of them fetched.
     pub(crate) fn start(urls: &'a UrlTable) -> Self {
-        Self { urls, fetched: &[], site_level: None, delays: None, in_flight: &[] }
+        Self { urls, fetched: &[], site_level: None, queues: None, in_flight: &[] }
     }
 }
 
@@ -120,16 +120,19 @@ struct Group {
     name: String,
     /// Place of the cap that counts it.
     kind: usize,
-    /// URLs of the frontier in it, where no cap counts smaller groups.
-    size: usize,
-    /// Others in it, the same way.
-    others: usize,
     /// Pages of it that were fetched, where its cap is a share.
     fetched: usize,
     /// URLs that there is time for, where its cap is one of time.
     in_time: usize,
-    /// The group of the next larger kind that it lies within, itself if there is none.
-    parent: u32,
+}
+
+/// URLs that count for the same groups.
+#[derive(Clone, Copy, Debug, Default)]
+struct Class {
+    /// Those of the frontier.
+    frontier: usize,
+    /// Others.
+    others: usize,
 }
 
 /// How many URLs of a group a cap lets through.
@@ -143,7 +146,11 @@ enum Most {
     InTime,
 }
 
-/// The groups of a frontier that caps count. Groups of one kind lie within those of the next larger.
+/// The groups of a frontier that caps count, and its classes of URLs that count for the same groups.
+///
+/// Groups of one kind lie within those of the next larger, but for queues by address: a domain may have many addresses,
+/// and an address many domains. With those, sets that respect the caps are no matroid but the common sets of two
+/// (that of the queues, that of the other caps), of which greedy finds at least half of the best.
 pub(crate) struct CapGroups {
     /// Caps that are set and apply, that of the smallest groups first.
     kinds: Vec<(Cap, Most)>,
@@ -151,9 +158,10 @@ pub(crate) struct CapGroups {
     /// Pages fetched so far.
     fetched: usize,
     groups: Vec<Group>,
-    /// By URL: its smallest group.
+    classes: Vec<Class>,
+    /// By URL: its class.
     of_url: Vec<u32>,
-    /// By smallest group and kind: number of the group that its URLs count for.
+    /// By class and kind: number of the group that its URLs count for.
     within: Vec<u32>,
 }
 
@@ -202,6 +210,7 @@ impl CapGroups {
             time: caps.time,
             fetched: so_far.fetched.len(),
             groups: Vec::new(),
+            classes: Vec::new(),
             of_url: Vec::new(),
             within: Vec::new(),
         };
@@ -226,31 +235,33 @@ impl CapGroups {
         so_far: SoFar<'_>,
         level: SiteLevel,
     ) -> usize {
-        let SoFar { urls, fetched, delays, in_flight, .. } = so_far;
+        let SoFar { urls, fetched, queues, in_flight, .. } = so_far;
+        let no_queues = Queues::default();
+        let queues = queues.unwrap_or(&no_queues);
         let Some(&(smallest, _)) = self.kinds.first() else { return 0 };
         // URLs of one host are in one group of each kind, but directories are parts of it.
         let directories = size(smallest, level, self.time.queue_by) == DIRECTORY;
         let mut parts = Parts { urls, directories: directories.then(HashMap::new) };
-        // By part: its smallest group.
+        // By part: its class.
         let mut of_part: HashMap<u32, u32> = HashMap::new();
-        let mut of_smallest: HashMap<u32, u32> = HashMap::new();
+        let mut of_groups: HashMap<Vec<u32>, u32> = HashMap::new();
         let mut numbers: HashMap<(usize, String), u32> = HashMap::new();
         self.of_url = vec![0; urls.len()];
         let share = self.share();
         let mut sites = 0;
         for (ids, is_frontier) in [(frontier, true), (others, false)] {
             for (&id, part) in ids.iter().zip(parts.of(ids)) {
-                let smallest = *of_part.entry(part).or_insert_with(|| {
-                    let groups = self.groups_of(urls.url(id), level, delays, &mut numbers);
-                    *of_smallest.entry(groups[0]).or_insert_with(|| {
+                let class = *of_part.entry(part).or_insert_with(|| {
+                    let groups = self.groups_of(urls.url(id), level, queues, &mut numbers);
+                    *of_groups.entry(groups).or_insert_with_key(|groups| {
                         self.within.extend(groups);
-                        (self.within.len() / self.kinds.len()) as u32 - 1
+                        self.classes.push(Class::default());
+                        self.classes.len() as u32 - 1
                     })
                 });
-                self.of_url[id.index()] = smallest;
-                let group = self.within(smallest)[0] as usize;
-                let Group { size, others, .. } = &mut self.groups[group];
-                *(if is_frontier { size } else { others }) += 1;
+                self.of_url[id.index()] = class;
+                let Class { frontier, others } = &mut self.classes[class as usize];
+                *(if is_frontier { frontier } else { others }) += 1;
             }
             if is_frontier {
                 sites = self.groups.iter().filter(|group| Some(group.kind) == share).count();
@@ -258,7 +269,7 @@ impl CapGroups {
         }
         if let Some(time) = self.kinds.iter().position(|(cap, _)| *cap == Cap::Time) {
             for &id in in_flight {
-                let queue = self.time.queue(urls.url(id)).to_owned();
+                let queue = self.time.queue(urls.url(id), queues).to_owned();
                 if let Some(&queue) = numbers.get(&(time, queue)) {
                     let in_time = &mut self.groups[queue as usize].in_time;
                     if *in_time < usize::MAX {
@@ -280,43 +291,30 @@ impl CapGroups {
         sites
     }
 
-    /// The groups of a URL, the smallest first, each within the next. Those that are not there yet are
-    /// made; `numbers` are those that are, by kind and name.
+    /// The groups of a URL, the smallest first. Those that are not there yet are made; `numbers` are those that
+    /// are, by kind and name.
     fn groups_of(
         &mut self,
         url: &str,
         level: SiteLevel,
-        delays: Option<&Delays>,
+        queues: &Queues,
         numbers: &mut HashMap<(usize, String), u32>,
     ) -> Vec<u32> {
         let mut groups = Vec::with_capacity(self.kinds.len());
         for (kind, &(cap, _)) in self.kinds.iter().enumerate() {
-            let name = self.name(cap, level, url).into_owned();
+            let name = self.name(cap, level, url, queues).into_owned();
             groups.push(*numbers.entry((kind, name)).or_insert_with_key(|(_, name)| {
-                let (name, parent) = (name.clone(), self.groups.len() as u32);
-                let own = delays.map_or(self.time.delay, |all| self.time.delay_of(&name, all));
-                let in_time = self.time.most(own);
-                self.groups.push(Group {
-                    name,
-                    kind,
-                    size: 0,
-                    others: 0,
-                    fetched: 0,
-                    in_time,
-                    parent,
-                });
-                parent
+                let in_time = self.time.most(self.time.delay_of(name, queues));
+                self.groups.push(Group { name: name.clone(), kind, fetched: 0, in_time });
+                self.groups.len() as u32 - 1
             }));
-        }
-        for pair in groups.windows(2) {
-            self.groups[pair[0] as usize].parent = pair[1];
         }
         groups
     }
 
-    /// Numbers of the groups that URLs of a smallest group count for, the smallest first.
-    fn within(&self, smallest: u32) -> &[u32] {
-        let start = smallest as usize * self.kinds.len();
+    /// Numbers of the groups that URLs of a class count for, the smallest first.
+    fn within(&self, class: u32) -> &[u32] {
+        let start = class as usize * self.kinds.len();
         &self.within[start..start + self.kinds.len()]
     }
 
@@ -359,21 +357,19 @@ impl CapGroups {
         }
     }
 
-    /// Most URLs that a batch can have under limits by group, with `all` also of the others.
+    /// URLs that a batch can have under limits by group, with `all` also of the others, if it takes of one class after
+    /// the other what they let through: the most there can be where greedy is optimal, else half of that at least.
     fn most(&self, limits: &[usize], all: bool) -> usize {
-        let size = |group: &Group| group.size + if all { group.others } else { 0 };
-        let mut most: Vec<usize> = self.groups.iter().map(size).collect();
-        let mut sum = 0_usize;
-        for kind in 0..self.kinds.len() {
-            let of_kind = self.groups.iter().enumerate().filter(|(_, group)| group.kind == kind);
-            for (at, group) in of_kind {
-                let own = most[at].min(limits[at]);
-                if kind + 1 < self.kinds.len() {
-                    most[group.parent as usize] += own;
-                } else {
-                    sum += own;
-                }
+        let mut left = limits.to_vec();
+        let mut sum = 0;
+        for (class, &Class { frontier, others }) in self.classes.iter().enumerate() {
+            let within = self.within(class as u32);
+            let size = frontier + if all { others } else { 0 };
+            let taken = within.iter().fold(size, |most, &group| most.min(left[group as usize]));
+            for &group in within {
+                left[group as usize] -= taken;
             }
+            sum += taken;
         }
         sum
     }
@@ -386,24 +382,29 @@ impl CapGroups {
         self.most(&self.limits(usize::MAX, usize::MAX), true)
     }
 
-    fn name<'a>(&self, cap: Cap, level: SiteLevel, address: &'a str) -> Cow<'a, str> {
+    fn name<'a>(
+        &self,
+        cap: Cap,
+        level: SiteLevel,
+        address: &'a str,
+        queues: &'a Queues,
+    ) -> Cow<'a, str> {
         match cap {
             Cap::Host => url::host(address).into(),
             Cap::Domain => url::registrable_domain(url::host(address)).into(),
             Cap::Site | Cap::SiteShare => level.site(address),
-            Cap::Time => self.time.queue(address).into(),
+            Cap::Time => self.time.queue(address, queues).into(),
         }
     }
 
-    /// The smallest group that a URL of the frontier counts for, as a number below
-    /// [`Self::smallest_groups`]; 0 where there are no caps.
-    pub(crate) fn smallest_group(&self, id: UrlId) -> u32 {
+    /// The class of a URL of the frontier, below [`Self::class_count`]; 0 where there are no caps.
+    pub(crate) fn class(&self, id: UrlId) -> u32 {
         self.of_url.get(id.index()).copied().unwrap_or(0)
     }
 
-    /// How many smallest groups there are; one where there are no caps.
-    pub(crate) fn smallest_groups(&self) -> u32 {
-        self.within.len().checked_div(self.kinds.len()).unwrap_or(1) as u32
+    /// How many classes there are; one where there are no caps.
+    pub(crate) fn class_count(&self) -> u32 {
+        if self.kinds.is_empty() { 1 } else { self.classes.len() as u32 }
     }
 
     /// Whether a cap is set and applies.
@@ -438,6 +439,7 @@ impl Parts<'_> {
 }
 
 /// Counts picks against the caps.
+#[derive(Clone)]
 pub(crate) struct CapCounter<'a> {
     /// What is counted.
     pub(crate) groups: &'a CapGroups,
@@ -451,15 +453,7 @@ impl CapCounter<'_> {
     /// # Errors
     /// The first cap that is exhausted.
     pub(crate) fn take(&mut self, id: UrlId) -> Result<(), Cap> {
-        self.take_of(self.groups.smallest_group(id))
-    }
-
-    /// Counts a URL of a smallest group, unless a cap holds it back.
-    ///
-    /// # Errors
-    /// The first cap that is exhausted.
-    pub(crate) fn take_of(&mut self, smallest: u32) -> Result<(), Cap> {
-        let groups = self.groups.within(smallest);
+        let groups = self.groups.within(self.groups.class(id));
         if let Some(kind) = groups.iter().position(|&group| self.left[group as usize] == 0) {
             return Err(self.groups.kinds[kind].0);
         }
@@ -469,10 +463,10 @@ impl CapCounter<'_> {
         Ok(())
     }
 
-    /// The groups that URLs of a smallest group count for, by number and name, each with the places it
-    /// has left, from the smallest kind of group to the largest: each lies within the next.
-    pub(crate) fn left(&self, smallest: u32) -> impl Iterator<Item = (u32, &str, usize)> {
-        self.groups.within(smallest).iter().map(|&group| {
+    /// The groups that URLs of a class count for, by number and name, each with the places it has left, from the
+    /// smallest kind of group to the largest.
+    pub(crate) fn left(&self, class: u32) -> impl Iterator<Item = (u32, &str, usize)> {
+        self.groups.within(class).iter().map(|&group| {
             let at = group as usize;
             (group, &*self.groups.groups[at].name, self.left[at])
         })
@@ -490,6 +484,7 @@ fn size(cap: Cap, site_level: SiteLevel, queue_by: QueueBy) -> u8 {
         (Cap::Site | Cap::SiteShare, SiteLevel::Host, _) => 2,
         (Cap::Domain, ..) | (Cap::Time, _, QueueBy::Domain) => 3,
         (Cap::Site | Cap::SiteShare, SiteLevel::Domain, _) => 4,
+        (Cap::Time, _, QueueBy::Ip) => 5,
     }
 }
 
@@ -557,13 +552,13 @@ mod tests {
         let mut urls = UrlTable::default();
         let address = |at| format!("https://www.h{}.test/{at}", at % 7);
         let ids: Vec<UrlId> = (0..700).map(|at| urls.insert(&address(at), "")).collect();
-        let delays = Delays::parse("www.h0.test 4\nh1.test 0.25\n").unwrap();
+        let delays = Queues::parse_delays("www.h0.test 4\nh1.test 0.25\n").unwrap();
         for (queue_by, expected) in [
             (QueueBy::Host, [15, 60, 60, 60, 60, 60, 60]),
             (QueueBy::Domain, [60, 100, 60, 60, 60, 60, 60]),
         ] {
             let time = PoliteTime { seconds: Some(60.0), queue_by, ..PoliteTime::default() };
-            let so_far = SoFar { delays: Some(&delays), ..SoFar::start(&urls) };
+            let so_far = SoFar { queues: Some(&delays), ..SoFar::start(&urls) };
             let caps = Caps { time, ..Caps::default() };
             let groups = CapGroups::new(caps, &ids, so_far);
             let mut counter = groups.counter(700);

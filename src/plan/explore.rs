@@ -147,15 +147,17 @@ pub(super) fn draw(
         teeth = passed;
     }
     drawn.sort_unstable();
+    // Of groups that do not lie within one another one may have been drawn from once too often.
+    let mut counter = counter.clone();
+    drawn.retain(|&at| counter.take(members.urls[at]).is_ok());
     Draw { chances, drawn }
 }
 
-/// Groups that caps count. Each lies within one of the next larger kind, so that a member's smallest
-/// group tells all of its groups; without caps there is one.
+/// Groups that caps count, by classes of URLs that count for the same; without caps there is one class.
 struct Groups {
-    /// By member: its smallest group.
+    /// By member: its class.
     of: Vec<u32>,
-    /// How many smallest groups there are.
+    /// How many classes there are.
     count: usize,
     /// Kinds of groups, the smallest first.
     levels: Vec<Level>,
@@ -163,7 +165,7 @@ struct Groups {
 
 #[derive(Default)]
 struct Level {
-    /// By smallest group: its group.
+    /// By class: its group.
     of: Vec<u32>,
     /// By group: places left.
     left: Vec<f64>,
@@ -171,7 +173,7 @@ struct Level {
     drawn: Vec<u64>,
 }
 
-/// Members of one pool and smallest group, which have the same chance.
+/// Members of one pool and class of groups, which have the same chance.
 struct Class {
     weight: f64,
     /// Chance before any other weight.
@@ -185,9 +187,9 @@ impl Groups {
     fn new(members: &[UrlId], counter: &CapCounter<'_>, seed: u64) -> Self {
         let mut levels: Vec<Level> = Vec::new();
         let mut numbers = HashMap::new();
-        let count = counter.groups.smallest_groups();
-        for smallest in 0..count {
-            for (at, (group, name, left)) in counter.left(smallest).enumerate() {
+        let count = counter.groups.class_count();
+        for class in 0..count {
+            for (at, (group, name, left)) in counter.left(class).enumerate() {
                 if levels.len() == at {
                     levels.push(Level::default());
                 }
@@ -199,7 +201,7 @@ impl Groups {
                 }));
             }
         }
-        let of = members.iter().map(|&url| counter.groups.smallest_group(url)).collect();
+        let of = members.iter().map(|&url| counter.groups.class(url)).collect();
         Self { of, count: count as usize, levels }
     }
 
@@ -290,7 +292,7 @@ impl Groups {
         members.into_iter().map(|(_, _, at)| at as usize).collect()
     }
 
-    /// The numbers drawn for a smallest group and those it lies in, the largest first.
+    /// The numbers drawn for the groups of a class, the largest first.
     fn drawn(&self, group: usize) -> Vec<u64> {
         let level = |level: &Level| level.drawn[level.of[group] as usize];
         self.levels.iter().rev().map(level).collect()

@@ -8,20 +8,20 @@
 
 use std::collections::HashMap;
 
-use super::polite_time::{Delays, PoliteTime, milliseconds};
+use super::polite_time::{PoliteTime, Queues, milliseconds};
 
 /// See the module.
 pub(crate) struct Pace {
     time: PoliteTime,
-    delays: Delays,
+    queues: Queues,
     /// By queue: when each of its connections that was used is free again.
     busy: HashMap<String, Vec<u64>>,
 }
 
 impl Pace {
     /// No queue is busy.
-    pub(crate) fn new(time: PoliteTime, delays: Delays) -> Self {
-        Self { time, delays, busy: HashMap::new() }
+    pub(crate) fn new(time: PoliteTime, queues: Queues) -> Self {
+        Self { time, queues, busy: HashMap::new() }
     }
 
     /// When each of these URLs may be asked for, in their order; not before `now`.
@@ -35,8 +35,8 @@ impl Pace {
     }
 
     fn next(&mut self, url: &str, now: u64) -> u64 {
-        let queue = self.time.queue(url);
-        let delay = milliseconds(self.time.delay_of(queue, &self.delays));
+        let queue = self.time.queue(url, &self.queues);
+        let delay = milliseconds(self.time.delay_of(queue, &self.queues));
         let connections = self.busy.entry(queue.to_owned()).or_default();
         if connections.len() < self.time.connections.max(1) {
             connections.push(now + delay);
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn a_queue_is_asked_once_a_delay_whatever_group_a_url_is_of() {
-        let mut pace = Pace::new(PoliteTime::default(), Delays::parse("b.test 9").unwrap());
+        let mut pace = Pace::new(PoliteTime::default(), Queues::parse_delays("b.test 9").unwrap());
         assert_eq!(pace.schedule(URLS.into_iter(), 500), [500, 500, 1_500, 2_500]);
         assert_eq!(pace.schedule(URLS[..2].iter().copied(), 600), [3_500, 9_500]);
         assert_eq!(pace.schedule(URLS[..1].iter().copied(), 9_000), [9_000]);
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn connections_of_a_queue_are_used_side_by_side() {
         let time = PoliteTime { connections: 2, ..PoliteTime::default() };
-        let mut pace = Pace::new(time, Delays::default());
+        let mut pace = Pace::new(time, Queues::default());
         let of_a = || [URLS[0], URLS[2], URLS[3]].into_iter();
         assert_eq!(pace.schedule(of_a(), 0), [0, 0, 1_000]);
         assert_eq!(pace.schedule(of_a(), 1_100), [1_100, 2_000, 2_100]);

@@ -205,9 +205,9 @@ pub(crate) fn choose_among(
     let selection = SelectionSettings { seed, ..settings.selection };
     let fetched: Vec<UrlId> = scored.fetched().collect();
     let site_level = scored.site_level();
-    let delays = Some(&settings.delays);
+    let queues = Some(&settings.queues);
     let (urls, in_flight) = (input.urls, input.in_flight);
-    let so_far = SoFar { urls, fetched: &fetched, site_level, delays, in_flight };
+    let so_far = SoFar { urls, fetched: &fetched, site_level, queues, in_flight };
     if settings.estimate.objective == Objective::Served {
         let demand = served_gain::Demand { counted: &counted, factors: &factors };
         let input = served_gain::ServedInput { scored, served: input.served };

@@ -71,6 +71,26 @@ pub(crate) struct PlannedRevisit {
     pub(crate) impact: f64,
 }
 
+/// What is expected of re-visits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
+pub(crate) struct Revisited {
+    /// Pages whose text has changed.
+    pub(crate) changed: f64,
+    /// Impact that those have in the lists.
+    pub(crate) impact: f64,
+}
+
+impl Revisited {
+    /// If all of them are made.
+    pub(crate) fn expected(revisits: &[PlannedRevisit]) -> Self {
+        let add = |sum: Self, revisit: &PlannedRevisit| Self {
+            changed: sum.changed + revisit.chance,
+            impact: sum.impact + revisit.chance * revisit.impact,
+        };
+        revisits.iter().fold(Self::default(), add)
+    }
+}
+
 /// What became of the re-visits of a plan. Realised is the impact, at the close, of those whose text had changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub(crate) struct RevisitOutcome {

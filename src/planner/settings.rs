@@ -12,7 +12,7 @@ use super::scope::Scope;
 use crate::estimate::settings::EstimateSettings;
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::plan::SelectionSettings;
-use crate::plan::polite_time::Delays;
+use crate::plan::polite_time::Queues;
 use crate::sketch::DEFAULT_K;
 use crate::sketch::need::Needy;
 use crate::sketch::visibility::{Places, Visibility};
@@ -50,9 +50,9 @@ pub struct PlanSettings {
     /// What the impact of a query counts.
     #[serde(default, skip_serializing_if = "Demand::is_default")]
     pub demand: Demand,
-    /// Delays of queues that have one of their own.
-    #[serde(default, skip_serializing_if = "Delays::is_empty")]
-    pub delays: Delays,
+    /// What is known of a crawler's queues.
+    #[serde(flatten)]
+    pub queues: Queues,
     /// Which URLs may be planned at all.
     #[serde(default, skip_serializing_if = "Scope::is_empty")]
     pub scope: Scope,
@@ -93,11 +93,16 @@ impl PlanSettings {
             selection: SelectionSettings::new(budget),
             needy: None,
             demand: Demand::default(),
-            delays: Delays::default(),
+            queues: Queues::default(),
             scope: Scope::default(),
             within: None,
             embedding: None,
         }
+    }
+
+    /// Whether its queues can be: those by address need addresses.
+    pub(crate) fn has_queues(&self) -> bool {
+        self.queues.can_be(self.selection.caps.time.queue_by)
     }
 
     /// Places of a result list.

@@ -118,7 +118,7 @@ impl Planned<'_> {
     /// Takes up to `most` seeds; the number of pages that may still be taken. Where the batch has a time, those are
     /// taken that there is time for, and nothing beside them.
     fn take_seeds(&mut self, most: usize, batch: &mut Vec<Page>) -> usize {
-        let PlanSettings { selection, delays, .. } = &self.planner.settings;
+        let PlanSettings { selection, queues, .. } = &self.planner.settings;
         let (time, urls) = (selection.caps.time, &self.web.urls);
         if time.seconds.is_none() {
             return self.seeds.take(most, batch);
@@ -126,8 +126,8 @@ impl Planned<'_> {
         let mut left: HashMap<&str, usize> = HashMap::new();
         let mut all = most;
         self.seeds.take_fitting(batch, |page| {
-            let queue = time.queue(urls.url(UrlId(page)));
-            let room = || time.most(time.delay_of(queue, delays));
+            let queue = time.queue(urls.url(UrlId(page)), queues);
+            let room = || time.most(time.delay_of(queue, queues));
             let left = left.entry(queue).or_insert_with(room);
             let fits = *left > 0 && all > 0;
             (*left, all) = (*left - usize::from(fits), all - usize::from(fits));
@@ -138,7 +138,7 @@ impl Planned<'_> {
 
     /// How many URLs there is time for, of `most`.
     fn room(&self, most: usize, taken: &[Page]) -> usize {
-        let PlanSettings { selection, delays, .. } = &self.planner.settings;
+        let PlanSettings { selection, queues, .. } = &self.planner.settings;
         if selection.caps.time.seconds.is_none() {
             return most;
         }
@@ -146,7 +146,7 @@ impl Planned<'_> {
         let may = |id: &UrlId| within.get(id.index()).is_none_or(|may| *may);
         let frontier = known.urls.ids().filter(|id| known.pages.in_frontier(*id));
         let frontier: Vec<UrlId> = frontier.filter(may).collect();
-        selection.caps.most_urls(&frontier, &known.urls, delays, &[]).clamp(1, most)
+        selection.caps.most_urls(&frontier, &known.urls, queues, &[]).clamp(1, most)
     }
 }
 

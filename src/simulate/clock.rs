@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::collection::Collection;
 use super::crawl::CrawlOrder;
-use crate::plan::polite_time::{Delays, PoliteTime};
+use crate::plan::polite_time::{PoliteTime, Queues};
 use crate::policy::Page;
 use crate::policy::host_queues::QueueRoom;
 
@@ -22,8 +22,9 @@ const MARKS: u32 = 24;
 pub(crate) struct Clock {
     /// Its delay, its queues and their connections.
     pub(crate) time: PoliteTime,
-    /// Delays of queues that have their own.
-    pub(crate) delays: Delays,
+    /// What is known of its queues.
+    #[serde(flatten)]
+    pub(crate) queues: Queues,
     /// Seconds after which it stops.
     pub(crate) most: Option<f64>,
 }
@@ -32,7 +33,7 @@ impl Clock {
     /// Seconds that a batch takes, and when each of its pages is asked for.
     pub(crate) fn batch(&self, collection: &Collection, batch: &[Page]) -> (f64, Vec<f64>) {
         let urls = batch.iter().map(|&page| collection.urls.url(UrlId(page)));
-        let (starts, last) = self.time.schedule(urls, &self.delays, std::iter::empty());
+        let (starts, last) = self.time.schedule(urls, &self.queues, std::iter::empty());
         (last.seconds, starts)
     }
 
@@ -68,9 +69,9 @@ impl Clock {
         let mut numbers: HashMap<&str, u32> = HashMap::new();
         let mut room = QueueRoom::default();
         for id in collection.urls.ids() {
-            let name = time.queue(collection.urls.url(id));
+            let name = time.queue(collection.urls.url(id), &self.queues);
             let queue = *numbers.entry(name).or_insert_with(|| {
-                room.most.push(time.most(time.delay_of(name, &self.delays)));
+                room.most.push(time.most(time.delay_of(name, &self.queues)));
                 room.most.len() as u32 - 1
             });
             room.of_page.push(queue);
@@ -83,9 +84,9 @@ impl Clock {
         let never = seconds.map_or(0, |seconds| {
             self.room(collection, seconds).most.iter().filter(|most| **most == 0).count()
         });
-        let queues: HashSet<&str> =
-            collection.urls.ids().map(|id| self.time.queue(collection.urls.url(id))).collect();
-        (never, self.delays.names().filter(|name| !queues.contains(name)).count())
+        let of = |id| self.time.queue(collection.urls.url(id), &self.queues);
+        let queues: HashSet<&str> = collection.urls.ids().map(of).collect();
+        (never, self.queues.names().filter(|name| !queues.contains(name)).count())
     }
 
     /// Seconds at which crawls are looked at, of which the longest takes so many.

@@ -289,7 +289,7 @@ impl Run<'_> {
         let Some((clock, seconds)) = window else { return Ok(choice.make(&sources, settings)?) };
         if choice.kind.is_planned() {
             settings.selection.caps.time = PoliteTime { seconds: Some(seconds), ..clock.time };
-            settings.delays = clock.delays.clone();
+            settings.queues = clock.queues.clone();
             return Ok(choice.make(&sources, settings)?);
         }
         *room = clock.room(self.inputs.collection, seconds);

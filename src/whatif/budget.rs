@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::answer::Answer;
 use crate::plan::SelectionSettings;
 use crate::plan::caps::{Cap, CapGroups, Caps, SoFar};
-use crate::plan::polite_time::{Delays, PoliteTime};
+use crate::plan::polite_time::{PoliteTime, Queues};
 use crate::plan::revisits::{Offer, Offers};
 use crate::planner::choose::Choice;
 use crate::results::whatif::{
@@ -79,14 +79,14 @@ impl<'a> Budgets<'a> {
     /// every time, unless it is what there is time for.
     pub(crate) fn time(&self) -> Option<TimeCurve> {
         let SelectionSettings { budget, caps, .. } = self.answer.settings.selection;
-        let (time, delays) = (caps.time, &self.answer.settings.delays);
+        let (time, queues) = (caps.time, &self.answer.settings.queues);
         let given = time.seconds?;
         let is_budget =
             budget != self.under.groups.most_urls().min(self.answer.choice.batch.ranking.len());
-        let at = |seconds: f64, delays: &Delays| {
+        let at = |seconds: f64, queues: &Queues| {
             let time = PoliteTime { seconds: Some(seconds), ..time };
             let so_far =
-                SoFar { delays: Some(delays), ..so_far(self.answer, self.urls, &self.fetched) };
+                SoFar { queues: Some(queues), ..so_far(self.answer, self.urls, &self.fetched) };
             let under = Under::new(self.answer, Caps { time, ..caps }, so_far);
             let most = under.groups.most_urls().min(self.answer.choice.batch.ranking.len());
             let taken = under.urls(if is_budget { budget.min(most) } else { most });
@@ -94,20 +94,20 @@ impl<'a> Budgets<'a> {
             (TimeCurvePoint { seconds, urls: taken.all.len(), impact }, taken.all)
         };
         let mut points = vec![TimeCurvePoint { seconds: 0.0, urls: 0, impact: 0.0 }];
-        points.extend(TIMES.map(|times| at(given * times, delays).0));
+        points.extend(TIMES.map(|times| at(given * times, queues).0));
         for at in 1..points.len() {
             points[at].impact = points[at].impact.max(points[at - 1].impact);
         }
-        let (now, urls) = at(given, delays);
+        let (now, urls) = at(given, queues);
         let address = |&url: &UrlId| self.urls.url(url);
         let in_flight = self.answer.in_flight.iter().map(address);
-        let (_, last) = time.schedule(urls.iter().map(address), delays, in_flight);
-        let delay = time.delay_of(&last.queue, delays);
+        let (_, last) = time.schedule(urls.iter().map(address), queues, in_flight);
+        let delay = time.delay_of(&last.queue, queues);
         let turns = time.most(delay) / time.connections.max(1);
-        let mut quicker = Delays::default();
+        let mut quicker = Queues::default();
         // In whole milliseconds, as turns are counted.
         quicker.ask(&last.queue, (given * 1e3 / (turns as f64 + 1.0)).floor() / 1e3);
-        let mut other = delays.clone();
+        let mut other = queues.clone();
         other.extend(quicker);
         let (more, _) = at(given, &other);
         let is_full = delay > 0.0 && more.urls > now.urls;
@@ -116,7 +116,7 @@ impl<'a> Budgets<'a> {
             is_full.then(|| SlowQueue { queue: last.queue, delay, shadow_price: gain / delay });
         // A tenth of the time, if a queue has a turn more by then.
         let longer = (0.1 * given).max(time.delay);
-        let next = at(given + longer, delays).0;
+        let next = at(given + longer, queues).0;
         let shadow_price = (next.impact - now.impact).max(0.0) / longer;
         Some(TimeCurve { points, shadow_price, slowest })
     }
@@ -157,9 +157,9 @@ impl<'a> Budgets<'a> {
 }
 
 fn so_far<'a>(answer: &'a Answer, urls: &'a UrlTable, fetched: &'a [UrlId]) -> SoFar<'a> {
-    let delays = Some(&answer.settings.delays);
+    let queues = Some(&answer.settings.queues);
     let (site_level, in_flight) = (answer.scored.site_level(), &answer.in_flight);
-    SoFar { urls, fetched, site_level, delays, in_flight }
+    SoFar { urls, fetched, site_level, queues, in_flight }
 }
 
 impl<'a> Under<'a> {

@@ -250,6 +250,10 @@ impl Scenario {
             (settings.estimate.weights, settings.estimate.fitted) = (blend, false);
         }
         self.options.apply(&mut settings)?;
+        if !settings.has_queues() {
+            let what = "no address of any host is known";
+            return Err(ScenarioError::new("queue-by", what));
+        }
         Ok(settings)
     }
 }

@@ -11,7 +11,7 @@ use crate::documents::{Input, OpenOptions};
 use crate::evaluate::run;
 use crate::ingest::urls::UrlFiles;
 use crate::ingest::{self, SourceItem, SourceOptions};
-use crate::plan::polite_time::Delays;
+use crate::plan::polite_time::Queues;
 use crate::plan::robots::crawl_delay;
 use crate::whatif::scenario::Scenario;
 use crate::workload::{self, qrels};
@@ -76,10 +76,11 @@ fn canonical(_: &Path, text: &str) {
 }
 
 /// The parser of each file of the corpus, sorted by name.
-pub const PARSERS: [(&str, Parser); 26] = [
+pub const PARSERS: [(&str, Parser); 27] = [
+    ("addresses.txt", |_, text| drop(Queues::parse_addresses(text))),
     ("crawldb.csv", urls),
     ("crawldb.txt", urls),
-    ("delays.txt", |_, text| drop(Delays::parse(text))),
+    ("delays.txt", |_, text| drop(Queues::parse_delays(text))),
     ("documents.csv", documents),
     ("documents.json", documents),
     ("documents.jsonl", documents),

@@ -404,6 +404,18 @@ pub const MISTAKES: &[Mistake] = &[
         nothing,
     ),
     mistake(
+        "plan-bad-addresses",
+        "plan --store store --workload queries.tsv --seconds 5 --queue-by ip --addresses hosts.txt",
+        "hosts.txt:2",
+        |folder| write(folder, "hosts.txt", "127.0.0.1 a.example\nb.example c.example\n"),
+    ),
+    mistake(
+        "plan-queues-without-addresses",
+        "plan --store store --workload queries.tsv --seconds 5 --queue-by ip",
+        "no address",
+        nothing,
+    ),
+    mistake(
         "plan-bad-delays",
         "plan --store store --workload queries.tsv --budget 5 --delays delays.txt",
         "delays.txt:1",

@@ -19,7 +19,7 @@ use crate::results::whatif::ScenarioFigures;
 const SCHEMA: &str = "prospect.plan-of-scenario/1";
 
 /// Arguments that belong to the plan that a scenario changes.
-pub(super) const NOT_BESIDE: [&str; 11] = [
+pub(super) const NOT_BESIDE: [&str; 12] = [
     "release",
     "in_flight_for",
     "another",
@@ -28,6 +28,7 @@ pub(super) const NOT_BESIDE: [&str; 11] = [
     "exclude",
     "types",
     "delays",
+    "addresses",
     "robots",
     "agent",
     "quality_model",

@@ -6,7 +6,7 @@ use super::config::Config;
 use super::settings::StartFiles;
 use crate::cli::bounds;
 use crate::cli::output::Failure;
-use crate::plan::polite_time::{Delays, PoliteTime, QueueBy};
+use crate::plan::polite_time::{PoliteTime, QueueBy};
 use crate::policy::PolicyChoice;
 use crate::policy::amount::BatchSize;
 use crate::simulate::clock::Clock;
@@ -34,9 +34,9 @@ pub(super) fn clock(
         time.delay = delay;
     }
     if let Some(name) = &config.queue_by {
-        let by = [QueueBy::Host, QueueBy::Domain].into_iter().find(|by| by.name() == name);
-        time.queue_by =
-            by.ok_or_else(|| wrong(format!("queue-by is {name:?}"), "it is host or domain"))?;
+        let by = QueueBy::ALL.into_iter().find(|by| by.name() == name);
+        let hint = "it is host, domain or ip";
+        time.queue_by = by.ok_or_else(|| wrong(format!("queue-by is {name:?}"), hint))?;
     }
     if let Some(connections) = config.connections {
         if connections == 0 {
@@ -47,18 +47,22 @@ pub(super) fn clock(
     if let Some(most) = config.max_seconds.filter(|most| !most.is_finite() || *most <= 0.0) {
         return Err(wrong(format!("max-seconds is {most}"), "for example --max-seconds 1440"));
     }
-    let mut delays = Delays::default();
+    let mut queues = bounds::queues(time.queue_by, config.addresses.as_ref().map(Path::new))?;
     if let Some(path) = &config.delays {
-        delays = bounds::delays(Path::new(path))?;
-        files.push(("delays", path.clone()));
+        queues.extend(bounds::delays(Path::new(path))?);
     }
-    Ok(Some(Clock { time, delays, most: config.max_seconds }))
+    queues.slow_addresses();
+    for (name, path) in [("delays", &config.delays), ("addresses", &config.addresses)] {
+        files.extend(path.iter().map(|path| (name, path.clone())));
+    }
+    Ok(Some(Clock { time, queues, most: config.max_seconds }))
 }
 
 /// Whether a setting of time is given.
 pub(super) fn is_timed(config: &Config) -> bool {
     config.delay.is_some()
         || config.delays.is_some()
+        || config.addresses.is_some()
         || config.queue_by.is_some()
         || config.connections.is_some()
         || config.max_seconds.is_some()

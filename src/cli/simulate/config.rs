@@ -134,7 +134,11 @@ pub(super) struct Config {
     #[arg(long, value_name = "FILE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) delays: Option<String>,
-    /// What the crawler keeps a queue for: host or domain.
+    /// Addresses of hosts, for queues by address: a host and its address on a line.
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) addresses: Option<String>,
+    /// What the crawler keeps a queue for: host, domain or ip.
     #[arg(long, value_name = "WHAT")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) queue_by: Option<String>,
@@ -397,11 +401,12 @@ fn rooted(mut config: Config, file: &Path) -> Config {
         embedding_model,
         sufficiency_model,
         delays,
+        addresses,
         ..
     } = &mut config;
     let models = [rerank, rerank_model, embedding_model, sufficiency_model];
-    for path in [store, workload, eval_workload, qrels, doc_urls, delays].into_iter().chain(models)
-    {
+    let files = [store, workload, eval_workload, qrels, doc_urls, delays, addresses];
+    for path in files.into_iter().chain(models) {
         path.iter_mut().for_each(join);
     }
     quality.iter_mut().filter(|given| *given != CARRIED).for_each(join);

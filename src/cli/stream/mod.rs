@@ -80,14 +80,14 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     }
     let mut settings = args.options.settings()?;
     let workload = bounds::workload(&args.workload, global)?;
-    args.bounds.add_delays(&mut settings)?;
+    args.bounds.add_queues(&mut settings)?;
     let quality = args.quality.load(global)?;
     let stream = Stream::new(open_store(&args.store, "prospect stream")?)?;
     bounds::asked(&stream.open, &workload)?;
     output::say_refreshes(global, &stream.open.refreshes);
     settings.scope = args.bounds.scope(&stream.open)?;
     let within = args.bounds.within(&mut settings)?;
-    let pace = Pace::new(settings.selection.caps.time, settings.delays.clone());
+    let pace = Pace::new(settings.selection.caps.time, settings.queues.clone());
     // Without a bound a plan is open until all of it was reported.
     let in_flight_for = args.in_flight_for.unwrap_or(InFlightFor::Ingests(u32::MAX));
     let planning = Planning { workload, within, settings, in_flight_for };

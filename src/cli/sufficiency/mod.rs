@@ -184,6 +184,9 @@ fn assess(
     (settings.within, settings.embedding) = (None, None);
     settings.scope = open.scope()?;
     apply(&args.options.given, &mut settings)?;
+    if !settings.has_queues() {
+        return Err(bounds::no_address());
+    }
     let mut sufficiency = StoreSufficiency::new(open, workload, settings.bm25)?;
     let mut drawn = Drawn { workload: open.asked(workload), variants: Vec::new() };
     let mut validation = None;

@@ -59,7 +59,7 @@ fn batch() -> Vec<PlannerOption> {
             Field::Number(&mut to.selection.caps.time.delay, 0.0, MOST)
         }),
         PlannerOption::new("queue-by", "what the crawler keeps a queue for", Selection, |to| {
-            let names = [QueueBy::Host, QueueBy::Domain].map(|by| (by.name(), by));
+            let names = QueueBy::ALL.map(|by| (by.name(), by));
             Field::one_of(&mut to.selection.caps.time.queue_by, names)
         }),
         PlannerOption::new(
