@@ -9,8 +9,6 @@ use crate::results::whatif::{HostFigures, PlanFigures, QueryFigures, Uncovered};
 
 /// Entries of a list.
 const SHOWN: usize = 20;
-/// Pages expected in a query's top K from the whole frontier, below which nothing can help it.
-const HOPELESS: f64 = 0.01;
 
 /// By host: picks, and their expected impact.
 pub(crate) fn by_host(answer: &Answer, hosts: &Hosts) -> Vec<(usize, f64)> {
@@ -79,7 +77,7 @@ fn host(name: &str, (urls, impact): (usize, f64)) -> HostFigures {
     HostFigures { host: name.to_owned(), urls, impact }
 }
 
-/// Queries for which no URL of the frontier has a chance that counts.
+/// Queries for which no URL of the frontier has a chance: those that are hopeless if they lack something.
 fn uncovered(answer: &Answer) -> Uncovered {
     let mut reach = vec![0.0; answer.queries.len()];
     for pair in answer.scored.pairs() {
@@ -87,7 +85,7 @@ fn uncovered(answer: &Answer) -> Uncovered {
     }
     let frequency = |at: usize| answer.queries[at].frequency;
     let mut found: Vec<usize> =
-        (0..reach.len()).filter(|&at| frequency(at) > 0.0 && reach[at] < HOPELESS).collect();
+        (0..reach.len()).filter(|&at| frequency(at) > 0.0 && reach[at] <= 0.0).collect();
     // A list that is full has what it can get; one that is not lacks pages that nothing links to.
     let is_full = |at: usize| answer.served.lists[at].len() >= answer.served.k;
     found.sort_by(|&a, &b| {
