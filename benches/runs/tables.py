@@ -3,7 +3,7 @@
 `python3 benches/runs/tables.py` writes every `*.tsv` that is made of a run; with `--check` it compares instead, and
 fails where one differs. `tests/docs.rs` compares the documents with these files. `--keep OUT FILE COMMAND` makes a run
 to keep of the folder OUT that `prospect simulate` wrote: what each policy did in each seed set; `--keep-attacks` what
-each attack got.
+each attack got; `--keep-times` what was found after so many seconds.
 
 Nothing but Python's own library is needed.
 """
@@ -44,6 +44,15 @@ POLICIES = {
     "impact-oracle": "oracle of true impact",
 }
 BATCHES = {"1": "1 page", "0.2%": "0.2 %", "1%": "1 %", "5%": "5 %"}
+
+POLITE = {
+    "bfs": "breadth-first, a queue for each host",
+    "prospect": "batches of 60 s",
+    "prospect+batch=30s": "batches of 30 s",
+    "prospect+per-host=30+batch=850": "batches of 850, 30 a host",
+    "prospect+per-host=60+batch=850": "the same, 60 a host",
+    "prospect+per-host=120+batch=850": "the same, 120 a host",
+}
 
 Row = list[str]
 
@@ -283,12 +292,32 @@ def expected_and_realised() -> list[Row]:
     return rows
 
 
+def polite() -> list[Row]:
+    """What was found after 6, 12 and 24 minutes, by the delay between two requests to a host."""
+    rows = [["delay", "", "6 minutes", "12", "24", "pages", "ahead of the best batches of 850"]]
+    for delay in ("0.5", "1", "2"):
+        path = AFTER / f"polite-{delay}.json"
+        if not path.exists():
+            continue
+        policies = read(path)["policies"]
+        found = {name: sum(of["ahead"]) for name, of in policies.items()}
+        large = max((name for name in policies if "batch=850" in name), key=lambda name: found[name])
+        for name, of in policies.items():
+            pairs = zip(of["ahead"], policies[large]["ahead"], strict=True)
+            mean, half = interval([own - other for own, other in pairs])
+            told = "" if name == large else f"{mean:.0f} ± {half:.0f}"
+            marks = [f"{of['relevant'][mark]:.0f}" for mark in ("360", "720", "1440")]
+            rows.append([f"{delay} s", POLITE[name], *marks, f"{of['pages']:,.0f}", told])
+    return rows
+
+
 TABLES: dict[Path, Callable[[], list[Row]]] = {
     DAY / "cycles.tsv": expected_and_realised,
     DAY / "results.tsv": results,
     DAY / "impact-shares.tsv": impact_shares,
     DAY / "found-university-web-one-set.tsv": found_page_by_page,
     DAY / "candidates.tsv": candidates,
+    AFTER / "polite.tsv": polite,
     BEFORE / "stops.tsv": stops,
     BEFORE / "sufficiency.tsv": sufficiency,
     **{AFTER / f"manipulation-{name}.tsv": lambda name=name: manipulation(name) for name in COLLECTIONS},
@@ -379,6 +408,24 @@ def keep_attacks(out: Path, kept: Path, command: str) -> None:
     write(kept, {"command": command, "pages": summary["collection"]["pages"], "attacks": attacks})
 
 
+def keep_times(out: Path, kept: Path, command: str) -> None:
+    """Keeps of a run against time what each policy had found, and by seed set how far it was ahead of the baseline."""
+    summary = read(out / "summary.json")
+    time = summary["time"]
+    marks = [f"{seconds:.0f}" for seconds in time["seconds"]]
+    sets = len(next(policy["gain"]["values"] for policy in time["policies"] if policy["gain"]))
+    policies = {}
+    for policy in time["policies"]:
+        last = policy["points"][-1]
+        ahead = policy["gain"]["values"] if policy["gain"] else [0.0] * sets
+        policies[policy["name"]] = {
+            "relevant": {mark: point["relevant"] for mark, point in zip(marks, policy["points"], strict=True)},
+            "pages": last["pages"],
+            "ahead": ahead,
+        }
+    write(kept, {"command": command, "baseline": summary["baseline"], "policies": policies})
+
+
 def main(arguments: list[str]) -> int:
     """Runs the command; 1 if a table is not what its run says."""
     if arguments[:1] == ["--keep"]:
@@ -388,6 +435,10 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] == ["--keep-attacks"]:
         out, kept, command = arguments[1:]
         keep_attacks(Path(out), Path(kept), command)
+        return 0
+    if arguments[:1] == ["--keep-times"]:
+        out, kept, command = arguments[1:]
+        keep_times(Path(out), Path(kept), command)
         return 0
     differ = []
     for path, table in TABLES.items():

@@ -51,6 +51,8 @@ pub struct Plan {
     pub(crate) promised: OpenPlan,
     /// Impact that its picks are expected to have, if all are fetched; none before anything was.
     pub(crate) expected: Option<Both<ExpectedImpact>>,
+    /// What of it enters lists, if as many give a page as are expected to.
+    pub(crate) expected_to_come: Option<f64>,
     /// The statistics epoch.
     pub(crate) epoch: Epoch,
     /// N and words under which it was scored.
@@ -185,6 +187,7 @@ pub(crate) fn plan_on(
     let lists = Lists { queries: &workload.queries, taken: &taken, places };
     let chances = promised.chances(pages.len(), lists);
     let expected = (open.store.manifest().next_seq > 0).then(|| shares.expected(&chances));
+    let come = promised.chances_to_come(&choice.batch.picks, pages.len(), lists);
     Ok(Plan {
         id,
         workload,
@@ -197,6 +200,7 @@ pub(crate) fn plan_on(
         in_flight,
         promised,
         expected,
+        expected_to_come: expected.map(|_| shares.enters(&come)),
         epoch,
         statistics,
         refreshed,

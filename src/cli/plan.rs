@@ -430,7 +430,10 @@ fn say_plan(
     say(global, &blend_line(&plan.choice, open));
     let (planned, pages) = (plan.choice.batch.picks.len(), plan.choice.batch.expected_pages());
     if pages < planned as f64 {
-        say(global, &format!("of {planned} URLs {pages:.0} are expected to give a page"));
+        let impact = plan.expected_to_come.map_or_else(String::new, |impact| {
+            format!(", which bring {impact:.1} of the impact below")
+        });
+        say(global, &format!("of {planned} URLs {pages:.0} are expected to give a page{impact}"));
     }
     let revisits = &plan.promised.revisits;
     if !revisits.is_empty() {
@@ -496,6 +499,7 @@ fn as_json(
         "closed": closed,
         "expected_impact": plan.expected,
         "expected_pages": plan.choice.batch.expected_pages(),
+        "expected_to_come": plan.expected_to_come,
         "settings": settings,
         "epoch": plan.epoch,
         "statistics": plan.statistics,

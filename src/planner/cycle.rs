@@ -146,6 +146,23 @@ impl OpenPlan {
         let size = BatchSize { picks: new, pages: pages + new };
         PlannedPair::chances(self.pairs.iter(), size, lists)
     }
+
+    /// The same, if as many come as the picks of the batch are expected to give pages.
+    pub(crate) fn chances_to_come(
+        &self,
+        picks: &[Pick],
+        pages: usize,
+        lists: Lists<'_>,
+    ) -> ListChances {
+        let new = picks.iter().filter(|pick| pick.pool != Pool::Revisit);
+        let fetch: HashMap<UrlId, f64> =
+            new.clone().map(|pick| (pick.estimate.url, pick.estimate.fetch)).collect();
+        let come = new.fold(0.0, |sum, pick| sum + pick.estimate.fetch).round() as usize;
+        let comes = |url| fetch.get(&url).copied().unwrap_or(0.0);
+        let of_pair = |pair: &PlannedPair| (pair.query, comes(pair.url) * pair.entry_chance);
+        let size = BatchSize { picks: come, pages: pages + come };
+        ListChances::new(self.pairs.iter().map(of_pair), size, lists)
+    }
 }
 
 impl PlannedPair {
