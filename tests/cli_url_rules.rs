@@ -120,7 +120,7 @@ fn what_made_no_difference_is_proposed_and_applied_when_it_is_accepted() {
     let told = explain("https://shop.test/item/0?sid=79");
     assert!(told.contains("another spelling of https://shop.test/item/0"), "{told}");
     let told = done(&["status", "--store", text(&store)]).stdout;
-    assert!(told.contains(r#"{"same_page":["slash@shop.test","sid=@shop.test"]}"#), "{told}");
+    assert!(told.contains("scope: one spelling of slash@shop.test, sid=@shop.test"), "{told}");
 
     let dropped = shop.rules(&["--drop", "all"]);
     assert_eq!(

@@ -504,7 +504,7 @@ fn read_options(scene: &Scene, reader: &mut Reader<'_>) {
     scene.write("addresses.txt", &["tools.example 192.0.2.7".to_owned()]);
     let options = "--visibility log --objective served --demand lack --needy 0.9 --seconds 60 \
         --delay 2 --queue-by ip --addresses @addresses.txt --connections 2 --delays @delays.txt --include tools --exclude zzz \
-        --types html --revisit auto --per-host 8 --per-domain 8 --per-site 8 --within @within.txt";
+        --types html --hosts tools.example --domains example --revisit auto --per-host 8 --per-domain 8 --per-site 8 --within @within.txt";
     scene.write("within.txt", &scene.pages().into_keys().collect::<Vec<_>>());
     let planned = scene.json(&format!("{plan} {options} --embedding-model {model}"));
     reader.read_schema(&planned);

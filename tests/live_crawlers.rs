@@ -275,6 +275,33 @@ fn scrapy_and_the_spider_report_every_url_once() {
 }
 
 #[test]
+fn a_batch_in_time_asks_no_host_too_often_and_for_nothing_that_is_excluded() {
+    let Some(command) = crawler("PROSPECT_SCRAPY", "scrapy") else { return };
+    let crawl = Crawl::new();
+    let store = crawl.store();
+    let list = crawl.path("list.txt");
+    fs::write(&list, some_of_the_site()).unwrap();
+    done(&["seeds", "--store", &store, text(&list)]);
+    let first = crawl.plan(&store, "scrapy", "batch-0");
+    done(&["ingest", "--store", &store, text(&scrapy(&command, &crawl, 0, &first))]);
+    crawl.web.accesses();
+    // Four turns of each host.
+    let options = ["--seconds", "1", "--delay", "0.25", "--exclude", "/visit/"];
+    let batch = crawl.plan_with(&store, "scrapy", "batch-1", &options);
+    let planned = planned_in(&fs::read_to_string(&batch).unwrap());
+    assert!(planned.len() > 4, "{planned:?}");
+    done(&["ingest", "--store", &store, text(&scrapy(&command, &crawl, 1, &batch))]);
+    let mut of_host: BTreeMap<String, usize> = BTreeMap::new();
+    // Where a redirect leads is asked for on top.
+    for (url, _) in crawl.web.accesses().into_iter().filter(|(url, _)| !url.contains("/moved/")) {
+        assert!(!url.contains("/visit/") && planned.contains(&url), "{url}");
+        let host = url.split('/').nth(2).unwrap().to_owned();
+        *of_host.entry(host).or_insert(0) += 1;
+    }
+    assert!(of_host.values().all(|&asked| (1..=4).contains(&asked)), "{of_host:?}");
+}
+
+#[test]
 fn a_crawler_that_is_never_idle_asks_for_nothing_twice() {
     let Some(command) = crawler("PROSPECT_SCRAPY", "scrapy") else { return };
     let crawl = Crawl::new();

@@ -26,6 +26,7 @@
 //! | 10 | an epoch tells how many URLs were known as it began; 0 in earlier ones, whose queries have all candidates |
 //! | 11 | workloads of plans tell how many pages their lists had; pairs have no chance to stay, and of what stayed there is only what did |
 //! | 12 | closed plans tell the places of the lists that their figures are in (those of earlier ones are taken to be the ones that are asked for); outcomes tell which picks led to a page that was new |
+//! | 13 | the scope of the store has hosts and domains; plans may have queues by address |
 
 use std::ops::Range;
 
@@ -40,7 +41,7 @@ use crate::words::WordOptions;
 /// Name of the manifest below the store's root.
 pub const MANIFEST: &str = "MANIFEST.json";
 /// Format of the store that this version writes, and the highest it reads.
-pub const FORMAT: u32 = 12;
+pub const FORMAT: u32 = 13;
 
 /// Tables of the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -129,6 +129,34 @@ pub(crate) struct Explanation {
     pub(crate) named_by: Vec<NamedBy>,
 }
 
+impl Explanation {
+    /// What is known of a URL where no plan is open.
+    pub(crate) fn without_plan(known: &Known, retries: &Retries, id: UrlId) -> Self {
+        Self {
+            schema: SCHEMA,
+            url: known.urls.spelling(id).to_owned(),
+            state: fetch_state(known, retries, id),
+            plan_id: None,
+            planned_rank: None,
+            pool: None,
+            in_flight: false,
+            same_page_as: None,
+            budget: 0,
+            frontier_rank: None,
+            frontier: 0,
+            held_back_by: None,
+            inlinks: known.links.inlinks(id, u32::MAX),
+            quality: None,
+            objective: Objective::default(),
+            estimate: None,
+            revisit: None,
+            queries: Vec::new(),
+            links: links(known, id),
+            named_by: Vec::new(),
+        }
+    }
+}
+
 /// A page that may be fetched again.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct RevisitCandidate {

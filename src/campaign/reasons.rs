@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use prospect_index::link_context::{LinkContextTable, word_number};
 use prospect_index::ngram::{NgramQuery, NgramSet};
 use prospect_index::page::UrlId;
-use prospect_index::page_store::Known;
+use prospect_index::page_store::{Fetch, Known};
 use prospect_index::words::url_text;
 
 use crate::campaign::plan::Plan;
@@ -93,6 +93,10 @@ impl<'a> Reasons<'a> {
         let in_flight = in_flight.iter().map(|&url| self.known.urls.url(url));
         let (starts, makespan) = time.schedule(urls, &settings.queues, in_flight);
         let mut planned = self.planned(picks, queries);
+        for (planned, pick) in planned.iter_mut().zip(picks) {
+            let url = self.known.urls.url(pick.estimate.url);
+            time.queue(url, &settings.queues).clone_into(&mut planned.queue);
+        }
         if time.seconds.is_some() {
             let mut timed: Vec<(f64, PlannedUrl)> = starts.into_iter().zip(planned).collect();
             timed.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.rank.cmp(&b.1.rank)));
@@ -124,6 +128,8 @@ impl<'a> Reasons<'a> {
             queries: self.of(estimate.url, queries),
             start: None,
             revisit: self.revisit(estimate.url),
+            queue: String::new(),
+            asked_before: !matches!(self.known.pages.fetch(estimate.url), Fetch::Never),
         }
     }
 

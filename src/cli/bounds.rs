@@ -11,7 +11,7 @@ use crate::campaign::OpenStore;
 use crate::campaign::url_list::UrlList;
 use crate::plan::polite_time::{PoliteTime, QueueBy, Queues};
 use crate::plan::robots::crawl_delay;
-use crate::planner::scope::Scope;
+use crate::planner::scope::{Scope, ScopeChange};
 use crate::planner::settings::PlanSettings;
 use crate::workload::{self, Workload, open_lines, open_text};
 
@@ -39,6 +39,12 @@ pub(super) struct BoundOptions {
     /// ending.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     types: Vec<String>,
+    /// Plan only URLs of these hosts, or of the file after an `@`, one a line. Kept in the store like --include.
+    #[arg(long, value_name = "LIST|@FILE", value_delimiter = ',')]
+    hosts: Vec<String>,
+    /// Plan only URLs of these domains: a host of this name and all below it; with --hosts, of either.
+    #[arg(long, value_name = "LIST|@FILE", value_delimiter = ',')]
+    domains: Vec<String>,
     /// Delays of hosts (of domains or addresses with --queue-by domain or ip) that have one of their own: a name and
     /// seconds on a line.
     #[arg(long, value_name = "FILE")]
@@ -73,10 +79,15 @@ impl BoundOptions {
 
     /// The scope of the store, with what is given in the place of what it says of that.
     pub(super) fn scope(&self, open: &OpenStore) -> Result<Scope, Failure> {
-        let given = |given: &[String]| (!given.is_empty()).then(|| expressions(given)).transpose();
-        let (include, exclude) = (given(&self.include)?, given(&self.exclude)?);
-        let types = (!self.types.is_empty()).then_some(self.types.as_slice());
-        open.scope()?.with(include, exclude, types).map_err(|error| {
+        let given = |given: &[String]| (!given.is_empty()).then(|| lines(given)).transpose();
+        let change = ScopeChange {
+            include: given(&self.include)?,
+            exclude: given(&self.exclude)?,
+            types: (!self.types.is_empty()).then(|| self.types.clone()),
+            hosts: given(&self.hosts)?,
+            domains: given(&self.domains)?,
+        };
+        open.scope()?.with(change).map_err(|error| {
             let hint = "--include and --exclude take regular expressions: a dot stands for any character, [.] for itself";
             Failure::input(anyhow::Error::new(error), hint)
         })
@@ -147,8 +158,8 @@ pub(super) fn queues(by: QueueBy, addresses: Option<&Path>) -> Result<Queues, Fa
     }
 }
 
-/// Regular expressions, with those of files in the places of their names.
-fn expressions(given: &[String]) -> Result<Vec<String>, Failure> {
+/// What is given, with the lines of files in the places of their names.
+fn lines(given: &[String]) -> Result<Vec<String>, Failure> {
     let mut all = Vec::new();
     for expression in given {
         match expression.strip_prefix('@') {

@@ -25,6 +25,7 @@ use crate::campaign::whatif_base::open_plan;
 use crate::campaign::{CampaignError, OpenStore, records};
 use crate::plan::explore::Pool;
 use crate::plan::export::{AROUND_LINKS, CosineEvidence, QueryReason};
+use crate::planner::retries::Retries;
 use crate::planner::settings::PlanSettings;
 use crate::planner::spellings::UnderWay;
 use crate::report::number::times;
@@ -67,10 +68,16 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
             "a URL becomes known when a page that links to it is ingested, or by `prospect seeds`",
         ));
     };
-    let (settings, workload, _) = open_plan(&open)?;
-    let asked = open.asked(&workload);
-    embed_for(&mut open, embedder, &settings, &asked, global)?;
-    let explanation = explanation(&open, id, &settings, &workload)?;
+    let explanation = if open.store.manifest().newest_plan().is_some() {
+        let (settings, workload, _) = open_plan(&open)?;
+        let asked = open.asked(&workload);
+        embed_for(&mut open, embedder, &settings, &asked, global)?;
+        explanation(&open, id, &settings, &workload)?
+    } else {
+        let retries = Retries::new(&open.known, open.store.manifest());
+        let known = Explanation::without_plan(&open.known, &retries, id);
+        Explanation { named_by: named_by(&open, id)?, ..known }
+    };
     if global.json {
         return output::print_json(&serde_json::to_value(&explanation)?);
     }
@@ -211,8 +218,12 @@ fn named_by(open: &OpenStore, id: UrlId) -> Result<Vec<NamedBy>, CampaignError> 
 
 fn text(explanation: &Explanation) -> String {
     let Explanation { plan_id, planned_rank, frontier, budget, .. } = explanation;
-    let plan = plan_id.as_deref().unwrap_or_default();
     let mut text = format!("{}\n  {}", explanation.url, explanation.state);
+    let Some(plan) = plan_id else {
+        text += "; no plan is open, so it has no estimate\n";
+        known_from(&mut text, explanation);
+        return text;
+    };
     text += &match planned_rank {
         Some(rank) => format!("; number {rank} of plan {plan}"),
         None => format!("; not in plan {plan}"),
@@ -255,16 +266,21 @@ fn text(explanation: &Explanation) -> String {
     for reason in explanation.queries.iter().take(SHOWN) {
         text += &reason_text(reason);
     }
+    known_from(&mut text, explanation);
+    text
+}
+
+/// Who links to the URL, and who names it.
+fn known_from(text: &mut String, explanation: &Explanation) {
     for LinkFrom { from, anchor } in explanation.links.iter().take(SHOWN) {
-        text += &format!("  linked from {from}: \"{}\"\n", shown(anchor, 60));
+        *text += &format!("  linked from {from}: \"{}\"\n", shown(anchor, 60));
     }
     for NamedBy { source, lastmod, priority } in &explanation.named_by {
         let changed =
             if lastmod.is_empty() { String::new() } else { format!(", changed {lastmod}") };
         let priority = priority.map_or(String::new(), |priority| format!(", priority {priority}"));
-        text += &format!("  named by a {source}{changed}{priority}\n");
+        *text += &format!("  named by a {source}{changed}{priority}\n");
     }
-    text
 }
 
 /// A number and what it is made of, one line each; what is simply given stands in the line of its sum or

@@ -117,7 +117,7 @@ const ARRANGED: &[Arranged] = &[
             "exclude",
         ],
         groups: &[
-            ("Which URLs", &["within", "types"]),
+            ("Which URLs", &["within", "types", "hosts", "domains"]),
             CAPS,
             TIME,
             ("Open plans", &["another", "in-flight-for", "release", "scenario", "name"]),
@@ -150,7 +150,7 @@ const ARRANGED: &[Arranged] = &[
             "include",
         ],
         groups: &[
-            ("Which URLs", &["within", "exclude", "types"]),
+            ("Which URLs", &["within", "exclude", "types", "hosts", "domains"]),
             ("Records", &["strict", "in-flight-for"]),
             CAPS,
             TIME,

@@ -28,7 +28,7 @@ use crate::campaign::{CampaignError, OpenStore};
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::plan::export::{FORMATS, PlanFormat, PlannedBatch, PlannedUrl};
 use crate::plan::off_policy::calibration::{Calibration, CalibrationBin};
-use crate::plan::polite_time::Makespan;
+use crate::plan::polite_time::{Makespan, QueueBy};
 use crate::planner::choose::Choice;
 use crate::planner::options::PlannerOption;
 use crate::planner::outcome::CycleOutcome;
@@ -270,10 +270,18 @@ pub(super) fn in_flight_for(given: &str) -> Result<InFlightFor, String> {
 fn makespan_line(makespan: &Makespan, settings: &PlanSettings, planned: usize) -> String {
     let Makespan { seconds, queue, urls, queues } = makespan;
     let time = settings.selection.caps.time;
-    let (delay, what) = (time.delay, time.queue_by.name());
+    let (delay, what, an) = match time.queue_by {
+        QueueBy::Host => (time.delay, "host", "a"),
+        QueueBy::Domain => (time.delay, "domain", "a"),
+        QueueBy::Ip => (time.delay, "IP address", "an"),
+    };
     let line = format!(
-        "a crawler that waits {delay} s between two requests to a {what} is through after {seconds} s with {}",
-        counted(*queues as u64, what)
+        "a crawler that waits {delay} s between two requests to {an} {what} is through after {seconds} s with {}",
+        if *queues == 1 || time.queue_by != QueueBy::Ip {
+            counted(*queues as u64, what)
+        } else {
+            format!("{queues} IP addresses")
+        }
     );
     match time.seconds {
         None if *urls > 1 => format!(

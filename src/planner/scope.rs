@@ -1,5 +1,6 @@
 //! Which URLs may be planned at all. What is out of scope stays known, with its links, and is never planned.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use prospect_index::page::UrlId;
@@ -24,6 +25,12 @@ pub struct Scope {
     /// Of them, those of these types, as the endings of their paths tell; all where there is none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     types: Vec<String>,
+    /// Of them, those of these hosts; all where there is none, nor a domain.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    hosts: Vec<String>,
+    /// And those of these domains, which are hosts with all that are below them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    domains: Vec<String>,
     /// Differences between URLs that do not matter: one spelling of a page is planned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     same_page: Vec<SpellingRule>,
@@ -32,12 +39,14 @@ pub struct Scope {
 /// For people: `only A, B; not C; of the types html; spellings slash@*`.
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { include, exclude, types, same_page } = self;
+        let Self { include, exclude, types, hosts, domains, same_page } = self;
         let same_page: Vec<String> = same_page.iter().map(ToString::to_string).collect();
         let parts = [
             ("only ", include),
             ("not ", exclude),
             ("of the types ", types),
+            ("of the hosts ", hosts),
+            ("of the domains ", domains),
             ("one spelling of ", &same_page),
         ];
         let parts = parts.into_iter().filter(|(_, of)| !of.is_empty());
@@ -57,42 +66,53 @@ pub(crate) struct CompiledScope {
     include: RegexSet,
     exclude: RegexSet,
     types: Vec<String>,
+    hosts: HashSet<String>,
+    domains: HashSet<String>,
+}
+
+/// What of a scope is given anew; an empty list lifts a limit, and so does an empty name in it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ScopeChange {
+    /// Expressions.
+    pub(crate) include: Option<Vec<String>>,
+    /// Expressions.
+    pub(crate) exclude: Option<Vec<String>>,
+    /// Endings of paths.
+    pub(crate) types: Option<Vec<String>>,
+    /// Hosts.
+    pub(crate) hosts: Option<Vec<String>>,
+    /// Domains.
+    pub(crate) domains: Option<Vec<String>>,
+}
+
+/// Names in lower case, without the dots before and behind them.
+fn names(given: Vec<String>) -> Vec<String> {
+    let names = given.into_iter().map(|name| name.trim().trim_matches('.').to_ascii_lowercase());
+    names.filter(|name| !name.is_empty()).collect()
 }
 
 impl Scope {
-    /// The scope of these expressions and types.
+    /// The same with what is given anew.
     ///
     /// # Errors
     /// What is wrong with the first expression that is none.
-    pub(crate) fn new(
-        include: Vec<String>,
-        exclude: Vec<String>,
-        types: &[String],
-    ) -> Result<Self, ScopeError> {
-        let types = types.iter().map(|name| name.trim_start_matches('.').to_ascii_lowercase());
-        let types = types.collect();
-        let scope = Self { include, exclude, types, same_page: Vec::new() };
+    pub(crate) fn with(self, change: ScopeChange) -> Result<Self, ScopeError> {
+        let ScopeChange { include, exclude, types, hosts, domains } = change;
+        let scope = Self {
+            include: include.unwrap_or(self.include),
+            exclude: exclude.unwrap_or(self.exclude),
+            types: types.map_or(self.types, names),
+            hosts: hosts.map_or(self.hosts, names),
+            domains: domains.map_or(self.domains, names),
+            same_page: self.same_page,
+        };
         scope.compile()?;
         Ok(scope)
     }
 
-    /// The same with other expressions or types where there are any; empty types are none.
-    ///
-    /// # Errors
-    /// See [`Scope::new`].
-    pub(crate) fn with(
-        self,
-        include: Option<Vec<String>>,
-        exclude: Option<Vec<String>>,
-        types: Option<&[String]>,
-    ) -> Result<Self, ScopeError> {
-        let types = types.map(|types| types.iter().filter(|name| !name.is_empty()).cloned());
-        let new = Self::new(
-            include.unwrap_or(self.include),
-            exclude.unwrap_or(self.exclude),
-            &types.map_or(self.types, Iterator::collect),
-        )?;
-        Ok(Self { same_page: self.same_page, ..new })
+    /// Whether all URLs are in it, spellings aside.
+    fn is_whole(&self) -> bool {
+        *self == Self { same_page: self.same_page.clone(), ..Self::default() }
     }
 
     /// Differences between URLs that do not matter.
@@ -121,7 +141,7 @@ impl Scope {
     /// The same, to be asked.
     ///
     /// # Errors
-    /// See [`Scope::new`].
+    /// See [`Scope::with`].
     pub(crate) fn compile(&self) -> Result<CompiledScope, ScopeError> {
         let compile = |all: &[String]| {
             let set = RegexSetBuilder::new(all).size_limit(COMPILED_BYTES).build();
@@ -131,6 +151,8 @@ impl Scope {
             include: compile(&self.include)?,
             exclude: compile(&self.exclude)?,
             types: self.types.clone(),
+            hosts: self.hosts.iter().cloned().collect(),
+            domains: self.domains.iter().cloned().collect(),
         })
     }
 
@@ -138,7 +160,7 @@ impl Scope {
     /// spellings of what is in it.
     ///
     /// # Errors
-    /// See [`Scope::new`].
+    /// See [`Scope::with`].
     pub(crate) fn hold_back(
         &self,
         known: &Known,
@@ -152,7 +174,7 @@ impl Scope {
     /// The other spelling that a URL is not planned for.
     ///
     /// # Errors
-    /// See [`Scope::new`].
+    /// See [`Scope::with`].
     pub(crate) fn stand_in(
         &self,
         known: &Known,
@@ -165,7 +187,7 @@ impl Scope {
 
     /// By URL id, whether it is in scope, of those that may be fetched.
     fn within(&self, known: &Known, mut within: Vec<bool>) -> Result<Vec<bool>, ScopeError> {
-        if self.include.is_empty() && self.exclude.is_empty() && self.types.is_empty() {
+        if self.is_whole() {
             return Ok(within);
         }
         let scope = self.compile()?;
@@ -186,6 +208,15 @@ impl CompiledScope {
             && !self.exclude.is_match(address)
             && (self.types.is_empty()
                 || self.types.iter().any(|name| **name == *url::file_type(address)))
+            && self.holds_host(url::host(address))
+    }
+
+    fn holds_host(&self, host: &str) -> bool {
+        let mut above = host.match_indices('.').map(|(dot, _)| &host[dot + 1..]);
+        (self.hosts.is_empty() && self.domains.is_empty())
+            || self.hosts.contains(host)
+            || self.domains.contains(host)
+            || above.any(|domain| self.domains.contains(domain))
     }
 }
 
@@ -197,7 +228,13 @@ mod tests {
     fn check(scope: [&[&str]; 3], address: &str, expected: bool) {
         let [include, exclude, types]: [Vec<String>; 3] =
             scope.map(|all| all.iter().map(|&one| one.to_owned()).collect());
-        let scope = Scope::new(include, exclude, &types).unwrap();
+        let change = ScopeChange {
+            include: Some(include),
+            exclude: Some(exclude),
+            types: Some(types),
+            ..ScopeChange::default()
+        };
+        let scope = Scope::default().with(change).unwrap();
         assert_eq!(scope.compile().unwrap().holds(address), expected, "{scope:?} {address}");
     }
 
@@ -221,11 +258,47 @@ mod tests {
         for address in ["https://a.test/1", "https://b.test/1", "https://a.test/2"] {
             known.urls.insert(address, "");
         }
-        let scope = Scope::new(vec!["a.test".to_owned()], Vec::new(), &[]).unwrap();
+        let including = |expression: &str| {
+            let include = Some(vec![expression.to_owned()]);
+            Scope::default().with(ScopeChange { include, ..ScopeChange::default() })
+        };
+        let scope = including("a.test").unwrap();
         assert_eq!(scope.hold_back(&known, Vec::new(), under_way).unwrap(), [true, false, true]);
         let within = vec![true, true, false];
         assert_eq!(scope.hold_back(&known, within, under_way).unwrap(), [true, false, false]);
         assert!(Scope::default().hold_back(&known, Vec::new(), under_way).unwrap().is_empty());
-        assert!(Scope::new(vec!["(".to_owned()], Vec::new(), &[]).is_err());
+        assert!(including("(").is_err());
+    }
+
+    #[test]
+    fn hosts_are_what_they_are_called_and_domains_all_below_them() {
+        let names = |all: &[&str]| Some(all.iter().map(|&name| name.to_owned()).collect());
+        let change = ScopeChange {
+            hosts: names(&["A.test"]),
+            domains: names(&["b.test.", ".c.example.org", ""]),
+            ..ScopeChange::default()
+        };
+        let scope = Scope::default().with(change).unwrap();
+        assert_eq!(scope.to_string(), "of the hosts a.test; of the domains b.test, c.example.org");
+        let holds = |address: &str| scope.compile().unwrap().holds(address);
+        for address in [
+            "https://a.test/",
+            "http://b.test:81/x",
+            "https://w.x.b.test/",
+            "https://c.example.org/?a",
+        ] {
+            assert!(holds(address), "{address}");
+        }
+        for address in [
+            "https://www.a.test/",
+            "https://bb.test/",
+            "https://example.org/?c.example.org",
+            "https://test/",
+        ] {
+            assert!(!holds(address), "{address}");
+        }
+        let lifted =
+            ScopeChange { hosts: names(&[""]), domains: names(&[]), ..ScopeChange::default() };
+        assert!(scope.with(lifted).unwrap().is_empty());
     }
 }

@@ -364,12 +364,13 @@ impl Spellings {
         let answered = alike.clone().filter(has_answered);
         let answered = answered.min_by_key(|id| known.pages.page_seq(*id).is_none());
         let asked = || alike.clone().find(|id| under_way.in_flight.contains(id));
-        // Of those that do not wait the first of those with the most links.
+        // Of those that do not wait that with the most links, of these the shortest, then the first.
         let planned = || {
             let tries = alike.clone().filter(may).map(|id| (id, under_way.retries.wait(known, id)));
             let hopeful = tries.filter(|(_, wait)| *wait != Some(Wait::GivenUp));
             let worth = |(id, wait): &(UrlId, Option<Wait>)| {
-                (wait.is_none(), known.links.all_inlinks(*id), Reverse(*id))
+                let length = known.urls.url(*id).len();
+                (wait.is_none(), known.links.all_inlinks(*id), Reverse(length), Reverse(*id))
             };
             hopeful.max_by_key(worth).map(|(id, _)| id)
         };

@@ -2,7 +2,7 @@
 //! plan of today.
 //!
 //! A [`scenario::Scenario`] says what is different, [`answer`] plans under it from the pairs and
-//! chances that are known already, [`expected`] says what its batch brings, [`figures`] and [`difference`]
+//! chances that are known already, [`figures`] and [`difference`]
 //! tell what comes of it. Only queries that are new have to be matched with the frontier, and only other
 //! lists or another rule of matching need all of it again; whoever holds the store does that. Not here: files,
 //! and the store.

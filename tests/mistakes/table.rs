@@ -510,12 +510,9 @@ pub const MISTAKES: &[Mistake] = &[
         "https://unknown.example/",
         nothing,
     ),
-    mistake(
-        "explain-without-a-plan",
-        "explain --store new https://h0.d0.example/part0/topic0-topic0-0.html",
-        "no open plan",
-        |folder| store_of(folder, "new", "first.jsonl"),
-    ),
+    mistake("explain-without-a-plan", "explain --store new --query q1", "no open plan", |folder| {
+        store_of(folder, "new", "first.jsonl")
+    }),
     mistake(
         "sufficiency-theta-7",
         "sufficiency --store store --workload queries.tsv --theta 7",

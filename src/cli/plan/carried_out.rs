@@ -19,7 +19,7 @@ use crate::results::whatif::ScenarioFigures;
 const SCHEMA: &str = "prospect.plan-of-scenario/1";
 
 /// Arguments that belong to the plan that a scenario changes.
-pub(super) const NOT_BESIDE: [&str; 12] = [
+pub(super) const NOT_BESIDE: [&str; 14] = [
     "release",
     "in_flight_for",
     "another",
@@ -27,6 +27,8 @@ pub(super) const NOT_BESIDE: [&str; 12] = [
     "include",
     "exclude",
     "types",
+    "hosts",
+    "domains",
     "delays",
     "addresses",
     "robots",

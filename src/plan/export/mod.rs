@@ -52,6 +52,12 @@ pub(crate) struct PlannedUrl {
     /// Why it is fetched again, if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) revisit: Option<RevisitReason>,
+    /// The queue of a polite crawler that it is in.
+    #[serde(skip)]
+    pub(crate) queue: String,
+    /// Whether it was asked for before: its fetch failed, or its page is fetched again.
+    #[serde(skip)]
+    pub(crate) asked_before: bool,
 }
 
 /// Why a page is fetched again.
@@ -186,6 +192,8 @@ fn without_blanks(url: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use prospect_index::url;
+
     use super::*;
 
     fn planned(rank: usize, url: &str) -> PlannedUrl {
@@ -203,6 +211,8 @@ mod tests {
             queries: Vec::new(),
             start: None,
             revisit: None,
+            queue: url::host(url).to_owned(),
+            asked_before: rank > 2,
         }
     }
 
@@ -247,6 +257,17 @@ mod tests {
                 r#"{"discovered":{"info":{"url":"http://b.test:81/?q=é","key":"b.test","metadata":{"plan_id":{"values":["00ff"]},"plan_rank":{"values":["2"]}}}},"ID":"http://b.test:81/?q=é"}"#,
             ],
         );
+        // What the frontier has served before it serves again only if it is told from when.
+        let mut out = Vec::new();
+        let again = PlannedUrl { queue: "192.0.2.7".to_owned(), ..planned(3, "https://a.test/") };
+        let batch = PlannedBatch { plan_id: "00ff", urls: &[again] };
+        PlanFormat::named("urlfrontier").unwrap().write(&mut out, &batch).unwrap();
+        let line: serde_json::Value = serde_json::from_slice(&out).unwrap();
+        assert_eq!(
+            (&line["known"]["refetchable_from_date"], &line["discovered"]),
+            (&1.into(), &serde_json::Value::Null)
+        );
+        assert_eq!(line["known"]["info"]["key"], "192.0.2.7");
         check("heritrix", &["# plan 00ff", "F+ https://a.test/x%20y", "F+ http://b.test:81/?q=é"]);
     }
 

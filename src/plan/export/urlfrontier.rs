@@ -1,21 +1,29 @@
 //! Messages for `PutURLs` of `URLFrontier`: each line is a `URLItem` in the JSON form of protocol buffers.
+//!
+//! A discovered URL is left out where the frontier knows it. One that it has served before is a known one, which is
+//! served again from its date on.
 
-use prospect_index::url;
 use serde::Serialize;
 
 use super::{PlanFormat, json_line, without_blanks};
 
 #[derive(Serialize)]
 struct UrlItem<'a> {
-    discovered: Discovered<'a>,
+    #[serde(flatten)]
+    item: Item<'a>,
     #[serde(rename = "ID")]
     id: &'a str,
 }
 
 #[derive(Serialize)]
-struct Discovered<'a> {
-    info: UrlInfo<'a>,
+#[serde(rename_all = "lowercase")]
+enum Item<'a> {
+    Discovered { info: UrlInfo<'a> },
+    Known { info: UrlInfo<'a>, refetchable_from_date: u64 },
 }
+
+/// In the past, and not 0, which is never.
+const AT_ONCE: u64 = 1;
 
 #[derive(Serialize)]
 struct UrlInfo<'a> {
@@ -38,19 +46,21 @@ struct Values<'a> {
 
 pub(super) const FORMAT: PlanFormat = PlanFormat {
     name: "urlfrontier",
-    description: "JSON lines of URLItem, as URLFrontier's PutURLs takes them, queued by host",
+    description: "JSON lines of URLItem, as URLFrontier's PutURLs takes them, by its queues",
     write: |out, batch| {
         batch.urls.iter().try_for_each(|planned| {
             let (url, rank) = (without_blanks(&planned.url), planned.rank.to_string());
-            // Spellings of a host are one queue.
-            let canonical = url::canonical(&url).unwrap_or_else(|_| url.clone());
-            let key = url::host(&canonical);
             let metadata = Metadata {
                 plan_id: Values { values: [batch.plan_id] },
                 plan_rank: Values { values: [&rank] },
             };
-            let info = UrlInfo { url: &url, key, metadata };
-            json_line(out, &UrlItem { discovered: Discovered { info }, id: &url })
+            let info = UrlInfo { url: &url, key: &planned.queue, metadata };
+            let item = if planned.asked_before {
+                Item::Known { info, refetchable_from_date: AT_ONCE }
+            } else {
+                Item::Discovered { info }
+            };
+            json_line(out, &UrlItem { item, id: &url })
         })
     },
 };
