@@ -192,3 +192,62 @@ fn pages_go_into_another_store() {
     };
     assert_eq!(counts(&other), counts(&store));
 }
+
+/// An archive with one record of `https://a.test/`.
+fn archive(kind: &str, content_type: &str, block: &str) -> String {
+    format!(
+        "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Target-URI: https://a.test/\r\nWARC-Date: 2026-11-23T10:00:00Z\r\n\
+         WARC-Record-ID: <urn:uuid:1>\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n",
+        block.len()
+    )
+}
+
+#[test]
+fn a_part_of_a_page_takes_nothing_off_a_page_that_is_stored() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = dir.path().join("store");
+    let response = |links: &str| {
+        format!(
+            r#"{{"Envelope": {{"WARC-Header-Metadata": {{"WARC-Type": "response"}}, "Payload-Metadata":
+            {{"HTTP-Response-Metadata": {{"Response-Message": {{"Status": "200"}}, "HTML-Metadata":
+            {{"Head": {{"Title": "T"}}, "Links": [{links}]}}}}}}}}}}"#
+        )
+    };
+    let link = |to: &str| format!(r#"{{"path": "A@/href", "url": "{to}", "text": "b"}}"#);
+    let links = |to: &[&str]| {
+        let links: Vec<String> = to.iter().map(|to| link(to)).collect();
+        archive("metadata", "application/json", &response(&links.join(", ")))
+    };
+    let words = |text: &str| archive("conversion", "text/plain", text);
+    let ingest = |name: &str, content: String| -> Value {
+        let path = dir.path().join(name);
+        fs::write(&path, content).unwrap();
+        let said = done(&["ingest", "--json", "--store", text(&store), text(&path)]);
+        assert_eq!(said.stderr.contains("stay as they are"), said.stdout.contains(r#""parts":1"#));
+        serde_json::from_str(&said.stdout).unwrap()
+    };
+    let page = || {
+        let out = dir.path().join("pages.jsonl");
+        done(&["export", "--store", text(&store), "--format", "pages", "--out", text(&out)]);
+        let page: Value = serde_json::from_str(fs::read_to_string(&out).unwrap().trim()).unwrap();
+        let links = page["outlinks"].as_array().map_or(0, Vec::len);
+        (page["text"].as_str().unwrap_or_default().to_owned(), links)
+    };
+    let parts = |told: &Value| told["counts"]["parts"].as_u64().unwrap();
+
+    assert_eq!(parts(&ingest("1.warc.wat", links(&["/b"]))), 0);
+    assert_eq!(page(), (String::new(), 1));
+    assert_eq!(parts(&ingest("1.warc.wet", words("Words of it."))), 1, "it has links");
+    assert_eq!(page(), (String::new(), 1));
+    // As much of another day comes in its place.
+    assert_eq!(parts(&ingest("2.warc.wat", links(&["/b", "/c"]))), 0);
+    assert_eq!(page(), (String::new(), 2));
+    let whole = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<title>T</title><p>All of it. <a href=\"/d\">d</a>";
+    let whole = archive("response", "application/http; msgtype=response", whole);
+    assert_eq!(parts(&ingest("3.warc", whole)), 0, "a page is no part");
+    assert_eq!(page().1, 1);
+    for (name, content) in [("4.warc.wat", links(&["/b"])), ("4.warc.wet", words("Other words."))] {
+        assert_eq!(parts(&ingest(name, content)), 1, "{name}");
+        assert!(page().0.contains("All of it"), "{:?}", page());
+    }
+}

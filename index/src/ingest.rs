@@ -265,6 +265,8 @@ pub struct IngestCounts {
     pub replaced: u64,
     /// Records of one URL within this ingest: the last wins.
     pub repeated: u64,
+    /// Parts of pages that are stored with what the part lacks, and stay.
+    pub parts: u64,
     /// Links stored.
     pub links: u64,
     /// URLs seen for the first time.
@@ -425,6 +427,10 @@ impl IngestSession {
     /// # Errors
     /// A write failed.
     pub fn add(&mut self, mut page: PreparedPage) -> Result<(), StoreError> {
+        if self.is_less(&page) {
+            self.counts.parts += 1;
+            return Ok(());
+        }
         let seq = self.next_seq;
         self.next_seq += 1;
         let url = self.id(&page.url);
@@ -486,6 +492,21 @@ impl IngestSession {
         self.rows.bytes += texts.iter().map(String::len).sum::<usize>() + 64;
         self.rows.texts.iter_mut().zip(texts).for_each(|(column, value)| column.push(value));
         if self.rows.bytes >= ROW_GROUP_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    /// Whether a record is a part of a page that is stored with what it lacks. Of a text only its digest is at hand, which
+    /// is of the title, too: one under another title is taken to be there.
+    fn is_less(&self, page: &PreparedPage) -> bool {
+        let PageRecord { title, text, .. } = &page.record;
+        if !page.record.part || page.record.answer() != Answer::Page {
+            return false;
+        }
+        let Some(url) = self.known.urls.get(&page.url.canonical) else { return false };
+        let is_page = self.known.pages.page_seq(url).is_some();
+        let Some(stored) = self.stored.get(&url).filter(|_| is_page) else { return false };
+        let no_links = Xxh3::new().digest();
+        text.is_empty() && stored.text != Digest::of_text(title, "")
+            || page.links.is_empty() && stored.links != no_links
     }
 
     /// Whether the text around a link from the page `seq` is stored.

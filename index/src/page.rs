@@ -63,6 +63,10 @@ pub struct PageRecord {
     /// Quality of the text, as a log-probability, at most 0; one above 0 is not stored.
     #[serde(default)]
     pub quality_score: Option<f64>,
+    /// Whether the input has a part of the page only: links without a text, as WAT files, or a text without links, as WET
+    /// files. It does not take the place of a stored page that has what it lacks.
+    #[serde(skip)]
+    pub part: bool,
 }
 
 impl PageRecord {

@@ -382,7 +382,7 @@ fn report(
         Committed::Unchanged => {
             say(global, "these inputs are the last ingest of this store: nothing to store");
         }
-        Committed::Empty if !closed.is_empty() => {}
+        Committed::Empty if !closed.is_empty() || counts.parts > 0 => {}
         Committed::Empty => say(global, "there was no page to store"),
     }
     if committed == Committed::Stored {
@@ -399,6 +399,11 @@ fn report(
                 counts.new_urls
             ),
         );
+    }
+    if counts.parts > 0 {
+        let line = "pages of WAT or WET files are stored with the text or the links that these lack, and stay as they are: \
+                    name a WAT file and its WET file in one command";
+        say(global, &format!("{} {line}", counts.parts));
     }
     skipped.say(global);
     for line in hints::of_misnamed(misnamed) {

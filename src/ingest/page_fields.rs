@@ -292,6 +292,7 @@ pub(super) fn record(mut fields: PageFields, urls: Option<&UrlsOfIds>) -> Result
         fetched_at: fields.fetched_at.or(fields.warc_date).or(fields.fetch_time),
         plan_id: fields.plan_id,
         quality_score: fields.quality_score,
+        part: false,
     };
     Ok((record, cuts.into_vec()))
 }

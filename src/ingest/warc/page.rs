@@ -134,6 +134,8 @@ pub(super) fn read(record: &Record, file: &Arc<str>) -> Option<Found> {
         "resource" => Some(page.document(fields.get("content-type"), &record.block, record)),
         "conversion" => {
             let media = Media::of(fields.get("content-type"));
+            let part = PageRecord { part: true, ..page.record };
+            let page = Page { record: part, ..page };
             (media == Media::Text).then(|| page.document(Some("text/plain"), &record.block, record))
         }
         _ => None,

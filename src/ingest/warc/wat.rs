@@ -136,6 +136,7 @@ fn describe(envelope: Envelope, url: &Url) -> Option<Described> {
     let mut record = PageRecord {
         status: if is_revisit && status == Some(200) { Some(304) } else { status },
         fetched_at: envelope.header.date,
+        part: true,
         ..PageRecord::default()
     };
     let html = response.html.unwrap_or(Html { head: Head::default(), links: Vec::new() });
@@ -255,7 +256,7 @@ impl Texts {
             at += 1;
         }
         if let Some((_, SourceItem::Page { record, .. }, _)) = self.held.remove(at) {
-            page.text = record.text;
+            (page.text, page.part) = (record.text, false);
         }
         Ok(())
     }
