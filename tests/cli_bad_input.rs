@@ -358,8 +358,8 @@ fn explain_says_what_it_needs() {
     let unknown = "the store does not know https://unknown.example/x";
     check(&[], "EXPLAIN https://unknown.example/x", &[unknown, "becomes known when"]);
     let bench = Bench::with_store();
-    let line = format!("EXPLAIN {}", common::address(0));
-    check_with(&bench, &line, &["no open plan", "prospect plan --store"]);
+    let line = "EXPLAIN --query topic0";
+    check_with(&bench, line, &["no open plan", "prospect plan --store"]);
 }
 
 #[test]
