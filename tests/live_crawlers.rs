@@ -89,6 +89,17 @@ impl Crawl {
         }
     }
 
+    /// With some of the site named, and a first batch of that fetched by Scrapy.
+    fn with_a_first_batch(command: &Path) -> Self {
+        let crawl = Self::new();
+        let (store, list) = (crawl.store(), crawl.path("list.txt"));
+        fs::write(&list, some_of_the_site()).unwrap();
+        done(&["seeds", "--store", &store, text(&list)]);
+        let first = crawl.plan(&store, "scrapy", "batch-0");
+        done(&["ingest", "--store", &store, text(&scrapy(command, &crawl, 0, &first))]);
+        crawl
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
@@ -277,13 +288,8 @@ fn scrapy_and_the_spider_report_every_url_once() {
 #[test]
 fn a_batch_in_time_asks_no_host_too_often_and_for_nothing_that_is_excluded() {
     let Some(command) = crawler("PROSPECT_SCRAPY", "scrapy") else { return };
-    let crawl = Crawl::new();
+    let crawl = Crawl::with_a_first_batch(&command);
     let store = crawl.store();
-    let list = crawl.path("list.txt");
-    fs::write(&list, some_of_the_site()).unwrap();
-    done(&["seeds", "--store", &store, text(&list)]);
-    let first = crawl.plan(&store, "scrapy", "batch-0");
-    done(&["ingest", "--store", &store, text(&scrapy(&command, &crawl, 0, &first))]);
     crawl.web.accesses();
     // Four turns of each host.
     let options = ["--seconds", "1", "--delay", "0.25", "--exclude", "/visit/"];
@@ -304,13 +310,8 @@ fn a_batch_in_time_asks_no_host_too_often_and_for_nothing_that_is_excluded() {
 #[test]
 fn a_crawler_that_is_never_idle_asks_for_nothing_twice() {
     let Some(command) = crawler("PROSPECT_SCRAPY", "scrapy") else { return };
-    let crawl = Crawl::new();
+    let crawl = Crawl::with_a_first_batch(&command);
     let store = crawl.store();
-    let list = crawl.path("list.txt");
-    fs::write(&list, some_of_the_site()).unwrap();
-    done(&["seeds", "--store", &store, text(&list)]);
-    let batch = crawl.plan(&store, "scrapy", "batch-0");
-    done(&["ingest", "--store", &store, text(&scrapy(&command, &crawl, 0, &batch))]);
     // From here on the next batch is planned while one is being fetched.
     let mut in_flight: Vec<String> = Vec::new();
     let mut fetched: Option<PathBuf> = None;

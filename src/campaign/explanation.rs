@@ -219,26 +219,19 @@ impl Explained<'_> {
         let held_back = batch.held_back.iter().find(|(rank, _)| Some(*rank as usize) == at);
         let picked = batch.picks.iter().position(|pick| pick.estimate.url == id);
         Explanation {
-            schema: SCHEMA,
-            url: known.urls.spelling(id).to_owned(),
             state: self.state(id),
-            plan_id: None,
             planned_rank: picked.map(|at| at + 1),
             pool: picked.map(|at| batch.picks[at].pool),
-            in_flight: false,
-            same_page_as: None,
             budget: settings.selection.budget,
             frontier_rank: at.map(|at| at + 1),
             frontier: batch.ranking.len(),
             held_back_by: held_back.map(|(_, cap)| cap.name()),
-            inlinks: known.links.inlinks(id, u32::MAX),
             quality: url.and_then(|url| url.quality),
             objective: settings.estimate.objective,
             estimate: url.map(|url| self.estimate(url)),
             revisit: self.revisit(id),
             queries: reasons.of(id, QUERIES),
-            links: links(known, id),
-            named_by: Vec::new(),
+            ..Explanation::without_plan(known, self.retries, id)
         }
     }
 

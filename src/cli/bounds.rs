@@ -65,15 +65,10 @@ impl BoundOptions {
     /// Brings what is known of queues into the settings.
     pub(super) fn add_queues(&self, settings: &mut PlanSettings) -> Result<(), Failure> {
         let time = settings.selection.caps.time;
-        let mut known = queues(time.queue_by, self.addresses.as_deref())?;
-        if let Some(folder) = &self.robots {
-            known.extend(crawl_delays(folder, &self.agent, time)?);
-        }
-        if let Some(path) = &self.delays {
-            known.extend(delays(path)?);
-        }
-        known.slow_addresses();
-        settings.queues = known;
+        let robots = self.robots.as_ref();
+        let robots = robots.map(|folder| crawl_delays(folder, &self.agent, time)).transpose()?;
+        let (addresses, delays) = (self.addresses.as_deref(), self.delays.as_deref());
+        settings.queues = queues(time.queue_by, addresses, robots, delays)?;
         Ok(())
     }
 
@@ -127,7 +122,7 @@ pub(super) fn asked(open: &OpenStore, workload: &Workload) -> Result<(), Failure
 }
 
 /// The delays of a file.
-pub(super) fn delays(path: &Path) -> Result<Queues, Failure> {
+fn delays(path: &Path) -> Result<Queues, Failure> {
     Queues::parse_delays(&open_text(path)?).map_err(|(line, what)| {
         let error = anyhow::anyhow!("{}:{line}: {what}", path.display());
         Failure::input(error, "write a host and its delay in seconds on each line: a.example 2.5")
@@ -140,8 +135,25 @@ pub(super) fn no_address() -> Failure {
     Failure::input(error, format!("plan with --addresses FILE: {AN_ADDRESS}"))
 }
 
+/// What is known of queues: the addresses of a file, what robots.txt files ask for, and the delays of a file, which
+/// count more.
+pub(super) fn queues(
+    by: QueueBy,
+    addresses: Option<&Path>,
+    robots: Option<Queues>,
+    of_delays: Option<&Path>,
+) -> Result<Queues, Failure> {
+    let mut known = hosts_by_address(by, addresses)?;
+    known.extend(robots.unwrap_or_default());
+    if let Some(path) = of_delays {
+        known.extend(delays(path)?);
+    }
+    known.slow_addresses();
+    Ok(known)
+}
+
 /// The addresses of a file, which queues by address need and others have no use for.
-pub(super) fn queues(by: QueueBy, addresses: Option<&Path>) -> Result<Queues, Failure> {
+fn hosts_by_address(by: QueueBy, addresses: Option<&Path>) -> Result<Queues, Failure> {
     match (by, addresses) {
         (QueueBy::Ip, Some(path)) => {
             Queues::parse_addresses(&open_text(path)?).map_err(|(line, what)| {

@@ -56,7 +56,9 @@ impl LeftOut {
         let in_flight: HashSet<UrlId> = plan.in_flight.iter().copied().collect();
         let mut left_out = Self { known: known.urls.len(), ..Self::default() };
         for id in known.urls.ids().filter(|id| known.pages.in_frontier(*id)) {
-            *if in_flight.contains(&id) {
+            *if may(&plan.within, id) {
+                &mut left_out.caps
+            } else if in_flight.contains(&id) {
                 &mut left_out.in_flight
             } else if !may(listed, id) {
                 &mut left_out.not_in_list
@@ -64,10 +66,8 @@ impl LeftOut {
                 &mut left_out.out_of_scope
             } else if plan.retries.wait(known, id).is_some() {
                 &mut left_out.waiting
-            } else if !may(&plan.within, id) {
-                &mut left_out.other_spelling
             } else {
-                &mut left_out.caps
+                &mut left_out.other_spelling
             } += 1;
         }
         Ok(left_out)

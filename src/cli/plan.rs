@@ -270,18 +270,15 @@ pub(super) fn in_flight_for(given: &str) -> Result<InFlightFor, String> {
 fn makespan_line(makespan: &Makespan, settings: &PlanSettings, planned: usize) -> String {
     let Makespan { seconds, queue, urls, queues } = makespan;
     let time = settings.selection.caps.time;
-    let (delay, what, an) = match time.queue_by {
-        QueueBy::Host => (time.delay, "host", "a"),
-        QueueBy::Domain => (time.delay, "domain", "a"),
-        QueueBy::Ip => (time.delay, "IP address", "an"),
+    let delay = time.delay;
+    let (what, queues) = match (time.queue_by, *queues) {
+        (QueueBy::Host, count) => ("a host", counted(count as u64, "host")),
+        (QueueBy::Domain, count) => ("a domain", counted(count as u64, "domain")),
+        (QueueBy::Ip, 1) => ("an IP address", "1 IP address".to_owned()),
+        (QueueBy::Ip, count) => ("an IP address", format!("{count} IP addresses")),
     };
     let line = format!(
-        "a crawler that waits {delay} s between two requests to {an} {what} is through after {seconds} s with {}",
-        if *queues == 1 || time.queue_by != QueueBy::Ip {
-            counted(*queues as u64, what)
-        } else {
-            format!("{queues} IP addresses")
-        }
+        "a crawler that waits {delay} s between two requests to {what} is through after {seconds} s with {queues}"
     );
     match time.seconds {
         None if *urls > 1 => format!(

@@ -2,8 +2,9 @@
 //!
 //! Both are needed. A visit brings, until the next plan, the impact of the page times the chance that it has
 //! changed, for as long as it stays as it is then (METHODS, re-visits): that is what it competes with new URLs
-//! by, whose estimates are brought to the impact that a batch of them is expected to have. In the long run a page that changes while one looks away is not worth as many visits as that says, and
-//! re-visits are made in the order of [`PageChange::visit_value`].
+//! by, whose estimates are brought to the impact that a batch of them is expected to have. In the long run a page
+//! that changes while one looks away is not worth as many visits as that says, and re-visits are made in the order of
+//! [`PageChange::visit_value`].
 
 use prospect_index::page::UrlId;
 use prospect_index::url_table::UrlTable;

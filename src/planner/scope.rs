@@ -36,7 +36,7 @@ pub struct Scope {
     same_page: Vec<SpellingRule>,
 }
 
-/// For people: `only A, B; not C; of the types html; spellings slash@*`.
+/// For people: `only A, B; not C; of the types html; one spelling of slash@*`.
 impl fmt::Display for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { include, exclude, types, hosts, domains, same_page } = self;

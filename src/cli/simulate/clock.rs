@@ -47,11 +47,9 @@ pub(super) fn clock(
     if let Some(most) = config.max_seconds.filter(|most| !most.is_finite() || *most <= 0.0) {
         return Err(wrong(format!("max-seconds is {most}"), "for example --max-seconds 1440"));
     }
-    let mut queues = bounds::queues(time.queue_by, config.addresses.as_ref().map(Path::new))?;
-    if let Some(path) = &config.delays {
-        queues.extend(bounds::delays(Path::new(path))?);
-    }
-    queues.slow_addresses();
+    let (addresses, delays) = (config.addresses.as_ref(), config.delays.as_ref());
+    let queues =
+        bounds::queues(time.queue_by, addresses.map(Path::new), None, delays.map(Path::new))?;
     for (name, path) in [("delays", &config.delays), ("addresses", &config.addresses)] {
         files.extend(path.iter().map(|path| (name, path.clone())));
     }
