@@ -326,6 +326,14 @@ pub(super) fn shown(text: &str, width: usize) -> String {
     out
 }
 
+/// Characters of a scope that are shown.
+const SCOPE_WIDTH: usize = 300;
+
+/// What is in scope, in a line.
+pub(super) fn scope_line(scope: &str) -> String {
+    format!("scope: {}", shown(scope, SCOPE_WIDTH))
+}
+
 /// Says what was cut or left out of pages, and how often.
 pub(super) fn say_cuts<'a>(global: &Global, cuts: impl Iterator<Item = (&'a str, u64)>) {
     for (name, count) in cuts {

@@ -18,13 +18,13 @@ use super::options::{OfPlan, OptionFlags};
 use super::output::{self, Failure, say};
 use super::plain::stdout;
 use super::{Global, hints};
+use crate::campaign::OpenStore;
 use crate::campaign::close::{self, Released, Which};
 use crate::campaign::open_plans::OpenBatch;
 use crate::campaign::plan::{self, Beside, Plan};
 use crate::campaign::proposal::Proposal;
 use crate::campaign::reasons::Reasons;
 use crate::campaign::sufficiency::signals;
-use crate::campaign::{CampaignError, OpenStore};
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::plan::export::{FORMATS, PlanFormat, PlannedBatch, PlannedUrl};
 use crate::plan::off_policy::calibration::{Calibration, CalibrationBin};
@@ -42,8 +42,6 @@ use crate::sufficiency::told::{verdict_line, whole_line};
 use crate::sufficiency::verdict::{Signals, StopReason, THETA, Verdict};
 use crate::workload::Workload;
 
-/// Characters of the scope that are shown.
-const SCOPE_WIDTH: usize = 300;
 /// Queries shown per URL.
 const QUERIES_SHOWN: usize = 5;
 
@@ -132,8 +130,7 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
     output::say_refreshes(global, &open.refreshes);
     settings.scope = args.bounds.scope(&open)?;
     if !settings.scope.is_empty() {
-        let told = settings.scope.stored().map_err(CampaignError::from)?;
-        say(global, &format!("scope: {}", output::shown(&told.to_string(), SCOPE_WIDTH)));
+        say(global, &output::scope_line(&settings.scope.to_string()));
     }
     let within = args.bounds.within(&mut settings)?;
     let within = within.map_or_else(Vec::new, |list| list.within(&open.known));

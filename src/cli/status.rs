@@ -28,8 +28,6 @@ use crate::sufficiency::verdict::THETA;
 
 /// Cycles that sums are told of.
 const WINDOW: usize = 5;
-/// Characters of the scope that are shown.
-const SCOPE_WIDTH: usize = 300;
 
 /// Arguments of `prospect status`.
 #[derive(clap::Args, Clone, Debug)]
@@ -133,7 +131,7 @@ impl Status {
             // What another version wrote is told as it is.
             let scope = Scope::deserialize(&self.scope);
             let told = scope.map_or_else(|_| self.scope.to_string(), |scope| scope.to_string());
-            writeln!(out, "scope: {}", output::shown(&told, SCOPE_WIDTH))?;
+            writeln!(out, "{}", output::scope_line(&told))?;
         }
         if !self.words.is_plain() {
             writeln!(out, "words: {}", self.words)?;
