@@ -105,10 +105,10 @@ fn pages_that_are_no_pages_are_refused() {
         ("a.jsonl", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "a PNG image"),
         ("a.pdf", b"%PDF-1.7\n%\xe2\xe3", "a PDF document"),
         ("a.zip", b"PK\x03\x04\x14\0", "a ZIP archive"),
-        ("a.json", b"[{\"url\":\"https://a.example/\"}]", "a JSON array"),
+        ("a.tsv", b"[1, 2]", "plain text"),
     ];
     for (name, content, found) in cases {
-        let message = format!("@{name}: expected JSON lines");
+        let message = format!("@{name}: expected JSON, WARC");
         let line = format!("INGEST @{name}");
         check(&[(name, content)], &line, &[&message, found, "one "]);
     }
@@ -173,7 +173,7 @@ fn a_file_for_another_command_is_told_which() {
 fn a_good_file_beside_a_bad_one_is_not_stored_either() {
     let good = page(150);
     let given: Files = &[("a.jsonl", good.as_bytes()), ("b.png", b"\x89PNG\r\n\x1a\n")];
-    check(given, "INGEST @a.jsonl @b.png", &["@b.png: expected JSON lines"]);
+    check(given, "INGEST @a.jsonl @b.png", &["@b.png: expected JSON, WARC"]);
     let cut = &gzip(&many_pages())[..2_000];
     let given: Files = &[("a.jsonl", good.as_bytes()), ("b.jsonl.gz", cut)];
     check(given, "INGEST @a.jsonl @b.jsonl.gz", &["@b.jsonl.gz: the gzip data ends too early"]);
@@ -235,7 +235,7 @@ fn records_none_of_which_is_a_page_are_an_error() {
     check(&[("a.jsonl", many.as_bytes())], "INGEST @a.jsonl", &expected);
     let wide = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
     for content in [wide(&page(150)), wide(&format!("\u{feff}{}", page(150)))] {
-        let expected = ["@a.jsonl: expected JSON lines", "found UTF-16 text", "iconv -f UTF-16"];
+        let expected = ["@a.jsonl: expected JSON, WARC", "found UTF-16 text", "iconv -f UTF-16"];
         check(&[("a.jsonl", &content)], "INGEST @a.jsonl", &expected);
         check(&[("a.jsonl", &content)], "seeds --store @store @a.jsonl", &expected[1..]);
     }

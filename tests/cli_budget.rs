@@ -37,6 +37,32 @@ fn a_share_is_of_the_urls_that_may_be_planned_now() {
 }
 
 #[test]
+fn robots_txt_and_a_file_of_delays_slow_their_hosts() {
+    let bench = Bench::with_store();
+    let folder = bench.path("robots");
+    std::fs::create_dir_all(format!("{folder}/h1.d0.example")).unwrap();
+    bench.write("robots/h1.d0.example/robots.txt", "User-agent: *\nCrawl-delay: 3\n");
+    let rules = "User-agent: other\nCrawl-delay: 9\n\nUser-agent: ours\nCrawl-delay: 5\n";
+    bench.write("robots/h2.d1.example.txt", rules);
+    bench.write("robots/h4.d2.example", "User-agent: *\nCrawl-delay: 6\n");
+    let delays = bench.write("delays.txt", "h3.d1.example 4\nh4.d2.example 2\n");
+    let time = ["--seconds", "9", "--delay", "1", "--site-share", "none"];
+    let slow = ["--robots", folder.as_str(), "--agent", "ours", "--delays", delays.as_str()];
+    let planned = json(&bench, &[&time[..], &slow].concat());
+    let of_host = |host: usize| {
+        let urls = planned["urls"].as_array().unwrap().iter();
+        let name = format!("https://h{host}.");
+        urls.filter(|url| url["url"].as_str().unwrap().starts_with(&name)).count()
+    };
+    // So many turns a host has in nine seconds; a delay that is told by hand counts more than robots.txt.
+    assert_eq!([0, 1, 2, 3, 4, 5].map(of_host), [9, 3, 1, 2, 4, 9]);
+    let refused = prospect(
+        &bench.plan_arguments(&bench.store(), &["--seconds", "9", "--robots", &bench.path("none")]),
+    );
+    assert!(refused.stderr.contains("HOST/robots.txt"), "{}", refused.stderr);
+}
+
+#[test]
 fn a_share_that_is_none_is_refused() {
     let bench = Bench::with_store();
     for share in ["0%", "101%", "ten%", "%"] {

@@ -254,7 +254,7 @@ fn wget_and_its_archives_lose_nothing() {
     let pages = crawl.came.len() as u64 + 1;
     assert_eq!(status["pages"].as_u64(), Some(pages), "every page that came is there");
     assert_eq!(status["open_plans"], serde_json::json!([]));
-    crawl.check_busy();
+    crawl.check_end();
 }
 
 #[test]

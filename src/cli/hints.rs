@@ -398,9 +398,6 @@ impl WayOut for IngestError {
                 Unfit::StreamedMarkup => {
                     "name the HTML files or their directory; a stream does not tell their URLs"
                 }
-                Unfit::JsonArray => {
-                    "write one record a line, for example with: jq -c '.[]' in.json > out.jsonl"
-                }
                 Unfit::Compressed => "decompress it first",
                 Unfit::Streamed => "name the file itself",
                 Unfit::Utf16 => UTF_16,

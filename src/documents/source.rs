@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::batch::{BadRow, DocumentBatch};
 use super::csv_file::CsvFile;
-use super::json_array::JsonArray;
+use super::json_array::JsonElements;
 use super::json_lines::JsonLines;
 use super::objects::Objects;
 use super::parquet_file::ParquetFile;
@@ -170,7 +170,7 @@ pub(crate) fn open(
     let source: Box<dyn DocumentSource> = match format {
         DocumentFormat::Csv => Box::new(CsvFile::new(stream, options.batch_rows)?),
         DocumentFormat::Json => {
-            Box::new(Objects::new(JsonArray::new(stream)?, options.batch_rows)?)
+            Box::new(Objects::new(JsonElements::new(stream)?, options.batch_rows)?)
         }
         _ => Box::new(Objects::new(JsonLines::new(stream), options.batch_rows)?),
     };

@@ -56,6 +56,14 @@ impl TextStream {
         Ok(Self { name, reader, compression: compression.into(), tally, size })
     }
 
+    /// Whether nothing is left of it.
+    pub(super) fn is_at_end(&mut self) -> Result<bool, DocumentError> {
+        match self.reader.fill_buf() {
+            Ok(left) => Ok(left.is_empty()),
+            Err(error) => Err(self.error(1, error)),
+        }
+    }
+
     pub(super) fn progress(&self) -> (u64, Option<u64>) {
         (self.tally.bytes(), self.size)
     }

@@ -10,8 +10,6 @@ use super::{BadReason, MisnamedKeys, Origin};
 pub enum Unfit {
     /// It is of a type that is not read.
     Foreign,
-    /// It is one array of records instead of a record a line.
-    JsonArray,
     /// It is markup, and a stream does not tell its URL.
     StreamedMarkup,
     /// It would be read if it were not compressed.

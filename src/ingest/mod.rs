@@ -20,6 +20,7 @@ mod charset;
 mod error;
 pub(crate) mod html;
 pub(crate) mod input;
+pub(crate) mod json_array;
 mod jsonl;
 mod keys;
 pub(crate) mod lines;

@@ -12,7 +12,7 @@ use super::{FORMATS, IngestError, InputFormat, Unfit, html, urls, warc};
 const RAW_HEAD_BYTES: u64 = 256 << 10;
 /// Decompressed bytes looked at.
 const HEAD_BYTES: u64 = 4 << 10;
-const EXPECTED: &str = "JSON lines, WARC (both plain, .gz or .zst), Parquet or HTML";
+const EXPECTED: &str = "JSON, WARC (both plain, .gz or .zst), Parquet or HTML";
 
 /// An input whose first bytes have been looked at.
 pub(super) struct Probe {
@@ -159,7 +159,6 @@ impl Probe {
     ) -> Result<&'static InputFormat, IngestError> {
         let found = describe(head);
         match (self.by_extension(), compression) {
-            _ if found == JSON_ARRAY => Err(self.wrong_type(found.to_owned(), Unfit::JsonArray)),
             (Some(format), _) if format.reads_compressed => Ok(format),
             (Some(format), InputCompression::Plain) => Ok(format),
             (Some(format), _) => Err(self.wrong_type(
@@ -249,11 +248,8 @@ pub(crate) fn foreign_type(head: &[u8]) -> Option<&'static str> {
         .map(|&(_, _, name)| name)
 }
 
-const JSON_ARRAY: &str = "a JSON array";
-
 fn describe(head: &[u8]) -> &'static str {
     match skip_blank(head) {
-        [b'[', ..] => JSON_ARRAY,
         [b'<', ..] => "XML or unknown markup",
         _ if head.contains(&0) => "unknown binary data",
         _ => "plain text",

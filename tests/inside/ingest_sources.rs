@@ -125,6 +125,27 @@ fn bad_records_are_skipped_with_their_reason() {
 }
 
 #[test]
+fn an_array_is_read_element_by_element() {
+    let page = "{\"url\":\"https://e.org/\"}";
+    let first = "1 https://e.org/";
+    lines(format!("[\n{page},\n{page}\n]\n").as_bytes(), &["2 https://e.org/", "3 https://e.org/"]);
+    lines(
+        format!("\u{feff} [{page}, {{\"url\":\n1}},7]").as_bytes(),
+        &[first, "1 invalid-record", "2 not-a-page"],
+    );
+    let pretty = "[{\n  \"url\": \"https://e.org/\",\n  \"text\": \"a, [b]\"\n}]";
+    lines(pretty.as_bytes(), &[first]);
+    lines(&gzip(pretty.as_bytes()), &[first]);
+    lines(format!("[{page},\n{{\"url\":\"https").as_bytes(), &[first, "2 invalid-json"]);
+    lines(format!("[{page}]\n{page}").as_bytes(), &[first, "2 invalid-json"]);
+    lines_with(
+        format!("[{page},{{\"text\":\"{}\"}}]", "x".repeat(60)).as_bytes(),
+        &SourceOptions { line_bytes: 30, ..options() },
+        &[first, "1 line-too-long"],
+    );
+}
+
+#[test]
 fn links_are_resolved_and_what_cannot_be_is_counted() {
     let links = |outlinks: &str, expected: &[&str], shown: &str| {
         let line = format!("{{\"url\":\"https://e.org/d/\",\"outlinks\":{outlinks}}}");
@@ -260,12 +281,12 @@ fn wrong_files_are_named_for_what_they_are() {
     fails(
         "a.jsonl",
         b"\x89PNG\r\n\x1a\n",
-        "expected JSON lines, WARC (both plain, .gz or .zst), Parquet or HTML, found a PNG image",
+        "expected JSON, WARC (both plain, .gz or .zst), Parquet or HTML, found a PNG image",
     );
     fails("a.html", b"%PDF-1.7", "found a PDF document");
     fails("a.parquet", b"PAR1....", "the Parquet data is damaged");
     fails("a.arc.gz", &gzip(b"filedesc://x 0.0.0.0"), "found an ARC file");
-    fails("a.json", b" [{\"url\":\"x\"}]", "found a JSON array");
+    fails("a.json", b" [ ] ", "is empty");
     fails("a.txt", b"https://e.org/\n", "found a file of URLs (list)");
     fails("a.md", b"Words\n", "found plain text");
     fails("a.csv.gz", &gzip(b"url,title\n"), "found plain text in gzip data");
@@ -580,4 +601,46 @@ fn records_of_other_datasets_are_read_by_their_names() {
         "https://a.org/z ships https://b.org/() https://d.org/(d)",
     ];
     assert_eq!(told, expected);
+}
+
+#[test]
+fn what_warcio_writes_is_read() {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/inside/warcio");
+    let shown = |name: &str| {
+        let items = read(&[dir.join(name)], &options()).unwrap();
+        let lines = items.iter().map(|item| match item {
+            SourceItem::Page { record, cuts, .. } => {
+                let prospect_index::page::PageRecord {
+                    url,
+                    title,
+                    text,
+                    status,
+                    requested_url,
+                    outlinks,
+                    ..
+                } = record;
+                let links: Vec<_> =
+                    outlinks.iter().map(|link| (&*link.url, &*link.anchor)).collect();
+                let asked = requested_url.as_deref().unwrap_or("-");
+                format!("{url} {status:?} {asked} {title:?} {text:?} {links:?} {cuts:?}")
+            }
+            SourceItem::Bad { reason, detail, .. } => format!("{reason}: {detail}"),
+            SourceItem::Other { reason, detail, .. } => format!("{reason}: {detail}"),
+        });
+        lines.collect::<Vec<_>>().join("\n").replace("http://bread.example/", "/")
+    };
+    let expected = [
+        r#"/ Some(200) - "Bread" "All about bread. rye bread oats" [("/rye", "rye bread"), ("/old", "oats")] []"#,
+        r#"/oats Some(200) /old "Oats" "Crêpes of oats" [] []"#,
+        r#"/rye Some(200) - "Rye" "Crème – rye" [] []"#,
+        r#"/gone Some(404) - "" "" [] []"#,
+        r#"/busy Some(503) - "" "" [] []"#,
+        r#"/same Some(304) - "" "" [] []"#,
+        r#"/spelt.html None - "Spelt" "From a disk" [] []"#,
+        r#"/scan.pdf Some(200) - "" "" [] []"#,
+        r#"/long Some(200) - "Long" "The first of many wor" [] [("truncated", 1)]"#,
+    ]
+    .join("\n");
+    assert_eq!(shown("crawl.warc.gz"), expected);
+    assert_eq!(shown("crawl-1.1.warc"), expected);
 }

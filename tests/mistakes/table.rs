@@ -59,9 +59,12 @@ pub const MISTAKES: &[Mistake] = &[
     mistake("ingest-image", "ingest --store store photo.jsonl", "photo.jsonl", |folder| {
         write(folder, "photo.jsonl", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
     }),
-    mistake("ingest-json-array", "ingest --store store pages.json", "pages.json", |folder| {
-        write(folder, "pages.json", format!("[{},\n{}]", page(150), page(151)))
-    }),
+    mistake(
+        "ingest-cut-array",
+        "ingest --store store --strict pages.json",
+        "pages.json:2",
+        |folder| write(folder, "pages.json", format!("[{},\n{}", page(150), page(151))),
+    ),
     mistake("ingest-csv", "ingest --store store pages.csv", "pages.csv", |folder| {
         write(folder, "pages.csv", "url,title,text\nhttps://a.example/,a,b\n")
     }),

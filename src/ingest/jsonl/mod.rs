@@ -1,4 +1,4 @@
-//! JSON lines: one page record a line, plain, gzip or zstd.
+//! JSON: one page record a line, or one array of them; plain, gzip or zstd.
 //!
 //! `{"url", "title", "text", "outlinks": [{"url", "anchor", "around"}]}` and, where known, `status`,
 //! `requested_url`, `fetched_at`, `plan_id`. Only `url` is required; unknown keys are left unread, and those that look
@@ -14,6 +14,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::input::{InputCompression, Tallied, Tally};
+use super::json_array::{ArrayError, Element, JsonArray};
 use super::keys::{Misnamed, MisnamedKeys};
 use super::lines::{Line, read_line};
 use super::page_fields::UrlsOfIds;
@@ -26,10 +27,10 @@ use super::{
 pub(super) const FORMAT: InputFormat = InputFormat {
     name: "jsonl",
     extensions: &["jsonl", "ndjson", "json"],
-    description: "JSON lines, one page a line: url, title, text, outlinks [{url, anchor, around}], status, \
-                  error; plain, .gz or .zst",
+    description: "JSON lines, one page a line, or one JSON array of pages: url, title, text, \
+                  outlinks [{url, anchor, around}], status, error; plain, .gz or .zst",
     reads_compressed: true,
-    recognises: |probe| matches!(&probe.content, Content::Bytes { head, .. } if skip_blank(head).starts_with(b"{")),
+    recognises: |probe| matches!(&probe.content, Content::Bytes { head, .. } if is_json(skip_blank(head))),
     open: |probes, options| {
         let open = |probe| Box::new(JsonLines::new(probe, options)) as Box<dyn PageSource>;
         chain::one_after_another(probes.into_iter().map(open).collect())
@@ -59,15 +60,33 @@ struct JsonLines {
 /// The file is opened when its turn comes, so that many inputs do not exhaust the descriptors.
 enum State {
     Waiting(Box<Probe>),
-    Reading(BufReader<Box<dyn Read + Send>>),
+    /// With the place in the array, if it is one.
+    Reading(BufReader<Box<dyn Read + Send>>, Option<JsonArray>),
     Done,
+}
+
+/// Why a line, or an element of an array, was not taken.
+enum Untaken {
+    /// It has so many bytes.
+    TooLong(u64),
+    /// The array is none from here on.
+    Fault(&'static str),
 }
 
 /// Lines that are parsed together: their bytes, one behind the other.
 #[derive(Default)]
 struct Batch {
     bytes: Vec<u8>,
-    lines: Vec<(u64, Result<Range<usize>, u64>)>,
+    lines: Vec<(u64, Result<Range<usize>, Untaken>)>,
+}
+
+/// Whether a text starts as an object does, or an array of them.
+fn is_json(head: &[u8]) -> bool {
+    match head {
+        [b'{', ..] => true,
+        [b'[', rest @ ..] => matches!(rest.trim_ascii_start(), [b'{' | b']', ..]),
+        _ => false,
+    }
 }
 
 impl JsonLines {
@@ -97,20 +116,21 @@ impl JsonLines {
     fn read_batch(&mut self, max: usize) -> io::Result<Batch> {
         self.open()?;
         let mut batch = Batch::default();
-        let State::Reading(reader) = &mut self.state else { return Ok(batch) };
+        let State::Reading(reader, array) = &mut self.state else { return Ok(batch) };
         while batch.lines.len() < max.max(1) && batch.bytes.len() < BATCH_BYTES {
             let start = batch.bytes.len();
-            let read = match read_line(reader, self.line_bytes, &mut batch.bytes)? {
-                Line::End => {
-                    self.state = State::Done;
-                    break;
-                }
-                Line::TooLong(bytes) => Err(bytes),
-                Line::Whole => Ok(start..batch.bytes.len()),
+            let read = match array {
+                Some(array) => batch.next_element(array, reader, self.line_bytes)?,
+                None => batch.next_line(self.lines, reader, self.line_bytes)?,
             };
-            self.lines += 1;
+            let Some((line, read)) = read else {
+                self.state = State::Done;
+                break;
+            };
+            self.lines = line;
+            let read = read.map(|()| start..batch.bytes.len());
             if !matches!(&read, Ok(range) if batch.bytes[range.clone()].trim_ascii().is_empty()) {
-                batch.lines.push((self.lines, read));
+                batch.lines.push((line, read));
             }
         }
         Ok(batch)
@@ -141,7 +161,11 @@ impl JsonLines {
         if reader.fill_buf()?.starts_with(b"\xef\xbb\xbf") {
             reader.consume(3);
         }
-        self.state = State::Reading(reader);
+        // What only looks like an array is told line by line.
+        let head = skip_blank(reader.fill_buf()?);
+        let is_array = head.starts_with(b"[") && is_json(head);
+        let array = if is_array { JsonArray::open(&mut reader)? } else { None };
+        self.state = State::Reading(reader, array);
         Ok(())
     }
 
@@ -204,20 +228,55 @@ pub(super) fn item(line: &[u8], origin: Origin) -> SourceItem {
     }
 }
 
+/// A line and whether its bytes were appended; none at the end.
+type Next = Option<(u64, Result<(), Untaken>)>;
+
 impl Batch {
-    /// What a line is (where it is, or that it has more bytes than the `cap`), and its keys that nothing reads.
+    fn next_line(
+        &mut self,
+        before: u64,
+        reader: &mut impl BufRead,
+        cap: usize,
+    ) -> io::Result<Next> {
+        Ok(match read_line(reader, cap, &mut self.bytes)? {
+            Line::End => None,
+            Line::TooLong(bytes) => Some((before + 1, Err(Untaken::TooLong(bytes)))),
+            Line::Whole => Some((before + 1, Ok(()))),
+        })
+    }
+
+    fn next_element(
+        &mut self,
+        array: &mut JsonArray,
+        reader: &mut impl BufRead,
+        cap: usize,
+    ) -> io::Result<Next> {
+        match array.next(reader, cap, &mut self.bytes) {
+            Ok(Element::End) => Ok(None),
+            Ok(Element::TooLong(line, bytes)) => Ok(Some((line, Err(Untaken::TooLong(bytes))))),
+            Ok(Element::Whole(line)) => Ok(Some((line, Ok(())))),
+            Err(ArrayError::Fault(what)) => Ok(Some((array.line, Err(Untaken::Fault(what))))),
+            Err(ArrayError::Io(error)) => Err(error),
+        }
+    }
+
+    /// What a line is (where it is, or why it was not taken, as for more bytes than the `cap`), and its keys that
+    /// nothing reads.
     fn item(
         &self,
-        (line, bytes): &(u64, Result<Range<usize>, u64>),
+        (line, bytes): &(u64, Result<Range<usize>, Untaken>),
         name: &Arc<str>,
         (cap, urls): (usize, Option<&UrlsOfIds>),
     ) -> (SourceItem, Vec<Misnamed>) {
         let origin = Origin { file: Arc::clone(name), place: Place::Line(*line) };
         let (parsed, misnamed) = match bytes {
             Ok(range) => parse::record(&self.bytes[range.clone()], urls),
-            Err(long) => {
+            Err(Untaken::TooLong(long)) => {
                 let detail = format!("the line has {long} bytes, at most {cap} are read");
                 (Err((BadReason::LineTooLong, detail)), Vec::new())
+            }
+            Err(Untaken::Fault(what)) => {
+                (Err((BadReason::InvalidJson, (*what).to_owned())), Vec::new())
             }
         };
         let item = match parsed {
