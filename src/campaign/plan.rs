@@ -128,7 +128,15 @@ pub fn plan(
     plan_on(open, workload, within, settings, beside, None)
 }
 
-/// The same from what is `kept` of earlier plans of the store, if anything is.
+/// What a planner has that goes on with a store.
+pub(crate) struct GoingOn<'a> {
+    /// What is kept of earlier plans.
+    pub(crate) kept: &'a mut KeptPlanner,
+    /// Whether anyone looks at the ranking behind the batch.
+    pub(crate) whole_ranking: bool,
+}
+
+/// The same from what a planner keeps that goes on, if one does.
 ///
 /// # Errors
 /// See [`plan`].
@@ -138,8 +146,10 @@ pub(crate) fn plan_on(
     within: &[bool],
     settings: &PlanSettings,
     beside: Beside,
-    kept: Option<&mut KeptPlanner>,
+    going_on: Option<GoingOn<'_>>,
 ) -> Result<Plan, CampaignError> {
+    let whole_ranking = going_on.as_ref().is_none_or(|going_on| going_on.whole_ranking);
+    let kept = going_on.map(|going_on| going_on.kept);
     let mut kept = kept.filter(|_| KeptPlanner::can_keep(settings));
     let prepared = Prepared::new(open, workload, settings, kept.as_deref_mut())?;
     let (beside, id) = place(open, &prepared.workload, settings, beside)?;
@@ -156,7 +166,7 @@ pub(crate) fn plan_on(
         served: &prepared.served,
         urls: &open.known.urls,
         next_seq: open.store.manifest().next_seq,
-        whole_ranking: true,
+        whole_ranking,
         factors: &[],
         lack: &lack,
         in_flight: &in_flight,

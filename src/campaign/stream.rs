@@ -14,7 +14,7 @@ use prospect_index::store::Store;
 use super::close::{self, Which};
 use super::kept_planner::KeptPlanner;
 use super::open_plans::OpenBatch;
-use super::plan::{self, Beside, PlanRecord, plan_on};
+use super::plan::{self, Beside, GoingOn, PlanRecord, plan_on};
 use super::sufficiency::StoreSufficiency;
 use super::url_list::UrlList;
 use super::{CampaignError, OpenStore};
@@ -189,8 +189,10 @@ impl Stream {
         let within = within.as_ref().map_or_else(Vec::new, |list| list.within(&self.open.known));
         let mut settings = settings.clone();
         settings.selection.budget = most;
-        let (open, kept) = (&self.open, Some(&mut self.kept));
-        let plan = match plan_on(open, workload, &within, &settings, Beside::All, kept) {
+        // Which URLs a plan was held to is told by its pool, for which the ranking has to be whole.
+        let keeps_pools = settings.within.is_some();
+        let going_on = Some(GoingOn { kept: &mut self.kept, whole_ranking: keeps_pools });
+        let plan = match plan_on(&self.open, workload, &within, &settings, Beside::All, going_on) {
             // Where no page came and no URL is left there is nothing to plan, which is no error here.
             Err(CampaignError::NoPages) => return Ok(Planned::default()),
             made => made?,
@@ -208,8 +210,8 @@ impl Stream {
             let sufficiency = self.assessed(workload, settings.bm25)?;
             let record = PlanRecord {
                 sufficiency: sufficiency.as_ref(),
-                // A round draws too few to value another batch by. Which URLs a plan was held to is told by its pool.
-                keeps_pools: settings.within.is_some(),
+                // A round draws too few to value another batch by.
+                keeps_pools,
                 ..plan.record()
             };
             plan::commit(&mut self.open, &record, &settings, Some(*in_flight_for))?;

@@ -159,6 +159,8 @@ pub(crate) struct CapGroups {
     fetched: usize,
     groups: Vec<Group>,
     classes: Vec<Class>,
+    /// Classes, in the order in which they are filled.
+    order: Vec<u32>,
     /// By URL: its class.
     of_url: Vec<u32>,
     /// By class and kind: number of the group that its URLs count for.
@@ -211,6 +213,7 @@ impl CapGroups {
             fetched: so_far.fetched.len(),
             groups: Vec::new(),
             classes: Vec::new(),
+            order: Vec::new(),
             of_url: Vec::new(),
             within: Vec::new(),
         };
@@ -243,7 +246,7 @@ impl CapGroups {
         let directories = size(smallest, level, self.time.queue_by) == DIRECTORY;
         let mut parts = Parts { urls, directories: directories.then(HashMap::new) };
         // By part: its class.
-        let mut of_part: HashMap<u32, u32> = HashMap::new();
+        let mut of_part: Vec<Option<u32>> = Vec::new();
         let mut of_groups: HashMap<Vec<u32>, u32> = HashMap::new();
         let mut numbers: HashMap<(usize, String), u32> = HashMap::new();
         self.of_url = vec![0; urls.len()];
@@ -251,7 +254,11 @@ impl CapGroups {
         let mut sites = 0;
         for (ids, is_frontier) in [(frontier, true), (others, false)] {
             for (&id, part) in ids.iter().zip(parts.of(ids)) {
-                let class = *of_part.entry(part).or_insert_with(|| {
+                let part = part as usize;
+                if of_part.len() <= part {
+                    of_part.resize(part + 1, None);
+                }
+                let class = *of_part[part].get_or_insert_with(|| {
                     let groups = self.groups_of(urls.url(id), level, queues, &mut numbers);
                     *of_groups.entry(groups).or_insert_with_key(|groups| {
                         self.within.extend(groups);
@@ -278,6 +285,7 @@ impl CapGroups {
                 }
             }
         }
+        self.order_classes();
         let Some(share) = share else { return 0 };
         let mut site_of: HashMap<u32, Option<u32>> = HashMap::new();
         for (&id, part) in fetched.iter().zip(parts.of(fetched)) {
@@ -289,6 +297,18 @@ impl CapGroups {
             }
         }
         sites
+    }
+
+    /// Where groups do not lie within one another, classes are filled in the order of the names of their groups, whatever
+    /// that of the frontier.
+    fn order_classes(&mut self) {
+        let mut order: Vec<u32> = (0..self.classes.len() as u32).collect();
+        if self.time.queue_by == QueueBy::Ip && self.has(Cap::Time) {
+            let name = |&group: &u32| &self.groups[group as usize].name;
+            let names = |class: &u32| self.within(*class).iter().map(name);
+            order.sort_by(|a, b| names(a).cmp(names(b)));
+        }
+        self.order = order;
     }
 
     /// The groups of a URL, the smallest first. Those that are not there yet are made; `numbers` are those that
@@ -362,8 +382,9 @@ impl CapGroups {
     fn most(&self, limits: &[usize], all: bool) -> usize {
         let mut left = limits.to_vec();
         let mut sum = 0;
-        for (class, &Class { frontier, others }) in self.classes.iter().enumerate() {
-            let within = self.within(class as u32);
+        for &class in &self.order {
+            let Class { frontier, others } = self.classes[class as usize];
+            let within = self.within(class);
             let size = frontier + if all { others } else { 0 };
             let taken = within.iter().fold(size, |most, &group| most.min(left[group as usize]));
             for &group in within {

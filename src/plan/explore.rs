@@ -115,13 +115,22 @@ impl DrawMembers<'_> {
 
 /// The chance of each member to be drawn, and which were.
 pub(super) struct Draw {
-    /// Chance by member, in [0, 1].
-    pub(super) chances: Vec<f64>,
+    /// By member: its class of groups.
+    of: Vec<u32>,
+    chances: Chances,
     /// Members drawn, ascending.
     pub(super) drawn: Vec<usize>,
 }
 
-/// Draws so many members, fewer if caps do not leave as many. The counter knows what is taken.
+impl Draw {
+    /// Chance of a member, in [0, 1].
+    pub(super) fn chance(&self, member: usize) -> f64 {
+        self.chances.of(member, self.of[member])
+    }
+}
+
+/// Draws so many members, fewer if caps do not leave as many. The counter knows what is taken. Costs two passes over the
+/// members, in any order behind the near pool.
 pub(super) fn draw(
     members: &DrawMembers<'_>,
     draws: Draws,
@@ -135,25 +144,133 @@ pub(super) fn draw(
     let chances = groups.chances(members, draws);
     // A number in [0, 1) with the bits that a double has.
     let start = (xxh3_64_with_seed(&[], seed) >> 11) as f64 / (1_u64 << 53) as f64;
-    let (mut sum, mut teeth) = (start, 0.0);
-    let mut drawn = Vec::with_capacity(draws.count.min(members.urls.len()));
-    for at in groups.order(&keys) {
-        sum += chances[at];
-        // Sums that should be whole fall a hair short in binary.
-        let passed = (sum + 1e-9).floor();
-        if passed > teeth {
-            drawn.push(at);
-        }
-        teeth = passed;
-    }
+    let mut drawn = Comb { groups: &groups, keys: &keys, chances: &chances }.hit(start);
     drawn.sort_unstable();
     // Of groups that do not lie within one another one may have been drawn from once too often.
     let mut counter = counter.clone();
     drawn.retain(|&at| counter.take(members.urls[at]).is_ok());
-    Draw { chances, drawn }
+    Draw { of: groups.of, chances, drawn }
 }
 
-/// Groups that caps count, by classes of URLs that count for the same; without caps there is one class.
+/// Chances by class of groups: members of one pool and class have the same.
+struct Chances {
+    /// Of the first member, which is one by itself.
+    first: f64,
+    /// By class, in the near pool and in the far one.
+    of_class: Vec<[f64; 2]>,
+    /// Size of the near pool.
+    near: usize,
+}
+
+impl Chances {
+    /// Chance of a member of a class.
+    fn of(&self, member: usize, class: u32) -> f64 {
+        match member {
+            0 => self.first,
+            _ => self.of_class[class as usize][usize::from(member >= self.near)],
+        }
+    }
+}
+
+/// Members of a bucket, about: enough that there are few buckets, few enough that one is soon put in order.
+const BUCKET: usize = 32;
+
+/// The comb, and what it is dropped on: members by group, and within a group by their keys. Only buckets that a tooth hits are
+/// put in order, so that the whole never is.
+struct Comb<'a> {
+    groups: &'a Groups,
+    keys: &'a [u64],
+    chances: &'a Chances,
+}
+
+impl Comb<'_> {
+    /// Members that teeth hit, the first of which lies so far before the whole number.
+    fn hit(&self, start: f64) -> Vec<usize> {
+        if self.keys.is_empty() {
+            return Vec::new();
+        }
+        let first_bucket = self.first_buckets();
+        let bucket = |member: usize| self.bucket(&first_bucket, member);
+        let count = first_bucket.last().map_or(0, |&(first, bits)| (first + (1 << bits)) as usize);
+        // By bucket: members of the near pool and of the far one but for the first member, and their class.
+        let mut sizes = vec![([0_u32; 2], 0_u32); count];
+        for member in 0..self.keys.len() {
+            let (size, class) = &mut sizes[bucket(member)];
+            *class = self.groups.of[member];
+            if member > 0 {
+                size[usize::from(member >= self.chances.near)] += 1;
+            }
+        }
+        let (mut sum, mut teeth) = (start, 0.0);
+        let first = bucket(0);
+        // By bucket that is hit: the sum before it, and the teeth before and behind it.
+        let mut hit: HashMap<usize, (f64, f64, f64)> = HashMap::new();
+        for (at, &([near, far], class)) in sizes.iter().enumerate() {
+            let [of_near, of_far] = self.chances.of_class[class as usize];
+            let own = if first == at { self.chances.first } else { 0.0 };
+            let behind = sum + f64::from(near) * of_near + f64::from(far) * of_far + own;
+            // Sums that should be whole fall a hair short in binary.
+            let passed = (behind + 1e-9).floor();
+            if passed > teeth {
+                hit.insert(at, (sum, teeth, passed));
+            }
+            (sum, teeth) = (behind, passed);
+        }
+        let mut members: Vec<(usize, u64, usize)> = (0..self.keys.len())
+            .filter_map(|member| {
+                let bucket = bucket(member);
+                hit.contains_key(&bucket).then_some((bucket, self.keys[member], member))
+            })
+            .collect();
+        members.sort_unstable();
+        let buckets = members.chunk_by(|a, b| a.0 == b.0);
+        buckets.flat_map(|members| self.hit_within(members, hit[&members[0].0])).collect()
+    }
+
+    /// Members of a bucket that teeth hit: the sum before it, and the teeth before and behind it.
+    fn hit_within(
+        &self,
+        members: &[(usize, u64, usize)],
+        (mut sum, mut teeth, behind): (f64, f64, f64),
+    ) -> Vec<usize> {
+        let mut hit = Vec::new();
+        for (left, &(.., member)) in (0..members.len()).rev().zip(members) {
+            sum += self.chances.of(member, self.groups.of[member]);
+            // Sums of a bucket at once and one by one may differ by a hair.
+            let passed = if left == 0 { behind } else { (sum + 1e-9).floor().min(behind) };
+            if passed > teeth {
+                hit.push(member);
+            }
+            teeth = passed;
+        }
+        hit
+    }
+
+    /// By class: its first bucket, and how many bits of a key tell its buckets apart.
+    fn first_buckets(&self) -> Vec<(u32, u32)> {
+        let mut sizes = vec![0_usize; self.groups.count];
+        for &class in &self.groups.of {
+            sizes[class as usize] += 1;
+        }
+        let mut next = 0;
+        let buckets = sizes.into_iter().map(|size| {
+            let (first, bits) = (next, (size / BUCKET).max(1).ilog2());
+            next += 1 << bits;
+            (first, bits)
+        });
+        buckets.collect()
+    }
+
+    /// The bucket of a member.
+    fn bucket(&self, first: &[(u32, u32)], member: usize) -> usize {
+        let (first, bits) = first[self.groups.of[member] as usize];
+        let within = self.keys[member].checked_shr(64 - bits).unwrap_or(0);
+        first as usize + within as usize
+    }
+}
+
+/// Groups that caps count, by classes of URLs that count for the same, in the order in which classes are laid end to end;
+/// without caps there is one class.
 struct Groups {
     /// By member: its class.
     of: Vec<u32>,
@@ -169,8 +286,6 @@ struct Level {
     of: Vec<u32>,
     /// By group: places left.
     left: Vec<f64>,
-    /// By group: a number that is drawn for its name.
-    drawn: Vec<u64>,
 }
 
 /// Members of one pool and class of groups, which have the same chance.
@@ -185,31 +300,43 @@ struct Class {
 impl Groups {
     /// Of members.
     fn new(members: &[UrlId], counter: &CapCounter<'_>, seed: u64) -> Self {
+        let count = counter.groups.class_count();
+        // Classes are in the order of numbers drawn for the names of their groups, the largest group first.
+        let drawn = |&class: &u32| {
+            let names = counter.left(class).map(|(_, name, _)| name);
+            let mut drawn: Vec<u64> =
+                names.map(|name| xxh3_64_with_seed(name.as_bytes(), seed)).collect();
+            drawn.reverse();
+            drawn
+        };
+        let mut classes: Vec<u32> = (0..count).collect();
+        classes.sort_by_cached_key(drawn);
         let mut levels: Vec<Level> = Vec::new();
         let mut numbers = HashMap::new();
-        let count = counter.groups.class_count();
-        for class in 0..count {
-            for (at, (group, name, left)) in counter.left(class).enumerate() {
+        let mut place = vec![0_u32; count as usize];
+        for (at, &class) in (0..).zip(&classes) {
+            place[class as usize] = at;
+            for (at, (group, _, left)) in counter.left(class).enumerate() {
                 if levels.len() == at {
                     levels.push(Level::default());
                 }
                 let level = &mut levels[at];
                 level.of.push(*numbers.entry(group).or_insert_with(|| {
                     level.left.push(left as f64);
-                    level.drawn.push(xxh3_64_with_seed(name.as_bytes(), seed));
                     level.left.len() as u32 - 1
                 }));
             }
         }
-        let of = members.iter().map(|&url| counter.groups.class(url)).collect();
+        let of = members.iter().map(|&url| place[counter.groups.class(url) as usize]).collect();
         Self { of, count: count as usize, levels }
     }
 
     /// The chances in proportion to the weights, but for what caps and certainty hold down, that sum
     /// up to `draws`, or to as many as there can be.
-    fn chances(&self, members: &DrawMembers<'_>, draws: Draws) -> Vec<f64> {
-        let (classes, class_of) = self.classes(members, draws);
-        let lightest = classes.iter().map(|class| class.weight).fold(f64::INFINITY, f64::min);
+    fn chances(&self, members: &DrawMembers<'_>, draws: Draws) -> Chances {
+        let classes = self.classes(members, draws);
+        let some = classes.iter().filter(|class| class.members > 0.0);
+        let lightest = some.map(|class| class.weight).fold(f64::INFINITY, f64::min);
         let (mut low, mut high) = (0.0, 1.0 / lightest);
         let sum = |factor: f64| self.expected_draws(&classes, factor);
         if sum(high) <= draws.count as f64 {
@@ -224,8 +351,10 @@ impl Groups {
                 }
             }
         }
-        let chances = self.scaled(&classes, low);
-        class_of.into_iter().map(|class| chances[class as usize]).collect()
+        let scaled = self.scaled(&classes, low);
+        let first = scaled.first().copied().unwrap_or(0.0);
+        let of_class = scaled[scaled.len().min(1)..].chunks_exact(2).map(|pair| [pair[0], pair[1]]);
+        Chances { first, of_class: of_class.collect(), near: members.near }
     }
 
     /// How many members are drawn in expectation with the weights times a factor.
@@ -234,26 +363,25 @@ impl Groups {
         classes.iter().zip(chances).map(|(class, chance)| class.members * chance).sum()
     }
 
-    /// Classes, and by member its class. The first member is one by itself.
-    fn classes(&self, members: &DrawMembers<'_>, draws: Draws) -> (Vec<Class>, Vec<u32>) {
+    /// The first member by itself, if there is one; then by class the other members of the near pool and those of the far one.
+    fn classes(&self, members: &DrawMembers<'_>, draws: Draws) -> Vec<Class> {
         let weights = members.weights();
-        let (mut classes, mut class_of) = (Vec::new(), Vec::with_capacity(self.of.len()));
-        let mut known = vec![[None; 2]; self.count];
-        for (at, &group) in self.of.iter().enumerate() {
-            let (group, is_far) = (group as usize, usize::from(at >= members.near));
-            let first = if at == 0 { draws.first } else { 0.0 };
-            let found = if at == 0 { None } else { known[group][is_far] };
-            let class = found.unwrap_or(classes.len());
-            if found.is_none() {
-                classes.push(Class { weight: weights[is_far], first, group, members: 0.0 });
-            }
-            if at > 0 {
-                known[group][is_far] = Some(class);
-            }
-            classes[class].members += 1.0;
-            class_of.push(class as u32);
+        let class = |group, is_far: bool| Class {
+            weight: weights[usize::from(is_far)],
+            first: 0.0,
+            group,
+            members: 0.0,
+        };
+        let Some((&first, others)) = self.of.split_first() else { return Vec::new() };
+        let of_first =
+            Class { first: draws.first, members: 1.0, ..class(first as usize, members.near == 0) };
+        let of_group = |group| [class(group, false), class(group, true)];
+        let mut classes = vec![of_first];
+        classes.extend((0..self.count).flat_map(of_group));
+        for (at, &group) in (1..).zip(others) {
+            classes[1 + 2 * group as usize + usize::from(at >= members.near)].members += 1.0;
         }
-        (classes, class_of)
+        classes
     }
 
     /// By class: weights times a factor, more for the first member, at most 1, scaled down in groups
@@ -275,27 +403,6 @@ impl Groups {
             }
         }
         chances
-    }
-
-    /// Members at random by their keys, those of a group side by side.
-    fn order(&self, keys: &[u64]) -> Vec<usize> {
-        let mut groups: Vec<usize> = (0..self.count).collect();
-        groups.sort_by_cached_key(|&group| self.drawn(group));
-        let mut place = vec![0_u32; self.count];
-        for (at, group) in groups.into_iter().enumerate() {
-            place[group] = at as u32;
-        }
-        let of_group = |at: usize| place[self.of[at] as usize];
-        let mut members: Vec<(u32, u64, u32)> =
-            (0..keys.len()).into_par_iter().map(|at| (of_group(at), keys[at], at as u32)).collect();
-        members.par_sort_unstable();
-        members.into_iter().map(|(_, _, at)| at as usize).collect()
-    }
-
-    /// The numbers drawn for the groups of a class, the largest first.
-    fn drawn(&self, group: usize) -> Vec<u64> {
-        let level = |level: &Level| level.drawn[level.of[group] as usize];
-        self.levels.iter().rev().map(level).collect()
     }
 }
 
@@ -340,10 +447,10 @@ mod tests {
                 let drawn =
                     draw(&DrawMembers { urls: &ids, near: 30 }, whole(12), seed, &urls, &counter);
                 assert_eq!(drawn.drawn.len(), 12);
-                for at in drawn.drawn {
+                for &at in &drawn.drawn {
                     times[at] += 1;
                 }
-                chances = drawn.chances;
+                chances = (0..ids.len()).map(|member| drawn.chance(member)).collect();
             }
             assert!((chances.iter().sum::<f64>() - 12.0).abs() < 1e-6);
             for (times, chance) in times.iter().zip(&chances) {
@@ -371,7 +478,7 @@ mod tests {
             assert!(count("a.x.test") <= 5 && count("b.x.test") <= 5 && count("c.y.test") <= 5);
             assert!(count(".x.test") <= 8);
             // 8 of the one domain leave 4 for the other, and both are needed for 12.
-            let sum = |host| of_host(&urls, &ids, host, |at| drawn.chances[at]).iter().sum::<f64>();
+            let sum = |host| of_host(&urls, &ids, host, |at| drawn.chance(at)).iter().sum::<f64>();
             assert!((sum(".x.test") - 8.0).abs() < 1e-6 && (sum("c.y.test") - 4.0).abs() < 1e-6);
         }
     }
@@ -416,8 +523,8 @@ mod tests {
         let first = (0..2_000).filter(|&seed| {
             let found = draw(&DrawMembers { urls: &ids, near: 5 }, draws, seed, &urls, &counter);
             assert_eq!(found.drawn.len(), 1);
-            let others: f64 = found.chances[1..].iter().sum();
-            assert!((others - 0.25).abs() < 0.04 && (found.chances[0] + others - 1.0).abs() < 1e-9);
+            let others: f64 = (1..ids.len()).map(|member| found.chance(member)).sum();
+            assert!((others - 0.25).abs() < 0.04 && (found.chance(0) + others - 1.0).abs() < 1e-9);
             found.drawn == [0]
         });
         // Three of four, and its share of the pool.

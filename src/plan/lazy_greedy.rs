@@ -200,7 +200,7 @@ mod tests {
                 assert!(value >= guarantee * best && value <= best, "{value} of {best}");
                 let mut ranked = urls.clone();
                 rank_by_gain(&mut ranked, &mut coverage.clone(), SoFar::start(&table), &settings);
-                let batch = select(ranked, SoFar::start(&table), &settings);
+                let batch = select(&ranked, SoFar::start(&table), &settings);
                 let selected: Vec<UrlId> =
                     batch.picks.iter().map(|pick| pick.estimate.url).collect();
                 let expected: Vec<UrlId> = picked.iter().map(|(at, _)| urls[*at].url).collect();

@@ -14,17 +14,18 @@ mod lazy_greedy;
 pub(crate) mod off_policy;
 pub(crate) mod pace;
 pub mod polite_time;
+mod ranking;
 pub(crate) mod revisits;
 pub(crate) mod robots;
 pub(crate) mod served_gain;
 
 use prospect_index::page::UrlId;
-use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
 
 use crate::estimate::url_estimate::UrlEstimate;
 use caps::{Cap, CapCounter, CapGroups, Caps, SITE_SHARE, SoFar};
-use explore::{Draw, DrawMembers, Draws, EXPLORE, Pool};
+use explore::{DrawMembers, Draws, EXPLORE, Pool};
+use ranking::Ranking;
 use revisits::{Offer, Offers, Revisit, RevisitShare};
 
 /// What to pick.
@@ -49,11 +50,6 @@ impl SelectionSettings {
         let caps = Caps { site_share: Some(SITE_SHARE), ..Caps::default() };
         Self { budget, caps, explore: EXPLORE, seed: 1, revisit: RevisitShare::None }
     }
-
-    /// Whether the batch is simply the first of the ranking.
-    fn is_plain(&self) -> bool {
-        self.caps == Caps::default() && self.explore == 0.0
-    }
 }
 
 /// One URL of a batch.
@@ -71,13 +67,16 @@ pub struct Pick {
 }
 
 /// The frontier in rank order, and the batch.
+#[derive(Default)]
 pub struct Batch {
-    /// All URLs by estimate descending, then URL ascending.
+    /// How many URLs it was chosen from.
+    pub(crate) frontier: usize,
+    /// URLs by estimate descending, then URL ascending; the first of them, where nobody looks at all.
     pub(crate) ranking: Vec<UrlEstimate>,
     /// The batch: greedy picks in rank order, then those of the near and of the far pool, too.
     pub picks: Vec<Pick>,
     /// By position in the ranking: the pool, and the probability to be picked, 0 where a cap leaves no
-    /// place; empty if nothing is explored.
+    /// place; empty if nothing is explored, or nobody looks at the ranking.
     pub(crate) pools: Vec<(Pool, f64)>,
     /// For URLs that a cap held back: position in the ranking, and the cap.
     pub(crate) held_back: Vec<(u32, Cap)>,
@@ -92,85 +91,55 @@ impl Batch {
 
 /// Picks a batch and ranks the whole frontier.
 pub(crate) fn select(
-    ranking: Vec<UrlEstimate>,
+    frontier: &[UrlEstimate],
     so_far: SoFar<'_>,
     settings: &SelectionSettings,
 ) -> Batch {
-    select_from(ranking, &[], so_far, settings, true)
+    select_from(frontier, &[], so_far, settings, true)
 }
 
-/// Picks the same batch for who does not look at the ranking: where no cap and no exploration asks
-/// for the rest of it, it ends with the batch.
+/// Picks the same batch for who does not look at the ranking.
 pub(crate) fn select_only(
-    ranking: Vec<UrlEstimate>,
+    frontier: &[UrlEstimate],
     so_far: SoFar<'_>,
     settings: &SelectionSettings,
 ) -> Batch {
-    select_from(ranking, &[], so_far, settings, false)
+    select_from(frontier, &[], so_far, settings, false)
 }
 
-/// Picks a batch of new URLs and of `revisits`, the best of them first; `whole` to rank the whole frontier.
+/// URLs of the ranking that are looked at first, for each of the budget: caps hold some back, and as many as the budget
+/// follow the picks in the near pool.
+const LOOKED_AT: usize = 4;
+
+/// Picks a batch of URLs of a frontier, in any order, and of `revisits`, the best of them first; `whole` to rank the
+/// whole frontier. Costs a pass over the frontier, and the order of what may be picked.
 pub(crate) fn select_from(
-    mut ranking: Vec<UrlEstimate>,
+    frontier: &[UrlEstimate],
     revisits: &[Revisit],
     so_far: SoFar<'_>,
     settings: &SelectionSettings,
     whole: bool,
 ) -> Batch {
-    let urls = so_far.urls;
-    let order = |a: &UrlEstimate, b: &UrlEstimate| {
-        b.estimate.total_cmp(&a.estimate).then_with(|| urls.url(a.url).cmp(urls.url(b.url)))
-    };
-    if settings.is_plain() && !whole && ranking.len() > settings.budget {
-        ranking.select_nth_unstable_by(settings.budget, order);
-        ranking.truncate(settings.budget);
-    }
-    let ranking = ranked(&ranking, urls);
     let draws = Draws::of(settings.explore, settings.budget);
-    let greedy = settings.budget.saturating_sub(draws.count);
+    let near = if draws.count > 0 { settings.budget } else { 0 };
     let again = revisits.iter().map(|revisit| revisit.url);
-    let groups = CapGroups::of(settings.caps, &ranking, again, so_far);
-    let mut counter = groups.counter(settings.budget);
-    let mut picks = Vec::new();
-    let mut held_back = Vec::new();
-    let mut offers = Offers::new(&ranking, revisits, settings, greedy);
-    while picks.len() < greedy {
-        let Some(offer) = offers.next() else { break };
-        match (offer, counter.take(offer.url(&ranking))) {
-            (Offer::Again(revisit), Ok(())) => picks.push(revisit.pick()),
-            (Offer::New(at), Ok(())) => picks.push(pick(at, ranking[at], Pool::Greedy, 1.0)),
-            (Offer::New(at), Err(cap)) => {
-                held_back.push((at as u32, cap));
-                continue;
+    let groups = CapGroups::of(settings.caps, frontier, again, so_far);
+    let mut order = Ranking::new(frontier, so_far.urls);
+    let mut looked_at = LOOKED_AT.saturating_mul(settings.budget.max(1));
+    loop {
+        let ranking = order.first(if whole { usize::MAX } else { looked_at });
+        let mut counter = groups.counter(settings.budget);
+        let mut batch = Batch { frontier: frontier.len(), ranking, ..Batch::default() };
+        let offered = batch.take(revisits, settings, draws, &mut counter);
+        let all = batch.ranking.len() == frontier.len();
+        if all || offered < batch.ranking.len() && offered + near <= batch.ranking.len() {
+            if draws.count > 0 {
+                batch.explore(offered, draws, &order, settings, &counter, whole);
             }
-            (Offer::Again(_), Err(_)) => continue,
+            return batch;
         }
-        offers.take(offer);
+        looked_at = looked_at.saturating_mul(LOOKED_AT);
     }
-    let at = offers.offered();
-    let rest: Vec<usize> = (at..ranking.len()).collect();
-    let mut batch = Batch { ranking, picks, held_back, pools: Vec::new() };
-    if draws.count > 0 {
-        batch.explore(&rest, draws, urls, settings, &counter);
-    }
-    batch
-}
-
-/// URLs in the order of their estimates, the highest first, of equals by canonical URL. No two URLs are equal, so
-/// there is one order.
-fn ranked(frontier: &[UrlEstimate], urls: &UrlTable) -> Vec<UrlEstimate> {
-    // Estimates are wide, and are moved once.
-    let key = |(at, url): (usize, &UrlEstimate)| (descending(url.estimate), at as u32);
-    let mut keys: Vec<(u64, u32)> = frontier.par_iter().enumerate().map(key).collect();
-    let address = |&(_, at): &(u64, u32)| urls.url(frontier[at as usize].url);
-    keys.par_sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| address(a).cmp(address(b))));
-    keys.par_iter().map(|&(_, at)| frontier[at as usize]).collect()
-}
-
-/// A number whose order is the reverse of that of `f64::total_cmp`.
-fn descending(value: f64) -> u64 {
-    let bits = value.to_bits();
-    if bits >> 63 == 1 { bits } else { !(bits | 1 << 63) }
 }
 
 fn pick(at: usize, estimate: UrlEstimate, pool: Pool, propensity: f64) -> Pick {
@@ -195,29 +164,61 @@ impl Batch {
         of_ranking.map(|(at, (url, (pool, chance)))| pick(at, *url, *pool, *chance)).collect()
     }
 
-    /// Draws from `rest`, positions in the ranking behind the greedy picks.
+    /// Takes what is not drawn at random; gives how much of the ranking was offered a place.
+    fn take(
+        &mut self,
+        revisits: &[Revisit],
+        settings: &SelectionSettings,
+        draws: Draws,
+        counter: &mut CapCounter<'_>,
+    ) -> usize {
+        let Self { ranking, picks, held_back, .. } = self;
+        let places = settings.budget.saturating_sub(draws.count);
+        let mut offers = Offers::new(ranking, revisits, settings, places);
+        while picks.len() < places {
+            let Some(offer) = offers.next() else { break };
+            match (offer, counter.take(offer.url(ranking))) {
+                (Offer::Again(revisit), Ok(())) => picks.push(revisit.pick()),
+                (Offer::New(at), Ok(())) => picks.push(pick(at, ranking[at], Pool::Greedy, 1.0)),
+                (Offer::New(at), Err(cap)) => {
+                    held_back.push((at as u32, cap));
+                    continue;
+                }
+                (Offer::Again(_), Err(_)) => continue,
+            }
+            offers.take(offer);
+        }
+        offers.offered()
+    }
+
+    /// Draws from what stands behind the first `offered` of the ranking; pools are told of a `whole` ranking.
     fn explore(
         &mut self,
-        rest: &[usize],
+        offered: usize,
         draws: Draws,
-        urls: &UrlTable,
+        order: &Ranking<'_>,
         settings: &SelectionSettings,
         counter: &CapCounter<'_>,
+        whole: bool,
     ) {
-        self.pools = vec![(Pool::Greedy, 0.0); self.ranking.len()];
-        for pick in self.picks.iter().filter(|pick| pick.pool == Pool::Greedy) {
-            self.pools[pick.frontier_rank as usize - 1].1 = 1.0;
-        }
-        let ids: Vec<UrlId> = rest.iter().map(|&at| self.ranking[at].url).collect();
+        let ids: Vec<UrlId> = order.from(offered).map(|url| url.url).collect();
         let members = DrawMembers { urls: &ids, near: ids.len().min(settings.budget) };
-        let Draw { chances, drawn } = explore::draw(&members, draws, settings.seed, urls, counter);
-        for (member, (&at, &chance)) in rest.iter().zip(&chances).enumerate() {
-            self.pools[at] = (members.pool(member), chance);
+        let draw = explore::draw(&members, draws, settings.seed, order.urls, counter);
+        if whole {
+            self.pools = vec![(Pool::Greedy, 0.0); offered];
+            for pick in self.picks.iter().filter(|pick| pick.pool == Pool::Greedy) {
+                self.pools[pick.frontier_rank as usize - 1].1 = 1.0;
+            }
+            let drawn = (0..ids.len()).map(|member| (members.pool(member), draw.chance(member)));
+            self.pools.extend(drawn);
         }
-        self.picks.extend(drawn.into_iter().map(|member| {
-            let at = rest[member];
-            pick(at, self.ranking[at], members.pool(member), chances[member])
-        }));
+        let places: Vec<usize> = draw.drawn.iter().map(|member| offered + member).collect();
+        let drawn = draw.drawn.iter().zip(order.ranked(&places));
+        self.picks.extend(
+            drawn.map(|(&member, (at, url))| {
+                pick(at, url, members.pool(member), draw.chance(member))
+            }),
+        );
     }
 }
 
@@ -229,6 +230,7 @@ pub(crate) fn position(ranking: &[UrlEstimate], url: UrlId) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use polite_time::{PoliteTime, QueueBy, Queues};
+    use prospect_index::url_table::UrlTable;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -266,14 +268,11 @@ mod tests {
             let (urls, ranking) = frontier(&weighted);
             let caps = Caps { per_host: Some(2), per_domain: Some(3), ..Caps::default() };
             let settings = SelectionSettings { caps, explore: 0.0, ..SelectionSettings::new(4) };
-            let batch = select(ranking.clone(), SoFar::start(&urls), &settings);
-            assert_eq!(
-                select_only(ranking.clone(), SoFar::start(&urls), &settings).picks,
-                batch.picks
-            );
+            let batch = select(&ranking, SoFar::start(&urls), &settings);
+            assert_eq!(select_only(&ranking, SoFar::start(&urls), &settings).picks, batch.picks);
             let plain = SelectionSettings { caps: Caps::default(), ..settings };
-            let only = select_only(ranking.clone(), SoFar::start(&urls), &plain);
-            assert_eq!(only.picks, select(ranking.clone(), SoFar::start(&urls), &plain).picks);
+            let only = select_only(&ranking, SoFar::start(&urls), &plain);
+            assert_eq!(only.picks, select(&ranking, SoFar::start(&urls), &plain).picks);
             let found: f64 = batch.picks.iter().map(|pick| pick.estimate.estimate).sum();
             let mut best = 0.0f64;
             for set in 0..1u32 << 9 {
@@ -320,7 +319,7 @@ mod tests {
             // Drawn or not, no cap is passed.
             for explore in [0.0, 0.5, 1.0] {
                 let settings = SelectionSettings { caps, explore, ..SelectionSettings::new(10) };
-                let batch = select(ranking.clone(), so_far, &settings);
+                let batch = select(&ranking, so_far, &settings);
                 let picked: Vec<UrlEstimate> =
                     batch.picks.iter().map(|pick| pick.estimate).collect();
                 assert!(fits(&picked), "{picked:?}");
@@ -350,7 +349,7 @@ mod tests {
             ("https://a.test/1", 1.0),
             ("https://b.test/", 0.5),
         ]);
-        let batch = select(ranking, SoFar::start(&urls), &settings(2, Some(1), 0.0));
+        let batch = select(&ranking, SoFar::start(&urls), &settings(2, Some(1), 0.0));
         let picked: Vec<&str> =
             batch.picks.iter().map(|pick| urls.url(pick.estimate.url)).collect();
         assert_eq!(picked, ["https://a.test/1", "https://b.test/"]);
@@ -363,7 +362,7 @@ mod tests {
         let weighted: Vec<(&str, f64)> =
             names.iter().enumerate().map(|(i, name)| (name.as_str(), i as f64)).collect();
         let (urls, ranking) = frontier(&weighted);
-        let batch = select(ranking.clone(), SoFar::start(&urls), &settings(10, None, 0.4));
+        let batch = select(&ranking, SoFar::start(&urls), &settings(10, None, 0.4));
         let of = |pool| batch.picks.iter().filter(move |pick| pick.pool == pool);
         assert_eq!(Pool::ALL.map(|pool| of(pool).count()), [6, 3, 1, 0]);
         assert!(of(Pool::Greedy).all(|pick| pick.propensity == 1.0 && pick.frontier_rank <= 6));
@@ -372,11 +371,11 @@ mod tests {
         assert!(of(Pool::Far).all(|pick| (pick.propensity - 1.0 / 84.0).abs() < 1e-12));
         assert!(of(Pool::Far).all(|pick| pick.frontier_rank > 16));
         assert_eq!(
-            select(ranking.clone(), SoFar::start(&urls), &settings(10, None, 0.4)).picks,
+            select(&ranking, SoFar::start(&urls), &settings(10, None, 0.4)).picks,
             batch.picks
         );
         assert_eq!(
-            select_only(ranking, SoFar::start(&urls), &settings(10, None, 0.4)).picks,
+            select_only(&ranking, SoFar::start(&urls), &settings(10, None, 0.4)).picks,
             batch.picks
         );
     }
@@ -402,7 +401,7 @@ mod tests {
         let again = again.map(|(url, value, priority)| revisit(url, value, priority)).to_vec();
         let picked = |share, budget, per_host| {
             let settings = SelectionSettings { revisit: share, ..settings(budget, per_host, 0.0) };
-            let batch = select_from(ranking.clone(), &again, SoFar::start(&urls), &settings, true);
+            let batch = select_from(&ranking, &again, SoFar::start(&urls), &settings, true);
             assert_eq!(
                 batch.revisits(),
                 batch.picks.iter().filter(|p| p.frontier_rank == 0).count()
@@ -425,7 +424,7 @@ mod tests {
     fn a_frontier_within_the_budget_is_picked_whole() {
         let (urls, ranking) = frontier(&[("https://a.test/", 1.0), ("https://b.test/", 0.0)]);
         for explore in [0.0, 0.5, 1.0] {
-            let batch = select(ranking.clone(), SoFar::start(&urls), &settings(4, None, explore));
+            let batch = select(&ranking, SoFar::start(&urls), &settings(4, None, explore));
             assert_eq!(batch.picks.len(), 2);
             assert!(batch.picks.iter().all(|pick| pick.propensity == 1.0));
         }

@@ -88,7 +88,8 @@ impl Choice {
         planned.collect()
     }
 
-    /// The weights of the parts that some URL of the ranking has: others add nothing to any estimate.
+    /// The weights of the parts that some URL of the ranking has, which has to be whole: others add nothing to any
+    /// estimate.
     pub(crate) fn weights(&self) -> impl Iterator<Item = (Part, f64)> {
         let ranking = &self.batch.ranking;
         let is_fed = |part| ranking.iter().any(|url| url.parts[part] != 0.0);
@@ -148,7 +149,7 @@ pub(crate) fn choose_from<E: From<EstimateError>>(
     let scored = score(&needy)?;
     let choice = choose_among(from, &scored, needy, &improvability, settings)?;
     let batch = &choice.batch;
-    log::debug!("{} of {} URLs chosen", batch.picks.len(), batch.ranking.len());
+    log::debug!("{} of {} URLs chosen", batch.picks.len(), batch.frontier);
     Ok((scored, choice))
 }
 
@@ -215,11 +216,11 @@ pub(crate) fn choose_among(
     }
     let again = input.again.filter(|_| !selection.revisit.is_none());
     let revisits = again.map_or_else(Vec::new, |again| {
-        let new = select_only(ranking.clone(), so_far, &selection);
+        let new = select_only(&ranking, so_far, &selection);
         let impact = input.served.impact_of(counted.iter().copied(), urls.len());
         again.changes.revisits(&impact, estimate_of_impact(again, input, scored, &new), urls)
     });
-    let batch = select_from(ranking, &revisits, so_far, &selection, input.whole_ranking);
+    let batch = select_from(&ranking, &revisits, so_far, &selection, input.whole_ranking);
     Ok(Choice { needy, blended, batch, improvability: *improvability, revisits })
 }
 

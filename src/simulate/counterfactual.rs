@@ -198,7 +198,7 @@ fn logged(
     so_far: SoFar<'_>,
     selection: &SelectionSettings,
 ) -> Result<Vec<Logged>, SimulateError> {
-    let batch = select(ranking.to_vec(), so_far, selection);
+    let batch = select(ranking, so_far, selection);
     let urls: Vec<UrlId> = batch.picks.iter().map(|pick| pick.estimate.url).collect();
     let mut outcomes = vec![None; planned.urls().len()];
     for (url, impact) in urls.iter().zip(planned.would_earn(&urls, planned.queries())?) {

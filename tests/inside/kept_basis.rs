@@ -11,7 +11,7 @@ use crate::campaign::OpenStore;
 use crate::campaign::close::{self, Which};
 use crate::campaign::kept_planner::KeptPlanner;
 use crate::campaign::pair_cache::Recomputed;
-use crate::campaign::plan::{self, Beside, Plan};
+use crate::campaign::plan::{self, Beside, GoingOn, Plan};
 use crate::estimate::objective::Objective;
 use crate::estimate::parts::Part;
 use crate::estimate::predict_entry::predict_entry;
@@ -225,9 +225,14 @@ fn a_planner_that_goes_on_plans_and_closes_as_one_that_opens_the_store_anew() {
             let anew = Store::snapshot(path, "test").unwrap();
             let anew = OpenStore::of(anew, limits::NGRAM_WORDS).unwrap();
             let expected = plan::plan(&anew, &workload, &[], &settings, Beside::All).unwrap();
-            let (beside, going_on) = (Beside::All, Some(&mut kept));
-            let found = plan::plan_on(&store, &workload, &[], &settings, beside, going_on).unwrap();
+            let mut plan_on = |whole_ranking| {
+                let going_on = Some(GoingOn { kept: &mut kept, whole_ranking });
+                plan::plan_on(&store, &workload, &[], &settings, Beside::All, going_on).unwrap()
+            };
+            let picked = plan_on(false).choice.batch.picks;
+            let found = plan_on(true);
             assert_eq!(found.id, expected.id, "{name}, round {round}");
+            assert_eq!(picked, found.choice.batch.picks, "whoever looks at the ranking");
             assert!(bits(&found) == bits(&expected), "{name}, round {round}");
             went_on += u32::from(store.ngrams().is_none());
             plan::commit(&mut store, &found.record(), &settings, None).unwrap();

@@ -29,8 +29,9 @@ pub(crate) fn best(
 ) -> Vec<bool> {
     let greedy = SelectionSettings { explore: 0.0, ..*selection };
     let mut wanted = vec![false; so_far.urls.len()];
-    let urls = ranked.clone().map(|(url, value)| UrlEstimate::valued(url, value)).collect();
-    for pick in select_only(urls, so_far, &greedy).picks {
+    let urls = ranked.clone().map(|(url, value)| UrlEstimate::valued(url, value));
+    let urls: Vec<UrlEstimate> = urls.collect();
+    for pick in select_only(&urls, so_far, &greedy).picks {
         wanted[pick.estimate.url.index()] = true;
     }
     ranked.map(|(url, _)| wanted[url.index()]).collect()
