@@ -170,15 +170,16 @@ pub(crate) struct CapGroups {
 impl CapGroups {
     /// The groups of a `frontier`.
     pub(crate) fn new(caps: Caps, frontier: &[UrlId], so_far: SoFar<'_>) -> Self {
-        Self::with_others(caps, frontier, &[], so_far)
+        Self::with_others(caps, frontier, &[], so_far, 0)
     }
 
-    /// The groups of URLs with estimates, and of others that are `welcome`.
+    /// The groups of URLs with estimates, and of others that are `welcome`, for a batch of `budget`.
     pub(crate) fn of(
         caps: Caps,
         urls: &[UrlEstimate],
         welcome: impl Iterator<Item = UrlId>,
         so_far: SoFar<'_>,
+        budget: usize,
     ) -> Self {
         let ids = |is_welcome| {
             let some = urls.iter().filter(move |url| url.is_welcome() == is_welcome);
@@ -186,12 +187,18 @@ impl CapGroups {
         };
         let frontier: Vec<UrlId> = ids(true).chain(welcome).collect();
         let others: Vec<UrlId> = ids(false).collect();
-        Self::with_others(caps, &frontier, &others, so_far)
+        Self::with_others(caps, &frontier, &others, so_far, budget)
     }
 
     /// The groups of a `frontier`, and of `others`: no share bends to let them in, nor is there one for
-    /// their sake, while the frontier fills the batch.
-    fn with_others(caps: Caps, frontier: &[UrlId], others: &[UrlId], so_far: SoFar<'_>) -> Self {
+    /// their sake, while the frontier fills the batch of `budget`.
+    fn with_others(
+        caps: Caps,
+        frontier: &[UrlId],
+        others: &[UrlId],
+        so_far: SoFar<'_>,
+        budget: usize,
+    ) -> Self {
         let level = match (caps.per_site, caps.site_share, so_far.site_level) {
             (None, None, _) => SiteLevel::Host,
             (_, _, Some(level)) => level,
@@ -217,10 +224,12 @@ impl CapGroups {
             of_url: Vec::new(),
             within: Vec::new(),
         };
-        let sites = new.number(frontier, others, so_far, level);
+        let [sites, all_sites] = new.number(frontier, others, so_far, level);
+        let sites = if frontier.len() < budget { all_sites } else { sites };
         if new.share().is_some() && sites < FEWEST_SITES {
             let so_far = SoFar { site_level: Some(level), ..so_far };
-            return Self::with_others(Caps { site_share: None, ..caps }, frontier, others, so_far);
+            let caps = Caps { site_share: None, ..caps };
+            return Self::with_others(caps, frontier, others, so_far, budget);
         }
         new
     }
@@ -230,18 +239,18 @@ impl CapGroups {
         self.kinds.iter().position(|(cap, _)| *cap == Cap::SiteShare)
     }
 
-    /// Makes the groups. Returns how many sites the frontier has, where a share is set.
+    /// Makes the groups. Returns how many sites the frontier has, and how many it has with the others, where a share is set.
     fn number(
         &mut self,
         frontier: &[UrlId],
         others: &[UrlId],
         so_far: SoFar<'_>,
         level: SiteLevel,
-    ) -> usize {
+    ) -> [usize; 2] {
         let SoFar { urls, fetched, queues, in_flight, .. } = so_far;
         let no_queues = Queues::default();
         let queues = queues.unwrap_or(&no_queues);
-        let Some(&(smallest, _)) = self.kinds.first() else { return 0 };
+        let Some(&(smallest, _)) = self.kinds.first() else { return [0; 2] };
         // URLs of one host are in one group of each kind, but directories are parts of it.
         let directories = size(smallest, level, self.time.queue_by) == DIRECTORY;
         let mut parts = Parts { urls, directories: directories.then(HashMap::new) };
@@ -251,7 +260,7 @@ impl CapGroups {
         let mut numbers: HashMap<(usize, String), u32> = HashMap::new();
         self.of_url = vec![0; urls.len()];
         let share = self.share();
-        let mut sites = 0;
+        let mut sites = [0; 2];
         for (ids, is_frontier) in [(frontier, true), (others, false)] {
             for (&id, part) in ids.iter().zip(parts.of(ids)) {
                 let part = part as usize;
@@ -270,9 +279,8 @@ impl CapGroups {
                 let Class { frontier, others } = &mut self.classes[class as usize];
                 *(if is_frontier { frontier } else { others }) += 1;
             }
-            if is_frontier {
-                sites = self.groups.iter().filter(|group| Some(group.kind) == share).count();
-            }
+            let so_far = self.groups.iter().filter(|group| Some(group.kind) == share).count();
+            sites[usize::from(!is_frontier)] = so_far;
         }
         if let Some(time) = self.kinds.iter().position(|(cap, _)| *cap == Cap::Time) {
             for &id in in_flight {
@@ -286,7 +294,7 @@ impl CapGroups {
             }
         }
         self.order_classes();
-        let Some(share) = share else { return 0 };
+        let Some(share) = share else { return [0; 2] };
         let mut site_of: HashMap<u32, Option<u32>> = HashMap::new();
         for (&id, part) in fetched.iter().zip(parts.of(fetched)) {
             // The site of a fetched page may be in the frontier by other hosts only.
@@ -633,7 +641,7 @@ mod tests {
         let so_far = SoFar { site_level: Some(SiteLevel::Domain), ..SoFar::start(&urls) };
         let (known, others, large) = (&ids[..20], &ids[20..30], &ids[30..]);
         let of = |frontier: &[UrlId], others: &[UrlId]| {
-            CapGroups::with_others(TWENTIETH, frontier, others, so_far)
+            CapGroups::with_others(TWENTIETH, frontier, others, so_far, 32)
         };
         let all = of(&ids, &[]);
         assert_eq!(taken_of(&all, &ids, 32), [30, 1, 1]);
@@ -643,6 +651,8 @@ mod tests {
         assert_eq!(taken_of(&needed, &ids, 32), [30, 1, 1], "those who are known are too few");
         let few = of(large, &[known, others].concat());
         assert!(!few.has(Cap::SiteShare), "others make no crawl of many sites");
+        let first = of(&large[..31], &[&large[31..], known, others].concat());
+        assert_eq!(taken_of(&first, &ids, 32), [30, 1, 1], "unless they are to fill the batch");
     }
 
     #[test]

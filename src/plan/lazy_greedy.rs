@@ -58,7 +58,7 @@ fn greedy(
 ) -> Vec<(usize, f64)> {
     let SelectionSettings { budget, caps, explore, .. } = *settings;
     let most = budget.saturating_sub(Draws::of(explore, budget).count);
-    let groups = CapGroups::of(caps, urls, std::iter::empty(), so_far);
+    let groups = CapGroups::of(caps, urls, std::iter::empty(), so_far, budget);
     let mut counter = groups.counter(budget);
     let bound =
         |(at, gain): (usize, f64)| Bound { gain, url: so_far.urls.url(urls[at].url), at, picks: 0 };

@@ -123,7 +123,7 @@ pub(crate) fn select_from(
     let draws = Draws::of(settings.explore, settings.budget);
     let near = if draws.count > 0 { settings.budget } else { 0 };
     let again = revisits.iter().map(|revisit| revisit.url);
-    let groups = CapGroups::of(settings.caps, frontier, again, so_far);
+    let groups = CapGroups::of(settings.caps, frontier, again, so_far, settings.budget);
     let mut order = Ranking::new(frontier, so_far.urls);
     let mut looked_at = LOOKED_AT.saturating_mul(settings.budget.max(1));
     loop {

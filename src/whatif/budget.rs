@@ -166,7 +166,8 @@ impl<'a> Under<'a> {
     fn new(answer: &'a Answer, caps: Caps, so_far: SoFar<'_>) -> Self {
         let Choice { batch, revisits, .. } = &answer.choice;
         let again = revisits.iter().map(|revisit| revisit.url);
-        Self { answer, groups: CapGroups::of(caps, &batch.ranking, again, so_far) }
+        let budget = answer.settings.selection.budget;
+        Self { answer, groups: CapGroups::of(caps, &batch.ranking, again, so_far, budget) }
     }
 
     /// URLs that caps let into a batch of `budget`, best first.
