@@ -311,6 +311,42 @@ def polite() -> list[Row]:
     return rows
 
 
+def failures() -> list[Row]:
+    """What crawls asked for of a web of which much fails, and how well chances of fetches were foreseen."""
+    heads = ["", "", "requests", "gave a page", "went to hosts that refuse", "in the first batch", "relevant"]
+    rows = [[*heads, "error of the chances"]]
+    runs = [json.loads(line) for line in (AFTER / "failures.jsonl").read_text(encoding="utf-8").splitlines()]
+    policies = {"prospect": "`prospect`", "breadth_first": "breadth-first", "drawn": "as drawn"}
+    for collection in dict.fromkeys(run["collection"] for run in runs):
+        of_collection = [run for run in runs if run["collection"] == collection]
+        for at, (policy, name) in enumerate(policies.items()):
+            first, last = ([run[policy][end] for run in of_collection] for end in (0, -1))
+
+            def share(counts: list[dict], of: str) -> str:
+                return f"{100 * sum(count[of] for count in counts) / sum(count['requests'] for count in counts):.1f} %"
+
+            relevant = sum(count["relevant"] for count in last) / len(last)
+            shares = (share(last, "pages"), share(last, "refused"), share(first, "refused"))
+            row = [
+                f"{last[0]['requests']:,}",
+                *shares,
+                f"{relevant:.0f}",
+                "" if at else f"{chances(of_collection):.3f}",
+            ]
+            rows.append(["" if at else COLLECTIONS[collection], name, *row])
+    return rows
+
+
+def chances(runs: list[dict]) -> float:
+    """How far foreseen chances of fetches are from what came, over ten bins, all runs together."""
+    bins: dict[int, list[float]] = {}
+    for of_bin in (of_bin for run in runs for of_bin in run["chances"]["bins"]):
+        sums = bins.setdefault(min(int(10 * of_bin["foreseen"]), 9), [0.0, 0.0, 0.0])
+        for at, value in enumerate((1.0, of_bin["foreseen"], of_bin["came"])):
+            sums[at] += of_bin["urls"] * value
+    return sum(abs(foreseen - came) for _, foreseen, came in bins.values()) / sum(urls for urls, *_ in bins.values())
+
+
 TABLES: dict[Path, Callable[[], list[Row]]] = {
     DAY / "cycles.tsv": expected_and_realised,
     DAY / "results.tsv": results,
@@ -318,6 +354,7 @@ TABLES: dict[Path, Callable[[], list[Row]]] = {
     DAY / "found-university-web-one-set.tsv": found_page_by_page,
     DAY / "candidates.tsv": candidates,
     AFTER / "polite.tsv": polite,
+    AFTER / "failures.tsv": failures,
     BEFORE / "stops.tsv": stops,
     BEFORE / "sufficiency.tsv": sufficiency,
     **{AFTER / f"manipulation-{name}.tsv": lambda name=name: manipulation(name) for name in COLLECTIONS},

@@ -66,11 +66,18 @@ def crawl(archive: Archive) -> None:
     archive.response(f"{site}/gone", "404 Not Found", HTML, b"<p>not here")
     archive.response(f"{site}/busy", "503 Service Unavailable", [])
     unchanged = {"WARC-Profile": "http://netpreserve.org/warc/1.0/revisit/server-not-modified"}
-    archive.write(f"{site}/same", "revisit", http=StatusAndHeaders("304 Not Modified", [], protocol="HTTP/1.1"), fields=unchanged)
+    archive.write(
+        f"{site}/same", "revisit", http=StatusAndHeaders("304 Not Modified", [], protocol="HTTP/1.1"), fields=unchanged
+    )
     file = b"<title>Spelt</title><p>From a disk"
     archive.write(f"{site}/spelt.html", "resource", file, fields={"Content-Type": "text/html"})
     archive.write(f"{site}/", "metadata", b"fetchTimeMs: 12\r\n", fields={"Content-Type": "application/warc-fields"})
-    archive.write("dns:bread.example", "resource", b"20261126100000\r\nbread.example. 60 IN A 192.0.2.1\r\n", fields={"Content-Type": "text/dns"})
+    archive.write(
+        "dns:bread.example",
+        "resource",
+        b"20261126100000\r\nbread.example. 60 IN A 192.0.2.1\r\n",
+        fields={"Content-Type": "text/dns"},
+    )
     archive.response(f"{site}/scan.pdf", "200 OK", [("Content-Type", "application/pdf")], b"%PDF-1.4 \x00\x01")
     cut = {"WARC-Truncated": "length"}
     archive.response(f"{site}/long", "200 OK", HTML, b"<title>Long</title><p>The first of many wor", cut)
