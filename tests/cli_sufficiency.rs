@@ -205,6 +205,61 @@ fn wordings_that_nobody_planned_for_validate() {
 }
 
 #[test]
+fn a_crawl_is_exhausted_where_nothing_can_be_planned_and_nothing_is_in_flight() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| text(&dir.path().join(name)).to_owned();
+    let (store, list, pages, stop) = (path("store"), path("list"), path("pages"), path("stop"));
+    let write = |name: &str, content: &str| fs::write(path(name), content).unwrap();
+    write("queries.tsv", "a\tsharp planes\t3\nb\tsaw\t1\n");
+    let of_store = ["--store", &store, "--workload", &path("queries.tsv")];
+    let ask = |more: &[&str]| {
+        json(&[&["sufficiency", "--json", "--stop-file", &stop], &of_store[..], more].concat())
+    };
+    let plan = |more: &[&str]| json(&[&["plan", "--json"], &of_store[..], more].concat());
+    write("list", "https://a.test/planes\nhttps://b.test/saw\n");
+    done(&["seeds", "--store", &store, &list]);
+    assert_eq!(plan(&["--budget", "9"])["urls"].as_array().unwrap().len(), 2);
+    // All that is known is in flight.
+    assert_eq!((&ask(&[])["verdict"]["stop"], fs::exists(&stop).unwrap()), (&false.into(), false));
+    let link = r#"{"url":"https://c.test/sharp"}"#;
+    let page = |url: &str, links: &str| {
+        format!("{{\"url\":\"{url}\",\"text\":\"saw\",\"outlinks\":[{links}]}}\n")
+    };
+    write("pages", &(page("https://a.test/planes", link) + &page("https://b.test/saw", "")));
+    done(&["ingest", "--store", &store, &pages]);
+    assert_eq!(ask(&[])["verdict"]["stop"], false);
+    let exhausted = |found: &Value| {
+        let verdict = found.get("verdict").unwrap_or(&found["sufficiency"]["verdict"]);
+        assert_eq!((&verdict["stop"], &verdict["reasons"][0]), (&true.into(), &"exhausted".into()));
+        verdict["exhausted"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(exhausted(&ask(&["--seconds", "0.001"])), "time");
+    assert_eq!(exhausted(&plan(&["--budget", "9", "--include", "nowhere"])), "scope");
+    assert_eq!(ask(&[])["verdict"]["stop"], false, "an empty plan leaves no scope behind");
+    write("pages", &page("https://c.test/sharp", ""));
+    done(&["ingest", "--store", &store, &pages]);
+    assert_eq!(exhausted(&ask(&[])), "frontier");
+    let left: Value = serde_json::from_str(&fs::read_to_string(&stop).unwrap()).unwrap();
+    assert_eq!(left["exhausted"], "frontier");
+    let told = done(&[&["sufficiency"], &of_store[..]].concat()).stdout;
+    assert!(told.contains("verdict: stop; exhausted: nothing is left in the frontier"), "{told}");
+
+    // What was found when plans were made is of these queries, however often they are asked, and under whatever id.
+    assert_eq!(ask(&[])["history"].as_array().unwrap().len(), 1);
+    write("queries.tsv", "b\tsaw\t5\na1\tsharp planes\t1\na2\tsharp planes\t1\n");
+    assert_eq!(ask(&[])["history"].as_array().unwrap().len(), 1);
+    write("queries.tsv", "b\tsaw\t5\n");
+    assert_eq!(ask(&[])["history"].as_array().unwrap().len(), 0);
+    let compatible = ["--definition", "compatible", "--stop-file", &stop];
+    let refused = prospect(&[&["sufficiency"], &of_store[..], &compatible].concat());
+    assert!(
+        refused.stderr.contains("no verdict of the definition compatible"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
 fn mistakes_are_told() {
     let queries = tiny("queries.tsv");
     let cases = [

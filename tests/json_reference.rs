@@ -548,6 +548,8 @@ fn read_sufficiency(scene: &Scene, reader: &mut Reader<'_>) {
     scene.write("web.jsonl", &pages.collect::<Vec<_>>());
     scene.write("topics.tsv", &["a\ttopic0 topic13\t4".to_owned(), "b\ttopic7\t2".to_owned()]);
     scene.run("ingest --store @web @web.jsonl");
+    let in_no_time = "sufficiency --store @web --workload @topics.tsv --seconds 0.001";
+    reader.read_schema(&scene.json(in_no_time));
     reader.read_schema(&scene.json("plan --store @web --workload @topics.tsv --budget 5"));
     let found = scene.json("sufficiency --store @web --workload @topics.tsv");
     assert!(found["saturation"].is_object() && found["growth"].is_number(), "{found}");

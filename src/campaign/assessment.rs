@@ -110,7 +110,7 @@ impl Assessment {
         settings: &PlanSettings,
     ) -> Result<Self, CampaignError> {
         let mut history = PastSufficiency::all(&open.store)?;
-        history.retain(|past| past.workload == sufficiency.fingerprint);
+        history.retain(|past| sufficiency.known_by.contains(&past.workload));
         let signals = signals(open, next, &sufficiency, (THETA, settings))?;
         let next_figures = NextFigures {
             urls: next.picks.len(),

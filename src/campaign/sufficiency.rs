@@ -1,6 +1,6 @@
 //! Sufficiency of a store for a workload, now and when its plans were made.
 //!
-//! What is followed of every query is kept as a derived structure, so that a cycle costs in proportion to what it
+//! What is followed of every query is kept as a derived structure, so that a cycle reads what it
 //! changed; texts are read again of the pages of lists that changed. Each plan stores what was found when it was
 //! made.
 
@@ -36,7 +36,7 @@ use crate::sufficiency::near_duplicates::{NearDuplicates, Shingles};
 use crate::sufficiency::parts::QueryParts;
 use crate::sufficiency::track::Tracks;
 use crate::sufficiency::validation::{ValidatedQuery, Validation, Variants};
-use crate::sufficiency::verdict::{GAIN_FLOOR, Gain, Saturation, Signals, THETA};
+use crate::sufficiency::verdict::{Exhausted, GAIN_FLOOR, Gain, Saturation, Signals, THETA};
 use crate::sufficiency::windows::{window_pages, windows};
 use crate::workload::{Query, Workload};
 
@@ -80,8 +80,9 @@ pub(crate) struct StoreSufficiency {
     pub(crate) pages: usize,
     /// The statistics epoch.
     pub(crate) epoch: Epoch,
-    /// Fingerprint of the queries.
-    pub(crate) fingerprint: String,
+    /// What past plans for these queries are known by: their texts, however often each is asked, and as older versions
+    /// of this program had it.
+    pub(crate) known_by: [String; 2],
     /// Why what was kept is of no use, if it is not.
     pub(crate) rebuilt: Option<String>,
 }
@@ -146,7 +147,7 @@ impl StoreSufficiency {
         let growth = statistics.growth(&tracks, &known.pages, &windows);
         drop(statistics);
         let found = Self {
-            fingerprint: queries.workload.fingerprint(),
+            known_by: [queries.workload.texts(), queries.workload.fingerprint()],
             queries,
             parts,
             best,
@@ -285,8 +286,30 @@ pub(crate) fn signals(
         saturation: found.saturation,
         learning: None,
         gain: gain(next, &cycles, found.pages),
-        exhausted: next.picks.is_empty(),
+        exhausted: exhausted(open, next, settings)?,
     })
+}
+
+/// What is exhausted where nothing is planned and nothing is in flight.
+fn exhausted(
+    open: &OpenStore,
+    next: &NextBatch<'_>,
+    settings: &PlanSettings,
+) -> Result<Option<Exhausted>, CampaignError> {
+    if !next.picks.is_empty() || !next.in_flight.is_empty() {
+        return Ok(None);
+    }
+    let (Known { urls, pages, .. }, scope) = (&open.known, settings.scope.compile()?);
+    let mut frontier = urls.ids().filter(|id| pages.in_frontier(*id));
+    let may = |id: UrlId| next.within.get(id.index()).is_none_or(|may| *may);
+    Ok(Some(if frontier.clone().any(may) {
+        let is_timed = settings.selection.caps.time.seconds.is_some();
+        if is_timed { Exhausted::Time } else { Exhausted::Caps }
+    } else if frontier.any(|id| !scope.holds(urls.url(id))) {
+        Exhausted::Scope
+    } else {
+        Exhausted::Frontier
+    }))
 }
 
 /// What may be fetched: what a batch could have had, and what is in flight beside it. Of what became known by
@@ -494,7 +517,7 @@ impl PastSufficiency {
         ];
         let mut columns = vec![
             Column::Text(vec![plan_id.to_owned()]),
-            Column::Text(vec![found.fingerprint.clone()]),
+            Column::Text(vec![found.known_by[0].clone()]),
             Column::U32(vec![found.pages as u32]),
             Column::U32(vec![found.epoch.number]),
             Column::U32(vec![queries as u32]),

@@ -2,10 +2,15 @@
 
 use super::assess::WorkloadSufficiency;
 use super::strategy::embedding::EmbeddingSummary;
-use super::verdict::{Gain, QueryClass, SATURATED, Saturation, Signals, StopReason, Verdict};
+use super::verdict::{
+    Exhausted, Gain, QueryClass, SATURATED, Saturation, Signals, StopReason, Verdict,
+};
 
 /// Sufficiency and what share of the askings have enough.
 pub(crate) fn whole_line(whole: &WorkloadSufficiency, theta: f64) -> String {
+    if whole.queries == 0 {
+        return "sufficiency is not known: no query was judged".to_owned();
+    }
     format!(
         "sufficiency {:.3}, {theta} is enough; {:.1} % of the askings have that",
         whole.sufficiency,
@@ -49,7 +54,15 @@ pub(crate) fn why_line(signals: &Signals, verdict: &Verdict) -> String {
 
 fn why(reason: StopReason, signals: &Signals) -> String {
     match reason {
-        StopReason::Exhausted => "exhausted: nothing is left to plan".to_owned(),
+        StopReason::Exhausted => {
+            let what = match signals.exhausted {
+                None | Some(Exhausted::Frontier) => "nothing is left in the frontier",
+                Some(Exhausted::Scope) => "what is left in the frontier is out of scope",
+                Some(Exhausted::Caps) => "caps leave no place for what is left in the frontier",
+                Some(Exhausted::Time) => "there is no time for what is left in the frontier",
+            };
+            format!("exhausted: {what}")
+        }
         StopReason::Sufficient => {
             format!("sufficient: {:.3} is at least {}", signals.sufficiency, signals.theta)
         }

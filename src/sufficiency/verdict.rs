@@ -79,6 +79,20 @@ pub(crate) enum StopReason {
     Saturated,
 }
 
+/// Why there is nothing to plan, and nothing in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Exhausted {
+    /// The frontier has nothing that may be asked for.
+    Frontier,
+    /// What it has is out of scope.
+    Scope,
+    /// Caps leave no place for what it has.
+    Caps,
+    /// There is no time for what it has.
+    Time,
+}
+
 /// How far the impact of pages has fallen since the first window, with the interval that holds 95 % of what other
 /// queries of the kind would say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -164,6 +178,9 @@ pub(crate) struct Verdict {
     pub(crate) reasons: Vec<StopReason>,
     /// Reasons that hold, and stop nothing by themselves here.
     pub(crate) signs: Vec<StopReason>,
+    /// What is exhausted, where something is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) exhausted: Option<Exhausted>,
 }
 
 /// What a verdict rests on.
@@ -184,8 +201,8 @@ pub(crate) struct Signals {
     pub(crate) learning: Option<EmbeddingSummary>,
     /// What the next batch is expected to bring.
     pub(crate) gain: Option<Gain>,
-    /// Whether nothing is left to fetch.
-    pub(crate) exhausted: bool,
+    /// What is exhausted, if nothing is left to fetch.
+    pub(crate) exhausted: Option<Exhausted>,
 }
 
 impl Signals {
@@ -193,7 +210,7 @@ impl Signals {
     pub(crate) fn verdict(&self, stop_on: &[StopReason]) -> Verdict {
         let (reasons, signs): (Vec<_>, Vec<_>) =
             self.reasons().into_iter().partition(|reason| stop_on.contains(reason));
-        Verdict { stop: !reasons.is_empty(), reasons, signs }
+        Verdict { stop: !reasons.is_empty(), reasons, signs, exhausted: self.exhausted }
     }
 
     /// The reasons that hold, the strongest first.
@@ -202,7 +219,7 @@ impl Signals {
             self.gain.is_some_and(|gain| gain.floor.is_some_and(|floor| gain.per_page < floor));
         let saturated = self.saturation.is_some_and(|found| found.low >= SATURATED);
         let holds = |reason: &StopReason| match reason {
-            StopReason::Exhausted => self.exhausted,
+            StopReason::Exhausted => self.exhausted.is_some(),
             StopReason::Sufficient => self.sufficiency >= self.theta,
             StopReason::Settled => {
                 self.planned && self.growth.is_some_and(|share| share <= SETTLED)
@@ -240,7 +257,7 @@ mod tests {
             learning: None,
             saturation: Some(Saturation { mean: 0.85, low: 0.79, high: 0.9 }),
             gain: Some(Gain { per_page: 1.0, low: 0.0, high: 9.0, floor: Some(0.9) }),
-            exhausted: false,
+            exhausted: None,
         };
         assert!(go_on.reasons().is_empty());
         let saturation = Some(Saturation { mean: 0.85, low: 0.8, high: 0.9 });
@@ -251,7 +268,8 @@ mod tests {
         assert!(stops(Signals { growth: Some(0.0), planned: false, ..go_on }).is_empty());
         assert_eq!(stops(Signals { saturation, ..go_on }), [StopReason::Saturated]);
         assert_eq!(stops(Signals { gain, ..go_on }), [StopReason::NoGain]);
-        assert_eq!(stops(Signals { exhausted: true, ..go_on }), [StopReason::Exhausted]);
+        let exhausted = Some(Exhausted::Scope);
+        assert_eq!(stops(Signals { exhausted, ..go_on }), [StopReason::Exhausted]);
         let unknown = Some(Gain { per_page: 0.0, low: 0.0, high: 9.0, floor: None });
         assert!(
             stops(Signals { gain: unknown, saturation: None, growth: None, ..go_on }).is_empty()
@@ -261,10 +279,11 @@ mod tests {
     #[test]
     fn reasons_that_are_not_asked_for_are_signs() {
         let saturation = Some(Saturation { mean: 0.9, low: 0.85, high: 0.95 });
-        let signals = Signals { theta: 0.7, saturation, exhausted: true, ..Signals::default() };
+        let exhausted = Some(Exhausted::Frontier);
+        let signals = Signals { theta: 0.7, saturation, exhausted, ..Signals::default() };
         let verdict = signals.verdict(&StopReason::DEFAULT);
         let (reasons, signs) = (vec![StopReason::Exhausted], vec![StopReason::Saturated]);
-        assert_eq!(verdict, Verdict { stop: true, reasons, signs });
+        assert_eq!(verdict, Verdict { stop: true, reasons, signs, exhausted });
         assert!(signals.verdict(&[StopReason::Saturated]).stop);
         assert!(!signals.verdict(&[StopReason::NoGain]).stop);
     }

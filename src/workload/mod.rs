@@ -159,6 +159,19 @@ impl Workload {
         }
         format!("{:016x}", hash.digest())
     }
+
+    /// Identifies the texts of the queries, whatever their ids, order and frequencies are.
+    pub(crate) fn texts(&self) -> String {
+        let mut texts: Vec<&str> = self.queries.iter().map(|query| query.text.as_str()).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        let mut hash = xxhash_rust::xxh3::Xxh3::new();
+        for text in texts {
+            hash.update(text.as_bytes());
+            hash.update(&[0]);
+        }
+        format!("texts-{:016x}", hash.digest())
+    }
 }
 
 #[cfg(test)]

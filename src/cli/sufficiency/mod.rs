@@ -107,9 +107,8 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         let error = anyhow::anyhow!("{file}: none of the {count} queries can be assessed");
         return Err(Failure::input(error, "a query needs a word and a frequency above 0"));
     }
-    if args.html.is_some() && args.definition == "compatible" {
-        let error = anyhow::anyhow!("there is no page of the definition compatible");
-        return Err(Failure::input(error, "leave --html or --definition out"));
+    if args.definition == "compatible" {
+        refuse_beside_compatible(args)?;
     }
     let mut open = open::to_ask(&args.store, "prospect sufficiency", global)?;
     bounds::asked(&open, &workload)?;
@@ -149,6 +148,17 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         return output::print_json(&as_json(&decision, &opinions)?);
     }
     Ok(Printed { decision, opinions, show: args.show }.print(&mut stdout())?)
+}
+
+/// The source's code has a confidence, and neither classes nor our verdict.
+fn refuse_beside_compatible(args: &Args) -> Result<(), Failure> {
+    let (what, option) = match (&args.html, &args.stop_file) {
+        (Some(_), _) => ("page", "--html"),
+        (None, Some(_)) => ("verdict", "--stop-file"),
+        (None, None) => return Ok(()),
+    };
+    let error = anyhow::anyhow!("there is no {what} of the definition compatible");
+    Err(Failure::input(error, format!("leave {option} or --definition out")))
 }
 
 fn strategy(given: &str) -> Result<&'static StrategyKind, String> {
