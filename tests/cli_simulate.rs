@@ -622,6 +622,8 @@ fn what_cannot_be_told_against_seconds_is_refused() {
     refused("--delay 1 --max-seconds 0", "max-seconds is 0");
     refused("--batch 5s --connections 0", "connections is 0");
     refused("--batch 5s --ablate", "ablate counts pages");
+    refused("--attack control --attack-share 99.999%", "an attacker with 99.999");
+    refused("--whatif 4294967295", "whatif is 4294967295, at most");
     bench.write("delays.tsv", "a.test soon\n");
     refused("--delays @delays.tsv", "delays.tsv:1: ");
 }

@@ -58,8 +58,18 @@ impl CheckReport {
         }
     }
 
-    fn note(&mut self, error: &StoreError) {
-        let list = match error {
+    /// Notes what is wrong with a file.
+    ///
+    /// # Errors
+    /// It may be nothing: the system could not read it now.
+    fn note(&mut self, error: StoreError) -> Result<(), StoreError> {
+        use std::io::ErrorKind::{InvalidData, NotFound, UnexpectedEof};
+        let list = match &error {
+            StoreError::Io { source, .. }
+                if !matches!(source.kind(), NotFound | UnexpectedEof | InvalidData) =>
+            {
+                return Err(error);
+            }
             StoreError::MissingColumn { .. }
             | StoreError::ColumnType { .. }
             | StoreError::NewerFormat { .. } => &mut self.not_understood,
@@ -69,6 +79,7 @@ impl CheckReport {
         if !list.contains(&what) {
             list.push(what);
         }
+        Ok(())
     }
 }
 
@@ -105,7 +116,11 @@ pub fn check(
     learned: &[(SegmentKind, Schema)],
 ) -> Result<CheckReport, StoreError> {
     let options = StoreOptions { holder: "prospect check".to_owned(), ..StoreOptions::default() };
-    let store = Store::open_unverified(root, &options)?;
+    let store = match Store::open_unverified(root, &options) {
+        // Nobody can be writing where nothing can be written.
+        Err(StoreError::ReadOnly { .. }) => Store::open_to_read(root)?,
+        opened => opened?,
+    };
     let manifest = store.manifest();
     let mut report = CheckReport {
         format: manifest.format,
@@ -118,20 +133,24 @@ pub fn check(
     for segment in &manifest.segments {
         report.count(segment);
         if let Err(error) = verify(store.storage(), segment) {
-            report.note(&error);
+            report.note(error)?;
         }
     }
     if !full {
         return Ok(report);
     }
     if report.damage.is_empty() {
-        check_tables(&store, learned, &mut report);
+        check_tables(&store, learned, &mut report)?;
     }
     check_derived(&store, &mut report)?;
     Ok(report)
 }
 
-fn check_tables(store: &Store, learned: &[(SegmentKind, Schema)], report: &mut CheckReport) {
+fn check_tables(
+    store: &Store,
+    learned: &[(SegmentKind, Schema)],
+    report: &mut CheckReport,
+) -> Result<(), StoreError> {
     match Known::load(store.storage(), store.manifest(), true) {
         Ok(known) => {
             report.pages = known.pages.len() as u64;
@@ -142,7 +161,7 @@ fn check_tables(store: &Store, learned: &[(SegmentKind, Schema)], report: &mut C
                 report.damage.push(format!("{found} records found, the manifest says {expected}"));
             }
         }
-        Err(error) => report.note(&error),
+        Err(error) => report.note(error)?,
     }
     for segment in &store.manifest().segments {
         let is_its = |(kind, _): &&(SegmentKind, Schema)| *kind == segment.kind;
@@ -159,7 +178,7 @@ fn check_tables(store: &Store, learned: &[(SegmentKind, Schema)], report: &mut C
             {
                 report.older.push(error.to_string());
             }
-            Err(error) => report.note(&error),
+            Err(error) => report.note(error)?,
             Ok(()) if rows != segment.rows => {
                 let expected = segment.rows;
                 let file = &segment.file.file;
@@ -168,6 +187,7 @@ fn check_tables(store: &Store, learned: &[(SegmentKind, Schema)], report: &mut C
             Ok(()) => {}
         }
     }
+    Ok(())
 }
 
 fn check_derived(store: &Store, report: &mut CheckReport) -> Result<(), StoreError> {

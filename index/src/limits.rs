@@ -35,12 +35,16 @@ pub struct Bounds {
     pub list_line_bytes: usize,
     /// Judgements, or results of a run, in one file.
     pub list_lines: usize,
+    /// Bytes of them, decompressed: they are held in memory.
+    pub list_bytes: usize,
     /// Largest window of zstd data, as a power of two: what `zstd --long` writes. A few bytes can ask for any.
     pub zstd_window_log: u32,
     /// Threads beyond which a number is a mistake.
     pub threads: usize,
     /// Seed sets of one experiment: each is a crawl by every policy.
     pub seed_sets: u32,
+    /// Trials of a check of one experiment: each is a batch that is carried out.
+    pub trials: usize,
 }
 
 /// The bounds.
@@ -51,9 +55,11 @@ pub const BOUNDS: Bounds = Bounds {
     text_file_bytes: 256 << 20,
     list_line_bytes: 64 << 10,
     list_lines: 10_000_000,
+    list_bytes: 1 << 30,
     zstd_window_log: 27,
     threads: 1_024,
     seed_sets: 1_000,
+    trials: 100_000,
 };
 
 /// The table, for documentation and `prospect formats`: name, value, unit, what happens beyond it.
@@ -87,9 +93,16 @@ pub const TABLE: &[(&str, usize, &str, &str)] = &[
         "the file is refused",
     ),
     ("list", BOUNDS.list_lines, "lines of judgements or a run", "the file is refused"),
+    (
+        "list bytes",
+        BOUNDS.list_bytes,
+        "bytes of judgements or a run, decompressed",
+        "the file is refused",
+    ),
     ("zstd window", 1 << BOUNDS.zstd_window_log, "bytes", "the data is refused"),
     ("threads", BOUNDS.threads, "threads", "the option is refused"),
     ("seed sets", BOUNDS.seed_sets as usize, "seed sets of an experiment", "the option is refused"),
+    ("trials", BOUNDS.trials, "trials of a check of an experiment", "the option is refused"),
     ("n-gram", NGRAM_WORDS, "words", "a larger n is refused"),
 ];
 

@@ -142,7 +142,7 @@ impl Store {
         Self { storage, manifest, verified, tables, _lock: lock, _snapshot: snapshot }
     }
 
-    fn open_to_read(root: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn open_to_read(root: &Path) -> Result<Self, StoreError> {
         check_place(root, false)?;
         let storage = Storage::create(root)?;
         let missing = || StoreError::Missing { path: root.to_owned() };

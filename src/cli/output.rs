@@ -1,7 +1,7 @@
 //! Errors for people, progress, and the few shapes of output that commands share.
 
 use std::fs::File;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -75,14 +75,30 @@ pub(super) fn write_file(
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.tmp", std::process::id()));
     let beside = path.with_file_name(name);
+    match File::create(&beside) {
+        Ok(_) => {}
+        // The file may be written to where its folder may not, or have no room for a longer name.
+        Err(error) if is_of_the_folder(error.kind()) => return write_to(&path, write),
+        Err(error) => return Err(error),
+    }
     // Its bytes are on the disk before its name is.
     let written = write_to(&beside, &write).and_then(|()| File::open(&beside)?.sync_all());
     let renamed = written.and_then(|()| std::fs::rename(&beside, &path));
-    renamed.or_else(|_| {
+    if let Err(error) = renamed {
         let _ = std::fs::remove_file(&beside);
-        // The file may be written to where its folder may not, or be a mount of its own.
-        write_to(&path, &write)
-    })
+        // A mount of its own keeps its name. Whatever else went wrong, what was there before stays.
+        let is_mount = matches!(error.kind(), ErrorKind::ResourceBusy | ErrorKind::CrossesDevices);
+        return if is_mount { write_to(&path, write) } else { Err(error) };
+    }
+    // Where a folder can be synced, so is the name.
+    let folder = path.parent().map(File::open);
+    let _ = folder.and_then(Result::ok).map(|folder| folder.sync_all());
+    Ok(())
+}
+
+fn is_of_the_folder(kind: ErrorKind) -> bool {
+    use ErrorKind::{InvalidFilename, PermissionDenied, ReadOnlyFilesystem};
+    matches!(kind, InvalidFilename | PermissionDenied | ReadOnlyFilesystem)
 }
 
 fn write_to(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {

@@ -1,6 +1,7 @@
 //! Some rows of a file with all their columns, as the file has them.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -103,10 +104,9 @@ impl DocumentBatch {
             }
             Rows::Objects(rows) => rows.par_iter().map(|text| of_object(text, columns)).collect(),
             Rows::Cells { header, rows } => {
-                let at: Vec<Option<usize>> = columns
-                    .iter()
-                    .map(|name| header.iter().position(|title| title == name))
-                    .collect();
+                let places: HashMap<&String, usize> = header.iter().zip(0..).collect();
+                let at: Vec<Option<usize>> =
+                    columns.iter().map(|name| places.get(name).copied()).collect();
                 rows.iter()
                     .map(|row| at.iter().map(|at| of_cell(at.and_then(|at| row.get(at)))).collect())
                     .collect()
@@ -208,8 +208,11 @@ fn of_array(array: Option<&dyn Array>, row: usize) -> Value<'_> {
 
 fn of_object<'a>(text: &'a str, columns: &[String]) -> Vec<Value<'a>> {
     let members = object::members(text).map_or_else(|_| Vec::new(), |members| members.0);
-    let value = |name: &String| members.iter().rev().find(|(key, _)| key == name);
-    let value = |name| value(name).map_or(Value::Null, |(_, json)| of_json(Cow::Borrowed(*json)));
+    // Of equal keys the last counts.
+    let values: HashMap<&str, &str> =
+        members.iter().map(|(key, json)| (key.as_ref(), *json)).collect();
+    let value = |name: &String| values.get(name.as_str()).copied();
+    let value = |name| value(name).map_or(Value::Null, |json| of_json(Cow::Borrowed(json)));
     columns.iter().map(value).collect()
 }
 

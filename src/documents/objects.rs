@@ -1,5 +1,7 @@
 //! Rows of JSON as batches of objects, whichever way they are strung together, and what is no object.
 
+use std::collections::HashSet;
+
 use prospect_index::limits;
 
 use super::batch::{BadRow, ColumnPlaces, DocumentBatch, Rows};
@@ -190,10 +192,11 @@ fn excerpt(text: &str) -> String {
 /// The keys of all rows of a batch, in the order of their first row.
 fn keys(batch: &DocumentBatch) -> Vec<String> {
     let Rows::Objects(rows) = &batch.rows else { return Vec::new() };
-    let mut keys: Vec<String> = Vec::new();
+    let (mut keys, mut seen): (Vec<String>, HashSet<String>) = (Vec::new(), HashSet::new());
     for row in rows {
         for (key, _) in object::members(row).map_or_else(|_| Vec::new(), |members| members.0) {
-            if !keys.iter().any(|known| *known == key) {
+            if !seen.contains(key.as_ref()) {
+                seen.insert(key.clone().into_owned());
                 keys.push(key.into_owned());
             }
         }

@@ -83,6 +83,8 @@ pub(crate) struct ListLines<R> {
     given: usize,
     /// Bytes that a line may have.
     longest: usize,
+    /// Bytes that may still come.
+    left: usize,
 }
 
 /// The lines of judgements or of a run; `-` is standard input.
@@ -90,7 +92,7 @@ pub(crate) struct ListLines<R> {
 /// # Errors
 /// The file cannot be read, or is certainly no text.
 pub(crate) fn open_list(path: &Path) -> Result<ListLines<impl BufRead>, WorkloadError> {
-    open_lines_of(path, limits::BOUNDS.list_line_bytes)
+    open_lines_of(path, limits::BOUNDS.list_line_bytes, limits::BOUNDS.list_bytes)
 }
 
 /// The lines of a file whose lines may be documents with their texts; `-` is standard input.
@@ -98,22 +100,27 @@ pub(crate) fn open_list(path: &Path) -> Result<ListLines<impl BufRead>, Workload
 /// # Errors
 /// See [`open_list`].
 pub(super) fn open_records(path: &Path) -> Result<ListLines<impl BufRead>, WorkloadError> {
-    open_lines_of(path, limits::BOUNDS.line_bytes)
+    open_lines_of(path, limits::BOUNDS.line_bytes, usize::MAX)
 }
 
-fn open_lines_of(path: &Path, longest: usize) -> Result<ListLines<impl BufRead>, WorkloadError> {
+fn open_lines_of(
+    path: &Path,
+    longest: usize,
+    left: usize,
+) -> Result<ListLines<impl BufRead>, WorkloadError> {
     let file = shown(path);
     let failed = |source| WorkloadError::Read { file: shown(path), source };
     let mut reader = BufReader::with_capacity(BUFFER_BYTES, stream(path).map_err(failed)?);
     refuse_foreign(&file, reader.fill_buf().map_err(failed)?)?;
-    Ok(ListLines { longest, ..ListLines::new(reader, &file) })
+    Ok(ListLines { longest, left, ..ListLines::new(reader, &file) })
 }
 
 impl<R: BufRead> ListLines<R> {
     /// Of a reader; `file` stands for it in messages.
     pub(crate) fn new(reader: R, file: &str) -> Self {
         let longest = limits::BOUNDS.list_line_bytes;
-        Self { file: file.to_owned(), reader, number: 0, given: 0, longest }
+        let left = limits::BOUNDS.list_bytes;
+        Self { file: file.to_owned(), reader, number: 0, given: 0, longest, left }
     }
 
     /// How the file is called.
@@ -136,6 +143,11 @@ impl<R: BufRead> ListLines<R> {
             }
             Line::Whole => {}
         }
+        let Some(left) = self.left.checked_sub(bytes.len()) else {
+            let what = format!("there are more than {} MiB", limits::BOUNDS.list_bytes >> 20);
+            return Err(WorkloadError::Line { file, line, what });
+        };
+        self.left = left;
         let text = String::from_utf8(bytes);
         let mut text = text.map_err(|_| WorkloadError::NotUtf8 { file: file.clone(), line })?;
         if line == 1 && text.starts_with(MARK) {

@@ -8,7 +8,7 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::common::{assert_sound, prospect, text};
+use super::common::{Bench, assert_sound, prospect, text};
 use super::scenarios::{PLACE, Place, Scenario};
 use super::tried;
 
@@ -94,6 +94,37 @@ fn a_disk_that_is_full_is_told_and_nothing_is_lost() {
         points - told
     );
     assert!(told > 0);
+}
+
+#[test]
+fn what_was_written_before_stays_where_there_is_no_room_for_more() {
+    let Some(disk) = Mounted::new() else {
+        println!("skipped: this user cannot mount a file system");
+        return;
+    };
+    let bench = Bench::with_store();
+    let (store, queries) = (text(&bench.store()).to_owned(), bench.path("queries.tsv"));
+    let judged = bench.write("judged.qrels", "q00 0 https://h0.d0.example/ 1\n");
+    let out = |name: &str| text(&disk.root().join(name)).to_owned();
+    let of_store = ["--store", &store, "--workload", &queries];
+    let [plan, whatif, enough, run] = ["plan.jsonl", "whatif.html", "enough.html", "run"].map(out);
+    let commands = [
+        [&["plan", "--budget", "40", "--out", &plan][..], &of_store].concat(),
+        [&["whatif", "--budget", "20", "--html", &whatif][..], &of_store].concat(),
+        [&["sufficiency", "--html", &enough][..], &of_store].concat(),
+        [&["evaluate", "--qrels", &judged, "--write-run", &run][..], &of_store].concat(),
+    ];
+    for command in &commands {
+        super::common::done(command);
+    }
+    let before = super::common::files(&disk.root());
+    disk.leave(0);
+    for command in &commands {
+        let run = prospect(command);
+        assert_eq!(run.code, Some(1), "{command:?}: {}", run.stderr);
+    }
+    fs::remove_file(disk.filler()).unwrap();
+    assert!(super::common::files(&disk.root()) == before, "each is what it was, and alone");
 }
 
 /// Runs a command with so much room; whether it said that this is not enough.

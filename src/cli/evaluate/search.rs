@@ -13,7 +13,7 @@ use super::Args;
 use crate::cli::Global;
 use crate::cli::doc_urls;
 use crate::cli::model::CrossEncoder;
-use crate::cli::output::{Failure, say};
+use crate::cli::output::{self, Failure, say};
 use crate::cli::queries;
 use crate::evaluate::checkpoints::{CrawlEvaluation, JudgedPages, JudgedQuery, Lists};
 use crate::evaluate::judgements::{Judgements, QueryJudgements};
@@ -188,7 +188,7 @@ fn write(run: &Run, path: &Path) -> Result<(), Failure> {
             results.iter().map(|result| (result.docid.as_str(), f64::from(result.score))).collect();
         run::write_query(&mut out, &run.tag, qid, &list)?;
     }
-    std::fs::write(path, out).map_err(|error| {
+    output::write_file(path, |file| file.write_all(&out)).map_err(|error| {
         let error = anyhow::Error::new(error).context(format!("cannot write {}", path.display()));
         Failure::input(error, "check the path given to --write-run")
     })

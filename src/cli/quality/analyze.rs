@@ -1,7 +1,6 @@
 //! `prospect quality analyze`: what the scores of collections tell, as tables, JSON and HTML.
 
 use std::collections::HashSet;
-use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -61,7 +60,8 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         if path.as_os_str() == "-" {
             return Ok(stdout().write_all(page.as_bytes())?);
         }
-        fs::write(path, page).map_err(|error| cannot("write", path, error))?;
+        output::write_file(path, |out| out.write_all(page.as_bytes()))
+            .map_err(|error| cannot("write", path, error))?;
     }
     if global.json {
         output::print_json(&serde_json::to_value(&found)?)?;

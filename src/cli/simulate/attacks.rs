@@ -20,6 +20,8 @@ use crate::simulate::vectors::CollectionVectors;
 const ALL: &str = "all";
 /// Share of the attacked collection that an attacker owns.
 const SHARE: f64 = 0.01;
+/// Share of the pages beyond which an attacker has the web: with nine tenths it has nine pages for each other one.
+const MOST: f64 = 0.9;
 const EXAMPLE: &str = "for example --attack anchor-stuffing,sybil:100, or --attack all";
 
 /// The attacks that are asked for.
@@ -41,6 +43,11 @@ pub(super) fn settings(config: &Config) -> Result<Option<AttackSettings>, Failur
     }
     let given = config.attack_share.as_deref();
     let share = given.map_or(Ok(SHARE), |given| share("attack-share", given))?;
+    if share > MOST {
+        let error = anyhow::anyhow!("an attacker with {:.5} % of the pages", 100.0 * share);
+        let hint = format!("--attack-share takes at most {} %", 100.0 * MOST);
+        return Err(Failure::input(error, hint));
+    }
     Ok((!kinds.is_empty()).then_some(AttackSettings { kinds, share }))
 }
 

@@ -238,8 +238,9 @@ pub(super) struct Config {
     #[arg(long, value_name = "SHARE")]
     #[serde(deserialize_with = "scalar", skip_serializing_if = "Option::is_none")]
     pub(super) whatif_at: Option<String>,
-    /// Attacks to crawl under as well, each by itself: `control`, `anchor-stuffing`, `url-stuffing`,
-    /// `link-farm:N` (10 to 1000 domains), `bait-and-switch`; or `all`, a farm of 10 among them.
+    /// Attacks to crawl under as well, each by itself: `control`, `newcomers`, `anchor-stuffing`, `url-stuffing`,
+    /// `link-farm:N` (10 to 1000 domains), `bait-and-switch`, `sybil`, `sybil-bait`, `hijack`, `mimic`, `fresh`,
+    /// `query-log:N` (1 to 10 percent of the log), `quality`; or `all`, the smallest of each.
     #[arg(long, value_name = "KINDS", value_delimiter = ',')]
     #[serde(deserialize_with = "list", skip_serializing_if = "Vec::is_empty")]
     pub(super) attack: Vec<String>,

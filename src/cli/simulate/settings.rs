@@ -619,6 +619,10 @@ fn trials(
         let error = anyhow::anyhow!("{key} is 0: there is {nothing}");
         return Err(Failure::input(error, format!("for example --{key} {example}")));
     }
+    if trials > BOUNDS.trials {
+        let error = anyhow::anyhow!("{key} is {trials}, at most {}", BOUNDS.trials);
+        return Err(Failure::input(error, format!("for example --{key} {example}")));
+    }
     let at = share(&format!("{key}-at"), at.unwrap_or("10%"))?;
     Ok(Some(TrialSettings { trials, at }))
 }

@@ -4,7 +4,6 @@
 pub(super) mod flags;
 pub(super) mod scenarios;
 
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -101,7 +100,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     })?;
     if let Some(path) = &args.html {
         let page = html::whatif::page(&found)?;
-        fs::write(path, page).map_err(|error| {
+        output::write_file(path, |out| out.write_all(page.as_bytes())).map_err(|error| {
             let error = anyhow::Error::new(error);
             let error = error.context(format!("cannot write {}", path.display()));
             Failure::input(error, "name a file in a directory that exists")
