@@ -9,7 +9,8 @@ use std::fs;
 
 use common::{Bench, command, done};
 
-const ARRANGED: [&str; 5] = ["ingest", "plan", "sufficiency", "simulate", "evaluate"];
+const ARRANGED: [&str; 7] =
+    ["ingest", "plan", "sufficiency", "simulate", "evaluate", "whatif", "counterfactual"];
 
 #[test]
 fn short_help_is_short_and_long_help_has_all_by_purpose_with_examples() {

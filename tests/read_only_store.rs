@@ -79,8 +79,16 @@ fn set_modes(path: &Path, folder: u32, file: u32) {
 fn commands_that_only_read_need_no_more() {
     let store = ReadOnly::new();
     let before = files(&store.bench.store());
+    let queries = store.bench.path("queries.tsv");
+    let workload = ["--workload", queries.as_str()];
+    let address = common::address(0);
     for (arguments, told) in [
-        (&["status"][..], "open plan "),
+        (&["explain", &address][..], "crawled"),
+        (&[&["whatif", "--budget", "3"], &workload[..]].concat(), "impact"),
+        (&[&["sufficiency"], &workload[..]].concat(), "verdict"),
+        (&["check", "--full", "--json"], "prospect.check/1"),
+        (&["export", "--format", "pages", "--out", "-"], "https://h"),
+        (&["status"], "open plan "),
         (&["status", "--json"], "\"open_plans\""),
         (&["log"], " open  "),
         (&["url-rules"], "0 rules accepted"),

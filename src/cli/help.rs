@@ -288,6 +288,126 @@ const ARRANGED: &[Arranged] = &[
             ),
         ],
     },
+    Arranged {
+        command: "whatif",
+        common: &[
+            "store", "workload", "scenario", "name", "budget", "per-host", "seconds", "scale",
+            "html",
+        ],
+        groups: &[
+            ("Other queries", &["replace", "add", "drop", "scale-kind"]),
+            ("Other URLs", &["exclude-host", "boost-host", "fetched"]),
+            CAPS,
+            TIME,
+            DRAW,
+            COUNTS,
+            ESTIMATES,
+            MODELS,
+        ],
+        examples: [
+            (
+                "Half the budget, and at most 20 URLs of a host:",
+                "prospect whatif --store store --workload queries.tsv --budget 500 --per-host 20",
+            ),
+            (
+                "The scenarios of a file, as a page:",
+                "prospect whatif --store store --workload queries.tsv --scenario scenarios.toml --html whatif.html",
+            ),
+        ],
+    },
+    Arranged {
+        command: "explain",
+        common: &["store", "query"],
+        groups: &[MODELS],
+        examples: [
+            (
+                "Why a URL is planned, or not:",
+                "prospect explain --store store https://bread.example/rye",
+            ),
+            (
+                "How well a query is answered, and what may come for it:",
+                "prospect explain --store store --query q1",
+            ),
+        ],
+    },
+    Arranged {
+        command: "seeds",
+        common: &["store"],
+        groups: &[],
+        examples: [
+            ("URLs of a list:", "prospect seeds --store store seeds.txt"),
+            (
+                "What a site says of itself, and what an archive has of it:",
+                "prospect seeds --store store sitemap.xml.gz index.cdxj",
+            ),
+        ],
+    },
+    Arranged {
+        command: "crawl-log",
+        common: &["store", "close"],
+        groups: &[],
+        examples: [
+            (
+                "What wget logged beside its archive, which is through with its plan:",
+                "prospect crawl-log --store store --close fetched.log",
+            ),
+            ("What Heritrix logged:", "prospect crawl-log --store store crawl.log"),
+        ],
+    },
+    Arranged {
+        command: "status",
+        common: &["store"],
+        groups: &[],
+        examples: [
+            ("What a store holds, and what came of its plans:", "prospect status --store store"),
+            ("The same for a script:", "prospect status --store store --json"),
+        ],
+    },
+    Arranged {
+        command: "serve",
+        common: &["store", "workload", "listen", "allow-write"],
+        groups: &[MODELS],
+        examples: [
+            (
+                "The plan as a page that answers what-if:",
+                "prospect serve --store store --workload queries.tsv",
+            ),
+            (
+                "One that may carry a scenario out, on another port:",
+                "prospect serve --store store --workload queries.tsv --allow-write --listen 127.0.0.1:8080",
+            ),
+        ],
+    },
+    Arranged {
+        command: "export",
+        common: &["store", "format", "out"],
+        groups: &[],
+        examples: [
+            (
+                "The pages of a store, as JSON lines that ingest reads:",
+                "prospect export --store store --format pages --out pages.jsonl",
+            ),
+            (
+                "An index of them for other search engines:",
+                "prospect export --store store --format ciff --out index.ciff",
+            ),
+        ],
+    },
+    Arranged {
+        command: "counterfactual",
+        common: &["store", "plan", "urls", "budget", "per-host", "seconds"],
+        groups: &[CAPS, COUNTS],
+        examples: [
+            (
+                "What another cap would have brought, by what came of the last plan:",
+                "prospect counterfactual --store store --per-host 20",
+            ),
+            (
+                "What a batch of one's own would have:",
+                "prospect counterfactual --store store --urls batch.txt",
+            ),
+        ],
+    },
 ];
 
 /// The command line with its help arranged.

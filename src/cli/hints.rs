@@ -117,6 +117,9 @@ pub(super) fn of_misnamed(misnamed: &MisnamedKeys) -> Vec<String> {
 /// The way out where a file of queries may be meant otherwise than it was read.
 pub(super) fn of_assumption(assumption: &Assumption) -> &'static str {
     match assumption {
+        Assumption::NoFrequency { .. } => {
+            "how often is told by frequency, freq, count, hits, volume, searches, impressions or clicks"
+        }
         Assumption::Header { .. } => "if it is a query, give it another id",
         Assumption::Counts { .. } => {
             "if the second column counts how often the first is asked, put an id before both, or a first line \
@@ -137,7 +140,8 @@ pub(super) fn of_empty_plan(reason: Reason) -> &'static str {
         }
         Reason::NotInList => "URLs in --within are planned if the store knows them",
         Reason::OutOfScope => {
-            "Give --include, --exclude or --types anew: what the last plan had is kept in the store, an empty one ends it"
+            "Give --include, --exclude, --types, --hosts or --domains anew: what the last plan that asked for something had is \
+             kept in the store, an empty one ends it"
         }
         Reason::Waiting => "They come back after cycles to come; `prospect explain URL` tells when",
         Reason::OtherSpelling => "`prospect url-rules` lists and takes back the rules of the store",

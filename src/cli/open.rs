@@ -51,7 +51,7 @@ pub(super) fn to_change(root: &Path, holder: &str, _global: &Global) -> Result<O
 /// Whether a store that cannot be opened can be read all the same.
 fn can_be_read(error: &StoreError) -> bool {
     match error {
-        StoreError::Locked { .. } => true,
+        StoreError::Locked { .. } | StoreError::ReadOnly { .. } => true,
         StoreError::Io { source, .. } => {
             matches!(source.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
         }

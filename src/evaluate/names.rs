@@ -75,12 +75,12 @@ pub(crate) fn parse(given: &str) -> Result<Metric, MetricError> {
     }
 }
 
-/// Name and cut-off: `ndcg@10` or `ndcg_cut_10`.
+/// Name and cut-off: `ndcg@10`, `ndcg_cut_10` as `trec_eval` prints it, or `ndcg_cut.10` as it is told.
 fn split(name: &str) -> (&str, Option<&str>) {
     if let Some((name, cutoff)) = name.split_once('@') {
         return (name, Some(cutoff));
     }
-    match name.rsplit_once('_') {
+    match name.rsplit_once(['_', '.']) {
         Some((name, cutoff)) if cutoff.bytes().all(|b| b.is_ascii_digit()) => (name, Some(cutoff)),
         _ => (name, None),
     }
@@ -110,6 +110,8 @@ mod tests {
         let cases = [
             ("nDCG@10", "nDCG@10"),
             ("ndcg_cut_5", "nDCG@5"),
+            ("ndcg_cut.5", "nDCG@5"),
+            ("P.10", "P@10"),
             ("NDCG@1000", "nDCG@1000"),
             ("Recall@20", "R@20"),
             ("recall_100", "R@100"),

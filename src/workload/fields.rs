@@ -13,6 +13,19 @@ pub(super) const TEXT: Names =
     &["query", "text", "title", "question", "querytext", "searchquery", "searchterm", "topqueries"];
 const FREQUENCY: Names =
     &["frequency", "freq", "count", "hits", "volume", "searches", "impressions", "clicks"];
+/// What others may call it, and is read for nothing.
+const LIKE_FREQUENCY: Names = &[
+    "weight",
+    "weights",
+    "times",
+    "asked",
+    "askings",
+    "popularity",
+    "searchvolume",
+    "numsearches",
+];
+/// Names of so many letters may be misspelt in one, and in two from twice as many.
+const LEAST_LETTERS: usize = 4;
 /// Ids of documents: `ir_datasets`, BEIR, TREC, ClueWeb22.
 pub(super) const DOCUMENT: Names =
     &["docid", "docno", "documentid", "corpusid", "clueweb22id", "id"];
@@ -85,6 +98,23 @@ pub(super) fn query(qid: &str, text: &str, frequency: &str, kind: &str) -> Resul
         ));
     }
     Ok(Query::new(qid, text, frequency, kind))
+}
+
+/// The first of these names of columns that may be meant for how often queries are asked, where none is read for that.
+pub(super) fn unread_frequency<'a>(names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let names: Vec<&str> = names.collect();
+    if Places::of(names.iter().copied()).frequency.is_some() {
+        return None;
+    }
+    let looks_so = |name: &&str| {
+        let name = plain(name);
+        let is_near = |known: &&str| {
+            let most = (known.len() / LEAST_LETTERS).min(2);
+            strsim::osa_distance(known, &name) <= most
+        };
+        LIKE_FREQUENCY.contains(&name.as_str()) || FREQUENCY.iter().any(is_near)
+    };
+    names.into_iter().find(looks_so)
 }
 
 /// A name without case and what joins words.

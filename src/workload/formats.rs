@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::Path;
 
 use super::text::{open_text, shown};
-use super::{Query, Workload, json, tables, topics};
+use super::{Query, Workload, fields, json, tables, topics};
 
 /// Why a workload or judgement file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -106,6 +106,13 @@ pub(crate) enum Assumption {
         /// Their names.
         columns: Vec<String>,
     },
+    /// No column says how often queries are asked, and one looks as if it were meant to.
+    NoFrequency {
+        /// The line that names it.
+        line: usize,
+        /// The column.
+        column: String,
+    },
     /// All queries are numbers, as if the second column counted how often the first is asked.
     Counts {
         /// The first line.
@@ -122,6 +129,12 @@ impl fmt::Display for Assumption {
         match self {
             Self::Header { line, columns } => {
                 write!(f, "{line}: this line is read as a header ({})", columns.join(", "))
+            }
+            Self::NoFrequency { line, column } => {
+                write!(
+                    f,
+                    "{line}: nothing reads {column:?}, and every query is taken to be asked once"
+                )
             }
             Self::Counts { line, qid, text } => {
                 write!(f, "{line}: {text:?} is read as the query and {qid:?} as its id")
@@ -234,18 +247,32 @@ pub(super) type At = (usize, String);
 /// Reads the format that the first characters tell.
 fn read(text: &str) -> Result<(Numbered, Vec<Assumption>), At> {
     let first = text.trim_start();
-    let queries = if first.starts_with('{') {
-        json::lines(text)?
+    let (queries, names) = if first.starts_with('{') {
+        (json::lines(text)?, json::first_keys(text))
     } else if first.starts_with('[') {
-        json::array(text)?
+        (json::array(text)?, json::first_keys(text))
     } else if first.starts_with('<') {
-        topics::parse(text)?
+        (topics::parse(text)?, Vec::new())
     } else if let Some(delimiter) = tables::csv_delimiter(text) {
-        tables::csv(text, delimiter)?
+        (tables::csv(text, delimiter)?, tables::csv_names(text, delimiter))
     } else {
-        return tables::tsv(text);
+        let (queries, mut assumed) = tables::tsv(text)?;
+        let header = assumed.iter().find_map(|assumption| match assumption {
+            Assumption::Header { columns, .. } => Some(columns.clone()),
+            _ => None,
+        });
+        assumed.extend(no_frequency(text, &header.unwrap_or_default()));
+        return Ok((queries, assumed));
     };
-    Ok((queries, Vec::new()))
+    let assumed = no_frequency(text, &names).into_iter().collect();
+    Ok((queries, assumed))
+}
+
+/// What is assumed of a file whose columns, or whose first object's keys, have these names.
+fn no_frequency(text: &str, names: &[String]) -> Option<Assumption> {
+    let column = fields::unread_frequency(names.iter().map(String::as_str))?.to_owned();
+    let blank = text.lines().take_while(|line| line.trim().is_empty()).count();
+    Some(Assumption::NoFrequency { line: blank + 1, column })
 }
 
 #[cfg(test)]
@@ -290,6 +317,20 @@ mod tests {
         assert_eq!(told("query_id\ttext\n1\ta\n"), [header]);
         let counts = "1: \"12\" is read as the query and \"rye bread\" as its id";
         assert_eq!(told("rye bread\t12\noats\t3\n"), [counts]);
+        assert_eq!(told("sourdough\t40\nrye\t5\n").len(), 1);
+        for text in [
+            "id,query,freqency\n1,a,7\n",
+            "id;query;Weight\n1;a;7\n",
+            "id\tquery\tcuont\n1\ta\t7\n",
+            "{\"id\":1,\"query\":\"a\",\"search volume\":7}\n",
+            "[{\"id\":1,\"query\":\"a\",\"hit\":7}]",
+        ] {
+            let told = told(text);
+            assert!(told.iter().any(|line| line.contains("1: nothing reads")), "{text}: {told:?}");
+        }
+        for text in ["id,query,weight,count\n1,a,2,7\n", "id,query,language\n1,a,en\n"] {
+            assert!(told(text).is_empty(), "{text}");
+        }
         for text in ["1\t12\n2\t13\n", "q1\trye\nq2\t4\n", "q1\t12\nq2\t13\n", "id,query\n1,a\n"] {
             assert!(told(text).is_empty(), "{text}");
         }

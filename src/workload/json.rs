@@ -19,6 +19,13 @@ pub(super) fn lines(text: &str) -> Result<Numbered, At> {
     lines.map(numbered).collect()
 }
 
+/// The keys of the first object; none where it is no object.
+pub(super) fn first_keys(text: &str) -> Vec<String> {
+    let text = text.trim_start().trim_start_matches('[');
+    let first = serde_json::Deserializer::from_str(text).into_iter::<Object>().next();
+    first.and_then(Result::ok).map_or_else(Vec::new, |object| object.keys().cloned().collect())
+}
+
 /// The query of an object.
 fn query(line: &str) -> Result<Query, String> {
     let object: Object = serde_json::from_str(line)

@@ -20,6 +20,12 @@ pub(super) fn csv_delimiter(text: &str) -> Option<u8> {
     DELIMITERS.into_iter().find(|delimiter| names_a_query(delimiter))
 }
 
+/// The names of the columns of a CSV file.
+pub(super) fn csv_names(text: &str, delimiter: u8) -> Vec<String> {
+    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
+    reader.headers().map_or_else(|_| Vec::new(), |names| names.iter().map(str::to_owned).collect())
+}
+
 /// The queries of a CSV file.
 ///
 /// # Errors
@@ -101,7 +107,8 @@ fn counts(queries: &Numbered) -> Option<Assumption> {
     let is_count = |text: &str| text.parse::<f64>().is_ok();
     let looks_so = |(_, query): &(usize, Query)| is_count(&query.text) && !is_count(&query.qid);
     let (line, query) = queries.first()?;
-    let all = queries.iter().all(looks_so) && queries.iter().any(|(_, q)| q.qid.contains(' '));
+    let is_word = |qid: &str| qid.contains(' ') || qid.chars().all(char::is_alphabetic);
+    let all = queries.iter().all(looks_so) && queries.iter().any(|(_, q)| is_word(&q.qid));
     all.then(|| Assumption::Counts {
         line: *line,
         qid: query.qid.clone(),

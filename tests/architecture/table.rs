@@ -344,7 +344,13 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("ureq", &["src/llm/endpoint.rs"], "replaced in one place"),
     (
         "strsim",
-        &["src/evaluate", "src/ingest/keys.rs", "src/planner/options", "src/cli"],
+        &[
+            "src/evaluate",
+            "src/ingest/keys.rs",
+            "src/workload/fields.rs",
+            "src/planner/options",
+            "src/cli",
+        ],
         "misspelt names are told from those there are",
     ),
     ("sha2", &["src/report/html"], "a page names its script by hash"),

@@ -250,9 +250,11 @@ fn as_text(
         settings.bm25.b,
     );
     if let Some(first) = planned.first() {
+        // Who runs it by cargo may have no other command.
+        let is_run = std::env::var_os("CARGO").is_some();
+        let prospect = if is_run { "cargo run --release --" } else { "prospect" };
         let store = root.display();
-        text +=
-            &format!("\nTry next: cargo run --release -- explain --store {store} {}\n", first.url);
+        text += &format!("\nTry next: {prospect} explain --store {store} {}\n", first.url);
     }
     text
 }
