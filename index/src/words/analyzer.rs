@@ -55,7 +55,7 @@ pub struct Language(u8);
 
 /// A name that is none of [`LANGUAGES`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{name:?} is no language that words can be reduced to stems in; there are {}", LANGUAGES.join(", "))]
+#[error("{name:?} is no language whose words are known here; there are {}", LANGUAGES.join(", "))]
 pub struct UnknownLanguage {
     name: String,
 }
