@@ -235,6 +235,7 @@ fn a_crawl_is_exhausted_where_nothing_can_be_planned_and_nothing_is_in_flight() 
     };
     assert_eq!(exhausted(&ask(&["--seconds", "0.001"])), "time");
     assert_eq!(exhausted(&plan(&["--budget", "9", "--include", "nowhere"])), "scope");
+    assert_eq!(exhausted(&plan(&["--budget", "9", "--within", &list])), "list");
     assert_eq!(ask(&[])["verdict"]["stop"], false, "an empty plan leaves no scope behind");
     write("pages", &page("https://c.test/sharp", ""));
     done(&["ingest", "--store", &store, &pages]);

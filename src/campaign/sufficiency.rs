@@ -305,6 +305,8 @@ fn exhausted(
     Ok(Some(if frontier.clone().any(may) {
         let is_timed = settings.selection.caps.time.seconds.is_some();
         if is_timed { Exhausted::Time } else { Exhausted::Caps }
+    } else if settings.within.is_some() {
+        Exhausted::List
     } else if frontier.any(|id| !scope.holds(urls.url(id))) {
         Exhausted::Scope
     } else {

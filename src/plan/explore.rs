@@ -203,8 +203,8 @@ impl Comb<'_> {
         }
         let (mut sum, mut teeth) = (start, 0.0);
         let first = bucket(0);
-        // By bucket that is hit: the sum before it, and the teeth before and behind it.
-        let mut hit: HashMap<usize, (f64, f64, f64)> = HashMap::new();
+        // Buckets that are hit: the sum before each, and the teeth before and behind it.
+        let (mut hit, mut is_hit) = (Vec::new(), vec![false; count]);
         for (at, &([near, far], class)) in sizes.iter().enumerate() {
             let [of_near, of_far] = self.chances.of_class[class as usize];
             let own = if first == at { self.chances.first } else { 0.0 };
@@ -212,19 +212,17 @@ impl Comb<'_> {
             // Sums that should be whole fall a hair short in binary.
             let passed = (behind + 1e-9).floor();
             if passed > teeth {
-                hit.insert(at, (sum, teeth, passed));
+                hit.push((sum, teeth, passed));
+                is_hit[at] = true;
             }
             (sum, teeth) = (behind, passed);
         }
-        let mut members: Vec<(usize, u64, usize)> = (0..self.keys.len())
-            .filter_map(|member| {
-                let bucket = bucket(member);
-                hit.contains_key(&bucket).then_some((bucket, self.keys[member], member))
-            })
-            .collect();
+        let with_bucket = |member| (bucket(member), self.keys[member], member);
+        let all = (0..self.keys.len()).into_par_iter().map(with_bucket);
+        let mut members: Vec<(usize, u64, usize)> = all.filter(|(at, ..)| is_hit[*at]).collect();
         members.sort_unstable();
-        let buckets = members.chunk_by(|a, b| a.0 == b.0);
-        buckets.flat_map(|members| self.hit_within(members, hit[&members[0].0])).collect()
+        let buckets = members.chunk_by(|a, b| a.0 == b.0).zip(hit);
+        buckets.flat_map(|(members, hit)| self.hit_within(members, hit)).collect()
     }
 
     /// Members of a bucket that teeth hit: the sum before it, and the teeth before and behind it.

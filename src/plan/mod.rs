@@ -124,11 +124,12 @@ pub(crate) fn select_from(
     let near = if draws.count > 0 { settings.budget } else { 0 };
     let again = revisits.iter().map(|revisit| revisit.url);
     let groups = CapGroups::of(settings.caps, frontier, again, so_far, settings.budget);
+    let none_taken = groups.counter(settings.budget);
     let mut order = Ranking::new(frontier, so_far.urls);
     let mut looked_at = LOOKED_AT.saturating_mul(settings.budget.max(1));
     loop {
         let ranking = order.first(if whole { usize::MAX } else { looked_at });
-        let mut counter = groups.counter(settings.budget);
+        let mut counter = none_taken.clone();
         let mut batch = Batch { frontier: frontier.len(), ranking, ..Batch::default() };
         let offered = batch.take(revisits, settings, draws, &mut counter);
         let all = batch.ranking.len() == frontier.len();

@@ -57,6 +57,7 @@ fn why(reason: StopReason, signals: &Signals) -> String {
         StopReason::Exhausted => {
             let what = match signals.exhausted {
                 None | Some(Exhausted::Frontier) => "nothing is left in the frontier",
+                Some(Exhausted::List) => "nothing is left of the list",
                 Some(Exhausted::Scope) => "what is left in the frontier is out of scope",
                 Some(Exhausted::Caps) => "caps leave no place for what is left in the frontier",
                 Some(Exhausted::Time) => "there is no time for what is left in the frontier",

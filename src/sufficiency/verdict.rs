@@ -85,6 +85,8 @@ pub(crate) enum StopReason {
 pub(crate) enum Exhausted {
     /// The frontier has nothing that may be asked for.
     Frontier,
+    /// The list that the plan is held to has nothing that may be.
+    List,
     /// What it has is out of scope.
     Scope,
     /// Caps leave no place for what it has.

@@ -124,6 +124,17 @@ pub(crate) enum Assumption {
     },
 }
 
+impl Assumption {
+    /// Of columns, or keys of objects, that have these names, told in this line.
+    pub(super) fn no_frequency<'a>(
+        line: usize,
+        names: impl Iterator<Item = &'a str>,
+    ) -> Option<Self> {
+        let column = fields::unread_frequency(names)?.to_owned();
+        Some(Self::NoFrequency { line, column })
+    }
+}
+
 impl fmt::Display for Assumption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -247,32 +258,21 @@ pub(super) type At = (usize, String);
 /// Reads the format that the first characters tell.
 fn read(text: &str) -> Result<(Numbered, Vec<Assumption>), At> {
     let first = text.trim_start();
-    let (queries, names) = if first.starts_with('{') {
-        (json::lines(text)?, json::first_keys(text))
+    let objects = if first.starts_with('{') {
+        json::lines(text)?
     } else if first.starts_with('[') {
-        (json::array(text)?, json::first_keys(text))
+        json::array(text)?
     } else if first.starts_with('<') {
-        (topics::parse(text)?, Vec::new())
+        return Ok((topics::parse(text)?, Vec::new()));
     } else if let Some(delimiter) = tables::csv_delimiter(text) {
-        (tables::csv(text, delimiter)?, tables::csv_names(text, delimiter))
+        return tables::csv(text, delimiter);
     } else {
-        let (queries, mut assumed) = tables::tsv(text)?;
-        let header = assumed.iter().find_map(|assumption| match assumption {
-            Assumption::Header { columns, .. } => Some(columns.clone()),
-            _ => None,
-        });
-        assumed.extend(no_frequency(text, &header.unwrap_or_default()));
-        return Ok((queries, assumed));
+        return tables::tsv(text);
     };
-    let assumed = no_frequency(text, &names).into_iter().collect();
-    Ok((queries, assumed))
-}
-
-/// What is assumed of a file whose columns, or whose first object's keys, have these names.
-fn no_frequency(text: &str, names: &[String]) -> Option<Assumption> {
-    let column = fields::unread_frequency(names.iter().map(String::as_str))?.to_owned();
-    let blank = text.lines().take_while(|line| line.trim().is_empty()).count();
-    Some(Assumption::NoFrequency { line: blank + 1, column })
+    let line = 1 + text.lines().take_while(|line| line.trim().is_empty()).count();
+    let keys = json::first_keys(text);
+    let assumed = Assumption::no_frequency(line, keys.iter().map(String::as_str));
+    Ok((objects, assumed.into_iter().collect()))
 }
 
 #[cfg(test)]

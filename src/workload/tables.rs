@@ -20,24 +20,21 @@ pub(super) fn csv_delimiter(text: &str) -> Option<u8> {
     DELIMITERS.into_iter().find(|delimiter| names_a_query(delimiter))
 }
 
-/// The names of the columns of a CSV file.
-pub(super) fn csv_names(text: &str, delimiter: u8) -> Vec<String> {
-    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(text.as_bytes());
-    reader.headers().map_or_else(|_| Vec::new(), |names| names.iter().map(str::to_owned).collect())
-}
-
-/// The queries of a CSV file.
+/// The queries of a CSV file, and what was assumed of it.
 ///
 /// # Errors
 /// The first line that is none, and what was found there.
-pub(super) fn csv(text: &str, delimiter: u8) -> Result<Numbered, At> {
+pub(super) fn csv(text: &str, delimiter: u8) -> Result<(Numbered, Vec<Assumption>), At> {
     let mut reader =
         csv::ReaderBuilder::new().delimiter(delimiter).flexible(true).from_reader(text.as_bytes());
     let failed = |error: csv::Error| {
         let line = error.position().map_or(1, |position| position.line() as usize);
         (line, error.to_string())
     };
-    let places = Places::of(reader.headers().map_err(failed)?.iter());
+    let header = reader.headers().map_err(failed)?;
+    let line = header.position().map_or(1, |position| position.line() as usize);
+    let (places, assumed) =
+        (Places::of(header.iter()), Assumption::no_frequency(line, header.iter()));
     let mut queries = Vec::new();
     for (at, record) in reader.records().enumerate() {
         let record = record.map_err(failed)?;
@@ -48,7 +45,7 @@ pub(super) fn csv(text: &str, delimiter: u8) -> Result<Numbered, At> {
         let found = places.query(at + 1, |place| record.get(place));
         queries.push((line, found.map_err(|what| (line, what))?));
     }
-    Ok(queries)
+    Ok((queries, assumed.into_iter().collect()))
 }
 
 /// The queries of a TSV file, and what was assumed of it.
@@ -66,6 +63,7 @@ pub(super) fn tsv(text: &str) -> Result<(Numbered, Vec<Assumption>), At> {
             header = Some(places);
             let columns = line.split('\t').map(|name| name.trim().to_owned()).collect();
             assumed.push(Assumption::Header { line: number, columns });
+            assumed.extend(Assumption::no_frequency(number, line.split('\t')));
             continue;
         }
         let fields: Vec<&str> = line.split('\t').collect();

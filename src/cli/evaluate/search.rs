@@ -189,8 +189,7 @@ fn write(run: &Run, path: &Path) -> Result<(), Failure> {
         run::write_query(&mut out, &run.tag, qid, &list)?;
     }
     output::write_file(path, |file| file.write_all(&out)).map_err(|error| {
-        let error = anyhow::Error::new(error).context(format!("cannot write {}", path.display()));
-        Failure::input(error, "check the path given to --write-run")
+        Failure::input(output::cannot_write(path, error), "check the path given to --write-run")
     })
 }
 

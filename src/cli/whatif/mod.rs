@@ -100,11 +100,8 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     })?;
     if let Some(path) = &args.html {
         let page = html::whatif::page(&found)?;
-        output::write_file(path, |out| out.write_all(page.as_bytes())).map_err(|error| {
-            let error = anyhow::Error::new(error);
-            let error = error.context(format!("cannot write {}", path.display()));
-            Failure::input(error, "name a file in a directory that exists")
-        })?;
+        output::write_file(path, |out| out.write_all(page.as_bytes()))
+            .map_err(|error| output::not_written(path, error))?;
         say(global, &format!("report: {}; open it in a browser", path.display()));
     }
     if global.json {
