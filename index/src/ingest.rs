@@ -21,7 +21,7 @@ use crate::url::{self, UrlError};
 use crate::visits::{Digest, for_each_digest};
 
 /// Bytes of page text that are collected before a row group is written.
-const ROW_GROUP_BYTES: usize = 16 << 20;
+pub(crate) const ROW_GROUP_BYTES: usize = 16 << 20;
 
 /// A URL in canonical and in given spelling (without fragment).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -547,7 +547,7 @@ impl IngestSession {
         let (store, mut known, counts, how) = self.end(fingerprint)?;
         known.quality = scores;
         // Links of a page that is another one, or gone, leave the table; and what was not stored is not known.
-        if how != Committed::Stored || known.pages.has_lost_since(first_seq) {
+        if how != Committed::Stored || known.pages.replaced_since(first_seq) {
             known = store.known()?;
         } else {
             store.verify_kinds(&[SegmentKind::Links, SegmentKind::Quality])?;

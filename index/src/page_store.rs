@@ -262,11 +262,6 @@ impl PageTable {
         self.pages == 0
     }
 
-    /// Whether a record from `seq` on took a page away, or replaced it.
-    pub(crate) fn has_lost_since(&self, seq: u32) -> bool {
-        self.superseded_at.iter().any(|at| *at != NONE && *at >= seq)
-    }
-
     /// Records, failed fetches included.
     pub(crate) fn records(&self) -> usize {
         self.page_of_seq.len()

@@ -99,7 +99,7 @@ pub(crate) fn close(
     let mut unread = Vec::new();
     let promised = OpenPlan {
         picks: batch.picks.clone(),
-        pairs: records::pairs(&open.store, &plan.id, &workload, &mut unread)?,
+        pairs: records::pairs(&open.store, &plan.id, &workload.queries, &mut unread)?,
         revisits: records::revisits(&open.store, &plan.id)?,
     };
     if promised.picks.iter().any(|pick| pick.parts.iter().any(|(_, part)| part.is_nan())) {

@@ -102,16 +102,16 @@ pub(crate) fn expected_of_open(
 ) -> Result<Option<Both<ExpectedImpact>>, StoreError> {
     let (id, mut unread) = (&batch.plan.id, Vec::new());
     let all = store.manifest().segments.len();
-    let Some((workload, taken)) = lists_before(store, all, id, places.k)? else {
+    let Some((queries, taken)) = lists_before(store, all, id, places.k)? else {
         return Ok(None);
     };
-    let pairs = pairs(store, id, &workload, &mut unread)?;
+    let pairs = pairs(store, id, &queries, &mut unread)?;
     if !unread.is_empty() {
         return Ok(None);
     }
     let plan = OpenPlan { picks: batch.picks.clone(), pairs, revisits: Vec::new() };
     let start = batch.plan.first_seq;
-    let lists = Lists { queries: &workload.queries, taken: &taken, places };
+    let lists = Lists { queries: &queries, taken: &taken, places };
     let chances = plan.chances(pages_at(pages, start), lists);
     expected(store, pages, &chances, places, start)
 }
@@ -294,10 +294,10 @@ fn said(
     size: BatchSize,
     places: Places,
 ) -> Result<Option<(ListChances, f64)>, StoreError> {
-    let Some((workload, taken)) = lists_before(store, at, plan_id, places.k)? else {
+    let Some((queries, taken)) = lists_before(store, at, plan_id, places.k)? else {
         return Ok(None);
     };
-    let lists = Lists { queries: &workload.queries, taken: &taken, places };
+    let lists = Lists { queries: &queries, taken: &taken, places };
     let pairs = closed_pairs(store, pairs, &query_ids(lists.queries))?;
     let entered = pairs.iter().filter(|(_, entered)| *entered).map(|(pair, _)| pair);
     let foreseen = PlannedPair::impact(entered, lists.queries, places);

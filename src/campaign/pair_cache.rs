@@ -24,6 +24,7 @@ use crate::campaign::kept_planner::KeptPlanner;
 use crate::campaign::reading::Prepared;
 use crate::campaign::{CampaignError, OpenStore};
 use crate::estimate::cache::PlannerCache;
+use crate::estimate::features::table::learned_names;
 use crate::estimate::kept_pairs::{EarlierPairs, KeptState};
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::settings::{EstimateSettings, ImpactReading};
@@ -32,7 +33,7 @@ use crate::planner::settings::PlanSettings;
 use crate::sketch::visibility::Visibility;
 
 const PAIRS_VERSION: u32 = 11;
-const MODELS_VERSION: u32 = 6;
+const MODELS_VERSION: u32 = 7;
 
 /// All that scored pairs depend on.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -77,6 +78,8 @@ struct Stored {
 /// All that the models of an epoch depend on.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct ModelsKey {
+    /// What they are fitted to.
+    features: Vec<String>,
     workload: String,
     settings: EstimateSettings,
     embedding: Option<EmbeddingModel>,
@@ -276,6 +279,7 @@ fn models_key(
         quality.update(&expected.to_bits().to_le_bytes());
     }
     ModelsKey {
+        features: learned_names(),
         workload: prepared.workload.fingerprint(),
         settings: unweighed(settings),
         embedding: settings.embedding.clone(),

@@ -1,12 +1,13 @@
 //! Why a URL was picked: its best queries, and what matched where.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use prospect_index::link_context::{LinkContextTable, word_number};
 use prospect_index::ngram::{NgramQuery, NgramSet};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Fetch, Known};
-use prospect_index::words::url_text;
+use prospect_index::words::{Analyzer, WordOptions, url_text};
 
 use crate::campaign::plan::Plan;
 use crate::campaign::vectors::PlanVectors;
@@ -27,6 +28,12 @@ use crate::workload::Query;
 
 /// Anchors shown per query.
 const ANCHORS_SHOWN: usize = 2;
+
+/// Leaves out words that are no reason, English ones: a store in another language names its own stop words.
+static TELLING: LazyLock<Analyzer> = LazyLock::new(|| {
+    let stop_words = "english".parse().into_iter().collect();
+    Analyzer::new(&WordOptions::new(None, stop_words, false))
+});
 
 /// What reasons are made from.
 pub(crate) struct Reasons<'a> {
@@ -180,8 +187,8 @@ impl<'a> Reasons<'a> {
 fn evidence(known: &Known, query: &NgramQuery, url: UrlId) -> Vec<MatchedText> {
     let mut found = Vec::new();
     let in_url = query.matched_in(&known.analyzer, &url_text(known.urls.url(url)));
-    if !in_url.is_empty() {
-        let ngrams = longest(query, &in_url);
+    let ngrams = longest(query, &in_url);
+    if !ngrams.is_empty() {
         found.push(MatchedText { place: "url", text: String::new(), ngrams });
     }
     // Anchors by what they hold, longest first; equal texts are one anchor.
@@ -190,14 +197,14 @@ fn evidence(known: &Known, query: &NgramQuery, url: UrlId) -> Vec<MatchedText> {
         let text = known.links.anchor(link.anchor);
         anchors.entry(text).or_insert_with(|| query.matched_in(&known.analyzer, text));
     }
-    let mut anchors: Vec<(&str, NgramSet)> =
-        anchors.into_iter().filter(|(_, set)| !set.is_empty()).collect();
+    let mut anchors: Vec<(&str, NgramSet)> = anchors.into_iter().collect();
     anchors.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then(a.0.cmp(b.0)));
-    found.extend(anchors.into_iter().take(ANCHORS_SHOWN).map(|(text, set)| MatchedText {
+    let anchors = anchors.into_iter().map(|(text, set)| MatchedText {
         place: "anchor",
         text: text.to_owned(),
         ngrams: longest(query, &set),
-    }));
+    });
+    found.extend(anchors.filter(|anchor| !anchor.ngrams.is_empty()).take(ANCHORS_SHOWN));
     found
 }
 
@@ -207,7 +214,7 @@ fn in_link_context(
     query: &NgramQuery,
     url: UrlId,
 ) -> Option<MatchedText> {
-    let stands = |word: &&String| stands_around_links(link_context, word, url);
+    let stands = |word: &&String| is_telling(word) && stands_around_links(link_context, word, url);
     let ngrams: Vec<String> = query.words().iter().filter(stands).cloned().collect();
     (!ngrams.is_empty()).then(|| MatchedText { place: AROUND_LINKS, text: String::new(), ngrams })
 }
@@ -218,9 +225,17 @@ fn stands_around_links(link_context: &LinkContextTable, word: &str, url: UrlId) 
     link_context.of(url, u32::MAX).any(|link| link.words.binary_search(&number).is_ok())
 }
 
-/// The n-grams of a set that lie in no longer one of it.
+/// Whether words are a reason: not all of them are stop words.
+fn is_telling(words: &str) -> bool {
+    let mut tells = false;
+    TELLING.for_each_word(words, |_| tells = true);
+    tells
+}
+
+/// The n-grams of a set that are a reason and lie in no longer one of it.
 fn longest(query: &NgramQuery, set: &NgramSet) -> Vec<String> {
-    let ngrams: Vec<String> = set.iter().map(|number| query.ngram(number).join(" ")).collect();
+    let ngrams = set.iter().map(|number| query.ngram(number).join(" "));
+    let ngrams: Vec<String> = ngrams.filter(|ngram| is_telling(ngram)).collect();
     let inside = |short: &str, long: &str| {
         short.len() < long.len() && format!(" {long} ").contains(&format!(" {short} "))
     };

@@ -187,10 +187,18 @@ pub(super) fn has_log_odds(manifest: &Manifest, segment: &SegmentEntry) -> bool 
     before.iter().any(|other| other.kind == SegmentKind::Around)
 }
 
+/// Tables that are learned from.
+const PAST: [SegmentKind; 4] = [
+    SegmentKind::Workloads,
+    SegmentKind::Outcomes,
+    SegmentKind::PairOutcomes,
+    SegmentKind::QueryOutcomes,
+];
+
 /// What closed cycles left to learn from, as far as it was read.
 #[derive(Default)]
 pub(crate) struct PastReader {
-    /// Segments of the manifest that were read.
+    /// Segments of [`PAST`] that were read.
     segments: usize,
     /// Plans that were made for these queries, however often they were asked then.
     alike: HashSet<String>,
@@ -206,7 +214,8 @@ impl PastReader {
     /// # Errors
     /// A segment is damaged, or holds what this version does not know.
     pub(crate) fn update(&mut self, store: &Store, queries: &[Query]) -> Result<(), StoreError> {
-        for segment in &store.manifest().segments[self.segments..] {
+        let past = store.manifest().segments.iter().filter(|segment| PAST.contains(&segment.kind));
+        for segment in past.skip(self.segments) {
             match segment.kind {
                 SegmentKind::Workloads => self.alike.extend(plan_for(store, segment, queries)?),
                 SegmentKind::Outcomes => self.add_picks(store, segment)?,
@@ -425,7 +434,7 @@ fn plans_of(store: &Store, kind: SegmentKind, schema: Schema) -> Result<Vec<Stri
     segments.filter_map(|segment| plan_of(store, segment, schema).transpose()).collect()
 }
 
-/// Candidate pairs of a plan's picks, those of queries that its workload does not hold left out; none, and a
+/// Candidate pairs of a plan's picks, those of other queries than these left out; none, and a
 /// line in `unread`, where their margins are of an older version.
 ///
 /// # Errors
@@ -433,10 +442,10 @@ fn plans_of(store: &Store, kind: SegmentKind, schema: Schema) -> Result<Vec<Stri
 pub(crate) fn pairs(
     store: &Store,
     plan: &str,
-    workload: &Workload,
+    queries: &[Query],
     unread: &mut Vec<String>,
 ) -> Result<Vec<PlannedPair>, StoreError> {
-    let at = query_ids(&workload.queries);
+    let at = query_ids(queries);
     let mut pairs = Vec::new();
     let kind = SegmentKind::PlanPairs;
     let Some(segment) = segment_of(store, kind, PLAN_PAIRS, plan)? else { return Ok(pairs) };
@@ -512,11 +521,28 @@ pub(super) fn workload_before(
     at: usize,
     plan: &str,
 ) -> Result<Option<Workload>, StoreError> {
-    Ok(lists_before(store, at, plan, 0)?.map(|(workload, _)| workload))
+    let Some(segment) = workload_segment(store, at, plan)? else { return Ok(None) };
+    let mut queries = Vec::new();
+    each_row(store, segment, WORKLOADS, &["qid", "query", "frequency", "kind"], |row| {
+        queries.push(Query::new(row.text(0), row.text(1), row.number(2), row.text(3)));
+        Ok(())
+    })?;
+    let workload = Workload { queries }.into_words_of(&Analyzer::new(&store.manifest().words));
+    Ok(Some(workload))
 }
 
-/// The same, and how many of `k` places of each query's list were taken when the plan was made: all, where an older
-/// version does not tell.
+fn workload_segment<'a>(
+    store: &'a Store,
+    at: usize,
+    plan: &str,
+) -> Result<Option<&'a SegmentEntry>, StoreError> {
+    let before = &store.manifest().segments[..at];
+    segment_among(store, before, SegmentKind::Workloads, WORKLOADS, plan)
+}
+
+/// The queries of a plan that was made before the segment at a place was written, without their texts, whose words
+/// would be cut for nothing; and how many of `k` places of each list were taken then: all, where an older version
+/// does not tell.
 ///
 /// # Errors
 /// A segment is damaged, or holds what this version does not know.
@@ -525,21 +551,18 @@ pub(super) fn lists_before(
     at: usize,
     plan: &str,
     k: usize,
-) -> Result<Option<(Workload, Vec<u32>)>, StoreError> {
-    let before = &store.manifest().segments[..at];
-    let segment = segment_among(store, before, SegmentKind::Workloads, WORKLOADS, plan)?;
-    let Some(segment) = segment else { return Ok(None) };
+) -> Result<Option<(Vec<Query>, Vec<u32>)>, StoreError> {
+    let Some(segment) = workload_segment(store, at, plan)? else { return Ok(None) };
     let tells = segment.schema >= WORKLOADS.version;
-    let mut names = vec!["qid", "query", "frequency", "kind"];
+    let mut names = vec!["qid", "frequency"];
     names.extend(tells.then_some("served"));
     let (mut queries, mut taken) = (Vec::new(), Vec::new());
     each_row(store, segment, WORKLOADS, &names, |row| {
-        queries.push(Query::new(row.text(0), row.text(1), row.number(2), row.text(3)));
-        taken.push(if tells { row.id(4) } else { k as u32 });
+        queries.push(Query::new(row.text(0), "", row.number(1), ""));
+        taken.push(if tells { row.id(2) } else { k as u32 });
         Ok(())
     })?;
-    let workload = Workload { queries }.into_words_of(&Analyzer::new(&store.manifest().words));
-    Ok(Some((workload, taken)))
+    Ok(Some((queries, taken)))
 }
 
 /// Queries by their qid.

@@ -401,7 +401,7 @@ fn say_plan(
     say(
         global,
         &format!(
-            "{} queries ({} after merging, {} needy); {} pages; {frontier} URLs to choose from; \
+            "{} queries ({} to plan for, {} needy); {} pages; {frontier} URLs to choose from; \
              site = {}",
             workload.queries.len(),
             plan.workload.queries.len(),
@@ -429,7 +429,7 @@ fn say_plan(
     if !told.is_empty() {
         say(global, &format!("URLs that are left out: {}", told.join(", ")));
     }
-    say(global, &blend_line(&plan.choice, open));
+    say(global, &blend_line(&plan.choice, open, settings.estimate.fitted));
     let (planned, pages) = (plan.choice.batch.picks.len(), plan.choice.batch.expected_pages());
     if pages < planned as f64 {
         let impact = plan.expected_to_come.map_or_else(String::new, |impact| {
@@ -469,9 +469,10 @@ fn quantity_line(quantity: &Quantity) -> String {
 }
 
 /// Weights of the estimate's parts, and what they rest on.
-fn blend_line(choice: &Choice, open: &OpenStore) -> String {
+fn blend_line(choice: &Choice, open: &OpenStore, is_fitted: bool) -> String {
     let blend = &choice.blended.blend;
     let evidence = match blend.outcomes {
+        _ if !is_fitted => "weights as given, whatever past picks say".to_owned(),
         0 => "no past pick of these queries says otherwise".to_owned(),
         picks => format!(
             "fitted on {picks} past picks, which count for {:.0} % beside the start",

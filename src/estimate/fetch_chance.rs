@@ -2,7 +2,8 @@
 //! a text, by its type.
 //!
 //! Of URLs that were asked for, the first answer counts; that of a URL that has failed before is told by what
-//! became of others that had. The failures of a type are shrunk to those of all. The failures of a host have a
+//! became of others that had. Pages that came without a plan, and without a failure among them, are what an archive
+//! kept of what was asked: of each host they count as one answer. The failures of a type are shrunk to those of all. The failures of a host have a
 //! prior that is fitted to all hosts without a form of its own, as weights of rates on a grid (nonparametric
 //! maximum likelihood: Laird, 1978), since hosts are of kinds: most hardly ever fail, some always do. For a URL the
 //! odds of its host are multiplied with those of its type against the types that its host was asked for. Where
@@ -37,10 +38,19 @@ struct Answers {
 }
 
 impl Answers {
-    fn add(&mut self, failed: bool) {
-        self.asked += 1.0;
-        self.failed += f64::from(u8::from(failed));
+    fn add(&mut self, failed: bool, counts: f64) {
+        self.asked += counts;
+        self.failed += counts * f64::from(u8::from(failed));
     }
+}
+
+/// The first answer of a URL.
+#[derive(Clone, Copy, Debug)]
+struct FirstAnswer {
+    url: UrlId,
+    failed: bool,
+    /// What it counts for: 1, or less of a page that an archive has kept.
+    counts: f64,
 }
 
 /// Chances that URLs give a page. Costs one pass over the records once something failed, and nothing before.
@@ -65,15 +75,16 @@ impl FetchChances {
             return Self::default();
         }
         let (first, again) = answers(known, manifest);
-        if !first.iter().any(|(_, failed)| *failed) && again.failed == 0.0 {
+        if !first.iter().any(|answer| answer.failed) && again.failed == 0.0 {
             return Self::default();
         }
-        let types = TypeRates::new(first.iter().map(|&(url, failed)| (file_types.of(url), failed)));
+        let types = first.iter().map(|one| (file_types.of(one.url), one.failed, one.counts));
+        let types = TypeRates::new(types);
         let mut of_hosts: Vec<OfHost> = vec![OfHost::default(); known.urls.hosts()];
-        for &(url, failed) in &first {
+        for &FirstAnswer { url, failed, counts } in &first {
             let of_host = &mut of_hosts[known.urls.host(url) as usize];
-            of_host.expected += types.of(file_types.of(url));
-            of_host.answers.add(failed);
+            of_host.expected += counts * types.of(file_types.of(url));
+            of_host.answers.add(failed, counts);
         }
         of_hosts.iter_mut().for_each(OfHost::weigh_rates);
         let weights = fitted_weights(&of_hosts);
@@ -115,7 +126,7 @@ impl TextChances {
         let is_empty = |url| words(url) == Some(0);
         let pages = || known.pages.crawled().map(|(_, url)| url);
         let any = pages().any(is_empty);
-        let rates = || TypeRates::new(pages().map(|url| (file_types.of(url), is_empty(url))));
+        let rates = || TypeRates::new(pages().map(|url| (file_types.of(url), is_empty(url), 1.0)));
         Self { none: any.then(rates) }
     }
 
@@ -162,16 +173,16 @@ struct TypeRates {
 }
 
 impl TypeRates {
-    /// Of URLs with these types, of each of which it is so or not.
-    fn new(urls: impl Iterator<Item = (u32, bool)>) -> Self {
+    /// Of URLs with these types, of each of which it is so or not, and which count for so much.
+    fn new(urls: impl Iterator<Item = (u32, bool, f64)>) -> Self {
         let mut all = Answers::default();
         let mut types: Vec<Answers> = Vec::new();
-        for (file_type, failed) in urls {
-            all.add(failed);
+        for (file_type, failed, counts) in urls {
+            all.add(failed, counts);
             if types.len() <= file_type as usize {
                 types.resize(file_type as usize + 1, Answers::default());
             }
-            types[file_type as usize].add(failed);
+            types[file_type as usize].add(failed, counts);
         }
         let usual = (all.failed + 0.5) / (all.asked + 1.0);
         let shrunk = |of: &Answers| (of.failed + TYPE_PRIOR * usual) / (of.asked + TYPE_PRIOR);
@@ -249,7 +260,11 @@ fn odds(chance: f64) -> f64 {
 
 /// Whether the first answer of each URL was a failure, by URL; and what became of those that had failed when
 /// they were asked again. Of a cycle the last answer counts: crawlers try again by themselves.
-fn answers(known: &Known, manifest: &Manifest) -> (Vec<(UrlId, bool)>, Answers) {
+fn answers(known: &Known, manifest: &Manifest) -> (Vec<FirstAnswer>, Answers) {
+    let is_imported = |seq| {
+        let cycle = manifest.cycles.get(manifest.cycle_of(seq) as usize);
+        cycle.is_some_and(|cycle| cycle.plan.is_none())
+    };
     let failed = |failure: &&FailedFetch| Answer::of(failure.status) != Answer::Unchanged;
     let failures = known.pages.failures().iter().filter(failed);
     let failures = failures.map(|failure| (failure.url, failure.seq, true));
@@ -257,19 +272,30 @@ fn answers(known: &Known, manifest: &Manifest) -> (Vec<(UrlId, bool)>, Answers) 
     let pages = pages.map(|(seq, url)| (url, seq, false));
     let mut records: Vec<(UrlId, u32, bool)> = failures.chain(pages).collect();
     records.sort_unstable();
+    let is_archive = !records.iter().any(|(_, seq, failed)| *failed && is_imported(*seq));
+    let mut archived = vec![0u32; known.urls.hosts()];
     let (mut first, mut again) = (Vec::new(), Answers::default());
+    let mut kept = Vec::new();
     for of_url in records.chunk_by(|a, b| a.0 == b.0) {
         let cycle = |record: &(UrlId, u32, bool)| manifest.cycle_of(record.1);
         let mut before = None;
         for of_cycle in of_url.chunk_by(|a, b| cycle(a) == cycle(b)) {
-            let Some(&(url, _, failed)) = of_cycle.last() else { continue };
+            let Some(&(url, seq, failed)) = of_cycle.last() else { continue };
             match before.replace(failed) {
-                None => first.push((url, failed)),
-                Some(true) => again.add(failed),
+                None if is_archive && is_imported(seq) => {
+                    archived[known.urls.host(url) as usize] += 1;
+                    kept.push(url);
+                }
+                None => first.push(FirstAnswer { url, failed, counts: 1.0 }),
+                Some(true) => again.add(failed, 1.0),
                 Some(false) => {}
             }
         }
     }
+    first.extend(kept.into_iter().map(|url| {
+        let counts = 1.0 / f64::from(archived[known.urls.host(url) as usize]);
+        FirstAnswer { url, failed: false, counts }
+    }));
     (first, again)
 }
 
@@ -323,6 +349,28 @@ mod tests {
         assert!((0.96..0.99).contains(&html));
         assert!((0.75..0.85).contains(&other), "as usual");
         assert_eq!(of(&TextChances::new(&known, &types, |_| Some(1))), [1.0; 3]);
+    }
+
+    #[test]
+    fn an_archive_does_not_say_how_often_fetches_fail() {
+        let mut known = Known::default();
+        for at in 0..420 {
+            let url = known.urls.insert(&format!("https://a.test/{at}"), "");
+            known.pages.note(url, at, if at < 400 { 200 } else { 404 }, None);
+        }
+        let waiting = known.urls.insert("https://a.test/waits", "");
+        let crawl = |is_archive: bool| {
+            let plan = is_archive.then(|| "plan".to_owned());
+            let cycle = |first_seq, plan| CycleEntry { first_seq, plan };
+            let cycles = vec![cycle(0, None), cycle(400, plan)];
+            let manifest = Manifest { cycles, next_seq: 420, ..Manifest::default() };
+            let types = types(&known);
+            FetchChances::new(&known, &manifest, &types).of(&known, waiting, types.of(waiting))
+        };
+        // Twenty failures of twenty that were planned; or of 420 that a log of all fetches tells.
+        let (planned, logged) = (crawl(true), crawl(false));
+        assert!(planned < 0.2, "{planned}");
+        assert!(logged > 0.9, "{logged}");
     }
 
     /// A crawl of hosts that fail as often as their number and the type of a URL say, and what is still to be

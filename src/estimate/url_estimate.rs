@@ -45,9 +45,9 @@ pub struct UrlEstimate {
     pub(crate) text: f64,
     /// Whether it waits behind the URLs of others: its domain is new and has better ones, or nobody vouches for it.
     pub deferred: bool,
-    /// What URLs are ranked by: with the objectives that are sums over URLs, their blend times the
-    /// trust and the chances that it gives a page and that this has a text; with others what is left of that for the batch, or for the cautious. Next to nothing of
-    /// that where it waits.
+    /// What URLs are ranked by: with the objective that is a sum over URLs, its blend times its reliability and the
+    /// chances that it gives a page and that this has a text; with the other, what the rest of the batch leaves of that.
+    /// Next to nothing of it where it waits.
     pub estimate: f64,
     /// Pages that link to it.
     pub(crate) inlinks: u32,

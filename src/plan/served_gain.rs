@@ -243,7 +243,7 @@ fn pickable<'a>(
             pairs: scored.own_pairs_of(url.url),
             reliability: url.reliability,
             other: url.reliability * without.of(url.parts),
-            factor: factor * url.fetch * if url.deferred { DEFERRED } else { 1.0 },
+            factor: factor * url.fetch * url.text * if url.deferred { DEFERRED } else { 1.0 },
         });
     }
     pickable

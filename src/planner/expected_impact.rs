@@ -255,10 +255,13 @@ impl RealisedShares {
         let impact = self.enters(chances);
         let of = |impact: f64, squares: CycleMean, cycles| {
             let factor = factor(squares);
+            // Whether an entry more or less comes is beside it; of a batch with few, none may.
+            let count = self.counted(impact + self.mean_frequency);
+            let half = |off: f64| (off * impact).hypot(count);
             ExpectedImpact {
                 impact,
-                low: impact / factor,
-                high: (impact * factor).min(chances.ceiling),
+                low: (impact - half(1.0 - 1.0 / factor)).max(0.0),
+                high: (impact + half(factor - 1.0)).min(chances.ceiling),
                 ceiling: chances.ceiling,
                 cycles,
             }
@@ -268,6 +271,12 @@ impl RealisedShares {
             enters: of(impact, self.squares.enters, self.cycles.enters),
             stays: of(stays, self.squares.stays, self.cycles.stays),
         }
+    }
+
+    /// How far impact is off with 95 % confidence by which entries come and which do not, each worth a place of mean
+    /// frequency.
+    fn counted(&self, impact: f64) -> f64 {
+        NORMAL * (self.mean_frequency * impact).sqrt()
     }
 
     /// By query, what a batch is expected to have in its list.
@@ -290,7 +299,7 @@ impl RealisedShares {
         let factor = factor(CycleMean { worth: PRIOR_CYCLES, ..self.squares.enters });
         let (over, under) = (factor - 1.0, 1.0 - 1.0 / factor);
         let change = gains - losses;
-        let count = NORMAL * (self.mean_frequency * (gains + losses)).sqrt();
+        let count = self.counted(gains + losses);
         let half = |gains: f64, losses: f64| gains.hypot(losses).hypot(count);
         (change - half(under * gains, over * losses), change + half(over * gains, under * losses))
     }
@@ -394,8 +403,9 @@ mod tests {
         let Both { enters, stays } = expected;
         near(enters.impact, 120.0);
         near(stays.impact, 120.0 / 1.25);
-        near(enters.low, 40.0);
-        near(enters.high, 360.0);
+        // A factor of three, and 1.96 times the root of 121 entries beside it.
+        near(enters.low, 120.0 - 80f64.hypot(21.56));
+        near(enters.high, 120.0 + 240f64.hypot(21.56));
         assert_eq!((enters.cycles, enters.ceiling), (0, 1_000.0));
     }
 
@@ -429,6 +439,19 @@ mod tests {
     }
 
     #[test]
+    fn of_few_entries_none_may_come_and_one_is_no_surprise() {
+        let queries = queries(&[7.0]);
+        let expected = |pairs: &[(u32, f64)]| {
+            let batch = chances(pairs, 20, &queries, Places::from(10));
+            RealisedShares::learned(std::iter::empty(), 7.0).expected(&batch).enters
+        };
+        let few = expected(&[(0, 0.5); 4]);
+        assert!(few.low == 0.0 && few.high > 2.0 * few.impact, "{few:?}");
+        let none = expected(&[]);
+        assert!(none.low == 0.0 && none.high > 7.0, "{none:?}");
+    }
+
+    #[test]
     fn a_first_cycle_of_great_impact_is_one_of_many() {
         let queries = queries(&[1.0; 100]);
         let (great, small) = (entering(900, &queries), entering(90, &queries));
@@ -455,9 +478,9 @@ mod tests {
         let queries = queries(&[1.0; 100]);
         let shares = learned(&[]);
         let (low, high) = shares.interval(1e6, 0.0);
-        let wide = shares.expected(&entering(100, &queries)).enters;
-        assert!((low / 1e6 - wide.low / wide.impact).abs() < 1e-3, "of many entries as of a batch");
-        assert!((high / 1e6 - wide.high / wide.impact).abs() < 1e-3);
+        let factor = factor(shares.squares.enters);
+        assert!((low / 1e6 - 1.0 / factor).abs() < 1e-3, "of many entries as of a batch");
+        assert!((high / 1e6 - factor).abs() < 1e-3);
         let (low, high) = shares.interval(100.0, 100.0);
         assert!(low < -200.0 && (low + high).abs() < 1e-9, "{low} {high}");
         assert_eq!(shares.interval(0.0, 0.0), (0.0, 0.0));

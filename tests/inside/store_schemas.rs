@@ -47,7 +47,7 @@ fn told(store: &Path) -> Value {
     let plan = manifest.newest_plan().unwrap();
     let mut unread = Vec::new();
     let workload = records::workload(&store, &plan.id).unwrap();
-    let pairs = records::pairs(&store, &plan.id, &workload, &mut unread).unwrap();
+    let pairs = records::pairs(&store, &plan.id, &workload.queries, &mut unread).unwrap();
     let url = |pick: &PlannedPick| known.urls.spelling(pick.url).to_owned();
     let past = past(&store, &workload.queries, &mut unread).unwrap();
     json!({
@@ -95,7 +95,7 @@ fn told_in_full(path: &Path) -> String {
     let planned = records::picks(&store, &plan).unwrap();
     let workload = records::workload(&store, &plan).unwrap();
     let Past { picks, pairs, queries } = &*past(&store, &workload.queries, &mut unread).unwrap();
-    let candidates = records::pairs(&store, &plan, &workload, &mut unread).unwrap();
+    let candidates = records::pairs(&store, &plan, &workload.queries, &mut unread).unwrap();
     format!("{told} {picks:?} {pairs:?} {queries:?} {planned:?} {candidates:?}")
 }
 

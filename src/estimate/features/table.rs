@@ -6,6 +6,7 @@
 //! size themselves by the table.
 
 use std::ops::{Index, IndexMut};
+use std::sync::LazyLock;
 
 use super::group::{FeatureGroup, FeatureGroups};
 
@@ -145,9 +146,20 @@ impl FeatureRow {
 
 impl Feature {
     /// What the learned reading fits its model to: all that belongs to a group of evidence.
-    pub(crate) fn learned() -> Vec<Self> {
-        Self::ALL.iter().copied().filter(|feature| feature.group().is_some()).collect()
+    pub(crate) fn learned() -> &'static [Self] {
+        static LEARNED: LazyLock<Vec<Feature>> = LazyLock::new(|| {
+            let all = Feature::ALL.iter().copied();
+            all.filter(|feature| feature.group().is_some()).collect()
+        });
+        &LEARNED
     }
+}
+
+/// What models are fitted to, in their order: one that is stored reads another table wrongly.
+pub(crate) fn learned_names() -> Vec<String> {
+    let of_pairs = Feature::learned().iter().map(|feature| feature.name());
+    let of_pages = PageFeature::ALL.iter().map(|feature| feature.name());
+    of_pairs.chain(of_pages).map(str::to_owned).collect()
 }
 
 impl PageRow {

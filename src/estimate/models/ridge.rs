@@ -36,7 +36,7 @@ impl Ridge {
     /// smartcore refuses the data (never for finite features).
     pub(super) fn fit(candidates: &[Candidate]) -> Result<Self, EstimateError> {
         let features = Feature::learned();
-        let rows = candidates.iter().flat_map(|one| one.features.of(&features));
+        let rows = candidates.iter().flat_map(|one| one.features.of(features));
         let rows = rows.map(f64::from).collect();
         let x = DenseMatrix::new(candidates.len(), features.len(), rows, false).map_err(failed)?;
         let y: Vec<f64> = candidates.iter().map(|one| one.score).collect();
@@ -50,13 +50,13 @@ impl Ridge {
     /// What is expected of candidates.
     pub(super) fn predict(&self, candidates: &[Candidate]) -> Vec<f64> {
         let features = Feature::learned();
-        let rows = candidates.iter().map(|one| one.features.of(&features));
+        let rows = candidates.iter().map(|one| one.features.of(features));
         rows.map(|row| linear(row, &self.slopes, self.intercept)).collect()
     }
 
     /// What is expected of one candidate.
     pub(super) fn predict_one(&self, candidate: &Candidate) -> f64 {
-        linear(candidate.features.of(&Feature::learned()), &self.slopes, self.intercept)
+        linear(candidate.features.of(Feature::learned()), &self.slopes, self.intercept)
     }
 }
 
@@ -78,7 +78,7 @@ mod tests {
             let number = |by: u32| f64::from((at + 1).wrapping_mul(by) >> 16 & 1023) / 1023.0;
             let (a, b) = (number(2_654_435_761), number(2_246_822_519));
             let mut features = FeatureRow::default();
-            for (at, feature) in Feature::learned().into_iter().enumerate() {
+            for (at, feature) in Feature::learned().iter().copied().enumerate() {
                 features[feature] = if at % 2 == 0 { a as f32 } else { b as f32 };
             }
             made.push(Candidate {

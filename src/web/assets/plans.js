@@ -81,7 +81,7 @@ function budgetFigure(read, height = 330) {
       `: one URL more adds ${fixed(plan.curve.shadow_price, decimalsFor(plan.curve.shadow_price))}. `,
     ];
     panel.retitle(title, [
-      "Best URLs first, under the caps and without exploration. Filled: the budget. Hollow: the knee, after which more budget adds little. ",
+      "Best URLs first, under the caps and without exploration. Filled: the budget. Hollow: the knee, where the curve that is shown bends most. ",
       ...read().flatMap(price),
       html("span", { class: "keys" }, keys),
     ]);
