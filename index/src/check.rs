@@ -1,5 +1,6 @@
 //! Walks a store and proves it: every file against the manifest, every row against the others.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use serde::Serialize;
@@ -126,11 +127,11 @@ pub fn check(
         format: manifest.format,
         generation: manifest.generation,
         urls: u64::from(manifest.urls),
-        files: manifest.segments.len() as u64,
+        files: manifest.files().count() as u64,
         ..CheckReport::default()
     };
     let verify = if full { verify_segment } else { verify_segment_length };
-    for segment in &manifest.segments {
+    for segment in manifest.files() {
         report.count(segment);
         if let Err(error) = verify(store.storage(), segment) {
             report.note(error)?;
@@ -163,7 +164,11 @@ fn check_tables(
         }
         Err(error) => report.note(error)?,
     }
+    let mut rows_of: HashMap<&str, u64> = HashMap::new();
     for segment in &store.manifest().segments {
+        *rows_of.entry(&segment.file.file).or_default() += segment.rows;
+    }
+    for segment in store.manifest().files().map(SegmentEntry::whole) {
         let is_its = |(kind, _): &&(SegmentKind, Schema)| *kind == segment.kind;
         let own = SCHEMAS.iter().find(is_its);
         let Some((_, schema)) = own.or_else(|| learned.iter().find(is_its)) else { continue };
@@ -179,9 +184,9 @@ fn check_tables(
                 report.older.push(error.to_string());
             }
             Err(error) => report.note(error)?,
-            Ok(()) if rows != segment.rows => {
-                let expected = segment.rows;
+            Ok(()) if rows != rows_of[segment.file.file.as_str()] => {
                 let file = &segment.file.file;
+                let expected = rows_of[file.as_str()];
                 report.damage.push(format!("{file}: {rows} rows, the manifest says {expected}"));
             }
             Ok(()) => {}

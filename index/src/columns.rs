@@ -13,6 +13,7 @@
 //! keeps older programs from reading what they would take for something else.
 
 use std::fs::File;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -105,6 +106,38 @@ pub enum Column {
 }
 
 impl Column {
+    /// Bytes of the values, about.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::U32(values) => 4 * values.len(),
+            Self::U64(values) => 8 * values.len(),
+            Self::F64(values) => 8 * values.len(),
+            Self::Text(values) => values.iter().map(String::len).sum(),
+        }
+    }
+
+    /// Leaves these rows alone.
+    pub(crate) fn keep(&mut self, rows: Range<usize>) {
+        match self {
+            Self::U32(values) => *values = values[rows].to_vec(),
+            Self::U64(values) => *values = values[rows].to_vec(),
+            Self::F64(values) => *values = values[rows].to_vec(),
+            Self::Text(values) => *values = values[rows].to_vec(),
+        }
+    }
+
+    /// Adds the rows of a column of the same type.
+    pub(crate) fn append(&mut self, more: Self) {
+        match (self, more) {
+            (Self::U32(values), Self::U32(more)) => values.extend(more),
+            (Self::U64(values), Self::U64(more)) => values.extend(more),
+            (Self::F64(values), Self::F64(more)) => values.extend(more),
+            (Self::Text(values), Self::Text(more)) => values.extend(more),
+            // One schema reads both.
+            _ => {}
+        }
+    }
+
     /// Rows.
     pub fn len(&self) -> usize {
         match self {

@@ -38,7 +38,8 @@ struct State<T> {
 /// What a structure is, and what it was made from.
 #[derive(Default, Serialize, Deserialize)]
 struct Made {
-    /// Its name.
+    /// Its name. Under `structure` it was told by programs whose hash was another.
+    #[serde(default, rename = "name")]
     structure: String,
     /// Generation of the store.
     generation: u64,
@@ -46,6 +47,21 @@ struct Made {
     segments: usize,
     end_seq: u32,
     basis: String,
+}
+
+/// How far the store was, in lasting files and in records, when each derived structure of it was made: those are
+/// what it is known by, so that files from before and after are not merged.
+pub(crate) fn marks(storage: &Storage) -> Result<Vec<(usize, u32)>, StoreError> {
+    let mut marks = Vec::new();
+    for name in storage.list(DERIVED)? {
+        let state = format!("{DERIVED}/{name}/{STATE}");
+        let bytes = if storage.exists(&state) { storage.read(&state)? } else { continue };
+        let body = bytes.splitn(2, |&byte| byte == b'\n').nth(1).unwrap_or_default();
+        // One that cannot be read is made anew anyway.
+        let read = serde_json::from_slice::<State<serde::de::IgnoredAny>>(body);
+        marks.extend(read.map(|state| (state.made.segments, state.made.end_seq)));
+    }
+    Ok(marks)
 }
 
 /// What was found of a derived structure.
@@ -163,7 +179,7 @@ impl<'a> Derived<'a> {
             Some(format!("{} is none of its files", unnamed.first()?))
         };
         if state.made.structure.is_empty() {
-            return Some("an earlier version wrote it, which did not say what it is".to_owned());
+            return Some("an earlier version wrote it".to_owned());
         }
         self.verify(&state.files).err().map(|error| told(&error)).or_else(foreign)
     }

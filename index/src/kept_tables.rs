@@ -9,6 +9,8 @@ use crate::manifest::SegmentEntry;
 
 /// Rows of a table from which on it is read anew each time.
 const TABLE_ROWS: u64 = 10_000;
+/// Rows of a file that many commits share: it is kept as a whole.
+pub(crate) const PART_ROWS: u64 = 50_000;
 /// Rows that are kept in all, some 100 bytes each; beyond them all are forgotten.
 const ROWS: u64 = 1_000_000;
 
@@ -26,7 +28,7 @@ struct Tables {
 impl KeptTables {
     /// Whether a table is to be kept.
     pub(crate) fn takes(segment: &SegmentEntry) -> bool {
-        segment.rows <= TABLE_ROWS
+        segment.first_row.is_some() || segment.rows <= TABLE_ROWS
     }
 
     /// These columns, if they are kept.
@@ -44,10 +46,11 @@ impl KeptTables {
     ) -> Arc<Vec<Column>> {
         let columns = Arc::new(columns);
         let mut tables = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        tables.rows += segment.rows + 1;
+        let rows = columns.first().map_or(0, Column::len) as u64 + 1;
+        tables.rows += rows;
         if tables.rows > ROWS {
             tables.columns.clear();
-            tables.rows = segment.rows + 1;
+            tables.rows = rows;
         }
         tables.columns.insert(key(segment, names), Arc::clone(&columns));
         columns

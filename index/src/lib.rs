@@ -159,6 +159,7 @@ pub mod bm25;
 pub mod check;
 pub mod checkpoints;
 pub mod columns;
+pub mod compaction;
 pub mod derived;
 pub mod error;
 pub mod fetch_time;

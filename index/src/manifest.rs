@@ -27,7 +27,9 @@
 //! | 11 | workloads of plans tell how many pages their lists had; pairs have no chance to stay, and of what stayed there is only what did |
 //! | 12 | closed plans tell the places of the lists that their figures are in (those of earlier ones are taken to be the ones that are asked for); outcomes tell which picks led to a page that was new |
 //! | 13 | the scope of the store has hosts and domains; plans may have queues by address |
+//! | 14 | files of many commits may be merged: one of plans and outcomes tells which parts of it are those of which |
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -41,7 +43,7 @@ use crate::words::WordOptions;
 /// Name of the manifest below the store's root.
 pub const MANIFEST: &str = "MANIFEST.json";
 /// Format of the store that this version writes, and the highest it reads.
-pub const FORMAT: u32 = 13;
+pub const FORMAT: u32 = 14;
 
 /// Tables of the truth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,7 +96,7 @@ pub struct QualityEntry {
     pub end_seq: u32,
 }
 
-/// One immutable file of a table.
+/// What one commit wrote of a table: an immutable file, or a part of one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentEntry {
     /// The table.
@@ -107,12 +109,36 @@ pub struct SegmentEntry {
     /// Version of its schema; 0 of a file that was written under format 1.
     #[serde(default)]
     pub schema: u32,
+    /// The first of its rows, if others are in the file, too.
+    #[serde(skip)]
+    pub(crate) first_row: Option<u64>,
+    /// What it stands for, if its rows are those of earlier files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) merged: Option<Box<Merged>>,
+}
+
+/// What hashes of files come to where some were merged: as if they had not been.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Merged {
+    /// Files of [`LASTING`] tables that it and those that were merged with it stand for; 0 for all but the first of them.
+    pub(crate) lasting: usize,
+    /// Hash of all files of [`LASTING`] tables up to these.
+    pub(crate) basis: String,
+    /// Hash of all files of its table up to these.
+    pub(crate) of_kind: String,
+}
+
+/// The hash of files, and of one more.
+fn link(chain: &str, file: &FileEntry) -> String {
+    let mut checksum = Checksum::default();
+    [chain, &file.file, &file.checksum].iter().for_each(|text| checksum.update(text.as_bytes()));
+    checksum.finish()
 }
 
 impl SegmentEntry {
     /// A file as [`crate::columns::TableWriter::finish`] tells of it.
     pub(crate) fn new(kind: SegmentKind, schema: Schema, (file, rows): (FileEntry, u64)) -> Self {
-        Self { kind, file, rows, schema: schema.version }
+        Self { kind, file, rows, schema: schema.version, first_row: None, merged: None }
     }
 
     /// Reads columns of its file, which somebody has verified; one call of `take` per row group.
@@ -124,14 +150,39 @@ impl SegmentEntry {
         storage: &Storage,
         schema: Schema,
         names: &[&str],
-        take: impl FnMut(Vec<Column>) -> Result<(), StoreError>,
+        mut take: impl FnMut(Vec<Column>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
         let path = storage.path(&self.file.file);
         if self.schema > schema.version {
             let (what, found, supported) = ("schema version", self.schema, schema.version);
             return Err(StoreError::NewerFormat { path, what, found, supported });
         }
-        read_table(&path, schema, names, take)
+        let Some(first) = self.first_row else { return read_table(&path, schema, names, take) };
+        let (mut at, rows) = (0, first as usize..(first + self.rows) as usize);
+        read_table(&path, schema, names, |mut columns| {
+            let group = at..at + columns.first().map_or(0, Column::len);
+            at = group.end;
+            let (start, end) = (rows.start.max(group.start), rows.end.min(group.end));
+            if start >= end {
+                return Ok(());
+            }
+            columns
+                .iter_mut()
+                .for_each(|column| column.keep(start - group.start..end - group.start));
+            take(columns)
+        })?;
+        if at >= rows.end {
+            return Ok(());
+        }
+        Err(StoreError::damaged(
+            &path,
+            format!("it has {at} rows, of which {} are missing", rows.end),
+        ))
+    }
+
+    /// All rows of its file.
+    pub(crate) fn whole(&self) -> Self {
+        Self { first_row: None, ..self.clone() }
     }
 
     /// Names of the columns that its file has.
@@ -251,7 +302,8 @@ pub struct Manifest {
     pub next_seq: u32,
     /// Known URLs.
     pub urls: u32,
-    /// Live files, in commit order.
+    /// Live files, or parts of them, in commit order.
+    #[serde(with = "listed")]
     pub segments: Vec<SegmentEntry>,
     /// Ingests, oldest first.
     pub ingests: Vec<IngestEntry>,
@@ -278,7 +330,7 @@ pub struct Manifest {
     pub quality: Option<QualityEntry>,
 }
 
-/// Tables that no commit takes a file from.
+/// Tables whose rows stay.
 const LASTING: &[SegmentKind] = &[
     SegmentKind::Urls,
     SegmentKind::Pages,
@@ -287,6 +339,36 @@ const LASTING: &[SegmentKind] = &[
     SegmentKind::Seeds,
     SegmentKind::Digests,
 ];
+
+/// Whether rows of this table stay.
+pub(crate) fn is_lasting(kind: SegmentKind) -> bool {
+    LASTING.contains(&kind)
+}
+
+/// How many files of [`LASTING`] tables there are among these segments, `most` at most, and the hash of them.
+pub(crate) fn lasting_chain(segments: &[SegmentEntry], most: usize) -> (usize, String) {
+    let (mut found, mut chain) = (0, String::new());
+    for segment in segments.iter().filter(|segment| is_lasting(segment.kind)) {
+        if found >= most {
+            break;
+        }
+        match &segment.merged {
+            Some(merged) if merged.lasting > 0 => chain.clone_from(&merged.basis),
+            Some(_) => {}
+            None => chain = link(&chain, &segment.file),
+        }
+        found += segment.merged.as_ref().map_or(1, |merged| merged.lasting);
+    }
+    (found, chain)
+}
+
+/// The hash of files of one table.
+pub(crate) fn chained<'a>(segments: impl Iterator<Item = &'a SegmentEntry>) -> String {
+    segments.fold(String::new(), |chain, segment| match &segment.merged {
+        Some(merged) => merged.of_kind.clone(),
+        None => link(&chain, &segment.file),
+    })
+}
 
 /// Pseudo-cycles that an ingest without a plan is cut into (METHODS, section 0).
 pub(crate) const PSEUDO_CYCLES: u32 = 10;
@@ -399,27 +481,31 @@ impl Manifest {
     /// Hash of the page segments that hold the records below `end_seq`: derived structures keep it
     /// to know that they were built from these very pages.
     pub fn lineage(&self, end_seq: u32) -> String {
-        let mut checksum = Checksum::default();
         let pages = self.segments_of(SegmentKind::Pages).zip(&self.ingests);
-        for (segment, _) in pages.filter(|(_, ingest)| ingest.end_seq <= end_seq) {
-            checksum.update(segment.file.file.as_bytes());
-            checksum.update(segment.file.checksum.as_bytes());
-        }
-        checksum.finish()
+        let before = pages.filter(|(_, ingest)| ingest.end_seq <= end_seq);
+        chained(before.map(|(segment, _)| segment))
+    }
+
+    /// Hash of the files of a table: the same before and after some of them are merged.
+    pub fn chain_of(&self, kind: SegmentKind) -> String {
+        chained(self.segments_of(kind))
+    }
+
+    /// Live files, each once.
+    pub fn files(&self) -> impl Iterator<Item = &SegmentEntry> {
+        let mut known = HashSet::new();
+        self.segments.iter().filter(move |segment| {
+            segment.first_row.is_none() || known.insert(segment.file.file.as_str())
+        })
     }
 
     /// Hash of all that what is derived from a store is made from: the first `segments` files of [`LASTING`] tables,
     /// how words are made, and the cycles that begin before the record `end_seq`. These only grow, so that two states with
     /// the same hash are the same store, one of them perhaps later. None where the store has not as many.
     pub(crate) fn basis(&self, segments: usize, end_seq: u32) -> Option<String> {
+        let (found, chain) = lasting_chain(&self.segments, segments);
         let mut checksum = Checksum::default();
-        let mut found = 0;
-        let lasting = self.segments.iter().filter(|segment| LASTING.contains(&segment.kind));
-        for segment in lasting.take(segments) {
-            checksum.update(segment.file.file.as_bytes());
-            checksum.update(segment.file.checksum.as_bytes());
-            found += 1;
-        }
+        checksum.update(chain.as_bytes());
         if !self.words.is_plain() {
             checksum.update(self.words.to_string().as_bytes());
         }
@@ -429,9 +515,9 @@ impl Manifest {
         (found == segments && end_seq <= self.next_seq).then(|| checksum.finish())
     }
 
-    /// How many files [`LASTING`] tables have.
+    /// How many files [`LASTING`] tables have had.
     pub(crate) fn lasting(&self) -> usize {
-        self.segments.iter().filter(|segment| LASTING.contains(&segment.kind)).count()
+        lasting_chain(&self.segments, usize::MAX).0
     }
 
     /// Adds the cycles of an ingest of `records` records: none while a plan is open, whose cycle they belong
@@ -481,22 +567,20 @@ impl Manifest {
         Ok(Some(manifest))
     }
 
-    /// Commits: writes this manifest as the next generation.
+    /// Commits: writes this manifest as the next generation, which it becomes.
     ///
     /// # Errors
     /// The write failed; the previous commit stands.
-    pub(crate) fn commit(&mut self, storage: &Storage) -> Result<(), StoreError> {
-        let mut next = self.clone();
-        next.format = FORMAT;
-        next.generation += 1;
+    pub(crate) fn commit(mut self, storage: &Storage) -> Result<Self, StoreError> {
+        self.format = FORMAT;
+        self.generation += 1;
         let path = storage.path(MANIFEST);
         let text = |error: serde_json::Error| StoreError::damaged(&path, error.to_string());
-        let body = serde_json::to_string(&next).map_err(text)?;
+        let body = serde_json::to_string(&self).map_err(text)?;
         let checksum = Checksum::of(body.as_bytes());
         let sealed = Sealed { manifest: RawValue::from_string(body).map_err(text)?, checksum };
         storage.write(MANIFEST, &serde_json::to_vec(&sealed).map_err(text)?)?;
-        *self = next;
-        Ok(())
+        Ok(self)
     }
 }
 
@@ -504,6 +588,67 @@ impl Manifest {
 fn parse<'a, T: Deserialize<'a>>(path: &std::path::Path, text: &'a str) -> Result<T, StoreError> {
     serde_json::from_str(text)
         .map_err(|error| StoreError::Manifest { path: path.to_owned(), what: error.to_string() })
+}
+
+/// How segments are written: a file once, with the places in the list and the rows of its parts.
+mod listed {
+    use std::collections::HashMap;
+
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::SegmentEntry;
+
+    #[derive(Serialize, Deserialize)]
+    struct File {
+        #[serde(flatten)]
+        entry: SegmentEntry,
+        /// Place in the list, first row, and rows.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        parts: Vec<(usize, u64, u64)>,
+    }
+
+    pub(super) fn serialize<S: Serializer>(
+        segments: &[SegmentEntry],
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        let mut files: Vec<File> = Vec::new();
+        let mut at: HashMap<&str, usize> = HashMap::new();
+        for (place, segment) in segments.iter().enumerate() {
+            let new = || File { entry: segment.whole(), parts: Vec::new() };
+            let Some(first_row) = segment.first_row else {
+                files.push(new());
+                continue;
+            };
+            let at = *at.entry(&segment.file.file).or_insert_with(|| {
+                files.push(File { entry: SegmentEntry { rows: 0, ..new().entry }, ..new() });
+                files.len() - 1
+            });
+            files[at].entry.rows += segment.rows;
+            files[at].parts.push((place, first_row, segment.rows));
+        }
+        files.serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Vec<SegmentEntry>, D::Error> {
+        let files = Vec::<File>::deserialize(from)?;
+        let places = files.iter().map(|file| file.parts.len().max(1)).sum();
+        let mut segments: Vec<Option<SegmentEntry>> = vec![None; places];
+        let (parts, whole): (Vec<File>, Vec<File>) =
+            files.into_iter().partition(|file| !file.parts.is_empty());
+        for File { entry, parts } in parts {
+            for (place, first_row, rows) in parts {
+                let at = segments.get_mut(place).filter(|at| at.is_none());
+                let at = at.ok_or_else(|| D::Error::custom(format!("no place {place}")))?;
+                *at = Some(SegmentEntry { rows, first_row: Some(first_row), ..entry.clone() });
+            }
+        }
+        let mut whole = whole.into_iter().map(|file| file.entry);
+        let all = segments.into_iter().map(|found| found.or_else(|| whole.next()));
+        all.collect::<Option<_>>().ok_or_else(|| D::Error::custom("a place of the list is free"))
+    }
 }
 
 #[derive(Deserialize)]
@@ -582,7 +727,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let storage = Storage::create(dir.path()).unwrap();
         let mut manifest = Manifest::default();
-        manifest.commit(&storage).unwrap();
+        manifest = manifest.commit(&storage).unwrap();
         assert_eq!(Manifest::load(&storage).unwrap(), Some(manifest.clone()));
         let mut bytes = storage.read(MANIFEST).unwrap();
         let at = bytes.len() / 2;

@@ -98,7 +98,7 @@ fn fill(root: &Path, folder: &Path, give: Give) -> Result<(), StoreError> {
 type Linked = Result<(), (PathBuf, io::Error)>;
 
 fn segments(manifest: &Manifest, root: &Path, folder: &Path, give: Give) -> Linked {
-    for segment in &manifest.segments {
+    for segment in manifest.files() {
         one(&root.join(&segment.file.file), &folder.join(&segment.file.file), give)?;
     }
     Ok(())

@@ -11,6 +11,7 @@
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};
+use std::ops::Range;
 use std::path::Path;
 #[cfg(test)]
 use std::sync::Arc;
@@ -160,11 +161,7 @@ impl Store {
         let lock = lock(root, &options.holder)?;
         let manifest = match Manifest::load(&storage)? {
             Some(manifest) => manifest,
-            None if options.create => {
-                let mut manifest = Manifest::default();
-                manifest.commit(&storage)?;
-                manifest
-            }
+            None if options.create => Manifest::default().commit(&storage)?,
             None => return Err(StoreError::Missing { path: root.to_owned() }),
         };
         Ok(Self::of((storage, manifest), Some(lock), None))
@@ -226,8 +223,7 @@ impl Store {
     pub fn commit(&mut self, change: impl FnOnce(&mut Manifest)) -> Result<(), StoreError> {
         let mut next = self.manifest.clone();
         change(&mut next);
-        next.commit(&self.storage)?;
-        self.manifest = next;
+        self.manifest = next.commit(&self.storage)?;
         Ok(())
     }
 
@@ -268,7 +264,7 @@ impl Store {
         tables.into_iter().enumerate().map(write).collect()
     }
 
-    fn write_segment_as(
+    pub(crate) fn write_segment_as(
         &self,
         name: &str,
         kind: SegmentKind,
@@ -296,7 +292,8 @@ impl Store {
         segment.read(&self.storage, schema, names, take)
     }
 
-    /// The same for a table of records that is asked for again and again: a small one stays in memory.
+    /// The same for a table of records that is asked for again and again: a small one stays in memory. `take` is told
+    /// which rows of the columns are those of the segment.
     ///
     /// # Errors
     /// See [`Store::read_segment`].
@@ -305,30 +302,46 @@ impl Store {
         segment: &SegmentEntry,
         schema: Schema,
         names: &[&str],
-        mut take: impl FnMut(&[Column]) -> Result<(), StoreError>,
+        mut take: impl FnMut(&[Column], Range<usize>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
+        let mut all = |columns: &[Column]| take(columns, 0..columns.first().map_or(0, Column::len));
         if !KeptTables::takes(segment) {
-            return self.read_segment(segment, schema, names, |columns| take(&columns));
+            return self.read_segment(segment, schema, names, |columns| all(&columns));
         }
-        if let Some(columns) = self.tables.get(segment, names) {
-            return take(&columns);
+        let kept = match self.tables.get(segment, names) {
+            Some(columns) => columns,
+            None => {
+                let mut groups = Vec::new();
+                self.read_segment(&segment.whole(), schema, names, |columns| {
+                    groups.push(columns);
+                    Ok(())
+                })?;
+                if groups.len() > 1 {
+                    return self.read_segment(segment, schema, names, |columns| all(&columns));
+                }
+                if groups.is_empty() {
+                    return Ok(());
+                }
+                self.tables.put(segment, names, groups.swap_remove(0))
+            }
+        };
+        match segment.first_row {
+            None => all(&kept),
+            Some(first) => {
+                let end = (first + segment.rows) as usize;
+                if end > kept.first().map_or(0, Column::len) {
+                    let path = self.storage.path(&segment.file.file);
+                    return Err(StoreError::damaged(&path, format!("it has no row {end}")));
+                }
+                take(&kept, first as usize..end)
+            }
         }
-        let mut groups = Vec::new();
-        self.read_segment(segment, schema, names, |columns| {
-            groups.push(columns);
-            Ok(())
-        })?;
-        if groups.len() == 1 {
-            let columns = self.tables.put(segment, names, groups.swap_remove(0));
-            return take(&columns);
-        }
-        groups.iter().try_for_each(|columns| take(columns))
     }
 
     /// Verifies the lengths of all segments, which costs no reading.
     fn verify_lengths(&self) -> Result<(), StoreError> {
-        let mut segments = self.manifest.segments.iter();
-        segments.try_for_each(|segment| verify_segment_length(&self.storage, segment))
+        let mut files = self.manifest.files();
+        files.try_for_each(|segment| verify_segment_length(&self.storage, segment))
     }
 
     /// Verifies the checksums of the tables of `kinds`: their files are about to be read.
@@ -340,7 +353,7 @@ impl Store {
     }
 
     /// Verifies length and checksum of a segment, unless this handle has done so.
-    fn verify(&self, segment: &SegmentEntry) -> Result<(), StoreError> {
+    pub(crate) fn verify(&self, segment: &SegmentEntry) -> Result<(), StoreError> {
         let key = (segment.file.file.clone(), segment.file.checksum.clone());
         let verified = || self.verified.lock().unwrap_or_else(PoisonError::into_inner);
         if !verified().contains(&key) {
@@ -352,9 +365,11 @@ impl Store {
 
     /// Removes segment files that no commit names, and temporary files.
     pub(crate) fn remove_orphans(&self) -> Result<(), StoreError> {
+        let live: HashSet<&str> =
+            self.manifest.segments.iter().map(|segment| segment.file.file.as_str()).collect();
         for name in self.storage.list("segments")? {
             let file = format!("segments/{name}");
-            if !self.manifest.segments.iter().any(|segment| segment.file.file == file) {
+            if !live.contains(file.as_str()) {
                 self.storage.remove(&file)?;
             }
         }

@@ -17,9 +17,8 @@ pub(super) fn plan_id(
     let mut hash = xxhash_rust::xxh3::Xxh3::new();
     hash.update(manifest.lineage(manifest.next_seq).as_bytes());
     hash.update(&manifest.closed_cycles.to_le_bytes());
-    let beside_pages = [SegmentKind::Quality, SegmentKind::Seeds];
-    for segment in beside_pages.into_iter().flat_map(|kind| manifest.segments_of(kind)) {
-        hash.update(segment.file.checksum.as_bytes());
+    for beside_pages in [SegmentKind::Quality, SegmentKind::Seeds] {
+        hash.update(manifest.chain_of(beside_pages).as_bytes());
     }
     for plan in beside {
         hash.update(plan.id.as_bytes());

@@ -43,6 +43,7 @@ pub(crate) mod whatif_base;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use prospect_index::compaction::Extent;
 use prospect_index::error::StoreError;
 use prospect_index::frontier::{NgramSegments, View};
 use prospect_index::ingest::{IngestCounts, PreparedPage, ingest_with_tables};
@@ -54,12 +55,16 @@ use prospect_index::store::{Store, StoreOptions};
 use prospect_index::text_index::{Refresh, TextIndex};
 
 use self::open_plans::OpenBatch;
+use self::tables::SCHEMAS;
 use self::vectors::StoreVectors;
 use crate::estimate::EstimateError;
 use crate::planner::retries::Retries;
 use crate::planner::scope::{Scope, ScopeError};
 use crate::planner::spellings::UnderWay;
 use crate::workload::Workload;
+
+/// Files beside those of open plans from which on small ones are merged by who adds to them.
+const MANY_FILES: usize = 512;
 
 /// Why a cycle cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -276,6 +281,19 @@ impl OpenStore {
             let _ = open.link_context.set(around);
         }
         Ok((open, counts))
+    }
+
+    /// Merges small files in passing, where there are many beside those of open plans.
+    ///
+    /// # Errors
+    /// A file is damaged, or a write failed; the previous state stands.
+    pub(crate) fn tidy(&mut self) -> Result<(), CampaignError> {
+        let manifest = self.store.manifest();
+        let open: usize = manifest.plans.iter().map(|plan| plan.files.len()).sum();
+        if manifest.files().count() >= MANY_FILES + open {
+            self.store.compact(&SCHEMAS, Extent::InPassing)?;
+        }
+        Ok(())
     }
 
     /// The scope that plans of the store have, unless they are given another.

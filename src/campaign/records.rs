@@ -97,8 +97,8 @@ pub(super) fn each_row(
     mut take: impl FnMut(&Row<'_>) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     let path = store.storage().path(&segment.file.file);
-    store.read_records(segment, schema, names, |columns| {
-        (0..columns[0].len()).try_for_each(|at| take(&Row { path: &path, columns, at }))
+    store.read_records(segment, schema, names, |columns, mut rows| {
+        rows.try_for_each(|at| take(&Row { path: &path, columns, at }))
     })
 }
 
@@ -150,9 +150,9 @@ pub(super) fn plan_of(
     schema: Schema,
 ) -> Result<Option<String>, StoreError> {
     let mut plan = None;
-    store.read_records(segment, schema, &["plan_id"], |columns| {
+    store.read_records(segment, schema, &["plan_id"], |columns, rows| {
         if let (None, Column::Text(ids)) = (&plan, &columns[0]) {
-            plan = ids.first().cloned();
+            plan = ids[rows].first().cloned();
         }
         Ok(())
     })?;

@@ -6,6 +6,7 @@
 //! store alone. Not here: where records come from, the clock, and where URLs go.
 
 use prospect_index::bm25::Bm25;
+use prospect_index::compaction::Extent;
 use prospect_index::ingest::{IngestCounts, PreparedPage};
 use prospect_index::limits;
 use prospect_index::manifest::InFlightFor;
@@ -16,6 +17,7 @@ use super::kept_planner::KeptPlanner;
 use super::open_plans::OpenBatch;
 use super::plan::{self, Beside, GoingOn, PlanRecord, plan_on};
 use super::sufficiency::StoreSufficiency;
+use super::tables::SCHEMAS;
 use super::url_list::UrlList;
 use super::{CampaignError, OpenStore};
 use crate::plan::Pick;
@@ -27,6 +29,9 @@ use crate::workload::Workload;
 
 /// Growth of the crawl from which on it is assessed again, with the next plan: as often as statistics are frozen.
 const ASSESSED_AT: f64 = EPOCH_GROWTH;
+
+/// Rounds after which what they wrote is merged into larger files.
+const MERGED_AFTER: usize = 64;
 
 /// How plans of a stream are made.
 pub(crate) struct Planning {
@@ -92,6 +97,8 @@ pub(crate) struct Stream {
     fingerprint: Option<String>,
     /// Pages when it was last assessed how well they answer the queries.
     assessed: Option<usize>,
+    /// Rounds since files were merged.
+    rounds: usize,
 }
 
 impl Stream {
@@ -101,7 +108,8 @@ impl Stream {
     /// A file is damaged, or a derived structure cannot be written.
     pub(crate) fn new(store: Store) -> Result<Self, CampaignError> {
         let open = OpenStore::of(store, limits::NGRAM_WORDS)?;
-        Ok(Self { open, kept: KeptPlanner::default(), fingerprint: None, assessed: None })
+        let kept = KeptPlanner::default();
+        Ok(Self { open, kept, fingerprint: None, assessed: None, rounds: MERGED_AFTER })
     }
 
     /// Whether not even a URL is known.
@@ -165,10 +173,15 @@ impl Stream {
             _ => fingerprint.to_owned(),
         };
         let (mut open, counts) = self.open.after_ingest(pages, &fingerprint)?;
-        let Self { mut kept, assessed, .. } = self;
+        let Self { mut kept, assessed, mut rounds, .. } = self;
         let closed = close::close_plans(&mut open, Which::Over, Some(&mut kept))?;
+        rounds += 1;
+        if rounds >= MERGED_AFTER {
+            open.store.compact(&SCHEMAS, Extent::InPassing)?;
+            rounds = 0;
+        }
         let fingerprint = Some(fingerprint);
-        Ok((Self { open, kept, fingerprint, assessed }, TakenIn { counts, closed }))
+        Ok((Self { open, kept, fingerprint, assessed, rounds }, TakenIn { counts, closed }))
     }
 
     /// Plans at most so many URLs beside what is in flight, and commits the plan. Where nothing is left but what waits

@@ -224,6 +224,7 @@ pub(super) fn finish(finish: &Finish<'_>, global: &Global, store: Store) -> Resu
     if let Some(quality) = finish.quality {
         quality.score(&mut open, global)?;
     }
+    open.tidy()?;
     report(global, &open, finish, &closed)?;
     for outcome in &closed {
         plan::say_outcome(global, outcome);

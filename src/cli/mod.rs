@@ -4,6 +4,7 @@
 mod bounds;
 mod budget;
 mod check;
+mod compact;
 mod counterfactual;
 mod crawl_log;
 mod defaults;
@@ -128,6 +129,8 @@ enum Command {
     Export(export::Args),
     /// Verify a store.
     Check(check::Args),
+    /// Merge the small files of a store, of which every commit writes some.
+    Compact(compact::Args),
     /// List the crawl policies that can be simulated.
     Policies,
     /// List the metrics.
@@ -222,6 +225,7 @@ fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Quality(args) => quality::run(args, &cli.global),
         Command::Export(args) => export::run(args, &cli.global),
         Command::Check(args) => check::run(args, &cli.global),
+        Command::Compact(args) => compact::run(args, &cli.global),
         Command::Policies => policies::policies(&cli.global),
         Command::Metrics => policies::metrics(&cli.global),
         Command::Formats => formats::run(&cli.global),

@@ -475,7 +475,6 @@ mod tests {
 
     #[test]
     fn changes_are_as_uncertain_as_batches() {
-        let queries = queries(&[1.0; 100]);
         let shares = learned(&[]);
         let (low, high) = shares.interval(1e6, 0.0);
         let factor = factor(shares.squares.enters);

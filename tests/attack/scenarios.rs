@@ -43,7 +43,7 @@ fn words(line: &str, folder: &Path, bench: &Bench) -> Vec<String> {
     line.split_whitespace().map(word).collect()
 }
 
-const LINES: [(&str, &str, &[&str], bool); 6] = [
+const LINES: [(&str, &str, &[&str], bool); 7] = [
     ("first ingest", "ingest --store @@/store @first.jsonl", &[], true),
     ("ingest", "ingest --store @@/store @second.jsonl", &[], true),
     (
@@ -53,6 +53,7 @@ const LINES: [(&str, &str, &[&str], bool); 6] = [
         true,
     ),
     ("close", "ingest --store @@/store --close", &[], true),
+    ("compact", "compact --store @@/store", &[], true),
     (
         "simulate",
         "simulate --corpus @pages.jsonl --workload @queries.tsv --qrels @judged.qrels --seeds \
@@ -87,7 +88,7 @@ fn place() -> Place {
     done(&["ingest", "--store", text(&store("fetched")), &bench.path("second.jsonl")]);
     copy(&folder("fetched"), &folder("closed"));
     done(&["ingest", "--store", text(&store("closed")), "--close"]);
-    let bases = ["empty", "planned", "closed", "fetched", "empty", "empty"];
+    let bases = ["empty", "planned", "closed", "fetched", "closed", "empty", "empty"];
     let mut scenarios = Vec::new();
     for (at, ((name, _, again, has_store), base)) in LINES.into_iter().zip(bases).enumerate() {
         let arguments: fn(&Bench, &Path) -> Vec<String> = match at {
@@ -96,7 +97,8 @@ fn place() -> Place {
             2 => |bench, folder| words(LINES[2].1, folder, bench),
             3 => |bench, folder| words(LINES[3].1, folder, bench),
             4 => |bench, folder| words(LINES[4].1, folder, bench),
-            _ => |bench, folder| words(LINES[5].1, folder, bench),
+            5 => |bench, folder| words(LINES[5].1, folder, bench),
+            _ => |bench, folder| words(LINES[6].1, folder, bench),
         };
         let mut scenario = Scenario {
             name,

@@ -9,9 +9,11 @@ use std::path::Path;
 use super::synthetic::Shape;
 use crate::campaign::OpenStore;
 use crate::campaign::close::{self, Which};
+use crate::campaign::history;
 use crate::campaign::kept_planner::KeptPlanner;
 use crate::campaign::pair_cache::Recomputed;
 use crate::campaign::plan::{self, Beside, GoingOn, Plan};
+use crate::campaign::tables::SCHEMAS;
 use crate::estimate::objective::Objective;
 use crate::estimate::parts::Part;
 use crate::estimate::predict_entry::predict_entry;
@@ -19,6 +21,9 @@ use crate::estimate::settings::{ImpactReading, Importance};
 use crate::planner::settings::PlanSettings;
 use crate::sketch::need::Needy;
 use crate::workload::Workload;
+use prospect_index::check::check;
+use prospect_index::compaction::Extent;
+use prospect_index::derived::{Derived, Found};
 use prospect_index::ingest::{ingest_all, prepare};
 use prospect_index::limits;
 use prospect_index::page::{Outlink, PageRecord, UrlId};
@@ -248,8 +253,48 @@ fn a_planner_that_goes_on_plans_and_closes_as_one_that_opens_the_store_anew() {
             let expected = close::close_plans(&mut open(copy.path()), Which::Over, None).unwrap();
             let found = close::close_plans(&mut store, Which::Over, Some(&mut kept)).unwrap();
             assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{name}, round {round}");
+            if matches!(round, 5 | 9 | 12) {
+                let extent = if round == 9 { Extent::InPassing } else { Extent::All };
+                assert_compacts(&mut store, &workload, &settings, extent);
+            }
         }
         assert_eq!(went_on > 3, settings.needy.is_none(), "{name}: {went_on}");
+        drop(store);
+        assert_eq!(check(path, true, &SCHEMAS).unwrap().damage, [""; 0]);
+    }
+}
+
+/// Merging the files of a store changes nothing of what is told of it, nor the next plan.
+#[track_caller]
+fn assert_compacts(
+    store: &mut OpenStore,
+    workload: &Workload,
+    settings: &PlanSettings,
+    extent: Extent,
+) {
+    let path = store.store.storage().path("");
+    let told = || {
+        let anew = Store::snapshot(&path, "test").unwrap();
+        let anew = OpenStore::of(anew, limits::NGRAM_WORDS).unwrap();
+        let plan = plan::plan(&anew, workload, &[], settings, Beside::All).unwrap();
+        let cycles = history::closed_cycles(&anew.store, &anew.known.pages, settings.places());
+        let manifest = anew.store.manifest();
+        let lineages: Vec<String> =
+            [manifest.epoch.end_seq, manifest.next_seq].map(|end| manifest.lineage(end)).into();
+        let cycles = serde_json::to_string(&cycles.unwrap()).unwrap();
+        (plan.id.clone(), bits(&plan), cycles, lineages)
+    };
+    let before = told();
+    let done = store.store.compact(&SCHEMAS, extent).unwrap();
+    assert!(done.left < done.files || extent == Extent::InPassing, "{done:?}");
+    let after = told();
+    assert_eq!(after.0, before.0, "{extent:?}");
+    assert_eq!((&after.2, &after.3), (&before.2, &before.3), "{extent:?}");
+    assert!(after.1 == before.1, "{extent:?}");
+    // What was derived before is that of the store still.
+    for name in store.store.storage().list("derived").unwrap() {
+        let derived = Derived::new(store.store.storage(), store.store.manifest(), &name, 0);
+        assert!(!matches!(derived.find::<serde_json::Value>(), Found::Damaged(_)), "{name}");
     }
 }
 

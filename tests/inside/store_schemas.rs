@@ -9,10 +9,9 @@ use prospect_index::columns::{Column, Schema};
 use prospect_index::error::StoreError;
 use prospect_index::manifest::{
     ClosedPlan, CycleEntry, Epoch, FORMAT, InFlightFor, IngestEntry, Manifest, QualityEntry,
-    SegmentEntry, SegmentKind, StoredPlan,
+    SegmentKind, StoredPlan,
 };
 use prospect_index::page_store;
-use prospect_index::storage::FileEntry;
 use prospect_index::store::Store;
 use serde_json::{Value, json};
 
@@ -180,9 +179,16 @@ fn schemas() -> String {
     }
     told += &format!("pools\n  {}\n", Pool::ALL.map(Pool::name).join(", "));
     told += &format!("states\n  {}\n", PickState::ALL.map(PickState::name).join(", "));
-    let file = FileEntry { file: "a file".into(), bytes: 0, checksum: "of it".into() };
+    let merged = json!({"lasting": 1, "basis": "of all", "of_kind": "of all urls"});
+    let file = json!({"kind": "urls", "file": "a file", "bytes": 0, "checksum": "of it", "rows": 0,
+        "merged": merged});
+    let parts = json!({"kind": "plans", "file": "another", "bytes": 0, "checksum": "of it", "rows": 2,
+        "parts": [[1, 0, 2], [2, 2, 0]]});
+    let mut segments = json!(Manifest::default());
+    segments["segments"] = json!([file, parts]);
+    let segments: Manifest = serde_json::from_value(segments).unwrap();
     let manifest = Manifest {
-        segments: vec![SegmentEntry { kind: SegmentKind::Urls, file, rows: 0, schema: 0 }],
+        segments: segments.segments,
         ingests: vec![IngestEntry {
             fingerprint: "of inputs".into(),
             first_seq: 0,
