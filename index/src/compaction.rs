@@ -368,7 +368,8 @@ impl<'a> Ingests<'a> {
             schema.is_none_or(|(_, schema)| segment.schema == schema.version)
         };
         let asks = |plan: &StoredPlan| {
-            let counts = matches!(plan.in_flight_for, InFlightFor::Ingests(_));
+            let counts =
+                matches!(plan.in_flight_for, InFlightFor::Ingests(most) if most < u32::MAX);
             ingest.plans.contains(&plan.id) || (counts && ingest.end_seq > plan.first_seq)
         };
         let files = self.starts[at].1..self.starts[at + 1].1;

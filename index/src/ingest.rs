@@ -72,6 +72,11 @@ impl PreparedPage {
         (&self.url.canonical, &self.url.given)
     }
 
+    /// The canonical URL that was asked for.
+    pub fn asked(&self) -> &str {
+        &self.requested.as_ref().unwrap_or(&self.url).canonical
+    }
+
     /// Links in document order.
     pub fn links(&self) -> impl Iterator<Item = LinkView<'_>> {
         self.links.iter().map(|link| LinkView {

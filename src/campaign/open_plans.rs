@@ -80,12 +80,13 @@ impl OpenBatch {
         let Some(oldest) = manifest.plans.first() else { return Ok(Vec::new()) };
         // By URL: when plans were made that list it.
         let mut made: HashMap<UrlId, Vec<u32>> = HashMap::new();
-        let closed = manifest.closed_plans.iter().map(|plan| (&plan.id, plan.first_seq));
-        for (id, first_seq) in closed.filter(|(_, first_seq)| *first_seq > oldest.first_seq) {
-            for pick in records::picks(store, id)? {
-                made.entry(pick.url).or_default().push(first_seq);
-            }
-        }
+        let closed = manifest.closed_plans.iter().map(|plan| (plan.id.as_str(), plan.first_seq));
+        let closed: Vec<(&str, u32)> =
+            closed.filter(|(_, first_seq)| *first_seq > oldest.first_seq).collect();
+        let ids: Vec<&str> = closed.iter().map(|(id, _)| *id).collect();
+        records::for_each_planned(store, &ids, |plan, url| {
+            made.entry(url).or_default().push(closed[plan].1);
+        })?;
         let mut batches: Vec<Self> = Vec::with_capacity(manifest.plans.len());
         for plan in &manifest.plans {
             let picks = records::picks(store, &plan.id)?;

@@ -334,8 +334,42 @@ fn stored_picks(
     schema: Schema,
     plan: &str,
 ) -> Result<Vec<PlannedPick>, StoreError> {
+    match segment_of(store, kind, schema, plan)? {
+        Some(segment) => picks_in(store, segment, schema),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// URLs of plans, each with the plan's number among these. Costs one walk over the newest plans.
+///
+/// # Errors
+/// See [`picks`].
+pub(crate) fn for_each_planned(
+    store: &Store,
+    plans: &[&str],
+    mut take: impl FnMut(usize, UrlId),
+) -> Result<(), StoreError> {
+    let mut left: HashMap<&str, usize> = plans.iter().copied().zip(0..).collect();
+    for segment in store.manifest().segments_of(SegmentKind::Plans).rev() {
+        if left.is_empty() {
+            break;
+        }
+        let Some(plan) = plan_of(store, segment, PLANS)? else { continue };
+        let Some(number) = left.remove(plan.as_str()) else { continue };
+        each_row(store, segment, PLANS, &["url_id"], |row| {
+            take(number, UrlId(row.id(0)));
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+fn picks_in(
+    store: &Store,
+    segment: &SegmentEntry,
+    schema: Schema,
+) -> Result<Vec<PlannedPick>, StoreError> {
     let mut picks = Vec::new();
-    let Some(segment) = segment_of(store, kind, schema, plan)? else { return Ok(picks) };
     let found = segment.column_names(store.storage())?;
     // From format 2 on, what is missing is an error.
     let has = |name: &str| segment.schema > 0 || found.iter().any(|found| found == name);

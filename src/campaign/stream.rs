@@ -5,11 +5,14 @@
 //! asks for is committed before anybody learns of it, so that a crawl that is interrupted anywhere goes on from the
 //! store alone. Not here: where records come from, the clock, and where URLs go.
 
+use std::collections::HashSet;
+
 use prospect_index::bm25::Bm25;
 use prospect_index::compaction::Extent;
 use prospect_index::ingest::{IngestCounts, PreparedPage};
 use prospect_index::limits;
 use prospect_index::manifest::InFlightFor;
+use prospect_index::page::UrlId;
 use prospect_index::store::Store;
 
 use super::close::{self, Which};
@@ -154,6 +157,33 @@ impl Stream {
         Ok(InFlight { urls, plans: batches.len() })
     }
 
+    /// URLs whose hosts may have been asked a moment ago: those in flight, and those of the last so many records.
+    ///
+    /// # Errors
+    /// A segment is damaged.
+    pub(crate) fn lately(&self, records: u32) -> Result<Vec<&str>, CampaignError> {
+        let OpenStore { store, known, .. } = &self.open;
+        let batches = OpenBatch::all(store, known)?;
+        let from = store.manifest().next_seq.saturating_sub(records);
+        let pages = known.pages.pages_by_record().filter(|(seq, _)| *seq >= from);
+        let failures = known.pages.failures().iter().filter(|failed| failed.seq >= from);
+        let urls = batches.iter().flat_map(OpenBatch::in_flight);
+        let urls = urls.chain(pages.map(|(_, url)| url)).chain(failures.map(|failed| failed.url));
+        Ok(urls.map(|url| known.urls.url(url)).collect())
+    }
+
+    /// Which of these URLs are in flight, in canonical form.
+    ///
+    /// # Errors
+    /// A segment is damaged.
+    pub(crate) fn asked_for(&self, urls: &[String]) -> Result<Vec<bool>, CampaignError> {
+        let OpenStore { store, known, .. } = &self.open;
+        let batches = OpenBatch::all(store, known)?;
+        let in_flight: HashSet<UrlId> = batches.iter().flat_map(OpenBatch::in_flight).collect();
+        let is = |url: &String| known.urls.get(url).is_some_and(|url| in_flight.contains(&url));
+        Ok(urls.iter().map(is).collect())
+    }
+
     /// Stores records in one commit, and closes the plans that are over. `fingerprint` identifies the records: those
     /// that were the last to be stored before this stream began are not stored again.
     ///
@@ -167,11 +197,12 @@ impl Stream {
         if pages.is_empty() {
             return Ok((self, TakenIn::default()));
         }
-        // Within a stream the same failure may come twice, and counts twice.
-        let fingerprint = match self.fingerprint {
-            Some(last) if last == fingerprint => format!("{fingerprint}+"),
-            _ => fingerprint.to_owned(),
-        };
+        // The same failure may come twice, and counts twice: within a stream, and where it was asked for again since.
+        let last = self.open.store.manifest().ingests.last();
+        let is_last = last.is_some_and(|last| last.fingerprint == fingerprint);
+        let comes_again = self.fingerprint.as_deref() == Some(fingerprint)
+            || (is_last && self.any_is_asked(&pages)?);
+        let fingerprint = format!("{fingerprint}{}", if comes_again { "+" } else { "" });
         let (mut open, counts) = self.open.after_ingest(pages, &fingerprint)?;
         let Self { mut kept, assessed, mut rounds, .. } = self;
         let closed = close::close_plans(&mut open, Which::Over, Some(&mut kept))?;
@@ -182,6 +213,11 @@ impl Stream {
         }
         let fingerprint = Some(fingerprint);
         Ok((Self { open, kept, fingerprint, assessed, rounds }, TakenIn { counts, closed }))
+    }
+
+    fn any_is_asked(&self, pages: &[PreparedPage]) -> Result<bool, CampaignError> {
+        let urls: Vec<String> = pages.iter().map(|page| page.asked().to_owned()).collect();
+        Ok(self.asked_for(&urls)?.contains(&true))
     }
 
     /// Plans at most so many URLs beside what is in flight, and commits the plan. Where nothing is left but what waits

@@ -25,6 +25,13 @@ impl StreamLine {
         self.content.as_ref().map_or(0, Vec::len)
     }
 
+    /// The URL that was asked for, of a line that says it and may be none otherwise.
+    pub(crate) fn asked(&self) -> Option<String> {
+        let line: serde_json::Value = serde_json::from_slice(self.content.as_deref().ok()?).ok()?;
+        let said = |key: &str| line.get(key)?.as_str().map(str::to_owned);
+        said("requested_url").or_else(|| said("url"))
+    }
+
     fn item(&self, name: &Arc<str>) -> SourceItem {
         let origin = Origin { file: Arc::clone(name), place: Place::Line(self.number) };
         match &self.content {
@@ -109,5 +116,8 @@ mod tests {
             ["stdin:1 https://a.test/", "stdin:4 invalid-json", "stdin:5 https://b.test/"];
         assert_eq!(shown.collect::<Vec<_>>(), expected);
         assert_ne!(fingerprint(&lines), fingerprint(&lines[..2]));
+        let asked = ["https://a.test/", "", "https://b.test/"]
+            .map(|url| (!url.is_empty()).then(|| url.to_owned()));
+        assert_eq!(lines.iter().map(StreamLine::asked).collect::<Vec<_>>(), asked);
     }
 }

@@ -34,10 +34,22 @@ impl Pace {
         urls.map(|url| self.next(url, now)).collect()
     }
 
-    fn next(&mut self, url: &str, now: u64) -> u64 {
+    /// All connections of the queue of a URL have been used `now`, by whomever.
+    pub(crate) fn asked(&mut self, url: &str, now: u64) {
+        let (queue, delay) = self.queue(url);
+        let free = vec![now + delay; self.time.connections.max(1)];
+        self.busy.insert(queue, free);
+    }
+
+    /// The queue of a URL, and its delay.
+    fn queue(&self, url: &str) -> (String, u64) {
         let queue = self.time.queue(url, &self.queues);
-        let delay = milliseconds(self.time.delay_of(queue, &self.queues));
-        let connections = self.busy.entry(queue.to_owned()).or_default();
+        (queue.to_owned(), milliseconds(self.time.delay_of(queue, &self.queues)))
+    }
+
+    fn next(&mut self, url: &str, now: u64) -> u64 {
+        let (queue, delay) = self.queue(url);
+        let connections = self.busy.entry(queue).or_default();
         if connections.len() < self.time.connections.max(1) {
             connections.push(now + delay);
             return now;
@@ -65,6 +77,14 @@ mod tests {
         assert_eq!(pace.busy.len(), 2, "the other host is busy until its delay is over");
         assert_eq!(pace.schedule(std::iter::empty(), 99_000), [0; 0]);
         assert_eq!(pace.busy.len(), 0);
+    }
+
+    #[test]
+    fn who_was_asked_before_waits() {
+        let time = PoliteTime { connections: 2, ..PoliteTime::default() };
+        let mut pace = Pace::new(time, Queues::default());
+        pace.asked(URLS[0], 5_000);
+        assert_eq!(pace.schedule(URLS.into_iter(), 5_100), [6_000, 5_100, 6_000, 7_000]);
     }
 
     #[test]

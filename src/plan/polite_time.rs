@@ -54,9 +54,17 @@ pub(crate) struct PoliteTime {
     /// What there is a queue for.
     #[serde(default, skip_serializing_if = "is_host")]
     pub(crate) queue_by: QueueBy,
+    /// URLs of a queue that there is always time for, however slow it is.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) fewest: usize,
     /// Requests that a queue has under way at once.
     #[serde(default = "one_connection", skip_serializing_if = "is_one")]
     pub(crate) connections: usize,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(fewest: &usize) -> bool {
+    *fewest == 0
 }
 
 fn one_connection() -> usize {
@@ -85,7 +93,7 @@ fn is_host(queue_by: &QueueBy) -> bool {
 impl PoliteTime {
     /// No limit.
     pub(crate) const UNLIMITED: Self =
-        Self { seconds: None, delay: DELAY, queue_by: QueueBy::Host, connections: 1 };
+        Self { seconds: None, delay: DELAY, queue_by: QueueBy::Host, fewest: 0, connections: 1 };
 }
 
 impl Default for PoliteTime {
@@ -226,7 +234,7 @@ impl PoliteTime {
             (None, _) | (_, 0) => usize::MAX,
             (Some(time), delay) => {
                 let turns = usize::try_from(time / delay).unwrap_or(usize::MAX);
-                turns.saturating_mul(self.connections)
+                turns.saturating_mul(self.connections).max(self.fewest)
             }
         }
     }

@@ -6,14 +6,16 @@
 //! that is one event of the host. All its URLs wait for it, by the same rule and without an end, and it counts
 //! as a try of none of them.
 //!
-//! Cycles are the clock: nothing else is told by every input. Where all that may be planned waits, the clock goes
+//! Cycles are the clock: nothing else is told by every input. A plan that is made while the one before it is in flight,
+//! as those of a stream are, goes on with the cycle of that until it has [`CYCLE_RECORDS`], so that an outage of
+//! seconds is not four cycles long. Where all that may be planned waits, the clock goes
 //! on to when the first comes back.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
 use prospect_index::answer::{Answer, FailureKind};
-use prospect_index::manifest::Manifest;
+use prospect_index::manifest::{CycleEntry, Manifest};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Fetch, Known};
 use serde::Serialize;
@@ -22,6 +24,8 @@ use serde::Serialize;
 pub(crate) const TRIES: u32 = 4;
 /// URLs of a host that fail in a cycle, and none that does not, before the host is taken to be at fault.
 const OUTAGE_URLS: u32 = 3;
+/// Records that a cycle of plans that overlap has at least.
+const CYCLE_RECORDS: u32 = 100;
 /// A back-off doubles at most so often.
 const DOUBLINGS: u32 = 6;
 
@@ -287,8 +291,8 @@ impl Retries {
     }
 }
 
-/// Cycles as back-offs count them: those of plans, and each ingest without a plan as one, whatever it was cut
-/// into.
+/// Cycles as back-offs count them: those of plans, of which some that overlap are one, and each ingest without a plan as
+/// one, whatever it was cut into.
 pub(crate) struct CycleClock<'a> {
     manifest: &'a Manifest,
     /// By cycle of the manifest.
@@ -301,13 +305,30 @@ impl<'a> CycleClock<'a> {
     /// Of a store or a simulated crawl.
     pub(crate) fn new(manifest: &'a Manifest) -> Self {
         let starts: HashSet<u32> = manifest.ingests.iter().map(|one| one.first_seq).collect();
-        let (mut ticks, mut tick) = (Vec::with_capacity(manifest.cycles.len()), 0);
+        let closed = manifest.closed_plans.iter().map(|plan| (plan.id.as_str(), plan.end_seq));
+        let open = manifest.plans.iter().map(|plan| (plan.id.as_str(), u32::MAX));
+        let in_flight_until: HashMap<&str, u32> = closed.chain(open).collect();
+        let overlaps = |before: &CycleEntry, first_seq: u32| {
+            let until = before.plan.as_deref().and_then(|plan| in_flight_until.get(plan));
+            until.is_some_and(|until| *until > first_seq)
+        };
+        let (mut ticks, mut tick, mut began) = (Vec::with_capacity(manifest.cycles.len()), 0, 0);
         for (at, cycle) in manifest.cycles.iter().enumerate() {
-            let goes_on = at > 0
-                && cycle.plan.is_none()
-                && manifest.cycles[at - 1].plan.is_none()
-                && !starts.contains(&cycle.first_seq);
-            tick += u32::from(at > 0 && !goes_on);
+            let first_seq = cycle.first_seq;
+            let goes_on = at > 0 && {
+                let before = &manifest.cycles[at - 1];
+                match (&cycle.plan, &before.plan) {
+                    (None, None) => !starts.contains(&first_seq),
+                    (Some(_), Some(_)) => {
+                        overlaps(before, first_seq) && first_seq - began < CYCLE_RECORDS
+                    }
+                    _ => false,
+                }
+            };
+            if !goes_on {
+                tick += u32::from(at > 0);
+                began = first_seq;
+            }
             ticks.push(tick);
         }
         let mut clock = Self { manifest, ticks, next: 0 };
@@ -334,7 +355,7 @@ fn back_off(failures: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use prospect_index::answer::{NO_ANSWER, ROBOTS};
-    use prospect_index::manifest::CycleEntry;
+    use prospect_index::manifest::ClosedPlan;
 
     use super::*;
 
@@ -397,6 +418,24 @@ mod tests {
         // Somebody fetched it all the same.
         crawl.cycle(&[(A, 200)]);
         assert_eq!(crawl.wait(A), None);
+    }
+
+    #[test]
+    fn plans_that_overlap_are_one_cycle_until_that_has_some_records() {
+        let mut crawl = Crawl::knowing(&[A, B]);
+        let waits = |crawl: &Crawl| matches!(crawl.wait(A), Some(Wait::Failed { .. }));
+        // Ten records a plan, each of which is in flight until twenty records later.
+        for plan in 0..30 {
+            let (first_seq, id) = (10 * plan, format!("plan {}", 10 * plan));
+            let end_seq = first_seq + 20;
+            let places = serde_json::Value::Null;
+            crawl.manifest.closed_plans.push(ClosedPlan { id, first_seq, end_seq, places });
+            let mut records = vec![("https://c.test/", 200); 10];
+            records[0] = if plan == 5 { (A, 503) } else { records[1] };
+            crawl.cycle(&records);
+            let sits_out = (5..20).contains(&plan);
+            assert_eq!(waits(&crawl), sits_out, "{plan}");
+        }
     }
 
     #[test]

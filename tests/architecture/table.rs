@@ -339,7 +339,7 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ("axum", &["src/serve"], "replaced in one place"),
     ("hyper", &["src/serve/connections.rs"], "replaced in one place"),
     ("hyper_util", &["src/serve/connections.rs"], "replaced in one place"),
-    ("tokio", &["src/serve"], "replaced in one place"),
+    ("tokio", &["src/serve", "src/cli/stream/signals.rs"], "connections, and signals"),
     ("tower_http", &["src/serve/routes.rs"], "replaced in one place"),
     ("ureq", &["src/llm/endpoint.rs"], "replaced in one place"),
     (

@@ -2,10 +2,11 @@
 //! made, and planning by time does not wait for a line.
 
 use std::io;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::signals;
 use crate::ingest::stream::{StreamLine, StreamLines};
 
 /// Bytes of records that are taken in whatever is still to come: they are held in memory.
@@ -57,10 +58,19 @@ impl Every {
 
 /// Records that come on standard input.
 pub(super) struct Incoming {
-    lines: Receiver<io::Result<StreamLine>>,
+    messages: Receiver<Message>,
     every: Every,
     /// Whether there will be no other.
     pub(super) has_ended: bool,
+    /// Whether a signal said so.
+    pub(super) was_stopped: bool,
+}
+
+/// What the thread that reads says, and the one that waits for signals.
+enum Message {
+    Line(io::Result<StreamLine>),
+    End,
+    Stop,
 }
 
 /// What came next.
@@ -75,16 +85,19 @@ impl Incoming {
     /// Reads on, at most so many records ahead. A crawler that reports what it was asked for, and no more than that,
     /// is never kept waiting while it has room for so many.
     pub(super) fn start(every: Every, ahead: usize) -> Self {
-        let (sender, lines) = sync_channel(ahead);
+        let (sender, messages) = sync_channel(ahead);
+        let stop = sender.clone();
+        signals::on_first(move || _ = stop.send(Message::Stop));
         thread::spawn(move || {
             for line in StreamLines::new(io::stdin().lock()) {
                 let is_last = line.is_err();
-                if sender.send(line).is_err() || is_last {
-                    break;
+                if sender.send(Message::Line(line)).is_err() || is_last {
+                    return;
                 }
             }
+            let _ = sender.send(Message::End);
         });
-        Self { lines, every, has_ended: false }
+        Self { messages, every, has_ended: false, was_stopped: false }
     }
 
     /// Waits for the next group, while so many URLs are in flight.
@@ -101,11 +114,7 @@ impl Incoming {
                     group.push(line);
                     until = Some(self.until(until, in_flight));
                 }
-                Next::Nothing => break,
-                Next::End => {
-                    self.has_ended = true;
-                    break;
-                }
+                Next::Nothing | Next::End => break,
             }
         }
         Ok(group)
@@ -117,16 +126,12 @@ impl Incoming {
     /// Standard input cannot be read.
     pub(super) fn rest(&mut self) -> io::Result<Vec<StreamLine>> {
         let mut rest = Vec::new();
-        loop {
-            match self.lines.try_recv() {
-                Ok(line) => rest.push(line?),
-                Err(TryRecvError::Empty) => return Ok(rest),
-                Err(TryRecvError::Disconnected) => {
-                    self.has_ended = true;
-                    return Ok(rest);
-                }
+        while let Ok(message) = self.messages.try_recv() {
+            if let Next::Line(line) = self.said(message)? {
+                rest.push(line);
             }
         }
+        Ok(rest)
     }
 
     /// Until when another record is waited for, one having come now.
@@ -140,16 +145,26 @@ impl Incoming {
         }
     }
 
-    fn next(&self, until: Option<Instant>) -> io::Result<Next> {
-        let received = match until {
-            None => self.lines.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(until) => self.lines.recv_timeout(until.saturating_duration_since(Instant::now())),
+    fn next(&mut self, until: Option<Instant>) -> io::Result<Next> {
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        let received = match left {
+            None => self.messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(left) => self.messages.recv_timeout(left),
         };
         match received {
-            Ok(line) => Ok(Next::Line(line?)),
+            Ok(message) => self.said(message),
             Err(RecvTimeoutError::Timeout) => Ok(Next::Nothing),
-            Err(RecvTimeoutError::Disconnected) => Ok(Next::End),
+            Err(RecvTimeoutError::Disconnected) => self.said(Message::End),
         }
+    }
+
+    fn said(&mut self, message: Message) -> io::Result<Next> {
+        if let Message::Line(line) = message {
+            return line.map(Next::Line);
+        }
+        self.has_ended = true;
+        self.was_stopped |= matches!(message, Message::Stop);
+        Ok(Next::End)
     }
 }
 

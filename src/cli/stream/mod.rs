@@ -5,6 +5,7 @@
 
 mod incoming;
 mod outgoing;
+mod signals;
 mod summary;
 
 use std::io::{self, ErrorKind};
@@ -12,8 +13,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use prospect_index::ingest::PreparedPage;
+use prospect_index::ingest::{PreparedPage, prepare};
 use prospect_index::manifest::InFlightFor;
+use prospect_index::page::PageRecord;
 use rayon::prelude::*;
 
 use super::Global;
@@ -33,6 +35,9 @@ use summary::{End, Summary};
 
 /// URLs in flight beyond which a number is a mistake.
 const MOST_IN_FLIGHT: i64 = 1_000_000;
+/// Turns of a queue that there is time for in what is in flight, where nothing is said: so many that a queue has work while
+/// a plan is made, and so few that what is in flight is of many hosts.
+const TURNS: f64 = 10.0;
 /// What records are said to come from.
 const INPUT: &str = "standard input";
 
@@ -87,6 +92,10 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     output::say_refreshes(global, &stream.open.refreshes);
     settings.scope = args.bounds.scope(&stream.open)?;
     let within = args.bounds.within(&mut settings)?;
+    let time = &mut settings.selection.caps.time;
+    if time.seconds.is_none() && time.delay > 0.0 {
+        (time.seconds, time.fewest) = (Some(TURNS * time.delay), 1);
+    }
     let pace = Pace::new(settings.selection.caps.time, settings.queues.clone());
     // Without a bound a plan is open until all of it was reported.
     let in_flight_for = args.in_flight_for.unwrap_or(InFlightFor::Ingests(u32::MAX));
@@ -151,6 +160,7 @@ impl Session<'_> {
             );
             say(self.global, &line);
         }
+        self.outgoing.asked_before(stream.lately(self.args.in_flight)?.into_iter());
         let mut end = self.ask(&again)?;
         let mut group = Group { records: 0, at: Some(Instant::now()) };
         while end.is_none() {
@@ -176,6 +186,9 @@ impl Session<'_> {
     fn ended(&self) -> Option<End> {
         if self.bad.is_some() {
             return Some(End::Strict);
+        }
+        if self.incoming.was_stopped {
+            return Some(End::Signal);
         }
         self.incoming.has_ended.then_some(End::Input)
     }
@@ -233,12 +246,17 @@ impl Session<'_> {
         let items: Vec<Result<PreparedPage, SkippedItem>> =
             stream::items(lines, &name).into_par_iter().map(prepared).collect();
         let mut pages = Vec::with_capacity(items.len());
-        for item in items {
+        let mut asked = Vec::new();
+        for (item, line) in items.into_iter().zip(lines) {
             match item {
                 Ok(page) => pages.push(page),
-                Err(skipped) => self.skip(&skipped),
+                Err(skipped) => {
+                    self.skip(&skipped);
+                    asked.extend(line.asked());
+                }
             }
         }
+        pages.extend(unreadable_answers(&stream, asked)?);
         let (mut stream, taken) = stream.take_in(pages, &stream::fingerprint(lines))?;
         let counts = &taken.counts;
         if counts.pages + counts.moved + counts.unchanged > 0 {
@@ -293,6 +311,18 @@ impl Session<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// Of URLs with records that are none, those that are in flight: what came of them will not be told in another way, so
+/// they failed.
+fn unreadable_answers(stream: &Stream, asked: Vec<String>) -> Result<Vec<PreparedPage>, Failure> {
+    let failed = |url| PageRecord { url, status: Some(0), ..PageRecord::default() };
+    let failed = asked.into_iter().filter_map(|url| prepare(failed(url)).ok());
+    let failed: Vec<PreparedPage> = failed.collect();
+    let urls: Vec<String> = failed.iter().map(|page| page.asked().to_owned()).collect();
+    let is_asked = if urls.is_empty() { Vec::new() } else { stream.asked_for(&urls)? };
+    let all = failed.into_iter().zip(is_asked);
+    Ok(all.filter(|(_, is_asked)| *is_asked).map(|(page, _)| page).collect())
 }
 
 fn unreadable(error: io::Error) -> Failure {

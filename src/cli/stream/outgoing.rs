@@ -37,14 +37,18 @@ impl Outgoing {
     /// # Errors
     /// Nobody reads them, or they cannot be written.
     pub(super) fn ask(&mut self, asked: &[Asked]) -> io::Result<()> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let now = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-        let times = self.pace.schedule(asked.iter().map(|asked| asked.url.as_str()), now);
+        let times = self.pace.schedule(asked.iter().map(|asked| asked.url.as_str()), now());
         for (Asked { url, rank, estimate, plan }, time) in asked.iter().zip(times) {
             let not_before = time as f64 / 1e3;
             self.line(&Line { url, rank: *rank, estimate: *estimate, plan, not_before })?;
         }
         self.out.flush()
+    }
+
+    /// These may have been asked for a moment ago, by a stream before this one.
+    pub(super) fn asked_before<'a>(&mut self, urls: impl Iterator<Item = &'a str>) {
+        let now = now();
+        urls.for_each(|url| self.pace.asked(url, now));
     }
 
     /// Writes what is no URL, as the last line.
@@ -60,4 +64,10 @@ impl Outgoing {
         serde_json::to_writer(&mut self.out, value)?;
         self.out.write_all(b"\n")
     }
+}
+
+/// Milliseconds since 1970.
+fn now() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }

@@ -11,6 +11,8 @@ use crate::planner::retries::WaitCounts;
 pub(super) enum End {
     /// No record will come any more.
     Input,
+    /// A signal said so.
+    Signal,
     /// Nobody reads what is asked for.
     Output,
     /// As many URLs as it may were asked for, and all were reported.
@@ -27,6 +29,7 @@ impl End {
     fn name(self) -> &'static str {
         match self {
             Self::Input => "input-ended",
+            Self::Signal => "signal",
             Self::Output => "output-closed",
             Self::Budget => "budget",
             Self::Frontier => "frontier-empty",
@@ -39,6 +42,7 @@ impl End {
     pub(super) fn told(self) -> String {
         match self {
             Self::Input => "standard input has ended".to_owned(),
+            Self::Signal => "a signal asks for the end; what has come is stored".to_owned(),
             Self::Output => "nobody reads standard output any longer".to_owned(),
             Self::Budget => "the budget is reached, and all of it was reported".to_owned(),
             Self::Frontier => "nothing is in flight, and there is nothing to plan: what is known is fetched, gone, out of \
