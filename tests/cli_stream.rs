@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -313,6 +313,98 @@ fn a_bad_line_is_told_with_its_number_and_does_not_end_it() {
 }
 
 #[test]
+fn what_was_asked_for_and_cannot_be_read_frees_its_place() {
+    let bench = Bench::with_store();
+    let store = bench.store();
+    let mut streamed = Streamed::start(&bench, &store, &["--in-flight", "1"]);
+    for tell in [
+        |url: &str| format!("{{\"url\": \"{url}\", \"status\": 99999}}"),
+        |url: &str| format!("{{\"url\": \"mailto:a@b\", \"requested_url\": \"{url}\"}}"),
+        |url: &str| format!("{{\"text\": 7, \"url\": \"{url}\"}}"),
+    ] {
+        let asked = streamed.round().unwrap();
+        streamed.send(&tell(&url_of(&asked[0])));
+    }
+    assert_eq!(streamed.round().unwrap().len(), 1, "another is asked for");
+    let (_, _, said) = streamed.end();
+    assert!(said.contains("0 fetched, 3 failed, 3 bad lines skipped"), "{said}");
+}
+
+#[test]
+fn the_same_answer_to_what_is_asked_again_after_a_restart_is_another_answer() {
+    let bench = Bench::new();
+    let store = bench.path("busy");
+    let url = "https://busy.example/";
+    done(&["seeds", "--store", &store, &bench.write("list.txt", format!("{url}\n"))]);
+    let options = ["--in-flight", "1", "--every", "1", "--delay", "60"];
+    let start = || Streamed::start(&bench, Path::new(&store), &options);
+    let mut streamed = start();
+    let first = streamed.round().unwrap();
+    streamed.send(&failure(url, 503));
+    assert_eq!(streamed.round().unwrap().len(), 1, "nothing else is left");
+    streamed.kill();
+    let mut streamed = start();
+    let again = streamed.url();
+    let wait = again["not_before"].as_f64().unwrap() - first[0]["not_before"].as_f64().unwrap();
+    assert!(wait >= 60.0, "who may have been asked a moment ago waits: {wait}");
+    streamed.send(&failure(url, 503));
+    streamed.round();
+    let tries = status(Path::new(&store))["cycles_closed"].as_u64();
+    assert_eq!(tries, Some(2));
+    streamed.kill();
+}
+
+#[test]
+#[cfg(unix)]
+fn a_signal_ends_it_and_what_has_come_is_stored() {
+    for signal in ["TERM", "INT", "HUP"] {
+        let bench = Bench::with_store();
+        let store = bench.store();
+        let mut streamed = Streamed::start(&bench, &store, &["--in-flight", "9", "--json"]);
+        let asked = streamed.round().unwrap();
+        for row in &asked[..4] {
+            streamed.send(&untroubled(&url_of(row)));
+        }
+        // Until they are read.
+        thread::sleep(Duration::from_millis(500));
+        let id = streamed.child.id().to_string();
+        assert!(Command::new("kill").args(["-s", signal, &id]).status().unwrap().success());
+        assert_eq!(streamed.message("round "), None);
+        let said = streamed.said.join("\n");
+        assert!(said.contains("a signal asks for the end"), "{said}");
+        assert_eq!(streamed.url()["ended"], "signal");
+        assert_eq!(streamed.child.wait().unwrap().code(), Some(0));
+        let status = status(&store);
+        assert_eq!(status["pages"].as_u64(), Some(CRAWLED as u64 + 4), "{signal}");
+    }
+}
+
+#[test]
+fn what_is_in_flight_is_of_many_hosts_and_each_is_asked_however_slow() {
+    let bench = Bench::new();
+    let url = |at: usize| format!("https://h{}.example/{at}", if at < 300 { 0 } else { at % 20 });
+    let list = bench.write("list.txt", lines((0..500).map(url)));
+    // Of a slow host one URL at a time; of others as many as there are ten turns.
+    let delays = bench.write("delays.txt", "h1.example 600\n");
+    let most = |store: &str, options: &[&str]| {
+        let store = bench.path(store);
+        done(&["seeds", "--store", &store, &list]);
+        let usual = ["--in-flight", "150", "--delays", &delays, "--site-share", "none"];
+        let options = [&usual[..], options].concat();
+        let mut streamed = Streamed::start(&bench, Path::new(&store), &options);
+        let mut of_host: HashMap<String, usize> = HashMap::new();
+        for row in streamed.round().unwrap() {
+            *of_host.entry(url_of(&row).split('/').nth(2).unwrap().to_owned()).or_default() += 1;
+        }
+        streamed.kill();
+        let of = |host: &str| of_host.get(host).copied().unwrap_or(0);
+        (of("h0.example"), of("h1.example"), of("h2.example"))
+    };
+    assert_eq!(most("usual", &[]), (10, 1, 10));
+    assert_eq!(most("longer", &["--seconds", "20"]), (20, 0, 10));
+}
+
+#[test]
 fn a_bad_line_is_an_error_where_that_is_asked_for_and_what_was_good_is_stored() {
     let bench = Bench::with_store();
     let store = bench.store();
@@ -416,7 +508,8 @@ fn the_same_groups_give_the_same_plans_on_any_threads_and_by_the_commands_one_by
     let stores = ["one", "two", "by-hand"].map(|name| bench.copy_of_store(name));
     let streamed = |store: &Path, threads: &str| {
         let mut crawler = Crawler::new(40, 12);
-        let mut streamed = crawler.start(&bench, store, &["--threads", threads, "--per-host", "9"]);
+        let options = ["--threads", threads, "--per-host", "9", "--seconds", "9"];
+        let mut streamed = crawler.start(&bench, store, &options);
         let first = streamed.round().unwrap();
         crawler.take(first);
         for _ in 0..8 {
@@ -437,9 +530,13 @@ fn the_same_groups_give_the_same_plans_on_any_threads_and_by_the_commands_one_by
             done(&["ingest", "--store", text(store), &file]);
         }
         let missing = (40 - crawler.pending.len()).to_string();
-        let options =
-            ["--budget", &missing, "--per-host", "9", "--another", "--in-flight-for", "99"];
-        crawler.take(rows(&done(&bench.plan_arguments(store, &options)).stdout));
+        let caps = ["--per-host", "9", "--seconds", "9"];
+        let beside = ["--budget", &missing, "--another", "--in-flight-for", "99"];
+        let options = [&beside[..], &caps].concat();
+        let mut planned = rows(&done(&bench.plan_arguments(store, &options)).stdout);
+        // A plan for a time is in the order in which a polite crawler asks.
+        planned.sort_by_key(|row| row["rank"].as_u64());
+        crawler.take(planned);
     }
     assert_eq!(one, timeless(&crawler.asked));
 }

@@ -441,7 +441,7 @@ fn read_cycles(scene: &Scene, reader: &mut Reader<'_>) {
         reader.read_schema(&scene.json("ingest --store @s --close @cycle.jsonl"));
     }
     reader.read_schema(&scene.json(PLAN));
-    for command in ["status", "log", "counterfactual", "check --full"] {
+    for command in ["status", "log", "counterfactual", "check --full", "compact"] {
         reader.read_schema(&scene.json(&format!("{command} --store @s")));
     }
 }

@@ -41,21 +41,8 @@ pub enum Extent {
     /// As much as there is.
     All,
     /// What is small beside what came before it, so that each row is written again as often as the store doubles, and
-    /// nothing large.
-    InPassing,
-}
-
-/// What merging did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Compacted {
-    /// Files before.
-    pub files: usize,
-    /// Files now.
-    pub left: usize,
-    /// Their bytes before.
-    pub bytes: u64,
-    /// Their bytes now.
-    pub left_bytes: u64,
+    /// nothing large; and that only where there are so many files beside those of open plans.
+    InPassing(usize),
 }
 
 /// Neighbours that may be merged, with their size.
@@ -87,7 +74,8 @@ impl Extent {
 }
 
 impl Store {
-    /// Merges files, in one commit; none where nothing is to be merged. `schemas` are those of plans and outcomes.
+    /// Merges files, in one commit; none where nothing is to be merged. `schemas` are those of plans and outcomes. Gives
+    /// how many files there were and their bytes, and how many there are now.
     ///
     /// # Errors
     /// A file is damaged, or a write failed; the previous state stands.
@@ -95,21 +83,26 @@ impl Store {
         &mut self,
         schemas: &[(SegmentKind, Schema)],
         extent: Extent,
-    ) -> Result<Compacted, StoreError> {
+    ) -> Result<[(usize, u64); 2], StoreError> {
         let mut next = self.manifest().clone();
+        let open: usize = next.plans.iter().map(|plan| plan.files.len()).sum();
+        let is_due = match extent {
+            Extent::All => true,
+            Extent::InPassing(files) => next.files().count() >= files + open,
+        };
         let mut merging = Merging { store: self, written: 0 };
-        merging.ingests(&mut next, extent)?;
-        for &(kind, schema) in schemas {
+        if is_due {
+            merging.ingests(&mut next, extent)?;
+        }
+        for &(kind, schema) in schemas.iter().filter(|_| is_due) {
             merging.records(&mut next, (kind, schema), extent)?;
         }
         let before = self.manifest();
-        let bytes = |manifest: &Manifest| manifest.files().map(|segment| segment.file.bytes).sum();
-        let compacted = Compacted {
-            files: before.files().count(),
-            left: next.files().count(),
-            bytes: bytes(before),
-            left_bytes: bytes(&next),
+        let files = |manifest: &Manifest| {
+            let add = |(files, bytes), one: &SegmentEntry| (files + 1, bytes + one.file.bytes);
+            manifest.files().fold((0, 0), add)
         };
+        let compacted = [files(before), files(&next)];
         if next != *before {
             self.commit(|manifest| *manifest = next)?;
             self.remove_orphans()?;
@@ -403,13 +396,13 @@ mod tests {
         let runs = |extent: Extent, sizes: &[u64]| extent.runs(&units(sizes), 1_000);
         assert_eq!(runs(Extent::All, &[900, 60, 40, 30]), [0..3]);
         assert_eq!(runs(Extent::All, &[900, 200]), [0..0; 0]);
-        assert_eq!(runs(Extent::InPassing, &[500, 10, 10, 10, 10, 10]), [1..6]);
-        assert_eq!(runs(Extent::InPassing, &[500, 10, 10, 10]), [0..0; 0], "too few");
+        assert_eq!(runs(Extent::InPassing(0), &[500, 10, 10, 10, 10, 10]), [1..6]);
+        assert_eq!(runs(Extent::InPassing(0), &[500, 10, 10, 10]), [0..0; 0], "too few");
         // Sixteen at a time.
         let (mut sizes, mut written) = (Vec::new(), 0);
         for _ in 0..64 {
             sizes.extend([1; 16]);
-            for run in Extent::InPassing.runs(&units(&sizes), u64::MAX).into_iter().rev() {
+            for run in Extent::InPassing(0).runs(&units(&sizes), u64::MAX).into_iter().rev() {
                 let sum = sizes[run.clone()].iter().sum();
                 written += sum;
                 sizes.splice(run, [sum]);
@@ -458,8 +451,8 @@ mod tests {
         }
         let mut store = open();
         let (before, lineage) = (told(&store), store.manifest().lineage(30));
-        let done = store.compact(&[], Extent::All).unwrap();
-        assert!(done.left < done.files && told(&store) == before, "{done:?}");
+        let [was, is] = store.compact(&[], Extent::All).unwrap();
+        assert!(is.0 < was.0 && told(&store) == before, "{was:?} {is:?}");
         assert_eq!(store.manifest().lineage(30), lineage);
         assert_eq!(store.manifest().lineage(12), open_again(store, dir.path()).lineage(12));
         let store = open();

@@ -5,7 +5,7 @@
 //!
 //! [`FORMAT`] is raised whenever a program that does not know the change would take something for what it
 //! is not: a schema that changed, a kind of segment, a value with a new meaning, a field of the manifest that
-//! must not be overlooked. A store of a newer format is refused as newer. `tests/store_formats.rs` holds
+//! must not be overlooked. A store of a newer format is refused as newer. `tests/inside/store_schemas.rs` holds
 //! every schema and the manifest against `tests/stores/schemas-N.txt`, and fails where one changed and the
 //! format did not.
 //!
@@ -28,6 +28,8 @@
 //! | 12 | closed plans tell the places of the lists that their figures are in (those of earlier ones are taken to be the ones that are asked for); outcomes tell which picks led to a page that was new |
 //! | 13 | the scope of the store has hosts and domains; plans may have queues by address |
 //! | 14 | files of many commits may be merged: one of plans and outcomes tells which parts of it are those of which |
+
+mod listed;
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -492,7 +494,7 @@ impl Manifest {
     }
 
     /// Live files, each once.
-    pub fn files(&self) -> impl Iterator<Item = &SegmentEntry> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = &SegmentEntry> {
         let mut known = HashSet::new();
         self.segments.iter().filter(move |segment| {
             segment.first_row.is_none() || known.insert(segment.file.file.as_str())
@@ -588,67 +590,6 @@ impl Manifest {
 fn parse<'a, T: Deserialize<'a>>(path: &std::path::Path, text: &'a str) -> Result<T, StoreError> {
     serde_json::from_str(text)
         .map_err(|error| StoreError::Manifest { path: path.to_owned(), what: error.to_string() })
-}
-
-/// How segments are written: a file once, with the places in the list and the rows of its parts.
-mod listed {
-    use std::collections::HashMap;
-
-    use serde::de::Error as _;
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    use super::SegmentEntry;
-
-    #[derive(Serialize, Deserialize)]
-    struct File {
-        #[serde(flatten)]
-        entry: SegmentEntry,
-        /// Place in the list, first row, and rows.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        parts: Vec<(usize, u64, u64)>,
-    }
-
-    pub(super) fn serialize<S: Serializer>(
-        segments: &[SegmentEntry],
-        to: S,
-    ) -> Result<S::Ok, S::Error> {
-        let mut files: Vec<File> = Vec::new();
-        let mut at: HashMap<&str, usize> = HashMap::new();
-        for (place, segment) in segments.iter().enumerate() {
-            let new = || File { entry: segment.whole(), parts: Vec::new() };
-            let Some(first_row) = segment.first_row else {
-                files.push(new());
-                continue;
-            };
-            let at = *at.entry(&segment.file.file).or_insert_with(|| {
-                files.push(File { entry: SegmentEntry { rows: 0, ..new().entry }, ..new() });
-                files.len() - 1
-            });
-            files[at].entry.rows += segment.rows;
-            files[at].parts.push((place, first_row, segment.rows));
-        }
-        files.serialize(to)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        from: D,
-    ) -> Result<Vec<SegmentEntry>, D::Error> {
-        let files = Vec::<File>::deserialize(from)?;
-        let places = files.iter().map(|file| file.parts.len().max(1)).sum();
-        let mut segments: Vec<Option<SegmentEntry>> = vec![None; places];
-        let (parts, whole): (Vec<File>, Vec<File>) =
-            files.into_iter().partition(|file| !file.parts.is_empty());
-        for File { entry, parts } in parts {
-            for (place, first_row, rows) in parts {
-                let at = segments.get_mut(place).filter(|at| at.is_none());
-                let at = at.ok_or_else(|| D::Error::custom(format!("no place {place}")))?;
-                *at = Some(SegmentEntry { rows, first_row: Some(first_row), ..entry.clone() });
-            }
-        }
-        let mut whole = whole.into_iter().map(|file| file.entry);
-        let all = segments.into_iter().map(|found| found.or_else(|| whole.next()));
-        all.collect::<Option<_>>().ok_or_else(|| D::Error::custom("a place of the list is free"))
-    }
 }
 
 #[derive(Deserialize)]

@@ -60,8 +60,8 @@ pub struct StoreOptions {
 /// let scores = [Column::U32(vec![0, 1]), Column::F64(vec![-0.5, -2.0])];
 /// let segment = store.write_segment(SegmentKind::Quality, QUALITY, &scores)?;
 /// store.commit(|manifest| manifest.segments.push(segment.clone()))?;
-/// store.read_segment(&segment, QUALITY, &["quality"], |mut columns| {
-///     assert_eq!(columns[0].take_f64(), [-0.5, -2.0]);
+/// store.read_records(&segment, QUALITY, &["quality"], |columns, rows| {
+///     assert_eq!((&columns[0], rows), (&Column::F64(vec![-0.5, -2.0]), 0..2));
 ///     Ok(())
 /// })?;
 /// # Ok(())
@@ -188,11 +188,12 @@ impl Store {
         Known::load(&self.storage, &self.manifest, true)
     }
 
-    /// Reads the words around links, after verifying checksums; `known` are the tables of this store.
+    /// Reads the words around links; `known` are the tables of this store.
     ///
     /// # Errors
     /// A file is missing or damaged.
-    pub fn link_context(&self, known: &Known) -> Result<LinkContextTable, StoreError> {
+    #[cfg(test)]
+    pub(crate) fn link_context(&self, known: &Known) -> Result<LinkContextTable, StoreError> {
         let mut around = LinkContextTable::default();
         self.extend_link_context(known, &mut around, 0)?;
         Ok(around)
@@ -281,7 +282,7 @@ impl Store {
     ///
     /// # Errors
     /// The file is missing or damaged, or has not these columns.
-    pub fn read_segment(
+    pub(crate) fn read_segment(
         &self,
         segment: &SegmentEntry,
         schema: Schema,

@@ -288,11 +288,7 @@ impl OpenStore {
     /// # Errors
     /// A file is damaged, or a write failed; the previous state stands.
     pub(crate) fn tidy(&mut self) -> Result<(), CampaignError> {
-        let manifest = self.store.manifest();
-        let open: usize = manifest.plans.iter().map(|plan| plan.files.len()).sum();
-        if manifest.files().count() >= MANY_FILES + open {
-            self.store.compact(&SCHEMAS, Extent::InPassing)?;
-        }
+        self.store.compact(&SCHEMAS, Extent::InPassing(MANY_FILES))?;
         Ok(())
     }
 
@@ -351,7 +347,8 @@ impl OpenStore {
         if let Some(link_context) = self.link_context.get() {
             return Ok(link_context);
         }
-        let read = self.store.link_context(&self.known)?;
+        let mut read = LinkContextTable::default();
+        self.store.extend_link_context(&self.known, &mut read, 0)?;
         log::debug!("words around links read");
         Ok(self.link_context.get_or_init(|| read))
     }

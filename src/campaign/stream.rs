@@ -157,21 +157,6 @@ impl Stream {
         Ok(InFlight { urls, plans: batches.len() })
     }
 
-    /// URLs whose hosts may have been asked a moment ago: those in flight, and those of the last so many records.
-    ///
-    /// # Errors
-    /// A segment is damaged.
-    pub(crate) fn lately(&self, records: u32) -> Result<Vec<&str>, CampaignError> {
-        let OpenStore { store, known, .. } = &self.open;
-        let batches = OpenBatch::all(store, known)?;
-        let from = store.manifest().next_seq.saturating_sub(records);
-        let pages = known.pages.pages_by_record().filter(|(seq, _)| *seq >= from);
-        let failures = known.pages.failures().iter().filter(|failed| failed.seq >= from);
-        let urls = batches.iter().flat_map(OpenBatch::in_flight);
-        let urls = urls.chain(pages.map(|(_, url)| url)).chain(failures.map(|failed| failed.url));
-        Ok(urls.map(|url| known.urls.url(url)).collect())
-    }
-
     /// Which of these URLs are in flight, in canonical form.
     ///
     /// # Errors
@@ -208,7 +193,7 @@ impl Stream {
         let closed = close::close_plans(&mut open, Which::Over, Some(&mut kept))?;
         rounds += 1;
         if rounds >= MERGED_AFTER {
-            open.store.compact(&SCHEMAS, Extent::InPassing)?;
+            open.store.compact(&SCHEMAS, Extent::InPassing(0))?;
             rounds = 0;
         }
         let fingerprint = Some(fingerprint);

@@ -2,7 +2,7 @@
 //!
 //! What is followed of every query is kept as a derived structure, so that a cycle reads what it
 //! changed; texts are read again of the pages of lists that changed. Each plan stores what was found when it was
-//! made.
+//! made, but for those of a stream between which the crawl hardly grew.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;

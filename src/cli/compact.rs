@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use prospect_index::compaction::{Compacted, Extent};
+use prospect_index::compaction::Extent;
 use prospect_index::store::{Store, StoreOptions};
 
 use super::Global;
@@ -20,7 +20,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let holder = "prospect compact".to_owned();
     let mut store = Store::open(&args.store, &StoreOptions { holder, ..StoreOptions::default() })?;
-    let Compacted { files, left, bytes, left_bytes } = store.compact(&SCHEMAS, Extent::All)?;
+    let [(files, bytes), (left, left_bytes)] = store.compact(&SCHEMAS, Extent::All)?;
     if global.json {
         let json = serde_json::json!({
             "schema": "prospect.compact/1",

@@ -58,11 +58,11 @@ pub fn expected(name: &str) -> Value {
 /// Columns of a segment as a schema says.
 pub fn columns_of(store: &Store, segment: &SegmentEntry, schema: Schema) -> Vec<Column> {
     let mut found = Vec::new();
-    let take = |columns| {
-        found = columns;
+    let take = |columns: &[Column], _| {
+        found = columns.to_vec();
         Ok(())
     };
-    store.read_segment(segment, schema, &schema.names(), take).unwrap();
+    store.read_records(segment, schema, &schema.names(), take).unwrap();
     found
 }
 

@@ -160,7 +160,7 @@ impl Session<'_> {
             );
             say(self.global, &line);
         }
-        self.outgoing.asked_before(stream.lately(self.args.in_flight)?.into_iter());
+        self.outgoing.asked_before(again.iter().map(|asked| asked.url.as_str()));
         let mut end = self.ask(&again)?;
         let mut group = Group { records: 0, at: Some(Instant::now()) };
         while end.is_none() {

@@ -2,7 +2,7 @@
 //!
 //! Everything that lets people set options (flags of commands, policies of simulations, scenarios and their
 //! flags, the page) lists them from here and sets them by [`GivenOptions`], so that an option has one name and
-//! one meaning, and a row of the table is all it takes. `cli/option_surfaces.rs` holds the surfaces
+//! one meaning, and a row of the table, with its place in `cli/help.rs`, is all it takes. `cli/option_surfaces.rs` holds the surfaces
 //! to that. Defaults are those of [`PlanSettings::new`].
 //!
 //! ```
