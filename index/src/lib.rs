@@ -111,7 +111,7 @@
 //! |---|---|
 //! | checksum of the manifest, length of every live file | [`store::Store::open`] |
 //! | checksum of `urls`, `pages` and `links` | [`store::Store::known`] and the start of an ingest (without `links`, which it does not read) |
-//! | checksum of `around` | [`store::Store::link_context`] |
+//! | checksum of `around` | [`store::Store::extend_link_context`] |
 //! | checksum of the other tables | [`store::Store::read_records`] |
 //! | names and types of columns | each time they are read |
 //! | checksum of a derived structure | each time it is opened |

@@ -133,7 +133,9 @@ pub(crate) struct Merged {
 /// The hash of files, and of one more.
 fn link(chain: &str, file: &FileEntry) -> String {
     let mut checksum = Checksum::default();
-    [chain, &file.file, &file.checksum].iter().for_each(|text| checksum.update(text.as_bytes()));
+    for text in [chain, &file.file, &file.checksum] {
+        checksum.update(text.as_bytes());
+    }
     checksum.finish()
 }
 
@@ -168,9 +170,9 @@ impl SegmentEntry {
             if start >= end {
                 return Ok(());
             }
-            columns
-                .iter_mut()
-                .for_each(|column| column.keep(start - group.start..end - group.start));
+            for column in &mut columns {
+                column.keep(start - group.start..end - group.start);
+            }
             take(columns)
         })?;
         if at >= rows.end {

@@ -13,9 +13,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};
 use std::ops::Range;
 use std::path::Path;
-#[cfg(test)]
-use std::sync::Arc;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tempfile::TempDir;
 
@@ -297,7 +295,7 @@ impl Store {
     /// which rows of the columns are those of the segment.
     ///
     /// # Errors
-    /// See [`Store::read_segment`].
+    /// The file is missing or damaged, or has not these columns.
     pub fn read_records(
         &self,
         segment: &SegmentEntry,
@@ -309,22 +307,8 @@ impl Store {
         if !KeptTables::takes(segment) {
             return self.read_segment(segment, schema, names, |columns| all(&columns));
         }
-        let kept = match self.tables.get(segment, names) {
-            Some(columns) => columns,
-            None => {
-                let mut groups = Vec::new();
-                self.read_segment(&segment.whole(), schema, names, |columns| {
-                    groups.push(columns);
-                    Ok(())
-                })?;
-                if groups.len() > 1 {
-                    return self.read_segment(segment, schema, names, |columns| all(&columns));
-                }
-                if groups.is_empty() {
-                    return Ok(());
-                }
-                self.tables.put(segment, names, groups.swap_remove(0))
-            }
+        let Some(kept) = self.kept(segment, schema, names)? else {
+            return self.read_segment(segment, schema, names, |columns| all(&columns));
         };
         match segment.first_row {
             None => all(&kept),
@@ -337,6 +321,25 @@ impl Store {
                 take(&kept, first as usize..end)
             }
         }
+    }
+
+    /// All rows of the file of a segment, in memory; none where they are not of one row group.
+    fn kept(
+        &self,
+        segment: &SegmentEntry,
+        schema: Schema,
+        names: &[&str],
+    ) -> Result<Option<Arc<Vec<Column>>>, StoreError> {
+        if let Some(columns) = self.tables.get(segment, names) {
+            return Ok(Some(columns));
+        }
+        let mut groups = Vec::new();
+        self.read_segment(&segment.whole(), schema, names, |columns| {
+            groups.push(columns);
+            Ok(())
+        })?;
+        let one = (groups.len() == 1).then(|| groups.swap_remove(0));
+        Ok(one.map(|columns| self.tables.put(segment, names, columns)))
     }
 
     /// Verifies the lengths of all segments, which costs no reading.

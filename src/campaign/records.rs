@@ -565,6 +565,9 @@ pub(super) fn workload_before(
     Ok(Some(workload))
 }
 
+/// Queries without their texts, and by query how many places of its list were taken.
+type PastLists = (Vec<Query>, Vec<u32>);
+
 fn workload_segment<'a>(
     store: &'a Store,
     at: usize,
@@ -585,7 +588,7 @@ pub(super) fn lists_before(
     at: usize,
     plan: &str,
     k: usize,
-) -> Result<Option<(Vec<Query>, Vec<u32>)>, StoreError> {
+) -> Result<Option<PastLists>, StoreError> {
     let Some(segment) = workload_segment(store, at, plan)? else { return Ok(None) };
     let tells = segment.schema >= WORKLOADS.version;
     let mut names = vec!["qid", "frequency"];
