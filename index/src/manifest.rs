@@ -388,16 +388,6 @@ impl Manifest {
         self.cycles.partition_point(|cycle| cycle.first_seq <= seq).saturating_sub(1) as u32
     }
 
-    /// The plan that was made last, of those that are open.
-    pub fn newest_plan(&self) -> Option<&StoredPlan> {
-        self.plans.last()
-    }
-
-    /// Open plans but the one that was made last.
-    pub fn older_plans(&self) -> &[StoredPlan] {
-        self.plans.split_last().map_or(&[], |(_, older)| older)
-    }
-
     /// An open plan by its id.
     pub fn open_plan(&self, id: &str) -> Option<&StoredPlan> {
         self.plans.iter().find(|plan| plan.id == id)
@@ -420,7 +410,7 @@ impl Manifest {
         self.segments.retain(|segment| !plan.files.contains(&segment.file.file));
         if !self.has_fetched() {
             self.cycles.pop();
-            if self.newest_plan().is_some_and(|newest| newest.first_seq == self.next_seq) {
+            if self.plans.last().is_some_and(|newest| newest.first_seq == self.next_seq) {
                 self.start_cycle();
             }
         }
@@ -436,7 +426,7 @@ impl Manifest {
 
     /// The next record is the first of a cycle, which is that of the newest open plan.
     fn start_cycle(&mut self) {
-        let plan = self.newest_plan().map(|plan| plan.id.clone());
+        let plan = self.plans.last().map(|plan| plan.id.clone());
         self.cycles.push(CycleEntry { first_seq: self.next_seq, plan });
     }
 

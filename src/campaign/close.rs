@@ -19,9 +19,7 @@ use super::{CampaignError, OpenStore, history};
 use crate::estimate::parts::{Part, Parts};
 use crate::plan::explore::Pool;
 use crate::plan::off_policy::counterfactual::{HALVES, half_of};
-use crate::planner::cycle::{
-    self, Closed, ClosedPair, ClosedPick, OpenPlan, PickState, PlannedPick, page_by,
-};
+use crate::planner::cycle::{self, Closed, ClosedPair, ClosedPick, OpenPlan, PickState, page_by};
 use crate::planner::outcome::CycleOutcome;
 use crate::sketch::served::ServedLists;
 use crate::sketch::visibility::{Places, Visibility};
@@ -235,13 +233,14 @@ fn outcome_rows(
     let mut rows: Vec<Row> =
         closed.picks.iter().map(|closed| Row::of_pick(closed, in_half)).collect();
     let mut planned: HashSet<UrlId> = closed.picks.iter().map(|closed| closed.page).collect();
-    let page_of = |pick: &PlannedPick| page_by(&open.known.pages, pick.url);
     let manifest = open.store.manifest();
     let others_open = manifest.plans.iter().map(|other| &other.id);
     let since = manifest.closed_plans.iter().filter(|other| other.end_seq > plan.first_seq);
-    for other in others_open.chain(since.map(|other| &other.id)).filter(|id| **id != plan.id) {
-        planned.extend(records::picks(&open.store, other)?.iter().map(page_of));
-    }
+    let others = others_open.chain(since.map(|other| &other.id)).filter(|id| **id != plan.id);
+    let others: Vec<&str> = others.map(String::as_str).collect();
+    records::for_each_planned(&open.store, &others, |_, url| {
+        planned.insert(page_by(&open.known.pages, url));
+    })?;
     let cycle = manifest.records_of(&plan.id);
     let crawled = open.known.pages.crawled();
     let others = crawled.filter(|(seq, url)| cycle.contains(seq) && !planned.contains(url));

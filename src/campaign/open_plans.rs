@@ -70,6 +70,11 @@ impl Answers {
     }
 }
 
+/// Open plans but the one that was made last.
+pub(crate) fn older_plans(manifest: &Manifest) -> &[StoredPlan] {
+    manifest.plans.split_last().map_or(&[], |(_, older)| older)
+}
+
 impl OpenBatch {
     /// All open plans of a store, in the order of their making.
     ///

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use super::changes::changes;
 use super::identity::plan_id;
 use super::kept_planner::KeptPlanner;
+use super::open_plans::older_plans;
 use super::pair_cache::Refreshed;
 use super::query_explanation::LearnedImprovability;
 use super::reading::Prepared;
@@ -224,7 +225,7 @@ fn place(
     settings: &PlanSettings,
     beside: Beside,
 ) -> Result<(usize, String), CampaignError> {
-    let (plans, older) = (&open.store.manifest().plans, open.store.manifest().older_plans());
+    let (plans, older) = (&open.store.manifest().plans, older_plans(open.store.manifest()));
     if beside != Beside::All {
         let id = plan_id(open, workload, settings, older)?;
         if beside == Beside::Older || plans.last().is_some_and(|newest| newest.id == id) {
@@ -246,7 +247,7 @@ pub(crate) fn largest_budget(
     settings: &PlanSettings,
     beside: Beside,
 ) -> Result<usize, CampaignError> {
-    let (plans, older) = (&open.store.manifest().plans, open.store.manifest().older_plans());
+    let (plans, older) = (&open.store.manifest().plans, older_plans(open.store.manifest()));
     if let Some(newest) = plans.last().filter(|_| beside == Beside::Others) {
         let mut again = settings.clone();
         again.selection.budget = most_urls(open, within, settings, older.len())?.max(1);
@@ -334,7 +335,7 @@ pub(crate) fn commit_instead(
     settings: &PlanSettings,
 ) -> Result<(), CampaignError> {
     let manifest = open.store.manifest();
-    let Some(newest) = manifest.newest_plan().filter(|newest| newest.id != plan.id) else {
+    let Some(newest) = manifest.plans.last().filter(|newest| newest.id != plan.id) else {
         return commit(open, plan, settings, None);
     };
     if newest.first_seq < manifest.next_seq {

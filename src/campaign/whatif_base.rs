@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use prospect_index::manifest::Epoch;
 
+use super::open_plans::older_plans;
 use crate::campaign::changes::changes;
 use crate::campaign::identity::plan_id;
 use crate::campaign::pair_cache::{Made, Refreshed};
@@ -60,7 +61,7 @@ impl WhatIfBase {
         let prepared = Prepared::new(open, workload, &settings, None)?;
         let all: Vec<usize> = (0..prepared.workload.queries.len()).collect();
         let manifest = open.store.manifest();
-        let beside = manifest.older_plans();
+        let beside = older_plans(manifest);
         let Plannable { within, in_flight, retries } =
             open.plannable(within, &settings.scope, beside.len())?;
         let made = pair_cache::load(open, &prepared, &within, &all, &settings)?;
@@ -149,7 +150,7 @@ impl WhatIfBase {
     pub(crate) fn id_of(open: &OpenStore, answer: &Answer) -> Result<String, CampaignError> {
         let workload = Workload { queries: answer.queries.clone() };
         let mut hash = xxhash_rust::xxh3::Xxh3::new();
-        let beside = open.store.manifest().older_plans();
+        let beside = older_plans(open.store.manifest());
         hash.update(plan_id(open, &workload, &answer.settings, beside)?.as_bytes());
         for pick in &answer.choice.batch.picks {
             hash.update(&pick.estimate.url.0.to_le_bytes());
@@ -197,7 +198,7 @@ impl WhatIfBase {
 pub(crate) fn open_plan(
     open: &OpenStore,
 ) -> Result<(PlanSettings, Workload, Vec<bool>), CampaignError> {
-    let stored = open.store.manifest().newest_plan().cloned().ok_or(CampaignError::NoPlan)?;
+    let stored = open.store.manifest().plans.last().cloned().ok_or(CampaignError::NoPlan)?;
     let settings: PlanSettings = plan::settings(&stored)?;
     let workload = records::workload(&open.store, &stored.id)?;
     let mut within = Vec::new();

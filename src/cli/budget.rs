@@ -4,6 +4,7 @@ use prospect_index::page::UrlId;
 
 use super::Global;
 use super::output::{Failure, say};
+use crate::campaign::open_plans::older_plans;
 use crate::campaign::plan::{self, Beside, Plan};
 use crate::campaign::{CampaignError, OpenStore};
 use crate::planner::budget_share::BudgetShare;
@@ -28,7 +29,7 @@ pub(super) fn plan(
     beside: Beside,
     global: &Global,
 ) -> Result<Plan, Failure> {
-    let (plans, older) = (&open.store.manifest().plans, open.store.manifest().older_plans());
+    let (plans, older) = (&open.store.manifest().plans, older_plans(open.store.manifest()));
     if let Some(newest) = plans.last().filter(|_| beside == Beside::Others) {
         let urls = plannable(open, within, settings, older.len())?;
         settings.selection.budget = share.of(urls);

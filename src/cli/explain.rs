@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
             "a URL becomes known when a page that links to it is ingested, or by `prospect seeds`",
         ));
     };
-    let explanation = if open.store.manifest().newest_plan().is_some() {
+    let explanation = if open.store.manifest().plans.last().is_some() {
         let (settings, workload, _) = open_plan(&open)?;
         let asked = open.asked(&workload);
         embed_for(&mut open, embedder, &settings, &asked, global)?;
@@ -104,7 +104,7 @@ fn explain_query(args: &Args, global: &Global) -> Result<(), Failure> {
             "name one by its id or its whole text; queries with the same words go by the first id",
         ));
     };
-    let plan_id = open.store.manifest().newest_plan().map(|plan| plan.id.as_str());
+    let plan_id = open.store.manifest().plans.last().map(|plan| plan.id.as_str());
     let picks =
         records::picks(&open.store, plan_id.unwrap_or_default()).map_err(CampaignError::from)?;
     let explanation = QueryExplanation::new(&plan, &open.known, &picks, wanted, at);

@@ -239,7 +239,7 @@ fn print_sums(out: &mut dyn Write, when: &str, cycles: &[(f64, f64)]) -> io::Res
 
 /// The places of lists: those of the newest open plan, or of plans where nothing else is said.
 pub(super) fn places(store: &Store) -> Places {
-    let open = store.manifest().newest_plan();
+    let open = store.manifest().plans.last();
     let settings = open.and_then(|open| plan::settings::<PlanSettings>(open).ok());
     settings.unwrap_or_else(|| PlanSettings::new(0)).places()
 }

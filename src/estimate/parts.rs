@@ -127,7 +127,7 @@ pub struct Parts([f64; Part::COUNT]);
 
 impl Parts {
     /// Where weights start.
-    pub(crate) const START: Self =
+    pub const START: Self =
         Self([TABLE[0].start, TABLE[1].start, TABLE[2].start, TABLE[3].start, TABLE[4].start]);
 
     /// A number of each part.

@@ -144,7 +144,7 @@ impl ServedLists {
     }
 
     /// K-th score of a query: what a page has to beat; 0 while the list is not full.
-    pub(crate) fn kth_score(&self, query: usize) -> f64 {
+    pub fn kth_score(&self, query: usize) -> f64 {
         let list = &self.lists[query];
         if list.len() < self.k { 0.0 } else { list[self.k - 1].1 }
     }

@@ -43,7 +43,7 @@ fn told(store: &Path) -> Value {
     let (manifest, known) = (store.manifest(), store.known().unwrap());
     let mut around = 0;
     known.for_each_link_context(store.storage(), manifest, |_, _, _, _| around += 1).unwrap();
-    let plan = manifest.newest_plan().unwrap();
+    let plan = manifest.plans.last().unwrap();
     let mut unread = Vec::new();
     let workload = records::workload(&store, &plan.id).unwrap();
     let pairs = records::pairs(&store, &plan.id, &workload.queries, &mut unread).unwrap();
@@ -89,7 +89,7 @@ fn told_in_full(path: &Path) -> String {
     let mut told = told(path);
     told["format"] = json!(null);
     let store = open(path);
-    let plan = store.manifest().newest_plan().unwrap().id.clone();
+    let plan = store.manifest().plans.last().unwrap().id.clone();
     let mut unread = Vec::new();
     let planned = records::picks(&store, &plan).unwrap();
     let workload = records::workload(&store, &plan).unwrap();
@@ -135,7 +135,7 @@ fn a_pool_of_no_known_name_is_told_and_not_taken_for_another() {
     rewrite(&path, SegmentKind::Plans, PLANS, lottery);
     let store = open(&path);
     let what = "the column pool holds \"lottery\", which is none of greedy, near, far";
-    let plan = &store.manifest().newest_plan().unwrap().id;
+    let plan = &store.manifest().plans.last().unwrap().id;
     assert_not_known(records::picks(&store, plan), "segments/plans-", what);
 }
 

@@ -165,7 +165,7 @@ fn the_plan_without_a_scenario_is_the_open_plan() {
     let directory = store();
     let questions = questions(directory.path());
     let open = &questions.open;
-    let id = open.store.manifest().newest_plan().unwrap().id.clone();
+    let id = open.store.manifest().plans.last().unwrap().id.clone();
     assert_eq!(questions.state().plan_id, id);
     let stored = crate::campaign::records::picks(&open.store, &id).unwrap();
     let picks = &questions.base.choice.batch.picks;
@@ -360,7 +360,7 @@ fn questions_leave_the_store_alone_and_a_written_answer_is_the_open_plan() {
     let id = questions.commit(&answered).unwrap();
     drop(questions);
     let open = open(directory.path());
-    assert_eq!(open.store.manifest().newest_plan().unwrap().id, id);
+    assert_eq!(open.store.manifest().plans.last().unwrap().id, id);
     assert_eq!(crate::campaign::records::picks(&open.store, &id).unwrap().len(), picks);
     let (settings, workload, _) = open_plan(&open).unwrap();
     assert_eq!(settings.selection.budget, 90);

@@ -47,7 +47,7 @@ pub(super) fn run(file: &Path, args: &Args, global: &Global) -> Result<(), Failu
         library: args.quality.runtime.library.clone(),
     };
     let mut questions = questions(&store, shared, (open::to_change, "prospect plan"), global)?;
-    let old = questions.open.store.manifest().newest_plan().map(|plan| plan.id.clone());
+    let old = questions.open.store.manifest().plans.last().map(|plan| plan.id.clone());
     let answered = questions.answer(&scenario)?;
     let figures = questions.figures_of(&scenario, &answered);
     let (planned, makespan) = questions.planned(&answered.answer, QUERIES_SHOWN);

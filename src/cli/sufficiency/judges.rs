@@ -133,7 +133,7 @@ fn all_of(queries: &[Query]) -> Vec<usize> {
 
 /// The model that the newest open plan was made with.
 fn of_plan(open: &OpenStore) -> Option<EmbeddingModel> {
-    let newest = open.store.manifest().newest_plan()?;
+    let newest = open.store.manifest().plans.last()?;
     plan::settings::<PlanSettings>(newest).ok()?.embedding
 }
 

@@ -187,7 +187,7 @@ fn assess(
     model: Option<&mut AskedModel>,
 ) -> Result<(Assessment, Plan, Drawn), Failure> {
     let manifest = open.store.manifest();
-    let newest = manifest.newest_plan();
+    let newest = manifest.plans.last();
     let mut settings = newest
         .and_then(|newest| plan::settings::<PlanSettings>(newest).ok())
         .unwrap_or_else(|| PlanSettings::new(BUDGET));

@@ -131,7 +131,7 @@ pub(super) fn questions(
     let embedder = args.embedding.load(&args.library, global)?;
     let mut open = open(&args.store, holder, global)?;
     output::say_refreshes(global, &open.refreshes);
-    let has_plan = open.store.manifest().newest_plan().is_some();
+    let has_plan = open.store.manifest().plans.last().is_some();
     let (settings, workload, within) = match named {
         Some(workload) if !has_plan => {
             let mut settings = PlanSettings { scope: open.scope()?, ..PlanSettings::new(BUDGET) };
