@@ -405,6 +405,26 @@ fn what_is_in_flight_is_of_many_hosts_and_each_is_asked_however_slow() {
 }
 
 #[test]
+fn caps_hold_for_all_that_is_in_flight() {
+    let bench = Bench::with_store();
+    let mut crawler = Crawler::new(15, 1);
+    let options = ["--per-host", "3", "--delay", "0"];
+    let mut streamed = crawler.start(&bench, &bench.store(), &options);
+    let first = streamed.round().unwrap();
+    crawler.take(first);
+    for _ in 0..12 {
+        assert!(crawler.cycle(&mut streamed, untroubled));
+        let mut of_host: HashMap<&str, usize> = HashMap::new();
+        for url in &crawler.pending {
+            *of_host.entry(url.split('/').nth(2).unwrap()).or_default() += 1;
+        }
+        assert!(of_host.values().all(|urls| *urls <= 3), "{of_host:?}");
+        assert!(crawler.pending.len() > 12, "{of_host:?}");
+    }
+    assert_eq!(streamed.end().0, Some(0));
+}
+
+#[test]
 fn a_bad_line_is_an_error_where_that_is_asked_for_and_what_was_good_is_stored() {
     let bench = Bench::with_store();
     let store = bench.store();
@@ -508,7 +528,7 @@ fn the_same_groups_give_the_same_plans_on_any_threads_and_by_the_commands_one_by
     let stores = ["one", "two", "by-hand"].map(|name| bench.copy_of_store(name));
     let streamed = |store: &Path, threads: &str| {
         let mut crawler = Crawler::new(40, 12);
-        let options = ["--threads", threads, "--per-host", "9", "--seconds", "9"];
+        let options = ["--threads", threads, "--site-share", "none", "--seconds", "9"];
         let mut streamed = crawler.start(&bench, store, &options);
         let first = streamed.round().unwrap();
         crawler.take(first);
@@ -530,7 +550,8 @@ fn the_same_groups_give_the_same_plans_on_any_threads_and_by_the_commands_one_by
             done(&["ingest", "--store", text(store), &file]);
         }
         let missing = (40 - crawler.pending.len()).to_string();
-        let caps = ["--per-host", "9", "--seconds", "9"];
+        // Caps of a stream count what is in flight; but for them:
+        let caps = ["--site-share", "none", "--seconds", "9"];
         let beside = ["--budget", &missing, "--another", "--in-flight-for", "99"];
         let options = [&beside[..], &caps].concat();
         let mut planned = rows(&done(&bench.plan_arguments(store, &options)).stdout);

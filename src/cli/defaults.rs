@@ -18,6 +18,7 @@ use serde_json::{Map, Value};
 
 use super::help::environment;
 use super::output::Failure;
+use crate::planner::options::nearest;
 use crate::workload::open_text;
 
 /// Name of the file.
@@ -161,7 +162,7 @@ fn wrong(path: &Path, what: &str) -> Failure {
 }
 
 fn unknown<'a>(path: &Path, name: &str, names: impl Iterator<Item = &'a str>) -> Failure {
-    let near = names.min_by_key(|known| strsim::osa_distance(name, known)).unwrap_or_default();
+    let near = nearest(name, names);
     let error = anyhow::anyhow!("{}: there is no `{name}`", path.display());
     Failure::input(error, format!("did you mean `{near}`? {EXAMPLE}"))
 }

@@ -3,7 +3,9 @@
 //! The share of a site is there by default, so that a site which looks good does not take whole batches
 //! while nothing is known of others. It bends where it would only do harm: a crawl that keeps to a site
 //! goes on keeping to it, in proportion to the pages fetched so far, and no place of a batch is left
-//! empty for its sake. The other caps are for politeness and do not bend.
+//! empty for its sake. The other caps are for politeness and do not bend. What is in flight of other plans takes its time
+//! first, and counts for all of them where plans are made to be fetched beside each other: those of one URL each would have
+//! no caps otherwise.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -37,6 +39,9 @@ pub struct Caps {
     /// for a site with a larger share of the pages fetched so far, and where the others have too few
     /// URLs to fill the batch.
     pub(crate) site_share: Option<f64>,
+    /// Whether what is in flight counts as the batch does.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) count_in_flight: bool,
     /// What a polite crawler has time for.
     #[serde(flatten)]
     pub(crate) time: PoliteTime,
@@ -56,6 +61,12 @@ impl Caps {
         groups.most_urls().min(frontier.len())
     }
 
+    /// Whether there is one that counts URLs.
+    pub(crate) fn any_of_urls(self) -> bool {
+        let counted = [self.per_host, self.per_domain, self.per_site];
+        self.site_share.is_some() || counted.iter().any(Option::is_some)
+    }
+
     /// A share of the batch as it is given by people: 0 and 1 lift the cap.
     pub(crate) fn share(given: f64) -> Option<f64> {
         (given > 0.0 && given < 1.0).then_some(given)
@@ -73,7 +84,7 @@ pub(crate) struct SoFar<'a> {
     pub(crate) site_level: Option<SiteLevel>,
     /// What is known of a crawler's queues.
     pub(crate) queues: Option<&'a Queues>,
-    /// URLs that a crawler has still to ask for: they take their time first.
+    /// URLs that a crawler has still to ask for: they take their time first, and their places where caps count them.
     pub(crate) in_flight: &'a [UrlId],
 }
 
@@ -124,6 +135,8 @@ struct Group {
     fetched: usize,
     /// URLs that there is time for, where its cap is one of time.
     in_time: usize,
+    /// URLs of it that are in flight.
+    in_flight: usize,
 }
 
 /// URLs that count for the same groups.
@@ -157,6 +170,8 @@ pub(crate) struct CapGroups {
     time: PoliteTime,
     /// Pages fetched so far.
     fetched: usize,
+    /// URLs in flight, if they count.
+    in_flight: usize,
     groups: Vec<Group>,
     classes: Vec<Class>,
     /// Classes, in the order in which they are filled.
@@ -218,6 +233,7 @@ impl CapGroups {
             kinds,
             time: caps.time,
             fetched: so_far.fetched.len(),
+            in_flight: if caps.count_in_flight { so_far.in_flight.len() } else { 0 },
             groups: Vec::new(),
             classes: Vec::new(),
             order: Vec::new(),
@@ -282,15 +298,16 @@ impl CapGroups {
             let so_far = self.groups.iter().filter(|group| Some(group.kind) == share).count();
             sites[usize::from(!is_frontier)] = so_far;
         }
-        if let Some(time) = self.kinds.iter().position(|(cap, _)| *cap == Cap::Time) {
-            for &id in in_flight {
-                let queue = self.time.queue(urls.url(id), queues).to_owned();
-                if let Some(&queue) = numbers.get(&(time, queue)) {
-                    let in_time = &mut self.groups[queue as usize].in_time;
-                    if *in_time < usize::MAX {
-                        *in_time = in_time.saturating_sub(1);
-                    }
-                }
+        for (&id, kind) in
+            in_flight.iter().flat_map(|id| (0..self.kinds.len()).map(move |kind| (id, kind)))
+        {
+            let cap = self.kinds[kind].0;
+            if cap != Cap::Time && self.in_flight == 0 {
+                continue;
+            }
+            let name = self.name(cap, level, urls.url(id), queues).into_owned();
+            if let Some(&group) = numbers.get(&(kind, name)) {
+                self.groups[group as usize].in_flight += 1;
             }
         }
         self.order_classes();
@@ -333,7 +350,8 @@ impl CapGroups {
             let name = self.name(cap, level, url, queues).into_owned();
             groups.push(*numbers.entry((kind, name)).or_insert_with_key(|(_, name)| {
                 let in_time = self.time.most(self.time.delay_of(name, queues));
-                self.groups.push(Group { name: name.clone(), kind, fetched: 0, in_time });
+                let name = name.clone();
+                self.groups.push(Group { name, kind, fetched: 0, in_time, in_flight: 0 });
                 self.groups.len() as u32 - 1
             }));
         }
@@ -354,7 +372,7 @@ impl CapGroups {
             let possible = budget.min(self.most(&whole, true));
             // The others count only where there is no other way to fill the batch.
             let all = self.most(&whole, false) < possible;
-            let (mut low, mut high) = (0, budget);
+            let (mut low, mut high) = (0, budget.saturating_add(self.in_flight));
             while low + 1 < high {
                 let middle = usize::midpoint(low, high);
                 if self.most(&self.limits(budget, middle), all) < possible {
@@ -373,16 +391,18 @@ impl CapGroups {
         self.groups.iter().map(|group| self.limit(group, budget, least)).collect()
     }
 
-    /// The same of one group.
+    /// The same of one group, of which some may be in flight.
     fn limit(&self, group: &Group, budget: usize, least: usize) -> usize {
-        match self.kinds[group.kind].1 {
+        let most = match self.kinds[group.kind].1 {
             Most::Urls(most) => most,
             Most::InTime => group.in_time,
             Most::Share(share) => {
-                let before = budget as u128 * group.fetched as u128 / self.fetched.max(1) as u128;
-                ((share * budget as f64) as usize).max(before as usize).max(least).max(1)
+                let all = budget.saturating_add(self.in_flight);
+                let before = all as u128 * group.fetched as u128 / self.fetched.max(1) as u128;
+                ((share * all as f64) as usize).max(before as usize).max(least).max(1)
             }
-        }
+        };
+        if most == usize::MAX { most } else { most.saturating_sub(group.in_flight) }
     }
 
     /// URLs that a batch can have under limits by group, with `all` also of the others, if it takes of one class after
@@ -573,6 +593,7 @@ mod tests {
         per_domain: None,
         per_site: None,
         site_share: Some(0.05),
+        count_in_flight: false,
         time: PoliteTime::UNLIMITED,
     };
 
@@ -667,5 +688,39 @@ mod tests {
             let groups = CapGroups::new(TWENTIETH, &ids, so_far);
             assert_eq!(taken_of(&groups, &ids, 38), [30, of_a, 1]);
         }
+    }
+
+    #[test]
+    fn what_is_in_flight_has_its_places_first() {
+        let (urls, ids) = small_and_large();
+        let (small, large) = ids.split_at(30);
+        // Of a ten and of b none of twenty URLs in flight, the others of small sites.
+        let of_a: Vec<UrlId> = large.iter().step_by(2).copied().take(10).collect();
+        let in_flight: Vec<UrlId> = of_a.iter().chain(&small[20..]).copied().collect();
+        let left: Vec<UrlId> = ids.iter().copied().filter(|id| !in_flight.contains(id)).collect();
+        let so_far = SoFar {
+            site_level: Some(SiteLevel::Host),
+            in_flight: &in_flight,
+            ..SoFar::start(&urls)
+        };
+        let taken = |caps: Caps, budget: usize| {
+            let caps = Caps { count_in_flight: true, ..caps };
+            let groups = CapGroups::new(caps, &left, so_far);
+            let mut counter = groups.counter(budget);
+            let taken = left.iter().filter(|id| counter.take(**id).is_ok());
+            let site = |id: &&UrlId| if id.index() < 30 { 0 } else { 1 + id.index() % 2 };
+            taken.fold([0; 3], |mut of, id| {
+                of[site(&id)] += 1;
+                of
+            })
+        };
+        let per_host = Caps { per_host: Some(12), ..Caps::default() };
+        assert_eq!(taken(per_host, 100), [20, 2, 12]);
+        // A tenth of twenty and twenty; and more where the others cannot fill the batch.
+        let share = Caps { site_share: Some(0.1), ..Caps::default() };
+        assert_eq!(taken(share, 20), [20, 0, 4]);
+        assert_eq!(taken(share, 30), [20, 0, 10]);
+        assert_eq!(taken(share, 60), [20, 15, 25]);
+        assert_eq!(taken(share, 400), [20, 80, 90], "all there is");
     }
 }

@@ -332,8 +332,10 @@ impl<'a> CycleClock<'a> {
             }
             ticks.push(tick);
         }
-        let goes_on = manifest.cycles.last().is_some_and(|last| overlaps(last, manifest.next_seq))
-            && manifest.next_seq - began < CYCLE_RECORDS;
+        let next_seq = manifest.next_seq;
+        let last = manifest.cycles.last().filter(|last| last.first_seq < next_seq);
+        let goes_on =
+            last.is_some_and(|last| overlaps(last, next_seq)) && next_seq - began < CYCLE_RECORDS;
         let mut clock = Self { manifest, ticks, next: 0 };
         let last = manifest.next_seq.checked_sub(1).map(|last| clock.at(last));
         clock.next = last.map_or(0, |last| last + u32::from(!goes_on));

@@ -10,7 +10,7 @@ use super::attacks;
 use super::clock;
 use super::config::{Config, is_rule};
 use crate::cli::output::Failure;
-use crate::planner::options::PlannerOption;
+use crate::planner::options::{PlannerOption, nearest};
 use crate::planner::settings::PlanSettings;
 use crate::policy::amount::{Amount, BatchSize};
 use crate::policy::{POLICIES, PolicyChoice, PolicyOptionError};
@@ -433,8 +433,7 @@ fn ablation(config: &Config, policies: &mut Vec<PolicyChoice>) -> Result<Vec<Pai
 fn wrong(error: &PolicyOptionError) -> Failure {
     let hint = match error {
         PolicyOptionError::Policy { name } => {
-            let near = POLICIES.iter().min_by_key(|kind| strsim::osa_distance(name, kind.name));
-            let near = near.map_or("bfs", |kind| kind.name);
+            let near = nearest(name, POLICIES.iter().map(|kind| kind.name));
             format!("did you mean {near}? `prospect policies` lists them all")
         }
         _ => "`prospect policies` lists policies and their options".to_owned(),

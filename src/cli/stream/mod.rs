@@ -92,7 +92,10 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     output::say_refreshes(global, &stream.open.refreshes);
     settings.scope = args.bounds.scope(&stream.open)?;
     let within = args.bounds.within(&mut settings)?;
-    let time = &mut settings.selection.caps.time;
+    let caps = &mut settings.selection.caps;
+    // Plans of a few URLs each would have none.
+    caps.count_in_flight = caps.any_of_urls();
+    let time = &mut caps.time;
     if time.seconds.is_none() && time.delay > 0.0 {
         (time.seconds, time.fewest) = (Some(TURNS * time.delay), 1);
     }

@@ -80,7 +80,10 @@ pub enum OptionError {
 /// What has to be made again for new settings, with what was made for the old ones at hand; none if
 /// they are the same.
 pub(crate) fn invalidated(old: &PlanSettings, new: &PlanSettings) -> Option<Invalidates> {
-    let changed = PlannerOption::all().iter().filter(|option| option.get(old) != option.get(new));
+    let (mut before, mut after) = (old.clone(), new.clone());
+    let is_other =
+        |option: &&PlannerOption| option.value_in(&mut before) != option.value_in(&mut after);
+    let changed = PlannerOption::all().iter().filter(is_other);
     changed.map(|option| option.invalidates(old, new)).max()
 }
 

@@ -62,7 +62,12 @@ impl PlannerOption {
 
     /// Its value.
     pub(crate) fn get(&self, settings: &PlanSettings) -> Value {
-        (self.place)(&mut settings.clone()).value()
+        self.value_in(&mut settings.clone())
+    }
+
+    /// Its value, where settings can be lent, which hold the delays and addresses of all hosts.
+    pub(crate) fn value_in(&self, settings: &mut PlanSettings) -> Value {
+        (self.place)(settings).value()
     }
 
     /// Sets it to what people give: a number, or text.
