@@ -27,7 +27,7 @@
 //! | 11 | workloads of plans tell how many pages their lists had; pairs have no chance to stay, and of what stayed there is only what did |
 //! | 12 | closed plans tell the places of the lists that their figures are in (those of earlier ones are taken to be the ones that are asked for); outcomes tell which picks led to a page that was new |
 //! | 13 | the scope of the store has hosts and domains; plans may have queues by address |
-//! | 14 | files of many commits may be merged: one of plans and outcomes tells which parts of it are those of which |
+//! | 14 | files of many commits may be merged: one of plans and outcomes tells which parts of it are those of which; cycles tell whether a stream planned them |
 
 mod listed;
 
@@ -219,6 +219,9 @@ pub struct CycleEntry {
     pub first_seq: u32,
     /// The plan that it starts with; none for a pseudo-cycle of an ingest without a plan.
     pub plan: Option<String>,
+    /// Whether that is one of a stream, which has a plan for each group of records.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub streamed: bool,
 }
 
 /// How long the URLs of a plan are in flight after the last record of it, or after its making.
@@ -255,6 +258,9 @@ pub struct StoredPlan {
     /// When it is closed, whatever became of it.
     #[serde(default)]
     pub in_flight_for: InFlightFor,
+    /// Whether a stream made it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub streamed: bool,
 }
 
 /// A plan that was closed.
@@ -427,7 +433,8 @@ impl Manifest {
     /// The next record is the first of a cycle, which is that of the newest open plan.
     fn start_cycle(&mut self) {
         let plan = self.plans.last().map(|plan| plan.id.clone());
-        self.cycles.push(CycleEntry { first_seq: self.next_seq, plan });
+        let streamed = self.plans.last().is_some_and(|plan| plan.streamed);
+        self.cycles.push(CycleEntry { first_seq: self.next_seq, plan, streamed });
     }
 
     /// Records from the making of a plan to that of the next.
@@ -524,7 +531,7 @@ impl Manifest {
         for part in 0..parts {
             let offset = u64::from(records) * u64::from(part) / u64::from(parts);
             let first_seq = self.next_seq + offset as u32;
-            self.cycles.push(CycleEntry { first_seq, plan: None });
+            self.cycles.push(CycleEntry { first_seq, plan: None, streamed: false });
         }
     }
 
@@ -621,7 +628,8 @@ mod tests {
         let (epoch, first_seq) = (Epoch::default(), manifest.next_seq);
         let (settings, in_flight_for) = (serde_json::Value::Null, InFlightFor::default());
         let (id, files) = (id.to_owned(), Vec::new());
-        let plan = StoredPlan { id, settings, files, first_seq, epoch, in_flight_for };
+        let plan =
+            StoredPlan { id, settings, files, first_seq, epoch, in_flight_for, streamed: false };
         manifest.open(plan, Vec::new());
     }
 

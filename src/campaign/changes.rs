@@ -185,7 +185,11 @@ mod tests {
         let (mut manifest, mut visits) = (Manifest::default(), Vec::new());
         for (at, days) in cycles.iter().enumerate() {
             let first_seq = manifest.next_seq;
-            manifest.cycles.push(CycleEntry { first_seq, plan: Some(at.to_string()) });
+            manifest.cycles.push(CycleEntry {
+                first_seq,
+                plan: Some(at.to_string()),
+                streamed: false,
+            });
             for day in days {
                 let time = day.map(|day| day * 86_400);
                 let (url, seq) = (UrlId(manifest.next_seq), manifest.next_seq);

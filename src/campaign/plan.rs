@@ -307,6 +307,8 @@ pub(crate) struct PlanRecord<'a> {
     pub(crate) sufficiency: Option<&'a StoreSufficiency>,
     /// Whether all that it could have picked is stored, if it drew some at random: a row for each URL of the frontier.
     pub(crate) keeps_pools: bool,
+    /// Whether it is one of a stream.
+    pub(crate) streamed: bool,
 }
 
 impl Plan {
@@ -321,6 +323,7 @@ impl Plan {
             epoch: self.epoch,
             sufficiency: None,
             keeps_pools: true,
+            streamed: false,
         }
     }
 }
@@ -414,6 +417,7 @@ fn commit_in(
         first_seq: store.manifest().next_seq,
         epoch: plan.epoch,
         in_flight_for,
+        streamed: plan.streamed,
     };
     store.commit(|manifest| {
         if let Some(other) = instead {

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 
 use prospect_index::bm25::Bm25;
 use prospect_index::compaction::Extent;
+use prospect_index::error::StoreError;
 use prospect_index::ingest::{IngestCounts, PreparedPage};
 use prospect_index::limits;
 use prospect_index::manifest::InFlightFor;
@@ -88,6 +89,8 @@ pub(crate) struct TakenIn {
     pub(crate) counts: IngestCounts,
     /// Plans that were over then.
     pub(crate) closed: Vec<CycleOutcome>,
+    /// Why small files could not be merged, which changes nothing else.
+    pub(crate) not_merged: Option<StoreError>,
 }
 
 /// A store that a crawler is planned for while it fetches.
@@ -191,13 +194,17 @@ impl Stream {
         let (mut open, counts) = self.open.after_ingest(pages, &fingerprint)?;
         let Self { mut kept, assessed, mut rounds, .. } = self;
         let closed = close::close_plans(&mut open, Which::Over, Some(&mut kept))?;
+        let mut not_merged = None;
         rounds += 1;
         if rounds >= MERGED_AFTER {
-            open.store.compact(&SCHEMAS, Extent::InPassing(0))?;
+            not_merged = open.store.compact(&SCHEMAS, Extent::InPassing(0)).err();
             rounds = 0;
         }
         let fingerprint = Some(fingerprint);
-        Ok((Self { open, kept, fingerprint, assessed, rounds }, TakenIn { counts, closed }))
+        Ok((
+            Self { open, kept, fingerprint, assessed, rounds },
+            TakenIn { counts, closed, not_merged },
+        ))
     }
 
     fn any_is_asked(&self, pages: &[PreparedPage]) -> Result<bool, CampaignError> {
@@ -246,6 +253,7 @@ impl Stream {
                 sufficiency: sufficiency.as_ref(),
                 // A round draws too few to value another batch by.
                 keeps_pools,
+                streamed: true,
                 ..plan.record()
             };
             plan::commit(&mut self.open, &record, &settings, Some(*in_flight_for))?;

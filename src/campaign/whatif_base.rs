@@ -138,6 +138,7 @@ impl WhatIfBase {
             epoch: self.epoch,
             sufficiency: None,
             keeps_pools: true,
+            streamed: false,
         };
         plan::commit_instead(open, &plan, &answer.settings)?;
         Ok(id)

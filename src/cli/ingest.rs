@@ -224,7 +224,9 @@ pub(super) fn finish(finish: &Finish<'_>, global: &Global, store: Store) -> Resu
     if let Some(quality) = finish.quality {
         quality.score(&mut open, global)?;
     }
-    open.tidy()?;
+    if let Err(error) = open.tidy() {
+        say(global, &format!("what came is stored; small files could not be merged: {error}"));
+    }
     report(global, &open, finish, &closed)?;
     for outcome in &closed {
         plan::say_outcome(global, outcome);

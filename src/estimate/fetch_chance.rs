@@ -309,7 +309,7 @@ mod tests {
 
     /// A manifest whose cycles have one record each.
     fn cycles(records: u32) -> Manifest {
-        let cycle = |first_seq| CycleEntry { first_seq, plan: None };
+        let cycle = |first_seq| CycleEntry { first_seq, plan: None, streamed: false };
         Manifest {
             cycles: (0..records).map(cycle).collect(),
             next_seq: records,
@@ -361,7 +361,7 @@ mod tests {
         let waiting = known.urls.insert("https://a.test/waits", "");
         let crawl = |is_archive: bool| {
             let plan = is_archive.then(|| "plan".to_owned());
-            let cycle = |first_seq, plan| CycleEntry { first_seq, plan };
+            let cycle = |first_seq, plan| CycleEntry { first_seq, plan, streamed: false };
             let cycles = vec![cycle(0, None), cycle(400, plan)];
             let manifest = Manifest { cycles, next_seq: 420, ..Manifest::default() };
             let types = types(&known);

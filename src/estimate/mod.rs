@@ -89,7 +89,7 @@
 //! // What search returns now: ten pages, of which the last one scores 4.45.
 //! let served = ServedLists::build(&scorer, &queries, 10, 251, &known.urls)?;
 //! near(served.kth_score(0), 4.45);
-//! # let cycles = [0, 1].map(|first_seq| CycleEntry { first_seq, plan: None });
+//! # let cycles = [0, 1].map(|first_seq| CycleEntry { first_seq, plan: None, streamed: false });
 //! # let manifest = Manifest { next_seq: 251, cycles: cycles.to_vec(), ..Manifest::default() };
 //! # let input = CrawlView {
 //! #     known: &known,

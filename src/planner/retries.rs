@@ -6,16 +6,15 @@
 //! that is one event of the host. All its URLs wait for it, by the same rule and without an end, and it counts
 //! as a try of none of them.
 //!
-//! Cycles are the clock: nothing else is told by every input. A plan that is made while the one before it is in flight,
-//! as those of a stream are, goes on with the cycle of that until it has [`CYCLE_RECORDS`], so that an outage of
-//! seconds is not four cycles long. Where all that may be planned waits, the clock goes
+//! Cycles are the clock: nothing else is told by every input. A stream has a plan for each group of
+//! records; those are one cycle until it has [`CYCLE_RECORDS`], so that an outage of seconds is not four cycles long. Where all that may be planned waits, the clock goes
 //! on to when the first comes back.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt;
 
 use prospect_index::answer::{Answer, FailureKind};
-use prospect_index::manifest::{CycleEntry, Manifest};
+use prospect_index::manifest::Manifest;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Fetch, Known};
 use serde::Serialize;
@@ -24,7 +23,7 @@ use serde::Serialize;
 pub(crate) const TRIES: u32 = 4;
 /// URLs of a host that fail in a cycle, and none that does not, before the host is taken to be at fault.
 const OUTAGE_URLS: u32 = 3;
-/// Records that a cycle of plans that overlap has at least.
+/// Records that a cycle of a stream has at least.
 const CYCLE_RECORDS: u32 = 100;
 /// A back-off doubles at most so often.
 const DOUBLINGS: u32 = 6;
@@ -291,14 +290,14 @@ impl Retries {
     }
 }
 
-/// Cycles as back-offs count them: those of plans, of which some that overlap are one, and each ingest without a plan as
+/// Cycles as back-offs count them: those of plans, of which those of a stream share some, and each ingest without a plan as
 /// one, whatever it was cut into.
 pub(crate) struct CycleClock<'a> {
     manifest: &'a Manifest,
     /// By cycle of the manifest.
     ticks: Vec<u32>,
     /// That of a plan that is made now: the one after that of the last record, for a plan that nothing came of yet counts as
-    /// no cycle, or the same where plans overlap.
+    /// no cycle, or the same in a stream.
     next: u32,
 }
 
@@ -306,13 +305,6 @@ impl<'a> CycleClock<'a> {
     /// Of a store or a simulated crawl.
     pub(crate) fn new(manifest: &'a Manifest) -> Self {
         let starts: HashSet<u32> = manifest.ingests.iter().map(|one| one.first_seq).collect();
-        let closed = manifest.closed_plans.iter().map(|plan| (plan.id.as_str(), plan.end_seq));
-        let open = manifest.plans.iter().map(|plan| (plan.id.as_str(), u32::MAX));
-        let in_flight_until: HashMap<&str, u32> = closed.chain(open).collect();
-        let overlaps = |before: &CycleEntry, first_seq: u32| {
-            let until = before.plan.as_deref().and_then(|plan| in_flight_until.get(plan));
-            until.is_some_and(|until| *until > first_seq)
-        };
         let (mut ticks, mut tick, mut began) = (Vec::with_capacity(manifest.cycles.len()), 0, 0);
         for (at, cycle) in manifest.cycles.iter().enumerate() {
             let first_seq = cycle.first_seq;
@@ -321,7 +313,8 @@ impl<'a> CycleClock<'a> {
                 match (&cycle.plan, &before.plan) {
                     (None, None) => !starts.contains(&first_seq),
                     (Some(_), Some(_)) => {
-                        overlaps(before, first_seq) && first_seq - began < CYCLE_RECORDS
+                        let is_streamed = cycle.streamed && before.streamed;
+                        is_streamed && first_seq - began < CYCLE_RECORDS
                     }
                     _ => false,
                 }
@@ -334,8 +327,7 @@ impl<'a> CycleClock<'a> {
         }
         let next_seq = manifest.next_seq;
         let last = manifest.cycles.last().filter(|last| last.first_seq < next_seq);
-        let goes_on =
-            last.is_some_and(|last| overlaps(last, next_seq)) && next_seq - began < CYCLE_RECORDS;
+        let goes_on = last.is_some_and(|last| last.streamed) && next_seq - began < CYCLE_RECORDS;
         let mut clock = Self { manifest, ticks, next: 0 };
         let last = manifest.next_seq.checked_sub(1).map(|last| clock.at(last));
         clock.next = last.map_or(0, |last| last + u32::from(!goes_on));
@@ -361,7 +353,7 @@ fn back_off(failures: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use prospect_index::answer::{NO_ANSWER, ROBOTS};
-    use prospect_index::manifest::ClosedPlan;
+    use prospect_index::manifest::CycleEntry;
 
     use super::*;
 
@@ -384,7 +376,7 @@ mod tests {
         fn cycle(&mut self, records: &[(&str, u16)]) {
             let first_seq = self.manifest.next_seq;
             let plan = Some(format!("plan {first_seq}"));
-            self.manifest.cycles.push(CycleEntry { first_seq, plan });
+            self.manifest.cycles.push(CycleEntry { first_seq, plan, streamed: false });
             for &(url, status) in records {
                 let id = self.known.urls.insert(url, "");
                 self.known.pages.note(id, self.manifest.next_seq, status, None);
@@ -427,20 +419,19 @@ mod tests {
     }
 
     #[test]
-    fn plans_that_overlap_are_one_cycle_until_that_has_some_records() {
-        let mut crawl = Crawl::knowing(&[A, B]);
-        let waits = |crawl: &Crawl| matches!(crawl.wait(A), Some(Wait::Failed { .. }));
-        // Ten records a plan, each of which is in flight until twenty records later.
-        for plan in 0..30 {
-            let (first_seq, id) = (10 * plan, format!("plan {}", 10 * plan));
-            let end_seq = first_seq + 20;
-            let places = serde_json::Value::Null;
-            crawl.manifest.closed_plans.push(ClosedPlan { id, first_seq, end_seq, places });
-            let mut records = vec![("https://c.test/", 200); 10];
-            records[0] = if plan == 5 { (A, 503) } else { records[1] };
-            crawl.cycle(&records);
-            let sits_out = (5..19).contains(&plan);
-            assert_eq!(waits(&crawl), sits_out, "{plan}");
+    fn plans_of_a_stream_are_one_cycle_until_that_has_some_records() {
+        for streamed in [true, false] {
+            let mut crawl = Crawl::knowing(&[A, B]);
+            // Ten records a plan.
+            for plan in 0..30 {
+                let mut records = vec![("https://c.test/", 200); 10];
+                records[0] = if plan == 5 { (A, 503) } else { records[1] };
+                crawl.cycle(&records);
+                crawl.manifest.cycles[plan].streamed = streamed;
+                let waits = matches!(crawl.wait(A), Some(Wait::Failed { .. }));
+                let sits_out = if streamed { 5..19 } else { 5..6 };
+                assert_eq!(waits, sits_out.contains(&plan), "{plan}");
+            }
         }
     }
 

@@ -537,7 +537,11 @@ mod tests {
             let may = spellings.hold_back(&known, Vec::new(), &UnderWay::new(&[], &retries));
             // Before the first failure the better linked one, then the other.
             assert_eq!(may, if cycle == 0 { [true, false, true] } else { [false, true, true] });
-            manifest.cycles.push(CycleEntry { first_seq: cycle, plan: Some(cycle.to_string()) });
+            manifest.cycles.push(CycleEntry {
+                first_seq: cycle,
+                plan: Some(cycle.to_string()),
+                streamed: false,
+            });
             known.pages.note(UrlId(0), cycle, 503, None);
             manifest.next_seq = cycle + 1;
         }

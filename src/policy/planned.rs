@@ -106,7 +106,11 @@ impl<'a> Planned<'a> {
             let (scored, chosen) = planned.choose(scorer, &settings, taken, false)?;
             Ok(planned.planner.promised(&scored, &chosen.batch.picks))
         })?;
-        self.crawled.manifest.cycles.push(CycleEntry { first_seq, plan: Some(String::new()) });
+        self.crawled.manifest.cycles.push(CycleEntry {
+            first_seq,
+            plan: Some(String::new()),
+            streamed: false,
+        });
         let page = |url: UrlId| self.crawled.ids.page[url.index()];
         let pages = open.picks.iter().map(|pick| page(pick.url)).collect();
         self.planner.open(open);

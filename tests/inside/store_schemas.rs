@@ -195,7 +195,7 @@ fn schemas() -> String {
             end_seq: 0,
             plans: vec!["a plan".into()],
         }],
-        cycles: vec![CycleEntry { first_seq: 0, plan: Some("a plan".into()) }],
+        cycles: vec![CycleEntry { first_seq: 0, plan: Some("a plan".into()), streamed: true }],
         plans: [InFlightFor::Ingests(3), InFlightFor::Seconds(7_200)]
             .map(|in_flight_for| StoredPlan {
                 id: "a plan".into(),
@@ -204,6 +204,7 @@ fn schemas() -> String {
                 first_seq: 0,
                 epoch: Epoch::default(),
                 in_flight_for,
+                streamed: true,
             })
             .into(),
         closed_plans: vec![ClosedPlan {

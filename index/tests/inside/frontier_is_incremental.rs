@@ -180,12 +180,24 @@ fn set_plan(root: &Path, crawl: &mut Crawl, planned: bool) {
         .commit(|manifest| {
             let id = format!("plan {}", manifest.generation);
             if planned {
-                manifest.cycles.push(CycleEntry { first_seq, plan: Some(id.clone()) });
+                manifest.cycles.push(CycleEntry {
+                    first_seq,
+                    plan: Some(id.clone()),
+                    streamed: false,
+                });
             }
             let settings = serde_json::Value::Null;
             let (files, epoch) = (Vec::new(), Epoch::default());
             let in_flight_for = InFlightFor::default();
-            let plan = StoredPlan { id, settings, files, first_seq, epoch, in_flight_for };
+            let plan = StoredPlan {
+                id,
+                settings,
+                files,
+                first_seq,
+                epoch,
+                in_flight_for,
+                streamed: false,
+            };
             manifest.plans = if planned { vec![plan] } else { Vec::new() };
         })
         .unwrap();

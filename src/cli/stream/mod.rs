@@ -8,6 +8,7 @@ mod outgoing;
 mod signals;
 mod summary;
 
+use std::collections::HashSet;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -259,8 +260,14 @@ impl Session<'_> {
                 }
             }
         }
-        pages.extend(unreadable_answers(&stream, asked)?);
+        let told: HashSet<&str> = pages.iter().map(PreparedPage::asked).collect();
+        let mut failed = unreadable_answers(&stream, asked)?;
+        failed.retain(|page| !told.contains(page.asked()));
+        pages.extend(failed);
         let (mut stream, taken) = stream.take_in(pages, &stream::fingerprint(lines))?;
+        if let Some(error) = &taken.not_merged {
+            say(self.global, &format!("small files could not be merged: {error}"));
+        }
         let counts = &taken.counts;
         if counts.pages + counts.moved + counts.unchanged > 0 {
             self.in_vain = 0;

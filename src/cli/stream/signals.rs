@@ -3,8 +3,8 @@
 use std::process;
 use std::thread;
 
-/// Waits for signals in a thread of its own, and calls `stop` at the first. Where signals cannot be had the system's usual
-/// answer stays, which ends the process.
+/// Waits for signals in a thread of its own, and calls `stop` at the first, which may wait in its turn. Signals that whoever
+/// started the process has it ignore stay ignored; where signals cannot be had the system's usual answer stays.
 pub(super) fn on_first(stop: impl FnOnce() + Send + 'static) {
     thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -12,35 +12,50 @@ pub(super) fn on_first(stop: impl FnOnce() + Send + 'static) {
         runtime.block_on(async {
             let Some(mut signals) = Signals::new() else { return };
             signals.next().await;
-            stop();
+            thread::spawn(stop);
             process::exit(128 + signals.next().await);
         });
     });
 }
 
 #[cfg(unix)]
-struct Signals([tokio::signal::unix::Signal; 3]);
+struct Signals(tokio::sync::mpsc::Receiver<i32>);
 
 #[cfg(unix)]
 impl Signals {
     /// Those by which people and systems end processes.
     fn new() -> Option<Self> {
         use tokio::signal::unix::{SignalKind, signal};
-        let of = |kind| signal(kind).ok();
-        let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-        let [Some(interrupt), Some(terminate), Some(hangup)] = kinds.map(of) else { return None };
-        Some(Self([interrupt, terminate, hangup]))
+        let (sender, numbers) = tokio::sync::mpsc::channel(1);
+        let ignored = ignored();
+        for kind in [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()] {
+            let number = kind.as_raw_value();
+            if ignored >> (number - 1) & 1 == 1 {
+                continue;
+            }
+            let (mut signal, sender) = (signal(kind).ok()?, sender.clone());
+            tokio::spawn(async move {
+                while signal.recv().await.is_some() && sender.send(number).await.is_ok() {}
+            });
+        }
+        Some(Self(numbers))
     }
 
-    /// The number of the next one.
+    /// The number of the next one; none comes where all are ignored.
     async fn next(&mut self) -> i32 {
-        let [interrupt, terminate, hangup] = &mut self.0;
-        tokio::select! {
-            _ = interrupt.recv() => 2,
-            _ = terminate.recv() => 15,
-            _ = hangup.recv() => 1,
+        match self.0.recv().await {
+            Some(number) => number,
+            None => std::future::pending().await,
         }
     }
+}
+
+/// Signals that the process ignores, a bit each, as far as the system tells.
+#[cfg(unix)]
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
 #[cfg(not(unix))]
