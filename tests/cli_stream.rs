@@ -127,6 +127,11 @@ fn troubled(url: &str) -> String {
     }
 }
 
+/// The same, but that nothing is busy: cycles by which back-offs count are longer in a stream.
+fn gone_or_moved(url: &str) -> String {
+    if page_at(url) % 10 == 5 { untroubled(url) } else { troubled(url) }
+}
+
 fn untroubled(url: &str) -> String {
     page(page_at(url))
 }
@@ -357,7 +362,14 @@ fn the_same_answer_to_what_is_asked_again_after_a_restart_is_another_answer() {
 #[test]
 #[cfg(unix)]
 fn a_signal_ends_it_and_what_has_come_is_stored() {
-    for signal in ["TERM", "INT", "HUP"] {
+    // Those that whoever runs this has it ignore stay ignored.
+    let told = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = told.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = mask.map_or(0, |mask| u64::from_str_radix(mask.trim(), 16).unwrap());
+    for (signal, number) in [("TERM", 15), ("INT", 2), ("HUP", 1)] {
+        if ignored >> (number - 1) & 1 == 1 {
+            continue;
+        }
         let bench = Bench::with_store();
         let store = bench.store();
         let mut streamed = Streamed::start(&bench, &store, &["--in-flight", "9", "--json"]);
@@ -533,7 +545,7 @@ fn the_same_groups_give_the_same_plans_on_any_threads_and_by_the_commands_one_by
         let first = streamed.round().unwrap();
         crawler.take(first);
         for _ in 0..8 {
-            assert!(crawler.cycle(&mut streamed, troubled));
+            assert!(crawler.cycle(&mut streamed, gone_or_moved));
         }
         assert_eq!(streamed.end().0, Some(0));
         timeless(&crawler.asked)
@@ -545,7 +557,7 @@ fn the_same_groups_give_the_same_plans_on_any_threads_and_by_the_commands_one_by
     let mut crawler = Crawler::new(40, 12);
     for group in 0..=8 {
         if group > 0 {
-            let reported = crawler.pending.drain(..12).map(|url| troubled(&url));
+            let reported = crawler.pending.drain(..12).map(|url| gone_or_moved(&url));
             let file = bench.write("group.jsonl", lines(reported.collect::<Vec<_>>()));
             done(&["ingest", "--store", text(store), &file]);
         }
