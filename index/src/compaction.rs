@@ -84,30 +84,27 @@ impl Store {
         schemas: &[(SegmentKind, Schema)],
         extent: Extent,
     ) -> Result<[(usize, u64); 2], StoreError> {
-        let mut next = self.manifest().clone();
-        let open: usize = next.plans.iter().map(|plan| plan.files.len()).sum();
-        let is_due = match extent {
-            Extent::All => true,
-            Extent::InPassing(files) => next.files().count() >= files + open,
-        };
-        let mut merging = Merging { store: self, written: 0 };
-        if is_due {
-            merging.ingests(&mut next, extent)?;
-        }
-        for &(kind, schema) in schemas.iter().filter(|_| is_due) {
-            merging.records(&mut next, (kind, schema), extent)?;
-        }
-        let before = self.manifest();
         let files = |manifest: &Manifest| {
             let add = |(files, bytes), one: &SegmentEntry| (files + 1, bytes + one.file.bytes);
             manifest.files().fold((0, 0), add)
         };
-        let compacted = [files(before), files(&next)];
-        if next != *before {
+        let before = files(self.manifest());
+        let open: usize = self.manifest().plans.iter().map(|plan| plan.files.len()).sum();
+        if matches!(extent, Extent::InPassing(most) if before.0 < most + open) {
+            return Ok([before; 2]);
+        }
+        let mut next = self.manifest().clone();
+        let mut merging = Merging { store: self, written: 0 };
+        merging.ingests(&mut next, extent)?;
+        for &table in schemas {
+            merging.records(&mut next, table, extent)?;
+        }
+        let now = files(&next);
+        if next != *self.manifest() {
             self.commit(|manifest| *manifest = next)?;
             self.remove_orphans()?;
         }
-        Ok(compacted)
+        Ok([before, now])
     }
 }
 
@@ -121,10 +118,10 @@ struct Merging<'a> {
 impl Merging<'_> {
     /// Merges neighbouring ingests.
     fn ingests(&mut self, next: &mut Manifest, extent: Extent) -> Result<(), StoreError> {
-        let runs = Ingests::new(self.store)?.runs(extent);
+        let ingests = Ingests::new(self.store)?;
         // The last first: places before it stay.
-        for run in runs.into_iter().rev() {
-            let at = places(next, &run);
+        for run in ingests.runs(extent).into_iter().rev() {
+            let at = ingests.starts[run.start].0..ingests.starts[run.end].0;
             let merged = self.lasting(next, at.clone())?;
             let others = next.segments[at.clone()].iter().filter(|one| !is_of_pages(one.kind));
             let others: Vec<SegmentEntry> = others.cloned().collect();
@@ -149,8 +146,8 @@ impl Merging<'_> {
         at: Range<usize>,
     ) -> Result<Vec<SegmentEntry>, StoreError> {
         let (up_to, range) = (&manifest.segments[..at.end], &manifest.segments[at.clone()]);
-        let (all, basis) = lasting_chain(up_to, usize::MAX);
-        let mut lasting = all - lasting_chain(&manifest.segments[..at.start], usize::MAX).0;
+        let (mut lasting, _) = lasting_chain(range, usize::MAX);
+        let (_, basis) = lasting_chain(up_to, usize::MAX);
         let mut merged = Vec::new();
         for (kind, schema) in SCHEMAS {
             let of_kind = |segment: &&SegmentEntry| segment.kind == kind;
@@ -207,8 +204,10 @@ impl Merging<'_> {
         let mut files: Vec<Vec<usize>> = Vec::new();
         let mut file_of: HashMap<&str, usize> = HashMap::new();
         for (at, segment) in next.segments.iter().enumerate().filter(|(_, segment)| may(segment)) {
-            let file = *file_of.entry(&segment.file.file).or_insert(files.len());
-            files.resize(files.len().max(file + 1), Vec::new());
+            let file = *file_of.entry(&segment.file.file).or_insert_with(|| {
+                files.push(Vec::new());
+                files.len() - 1
+            });
             files[file].push(at);
         }
         let size = |file: &Vec<usize>| file.iter().map(|&at| next.segments[at].rows).sum();
@@ -278,20 +277,6 @@ fn is_of_pages(kind: SegmentKind) -> bool {
     is_lasting(kind) || kind == SegmentKind::Quality
 }
 
-/// Places of what was written by a run of ingests, and between it and the next: each begins with its URLs, before
-/// its pages.
-fn places(manifest: &Manifest, run: &Range<usize>) -> Range<usize> {
-    let starts = starts(manifest);
-    starts[run.start]..starts.get(run.end).copied().unwrap_or(manifest.segments.len())
-}
-
-/// By ingest, where what it wrote begins.
-fn starts(manifest: &Manifest) -> Vec<usize> {
-    let places = 0..manifest.segments.len();
-    let pages = places.filter(|&at| manifest.segments[at].kind == SegmentKind::Pages);
-    pages.map(|at: usize| at.saturating_sub(1)).collect()
-}
-
 /// Ingests of a store, and which of them may be merged.
 struct Ingests<'a> {
     manifest: &'a Manifest,
@@ -305,18 +290,22 @@ struct Ingests<'a> {
 impl<'a> Ingests<'a> {
     fn new(store: &'a Store) -> Result<Self, StoreError> {
         let manifest = store.manifest();
-        let mut marks = marks(store.storage())?;
+        let mut marks = marks(store.storage(), manifest)?;
         marks.push((0, manifest.epoch.end_seq));
-        let (mut counted, mut lasting, mut begins) = (0, 0, Vec::new());
-        for start in starts(manifest).into_iter().chain([manifest.segments.len()]) {
+        let all = 0..manifest.segments.len();
+        let pages = all.filter(|&at| manifest.segments[at].kind == SegmentKind::Pages);
+        // An ingest begins with its URLs, before its pages.
+        let begin = pages.map(|at: usize| at.saturating_sub(1));
+        let (mut counted, mut lasting, mut starts) = (0, 0, Vec::new());
+        for start in begin.chain([manifest.segments.len()]) {
             lasting += lasting_chain(&manifest.segments[counted..start], usize::MAX).0;
             counted = start;
-            begins.push((start, lasting));
+            starts.push((start, lasting));
         }
         let pairs = manifest.cycles.windows(2);
         let pseudo = pairs.filter(|pair| pair.iter().all(|cycle| cycle.plan.is_none()));
         let pseudo = pseudo.map(|pair| pair[1].first_seq).collect();
-        Ok(Self { manifest, starts: begins, marks, pseudo })
+        Ok(Self { manifest, starts, marks, pseudo })
     }
 
     fn runs(&self, extent: Extent) -> Vec<Range<usize>> {

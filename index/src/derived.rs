@@ -38,9 +38,9 @@ struct State<T> {
 /// What a structure is, and what it was made from.
 #[derive(Default, Serialize, Deserialize)]
 struct Made {
-    /// Its name. Under `structure` it was told by programs whose hash was another.
-    #[serde(default, rename = "name")]
-    structure: String,
+    /// Its name; programs whose hash was another told it otherwise.
+    #[serde(default)]
+    name: String,
     /// Generation of the store.
     generation: u64,
     /// Files and records that the store had, and their hash: see [`Manifest::basis`].
@@ -51,17 +51,17 @@ struct Made {
 
 /// How far the store was, in lasting files and in records, when each derived structure of it was made: those are
 /// what it is known by, so that files from before and after are not merged.
-pub(crate) fn marks(storage: &Storage) -> Result<Vec<(usize, u32)>, StoreError> {
-    let mut marks = Vec::new();
-    for name in storage.list(DERIVED)? {
-        let state = format!("{DERIVED}/{name}/{STATE}");
-        let bytes = if storage.exists(&state) { storage.read(&state)? } else { continue };
-        let body = bytes.splitn(2, |&byte| byte == b'\n').nth(1).unwrap_or_default();
-        // One that cannot be read is made anew anyway.
-        let read = serde_json::from_slice::<State<serde::de::IgnoredAny>>(body);
-        marks.extend(read.map(|state| (state.made.segments, state.made.end_seq)));
-    }
-    Ok(marks)
+pub(crate) fn marks(
+    storage: &Storage,
+    manifest: &Manifest,
+) -> Result<Vec<(usize, u32)>, StoreError> {
+    let state = |name: String| {
+        // One that cannot be used is made anew anyway.
+        let derived = Derived::new(storage, manifest, &name, 0);
+        derived.read_state::<serde::de::IgnoredAny>().ok().flatten()
+    };
+    let states = storage.list(DERIVED)?.into_iter().filter_map(state);
+    Ok(states.map(|state| (state.made.segments, state.made.end_seq)).collect())
 }
 
 /// What was found of a derived structure.
@@ -156,7 +156,7 @@ impl<'a> Derived<'a> {
             Ok(None) => return Found::Missing,
             Err(what) => return Found::Damaged(what),
         };
-        if state.version != self.version || state.made.structure.is_empty() {
+        if state.version != self.version || state.made.name.is_empty() {
             return Found::Missing;
         }
         let own =
@@ -178,7 +178,7 @@ impl<'a> Derived<'a> {
             let unnamed = self.unnamed(&state.files).ok()?;
             Some(format!("{} is none of its files", unnamed.first()?))
         };
-        if state.made.structure.is_empty() {
+        if state.made.name.is_empty() {
             return Some("an earlier version wrote it".to_owned());
         }
         self.verify(&state.files).err().map(|error| told(&error)).or_else(foreign)
@@ -186,11 +186,11 @@ impl<'a> Derived<'a> {
 
     /// Why a state is not that of this structure and store, if it is not.
     fn is_foreign(&self, made: &Made) -> Option<String> {
-        if made.structure.is_empty() {
+        if made.name.is_empty() {
             return None;
         }
-        if made.structure != self.name {
-            return Some(format!("it holds {}, not {}", made.structure, self.name));
+        if made.name != self.name {
+            return Some(format!("it holds {}, not {}", made.name, self.name));
         }
         let manifest = self.manifest?;
         if made.generation > manifest.generation {
@@ -202,11 +202,11 @@ impl<'a> Derived<'a> {
     }
 
     fn made(&self) -> Made {
-        let structure = self.name.clone();
-        let Some(manifest) = self.manifest else { return Made { structure, ..Made::default() } };
+        let name = self.name.clone();
+        let Some(manifest) = self.manifest else { return Made { name, ..Made::default() } };
         let (segments, end_seq) = (manifest.lasting(), manifest.next_seq);
         let basis = manifest.basis(segments, end_seq).unwrap_or_default();
-        Made { structure, generation: manifest.generation, segments, end_seq, basis }
+        Made { name, generation: manifest.generation, segments, end_seq, basis }
     }
 
     /// Makes `payload` and `files` the state, then removes files that it no longer names.

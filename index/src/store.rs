@@ -263,7 +263,7 @@ impl Store {
         tables.into_iter().enumerate().map(write).collect()
     }
 
-    pub(crate) fn write_segment_as(
+    fn write_segment_as(
         &self,
         name: &str,
         kind: SegmentKind,
@@ -311,6 +311,7 @@ impl Store {
             return self.read_segment(segment, schema, names, |columns| all(&columns));
         };
         match segment.first_row {
+            _ if kept.is_empty() && segment.rows == 0 => Ok(()),
             None => all(&kept),
             Some(first) => {
                 let end = (first + segment.rows) as usize;
@@ -323,7 +324,7 @@ impl Store {
         }
     }
 
-    /// All rows of the file of a segment, in memory; none where they are not of one row group.
+    /// All rows of the file of a segment, in memory, no columns if it has no row; none where there are several row groups.
     fn kept(
         &self,
         segment: &SegmentEntry,
@@ -338,8 +339,12 @@ impl Store {
             groups.push(columns);
             Ok(())
         })?;
-        let one = (groups.len() == 1).then(|| groups.swap_remove(0));
-        Ok(one.map(|columns| self.tables.put(segment, names, columns)))
+        let columns = match groups.len() {
+            0 => Vec::new(),
+            1 => groups.swap_remove(0),
+            _ => return Ok(None),
+        };
+        Ok(Some(self.tables.put(segment, names, columns)))
     }
 
     /// Verifies the lengths of all segments, which costs no reading.
@@ -357,7 +362,7 @@ impl Store {
     }
 
     /// Verifies length and checksum of a segment, unless this handle has done so.
-    pub(crate) fn verify(&self, segment: &SegmentEntry) -> Result<(), StoreError> {
+    fn verify(&self, segment: &SegmentEntry) -> Result<(), StoreError> {
         let key = (segment.file.file.clone(), segment.file.checksum.clone());
         let verified = || self.verified.lock().unwrap_or_else(PoisonError::into_inner);
         if !verified().contains(&key) {

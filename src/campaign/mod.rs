@@ -63,9 +63,6 @@ use crate::planner::scope::{Scope, ScopeError};
 use crate::planner::spellings::UnderWay;
 use crate::workload::Workload;
 
-/// Files beside those of open plans from which on small ones are merged by who adds to them.
-const MANY_FILES: usize = 512;
-
 /// Why a cycle cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum CampaignError {
@@ -283,13 +280,12 @@ impl OpenStore {
         Ok((open, counts))
     }
 
-    /// Merges small files in passing, where there are many beside those of open plans.
+    /// Merges small files in passing, where there are so many beside those of open plans.
     ///
     /// # Errors
     /// A file is damaged, or a write failed; the previous state stands.
-    pub(crate) fn tidy(&mut self) -> Result<(), CampaignError> {
-        self.store.compact(&SCHEMAS, Extent::InPassing(MANY_FILES))?;
-        Ok(())
+    pub(crate) fn merge_small_files(&mut self, from: usize) -> Result<(), StoreError> {
+        self.store.compact(&SCHEMAS, Extent::InPassing(from)).map(drop)
     }
 
     /// The scope that plans of the store have, unless they are given another.

@@ -8,12 +8,10 @@
 use std::collections::HashSet;
 
 use prospect_index::bm25::Bm25;
-use prospect_index::compaction::Extent;
 use prospect_index::error::StoreError;
 use prospect_index::ingest::{IngestCounts, PreparedPage};
 use prospect_index::limits;
 use prospect_index::manifest::InFlightFor;
-use prospect_index::page::UrlId;
 use prospect_index::store::Store;
 
 use super::close::{self, Which};
@@ -21,7 +19,6 @@ use super::kept_planner::KeptPlanner;
 use super::open_plans::OpenBatch;
 use super::plan::{self, Beside, GoingOn, PlanRecord, plan_on};
 use super::sufficiency::StoreSufficiency;
-use super::tables::SCHEMAS;
 use super::url_list::UrlList;
 use super::{CampaignError, OpenStore};
 use crate::plan::Pick;
@@ -160,16 +157,15 @@ impl Stream {
         Ok(InFlight { urls, plans: batches.len() })
     }
 
-    /// Which of these URLs are in flight, in canonical form.
+    /// URLs that are in flight, in canonical form.
     ///
     /// # Errors
     /// A segment is damaged.
-    pub(crate) fn asked_for(&self, urls: &[String]) -> Result<Vec<bool>, CampaignError> {
+    pub(crate) fn urls_in_flight(&self) -> Result<HashSet<&str>, CampaignError> {
         let OpenStore { store, known, .. } = &self.open;
         let batches = OpenBatch::all(store, known)?;
-        let in_flight: HashSet<UrlId> = batches.iter().flat_map(OpenBatch::in_flight).collect();
-        let is = |url: &String| known.urls.get(url).is_some_and(|url| in_flight.contains(&url));
-        Ok(urls.iter().map(is).collect())
+        let urls = batches.iter().flat_map(OpenBatch::in_flight);
+        Ok(urls.map(|url| known.urls.url(url)).collect())
     }
 
     /// Stores records in one commit, and closes the plans that are over. `fingerprint` identifies the records: those
@@ -189,7 +185,10 @@ impl Stream {
         let last = self.open.store.manifest().ingests.last();
         let is_last = last.is_some_and(|last| last.fingerprint == fingerprint);
         let comes_again = self.fingerprint.as_deref() == Some(fingerprint)
-            || (is_last && self.any_is_asked(&pages)?);
+            || (is_last && {
+                let in_flight = self.urls_in_flight()?;
+                pages.iter().any(|page| in_flight.contains(page.asked()))
+            });
         let fingerprint = format!("{fingerprint}{}", if comes_again { "+" } else { "" });
         let (mut open, counts) = self.open.after_ingest(pages, &fingerprint)?;
         let Self { mut kept, assessed, mut rounds, .. } = self;
@@ -197,7 +196,7 @@ impl Stream {
         let mut not_merged = None;
         rounds += 1;
         if rounds >= MERGED_AFTER {
-            not_merged = open.store.compact(&SCHEMAS, Extent::InPassing(0)).err();
+            not_merged = open.merge_small_files(0).err();
             rounds = 0;
         }
         let fingerprint = Some(fingerprint);
@@ -205,11 +204,6 @@ impl Stream {
             Self { open, kept, fingerprint, assessed, rounds },
             TakenIn { counts, closed, not_merged },
         ))
-    }
-
-    fn any_is_asked(&self, pages: &[PreparedPage]) -> Result<bool, CampaignError> {
-        let urls: Vec<String> = pages.iter().map(|page| page.asked().to_owned()).collect();
-        Ok(self.asked_for(&urls)?.contains(&true))
     }
 
     /// Plans at most so many URLs beside what is in flight, and commits the plan. Where nothing is left but what waits

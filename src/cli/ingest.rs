@@ -22,6 +22,8 @@ use crate::ingest::{
 };
 use crate::planner::outcome::CycleOutcome;
 
+/// Files beside those of open plans from which on an ingest merges small ones.
+const MANY_FILES: usize = 512;
 /// Records that are read at once.
 const BATCH: usize = 2_000;
 /// URLs that are read at once.
@@ -224,7 +226,7 @@ pub(super) fn finish(finish: &Finish<'_>, global: &Global, store: Store) -> Resu
     if let Some(quality) = finish.quality {
         quality.score(&mut open, global)?;
     }
-    if let Err(error) = open.tidy() {
+    if let Err(error) = open.merge_small_files(MANY_FILES) {
         say(global, &format!("what came is stored; small files could not be merged: {error}"));
     }
     report(global, &open, finish, &closed)?;

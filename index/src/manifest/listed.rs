@@ -1,5 +1,6 @@
 //! How segments are written: a file once, with the places in the list, the first rows and the rows of its parts.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde::de::Error as _;
@@ -8,9 +9,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::SegmentEntry;
 
 #[derive(Serialize, Deserialize)]
-struct File {
+struct File<'a> {
     #[serde(flatten)]
-    entry: SegmentEntry,
+    entry: Cow<'a, SegmentEntry>,
     /// Place in the list, first row, and rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     parts: Vec<(usize, u64, u64)>,
@@ -20,19 +21,20 @@ pub(super) fn serialize<S: Serializer>(
     segments: &[SegmentEntry],
     to: S,
 ) -> Result<S::Ok, S::Error> {
-    let mut files: Vec<File> = Vec::new();
+    let mut files: Vec<File<'_>> = Vec::new();
     let mut at: HashMap<&str, usize> = HashMap::new();
     for (place, segment) in segments.iter().enumerate() {
-        let new = || File { entry: segment.whole(), parts: Vec::new() };
+        let mut push = |entry| {
+            files.push(File { entry, parts: Vec::new() });
+            files.len() - 1
+        };
         let Some(first_row) = segment.first_row else {
-            files.push(new());
+            push(Cow::Borrowed(segment));
             continue;
         };
-        let at = *at.entry(&segment.file.file).or_insert_with(|| {
-            files.push(File { entry: SegmentEntry { rows: 0, ..new().entry }, ..new() });
-            files.len() - 1
-        });
-        files[at].entry.rows += segment.rows;
+        let none_yet = || Cow::Owned(SegmentEntry { rows: 0, ..segment.whole() });
+        let at = *at.entry(&segment.file.file).or_insert_with(|| push(none_yet()));
+        files[at].entry.to_mut().rows += segment.rows;
         files[at].parts.push((place, first_row, segment.rows));
     }
     files.serialize(to)
@@ -41,19 +43,20 @@ pub(super) fn serialize<S: Serializer>(
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Vec<SegmentEntry>, D::Error> {
-    let files = Vec::<File>::deserialize(from)?;
+    let files = Vec::<File<'_>>::deserialize(from)?;
     let places = files.iter().map(|file| file.parts.len().max(1)).sum();
     let mut segments: Vec<Option<SegmentEntry>> = vec![None; places];
-    let (parts, whole): (Vec<File>, Vec<File>) =
+    let (parts, whole): (Vec<File<'_>>, Vec<File<'_>>) =
         files.into_iter().partition(|file| !file.parts.is_empty());
     for File { entry, parts } in parts {
         for (place, first_row, rows) in parts {
             let at = segments.get_mut(place).filter(|at| at.is_none());
             let at = at.ok_or_else(|| D::Error::custom(format!("no place {place}")))?;
-            *at = Some(SegmentEntry { rows, first_row: Some(first_row), ..entry.clone() });
+            let first_row = Some(first_row);
+            *at = Some(SegmentEntry { rows, first_row, ..SegmentEntry::clone(&entry) });
         }
     }
-    let mut whole = whole.into_iter().map(|file| file.entry);
+    let mut whole = whole.into_iter().map(|file| file.entry.into_owned());
     let all = segments.into_iter().map(|found| found.or_else(|| whole.next()));
     all.collect::<Option<_>>().ok_or_else(|| D::Error::custom("a place of the list is free"))
 }

@@ -260,10 +260,10 @@ impl Session<'_> {
                 }
             }
         }
-        let told: HashSet<&str> = pages.iter().map(PreparedPage::asked).collect();
-        let mut failed = unreadable_answers(&stream, asked)?;
-        failed.retain(|page| !told.contains(page.asked()));
-        pages.extend(failed);
+        if !asked.is_empty() {
+            let failed = unreadable_answers(&stream, asked, &pages)?;
+            pages.extend(failed);
+        }
         let (mut stream, taken) = stream.take_in(pages, &stream::fingerprint(lines))?;
         if let Some(error) = &taken.not_merged {
             say(self.global, &format!("small files could not be merged: {error}"));
@@ -323,16 +323,20 @@ impl Session<'_> {
     }
 }
 
-/// Of URLs with records that are none, those that are in flight: what came of them will not be told in another way, so
-/// they failed.
-fn unreadable_answers(stream: &Stream, asked: Vec<String>) -> Result<Vec<PreparedPage>, Failure> {
+/// Of URLs with records that are none, those that are in flight and of which no page tells: what came of them will not be
+/// told in another way, so they failed.
+fn unreadable_answers(
+    stream: &Stream,
+    asked: Vec<String>,
+    pages: &[PreparedPage],
+) -> Result<Vec<PreparedPage>, Failure> {
+    let told: HashSet<&str> = pages.iter().map(PreparedPage::asked).collect();
+    let in_flight = stream.urls_in_flight()?;
     let failed = |url| PageRecord { url, status: Some(0), ..PageRecord::default() };
     let failed = asked.into_iter().filter_map(|url| prepare(failed(url)).ok());
-    let failed: Vec<PreparedPage> = failed.collect();
-    let urls: Vec<String> = failed.iter().map(|page| page.asked().to_owned()).collect();
-    let is_asked = if urls.is_empty() { Vec::new() } else { stream.asked_for(&urls)? };
-    let all = failed.into_iter().zip(is_asked);
-    Ok(all.filter(|(_, is_asked)| *is_asked).map(|(page, _)| page).collect())
+    let is_left =
+        |page: &PreparedPage| in_flight.contains(page.asked()) && !told.contains(page.asked());
+    Ok(failed.filter(is_left).collect())
 }
 
 fn unreadable(error: io::Error) -> Failure {
