@@ -152,10 +152,10 @@ fn check_tables(
     learned: &[(SegmentKind, Schema)],
     report: &mut CheckReport,
 ) -> Result<(), StoreError> {
-    match Known::load(store.storage(), store.manifest(), true) {
+    match Known::load(store.storage(), store.manifest(), (true, None), |_| Ok(())) {
         Ok(known) => {
             report.pages = known.pages.len() as u64;
-            report.links = known.links.links().len() as u64;
+            report.links = known.links.count() as u64;
             let expected = store.manifest().next_seq as usize;
             if known.pages.records() != expected && expected > 0 {
                 let found = known.pages.records();

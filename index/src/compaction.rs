@@ -418,7 +418,7 @@ mod tests {
         let told = |store: &Store| {
             let known = store.known().unwrap();
             let links: Vec<_> =
-                known.links.links().iter().map(|link| (link.from, link.to)).collect();
+                known.links.links_from(0).map(|link| (link.from, link.to)).collect();
             let urls: Vec<_> = known.urls.ids().map(|id| known.urls.url(id).to_owned()).collect();
             (urls, links, known.pages.crawled().collect::<Vec<_>>())
         };

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
 use crate::manifest::Manifest;
-use crate::storage::{Checksum, FileEntry, Storage};
+use crate::storage::{Checksum, FileEntry, PendingFile, Storage};
 
 /// Directory of all derived structures below the store's root.
 pub const DERIVED: &str = "derived";
@@ -89,12 +89,11 @@ pub enum Found<T> {
 /// let lengths = Derived::new(&storage, &manifest, "lengths", 1);
 /// assert!(matches!(lengths.find::<u32>(), Found::Missing));
 ///
-/// let name = format!("{}/lengths.bin", lengths.directory());
-/// let file = storage.write(&name, &[3, 1, 4])?;
+/// let file = lengths.write("lengths.bin", &[3, 1, 4])?;
 /// lengths.publish(&3, vec![file])?; // with a payload: how many there are
 /// assert!(matches!(lengths.find::<u32>(), Found::Whole(3, files) if files.len() == 1));
 ///
-/// storage.write(&name, &[3, 1, 5])?;
+/// lengths.write("lengths.bin", &[3, 1, 5])?;
 /// assert!(matches!(lengths.find::<u32>(), Found::Damaged(_)));
 /// # Ok(())
 /// # }
@@ -139,8 +138,27 @@ impl<'a> Derived<'a> {
     }
 
     /// Directory of the structure below the store's root.
-    pub fn directory(&self) -> &str {
+    pub(crate) fn directory(&self) -> &str {
         &self.directory
+    }
+
+    /// Starts a file of it. When it reaches the disk is left to the system: what a power cut takes back no longer has
+    /// its checksum, and is made anew.
+    ///
+    /// # Errors
+    /// It cannot be created.
+    pub(crate) fn start(&self, name: &str) -> Result<PendingFile, StoreError> {
+        self.storage.start(&format!("{}/{name}", self.directory))
+    }
+
+    /// Writes a file of it, for the state to name.
+    ///
+    /// # Errors
+    /// The write failed.
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<FileEntry, StoreError> {
+        let mut file = self.start(name)?;
+        file.append(bytes)?;
+        file.finish_unsynced()
     }
 
     /// The storage it lies in.
@@ -165,6 +183,13 @@ impl<'a> Derived<'a> {
             Ok(()) => Found::Whole(state.payload, state.files),
             Err(error) => Found::Damaged(told(&error)),
         }
+    }
+
+    /// Its payload and the files that it names, which nobody has verified.
+    pub(crate) fn named<T: DeserializeOwned>(&self) -> Option<(T, Vec<FileEntry>)> {
+        let state = self.read_state::<T>().ok().flatten()?;
+        let own = state.version == self.version && !state.made.name.is_empty();
+        own.then_some((state.payload, state.files))
     }
 
     /// What is wrong with it, whatever its version, and changes nothing.
@@ -254,7 +279,11 @@ impl<'a> Derived<'a> {
         serde_json::from_slice(body).map(Some).map_err(|error| error.to_string())
     }
 
-    fn verify(&self, files: &[FileEntry]) -> Result<(), StoreError> {
+    /// Verifies length and checksum of files of the structure.
+    ///
+    /// # Errors
+    /// One is missing or damaged, or none of its own.
+    pub(crate) fn verify(&self, files: &[FileEntry]) -> Result<(), StoreError> {
         let own = format!("{}/", self.directory);
         for entry in files {
             let path = self.storage.path(&entry.file);

@@ -359,8 +359,7 @@ impl IngestSession {
     /// # Errors
     /// The tables are damaged or cannot be read, or a file cannot be created.
     pub fn start(store: Store) -> Result<Self, StoreError> {
-        store.verify_kinds(&[SegmentKind::Urls, SegmentKind::Pages])?;
-        let known = Known::load(store.storage(), store.manifest(), false)?;
+        let known = store.known_without_links()?;
         Self::start_with(store, known)
     }
 
@@ -553,7 +552,7 @@ impl IngestSession {
         known.quality = scores;
         // Links of a page that is another one, or gone, leave the table; and what was not stored is not known.
         if how != Committed::Stored || known.pages.replaced_since(first_seq) {
-            known = store.known()?;
+            known = store.read_tables()?;
         } else {
             store.verify_kinds(&[SegmentKind::Links, SegmentKind::Quality])?;
             known.extend(store.storage(), store.manifest(), segments)?;

@@ -111,7 +111,7 @@
 //! |---|---|
 //! | checksum of the manifest, length of every live file | [`store::Store::open`] |
 //! | checksum of `urls`, `pages` and `links` | [`store::Store::known`] and the start of an ingest (without `links`, which it does not read) |
-//! | checksum of `around` | [`store::Store::extend_link_context`] |
+//! | checksum of `around` | [`store::Store::link_context`] |
 //! | checksum of the other tables | [`store::Store::read_records`] |
 //! | names and types of columns | each time they are read |
 //! | checksum of a derived structure | each time it is opened |
@@ -166,10 +166,12 @@ pub mod fetch_time;
 pub mod frontier;
 pub mod ingest;
 mod kept_tables;
+
 pub mod limits;
 pub mod link_context;
 pub mod link_table;
 pub mod manifest;
+mod mapped;
 pub mod ngram;
 pub mod page;
 pub mod page_store;
@@ -177,6 +179,7 @@ pub mod seeds;
 mod snapshot;
 pub mod storage;
 pub mod store;
+mod table_image;
 pub mod text_index;
 pub mod url;
 pub mod url_table;

@@ -9,6 +9,9 @@ use std::collections::HashMap;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::error::StoreError;
+use crate::mapped::Column;
+use crate::mapped::image::{ImageReader, ImageWriter};
 use crate::page::UrlId;
 use crate::words::{Analyzer, for_each_word};
 
@@ -151,17 +154,23 @@ impl Words {
 
 /// Words around links to each URL, in the order in which the pages were fetched.
 ///
-/// Costs 16 bytes a link, 12 a URL and 4 a word; equal texts, as menus have them, are kept once.
+/// Costs 16 bytes a link, 12 a URL and 4 a word; equal texts, as menus have them, are kept once. Of those that are mapped,
+/// what is touched.
 #[derive(Clone, Debug, Default)]
 pub struct LinkContextTable {
+    /// Of the file: page, record and text of each link by URL, in fetch order, and where those of a URL end.
+    mapped: (Column<[u32; 3]>, Column<u32>),
+    /// Those that came since.
     rows: Vec<Row>,
-    /// By URL.
+    /// By URL, of these.
     ends: Vec<Ends>,
-    words: Vec<u32>,
+    words: Column<u32>,
     /// By text: where its words end.
-    text_ends: Vec<usize>,
-    /// Text by the hash of its words.
+    text_ends: Column<u64>,
+    /// Text by the hash of its words, of those that came since.
     texts: HashMap<u64, u32>,
+    /// Rows of the store's segments that were read.
+    pub(crate) read_rows: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -200,9 +209,10 @@ impl LinkContextTable {
         if self.ends.len() <= to.index() {
             self.ends.resize(to.index() + 1, Ends::default());
         }
-        let ends = self.ends[to.index()];
-        let again = ends.rows > 0 && self.rows[ends.last as usize].from == from;
-        if again || ends.rows as usize == PER_URL {
+        let (ends, mapped) = (self.ends[to.index()], self.mapped_of(to));
+        let last = mapped.last().map(|[page, ..]| UrlId(*page));
+        let last = if ends.rows > 0 { Some(self.rows[ends.last as usize].from) } else { last };
+        if last == Some(from) || mapped.len() + ends.rows as usize >= PER_URL {
             return;
         }
         let text = self.text(words);
@@ -223,28 +233,74 @@ impl LinkContextTable {
         if known != next && self.words_of(known) == words {
             return known;
         }
-        self.words.extend_from_slice(words);
-        self.text_ends.push(self.words.len());
+        self.words.extend(words);
+        self.text_ends.push(self.words.len() as u64);
         next
+    }
+
+    /// Links to a URL that are in the file: page, record and text.
+    fn mapped_of(&self, to: UrlId) -> &[[u32; 3]] {
+        let (rows, ends) = (self.mapped.0.mapped(), self.mapped.1.mapped());
+        let Some(&end) = ends.get(to.index()) else { return &[] };
+        let start = to.index().checked_sub(1).map_or(0, |before| ends[before]);
+        &rows[start as usize..end as usize]
+    }
+
+    /// How many links are in no file that is mapped.
+    pub(crate) fn count_in_memory(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> usize {
+        self.mapped.0.len() + self.rows.len()
     }
 
     fn words_of(&self, text: u32) -> &[u32] {
         let at = text as usize;
-        let start = at.checked_sub(1).map_or(0, |before| self.text_ends[before]);
-        &self.words[start..self.text_ends[at]]
+        let start = at.checked_sub(1).map_or(0, |before| self.text_ends.at(before));
+        self.words.run(start as usize, self.text_ends.at(at) as usize)
     }
 
     /// Words around links to a URL that were known before `before_seq`, in fetch order.
     pub fn of(&self, to: UrlId, before_seq: u32) -> impl Iterator<Item = LinkContext<'_>> {
+        self.rows_of(to)
+            .filter(move |[_, seq, _]| *seq < before_seq)
+            .map(|[page, _, text]| LinkContext { from: UrlId(page), words: self.words_of(text) })
+    }
+
+    /// Page, record and text of each link to a URL.
+    fn rows_of(&self, to: UrlId) -> impl Iterator<Item = [u32; 3]> + '_ {
         let ends = self.ends.get(to.index()).copied().unwrap_or_default();
         let first = (ends.rows > 0).then_some(ends.first);
         let rows = std::iter::successors(first, |&row| {
             let next = self.rows[row as usize].next;
             (next != row).then_some(next)
         });
-        rows.map(|row| self.rows[row as usize])
-            .filter(move |row| row.seq < before_seq)
-            .map(|row| LinkContext { from: row.from, words: self.words_of(row.text) })
+        let row = |row: u32| self.rows[row as usize];
+        let rows = rows.map(row).map(|row| [row.from.0, row.seq, row.text]);
+        self.mapped_of(to).iter().copied().chain(rows)
+    }
+
+    /// Writes the table as files that are mapped.
+    pub(crate) fn write(&self, image: &mut ImageWriter) -> Result<(), StoreError> {
+        let urls = self.ends.len().max(self.mapped.1.len());
+        let (mut rows, mut ends) = (Vec::with_capacity(self.count()), Vec::with_capacity(urls));
+        for url in 0..urls as u32 {
+            rows.extend(self.rows_of(UrlId(url)));
+            ends.push(rows.len() as u32);
+        }
+        image.column("rows", &[&rows])?;
+        image.column("ends", &[&ends])?;
+        image.column("words", &[self.words.mapped(), self.words.tail()])?;
+        image.column("text-ends", &[self.text_ends.mapped(), self.text_ends.tail()])
+    }
+
+    /// The table of such files.
+    pub(crate) fn read(image: &ImageReader) -> Result<Self, StoreError> {
+        let mapped = (image.column("rows")?, image.column("ends")?);
+        let (words, text_ends) = (image.column("words")?, image.column("text-ends")?);
+        Ok(Self { mapped, words, text_ends, ..Self::default() })
     }
 }
 

@@ -5,14 +5,20 @@
 //! known since the first one that had it.
 //!
 //! Costs 24 bytes a link, 12 a URL and 4 a record of fetch history, plus the distinct anchor texts; 4 more a link
-//! that an earlier version of its page had.
+//! that an earlier version of its page had. Of links that are mapped, what is touched.
 
 use hashbrown::HashMap;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
+use crate::error::StoreError;
+use crate::mapped::Column;
+use crate::mapped::image::{ImageReader, ImageWriter};
+use crate::mapped::texts::Strings;
 use crate::page::UrlId;
 
 /// One link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
 pub struct Link {
     /// Page that shows it.
     pub from: UrlId,
@@ -44,25 +50,59 @@ pub struct Link {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct LinkTable {
-    links: Vec<Link>,
+    links: Column<Link>,
+    anchors: Strings,
+    /// By `fetch_seq`, up to that of the last link: the first link of it or a later one.
+    starts: Column<u32>,
+    mapped: Incoming,
     /// By target: rows that are known since an earlier version of their page, ascending.
     older: HashMap<UrlId, Vec<u32>>,
-    anchors: Vec<Box<str>>,
-    anchor_ids: HashMap<Box<str>, u32>,
-    /// By `fetch_seq`, up to that of the last link: the first link of it or a later one.
-    starts: Vec<u32>,
-    /// By link: the next one to the same target, [`END`] for the last.
+    /// By link behind those of the file: the next one to the same target, [`END`] for the last.
     next: Vec<u32>,
-    /// By target: its first and its last link, [`END`] where there is none.
+    /// By target: the first and the last of those, [`END`] where there is none.
     ends: Vec<(u32, u32)>,
-    /// By target: distinct pages that link to it.
+    /// By target: distinct pages that show those.
     inlinks: Vec<u32>,
+}
+
+/// Links to each URL among those of the file.
+#[derive(Clone, Debug, Default)]
+struct Incoming {
+    /// By target: where its rows end.
+    ends: Column<u32>,
+    /// Rows by target, ascending.
+    rows: Column<u32>,
+    /// By target: distinct pages that show them.
+    pages: Column<u32>,
+}
+
+impl Incoming {
+    fn rows_of(&self, target: UrlId) -> &[u32] {
+        let (ends, at) = (self.ends.mapped(), target.index());
+        let Some(&end) = ends.get(at) else { return &[] };
+        let start = at.checked_sub(1).map_or(0, |before| ends[before]);
+        &self.rows.mapped()[start as usize..end as usize]
+    }
+
+    fn pages_of(&self, target: UrlId) -> u32 {
+        self.pages.mapped().get(target.index()).copied().unwrap_or(0)
+    }
 }
 
 /// No link.
 const END: u32 = u32::MAX;
 
 impl LinkTable {
+    /// How many links there are.
+    pub(crate) fn count(&self) -> usize {
+        self.links.len()
+    }
+
+    /// How many of them are in no file that is mapped.
+    pub(crate) fn count_in_memory(&self) -> usize {
+        self.links.tail().len()
+    }
+
     /// Adds a link that is new with its version of the page; links come in order of `seq`.
     pub fn push(&mut self, from: UrlId, to: UrlId, seq: u32, anchor: &str) {
         self.push_since(from, to, (seq, seq), anchor);
@@ -76,13 +116,7 @@ impl LinkTable {
         (seq, since): (u32, u32),
         anchor: &str,
     ) {
-        let known = self.anchor_ids.get(anchor).copied();
-        let id = known.unwrap_or_else(|| {
-            let id = self.anchors.len() as u32;
-            self.anchors.push(anchor.into());
-            self.anchor_ids.insert(anchor.into(), id);
-            id
-        });
+        let (anchor, _) = self.anchors.insert(anchor);
         let row = self.links.len() as u32;
         if since < seq {
             self.older.entry(to).or_default().push(row);
@@ -93,45 +127,45 @@ impl LinkTable {
         }
         let ends = &mut self.ends[to.index()];
         // Links of one page are adjacent, since rows are in fetch order.
-        let again = ends.1 != END && self.links[ends.1 as usize].from == from;
+        let again = ends.1 != END && self.links.at(ends.1 as usize).from == from;
         self.inlinks[to.index()] += u32::from(!again);
         match ends.1 {
             END => ends.0 = row,
-            last => self.next[last as usize] = row,
+            last => self.next[last as usize - self.links.mapped().len()] = row,
         }
         ends.1 = row;
         self.next.push(END);
         while self.starts.len() <= seq as usize {
             self.starts.push(row);
         }
-        self.links.push(Link { from, to, anchor: id, seq, since });
+        self.links.push(Link { from, to, anchor, seq, since });
     }
 
-    /// All links, in fetch order, then document order.
-    pub fn links(&self) -> &[Link] {
-        &self.links
+    /// All links but the first so many, in fetch order, then document order; they are counted at no cost.
+    pub fn links_from(&self, first: usize) -> impl Iterator<Item = Link> + '_ {
+        self.links.iter().skip(first)
     }
 
     /// Links that are known since the record `seq` or a later one, in fetch order.
     pub fn links_since(&self, seq: u32) -> impl Iterator<Item = Link> + '_ {
-        let first = self.links.partition_point(|link| link.seq < seq);
-        self.links[first..].iter().copied().filter(move |link| link.since >= seq)
+        let links = self.links.iter().skip(self.start(seq));
+        links.filter(move |link| link.since >= seq)
     }
 
     /// Links that were known before the record `seq`, in fetch order.
     pub fn links_before(&self, seq: u32) -> impl Iterator<Item = Link> + Clone + '_ {
-        let end = if self.older.is_empty() {
-            self.links.partition_point(|link| link.seq < seq)
-        } else {
-            self.links.len()
-        };
-        self.links[..end].iter().copied().filter(move |link| link.since < seq)
+        let end = if self.older.is_empty() { self.start(seq) } else { self.links.len() };
+        self.links.iter().take(end).filter(move |link| link.since < seq)
+    }
+
+    /// The first link of the record `seq` or a later one.
+    fn start(&self, seq: u32) -> usize {
+        self.starts.get(seq as usize).map_or(self.links.len(), |row| row as usize)
     }
 
     /// Links of the page fetched as `seq`, in document order; none if that version was replaced.
     pub fn of_page(&self, seq: u32) -> &[Link] {
-        let start = |seq: usize| self.starts.get(seq).map_or(self.links.len(), |&row| row as usize);
-        &self.links[start(seq as usize)..start(seq as usize + 1)]
+        self.links.run(self.start(seq), self.start(seq.saturating_add(1)))
     }
 
     /// Distinct anchor texts; one of them may be empty.
@@ -141,35 +175,44 @@ impl LinkTable {
 
     /// Text of an anchor.
     pub fn anchor(&self, id: u32) -> &str {
-        &self.anchors[id as usize]
+        self.anchors.text(id)
     }
 
     /// Links to `target` that were known before `before_seq`, in fetch order. A page that links
     /// twice with different anchors appears twice.
     pub fn incoming(&self, target: UrlId, before_seq: u32) -> impl Iterator<Item = Link> + '_ {
         let first = self.ends.get(target.index()).map_or(END, |ends| ends.0);
-        let rows = std::iter::successors((first != END).then_some(first), |&row| {
-            let next = self.next[row as usize];
+        let behind = self.links.mapped().len();
+        let rows = std::iter::successors((first != END).then_some(first), move |&row| {
+            let next = self.next[row as usize - behind];
             (next != END).then_some(next)
         });
-        let rows = rows.take_while(move |&row| self.links[row as usize].seq < before_seq);
+        let link = |row: u32| self.links.at(row as usize);
+        let links = self.mapped.rows_of(target).iter().copied().chain(rows).map(link);
+        let links = links.take_while(move |link| link.seq < before_seq);
         // Behind the first that is too late are those that an earlier version of their page had.
         let older = self.older.get(&target).map_or(&[][..], Vec::as_slice);
-        let first = older.partition_point(|&row| self.links[row as usize].seq < before_seq);
-        rows.chain(older[first..].iter().copied())
-            .map(|row| self.links[row as usize])
+        let first = older.partition_point(|&row| link(row).seq < before_seq);
+        links
+            .chain(older[first..].iter().map(move |&row| link(row)))
             .filter(move |link| link.since < before_seq)
     }
 
     /// Distinct pages that link to `target`, at no cost.
     pub fn all_inlinks(&self, target: UrlId) -> u32 {
-        self.inlinks.get(target.index()).copied().unwrap_or(0)
+        self.mapped.pages_of(target) + self.inlinks.get(target.index()).copied().unwrap_or(0)
+    }
+
+    /// The last link to `target`.
+    fn last_to(&self, target: UrlId) -> Option<Link> {
+        let behind = self.ends.get(target.index()).map(|ends| ends.1).filter(|&row| row != END);
+        let last = behind.or_else(|| self.mapped.rows_of(target).last().copied());
+        last.map(|row| self.links.at(row as usize))
     }
 
     /// Distinct pages that were known to link to `target` before `before_seq`.
     pub fn inlinks(&self, target: UrlId, before_seq: u32) -> u32 {
-        let last = self.ends.get(target.index()).map_or(END, |ends| ends.1);
-        if last == END || self.links[last as usize].seq < before_seq {
+        if self.last_to(target).is_none_or(|last| last.seq < before_seq) {
             return self.all_inlinks(target);
         }
         self.parents(target, before_seq).count() as u32
@@ -183,6 +226,53 @@ impl LinkTable {
         self.incoming(target, before_seq)
             .map(|link| link.from)
             .filter(move |&from| last.replace(from) != Some(from))
+    }
+
+    /// Writes the table as files that are mapped.
+    pub(crate) fn write(&self, image: &mut ImageWriter) -> Result<(), StoreError> {
+        image.column("links", &[self.links.mapped(), self.links.tail()])?;
+        self.anchors.write(image, "anchors")?;
+        image.column("link-starts", &[self.starts.mapped(), self.starts.tail()])?;
+        let mut older: Vec<u32> = self.older.values().flatten().copied().collect();
+        older.sort_unstable();
+        image.column("older-links", &[&older])?;
+        let targets = self.links.iter().map(|link| link.to.index() + 1).max().unwrap_or(0);
+        let mut ends = vec![0_u32; targets];
+        for link in self.links.iter() {
+            ends[link.to.index()] += 1;
+        }
+        let mut total = 0;
+        for end in &mut ends {
+            // Where its rows start, until they are there.
+            total += std::mem::replace(end, total);
+        }
+        let mut rows = vec![0_u32; self.links.len()];
+        for (row, link) in (0..).zip(self.links.iter()) {
+            let next = &mut ends[link.to.index()];
+            rows[*next as usize] = row;
+            *next += 1;
+        }
+        let pages: Vec<u32> = (0..targets as u32).map(|to| self.all_inlinks(UrlId(to))).collect();
+        image.column("incoming-ends", &[&ends])?;
+        image.column("incoming-rows", &[&rows])?;
+        image.column("incoming-pages", &[&pages])
+    }
+
+    /// The table of such files.
+    pub(crate) fn read(image: &ImageReader) -> Result<Self, StoreError> {
+        let mapped = Incoming {
+            ends: image.column("incoming-ends")?,
+            rows: image.column("incoming-rows")?,
+            pages: image.column("incoming-pages")?,
+        };
+        let (links, starts) = (image.column("links")?, image.column("link-starts")?);
+        let anchors = Strings::read(image, "anchors")?;
+        let mut table = Self { links, anchors, starts, mapped, ..Self::default() };
+        for row in image.column::<u32>("older-links")?.iter() {
+            let to = table.links.at(row as usize).to;
+            table.older.entry(to).or_default().push(row);
+        }
+        Ok(table)
     }
 }
 

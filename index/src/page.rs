@@ -1,13 +1,30 @@
 //! The records that enter a store and the ids they are known by. No parsing and no I/O.
 
 use serde::{Deserialize, Serialize};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use crate::answer::{Answer, NO_ANSWER};
 
 /// A known URL, crawled or not: its position in the store's URL table. Append-only and stable for
 /// the life of a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    FromBytes,
+    IntoBytes,
+    Immutable,
+    KnownLayout,
+)]
 #[serde(transparent)]
+#[repr(transparent)]
 pub struct UrlId(pub u32);
 
 impl UrlId {

@@ -13,6 +13,7 @@ use crate::link_table::LinkTable;
 use crate::manifest::{Manifest, SegmentEntry, SegmentKind};
 use crate::page::UrlId;
 use crate::storage::Storage;
+use crate::table_image::TableImage;
 use crate::url_table::UrlTable;
 use crate::words::Analyzer;
 
@@ -337,6 +338,9 @@ impl PageTable {
     }
 }
 
+/// Is asked about each segment before it is read.
+type Verify<'a> = &'a dyn Fn(&SegmentEntry) -> Result<(), StoreError>;
+
 /// The tables that are kept in memory while a store is open.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
@@ -370,31 +374,55 @@ impl Known {
         ids.map(|url| url.index() + 1).max().unwrap_or(0)
     }
 
-    /// Reads the tables; `with_links` false leaves links and quality out.
+    /// Reads the tables, what is in `image` from there and the rest from segments, each of which `verify` is asked about
+    /// first; `with_links` false leaves links and quality out.
     ///
     /// # Errors
     /// A file is missing, damaged or cannot be read.
     pub(crate) fn load(
         storage: &Storage,
         manifest: &Manifest,
-        with_links: bool,
+        (with_links, image): (bool, Option<TableImage>),
+        verify: impl Fn(&SegmentEntry) -> Result<(), StoreError>,
     ) -> Result<Self, StoreError> {
-        let mut known = Self { analyzer: Analyzer::new(&manifest.words), ..Self::default() };
-        known.load_urls(storage, manifest)?;
-        known.load_pages(storage, manifest)?;
+        let image = image.unwrap_or_default();
+        let analyzer = Analyzer::new(&manifest.words);
+        let mut known = Self { analyzer, urls: image.urls, ..Self::default() };
+        known.load_urls(storage, manifest, &verify)?;
+        known.load_pages(storage, manifest, &verify)?;
         if with_links {
-            known.load_links(storage, manifest)?;
-            known.load_quality(storage, manifest)?;
+            let mut from_seq = 0;
+            // Links of a page that is another one since, or gone, have left the table.
+            if !known.pages.replaced_since(image.end_seq) {
+                (known.links, from_seq) = (image.links, image.end_seq);
+            }
+            known.load_links(storage, manifest, from_seq, &verify)?;
+            known.load_quality(storage, manifest, &verify)?;
         }
         Ok(known)
     }
 
-    fn load_urls(&mut self, storage: &Storage, manifest: &Manifest) -> Result<(), StoreError> {
+    fn load_urls(
+        &mut self,
+        storage: &Storage,
+        manifest: &Manifest,
+        verify: Verify,
+    ) -> Result<(), StoreError> {
+        let mut end = 0;
         for segment in manifest.segments_of(SegmentKind::Urls) {
+            let mut row = end;
+            end += segment.rows as usize;
+            if end <= self.urls.len() {
+                continue;
+            }
+            verify(segment)?;
             segment.read(storage, URLS, &["url", "spelling"], |mut columns| {
                 let (urls, spellings) = (columns[0].take_text(), columns[1].take_text());
                 for (url, spelling) in urls.iter().zip(&spellings) {
-                    self.urls.insert(url, spelling);
+                    if row >= self.urls.len() {
+                        self.urls.insert(url, spelling);
+                    }
+                    row += 1;
                 }
                 Ok(())
             })?;
@@ -406,9 +434,15 @@ impl Known {
         Err(StoreError::damaged(&storage.path("segments"), what))
     }
 
-    fn load_pages(&mut self, storage: &Storage, manifest: &Manifest) -> Result<(), StoreError> {
+    fn load_pages(
+        &mut self,
+        storage: &Storage,
+        manifest: &Manifest,
+        verify: Verify,
+    ) -> Result<(), StoreError> {
         let names = ["url_id", "fetch_seq", "status", "requested_id"];
         for segment in manifest.segments_of(SegmentKind::Pages) {
+            verify(segment)?;
             let path = storage.path(&segment.file.file);
             segment.read(storage, PAGES, &names, |mut columns| {
                 let (urls, seqs) = (columns[0].take_u32(), columns[1].take_u32());
@@ -428,18 +462,31 @@ impl Known {
         Ok(())
     }
 
-    fn load_links(&mut self, storage: &Storage, manifest: &Manifest) -> Result<(), StoreError> {
-        self.add_links(storage, &manifest.segments)
-    }
-
-    fn add_links(
+    /// Reads the links that records from `from_seq` on show.
+    fn load_links(
         &mut self,
         storage: &Storage,
-        segments: &[SegmentEntry],
+        manifest: &Manifest,
+        from_seq: u32,
+        verify: Verify,
+    ) -> Result<(), StoreError> {
+        // Each ingest wrote one, in order.
+        let segments = manifest.segments_of(SegmentKind::Links).zip(&manifest.ingests);
+        let new = segments.filter(|(_, ingest)| ingest.end_seq > from_seq);
+        let new: Vec<&SegmentEntry> = new.map(|(segment, _)| segment).collect();
+        new.iter().try_for_each(|segment| verify(segment))?;
+        self.add_links(storage, new, from_seq)
+    }
+
+    fn add_links<'a>(
+        &mut self,
+        storage: &Storage,
+        segments: impl IntoIterator<Item = &'a SegmentEntry>,
+        from_seq: u32,
     ) -> Result<(), StoreError> {
         let mut links = std::mem::take(&mut self.links);
         self.read_links(storage, segments, (SegmentKind::Links, LINKS), |rows, anchors| {
-            for row in rows {
+            for row in rows.iter().filter(|row| row.seq >= from_seq) {
                 links.push_since(row.from, row.to, (row.seq, row.since), &anchors[row.text]);
             }
         })?;
@@ -459,7 +506,7 @@ impl Known {
         first: usize,
     ) -> Result<(), StoreError> {
         let new = &manifest.segments[first..];
-        self.add_links(storage, new)?;
+        self.add_links(storage, new, 0)?;
         self.add_quality(storage, new, manifest.next_seq)
     }
 
@@ -467,11 +514,11 @@ impl Known {
     ///
     /// # Errors
     /// A file is missing, damaged or cannot be read.
-    pub(crate) fn add_link_context(
+    pub(crate) fn add_link_context<'a>(
         &self,
         around: &mut LinkContextTable,
         storage: &Storage,
-        segments: &[SegmentEntry],
+        segments: impl IntoIterator<Item = &'a SegmentEntry>,
     ) -> Result<(), StoreError> {
         self.read_links(storage, segments, (SegmentKind::Around, AROUND), |rows, texts| {
             let words: Vec<Vec<u32>> =
@@ -545,15 +592,15 @@ impl Known {
     /// Rows of a table that is [`LINKS`] or has its columns, a row group at a time, with the texts of all
     /// of them. Links that only a version of a page had that was replaced are left out: nobody shows them any
     /// longer.
-    fn read_links(
+    fn read_links<'a>(
         &self,
         storage: &Storage,
-        segments: &[SegmentEntry],
+        segments: impl IntoIterator<Item = &'a SegmentEntry>,
         (kind, schema): (SegmentKind, Schema),
         mut take: impl FnMut(&[LinkRow], &[String]),
     ) -> Result<(), StoreError> {
         let mut versions = Versions::default();
-        for segment in segments.iter().filter(|segment| segment.kind == kind) {
+        for segment in segments.into_iter().filter(|segment| segment.kind == kind) {
             let path = storage.path(&segment.file.file);
             segment.read(storage, schema, &schema.names(), |mut columns| {
                 let (from, seq) = (columns[0].take_u32(), columns[1].take_u32());
@@ -580,7 +627,13 @@ impl Known {
         Ok(())
     }
 
-    fn load_quality(&mut self, storage: &Storage, manifest: &Manifest) -> Result<(), StoreError> {
+    fn load_quality(
+        &mut self,
+        storage: &Storage,
+        manifest: &Manifest,
+        verify: Verify,
+    ) -> Result<(), StoreError> {
+        manifest.segments_of(SegmentKind::Quality).try_for_each(verify)?;
         self.add_quality(storage, &manifest.segments, manifest.next_seq)
     }
 

@@ -111,9 +111,8 @@ impl SeedSession {
     /// # Errors
     /// A table is damaged or cannot be read, or a file cannot be created.
     pub fn start(store: Store) -> Result<Self, StoreError> {
-        let kinds = [SegmentKind::Urls, SegmentKind::Pages, SegmentKind::Seeds];
-        store.verify_kinds(&kinds)?;
-        let known = Known::load(store.storage(), store.manifest(), false)?;
+        store.verify_kinds(&[SegmentKind::Seeds])?;
+        let known = store.known_without_links()?;
         let mut said: HashMap<u32, Vec<Seed>> = HashMap::new();
         for_each_seed(store.storage(), store.manifest(), |url, seed| {
             let of_url = said.entry(url.0).or_default();

@@ -27,6 +27,7 @@ use crate::snapshot;
 #[cfg(test)]
 use crate::storage::FaultPlan;
 use crate::storage::{Storage, TEMPORARY_SUFFIX, checksum_file};
+use crate::table_image::{self, TableImage};
 
 pub(crate) const LOCK: &str = "LOCK";
 
@@ -175,44 +176,70 @@ impl Store {
         &self.storage
     }
 
-    /// Reads the tables that are kept in memory. Verifies the checksum of every file it reads
-    /// first.
+    /// The tables that are kept in memory: mapped, as far as an earlier command has left them so, and the rest read.
+    /// Verifies the checksum of every file first. Where most is read, it leaves it mapped for the next one, if what this handle
+    /// writes stays.
     ///
     /// # Errors
-    /// A file is missing or damaged.
+    /// A file is missing or damaged, or cannot be written.
     pub fn known(&self) -> Result<Known, StoreError> {
-        use SegmentKind::{Links, Pages, Quality, Urls};
-        self.verify_kinds(&[Urls, Pages, Links, Quality])?;
-        Known::load(&self.storage, &self.manifest, true)
+        let known = self.read_tables()?;
+        if self.is_own() && table_image::is_due(&known) {
+            table_image::write(&self.storage, &self.manifest, &known)?;
+        }
+        Ok(known)
     }
 
-    /// Reads the words around links; `known` are the tables of this store.
+    /// The same, and leaves nothing.
     ///
     /// # Errors
     /// A file is missing or damaged.
-    #[cfg(test)]
-    pub(crate) fn link_context(&self, known: &Known) -> Result<LinkContextTable, StoreError> {
-        let mut around = LinkContextTable::default();
-        self.extend_link_context(known, &mut around, 0)?;
-        Ok(around)
+    pub(crate) fn read_tables(&self) -> Result<Known, StoreError> {
+        let image = TableImage::find(&self.storage, &self.manifest, true);
+        Known::load(&self.storage, &self.manifest, (true, image), |segment| self.verify(segment))
     }
 
-    /// Adds what came after the first so many segments of the manifest to the words around links; no page may have been
-    /// replaced since.
+    /// Whether what is written by this handle stays.
+    fn is_own(&self) -> bool {
+        self._lock.is_some() && self._snapshot.is_none()
+    }
+
+    /// The same without links and quality.
     ///
     /// # Errors
     /// A file is missing or damaged.
-    pub fn extend_link_context(
+    pub(crate) fn known_without_links(&self) -> Result<Known, StoreError> {
+        let image = TableImage::find(&self.storage, &self.manifest, false);
+        Known::load(&self.storage, &self.manifest, (false, image), |segment| self.verify(segment))
+    }
+
+    /// Reads the words around links, but for what `kept` has of them, and leaves them mapped as [`Store::known`] does; no page
+    /// may have been replaced since `kept` was read. `known` are the tables of this store.
+    ///
+    /// # Errors
+    /// A file is missing or damaged, or cannot be written.
+    pub fn link_context(
         &self,
         known: &Known,
-        around: &mut LinkContextTable,
-        from: usize,
-    ) -> Result<(), StoreError> {
-        let new = &self.manifest.segments[from..];
-        new.iter()
-            .filter(|segment| segment.kind == SegmentKind::Around)
-            .try_for_each(|segment| self.verify(segment))?;
-        known.add_link_context(around, &self.storage, new)
+        kept: Option<LinkContextTable>,
+    ) -> Result<LinkContextTable, StoreError> {
+        let goes_on = kept.is_some();
+        let mapped = || table_image::find_link_context(&self.storage, &self.manifest, known);
+        let mut table = kept.or_else(mapped).unwrap_or_default();
+        let mut end = 0;
+        let is_new = |segment: &&SegmentEntry| {
+            end += segment.rows;
+            end > table.read_rows
+        };
+        let around = self.manifest.segments_of(SegmentKind::Around);
+        let segments: Vec<&SegmentEntry> = around.filter(is_new).collect();
+        segments.iter().try_for_each(|segment| self.verify(segment))?;
+        known.add_link_context(&mut table, &self.storage, segments)?;
+        table.read_rows = end;
+        if self.is_own() && !goes_on && table_image::is_link_context_due(&table) {
+            table_image::write_link_context(&self.storage, &self.manifest, &table)?;
+        }
+        Ok(table)
     }
 
     /// Changes the manifest and commits it with the new segments of `change`.

@@ -1,12 +1,11 @@
 //! Known URLs in memory: `UrlId` to canonical URL and back, and to its host. Append-only.
 //!
-//! Costs the bytes of the URLs plus about 20 bytes each.
+//! Costs the bytes of the URLs plus about 20 bytes each; of those that are mapped, what is touched.
 
-use std::collections::BTreeMap;
-
-use hashbrown::HashTable;
-use xxhash_rust::xxh3::xxh3_64;
-
+use crate::error::StoreError;
+use crate::mapped::Column;
+use crate::mapped::image::{ImageReader, ImageWriter};
+use crate::mapped::texts::{Strings, Texts};
 use crate::page::UrlId;
 use crate::url;
 
@@ -27,26 +26,29 @@ use crate::url;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct UrlTable {
-    text: String,
-    ends: Vec<usize>,
-    lookup: HashTable<u32>,
+    urls: Strings,
     /// By URL: number of its host, in the order of their first URLs.
-    hosts: Vec<u32>,
-    /// The first URL of each host.
-    first_of_host: HashTable<u32>,
-    /// Spelling first seen, where it is not the canonical one.
-    spellings: BTreeMap<u32, Box<str>>,
+    hosts: Column<u32>,
+    host_names: Strings,
+    /// URLs whose spelling first seen is not the canonical one, ascending, and that spelling.
+    spelt: Column<u32>,
+    spellings: Texts,
 }
 
 impl UrlTable {
     /// Known URLs.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.urls.len()
+    }
+
+    /// How many of them are in no file that is mapped.
+    pub(crate) fn len_in_memory(&self) -> usize {
+        self.hosts.tail().len()
     }
 
     /// All ids, ascending.
     pub fn ids(&self) -> impl Iterator<Item = UrlId> + Clone + use<> {
-        (0..self.ends.len() as u32).map(UrlId)
+        (0..self.urls.len() as u32).map(UrlId)
     }
 
     /// The canonical URL.
@@ -54,12 +56,13 @@ impl UrlTable {
     /// # Panics
     /// If the id is not of this table.
     pub fn url(&self, id: UrlId) -> &str {
-        slice(&self.text, &self.ends, id.index())
+        self.urls.text(id.0)
     }
 
     /// The spelling first seen: what outputs print.
     pub fn spelling(&self, id: UrlId) -> &str {
-        self.spellings.get(&id.0).map_or(self.url(id), |spelling| spelling)
+        let found = self.spelt.find(id.0);
+        found.map_or_else(|| self.url(id), |place| self.spellings.text(place))
     }
 
     /// Number of the host of a URL, below [`Self::hosts`].
@@ -67,53 +70,52 @@ impl UrlTable {
     /// # Panics
     /// If the id is not of this table.
     pub fn host(&self, id: UrlId) -> u32 {
-        self.hosts[id.index()]
+        self.hosts.at(id.index())
     }
 
     /// Hosts of all URLs.
     pub fn hosts(&self) -> usize {
-        self.first_of_host.len()
+        self.host_names.len()
     }
 
     /// The id of a canonical URL.
     pub fn get(&self, canonical: &str) -> Option<UrlId> {
-        let same = |&id: &u32| self.url(UrlId(id)) == canonical;
-        self.lookup.find(xxh3_64(canonical.as_bytes()), same).copied().map(UrlId)
+        self.urls.get(canonical).map(UrlId)
     }
 
     /// The id of a canonical URL, given now if it has none; `spelling` is kept if it is new and
     /// spelt otherwise.
     pub fn insert(&mut self, canonical: &str, spelling: &str) -> UrlId {
-        if let Some(id) = self.get(canonical) {
-            return id;
+        let (id, is_new) = self.urls.insert(canonical);
+        if is_new {
+            if spelling != canonical && !spelling.is_empty() {
+                self.spelt.push(id);
+                self.spellings.push(spelling);
+            }
+            self.hosts.push(self.host_names.insert(url::host(canonical)).0);
         }
-        let id = self.ends.len() as u32;
-        self.text.push_str(canonical);
-        self.ends.push(self.text.len());
-        if spelling != canonical && !spelling.is_empty() {
-            self.spellings.insert(id, spelling.into());
-        }
-        let Self { text, ends, lookup, hosts, first_of_host, .. } = self;
-        let url_of = |id: u32| slice(text, ends, id as usize);
-        let hash = |&id: &u32| xxh3_64(url_of(id).as_bytes());
-        lookup.insert_unique(xxh3_64(canonical.as_bytes()), id, hash);
-        let host_of = |id: u32| url::host(url_of(id));
-        let hash = |&id: &u32| xxh3_64(host_of(id).as_bytes());
-        let same = |&first: &u32| host_of(first) == host_of(id);
-        let number = if let Some(&first) = first_of_host.find(hash(&id), same) {
-            hosts[first as usize]
-        } else {
-            first_of_host.insert_unique(hash(&id), id, hash);
-            first_of_host.len() as u32 - 1
-        };
-        hosts.push(number);
         UrlId(id)
     }
-}
 
-fn slice<'a>(text: &'a str, ends: &[usize], at: usize) -> &'a str {
-    let start = if at == 0 { 0 } else { ends[at - 1] };
-    &text[start..ends[at]]
+    /// Writes the table as files that are mapped.
+    pub(crate) fn write(&self, image: &mut ImageWriter) -> Result<(), StoreError> {
+        self.urls.write(image, "urls")?;
+        image.column("url-hosts", &[self.hosts.mapped(), self.hosts.tail()])?;
+        self.host_names.write(image, "hosts")?;
+        image.column("spelt", &[self.spelt.mapped(), self.spelt.tail()])?;
+        self.spellings.write(image, "spellings")
+    }
+
+    /// The table of such files.
+    pub(crate) fn read(image: &ImageReader) -> Result<Self, StoreError> {
+        Ok(Self {
+            urls: Strings::read(image, "urls")?,
+            hosts: image.column("url-hosts")?,
+            host_names: Strings::read(image, "hosts")?,
+            spelt: image.column("spelt")?,
+            spellings: Texts::read(image, "spellings")?,
+        })
+    }
 }
 
 #[cfg(test)]

@@ -80,8 +80,8 @@ impl<'a> DerivedCache<'a> {
             what: error.to_string(),
         })?;
         let generation = self.store.manifest().generation;
-        let name = format!("{}/{}-{generation:06}.bin", self.derived.directory(), self.name);
-        let entry = self.store.storage().write(&name, &bytes)?;
+        let name = format!("{}-{generation:06}.bin", self.name);
+        let entry = self.derived.write(&name, &bytes)?;
         self.derived.publish(key, vec![entry])
     }
 }

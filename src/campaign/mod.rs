@@ -184,7 +184,7 @@ impl OpenStore {
     /// A file of the truth is damaged; or a derived structure cannot be written.
     pub(crate) fn of(store: Store, max_words: usize) -> Result<Self, CampaignError> {
         let known = store.known()?;
-        let (urls, links) = (known.urls.len(), known.links.links().len());
+        let (urls, links) = (known.urls.len(), known.links.links_from(0).count());
         log::debug!(
             "tables of the store read: {urls} URLs, {} pages, {links} links",
             known.pages.len()
@@ -268,14 +268,12 @@ impl OpenStore {
     ) -> Result<(Self, IngestCounts), CampaignError> {
         let Self { store, known, link_context, max_words, .. } = self;
         let manifest = store.manifest();
-        let (segments, first_new) = (manifest.segments.len(), manifest.next_seq);
+        let first_new = manifest.next_seq;
         let (store, known, counts, _) = ingest_with_tables(store, known, pages, fingerprint)?;
         let open = Self::without_ngrams(store, known, max_words)?;
-        if let Some(mut around) = link_context.into_inner()
-            && !open.known.pages.replaced_since(first_new)
-        {
-            open.store.extend_link_context(&open.known, &mut around, segments)?;
-            let _ = open.link_context.set(around);
+        let kept = link_context.into_inner();
+        if kept.is_some() && !open.known.pages.replaced_since(first_new) {
+            let _ = open.link_context.set(open.store.link_context(&open.known, kept)?);
         }
         Ok((open, counts))
     }
@@ -343,8 +341,7 @@ impl OpenStore {
         if let Some(link_context) = self.link_context.get() {
             return Ok(link_context);
         }
-        let mut read = LinkContextTable::default();
-        self.store.extend_link_context(&self.known, &mut read, 0)?;
+        let read = self.store.link_context(&self.known, None)?;
         log::debug!("words around links read");
         Ok(self.link_context.get_or_init(|| read))
     }

@@ -187,7 +187,7 @@ impl ScoredParents {
     pub(super) fn update(&mut self, known: &Known) {
         self.of_url.resize(known.urls.len(), RunningMean::default());
         self.last.resize(known.urls.len(), NONE);
-        for link in &known.links.links()[self.links..] {
+        for link in known.links.links_from(self.links) {
             let last = &mut self.last[link.to.index()];
             // Links of one page are adjacent among those to a URL.
             let again = std::mem::replace(last, link.from.0) == link.from.0;
@@ -198,7 +198,7 @@ impl ScoredParents {
                 self.of_url[link.to.index()].add(f64::from(quality));
             }
         }
-        self.links = known.links.links().len();
+        self.links = known.links.links_from(0).count();
     }
 
     /// As [`scored_parents`] for all pages.

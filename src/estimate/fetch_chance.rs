@@ -20,6 +20,8 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::{FailedFetch, Fetch, Known};
 use prospect_index::url;
 use prospect_index::url_table::UrlTable;
+use rayon::prelude::*;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// First answers that a type's own count for as much as those of all.
 const TYPE_PRIOR: f64 = 8.0;
@@ -140,20 +142,18 @@ impl TextChances {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FileTypes {
     of_url: Vec<u32>,
-    numbers: HashMap<String, u32>,
+    /// By the hash of a type's name.
+    numbers: HashMap<u64, u32>,
 }
 
 impl FileTypes {
     /// Takes in new URLs.
     pub(crate) fn update(&mut self, urls: &UrlTable) {
-        for id in self.of_url.len()..urls.len() {
-            let name = url::file_type(urls.url(UrlId(id as u32)));
+        let new = (self.of_url.len()..urls.len()).into_par_iter().map(|id| UrlId(id as u32));
+        let hash = |id| xxh3_64(url::file_type(urls.url(id)).as_bytes());
+        for hash in new.map(hash).collect::<Vec<u64>>() {
             let next = self.numbers.len() as u32;
-            let known = self.numbers.get(&*name).copied();
-            self.of_url.push(known.unwrap_or_else(|| {
-                self.numbers.insert(name.into_owned(), next);
-                next
-            }));
+            self.of_url.push(*self.numbers.entry(hash).or_insert(next));
         }
     }
 

@@ -180,8 +180,8 @@ impl KeptPairs {
         }
         self.add_pairs_of(&targets, &mut dirty);
         // Who starts anew looks at all links to a URL, not at those that are new.
-        let new = if goes_on { &known.links.links()[self.links..] } else { &[] };
-        let mut links = new.to_vec();
+        let seen = if goes_on { self.links } else { known.links.links_from(0).count() };
+        let mut links: Vec<Link> = known.links.links_from(seen).collect();
         links.sort_by_key(|link| link.to);
         let by_query: Vec<&[(QueryId, UrlId)]> = dirty.chunk_by(|a, b| a.0 == b.0).collect();
         for queries in by_query.chunks(QUERIES_AT_ONCE) {
@@ -190,7 +190,7 @@ impl KeptPairs {
         }
         self.refresh_chances(input, model);
         self.end_seq = input.manifest.next_seq;
-        self.links = known.links.links().len();
+        self.links = known.links.links_from(0).count();
         self.urls = known.urls.len();
         Ok(Arc::clone(&self.by_url))
     }
@@ -336,7 +336,7 @@ impl KeptPairs {
     /// frontier stays out.
     fn targets(&self, known: &Known, source: &Source<'_>) -> Vec<UrlId> {
         let new = (self.urls..known.urls.len()).map(|id| UrlId(id as u32));
-        let linked = known.links.links()[self.links..].iter().map(|link| link.to);
+        let linked = known.links.links_from(self.links).map(|link| link.to);
         let mut targets: Vec<UrlId> =
             new.chain(linked).filter(|&url| source.horizon.of(url).is_some()).collect();
         targets.par_sort_unstable();

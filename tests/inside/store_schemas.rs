@@ -53,7 +53,7 @@ fn told(store: &Path) -> Value {
         "format": manifest.format,
         "urls": known.urls.len(),
         "pages": known.pages.len(),
-        "links": known.links.links().len(),
+        "links": known.links.links_from(0).count(),
         "around": around,
         "scored": known.quality.iter().filter(|quality| !quality.is_nan()).count(),
         "closed_cycles": manifest.closed_cycles,

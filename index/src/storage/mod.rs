@@ -292,11 +292,29 @@ impl PendingFile {
         storage.step("sync", &self.temporary)?;
         storage.guard(self.out.get_ref().sync_all(), "sync", &self.temporary)?;
         let path = storage.path(&self.name);
-        storage.step("rename", &path)?;
-        storage.guard(fs::rename(&self.temporary, &path), "rename", &path)?;
+        let entry = self.rename()?;
         if let Some(parent) = path.parent() {
             storage.sync_directory(parent)?;
         }
+        Ok(entry)
+    }
+
+    /// Gives the file its name and leaves it to the system when it reaches the disk: for what is verified before it is
+    /// used, and can be made anew.
+    ///
+    /// # Errors
+    /// A step failed; nothing stands under the name that did not before.
+    pub(crate) fn finish_unsynced(mut self) -> Result<FileEntry> {
+        let storage = self.storage.clone();
+        storage.step("write", &self.temporary)?;
+        storage.guard(self.out.flush(), "write", &self.temporary)?;
+        self.rename()
+    }
+
+    fn rename(self) -> Result<FileEntry> {
+        let path = self.storage.path(&self.name);
+        self.storage.step("rename", &path)?;
+        self.storage.guard(fs::rename(&self.temporary, &path), "rename", &path)?;
         Ok(FileEntry { file: self.name, bytes: self.bytes, checksum: self.checksum.finish() })
     }
 }

@@ -19,18 +19,63 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 pub use analyzer::{Analyzer, Language, UnknownLanguage, WordOptions};
 
+/// What a byte says of the word that it is in; 0 where it is in none.
+const LOWER: u8 = 1;
+const UPPER: u8 = 2;
+const BEYOND_ASCII: u8 = 4;
+
+const BYTES: [u8; 256] = {
+    let (mut kinds, mut byte) = ([0; 256], 0);
+    while byte < 256 {
+        let kind = match byte as u8 {
+            b'a'..=b'z' | b'0'..=b'9' => LOWER,
+            b'A'..=b'Z' => UPPER,
+            0x80.. => BEYOND_ASCII,
+            _ => 0,
+        };
+        kinds[byte] = kind;
+        byte += 1;
+    }
+    kinds
+};
+
 /// Calls `take` with every word of `text` in order, in lower case.
 pub fn for_each_word(text: &str, mut take: impl FnMut(&str)) {
-    let mut lower = String::new();
+    let (bytes, mut lower, mut at) = (text.as_bytes(), String::new(), 0);
+    while at < bytes.len() {
+        // Up to a byte that is in no word: most words have no other letters than those of ASCII.
+        let (start, mut kinds) = (at, 0);
+        while let Some(kind) = bytes.get(at).map(|&byte| BYTES[byte as usize])
+            && kind != 0
+        {
+            kinds |= kind;
+            at += 1;
+        }
+        let run = &text[start..at];
+        match kinds {
+            0 => {}
+            LOWER => take(run),
+            _ if kinds & BEYOND_ASCII == 0 => {
+                lower.clear();
+                lower.push_str(run);
+                lower.make_ascii_lowercase();
+                take(&lower);
+            }
+            _ => for_each_formed(run, &mut lower, &mut take),
+        }
+        at += 1;
+    }
+}
+
+/// The same for letters of any script.
+fn for_each_formed(text: &str, lower: &mut String, take: &mut impl FnMut(&str)) {
     for word in text.split(|c: char| !is_of_word(c)).filter(|word| !word.is_empty()) {
-        if word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()) {
-            take(word);
-        } else if word.chars().any(needs_form) {
+        if word.chars().any(needs_form) {
             let formed: String = word.nfkc().collect();
             let words = formed.split(|c: char| !is_of_word(c)).filter(|word| !word.is_empty());
-            words.for_each(|word| spelled(word, &mut lower, &mut take));
+            words.for_each(|word| spelled(word, lower, take));
         } else {
-            spelled(word, &mut lower, &mut take);
+            spelled(word, lower, take);
         }
     }
 }
@@ -162,6 +207,15 @@ mod tests {
         ];
         for (text, expected) in cases {
             assert_eq!(words(text).join(" "), expected, "{text}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn bytes_of_ascii_split_as_letters_of_any_script_do(text in "[aB7 ._é文がｶ\u{301}™²İß]{0,12}|.{0,20}") {
+            let (mut plainly, mut lower) = (Vec::new(), String::new());
+            for_each_formed(&text, &mut lower, &mut |word: &str| plainly.push(word.to_owned()));
+            proptest::prop_assert_eq!(words(&text), plainly);
         }
     }
 

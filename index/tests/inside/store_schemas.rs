@@ -46,7 +46,7 @@ fn told(root: &Path) -> String {
     for url in known.urls.ids() {
         told.push(format!("{} {:?}", known.urls.spelling(url), known.pages.fetch(url)));
     }
-    told.push(format!("{:?} {:?}", known.links.links(), known.quality));
+    told.push(format!("{:?} {:?}", known.links.links_from(0).collect::<Vec<_>>(), known.quality));
     for_each_seed(store.storage(), store.manifest(), |url, seed| {
         told.push(format!("{url:?} {seed:?}"));
     })
@@ -129,7 +129,7 @@ fn a_column_that_nobody_knows_is_left_alone() {
 /// Reads every table of pages.
 fn read_all(store: &Store) -> Result<(), StoreError> {
     let known = store.known()?;
-    store.link_context(&known)?;
+    store.link_context(&known, None)?;
     visits(store, &known)?;
     for_each_seed(store.storage(), store.manifest(), |_, _| {})
 }

@@ -101,7 +101,7 @@ fn ask_with(root: &Path, options: &StoreOptions) -> Result<(Answers, Rebuilt), S
     }
     let history = views.pop().unwrap_or_default();
     let frontier = views.pop().unwrap_or_default();
-    let links = known.links.links().len();
+    let links = known.links.count();
     Ok((Answers { ranked, frontier, history, links }, rebuilt))
 }
 
@@ -373,7 +373,7 @@ fn a_damaged_segment_is_named_by_whoever_reads_it_first() {
                 assert_damaged(visits(&store, &known), path, &case);
             } else if name.starts_with("around") {
                 let known = store.known().unwrap();
-                assert_damaged(store.link_context(&known), path, &case);
+                assert_damaged(store.link_context(&known, None), path, &case);
             } else {
                 assert_damaged(store.known(), path, &case);
             }

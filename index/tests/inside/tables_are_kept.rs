@@ -1,14 +1,22 @@
-//! Tables that are kept in memory from one ingest to the next are those that are read from the store.
+//! Tables that are kept, in memory from one ingest to the next or in files that are mapped, are those that are read from
+//! the segments of the store.
 //!
-//! Story: a planner beside a crawler takes records in every second. Reading all tables each time would cost more than
-//! the records; tables that differ from the store would be worse.
+//! Story: a planner beside a crawler takes records in every second, and commands open a store of millions of URLs one
+//! after the other. Reading all tables each time would cost more than the work; tables that differ from the store would
+//! be worse.
 
-use crate::ingest::{Committed, ingest_with_tables, prepare};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::compaction::Extent;
+use crate::ingest::{Committed, ingest_all, ingest_with_tables, prepare};
+use crate::link_context::LinkContextTable;
 use crate::page::PageRecord;
 use crate::page_store::Known;
 use crate::store::{Store, StoreOptions};
 
-use super::support::{page, url};
+use crate::table_image::{self, TableImage};
+
+use super::support::{page, text, url};
 
 /// All that is known, as text.
 fn shown(known: &Known) -> String {
@@ -21,7 +29,7 @@ fn shown(known: &Known) -> String {
     }
     let anchors: Vec<&str> =
         (0..known.links.anchors()).map(|id| known.links.anchor(id as u32)).collect();
-    shown + &format!("{:?} {anchors:?}", known.links.links())
+    shown + &format!("{:?} {anchors:?}", known.links.links_from(0).collect::<Vec<_>>())
 }
 
 #[test]
@@ -59,4 +67,101 @@ fn whatever_comes_they_are_what_the_store_has() {
             (store, known) = (after, kept);
         }
     }
+}
+
+/// Records that bring URLs, links, other versions of pages, pages that are gone and others that come back.
+fn random_records(seed: u64, group: u64) -> Vec<PageRecord> {
+    let mut drawn = 0;
+    let mut draw = |below: u64| {
+        drawn += 1;
+        xxh3_64(format!("{seed} {group} {drawn}").as_bytes()) % below
+    };
+    let records = 1 + draw(6);
+    let mut record = || {
+        let number = draw(60) as usize;
+        if draw(4) == 0 {
+            let status = Some([404, 503, 410, 301][draw(4) as usize]);
+            return PageRecord { url: url(number), status, ..PageRecord::default() };
+        }
+        let links = (0..draw(8)).map(|_| (draw(80) as usize, vec![draw(8) as usize]));
+        let links: Vec<(usize, Vec<usize>)> = links.collect();
+        let requested_url = (draw(5) == 0).then(|| url(60 + draw(20) as usize));
+        let mut record = page(number, &[draw(8) as usize, draw(8) as usize], &links);
+        for link in &mut record.outlinks {
+            link.around = text(&[draw(8) as usize, draw(8) as usize]);
+        }
+        PageRecord { requested_url, ..record }
+    };
+    (0..records).map(|_| record()).collect()
+}
+
+#[test]
+fn mapped_tables_are_those_of_the_segments() {
+    let (mut mapped, mut contexts) = (0, 0);
+    for seed in 0..30 {
+        let dir = tempfile::tempdir().unwrap();
+        for group in 0..8 {
+            ingest_all(dir.path(), random_records(seed, group), &group.to_string()).unwrap();
+            let mut store = Store::open(dir.path(), &StoreOptions::default()).unwrap();
+            let known = store.known().unwrap();
+            let (storage, manifest) = (store.storage(), store.manifest());
+            let read = Known::load(storage, manifest, (true, None), |_| Ok(())).unwrap();
+            assert_eq!(shown(&known), shown(&read), "crawl {seed}, {group} ingests");
+            mapped += usize::from(known.links.count_in_memory() < known.links.count());
+            let only_urls = store.known_without_links().unwrap();
+            assert_eq!(only_urls.urls.len(), read.urls.len());
+            for id in read.urls.ids() {
+                assert_eq!(known.urls.get(read.urls.url(id)), Some(id));
+            }
+            assert_eq!(known.urls.get("https://nobody.test/"), None);
+            let context = store.link_context(&known, None).unwrap();
+            let mut plainly = LinkContextTable::default();
+            known.add_link_context(&mut plainly, storage, &manifest.segments).unwrap();
+            for id in read.urls.ids() {
+                let of = |table: &LinkContextTable, before| {
+                    format!("{:?}", table.of(id, before).collect::<Vec<_>>())
+                };
+                for before in [manifest.next_seq / 2, u32::MAX] {
+                    assert_eq!(of(&context, before), of(&plainly, before), "{seed} {group}");
+                }
+            }
+            contexts += usize::from(context.count_in_memory() < context.count());
+            if group % 3 == (seed + 1) % 3 {
+                table_image::write_link_context(storage, manifest, &context).unwrap();
+            }
+            if group % 3 == seed % 3 {
+                // Of tables a part of which is mapped already, too.
+                table_image::write(storage, manifest, &known).unwrap();
+            }
+            if group % 4 == 3 {
+                store.compact(&[], Extent::All).unwrap();
+            }
+        }
+    }
+    assert!(mapped > 60 && contexts > 60, "{mapped} and {contexts} times some were mapped");
+}
+
+#[test]
+fn mapped_tables_that_are_damaged_are_read_from_the_segments() {
+    let dir = tempfile::tempdir().unwrap();
+    ingest_all(dir.path(), random_records(1, 1), "one").unwrap();
+    let store = Store::open(dir.path(), &StoreOptions::default()).unwrap();
+    let (storage, known) = (store.storage(), store.known().unwrap());
+    table_image::write(storage, store.manifest(), &known).unwrap();
+    let found = || TableImage::find(storage, store.manifest(), true);
+    assert!(found().is_some());
+    let files = storage.list("derived/tables").unwrap();
+    for file in &files {
+        let name = format!("derived/tables/{file}");
+        let whole = storage.read(&name).unwrap();
+        let mut hurt = vec![Vec::new(), [&whole[..], &[0]].concat()];
+        hurt.extend(whole.first().map(|first| [&[first ^ 1], &whole[1..]].concat()));
+        for bytes in hurt.into_iter().filter(|bytes| *bytes != whole) {
+            std::fs::write(storage.path(&name), &bytes).unwrap();
+            assert!(found().is_none(), "{name}");
+            assert_eq!(shown(&store.known().unwrap()), shown(&known), "{name}");
+        }
+        std::fs::write(storage.path(&name), &whole).unwrap();
+    }
+    assert!(found().is_some() && files.len() > 15, "{files:?}");
 }

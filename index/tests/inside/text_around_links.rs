@@ -57,7 +57,7 @@ fn what_current_pages_say_is_known_in_fetch_order() {
     ingest_all(dir.path(), records(10..10 + 2 * PER_URL), "third").unwrap();
     let store = Store::open(dir.path(), &StoreOptions::default()).unwrap();
     let known = store.known().unwrap();
-    let table = store.link_context(&known).unwrap();
+    let table = store.link_context(&known, None).unwrap();
     let rye = known.urls.get("https://e.test/rye").unwrap();
     let said: Vec<(UrlId, Vec<u32>)> =
         table.of(rye, u32::MAX).map(|around| (around.from, around.words.to_vec())).collect();

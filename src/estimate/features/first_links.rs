@@ -39,9 +39,9 @@ pub(crate) struct FirstLinks {
 impl FirstLinks {
     /// The `most` first links to each of so many URLs.
     pub(crate) fn new(table: &LinkTable, urls: usize, most: usize) -> Self {
-        let has_older = table.links().iter().any(|link| link.since < link.seq);
+        let has_older = table.links_from(0).any(|link| link.since < link.seq);
         let mut starts = vec![0_u32; urls + 1];
-        for link in table.links() {
+        for link in table.links_from(0) {
             let count = &mut starts[link.to.index()];
             *count = (most as u32).min(*count + 1);
         }
@@ -53,10 +53,10 @@ impl FirstLinks {
         let mut ends = starts.clone();
         let nothing = InLink { from: UrlId(0), anchor: 0, seq: 0, since: 0 };
         let mut links = vec![nothing; sum as usize];
-        for link in table.links() {
+        for link in table.links_from(0) {
             let to = link.to.index();
             if ends[to] < starts[to + 1] {
-                links[ends[to] as usize] = InLink::from(*link);
+                links[ends[to] as usize] = InLink::from(link);
                 ends[to] += 1;
             }
         }

@@ -87,8 +87,7 @@ impl KeptParents {
         let shapes = new.into_par_iter().map(|id| UrlShape::of(known.urls.url(UrlId(id as u32))));
         self.shapes.par_extend(shapes);
         self.parents.resize(known.urls.len(), Parents::default());
-        let mut urls: Vec<UrlId> =
-            known.links.links()[self.links..].iter().map(|link| link.to).collect();
+        let mut urls: Vec<UrlId> = known.links.links_from(self.links).map(|link| link.to).collect();
         for page in source.impact.changed_since(&self.impact) {
             let seq = known.pages.page_seq(page);
             let of_page = seq.map_or(&[][..], |seq| known.links.of_page(seq));
@@ -102,7 +101,7 @@ impl KeptParents {
         for (url, parents) in found {
             self.parents[url.index()] = parents;
         }
-        self.links = known.links.links().len();
+        self.links = known.links.links_from(0).count();
         self.impact = Arc::clone(source.impact);
     }
 

@@ -11,6 +11,7 @@ use prospect_index::page::UrlId;
 use prospect_index::url;
 use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::estimate::running_mean::RunningMean;
 
@@ -21,25 +22,27 @@ const AROUND: [Option<usize>; KINDS] = [None, Some(0), Some(1), Some(1)];
 /// Pages that the mean around is worth.
 const PRIOR_PAGES: f64 = 4.0;
 
-/// Regions of every known URL, numbered by kind in order of appearance. Costs 16 bytes a URL and
-/// the names.
+/// Regions of every known URL, numbered by kind in order of appearance. Costs 16 bytes a URL and some 16 a region: names
+/// are known by their hashes, of which two are the same with a chance of 2^-64.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Regions {
     of_url: [Vec<u32>; KINDS],
-    numbers: [HashMap<String, u32>; KINDS],
+    numbers: [HashMap<u64, u32>; KINDS],
 }
 
 impl Regions {
     /// Takes in new URLs.
     pub(crate) fn update(&mut self, urls: &UrlTable) {
-        let ids: Vec<UrlId> = urls.ids().skip(self.of_url[0].len()).collect();
-        let names: Vec<[String; KINDS]> = ids.par_iter().map(|&id| names(urls.url(id))).collect();
-        for of_url in names {
-            for (kind, name) in of_url.into_iter().enumerate() {
-                let next = self.numbers[kind].len() as u32;
-                self.of_url[kind].push(*self.numbers[kind].entry(name).or_insert(next));
-            }
-        }
+        let new = self.of_url[0].len()..urls.len();
+        let hashes = |name: &mut String, id| hashes(urls.url(UrlId(id as u32)), name);
+        let hashes: Vec<[u64; KINDS]> = new.into_par_iter().map_init(String::new, hashes).collect();
+        let kinds = self.of_url.par_iter_mut().zip(&mut self.numbers).enumerate();
+        kinds.for_each(|(kind, (of_url, numbers))| {
+            of_url.extend(hashes.iter().map(|hashes| {
+                let next = numbers.len() as u32;
+                *numbers.entry(hashes[kind]).or_insert(next)
+            }));
+        });
     }
 
     /// Host of a URL.
@@ -53,37 +56,56 @@ impl Regions {
     }
 }
 
-fn names(address: &str) -> [String; KINDS] {
+/// Hashes of the names of a URL's regions, made in `name`.
+fn hashes(address: &str, name: &mut String) -> [u64; KINDS] {
+    let mut hashes = [0; KINDS];
+    for_each_name(address, name, |kind, name| hashes[kind] = xxh3_64(name.as_bytes()));
+    hashes
+}
+
+/// The names of a URL's regions by kind, one after the other in `name`.
+fn for_each_name(address: &str, name: &mut String, mut take: impl FnMut(usize, &str)) {
     let host = url::host(address);
     let query = address.split_once('?').map_or("", |(_, query)| query);
     let path = &url::path(address)[1..];
     let (directory, last) = path.rsplit_once('/').unwrap_or(("", path));
     let section = directory.split('/').next().unwrap_or("");
-    let (name, extension) = last.rsplit_once('.').unwrap_or((last, ""));
-    let mut pattern = format!("{host}/");
+    let (stem, extension) = last.rsplit_once('.').unwrap_or((last, ""));
+    name.clear();
+    name.push_str(host);
+    take(0, name);
+    for (kind, part) in [(1, section), (2, directory)] {
+        name.truncate(host.len());
+        name.push('/');
+        name.push_str(part);
+        take(kind, name);
+    }
+    name.truncate(host.len() + 1);
     let mut in_number = false;
     for character in directory.chars() {
         let digit = character.is_ascii_digit();
         if !digit {
-            pattern.push(character);
+            name.push(character);
         } else if !in_number {
-            pattern.push('0');
+            name.push('0');
         }
         in_number = digit;
     }
-    let digits = name.bytes().filter(u8::is_ascii_digit).count();
-    let kind = match (name.len(), digits) {
+    let digits = stem.bytes().filter(u8::is_ascii_digit).count();
+    let kind = match (stem.len(), digits) {
         (0, _) => "",
         (_, 0) => "name",
         (all, digits) if 2 * digits > all => "number",
         _ => "numbered",
     };
-    pattern = format!("{pattern}/{kind}.{extension}");
-    for key in query.split('&').filter_map(|part| part.split('=').next()) {
-        pattern.push('?');
-        pattern.push_str(key);
+    for part in ["/", kind, ".", extension] {
+        name.push_str(part);
     }
-    [host.to_owned(), format!("{host}/{section}"), format!("{host}/{directory}"), pattern]
+    for key in query.split('&').filter_map(|part| part.split('=').next()) {
+        name.push('?');
+        name.push_str(key);
+    }
+    take(3, name);
 }
 
 /// What the fetched pages of each region were worth.
@@ -127,6 +149,12 @@ impl RegionMeans {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn names(address: &str) -> [String; KINDS] {
+        let mut names: [String; KINDS] = Default::default();
+        for_each_name(address, &mut String::new(), |kind, name| name.clone_into(&mut names[kind]));
+        names
+    }
 
     #[test]
     fn regions_of_urls() {
