@@ -116,6 +116,24 @@ fn who_may_not_ask_and_what_cannot_be_answered_is_refused_with_a_way_out() {
 }
 
 #[test]
+fn a_page_that_is_loaded_shows_what_was_committed_last() {
+    let (server, directory) = served(&[]);
+    let store = directory.path().join("store");
+    let pages = || server.get("/api/state").json()["state"]["pages"].as_u64().unwrap();
+    let (before, page) = (pages(), directory.path().join("page.jsonl"));
+    std::fs::write(&page, r#"{"url": "https://new.test/", "text": "Zebras."}"#).unwrap();
+    let ingest = server::prospect().arg("ingest").arg("--store").arg(&store).arg(&page).output();
+    assert!(ingest.unwrap().status.success());
+    let question = json!({ "budget": 1 });
+    // Who has loaded no page since asks the older state still.
+    let older = server.post("/api/whatif", &scenario(&question)).json();
+    assert_eq!(older["plan"]["picks"], 1);
+    assert_eq!((pages(), pages()), (before + 1, before + 1));
+    let newer = server.post("/api/whatif", &scenario(&question)).json();
+    assert_eq!(newer["plan"]["picks"], 1);
+}
+
+#[test]
 fn a_plan_is_written_where_that_is_allowed() {
     let (server, directory) = served(&["--allow-write"]);
     assert_eq!(server.get("/api/state").json()["allow_write"], true);

@@ -197,6 +197,19 @@ pub struct TableWriter {
     rows: u64,
 }
 
+/// Texts as the library takes them; of equal neighbours there is one.
+fn byte_arrays(texts: &[String]) -> Vec<ByteArray> {
+    let (mut last, mut bytes) = ("", ByteArray::from(""));
+    let mut arrays = Vec::with_capacity(texts.len());
+    for text in texts {
+        if text != last {
+            (last, bytes) = (text, ByteArray::from(text.as_str()));
+        }
+        arrays.push(bytes.clone());
+    }
+    arrays
+}
+
 impl TableWriter {
     /// Starts the file `name`.
     ///
@@ -252,9 +265,7 @@ impl TableWriter {
                     out.typed::<DoubleType>().write_batch(values, None, None)?;
                 }
                 Column::Text(values) => {
-                    let values: Vec<ByteArray> =
-                        values.iter().map(|v| ByteArray::from(v.as_str())).collect();
-                    out.typed::<ByteArrayType>().write_batch(&values, None, None)?;
+                    out.typed::<ByteArrayType>().write_batch(&byte_arrays(values), None, None)?;
                 }
             }
             out.close()?;

@@ -9,6 +9,7 @@
 //! one, from another store or from a later backup is no less whole than its own, and would answer wrongly.
 
 use std::collections::HashSet;
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -16,12 +17,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
 use crate::manifest::Manifest;
+use crate::mapped::map;
 use crate::storage::{Checksum, FileEntry, PendingFile, Storage};
 
 /// Directory of all derived structures below the store's root.
 pub const DERIVED: &str = "derived";
 
 const STATE: &str = "STATE.json";
+/// Bytes that are written at once.
+const PIECE_BYTES: usize = 1 << 20;
 /// Locks of libraries come and go.
 const LOCK_SUFFIX: &str = ".lock";
 
@@ -89,11 +93,12 @@ pub enum Found<T> {
 /// let lengths = Derived::new(&storage, &manifest, "lengths", 1);
 /// assert!(matches!(lengths.find::<u32>(), Found::Missing));
 ///
-/// let file = lengths.write("lengths.bin", &[3, 1, 4])?;
+/// let file = lengths.write("lengths.bin", |out| out.write_all(&[3, 1, 4]))?;
+/// assert_eq!(lengths.read(&file, <[u8]>::to_vec)?, [3, 1, 4]);
 /// lengths.publish(&3, vec![file])?; // with a payload: how many there are
 /// assert!(matches!(lengths.find::<u32>(), Found::Whole(3, files) if files.len() == 1));
 ///
-/// lengths.write("lengths.bin", &[3, 1, 5])?;
+/// lengths.write("lengths.bin", |out| out.write_all(&[3, 1, 5]))?;
 /// assert!(matches!(lengths.find::<u32>(), Found::Damaged(_)));
 /// # Ok(())
 /// # }
@@ -154,11 +159,32 @@ impl<'a> Derived<'a> {
     /// Writes a file of it, for the state to name.
     ///
     /// # Errors
-    /// The write failed.
-    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<FileEntry, StoreError> {
-        let mut file = self.start(name)?;
-        file.append(bytes)?;
-        file.finish_unsynced()
+    /// A write failed.
+    pub fn write(
+        &self,
+        name: &str,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<FileEntry, StoreError> {
+        let mut out = BufWriter::with_capacity(PIECE_BYTES, self.start(name)?);
+        let written = write(&mut out).and_then(|()| out.into_inner().map_err(io::Error::from));
+        let failed = |source| {
+            let path = self.storage.path(&format!("{}/{name}", self.directory));
+            self.storage.failure().unwrap_or(StoreError::Io { operation: "write", path, source })
+        };
+        written.map_err(failed)?.finish_unsynced()
+    }
+
+    /// What `read` makes of the bytes of a file that was found whole. They are mapped: they take memory only while the system has
+    /// room.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn read<T>(
+        &self,
+        file: &FileEntry,
+        read: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T, StoreError> {
+        Ok(read(&map(&self.storage, file)?))
     }
 
     /// The storage it lies in.

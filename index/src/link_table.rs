@@ -147,7 +147,7 @@ impl LinkTable {
     }
 
     /// Links that are known since the record `seq` or a later one, in fetch order.
-    pub fn links_since(&self, seq: u32) -> impl Iterator<Item = Link> + '_ {
+    pub(crate) fn links_since(&self, seq: u32) -> impl Iterator<Item = Link> + '_ {
         let links = self.links.iter().skip(self.start(seq));
         links.filter(move |link| link.since >= seq)
     }

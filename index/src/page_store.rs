@@ -134,7 +134,7 @@ impl Fetch {
     }
 }
 
-/// The fetch history of all URLs. Costs 12 bytes a URL, 8 a record and up to 12 more a failure, a redirect, a
+/// The fetch history of all URLs. Costs 12 bytes and a bit a URL, 8 a record and up to 12 more a failure, a redirect, a
 /// record that says that nothing changed, or a page that was replaced.
 ///
 /// ```
@@ -166,6 +166,10 @@ pub struct PageTable {
     unchanged: Vec<(u32, UrlId)>,
     /// Of pages that were replaced: the record of their first version.
     first_seqs: HashMap<UrlId, u32>,
+    /// The last record by which a page was replaced, or is gone.
+    last_replaced: Option<u32>,
+    /// By URL, 64 in a number: whether it has left the frontier.
+    left: Vec<u64>,
     pages: usize,
 }
 
@@ -189,11 +193,21 @@ impl PageTable {
     /// Whether the URL is uncrawled, and may give a page: nothing is known against it but failures that may
     /// pass.
     pub fn in_frontier(&self, url: UrlId) -> bool {
-        match self.fetch(url) {
-            Fetch::Never => true,
-            Fetch::Failed { status, .. } => !Answer::of(status).leaves_frontier(),
-            Fetch::Page { .. } | Fetch::Redirected { .. } => false,
-        }
+        // Asked of every match of a query: so many URLs are in the cache.
+        self.left.get(url.index() / 64).is_none_or(|left| left >> (url.0 % 64) & 1 == 0)
+    }
+
+    /// Sets what became of a URL, below the highest that is known.
+    fn set(&mut self, url: UrlId, fetch: Fetch) {
+        self.fetches[url.index()] = fetch;
+        let leaves = match fetch {
+            Fetch::Never => false,
+            Fetch::Failed { status, .. } => Answer::of(status).leaves_frontier(),
+            Fetch::Page { .. } | Fetch::Redirected { .. } => true,
+        };
+        let bit = 1 << (url.0 % 64);
+        let left = &mut self.left[url.index() / 64];
+        *left = if leaves { *left | bit } else { *left & !bit };
     }
 
     /// URLs that led to others, by record.
@@ -223,6 +237,9 @@ impl PageTable {
     /// `fetch_seq` of the first version of a page, since when there is one.
     pub fn first_seq(&self, url: UrlId) -> Option<u32> {
         let current = self.page_seq(url)?;
+        if self.first_seqs.is_empty() {
+            return Some(current);
+        }
         Some(self.first_seqs.get(&url).copied().unwrap_or(current))
     }
 
@@ -248,9 +265,10 @@ impl PageTable {
         self.first_seqs.contains_key(&url)
     }
 
-    /// Whether a page was replaced, or is gone, since the record `seq`.
+    /// Whether a page was replaced, or is gone, since the record `seq`. Where none ever was, the record of a page is its
+    /// first.
     pub fn replaced_since(&self, seq: u32) -> bool {
-        self.superseded_at.iter().any(|&at| at != NONE && at >= seq)
+        self.last_replaced.is_some_and(|last| last >= seq)
     }
 
     /// Pages in their current version.
@@ -288,6 +306,7 @@ impl PageTable {
         let highest = url.0.max(requested.map_or(0, |id| id.0)) as usize;
         if self.fetches.len() <= highest {
             self.fetches.resize(highest + 1, Fetch::Never);
+            self.left.resize(highest / 64 + 1, 0);
         }
         let records = seq as usize + 1;
         self.page_of_seq.resize(records.max(self.page_of_seq.len()), NONE);
@@ -296,7 +315,7 @@ impl PageTable {
         match Answer::of(status) {
             Answer::Page => {
                 self.page_of_seq[seq as usize] = url.0;
-                self.fetches[url.index()] = Fetch::Page { seq };
+                self.set(url, Fetch::Page { seq });
                 self.pages += usize::from(old.is_none());
                 if let Some(old) = old {
                     self.first_seqs.entry(url).or_insert(old);
@@ -305,7 +324,7 @@ impl PageTable {
             Answer::Moved => {
                 self.redirects.push((seq, url));
                 if old.is_none() {
-                    self.fetches[url.index()] = Fetch::Redirected { seq };
+                    self.set(url, Fetch::Redirected { seq });
                 }
             }
             Answer::Unchanged if old.is_some() => self.unchanged.push((seq, url)),
@@ -313,13 +332,13 @@ impl PageTable {
                 self.failures.push(FailedFetch { url, seq, status });
                 // What is known for good stays.
                 if self.in_frontier(url) {
-                    self.fetches[url.index()] = Fetch::Failed { seq, status };
+                    self.set(url, Fetch::Failed { seq, status });
                 }
             }
             Answer::Failed(_) => {
                 self.failures.push(FailedFetch { url, seq, status });
                 if old.is_none() || Answer::says_gone(status) {
-                    self.fetches[url.index()] = Fetch::Failed { seq, status };
+                    self.set(url, Fetch::Failed { seq, status });
                     self.pages -= usize::from(old.is_some());
                     self.first_seqs.remove(&url);
                 }
@@ -328,11 +347,12 @@ impl PageTable {
         let replaced = old.filter(|_| self.fetch(url).seq() == Some(seq));
         if let Some(old) = replaced {
             self.superseded_at[old as usize] = seq;
+            self.last_replaced = self.last_replaced.max(Some(seq));
         }
         if let Some(requested) = requested.filter(|&id| id != url) {
             self.redirects.push((seq, requested));
             if self.page_seq(requested).is_none() {
-                self.fetches[requested.index()] = Fetch::Redirected { seq };
+                self.set(requested, Fetch::Redirected { seq });
             }
         }
     }

@@ -6,8 +6,9 @@
 //! it. A derived structure that was being replaced in the meantime does not verify, and is built anew there.
 //!
 //! The folder lies in `DIR/readers`, or in the system's temporary folder where that cannot be made; its files are then
-//! symbolic links, for who cannot write in a store hardly has a writer beside it. A folder that a killed reader left is
-//! removed when the store is opened next.
+//! symbolic links. A writer beside such a reader may take away what they point to, so that on Linux each file is held open
+//! and its link leads to it by that; elsewhere, and where a process may not hold so many, such a file is missing then. A
+//! folder that a killed reader left is removed when the store is opened next.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
@@ -26,8 +27,16 @@ const READERS: &str = "readers";
 /// Times that a reader begins again, where another commit takes away what it reads.
 const TRIES: u32 = 5;
 
+/// A folder that holds what was committed last; removed with this.
+#[derive(Debug)]
+pub(crate) struct SnapshotFolder {
+    pub(crate) folder: TempDir,
+    /// Files that the links of the folder lead to.
+    _held: Vec<File>,
+}
+
 /// A folder that holds what was committed last, and the lock on it.
-pub(crate) fn take(root: &Path, holder: &str) -> Result<(TempDir, File), StoreError> {
+pub(crate) fn take(root: &Path, holder: &str) -> Result<(SnapshotFolder, File), StoreError> {
     let readers = root.join(READERS);
     let here = fs::create_dir_all(&readers).and_then(|()| tempfile::tempdir_in(&readers));
     let (folder, give): (_, Give) = if let Ok(folder) = here {
@@ -36,9 +45,40 @@ pub(crate) fn take(root: &Path, holder: &str) -> Result<(TempDir, File), StoreEr
         let place = Path::new("a temporary folder");
         (tempfile::tempdir().map_err(StoreError::io("create", place))?, pointer)
     };
-    let held = lock(folder.path(), holder)?;
+    let lock = lock(folder.path(), holder)?;
     fill(root, folder.path(), give)?;
-    Ok((folder, held))
+    let held = hold(folder.path());
+    Ok((SnapshotFolder { folder, _held: held }, lock))
+}
+
+/// Opens the files that links below a folder lead to, and makes the links lead to what is open.
+#[cfg(target_os = "linux")]
+fn hold(folder: &Path) -> Vec<File> {
+    use std::os::fd::AsRawFd;
+    let mut held = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
+            let name = entry.path();
+            if !name.is_symlink() {
+                folders.extend(name.is_dir().then_some(name));
+                continue;
+            }
+            let Ok(file) = File::open(&name) else { continue };
+            let open = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+            let beside = name.with_extension(format!("held{TEMPORARY_SUFFIX}"));
+            let linked = std::os::unix::fs::symlink(open, &beside);
+            if linked.and_then(|()| fs::rename(&beside, &name)).is_ok() {
+                held.push(file);
+            }
+        }
+    }
+    held
+}
+
+#[cfg(not(target_os = "linux"))]
+fn hold(_folder: &Path) -> Vec<File> {
+    Vec::new()
 }
 
 /// Removes the folders of readers that are no more.
@@ -167,7 +207,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         ingest_all(dir.path(), vec![page("https://a.test/")], "one").unwrap();
         let (folder, held) = take(dir.path(), "reader").unwrap();
-        let left = folder.keep();
+        let left = folder.folder.keep();
         drop(Store::open(dir.path(), &StoreOptions::default()).unwrap());
         assert!(left.exists(), "a reader lives");
         drop(held);
@@ -181,7 +221,13 @@ mod tests {
         ingest_all(dir.path(), vec![page("https://a.test/")], "one").unwrap();
         let before = fs::read(dir.path().join(MANIFEST)).unwrap();
         fill(dir.path(), aside.path(), pointer).unwrap();
+        let _held = hold(aside.path());
         let mut reader = Store::open(aside.path(), &StoreOptions::default()).unwrap();
+        // A writer beside it takes away what it has merged.
+        #[cfg(target_os = "linux")]
+        for segment in reader.manifest().files() {
+            fs::remove_file(dir.path().join(&segment.file.file)).unwrap();
+        }
         assert_eq!(reader.known().unwrap().pages.len(), 1);
         reader.commit(|manifest| manifest.scope = serde_json::json!("another")).unwrap();
         assert_eq!(fs::read(dir.path().join(MANIFEST)).unwrap(), before);

@@ -15,15 +15,13 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tempfile::TempDir;
-
 use crate::columns::{Column, Schema, TableWriter};
 use crate::error::StoreError;
 use crate::kept_tables::KeptTables;
 use crate::link_context::LinkContextTable;
 use crate::manifest::{Manifest, SegmentEntry, SegmentKind};
 use crate::page_store::Known;
-use crate::snapshot;
+use crate::snapshot::{self, SnapshotFolder};
 #[cfg(test)]
 use crate::storage::FaultPlan;
 use crate::storage::{Storage, TEMPORARY_SUFFIX, checksum_file};
@@ -74,9 +72,9 @@ pub struct Store {
     verified: Mutex<HashSet<(String, String)>>,
     tables: KeptTables,
     /// Held for its lock; who only reads has none.
-    _lock: Option<File>,
+    lock_file: Option<File>,
     /// Removed with it.
-    _snapshot: Option<TempDir>,
+    snapshot: Option<SnapshotFolder>,
 }
 
 /// Times that a reader begins again, where what it reads is removed under its hands.
@@ -125,7 +123,7 @@ impl Store {
     pub fn snapshot(root: &Path, holder: &str) -> Result<Self, StoreError> {
         Self::read_last(root, |_| Ok::<_, StoreError>(()))?;
         let (folder, lock) = snapshot::take(root, holder)?;
-        let storage = Storage::create(folder.path())?;
+        let storage = Storage::create(folder.folder.path())?;
         let missing = || StoreError::Missing { path: root.to_owned() };
         let manifest = Manifest::load(&storage)?.ok_or_else(missing)?;
         let store = Self::of((storage, manifest), Some(lock), Some(folder));
@@ -136,10 +134,10 @@ impl Store {
     fn of(
         (storage, manifest): (Storage, Manifest),
         lock: Option<File>,
-        snapshot: Option<TempDir>,
+        snapshot: Option<SnapshotFolder>,
     ) -> Self {
         let (verified, tables) = (Mutex::default(), KeptTables::default());
-        Self { storage, manifest, verified, tables, _lock: lock, _snapshot: snapshot }
+        Self { storage, manifest, verified, tables, lock_file: lock, snapshot }
     }
 
     pub(crate) fn open_to_read(root: &Path) -> Result<Self, StoreError> {
@@ -201,7 +199,7 @@ impl Store {
 
     /// Whether what is written by this handle stays.
     fn is_own(&self) -> bool {
-        self._lock.is_some() && self._snapshot.is_none()
+        self.lock_file.is_some() && self.snapshot.is_none()
     }
 
     /// The same without links and quality.

@@ -63,7 +63,7 @@ impl TableImage {
         files: &[FileEntry],
         (payload, with_links): (&Payload, bool),
     ) -> Result<Self, StoreError> {
-        let image = ImageReader::new(derived, files)?;
+        let image = ImageReader::new(derived, files);
         let read_links =
             || if with_links { LinkTable::read(&image) } else { Ok(LinkTable::default()) };
         let (urls, links) = rayon::join(|| UrlTable::read(&image), read_links);
@@ -89,7 +89,7 @@ pub(crate) fn find_link_context(
     if known.pages.replaced_since(end_seq) {
         return None;
     }
-    let image = ImageReader::new(&derived, &files).ok()?;
+    let image = ImageReader::new(&derived, &files);
     let mut table = LinkContextTable::read(&image).ok()?;
     table.read_rows = rows;
     (table.count() == links).then_some(table)

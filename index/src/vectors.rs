@@ -146,7 +146,8 @@ impl VectorTable {
             bytes.extend(self.vector(at as u32).values.iter().map(|value| value.to_le_bytes()[0]));
         }
         // No two states of a table have as many rows.
-        let file = derived.write(&format!("rows-{from:09}-{:09}.bin", self.keys.len()), &bytes)?;
+        let name = format!("rows-{from:09}-{:09}.bin", self.keys.len());
+        let file = derived.write(&name, |out| out.write_all(&bytes))?;
         let mut files = if from == 0 { Vec::new() } else { self.files.clone() };
         files.push(file);
         let key = Key { model: model.to_owned(), dimension: self.dimension };

@@ -2,6 +2,8 @@
 //! key that it was made from, one of a kind at a time. Whatever is missing, damaged or of another
 //! key is made again.
 
+use std::io;
+
 use prospect_index::derived::{Derived, Found};
 use prospect_index::error::StoreError;
 use prospect_index::store::Store;
@@ -57,8 +59,8 @@ impl<'a> DerivedCache<'a> {
             Found::Missing => return Lookup::Missing,
         };
         // The files have been verified; only another version's format would not be understood.
-        let bytes = files.first().map(|file| self.store.storage().read(&file.file));
-        match bytes.map(|bytes| bytes.map(|bytes| postcard::from_bytes(&bytes))) {
+        match files.first().map(|file| self.derived.read(file, |bytes| postcard::from_bytes(bytes)))
+        {
             Some(Ok(Ok(value))) => Lookup::Whole(key, value),
             Some(Ok(Err(error))) => Lookup::Damaged(error.to_string()),
             Some(Err(error)) => Lookup::Damaged(error.to_string()),
@@ -75,13 +77,11 @@ impl<'a> DerivedCache<'a> {
         key: &K,
         value: &V,
     ) -> Result<(), StoreError> {
-        let bytes = postcard::to_stdvec(value).map_err(|error| StoreError::Derived {
-            structure: self.name,
-            what: error.to_string(),
-        })?;
         let generation = self.store.manifest().generation;
         let name = format!("{}-{generation:06}.bin", self.name);
-        let entry = self.derived.write(&name, &bytes)?;
+        let entry = self
+            .derived
+            .write(&name, |out| postcard::to_io(value, out).map(drop).map_err(io::Error::other))?;
         self.derived.publish(key, vec![entry])
     }
 }

@@ -2,17 +2,20 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
+use prospect_index::error::StoreError;
+use prospect_index::store::Store;
 use rand::TryRng;
 use rand::rngs::SysRng;
 
 use super::Global;
 use super::hints::WayOut;
 use super::open;
-use super::output::{Failure, say};
+use super::output::{Failure, print_failure, say};
 use super::plain::stdout;
-use super::whatif::{StoreArgs, questions};
-use crate::serve::{ServeError, ServeSettings, serve};
+use super::whatif::{Opening, StoreArgs, questions};
+use crate::serve::{Reopen, ServeError, ServeSettings, serve};
 use crate::whatif::scenario::Scenario;
 
 /// Arguments of `prospect serve`.
@@ -33,7 +36,10 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let open = if args.allow_write { open::to_change } else { open::to_ask_for_long };
     let questions = questions(&args.store, Scenario::default(), (open, "prospect serve"), global)?;
     let token = args.allow_write.then(token).transpose()?;
+    let reopen = (!args.allow_write)
+        .then(|| reopening(args.store.clone(), Global { quiet: true, ..global.clone() }));
     let settings = ServeSettings {
+        reopen,
         listen: args.listen.clone(),
         write_token: token.clone(),
         threads: rayon::current_num_threads(),
@@ -42,6 +48,23 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     };
     let ready = |address| say_ready(address, token.as_deref(), global);
     Ok(serve(questions, &settings, ready)?)
+}
+
+/// Opens what the store has committed since a generation.
+fn reopening(store: StoreArgs, global: Global) -> Reopen {
+    let newer = move |generation| {
+        let is_newer =
+            Store::read_last(&store.store, |last| Ok::<_, StoreError>(last.manifest().generation))?
+                != generation;
+        let open: (Opening, _) = (open::to_ask_for_long, "prospect serve");
+        is_newer.then(|| questions(&store, Scenario::default(), open, &global)).transpose()
+    };
+    Arc::new(move |generation| {
+        newer(generation).unwrap_or_else(|failure| {
+            print_failure(&failure);
+            None
+        })
+    })
 }
 
 /// A secret of 128 bits that nobody can guess.
@@ -62,7 +85,7 @@ fn say_ready(address: SocketAddr, token: Option<&str>, global: &Global) {
     let until = if token.is_some() {
         "The store is in use until then"
     } else {
-        "It shows what was committed until now; others can work on the store"
+        "It shows what was committed when a page is loaded; others can work on the store"
     };
     say(global, &format!("open it in a browser; Ctrl-C ends it. {until}"));
 }

@@ -521,6 +521,10 @@ impl KeptQuery {
     ) -> Vec<UrlId> {
         let mut is_new = false;
         for (seq, url, score) in scorer.scored(scores).filter(|(.., score)| *score > 0.0) {
+            // Most pages are no match for the last of many answers.
+            if self.answers.get(ANSWERS - 1).is_some_and(|last| last.0 > score) {
+                continue;
+            }
             let first = known.pages.first_seq(url).unwrap_or(seq);
             let before =
                 |other: &Answer| other.0.total_cmp(&score).then(first.cmp(&other.1)).is_gt();

@@ -359,7 +359,7 @@ fn fit(
     let (known, manifest, end_seq) = (input.known, input.manifest, input.epoch.end_seq);
     let bets = Bets { past: PastHorizon { known, manifest }, end_seq };
     // What was linked to since must not take the place of what was known then.
-    let has_more = known.links.links_since(end_seq).next().is_some();
+    let has_more = known.links.links_from(0).any(|link| link.since >= end_seq);
     let before;
     let embeddings = match input.embeddings_for(settings) {
         Some(embeddings) if has_more => {

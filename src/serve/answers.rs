@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use tokio::sync::Semaphore;
 
-use super::{Hint, ServeSettings};
+use super::{Hint, Reopen, ServeSettings};
 use crate::campaign::CampaignError;
 use crate::campaign::assessment::Assessment;
 use crate::campaign::questions::{Answered, Questions};
@@ -22,6 +22,9 @@ pub(super) struct AnswerPool {
     /// What all scenarios stand on, and the settings of the base: known without waiting for anyone.
     shared: Scenario,
     settings: PlanSettings,
+    reopen: Option<Reopen>,
+    /// Held by who opens the store anew.
+    reopening: Mutex<()>,
     pub(super) write_token: Option<String>,
     pub(super) hint: Hint,
     pub(super) carry_out: String,
@@ -39,6 +42,8 @@ impl AnswerPool {
             shared: questions.shared.clone(),
             settings: questions.whatif_base.base.settings.clone(),
             questions: RwLock::new(questions),
+            reopen: settings.reopen.clone(),
+            reopening: Mutex::default(),
             write_token: settings.write_token.clone(),
             hint: settings.hint,
             carry_out: settings.carry_out.clone(),
@@ -77,6 +82,17 @@ impl AnswerPool {
         // Nobody reads the store now, so nobody is about to keep what was found in it.
         *self.assessed() = None;
         act(&mut questions)
+    }
+
+    /// Goes over to what the store has committed last. While one does so, others are answered by what was before.
+    pub(super) fn catch_up(&self) {
+        let Some(reopen) = &self.reopen else { return };
+        let Ok(_alone) = self.reopening.try_lock() else { return };
+        let generation = self.ask(|questions| questions.open.store.manifest().generation);
+        if let Some(newer) = reopen(generation) {
+            self.change(|questions| *questions = newer);
+            self.kept.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        }
     }
 
     /// What the pages of the store lack. Who asks first waits for it, in the [place](Self::run) of slow answers.

@@ -77,9 +77,15 @@ pub(crate) enum ServeError {
 /// The next step for the person who reads the page, in the words of whoever serves it.
 pub(crate) type Hint = fn(&ServeError) -> Option<String>;
 
+/// Opens the store anew if its generation is another one by now. What goes wrong is told by whoever serves, and the older
+/// state stays.
+pub(crate) type Reopen = Arc<dyn Fn(u64) -> Option<Questions> + Send + Sync>;
+
 /// How to serve.
 #[derive(Clone)]
 pub(crate) struct ServeSettings {
+    /// Is asked where a page is loaded; none where nobody else can change the store.
+    pub(crate) reopen: Option<Reopen>,
     /// Where to listen: an address, or a name, and a port; 0 is any that is free.
     pub(crate) listen: String,
     /// What a page must know to write a plan to the store; none: nobody may.

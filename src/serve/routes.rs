@@ -105,6 +105,7 @@ pub(super) fn refusal(status: StatusCode, error: &str, hint: &str) -> Response {
 async fn state(State(answers): Shared) -> Response {
     let allow_write = answers.write_token.is_some();
     let found = answers.run(false, move |answers| {
+        answers.catch_up();
         let carry_out = &answers.carry_out;
         Ok(answers.ask(|questions| views::state(questions, allow_write, carry_out)))
     });

@@ -207,18 +207,27 @@ impl QueryTrack {
     /// Takes in pages that were fetched first by the record `from` or later ones. One that was fetched again was there
     /// before: it enters no list by that.
     fn follow(&mut self, mut pages: Vec<Scored>, crawl: &Crawl<'_>, from: u32, end_seq: u32) {
-        for (seq, url, _) in &mut pages {
-            *seq = first_seq(crawl.pages, *url);
+        if crawl.pages.replaced_since(0) {
+            for (seq, url, _) in &mut pages {
+                *seq = first_seq(crawl.pages, *url);
+            }
         }
-        pages.sort_unstable_by_key(|(seq, ..)| *seq);
+        // They come in a few runs, one of each word, which a stable sort merges.
+        pages.sort_by_key(|(seq, ..)| *seq);
         let mut pages = pages.into_iter().peekable();
         let ahead = crawl.windows.partition_point(|window| window.end_seq <= from);
         for window in &crawl.windows[ahead..] {
             if window.end_seq > end_seq {
                 break;
             }
+            // Of a window that had begun, some are in the list already.
+            let mut enters = window.first_seq < from;
             while let Some((_, url, score)) = pages.next_if(|(seq, ..)| *seq < window.end_seq) {
+                enters |= self.best.get(K - 1).is_none_or(|last| last.1 <= score);
                 insert_ranked(&mut self.best, (url, score), KEPT, crawl.urls);
+            }
+            if !enters {
+                continue;
             }
             let list = &self.best[..self.best.len().min(K)];
             let seqs = list.iter().map(|(url, _)| first_seq(crawl.pages, *url));

@@ -267,7 +267,7 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
     ),
     ("zerocopy", &["index/src"], "numbers of files that are mapped"),
     ("fst", &["index/src/ngram"], "replaced in one place"),
-    ("tempfile", &["index/src/snapshot.rs", "index/src/store.rs"], "second names of a store"),
+    ("tempfile", &["index/src/snapshot.rs"], "second names of a store"),
     (
         "parquet",
         &["index/src/columns.rs", "src/documents", "src/ingest/parquet.rs"],

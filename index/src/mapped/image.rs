@@ -1,11 +1,8 @@
 //! The files of columns: written as a derived structure, verified and mapped.
 
-use std::path::Path;
-
-use tantivy::directory::{Directory, MmapDirectory};
 use zerocopy::IntoBytes;
 
-use super::{Cell, Column};
+use super::{Cell, Column, map};
 use crate::derived::Derived;
 use crate::error::StoreError;
 use crate::storage::FileEntry;
@@ -49,22 +46,13 @@ impl<'a> ImageWriter<'a> {
 /// Maps columns that were written.
 pub(crate) struct ImageReader<'a> {
     derived: &'a Derived<'a>,
-    directory: MmapDirectory,
     files: &'a [FileEntry],
 }
 
 impl<'a> ImageReader<'a> {
     /// Of these files of a structure.
-    ///
-    /// # Errors
-    /// They cannot be mapped.
-    pub(crate) fn new(
-        derived: &'a Derived<'a>,
-        files: &'a [FileEntry],
-    ) -> Result<Self, StoreError> {
-        let folder = derived.storage().path(derived.directory());
-        let directory = MmapDirectory::open(&folder).map_err(refused)?;
-        Ok(Self { derived, directory, files })
+    pub(crate) fn new(derived: &'a Derived<'a>, files: &'a [FileEntry]) -> Self {
+        Self { derived, files }
     }
 
     /// A column, after its checksum was verified.
@@ -76,16 +64,12 @@ impl<'a> ImageReader<'a> {
             let file = entry.file.rsplit('/').next().unwrap_or_default();
             file.rsplit_once('-').is_some_and(|(stem, _)| stem == name)
         };
-        let entry = self.files.iter().find(of_name).ok_or_else(|| refused(name))?;
+        let missing = || StoreError::Derived { structure: STRUCTURE, what: name.to_owned() };
+        let entry = self.files.iter().find(of_name).ok_or_else(missing)?;
         self.derived.verify(std::slice::from_ref(entry))?;
-        let path = self.derived.storage().path(&entry.file);
-        let file = path.file_name().map_or(path.as_path(), Path::new);
-        let handle = self.directory.get_file_handle(file).map_err(refused)?;
-        let bytes = handle.read_bytes(0..entry.bytes as usize).map_err(refused)?;
-        Column::of_file(bytes).ok_or_else(|| StoreError::damaged(&path, "it has no whole rows"))
+        let storage = self.derived.storage();
+        let rows = Column::of_file(map(storage, entry)?);
+        let path = storage.path(&entry.file);
+        rows.ok_or_else(|| StoreError::damaged(&path, "it has no whole rows"))
     }
-}
-
-fn refused(error: impl std::fmt::Display) -> StoreError {
-    StoreError::Derived { structure: STRUCTURE, what: error.to_string() }
 }

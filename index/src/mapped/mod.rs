@@ -8,13 +8,35 @@
 pub(crate) mod image;
 pub(crate) mod texts;
 
-use tantivy::directory::OwnedBytes;
+use std::io;
+use std::path::Path;
+
+use tantivy::directory::{Directory, MmapDirectory, OwnedBytes};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+use crate::error::StoreError;
+use crate::storage::{FileEntry, Storage};
 
 /// What a column can hold: plain numbers, or rows of them.
 pub(crate) trait Cell: FromBytes + IntoBytes + Immutable + KnownLayout + Copy {}
 
 impl<T: FromBytes + IntoBytes + Immutable + KnownLayout + Copy> Cell for T {}
+
+/// The bytes of a file, mapped.
+pub(crate) fn map(storage: &Storage, file: &FileEntry) -> Result<OwnedBytes, StoreError> {
+    let path = storage.path(&file.file);
+    let refused = |error: String| StoreError::Io {
+        operation: "map",
+        path: path.clone(),
+        source: io::Error::other(error),
+    };
+    let (folder, name) = (path.parent().unwrap_or(&path), path.file_name().unwrap_or_default());
+    let directory = MmapDirectory::open(folder).map_err(|error| refused(error.to_string()))?;
+    let handle = directory.get_file_handle(Path::new(name));
+    let handle = handle.map_err(|error| refused(error.to_string()))?;
+    file.verify_length(&path, handle.len() as u64)?;
+    handle.read_bytes(0..handle.len()).map_err(|error| refused(error.to_string()))
+}
 
 /// Cells by place: those of a file, which never change, then those in memory.
 ///

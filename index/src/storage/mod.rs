@@ -326,6 +326,7 @@ impl Write for PendingFile {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.flush()
+        let flushed = self.out.flush();
+        self.storage.guard(flushed, "write", &self.temporary).map_err(io::Error::other)
     }
 }

@@ -117,7 +117,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
 }
 
 /// How a store is opened for a command of this name.
-type Opening = fn(&Path, &str, &Global) -> Result<OpenStore, Failure>;
+pub(super) type Opening = fn(&Path, &str, &Global) -> Result<OpenStore, Failure>;
 
 /// Opens a store and makes its pairs: the settings and the queries are those of the open plan, or the
 /// defaults and the workload that is named.

@@ -41,8 +41,11 @@ impl AnswerPages {
         scorer: &Scorer<'_>,
         scores: &Scores,
     ) -> Vec<AnswerSpan> {
-        let first =
-            |seq| pages.record(seq).and_then(|(url, _)| pages.first_seq(url)).unwrap_or(seq);
+        let has_versions = pages.replaced_since(0);
+        let first = |seq| {
+            let own = || pages.record(seq).and_then(|(url, _)| pages.first_seq(url));
+            if has_versions { own().unwrap_or(seq) } else { seq }
+        };
         let scored = scorer.scored(scores).map(|(seq, _, score)| (seq, score));
         match self {
             Self::Now => best_answers(scored, first),
@@ -107,7 +110,8 @@ fn best_answers(
 
 /// All of these pages that were among the [`ANSWERS`] best at some time, as the crawl went on.
 fn answers(mut pages: Vec<(u32, u32, f64)>) -> Vec<AnswerSpan> {
-    pages.sort_unstable_by_key(|(first, ..)| *first);
+    // They come in a few runs, one of each word, which a stable sort merges.
+    pages.sort_by_key(|(first, ..)| *first);
     let mut all: Vec<AnswerSpan> = Vec::new();
     let mut best: Vec<(f64, usize)> = Vec::with_capacity(ANSWERS + 1);
     for (first, seq, score) in pages {
