@@ -323,6 +323,12 @@ impl<'a> Derived<'a> {
         Ok(())
     }
 
+    /// Removes what an attempt to write it has left beside the files of its state, as far as that is possible.
+    pub(crate) fn give_up(&self) {
+        let files = self.read_state::<serde::de::IgnoredAny>().ok().flatten();
+        let _ = self.remove_unnamed(&files.map_or_else(Vec::new, |state| state.files));
+    }
+
     /// Removes files and directories directly below the structure that no entry lies in.
     fn remove_unnamed(&self, files: &[FileEntry]) -> Result<(), StoreError> {
         let unnamed = self.unnamed(files)?;

@@ -554,7 +554,7 @@ impl IngestSession {
         if how != Committed::Stored || known.pages.replaced_since(first_seq) {
             known = store.read_tables()?;
         } else {
-            store.verify_kinds(&[SegmentKind::Links, SegmentKind::Quality])?;
+            store.verify_from(segments, &[SegmentKind::Links, SegmentKind::Quality])?;
             known.extend(store.storage(), store.manifest(), segments)?;
         }
         Ok((store, known, counts, how))

@@ -124,7 +124,7 @@
 //! While a store is in use: the bytes of the URLs and about 20 each, 12 bytes a URL and 12 a record
 //! of fetch history, 24 bytes a link and the distinct anchor texts; for a plan that estimates pairs anew
 //! also up to [`link_context::PER_URL`] texts around links to each URL, at most 100 bytes each. Of URLs, links and texts around
-//! them that are mapped, which from 100,000 rows on are seven eighths or more, the system keeps in memory what is touched, as long as it has room. The text index: 16 bytes a
+//! them that are mapped, in large stores seven eighths or more, the system keeps in memory what is touched, as long as it has room. The text index: 16 bytes a
 //! document, postings mapped; indexing takes 128 MiB. The n-gram index: see [`ngram`]. An ingest
 //! holds up to 16 MiB of text. Caps on records are in [`limits`].
 //!

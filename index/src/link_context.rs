@@ -298,8 +298,11 @@ impl LinkContextTable {
 
     /// The table of such files.
     pub(crate) fn read(image: &ImageReader) -> Result<Self, StoreError> {
-        let mapped = (image.column("rows")?, image.column("ends")?);
-        let (words, text_ends) = (image.column("words")?, image.column("text-ends")?);
+        let mapped = (image.column::<[u32; 3]>("rows")?, image.column::<u32>("ends")?);
+        let (words, text_ends) = (image.column("words")?, image.column::<u64>("text-ends")?);
+        let end = mapped.1.mapped().last().copied().unwrap_or(0) as usize;
+        let words_end = text_ends.mapped().last().copied().unwrap_or(0) as usize;
+        image.holds(end == mapped.0.len() && words_end == words.len(), "words around links")?;
         Ok(Self { mapped, words, text_ends, ..Self::default() })
     }
 }

@@ -265,7 +265,12 @@ impl LinkTable {
             rows: image.column("incoming-rows")?,
             pages: image.column("incoming-pages")?,
         };
-        let (links, starts) = (image.column("links")?, image.column("link-starts")?);
+        let (links, starts) = (image.column::<Link>("links")?, image.column("link-starts")?);
+        let end = mapped.ends.mapped().last().copied().unwrap_or(0) as usize;
+        let fits = end == links.len()
+            && mapped.rows.len() == links.len()
+            && mapped.pages.len() == mapped.ends.len();
+        image.holds(fits, "links")?;
         let anchors = Strings::read(image, "anchors")?;
         let mut table = Self { links, anchors, starts, mapped, ..Self::default() };
         for row in image.column::<u32>("older-links")?.iter() {

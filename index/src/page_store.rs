@@ -13,6 +13,7 @@ use crate::link_table::LinkTable;
 use crate::manifest::{Manifest, SegmentEntry, SegmentKind};
 use crate::page::UrlId;
 use crate::storage::Storage;
+use crate::store::verify_segment;
 use crate::table_image::TableImage;
 use crate::url_table::UrlTable;
 use crate::words::Analyzer;
@@ -592,6 +593,8 @@ impl Known {
             if !(ingest.first_seq..ingest.end_seq.min(seq)).any(is_lost) {
                 continue;
             }
+            // Who has its links mapped has not read it.
+            verify_segment(storage, segment)?;
             let path = storage.path(&segment.file.file);
             let names = ["fetch_seq", "to_id", "anchor"];
             segment.read(storage, LINKS, &names, |mut columns| {

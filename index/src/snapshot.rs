@@ -6,8 +6,8 @@
 //! it. A derived structure that was being replaced in the meantime does not verify, and is built anew there.
 //!
 //! The folder lies in `DIR/readers`, or in the system's temporary folder where that cannot be made; its files are then
-//! symbolic links. A writer beside such a reader may take away what they point to, so that on Linux each file is held open
-//! and its link leads to it by that; elsewhere, and where a process may not hold so many, such a file is missing then. A
+//! symbolic links. A writer beside such a reader may take away what they point to, so that on Linux files are held open, a
+//! quarter of what a process may have, and their links lead to them by that; another one that is taken away is missing. A
 //! folder that a killed reader left is removed when the store is opened next.
 
 use std::fs::{self, File};
@@ -46,32 +46,20 @@ pub(crate) fn take(root: &Path, holder: &str) -> Result<(SnapshotFolder, File), 
         (tempfile::tempdir().map_err(StoreError::io("create", place))?, pointer)
     };
     let lock = lock(folder.path(), holder)?;
-    fill(root, folder.path(), give)?;
-    let held = hold(folder.path());
+    let held = fill(root, folder.path(), give)?;
     Ok((SnapshotFolder { folder, _held: held }, lock))
 }
 
-/// Opens the files that links below a folder lead to, and makes the links lead to what is open.
+/// Opens the files that links below a folder lead to, and makes the links lead to what is open; a quarter of what the process
+/// may open at most, for it has others to open.
 #[cfg(target_os = "linux")]
 fn hold(folder: &Path) -> Vec<File> {
-    use std::os::fd::AsRawFd;
     let mut held = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
-            let name = entry.path();
-            if !name.is_symlink() {
-                folders.extend(name.is_dir().then_some(name));
-                continue;
-            }
-            let Ok(file) = File::open(&name) else { continue };
-            let open = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
-            let beside = name.with_extension(format!("held{TEMPORARY_SUFFIX}"));
-            let linked = std::os::unix::fs::symlink(open, &beside);
-            if linked.and_then(|()| fs::rename(&beside, &name)).is_ok() {
-                held.push(file);
-            }
+    for name in links_below(folder) {
+        if held.len() * 4 >= most_open() {
+            break;
         }
+        held.extend(File::open(&name).ok().filter(|file| lead_to(file, &name).is_ok()));
     }
     held
 }
@@ -79,6 +67,44 @@ fn hold(folder: &Path) -> Vec<File> {
 #[cfg(not(target_os = "linux"))]
 fn hold(_folder: &Path) -> Vec<File> {
     Vec::new()
+}
+
+/// Makes a link lead to a file that is open; it stays as it is where the system has no such names.
+#[cfg(target_os = "linux")]
+fn lead_to(file: &File, link: &Path) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    let beside = link.with_extension(format!("held{TEMPORARY_SUFFIX}"));
+    std::os::unix::fs::symlink(format!("/proc/self/fd/{}", file.as_raw_fd()), &beside)?;
+    match fs::metadata(&beside) {
+        Ok(_) => fs::rename(&beside, link),
+        Err(error) => fs::remove_file(&beside).and(Err(error)),
+    }
+}
+
+/// Symbolic links below a folder.
+#[cfg(target_os = "linux")]
+fn links_below(folder: &Path) -> Vec<PathBuf> {
+    let (mut links, mut folders) = (Vec::new(), vec![folder.to_owned()]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
+            let name = entry.path();
+            if name.is_symlink() {
+                links.push(name);
+            } else if name.is_dir() {
+                folders.push(name);
+            }
+        }
+    }
+    links
+}
+
+/// How many files this process may have open.
+#[cfg(target_os = "linux")]
+fn most_open() -> usize {
+    let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
+    let soft = line.and_then(|line| line.split_whitespace().next());
+    soft.map_or(0, |soft| soft.parse().unwrap_or(usize::MAX))
 }
 
 /// Removes the folders of readers that are no more.
@@ -112,8 +138,8 @@ fn pointer(file: &Path, name: &Path) -> io::Result<()> {
     return fs::copy(file, name).map(drop);
 }
 
-/// Fills a folder with what is committed.
-fn fill(root: &Path, folder: &Path, give: Give) -> Result<(), StoreError> {
+/// Fills a folder with what is committed; gives the files that are held open for it.
+fn fill(root: &Path, folder: &Path, give: Give) -> Result<Vec<File>, StoreError> {
     let (storage, own) = (Storage::create(root)?, Storage::create(folder)?);
     let missing = || StoreError::Missing { path: root.to_owned() };
     let mut tries = 1;
@@ -123,9 +149,11 @@ fn fill(root: &Path, folder: &Path, give: Give) -> Result<(), StoreError> {
         let named = Manifest::load(&own)?.ok_or_else(missing)?;
         let given = segments(&named, root, folder, give)
             .and_then(|()| tree(&root.join(DERIVED), &folder.join(DERIVED), give));
+        // Before it is asked whether another commit has taken something away.
+        let held = hold(folder);
         let now = Manifest::load(&storage)?.ok_or_else(missing)?;
         match given {
-            Ok(()) if now.generation == named.generation || tries == TRIES => return Ok(()),
+            Ok(()) if now.generation == named.generation || tries == TRIES => return Ok(held),
             Err((path, source)) if tries == TRIES => {
                 return Err(StoreError::Io { operation: "link", path, source });
             }
@@ -220,8 +248,7 @@ mod tests {
         let (dir, aside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         ingest_all(dir.path(), vec![page("https://a.test/")], "one").unwrap();
         let before = fs::read(dir.path().join(MANIFEST)).unwrap();
-        fill(dir.path(), aside.path(), pointer).unwrap();
-        let _held = hold(aside.path());
+        let _held = fill(dir.path(), aside.path(), pointer).unwrap();
         let mut reader = Store::open(aside.path(), &StoreOptions::default()).unwrap();
         // A writer beside it takes away what it has merged.
         #[cfg(target_os = "linux")]

@@ -3,6 +3,8 @@
 //! A derived structure, written when much is not in it: [`crate::store::Store::known`] takes what it has and reads
 //! what was stored since. Where a page was replaced or is gone since, links are read anew.
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use crate::derived::Derived;
@@ -121,6 +123,32 @@ pub(crate) fn is_due(known: &Known) -> bool {
 
 fn is_much(new: usize, all: usize) -> bool {
     new > ROWS && new > all / PART
+}
+
+/// Writes the tables of a store below `root` for who opens it next. Where that is not possible, on a full disk say, they stay in
+/// segments alone.
+pub(crate) fn leave(root: &Path, manifest: &Manifest, known: &Known) {
+    attempt(root, manifest, NAME, |storage| write(storage, manifest, known));
+}
+
+/// The same of the words around links.
+pub(crate) fn leave_link_context(root: &Path, manifest: &Manifest, table: &LinkContextTable) {
+    attempt(root, manifest, CONTEXT, |storage| write_link_context(storage, manifest, table));
+}
+
+fn attempt(
+    root: &Path,
+    manifest: &Manifest,
+    name: &str,
+    write: impl Fn(&Storage) -> Result<(), StoreError>,
+) {
+    // A handle of its own: what fails here closes no other one for writing.
+    let written = Storage::create(root).and_then(|storage| write(&storage));
+    if written.is_err()
+        && let Ok(storage) = Storage::create(root)
+    {
+        Derived::new(&storage, manifest, name, VERSION).give_up();
+    }
 }
 
 /// Writes the tables of a store.

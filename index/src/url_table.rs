@@ -108,13 +108,16 @@ impl UrlTable {
 
     /// The table of such files.
     pub(crate) fn read(image: &ImageReader) -> Result<Self, StoreError> {
-        Ok(Self {
+        let table = Self {
             urls: Strings::read(image, "urls")?,
             hosts: image.column("url-hosts")?,
             host_names: Strings::read(image, "hosts")?,
             spelt: image.column("spelt")?,
             spellings: Texts::read(image, "spellings")?,
-        })
+        };
+        image.holds(table.hosts.len() == table.urls.len(), "hosts")?;
+        image.holds(table.spelt.len() == table.spellings.len(), "spellings")?;
+        Ok(table)
     }
 }
 

@@ -146,8 +146,9 @@ impl VectorTable {
             bytes.extend(self.vector(at as u32).values.iter().map(|value| value.to_le_bytes()[0]));
         }
         // No two states of a table have as many rows.
-        let name = format!("rows-{from:09}-{:09}.bin", self.keys.len());
-        let file = derived.write(&name, |out| out.write_all(&bytes))?;
+        let name = format!("{}/rows-{from:09}-{:09}.bin", derived.directory(), self.keys.len());
+        // Waited for, since only who has the model can make them again.
+        let file = derived.storage().write(&name, &bytes)?;
         let mut files = if from == 0 { Vec::new() } else { self.files.clone() };
         files.push(file);
         let key = Key { model: model.to_owned(), dimension: self.dimension };

@@ -21,7 +21,6 @@ use prospect_index::page_store::{FailedFetch, Fetch, Known};
 use prospect_index::url;
 use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
-use xxhash_rust::xxh3::xxh3_64;
 
 /// First answers that a type's own count for as much as those of all.
 const TYPE_PRIOR: f64 = 8.0;
@@ -142,7 +141,7 @@ impl TextChances {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FileTypes {
     of_url: Vec<u32>,
-    /// By the hash of a type's name.
+    /// By a type's name, which has few letters: their bytes as one number.
     numbers: HashMap<u64, u32>,
 }
 
@@ -150,10 +149,11 @@ impl FileTypes {
     /// Takes in new URLs.
     pub(crate) fn update(&mut self, urls: &UrlTable) {
         let new = (self.of_url.len()..urls.len()).into_par_iter().map(|id| UrlId(id as u32));
-        let hash = |id| xxh3_64(url::file_type(urls.url(id)).as_bytes());
-        for hash in new.map(hash).collect::<Vec<u64>>() {
+        let letters = |name: &str| name.bytes().fold(0, |all, letter| all << 8 | u64::from(letter));
+        let name = |id| letters(&url::file_type(urls.url(id)));
+        for name in new.map(name).collect::<Vec<u64>>() {
             let next = self.numbers.len() as u32;
-            self.of_url.push(*self.numbers.entry(hash).or_insert(next));
+            self.of_url.push(*self.numbers.entry(name).or_insert(next));
         }
     }
 

@@ -2,7 +2,7 @@
 //! of the store lack.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, TryLockError};
 
 use tokio::sync::Semaphore;
 
@@ -16,12 +16,18 @@ use crate::whatif::scenario::Scenario;
 /// Answers that are kept.
 const KEPT: usize = 4;
 
-/// A store that answers, many at a time.
-pub(super) struct AnswerPool {
+/// A state of the store, and what is known of it without waiting for anyone.
+struct Served {
     questions: RwLock<Questions>,
-    /// What all scenarios stand on, and the settings of the base: known without waiting for anyone.
+    /// What all scenarios stand on, and the settings of the base.
     shared: Scenario,
     settings: PlanSettings,
+}
+
+/// A store that answers, many at a time.
+pub(super) struct AnswerPool {
+    /// What is asked now; who began with an earlier one ends with it.
+    served: RwLock<Arc<Served>>,
     reopen: Option<Reopen>,
     /// Held by who opens the store anew.
     reopening: Mutex<()>,
@@ -29,19 +35,27 @@ pub(super) struct AnswerPool {
     pub(super) hint: Hint,
     pub(super) carry_out: String,
     kept: Mutex<VecDeque<(String, Arc<Answered>)>>,
-    /// What the pages lack, once somebody asked, until the store is changed.
-    assessed: Mutex<Option<Arc<Assessment>>>,
+    /// What the pages lack, once somebody asked, until the store is changed; of a generation of it.
+    assessed: Mutex<Option<(u64, Arc<Assessment>)>>,
     /// Places for answers that are computed side by side.
     fast: Arc<Semaphore>,
     slow: Arc<Semaphore>,
 }
 
-impl AnswerPool {
-    pub(super) fn new(questions: Questions, settings: &ServeSettings) -> Self {
+impl Served {
+    fn new(questions: Questions) -> Self {
         Self {
             shared: questions.shared.clone(),
             settings: questions.whatif_base.base.settings.clone(),
             questions: RwLock::new(questions),
+        }
+    }
+}
+
+impl AnswerPool {
+    pub(super) fn new(questions: Questions, settings: &ServeSettings) -> Self {
+        Self {
+            served: RwLock::new(Arc::new(Served::new(questions))),
             reopen: settings.reopen.clone(),
             reopening: Mutex::default(),
             write_token: settings.write_token.clone(),
@@ -71,14 +85,19 @@ impl AnswerPool {
         running.await.ok()
     }
 
+    fn served(&self) -> Arc<Served> {
+        Arc::clone(&self.served.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Asks the store.
     pub(super) fn ask<T>(&self, act: impl FnOnce(&Questions) -> T) -> T {
-        act(&self.questions.read().unwrap_or_else(PoisonError::into_inner))
+        act(&self.served().questions.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Changes the store.
     pub(super) fn change<T>(&self, act: impl FnOnce(&mut Questions) -> T) -> T {
-        let mut questions = self.questions.write().unwrap_or_else(PoisonError::into_inner);
+        let served = self.served();
+        let mut questions = served.questions.write().unwrap_or_else(PoisonError::into_inner);
         // Nobody reads the store now, so nobody is about to keep what was found in it.
         *self.assessed() = None;
         act(&mut questions)
@@ -87,12 +106,20 @@ impl AnswerPool {
     /// Goes over to what the store has committed last. While one does so, others are answered by what was before.
     pub(super) fn catch_up(&self) {
         let Some(reopen) = &self.reopen else { return };
-        let Ok(_alone) = self.reopening.try_lock() else { return };
-        let generation = self.ask(|questions| questions.open.store.manifest().generation);
-        if let Some(newer) = reopen(generation) {
-            self.change(|questions| *questions = newer);
-            self.kept.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        let _alone = match self.reopening.try_lock() {
+            Err(TryLockError::WouldBlock) => return,
+            Err(TryLockError::Poisoned(alone)) => alone.into_inner(),
+            Ok(alone) => alone,
+        };
+        if let Some(newer) = reopen(self.ask(generation)) {
+            let newer = Arc::new(Served::new(newer));
+            *self.served.write().unwrap_or_else(PoisonError::into_inner) = newer;
+            self.kept().clear();
         }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, VecDeque<(String, Arc<Answered>)>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What the pages of the store lack. Who asks first waits for it, in the [place](Self::run) of slow answers.
@@ -101,26 +128,28 @@ impl AnswerPool {
         questions: &Questions,
     ) -> Result<Arc<Assessment>, CampaignError> {
         let known = self.assessed().clone();
-        if let Some(known) = known {
+        if let Some((_, known)) = known.filter(|(of, _)| *of == generation(questions)) {
             return Ok(known);
         }
         let found = Arc::new(questions.assessment()?);
-        *self.assessed() = Some(Arc::clone(&found));
+        *self.assessed() = Some((generation(questions), Arc::clone(&found)));
         Ok(found)
     }
 
     /// Whether that is known.
     pub(super) fn is_assessed(&self) -> bool {
-        self.assessed().is_some()
+        let now = self.ask(generation);
+        self.assessed().as_ref().is_some_and(|(of, _)| *of == now)
     }
 
-    fn assessed(&self) -> MutexGuard<'_, Option<Arc<Assessment>>> {
+    fn assessed(&self) -> MutexGuard<'_, Option<(u64, Arc<Assessment>)>> {
         self.assessed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether all pairs have to be estimated again for a scenario.
     pub(super) fn is_slow(&self, scenario: &Scenario) -> bool {
-        scenario.on(&self.shared).is_slow(&self.settings)
+        let served = self.served();
+        scenario.on(&served.shared).is_slow(&served.settings)
     }
 
     /// The plan under a scenario: one of the last, or a new one.
@@ -131,19 +160,21 @@ impl AnswerPool {
     ) -> Result<Arc<Answered>, CampaignError> {
         // A name changes nothing.
         let unnamed = Scenario { name: String::new(), ..scenario.clone() };
-        let key = serde_json::to_string(&unnamed)?;
-        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let known =
-            kept().iter().find(|(other, _)| *other == key).map(|(_, answer)| Arc::clone(answer));
-        if let Some(answer) = known {
+        let key = format!("{} {}", generation(questions), serde_json::to_string(&unnamed)?);
+        let kept = self.kept().iter().find(|(other, _)| *other == key).map(|(_, a)| Arc::clone(a));
+        if let Some(answer) = kept {
             return Ok(answer);
         }
         let answer = Arc::new(questions.answer(scenario)?);
-        let mut kept = kept();
+        let mut kept = self.kept();
         kept.push_back((key, Arc::clone(&answer)));
         if kept.len() > KEPT {
             kept.pop_front();
         }
         Ok(answer)
     }
+}
+
+fn generation(questions: &Questions) -> u64 {
+    questions.open.store.manifest().generation
 }

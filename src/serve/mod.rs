@@ -17,6 +17,9 @@
 //! | answers kept | 4, the last ones, and what the pages lack |
 //! | what the pages lack | computed once, in the place of slow answers; 500 plans, 20 kinds and 500 queries a request |
 //!
+//! A page that is loaded shows what the store has committed last: it is opened anew then, beside the state that others are
+//! answered from, which takes the memory of two while that lasts.
+//!
 //! Memory beyond the store's: per answer, kept or computed, about 250 bytes a URL of the frontier, half of
 //! it while it is computed; one with new queries, or a slow one, has pairs of its own, 32 bytes each. What
 //! the pages lack is 4 KB a query (231 MiB for 59,987). On
@@ -109,8 +112,9 @@ pub(crate) fn serve(
 ) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
-        // A thread for each answer, and one for each that waits for its turn to read the last ones.
-        .max_blocking_threads(settings.threads + 2)
+        // A thread for each answer, one for each that waits for its turn to read the last ones, and two for pages that
+        // are loaded: one opens the store anew, the other sees that.
+        .max_blocking_threads(settings.threads + 4)
         .enable_all()
         .build()
         .map_err(ServeError::Start)?;

@@ -104,8 +104,10 @@ pub(super) fn refusal(status: StatusCode, error: &str, hint: &str) -> Response {
 
 async fn state(State(answers): Shared) -> Response {
     let allow_write = answers.write_token.is_some();
+    // On a thread that nobody's answer waits for.
+    let pool = Arc::clone(&answers);
+    let _ = tokio::task::spawn_blocking(move || pool.catch_up()).await;
     let found = answers.run(false, move |answers| {
-        answers.catch_up();
         let carry_out = &answers.carry_out;
         Ok(answers.ask(|questions| views::state(questions, allow_write, carry_out)))
     });

@@ -18,8 +18,7 @@ pub(crate) struct ImageWriter<'a> {
 }
 
 impl<'a> ImageWriter<'a> {
-    /// Of files that the `generation` of a store names: names are used once, so that a file which somebody reads
-    /// is never another one.
+    /// Of files that the `generation` of a store names, so that a file which somebody reads is no other one.
     pub(crate) fn new(derived: &'a Derived<'a>, generation: u64) -> Self {
         Self { derived, generation, files: Vec::new() }
     }
@@ -53,6 +52,12 @@ impl<'a> ImageReader<'a> {
     /// Of these files of a structure.
     pub(crate) fn new(derived: &'a Derived<'a>, files: &'a [FileEntry]) -> Self {
         Self { derived, files }
+    }
+
+    /// Refuses columns that do not fit each other.
+    pub(crate) fn holds(&self, fits: bool, name: &str) -> Result<(), StoreError> {
+        let what = || format!("the columns of {name} do not fit each other");
+        fits.then_some(()).ok_or_else(|| StoreError::Derived { structure: STRUCTURE, what: what() })
     }
 
     /// A column, after its checksum was verified.

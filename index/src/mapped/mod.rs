@@ -2,8 +2,8 @@
 //! memory only where it is touched.
 //!
 //! A [`Column`] is such a file, and what was added since in memory behind it. The files are a derived structure: written
-//! once under names that are never used again, verified before they are mapped, and made anew from the truth where they
-//! are missing or damaged.
+//! under names of their generation, renamed into their place, verified before they are mapped, and made anew from the truth where
+//! they are missing or damaged.
 
 pub(crate) mod image;
 pub(crate) mod texts;

@@ -1,7 +1,7 @@
 //! The only door to the disk for what must survive a crash.
 //!
 //! A file comes to be in four steps: write under a temporary name, sync, rename, sync the
-//! directory. After one failed write the handle refuses to write again, since what is on the disk
+//! directory; one that is derived and verified before it is used is not waited for. After one failed write the handle refuses to write again, since what is on the disk
 //! is then unknown until the store is opened anew.
 //!
 //! What we assume about the disk: a rename within a directory is atomic, and what was synced
@@ -93,6 +93,11 @@ impl Storage {
     #[cfg(test)]
     pub(crate) fn with_faults(self, faults: Option<Arc<FaultPlan>>) -> Self {
         Self { faults, ..self }
+    }
+
+    /// The directory.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
     }
 
     /// Path of `name` below the root.

@@ -22,12 +22,12 @@ const AROUND: [Option<usize>; KINDS] = [None, Some(0), Some(1), Some(1)];
 /// Pages that the mean around is worth.
 const PRIOR_PAGES: f64 = 4.0;
 
-/// Regions of every known URL, numbered by kind in order of appearance. Costs 16 bytes a URL and some 16 a region: names
-/// are known by their hashes, of which two are the same with a chance of 2^-64.
+/// Regions of every known URL, numbered by kind in order of appearance. Costs 16 bytes a URL and some 24 a region: names
+/// are known by their host and a hash, so that a host which makes names of one hash mixes up its own regions alone.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Regions {
     of_url: [Vec<u32>; KINDS],
-    numbers: [HashMap<u64, u32>; KINDS],
+    numbers: [HashMap<(u32, u64), u32>; KINDS],
 }
 
 impl Regions {
@@ -38,9 +38,10 @@ impl Regions {
         let hashes: Vec<[u64; KINDS]> = new.into_par_iter().map_init(String::new, hashes).collect();
         let kinds = self.of_url.par_iter_mut().zip(&mut self.numbers).enumerate();
         kinds.for_each(|(kind, (of_url, numbers))| {
-            of_url.extend(hashes.iter().map(|hashes| {
+            let start = of_url.len() as u32;
+            of_url.extend((start..).zip(&hashes).map(|(id, hashes)| {
                 let next = numbers.len() as u32;
-                *numbers.entry(hashes[kind]).or_insert(next)
+                *numbers.entry((urls.host(UrlId(id)), hashes[kind])).or_insert(next)
             }));
         });
     }

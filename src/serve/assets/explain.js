@@ -17,10 +17,16 @@ function detailsView(app) {
   dialog.append(html("div", { class: "bar" }, title, back, close), trouble, content);
   dialog.addEventListener("close", () => {
     trail = [];
-    // What opened it may have been drawn anew.
-    (from?.isConnected ? from : document.querySelector('[role="tab"][tabindex="0"]'))?.focus();
+    opener()?.focus();
     from = null;
   });
+  /** What opened it; where that was drawn anew, the button of the same name, or else the tab. */
+  function opener() {
+    if (!from || from.isConnected) return from;
+    const buttons = document.querySelectorAll('[role="tabpanel"]:not([hidden]) button');
+    const same = [...buttons].find((button) => button.textContent === from.textContent);
+    return same || document.querySelector('[role="tab"][tabindex="0"]');
+  }
   dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
 
   function step() {
