@@ -8,6 +8,7 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::compaction::Extent;
+use crate::derived::Derived;
 use crate::ingest::{Committed, ingest_all, ingest_with_tables, prepare};
 use crate::link_context::LinkContextTable;
 use crate::page::PageRecord;
@@ -164,4 +165,27 @@ fn mapped_tables_that_are_damaged_are_read_from_the_segments() {
         std::fs::write(storage.path(&name), &whole).unwrap();
     }
     assert!(found().is_some() && files.len() > 15, "{files:?}");
+}
+
+#[test]
+fn tables_that_cannot_be_left_mapped_end_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    ingest_all(dir.path(), random_records(2, 1), "one").unwrap();
+    let store = Store::open(dir.path(), &StoreOptions::default()).unwrap();
+    let known = store.known().unwrap();
+    // Something else has the name of their folder.
+    std::fs::create_dir_all(dir.path().join("derived")).unwrap();
+    std::fs::write(dir.path().join("derived/tables"), "x").unwrap();
+    table_image::leave(dir.path(), store.manifest(), &known);
+    assert!(TableImage::find(store.storage(), store.manifest(), true).is_none());
+    assert_eq!(shown(&store.known().unwrap()), shown(&known));
+    std::fs::remove_file(dir.path().join("derived/tables")).unwrap();
+    // What an attempt leaves that comes to nothing is removed; what is whole stays.
+    table_image::leave(dir.path(), store.manifest(), &known);
+    let files = || store.storage().list("derived/tables").unwrap();
+    let whole = files();
+    std::fs::write(dir.path().join("derived/tables/urls-text-000099.bin.tmp"), "x").unwrap();
+    Derived::new(store.storage(), store.manifest(), "tables", 1).give_up();
+    assert_eq!(files(), whole);
+    assert!(TableImage::find(store.storage(), store.manifest(), true).is_some());
 }
