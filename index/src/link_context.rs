@@ -302,7 +302,10 @@ impl LinkContextTable {
         let (words, text_ends) = (image.column("words")?, image.column::<u64>("text-ends")?);
         let end = mapped.1.mapped().last().copied().unwrap_or(0) as usize;
         let words_end = text_ends.mapped().last().copied().unwrap_or(0) as usize;
-        image.holds(end == mapped.0.len() && words_end == words.len(), "words around links")?;
+        ImageReader::holds(
+            end == mapped.0.len() && words_end == words.len(),
+            "words around links",
+        )?;
         Ok(Self { mapped, words, text_ends, ..Self::default() })
     }
 }

@@ -270,7 +270,7 @@ impl LinkTable {
         let fits = end == links.len()
             && mapped.rows.len() == links.len()
             && mapped.pages.len() == mapped.ends.len();
-        image.holds(fits, "links")?;
+        ImageReader::holds(fits, "links")?;
         let anchors = Strings::read(image, "anchors")?;
         let mut table = Self { links, anchors, starts, mapped, ..Self::default() };
         for row in image.column::<u32>("older-links")?.iter() {

@@ -115,8 +115,8 @@ impl UrlTable {
             spelt: image.column("spelt")?,
             spellings: Texts::read(image, "spellings")?,
         };
-        image.holds(table.hosts.len() == table.urls.len(), "hosts")?;
-        image.holds(table.spelt.len() == table.spellings.len(), "spellings")?;
+        ImageReader::holds(table.hosts.len() == table.urls.len(), "hosts")?;
+        ImageReader::holds(table.spelt.len() == table.spellings.len(), "spellings")?;
         Ok(table)
     }
 }

@@ -55,7 +55,7 @@ impl<'a> ImageReader<'a> {
     }
 
     /// Refuses columns that do not fit each other.
-    pub(crate) fn holds(&self, fits: bool, name: &str) -> Result<(), StoreError> {
+    pub(crate) fn holds(fits: bool, name: &str) -> Result<(), StoreError> {
         let what = || format!("the columns of {name} do not fit each other");
         fits.then_some(()).ok_or_else(|| StoreError::Derived { structure: STRUCTURE, what: what() })
     }

@@ -58,7 +58,7 @@ impl Texts {
         let mapped: Column<u8> = image.column(&format!("{name}-text"))?;
         let ends: Column<u64> = image.column(&format!("{name}-ends"))?;
         let end = ends.mapped().last().copied().unwrap_or(0);
-        image.holds(end == mapped.len() as u64, name)?;
+        ImageReader::holds(end == mapped.len() as u64, name)?;
         Ok(Self { mapped, tail: String::new(), ends })
     }
 }
@@ -122,7 +122,7 @@ impl Strings {
     pub(crate) fn read(image: &ImageReader, name: &str) -> Result<Self, StoreError> {
         let texts = Texts::read(image, name)?;
         let slots: Column<u32> = image.column(&format!("{name}-slots"))?;
-        image.holds(slots.len().is_power_of_two() && slots.len() > texts.len(), name)?;
+        ImageReader::holds(slots.len().is_power_of_two() && slots.len() > texts.len(), name)?;
         Ok(Self { texts, slots, lookup: HashTable::new() })
     }
 }
