@@ -134,6 +134,31 @@ fn a_page_that_is_loaded_shows_what_was_committed_last() {
 }
 
 #[test]
+fn between_two_plans_the_last_ones_questions_are_asked() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let link = |at: u32| format!(r#"{{"url": "https://a.test/{at}", "anchor": "zebra {at}"}}"#);
+    let links = (1..9).map(link).collect::<Vec<_>>().join(",");
+    let page = format!(r#"{{"url": "https://a.test/", "text": "Zebras.", "outlinks": [{links}]}}"#);
+    std::fs::write(path("page.jsonl"), page).unwrap();
+    std::fs::write(path("queries.tsv"), "1\tzebra\t3\n").unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = server::prospect();
+        command.args(arguments).arg("--store").arg(path("store")).current_dir(directory.path());
+        assert!(command.output().unwrap().status.success(), "{arguments:?}");
+    };
+    run(&["ingest", "page.jsonl"]);
+    run(&["plan", "--workload", "queries.tsv", "--budget", "2", "--out", "plan.jsonl"]);
+    let server = Server::start(&path("store"), &[]);
+    let state = || server.get("/api/state").json();
+    assert_eq!((&state()["state"]["pages"], &state()["base"]["picks"]), (&json!(1), &json!(2)));
+    std::fs::write(path("page.jsonl"), r#"{"url": "https://a.test/1", "text": "Zebras."}"#)
+        .unwrap();
+    run(&["ingest", "--close", "page.jsonl"]);
+    assert_eq!((&state()["state"]["pages"], &state()["base"]["picks"]), (&json!(2), &json!(2)));
+}
+
+#[test]
 fn a_plan_is_written_where_that_is_allowed() {
     let (server, directory) = served(&["--allow-write"]);
     assert_eq!(server.get("/api/state").json()["allow_write"], true);

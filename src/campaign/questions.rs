@@ -115,6 +115,19 @@ impl Questions {
         Ok(Self { open, whatif_base, hosts, weights, shared, plannable, base, base_figures })
     }
 
+    /// The same questions to a newer state of the store, in which no plan is open.
+    ///
+    /// # Errors
+    /// See [`Questions::new`]; or the plan was held to a list of URLs, which went with it.
+    pub(crate) fn of_newer(&self, open: OpenStore) -> Result<Self, CampaignError> {
+        let base = &self.whatif_base.base;
+        if base.settings.within.is_some() {
+            return Err(CampaignError::NoPlan);
+        }
+        let workload = Workload { queries: base.queries.to_vec() };
+        Self::new(open, &workload, Vec::new(), &base.settings, self.shared.clone())
+    }
+
     /// Plans under a scenario on top of what is shared.
     ///
     /// # Errors

@@ -15,6 +15,7 @@ use super::open;
 use super::output::{Failure, print_failure, say};
 use super::plain::stdout;
 use super::whatif::{Opening, StoreArgs, questions};
+use crate::campaign::questions::Questions;
 use crate::serve::{Reopen, ServeError, ServeSettings, serve};
 use crate::whatif::scenario::Scenario;
 
@@ -50,17 +51,27 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     Ok(serve(questions, &settings, ready)?)
 }
 
-/// Opens what the store has committed since a generation.
+/// Opens what the store has committed since some questions were asked. Between two plans they stay those of the last one.
 fn reopening(store: StoreArgs, global: Global) -> Reopen {
-    let newer = move |generation| {
-        let is_newer =
-            Store::read_last(&store.store, |last| Ok::<_, StoreError>(last.manifest().generation))?
-                != generation;
-        let open: (Opening, _) = (open::to_ask_for_long, "prospect serve");
-        is_newer.then(|| questions(&store, Scenario::default(), open, &global)).transpose()
+    const HOLDER: &str = "prospect serve";
+    let newer = move |asked: &Questions| {
+        let now = |last: &Store| {
+            let manifest = last.manifest();
+            Ok::<_, StoreError>((manifest.generation, !manifest.plans.is_empty()))
+        };
+        let (generation, has_plan) = Store::read_last(&store.store, now)?;
+        if generation == asked.open.store.manifest().generation {
+            return Ok(None);
+        }
+        if has_plan || store.workload.is_some() {
+            let open: (Opening, _) = (open::to_ask_for_long, HOLDER);
+            return questions(&store, Scenario::default(), open, &global).map(Some);
+        }
+        let open = open::to_ask_for_long(&store.store, HOLDER, &global)?;
+        Ok::<_, Failure>(Some(asked.of_newer(open)?))
     };
-    Arc::new(move |generation| {
-        newer(generation).unwrap_or_else(|failure| {
+    Arc::new(move |asked| {
+        newer(asked).unwrap_or_else(|failure| {
             print_failure(&failure);
             None
         })

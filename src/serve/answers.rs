@@ -111,7 +111,7 @@ impl AnswerPool {
             Err(TryLockError::Poisoned(alone)) => alone.into_inner(),
             Ok(alone) => alone,
         };
-        if let Some(newer) = reopen(self.ask(generation)) {
+        if let Some(newer) = self.ask(|questions| reopen(questions)) {
             let newer = Arc::new(Served::new(newer));
             *self.served.write().unwrap_or_else(PoisonError::into_inner) = newer;
             self.kept().clear();

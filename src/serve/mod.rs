@@ -80,9 +80,9 @@ pub(crate) enum ServeError {
 /// The next step for the person who reads the page, in the words of whoever serves it.
 pub(crate) type Hint = fn(&ServeError) -> Option<String>;
 
-/// Opens the store anew if its generation is another one by now. What goes wrong is told by whoever serves, and the older
-/// state stays.
-pub(crate) type Reopen = Arc<dyn Fn(u64) -> Option<Questions> + Send + Sync>;
+/// Opens the store anew if its generation is another one by now than that of these questions. What goes wrong is told by
+/// whoever serves, and the older state stays.
+pub(crate) type Reopen = Arc<dyn Fn(&Questions) -> Option<Questions> + Send + Sync>;
 
 /// How to serve.
 #[derive(Clone)]
