@@ -200,7 +200,7 @@ impl<'a> Derived<'a> {
             Ok(None) => return Found::Missing,
             Err(what) => return Found::Damaged(what),
         };
-        if state.version != self.version || state.made.name.is_empty() {
+        if !self.is_current(&state) {
             return Found::Missing;
         }
         let own =
@@ -214,8 +214,12 @@ impl<'a> Derived<'a> {
     /// Its payload and the files that it names, which nobody has verified.
     pub(crate) fn named<T: DeserializeOwned>(&self) -> Option<(T, Vec<FileEntry>)> {
         let state = self.read_state::<T>().ok().flatten()?;
-        let own = state.version == self.version && !state.made.name.is_empty();
-        own.then_some((state.payload, state.files))
+        self.is_current(&state).then_some((state.payload, state.files))
+    }
+
+    /// Whether this version wrote a state.
+    fn is_current<T>(&self, state: &State<T>) -> bool {
+        state.version == self.version && !state.made.name.is_empty()
     }
 
     /// What is wrong with it, whatever its version, and changes nothing.

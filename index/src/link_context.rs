@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::StoreError;
-use crate::mapped::Column;
 use crate::mapped::image::{ImageReader, ImageWriter};
+use crate::mapped::lists::Lists;
 use crate::page::UrlId;
 use crate::words::{Analyzer, for_each_word};
 
@@ -158,15 +158,14 @@ impl Words {
 /// what is touched.
 #[derive(Clone, Debug, Default)]
 pub struct LinkContextTable {
-    /// Of the file: page, record and text of each link by URL, in fetch order, and where those of a URL end.
-    mapped: (Column<[u32; 3]>, Column<u32>),
+    /// Of the file, by URL: page, record and text of each link, in fetch order.
+    mapped: Lists<[u32; 3]>,
     /// Those that came since.
     rows: Vec<Row>,
     /// By URL, of these.
     ends: Vec<Ends>,
-    words: Column<u32>,
-    /// By text: where its words end.
-    text_ends: Column<u64>,
+    /// By text.
+    words: Lists<u32>,
     /// Text by the hash of its words, of those that came since.
     texts: HashMap<u64, u32>,
     /// Rows of the store's segments that were read.
@@ -209,7 +208,7 @@ impl LinkContextTable {
         if self.ends.len() <= to.index() {
             self.ends.resize(to.index() + 1, Ends::default());
         }
-        let (ends, mapped) = (self.ends[to.index()], self.mapped_of(to));
+        let (ends, mapped) = (self.ends[to.index()], self.mapped.of(to.index()));
         let last = mapped.last().map(|[page, ..]| UrlId(*page));
         let last = if ends.rows > 0 { Some(self.rows[ends.last as usize].from) } else { last };
         if last == Some(from) || mapped.len() + ends.rows as usize >= PER_URL {
@@ -227,23 +226,14 @@ impl LinkContextTable {
 
     /// The number of a text, which is kept if it is new.
     fn text(&mut self, words: &[u32]) -> u32 {
-        let next = self.text_ends.len() as u32;
+        let next = self.words.len() as u32;
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let known = *self.texts.entry(xxh3_64(&bytes)).or_insert(next);
         if known != next && self.words_of(known) == words {
             return known;
         }
-        self.words.extend(words);
-        self.text_ends.push(self.words.len() as u64);
+        self.words.push(words);
         next
-    }
-
-    /// Links to a URL that are in the file: page, record and text.
-    fn mapped_of(&self, to: UrlId) -> &[[u32; 3]] {
-        let (rows, ends) = (self.mapped.0.mapped(), self.mapped.1.mapped());
-        let Some(&end) = ends.get(to.index()) else { return &[] };
-        let start = to.index().checked_sub(1).map_or(0, |before| ends[before]);
-        &rows[start as usize..end as usize]
     }
 
     /// How many links are in no file that is mapped.
@@ -253,13 +243,11 @@ impl LinkContextTable {
 
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
-        self.mapped.0.len() + self.rows.len()
+        self.mapped.cells() + self.rows.len()
     }
 
     fn words_of(&self, text: u32) -> &[u32] {
-        let at = text as usize;
-        let start = at.checked_sub(1).map_or(0, |before| self.text_ends.at(before));
-        self.words.run(start as usize, self.text_ends.at(at) as usize)
+        self.words.of(text as usize)
     }
 
     /// Words around links to a URL that were known before `before_seq`, in fetch order.
@@ -279,34 +267,23 @@ impl LinkContextTable {
         });
         let row = |row: u32| self.rows[row as usize];
         let rows = rows.map(row).map(|row| [row.from.0, row.seq, row.text]);
-        self.mapped_of(to).iter().copied().chain(rows)
+        self.mapped.of(to.index()).iter().copied().chain(rows)
     }
 
     /// Writes the table as files that are mapped.
     pub(crate) fn write(&self, image: &mut ImageWriter) -> Result<(), StoreError> {
-        let urls = self.ends.len().max(self.mapped.1.len());
-        let (mut rows, mut ends) = (Vec::with_capacity(self.count()), Vec::with_capacity(urls));
-        for url in 0..urls as u32 {
-            rows.extend(self.rows_of(UrlId(url)));
-            ends.push(rows.len() as u32);
+        let mut rows = Lists::default();
+        for url in 0..self.mapped.len().max(self.ends.len()) as u32 {
+            rows.push(&self.rows_of(UrlId(url)).collect::<Vec<_>>());
         }
-        image.column("rows", &[&rows])?;
-        image.column("ends", &[&ends])?;
-        image.column("words", &[self.words.mapped(), self.words.tail()])?;
-        image.column("text-ends", &[self.text_ends.mapped(), self.text_ends.tail()])
+        rows.write(image, "rows")?;
+        self.words.write(image, "words")
     }
 
-    /// The table of such files.
-    pub(crate) fn read(image: &ImageReader) -> Result<Self, StoreError> {
-        let mapped = (image.column::<[u32; 3]>("rows")?, image.column::<u32>("ends")?);
-        let (words, text_ends) = (image.column("words")?, image.column::<u64>("text-ends")?);
-        let end = mapped.1.mapped().last().copied().unwrap_or(0) as usize;
-        let words_end = text_ends.mapped().last().copied().unwrap_or(0) as usize;
-        ImageReader::holds(
-            end == mapped.0.len() && words_end == words.len(),
-            "words around links",
-        )?;
-        Ok(Self { mapped, words, text_ends, ..Self::default() })
+    /// The table of such files, if they are whole.
+    pub(crate) fn read(image: &ImageReader) -> Option<Self> {
+        let (mapped, words) = (Lists::read(image, "rows")?, Lists::read(image, "words")?);
+        Some(Self { mapped, words, ..Self::default() })
     }
 }
 
@@ -412,6 +389,6 @@ mod tests {
         assert_eq!(table.of(to, 2).last(), Some(LinkContext { from: UrlId(11), words: &[7, 9] }));
         assert_eq!(table.of(to, u32::MAX).count(), PER_URL);
         assert_eq!(table.of(UrlId(9), u32::MAX).count(), 0);
-        assert_eq!(table.words.len(), 4, "equal texts are kept once");
+        assert_eq!(table.words.cells(), 4, "equal texts are kept once");
     }
 }

@@ -13,6 +13,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 use crate::error::StoreError;
 use crate::mapped::Column;
 use crate::mapped::image::{ImageReader, ImageWriter};
+use crate::mapped::lists::Lists;
 use crate::mapped::texts::Strings;
 use crate::page::UrlId;
 
@@ -54,7 +55,9 @@ pub struct LinkTable {
     anchors: Strings,
     /// By `fetch_seq`, up to that of the last link: the first link of it or a later one.
     starts: Column<u32>,
-    mapped: Incoming,
+    /// By target: its rows in the file, ascending, and how many distinct pages show them.
+    mapped: Lists<u32>,
+    mapped_inlinks: Column<u32>,
     /// By target: rows that are known since an earlier version of their page, ascending.
     older: HashMap<UrlId, Vec<u32>>,
     /// By link behind those of the file: the next one to the same target, [`END`] for the last.
@@ -63,30 +66,6 @@ pub struct LinkTable {
     ends: Vec<(u32, u32)>,
     /// By target: distinct pages that show those.
     inlinks: Vec<u32>,
-}
-
-/// Links to each URL among those of the file.
-#[derive(Clone, Debug, Default)]
-struct Incoming {
-    /// By target: where its rows end.
-    ends: Column<u32>,
-    /// Rows by target, ascending.
-    rows: Column<u32>,
-    /// By target: distinct pages that show them.
-    pages: Column<u32>,
-}
-
-impl Incoming {
-    fn rows_of(&self, target: UrlId) -> &[u32] {
-        let (ends, at) = (self.ends.mapped(), target.index());
-        let Some(&end) = ends.get(at) else { return &[] };
-        let start = at.checked_sub(1).map_or(0, |before| ends[before]);
-        &self.rows.mapped()[start as usize..end as usize]
-    }
-
-    fn pages_of(&self, target: UrlId) -> u32 {
-        self.pages.mapped().get(target.index()).copied().unwrap_or(0)
-    }
 }
 
 /// No link.
@@ -181,15 +160,8 @@ impl LinkTable {
     /// Links to `target` that were known before `before_seq`, in fetch order. A page that links
     /// twice with different anchors appears twice.
     pub fn incoming(&self, target: UrlId, before_seq: u32) -> impl Iterator<Item = Link> + '_ {
-        let first = self.ends.get(target.index()).map_or(END, |ends| ends.0);
-        let behind = self.links.mapped().len();
-        let rows = std::iter::successors((first != END).then_some(first), move |&row| {
-            let next = self.next[row as usize - behind];
-            (next != END).then_some(next)
-        });
         let link = |row: u32| self.links.at(row as usize);
-        let links = self.mapped.rows_of(target).iter().copied().chain(rows).map(link);
-        let links = links.take_while(move |link| link.seq < before_seq);
+        let links = self.rows_of(target).map(link).take_while(move |link| link.seq < before_seq);
         // Behind the first that is too late are those that an earlier version of their page had.
         let older = self.older.get(&target).map_or(&[][..], Vec::as_slice);
         let first = older.partition_point(|&row| link(row).seq < before_seq);
@@ -198,15 +170,27 @@ impl LinkTable {
             .filter(move |link| link.since < before_seq)
     }
 
+    /// Rows of the links to `target`, ascending.
+    fn rows_of(&self, target: UrlId) -> impl Iterator<Item = u32> + '_ {
+        let first = self.ends.get(target.index()).map_or(END, |ends| ends.0);
+        let behind = self.links.mapped().len();
+        let rows = std::iter::successors((first != END).then_some(first), move |&row| {
+            let next = self.next[row as usize - behind];
+            (next != END).then_some(next)
+        });
+        self.mapped.of(target.index()).iter().copied().chain(rows)
+    }
+
     /// Distinct pages that link to `target`, at no cost.
     pub fn all_inlinks(&self, target: UrlId) -> u32 {
-        self.mapped.pages_of(target) + self.inlinks.get(target.index()).copied().unwrap_or(0)
+        let mapped = self.mapped_inlinks.get(target.index());
+        mapped.unwrap_or(0) + self.inlinks.get(target.index()).copied().unwrap_or(0)
     }
 
     /// The last link to `target`.
     fn last_to(&self, target: UrlId) -> Option<Link> {
         let behind = self.ends.get(target.index()).map(|ends| ends.1).filter(|&row| row != END);
-        let last = behind.or_else(|| self.mapped.rows_of(target).last().copied());
+        let last = behind.or_else(|| self.mapped.of(target.index()).last().copied());
         last.map(|row| self.links.at(row as usize))
     }
 
@@ -236,48 +220,33 @@ impl LinkTable {
         let mut older: Vec<u32> = self.older.values().flatten().copied().collect();
         older.sort_unstable();
         image.column("older-links", &[&older])?;
-        let targets = self.links.iter().map(|link| link.to.index() + 1).max().unwrap_or(0);
-        let mut ends = vec![0_u32; targets];
-        for link in self.links.iter() {
-            ends[link.to.index()] += 1;
+        let targets = self.mapped.len().max(self.ends.len()) as u32;
+        let (mut incoming, mut inlinks) = (Lists::default(), Vec::with_capacity(targets as usize));
+        for to in (0..targets).map(UrlId) {
+            incoming.push(&self.rows_of(to).collect::<Vec<u32>>());
+            inlinks.push(self.all_inlinks(to));
         }
-        let mut total = 0;
-        for end in &mut ends {
-            // Where its rows start, until they are there.
-            total += std::mem::replace(end, total);
-        }
-        let mut rows = vec![0_u32; self.links.len()];
-        for (row, link) in (0..).zip(self.links.iter()) {
-            let next = &mut ends[link.to.index()];
-            rows[*next as usize] = row;
-            *next += 1;
-        }
-        let pages: Vec<u32> = (0..targets as u32).map(|to| self.all_inlinks(UrlId(to))).collect();
-        image.column("incoming-ends", &[&ends])?;
-        image.column("incoming-rows", &[&rows])?;
-        image.column("incoming-pages", &[&pages])
+        incoming.write(image, "incoming")?;
+        image.column("inlinks", &[&inlinks])
     }
 
-    /// The table of such files.
-    pub(crate) fn read(image: &ImageReader) -> Result<Self, StoreError> {
-        let mapped = Incoming {
-            ends: image.column("incoming-ends")?,
-            rows: image.column("incoming-rows")?,
-            pages: image.column("incoming-pages")?,
+    /// The table of such files, if they are whole.
+    pub(crate) fn read(image: &ImageReader) -> Option<Self> {
+        let mut table = Self {
+            links: image.column("links")?,
+            anchors: Strings::read(image, "anchors")?,
+            starts: image.column("link-starts")?,
+            mapped: Lists::read(image, "incoming")?,
+            mapped_inlinks: image.column("inlinks")?,
+            ..Self::default()
         };
-        let (links, starts) = (image.column::<Link>("links")?, image.column("link-starts")?);
-        let end = mapped.ends.mapped().last().copied().unwrap_or(0) as usize;
-        let fits = end == links.len()
-            && mapped.rows.len() == links.len()
-            && mapped.pages.len() == mapped.ends.len();
-        ImageReader::holds(fits, "links")?;
-        let anchors = Strings::read(image, "anchors")?;
-        let mut table = Self { links, anchors, starts, mapped, ..Self::default() };
         for row in image.column::<u32>("older-links")?.iter() {
-            let to = table.links.at(row as usize).to;
+            let to = table.links.get(row as usize)?.to;
             table.older.entry(to).or_default().push(row);
         }
-        Ok(table)
+        let fits = table.mapped.cells() == table.links.len()
+            && table.mapped_inlinks.len() == table.mapped.len();
+        fits.then_some(table)
     }
 }
 

@@ -30,9 +30,15 @@ const TRIES: u32 = 5;
 /// A folder that holds what was committed last; removed with this.
 #[derive(Debug)]
 pub(crate) struct SnapshotFolder {
-    pub(crate) folder: TempDir,
+    folder: TempDir,
     /// Files that the links of the folder lead to.
     _held: Vec<File>,
+}
+
+impl SnapshotFolder {
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
 }
 
 /// A folder that holds what was committed last, and the lock on it.

@@ -123,7 +123,7 @@ impl Store {
     pub fn snapshot(root: &Path, holder: &str) -> Result<Self, StoreError> {
         Self::read_last(root, |_| Ok::<_, StoreError>(()))?;
         let (folder, lock) = snapshot::take(root, holder)?;
-        let storage = Storage::create(folder.folder.path())?;
+        let storage = Storage::create(folder.path())?;
         let missing = || StoreError::Missing { path: root.to_owned() };
         let manifest = Manifest::load(&storage)?.ok_or_else(missing)?;
         let store = Self::of((storage, manifest), Some(lock), Some(folder));
@@ -193,13 +193,7 @@ impl Store {
     /// # Errors
     /// A file is missing or damaged.
     pub(crate) fn read_tables(&self) -> Result<Known, StoreError> {
-        let image = TableImage::find(&self.storage, &self.manifest, true);
-        Known::load(&self.storage, &self.manifest, (true, image), |segment| self.verify(segment))
-    }
-
-    /// Whether what is written by this handle stays.
-    fn is_own(&self) -> bool {
-        self.lock_file.is_some() && self.snapshot.is_none()
+        self.tables(true)
     }
 
     /// The same without links and quality.
@@ -207,8 +201,18 @@ impl Store {
     /// # Errors
     /// A file is missing or damaged.
     pub(crate) fn known_without_links(&self) -> Result<Known, StoreError> {
-        let image = TableImage::find(&self.storage, &self.manifest, false);
-        Known::load(&self.storage, &self.manifest, (false, image), |segment| self.verify(segment))
+        self.tables(false)
+    }
+
+    fn tables(&self, with_links: bool) -> Result<Known, StoreError> {
+        let (storage, manifest) = (&self.storage, &self.manifest);
+        let image = TableImage::find(storage, manifest, with_links);
+        Known::load(storage, manifest, (with_links, image), |segment| self.verify(segment))
+    }
+
+    /// Whether what is written by this handle stays.
+    fn is_own(&self) -> bool {
+        self.lock_file.is_some() && self.snapshot.is_none()
     }
 
     /// Reads the words around links, but for what `kept` has of them, and leaves them mapped as [`Store::known`] does; no page

@@ -106,8 +106,8 @@ impl UrlTable {
         self.spellings.write(image, "spellings")
     }
 
-    /// The table of such files.
-    pub(crate) fn read(image: &ImageReader) -> Result<Self, StoreError> {
+    /// The table of such files, if they are whole.
+    pub(crate) fn read(image: &ImageReader) -> Option<Self> {
         let table = Self {
             urls: Strings::read(image, "urls")?,
             hosts: image.column("url-hosts")?,
@@ -115,9 +115,9 @@ impl UrlTable {
             spelt: image.column("spelt")?,
             spellings: Texts::read(image, "spellings")?,
         };
-        ImageReader::holds(table.hosts.len() == table.urls.len(), "hosts")?;
-        ImageReader::holds(table.spelt.len() == table.spellings.len(), "spellings")?;
-        Ok(table)
+        let fits =
+            table.hosts.len() == table.urls.len() && table.spelt.len() == table.spellings.len();
+        fits.then_some(table)
     }
 }
 

@@ -7,9 +7,6 @@ use crate::derived::Derived;
 use crate::error::StoreError;
 use crate::storage::FileEntry;
 
-/// Name of the structure in errors.
-const STRUCTURE: &str = "tables";
-
 /// Writes columns into the folder of a derived structure.
 pub(crate) struct ImageWriter<'a> {
     derived: &'a Derived<'a>,
@@ -42,7 +39,7 @@ impl<'a> ImageWriter<'a> {
     }
 }
 
-/// Maps columns that were written.
+/// Maps columns that were written. Whatever is missing or damaged is none: tables are read from segments then.
 pub(crate) struct ImageReader<'a> {
     derived: &'a Derived<'a>,
     files: &'a [FileEntry],
@@ -54,27 +51,14 @@ impl<'a> ImageReader<'a> {
         Self { derived, files }
     }
 
-    /// Refuses columns that do not fit each other.
-    pub(crate) fn holds(fits: bool, name: &str) -> Result<(), StoreError> {
-        let what = || format!("the columns of {name} do not fit each other");
-        fits.then_some(()).ok_or_else(|| StoreError::Derived { structure: STRUCTURE, what: what() })
-    }
-
     /// A column, after its checksum was verified.
-    ///
-    /// # Errors
-    /// There is none, or it is damaged.
-    pub(crate) fn column<T: Cell>(&self, name: &str) -> Result<Column<T>, StoreError> {
+    pub(crate) fn column<T: Cell>(&self, name: &str) -> Option<Column<T>> {
         let of_name = |entry: &&FileEntry| {
             let file = entry.file.rsplit('/').next().unwrap_or_default();
             file.rsplit_once('-').is_some_and(|(stem, _)| stem == name)
         };
-        let missing = || StoreError::Derived { structure: STRUCTURE, what: name.to_owned() };
-        let entry = self.files.iter().find(of_name).ok_or_else(missing)?;
-        self.derived.verify(std::slice::from_ref(entry))?;
-        let storage = self.derived.storage();
-        let rows = Column::of_file(map(storage, entry)?);
-        let path = storage.path(&entry.file);
-        rows.ok_or_else(|| StoreError::damaged(&path, "it has no whole rows"))
+        let entry = self.files.iter().find(of_name)?;
+        self.derived.verify(std::slice::from_ref(entry)).ok()?;
+        Column::of_file(map(self.derived.storage(), entry).ok()?)
     }
 }

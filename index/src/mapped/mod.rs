@@ -6,6 +6,7 @@
 //! they are missing or damaged.
 
 pub(crate) mod image;
+pub(crate) mod lists;
 pub(crate) mod texts;
 
 use std::io;

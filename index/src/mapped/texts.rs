@@ -54,12 +54,11 @@ impl Texts {
         image.column(&format!("{name}-ends"), &[self.ends.mapped(), self.ends.tail()])
     }
 
-    pub(crate) fn read(image: &ImageReader, name: &str) -> Result<Self, StoreError> {
+    pub(crate) fn read(image: &ImageReader, name: &str) -> Option<Self> {
         let mapped: Column<u8> = image.column(&format!("{name}-text"))?;
         let ends: Column<u64> = image.column(&format!("{name}-ends"))?;
         let end = ends.mapped().last().copied().unwrap_or(0);
-        ImageReader::holds(end == mapped.len() as u64, name)?;
-        Ok(Self { mapped, tail: String::new(), ends })
+        (end == mapped.len() as u64).then_some(Self { mapped, tail: String::new(), ends })
     }
 }
 
@@ -119,11 +118,11 @@ impl Strings {
         image.column(&format!("{name}-slots"), &[&slots])
     }
 
-    pub(crate) fn read(image: &ImageReader, name: &str) -> Result<Self, StoreError> {
+    pub(crate) fn read(image: &ImageReader, name: &str) -> Option<Self> {
         let texts = Texts::read(image, name)?;
         let slots: Column<u32> = image.column(&format!("{name}-slots"))?;
-        ImageReader::holds(slots.len().is_power_of_two() && slots.len() > texts.len(), name)?;
-        Ok(Self { texts, slots, lookup: HashTable::new() })
+        let fits = slots.len().is_power_of_two() && slots.len() > texts.len();
+        fits.then_some(Self { texts, slots, lookup: HashTable::new() })
     }
 }
 

@@ -128,11 +128,11 @@ fn mapped_tables_are_those_of_the_segments() {
             }
             contexts += usize::from(context.count_in_memory() < context.count());
             if group % 3 == (seed + 1) % 3 {
-                table_image::write_link_context(storage, manifest, &context).unwrap();
+                table_image::leave_link_context(dir.path(), manifest, &context);
             }
             if group % 3 == seed % 3 {
                 // Of tables a part of which is mapped already, too.
-                table_image::write(storage, manifest, &known).unwrap();
+                table_image::leave(dir.path(), manifest, &known);
             }
             if group % 4 == 3 {
                 store.compact(&[], Extent::All).unwrap();
@@ -148,7 +148,7 @@ fn mapped_tables_that_are_damaged_are_read_from_the_segments() {
     ingest_all(dir.path(), random_records(1, 1), "one").unwrap();
     let store = Store::open(dir.path(), &StoreOptions::default()).unwrap();
     let (storage, known) = (store.storage(), store.known().unwrap());
-    table_image::write(storage, store.manifest(), &known).unwrap();
+    table_image::leave(dir.path(), store.manifest(), &known);
     let found = || TableImage::find(storage, store.manifest(), true);
     assert!(found().is_some());
     let files = storage.list("derived/tables").unwrap();
@@ -185,7 +185,7 @@ fn tables_that_cannot_be_left_mapped_end_nothing() {
     let files = || store.storage().list("derived/tables").unwrap();
     let whole = files();
     std::fs::write(dir.path().join("derived/tables/urls-text-000099.bin.tmp"), "x").unwrap();
-    Derived::new(store.storage(), store.manifest(), "tables", 1).give_up();
+    Derived::new(store.storage(), store.manifest(), "tables", 2).give_up();
     assert_eq!(files(), whole);
     assert!(TableImage::find(store.storage(), store.manifest(), true).is_some());
 }
