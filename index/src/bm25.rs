@@ -8,6 +8,7 @@
 
 mod forward;
 mod gathered;
+mod ordered;
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -23,6 +24,7 @@ use crate::url_table::UrlTable;
 
 pub use self::forward::ForwardIndex;
 pub use self::gathered::Gathered;
+pub use self::ordered::{Contender, OrderedPostings};
 
 /// The two parameters.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]

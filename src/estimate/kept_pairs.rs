@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use prospect_index::bm25::{Gathered, Scorer, Scores};
+use prospect_index::bm25::{Gathered, OrderedPostings, Scores};
 use prospect_index::link_table::Link;
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
@@ -117,6 +117,12 @@ impl PageScores {
     }
 }
 
+/// Postings of pages that pairs have not taken in.
+enum NewPostings {
+    All(OrderedPostings),
+    Some(Gathered),
+}
+
 /// What became of a pair: its estimate, if it is a candidate.
 struct Estimated {
     url: UrlId,
@@ -173,7 +179,7 @@ impl KeptPairs {
             self.evidence.resize_with(known.urls.len(), Vec::new);
         }
         self.forget_fetched(input, source, model);
-        let new = input.scorer.gather(self.end_seq..input.manifest.next_seq)?;
+        let new = self.new_postings(input, source, goes_on)?;
         let mut dirty = self.follow_answers(known, source, &new);
         if goes_on {
             self.find_matches(source, &targets, &dirty);
@@ -185,7 +191,7 @@ impl KeptPairs {
         links.sort_by_key(|link| link.to);
         let by_query: Vec<&[(QueryId, UrlId)]> = dirty.chunk_by(|a, b| a.0 == b.0).collect();
         for queries in by_query.chunks(QUERIES_AT_ONCE) {
-            let estimated = self.estimate(source, model, queries, &links)?;
+            let estimated = self.estimate(source, model, queries, (&links, &new))?;
             self.take_in(estimated, model);
         }
         self.refresh_chances(input, model);
@@ -193,6 +199,22 @@ impl KeptPairs {
         self.links = known.links.links_from(0).count();
         self.urls = known.urls.len();
         Ok(Arc::clone(&self.by_url))
+    }
+
+    /// Postings of the pages that were not taken in yet: of all, as they came to be known, where it goes on from nothing.
+    fn new_postings(
+        &self,
+        input: &CrawlView<'_>,
+        source: &Source<'_>,
+        goes_on: bool,
+    ) -> Result<NewPostings, EstimateError> {
+        if goes_on {
+            return Ok(NewPostings::Some(input.scorer.gather(self.end_seq..source.end_seq)?));
+        }
+        let words = self.queries.iter().flat_map(|query| query.asked.terms.iter().copied());
+        let pages = &input.known.pages;
+        let first = |seq, url| pages.first_seq(url).unwrap_or(seq);
+        Ok(NewPostings::All(input.scorer.ordered(words, source.end_seq, first)?))
     }
 
     /// Nothing is known but the queries, and where it starts from; tells whether it does.
@@ -315,7 +337,7 @@ impl KeptPairs {
         &mut self,
         known: &Known,
         source: &Source<'_>,
-        new: &Gathered,
+        new: &NewPostings,
     ) -> Vec<(QueryId, UrlId)> {
         if source.without.contains(FeatureGroup::Inherited) {
             return Vec::new();
@@ -324,8 +346,21 @@ impl KeptPairs {
         let changed = self.queries.par_iter_mut().enumerate().map_init(
             Scores::default,
             |scores, (at, query)| {
-                scorer.score_gathered(&query.asked.terms, new, scores);
-                let changed = query.follow_answers(known, scorer, scores, &source.horizon);
+                let (words, pages) = (&query.asked.terms, &known.pages);
+                let new: Vec<Answer> = match new {
+                    NewPostings::All(all) => {
+                        let pages = scorer.contenders(words, all, ANSWERS).into_iter();
+                        pages.map(|page| (page.score, page.first, page.seq)).collect()
+                    }
+                    NewPostings::Some(new) => {
+                        scorer.score_gathered(words, new, scores);
+                        let first = |url, seq| pages.first_seq(url).unwrap_or(seq);
+                        let pages =
+                            scorer.scored(scores).filter(|(.., score)| query.may_take(*score));
+                        pages.map(|(seq, url, score)| (score, first(url, seq), seq)).collect()
+                    }
+                };
+                let changed = query.follow_answers(known, new, &source.horizon);
                 changed.into_iter().map(|url| (QueryId::new(at), url)).collect::<Vec<_>>()
             },
         );
@@ -375,7 +410,7 @@ impl KeptPairs {
         source: &Source<'_>,
         model: &ScoreModel,
         queries: &[&[(QueryId, UrlId)]],
-        links: &[Link],
+        (links, postings): (&[Link], &NewPostings),
     ) -> Result<Vec<Vec<Estimated>>, EstimateError> {
         let of_query = |room: &mut PageScores, pairs: &&[(QueryId, UrlId)]| {
             let at = pairs[0].0;
@@ -384,7 +419,14 @@ impl KeptPairs {
             room.few.get_mut().clear();
             let (scorer, is_many) = (source.features.scorer, pairs.len() >= MANY_PAIRS);
             if is_many {
-                scorer.score(&asked.terms, 0..source.end_seq, &mut room.all)?;
+                match postings {
+                    NewPostings::All(all) => {
+                        scorer.score_ordered(&asked.terms, all, &mut room.all);
+                    }
+                    NewPostings::Some(_) => {
+                        scorer.score(&asked.terms, 0..source.end_seq, &mut room.all)?;
+                    }
+                }
             }
             let score_of = |url| {
                 if is_many {
@@ -511,21 +553,20 @@ fn replace<T>(list: &mut Vec<T>, query: QueryId, new: Option<T>, query_of: fn(&T
 }
 
 impl KeptQuery {
-    /// Takes in the `scores` of new pages; URLs that became candidates by a link from an answer, or no longer are.
+    /// Whether a page with this score may be an answer: most are no match for the last of many.
+    fn may_take(&self, score: f64) -> bool {
+        score > 0.0 && self.answers.get(ANSWERS - 1).is_none_or(|last| last.0 <= score)
+    }
+
+    /// Takes in new pages; URLs that became candidates by a link from an answer, or no longer are.
     fn follow_answers(
         &mut self,
         known: &Known,
-        scorer: &Scorer<'_>,
-        scores: &Scores,
+        new: Vec<Answer>,
         horizon: &FrontierHorizon<'_>,
     ) -> Vec<UrlId> {
         let mut is_new = false;
-        for (seq, url, score) in scorer.scored(scores).filter(|(.., score)| *score > 0.0) {
-            // Most pages are no match for the last of many answers.
-            if self.answers.get(ANSWERS - 1).is_some_and(|last| last.0 > score) {
-                continue;
-            }
-            let first = known.pages.first_seq(url).unwrap_or(seq);
+        for (score, first, seq) in new {
             let before =
                 |other: &Answer| other.0.total_cmp(&score).then(first.cmp(&other.1)).is_gt();
             let at = self.answers.partition_point(before);

@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use prospect_index::bm25::Scores;
+use prospect_index::bm25::{OrderedPostings, Scores};
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
 use rayon::prelude::*;
@@ -179,19 +179,32 @@ fn listed(
     let scores = cache.models.as_ref().and_then(|models| models.scores.as_ref());
     let source = frontier_source(input, cache, nearest, settings, cutoffs);
     let queries = if settings.without.contains(FeatureGroup::Pairs) { &[] } else { queries };
+    let postings = postings(input, queries, source.end_seq)?;
     let pairs: Vec<Vec<PairEstimate>> = queries
         .par_iter()
         .map_init(
             || (Scores::default(), Scratch::default()),
             |(room, scratch), &at| {
                 let query = &input.queries[at];
-                let mut ask = CandidateQuery { at: QueryId::new(at), query, scores: room, scratch };
+                let (at_id, postings) = (QueryId::new(at), &postings);
+                let mut ask = CandidateQuery { at: at_id, query, postings, scores: room, scratch };
                 let found = source.of(&mut ask, usize::MAX)?;
                 Ok(pair_estimates(input, at, scores, &found))
             },
         )
         .collect::<Result<_, EstimateError>>()?;
     Ok(pairs.into_iter().flatten().collect())
+}
+
+/// Postings of the words of these queries over the pages fetched before the record `end_seq`, as those came to be known.
+fn postings(
+    input: &CrawlView<'_>,
+    queries: &[usize],
+    end_seq: u32,
+) -> Result<OrderedPostings, EstimateError> {
+    let (scorer, pages) = (input.scorer, &input.known.pages);
+    let words = queries.iter().flat_map(|&at| scorer.term_ids(&input.queries[at].words));
+    Ok(scorer.ordered(words, end_seq, |seq, url| pages.first_seq(url).unwrap_or(seq))?)
 }
 
 /// Where candidates of the frontier come from.
@@ -384,14 +397,14 @@ fn fit(
     let all = !settings.without.contains(FeatureGroup::Pairs);
     let queries = if all { training_queries(input.queries) } else { Vec::new() };
     let most = TRAINING_PAIRS.div_ceil(queries.len().max(1));
+    let postings = postings(input, &queries, end_seq)?;
     let pairs: Vec<Vec<Candidate>> = queries
         .par_iter()
         .map_init(
             || (Scores::default(), Scratch::default()),
             |(scores, scratch), &at| {
-                let query = &input.queries[at];
-                source
-                    .of(&mut CandidateQuery { at: QueryId::new(at), query, scores, scratch }, most)
+                let (query, postings, at) = (&input.queries[at], &postings, QueryId::new(at));
+                source.of(&mut CandidateQuery { at, query, postings, scores, scratch }, most)
             },
         )
         .collect::<Result<_, EstimateError>>()?;

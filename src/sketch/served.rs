@@ -1,8 +1,6 @@
 //! Served lists: the top K of every query over the crawled pages, kept up to date incrementally.
 
-use std::ops::Range;
-
-use prospect_index::bm25::{Scorer, Scores, insert_ranked};
+use prospect_index::bm25::{OrderedPostings, Scorer, Scores, insert_ranked};
 use prospect_index::error::StoreError;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::PageTable;
@@ -53,7 +51,7 @@ pub struct ServedLists {
 }
 
 impl ServedLists {
-    /// Scores all pages with `fetch_seq` below `end_seq` for all queries, in parallel.
+    /// The best of all pages with `fetch_seq` below `end_seq` for all queries, in parallel.
     ///
     /// # Errors
     /// The index cannot be read.
@@ -65,12 +63,9 @@ impl ServedLists {
         urls: &UrlTable,
     ) -> Result<Self, StoreError> {
         let Places { k, visibility } = places.into();
-        let lists = queries
-            .par_iter()
-            .map_init(Scores::default, |scores, query| {
-                top(scorer, query, k, 0..end_seq, scores, urls)
-            })
-            .collect::<Result<_, _>>()?;
+        let postings = postings(scorer, queries, end_seq)?;
+        let list = |query| list(scorer, query, k, &postings, urls);
+        let lists = queries.par_iter().map(list).collect();
         Ok(Self { k, visibility, end_seq, lists })
     }
 
@@ -122,25 +117,23 @@ impl ServedLists {
         let (k, old_end) = (self.k, self.end_seq);
         // A page is in a list by the version of before `old_end`; gone or replaced means stale.
         let stale = |(url, _): &(UrlId, f64)| pages.page_seq(*url).is_none_or(|s| s >= old_end);
+        let is_anew: Vec<bool> = self.lists.par_iter().map(|list| list.iter().any(stale)).collect();
+        let anew = || queries.iter().zip(&is_anew).filter(|(_, is_anew)| **is_anew);
+        let postings = postings(scorer, anew().map(|(query, _)| query), end_seq)?;
         let new = scorer.gather(old_end..end_seq)?;
-        let anew: Vec<bool> = self
-            .lists
-            .par_iter_mut()
-            .zip(queries)
-            .map_init(Scores::default, |scores, (list, query)| {
-                if list.iter().any(stale) {
-                    *list = top(scorer, query, k, 0..end_seq, scores, urls)?;
-                    return Ok(true);
-                }
-                scorer.score_gathered(&scorer.term_ids(&query.words), &new, scores);
-                for entry in scorer.top_k(scores, k, urls) {
-                    insert_ranked(list, entry, k, urls);
-                }
-                Ok(false)
-            })
-            .collect::<Result<_, StoreError>>()?;
+        let lists = self.lists.par_iter_mut().zip(queries).zip(&is_anew);
+        lists.for_each_init(Scores::default, |scores, ((kept, query), is_anew)| {
+            if *is_anew {
+                *kept = list(scorer, query, k, &postings, urls);
+                return;
+            }
+            scorer.score_gathered(&scorer.term_ids(&query.words), &new, scores);
+            for entry in scorer.top_k(scores, k, urls) {
+                insert_ranked(kept, entry, k, urls);
+            }
+        });
         self.end_seq = end_seq;
-        Ok(anew.into_iter().filter(|&again| again).count() as u64)
+        Ok(anew().count() as u64)
     }
 
     /// K-th score of a query: what a page has to beat; 0 while the list is not full.
@@ -155,16 +148,29 @@ impl ServedLists {
     }
 }
 
-fn top(
+/// Postings of the words of these queries over the pages with a `fetch_seq` below `end_seq`.
+fn postings<'q>(
+    scorer: &Scorer<'_>,
+    queries: impl IntoIterator<Item = &'q Query>,
+    end_seq: u32,
+) -> Result<OrderedPostings, StoreError> {
+    let words = queries.into_iter().flat_map(|query| scorer.term_ids(&query.words));
+    scorer.ordered(words, end_seq, |seq, _| seq)
+}
+
+/// The `k` best pages of a query.
+fn list(
     scorer: &Scorer<'_>,
     query: &Query,
     k: usize,
-    seqs: Range<u32>,
-    scores: &mut Scores,
+    postings: &OrderedPostings,
     urls: &UrlTable,
-) -> Result<Vec<(UrlId, f64)>, StoreError> {
-    scorer.score(&scorer.term_ids(&query.words), seqs, scores)?;
-    Ok(scorer.top_k(scores, k, urls))
+) -> Vec<(UrlId, f64)> {
+    let mut list = Vec::with_capacity(k + 1);
+    for page in scorer.contenders(&scorer.term_ids(&query.words), postings, k) {
+        insert_ranked(&mut list, (page.url, page.score), k, urls);
+    }
+    list
 }
 
 #[cfg(test)]

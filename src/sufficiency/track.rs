@@ -2,7 +2,7 @@
 //! which window. Kept up to date in time that grows with what is new, and equal to what following the crawl from
 //! its start under the same statistics finds.
 
-use prospect_index::bm25::{Scorer, Scores, insert_ranked};
+use prospect_index::bm25::{OrderedPostings, Scorer, Scores, insert_ranked};
 use prospect_index::error::StoreError;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{NONE, PageTable};
@@ -68,8 +68,20 @@ pub(crate) struct Crawl<'a> {
     pub(crate) windows: &'a [Window],
 }
 
-/// A page with a score above 0: its record, URL and score.
+/// A page with a score above 0: the record that fetched it first, its URL and score.
 type Scored = (u32, UrlId, f64);
+
+impl Crawl<'_> {
+    /// Postings of the words of these queries over the pages of the records before `end_seq`, as those came to be known.
+    fn postings<'q>(
+        &self,
+        queries: impl IntoIterator<Item = &'q Query>,
+        end_seq: u32,
+    ) -> Result<OrderedPostings, StoreError> {
+        let words = queries.into_iter().flat_map(|query| self.scorer.term_ids(&query.words));
+        self.scorer.ordered(words, end_seq, |_, url| first_seq(self.pages, url))
+    }
+}
 
 impl Tracks {
     /// Follows the crawl up to the record before `end_seq`.
@@ -77,9 +89,9 @@ impl Tracks {
     /// # Errors
     /// The index cannot be read.
     pub(crate) fn build(crawl: &Crawl<'_>, end_seq: u32) -> Result<Self, StoreError> {
-        let one = |scores: &mut Scores, query: &Query| anew(crawl, query, end_seq, scores);
-        let queries = crawl.queries.par_iter().map_init(Scores::default, one);
-        let queries = queries.collect::<Result<_, _>>()?;
+        let every = crawl.postings(crawl.queries, end_seq)?;
+        let one = |query| QueryTrack::anew(crawl, query, &every, end_seq);
+        let queries = crawl.queries.par_iter().map(one).collect();
         let holders = ServedLists::build(crawl.presence, crawl.distinct, K, end_seq, crawl.urls)?;
         Ok(Self { end_seq, queries, holders: holders.lists })
     }
@@ -99,23 +111,31 @@ impl Tracks {
         holders.update(crawl.presence, crawl.distinct, end_seq, crawl.pages, crawl.urls)?;
         self.holders = holders.lists;
         let new = crawl.scorer.gather(old_end..end_seq)?;
-        let one = |scores: &mut Scores, (track, query): (&mut QueryTrack, &Query)| {
-            if track.is_stale(crawl.pages, old_end) {
-                *track = anew(crawl, query, end_seq, scores)?;
-                return Ok(());
-            }
+        let were_replaced = crawl.pages.replaced_since(old_end);
+        let follow = |scores: &mut Scores, (track, query): (&mut QueryTrack, &Query)| {
             crawl.scorer.score_gathered(&crawl.scorer.term_ids(&query.words), &new, scores);
-            let found: Vec<Scored> = crawl.scorer.scored(scores).collect();
-            // A page that has another text now may have entered then.
-            if found.iter().any(|(_, url, _)| first_seq(crawl.pages, *url) < old_end) {
-                *track = anew(crawl, query, end_seq, scores)?;
-                return Ok(());
+            let mut found: Vec<Scored> = crawl.scorer.scored(scores).collect();
+            if were_replaced {
+                for (seq, url, _) in &mut found {
+                    *seq = first_seq(crawl.pages, *url);
+                }
             }
-            track.follow(found, crawl, old_end, end_seq);
-            Ok(())
+            // A page that has another text now may have entered then.
+            let is_stale = track.is_stale(crawl.pages, old_end)
+                || found.iter().any(|(first, ..)| *first < old_end);
+            if !is_stale {
+                track.follow(found, crawl, old_end, end_seq);
+            }
+            is_stale
         };
         let pairs = self.queries.par_iter_mut().zip(crawl.queries);
-        pairs.map_init(Scores::default, one).collect::<Result<(), StoreError>>()?;
+        let is_stale: Vec<bool> = pairs.map_init(Scores::default, follow).collect();
+        let stale = || crawl.queries.iter().zip(&is_stale).filter(|(_, is_stale)| **is_stale);
+        let postings = crawl.postings(stale().map(|(query, _)| query), end_seq)?;
+        let pairs = self.queries.par_iter_mut().zip(crawl.queries).zip(&is_stale);
+        pairs.filter(|(_, is_stale)| **is_stale).for_each(|((track, query), _)| {
+            *track = QueryTrack::anew(crawl, query, &postings, end_seq);
+        });
         self.end_seq = end_seq;
         Ok(())
     }
@@ -204,14 +224,19 @@ impl Tracks {
 }
 
 impl QueryTrack {
+    /// Follows the crawl from its start. A page that more than [`KEPT`] ones before it beat was never among the best.
+    fn anew(crawl: &Crawl<'_>, query: &Query, postings: &OrderedPostings, end_seq: u32) -> Self {
+        let words = crawl.scorer.term_ids(&query.words);
+        let contenders = crawl.scorer.contenders(&words, postings, KEPT).into_iter();
+        let pages = contenders.map(|page| (page.first, page.url, page.score)).collect();
+        let mut track = Self::default();
+        track.follow(pages, crawl, 0, end_seq);
+        track
+    }
+
     /// Takes in pages that were fetched first by the record `from` or later ones. One that was fetched again was there
     /// before: it enters no list by that.
     fn follow(&mut self, mut pages: Vec<Scored>, crawl: &Crawl<'_>, from: u32, end_seq: u32) {
-        if crawl.pages.replaced_since(0) {
-            for (seq, url, _) in &mut pages {
-                *seq = first_seq(crawl.pages, *url);
-            }
-        }
         // They come in a few runs, one of each word, which a stable sort merges.
         pages.sort_by_key(|(seq, ..)| *seq);
         let mut pages = pages.into_iter().peekable();
@@ -251,16 +276,4 @@ impl QueryTrack {
 /// The record that brought the page of a URL first.
 fn first_seq(pages: &PageTable, url: UrlId) -> u32 {
     pages.first_seq(url).unwrap_or(NONE)
-}
-
-fn anew(
-    crawl: &Crawl<'_>,
-    query: &Query,
-    end_seq: u32,
-    scores: &mut Scores,
-) -> Result<QueryTrack, StoreError> {
-    crawl.scorer.score(&crawl.scorer.term_ids(&query.words), 0..end_seq, scores)?;
-    let mut track = QueryTrack::default();
-    track.follow(crawl.scorer.scored(scores).collect(), crawl, 0, end_seq);
-    Ok(track)
 }

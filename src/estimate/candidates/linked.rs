@@ -1,10 +1,10 @@
 //! Candidates by locality: URLs that the pages which answer a query best link to, whatever their strings
 //! say (topical locality: Davison, SIGIR 2000).
 
-use prospect_index::bm25::{Scorer, Scores};
+use prospect_index::bm25::Contender;
 use prospect_index::link_table::Link;
 use prospect_index::page::UrlId;
-use prospect_index::page_store::{Known, PageTable};
+use prospect_index::page_store::Known;
 
 use crate::estimate::horizon::Horizon;
 
@@ -34,24 +34,12 @@ pub(in crate::estimate) struct AnswerSpan {
 }
 
 impl AnswerPages {
-    /// The pages whose links are followed, given the `scores` of a query.
-    pub(super) fn of(
-        self,
-        pages: &PageTable,
-        scorer: &Scorer<'_>,
-        scores: &Scores,
-    ) -> Vec<AnswerSpan> {
-        let has_versions = pages.replaced_since(0);
-        let first = |seq| {
-            let own = || pages.record(seq).and_then(|(url, _)| pages.first_seq(url));
-            if has_versions { own().unwrap_or(seq) } else { seq }
-        };
-        let scored = scorer.scored(scores).map(|(seq, _, score)| (seq, score));
+    /// The pages whose links are followed, of those that were among the [`ANSWERS`] best of a query when they were
+    /// fetched, in that order.
+    pub(super) fn of(self, contenders: Vec<Contender>) -> Vec<AnswerSpan> {
         match self {
-            Self::Now => best_answers(scored, first),
-            Self::AtAnyTime => {
-                answers(scored.map(|(seq, score)| (first(seq), seq, score)).collect())
-            }
+            Self::Now => best_answers(contenders),
+            Self::AtAnyTime => answers(contenders),
         }
     }
 }
@@ -90,31 +78,18 @@ impl AnswerSpan {
     }
 }
 
-/// The [`ANSWERS`] best of these pages, given by record with their scores; of equals those whose `first` record came first.
-fn best_answers(
-    scored: impl Iterator<Item = (u32, f64)>,
-    first: impl Fn(u32) -> u32,
-) -> Vec<AnswerSpan> {
-    let mut pages: Vec<(u32, f64)> = scored.filter(|(_, score)| *score > 0.0).collect();
-    if pages.len() > ANSWERS {
-        let (_, &mut (_, low), _) =
-            pages.select_nth_unstable_by(ANSWERS - 1, |a, b| b.1.total_cmp(&a.1));
-        pages.retain(|(_, score)| *score >= low);
-    }
-    let mut pages: Vec<(f64, u32, u32)> =
-        pages.into_iter().map(|(seq, score)| (score, first(seq), seq)).collect();
-    pages.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+/// The [`ANSWERS`] best of these pages; of equals those that came first.
+fn best_answers(mut pages: Vec<Contender>) -> Vec<AnswerSpan> {
+    pages.sort_by(|a, b| b.score.total_cmp(&a.score));
     pages.truncate(ANSWERS);
-    pages.into_iter().map(|(_, first, seq)| AnswerSpan::now(first, seq)).collect()
+    pages.into_iter().map(|page| AnswerSpan::now(page.first, page.seq)).collect()
 }
 
 /// All of these pages that were among the [`ANSWERS`] best at some time, as the crawl went on.
-fn answers(mut pages: Vec<(u32, u32, f64)>) -> Vec<AnswerSpan> {
-    // They come in a few runs, one of each word, which a stable sort merges.
-    pages.sort_by_key(|(first, ..)| *first);
+fn answers(pages: Vec<Contender>) -> Vec<AnswerSpan> {
     let mut all: Vec<AnswerSpan> = Vec::new();
     let mut best: Vec<(f64, usize)> = Vec::with_capacity(ANSWERS + 1);
-    for (first, seq, score) in pages {
+    for Contender { first, seq, score, .. } in pages {
         let low = best.get(ANSWERS - 1).map_or(0.0, |(low, _)| *low);
         if score <= low {
             continue;
@@ -134,7 +109,7 @@ fn answers(mut pages: Vec<(u32, u32, f64)>) -> Vec<AnswerSpan> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use prospect_index::bm25::Bm25;
+    use prospect_index::bm25::{Bm25, Scorer};
     use prospect_index::text_index::TextIndex;
 
     #[test]
@@ -148,13 +123,13 @@ mod tests {
         let texts = (0..120).map(|page| (String::new(), text(page)));
         let index = TextIndex::build(&dir.path().join("text"), texts).unwrap();
         let scorer = Scorer::new(&index, Bm25::default(), 120, ["rye"]).unwrap();
-        let mut scores = Scores::default();
+        let query = scorer.term_ids(&["rye".to_owned()]);
         for end in [3, 30, 120] {
-            scorer.score(&scorer.term_ids(&["rye".to_owned()]), 0..end, &mut scores).unwrap();
-            let pages = PageTable::default();
-            let mut best = AnswerPages::Now.of(&pages, &scorer, &scores);
+            let postings = scorer.ordered(query.iter().copied(), end, |seq, _| seq).unwrap();
+            let contenders = scorer.contenders(&query, &postings, ANSWERS);
+            let mut best = AnswerPages::Now.of(contenders.clone());
             best.sort_unstable();
-            let still = AnswerPages::AtAnyTime.of(&pages, &scorer, &scores).into_iter();
+            let still = AnswerPages::AtAnyTime.of(contenders).into_iter();
             let still: Vec<AnswerSpan> = still.filter(|answer| answer.until == u32::MAX).collect();
             assert_eq!(best, still);
             assert_eq!(best.len(), ANSWERS.min(end as usize * 4 / 5));

@@ -15,7 +15,7 @@ pub(crate) mod linked;
 pub(crate) mod nearest;
 pub mod ngram;
 
-use prospect_index::bm25::Scores;
+use prospect_index::bm25::{OrderedPostings, Scores};
 use prospect_index::link_context::LinkContextTable;
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
@@ -55,6 +55,8 @@ pub(crate) struct CandidateQuery<'a> {
     pub(crate) at: QueryId,
     /// The query.
     pub(crate) query: &'a Query,
+    /// Postings of its words, over the pages that can be answers.
+    pub(crate) postings: &'a OrderedPostings,
     /// Room for scores.
     pub(crate) scores: &'a mut Scores,
     /// Room for matches.
@@ -98,18 +100,17 @@ impl<H: Horizon> CandidateSource<'_, H> {
         ask: &mut CandidateQuery<'_>,
         most: usize,
     ) -> Result<Vec<Candidate>, EstimateError> {
-        let CandidateQuery { at, query, scores, scratch } = ask;
+        let CandidateQuery { at, query, postings, scores, scratch } = ask;
         let scorer = self.features.scorer;
         let asked = self.ask(query)?;
         let masked = |url| self.horizon.of(url).is_none();
         let matched = self.matched(*at, &asked, &masked, scratch)?;
-        scorer.score(&asked.terms, 0..self.end_seq, scores)?;
+        scorer.score_ordered(&asked.terms, postings, scores);
         let linked = if self.without.contains(FeatureGroup::Inherited) {
             Vec::new()
         } else {
-            let known = self.features.known;
-            let answers = self.answers.of(&known.pages, scorer, scores);
-            linked::candidates(known, &answers, &self.horizon)
+            let contenders = scorer.contenders(&asked.terms, postings, linked::ANSWERS);
+            linked::candidates(self.features.known, &self.answers.of(contenders), &self.horizon)
         };
         let mut near = Vec::new();
         if let Some((_, nearest)) = self.embeddings {
