@@ -47,7 +47,7 @@ pub(crate) fn evidence(
             Ok(())
         })?;
     }
-    let mut candidates: HashMap<usize, Vec<&PairEstimate>> =
+    let mut candidates: HashMap<usize, Vec<PairEstimate>> =
         queries.iter().map(|&query| (query, Vec::new())).collect();
     for pair in plan.scored.pairs().filter(|pair| known.pages.in_frontier(pair.url)) {
         if let Some(pairs) = candidates.get_mut(&pair.query.index()) {

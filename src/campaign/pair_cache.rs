@@ -6,7 +6,7 @@
 //! epoch, and of the pairs those are estimated again that it changed; all, where a page was replaced. Everything gives the
 //! same plan, to the bit, as a store without it.
 //!
-//! Costs about 26 bytes of disk a pair and 30 a URL.
+//! Costs about 12 bytes of disk a pair and 31 a URL.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ use crate::neural::text_vectors::EmbeddingModel;
 use crate::planner::settings::PlanSettings;
 use crate::sketch::visibility::Visibility;
 
-const PAIRS_VERSION: u32 = 11;
+const PAIRS_VERSION: u32 = 12;
 const MODELS_VERSION: u32 = 7;
 
 /// All that scored pairs depend on.
@@ -186,7 +186,7 @@ pub(super) fn load(
                 return Ok(Made { scored, cache, recomputed: Recomputed::Nothing, damaged });
             }
             Lookup::Whole(_, Stored { scored, state }) => {
-                let of = |state| EarlierPairs { state, pairs: scored.into_by_url() };
+                let of = |state| EarlierPairs { state, pairs: scored.into_pairs() };
                 earlier = state.map(of);
             }
             Lookup::Damaged(what) => damaged.push(Damage { name: "candidate pairs", what }),
@@ -199,7 +199,7 @@ pub(super) fn load(
         if earlier.is_some() { "there" } else { "not there" }
     );
     let mut input = prepared.input(within)?;
-    if keeps {
+    if earlier.is_some() {
         let forward = Arc::new(ForwardIndex::build(&open.text, prepared.workload.words())?);
         let end = prepared.epoch.end_seq;
         scorer = Scorer::with_forward(&open.text, settings.bm25, end, &forward)?;

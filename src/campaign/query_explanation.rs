@@ -121,20 +121,20 @@ impl QueryExplanation {
         let need: Vec<f64> = queries.iter().enumerate().map(need).collect();
         let before = by_need(&need).into_iter().take_while(|&other| other != at).count();
         let pairs = scored.pairs().filter(|pair| pair.query.index() == at);
-        let candidates: Vec<Ranked<'_>> =
-            pairs.map(|pair| (pair.url, scored.score(pair).0, Some(pair))).collect();
+        let candidates: Vec<Ranked> =
+            pairs.map(|pair| (pair.url, scored.score(&pair).0, Some(pair))).collect();
         let list = &served.lists[at];
         let crawled = list.iter().map(|&(page, score)| (page, score, None));
-        let best = |mut rows: Vec<Ranked<'_>>, value: fn(&Ranked<'_>) -> f64| {
+        let best = |mut rows: Vec<Ranked>, value: fn(&Ranked) -> f64| {
             rows.sort_by(|a, b| {
                 let by_url = || known.urls.url(a.0).cmp(known.urls.url(b.0));
                 value(b).total_cmp(&value(a)).then_with(by_url)
             });
-            let entry = |&(url, score, pair): &Ranked<'_>| SketchEntry {
+            let entry = |&(url, score, pair): &Ranked| SketchEntry {
                 url: known.urls.spelling(url).to_owned(),
                 score,
                 candidate: pair.map(|pair| Candidate {
-                    interval: scored.score(pair).1,
+                    interval: scored.score(&pair).1,
                     chance: pair.chance,
                     planned_rank: rank(picks, url),
                 }),
@@ -166,7 +166,7 @@ impl QueryExplanation {
 }
 
 /// A page with its score, or the one that is expected of a candidate.
-type Ranked<'a> = (UrlId, f64, Option<&'a PairEstimate>);
+type Ranked = (UrlId, f64, Option<PairEstimate>);
 
 fn rank(picks: &[PlannedPick], url: UrlId) -> Option<usize> {
     picks.iter().position(|pick| pick.url == url).map(|at| at + 1)

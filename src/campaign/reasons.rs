@@ -149,7 +149,7 @@ impl<'a> Reasons<'a> {
     /// The queries that count most for a URL: by frequency times chance, then qid.
     pub(crate) fn of(&self, url: UrlId, most: usize) -> Vec<QueryReason> {
         let worth = |pair: &PairEstimate| self.queries[pair.query.index()].frequency * pair.chance;
-        let mut pairs: Vec<PairEstimate> = self.scored.pairs_of(url).copied().collect();
+        let mut pairs: Vec<PairEstimate> = self.scored.pairs_of(url).collect();
         pairs.sort_by(|a, b| worth(b).total_cmp(&worth(a)).then(a.query.cmp(&b.query)));
         pairs.iter().take(most).map(|pair| self.reason(pair, url)).collect()
     }

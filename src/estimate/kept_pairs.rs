@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use prospect_index::bm25::{Gathered, OrderedPostings, Scores};
+use prospect_index::bm25::{Contender, Gathered, OrderedPostings, Scores};
 use prospect_index::link_table::Link;
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
@@ -31,7 +31,8 @@ use super::features::pair::{LINKS, LinkEvidence};
 use super::horizon::{FrontierHorizon, Horizon};
 use super::models::EpochModels;
 use super::models::score_distribution::ScoreModel;
-use super::url_estimate::{PairEstimate, PairsByUrl};
+use super::pair_table::{PairRow, PairTable};
+use super::url_estimate::PairEstimate;
 use crate::workload::QueryId;
 
 /// Pairs of a query from which on its words' postings are read, and not page by page whether it has them.
@@ -61,7 +62,7 @@ pub(crate) struct EarlierPairs {
     /// What was taken in by then.
     pub(crate) state: KeptState,
     /// The pairs.
-    pub(crate) pairs: PairsByUrl,
+    pub(crate) pairs: Arc<PairTable>,
 }
 
 /// See the module.
@@ -69,6 +70,8 @@ pub(crate) struct EarlierPairs {
 pub(crate) struct KeptPairs {
     /// Whether it is brought up to date once, and keeps no evidence to go on from.
     once: bool,
+    /// What to store, of pairs that were found without it.
+    found: Option<KeptState>,
     /// Where it starts from, which is left to it.
     earlier: Option<EarlierPairs>,
     /// Whether it started so: what URLs match is found when it is asked.
@@ -82,7 +85,7 @@ pub(crate) struct KeptPairs {
     queries: Vec<KeptQuery>,
     /// By URL: the queries that it may match.
     matching: QueriesByUrl,
-    by_url: Arc<PairsByUrl>,
+    by_url: Arc<PairTable>,
     /// By URL, then query: what links say of pairs that were looked at, candidates or not.
     evidence: Vec<Vec<(QueryId, LinkEvidence)>>,
 }
@@ -95,9 +98,8 @@ struct KeptQuery {
     linked: Vec<UrlId>,
     /// Scores of its list, as shares of the idf mass.
     served: Vec<f64>,
-    /// By bin of the score model: candidates, and the chance of each.
+    /// By bin of the score model: candidates.
     counts: Vec<f64>,
-    chances: Vec<f64>,
     /// Whether its candidates or its list have changed since the chances were made.
     is_stale: bool,
 }
@@ -116,6 +118,9 @@ impl PageScores {
         *self.few.borrow_mut().entry(url).or_insert_with(find)
     }
 }
+
+/// What became of a pair: its row, if it is a candidate.
+type Change = (UrlId, QueryId, Option<PairRow>);
 
 /// Postings of pages that pairs have not taken in.
 enum NewPostings {
@@ -139,9 +144,35 @@ impl KeptPairs {
         Self { once: true, earlier, ..Self::default() }
     }
 
+    /// Whether it is to find all pairs, once: who asks for nothing else lists them.
+    pub(super) fn begins_once(&self) -> bool {
+        self.once && self.models.is_none() && self.earlier.is_none()
+    }
+
+    /// All pairs were listed by these models, with these best pages of every query.
+    pub(super) fn found(
+        &mut self,
+        input: &CrawlView<'_>,
+        models: &Arc<EpochModels>,
+        answers: Vec<Vec<Contender>>,
+    ) {
+        let answer = |page: Contender| (page.score, page.first, page.seq);
+        let answers = answers.into_iter().map(|best| best.into_iter().map(answer).collect());
+        self.models = Some(Arc::clone(models));
+        self.found = Some(KeptState {
+            end_seq: input.manifest.next_seq,
+            links: input.known.links.links_from(0).count() as u32,
+            urls: input.known.urls.len() as u32,
+            answers: answers.collect(),
+        });
+    }
+
     /// What to store to go on from these pairs; none before there are any.
     pub(crate) fn state(&self) -> Option<KeptState> {
         self.models.as_ref()?;
+        if let Some(found) = &self.found {
+            return Some(found.clone());
+        }
         Some(KeptState {
             end_seq: self.end_seq,
             links: self.links as u32,
@@ -170,11 +201,11 @@ impl KeptPairs {
         source: &Source<'_>,
         models: &Arc<EpochModels>,
         model: &ScoreModel,
-    ) -> Result<Arc<PairsByUrl>, EstimateError> {
+    ) -> Result<Arc<PairTable>, EstimateError> {
         let known = input.known;
         let goes_on = self.is_by(models) || self.start(input, source, models, model)?;
         let targets = self.targets(known, source);
-        Arc::make_mut(&mut self.by_url).resize_with(known.urls.len(), Vec::new);
+        Arc::make_mut(&mut self.by_url).grow(known.urls.len());
         if !self.once {
             self.evidence.resize_with(known.urls.len(), Vec::new);
         }
@@ -190,10 +221,12 @@ impl KeptPairs {
         let mut links: Vec<Link> = known.links.links_from(seen).collect();
         links.sort_by_key(|link| link.to);
         let by_query: Vec<&[(QueryId, UrlId)]> = dirty.chunk_by(|a, b| a.0 == b.0).collect();
+        let mut changes = Vec::new();
         for queries in by_query.chunks(QUERIES_AT_ONCE) {
             let estimated = self.estimate(source, model, queries, (&links, &new))?;
-            self.take_in(estimated, model);
+            self.take_in(estimated, &mut changes);
         }
+        self.change(changes, model);
         self.refresh_chances(input, model);
         self.end_seq = input.manifest.next_seq;
         self.links = known.links.links_from(0).count();
@@ -233,15 +266,16 @@ impl KeptPairs {
                 answers: Vec::new(),
                 linked: Vec::new(),
                 served: Vec::new(),
-                chances: counts.clone(),
                 counts,
                 is_stale: true,
             })
         };
         let queries: Vec<KeptQuery> =
             input.queries.par_iter().map(made).collect::<Result<_, EstimateError>>()?;
-        let (once, earlier) = (self.once, self.earlier.take());
-        *self = Self { once, models: Some(Arc::clone(models)), queries, ..Self::default() };
+        let by_this = |earlier: &EarlierPairs| earlier.pairs.bins() == Some(model.bins());
+        let (once, earlier) = (self.once, self.earlier.take().filter(by_this));
+        let by_url = Arc::new(PairTable::by_bin(queries.len(), model.bins()));
+        *self = Self { once, models: Some(Arc::clone(models)), queries, by_url, ..Self::default() };
         match earlier {
             Some(earlier) => {
                 self.restore(input.known, source, model, earlier);
@@ -259,7 +293,7 @@ impl KeptPairs {
         model: &ScoreModel,
         EarlierPairs { state, pairs }: EarlierPairs,
     ) {
-        for pair in pairs.iter().flatten() {
+        for pair in pairs.iter() {
             let query = &mut self.queries[pair.query.index()];
             query.counts[usize::from(pair.bin)] += model.weight(pair.matches);
         }
@@ -271,7 +305,7 @@ impl KeptPairs {
         (self.end_seq, self.links, self.urls) = (end_seq, links as usize, urls as usize);
         let asked = self.queries.iter().map(|query| &query.asked);
         self.matching = QueriesByUrl::new(asked, &[], known.urls.len());
-        (self.by_url, self.was_restored) = (Arc::new(pairs), true);
+        (self.by_url, self.was_restored) = (pairs, true);
     }
 
     /// Finds what all URLs match.
@@ -323,11 +357,12 @@ impl KeptPairs {
             if let Some(evidence) = self.evidence.get_mut(url.index()) {
                 *evidence = Vec::new();
             }
-            for pair in by_url[url.index()].drain(..) {
-                let query = &mut self.queries[pair.query.index()];
-                query.counts[usize::from(pair.bin)] -= model.weight(pair.matches);
+            for row in by_url.rows_of(url) {
+                let query = &mut self.queries[row.query().index()];
+                query.counts[row.bin()] -= model.weight(row.matches());
                 query.is_stale = true;
             }
+            by_url.put(url, &[]);
         }
     }
 
@@ -391,7 +426,7 @@ impl KeptPairs {
     /// links, and is forgotten.
     fn add_pairs_of(&mut self, targets: &[UrlId], dirty: &mut Vec<(QueryId, UrlId)>) {
         for &url in targets {
-            let is = self.by_url.get(url.index()).into_iter().flatten().map(|pair| pair.query);
+            let is = self.by_url.rows_of(url).iter().map(|row| row.query());
             let may_be = self.matching.of(url).iter().copied();
             let mut queries: Vec<QueryId> = is.chain(may_be).collect();
             queries.sort_unstable();
@@ -473,53 +508,63 @@ impl KeptPairs {
         Some(&of_url[at].1)
     }
 
-    /// Puts estimates in the place of what was there.
-    fn take_in(&mut self, estimated: Vec<Vec<Estimated>>, model: &ScoreModel) {
-        let by_url = Arc::make_mut(&mut self.by_url);
+    /// Puts what links say of pairs in the place of what was there, and notes what became of the pairs.
+    fn take_in(&mut self, estimated: Vec<Vec<Estimated>>, changes: &mut Vec<Change>) {
         for Estimated { url, query, pair, evidence } in estimated.into_iter().flatten() {
             if let Some(known) = self.evidence.get_mut(url.index()) {
                 replace(known, query, evidence.map(|of| (query, *of)), |of| of.0);
             }
-            let (pairs, of_query) = (&mut by_url[url.index()], &mut self.queries[query.index()]);
-            let place = pairs.binary_search_by_key(&query, |pair| pair.query);
-            if let Ok(at) = place {
-                let old = pairs[at];
-                of_query.counts[usize::from(old.bin)] -= model.weight(old.matches);
-                of_query.is_stale = true;
-            }
-            if let Some(new) = pair {
-                of_query.counts[usize::from(new.bin)] += model.weight(new.matches);
-                of_query.is_stale = true;
-            }
-            replace(pairs, query, pair, |pair| pair.query);
+            changes.push((url, query, pair.as_ref().map(PairRow::new)));
         }
+    }
+
+    /// Puts pairs in the place of what was there.
+    fn change(&mut self, mut changes: Vec<Change>, model: &ScoreModel) {
+        changes.par_sort_unstable_by_key(|(url, query, _)| (*url, *query));
+        let by_url = Arc::make_mut(&mut self.by_url);
+        let mut rows = Vec::new();
+        for of_url in changes.chunk_by(|a, b| a.0 == b.0) {
+            let url = of_url[0].0;
+            rows.clear();
+            rows.extend_from_slice(by_url.rows_of(url));
+            for &(_, query, new) in of_url {
+                let of_query = &mut self.queries[query.index()];
+                let place = rows.binary_search_by_key(&query, |row| row.query());
+                for (row, sign) in [(place.ok().map(|at| rows[at]), -1.0), (new, 1.0)] {
+                    if let Some(row) = row {
+                        of_query.counts[row.bin()] += sign * model.weight(row.matches());
+                        of_query.is_stale = true;
+                    }
+                }
+                replace(&mut rows, query, new, |row| row.query());
+            }
+            by_url.put(url, &rows);
+        }
+        by_url.tidy();
     }
 
     /// Brings the chances of queries up to date whose candidates or lists have changed.
     fn refresh_chances(&mut self, input: &CrawlView<'_>, model: &ScoreModel) {
         let highest = input.scorer.bm25().k1 + 1.0;
         let places = input.served.places();
-        self.queries.par_iter_mut().zip(&input.served.lists).for_each(|(query, list)| {
+        let refreshed = |(query, list): (&mut KeptQuery, &Vec<(UrlId, f64)>)| {
             let mass = query.asked.mass;
             let scores = || list.iter().map(|(_, score)| score / mass);
             if !scores().eq(query.served.iter().copied()) {
                 query.served = scores().collect();
                 query.is_stale = true;
             }
-            if query.is_stale {
-                query.chances = model.chances_by_bin(&query.served, &query.counts, places, highest);
+            let is_stale = std::mem::take(&mut query.is_stale);
+            is_stale.then(|| model.chances_by_bin(&query.served, &query.counts, places, highest))
+        };
+        let chances: Vec<Option<Vec<f64>>> =
+            self.queries.par_iter_mut().zip(&input.served.lists).map(refreshed).collect();
+        let by_url = Arc::make_mut(&mut self.by_url);
+        for (at, chances) in chances.iter().enumerate() {
+            if let Some(chances) = chances {
+                by_url.set_chances(at, chances);
             }
-        });
-        let queries = &self.queries;
-        Arc::make_mut(&mut self.by_url).par_iter_mut().with_min_len(256).for_each(|pairs| {
-            for pair in pairs {
-                let query = &queries[pair.query.index()];
-                if query.is_stale {
-                    pair.chance = query.chances[usize::from(pair.bin)];
-                }
-            }
-        });
-        self.queries.iter_mut().for_each(|query| query.is_stale = false);
+        }
     }
 }
 

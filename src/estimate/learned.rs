@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use prospect_index::bm25::{OrderedPostings, Scores};
+use prospect_index::bm25::{Contender, OrderedPostings, Scores};
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
 use rayon::prelude::*;
@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use crate::estimate::EstimateError;
 use crate::estimate::cache::PlannerCache;
 use crate::estimate::candidates::cutoff::{CutoffSource, Cutoffs, QueryCutoffs};
-use crate::estimate::candidates::linked::AnswerPages;
+use crate::estimate::candidates::linked::{AnswerPages, best_answers};
 use crate::estimate::candidates::nearest::Nearest;
 use crate::estimate::candidates::ngram::{MatchRule, idf_mass};
 use crate::estimate::candidates::{Candidate, CandidateQuery, CandidateSource};
@@ -34,8 +34,9 @@ use crate::estimate::horizon::{FrontierHorizon, PastHorizon};
 use crate::estimate::models::EpochModels;
 use crate::estimate::models::boosted_trees::{Boosted, Growth};
 use crate::estimate::models::score_distribution::{ScoreModel, UNSEEN};
+use crate::estimate::pair_table::{PairRow, PairTable, QueryPairs};
 use crate::estimate::settings::EstimateSettings;
-use crate::estimate::url_estimate::{FoundPairs, PairEstimate, ScoredCandidates};
+use crate::estimate::url_estimate::{PairEstimate, ScoredCandidates};
 use crate::sketch::served::ServedLists;
 use crate::workload::{Query, QueryId};
 
@@ -102,25 +103,33 @@ fn found_pairs(
     queries: &[usize],
     cache: &mut PlannerCache,
     settings: &EstimateSettings,
-) -> Result<FoundPairs, EstimateError> {
+) -> Result<Arc<PairTable>, EstimateError> {
     let models = cache.models.clone();
     let cutoffs = cutoffs(input, cache, settings)?;
     let fitted = models.as_ref().and_then(|all| all.scores.as_ref().map(|scores| (all, scores)));
     let can_keep = queries.len() == input.queries.len()
-        && input.scorer.scores_pages()
         && cache.strings.is_some()
         && input.embeddings_for(settings).is_none()
         && !settings.without.contains(FeatureGroup::Pairs);
-    if let (Some(mut kept), Some((all, scores))) =
-        (cache.pairs.take_if(|_| can_keep && fitted.is_some()), fitted)
-    {
-        let source = frontier_source(input, cache, &cache.nearest, settings, &cutoffs);
-        let pairs = kept.update(input, &source, all, scores)?;
+    let kept = cache.pairs.take_if(|_| can_keep && fitted.is_some());
+    if let (Some(mut kept), Some((all, scores))) = (kept, fitted) {
+        let pairs = if kept.begins_once() {
+            let found = listed(input, queries, cache, &cache.nearest, settings, &cutoffs)?;
+            kept.found(input, all, found.answers);
+            Some(Arc::new(found.pairs))
+        } else if input.scorer.scores_pages() {
+            let source = frontier_source(input, cache, &cache.nearest, settings, &cutoffs);
+            Some(kept.update(input, &source, all, scores)?)
+        } else {
+            None
+        };
         cache.pairs = Some(kept);
-        return Ok(FoundPairs::Kept(pairs));
+        if let Some(pairs) = pairs {
+            return Ok(pairs);
+        }
     }
-    let pairs = listed(input, queries, cache, &cache.nearest, settings, &cutoffs)?;
-    Ok(FoundPairs::Listed(pairs))
+    let found = listed(input, queries, cache, &cache.nearest, settings, &cutoffs)?;
+    Ok(Arc::new(found.pairs))
 }
 
 /// Estimates candidate pairs of the queries, given as indices, by the models of the cache. `nearest`
@@ -136,7 +145,8 @@ pub(super) fn pairs(
     settings: &EstimateSettings,
 ) -> Result<Vec<PairEstimate>, EstimateError> {
     let cutoffs = cutoffs(input, cache, settings)?;
-    listed(input, queries, cache, nearest, settings, &cutoffs)
+    let found = listed(input, queries, cache, nearest, settings, &cutoffs)?;
+    Ok(found.pairs.iter().collect())
 }
 
 /// The last candidate by words of each query of the input: as the models of the epoch have it, or found now.
@@ -175,25 +185,34 @@ fn listed(
     nearest: &Nearest,
     settings: &EstimateSettings,
     cutoffs: &QueryCutoffs,
-) -> Result<Vec<PairEstimate>, EstimateError> {
+) -> Result<Listed, EstimateError> {
     let scores = cache.models.as_ref().and_then(|models| models.scores.as_ref());
     let source = frontier_source(input, cache, nearest, settings, cutoffs);
     let queries = if settings.without.contains(FeatureGroup::Pairs) { &[] } else { queries };
     let postings = postings(input, queries, source.end_seq)?;
-    let pairs: Vec<Vec<PairEstimate>> = queries
+    let found: Vec<(QueryPairs, Vec<Contender>)> = queries
         .par_iter()
         .map_init(
             || (Scores::default(), Scratch::default()),
             |(room, scratch), &at| {
                 let query = &input.queries[at];
-                let (at_id, postings) = (QueryId::new(at), &postings);
-                let mut ask = CandidateQuery { at: at_id, query, postings, scores: room, scratch };
-                let found = source.of(&mut ask, usize::MAX)?;
-                Ok(pair_estimates(input, at, scores, &found))
+                let (id, postings) = (QueryId::new(at), &postings);
+                let mut ask = CandidateQuery { at: id, query, postings, scores: room, scratch };
+                let (candidates, contenders) = source.of(&mut ask, usize::MAX)?;
+                let pairs = query_pairs(input, at, scores, &candidates);
+                Ok((pairs, best_answers(contenders)))
             },
         )
         .collect::<Result<_, EstimateError>>()?;
-    Ok(pairs.into_iter().flatten().collect())
+    let (pairs, answers) = found.into_iter().unzip();
+    let by_bin = (input.queries.len(), scores.map(ScoreModel::bins));
+    Ok(Listed { pairs: PairTable::of_queries(pairs, input.known.urls.len(), by_bin), answers })
+}
+
+/// Candidate pairs of queries, and the best pages of each.
+struct Listed {
+    pairs: PairTable,
+    answers: Vec<Vec<Contender>>,
 }
 
 /// Postings of the words of these queries over the pages fetched before the record `end_seq`, as those came to be known.
@@ -249,43 +268,45 @@ fn features<'a>(input: &CrawlView<'a>, cache: &'a PlannerCache) -> FeatureSource
     }
 }
 
-/// Estimates of the candidates of one query.
-fn pair_estimates(
+/// Pairs of one query with its candidates.
+fn query_pairs(
     input: &CrawlView<'_>,
     at: usize,
     model: Option<&ScoreModel>,
     candidates: &[Candidate],
-) -> Vec<PairEstimate> {
+) -> QueryPairs {
     let mass = idf_mass(&input.queries[at], input.scorer).max(f64::MIN_POSITIVE);
-    let highest = input.scorer.bm25().k1 + 1.0;
-    let places = input.served.places();
-    let (expected, chances): (Vec<f64>, Vec<f64>) = if let Some(model) = model {
-        let served: Vec<f64> =
-            input.served.lists[at].iter().map(|(_, score)| score / mass).collect();
-        let expected = model.expected(candidates);
-        let matches = candidates.iter().map(|candidate| candidate.matches);
-        let each = expected.iter().copied().zip(matches);
-        let chances = model.chances(&served, each, places, highest);
-        (expected, chances)
+    let (places, query) = (input.served.places(), QueryId::new(at));
+    let expected = model.map(|model| (model, model.expected(candidates)));
+    let row = |(place, candidate): (usize, &Candidate)| {
+        let (expected, bin) = expected.as_ref().map_or((0.0, 0), |(model, expected)| {
+            (expected[place], model.bin(expected[place]) as u16)
+        });
+        PairRow::new(&PairEstimate {
+            url: candidate.url,
+            query,
+            expected_score: expected * mass,
+            chance: 0.0,
+            matches: candidate.matches,
+            bin,
+        })
+    };
+    let rows: Vec<PairRow> = candidates.iter().enumerate().map(row).collect();
+    let chances = if let Some(model) = model {
+        let list = input.served.lists[at].iter();
+        let served: Vec<f64> = list.map(|(_, score)| score / mass).collect();
+        let mut counts = vec![0.0; model.bins()];
+        for row in &rows {
+            counts[row.bin()] += model.weight(row.matches());
+        }
+        model.chances_by_bin(&served, &counts, places, input.scorer.bm25().k1 + 1.0)
     } else {
         // Before the first outcome.
         let mean = places.mean();
-        let shares: Vec<f64> =
-            candidates.iter().map(|candidate| cold_chance(candidate, mean)).collect();
-        (vec![0.0; shares.len()], shares)
+        candidates.iter().map(|candidate| cold_chance(candidate, mean)).collect()
     };
-    let mut estimates = Vec::with_capacity(candidates.len());
-    for (place, candidate) in candidates.iter().enumerate() {
-        estimates.push(PairEstimate {
-            url: candidate.url,
-            query: QueryId::new(at),
-            expected_score: expected[place] * mass,
-            chance: chances[place],
-            matches: candidate.matches,
-            bin: model.map_or(0, |model| model.bin(expected[place]) as u16),
-        });
-    }
-    estimates
+    let urls = candidates.iter().map(|candidate| candidate.url).collect();
+    QueryPairs { query, urls, rows, chances }
 }
 
 /// The chance of a candidate before anything is learned, by the idf share of its URL, or of all its
@@ -404,7 +425,8 @@ fn fit(
             || (Scores::default(), Scratch::default()),
             |(scores, scratch), &at| {
                 let (query, postings, at) = (&input.queries[at], &postings, QueryId::new(at));
-                source.of(&mut CandidateQuery { at, query, postings, scores, scratch }, most)
+                let mut ask = CandidateQuery { at, query, postings, scores, scratch };
+                source.of(&mut ask, most).map(|(candidates, _)| candidates)
             },
         )
         .collect::<Result<_, EstimateError>>()?;

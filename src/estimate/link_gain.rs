@@ -10,6 +10,7 @@
 //! Most links have no new word. They come last, by relevance times authority.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use prospect_index::link_context::word_number;
 use prospect_index::page::UrlId;
@@ -20,7 +21,8 @@ use super::EstimateError;
 use super::candidates::ngram::{MatchRule, idf_mass};
 use super::crawl_view::CrawlView;
 use super::horizon::{FrontierHorizon, Horizon};
-use super::url_estimate::{FoundPairs, PairEstimate, ScoredCandidates};
+use super::pair_table::PairTable;
+use super::url_estimate::{PairEstimate, ScoredCandidates};
 use crate::workload::{Query, QueryId};
 
 /// Novelty of a link without words.
@@ -61,7 +63,7 @@ pub(super) fn estimate(
         relevant.into_iter().map(pair).collect::<Vec<_>>()
     };
     let pairs = queries.par_iter().flat_map_iter(of_query).collect();
-    let pairs = FoundPairs::Listed(pairs);
+    let pairs = Arc::new(PairTable::each(pairs, input.known.urls.len()));
     Ok(ScoredCandidates { pairs, page_impact: Vec::new(), training_pairs: 0, levels: None })
 }
 

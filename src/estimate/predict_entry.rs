@@ -48,7 +48,7 @@ pub fn predict_entry(
     served: &ServedLists,
     picks: &[UrlId],
 ) -> Vec<Vec<EntryPrediction>> {
-    let mut of_query: BTreeMap<QueryId, Vec<&PairEstimate>> = BTreeMap::new();
+    let mut of_query: BTreeMap<QueryId, Vec<PairEstimate>> = BTreeMap::new();
     for pair in picks.iter().flat_map(|&url| scored.pairs_of(url)) {
         of_query.entry(pair.query).or_default().push(pair);
     }
@@ -56,11 +56,11 @@ pub fn predict_entry(
         .into_par_iter()
         .map(|(query, pairs)| {
             let bins = pairs.iter().map(|pair| usize::from(pair.bin));
-            let weights = pairs.iter().map(|pair| weight(pair)).sum();
+            let weights = pairs.iter().map(weight).sum();
             (query, Bar::new(scored, served, query.index(), bins, weights))
         })
         .collect();
-    let of_pair = |pair: &PairEstimate| bars[&pair.query].predict(scored, pair);
+    let of_pair = |pair: PairEstimate| bars[&pair.query].predict(scored, pair);
     picks.par_iter().map(|&url| scored.pairs_of(url).map(of_pair).collect()).collect()
 }
 
@@ -142,15 +142,15 @@ impl Bar {
     }
 
     /// What is predicted of a pair of the query.
-    fn predict(&self, scored: &ScoredPairs, pair: &PairEstimate) -> EntryPrediction {
+    fn predict(&self, scored: &ScoredPairs, pair: PairEstimate) -> EntryPrediction {
         let (margin, untried) = if scored.levels().is_some() {
             self.beaten(scored, pair.bin)
         } else {
             let margin = ODDS_OF_MASS * (pair.expected_score / self.mass - self.score);
-            (margin, (self.share * weight(pair)).min(1.0 - LEAST_CHANCE))
+            (margin, (self.share * weight(&pair)).min(1.0 - LEAST_CHANCE))
         };
         let chance = scored.entry().chance(pair.matches, margin).unwrap_or(untried);
-        EntryPrediction { pair: *pair, chance, margin }
+        EntryPrediction { pair, chance, margin }
     }
 }
 

@@ -8,14 +8,14 @@
 //! their queries are asked. The page model does not: what it expects is in units of the mean impact of
 //! a crawled page, and its features are of the frequencies that scored pairs were made under.
 //!
-//! Costs 32 bytes a pair, 68 a URL of the frontier and 40 a crawled page.
+//! Costs 12 bytes a pair, 72 a URL of the frontier and 40 a crawled page.
 
 use std::sync::Arc;
 
 use prospect_index::page::UrlId;
 use prospect_index::url::SiteLevel;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::estimate::EstimateError;
 use crate::estimate::blend::{Blend, PickOutcome};
@@ -31,15 +31,14 @@ use crate::estimate::link_gain;
 use crate::estimate::models::entry::EntryModel;
 use crate::estimate::models::quadratic::ImpactRegression;
 use crate::estimate::models::score_levels::ScoreLevels;
+use crate::estimate::pair_table::PairTable;
 use crate::estimate::pandey_olston;
 use crate::estimate::parts::{Part, Parts};
 use crate::estimate::running_mean::RunningMean;
 use crate::estimate::settings::{EstimateSettings, ImpactReading, Importance};
 use crate::estimate::site_reliability::SiteReliability;
 use crate::estimate::slow_start::SlowStart;
-use crate::estimate::url_estimate::{
-    FoundPairs, PairEstimate, PairsByUrl, ScoredCandidates, UrlEstimate,
-};
+use crate::estimate::url_estimate::{PairEstimate, ScoredCandidates, UrlEstimate};
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
 
@@ -78,67 +77,12 @@ struct PastPage {
 #[derive(Clone, Debug)]
 pub struct ScoredPairs {
     shared: Arc<Shared>,
-    pairs: Arc<Pairs>,
+    /// Candidate pairs, also of URLs that may not be planned, which compete.
+    pairs: Arc<PairTable>,
     /// Pairs of queries that came later.
-    more: Arc<Pairs>,
+    more: Arc<PairTable>,
     /// By query: its idf mass.
     masses: Vec<f64>,
-}
-
-/// Candidate pairs, by URL, then query; also of URLs that may not be planned, which compete.
-#[derive(Clone, Debug)]
-enum Pairs {
-    /// One after the other.
-    Sorted {
-        all: Vec<PairEstimate>,
-        /// Pairs of the URL at a place: `all[from..to]`; none if there are no pairs.
-        spans: Vec<(u32, u32)>,
-    },
-    /// By URL, as a planner that goes on keeps them.
-    Kept(Arc<PairsByUrl>),
-}
-
-impl Default for Pairs {
-    fn default() -> Self {
-        Self::Sorted { all: Vec::new(), spans: Vec::new() }
-    }
-}
-
-impl Pairs {
-    fn new(mut all: Vec<PairEstimate>, urls: &[FrontierUrl]) -> Self {
-        all.par_sort_unstable_by_key(|pair| (pair.url, pair.query));
-        let spans = if all.is_empty() { Vec::new() } else { spans(urls, &all) };
-        Self::Sorted { all, spans }
-    }
-
-    /// Those of the URL at a place.
-    fn at(&self, place: usize, urls: &[FrontierUrl]) -> &[PairEstimate] {
-        match self {
-            Self::Sorted { all, spans } => {
-                let (from, to) = spans.get(place).copied().unwrap_or_default();
-                &all[from as usize..to as usize]
-            }
-            Self::Kept(by_url) => {
-                let url = urls.get(place).and_then(|known| by_url.get(known.url.index()));
-                url.map_or(&[], Vec::as_slice)
-            }
-        }
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &PairEstimate> {
-        let (all, by_url) = match self {
-            Self::Sorted { all, .. } => (all.as_slice(), &[][..]),
-            Self::Kept(by_url) => (&[][..], by_url.as_slice()),
-        };
-        all.iter().chain(by_url.iter().flatten())
-    }
-
-    fn len(&self) -> usize {
-        match self {
-            Self::Sorted { all, .. } => all.len(),
-            Self::Kept(by_url) => by_url.iter().map(Vec::len).sum(),
-        }
-    }
 }
 
 /// What scored pairs hold besides pairs.
@@ -189,35 +133,28 @@ pub struct BlendedFrontier {
     pub(crate) blend: Blend,
 }
 
-/// Scored pairs as they are written: places of pairs are found again, and no pairs have been added yet.
-#[derive(Serialize)]
+/// Scored pairs as they are written: those that none have been added to yet.
+#[derive(Serialize, Deserialize)]
 #[serde(rename = "ScoredPairs")]
-struct Written<'a> {
-    shared: &'a Shared,
-    pairs: Vec<&'a PairEstimate>,
-    masses: &'a [f64],
-}
-
-#[derive(Deserialize)]
-#[serde(rename = "ScoredPairs")]
-struct Read {
-    shared: Shared,
-    pairs: Vec<PairEstimate>,
-    masses: Vec<f64>,
+struct Written<S, P, M> {
+    shared: S,
+    pairs: P,
+    masses: M,
 }
 
 impl Serialize for ScoredPairs {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let pairs = self.pairs.iter().collect();
-        Written { shared: &self.shared, pairs, masses: &self.masses }.serialize(serializer)
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (shared, pairs, masses) = (&*self.shared, &*self.pairs, &self.masses);
+        Written { shared, pairs, masses }.serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for ScoredPairs {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Read { shared, pairs, masses } = Read::deserialize(deserializer)?;
-        let pairs = Arc::new(Pairs::new(pairs, &shared.urls));
-        Ok(Self { shared: Arc::new(shared), pairs, more: Arc::default(), masses })
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Written { shared, pairs, masses } =
+            Written::<Shared, PairTable, Vec<f64>>::deserialize(deserializer)?;
+        let (shared, pairs) = (Arc::new(shared), Arc::new(pairs));
+        Ok(Self { shared, pairs, more: Arc::default(), masses })
     }
 }
 
@@ -265,11 +202,6 @@ impl ScoredPairs {
                 url.page = pinned.page;
             }
         }
-        let pairs = match pairs {
-            FoundPairs::Listed(pairs) => Pairs::new(pairs, &urls),
-            FoundPairs::Kept(pairs) => Pairs::Kept(pairs),
-        };
-        let pairs = Arc::new(pairs);
         let shared = Shared {
             past_pages: past_pages(input, settings, cache),
             known: known.urls.len(),
@@ -290,13 +222,9 @@ impl ScoredPairs {
         Ok(Self { shared: Arc::new(shared), pairs, more: Arc::default(), masses })
     }
 
-    /// Its candidate pairs by URL, those of queries that came later left out.
-    pub(crate) fn into_by_url(self) -> PairsByUrl {
-        let mut by_url = vec![Vec::new(); self.shared.known];
-        for pair in self.pairs.iter() {
-            by_url[pair.url.index()].push(*pair);
-        }
-        by_url
+    /// Its candidate pairs, those of queries that came later left out.
+    pub(crate) fn into_pairs(self) -> Arc<PairTable> {
+        self.pairs
     }
 
     /// Candidate pairs of more queries, by the models of the `cache` that scored pairs were made with. They
@@ -320,9 +248,9 @@ impl ScoredPairs {
     /// With pairs of more queries, which count on from those it has, and their idf masses.
     #[must_use]
     pub(crate) fn with_pairs(&self, more: &[PairEstimate], masses: &[f64]) -> Self {
-        let all = self.more.iter().chain(more).copied().collect();
+        let all = self.more.iter().chain(more.iter().copied()).collect();
         let masses = [self.masses.as_slice(), masses].concat();
-        Self { more: Arc::new(Pairs::new(all, &self.shared.urls)), masses, ..self.clone() }
+        Self { more: Arc::new(PairTable::each(all, self.shared.known)), masses, ..self.clone() }
     }
 
     /// URLs that may be planned, by id.
@@ -331,7 +259,7 @@ impl ScoredPairs {
     }
 
     /// All candidate pairs, also of URLs that may not be planned, which compete.
-    pub fn pairs(&self) -> impl Iterator<Item = &PairEstimate> {
+    pub fn pairs(&self) -> impl Iterator<Item = PairEstimate> {
         self.pairs.iter().chain(self.more.iter())
     }
 
@@ -341,21 +269,19 @@ impl ScoredPairs {
     }
 
     /// Candidate pairs of a URL that may be planned, by query.
-    pub(crate) fn pairs_of(&self, url: UrlId) -> impl Iterator<Item = &PairEstimate> + Clone {
+    pub(crate) fn pairs_of(&self, url: UrlId) -> impl Iterator<Item = PairEstimate> + Clone {
         let known = self.shared.urls.binary_search_by_key(&url, |known| known.url);
-        self.pairs_at(known.unwrap_or(usize::MAX))
+        known.is_ok().then(|| self.all_pairs_of(url)).into_iter().flatten()
     }
 
-    /// Candidate pairs of the URL at a place.
-    fn pairs_at(&self, place: usize) -> impl Iterator<Item = &PairEstimate> + Clone {
-        let urls = &self.shared.urls;
-        self.pairs.at(place, urls).iter().chain(self.more.at(place, urls))
+    /// The same of any URL.
+    fn all_pairs_of(&self, url: UrlId) -> impl Iterator<Item = PairEstimate> + Clone {
+        self.pairs.of(url).chain(self.more.of(url))
     }
 
     /// Candidate pairs of a URL, of the queries that scored pairs were made for.
-    pub(crate) fn own_pairs_of(&self, url: UrlId) -> &[PairEstimate] {
-        let known = self.shared.urls.binary_search_by_key(&url, |known| known.url);
-        self.pairs.at(known.unwrap_or(usize::MAX), &self.shared.urls)
+    pub(crate) fn own_pairs_of(&self, url: UrlId) -> impl Iterator<Item = PairEstimate> {
+        self.pairs.of(url)
     }
 
     /// Distributions of the scores of pairs, by bin, where they are learned.
@@ -418,8 +344,8 @@ impl ScoredPairs {
         let owned = || owners.iter().copied().zip(past_picks.iter().copied());
         let promises = settings.defended.then(|| SiteReliability::new(owned(), &blend));
         let fits = ImpactFits { mean, importance, quality, blend, promises };
-        let estimate = |(place, known)| self.estimate(place, known, &fits, blending);
-        let mut urls: Vec<UrlEstimate> = urls.par_iter().enumerate().map(estimate).collect();
+        let estimate = |known| self.estimate(known, &fits, blending);
+        let mut urls: Vec<UrlEstimate> = urls.par_iter().map(estimate).collect();
         if settings.defended {
             self.shared.domains.defer(&mut urls, budget);
         }
@@ -427,10 +353,9 @@ impl ScoredPairs {
         Ok(BlendedFrontier { urls, importance, quality, blend })
     }
 
-    /// Estimates the URL at a place.
+    /// Estimates a URL.
     fn estimate(
         &self,
-        place: usize,
         known: &FrontierUrl,
         fits: &ImpactFits,
         blending: &BlendInput<'_>,
@@ -439,7 +364,7 @@ impl ScoredPairs {
         let ImpactFits { mean, importance, quality, blend, promises } = fits;
         let mut parts = Parts::default();
         // Pairs are ordered by query, so the sums are the same bits in every run.
-        for pair in self.pairs_at(place) {
+        for pair in self.all_pairs_of(known.url) {
             let part = Part::of_pair(pair.matches);
             parts[part] += counted[pair.query.index()] * pair.chance;
         }
@@ -504,23 +429,6 @@ fn fit_impact(
     let point = |page: &PastPage| Some((x(page)?, impact[page.url.index()]));
     let points: Vec<(f64, f64)> = pages.iter().filter_map(point).collect();
     ImpactRegression::fit(&points)
-}
-
-/// Where the pairs of each URL are; both are ordered by URL.
-fn spans(urls: &[FrontierUrl], pairs: &[PairEstimate]) -> Vec<(u32, u32)> {
-    let mut spans = Vec::with_capacity(urls.len());
-    let mut at = 0;
-    for known in urls {
-        while pairs.get(at).is_some_and(|pair| pair.url < known.url) {
-            at += 1;
-        }
-        let start = at;
-        while pairs.get(at).is_some_and(|pair| pair.url == known.url) {
-            at += 1;
-        }
-        spans.push((start as u32, at as u32));
-    }
-    spans
 }
 
 /// By URL: the quality expected of it, for those of the frontier; empty where no page has one.

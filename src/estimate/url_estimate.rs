@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use prospect_index::page::UrlId;
-use serde::{Deserialize, Serialize};
 
 use super::models::score_levels::ScoreLevels;
+use super::pair_table::PairTable;
 use super::parts::Parts;
 use crate::workload::QueryId;
 
 /// A candidate pair of the frontier with its estimate.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairEstimate {
     /// The URL.
     pub url: UrlId,
@@ -79,21 +79,10 @@ impl UrlEstimate {
     }
 }
 
-/// Candidate pairs by URL, those of a URL by query.
-pub(crate) type PairsByUrl = Vec<Vec<PairEstimate>>;
-
-/// Candidate pairs as they were found.
-pub(super) enum FoundPairs {
-    /// In any order.
-    Listed(Vec<PairEstimate>),
-    /// By a planner that goes on and keeps them.
-    Kept(Arc<PairsByUrl>),
-}
-
 /// What a reading finds.
 pub(super) struct ScoredCandidates {
     /// Candidate pairs.
-    pub(super) pairs: FoundPairs,
+    pub(super) pairs: Arc<PairTable>,
     /// By URL: impact that the page model expects, in units of the mean impact of crawled pages; empty
     /// without one.
     pub(super) page_impact: Vec<f64>,

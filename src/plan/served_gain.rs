@@ -66,7 +66,7 @@ pub(crate) fn rank(
 /// What URLs add to the lists of all queries, while a batch is picked.
 struct BatchValue<'a> {
     levels: &'a ScoreLevels,
-    urls: Vec<Pickable<'a>>,
+    urls: Vec<Pickable>,
     /// By query.
     lists: Vec<List>,
     places: Worth,
@@ -75,8 +75,8 @@ struct BatchValue<'a> {
 }
 
 /// A URL that may be picked.
-struct Pickable<'a> {
-    pairs: &'a [PairEstimate],
+struct Pickable {
+    pairs: Vec<PairEstimate>,
     /// What is left for past picks of its site.
     reliability: f64,
     /// What it adds that knows no query.
@@ -189,9 +189,9 @@ impl<'a> BatchValue<'a> {
     }
 
     /// Impact that the pairs of a URL promise, and what they gain.
-    fn impact_and_gain(&self, url: &Pickable<'_>) -> (f64, f64) {
+    fn impact_and_gain(&self, url: &Pickable) -> (f64, f64) {
         let (mut impact, mut gain) = (0.0, 0.0);
-        for pair in url.pairs {
+        for pair in &url.pairs {
             let promised = self.lists[pair.query.index()].worth * pair.chance;
             impact += promised * self.weight(pair, url.reliability);
             gain += self.gain_of(pair, url.reliability);
@@ -219,8 +219,8 @@ impl Gains for BatchValue<'_> {
     }
 
     fn pick(&mut self, at: usize) {
-        let Pickable { pairs, reliability, .. } = self.urls[at];
-        for pair in pairs {
+        let reliability = self.urls[at].reliability;
+        for pair in &self.urls[at].pairs {
             let weight = self.weight(pair, reliability);
             let above = self.levels.above(usize::from(pair.bin));
             self.lists[pair.query.index()].places.take(above, weight);
@@ -228,19 +228,19 @@ impl Gains for BatchValue<'_> {
     }
 }
 
-fn pickable<'a>(
+fn pickable(
     urls: &[UrlEstimate],
     factors: &[f64],
-    scored: &'a ScoredPairs,
+    scored: &ScoredPairs,
     blend: &Blend,
-) -> Vec<Pickable<'a>> {
+) -> Vec<Pickable> {
     let mut without = *blend;
     (without.weights[Part::Query], without.weights[Part::Locality]) = (0.0, 0.0);
     let mut pickable = Vec::with_capacity(urls.len());
     for (at, url) in urls.iter().enumerate() {
         let factor = factors.get(at).copied().unwrap_or(1.0);
         pickable.push(Pickable {
-            pairs: scored.own_pairs_of(url.url),
+            pairs: scored.own_pairs_of(url.url).collect(),
             reliability: url.reliability,
             other: url.reliability * without.of(url.parts),
             factor: factor * url.fetch * url.text * if url.deferred { DEFERRED } else { 1.0 },

@@ -203,7 +203,7 @@ pub(super) fn query(questions: &Questions, found: &Answered, asked: &Request) ->
         (&answer.queries[at], &questions.open.known.urls, batch_ranks(answer));
     let mut pairs: Vec<_> = answer.scored.pairs().filter(|pair| pair.query.index() == at).collect();
     pairs.sort_by(|a, b| b.chance.total_cmp(&a.chance).then(a.url.cmp(&b.url)));
-    let candidate = |pair: &&PairEstimate| candidate(questions, pair, &ranks);
+    let candidate = |pair: &PairEstimate| candidate(questions, pair, &ranks);
     let results = answer.served.lists[at].iter();
     let result = |(url, score): &(_, f64)| json!({ "url": urls.spelling(*url), "score": score });
     Some(json!({

@@ -36,9 +36,10 @@ pub(in crate::estimate) struct AnswerSpan {
 impl AnswerPages {
     /// The pages whose links are followed, of those that were among the [`ANSWERS`] best of a query when they were
     /// fetched, in that order.
-    pub(super) fn of(self, contenders: Vec<Contender>) -> Vec<AnswerSpan> {
+    pub(super) fn of(self, contenders: &[Contender]) -> Vec<AnswerSpan> {
+        let now = |page: Contender| AnswerSpan::now(page.first, page.seq);
         match self {
-            Self::Now => best_answers(contenders),
+            Self::Now => best_answers(contenders.to_vec()).into_iter().map(now).collect(),
             Self::AtAnyTime => answers(contenders),
         }
     }
@@ -78,18 +79,18 @@ impl AnswerSpan {
     }
 }
 
-/// The [`ANSWERS`] best of these pages; of equals those that came first.
-fn best_answers(mut pages: Vec<Contender>) -> Vec<AnswerSpan> {
+/// The [`ANSWERS`] best of these pages, which are in the order of their fetch; of equals those that came first.
+pub(in crate::estimate) fn best_answers(mut pages: Vec<Contender>) -> Vec<Contender> {
     pages.sort_by(|a, b| b.score.total_cmp(&a.score));
     pages.truncate(ANSWERS);
-    pages.into_iter().map(|page| AnswerSpan::now(page.first, page.seq)).collect()
+    pages
 }
 
 /// All of these pages that were among the [`ANSWERS`] best at some time, as the crawl went on.
-fn answers(pages: Vec<Contender>) -> Vec<AnswerSpan> {
+fn answers(pages: &[Contender]) -> Vec<AnswerSpan> {
     let mut all: Vec<AnswerSpan> = Vec::new();
     let mut best: Vec<(f64, usize)> = Vec::with_capacity(ANSWERS + 1);
-    for Contender { first, seq, score, .. } in pages {
+    for &Contender { first, seq, score, .. } in pages {
         let low = best.get(ANSWERS - 1).map_or(0.0, |(low, _)| *low);
         if score <= low {
             continue;
@@ -127,9 +128,9 @@ mod tests {
         for end in [3, 30, 120] {
             let postings = scorer.ordered(query.iter().copied(), end, |seq, _| seq).unwrap();
             let contenders = scorer.contenders(&query, &postings, ANSWERS);
-            let mut best = AnswerPages::Now.of(contenders.clone());
+            let mut best = AnswerPages::Now.of(&contenders);
             best.sort_unstable();
-            let still = AnswerPages::AtAnyTime.of(contenders).into_iter();
+            let still = AnswerPages::AtAnyTime.of(&contenders).into_iter();
             let still: Vec<AnswerSpan> = still.filter(|answer| answer.until == u32::MAX).collect();
             assert_eq!(best, still);
             assert_eq!(best.len(), ANSWERS.min(end as usize * 4 / 5));

@@ -15,7 +15,7 @@ pub(crate) mod linked;
 pub(crate) mod nearest;
 pub mod ngram;
 
-use prospect_index::bm25::{OrderedPostings, Scores};
+use prospect_index::bm25::{Contender, OrderedPostings, Scores};
 use prospect_index::link_context::LinkContextTable;
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
@@ -88,7 +88,7 @@ pub(crate) struct CandidateSource<'a, H> {
 }
 
 impl<H: Horizon> CandidateSource<'_, H> {
-    /// Candidates of a query, by URL. Of more than `most` a sample is taken that depends on
+    /// Candidates of a query, by URL, and the pages that were among its best. Of more than `most` a sample is taken that depends on
     /// nothing but the pairs.
     ///
     /// Costs the postings of the query's words, its rarest n-grams, and the links to its candidates.
@@ -99,19 +99,20 @@ impl<H: Horizon> CandidateSource<'_, H> {
         &self,
         ask: &mut CandidateQuery<'_>,
         most: usize,
-    ) -> Result<Vec<Candidate>, EstimateError> {
+    ) -> Result<(Vec<Candidate>, Vec<Contender>), EstimateError> {
         let CandidateQuery { at, query, postings, scores, scratch } = ask;
         let scorer = self.features.scorer;
         let asked = self.ask(query)?;
         let masked = |url| self.horizon.of(url).is_none();
         let matched = self.matched(*at, &asked, &masked, scratch)?;
         scorer.score_ordered(&asked.terms, postings, scores);
-        let linked = if self.without.contains(FeatureGroup::Inherited) {
+        let contenders = if self.without.contains(FeatureGroup::Inherited) {
             Vec::new()
         } else {
-            let contenders = scorer.contenders(&asked.terms, postings, linked::ANSWERS);
-            linked::candidates(self.features.known, &self.answers.of(contenders), &self.horizon)
+            scorer.contenders(&asked.terms, postings, linked::ANSWERS)
         };
+        let answers = self.answers.of(&contenders);
+        let linked = linked::candidates(self.features.known, &answers, &self.horizon);
         let mut near = Vec::new();
         if let Some((_, nearest)) = self.embeddings {
             near.extend(nearest.of(at.index()).filter(|&url| self.horizon.of(url).is_some()));
@@ -132,7 +133,7 @@ impl<H: Horizon> CandidateSource<'_, H> {
         // Only now, when what merely may match is gone, so that the sample is one of candidates.
         let mut candidates: Vec<Candidate> = made.take(most).collect();
         candidates.sort_unstable_by_key(|candidate| candidate.url);
-        Ok(candidates)
+        Ok((candidates, contenders))
     }
 
     /// URLs, ascending, that are not `masked` and may be candidates of a query by their words.

@@ -141,22 +141,8 @@ impl ScoreModel {
         sum
     }
 
-    /// Visibility that each candidate, given its expectation and whether it matches, is expected to have
-    /// for good, beside pages of the scores `served`: the chance to be in the list where all `places` are
-    /// seen alike. No score is above `highest`.
-    pub(crate) fn chances(
-        &self,
-        served: &[f64],
-        candidates: impl Iterator<Item = (f64, bool)>,
-        places: impl Into<Places>,
-        highest: f64,
-    ) -> Vec<f64> {
-        let (bins, counts) = self.count(candidates);
-        let by_bin = self.chances_by_bin(served, &counts, places.into(), highest);
-        bins.into_iter().map(|bin| by_bin[bin]).collect()
-    }
-
-    /// The same by bin, for candidates that are counted by bin.
+    /// By bin: visibility that a candidate is expected to have for good, beside pages of the scores `served` and others
+    /// that are counted by bin: the chance to be in the list where all `places` are seen alike. No score is above `highest`.
     pub(crate) fn chances_by_bin(
         &self,
         served: &[f64],
@@ -172,18 +158,6 @@ impl ScoreModel {
             }
         }
         by_bin
-    }
-
-    /// Bins of candidates, and by bin how many there are, those included that are not known yet.
-    fn count(&self, candidates: impl Iterator<Item = (f64, bool)>) -> (Vec<usize>, Vec<f64>) {
-        let mut counts = vec![0.0; self.bins.len()];
-        let mut bins = Vec::with_capacity(candidates.size_hint().0);
-        for (expected, matches) in candidates {
-            let bin = self.bin(expected);
-            counts[bin] += self.weight(matches);
-            bins.push(bin);
-        }
-        (bins, counts)
     }
 
     /// The distributions of scores by bin.
@@ -227,6 +201,25 @@ mod tests {
         model.expected(&pages)
     }
 
+    /// The same of each candidate, given its expectation and whether it matches.
+    fn chances(
+        model: &ScoreModel,
+        served: &[f64],
+        candidates: impl Iterator<Item = (f64, bool)>,
+        places: impl Into<Places>,
+        highest: f64,
+    ) -> Vec<f64> {
+        let mut counts = vec![0.0; model.bins()];
+        let mut bins = Vec::new();
+        for (expected, matches) in candidates {
+            let bin = model.bin(expected);
+            counts[bin] += model.weight(matches);
+            bins.push(bin);
+        }
+        let by_bin = model.chances_by_bin(served, &counts, places.into(), highest);
+        bins.into_iter().map(|bin| by_bin[bin]).collect()
+    }
+
     #[test]
     fn few_pairs_fit_nothing() {
         assert!(ScoreModel::fit(&candidates(99), UNSEEN).unwrap().is_none());
@@ -250,7 +243,7 @@ mod tests {
         let model = ScoreModel::fit(&candidates(20_000), 0.0).unwrap().unwrap();
         let expected = expected(&model);
         let matching = || expected.iter().map(|&expected| (expected, true));
-        let sum: f64 = model.chances(&[], matching(), 10, 1.9).iter().sum();
+        let sum: f64 = chances(&model, &[], matching(), 10, 1.9).iter().sum();
         assert!((sum - 10.0).abs() < 1.0, "{sum}");
     }
 
@@ -260,7 +253,7 @@ mod tests {
         let expected = expected(&model);
         let matching = || expected.iter().map(|&expected| (expected, true));
         let places = |visibility: &str| Places { k: 10, visibility: visibility.parse().unwrap() };
-        let of = |visibility| model.chances(&[], matching(), places(visibility), 1.9);
+        let of = |visibility| chances(&model, &[], matching(), places(visibility), 1.9);
         for visibility in ["log", "geometric:0.7"] {
             let seen: f64 = (1..=10).map(|rank| places(visibility).at(rank)).sum();
             let sum: f64 = of(visibility).iter().sum();
@@ -279,7 +272,7 @@ mod tests {
         let expected = expected(&model);
         let all = |matches| expected.iter().map(move |&expected| (expected, matches));
         let sum = |served: &[f64]| {
-            let chances = model.chances(served, all(true), 10, 1.9);
+            let chances = chances(&model, served, all(true), 10, 1.9);
             assert!(chances.first() <= chances.last());
             chances.iter().sum::<f64>() * (1.0 + UNSEEN)
         };
@@ -288,10 +281,10 @@ mod tests {
         assert!((sum(&[1.5; 4]) - 6.0).abs() < 1.0);
         assert!(sum(&[1.5; 10]) < 0.1);
         // Fewer candidates than places: whoever scores at all has one.
-        let few = model.chances(&[], all(true).skip(500).take(2), 10, 1.9);
+        let few = chances(&model, &[], all(true).skip(500).take(2), 10, 1.9);
         assert_eq!(few, [1.0, 1.0]);
         // Those that do not match stand for nobody else.
-        let linked: f64 = model.chances(&[], all(false), 10, 1.9).iter().sum();
+        let linked: f64 = chances(&model, &[], all(false), 10, 1.9).iter().sum();
         assert!((linked - 10.0).abs() < 1.0, "{linked}");
     }
 }

@@ -4,7 +4,7 @@
 pub(crate) mod pairs;
 pub(crate) mod score_tree;
 
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use prospect_index::page::UrlId;
 use rayon::prelude::*;
@@ -17,9 +17,10 @@ use crate::estimate::features::pair::FeatureSource;
 use crate::estimate::features::sites::SiteMeans;
 use crate::estimate::features::table::Feature;
 use crate::estimate::horizon::{FrontierHorizon, PastHorizon};
+use crate::estimate::pair_table::PairTable;
 use crate::estimate::pandey_olston::pairs::{Pair, PairSource, Training};
 use crate::estimate::pandey_olston::score_tree::{Example, ScoreTree};
-use crate::estimate::url_estimate::{FoundPairs, PairEstimate, ScoredCandidates};
+use crate::estimate::url_estimate::{PairEstimate, ScoredCandidates};
 use crate::sketch::sketched;
 
 /// Training pairs of one query that are used.
@@ -67,7 +68,7 @@ pub(super) fn estimate(
     });
     let pairs = pair_estimates(input, &tree, &candidates);
     Ok(ScoredCandidates {
-        pairs: FoundPairs::Listed(pairs),
+        pairs: Arc::new(PairTable::each(pairs, input.known.urls.len())),
         page_impact: Vec::new(),
         training_pairs: examples.len(),
         levels: None,

@@ -1,0 +1,340 @@
+//! Candidate pairs in 12 bytes each: by URL, then query. Where scores are learned, the chance of a pair is that of its
+//! query and its bin of the score model, so that a list which changes changes a few numbers and not the pairs of its
+//! query; otherwise pairs have chances of their own.
+//!
+//! Costs 12 bytes a pair, 8 a URL, and 8 a query for each bin of the score model, or 8 a pair.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use prospect_index::page::UrlId;
+use rayon::prelude::*;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use zerocopy::little_endian::{F32, U16, U32};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+use super::url_estimate::PairEstimate;
+use crate::workload::QueryId;
+
+/// A pair without its URL and its chance, as it lies in memory and on disk.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub(super) struct PairRow {
+    query: U32,
+    expected_score: F32,
+    bin: U16,
+    matches: U16,
+}
+
+impl PairRow {
+    /// Of the estimate of a pair.
+    pub(super) fn new(pair: &PairEstimate) -> Self {
+        Self {
+            query: U32::new(pair.query.0),
+            expected_score: F32::new(pair.expected_score as f32),
+            bin: U16::new(pair.bin),
+            matches: U16::new(pair.matches.into()),
+        }
+    }
+
+    /// The query.
+    pub(super) fn query(self) -> QueryId {
+        QueryId(self.query.get())
+    }
+
+    /// Bin of the score model.
+    pub(super) fn bin(self) -> usize {
+        self.bin.get().into()
+    }
+
+    /// Whether the URL or its anchors match the query.
+    pub(super) fn matches(self) -> bool {
+        self.matches.get() != 0
+    }
+}
+
+/// Pairs of one query, ascending by URL.
+pub(super) struct QueryPairs {
+    /// Which query.
+    pub(super) query: QueryId,
+    /// URL of each pair.
+    pub(super) urls: Vec<UrlId>,
+    /// The rest of it.
+    pub(super) rows: Vec<PairRow>,
+    /// By bin of the score model, or by pair without one.
+    pub(super) chances: Vec<f64>,
+}
+
+/// Chances of pairs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum Chances {
+    /// One after the other: by query, by bin of the score model, of which there are so many.
+    ByBin { bins: usize, chances: Vec<f64> },
+    /// By row.
+    Each(Vec<f64>),
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub(crate) struct PairTable {
+    /// By URL: where its rows begin, and how many there are.
+    spans: Vec<(u32, u32)>,
+    /// Rows of a URL by query; those of URLs that got more of them since are left behind.
+    rows: Vec<PairRow>,
+    /// Rows that are of a URL.
+    len: usize,
+    chances: Chances,
+}
+
+impl Default for PairTable {
+    fn default() -> Self {
+        Self { spans: Vec::new(), rows: Vec::new(), len: 0, chances: Chances::Each(Vec::new()) }
+    }
+}
+
+impl PairTable {
+    /// Without pairs yet, for so many queries and bins of the score model.
+    pub(super) fn by_bin(queries: usize, bins: usize) -> Self {
+        let chances = Chances::ByBin { bins, chances: vec![0.0; queries * bins] };
+        Self { chances, ..Self::default() }
+    }
+
+    /// Of pairs in any order, with their chances.
+    pub(super) fn each(mut pairs: Vec<PairEstimate>, urls: usize) -> Self {
+        pairs.par_sort_unstable_by_key(|pair| (pair.url, pair.query));
+        let mut spans = vec![(0, 0); urls];
+        for (at, pair) in pairs.iter().enumerate() {
+            let (start, len) = &mut spans[pair.url.index()];
+            if *len == 0 {
+                *start = at as u32;
+            }
+            *len += 1;
+        }
+        let rows: Vec<PairRow> = pairs.iter().map(PairRow::new).collect();
+        let chances = Chances::Each(pairs.iter().map(|pair| pair.chance).collect());
+        Self { spans, len: rows.len(), rows, chances }
+    }
+
+    /// Of pairs query by query; `all` queries have as many `bins` of the score model, if there is one.
+    pub(super) fn of_queries(
+        mut found: Vec<QueryPairs>,
+        urls: usize,
+        (all, bins): (usize, Option<usize>),
+    ) -> Self {
+        found.sort_by_key(|of| of.query);
+        let mut spans = vec![(0_u32, 0_u32); urls];
+        for url in found.iter().flat_map(|of| &of.urls) {
+            spans[url.index()].1 += 1;
+        }
+        let mut len = 0;
+        for (start, count) in &mut spans {
+            (*start, len) = (len, len + *count);
+            *count = 0;
+        }
+        let len = len as usize;
+        let mut rows = vec![PairRow::default(); len];
+        let mut chances = match bins {
+            Some(bins) => Chances::ByBin { bins, chances: vec![0.0; all * bins] },
+            None => Chances::Each(vec![0.0; len]),
+        };
+        // What is put in its place is let go, query by query.
+        for of in found {
+            for (at, (url, row)) in of.urls.iter().zip(&of.rows).enumerate() {
+                let (start, count) = &mut spans[url.index()];
+                let place = (*start + *count) as usize;
+                *count += 1;
+                rows[place] = *row;
+                if let Chances::Each(chances) = &mut chances {
+                    chances[place] = of.chances[at];
+                }
+            }
+            if let Chances::ByBin { bins, chances } = &mut chances {
+                let from = of.query.index() * *bins;
+                chances[from..from + *bins].copy_from_slice(&of.chances);
+            }
+        }
+        Self { spans, rows, len, chances }
+    }
+
+    /// How many pairs there are.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Bins of the score model, if chances are by bin.
+    pub(super) fn bins(&self) -> Option<usize> {
+        match self.chances {
+            Chances::ByBin { bins, .. } => Some(bins),
+            Chances::Each(_) => None,
+        }
+    }
+
+    /// Pairs of a URL, by query.
+    pub(super) fn of(&self, url: UrlId) -> impl Iterator<Item = PairEstimate> + Clone + '_ {
+        self.places(url).map(move |place| self.at(url, place))
+    }
+
+    /// All pairs, by URL, then query.
+    pub(super) fn iter(&self) -> impl Iterator<Item = PairEstimate> + '_ {
+        (0..self.spans.len() as u32).flat_map(|url| self.of(UrlId(url)))
+    }
+
+    /// The rows of a URL, by query.
+    pub(super) fn rows_of(&self, url: UrlId) -> &[PairRow] {
+        &self.rows[self.places(url)]
+    }
+
+    fn places(&self, url: UrlId) -> Range<usize> {
+        let (start, len) = self.spans.get(url.index()).copied().unwrap_or_default();
+        start as usize..(start + len) as usize
+    }
+
+    fn at(&self, url: UrlId, place: usize) -> PairEstimate {
+        let row = self.rows[place];
+        let chance = match &self.chances {
+            Chances::ByBin { bins, chances } => chances[row.query().index() * bins + row.bin()],
+            Chances::Each(chances) => chances[place],
+        };
+        PairEstimate {
+            url,
+            query: row.query(),
+            expected_score: row.expected_score.get().into(),
+            chance,
+            matches: row.matches(),
+            bin: row.bin.get(),
+        }
+    }
+
+    /// Makes room for so many URLs.
+    pub(super) fn grow(&mut self, urls: usize) {
+        self.spans.resize(urls.max(self.spans.len()), (0, 0));
+    }
+
+    /// Puts rows, by query, in the place of those of a URL; for tables whose chances are by bin.
+    pub(super) fn put(&mut self, url: UrlId, rows: &[PairRow]) {
+        let (start, len) = &mut self.spans[url.index()];
+        self.len = self.len - *len as usize + rows.len();
+        if rows.len() > *len as usize {
+            *start = self.rows.len() as u32;
+            self.rows.extend_from_slice(rows);
+        } else {
+            let from = *start as usize;
+            self.rows[from..from + rows.len()].copy_from_slice(rows);
+        }
+        *len = rows.len() as u32;
+    }
+
+    /// Chances of a query by bin of the score model.
+    pub(super) fn set_chances(&mut self, query: usize, by_bin: &[f64]) {
+        if let Chances::ByBin { bins, chances } = &mut self.chances {
+            chances[query * *bins..(query + 1) * *bins].copy_from_slice(by_bin);
+        }
+    }
+
+    /// Gives up the rows that were left behind, where they are as many as the others.
+    pub(super) fn tidy(&mut self) {
+        if self.rows.len() > 2 * self.len {
+            self.rows = self.in_order();
+            let mut start = 0;
+            for span in &mut self.spans {
+                *span = (start, span.1);
+                start += span.1;
+            }
+        }
+    }
+
+    /// Rows by URL, then query, and none besides.
+    fn in_order(&self) -> Vec<PairRow> {
+        let mut rows = Vec::with_capacity(self.len);
+        for url in 0..self.spans.len() as u32 {
+            rows.extend_from_slice(self.rows_of(UrlId(url)));
+        }
+        rows
+    }
+
+    /// Whether rows are by URL, then query, and none besides.
+    fn is_in_order(&self) -> bool {
+        let mut end = 0;
+        for &(start, len) in self.spans.iter().filter(|(_, len)| *len > 0) {
+            if start != end {
+                return false;
+            }
+            end = start + len;
+        }
+        end as usize == self.rows.len()
+    }
+
+    /// Whether every row has a place of its own, and its chance.
+    fn is_whole(&self) -> bool {
+        match &self.chances {
+            Chances::ByBin { bins, chances } => {
+                let has_chance = |row: &PairRow| {
+                    row.bin() < *bins && row.query().index() * bins + row.bin() < chances.len()
+                };
+                self.rows.par_iter().all(has_chance)
+            }
+            Chances::Each(chances) => chances.len() == self.rows.len(),
+        }
+    }
+}
+
+/// A table as it is written: rows by URL, then query, and none besides.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "PairTable")]
+struct Written<'a> {
+    /// By URL: how many rows it has.
+    counts: Vec<u32>,
+    #[serde(borrow)]
+    rows: Rows<'a>,
+    chances: Cow<'a, Chances>,
+}
+
+/// Rows as bytes.
+struct Rows<'a>(Cow<'a, [PairRow]>);
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(self.0.as_bytes())
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Rows<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let bytes = <&'de [u8]>::deserialize(deserializer)?;
+        <[PairRow]>::ref_from_bytes(bytes).map(|rows| Self(rows.into())).map_err(D::Error::custom)
+    }
+}
+
+impl Serialize for PairTable {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let in_order = if self.is_in_order() {
+            Cow::Borrowed(self.rows.as_slice())
+        } else {
+            Cow::Owned(self.in_order())
+        };
+        let counts = self.spans.iter().map(|(_, len)| *len).collect();
+        let chances = Cow::Borrowed(&self.chances);
+        Written { counts, rows: Rows(in_order), chances }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for PairTable {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Written { counts, rows: Rows(rows), chances } = Written::deserialize(deserializer)?;
+        let mut start = 0_u32;
+        let mut span = |len: u32| {
+            let span = (start, len);
+            start = start.saturating_add(len);
+            span
+        };
+        let spans = counts.into_iter().map(&mut span).collect();
+        let (rows, chances) = (rows.into_owned(), chances.into_owned());
+        let table = Self { spans, len: rows.len(), rows, chances };
+        if start as usize == table.len && table.is_whole() {
+            Ok(table)
+        } else {
+            Err(D::Error::custom("pairs and their places do not fit each other"))
+        }
+    }
+}
