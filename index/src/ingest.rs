@@ -578,13 +578,13 @@ impl IngestSession {
         if !self.quality.0.is_empty() {
             let (seqs, scores) = std::mem::take(&mut self.quality);
             let columns = [Column::U32(seqs), Column::F64(scores)];
-            segments.push(self.store.write_segment(SegmentKind::Quality, QUALITY, &columns)?);
+            segments.push(self.store.write_segment(SegmentKind::Quality, QUALITY, [&columns])?);
         }
         if !self.digests.0.is_empty() {
             let (seqs, digests) = std::mem::take(&mut self.digests);
             let of = |part: fn(&Digest) -> u64| Column::U64(digests.iter().map(part).collect());
             let columns = [Column::U32(seqs), of(|digest| digest.text), of(|digest| digest.links)];
-            segments.push(self.store.write_segment(SegmentKind::Digests, DIGESTS, &columns)?);
+            segments.push(self.store.write_segment(SegmentKind::Digests, DIGESTS, [&columns])?);
         }
         segments.insert(0, write_urls(&self.store, &self.known, self.first_url)?);
         let urls = self.known.urls.len() as u32;

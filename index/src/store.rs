@@ -55,7 +55,7 @@ pub struct StoreOptions {
 /// let options = StoreOptions { create: true, ..StoreOptions::default() };
 /// let mut store = Store::open(root, &options)?;
 /// let scores = [Column::U32(vec![0, 1]), Column::F64(vec![-0.5, -2.0])];
-/// let segment = store.write_segment(SegmentKind::Quality, QUALITY, &scores)?;
+/// let segment = store.write_segment(SegmentKind::Quality, QUALITY, [&scores])?;
 /// store.commit(|manifest| manifest.segments.push(segment.clone()))?;
 /// store.read_records(&segment, QUALITY, &["quality"], |columns, rows| {
 ///     assert_eq!((&columns[0], rows), (&Column::F64(vec![-0.5, -2.0]), 0..2));
@@ -260,7 +260,7 @@ impl Store {
         format!("segments/{}-{:06}.parquet", schema.name, self.manifest.generation + 1)
     }
 
-    /// Writes one table as a segment file; it becomes live when a commit names it.
+    /// Writes one table, a group of rows after the other, as a segment file; it becomes live when a commit names it.
     ///
     /// # Errors
     /// The write failed.
@@ -268,9 +268,9 @@ impl Store {
         &self,
         kind: SegmentKind,
         schema: Schema,
-        columns: &[Column],
+        groups: impl IntoIterator<Item = impl AsRef<[Column]>>,
     ) -> Result<SegmentEntry, StoreError> {
-        self.write_segment_as(&self.segment_name(schema), kind, schema, columns)
+        self.write_segment_as(&self.segment_name(schema), kind, schema, groups)
     }
 
     /// Writes tables as segment files of one kind, one beside the other; they become live when a commit names
@@ -287,7 +287,7 @@ impl Store {
         let name = self.segment_name(schema);
         let stem = name.trim_end_matches(".parquet");
         let write = |(number, columns): (usize, Vec<Column>)| {
-            self.write_segment_as(&format!("{stem}-{number}.parquet"), kind, schema, &columns)
+            self.write_segment_as(&format!("{stem}-{number}.parquet"), kind, schema, [columns])
         };
         tables.into_iter().enumerate().map(write).collect()
     }
@@ -297,10 +297,12 @@ impl Store {
         name: &str,
         kind: SegmentKind,
         schema: Schema,
-        columns: &[Column],
+        groups: impl IntoIterator<Item = impl AsRef<[Column]>>,
     ) -> Result<SegmentEntry, StoreError> {
         let mut writer = TableWriter::create(&self.storage, name, schema)?;
-        writer.write(columns)?;
+        for columns in groups {
+            writer.write(columns.as_ref())?;
+        }
         Ok(SegmentEntry::new(kind, schema, writer.finish()?))
     }
 

@@ -334,9 +334,9 @@ fn commit(
     let pair_outcomes = pair_outcome_columns(plan, workload, &closed.pairs);
     let store = &mut open.store;
     let mut segments = vec![
-        store.write_segment(SegmentKind::Outcomes, OUTCOMES, &outcomes)?,
-        store.write_segment(SegmentKind::PairOutcomes, PAIR_OUTCOMES, &pair_outcomes)?,
-        store.write_segment(SegmentKind::QueryOutcomes, QUERY_OUTCOMES, &query_outcomes)?,
+        store.write_segment(SegmentKind::Outcomes, OUTCOMES, [&outcomes])?,
+        store.write_segment(SegmentKind::PairOutcomes, PAIR_OUTCOMES, [&pair_outcomes])?,
+        store.write_segment(SegmentKind::QueryOutcomes, QUERY_OUTCOMES, [&query_outcomes])?,
     ];
     let stayed = settled.iter().map(Settled::columns);
     segments.extend(store.write_segments(SegmentKind::Stays, STAYS, stayed)?);

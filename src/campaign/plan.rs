@@ -18,7 +18,7 @@ use super::sufficiency::{self, PastSufficiency, StoreSufficiency};
 use super::tables::{PLAN_PAIRS, PLANS, POOLS, REVISITS, SUFFICIENCY, WORKLOADS};
 use super::{CampaignError, OpenStore, Plannable, history, pair_cache};
 use crate::estimate::scored_pairs::ScoredPairs;
-use crate::plan::Batch;
+use crate::plan::{Batch, Pick};
 use crate::planner::choose::{Again, Choice, ChoiceInput, choose_from};
 use crate::planner::cycle::{OpenPlan, PlannedPair};
 use crate::planner::expected_impact::{Lists, mean_frequency};
@@ -27,6 +27,9 @@ use crate::planner::settings::PlanSettings;
 use crate::results::impact::{Both, ExpectedImpact};
 use crate::sketch::served::ServedLists;
 use crate::workload::{Query, Workload};
+
+/// Rows of a pool that are made ready to be written at once.
+const POOL_ROWS: usize = 100_000;
 
 /// A plan with everything it was made from.
 pub struct Plan {
@@ -389,25 +392,29 @@ fn commit_in(
         store.write_segment(
             SegmentKind::Plans,
             PLANS,
-            &pick_columns(plan.id, &plan.batch.picks),
+            [pick_columns(plan.id, &plan.batch.picks)],
         )?,
-        store.write_segment(SegmentKind::PlanPairs, PLAN_PAIRS, &pair_columns(plan))?,
-        store.write_segment(SegmentKind::Workloads, WORKLOADS, &workload_columns(plan))?,
+        store.write_segment(SegmentKind::PlanPairs, PLAN_PAIRS, [&pair_columns(plan)])?,
+        store.write_segment(SegmentKind::Workloads, WORKLOADS, [&workload_columns(plan)])?,
     ];
     if let Some(found) = plan.sufficiency {
         let columns = PastSufficiency::columns(found, plan.id);
-        segments.push(store.write_segment(SegmentKind::Sufficiency, SUFFICIENCY, &columns)?);
+        segments.push(store.write_segment(SegmentKind::Sufficiency, SUFFICIENCY, [&columns])?);
     }
     if !plan.promised.revisits.is_empty() {
         segments.push(store.write_segment(
             SegmentKind::Revisits,
             REVISITS,
-            &revisit_columns(plan),
+            [&revisit_columns(plan)],
         )?);
     }
     if plan.keeps_pools && !plan.batch.pools.is_empty() {
-        let columns = pick_columns(plan.id, &plan.batch.possible_picks());
-        segments.push(store.write_segment(SegmentKind::Pools, POOLS, &columns)?);
+        let mut possible = plan.batch.possible_picks();
+        let groups = std::iter::from_fn(|| {
+            let some: Vec<Pick> = possible.by_ref().take(POOL_ROWS).collect();
+            (!some.is_empty()).then(|| pick_columns(plan.id, &some))
+        });
+        segments.push(store.write_segment(SegmentKind::Pools, POOLS, groups)?);
     }
     let files = segments.iter().map(|segment| segment.file.file.clone()).collect();
     let open_plan = StoredPlan {

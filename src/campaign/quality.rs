@@ -92,7 +92,7 @@ fn commit(
     scores: &[f64],
 ) -> Result<(), CampaignError> {
     let columns = [Column::U32(seqs.to_vec()), Column::F64(scores.to_vec())];
-    let segment = open.store.write_segment(SegmentKind::Quality, QUALITY, &columns)?;
+    let segment = open.store.write_segment(SegmentKind::Quality, QUALITY, [&columns])?;
     open.store.commit(|manifest| {
         if replaced {
             manifest.segments.retain(|segment| segment.kind != SegmentKind::Quality);

@@ -20,6 +20,7 @@ pub(crate) mod robots;
 pub(crate) mod served_gain;
 
 use prospect_index::page::UrlId;
+use prospect_index::url_table::UrlTable;
 use rayon::prelude::*;
 
 use crate::estimate::url_estimate::UrlEstimate;
@@ -95,7 +96,7 @@ pub(crate) fn select(
     so_far: SoFar<'_>,
     settings: &SelectionSettings,
 ) -> Batch {
-    select_from(frontier, &[], so_far, settings, true)
+    select_whole(frontier.to_vec(), &[], so_far, settings)
 }
 
 /// Picks the same batch for who does not look at the ranking.
@@ -104,21 +105,41 @@ pub(crate) fn select_only(
     so_far: SoFar<'_>,
     settings: &SelectionSettings,
 ) -> Batch {
-    select_from(frontier, &[], so_far, settings, false)
+    select_from(frontier, &[], so_far, settings)
 }
 
 /// URLs of the ranking that are looked at first, for each of the budget: caps hold some back, and as many as the budget
 /// follow the picks in the near pool.
 const LOOKED_AT: usize = 4;
 
-/// Picks a batch of URLs of a frontier, in any order, and of `revisits`, the best of them first; `whole` to rank the
-/// whole frontier. Costs a pass over the frontier, and the order of what may be picked.
+/// Picks a batch of URLs of a frontier, in any order, and of `revisits`, the best of them first, and ranks the whole
+/// frontier, in its place.
+pub(crate) fn select_whole(
+    frontier: Vec<UrlEstimate>,
+    revisits: &[Revisit],
+    so_far: SoFar<'_>,
+    settings: &SelectionSettings,
+) -> Batch {
+    let draws = Draws::of(settings.explore, settings.budget);
+    let again = revisits.iter().map(|revisit| revisit.url);
+    let groups = CapGroups::of(settings.caps, &frontier, again, so_far, settings.budget);
+    let mut counter = groups.counter(settings.budget);
+    let ranking = ranking::in_order(frontier, so_far.urls);
+    let mut batch = Batch { frontier: ranking.len(), ranking, ..Batch::default() };
+    let offered = batch.take(revisits, settings, draws, &mut counter);
+    if draws.count > 0 {
+        let behind = batch.ranking[offered..].iter().map(|url| url.url).collect();
+        batch.explore(offered, draws, (behind, None), settings, (&counter, so_far.urls));
+    }
+    batch
+}
+
+/// Picks the same batch, and ranks what it may be picked from. Costs a pass over the frontier, and the order of that.
 pub(crate) fn select_from(
     frontier: &[UrlEstimate],
     revisits: &[Revisit],
     so_far: SoFar<'_>,
     settings: &SelectionSettings,
-    whole: bool,
 ) -> Batch {
     let draws = Draws::of(settings.explore, settings.budget);
     let near = if draws.count > 0 { settings.budget } else { 0 };
@@ -128,14 +149,16 @@ pub(crate) fn select_from(
     let mut order = Ranking::new(frontier, so_far.urls);
     let mut looked_at = LOOKED_AT.saturating_mul(settings.budget.max(1));
     loop {
-        let ranking = order.first(if whole { usize::MAX } else { looked_at });
+        let ranking = order.first(looked_at);
         let mut counter = none_taken.clone();
         let mut batch = Batch { frontier: frontier.len(), ranking, ..Batch::default() };
         let offered = batch.take(revisits, settings, draws, &mut counter);
         let all = batch.ranking.len() == frontier.len();
         if all || offered < batch.ranking.len() && offered + near <= batch.ranking.len() {
             if draws.count > 0 {
-                batch.explore(offered, draws, &order, settings, &counter, whole);
+                let behind = order.from(offered).map(|url| url.url).collect();
+                let behind = (behind, Some(&order));
+                batch.explore(offered, draws, behind, settings, (&counter, so_far.urls));
             }
             return batch;
         }
@@ -160,9 +183,9 @@ impl Batch {
 
     /// With exploration, everything that the batch was chosen from, in the order of the ranking, as
     /// it would have been picked; a propensity of 0 where a cap leaves no place.
-    pub(crate) fn possible_picks(&self) -> Vec<Pick> {
+    pub(crate) fn possible_picks(&self) -> impl Iterator<Item = Pick> + '_ {
         let of_ranking = self.ranking.iter().zip(&self.pools).enumerate();
-        of_ranking.map(|(at, (url, (pool, chance)))| pick(at, *url, *pool, *chance)).collect()
+        of_ranking.map(|(at, (url, (pool, chance)))| pick(at, *url, *pool, *chance))
     }
 
     /// Takes what is not drawn at random; gives how much of the ranking was offered a place.
@@ -192,20 +215,19 @@ impl Batch {
         offers.offered()
     }
 
-    /// Draws from what stands behind the first `offered` of the ranking; pools are told of a `whole` ranking.
+    /// Draws from what stands `behind` the first `offered` of the ranking, of which there is an order where it is not
+    /// whole; pools are told of a whole one.
     fn explore(
         &mut self,
         offered: usize,
         draws: Draws,
-        order: &Ranking<'_>,
+        (ids, order): (Vec<UrlId>, Option<&Ranking<'_>>),
         settings: &SelectionSettings,
-        counter: &CapCounter<'_>,
-        whole: bool,
+        (counter, urls): (&CapCounter<'_>, &UrlTable),
     ) {
-        let ids: Vec<UrlId> = order.from(offered).map(|url| url.url).collect();
         let members = DrawMembers { urls: &ids, near: ids.len().min(settings.budget) };
-        let draw = explore::draw(&members, draws, settings.seed, order.urls, counter);
-        if whole {
+        let draw = explore::draw(&members, draws, settings.seed, urls, counter);
+        if order.is_none() {
             self.pools = vec![(Pool::Greedy, 0.0); offered];
             for pick in self.picks.iter().filter(|pick| pick.pool == Pool::Greedy) {
                 self.pools[pick.frontier_rank as usize - 1].1 = 1.0;
@@ -214,7 +236,11 @@ impl Batch {
             self.pools.extend(drawn);
         }
         let places: Vec<usize> = draw.drawn.iter().map(|member| offered + member).collect();
-        let drawn = draw.drawn.iter().zip(order.ranked(&places));
+        let ranked = match order {
+            Some(order) => order.ranked(&places),
+            None => places.iter().map(|&at| (at, self.ranking[at])).collect(),
+        };
+        let drawn = draw.drawn.iter().zip(ranked);
         self.picks.extend(
             drawn.map(|(&member, (at, url))| {
                 pick(at, url, members.pool(member), draw.chance(member))
@@ -231,7 +257,6 @@ pub(crate) fn position(ranking: &[UrlEstimate], url: UrlId) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use polite_time::{PoliteTime, QueueBy, Queues};
-    use prospect_index::url_table::UrlTable;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -402,7 +427,7 @@ mod tests {
         let again = again.map(|(url, value, priority)| revisit(url, value, priority)).to_vec();
         let picked = |share, budget, per_host| {
             let settings = SelectionSettings { revisit: share, ..settings(budget, per_host, 0.0) };
-            let batch = select_from(&ranking, &again, SoFar::start(&urls), &settings, true);
+            let batch = select_whole(ranking.clone(), &again, SoFar::start(&urls), &settings);
             assert_eq!(
                 batch.revisits(),
                 batch.picks.iter().filter(|p| p.frontier_rank == 0).count()

@@ -13,7 +13,7 @@ use crate::estimate::url_estimate::UrlEstimate;
 /// what is looked at.
 pub(super) struct Ranking<'a> {
     frontier: &'a [UrlEstimate],
-    pub(super) urls: &'a UrlTable,
+    urls: &'a UrlTable,
     /// Place in the order of estimates alone, and in `frontier`.
     keys: Vec<(u64, u32)>,
     /// So many keys are in order.
@@ -23,9 +23,7 @@ pub(super) struct Ranking<'a> {
 impl<'a> Ranking<'a> {
     /// Of a frontier in any order.
     pub(super) fn new(frontier: &'a [UrlEstimate], urls: &'a UrlTable) -> Self {
-        let key = |(at, url): (usize, &UrlEstimate)| (descending(url.estimate), at as u32);
-        let keys = frontier.par_iter().enumerate().map(key).collect();
-        Self { frontier, urls, keys, sorted: 0 }
+        Self { frontier, urls, keys: keys(frontier), sorted: 0 }
     }
 
     /// The first so many, or all if there are fewer.
@@ -77,6 +75,30 @@ impl<'a> Ranking<'a> {
     }
 }
 
+/// A frontier, put in order in its place.
+pub(super) fn in_order(mut frontier: Vec<UrlEstimate>, urls: &UrlTable) -> Vec<UrlEstimate> {
+    let mut keys = keys(&frontier);
+    keys.par_sort_unstable_by(|a, b| compare(&frontier, urls, a, b));
+    // Along each cycle of places, what belongs at one is where the key says that it was.
+    for start in 0..keys.len() {
+        let mut at = start;
+        loop {
+            let from = std::mem::replace(&mut keys[at].1, at as u32) as usize;
+            if from == start || from == at {
+                break;
+            }
+            frontier.swap(at, from);
+            at = from;
+        }
+    }
+    frontier
+}
+
+fn keys(frontier: &[UrlEstimate]) -> Vec<(u64, u32)> {
+    let key = |(at, url): (usize, &UrlEstimate)| (descending(url.estimate), at as u32);
+    frontier.par_iter().enumerate().map(key).collect()
+}
+
 /// The order of two URLs of a frontier.
 fn compare(frontier: &[UrlEstimate], urls: &UrlTable, a: &(u64, u32), b: &(u64, u32)) -> Ordering {
     let address = |key: &(u64, u32)| urls.url(frontier[key.1 as usize].url);
@@ -102,7 +124,8 @@ mod tests {
                 UrlEstimate::valued(id, f64::from(at * at % 23) - 5.0)
             })
             .collect();
-        let whole = Ranking::new(&frontier, &urls).first(usize::MAX);
+        let whole = in_order(frontier.clone(), &urls);
+        assert_eq!(Ranking::new(&frontier, &urls).first(usize::MAX), whole);
         let address = |url: &UrlEstimate| urls.url(url.url).to_owned();
         assert!(whole.is_sorted_by_key(|url| (-url.estimate, address(url))));
         for counts in [vec![0, 10, 100], vec![500], vec![1, 2, 499], vec![3]] {

@@ -20,7 +20,7 @@ use crate::estimate::scored_pairs::{BlendInput, BlendedFrontier, ScoredPairs};
 use crate::plan::caps::SoFar;
 use crate::plan::explore::Pool;
 use crate::plan::revisits::Revisit;
-use crate::plan::{Batch, SelectionSettings, select_from, select_only, served_gain};
+use crate::plan::{Batch, SelectionSettings, select_from, select_only, select_whole, served_gain};
 use crate::sketch::need::{Improvability, QueryOutcome, neediest};
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
@@ -220,7 +220,11 @@ pub(crate) fn choose_among(
         let impact = input.served.impact_of(counted.iter().copied(), urls.len());
         again.changes.revisits(&impact, estimate_of_impact(again, input, scored, &new), urls)
     });
-    let batch = select_from(&ranking, &revisits, so_far, &selection, input.whole_ranking);
+    let batch = if input.whole_ranking {
+        select_whole(ranking, &revisits, so_far, &selection)
+    } else {
+        select_from(&ranking, &revisits, so_far, &selection)
+    };
     Ok(Choice { needy, blended, batch, improvability: *improvability, revisits })
 }
 

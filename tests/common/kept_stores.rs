@@ -87,7 +87,7 @@ pub fn rewrite(
         let mut store = open(path);
         let schema = as_written(&store, &old, schema);
         let (written, columns) = change(schema, columns_of(&store, &old, schema));
-        let new = store.write_segment(kind, written, &columns).unwrap();
+        let new = store.write_segment(kind, written, [&columns]).unwrap();
         store
             .commit(|manifest| {
                 let entry = manifest.segments.iter_mut().find(|entry| **entry == old).unwrap();

@@ -73,7 +73,7 @@ fn open_plainly(root: &Path) -> Store {
 /// Commits the only segment of a table with these columns in its place.
 fn rewrite(root: &Path, kind: SegmentKind, written: Schema, columns: &[Column]) {
     let mut store = open_plainly(root);
-    let segment = store.write_segment(kind, written, columns).unwrap();
+    let segment = store.write_segment(kind, written, [columns]).unwrap();
     let is_kind = |entry: &&mut SegmentEntry| entry.kind == kind;
     store
         .commit(|manifest| *manifest.segments.iter_mut().find(is_kind).unwrap() = segment)

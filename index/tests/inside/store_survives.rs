@@ -341,7 +341,7 @@ fn sample_with_outcomes() -> (tempfile::TempDir, Vec<PathBuf>) {
     let dir = sample();
     let mut store = open_plainly(dir.path()).unwrap();
     let rows = [Column::U32((0..50).collect())];
-    let segment = store.write_segment(SegmentKind::Outcomes, NOTES, &rows).unwrap();
+    let segment = store.write_segment(SegmentKind::Outcomes, NOTES, [&rows]).unwrap();
     store.commit(|manifest| manifest.segments.push(segment)).unwrap();
     drop(store);
     let segments = all_files(&dir.path().join("segments"));
