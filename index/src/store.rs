@@ -240,6 +240,8 @@ impl Store {
         table.read_rows = end;
         if self.is_own() && !goes_on && table_image::is_link_context_due(&table) {
             table_image::leave_link_context(self.storage.root(), &self.manifest, &table);
+            // What is mapped takes memory where it is touched.
+            return Ok(mapped().filter(|left| left.read_rows == end).unwrap_or(table));
         }
         Ok(table)
     }

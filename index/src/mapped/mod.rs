@@ -23,20 +23,25 @@ pub(crate) trait Cell: FromBytes + IntoBytes + Immutable + KnownLayout + Copy {}
 
 impl<T: FromBytes + IntoBytes + Immutable + KnownLayout + Copy> Cell for T {}
 
+/// The bytes of a file that is mapped, or of memory.
+pub(crate) type Bytes = OwnedBytes;
+
 /// The bytes of a file, mapped.
-pub(crate) fn map(storage: &Storage, file: &FileEntry) -> Result<OwnedBytes, StoreError> {
+pub(crate) fn map(storage: &Storage, file: &FileEntry) -> Result<Bytes, StoreError> {
     let path = storage.path(&file.file);
-    let refused = |error: String| StoreError::Io {
-        operation: "map",
-        path: path.clone(),
-        source: io::Error::other(error),
-    };
-    let (folder, name) = (path.parent().unwrap_or(&path), path.file_name().unwrap_or_default());
-    let directory = MmapDirectory::open(folder).map_err(|error| refused(error.to_string()))?;
-    let handle = directory.get_file_handle(Path::new(name));
-    let handle = handle.map_err(|error| refused(error.to_string()))?;
-    file.verify_length(&path, handle.len() as u64)?;
-    handle.read_bytes(0..handle.len()).map_err(|error| refused(error.to_string()))
+    let bytes = map_path(&path);
+    let bytes =
+        bytes.map_err(|source| StoreError::Io { operation: "map", path: path.clone(), source })?;
+    file.verify_length(&path, bytes.len() as u64)?;
+    Ok(bytes)
+}
+
+/// The same of whatever is at a path.
+pub(crate) fn map_path(path: &Path) -> io::Result<Bytes> {
+    let (folder, name) = (path.parent().unwrap_or(path), path.file_name().unwrap_or_default());
+    let directory = MmapDirectory::open(folder).map_err(io::Error::other)?;
+    let handle = directory.get_file_handle(Path::new(name)).map_err(io::Error::other)?;
+    handle.read_bytes(0..handle.len())
 }
 
 /// Cells by place: those of a file, which never change, then those in memory.

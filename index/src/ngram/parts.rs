@@ -5,20 +5,21 @@ use std::path::Path;
 use super::NgramError;
 use super::error::io_error;
 use super::layout::{FILTER, NGRAMS, POSTINGS, STRINGS, TOKENS};
+use crate::mapped::{Bytes, map_path};
 
-/// The bytes of a segment's five files.
-#[derive(Clone, Debug, Default)]
+/// The bytes of a segment's five files, the large ones mapped.
+#[derive(Clone, Debug)]
 pub struct SegmentParts {
     /// Of [`TOKENS`].
     pub(crate) tokens: Vec<u8>,
     /// Of [`NGRAMS`].
-    pub(crate) ngrams: Vec<u8>,
+    pub(crate) ngrams: Bytes,
     /// Of [`POSTINGS`].
-    pub(crate) postings: Vec<u8>,
+    pub(crate) postings: Bytes,
     /// Of [`FILTER`].
     pub(crate) filter: Vec<u8>,
     /// Of [`STRINGS`].
-    pub(crate) strings: Vec<u8>,
+    pub(crate) strings: Bytes,
 }
 
 impl SegmentParts {
@@ -29,10 +30,10 @@ impl SegmentParts {
     pub fn read(dir: &Path) -> Result<Self, NgramError> {
         Ok(Self {
             tokens: read(dir, TOKENS)?,
-            ngrams: read(dir, NGRAMS)?,
-            postings: read(dir, POSTINGS)?,
+            ngrams: map(dir, NGRAMS)?,
+            postings: map(dir, POSTINGS)?,
             filter: read(dir, FILTER)?,
-            strings: read(dir, STRINGS)?,
+            strings: map(dir, STRINGS)?,
         })
     }
 }
@@ -40,4 +41,9 @@ impl SegmentParts {
 fn read(dir: &Path, name: &str) -> Result<Vec<u8>, NgramError> {
     let path = dir.join(name);
     std::fs::read(&path).map_err(io_error("read", &path))
+}
+
+fn map(dir: &Path, name: &str) -> Result<Bytes, NgramError> {
+    let path = dir.join(name);
+    map_path(&path).map_err(io_error("map", &path))
 }

@@ -18,16 +18,17 @@ use super::layout::{
 use super::varint;
 use super::{NgramError, SegmentParts};
 use crate::limits;
+use crate::mapped::Bytes;
 #[cfg(test)]
 use crate::page::UrlId;
 
 /// An immutable set of URLs with their strings and n-grams.
 pub struct Segment {
     tokens: Fst<Vec<u8>>,
-    ngrams: Fst<Vec<u8>>,
-    postings: Vec<u8>,
+    ngrams: Fst<Bytes>,
+    postings: Bytes,
     filter: Filter,
-    strings: Vec<u8>,
+    strings: Bytes,
     /// By local id, ascending.
     urls: Vec<u32>,
     /// By local id, whether a later segment has the URL whole; empty if none has.
@@ -253,7 +254,7 @@ fn same(part: &'static str, what: &'static str, expected: u64, got: u64) -> Resu
 }
 
 /// Opens and wholly verifies an FST: its reader trusts every byte.
-fn open_fst(part: &'static str, bytes: Vec<u8>, keys: u64) -> Result<Fst<Vec<u8>>, NgramError> {
+fn open_fst<B: AsRef<[u8]>>(part: &'static str, bytes: B, keys: u64) -> Result<Fst<B>, NgramError> {
     let bad = |error: fst::Error| damaged(part, "content", &"an intact FST", &error);
     let fst = Fst::new(bytes).map_err(bad)?;
     fst.verify().map_err(bad)?;

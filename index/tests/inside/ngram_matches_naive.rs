@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use crate::mapped::Bytes;
 use crate::ngram::{
     BuildConfig, FILTER, NGRAMS, NgramIndex, NgramQuery, POSTINGS, STRINGS, Scratch, Segment,
     SegmentBuilder, SegmentParts, SegmentStats, TOKENS, merge,
@@ -264,14 +265,27 @@ fn sample_parts() -> SegmentParts {
     SegmentParts::read(dir.path()).unwrap()
 }
 
-fn part<'a>(parts: &'a mut SegmentParts, name: &str) -> &'a mut Vec<u8> {
+fn part(parts: &SegmentParts, name: &str) -> Vec<u8> {
     match name {
-        TOKENS => &mut parts.tokens,
-        NGRAMS => &mut parts.ngrams,
-        POSTINGS => &mut parts.postings,
-        FILTER => &mut parts.filter,
-        _ => &mut parts.strings,
+        TOKENS => parts.tokens.clone(),
+        NGRAMS => parts.ngrams.to_vec(),
+        POSTINGS => parts.postings.to_vec(),
+        FILTER => parts.filter.clone(),
+        _ => parts.strings.to_vec(),
     }
+}
+
+/// With other bytes in the place of a part.
+fn with(parts: &SegmentParts, name: &str, bytes: Vec<u8>) -> SegmentParts {
+    let mut parts = parts.clone();
+    match name {
+        TOKENS => parts.tokens = bytes,
+        NGRAMS => parts.ngrams = Bytes::new(bytes),
+        POSTINGS => parts.postings = Bytes::new(bytes),
+        FILTER => parts.filter = bytes,
+        _ => parts.strings = Bytes::new(bytes),
+    }
+    parts
 }
 
 #[test]
@@ -279,15 +293,13 @@ fn a_part_that_is_cut_anywhere_or_lengthened_is_an_error() {
     let whole = sample_parts();
     assert!(Segment::from_parts(whole.clone()).is_ok());
     for name in [TOKENS, NGRAMS, POSTINGS, FILTER, STRINGS] {
-        for length in 0..part(&mut whole.clone(), name).len() {
-            let mut cut = whole.clone();
-            part(&mut cut, name).truncate(length);
-            let error = Segment::from_parts(cut).err();
+        let bytes = part(&whole, name);
+        for length in 0..bytes.len() {
+            let error = Segment::from_parts(with(&whole, name, bytes[..length].to_vec())).err();
             let error = error.unwrap_or_else(|| panic!("{name} cut to {length} was opened"));
             assert!(error.to_string().contains("damaged"), "{error}");
         }
-        let mut longer = whole.clone();
-        part(&mut longer, name).push(0);
+        let longer = with(&whole, name, [bytes, vec![0]].concat());
         assert!(Segment::from_parts(longer).is_err(), "{name} with a byte more");
     }
 }
@@ -299,11 +311,13 @@ fn a_flipped_bit_never_panics() {
     let whole = sample_parts();
     let need = Need::Share(0.1);
     for name in [TOKENS, NGRAMS, POSTINGS, FILTER, STRINGS] {
-        for at in 0..part(&mut whole.clone(), name).len() {
+        let bytes = part(&whole, name);
+        for at in 0..bytes.len() {
             for bit in [0, 6, 7] {
-                let mut flipped = whole.clone();
-                part(&mut flipped, name)[at] ^= 1 << bit;
-                let Ok(segment) = Segment::from_parts(flipped) else { continue };
+                let mut flipped = bytes.clone();
+                flipped[at] ^= 1 << bit;
+                let flipped = Segment::from_parts(with(&whole, name, flipped));
+                let Ok(segment) = flipped else { continue };
                 assert!(
                     [POSTINGS, FILTER, STRINGS].contains(&name),
                     "{name} flipped at {at} was opened"
@@ -329,8 +343,7 @@ fn parts_of_two_segments_do_not_go_together() {
         SegmentParts::read(dir.path()).unwrap()
     });
     for name in [TOKENS, NGRAMS, POSTINGS, FILTER, STRINGS] {
-        let mut mixed = one.clone();
-        part(&mut mixed, name).clone_from(part(&mut other.clone(), name));
+        let mixed = with(&one, name, part(&other, name));
         assert!(Segment::from_parts(mixed).is_err(), "{name} of another segment");
     }
 }

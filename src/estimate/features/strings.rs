@@ -28,7 +28,7 @@ pub(crate) struct Strings {
 #[derive(Clone, Debug, Default)]
 struct Lists {
     words: Vec<u32>,
-    ends: Vec<usize>,
+    ends: Vec<u32>,
 }
 
 impl Lists {
@@ -41,7 +41,7 @@ impl Lists {
                 self.words.push(number);
             }
         });
-        self.ends.push(self.words.len());
+        self.ends.push(self.words.len() as u32);
     }
 
     /// Adds texts, given by number, that are cut side by side.
@@ -61,7 +61,7 @@ impl Lists {
             some
         });
         for some in cut.collect::<Vec<Self>>() {
-            let before = self.words.len();
+            let before = self.words.len() as u32;
             self.words.extend(some.words);
             self.ends.extend(some.ends.into_iter().map(|end| before + end));
         }
@@ -69,7 +69,7 @@ impl Lists {
 
     fn of(&self, at: usize) -> &[u32] {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.words[start..self.ends[at]]
+        &self.words[start as usize..self.ends[at] as usize]
     }
 }
 
