@@ -338,3 +338,101 @@ impl<'de> Deserialize<'de> for PairTable {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    const QUERIES: usize = 9;
+    const BINS: usize = 3;
+    const URLS: u32 = 40;
+
+    fn pair(url: u32, query: u32, bin: u16) -> PairEstimate {
+        PairEstimate {
+            url: UrlId(url),
+            query: QueryId(query),
+            expected_score: f64::from(query) + 0.25,
+            chance: 0.1 * f64::from(query) + 0.01 * f64::from(bin),
+            matches: query % 2 == 0,
+            bin,
+        }
+    }
+
+    fn chances(query: usize) -> Vec<f64> {
+        (0..BINS as u16).map(|bin| pair(0, query as u32, bin).chance).collect()
+    }
+
+    fn read(bytes: &[u8]) -> Result<PairTable, postcard::Error> {
+        postcard::from_bytes(bytes)
+    }
+
+    #[test]
+    fn what_is_put_in_its_place_is_there_and_nothing_else() {
+        for seed in 0..20 {
+            let mut random = ChaCha8Rng::seed_from_u64(seed);
+            let mut table = PairTable::by_bin(QUERIES, BINS);
+            (0..QUERIES).for_each(|query| table.set_chances(query, &chances(query)));
+            table.grow(URLS as usize);
+            let mut expected = BTreeMap::new();
+            for _ in 0..200 {
+                let url = random.random_range(0..URLS);
+                let queries = (0..QUERIES as u32).filter(|_| random.random_range(0..3) == 0);
+                let queries: Vec<u32> = queries.collect();
+                let some = queries.into_iter();
+                let some = some.map(|query| pair(url, query, random.random_range(0..BINS as u16)));
+                let some: Vec<PairEstimate> = some.collect();
+                table.put(UrlId(url), &some.iter().map(PairRow::new).collect::<Vec<_>>());
+                expected.insert(url, some);
+                table.tidy();
+            }
+            let expected: Vec<PairEstimate> = expected.into_values().flatten().collect();
+            assert_eq!(table.iter().collect::<Vec<_>>(), expected);
+            assert_eq!(table.len(), expected.len());
+            let again = read(&postcard::to_stdvec(&table).unwrap()).unwrap();
+            assert_eq!(again.iter().collect::<Vec<_>>(), expected);
+            assert_eq!(again.rows.len(), expected.len(), "nothing that was left behind is written");
+        }
+    }
+
+    #[test]
+    fn pairs_are_in_one_order_however_they_were_found() {
+        let by_query = |query: u32| {
+            let urls: Vec<u32> = (0..URLS).filter(|url| (url + query) % 3 > 0).collect();
+            let rows = urls.iter().map(|&url| PairRow::new(&pair(url, query, 1))).collect();
+            let urls = urls.into_iter().map(UrlId).collect();
+            QueryPairs { query: QueryId(query), urls, rows, chances: chances(query as usize) }
+        };
+        let found = (0..QUERIES as u32).rev().map(by_query).collect();
+        let table = PairTable::of_queries(found, URLS as usize, (QUERIES, Some(BINS)));
+        let each = PairTable::each(table.iter().collect(), URLS as usize);
+        assert_eq!(each.iter().collect::<Vec<_>>(), table.iter().collect::<Vec<_>>());
+        let order: Vec<(UrlId, QueryId)> =
+            table.iter().map(|pair| (pair.url, pair.query)).collect();
+        assert!(order.is_sorted() && order.len() > 200);
+        assert_eq!(table.of(UrlId(URLS + 7)).count(), 0);
+    }
+
+    #[test]
+    fn tables_that_do_not_fit_are_refused() {
+        let whole = PairTable::each(vec![pair(1, 2, 0), pair(3, 0, 0)], 4);
+        assert!(read(&postcard::to_stdvec(&whole).unwrap()).is_ok());
+        let chances = |len| Chances::Each(vec![0.5; len]);
+        let by_bin = |bins| Chances::ByBin { bins, chances: vec![0.5; 2 * bins] };
+        for (counts, chances) in [
+            (vec![0, 1, 0, 2], chances(2)),
+            (vec![0, 1, 0, 1], chances(3)),
+            (vec![0, 1, 0, 1], by_bin(1)),
+            (vec![0, 1, 0, u32::MAX], chances(2)),
+        ] {
+            let rows = Rows(whole.rows.clone().into());
+            let bytes =
+                postcard::to_stdvec(&Written { counts, rows, chances: Cow::Owned(chances) });
+            assert!(read(&bytes.unwrap()).is_err());
+        }
+    }
+}
