@@ -24,7 +24,7 @@ use crate::url_table::UrlTable;
 
 pub use self::forward::ForwardIndex;
 pub use self::gathered::Gathered;
-pub use self::ordered::{Contender, OrderedPostings};
+pub use self::ordered::{Contender, OrderedPostings, SeqScores};
 
 /// The two parameters.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -394,7 +394,7 @@ impl<'a> Scorer<'a> {
     pub fn score_of(&self, scores: &Scores, url: UrlId) -> f64 {
         let score = |doc: &u32| scores.by_doc.get(*doc as usize).copied().unwrap_or(0.0);
         let current = self.doc_of_url.get(url.index()).map_or(0.0, score);
-        if current > 0.0 || self.has_replaced.get(url.index()) != Some(&true) {
+        if current > 0.0 || !self.was_replaced(url) {
             return current;
         }
         // Of the versions of a page one is scored at most.

@@ -32,6 +32,7 @@ impl MatchSource for Stale {
         &self,
         _at: QueryId,
         _query: &NgramQuery,
+        _least: f64,
         _masked: &(dyn Fn(UrlId) -> bool + Sync),
         _scratch: &mut Scratch,
     ) -> Result<Vec<(UrlId, f64)>, EstimateError> {

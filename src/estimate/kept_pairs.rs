@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use prospect_index::bm25::{Contender, Gathered, OrderedPostings, Scores};
+use prospect_index::bm25::{Contender, Gathered, OrderedPostings, Scores, SeqScores};
 use prospect_index::link_table::Link;
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
@@ -111,6 +111,7 @@ struct PageScores {
     few: RefCell<HashMap<UrlId, f64>>,
     /// Those of all pages, where they are many.
     all: Scores,
+    ordered: SeqScores,
 }
 
 impl PageScores {
@@ -456,19 +457,17 @@ impl KeptPairs {
             if is_many {
                 match postings {
                     NewPostings::All(all) => {
-                        scorer.score_ordered(&asked.terms, all, &mut room.all);
+                        scorer.score_ordered(&asked.terms, all, &mut room.ordered);
                     }
                     NewPostings::Some(_) => {
                         scorer.score(&asked.terms, 0..source.end_seq, &mut room.all)?;
                     }
                 }
             }
-            let score_of = |url| {
-                if is_many {
-                    scorer.score_of(&room.all, url)
-                } else {
-                    room.score(url, || scorer.page_score(&asked.terms, url))
-                }
+            let score_of = |url: UrlId| match postings {
+                _ if !is_many => room.score(url, || scorer.page_score(&asked.terms, url)),
+                NewPostings::All(_) => scorer.score_in(&room.ordered, url),
+                NewPostings::Some(_) => scorer.score_of(&room.all, url),
             };
             let mut looked_at = |&(_, url): &(QueryId, UrlId)| {
                 let otherwise = self.is_linked(at, url);

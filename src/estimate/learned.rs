@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use prospect_index::bm25::{Contender, OrderedPostings, Scores};
+use prospect_index::bm25::{Contender, OrderedPostings, SeqScores};
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
 use rayon::prelude::*;
@@ -193,7 +193,7 @@ fn listed(
     let found: Vec<(QueryPairs, Vec<Contender>)> = queries
         .par_iter()
         .map_init(
-            || (Scores::default(), Scratch::default()),
+            || (SeqScores::default(), Scratch::default()),
             |(room, scratch), &at| {
                 let query = &input.queries[at];
                 let (id, postings) = (QueryId::new(at), &postings);
@@ -422,7 +422,7 @@ fn fit(
     let pairs: Vec<Vec<Candidate>> = queries
         .par_iter()
         .map_init(
-            || (Scores::default(), Scratch::default()),
+            || (SeqScores::default(), Scratch::default()),
             |(scores, scratch), &at| {
                 let (query, postings, at) = (&input.queries[at], &postings, QueryId::new(at));
                 let mut ask = CandidateQuery { at, query, postings, scores, scratch };

@@ -327,6 +327,7 @@ impl MatchSource for Visible<'_> {
         &self,
         at: QueryId,
         query: &NgramQuery,
+        _least: f64,
         masked: &(dyn Fn(UrlId) -> bool + Sync),
         scratch: &mut Scratch,
     ) -> Result<Vec<(UrlId, f64)>, EstimateError> {

@@ -176,6 +176,13 @@ impl NgramQuery {
         Ok(self)
     }
 
+    /// Makes a page match when it holds n-grams of this weight, if it took less before.
+    #[must_use]
+    pub fn needing_at_least(mut self, weight: f64) -> Self {
+        self.needed = self.needed.max(weight * (1.0 - TOLERANCE));
+        self
+    }
+
     /// Number of distinct n-grams.
     pub fn len(&self) -> usize {
         self.ngrams.len()

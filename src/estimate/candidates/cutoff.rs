@@ -55,6 +55,11 @@ impl QueryCutoffs {
         let cutoff = self.0.get(query.index()).copied().flatten();
         cutoff.is_none_or(|cutoff| cutoff.admits(weight, url))
     }
+
+    /// A weight that the candidates of a query hold at least.
+    pub(crate) fn least(&self, query: QueryId) -> f64 {
+        self.0.get(query.index()).copied().flatten().map_or(0.0, |cutoff| cutoff.weight)
+    }
 }
 
 /// Cutoffs of queries in an epoch.
@@ -167,7 +172,7 @@ impl CutoffSource<'_> {
         let masked = |url| !start.has(url);
         let mut found = Vec::new();
         for source in self.matches {
-            found.extend(source.candidates(at, &asked.matching, &masked, scratch)?);
+            found.extend(source.candidates(at, &asked.matching, 0.0, &masked, scratch)?);
         }
         let gone = start.gone.iter().filter(|&&url| start.has(url));
         found.extend(gone.map(|&url| (url, f64::INFINITY)));
@@ -180,7 +185,7 @@ impl CutoffSource<'_> {
         let mut view = QueryView::new(&asked);
         let features = &self.features;
         let weight = |url| {
-            let (mut evidence, unscored) = (LinkEvidence::default(), |_| 0.0);
+            let (mut evidence, unscored) = (LinkEvidence::default(), |_: UrlId| 0.0);
             let links = features.links(url, self.epoch.end_seq);
             features.gather(&mut evidence, &mut view, &unscored, url, links);
             features.url_match(&view, url, &evidence).weight

@@ -32,7 +32,7 @@ impl Default for MatchRule {
 pub trait MatchSource: Sync {
     /// URLs, ascending, that are not `masked` and whose strings may hold what `query`, the query
     /// number `at` of the workload, needs: all that match by the links that are looked at, and perhaps more. With each
-    /// comes a weight of the query's n-grams; its strings hold no more.
+    /// comes a weight of the query's n-grams; its strings hold no more. Those that hold less than `least` may be left out.
     ///
     /// # Errors
     /// The query holds longer n-grams than are indexed, or the index cannot be read.
@@ -40,6 +40,7 @@ pub trait MatchSource: Sync {
         &self,
         at: QueryId,
         query: &NgramQuery,
+        least: f64,
         masked: &(dyn Fn(UrlId) -> bool + Sync),
         scratch: &mut Scratch,
     ) -> Result<Vec<(UrlId, f64)>, EstimateError>;
@@ -50,10 +51,12 @@ impl MatchSource for NgramIndex<'_> {
         &self,
         _at: QueryId,
         query: &NgramQuery,
+        least: f64,
         masked: &(dyn Fn(UrlId) -> bool + Sync),
         scratch: &mut Scratch,
     ) -> Result<Vec<(UrlId, f64)>, EstimateError> {
-        let matches = self.match_query(query, masked, scratch)?;
+        let raised = (least > 0.0).then(|| query.clone().needing_at_least(least));
+        let matches = self.match_query(raised.as_ref().unwrap_or(query), masked, scratch)?;
         let weighed = matches.into_iter().map(|found| (found.url, query.weight_of(&found.matched)));
         Ok(weighed.collect())
     }

@@ -102,10 +102,10 @@ impl<P: Horizon, N: Horizon> PairSource<'_, P, N> {
         let (pages, seen) = (&self.features.known.pages, training.seen);
         let is_seen = |url| pages.first_seq(url).is_none_or(|seq| seq < seen);
         let masked = |url| is_seen(url) || self.past.of(url).is_none();
-        let crawled = self.history.candidates(at, &asked.matching, &masked, scratch)?;
+        let crawled = self.history.candidates(at, &asked.matching, 0.0, &masked, scratch)?;
         training.seen = self.end_seq;
         let masked = |url| self.now.of(url).is_none();
-        let uncrawled = self.frontier.candidates(at, &asked.matching, &masked, scratch)?;
+        let uncrawled = self.frontier.candidates(at, &asked.matching, 0.0, &masked, scratch)?;
         if crawled.is_empty() && uncrawled.is_empty() {
             return Ok(Vec::new());
         }
@@ -145,7 +145,7 @@ struct Maker<'a, 'q> {
 impl Maker<'_, '_> {
     fn pair(&mut self, url: UrlId, horizon: &impl Horizon) -> Option<Pair> {
         let (query, before_seq) = (self.at, horizon.of(url)?);
-        let score_of = |url| self.features.scorer.score_of(self.scores, url);
+        let score_of = |url: UrlId| self.features.scorer.score_of(self.scores, url);
         let features = self.features.features(&mut self.view, &score_of, url, before_seq)?;
         let score = score_of(url);
         Some(Pair { query, url, before_seq, features, score })
