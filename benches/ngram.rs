@@ -12,8 +12,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use prospect_index::ngram::{
-    BuildConfig, NgramIndex, NgramQuery, Scratch, Segment, SegmentBuilder, SegmentParts,
-    SegmentStats,
+    BuildConfig, NgramIndex, NgramQuery, Scratch, Segment, SegmentBuilder, SegmentStats,
 };
 use prospect_index::page::UrlId;
 use prospect_index::words::{url_text, words};
@@ -127,8 +126,7 @@ fn shared() -> &'static (Data, Segment) {
         let start = Instant::now();
         let stats = data.build(dir.path());
         print_build(&stats, start.elapsed().as_secs_f64());
-        let parts = SegmentParts::read(dir.path()).expect("just written");
-        (data, Segment::from_parts(parts).expect("just written"))
+        (data, Segment::read(dir.path()).expect("just written"))
     })
 }
 

@@ -7,7 +7,6 @@
 //! summed in query order, so that a score is the same bits whatever the index's segments are.
 
 mod forward;
-mod gathered;
 mod ordered;
 
 use std::collections::HashMap;
@@ -23,8 +22,7 @@ use crate::text_index::{TermPostings, TextIndex};
 use crate::url_table::UrlTable;
 
 pub use self::forward::ForwardIndex;
-pub use self::gathered::Gathered;
-pub use self::ordered::{Contender, OrderedPostings, SeqScores};
+pub use self::ordered::{Contender, OrderedPostings};
 
 /// The two parameters.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -362,8 +360,9 @@ impl<'a> Scorer<'a> {
         Ok(())
     }
 
-    /// The K best of the scored documents: score descending, then canonical URL ascending.
-    pub fn top_k(&self, scores: &Scores, k: usize, urls: &UrlTable) -> Vec<(UrlId, f64)> {
+    /// The K best of the scored documents: score descending, then canonical URL ascending; what tests compare with.
+    #[cfg(test)]
+    pub(crate) fn top_k(&self, scores: &Scores, k: usize, urls: &UrlTable) -> Vec<(UrlId, f64)> {
         let mut top: Vec<(UrlId, f64)> = Vec::with_capacity(k.min(scores.touched.len()) + 1);
         for &doc in &scores.touched {
             let entry = (self.index.docs().url[doc as usize], scores.by_doc[doc as usize]);
@@ -394,7 +393,7 @@ impl<'a> Scorer<'a> {
     pub fn score_of(&self, scores: &Scores, url: UrlId) -> f64 {
         let score = |doc: &u32| scores.by_doc.get(*doc as usize).copied().unwrap_or(0.0);
         let current = self.doc_of_url.get(url.index()).map_or(0.0, score);
-        if current > 0.0 || !self.was_replaced(url) {
+        if current > 0.0 || self.has_replaced.get(url.index()) != Some(&true) {
             return current;
         }
         // Of the versions of a page one is scored at most.

@@ -19,7 +19,7 @@ use crate::derived::{Derived, Found};
 use crate::error::StoreError;
 use crate::manifest::Manifest;
 use crate::ngram::{
-    BuildConfig, NgramError, NgramIndex, Segment, SegmentBuilder, SegmentParts, SegmentStats, merge,
+    BuildConfig, NgramError, NgramIndex, Segment, SegmentBuilder, SegmentStats, merge,
 };
 use crate::page::UrlId;
 use crate::page_store::{Known, NONE};
@@ -158,8 +158,7 @@ fn stale(state: &Payload, manifest: &Manifest, max_words: usize) -> Option<&'sta
 }
 
 fn open_segment(storage: &Storage, segment: &SegmentName) -> Result<Segment, StoreError> {
-    let parts = SegmentParts::read(&storage.path(&segment.directory))?;
-    let mut opened = Segment::from_parts(parts)?;
+    let mut opened = Segment::read(&storage.path(&segment.directory))?;
     opened.hide(&segment.hidden);
     Ok(opened)
 }

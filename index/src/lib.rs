@@ -13,7 +13,7 @@
 //! no randomness. The same records give the same bytes of truth and the same answers.
 //!
 //! ```
-//! use prospect_index::bm25::{Bm25, Scorer, Scores};
+//! use prospect_index::bm25::{Bm25, Scorer};
 //! use prospect_index::ingest::ingest_all;
 //! use prospect_index::page::PageRecord;
 //! use prospect_index::store::{Store, StoreOptions};
@@ -40,11 +40,11 @@
 //! let query = words("crawl budget");
 //! let end_seq = store.manifest().next_seq;
 //! let scorer = Scorer::new(&index, Bm25::default(), end_seq, query.iter().map(String::as_str))?;
-//! let mut scores = Scores::default();
-//! scorer.score(&scorer.term_ids(&query), 0..end_seq, &mut scores)?;
-//! let best = scorer.top_k(&scores, 10, &known.urls);
+//! let words = scorer.term_ids(&query);
+//! let postings = scorer.ordered(words.iter().copied(), 0..end_seq, |seq, _| seq)?;
+//! let best = scorer.contenders(&words, &postings, 1); // each was the best when it was fetched
 //! assert_eq!(best.len(), 2);
-//! assert_eq!(known.urls.url(best[0].0), "https://b.test/");
+//! assert_eq!(known.urls.url(best[1].url), "https://b.test/");
 //! # Ok(())
 //! # }
 //! ```

@@ -3,7 +3,7 @@
 //! itself; and the chances of the queries whose lists or candidates it changes; nothing else is estimated again. What is
 //! kept equals, bit by bit, what [`learned::pairs`](super::learned::pairs) finds in the same tables by the same models.
 //!
-//! A planner can keep pairs where pages can be scored one by one ([`Scorer::scores_pages`]) and where it keeps the words
+//! A planner can go on from pairs where pages can be scored one by one (`Scorer::scores_pages`) and where it keeps the words
 //! of strings ([`Strings`](super::features::strings::Strings)).
 //!
 //! Costs 144 bytes a pair, 56 a URL, and 8 a query for each bin of the score model and each candidate by a link.
@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use prospect_index::bm25::{Contender, Gathered, OrderedPostings, Scores, SeqScores};
+use prospect_index::bm25::{Contender, OrderedPostings, Scores};
 use prospect_index::link_table::Link;
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
@@ -111,7 +111,6 @@ struct PageScores {
     few: RefCell<HashMap<UrlId, f64>>,
     /// Those of all pages, where they are many.
     all: Scores,
-    ordered: SeqScores,
 }
 
 impl PageScores {
@@ -122,12 +121,6 @@ impl PageScores {
 
 /// What became of a pair: its row, if it is a candidate.
 type Change = (UrlId, QueryId, Option<PairRow>);
-
-/// Postings of pages that pairs have not taken in.
-enum NewPostings {
-    All(OrderedPostings),
-    Some(Gathered),
-}
 
 /// What became of a pair: its estimate, if it is a candidate.
 struct Estimated {
@@ -211,7 +204,7 @@ impl KeptPairs {
             self.evidence.resize_with(known.urls.len(), Vec::new);
         }
         self.forget_fetched(input, source, model);
-        let new = self.new_postings(input, source, goes_on)?;
+        let new = self.new_postings(input, source)?;
         let mut dirty = self.follow_answers(known, source, &new);
         if goes_on {
             self.find_matches(source, &targets, &dirty);
@@ -222,11 +215,13 @@ impl KeptPairs {
         let mut links: Vec<Link> = known.links.links_from(seen).collect();
         links.sort_by_key(|link| link.to);
         let by_query: Vec<&[(QueryId, UrlId)]> = dirty.chunk_by(|a, b| a.0 == b.0).collect();
+        let all = (self.end_seq == 0).then_some(&new);
         let mut changes = Vec::new();
         for queries in by_query.chunks(QUERIES_AT_ONCE) {
-            let estimated = self.estimate(source, model, queries, (&links, &new))?;
+            let estimated = self.estimate(source, model, queries, (&links, all))?;
             self.take_in(estimated, &mut changes);
         }
+        drop(new);
         self.change(changes, model);
         self.refresh_chances(input, model);
         self.end_seq = input.manifest.next_seq;
@@ -235,20 +230,16 @@ impl KeptPairs {
         Ok(Arc::clone(&self.by_url))
     }
 
-    /// Postings of the pages that were not taken in yet: of all, as they came to be known, where it goes on from nothing.
+    /// Postings of the pages that were not taken in yet, as they came to be known.
     fn new_postings(
         &self,
         input: &CrawlView<'_>,
         source: &Source<'_>,
-        goes_on: bool,
-    ) -> Result<NewPostings, EstimateError> {
-        if goes_on {
-            return Ok(NewPostings::Some(input.scorer.gather(self.end_seq..source.end_seq)?));
-        }
+    ) -> Result<OrderedPostings, EstimateError> {
         let words = self.queries.iter().flat_map(|query| query.asked.terms.iter().copied());
         let pages = &input.known.pages;
         let first = |seq, url| pages.first_seq(url).unwrap_or(seq);
-        Ok(NewPostings::All(input.scorer.ordered(words, source.end_seq, first)?))
+        Ok(input.scorer.ordered(words, self.end_seq..source.end_seq, first)?)
     }
 
     /// Nothing is known but the queries, and where it starts from; tells whether it does.
@@ -373,33 +364,17 @@ impl KeptPairs {
         &mut self,
         known: &Known,
         source: &Source<'_>,
-        new: &NewPostings,
+        new: &OrderedPostings,
     ) -> Vec<(QueryId, UrlId)> {
         if source.without.contains(FeatureGroup::Inherited) {
             return Vec::new();
         }
         let scorer = source.features.scorer;
-        let changed = self.queries.par_iter_mut().enumerate().map_init(
-            Scores::default,
-            |scores, (at, query)| {
-                let (words, pages) = (&query.asked.terms, &known.pages);
-                let new: Vec<Answer> = match new {
-                    NewPostings::All(all) => {
-                        let pages = scorer.contenders(words, all, ANSWERS).into_iter();
-                        pages.map(|page| (page.score, page.first, page.seq)).collect()
-                    }
-                    NewPostings::Some(new) => {
-                        scorer.score_gathered(words, new, scores);
-                        let first = |url, seq| pages.first_seq(url).unwrap_or(seq);
-                        let pages =
-                            scorer.scored(scores).filter(|(.., score)| query.may_take(*score));
-                        pages.map(|(seq, url, score)| (score, first(url, seq), seq)).collect()
-                    }
-                };
-                let changed = query.follow_answers(known, new, &source.horizon);
-                changed.into_iter().map(|url| (QueryId::new(at), url)).collect::<Vec<_>>()
-            },
-        );
+        let changed = self.queries.par_iter_mut().enumerate().map(|(at, query)| {
+            let best = scorer.contenders(&query.asked.terms, new, ANSWERS);
+            let changed = query.follow_answers(known, best, &source.horizon);
+            changed.into_iter().map(|url| (QueryId::new(at), url)).collect::<Vec<_>>()
+        });
         changed.flatten_iter().collect()
     }
 
@@ -446,7 +421,7 @@ impl KeptPairs {
         source: &Source<'_>,
         model: &ScoreModel,
         queries: &[&[(QueryId, UrlId)]],
-        (links, postings): (&[Link], &NewPostings),
+        (links, all): (&[Link], Option<&OrderedPostings>),
     ) -> Result<Vec<Vec<Estimated>>, EstimateError> {
         let of_query = |room: &mut PageScores, pairs: &&[(QueryId, UrlId)]| {
             let at = pairs[0].0;
@@ -455,19 +430,17 @@ impl KeptPairs {
             room.few.get_mut().clear();
             let (scorer, is_many) = (source.features.scorer, pairs.len() >= MANY_PAIRS);
             if is_many {
-                match postings {
-                    NewPostings::All(all) => {
-                        scorer.score_ordered(&asked.terms, all, &mut room.ordered);
-                    }
-                    NewPostings::Some(_) => {
-                        scorer.score(&asked.terms, 0..source.end_seq, &mut room.all)?;
-                    }
+                match all {
+                    Some(all) => scorer.score_ordered(&asked.terms, all, &mut room.all),
+                    None => scorer.score(&asked.terms, 0..source.end_seq, &mut room.all)?,
                 }
             }
-            let score_of = |url: UrlId| match postings {
-                _ if !is_many => room.score(url, || scorer.page_score(&asked.terms, url)),
-                NewPostings::All(_) => scorer.score_in(&room.ordered, url),
-                NewPostings::Some(_) => scorer.score_of(&room.all, url),
+            let score_of = |url| {
+                if is_many {
+                    scorer.score_of(&room.all, url)
+                } else {
+                    room.score(url, || scorer.page_score(&asked.terms, url))
+                }
             };
             let mut looked_at = |&(_, url): &(QueryId, UrlId)| {
                 let otherwise = self.is_linked(at, url);
@@ -597,20 +570,15 @@ fn replace<T>(list: &mut Vec<T>, query: QueryId, new: Option<T>, query_of: fn(&T
 }
 
 impl KeptQuery {
-    /// Whether a page with this score may be an answer: most are no match for the last of many.
-    fn may_take(&self, score: f64) -> bool {
-        score > 0.0 && self.answers.get(ANSWERS - 1).is_none_or(|last| last.0 <= score)
-    }
-
     /// Takes in new pages; URLs that became candidates by a link from an answer, or no longer are.
     fn follow_answers(
         &mut self,
         known: &Known,
-        new: Vec<Answer>,
+        new: Vec<Contender>,
         horizon: &FrontierHorizon<'_>,
     ) -> Vec<UrlId> {
         let mut is_new = false;
-        for (score, first, seq) in new {
+        for Contender { first, seq, score, .. } in new {
             let before =
                 |other: &Answer| other.0.total_cmp(&score).then(first.cmp(&other.1)).is_gt();
             let at = self.answers.partition_point(before);

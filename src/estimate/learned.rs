@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use prospect_index::bm25::{Contender, OrderedPostings, SeqScores};
+use prospect_index::bm25::{Contender, OrderedPostings, Scores};
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
 use rayon::prelude::*;
@@ -193,7 +193,7 @@ fn listed(
     let found: Vec<(QueryPairs, Vec<Contender>)> = queries
         .par_iter()
         .map_init(
-            || (SeqScores::default(), Scratch::default()),
+            || (Scores::default(), Scratch::default()),
             |(room, scratch), &at| {
                 let query = &input.queries[at];
                 let (id, postings) = (QueryId::new(at), &postings);
@@ -204,6 +204,7 @@ fn listed(
             },
         )
         .collect::<Result<_, EstimateError>>()?;
+    drop(postings);
     let (pairs, answers) = found.into_iter().unzip();
     let by_bin = (input.queries.len(), scores.map(ScoreModel::bins));
     Ok(Listed { pairs: PairTable::of_queries(pairs, input.known.urls.len(), by_bin), answers })
@@ -223,7 +224,7 @@ fn postings(
 ) -> Result<OrderedPostings, EstimateError> {
     let (scorer, pages) = (input.scorer, &input.known.pages);
     let words = queries.iter().flat_map(|&at| scorer.term_ids(&input.queries[at].words));
-    Ok(scorer.ordered(words, end_seq, |seq, url| pages.first_seq(url).unwrap_or(seq))?)
+    Ok(scorer.ordered(words, 0..end_seq, |seq, url| pages.first_seq(url).unwrap_or(seq))?)
 }
 
 /// Where candidates of the frontier come from.
@@ -422,7 +423,7 @@ fn fit(
     let pairs: Vec<Vec<Candidate>> = queries
         .par_iter()
         .map_init(
-            || (SeqScores::default(), Scratch::default()),
+            || (Scores::default(), Scratch::default()),
             |(scores, scratch), &at| {
                 let (query, postings, at) = (&input.queries[at], &postings, QueryId::new(at));
                 let mut ask = CandidateQuery { at, query, postings, scores, scratch };
@@ -430,6 +431,7 @@ fn fit(
             },
         )
         .collect::<Result<_, EstimateError>>()?;
+    drop(postings);
     let pairs: Vec<Candidate> = pairs.into_iter().flatten().collect();
     let unseen = if settings.without.contains(FeatureGroup::Unseen) { 0.0 } else { UNSEEN };
     let pages = if settings.without.contains(FeatureGroup::Page) {

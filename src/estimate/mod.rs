@@ -33,7 +33,7 @@
 //! # use prospect_index::link_context::LinkContextTable;
 //! # use prospect_index::bm25::{Bm25, Scorer};
 //! # use prospect_index::manifest::{CycleEntry, Epoch, Manifest};
-//! # use prospect_index::ngram::{BuildConfig, NgramIndex, Segment, SegmentBuilder, SegmentParts};
+//! # use prospect_index::ngram::{BuildConfig, NgramIndex, Segment, SegmentBuilder};
 //! # use prospect_index::page::UrlId;
 //! # use prospect_index::page_store::Known;
 //! # use prospect_index::text_index::TextIndex;
@@ -81,7 +81,7 @@
 //!     link(&mut known, &mut builder, url, anchor)?;
 //! }
 //! # builder.finish()?;
-//! # let strings = Segment::from_parts(SegmentParts::read(&dir)?)?;
+//! # let strings = Segment::read(&dir)?;
 //! # let matches = NgramIndex::new(vec![&strings])?;
 //! # let text = TextIndex::build(&dir.join("text"), texts)?;
 //! # let queries = [Query::new("q1", "rye bread", 2.0, "")];

@@ -2,7 +2,7 @@
 //! query and its bin of the score model, so that a list which changes changes a few numbers and not the pairs of its
 //! query; otherwise pairs have chances of their own.
 //!
-//! Costs 12 bytes a pair, 8 a URL, and 8 a query for each bin of the score model, or 8 a pair.
+//! Costs 12 bytes a pair, 8 a known URL, and 8 a query for each bin of the score model, or 16 a pair without one.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -71,8 +71,8 @@ pub(super) struct QueryPairs {
 enum Chances {
     /// One after the other: by query, by bin of the score model, of which there are so many.
     ByBin { bins: usize, chances: Vec<f64> },
-    /// By row.
-    Each(Vec<f64>),
+    /// By row, beside the expected score with all its digits.
+    Each(Vec<(f64, f64)>),
 }
 
 /// See the module.
@@ -112,7 +112,8 @@ impl PairTable {
             *len += 1;
         }
         let rows: Vec<PairRow> = pairs.iter().map(PairRow::new).collect();
-        let chances = Chances::Each(pairs.iter().map(|pair| pair.chance).collect());
+        let chances = pairs.iter().map(|pair| (pair.chance, pair.expected_score)).collect();
+        let chances = Chances::Each(chances);
         Self { spans, len: rows.len(), rows, chances }
     }
 
@@ -132,11 +133,12 @@ impl PairTable {
             (*start, len) = (len, len + *count);
             *count = 0;
         }
+        debug_assert!(found.iter().map(|of| of.rows.len() as u64).sum::<u64>() == u64::from(len));
         let len = len as usize;
         let mut rows = vec![PairRow::default(); len];
         let mut chances = match bins {
             Some(bins) => Chances::ByBin { bins, chances: vec![0.0; all * bins] },
-            None => Chances::Each(vec![0.0; len]),
+            None => Chances::Each(vec![(0.0, 0.0); len]),
         };
         // What is put in its place is let go, query by query.
         for of in found {
@@ -146,7 +148,7 @@ impl PairTable {
                 *count += 1;
                 rows[place] = *row;
                 if let Chances::Each(chances) = &mut chances {
-                    chances[place] = of.chances[at];
+                    chances[place] = (of.chances[at], row.expected_score.get().into());
                 }
             }
             if let Chances::ByBin { bins, chances } = &mut chances {
@@ -192,14 +194,17 @@ impl PairTable {
 
     fn at(&self, url: UrlId, place: usize) -> PairEstimate {
         let row = self.rows[place];
-        let chance = match &self.chances {
-            Chances::ByBin { bins, chances } => chances[row.query().index() * bins + row.bin()],
-            Chances::Each(chances) => chances[place],
+        let (chance, expected_score) = match &self.chances {
+            Chances::ByBin { bins, chances } => {
+                let chance = chances[row.query().index() * bins + row.bin()];
+                (chance, row.expected_score.get().into())
+            }
+            Chances::Each(each) => each[place],
         };
         PairEstimate {
             url,
             query: row.query(),
-            expected_score: row.expected_score.get().into(),
+            expected_score,
             chance,
             matches: row.matches(),
             bin: row.bin.get(),
@@ -358,7 +363,7 @@ mod tests {
             query: QueryId(query),
             expected_score: f64::from(query) + 0.25,
             chance: 0.1 * f64::from(query) + 0.01 * f64::from(bin),
-            matches: query % 2 == 0,
+            matches: query.is_multiple_of(2),
             bin,
         }
     }
@@ -402,7 +407,7 @@ mod tests {
     #[test]
     fn pairs_are_in_one_order_however_they_were_found() {
         let by_query = |query: u32| {
-            let urls: Vec<u32> = (0..URLS).filter(|url| (url + query) % 3 > 0).collect();
+            let urls: Vec<u32> = (0..URLS).filter(|url| !(url + query).is_multiple_of(3)).collect();
             let rows = urls.iter().map(|&url| PairRow::new(&pair(url, query, 1))).collect();
             let urls = urls.into_iter().map(UrlId).collect();
             QueryPairs { query: QueryId(query), urls, rows, chances: chances(query as usize) }
@@ -421,7 +426,7 @@ mod tests {
     fn tables_that_do_not_fit_are_refused() {
         let whole = PairTable::each(vec![pair(1, 2, 0), pair(3, 0, 0)], 4);
         assert!(read(&postcard::to_stdvec(&whole).unwrap()).is_ok());
-        let chances = |len| Chances::Each(vec![0.5; len]);
+        let chances = |len| Chances::Each(vec![(0.5, 1.0); len]);
         let by_bin = |bins| Chances::ByBin { bins, chances: vec![0.5; 2 * bins] };
         for (counts, chances) in [
             (vec![0, 1, 0, 2], chances(2)),

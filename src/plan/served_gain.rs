@@ -18,6 +18,7 @@
 //! `lazy_greedy` is as good as it says. It needs [`CELLS`] numbers for each query that has
 //! candidates, 2 KiB.
 
+use prospect_index::page::UrlId;
 use rayon::prelude::*;
 
 use super::SelectionSettings;
@@ -65,6 +66,7 @@ pub(crate) fn rank(
 
 /// What URLs add to the lists of all queries, while a batch is picked.
 struct BatchValue<'a> {
+    scored: &'a ScoredPairs,
     levels: &'a ScoreLevels,
     urls: Vec<Pickable>,
     /// By query.
@@ -75,8 +77,9 @@ struct BatchValue<'a> {
 }
 
 /// A URL that may be picked.
+#[derive(Clone, Copy)]
 struct Pickable {
-    pairs: Vec<PairEstimate>,
+    url: UrlId,
     /// What is left for past picks of its site.
     reliability: f64,
     /// What it adds that knows no query.
@@ -167,8 +170,9 @@ impl<'a> BatchValue<'a> {
         levels: &'a ScoreLevels,
     ) -> Self {
         let mut value = Self {
+            scored: input.scored,
             levels,
-            urls: pickable(urls, demand.factors, input.scored, blend),
+            urls: pickable(urls, demand.factors, blend),
             lists: lists(input, demand.counted, levels),
             places: Worth::new(input.served.places()),
             weights: [blend.weights[Part::Query], blend.weights[Part::Locality]],
@@ -191,10 +195,10 @@ impl<'a> BatchValue<'a> {
     /// Impact that the pairs of a URL promise, and what they gain.
     fn impact_and_gain(&self, url: &Pickable) -> (f64, f64) {
         let (mut impact, mut gain) = (0.0, 0.0);
-        for pair in &url.pairs {
+        for pair in self.scored.own_pairs_of(url.url) {
             let promised = self.lists[pair.query.index()].worth * pair.chance;
-            impact += promised * self.weight(pair, url.reliability);
-            gain += self.gain_of(pair, url.reliability);
+            impact += promised * self.weight(&pair, url.reliability);
+            gain += self.gain_of(&pair, url.reliability);
         }
         (impact, gain)
     }
@@ -213,34 +217,30 @@ impl<'a> BatchValue<'a> {
 
 impl Gains for BatchValue<'_> {
     fn gain(&self, at: usize) -> f64 {
-        let Pickable { pairs, reliability, other, factor } = &self.urls[at];
+        let Pickable { url, reliability, other, factor } = &self.urls[at];
+        let pairs = self.scored.own_pairs_of(*url);
         // With a fixed order and terms that only fall, the sum only falls, rounded or not.
-        factor * (other + pairs.iter().map(|pair| self.gain_of(pair, *reliability)).sum::<f64>())
+        factor * (other + pairs.map(|pair| self.gain_of(&pair, *reliability)).sum::<f64>())
     }
 
     fn pick(&mut self, at: usize) {
-        let reliability = self.urls[at].reliability;
-        for pair in &self.urls[at].pairs {
-            let weight = self.weight(pair, reliability);
+        let (scored, Pickable { url, reliability, .. }) = (self.scored, self.urls[at]);
+        for pair in scored.own_pairs_of(url) {
+            let weight = self.weight(&pair, reliability);
             let above = self.levels.above(usize::from(pair.bin));
             self.lists[pair.query.index()].places.take(above, weight);
         }
     }
 }
 
-fn pickable(
-    urls: &[UrlEstimate],
-    factors: &[f64],
-    scored: &ScoredPairs,
-    blend: &Blend,
-) -> Vec<Pickable> {
+fn pickable(urls: &[UrlEstimate], factors: &[f64], blend: &Blend) -> Vec<Pickable> {
     let mut without = *blend;
     (without.weights[Part::Query], without.weights[Part::Locality]) = (0.0, 0.0);
     let mut pickable = Vec::with_capacity(urls.len());
     for (at, url) in urls.iter().enumerate() {
         let factor = factors.get(at).copied().unwrap_or(1.0);
         pickable.push(Pickable {
-            pairs: scored.own_pairs_of(url.url).collect(),
+            url: url.url,
             reliability: url.reliability,
             other: url.reliability * without.of(url.parts),
             factor: factor * url.fetch * url.text * if url.deferred { DEFERRED } else { 1.0 },

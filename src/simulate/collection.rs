@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 use prospect_index::error::StoreError;
 use prospect_index::ingest::LinkView;
 use prospect_index::link_context::word_numbers;
-use prospect_index::ngram::{BuildConfig, Segment, SegmentBuilder, SegmentParts};
+use prospect_index::ngram::{BuildConfig, Segment, SegmentBuilder};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::NONE;
 use prospect_index::text_index::{DocTable, TextIndex};
@@ -186,7 +186,7 @@ impl Collection {
             }
         }
         builder.finish()?;
-        Ok(Segment::from_parts(SegmentParts::read(directory)?)?)
+        Ok(Segment::read(directory)?)
     }
 }
 

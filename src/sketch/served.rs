@@ -1,6 +1,8 @@
 //! Served lists: the top K of every query over the crawled pages, kept up to date incrementally.
 
-use prospect_index::bm25::{OrderedPostings, Scorer, Scores, insert_ranked};
+use std::ops::Range;
+
+use prospect_index::bm25::{OrderedPostings, Scorer, insert_ranked};
 use prospect_index::error::StoreError;
 use prospect_index::page::UrlId;
 use prospect_index::page_store::PageTable;
@@ -63,7 +65,7 @@ impl ServedLists {
         urls: &UrlTable,
     ) -> Result<Self, StoreError> {
         let Places { k, visibility } = places.into();
-        let postings = postings(scorer, queries, end_seq)?;
+        let postings = postings(scorer, queries, 0..end_seq)?;
         let list = |query| list(scorer, query, k, &postings, urls);
         let lists = queries.par_iter().map(list).collect();
         Ok(Self { k, visibility, end_seq, lists })
@@ -119,16 +121,15 @@ impl ServedLists {
         let stale = |(url, _): &(UrlId, f64)| pages.page_seq(*url).is_none_or(|s| s >= old_end);
         let is_anew: Vec<bool> = self.lists.par_iter().map(|list| list.iter().any(stale)).collect();
         let anew = || queries.iter().zip(&is_anew).filter(|(_, is_anew)| **is_anew);
-        let postings = postings(scorer, anew().map(|(query, _)| query), end_seq)?;
-        let new = scorer.gather(old_end..end_seq)?;
+        let all = postings(scorer, anew().map(|(query, _)| query), 0..end_seq)?;
+        let new = postings(scorer, queries, old_end..end_seq)?;
         let lists = self.lists.par_iter_mut().zip(queries).zip(&is_anew);
-        lists.for_each_init(Scores::default, |scores, ((kept, query), is_anew)| {
+        lists.for_each(|((kept, query), is_anew)| {
             if *is_anew {
-                *kept = list(scorer, query, k, &postings, urls);
+                *kept = list(scorer, query, k, &all, urls);
                 return;
             }
-            scorer.score_gathered(&scorer.term_ids(&query.words), &new, scores);
-            for entry in scorer.top_k(scores, k, urls) {
+            for entry in list(scorer, query, k, &new, urls) {
                 insert_ranked(kept, entry, k, urls);
             }
         });
@@ -148,17 +149,17 @@ impl ServedLists {
     }
 }
 
-/// Postings of the words of these queries over the pages with a `fetch_seq` below `end_seq`.
+/// Postings of the words of these queries over the pages with a `fetch_seq` in `seqs`.
 fn postings<'q>(
     scorer: &Scorer<'_>,
     queries: impl IntoIterator<Item = &'q Query>,
-    end_seq: u32,
+    seqs: Range<u32>,
 ) -> Result<OrderedPostings, StoreError> {
     let words = queries.into_iter().flat_map(|query| scorer.term_ids(&query.words));
-    scorer.ordered(words, end_seq, |seq, _| seq)
+    scorer.ordered(words, seqs, |seq, _| seq)
 }
 
-/// The `k` best pages of a query.
+/// The `k` best of these pages for a query.
 fn list(
     scorer: &Scorer<'_>,
     query: &Query,
@@ -166,8 +167,9 @@ fn list(
     postings: &OrderedPostings,
     urls: &UrlTable,
 ) -> Vec<(UrlId, f64)> {
-    let mut list = Vec::with_capacity(k + 1);
-    for page in scorer.contenders(&scorer.term_ids(&query.words), postings, k) {
+    let contenders = scorer.contenders(&scorer.term_ids(&query.words), postings, k);
+    let mut list = Vec::with_capacity(k.min(contenders.len()) + 1);
+    for page in contenders {
         insert_ranked(&mut list, (page.url, page.score), k, urls);
     }
     list

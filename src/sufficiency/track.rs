@@ -2,6 +2,8 @@
 //! which window. Kept up to date in time that grows with what is new, and equal to what following the crawl from
 //! its start under the same statistics finds.
 
+use std::ops::Range;
+
 use prospect_index::bm25::{OrderedPostings, Scorer, Scores, insert_ranked};
 use prospect_index::error::StoreError;
 use prospect_index::page::UrlId;
@@ -72,14 +74,14 @@ pub(crate) struct Crawl<'a> {
 type Scored = (u32, UrlId, f64);
 
 impl Crawl<'_> {
-    /// Postings of the words of these queries over the pages of the records before `end_seq`, as those came to be known.
+    /// Postings of the words of these queries over the pages of these records, as those came to be known.
     fn postings<'q>(
         &self,
         queries: impl IntoIterator<Item = &'q Query>,
-        end_seq: u32,
+        seqs: Range<u32>,
     ) -> Result<OrderedPostings, StoreError> {
         let words = queries.into_iter().flat_map(|query| self.scorer.term_ids(&query.words));
-        self.scorer.ordered(words, end_seq, |_, url| first_seq(self.pages, url))
+        self.scorer.ordered(words, seqs, |_, url| first_seq(self.pages, url))
     }
 }
 
@@ -89,9 +91,10 @@ impl Tracks {
     /// # Errors
     /// The index cannot be read.
     pub(crate) fn build(crawl: &Crawl<'_>, end_seq: u32) -> Result<Self, StoreError> {
-        let every = crawl.postings(crawl.queries, end_seq)?;
+        let every = crawl.postings(crawl.queries, 0..end_seq)?;
         let one = |query| QueryTrack::anew(crawl, query, &every, end_seq);
         let queries = crawl.queries.par_iter().map(one).collect();
+        drop(every);
         let holders = ServedLists::build(crawl.presence, crawl.distinct, K, end_seq, crawl.urls)?;
         Ok(Self { end_seq, queries, holders: holders.lists })
     }
@@ -110,10 +113,10 @@ impl Tracks {
         holders.lists = std::mem::take(&mut self.holders);
         holders.update(crawl.presence, crawl.distinct, end_seq, crawl.pages, crawl.urls)?;
         self.holders = holders.lists;
-        let new = crawl.scorer.gather(old_end..end_seq)?;
+        let new = crawl.postings(crawl.queries, old_end..end_seq)?;
         let were_replaced = crawl.pages.replaced_since(old_end);
         let follow = |scores: &mut Scores, (track, query): (&mut QueryTrack, &Query)| {
-            crawl.scorer.score_gathered(&crawl.scorer.term_ids(&query.words), &new, scores);
+            crawl.scorer.score_ordered(&crawl.scorer.term_ids(&query.words), &new, scores);
             let mut found: Vec<Scored> = crawl.scorer.scored(scores).collect();
             if were_replaced {
                 for (seq, url, _) in &mut found {
@@ -131,7 +134,7 @@ impl Tracks {
         let pairs = self.queries.par_iter_mut().zip(crawl.queries);
         let is_stale: Vec<bool> = pairs.map_init(Scores::default, follow).collect();
         let stale = || crawl.queries.iter().zip(&is_stale).filter(|(_, is_stale)| **is_stale);
-        let postings = crawl.postings(stale().map(|(query, _)| query), end_seq)?;
+        let postings = crawl.postings(stale().map(|(query, _)| query), 0..end_seq)?;
         let pairs = self.queries.par_iter_mut().zip(crawl.queries).zip(&is_stale);
         pairs.filter(|(_, is_stale)| **is_stale).for_each(|((track, query), _)| {
             *track = QueryTrack::anew(crawl, query, &postings, end_seq);

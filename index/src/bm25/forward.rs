@@ -153,7 +153,8 @@ mod tests {
             assert_eq!(scorer.page_score(&ids, url).to_bits(), expected(url).to_bits());
         }
         plain.score(&terms, 50..70, &mut scores).unwrap();
-        scorer.score_gathered(&ids, &scorer.gather(50..70).unwrap(), &mut gathered);
+        let new = scorer.ordered(ids.iter().copied(), 50..70, |seq, _| seq).unwrap();
+        scorer.score_ordered(&ids, &new, &mut gathered);
         for url in pages {
             let found = scorer.score_of(&gathered, url);
             assert_eq!(found.to_bits(), plain.score_of(&scores, url).to_bits());

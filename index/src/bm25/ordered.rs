@@ -8,9 +8,11 @@
 //!
 //! Costs 8 bytes for each word of a page that is asked for, and 24 a page.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
-use super::{Scorer, TermId};
+use super::{ForwardIndex, Scorer, Scores, TermId};
 use crate::error::StoreError;
 use crate::page::UrlId;
 use crate::page_store::NONE;
@@ -18,11 +20,9 @@ use crate::page_store::NONE;
 /// By how much a bound is above what it is summed from: rounding takes less for any query that is read.
 const ROOM: f64 = 1.0 + 1e-12;
 
-/// Postings of some words, over the pages that were current at the end of a crawl.
+/// Postings of some words, over pages that were current at the end of a crawl, or of a part of one.
 #[derive(Clone, Debug)]
 pub struct OrderedPostings {
-    /// Records that they may be of.
-    records: usize,
     /// In the order of their first fetch.
     pages: Vec<OrderedPage>,
     /// By word of the scorer's vocabulary; empty of those that were not asked for.
@@ -47,29 +47,6 @@ struct WordPostings {
     most: f64,
 }
 
-/// Scores of one query, by the record that gave each page; reused from query to query by one thread.
-#[derive(Debug, Default)]
-pub struct SeqScores {
-    by_seq: Vec<f64>,
-    touched: Vec<u32>,
-}
-
-impl SeqScores {
-    /// The score of the page that a record gave; 0 of one that was not scored.
-    #[inline]
-    pub fn of(&self, seq: u32) -> f64 {
-        self.by_seq.get(seq as usize).copied().unwrap_or(0.0)
-    }
-
-    fn clear(&mut self, records: usize) {
-        for &seq in &self.touched {
-            self.by_seq[seq as usize] = 0.0;
-        }
-        self.touched.clear();
-        self.by_seq.resize(records, 0.0);
-    }
-}
-
 /// A page that was among the best of a query when it was fetched.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Contender {
@@ -84,27 +61,28 @@ pub struct Contender {
 }
 
 impl Scorer<'_> {
-    /// Postings of these words over the current documents with a `fetch_seq` below `end_seq`, ordered by what `first`
-    /// makes of the `fetch_seq` and the URL of each.
+    /// Postings of these words over the documents with a `fetch_seq` in `seqs` that were current at the end of it, ordered
+    /// by what `first` makes of the `fetch_seq` and the URL of each: what a batch of new pages does to the lists of many
+    /// queries costs one reading of each word's postings.
     ///
     /// # Errors
     /// The postings cannot be read.
     pub fn ordered(
         &self,
         words: impl IntoIterator<Item = TermId>,
-        end_seq: u32,
+        seqs: Range<u32>,
         first: impl Fn(u32, UrlId) -> u32,
     ) -> Result<OrderedPostings, StoreError> {
         let mut is_asked = vec![false; self.frozen.postings.len()];
         words.into_iter().for_each(|word| is_asked[word as usize] = true);
-        if !is_asked.contains(&true) {
+        if seqs.is_empty() || !is_asked.contains(&true) {
             let words = vec![WordPostings::default(); is_asked.len()];
-            return Ok(OrderedPostings { records: 0, pages: Vec::new(), words });
+            return Ok(OrderedPostings { pages: Vec::new(), words });
         }
         let docs = self.index.docs();
         let is_current = |&doc: &u32| {
             let doc = doc as usize;
-            docs.seq[doc] < end_seq && docs.superseded_at[doc] >= end_seq
+            seqs.contains(&docs.seq[doc]) && docs.superseded_at[doc] >= seqs.end
         };
         let page = |doc: u32| OrderedPage {
             first: first(docs.seq[doc as usize], docs.url[doc as usize]),
@@ -116,28 +94,16 @@ impl Scorer<'_> {
             (0..docs.seq.len() as u32).filter(is_current).map(page).collect();
         pages.sort_by_key(|page| (page.first, page.seq));
         let mut words = match &self.frozen.forward {
-            Some(forward) => {
-                let mut words = vec![WordPostings::default(); is_asked.len()];
-                for (place, page) in (0..).zip(&pages) {
-                    let held = forward.of(page.doc as usize).iter();
-                    for &(word, tf) in held.filter(|(word, _)| is_asked[*word as usize]) {
-                        words[word as usize].push(place, tf);
-                    }
-                }
-                words
-            }
-            None => self.postings_by_place(&pages, &is_asked, end_seq)?,
+            Some(forward) => by_forward(forward, &pages, &is_asked),
+            None => self.postings_by_place(&pages, &is_asked, &seqs)?,
         };
-        let set_most = |(word, held): (usize, &mut WordPostings)| {
+        words.par_iter_mut().enumerate().for_each(|(word, held)| {
             let each = held.places.iter().zip(&held.frequencies);
-            let scores = each.map(|(&place, &tf)| {
-                self.term_score(word as TermId, tf, pages[place as usize].norm)
-            });
+            let norm = |place: u32| pages[place as usize].norm;
+            let scores = each.map(|(&place, &tf)| self.term_score(word as TermId, tf, norm(place)));
             held.most = scores.fold(0.0, f64::max);
-        };
-        words.par_iter_mut().enumerate().for_each(set_most);
-        let records = pages.iter().map(|page| page.seq as usize + 1).max().unwrap_or(0);
-        Ok(OrderedPostings { records, pages, words })
+        });
+        Ok(OrderedPostings { pages, words })
     }
 
     /// By word: postings of those that are asked for, read from the index.
@@ -145,7 +111,7 @@ impl Scorer<'_> {
         &self,
         pages: &[OrderedPage],
         is_asked: &[bool],
-        end_seq: u32,
+        seqs: &Range<u32>,
     ) -> Result<Vec<WordPostings>, StoreError> {
         let mut place_of = vec![NONE; self.frozen.norms.len()];
         for (place, page) in (0..).zip(pages) {
@@ -155,11 +121,11 @@ impl Scorer<'_> {
             let mut found = Vec::new();
             if *is_asked {
                 let take = |doc: usize, tf| found.push((place_of[doc], tf));
-                self.for_each(word as TermId, &(0..end_seq), take)?;
+                self.for_each(word as TermId, seqs, take)?;
             }
             if !found.is_sorted() {
-                // Segments come in no order: a few runs, which a stable sort merges.
-                found.sort();
+                // Segments come in no order.
+                found.sort_unstable();
             }
             let (places, frequencies) = found.into_iter().unzip();
             Ok(WordPostings { places, frequencies, most: 0.0 })
@@ -171,42 +137,16 @@ impl Scorer<'_> {
         self.frozen.bm25.term_score(self.frozen.idf[word as usize], tf, norm)
     }
 
-    /// As [`Scorer::score`] of all pages that were put in order, to the last bit.
-    pub fn score_ordered(
-        &self,
-        query: &[TermId],
-        postings: &OrderedPostings,
-        scores: &mut SeqScores,
-    ) {
-        scores.clear(postings.records);
+    /// As [`Scorer::score`] of the pages that were put in order, to the last bit.
+    pub fn score_ordered(&self, query: &[TermId], postings: &OrderedPostings, scores: &mut Scores) {
+        scores.clear(self.frozen.norms.len());
         for &word in query {
             let held = &postings.words[word as usize];
             for (&place, &tf) in held.places.iter().zip(&held.frequencies) {
                 let page = postings.pages[place as usize];
-                let slot = &mut scores.by_seq[page.seq as usize];
-                if *slot == 0.0 {
-                    scores.touched.push(page.seq);
-                }
-                *slot += self.term_score(word, tf, page.norm);
+                scores.add(page.doc as usize, self.term_score(word, tf, page.norm));
             }
         }
-    }
-
-    /// As [`Scorer::score_of`].
-    pub fn score_in(&self, scores: &SeqScores, url: UrlId) -> f64 {
-        let score =
-            |doc: &u32| self.index.docs().seq.get(*doc as usize).map_or(0.0, |&seq| scores.of(seq));
-        let current = self.doc_of_url.get(url.index()).map_or(0.0, score);
-        if current > 0.0 || !self.was_replaced(url) {
-            return current;
-        }
-        self.replaced.get(&url).into_iter().flatten().map(score).fold(0.0, f64::max)
-    }
-
-    /// Whether there are versions of a page that were replaced.
-    #[inline]
-    pub fn was_replaced(&self, url: UrlId) -> bool {
-        self.has_replaced.get(url.index()) == Some(&true)
     }
 
     /// Pages, in the order of their first fetch, that fewer than `k` pages before them score more than for a query:
@@ -232,7 +172,31 @@ impl Scorer<'_> {
     }
 }
 
+/// By word: postings of those that are asked for, from the words of each page.
+fn by_forward(
+    forward: &ForwardIndex,
+    pages: &[OrderedPage],
+    is_asked: &[bool],
+) -> Vec<WordPostings> {
+    let held = |page: &OrderedPage| {
+        let held = forward.of(page.doc as usize).iter().copied();
+        held.filter(|(word, _)| is_asked[*word as usize])
+    };
+    let mut counts = vec![0; is_asked.len()];
+    pages.iter().flat_map(held).for_each(|(word, _)| counts[word as usize] += 1);
+    let mut words: Vec<WordPostings> = counts.into_iter().map(WordPostings::with_room).collect();
+    for (place, page) in (0..).zip(pages) {
+        held(page).for_each(|(word, frequency)| words[word as usize].push(place, frequency));
+    }
+    words
+}
+
 impl WordPostings {
+    fn with_room(postings: usize) -> Self {
+        let room = || Vec::with_capacity(postings);
+        Self { places: room(), frequencies: room(), most: 0.0 }
+    }
+
     fn push(&mut self, place: u32, frequency: u32) {
         self.places.push(place);
         self.frequencies.push(frequency);
@@ -377,7 +341,7 @@ impl<'s, 'p> Walk<'s, 'p> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bm25::{Bm25, ForwardIndex, Scores};
+    use crate::bm25::Bm25;
     use crate::text_index::{DocTable, TextIndex};
     use std::sync::Arc;
 
@@ -445,7 +409,7 @@ mod tests {
                     let query: Vec<String> = query.iter().map(|word| (*word).to_owned()).collect();
                     let query = scorer.term_ids(&query);
                     let every = 0..scorer.frozen.postings.len() as TermId;
-                    let postings = scorer.ordered(every, end, |seq, _| seq).unwrap();
+                    let postings = scorer.ordered(every, 0..end, |seq, _| seq).unwrap();
                     let found = scorer.contenders(&query, &postings, k).into_iter();
                     let found: Vec<(u32, u64)> =
                         found.map(|page| (page.first, page.score.to_bits())).collect();
@@ -456,6 +420,24 @@ mod tests {
     }
 
     #[test]
+    fn contenders_come_in_the_order_that_is_asked_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let texts = (0..PAGES).map(|page| (String::new(), text(page)));
+        let index = TextIndex::build(&dir.path().join("text"), texts).unwrap();
+        let scorer = Scorer::new(&index, Bm25::default(), PAGES, WORDS).unwrap();
+        let query = scorer.term_ids(&["rye", "of"].map(str::to_owned));
+        // As if the last pages had been there first, in other versions.
+        let first = |seq, _| PAGES - seq;
+        let postings = scorer.ordered(query.iter().copied(), 0..PAGES, first).unwrap();
+        let found = scorer.contenders(&query, &postings, 5);
+        assert!(found.is_sorted_by_key(|page| page.first) && found.len() > 5);
+        assert!(found.iter().all(|page| page.first == PAGES - page.seq));
+        let of_part = scorer.ordered(query.iter().copied(), 100..200, |seq, _| seq).unwrap();
+        let part = scorer.contenders(&query, &of_part, PAGES as usize);
+        assert!(part.iter().all(|page| (100..200).contains(&page.seq)) && part.len() > 50);
+    }
+
+    #[test]
     fn scores_by_ordered_postings_are_those_of_the_index() {
         let dir = tempfile::tempdir().unwrap();
         let texts = (0..PAGES).map(|page| (String::new(), text(page)));
@@ -463,13 +445,13 @@ mod tests {
         let index = index.with_docs(docs(&index));
         let scorer = Scorer::new(&index, Bm25::default(), 200, WORDS).unwrap();
         let query = scorer.term_ids(&["rye", "of", "rye"].map(str::to_owned));
-        let postings = scorer.ordered(query.iter().copied(), PAGES, |seq, _| seq).unwrap();
-        let (mut all, mut ordered) = (Scores::default(), SeqScores::default());
+        let postings = scorer.ordered(query.iter().copied(), 0..PAGES, |seq, _| seq).unwrap();
+        let (mut all, mut ordered) = (Scores::default(), Scores::default());
         scorer.score(&query, 0..PAGES, &mut all).unwrap();
         scorer.score_ordered(&query, &postings, &mut ordered);
         for url in (0..PAGES).map(UrlId) {
             let expected = scorer.score_of(&all, url);
-            assert_eq!(scorer.score_in(&ordered, url).to_bits(), expected.to_bits());
+            assert_eq!(scorer.score_of(&ordered, url).to_bits(), expected.to_bits());
         }
         assert!(scorer.scored(&all).count() > 100);
     }

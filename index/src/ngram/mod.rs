@@ -13,7 +13,7 @@
 //!
 //! ```
 //! use prospect_index::ngram::{
-//!     BuildConfig, NgramIndex, NgramQuery, Scratch, Segment, SegmentBuilder, SegmentParts,
+//!     BuildConfig, NgramIndex, NgramQuery, Scratch, Segment, SegmentBuilder,
 //! };
 //! use prospect_index::page::UrlId;
 //! use prospect_index::words::{url_text, words};
@@ -27,7 +27,7 @@
 //! builder.add(UrlId(9), &url_text("https://b.test/budget"))?;
 //! builder.finish()?;
 //!
-//! let segment = Segment::from_parts(SegmentParts::read(dir)?)?;
+//! let segment = Segment::read(dir)?;
 //! let index = NgramIndex::new(vec![&segment])?;
 //! let query = NgramQuery::new(&words("crawl budget"), 3).needing_share(0.5)?;
 //! let matches = index.match_query(&query, |_| false, &mut Scratch::default())?;
@@ -42,7 +42,7 @@
 //!
 //! A build takes its budget for sorting, and outside it what grows with the segment: the dictionary
 //! of words (about 60 bytes and the word), 12 bytes a URL, 10 bits a distinct n-gram, and the strings of the one URL being
-//! added. An open segment is its five files in memory 4 bytes a URL and 24 a word. A [`Scratch`] is about
+//! added. An open segment is its five files, three of them mapped, 4 bytes a URL and 24 a word. A [`Scratch`] is about
 //! 0.1 MB whatever the size of the index.
 //!
 //! # Not here
@@ -84,7 +84,7 @@ pub(crate) use matching::Match;
 pub use matching::NgramIndex;
 pub(crate) use merge::merge;
 pub use ngram_set::NgramSet;
-pub use parts::SegmentParts;
+pub(crate) use parts::SegmentParts;
 pub use query::NgramQuery;
 pub use scratch::Scratch;
 pub use segment::Segment;

@@ -9,7 +9,7 @@ use crate::mapped::{Bytes, map_path};
 
 /// The bytes of a segment's five files, the large ones mapped.
 #[derive(Clone, Debug)]
-pub struct SegmentParts {
+pub(crate) struct SegmentParts {
     /// Of [`TOKENS`].
     pub(crate) tokens: Vec<u8>,
     /// Of [`NGRAMS`].
@@ -27,7 +27,7 @@ impl SegmentParts {
     ///
     /// # Errors
     /// [`NgramError::Io`] naming the file that could not be read.
-    pub fn read(dir: &Path) -> Result<Self, NgramError> {
+    pub(crate) fn read(dir: &Path) -> Result<Self, NgramError> {
         Ok(Self {
             tokens: read(dir, TOKENS)?,
             ngrams: map(dir, NGRAMS)?,

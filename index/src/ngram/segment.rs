@@ -6,6 +6,7 @@
 //! only change answers, which is what the store's checksums are for.
 
 use std::ops::Range;
+use std::path::Path;
 
 use fst::raw::{Fst, Output};
 
@@ -61,12 +62,17 @@ pub(super) struct NgramPostings {
 }
 
 impl Segment {
-    /// Opens a segment.
+    /// Opens the segment in a folder, whose large files are mapped.
     ///
     /// # Errors
-    /// [`NgramError::Damaged`] when a part is cut, of another kind or version, or does not belong
-    /// to the other parts.
-    pub fn from_parts(parts: SegmentParts) -> Result<Self, NgramError> {
+    /// [`NgramError::Io`] naming the file that could not be read, [`NgramError::Damaged`] when a part is cut, of another
+    /// kind or version, or does not belong to the other parts.
+    pub fn read(dir: &Path) -> Result<Self, NgramError> {
+        Self::from_parts(SegmentParts::read(dir)?)
+    }
+
+    /// Opens a segment.
+    pub(crate) fn from_parts(parts: SegmentParts) -> Result<Self, NgramError> {
         let header = Header::read(&parts.strings)?;
         check_postings(&parts.postings)?;
         let max_words = header.max_words as usize;

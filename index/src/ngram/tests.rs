@@ -4,8 +4,7 @@
 use std::path::Path;
 
 use super::{
-    BuildConfig, NgramError, NgramIndex, NgramQuery, Scratch, Segment, SegmentBuilder,
-    SegmentParts, SegmentStats,
+    BuildConfig, NgramError, NgramIndex, NgramQuery, Scratch, Segment, SegmentBuilder, SegmentStats,
 };
 use crate::limits;
 use crate::page::UrlId;
@@ -23,7 +22,7 @@ fn build(strings: &[(u32, &str)], max_words: usize, dir: &Path) -> SegmentStats 
 fn segment(strings: &[(u32, &str)], max_words: usize) -> Segment {
     let dir = tempfile::tempdir().unwrap();
     build(strings, max_words, dir.path());
-    Segment::from_parts(SegmentParts::read(dir.path()).unwrap()).unwrap()
+    Segment::read(dir.path()).unwrap()
 }
 
 fn query(text: &str) -> NgramQuery {
@@ -135,4 +134,39 @@ fn misuse_is_a_typed_error() {
     let index = NgramIndex::new(vec![&short]).unwrap();
     let error = index.match_query(&query("a b"), |_| false, &mut Scratch::default());
     assert!(matches!(error, Err(NgramError::QueryTooLong { got: 2, indexed: 1 })));
+}
+
+#[test]
+fn who_needs_more_finds_those_that_hold_as_much() {
+    let vocabulary = ["rye", "bread", "oven", "flour", "salt"];
+    let text = |url: u32| {
+        let word = |at: u32| vocabulary[(url.wrapping_mul(2_654_435_761) >> (3 * at)) as usize % 5];
+        (0..=url % 5).map(word).collect::<Vec<_>>().join(" ")
+    };
+    let texts: Vec<(u32, String)> = (0..400).map(|url| (url, text(url))).collect();
+    let strings: Vec<(u32, &str)> = texts.iter().map(|(url, text)| (*url, text.as_str())).collect();
+    let (one, other) = strings.split_at(150);
+    let segments = [segment(one, 3), segment(other, 3)];
+    let index = NgramIndex::new(segments.iter().collect()).unwrap();
+    let weight = |word: &str| 1.0 + word.len() as f64 / 7.0;
+    let plain = query("rye bread oven salt");
+    let counted = plain.clone().needing_share(0.05).unwrap();
+    for query in [plain.needing_weight(0.05, weight).unwrap(), counted] {
+        let matches = |query: &NgramQuery| {
+            index.match_query(query, |_| false, &mut Scratch::default()).unwrap()
+        };
+        let all = matches(&query);
+        let weights: Vec<f64> = all.iter().map(|found| query.weight_of(&found.matched)).collect();
+        for &least in &weights {
+            let mut raised = matches(&query.clone().needing_at_least(least));
+            // What is less by a rounding may be among them.
+            let weight = |found: &super::Match| query.weight_of(&found.matched);
+            assert!(raised.iter().all(|found| weight(found) > least * (1.0 - 1e-8)), "{least}");
+            raised.retain(|found| weight(found) >= least);
+            let with_weights = all.iter().zip(&weights);
+            let enough = with_weights.filter(|(_, weight)| **weight >= least);
+            assert_eq!(raised, enough.map(|(found, _)| *found).collect::<Vec<_>>(), "{least}");
+        }
+        assert!(all.len() > 200);
+    }
 }

@@ -52,7 +52,7 @@ fn build(pages: &Pages, max_words: usize) -> Segment {
 }
 
 fn open(dir: &Path) -> Segment {
-    Segment::from_parts(SegmentParts::read(dir).unwrap()).unwrap()
+    Segment::read(dir).unwrap()
 }
 
 fn files(dir: &Path) -> Vec<(String, Vec<u8>)> {

@@ -185,7 +185,7 @@ impl CutoffSource<'_> {
         let mut view = QueryView::new(&asked);
         let features = &self.features;
         let weight = |url| {
-            let (mut evidence, unscored) = (LinkEvidence::default(), |_: UrlId| 0.0);
+            let (mut evidence, unscored) = (LinkEvidence::default(), |_| 0.0);
             let links = features.links(url, self.epoch.end_seq);
             features.gather(&mut evidence, &mut view, &unscored, url, links);
             features.url_match(&view, url, &evidence).weight

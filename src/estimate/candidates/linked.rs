@@ -83,6 +83,8 @@ impl AnswerSpan {
 pub(in crate::estimate) fn best_answers(mut pages: Vec<Contender>) -> Vec<Contender> {
     pages.sort_by(|a, b| b.score.total_cmp(&a.score));
     pages.truncate(ANSWERS);
+    // One of these is kept for each query.
+    pages.shrink_to_fit();
     pages
 }
 
@@ -126,7 +128,7 @@ mod tests {
         let scorer = Scorer::new(&index, Bm25::default(), 120, ["rye"]).unwrap();
         let query = scorer.term_ids(&["rye".to_owned()]);
         for end in [3, 30, 120] {
-            let postings = scorer.ordered(query.iter().copied(), end, |seq, _| seq).unwrap();
+            let postings = scorer.ordered(query.iter().copied(), 0..end, |seq, _| seq).unwrap();
             let contenders = scorer.contenders(&query, &postings, ANSWERS);
             let mut best = AnswerPages::Now.of(&contenders);
             best.sort_unstable();

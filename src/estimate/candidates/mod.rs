@@ -15,7 +15,7 @@ pub(crate) mod linked;
 pub(crate) mod nearest;
 pub mod ngram;
 
-use prospect_index::bm25::{Contender, OrderedPostings, SeqScores};
+use prospect_index::bm25::{Contender, OrderedPostings, Scores};
 use prospect_index::link_context::LinkContextTable;
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
@@ -29,7 +29,7 @@ use crate::estimate::features::first_links::InLink;
 use crate::estimate::features::group::{FeatureGroup, FeatureGroups};
 use crate::estimate::features::link_context::LinkContextQuery;
 use crate::estimate::features::pair::{
-    AllScores, AskedQuery, FeatureSource, LinkEvidence, ParentScores, QueryView, UrlMatch,
+    AskedQuery, FeatureSource, LinkEvidence, QueryView, UrlMatch,
 };
 use crate::estimate::features::similarity::{Embeddings, NearQuery};
 use crate::estimate::features::table::FeatureRow;
@@ -58,7 +58,7 @@ pub(crate) struct CandidateQuery<'a> {
     /// Postings of its words, over the pages that can be answers.
     pub(crate) postings: &'a OrderedPostings,
     /// Room for scores.
-    pub(crate) scores: &'a mut SeqScores,
+    pub(crate) scores: &'a mut Scores,
     /// Room for matches.
     pub(crate) scratch: &'a mut Scratch,
 }
@@ -88,8 +88,8 @@ pub(crate) struct CandidateSource<'a, H> {
 }
 
 impl<H: Horizon> CandidateSource<'_, H> {
-    /// Candidates of a query, by URL, and the pages that were among its best. Of more than `most` a sample is taken that depends on
-    /// nothing but the pairs.
+    /// Candidates of a query, by URL, and the pages that were among its best. Of more than `most` a sample is taken that
+    /// depends on nothing but the pairs.
     ///
     /// Costs the postings of the query's words, its rarest n-grams, and the links to its candidates.
     ///
@@ -125,10 +125,10 @@ impl<H: Horizon> CandidateSource<'_, H> {
             urls.sort_by_cached_key(|&url| (sample_key(*at, url), url));
         }
         let mut maker = self.maker(&asked, *at);
-        let scores = AllScores { scorer, scores };
+        let score_of = |url| scorer.score_of(scores, url);
         let made = urls.into_iter().filter_map(|url| {
             let otherwise = [&linked, &near].iter().any(|urls| urls.binary_search(&url).is_ok());
-            maker.candidate(url, otherwise, &scores)
+            maker.candidate(url, otherwise, &score_of)
         });
         // Only now, when what merely may match is gone, so that the sample is one of candidates.
         let mut candidates: Vec<Candidate> = made.take(most).collect();
@@ -201,13 +201,13 @@ impl<H: Horizon> CandidateMaker<'_, H> {
         &mut self,
         url: UrlId,
         otherwise: bool,
-        scores: &impl ParentScores,
+        score_of: &impl Fn(UrlId) -> f64,
     ) -> Option<Candidate> {
         let before_seq = self.source.horizon.of(url)?;
         let mut evidence = LinkEvidence::default();
         let incoming = self.source.features.links(url, before_seq);
-        self.gather(&mut evidence, url, incoming, scores);
-        self.candidate_of(url, otherwise, &evidence, scores)
+        self.gather(&mut evidence, url, incoming, score_of);
+        self.candidate_of(url, otherwise, &evidence, score_of)
     }
 
     /// Adds links to a URL, which follow those that were gathered.
@@ -216,9 +216,9 @@ impl<H: Horizon> CandidateMaker<'_, H> {
         evidence: &mut LinkEvidence,
         url: UrlId,
         links: impl Iterator<Item = InLink>,
-        scores: &impl ParentScores,
+        score_of: &impl Fn(UrlId) -> f64,
     ) {
-        self.source.features.gather(evidence, &mut self.view, scores, url, links);
+        self.source.features.gather(evidence, &mut self.view, score_of, url, links);
     }
 
     /// As [`CandidateMaker::candidate`], from evidence that was gathered of all links.
@@ -227,7 +227,7 @@ impl<H: Horizon> CandidateMaker<'_, H> {
         url: UrlId,
         otherwise: bool,
         evidence: &LinkEvidence,
-        scores: &impl ParentScores,
+        score_of: &impl Fn(UrlId) -> f64,
     ) -> Option<Candidate> {
         let CandidateSource { horizon, features, link_context, without, cutoffs, .. } = self.source;
         let before_seq = horizon.of(url)?;
@@ -238,11 +238,11 @@ impl<H: Horizon> CandidateMaker<'_, H> {
         let matches = weight.is_some();
         let mut features = features.row(&self.view, url, own, evidence);
         let contexts = link_context.of(url, before_seq);
-        self.asked.link_context.add(&mut features, contexts, scores);
+        self.asked.link_context.add(&mut features, contexts, score_of);
         if let Some(similar) = &mut self.similar {
             similar.add(&mut features, url, before_seq);
         }
         features.clear(*without);
-        Some(Candidate { url, features, matches, score: scores.of(url) / self.asked.mass })
+        Some(Candidate { url, features, matches, score: score_of(url) / self.asked.mass })
     }
 }

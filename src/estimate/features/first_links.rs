@@ -14,9 +14,8 @@ pub(crate) struct InLink {
     pub(crate) from: UrlId,
     /// Anchor text, as an id of [`LinkTable::anchor`].
     pub(crate) anchor: u32,
-    /// `fetch_seq` of the page's current version.
-    pub(crate) seq: u32,
-    /// And from which on the link is known.
+    /// `fetch_seq` of the page's current version, and from which on the link is known.
+    seq: u32,
     since: u32,
 }
 

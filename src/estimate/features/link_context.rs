@@ -2,8 +2,8 @@
 
 use prospect_index::bm25::Scorer;
 use prospect_index::link_context::{LinkContext, word_number};
+use prospect_index::page::UrlId;
 
-use crate::estimate::features::pair::ParentScores;
 use crate::estimate::features::table::{Feature, FeatureRow};
 use crate::workload::Query;
 
@@ -35,7 +35,7 @@ impl LinkContextQuery {
         &self,
         row: &mut FeatureRow,
         contexts: impl Iterator<Item = LinkContext<'t>>,
-        scores: &impl ParentScores,
+        score_of: &impl Fn(UrlId) -> f64,
     ) {
         let (mut best, mut beside, mut found) = (0.0_f64, 0.0_f64, 0_u64);
         for link_context in contexts {
@@ -51,7 +51,7 @@ impl LinkContextQuery {
                 best = share;
             }
             if share > 0.0 {
-                beside = beside.max(share * scores.of(link_context.from) / self.mass);
+                beside = beside.max(share * score_of(link_context.from) / self.mass);
             }
         }
         let has = |at: usize| found.checked_shr(at as u32).unwrap_or(0) & 1 == 1;
@@ -67,7 +67,6 @@ mod tests {
     use super::*;
     use prospect_index::bm25::{Bm25, Scores};
     use prospect_index::link_context::{LinkContextTable, word_numbers};
-    use prospect_index::page::UrlId;
     use prospect_index::text_index::TextIndex;
     use prospect_index::words::Analyzer;
 
@@ -98,7 +97,7 @@ mod tests {
         let asked = LinkContextQuery::new(&scorer, &query, mass);
         let features = |url, before_seq| {
             let mut row = FeatureRow::default();
-            let score_of = |url: UrlId| scorer.score_of(&scores, url);
+            let score_of = |url| scorer.score_of(&scores, url);
             asked.add(&mut row, table.of(url, before_seq), &score_of);
             [Feature::BestContext, Feature::ContextOfAnswer, Feature::AllContexts].map(|at| row[at])
         };

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use prospect_index::bm25::{Scorer, SeqScores};
+use prospect_index::bm25::Scorer;
 use prospect_index::ngram::{NgramQuery, NgramSet};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, NONE};
@@ -165,44 +165,6 @@ pub(crate) struct LinkEvidence {
     last: Option<UrlId>,
 }
 
-/// Scores of crawled pages for one query.
-pub(crate) trait ParentScores {
-    /// Of the page of a URL; 0 without one.
-    fn of(&self, page: UrlId) -> f64;
-
-    /// The same of the page that shows a link.
-    fn of_link(&self, link: &InLink) -> f64 {
-        self.of(link.from)
-    }
-}
-
-impl<F: Fn(UrlId) -> f64> ParentScores for F {
-    fn of(&self, page: UrlId) -> f64 {
-        self(page)
-    }
-}
-
-/// Scores of all pages for one query, by record: a link tells which one gave the page that shows it.
-pub(crate) struct AllScores<'a> {
-    /// Where pages are told from their versions.
-    pub(crate) scorer: &'a Scorer<'a>,
-    /// The scores.
-    pub(crate) scores: &'a SeqScores,
-}
-
-impl ParentScores for AllScores<'_> {
-    fn of(&self, page: UrlId) -> f64 {
-        self.scorer.score_in(self.scores, page)
-    }
-
-    #[inline]
-    fn of_link(&self, link: &InLink) -> f64 {
-        let score = self.scores.of(link.seq);
-        // The version that was scored may be an earlier one.
-        if score == 0.0 && self.scorer.was_replaced(link.from) { self.of(link.from) } else { score }
-    }
-}
-
 impl FeatureSource<'_> {
     /// Features of a URL for a query, from links of pages fetched before `before_seq` and the
     /// score of each crawled page for the query; PageRank, the site's mean and quality are left 0.
@@ -210,12 +172,12 @@ impl FeatureSource<'_> {
     pub(crate) fn features(
         &self,
         query: &mut QueryView<'_>,
-        scores: &impl ParentScores,
+        score_of: &impl Fn(UrlId) -> f64,
         target: UrlId,
         before_seq: u32,
     ) -> Option<FeatureRow> {
         let mut links = LinkEvidence::default();
-        self.gather(&mut links, query, scores, target, self.links(target, before_seq));
+        self.gather(&mut links, query, score_of, target, self.links(target, before_seq));
         let UrlMatch { own, weight } = self.url_match(query, target, &links);
         weight.map(|_| self.row(query, target, own, &links))
     }
@@ -284,7 +246,7 @@ impl FeatureSource<'_> {
         &self,
         evidence: &mut LinkEvidence,
         query: &mut QueryView<'_>,
-        scores: &impl ParentScores,
+        score_of: &impl Fn(UrlId) -> f64,
         target: UrlId,
         links: impl Iterator<Item = InLink>,
     ) {
@@ -295,7 +257,7 @@ impl FeatureSource<'_> {
             evidence.links += 1;
             // Links of one page are adjacent; a page never counts as its own parent.
             if evidence.last != Some(link.from) && link.from != target {
-                let score = scores.of_link(&link);
+                let score = score_of(link.from);
                 evidence.inlinks += 1;
                 evidence.best_parent = evidence.best_parent.max(score);
                 evidence.parent_sum += score;

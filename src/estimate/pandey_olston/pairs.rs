@@ -145,7 +145,7 @@ struct Maker<'a, 'q> {
 impl Maker<'_, '_> {
     fn pair(&mut self, url: UrlId, horizon: &impl Horizon) -> Option<Pair> {
         let (query, before_seq) = (self.at, horizon.of(url)?);
-        let score_of = |url: UrlId| self.features.scorer.score_of(self.scores, url);
+        let score_of = |url| self.features.scorer.score_of(self.scores, url);
         let features = self.features.features(&mut self.view, &score_of, url, before_seq)?;
         let score = score_of(url);
         Some(Pair { query, url, before_seq, features, score })
