@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use super::EstimateError;
 use super::candidates::by_url::QueriesByUrl;
 use super::candidates::linked::{ANSWERS, AnswerSpan, candidates};
-use super::candidates::{Candidate, CandidateSource, EpochQuery};
+use super::candidates::{CandidateSource, EpochQuery};
 use super::crawl_view::CrawlView;
 use super::features::first_links::InLink;
 use super::features::group::FeatureGroup;
@@ -32,7 +32,6 @@ use super::horizon::{FrontierHorizon, Horizon};
 use super::models::EpochModels;
 use super::models::score_distribution::ScoreModel;
 use super::pair_table::{PairRow, PairTable};
-use super::url_estimate::PairEstimate;
 use crate::workload::QueryId;
 
 /// Pairs of a query from which on its words' postings are read, and not page by page whether it has them.
@@ -122,11 +121,11 @@ impl PageScores {
 /// What became of a pair: its row, if it is a candidate.
 type Change = (UrlId, QueryId, Option<PairRow>);
 
-/// What became of a pair: its estimate, if it is a candidate.
+/// The same, with what it rests on.
 struct Estimated {
     url: UrlId,
     query: QueryId,
-    pair: Option<PairEstimate>,
+    pair: Option<PairRow>,
     /// What links say of it; none if nothing finds it, or nobody goes on from it.
     evidence: Option<Box<LinkEvidence>>,
 }
@@ -204,7 +203,8 @@ impl KeptPairs {
             self.evidence.resize_with(known.urls.len(), Vec::new);
         }
         self.forget_fetched(input, source, model);
-        let new = self.new_postings(input, source)?;
+        let words = self.queries.iter().flat_map(|query| query.asked.terms.iter().copied());
+        let new = source.postings(words, self.end_seq)?;
         let mut dirty = self.follow_answers(known, source, &new);
         if goes_on {
             self.find_matches(source, &targets, &dirty);
@@ -228,18 +228,6 @@ impl KeptPairs {
         self.links = known.links.links_from(0).count();
         self.urls = known.urls.len();
         Ok(Arc::clone(&self.by_url))
-    }
-
-    /// Postings of the pages that were not taken in yet, as they came to be known.
-    fn new_postings(
-        &self,
-        input: &CrawlView<'_>,
-        source: &Source<'_>,
-    ) -> Result<OrderedPostings, EstimateError> {
-        let words = self.queries.iter().flat_map(|query| query.asked.terms.iter().copied());
-        let pages = &input.known.pages;
-        let first = |seq, url| pages.first_seq(url).unwrap_or(seq);
-        Ok(input.scorer.ordered(words, self.end_seq..source.end_seq, first)?)
     }
 
     /// Nothing is known but the queries, and where it starts from; tells whether it does.
@@ -459,7 +447,8 @@ impl KeptPairs {
                     maker.gather(&mut evidence, url, all, &score_of);
                 }
                 let candidate = maker.candidate_of(url, otherwise, &evidence, &score_of);
-                let pair = candidate.map(|candidate| estimated(&candidate, at, asked.mass, model));
+                let row = |candidate| PairRow::of(&candidate, at, asked.mass, Some(model));
+                let pair = candidate.map(row);
                 let evidence = (!self.once).then(|| Box::new(evidence));
                 Estimated { url, query: at, pair, evidence }
             };
@@ -486,7 +475,7 @@ impl KeptPairs {
             if let Some(known) = self.evidence.get_mut(url.index()) {
                 replace(known, query, evidence.map(|of| (query, *of)), |of| of.0);
             }
-            changes.push((url, query, pair.as_ref().map(PairRow::new)));
+            changes.push((url, query, pair));
         }
     }
 
@@ -544,19 +533,6 @@ impl KeptPairs {
 fn linked_to(answers: &[Answer], known: &Known, horizon: &FrontierHorizon<'_>) -> Vec<UrlId> {
     let spans = answers.iter().map(|&(_, first, seq)| AnswerSpan::now(first, seq));
     candidates(known, &spans.collect::<Vec<_>>(), horizon)
-}
-
-/// The pair of a candidate of a query with this idf mass, without its chance.
-fn estimated(candidate: &Candidate, query: QueryId, mass: f64, model: &ScoreModel) -> PairEstimate {
-    let expected = model.expected_of(candidate);
-    PairEstimate {
-        url: candidate.url,
-        query,
-        expected_score: expected * mass,
-        chance: 0.0,
-        matches: candidate.matches,
-        bin: model.bin(expected) as u16,
-    }
 }
 
 /// Puts what is known of a query in the place of what was, in a list by query.

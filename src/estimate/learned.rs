@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use prospect_index::bm25::{Contender, OrderedPostings, Scores};
+use prospect_index::bm25::{Contender, Scores};
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
 use rayon::prelude::*;
@@ -111,25 +111,24 @@ fn found_pairs(
         && cache.strings.is_some()
         && input.embeddings_for(settings).is_none()
         && !settings.without.contains(FeatureGroup::Pairs);
-    let kept = cache.pairs.take_if(|_| can_keep && fitted.is_some());
-    if let (Some(mut kept), Some((all, scores))) = (kept, fitted) {
-        let pairs = if kept.begins_once() {
-            let found = listed(input, queries, cache, &cache.nearest, settings, &cutoffs)?;
-            kept.found(input, all, found.answers);
-            Some(Arc::new(found.pairs))
-        } else if input.scorer.scores_pages() {
+    let mut kept = cache.pairs.take_if(|_| can_keep && fitted.is_some());
+    let pairs = match (&mut kept, fitted) {
+        (Some(kept), Some((all, scores))) if !kept.begins_once() && input.scorer.scores_pages() => {
             let source = frontier_source(input, cache, &cache.nearest, settings, &cutoffs);
-            Some(kept.update(input, &source, all, scores)?)
-        } else {
-            None
-        };
-        cache.pairs = Some(kept);
-        if let Some(pairs) = pairs {
-            return Ok(pairs);
+            kept.update(input, &source, all, scores)?
         }
-    }
-    let found = listed(input, queries, cache, &cache.nearest, settings, &cutoffs)?;
-    Ok(Arc::new(found.pairs))
+        (kept, fitted) => {
+            let found = listed(input, queries, cache, &cache.nearest, settings, &cutoffs)?;
+            if let (Some(kept), Some((all, _))) = (kept, fitted)
+                && kept.begins_once()
+            {
+                kept.found(input, all, found.answers);
+            }
+            Arc::new(found.pairs)
+        }
+    };
+    cache.pairs = kept.or(cache.pairs.take());
+    Ok(pairs)
 }
 
 /// Estimates candidate pairs of the queries, given as indices, by the models of the cache. `nearest`
@@ -189,7 +188,7 @@ fn listed(
     let scores = cache.models.as_ref().and_then(|models| models.scores.as_ref());
     let source = frontier_source(input, cache, nearest, settings, cutoffs);
     let queries = if settings.without.contains(FeatureGroup::Pairs) { &[] } else { queries };
-    let postings = postings(input, queries, source.end_seq)?;
+    let postings = source.postings(words(input, queries), 0)?;
     let found: Vec<(QueryPairs, Vec<Contender>)> = queries
         .par_iter()
         .map_init(
@@ -216,15 +215,9 @@ struct Listed {
     answers: Vec<Vec<Contender>>,
 }
 
-/// Postings of the words of these queries over the pages fetched before the record `end_seq`, as those came to be known.
-fn postings(
-    input: &CrawlView<'_>,
-    queries: &[usize],
-    end_seq: u32,
-) -> Result<OrderedPostings, EstimateError> {
-    let (scorer, pages) = (input.scorer, &input.known.pages);
-    let words = queries.iter().flat_map(|&at| scorer.term_ids(&input.queries[at].words));
-    Ok(scorer.ordered(words, 0..end_seq, |seq, url| pages.first_seq(url).unwrap_or(seq))?)
+/// Words of these queries, given as indices.
+fn words<'a>(input: &'a CrawlView<'_>, queries: &'a [usize]) -> impl Iterator<Item = u32> + 'a {
+    queries.iter().flat_map(|&at| input.scorer.term_ids(&input.queries[at].words))
 }
 
 /// Where candidates of the frontier come from.
@@ -278,21 +271,8 @@ fn query_pairs(
 ) -> QueryPairs {
     let mass = idf_mass(&input.queries[at], input.scorer).max(f64::MIN_POSITIVE);
     let (places, query) = (input.served.places(), QueryId::new(at));
-    let expected = model.map(|model| (model, model.expected(candidates)));
-    let row = |(place, candidate): (usize, &Candidate)| {
-        let (expected, bin) = expected.as_ref().map_or((0.0, 0), |(model, expected)| {
-            (expected[place], model.bin(expected[place]) as u16)
-        });
-        PairRow::new(&PairEstimate {
-            url: candidate.url,
-            query,
-            expected_score: expected * mass,
-            chance: 0.0,
-            matches: candidate.matches,
-            bin,
-        })
-    };
-    let rows: Vec<PairRow> = candidates.iter().enumerate().map(row).collect();
+    let row = |candidate| PairRow::of(candidate, query, mass, model);
+    let rows: Vec<PairRow> = candidates.iter().map(row).collect();
     let chances = if let Some(model) = model {
         let list = input.served.lists[at].iter();
         let served: Vec<f64> = list.map(|(_, score)| score / mass).collect();
@@ -419,7 +399,7 @@ fn fit(
     let all = !settings.without.contains(FeatureGroup::Pairs);
     let queries = if all { training_queries(input.queries) } else { Vec::new() };
     let most = TRAINING_PAIRS.div_ceil(queries.len().max(1));
-    let postings = postings(input, &queries, end_seq)?;
+    let postings = source.postings(words(input, &queries), 0)?;
     let pairs: Vec<Vec<Candidate>> = queries
         .par_iter()
         .map_init(

@@ -14,6 +14,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zerocopy::little_endian::{F32, U16, U32};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
+use super::candidates::Candidate;
+use super::models::score_distribution::ScoreModel;
 use super::url_estimate::PairEstimate;
 use crate::workload::QueryId;
 
@@ -28,13 +30,29 @@ pub(super) struct PairRow {
 }
 
 impl PairRow {
-    /// Of the estimate of a pair.
-    pub(super) fn new(pair: &PairEstimate) -> Self {
+    fn new(pair: &PairEstimate) -> Self {
         Self {
             query: U32::new(pair.query.0),
             expected_score: F32::new(pair.expected_score as f32),
             bin: U16::new(pair.bin),
             matches: U16::new(pair.matches.into()),
+        }
+    }
+
+    /// Of a candidate of a query with this idf mass, by the score model if there is one.
+    pub(super) fn of(
+        candidate: &Candidate,
+        query: QueryId,
+        mass: f64,
+        model: Option<&ScoreModel>,
+    ) -> Self {
+        let expected = model.map(|model| (model, model.expected_of(candidate)));
+        let (expected, bin) = expected.map_or((0.0, 0), |(model, of)| (of, model.bin(of)));
+        Self {
+            query: U32::new(query.0),
+            expected_score: F32::new((expected * mass) as f32),
+            bin: U16::new(bin as u16),
+            matches: U16::new(candidate.matches.into()),
         }
     }
 
@@ -103,14 +121,7 @@ impl PairTable {
     /// Of pairs in any order, with their chances.
     pub(super) fn each(mut pairs: Vec<PairEstimate>, urls: usize) -> Self {
         pairs.par_sort_unstable_by_key(|pair| (pair.url, pair.query));
-        let mut spans = vec![(0, 0); urls];
-        for (at, pair) in pairs.iter().enumerate() {
-            let (start, len) = &mut spans[pair.url.index()];
-            if *len == 0 {
-                *start = at as u32;
-            }
-            *len += 1;
-        }
+        let spans = placed(counts(pairs.iter().map(|pair| pair.url), urls));
         let rows: Vec<PairRow> = pairs.iter().map(PairRow::new).collect();
         let chances = pairs.iter().map(|pair| (pair.chance, pair.expected_score)).collect();
         let chances = Chances::Each(chances);
@@ -124,17 +135,10 @@ impl PairTable {
         (all, bins): (usize, Option<usize>),
     ) -> Self {
         found.sort_by_key(|of| of.query);
-        let mut spans = vec![(0_u32, 0_u32); urls];
-        for url in found.iter().flat_map(|of| &of.urls) {
-            spans[url.index()].1 += 1;
-        }
-        let mut len = 0;
-        for (start, count) in &mut spans {
-            (*start, len) = (len, len + *count);
-            *count = 0;
-        }
-        debug_assert!(found.iter().map(|of| of.rows.len() as u64).sum::<u64>() == u64::from(len));
-        let len = len as usize;
+        let len = found.iter().map(|of| of.rows.len()).sum();
+        let spans = placed(counts(found.iter().flat_map(|of| of.urls.iter().copied()), urls));
+        // Where the next row of each URL goes.
+        let mut next: Vec<u32> = spans.iter().map(|(start, _)| *start).collect();
         let mut rows = vec![PairRow::default(); len];
         let mut chances = match bins {
             Some(bins) => Chances::ByBin { bins, chances: vec![0.0; all * bins] },
@@ -143,9 +147,8 @@ impl PairTable {
         // What is put in its place is let go, query by query.
         for of in found {
             for (at, (url, row)) in of.urls.iter().zip(&of.rows).enumerate() {
-                let (start, count) = &mut spans[url.index()];
-                let place = (*start + *count) as usize;
-                *count += 1;
+                let place = next[url.index()] as usize;
+                next[url.index()] += 1;
                 rows[place] = *row;
                 if let Chances::Each(chances) = &mut chances {
                     chances[place] = (of.chances[at], row.expected_score.get().into());
@@ -241,12 +244,13 @@ impl PairTable {
     pub(super) fn tidy(&mut self) {
         if self.rows.len() > 2 * self.len {
             self.rows = self.in_order();
-            let mut start = 0;
-            for span in &mut self.spans {
-                *span = (start, span.1);
-                start += span.1;
-            }
+            self.spans = placed(self.counts());
         }
+    }
+
+    /// By URL: how many rows it has.
+    fn counts(&self) -> Vec<u32> {
+        self.spans.iter().map(|(_, len)| *len).collect()
     }
 
     /// Rows by URL, then query, and none besides.
@@ -260,14 +264,8 @@ impl PairTable {
 
     /// Whether rows are by URL, then query, and none besides.
     fn is_in_order(&self) -> bool {
-        let mut end = 0;
-        for &(start, len) in self.spans.iter().filter(|(_, len)| *len > 0) {
-            if start != end {
-                return false;
-            }
-            end = start + len;
-        }
-        end as usize == self.rows.len()
+        let in_order = self.spans.iter().filter(|(_, len)| *len > 0);
+        self.rows.len() == self.len && in_order.is_sorted_by_key(|(start, _)| *start)
     }
 
     /// Whether every row has a place of its own, and its chance.
@@ -282,6 +280,25 @@ impl PairTable {
             Chances::Each(chances) => chances.len() == self.rows.len(),
         }
     }
+}
+
+/// How many pairs each URL has, by URL, of which there are so many.
+fn counts(of_pairs: impl Iterator<Item = UrlId>, urls: usize) -> Vec<u32> {
+    let mut counts = vec![0; urls];
+    of_pairs.for_each(|url| counts[url.index()] += 1);
+    counts
+}
+
+/// Where the rows of each URL begin if they are by URL, and how many they are.
+fn placed(counts: Vec<u32>) -> Vec<(u32, u32)> {
+    let mut end = 0_u32;
+    let span = |len: u32| {
+        let start = end;
+        // What is more than fits is refused by who reads, before anybody asks for a row.
+        end = end.saturating_add(len);
+        (start, len)
+    };
+    counts.into_iter().map(span).collect()
 }
 
 /// A table as it is written: rows by URL, then query, and none besides.
@@ -318,8 +335,7 @@ impl Serialize for PairTable {
         } else {
             Cow::Owned(self.in_order())
         };
-        let counts = self.spans.iter().map(|(_, len)| *len).collect();
-        let chances = Cow::Borrowed(&self.chances);
+        let (counts, chances) = (self.counts(), Cow::Borrowed(&self.chances));
         Written { counts, rows: Rows(in_order), chances }.serialize(serializer)
     }
 }
@@ -327,16 +343,10 @@ impl Serialize for PairTable {
 impl<'de> Deserialize<'de> for PairTable {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let Written { counts, rows: Rows(rows), chances } = Written::deserialize(deserializer)?;
-        let mut start = 0_u32;
-        let mut span = |len: u32| {
-            let span = (start, len);
-            start = start.saturating_add(len);
-            span
-        };
-        let spans = counts.into_iter().map(&mut span).collect();
+        let counted: u64 = counts.iter().map(|&count| u64::from(count)).sum();
         let (rows, chances) = (rows.into_owned(), chances.into_owned());
-        let table = Self { spans, len: rows.len(), rows, chances };
-        if start as usize == table.len && table.is_whole() {
+        let table = Self { spans: placed(counts), len: rows.len(), rows, chances };
+        if counted == table.len as u64 && table.is_whole() {
             Ok(table)
         } else {
             Err(D::Error::custom("pairs and their places do not fit each other"))

@@ -84,7 +84,7 @@ pub(super) fn in_order(mut frontier: Vec<UrlEstimate>, urls: &UrlTable) -> Vec<U
         let mut at = start;
         loop {
             let from = std::mem::replace(&mut keys[at].1, at as u32) as usize;
-            if from == start || from == at {
+            if from == start {
                 break;
             }
             frontier.swap(at, from);

@@ -214,7 +214,7 @@ struct Best {
 
 impl Best {
     fn new(k: usize) -> Self {
-        Self { k, scores: Vec::with_capacity(k + 1), least: 0.0 }
+        Self { k, scores: Vec::new(), least: 0.0 }
     }
 
     fn add(&mut self, score: f64) {
@@ -303,9 +303,7 @@ impl<'s, 'p> Walk<'s, 'p> {
         loop {
             let ahead = &self.cursors[self.split..];
             let place = *ahead.iter().filter_map(|cursor| cursor.places.first()).min()?;
-            if let Some(score) = self.score(place, least)
-                && score >= least
-            {
+            if let Some(score) = self.score(place, least) {
                 return Some((place, score));
             }
         }
@@ -334,7 +332,8 @@ impl<'s, 'p> Walk<'s, 'p> {
             sum += cursor.gain * cursor.times;
         }
         let gains = self.order.iter().map(|&at| self.cursors[at].gain);
-        Some(gains.fold(0.0, |sum, gain| sum + gain))
+        let score = gains.fold(0.0, |sum, gain| sum + gain);
+        (score >= least).then_some(score)
     }
 }
 
@@ -355,6 +354,11 @@ mod tests {
             WORDS[[0, 0, 0, 0, 1, 1, 1, 2, 2, 3, 4][drawn as usize % 11]]
         };
         (0..5 + page * 7 % 30).map(word).collect::<Vec<_>>().join(" ")
+    }
+
+    fn built(dir: &tempfile::TempDir) -> TextIndex {
+        let texts = (0..PAGES).map(|page| (String::new(), text(page)));
+        TextIndex::build(&dir.path().join("text"), texts).unwrap()
     }
 
     /// The same documents, fetched in another order; some are not, and some were replaced.
@@ -385,8 +389,7 @@ mod tests {
     #[test]
     fn contenders_are_those_of_all_scores_to_the_bit() {
         let dir = tempfile::tempdir().unwrap();
-        let texts = (0..PAGES).map(|page| (String::new(), text(page)));
-        let index = TextIndex::build(&dir.path().join("text"), texts).unwrap();
+        let index = built(&dir);
         let index = index.with_docs(docs(&index));
         let forward = Arc::new(ForwardIndex::build(&index, WORDS).unwrap());
         let queries = [
@@ -422,8 +425,7 @@ mod tests {
     #[test]
     fn contenders_come_in_the_order_that_is_asked_for() {
         let dir = tempfile::tempdir().unwrap();
-        let texts = (0..PAGES).map(|page| (String::new(), text(page)));
-        let index = TextIndex::build(&dir.path().join("text"), texts).unwrap();
+        let index = built(&dir);
         let scorer = Scorer::new(&index, Bm25::default(), PAGES, WORDS).unwrap();
         let query = scorer.term_ids(&["rye", "of"].map(str::to_owned));
         // As if the last pages had been there first, in other versions.
@@ -440,8 +442,7 @@ mod tests {
     #[test]
     fn scores_by_ordered_postings_are_those_of_the_index() {
         let dir = tempfile::tempdir().unwrap();
-        let texts = (0..PAGES).map(|page| (String::new(), text(page)));
-        let index = TextIndex::build(&dir.path().join("text"), texts).unwrap();
+        let index = built(&dir);
         let index = index.with_docs(docs(&index));
         let scorer = Scorer::new(&index, Bm25::default(), 200, WORDS).unwrap();
         let query = scorer.term_ids(&["rye", "of", "rye"].map(str::to_owned));

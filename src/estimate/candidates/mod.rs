@@ -153,6 +153,21 @@ impl<H: Horizon> CandidateSource<'_, H> {
         Ok(may_be.map(|(url, _)| url).collect())
     }
 
+    /// Postings of words over the pages that can be answers, from the record `from` on, in the order in which those came to
+    /// be known.
+    ///
+    /// # Errors
+    /// The index cannot be read.
+    pub(crate) fn postings(
+        &self,
+        words: impl IntoIterator<Item = u32>,
+        from: u32,
+    ) -> Result<OrderedPostings, EstimateError> {
+        let FeatureSource { scorer, known, .. } = self.features;
+        let first = |seq, url| known.pages.first_seq(url).unwrap_or(seq);
+        Ok(scorer.ordered(words, from..self.end_seq, first)?)
+    }
+
     /// A query, made ready.
     ///
     /// # Errors

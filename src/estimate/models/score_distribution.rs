@@ -89,11 +89,6 @@ impl ScoreModel {
         Ok(Some(Self { scores, bins, unseen }))
     }
 
-    /// Expected scores, as shares of the idf mass.
-    pub(crate) fn expected(&self, candidates: &[Candidate]) -> Vec<f64> {
-        self.scores.predict(candidates)
-    }
-
     /// Expected score of one candidate, as a share of the idf mass.
     pub(crate) fn expected_of(&self, candidate: &Candidate) -> f64 {
         self.scores.predict_one(candidate)
@@ -198,7 +193,7 @@ mod tests {
         for (at, page) in pages.iter_mut().enumerate() {
             page.features = features(at as f32 / 1_000.0);
         }
-        model.expected(&pages)
+        pages.iter().map(|page| model.expected_of(page)).collect()
     }
 
     /// The same of each candidate, given its expectation and whether it matches.
