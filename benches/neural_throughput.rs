@@ -1,7 +1,8 @@
 //! How many texts a second a quality model scores, tokenising included, two threads, 256 tokens each.
 //!
-//! `cargo bench --bench neural_throughput -- [MODEL_DIRECTORY [LIBRARY]]`: by tract and, where a
-//! library of ONNX Runtime is named, by that. Without a directory it is the bundled model or, until
+//! `cargo bench --bench neural_throughput -- [MODEL_DIRECTORY [LIBRARY [DEVICE]]]`: by tract and, where a
+//! library of ONNX Runtime is named, by that, on the processor or on a device such as `cuda`; on a device
+//! 4,096 texts a call in place of 64, tokenised in as many threads as there are cores. Without a directory it is the bundled model or, until
 //! there is one, a small one of the tests. Each line can be set beside what
 //! `models/bench_onnxruntime.py` prints for the same directory. On a loaded machine the time of the
 //! processor tells more than that of the clock: `cpu_ms_per_text`. `--texts` in place of a library
@@ -13,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use tokenizers::Tokenizer;
 
-use prospect::neural::{self, ModelSource, QualityModel, Runtime};
+use prospect::neural::{self, Device, ModelSource, QualityModel, Runtime};
 
 const THREADS: usize = 2;
 const RUNS: usize = 3;
@@ -35,20 +36,18 @@ fn main() {
         let texts = texts(&tokenizer(&source(directory.as_deref())));
         return texts.iter().for_each(|text| println!("{text}"));
     }
+    let device = arguments.next().unwrap_or_else(|| Device::Cpu.to_string());
     let is_second_process = arguments.next().is_some();
     let model = source(directory.as_deref());
-    if !is_second_process {
-        measure(&model, None);
-    }
-    let Some(library) = library else { return };
+    let Some(library) = library else { return measure(&model, None, Device::Cpu) };
     if is_second_process {
-        measure(&model, Some(library));
-        return;
+        return measure(&model, Some(library), device.parse().expect("a device"));
     }
+    measure(&model, None, Device::Cpu);
     // A process has one runtime.
     let own = std::env::current_exe().expect("own path");
     let directory = directory.unwrap_or_default();
-    let status = Command::new(own).arg(directory).arg(library).arg("second").status();
+    let status = Command::new(own).arg(directory).arg(library).args([&device, "second"]).status();
     assert!(status.expect("own program").success());
 }
 
@@ -72,14 +71,19 @@ fn tokenizer(source: &ModelSource) -> Tokenizer {
     tokenizer
 }
 
-fn measure(source: &ModelSource, library: Option<PathBuf>) {
+fn measure(source: &ModelSource, library: Option<PathBuf>, device: Device) {
     let runtime = if library.is_some() { "onnxruntime" } else { "tract" };
-    let asked = Runtime { library, threads: THREADS };
+    let threads = match device {
+        Device::Cpu => THREADS,
+        _ => std::thread::available_parallelism().map_or(THREADS, usize::from),
+    };
+    let asked = Runtime { library, threads, device };
     let start = Instant::now();
     let model = neural::load_quality(source, &asked).expect("model");
     let load = start.elapsed();
     let texts = texts(&tokenizer(source));
-    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let call = if device == Device::Cpu { CALL } else { CALL * 64 };
+    let texts: Vec<&str> = texts.iter().map(String::as_str).cycle().take(call).collect();
     // Sessions are made when they are first needed.
     model.score(&texts).expect("scores");
     let (mut per_second, mut cpu_ms) = (0.0_f64, f64::INFINITY);
@@ -89,7 +93,7 @@ fn measure(source: &ModelSource, library: Option<PathBuf>) {
         cpu_ms = cpu_ms.min(cpu_ms_per_text);
     }
     println!(
-        "neural_throughput model={} runtime={runtime} tokens={} threads={THREADS} \
+        "neural_throughput model={} runtime={runtime} device={device} tokens={} threads={threads} \
          texts_per_s={per_second:.1} cpu_ms_per_text={cpu_ms:.3} load_ms={}",
         model.name(),
         TOKENS + 2,

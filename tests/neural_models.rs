@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use prospect::neural::{self, Cached, ModelSource, QualityModel, Runtime};
+use prospect::neural::{self, Cached, Device, ModelSource, QualityModel, Runtime};
 
 #[path = "neural/expected.rs"]
 mod expected;
@@ -13,7 +13,7 @@ mod expected;
 use expected::{QUALITY, cases, folder, source};
 
 fn tract(threads: usize) -> Runtime {
-    Runtime { library: None, threads }
+    Runtime { library: None, threads, device: Device::Cpu }
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn a_vocabulary_larger_than_the_table_is_refused() {
 fn another_runtime_in_the_same_process_is_refused() {
     neural::load_quality(&source("embedding-cls"), &tract(1)).unwrap();
     let library = Path::new("/opt/libonnxruntime.so").to_owned();
-    let runtime = Runtime { library: Some(library), threads: 1 };
+    let runtime = Runtime { library: Some(library), threads: 1, device: Device::Cpu };
     let error = neural::load_quality(&source("embedding-cls"), &runtime).err().unwrap();
     assert_eq!(
         error.to_string(),

@@ -1,11 +1,12 @@
 //! Neural models, run by an ONNX Runtime library: the same scores as by tract. A test of its own,
 //! since the first model that is loaded decides for the process.
 //!
-//! `PROSPECT_ONNXRUNTIME` names the library; without it, nothing is tested.
+//! `PROSPECT_ONNXRUNTIME` names the library; without it, nothing is tested. `PROSPECT_ONNXRUNTIME_DEVICE` names
+//! what it runs models on, by default the processor.
 
 #![cfg(feature = "neural")]
 
-use prospect::neural::{self, Runtime};
+use prospect::neural::{self, Device, Runtime};
 
 #[path = "neural/expected.rs"]
 mod expected;
@@ -16,7 +17,9 @@ fn every_kind_scores_as_pytorch_does() {
         println!("skipped: PROSPECT_ONNXRUNTIME names no library of ONNX Runtime");
         return;
     };
-    let runtime = Runtime { library: Some(library.into()), threads: 2 };
+    let device = std::env::var("PROSPECT_ONNXRUNTIME_DEVICE");
+    let device = device.map_or(Device::Cpu, |device| device.parse().unwrap());
+    let runtime = Runtime { library: Some(library.into()), threads: 2, device };
     expected::check_all(&runtime);
     let one = Runtime { threads: 1, ..runtime.clone() };
     for name in expected::QUALITY {
@@ -31,7 +34,7 @@ fn every_kind_scores_as_pytorch_does() {
             assert_eq!(alone.to_bits(), score.to_bits(), "{name}: {text:?}");
         }
     }
-    let tract = Runtime { library: None, threads: 1 };
+    let tract = Runtime { library: None, threads: 1, device: Device::Cpu };
     let error = neural::load_quality(&expected::source("t5"), &tract).err().unwrap().to_string();
     assert!(error.contains("asked for was tract 0.23; name one runtime"), "{error}");
 }

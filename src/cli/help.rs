@@ -87,6 +87,7 @@ const MODELS: (&str, &[&str]) = (
         "sufficiency-model",
         "rerank-model",
         "onnxruntime",
+        "device",
         "score-cache",
     ],
 );

@@ -77,6 +77,9 @@ const OF_RUN: &str = "runs are measured by nDCG@k, R@k, MRR@k and AP, by P@k, Su
 const RUNTIME: &str = "name a library of ONNX Runtime 1.24 or newer with --onnxruntime PATH or ORT_DYLIB_PATH: \
     `pip download onnxruntime` brings one (onnxruntime/capi/libonnxruntime.so.1.x in the wheel), as do the \
     release archives of ONNX Runtime; without one, models run by tract";
+const GPU: &str = "name a library of ONNX Runtime with CUDA with --onnxruntime PATH: `pip download onnxruntime-gpu` brings \
+    one, which loads the libraries of CUDA and cuDNN by LD_LIBRARY_PATH and keeps its other files beside it; or \
+    --device auto, which takes the processor where there is no GPU";
 const BUILD: &str = "build it with the feature `neural`, which is on by default: cargo install without --no-default-features";
 
 /// The next step where no record is a page, by what is wrong with the first; keys that may be misnamed come first.
@@ -154,6 +157,7 @@ pub(super) fn of_model(error: &NeuralError, otherwise: &str) -> String {
     match error {
         NeuralError::NotBuilt => format!("{BUILD}; {otherwise}"),
         NeuralError::Library { .. } => RUNTIME.to_owned(),
+        NeuralError::Device { .. } => GPU.to_owned(),
         _ => otherwise.to_owned(),
     }
 }

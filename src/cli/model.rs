@@ -13,7 +13,8 @@ use crate::evaluate::run::RERANK_DEPTH;
 use crate::neural::text_length::{self, TextLength};
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::neural::{
-    self, Cached, CachedPairs, Embedder, ModelSource, NeuralError, PairModel, QualityModel, Runtime,
+    self, Cached, CachedPairs, Device, Embedder, ModelSource, NeuralError, PairModel, QualityModel,
+    Runtime,
 };
 use crate::planner::settings::PlanSettings;
 use crate::results::{ModelUsed, Reranker};
@@ -28,6 +29,10 @@ pub(super) struct LibraryOptions {
     /// Run models with this ONNX Runtime library (1.24 or later) instead of the built-in tract.
     #[arg(long, value_name = "FILE", env = "ORT_DYLIB_PATH")]
     pub(super) onnxruntime: Option<PathBuf>,
+    /// What that library runs models on: `cpu`, `cuda` or `cuda:N` for a GPU by its number, or `auto`: the
+    /// first GPU, or the processor where it cannot be used.
+    #[arg(long, value_name = "DEVICE", default_value_t = Device::Cpu)]
+    pub(super) device: Device,
 }
 
 /// What runs models, and where their scores are remembered.
@@ -219,8 +224,8 @@ impl LibraryOptions {
         global: &Global,
     ) -> Result<Box<dyn Embedder>, Failure> {
         let source = directory_of(directory, "sentence-embedding")?;
-        neural::load_embedder(&source, &self.runtime(global))
-            .map_err(|error| unusable(error, MODELS))
+        let model = neural::load_embedder(&source, &self.runtime(global));
+        self.loaded(model, MODELS, global)
     }
 
     fn runtime(&self, global: &Global) -> Runtime {
@@ -228,7 +233,23 @@ impl LibraryOptions {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             threads => threads,
         };
-        Runtime { library: self.onnxruntime.clone(), threads }
+        Runtime { library: self.onnxruntime.clone(), threads, device: self.device }
+    }
+
+    /// A model, or what to do where it cannot be loaded; says what it runs on where that was asked for.
+    fn loaded<M>(
+        &self,
+        model: Result<M, NeuralError>,
+        otherwise: &str,
+        global: &Global,
+    ) -> Result<M, Failure> {
+        let model = model.map_err(|error| unusable(error, otherwise))?;
+        if let Some(place) = neural::runs_on()
+            && self.device != Device::Cpu
+        {
+            say(global, &format!("models run by {place}"));
+        }
+        Ok(model)
     }
 }
 
@@ -240,10 +261,11 @@ impl RuntimeOptions {
 
     /// Loads a quality model by name.
     pub(super) fn quality(&self, name: &str, global: &Global) -> Result<Model, Failure> {
-        let model: Box<dyn QualityModel> = match name {
-            text_length::NAME => Box::new(TextLength),
-            _ => neural::load_quality(&source(name)?, &self.library.runtime(global))
-                .map_err(failed)?,
+        let model: Box<dyn QualityModel> = if name == text_length::NAME {
+            Box::new(TextLength)
+        } else {
+            let model = neural::load_quality(&source(name)?, &self.library.runtime(global));
+            self.library.loaded(model, QUALITY_MODELS, global)?
         };
         Ok(Model { model, cache: self.score_cache.clone() })
     }
@@ -256,7 +278,7 @@ impl RuntimeOptions {
     ) -> Result<CrossEncoder, Failure> {
         let source = directory_of(directory, "sequence-pair")?;
         let model = neural::load_pairs(&source, &self.library.runtime(global));
-        let model = model.map_err(|error| unusable(error, MODELS))?;
+        let model = self.library.loaded(model, MODELS, global)?;
         Ok(CrossEncoder { model, cache: self.score_cache.clone() })
     }
 }

@@ -26,14 +26,28 @@ pub fn load_embedder(_: &ModelSource, _: &Runtime) -> Result<Box<dyn Embedder>, 
     Err(NeuralError::NotBuilt)
 }
 
+/// Nothing runs.
+pub(crate) fn runs_on() -> Option<String> {
+    None
+}
+
+/// Texts that a call should have.
+pub(crate) fn texts_a_call() -> usize {
+    256
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::neural::Device;
 
     #[test]
     fn a_build_without_models_says_how_to_get_one_with_them() {
         let source = ModelSource::Directory("m".into());
-        let error = load_quality(&source, &Runtime { library: None, threads: 1 }).err().unwrap();
+        let error =
+            load_quality(&source, &Runtime { library: None, threads: 1, device: Device::Cpu })
+                .err()
+                .unwrap();
         assert!(error.to_string().contains("feature `neural`"), "{error}");
     }
 }

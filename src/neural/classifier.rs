@@ -1,7 +1,7 @@
 //! Kind `sequence-classifier`: one row a text, its logits say how good it is.
 
 use super::NeuralError;
-use super::backend::{ModelEngine, Worker};
+use super::backend::ModelEngine;
 use super::checks::Signature;
 use super::probe;
 use super::scores::log_probability;
@@ -83,9 +83,7 @@ impl Classifier {
 
     /// Log-probability of "good" for each text.
     pub(crate) fn score(&self, texts: &[&str]) -> Result<Vec<f64>, NeuralError> {
-        self.engine.each(texts, |worker: &mut Worker, text| {
-            let output = worker.run(&self.rows.row(text)?)?;
-            Ok(log_probability(&output.values, self.positive))
-        })
+        let score = |_: &TokenRow, logits: &[f32]| log_probability(logits, self.positive);
+        self.engine.each_row(texts, |text| self.rows.row(text), score)
     }
 }

@@ -9,6 +9,7 @@ use super::probe;
 use super::scores::log_sigmoid;
 use super::settings::Pooling;
 use super::source::ModelFile;
+use super::tokens::TokenRow;
 
 /// Turns texts into vectors.
 pub(crate) struct SentenceEncoder {
@@ -73,11 +74,10 @@ impl SentenceEncoder {
 
     /// The vector of each text.
     pub(crate) fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, NeuralError> {
-        self.engine.each(texts, |worker, text| {
-            let row = self.rows.row(text)?;
-            let vector = self.pooled(&worker.run(&row)?.values, row.ids.len());
-            Ok(vector.into_iter().map(|x| x as f32).collect())
-        })
+        let vector = |row: &TokenRow, values: &[f32]| {
+            self.pooled(values, row.ids.len()).into_iter().map(|x| x as f32).collect()
+        };
+        self.engine.each_row(texts, |text| self.rows.row(text), vector)
     }
 
     /// One vector from the vectors of `tokens` tokens, of which more may follow that are padding.

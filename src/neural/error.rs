@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use super::Device;
+
 /// Why a model cannot be loaded or cannot score.
 #[derive(Debug, thiserror::Error)]
 pub enum NeuralError {
@@ -44,7 +46,15 @@ pub enum NeuralError {
         /// The library.
         path: PathBuf,
         /// Why.
-        problem: LibraryProblem,
+        problem: String,
+    },
+    /// The device that was named cannot be used.
+    #[error("{device}: {problem}")]
+    Device {
+        /// The device.
+        device: Device,
+        /// Why.
+        problem: String,
     },
     /// The process runs its models by something else already.
     #[error(
@@ -73,27 +83,5 @@ pub enum NeuralError {
         path: PathBuf,
         /// What the system says.
         error: io::Error,
-    },
-}
-
-/// What is wrong with a library.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LibraryProblem {
-    /// There is no such file.
-    #[error("there is no such file")]
-    Missing,
-    /// The system's loader refuses it.
-    #[error("cannot be loaded as a library ({0})")]
-    NotLoaded(String),
-    /// It lacks the entry point.
-    #[error("is a library, but not ONNX Runtime (it has no OrtGetApiBase)")]
-    NotOnnxRuntime,
-    /// It does not know the version of the interface that we speak.
-    #[error("is ONNX Runtime {found}; expected 1.{oldest} or newer")]
-    TooOld {
-        /// Its version.
-        found: String,
-        /// The oldest minor version that goes.
-        oldest: u32,
     },
 }

@@ -9,8 +9,10 @@
 //!
 //! How a score stays the same: every text is one run of its own, on one thread, so neither its
 //! companions nor the number of threads can reach its bits. This costs nothing: at 256 tokens
-//! neither runtime gains from batches (`benches/neural_throughput.rs`). The last digits may differ
-//! from one runtime or kind of processor to another; [`QualityModel::fingerprint`] names the runtime.
+//! neither runtime gains from batches (`benches/neural_throughput.rs`). A GPU does: there texts of like
+//! length are run many at once, in batches whose shape depends on that length alone, to the same end.
+//! The last digits may differ from one runtime, [`Device`] or kind of processor to another;
+//! [`QualityModel::fingerprint`] names the runtime, and CUDA where it runs on that.
 //!
 //! Without the feature `neural` the same interface refuses to load anything.
 
@@ -49,15 +51,17 @@ mod tokens;
 
 #[cfg(not(feature = "neural"))]
 pub use absent::{load_embedder, load_pairs, load_quality};
+#[cfg(not(feature = "neural"))]
+pub(crate) use absent::{runs_on, texts_a_call};
+#[cfg(feature = "neural")]
+pub(crate) use backend::{runs_on, texts_a_call};
 pub use bundled::bundled;
 pub use cache::Cached;
 pub(crate) use cache::CachedPairs;
-#[cfg(feature = "neural")]
-pub(crate) use error::LibraryProblem;
 pub use error::NeuralError;
 #[cfg(feature = "neural")]
 pub use load::{load_embedder, load_pairs, load_quality};
-pub use source::{ModelSource, Runtime};
+pub use source::{Device, ModelSource, Runtime};
 
 /// Scores texts. Implementations score in parallel inside one call; a text's score depends neither
 /// on the texts beside it nor on the number of threads.

@@ -96,12 +96,9 @@ impl Pairs {
     /// Log-probability of the best passage of each text.
     pub(crate) fn score(&self, query: &str, texts: &[&str]) -> Result<Vec<f64>, NeuralError> {
         let query = self.rows.query(query)?;
-        self.engine.each(texts, |worker, text| {
-            let mut best = f64::NEG_INFINITY;
-            for row in self.rows.rows(&query, text)? {
-                best = best.max(log_probability(&worker.run(&row)?.values, self.positive));
-            }
-            Ok(best)
-        })
+        let score = |_: &TokenRow, logits: &[f32]| log_probability(logits, self.positive);
+        let passages = self.engine.each(texts, |text| self.rows.rows(&query, text), score)?;
+        let best = |scores: Vec<f64>| scores.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        Ok(passages.into_iter().map(best).collect())
     }
 }

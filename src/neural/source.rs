@@ -2,7 +2,9 @@
 
 #[cfg(feature = "neural")]
 use std::borrow::Cow;
+use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 #[cfg(feature = "neural")]
 use super::NeuralError;
@@ -34,8 +36,55 @@ pub struct Runtime {
     /// An ONNX Runtime library; tract, inside this binary, where there is none. The first model that
     /// is loaded decides for the whole process.
     pub library: Option<PathBuf>,
-    /// Texts that are scored side by side, at least 1; each has a session of its own.
+    /// Texts that are scored side by side on the processor, at least 1; each has a session of its own.
     pub threads: usize,
+    /// What the library runs models on; for the whole process, too.
+    pub device: Device,
+}
+
+/// What runs a model: the processor, or a GPU that the ONNX Runtime library can use.
+///
+/// ```
+/// use prospect::neural::Device;
+///
+/// assert_eq!("cuda".parse(), Ok(Device::Cuda(0)));
+/// assert_eq!("cuda:1".parse::<Device>().unwrap().to_string(), "cuda:1");
+/// assert!("gpu".parse::<Device>().is_err());
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Device {
+    /// The processor.
+    #[default]
+    Cpu,
+    /// The CUDA device of this number; without it nothing runs.
+    Cuda(u32),
+    /// The first CUDA device, or the processor where it cannot be used.
+    Auto,
+}
+
+impl FromStr for Device {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |text: &str| text.parse().ok().map(Self::Cuda);
+        let found = match text {
+            "cpu" => Some(Self::Cpu),
+            "auto" => Some(Self::Auto),
+            "cuda" => Some(Self::Cuda(0)),
+            _ => text.strip_prefix("cuda:").and_then(number),
+        };
+        found.ok_or_else(|| "expected cpu, cuda, cuda:N (the number of a GPU) or auto".to_owned())
+    }
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cpu => f.write_str("cpu"),
+            Self::Cuda(number) => write!(f, "cuda:{number}"),
+            Self::Auto => f.write_str("auto"),
+        }
+    }
 }
 
 #[cfg(feature = "neural")]

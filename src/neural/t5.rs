@@ -93,8 +93,7 @@ impl T5 {
 
     /// Log-probability of "true" for each text.
     pub(crate) fn score(&self, texts: &[&str]) -> Result<Vec<f64>, NeuralError> {
-        self.engine.each(texts, |worker, text| {
-            Ok(log_softmax(&worker.run(&self.prompt.row(text)?)?.values, TRUE))
-        })
+        let score = |_: &TokenRow, logits: &[f32]| log_softmax(logits, TRUE);
+        self.engine.each_row(texts, |text| self.prompt.row(text), score)
     }
 }

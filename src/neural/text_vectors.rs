@@ -10,8 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{Embedder, NeuralError};
 
-/// Texts that are embedded at a time.
-const BATCH: usize = 256;
 /// Texts after which vectors are kept, so that a command that is stopped goes on there.
 const KEPT: usize = 20_000;
 
@@ -72,7 +70,7 @@ pub(crate) fn fill(
 ) -> Result<(), VectorError> {
     let mut done = 0;
     for part in texts.chunks(KEPT) {
-        for batch in part.chunks(BATCH) {
+        for batch in part.chunks(super::texts_a_call()) {
             add(table, model, batch)?;
             done += batch.len();
             told(done, texts.len());

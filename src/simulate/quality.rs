@@ -6,11 +6,9 @@ use prospect_index::url;
 use super::SimulateError;
 use super::collection::Collection;
 use crate::evaluate::rerank::PageTexts;
-use crate::neural::QualityModel;
+use crate::neural::{self, QualityModel};
 use crate::policy::{NO_QUALITY, Page};
 
-/// Pages that a model reads at once.
-const AT_ONCE: usize = 512;
 /// What fits.
 const EXPECTED: &str = "a log-probability, at most 0, was expected";
 
@@ -73,7 +71,7 @@ pub(crate) fn scored(
         PageScores { by_page: vec![NO_QUALITY; collection.urls.len()], ..PageScores::default() };
     let Some(texts) = &collection.texts else { return Ok(scores) };
     let pages: Vec<Page> = (0..collection.pages).collect();
-    for pages in pages.chunks(AT_ONCE) {
+    for pages in pages.chunks(neural::texts_a_call()) {
         let read = texts.texts(pages)?;
         let (some, read): (Vec<Page>, Vec<&str>) = pages
             .iter()

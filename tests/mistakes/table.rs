@@ -615,6 +615,18 @@ pub const MISTAKES: &[Mistake] = &[
         "a.csv",
         |folder| write(folder, "a.csv", "id,visits\n1,2\n"),
     ),
+    mistake(
+        "quality-on-a-device-without-a-library",
+        "quality score a.csv --output scored.csv --device cuda",
+        "cuda:0",
+        |folder| write(folder, "a.csv", "id,text\n1,one\n"),
+    ),
+    mistake(
+        "quality-on-an-unknown-device",
+        "quality score a.csv --output scored.csv --device gpu",
+        "--device",
+        |folder| write(folder, "a.csv", "id,text\n1,one\n"),
+    ),
     among(
         ERROR,
         "serve-address-that-is-none",

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 
 use crate::cli::output::Failure;
-use crate::documents::{Compression, DocumentError, DocumentFormat, Input, Side};
+use crate::documents::{BATCH_ROWS, Compression, DocumentError, DocumentFormat, Input, Side};
 use crate::quality::journal::HEAD_BYTES;
 
 /// Files of the work.
@@ -56,9 +56,9 @@ pub(super) struct FormatOptions {
     /// Format of the output; by default told by its name, else that of the input.
     #[arg(long, value_enum, value_name = "FORMAT")]
     output_format: Option<FormatArg>,
-    /// Documents that are worked on at once.
-    #[arg(long, value_name = "N", default_value_t = crate::documents::BATCH_ROWS)]
-    pub(super) batch: usize,
+    /// Documents that are worked on at once: by default 256, or 4096 to score on a GPU.
+    #[arg(long, value_name = "N")]
+    pub(super) batch: Option<usize>,
     /// Fail at the first bad row instead of leaving it out.
     #[arg(long)]
     pub(super) strict: bool,
@@ -71,6 +71,11 @@ impl FormatOptions {
     /// The input at a path.
     pub(super) fn input(&self, path: &Path) -> Input {
         Input::of(path, self.input_format.map(DocumentFormat::from))
+    }
+
+    /// Documents that are worked on at once where none are scored.
+    pub(super) fn rows(&self) -> usize {
+        self.batch.unwrap_or(BATCH_ROWS)
     }
 
     /// The format of an output, where the input has the format `input`.

@@ -98,7 +98,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     }
     let from = input.format()?;
     let narrow =
-        OpenOptions { batch_rows: args.format.batch, columns: Some(vec![args.column.clone()]) };
+        OpenOptions { batch_rows: args.format.rows(), columns: Some(vec![args.column.clone()]) };
     let (scores, missing) = scores(documents::open(&input, &narrow)?.as_mut(), &args.column)?;
     let count = scores.len();
     let mut tiers = match (args.keep, args.threshold, &args.tiers) {
@@ -193,7 +193,7 @@ fn open(
     let mut target = Target::new(&path);
     let to = args.format.of_output(&path, from)?;
     target.refuse_existing(args.format.overwrite)?;
-    let options = OpenOptions { batch_rows: args.format.batch, columns: None };
+    let options = OpenOptions { batch_rows: args.format.rows(), columns: None };
     let mut source = documents::open(input, &options)?;
     let shape = if needs_shape(from, to) {
         let text = texts::names().chain(["url"]).map(str::to_owned).collect::<Vec<_>>();
@@ -226,7 +226,7 @@ fn write(
     outlets: &mut [Outlet],
     global: &Global,
 ) -> Result<Counts, Failure> {
-    let options = OpenOptions { batch_rows: args.format.batch, columns: None };
+    let options = OpenOptions { batch_rows: args.format.rows(), columns: None };
     let mut source = documents::open(input, &options)?;
     let mut progress = Progress::noting(global, "prune", source.progress().1);
     let (column, without) = ([args.column.clone()], args.tier_of_unscored(tiers));

@@ -16,7 +16,7 @@ use crate::documents::{
     needs_shape,
     shape::{self, Shape},
 };
-use crate::neural::QualityModel;
+use crate::neural::{self, QualityModel};
 use crate::quality::journal::Journal;
 use crate::quality::score::{self, ScoreSettings, ScoredDocuments};
 use crate::quality::texts;
@@ -45,6 +45,13 @@ pub(super) struct Args {
     resume: bool,
     #[command(flatten)]
     format: FormatOptions,
+}
+
+impl Args {
+    /// Documents that are worked on at once.
+    fn rows(&self) -> usize {
+        self.format.batch.unwrap_or_else(neural::texts_a_call)
+    }
 }
 
 /// One input and its output.
@@ -198,7 +205,7 @@ fn write(
     let passes = needs_shape(job.from, job.to);
     let spooled = if passes { spool(job, global)? } else { None };
     let input = spooled.as_ref().unwrap_or(&job.input);
-    let options = OpenOptions { batch_rows: args.format.batch, columns: None };
+    let options = OpenOptions { batch_rows: args.rows(), columns: None };
     let mut source = documents::open(input, &options)?;
     let asked = args.text_columns.as_deref();
     let text_columns = texts::columns(source.name(), source.columns(), asked)?;
@@ -246,7 +253,7 @@ fn journal(
     if job.target.is_stream() {
         return Ok(None);
     }
-    let (batch, from) = (args.format.batch, job.from.name());
+    let (batch, from) = (args.rows(), job.from.name());
     let identity = format!("{}\n{texts}\n{batch}\n{from}", model.fingerprint());
     Ok(Some(Journal::open(&job.target.part(SCORES), &identity, begun)?))
 }

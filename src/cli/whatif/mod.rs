@@ -4,6 +4,7 @@
 pub(super) mod flags;
 pub(super) mod scenarios;
 
+use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,7 @@ use crate::campaign::questions::Questions;
 use crate::campaign::whatif_base::open_plan;
 use crate::campaign::{CampaignError, OpenStore};
 use crate::cli::plain::stdout;
+use crate::neural::Device;
 use crate::neural::text_vectors::EmbeddingModel;
 use crate::planner::settings::PlanSettings;
 use crate::report::{html, terminal};
@@ -49,7 +51,11 @@ impl StoreArgs {
         ];
         let given = paths.into_iter().filter_map(|(flag, path)| Some((flag, path?)));
         let words = given.map(|(flag, path)| format!(" {flag} {}", output::shell_word(path)));
-        format!("prospect plan{}", words.collect::<String>())
+        let mut command = format!("prospect plan{}", words.collect::<String>());
+        if self.library.device != Device::Cpu {
+            let _ = write!(command, " --device {}", self.library.device);
+        }
+        command
     }
 }
 

@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::Backend;
+use super::batches::{RowBatch, RowPlace, RowQueues};
 use super::worker::{SharedGraph, Worker, WorkerOutput};
 use crate::neural::NeuralError;
 use crate::neural::checks::Signature;
@@ -15,6 +16,9 @@ use crate::neural::tokens::TokenRow;
 /// Plans of one worker may hold this many bytes of weights; a graph with more has one plan for all
 /// lengths, which tract runs at about 60 % of the speed.
 const PLANNED_BYTES: usize = 128 << 20;
+
+/// Items whose rows are made while a device works on those before them.
+const ITEMS_AHEAD: usize = 512;
 
 /// What an engine is made of.
 pub(crate) struct EngineParts {
@@ -29,12 +33,12 @@ pub(crate) struct EngineParts {
 }
 
 impl EngineParts {
-    /// Lengths that get a plan of their own.
+    /// Lengths that rows are padded to.
     fn lengths(&self) -> Vec<usize> {
         let lengths = planned_lengths(self.max_tokens);
         let bytes = lengths.len() * self.graph.bytes.len();
-        let is_planned = self.backend.is_planned_by_length() && bytes <= PLANNED_BYTES;
-        if is_planned { lengths } else { Vec::new() }
+        let is_planned = self.backend.has_plans_by_length() && bytes <= PLANNED_BYTES;
+        if is_planned || self.backend.cuda.is_some() { lengths } else { Vec::new() }
     }
 }
 
@@ -50,18 +54,20 @@ pub(crate) struct ModelEngine {
 impl ModelEngine {
     /// Checks the graph against what its kind needs and makes its threads.
     pub(crate) fn new(parts: EngineParts, signature: &Signature) -> Result<Self, NeuralError> {
-        let lengths = parts.lengths();
-        Self::planned(parts, signature, lengths)
+        let (lengths, is_specialised) = (parts.lengths(), parts.backend.has_plans_by_length());
+        Self::padding(parts, signature, lengths, is_specialised)
     }
 
-    fn planned(
+    fn padding(
         parts: EngineParts,
         signature: &Signature,
         lengths: Vec<usize>,
+        is_specialised: bool,
     ) -> Result<Self, NeuralError> {
         let checked = signature.check(&parts.graph)?;
         let graph = Arc::new(SharedGraph {
             lengths,
+            is_specialised,
             backend: parts.backend,
             model: parts.model,
             file: parts.graph.name,
@@ -91,21 +97,87 @@ impl ModelEngine {
 
     /// The output of the graph for one row, on the first worker.
     pub(crate) fn run(&self, row: &TokenRow) -> Result<WorkerOutput, NeuralError> {
-        self.worker(0, |worker| worker.run(row))
+        self.worker(0, |worker| worker.run(&[row]))
     }
 
-    /// Does `job` for each of `items`, side by side; results in the order of the items, the error of
-    /// the first item that has one.
+    /// What `read` makes of the output for each row that `rows` makes of each item; in the order of
+    /// the items, the error of the first item that has one.
     pub(crate) fn each<T: Sync, R: Send>(
         &self,
         items: &[T],
-        job: impl Fn(&mut Worker, &T) -> Result<R, NeuralError> + Sync,
-    ) -> Result<Vec<R>, NeuralError> {
+        rows: impl Fn(&T) -> Result<Vec<TokenRow>, NeuralError> + Sync,
+        read: impl Fn(&TokenRow, &[f32]) -> R + Sync,
+    ) -> Result<Vec<Vec<R>>, NeuralError> {
+        if self.graph.backend.cuda.is_some() {
+            return self.threads.install(|| self.each_in_batches(items, &rows, &read));
+        }
         let thread = || rayon::current_thread_index().unwrap_or(0);
-        let one = |item: &T| self.worker(thread(), |worker| job(worker, item));
-        let results: Vec<Result<R, NeuralError>> =
+        let one = |item: &T| {
+            let rows = rows(item)?;
+            let run =
+                |row: &TokenRow| Ok(read(row, &self.worker(thread(), |w| w.run(&[row]))?.values));
+            rows.iter().map(run).collect()
+        };
+        let results: Vec<Result<Vec<R>, NeuralError>> =
             self.threads.install(|| items.par_iter().with_max_len(1).map(one).collect());
         results.into_iter().collect()
+    }
+
+    /// As [`Self::each`] where items have one row.
+    pub(crate) fn each_row<T: Sync, R: Send>(
+        &self,
+        items: &[T],
+        row: impl Fn(&T) -> Result<TokenRow, NeuralError> + Sync,
+        read: impl Fn(&TokenRow, &[f32]) -> R + Sync,
+    ) -> Result<Vec<R>, NeuralError> {
+        let found = self.each(items, |item| Ok(vec![row(item)?]), read)?;
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    /// As [`Self::each`], many rows at once: rows of the next items are made while a device runs.
+    fn each_in_batches<T: Sync, R: Send>(
+        &self,
+        items: &[T],
+        rows: &(impl Fn(&T) -> Result<Vec<TokenRow>, NeuralError> + Sync),
+        read: &(impl Fn(&TokenRow, &[f32]) -> R + Sync),
+    ) -> Result<Vec<Vec<R>>, NeuralError> {
+        let mut queues = RowQueues::new(self.graph.lengths.clone());
+        let mut found: Vec<Vec<R>> = items.iter().map(|_| Vec::new()).collect();
+        let mut answered = Vec::new();
+        let mut parts = items.chunks(ITEMS_AHEAD);
+        let made = |part: &[T]| part.par_iter().map(rows).collect::<Result<Vec<_>, _>>();
+        let mut next = parts.next().map(made).transpose()?;
+        while let Some(rows) = next {
+            let full = queues.add(rows);
+            let part = parts.next();
+            let (ran, following) =
+                rayon::join(|| self.run_batches(full, read), || part.map(made).transpose());
+            answered.extend(ran?);
+            next = following?;
+        }
+        answered.extend(self.run_batches(queues.rest(), read)?);
+        answered.sort_by_key(|(place, _)| *place);
+        for ((item, _), one) in answered {
+            found[item].push(one);
+        }
+        Ok(found)
+    }
+
+    fn run_batches<R: Send>(
+        &self,
+        batches: Vec<RowBatch>,
+        read: &(impl Fn(&TokenRow, &[f32]) -> R + Sync),
+    ) -> Result<Vec<(RowPlace, R)>, NeuralError> {
+        let mut found = Vec::new();
+        for batch in batches {
+            let output = self.worker(0, |worker| worker.run(&batch.filled()))?;
+            let of_row = output.values.len() / output.shape[0].max(1);
+            let values = output.values.par_chunks_exact(of_row.max(1));
+            let read =
+                batch.rows.par_iter().zip(values).map(|((at, row), one)| (*at, read(row, one)));
+            found.par_extend(read);
+        }
+        Ok(found)
     }
 
     fn worker<R>(&self, thread: usize, job: impl FnOnce(&mut Worker) -> R) -> R {
@@ -135,31 +207,60 @@ fn planned_lengths(max_tokens: usize) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::neural::Runtime;
+    use crate::neural::{Device, Runtime};
 
     const GRAPH: &[u8] = include_bytes!("../../../tests/models/classifier-two-labels/model.onnx");
 
-    /// An engine for a model of the tests, with or without a plan for each length.
-    fn engine(is_planned: bool) -> ModelEngine {
-        let backend = Backend::get(&Runtime { library: None, threads: 1 }).unwrap();
+    /// An engine for a model of the tests, padding to `lengths`, with or without a plan for each.
+    fn engine(lengths: &[usize], is_specialised: bool) -> ModelEngine {
+        let backend =
+            Backend::get(&Runtime { library: None, threads: 1, device: Device::Cpu }).unwrap();
         let graph = ModelFile { name: "model.onnx".to_owned(), bytes: GRAPH.into() };
-        let (model, threads, max_tokens, pad_id) = ("small".to_owned(), 1, 48, 0);
+        let (model, threads, max_tokens, pad_id) = ("small".to_owned(), 2, 48, 0);
         let parts = EngineParts { model, graph, backend, threads, max_tokens, pad_id };
-        let lengths = if is_planned { parts.lengths() } else { Vec::new() };
+        assert_eq!(parts.lengths(), [32, 48]);
         let signature = Signature { text_length: false, output: ("logits", 2), highest_id: 1 };
-        ModelEngine::planned(parts, &signature, lengths).unwrap()
+        ModelEngine::padding(parts, &signature, lengths.to_vec(), is_specialised).unwrap()
+    }
+
+    fn row(tokens: usize) -> TokenRow {
+        let ids = (0..tokens as i64).map(|at| (at * 37 + 5 * tokens as i64) % 300).collect();
+        TokenRow { ids, ..TokenRow::default() }
+    }
+
+    #[test]
+    fn rows_in_batches_give_what_they_give_one_by_one() {
+        let (batches, free) = (engine(&[32, 48], false), engine(&[], false));
+        // Items of no, one and some rows; more rows of a length than a batch has.
+        let items: Vec<Vec<usize>> = (0..1_200)
+            .map(|item| (0..item % 3).map(|at| 1 + (item * 7 + at) % 48).collect())
+            .collect();
+        let rows = |item: &Vec<usize>| Ok(item.iter().map(|tokens| row(*tokens)).collect());
+        let read = |row: &TokenRow, logits: &[f32]| (row.ids.len(), [logits[0], logits[1]]);
+        let found = batches.threads.install(|| batches.each_in_batches(&items, &rows, &read));
+        let expected = free.each(&items, rows, read).unwrap();
+        for (found, expected) in found.unwrap().iter().zip(&expected) {
+            assert_eq!(found.len(), expected.len());
+            for ((tokens, found), (of, expected)) in found.iter().zip(expected) {
+                assert_eq!(tokens, of);
+                let differ = |at: usize| (found[at] - expected[at]).abs();
+                assert!(differ(0) < 1e-5 && differ(1) < 1e-5, "{tokens}: {found:?}, {expected:?}");
+            }
+        }
+        let fails = |item: &Vec<usize>| match item.first() {
+            Some(30) => Err(batches.refuse("no".to_owned())),
+            _ => rows(item),
+        };
+        assert!(
+            batches.threads.install(|| batches.each_in_batches(&items, &fails, &read)).is_err()
+        );
     }
 
     #[test]
     fn padding_to_a_planned_length_changes_nothing_but_the_last_digits() {
-        let (planned, free) = (engine(true), engine(false));
-        assert_eq!(
-            (planned.graph.lengths.as_slice(), free.graph.lengths.len()),
-            (&[32, 48][..], 0)
-        );
+        let (planned, free) = (engine(&[32, 48], true), engine(&[], false));
         for tokens in 1..=48 {
-            let ids = (0..tokens).map(|at| (at * 37) % 300).collect();
-            let row = TokenRow { ids, ..TokenRow::default() };
+            let row = row(tokens);
             let (planned, free) = (planned.run(&row).unwrap(), free.run(&row).unwrap());
             assert_eq!(planned.shape, [1, 2]);
             for (padded, exact) in planned.values.iter().zip(&free.values) {

@@ -11,13 +11,39 @@ use std::path::Path;
 use libloading::Library;
 use ort::sys::{ORT_API_VERSION, OrtApi, OrtApiBase};
 
-use crate::neural::{LibraryProblem, NeuralError};
+use crate::neural::NeuralError;
+
+/// What is wrong with a library.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+enum LibraryProblem {
+    /// There is no such file.
+    #[error("there is no such file")]
+    Missing,
+    /// The system's loader refuses it.
+    #[error("cannot be loaded as a library ({0})")]
+    NotLoaded(String),
+    /// It lacks the entry point.
+    #[error("is a library, but not ONNX Runtime (it has no OrtGetApiBase)")]
+    NotOnnxRuntime,
+    /// It does not know the version of the interface that we speak.
+    #[error("is ONNX Runtime {found}; expected 1.{oldest} or newer")]
+    TooOld {
+        /// Its version.
+        found: String,
+        /// The oldest minor version that goes.
+        oldest: u32,
+    },
+}
 
 type GetApiBase = unsafe extern "system" fn() -> *const OrtApiBase;
 
 /// Opens the library at `path`: its table of functions and its version. It stays open.
 pub(crate) fn open(path: &Path) -> Result<(OrtApi, String), NeuralError> {
-    opened(path).map_err(|problem| NeuralError::Library { path: path.to_owned(), problem })
+    let refused = |problem: LibraryProblem| NeuralError::Library {
+        path: path.to_owned(),
+        problem: problem.to_string(),
+    };
+    opened(path).map_err(refused)
 }
 
 fn opened(path: &Path) -> Result<(OrtApi, String), LibraryProblem> {

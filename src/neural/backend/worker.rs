@@ -9,7 +9,7 @@ use ort::session::builder::GraphOptimizationLevel;
 use ort::session::{Session, SessionInputValue, SessionOutputs};
 use ort::value::{Tensor, TensorElementType};
 
-use super::Backend;
+use super::{Backend, device};
 use crate::contained::ending;
 use crate::neural::NeuralError;
 use crate::neural::onnx;
@@ -29,9 +29,11 @@ pub(crate) struct SharedGraph {
     pub(crate) pad_id: i64,
     /// Lengths that rows are padded to, ascending; none: a row is run as it is.
     pub(crate) lengths: Vec<usize>,
+    /// Whether there is a session for each of them.
+    pub(crate) is_specialised: bool,
 }
 
-/// The numbers a graph gives for one row.
+/// The numbers a graph gives for some rows; the first size is how many they are.
 #[derive(Debug, PartialEq)]
 pub(crate) struct WorkerOutput {
     pub(crate) shape: Vec<usize>,
@@ -49,20 +51,24 @@ impl Worker {
         Self { graph, sessions: HashMap::new() }
     }
 
-    /// Runs the graph over one row.
-    pub(crate) fn run(&mut self, row: &TokenRow) -> Result<WorkerOutput, NeuralError> {
+    /// Runs the graph over some rows at once, padded to one length.
+    pub(crate) fn run(&mut self, rows: &[&TokenRow]) -> Result<WorkerOutput, NeuralError> {
         let graph = Arc::clone(&self.graph);
-        ending(&graph.file, || self.answer(&graph, row))
+        ending(&graph.file, || self.answer(&graph, rows))
     }
 
-    fn answer(&mut self, graph: &SharedGraph, row: &TokenRow) -> Result<WorkerOutput, NeuralError> {
-        let fits = |length: &&usize| **length >= row.ids.len();
-        let planned = graph.lengths.iter().find(fits).copied();
-        let length = planned.unwrap_or(row.ids.len()).max(1);
-        let inputs = inputs(graph, row, length).map_err(|error| graph.fails(&error))?;
-        let session = self.session(planned)?;
+    fn answer(
+        &mut self,
+        graph: &SharedGraph,
+        rows: &[&TokenRow],
+    ) -> Result<WorkerOutput, NeuralError> {
+        let longest = rows.iter().map(|row| row.ids.len()).max().unwrap_or(0);
+        let planned = graph.planned(longest);
+        let length = planned.unwrap_or(longest).max(1);
+        let inputs = inputs(graph, rows, length).map_err(|error| graph.fails(&error))?;
+        let session = self.session(planned.filter(|_| graph.is_specialised))?;
         let outputs = session.run(inputs).map_err(|error| graph.fails(&error))?;
-        graph.read(&outputs, row.ids.len())
+        graph.read(&outputs, rows)
     }
 
     /// The session for rows of a planned length, or the one for all.
@@ -75,11 +81,16 @@ impl Worker {
 }
 
 impl SharedGraph {
-    /// The output that is read, for a text of `tokens` tokens.
+    /// The length that a row of `tokens` tokens is padded to, where there are such lengths.
+    pub(crate) fn planned(&self, tokens: usize) -> Option<usize> {
+        self.lengths.iter().copied().find(|length| *length >= tokens)
+    }
+
+    /// The output that is read, of `rows`.
     fn read(
         &self,
         outputs: &SessionOutputs<'_>,
-        tokens: usize,
+        rows: &[&TokenRow],
     ) -> Result<WorkerOutput, NeuralError> {
         let name = self.output;
         let Some(value) = outputs.get(name) else {
@@ -90,7 +101,9 @@ impl SharedGraph {
             return Err(self.refuse(format!("the output {name} is {found}; expected float32")));
         }
         let (shape, values) = value.try_extract_tensor().map_err(|error| self.fails(&error))?;
-        if let Some(wrong) = values.iter().find(|value: &&f32| !value.is_finite()) {
+        if let Some(at) = values.iter().position(|value: &f32| !value.is_finite()) {
+            let (wrong, of_row) = (values[at], values.len() / rows.len().max(1));
+            let tokens = rows.get(at / of_row.max(1)).map_or(0, |row| row.ids.len());
             return Err(self.refuse(format!(
                 "the output {name} has {wrong} for a text of {tokens} tokens; expected numbers"
             )));
@@ -123,6 +136,10 @@ impl SharedGraph {
         let builder = builder.map_err(|e| e.to_string())?.with_intra_threads(1);
         let builder = builder.map_err(|e| e.to_string())?.with_inter_threads(1);
         let mut builder = builder.map_err(|e| e.to_string())?;
+        if let Some(device) = self.backend.cuda {
+            let builder_on = builder.with_execution_providers([device::provider(device)]);
+            builder = builder_on.map_err(|e| e.to_string())?;
+        }
         builder.commit_from_memory(bytes).map_err(|e| e.to_string())
     }
 
@@ -137,35 +154,44 @@ impl SharedGraph {
     }
 }
 
-/// The inputs that the graph asks for, each `[1, length]`.
+/// The inputs that the graph asks for, each `[rows, length]` but for `text_length`, `[rows, 1]`.
 fn inputs<'a>(
     graph: &'a SharedGraph,
-    row: &TokenRow,
+    rows: &[&TokenRow],
     length: usize,
 ) -> ort::Result<Vec<(&'a str, SessionInputValue<'static>)>> {
     let mut inputs = Vec::with_capacity(graph.inputs.len());
     for name in &graph.inputs {
         let value = match name.as_str() {
-            "attention_mask" => padded(row.ids.iter().map(|_| 1), 0, length)?,
-            "token_type_ids" => {
-                let second = row.second_part.unwrap_or(row.ids.len());
-                padded((0..row.ids.len()).map(|at| i64::from(at >= second)), 0, length)?
+            "attention_mask" => {
+                padded(rows, 0, length, |row, numbers| numbers.extend(row.ids.iter().map(|_| 1)))?
             }
-            "text_length" => Tensor::from_array(([1, 1], vec![row.text_length]))?.into(),
-            _ => padded(row.ids.iter().copied(), graph.pad_id, length)?,
+            "token_type_ids" => padded(rows, 0, length, |row, numbers| {
+                let second = row.second_part.unwrap_or(row.ids.len());
+                numbers.extend((0..row.ids.len()).map(|at| i64::from(at >= second)));
+            })?,
+            "text_length" => {
+                let lengths: Vec<f32> = rows.iter().map(|row| row.text_length).collect();
+                Tensor::from_array(([rows.len(), 1], lengths))?.into()
+            }
+            _ => padded(rows, graph.pad_id, length, |row, numbers| numbers.extend(&row.ids))?,
         };
         inputs.push((name.as_str(), value));
     }
     Ok(inputs)
 }
 
-/// An input of a row, with `pad` behind it up to the length.
+/// An input of some rows, of which `add` adds the numbers, with `pad` behind them up to the length.
 fn padded(
-    values: impl Iterator<Item = i64>,
+    rows: &[&TokenRow],
     pad: i64,
     length: usize,
+    add: impl Fn(&TokenRow, &mut Vec<i64>),
 ) -> ort::Result<SessionInputValue<'static>> {
-    let mut values: Vec<i64> = values.collect();
-    values.resize(length, pad);
-    Ok(Tensor::from_array(([1, length], values))?.into())
+    let mut numbers = Vec::with_capacity(rows.len() * length);
+    for (at, row) in rows.iter().enumerate() {
+        add(row, &mut numbers);
+        numbers.resize((at + 1) * length, pad);
+    }
+    Ok(Tensor::from_array(([rows.len(), length], numbers))?.into())
 }
