@@ -47,8 +47,10 @@ const TRAINING_PAIRS: usize = 100_000;
 /// Queries that these are of: each is scored on all pages.
 const TRAINING_QUERIES: usize = 2_000;
 const PAGE_GROWTH: Growth = Growth { trees: 60, depth: 4, rate: 0.1, leaf: 60.0 };
-/// Pages without which the page model is not fitted.
-const FEWEST_PAGES: usize = 50;
+/// Pages without which the page model is not fitted: those of four leaves. Fitted to fewer than two it says the same of
+/// every page, the blend takes that for what all picks have in common, and the first tree that tells pages apart gets all
+/// of its weight (docs/ablation.md).
+const FEWEST_PAGES: usize = 4 * PAGE_GROWTH.leaf as usize;
 
 /// Estimates candidate pairs of the queries, given as indices, and every page of the frontier if
 /// those are asked for. `quality` is what is expected by URL, or empty.
