@@ -29,6 +29,7 @@ use crate::neural::text_vectors::EmbeddingModel;
 use crate::plan::export::{FORMATS, PlanFormat, PlannedBatch, PlannedUrl};
 use crate::plan::off_policy::calibration::{Calibration, CalibrationBin};
 use crate::plan::polite_time::{Makespan, QueueBy};
+use crate::planner::budget_share::BudgetShare;
 use crate::planner::choose::Choice;
 use crate::planner::options::PlannerOption;
 use crate::planner::outcome::CycleOutcome;
@@ -113,14 +114,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
 /// Plans for the queries of a file.
 fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Failure> {
     let format = format_named(&args.format)?;
-    let (mut settings, share) = (args.options.settings()?, args.options.budget_share()?);
-    if settings.selection.budget == 0
-        && share.is_none()
-        && settings.selection.caps.time.seconds.is_none()
-    {
-        let error = anyhow::anyhow!("--seconds 0 lifts the limit, and there is no --budget");
-        return Err(Failure::input(error, "give a --budget, or a number of seconds above 0"));
-    }
+    let (mut settings, share) = settings_of(args)?;
     let workload = bounds::workload(workload, global)?;
     args.bounds.add_queues(&mut settings)?;
     check_writable(&args.out)?;
@@ -134,11 +128,7 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
     }
     let within = args.bounds.within(&mut settings)?;
     let within = within.map_or_else(Vec::new, |list| list.within(&open.known));
-    let mut closed = release(&mut open, &args.release, global)?;
-    for outcome in close::close_plans(&mut open, Which::Over, None)? {
-        say_outcome(global, &outcome);
-        closed.push(outcome);
-    }
+    let closed = close_before(&mut open, args, global)?;
     args.quality.score(&mut open, global)?;
     if let Some(model) = embedder {
         settings.embedding = Some(EmbeddingModel::of(model.as_ref()));
@@ -157,7 +147,7 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
     output::say_refreshed(global, &plan.refreshed);
     output::say_rebuilt(global, "sufficiency", sufficiency.rebuilt.as_deref());
     let signals = signals(&open, &plan.as_next(), sufficiency, (THETA, &settings))?;
-    let is_open = open.store.manifest().open_plan(&plan.id).is_some();
+    let is_again = open.store.manifest().open_plan(&plan.id).is_some();
     let is_empty = !proposal.commit(&mut open, &settings, args.in_flight_for)?;
     let left_out = LeftOut::of(&open, plan, &settings, &within)?;
     let reasons = Reasons::of_plan(&open.known, plan, &settings);
@@ -176,7 +166,7 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
         if !revisits.is_empty() {
             json["revisits_expected"] = serde_json::json!(Revisited::expected(revisits));
         }
-        json["reason"] = serde_json::json!(left_out.map(|left_out| left_out.reason()));
+        json["reason"] = serde_json::json!(left_out.as_ref().map(LeftOut::reason));
         json["left_out"] = serde_json::json!(left_out);
         json
     });
@@ -184,17 +174,51 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
         Some(json) => output::write_json(out, json),
         None => format.write(out, &PlannedBatch { plan_id: &plan.id, urls: &planned }),
     })?;
-    if let Some(left_out) = left_out {
-        let way_out = hints::of_empty_plan(left_out.reason());
-        say(global, &format!("there is nothing to plan: {}. {way_out}", left_out.told()));
-        return Ok(());
+    match left_out {
+        Some(left_out) => say_nothing_planned(&left_out, global),
+        None => say_next(plan, planned.len(), is_again, args, global),
     }
+    Ok(())
+}
+
+/// What the options ask for, and the budget where it is a share of the frontier.
+fn settings_of(args: &Args) -> Result<(PlanSettings, Option<BudgetShare>), Failure> {
+    let (settings, share) = (args.options.settings()?, args.options.budget_share()?);
+    let selection = &settings.selection;
+    if selection.budget == 0 && share.is_none() && selection.caps.time.seconds.is_none() {
+        let error = anyhow::anyhow!("--seconds 0 lifts the limit, and there is no --budget");
+        return Err(Failure::input(error, "give a --budget, or a number of seconds above 0"));
+    }
+    Ok((settings, share))
+}
+
+/// Closes the plans that are to be released, and those that are over.
+fn close_before(
+    open: &mut OpenStore,
+    args: &Args,
+    global: &Global,
+) -> Result<Vec<CycleOutcome>, Failure> {
+    let mut closed = release(open, &args.release, global)?;
+    for outcome in close::close_plans(open, Which::Over, None)? {
+        say_outcome(global, &outcome);
+        closed.push(outcome);
+    }
+    Ok(closed)
+}
+
+fn say_nothing_planned(left_out: &LeftOut, global: &Global) {
+    let way_out = hints::of_empty_plan(left_out.reason());
+    say(global, &format!("there is nothing to plan: {}. {way_out}", left_out.told()));
+}
+
+/// What to do with a plan of so many URLs, which may be one that was made before.
+fn say_next(plan: &Plan, planned: usize, is_again: bool, args: &Args, global: &Global) {
     let (id, directory) = (&plan.id, args.store.display());
     let drawn = match plan.choice.batch.drawn() {
         0 => String::new(),
         drawn => format!(", {drawn} of them drawn at random"),
     };
-    if is_open {
+    if is_again {
         let again = "was made before, from the same: here it is again; --another plans the next";
         say(global, &format!("plan {id} {again}"));
     }
@@ -202,10 +226,9 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
         global,
         &format!(
             "plan {id}: {}{drawn}. next: fetch them, then prospect ingest --store {directory} FILE…",
-            counted(planned.len() as u64, "URL")
+            counted(planned as u64, "URL")
         ),
     );
-    Ok(())
 }
 
 fn made(

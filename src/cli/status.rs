@@ -146,9 +146,11 @@ impl Status {
             let (line, plan) = (whole_line(&last.whole, THETA), &last.plan_id);
             writeln!(out, "when plan {plan} was made, with {} pages: {line}", last.pages)?;
         }
-        if self.cycles.is_empty() {
-            return Ok(());
-        }
+        if self.cycles.is_empty() { Ok(()) } else { self.print_cycles(out) }
+    }
+
+    /// The closed cycles, one a line, and what they add up to.
+    fn print_cycles(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(
             out,
             "\n{:>5}  {:<16}  {:>7}  {:>7}  {:>6}  {:>5}  {:>7}  {:>9}  {:>35}  {:>35}",

@@ -258,7 +258,7 @@ impl Experiment<'_> {
         analyses.counterfactual = self.counterfactual(inputs, crawls)?;
         analyses.whatif = self.whatif(inputs, crawls)?;
         let baseline = findings.baseline().map(|_| self.of.settings.baseline.clone());
-        let summary = Summary {
+        let mut summary = Summary {
             schema: SCHEMA.to_owned(),
             title: self.title(),
             provenance: self.of.provenance.clone(),
@@ -279,9 +279,7 @@ impl Experiment<'_> {
             sufficiency: None,
             manipulation: None,
         };
-        let hash = self.name();
-        let mut summary = summary;
-        summary.stopping = self.stopping(&measure, queries, crawls, (fetchable, &hash))?;
+        summary.stopping = self.stopping(&measure, queries, crawls, (fetchable, &self.name()))?;
         if self.of.settings.sufficiency {
             let planning = &queries.planning;
             let vectors = self.judge_vectors(inputs.collection, planning)?;
@@ -291,21 +289,31 @@ impl Experiment<'_> {
                 say(self.global, &format!("sufficiency over {done} crawls"));
             })?;
         }
+        self.write_tables(&summary, &findings, &measure)?;
+        Ok(summary)
+    }
+
+    /// Writes the orders of the crawls, and what was measured of them, as files beside the summary.
+    fn write_tables(
+        &self,
+        summary: &Summary,
+        findings: &Findings<'_>,
+        measure: &Measure<'_>,
+    ) -> Result<(), Failure> {
+        let (storage, hash, crawls) = (&self.storage, self.name(), findings.crawls);
         let policies = &self.of.settings.policies;
-        artefacts::orders(&self.storage, "order", inputs.collection, policies, crawls)?;
-        let csv = artefacts::curves_csv(&summary, &hash);
-        self.storage.write("curves.csv", csv.as_bytes())?;
+        artefacts::orders(storage, "order", findings.inputs.collection, policies, crawls)?;
+        storage.write("curves.csv", artefacts::curves_csv(summary, &hash).as_bytes())?;
         if let Some(check) = &summary.sufficiency {
-            self.storage.write("sufficiency.csv", sufficiency::csv(check, &hash).as_bytes())?;
+            storage.write("sufficiency.csv", sufficiency::csv(check, &hash).as_bytes())?;
         }
         if let Some(time) = &summary.time {
-            let csv = artefacts::seconds_csv(time, &hash);
-            self.storage.write("seconds.csv", csv.as_bytes())?;
+            storage.write("seconds.csv", artefacts::seconds_csv(time, &hash).as_bytes())?;
         }
-        artefacts::curves_parquet(&self.storage, &findings, &self.of.provenance, &hash)?;
-        artefacts::per_query(&self.storage, &findings, &self.of.provenance, &hash)?;
-        artefacts::runs(&self.storage, &measure, crawls, &hash)?;
-        Ok(summary)
+        artefacts::curves_parquet(storage, findings, &self.of.provenance, &hash)?;
+        artefacts::per_query(storage, findings, &self.of.provenance, &hash)?;
+        artefacts::runs(storage, measure, crawls, &hash)?;
+        Ok(())
     }
 
     fn title(&self) -> String {

@@ -110,10 +110,23 @@ pub(super) fn plan(config: &Config) -> Result<PlanSettings, Failure> {
     Ok(plan)
 }
 
+/// What is wrong with settings: whether it is so, what is wrong, and the way out.
+type Contradiction = (bool, &'static str, &'static str);
+
 /// Settings that exclude each other, or that do nothing without another one.
 fn refuse_contradictions(config: &Config) -> Result<(), Failure> {
+    let wrong =
+        of_inputs(config).into_iter().chain(of_analyses(config)).chain(of_sufficiency(config));
+    match wrong.into_iter().find(|(found, ..)| *found) {
+        Some((_, what, hint)) => Err(Failure::input(anyhow::anyhow!(what), hint)),
+        None => Ok(()),
+    }
+}
+
+/// Those of what is crawled, from where, and for which queries.
+fn of_inputs(config: &Config) -> [Contradiction; 7] {
     let queries = config.eval_workload.is_some() || config.workload.is_some();
-    let wrong = [
+    [
         (
             config.store.is_some() && !config.words().is_plain(),
             "a store has its own words, and stem, stop-words or fold-accents are given",
@@ -149,6 +162,12 @@ fn refuse_contradictions(config: &Config) -> Result<(), Failure> {
             "qrels judge results of queries, and there are none",
             "give them with --workload FILE or --eval-workload FILE",
         ),
+    ]
+}
+
+/// Those of what is measured beside the crawls.
+fn of_analyses(config: &Config) -> [Contradiction; 9] {
+    [
         (
             config.rerank.is_some() && config.qrels.is_none(),
             "rerank changes what judgements measure, and there are none",
@@ -194,15 +213,11 @@ fn refuse_contradictions(config: &Config) -> Result<(), Failure> {
             "attack-share needs attack",
             "for example --attack all --attack-share 5%",
         ),
-    ];
-    match wrong.into_iter().chain(of_sufficiency(config)).find(|(found, ..)| *found) {
-        Some((_, what, hint)) => Err(Failure::input(anyhow::anyhow!(what), hint)),
-        None => Ok(()),
-    }
+    ]
 }
 
-/// The same of what is told of sufficiency: whether it is so, what is wrong, and the way out.
-fn of_sufficiency(config: &Config) -> [(bool, &'static str, &'static str); 7] {
+/// Those of what is told of sufficiency.
+fn of_sufficiency(config: &Config) -> [Contradiction; 7] {
     [
         (
             config.sufficiency_model.is_some() && !config.sufficiency,
