@@ -932,6 +932,23 @@ fn a_quality_model_scores_what_is_new_and_its_scores_are_part_of_the_plan() {
 }
 
 #[test]
+#[cfg(feature = "neural")]
+fn a_model_that_nothing_runs_is_told_before_anything_is_stored() {
+    let (bench, _) = Bench::with_fetched_plan();
+    let (new, pages) = (bench.path("new"), bench.path("second.jsonl"));
+    let model = ["--quality-model", "bundled", "--device", "cuda"];
+    for store in [new.as_str(), text(&bench.store())] {
+        let ingest = ["ingest", "--store", store, "--close", &pages];
+        let run = prospect(&[&ingest[..], &model[..]].concat());
+        assert_eq!(run.code, Some(1), "{}", run.stderr);
+        assert!(run.stderr.contains("cuda:0: "), "{}", run.stderr);
+    }
+    assert!(!Path::new(&new).exists());
+    let status = done(&["status", "--store", text(&bench.store())]).stdout;
+    assert!(status.contains("open plan "), "{status}");
+}
+
+#[test]
 fn a_closed_plan_that_explored_tells_what_other_batches_would_have_earned() {
     let bench = Bench::with_store();
     let store = bench.store();

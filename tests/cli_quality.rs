@@ -280,6 +280,18 @@ fn streams_and_compression() {
 }
 
 #[test]
+#[cfg(feature = "neural")]
+fn where_no_gpu_can_be_used_auto_is_the_processor_and_says_so() {
+    let directory = empty();
+    put(&directory, "in.jsonl", ROWS);
+    let plain = done_in(&directory, "in.jsonl --output cpu.jsonl --model bundled");
+    assert!(!plain.stderr.contains("models run by"), "{}", plain.stderr);
+    let auto = done_in(&directory, "in.jsonl --output auto.jsonl --model bundled --device auto");
+    assert!(auto.stderr.contains("models run by tract 0.23 on the processor ("), "{}", auto.stderr);
+    assert_eq!(text(&directory, "cpu.jsonl"), text(&directory, "auto.jsonl"));
+}
+
+#[test]
 fn bad_rows_are_left_out_and_counted() {
     let directory = empty();
     put(

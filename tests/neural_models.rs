@@ -240,4 +240,7 @@ fn another_runtime_in_the_same_process_is_refused() {
         "models of this process run by tract 0.23 already, asked for was /opt/libonnxruntime.so; \
          name one runtime for all of them"
     );
+    let on_any = Runtime { device: Device::Auto, ..tract(1) };
+    let error = neural::load_quality(&source("embedding-cls"), &on_any).err().unwrap().to_string();
+    assert!(error.contains("asked for was tract 0.23 on auto; name one runtime"), "{error}");
 }

@@ -16,7 +16,7 @@ use crate::evaluate::names::MetricError;
 use crate::evaluate::rerank::RerankError;
 use crate::ingest::{BadReason, IngestError, Misnamed, MisnamedKeys, Origin, Unfit};
 use crate::llm::LlmError;
-use crate::neural::NeuralError;
+use crate::neural::{self, NeuralError};
 use crate::planner::PlannerError;
 use crate::policy::PolicyError;
 use crate::quality::QualityError;
@@ -77,9 +77,11 @@ const OF_RUN: &str = "runs are measured by nDCG@k, R@k, MRR@k and AP, by P@k, Su
 const RUNTIME: &str = "name a library of ONNX Runtime 1.24 or newer with --onnxruntime PATH or ORT_DYLIB_PATH: \
     `pip download onnxruntime` brings one (onnxruntime/capi/libonnxruntime.so.1.x in the wheel), as do the \
     release archives of ONNX Runtime; without one, models run by tract";
-const GPU: &str = "name a library of ONNX Runtime with CUDA with --onnxruntime PATH: `pip download onnxruntime-gpu` brings \
-    one, which loads the libraries of CUDA and cuDNN by LD_LIBRARY_PATH and keeps its other files beside it; or \
-    --device auto, which takes the processor where there is no GPU";
+const GPU: &str = "name a GPU that is there, and with --onnxruntime PATH a library of ONNX Runtime with CUDA: `pip download \
+    onnxruntime-gpu` brings one, to be unpacked as it is; it finds the libraries of CUDA and cuDNN by LD_LIBRARY_PATH. \
+    Or take --device auto, which runs models on the processor where there is no GPU";
+const GPU_FAILS: &str = "a GPU that has too little memory for this model, or whose memory something else holds, cannot run it: \
+    free it, name another one with --device cuda:N, or leave --device out";
 const BUILD: &str = "build it with the feature `neural`, which is on by default: cargo install without --no-default-features";
 
 /// The next step where no record is a page, by what is wrong with the first; keys that may be misnamed come first.
@@ -158,6 +160,7 @@ pub(super) fn of_model(error: &NeuralError, otherwise: &str) -> String {
         NeuralError::NotBuilt => format!("{BUILD}; {otherwise}"),
         NeuralError::Library { .. } => RUNTIME.to_owned(),
         NeuralError::Device { .. } => GPU.to_owned(),
+        NeuralError::Run { .. } if neural::runs_on_gpu() => GPU_FAILS.to_owned(),
         _ => otherwise.to_owned(),
     }
 }

@@ -9,7 +9,7 @@ use prospect_index::store::{Store, StoreOptions};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::model::StoreQualityOptions;
+use super::model::{StoreQuality, StoreQualityOptions};
 use super::output::{self, Failure, Progress, say};
 use super::words::WordArgs;
 use super::{Global, doc_urls, hints, plan};
@@ -136,7 +136,7 @@ pub(super) struct Finish<'a> {
     /// Whether all open plans are closed.
     pub(super) close: bool,
     /// How pages are scored.
-    pub(super) quality: Option<&'a StoreQualityOptions>,
+    pub(super) quality: Option<&'a StoreQuality>,
     /// What was taken in.
     pub(super) counts: &'a IngestCounts,
     /// Whether it was.
@@ -156,11 +156,17 @@ struct Read {
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
+    // What cannot score is told before anything is stored.
+    let quality = args.quality.load(global)?;
     if args.files.is_empty() {
         let store =
             Store::open(&args.store, &StoreOptions { create: false, ..held("prospect ingest") })?;
         let (counts, skipped) = (IngestCounts::default(), Skipped::default());
-        return finish(&args.finish(&counts, Committed::Empty, &skipped), global, store);
+        return finish(
+            &args.finish(quality.as_ref(), &counts, Committed::Empty, &skipped),
+            global,
+            store,
+        );
     }
     let options = SourceOptions {
         base_url: args.base_url.clone(),
@@ -184,8 +190,10 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         }
     };
     let (store, counts, committed) = session.commit(&source.fingerprint())?;
-    let finish_with =
-        Finish { misnamed: source.misnamed(), ..args.finish(&counts, committed, &skipped) };
+    let finish_with = Finish {
+        misnamed: source.misnamed(),
+        ..args.finish(quality.as_ref(), &counts, committed, &skipped)
+    };
     finish(&finish_with, global, store)
 }
 
@@ -207,11 +215,12 @@ fn understood(
 impl Args {
     fn finish<'a>(
         &'a self,
+        quality: Option<&'a StoreQuality>,
         counts: &'a IngestCounts,
         committed: Committed,
         skipped: &'a Skipped,
     ) -> Finish<'a> {
-        let (store, close, quality) = (self.store.as_path(), self.close, Some(&self.quality));
+        let (store, close) = (self.store.as_path(), self.close);
         let schema = "prospect.ingest/3";
         let misnamed = MisnamedKeys::default();
         Finish { schema, store, close, quality, counts, committed, skipped, misnamed }

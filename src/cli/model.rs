@@ -1,6 +1,7 @@
 //! Which model scores: the one place where the command line meets the loading of models.
 
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 use super::Global;
 use super::hints::{MODELS, QUALITY_MODELS, of_model};
@@ -136,7 +137,7 @@ pub(super) fn embed_for(
     let made = match &settings.embedding {
         None => "without an embedding model".to_owned(),
         Some(other) if other.name == model.name() => {
-            format!("with other files of {}, or in another runtime", other.name)
+            format!("with other files of {}, in another runtime or on another device", other.name)
         }
         Some(other) => format!("with the embedding model {}", other.name),
     };
@@ -150,15 +151,6 @@ impl StoreQualityOptions {
         let Some(name) = &self.quality_model else { return Ok(None) };
         let (model, delay) = (self.runtime.quality(name, global)?, self.quality_delay);
         Ok(Some(StoreQuality { model, delay }))
-    }
-
-    /// Scores the new pages of a store, if a model is configured.
-    pub(super) fn score(
-        &self,
-        open: &mut OpenStore,
-        global: &Global,
-    ) -> Result<Option<ScoredStore>, Failure> {
-        self.load(global)?.map(|quality| quality.score(open, global)).transpose()
     }
 }
 
@@ -244,10 +236,11 @@ impl LibraryOptions {
         global: &Global,
     ) -> Result<M, Failure> {
         let model = model.map_err(|error| unusable(error, otherwise))?;
+        static SAID: Once = Once::new();
         if let Some(place) = neural::runs_on()
             && self.device != Device::Cpu
         {
-            say(global, &format!("models run by {place}"));
+            SAID.call_once(|| say(global, &format!("models run by {place}")));
         }
         Ok(model)
     }

@@ -118,6 +118,7 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
     let workload = bounds::workload(workload, global)?;
     args.bounds.add_queues(&mut settings)?;
     check_writable(&args.out)?;
+    let quality = args.quality.load(global)?;
     let embedder = args.embedding.load(&args.quality.runtime.library, global)?;
     let mut open = OpenStore::open(&args.store, "prospect plan", limits::NGRAM_WORDS)?;
     bounds::asked(&open, &workload)?;
@@ -129,7 +130,9 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
     let within = args.bounds.within(&mut settings)?;
     let within = within.map_or_else(Vec::new, |list| list.within(&open.known));
     let closed = close_before(&mut open, args, global)?;
-    args.quality.score(&mut open, global)?;
+    if let Some(quality) = quality {
+        quality.score(&mut open, global)?;
+    }
     if let Some(model) = embedder {
         settings.embedding = Some(EmbeddingModel::of(model.as_ref()));
         let asked = open.asked(&workload);

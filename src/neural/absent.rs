@@ -31,9 +31,14 @@ pub(crate) fn runs_on() -> Option<String> {
     None
 }
 
+/// Nothing runs.
+pub(crate) fn runs_on_gpu() -> bool {
+    false
+}
+
 /// Texts that a call should have.
 pub(crate) fn texts_a_call() -> usize {
-    256
+    super::TEXTS_A_CALL
 }
 
 #[cfg(test)]

@@ -52,9 +52,9 @@ mod tokens;
 #[cfg(not(feature = "neural"))]
 pub use absent::{load_embedder, load_pairs, load_quality};
 #[cfg(not(feature = "neural"))]
-pub(crate) use absent::{runs_on, texts_a_call};
+pub(crate) use absent::{runs_on, runs_on_gpu, texts_a_call};
 #[cfg(feature = "neural")]
-pub(crate) use backend::{runs_on, texts_a_call};
+pub(crate) use backend::{runs_on, runs_on_gpu, texts_a_call};
 pub use bundled::bundled;
 pub use cache::Cached;
 pub(crate) use cache::CachedPairs;
@@ -62,6 +62,9 @@ pub use error::NeuralError;
 #[cfg(feature = "neural")]
 pub use load::{load_embedder, load_pairs, load_quality};
 pub use source::{Device, ModelSource, Runtime};
+
+/// Texts that a call should have on the processor: enough for all threads, few enough that what is scored is soon kept.
+const TEXTS_A_CALL: usize = 256;
 
 /// Scores texts. Implementations score in parallel inside one call; a text's score depends neither
 /// on the texts beside it nor on the number of threads.

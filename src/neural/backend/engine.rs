@@ -1,4 +1,4 @@
-//! A graph with its threads: every text is a job of one worker.
+//! A graph with its threads: on the processor every row is a run of one worker, on a GPU many are one run.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::Backend;
-use super::batches::{RowBatch, RowPlace, RowQueues};
+use super::batches::{self, LengthBuckets, RowBatch, RowPlace};
 use super::worker::{SharedGraph, Worker, WorkerOutput};
 use crate::neural::NeuralError;
 use crate::neural::checks::Signature;
@@ -35,7 +35,7 @@ pub(crate) struct EngineParts {
 impl EngineParts {
     /// Lengths that rows are padded to.
     fn lengths(&self) -> Vec<usize> {
-        let lengths = planned_lengths(self.max_tokens);
+        let lengths = padded_lengths(self.max_tokens);
         let bytes = lengths.len() * self.graph.bytes.len();
         let is_planned = self.backend.has_plans_by_length() && bytes <= PLANNED_BYTES;
         if is_planned || self.backend.cuda.is_some() { lengths } else { Vec::new() }
@@ -95,13 +95,24 @@ impl ModelEngine {
         self.graph.inputs.iter().any(|name| name == input)
     }
 
-    /// The output of the graph for one row, on the first worker.
+    /// The output of the graph for one row, on the first worker: where rows are run in batches, the first of a
+    /// whole one, so that a graph that is tried is tried as it will be used.
     pub(crate) fn run(&self, row: &TokenRow) -> Result<WorkerOutput, NeuralError> {
-        self.worker(0, |worker| worker.run(&[row]))
+        let is_batched = self.graph.backend.cuda.is_some();
+        let padded = self.graph.padded(row.ids.len()).filter(|_| is_batched);
+        let rows = padded.map_or(1, batches::size);
+        let mut output = self.worker(0, |worker| worker.run(&vec![row; rows]))?;
+        if rows > 1 {
+            output.values.truncate(output.values.len() / rows);
+            output.shape[0] = 1;
+        }
+        Ok(output)
     }
 
-    /// What `read` makes of the output for each row that `rows` makes of each item; in the order of
-    /// the items, the error of the first item that has one.
+    /// What `read` makes of the output for each row that `rows` makes of each item, in the order of the items.
+    ///
+    /// # Errors
+    /// That of the first item that has one; on a GPU an error of the graph may come before.
     pub(crate) fn each<T: Sync, R: Send>(
         &self,
         items: &[T],
@@ -141,21 +152,24 @@ impl ModelEngine {
         rows: &(impl Fn(&T) -> Result<Vec<TokenRow>, NeuralError> + Sync),
         read: &(impl Fn(&TokenRow, &[f32]) -> R + Sync),
     ) -> Result<Vec<Vec<R>>, NeuralError> {
-        let mut queues = RowQueues::new(self.graph.lengths.clone());
+        let mut buckets = LengthBuckets::new(&self.graph.lengths);
         let mut found: Vec<Vec<R>> = items.iter().map(|_| Vec::new()).collect();
         let mut answered = Vec::new();
         let mut parts = items.chunks(ITEMS_AHEAD);
-        let made = |part: &[T]| part.par_iter().map(rows).collect::<Result<Vec<_>, _>>();
+        let made = |part: &[T]| {
+            let made: Vec<Result<Vec<TokenRow>, NeuralError>> = part.par_iter().map(rows).collect();
+            made.into_iter().collect::<Result<Vec<_>, _>>()
+        };
         let mut next = parts.next().map(made).transpose()?;
         while let Some(rows) = next {
-            let full = queues.add(rows);
+            let full = buckets.add(rows);
             let part = parts.next();
             let (ran, following) =
                 rayon::join(|| self.run_batches(full, read), || part.map(made).transpose());
             answered.extend(ran?);
             next = following?;
         }
-        answered.extend(self.run_batches(queues.rest(), read)?);
+        answered.extend(self.run_batches(buckets.rest(), read)?);
         answered.sort_by_key(|(place, _)| *place);
         for ((item, _), one) in answered {
             found[item].push(one);
@@ -171,8 +185,8 @@ impl ModelEngine {
         let mut found = Vec::new();
         for batch in batches {
             let output = self.worker(0, |worker| worker.run(&batch.filled()))?;
-            let of_row = output.values.len() / output.shape[0].max(1);
-            let values = output.values.par_chunks_exact(of_row.max(1));
+            let values =
+                output.values.par_chunks_exact((output.values.len() / batch.size()).max(1));
             let read =
                 batch.rows.par_iter().zip(values).map(|((at, row), one)| (*at, read(row, one)));
             found.par_extend(read);
@@ -193,7 +207,7 @@ impl ModelEngine {
 
 /// Lengths that rows are padded to: 32 apart up to 128 tokens, then two between a power of two and the
 /// next, so that at most a third of such a row is padding.
-fn planned_lengths(max_tokens: usize) -> Vec<usize> {
+fn padded_lengths(max_tokens: usize) -> Vec<usize> {
     let mut lengths = Vec::new();
     let mut length = 32;
     while length < max_tokens {
@@ -270,11 +284,11 @@ mod tests {
     }
 
     #[test]
-    fn planned_lengths_are_few_and_end_at_the_limit() {
-        assert_eq!(planned_lengths(20), [20]);
-        assert_eq!(planned_lengths(256), [32, 64, 96, 128, 192, 256]);
-        assert_eq!(planned_lengths(512), [32, 64, 96, 128, 192, 256, 384, 512]);
-        assert_eq!(planned_lengths(4096).last(), Some(&4096));
-        assert!(planned_lengths(4096).len() < 16);
+    fn padded_lengths_are_few_and_end_at_the_limit() {
+        assert_eq!(padded_lengths(20), [20]);
+        assert_eq!(padded_lengths(256), [32, 64, 96, 128, 192, 256]);
+        assert_eq!(padded_lengths(512), [32, 64, 96, 128, 192, 256, 384, 512]);
+        assert_eq!(padded_lengths(4096).last(), Some(&4096));
+        assert!(padded_lengths(4096).len() < 16);
     }
 }

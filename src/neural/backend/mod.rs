@@ -17,7 +17,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use ort::environment::Environment;
 
-use super::{Device, NeuralError, Runtime};
+use super::{Device, NeuralError, Runtime, TEXTS_A_CALL};
 
 /// The release of tract that `ort-tract` 0.5.0 is built on.
 const TRACT: &str = "tract 0.23";
@@ -114,10 +114,14 @@ pub(crate) fn runs_on() -> Option<String> {
     })
 }
 
+/// Whether they run on a GPU.
+pub(crate) fn runs_on_gpu() -> bool {
+    chosen().as_ref().is_some_and(|backend| backend.cuda.is_some())
+}
+
 /// Texts that a call should have to keep busy what models run on.
 pub(crate) fn texts_a_call() -> usize {
-    let on_gpu = chosen().as_ref().is_some_and(|backend| backend.cuda.is_some());
-    if on_gpu { 4_096 } else { 256 }
+    if runs_on_gpu() { 16 * TEXTS_A_CALL } else { TEXTS_A_CALL }
 }
 
 fn chosen() -> MutexGuard<'static, Option<Backend>> {

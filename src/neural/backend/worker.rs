@@ -9,7 +9,7 @@ use ort::session::builder::GraphOptimizationLevel;
 use ort::session::{Session, SessionInputValue, SessionOutputs};
 use ort::value::{Tensor, TensorElementType};
 
-use super::{Backend, device};
+use super::{Backend, batches, device};
 use crate::contained::ending;
 use crate::neural::NeuralError;
 use crate::neural::onnx;
@@ -63,10 +63,10 @@ impl Worker {
         rows: &[&TokenRow],
     ) -> Result<WorkerOutput, NeuralError> {
         let longest = rows.iter().map(|row| row.ids.len()).max().unwrap_or(0);
-        let planned = graph.planned(longest);
-        let length = planned.unwrap_or(longest).max(1);
+        let padded = graph.padded(longest);
+        let length = padded.unwrap_or(longest).max(1);
         let inputs = inputs(graph, rows, length).map_err(|error| graph.fails(&error))?;
-        let session = self.session(planned.filter(|_| graph.is_specialised))?;
+        let session = self.session(padded.filter(|_| graph.is_specialised))?;
         let outputs = session.run(inputs).map_err(|error| graph.fails(&error))?;
         graph.read(&outputs, rows)
     }
@@ -82,8 +82,8 @@ impl Worker {
 
 impl SharedGraph {
     /// The length that a row of `tokens` tokens is padded to, where there are such lengths.
-    pub(crate) fn planned(&self, tokens: usize) -> Option<usize> {
-        self.lengths.iter().copied().find(|length| *length >= tokens)
+    pub(crate) fn padded(&self, tokens: usize) -> Option<usize> {
+        self.lengths.get(batches::padded(&self.lengths, tokens)).copied()
     }
 
     /// The output that is read, of `rows`.
@@ -108,7 +108,10 @@ impl SharedGraph {
                 "the output {name} has {wrong} for a text of {tokens} tokens; expected numbers"
             )));
         }
-        let shape = shape.iter().map(|size| *size as usize).collect();
+        let shape: Vec<usize> = shape.iter().map(|size| *size as usize).collect();
+        if let Some(problem) = wrong_rows(&shape, rows.len()) {
+            return Err(self.refuse(format!("the output {name} {problem}")));
+        }
         Ok(WorkerOutput { shape, values: values.to_vec() })
     }
 
@@ -124,6 +127,9 @@ impl SharedGraph {
         };
         let built = self.build(bytes);
         built.map_err(|problem| {
+            if self.backend.cuda.is_some() {
+                return self.fails(&problem);
+            }
             self.refuse(format!("{} cannot run this graph: {problem}", self.backend.name))
         })
     }
@@ -143,15 +149,25 @@ impl SharedGraph {
         builder.commit_from_memory(bytes).map_err(|e| e.to_string())
     }
 
-    fn fails(&self, error: &ort::Error) -> NeuralError {
+    fn fails(&self, error: &impl ToString) -> NeuralError {
         let (model, runtime) = (self.model.clone(), self.backend.name.clone());
-        NeuralError::Run { model, runtime, problem: error.to_string() }
+        NeuralError::Run { model, runtime, problem: device::plain(&error.to_string()) }
     }
 
     /// The error that the file of this graph is not what it should be.
     pub(crate) fn refuse(&self, problem: String) -> NeuralError {
         NeuralError::Model { file: self.file.clone(), problem }
     }
+}
+
+/// What is wrong with the shape of what was computed for some rows at once. Of one row those who try a graph look
+/// closer.
+fn wrong_rows(shape: &[usize], rows: usize) -> Option<String> {
+    let fits = rows == 1 || shape.first() == Some(&rows);
+    (!fits).then(|| {
+        format!("is {shape:?} for {rows} texts at once; expected {rows} as its first size, as for a graph with a \
+                 free one")
+    })
 }
 
 /// The inputs that the graph asks for, each `[rows, length]` but for `text_length`, `[rows, 1]`.
@@ -194,4 +210,18 @@ fn padded(
         numbers.resize((at + 1) * length, pad);
     }
     Ok(Tensor::from_array(([rows.len(), length], numbers))?.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_graph_that_answers_for_other_than_its_rows_is_refused() {
+        assert_eq!(wrong_rows(&[64, 2], 64), None);
+        assert_eq!(wrong_rows(&[3, 2], 1), None);
+        let problem = wrong_rows(&[1, 128], 64).unwrap();
+        assert!(problem.starts_with("is [1, 128] for 64 texts at once"), "{problem}");
+        assert!(wrong_rows(&[], 2).is_some());
+    }
 }

@@ -5,9 +5,10 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::file::{ScoreFile, ScoreRecord};
-use crate::neural::NeuralError;
+use crate::neural::{NeuralError, texts_a_call};
 
-/// Scores that are computed before they are written: what an interrupted run loses at most.
+/// Scores that are computed before they are written, or as many as a call should have: what an interrupted run loses
+/// at most.
 const CHUNK: usize = 1024;
 
 /// Scores by key, in memory and in a file. What is not yet written is written when it is dropped.
@@ -44,7 +45,7 @@ impl ScoreMemory {
         texts: &[&str],
         mut model: impl FnMut(&[&str]) -> Result<Vec<f64>, NeuralError>,
     ) -> Result<Vec<f64>, NeuralError> {
-        for chunk in self.unknown(keys, texts).chunks(CHUNK) {
+        for chunk in self.unknown(keys, texts).chunks(texts_a_call().max(CHUNK)) {
             let texts: Vec<&str> = chunk.iter().map(|(_, text)| *text).collect();
             self.add(chunk.iter().map(|(key, _)| *key).zip(model(&texts)?))?;
         }
