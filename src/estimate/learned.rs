@@ -48,8 +48,8 @@ const TRAINING_PAIRS: usize = 100_000;
 const TRAINING_QUERIES: usize = 2_000;
 const PAGE_GROWTH: Growth = Growth { trees: 60, depth: 4, rate: 0.1, leaf: 60.0 };
 /// Pages without which the page model is not fitted: those of four leaves. Fitted to fewer than two it says the same of
-/// every page, the blend takes that for what all picks have in common, and the first tree that tells pages apart gets all
-/// of its weight (docs/ablation.md).
+/// every page, the blend takes that for what all picks have in common, and the part of the queries, which tells them
+/// apart, loses its weight (docs/ablation.md).
 const FEWEST_PAGES: usize = 4 * PAGE_GROWTH.leaf as usize;
 
 /// Estimates candidate pairs of the queries, given as indices, and every page of the frontier if
