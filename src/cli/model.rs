@@ -235,8 +235,8 @@ impl LibraryOptions {
         otherwise: &str,
         global: &Global,
     ) -> Result<M, Failure> {
-        let model = model.map_err(|error| unusable(error, otherwise))?;
         static SAID: Once = Once::new();
+        let model = model.map_err(|error| unusable(error, otherwise))?;
         if let Some(place) = neural::runs_on()
             && self.device != Device::Cpu
         {
