@@ -1042,3 +1042,46 @@ fn what_steps_took_is_told_on_request_and_changes_nothing() {
     let both = bench.plan_arguments(&store, &["--budget", "10", "-v", "-q"]);
     assert!(prospect(&both).stderr.contains("--quiet"));
 }
+
+#[test]
+fn pages_like_those_that_led_to_good_ones_are_planned_before_pages_that_led_nowhere() {
+    const EACH: usize = 200;
+    let bench = Bench::new();
+    let store = bench.store();
+    let record = |url: String, text: &str, links: Vec<String>| {
+        let links: Vec<_> = links.iter().map(|url| serde_json::json!({"url": url})).collect();
+        serde_json::json!({"url": url, "text": text, "outlinks": links}).to_string()
+    };
+    let list = |at| format!("https://a.example/list/{at}");
+    let leaf = |at| format!("https://a.example/old/archive/of/leaf/{at}");
+    let led_to = |kind, at| format!("https://a.example/{kind}/of/all/{at}");
+    // Neither lists nor leaves answer a query. Lists lead to pages that do, leaves to pages that do not.
+    let all = (0..EACH + 10).flat_map(|at| [list(at), leaf(at)]).collect();
+    let home = record("https://a.example/".to_owned(), "home", all);
+    let both = (0..EACH).flat_map(|at| {
+        let of_list = record(list(at), "much of it", vec![led_to("x", at)]);
+        [of_list, record(leaf(at), "little", vec![led_to("y", at)])]
+    });
+    let ends = (0..EACH).flat_map(|at| {
+        let answer = record(led_to("x", at), &format!("about topic{}", at % 20), Vec::new());
+        [answer, record(led_to("y", at), "nothing", Vec::new())]
+    });
+    for (name, records) in [("home", lines([home])), ("both", lines(both)), ("ends", lines(ends))] {
+        done(&["ingest", "--store", text(&store), &bench.write(&format!("{name}.jsonl"), records)]);
+    }
+    let queries = lines((0..20).map(|at| format!("q{at}\ttopic{at}\t5")));
+    let queries = bench.write("topics.tsv", queries);
+    let plan = |without: &str| {
+        let batch = ["--budget", "10", "--explore", "0", "--format", "jsonl", "--without", without];
+        let plan = ["plan", "--store", text(&store), "--workload", &queries, "--release", "all"];
+        rows(&done(&[&plan[..], &batch].concat()).stdout)
+    };
+    let batch = plan("quality");
+    let of_lists = batch.iter().filter(|row| row["url"].as_str().unwrap().contains("/list/"));
+    assert_eq!(of_lists.count(), 10, "{batch:?}");
+    // A list led to one page of impact 5, which is above the mean.
+    let discovery = batch[0]["discovery_impact"].as_f64().unwrap();
+    assert!((2.0..5.0).contains(&discovery), "{discovery}");
+    let without = plan("discovery");
+    assert!(without.iter().all(|row| row["discovery_impact"] == 0.0), "{without:?}");
+}

@@ -321,7 +321,7 @@ impl Explained<'_> {
                 Some(quality) => format!("; expected quality {quality:.2}"),
                 None => "; no quality known".to_owned(),
             },
-            Part::Page => String::new(),
+            Part::Page | Part::Discovery => String::new(),
         };
         format!("{}{rests_on}", part.meaning())
     }

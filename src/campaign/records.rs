@@ -2,11 +2,12 @@
 //!
 //! What is learned from may be left unread where an older version wrote it: plans get no better for a
 //! while, and none is wrong. It is told, and stays in the store. There were these tables
-//! before today's, all but the workloads under format 1:
+//! before today's:
 //!
 //! | Table | What it had, and how it is read |
 //! |---|---|
 //! | `plans` | `explored` for `pool`: 1 is [`Pool::Far`], for draws came from all that greedy left; fewer parts: those that are missing are unknown (NaN), and nobody learns from such picks |
+//! | `plans`, `pools`, `outcomes` | before version 2 no `discovery_impact`: it is 0, as it was in their estimates |
 //! | `pools` | no `frontier_rank`, which nobody reads |
 //! | `outcomes` | no parts, three of them, `explored` for `pool`, no `impact_in_half`: left unread by whoever needs what is missing |
 //! | `plan_pairs`, `pair_outcomes` | no `margin`, or one that is no log odds (`has_log_odds`): left unread. |
@@ -187,6 +188,9 @@ pub(super) fn has_log_odds(manifest: &Manifest, segment: &SegmentEntry) -> bool 
     before.iter().any(|other| other.kind == SegmentKind::Around)
 }
 
+/// Version of plans, pools and outcomes from which on they tell the part of discovery.
+const DISCOVERY_SINCE: u32 = 2;
+
 /// Tables that are learned from.
 const PAST: [SegmentKind; 4] = [
     SegmentKind::Workloads,
@@ -231,15 +235,17 @@ impl PastReader {
     /// What became of the fetched picks of a closed cycle.
     fn add_picks(&mut self, store: &Store, segment: &SegmentEntry) -> Result<(), StoreError> {
         let mut names = vec!["url_id", "planned", "state", "realised_impact"];
-        names.extend(Part::ALL.map(Part::column));
+        let stored: Vec<Part> = stored_parts(segment).collect();
+        names.extend(stored.iter().map(|part| part.column()));
         names.push("plan_id");
         let picks = &mut Arc::make_mut(&mut self.past).picks;
         let missing = each_outcome(store, segment, &names, |row| {
-            let parts = Parts::of(|part| row.number(4 + part as usize));
+            let at = |part| stored.iter().position(|stored| *stored == part);
+            let parts = Parts::of(|part| at(part).map_or(0.0, |at| row.number(4 + at)));
             let is_fetched = row.id(1) == 1 && row.state(2)?.is_new_page();
             if is_fetched && parts.iter().all(|(_, part)| !part.is_nan()) {
                 let (url, realised) = (UrlId(row.id(0)), row.number(3));
-                let same_queries = self.alike.contains(row.text(4 + Part::COUNT));
+                let same_queries = self.alike.contains(row.text(4 + stored.len()));
                 picks.push(PickOutcome { url, parts, realised, same_queries });
             }
             Ok(())
@@ -364,6 +370,12 @@ pub(crate) fn for_each_planned(
     Ok(())
 }
 
+/// Parts that plans and outcomes of the segment's version have columns of.
+fn stored_parts(segment: &SegmentEntry) -> impl Iterator<Item = Part> + use<> {
+    let has_discovery = segment.schema >= DISCOVERY_SINCE;
+    Part::ALL.into_iter().filter(move |part| has_discovery || *part != Part::Discovery)
+}
+
 fn picks_in(
     store: &Store,
     segment: &SegmentEntry,
@@ -377,7 +389,7 @@ fn picks_in(
     let (schema, drawn) = if has_pool { (schema, "pool") } else { (EARLY_PLANS, "explored") };
     let mut names = vec!["url_id", drawn, "propensity", "estimate"];
     let mut places = [None; Part::COUNT];
-    for part in Part::ALL.into_iter().filter(|part| has(part.column())) {
+    for part in stored_parts(segment).filter(|part| has(part.column())) {
         places[part as usize] = Some(names.len());
         names.push(part.column());
     }
@@ -387,8 +399,11 @@ fn picks_in(
             url: UrlId(row.id(0)),
             pool: if has_pool { row.pool(1)? } else { early },
             propensity: row.number(2),
-            parts: Parts::of(|part| {
-                places[part as usize].map_or(f64::NAN, |place| row.number(place))
+            parts: Parts::of(|part| match places[part as usize] {
+                Some(place) => row.number(place),
+                // Nobody estimated it then.
+                None if part == Part::Discovery => 0.0,
+                None => f64::NAN,
             }),
             estimate: row.number(3),
         });

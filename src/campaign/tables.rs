@@ -17,14 +17,15 @@ const PICK_COLUMNS: &[(&str, ColumnType)] = &[
     ("page_impact", F64),
     ("importance_impact", F64),
     ("quality_impact", F64),
+    ("discovery_impact", F64),
     ("estimate", F64),
 ];
 
 /// Picks, in the order of the batch.
-pub(crate) const PLANS: Schema = Schema { name: "plans", version: 1, columns: PICK_COLUMNS };
+pub(crate) const PLANS: Schema = Schema { name: "plans", version: 2, columns: PICK_COLUMNS };
 
 /// Everything that a plan with exploration chose from, in the order of the ranking.
-pub(crate) const POOLS: Schema = Schema { name: "pools", version: 1, columns: PICK_COLUMNS };
+pub(crate) const POOLS: Schema = Schema { name: "pools", version: 2, columns: PICK_COLUMNS };
 
 /// Candidate pairs of the picks.
 pub(crate) const PLAN_PAIRS: Schema = Schema {
@@ -91,7 +92,7 @@ pub(crate) const WORKLOADS: Schema = Schema {
 /// What became of planned URLs, and pages fetched without having been planned.
 pub(crate) const OUTCOMES: Schema = Schema {
     name: "outcomes",
-    version: 1,
+    version: 2,
     columns: &[
         ("plan_id", Text),
         ("url_id", U32),
@@ -104,6 +105,7 @@ pub(crate) const OUTCOMES: Schema = Schema {
         ("page_impact", F64),
         ("importance_impact", F64),
         ("quality_impact", F64),
+        ("discovery_impact", F64),
         ("predicted_impact", F64),
         ("realised_impact", F64),
         ("impact_in_half", F64),

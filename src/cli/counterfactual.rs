@@ -17,7 +17,7 @@ use super::plain::stdout;
 use crate::campaign::logged::{self, LoggedPlan};
 use crate::campaign::records;
 use crate::estimate::blend::Blend;
-use crate::estimate::parts::{Part, Parts};
+use crate::estimate::parts::Part;
 use crate::plan::SelectionSettings;
 use crate::plan::caps::SoFar;
 use crate::plan::off_policy::counterfactual::{Counterfactual, Estimated, counterfactual};
@@ -35,7 +35,7 @@ pub(super) struct Args {
     /// A plan that explored and whose cycle is closed; the last one if none is named.
     #[arg(long, value_name = "ID")]
     plan: Option<String>,
-    /// Weights of all parts, as they were written once.
+    /// Weights of the parts that there were when they were written in one list; what pages lead to counts for nothing.
     #[arg(
         long,
         value_name = "W,W,W,W,W",
@@ -144,18 +144,23 @@ fn batches(
     Ok(vec![(blend.to_string(), batch)])
 }
 
+/// The parts that there were when weights were written in one list.
+const WRITTEN: [Part; 5] =
+    [Part::Query, Part::Locality, Part::Page, Part::Importance, Part::Quality];
+
 /// What `--weights` says.
 fn weights(args: &Args) -> Result<GivenOptions, Failure> {
     if args.weights.is_empty() {
         return Ok(GivenOptions::default());
     }
-    let numbers: Result<[f64; Part::COUNT], _> = args.weights.clone().try_into();
-    let weights = Parts::from(numbers.map_err(|given: Vec<f64>| {
-        let error = anyhow::anyhow!("--weights has {} numbers", given.len());
-        let names = Part::ALL.map(Part::name).join(", ");
-        Failure::input(error, format!("give {}: of {names}", Part::COUNT))
-    })?);
-    Ok(GivenOptions::default().with_weights(weights.iter()))
+    if args.weights.len() != WRITTEN.len() {
+        let error = anyhow::anyhow!("--weights has {} numbers", args.weights.len());
+        let names = WRITTEN.map(Part::name).join(", ");
+        return Err(Failure::input(error, format!("give {}: of {names}", WRITTEN.len())));
+    }
+    let weights = WRITTEN.into_iter().zip(args.weights.iter().copied());
+    let weights = weights.chain([(Part::Discovery, 0.0)]);
+    Ok(GivenOptions::default().with_weights(weights))
 }
 
 fn listed(path: &std::path::Path, known: &Known) -> Result<HashSet<UrlId>, Failure> {

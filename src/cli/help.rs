@@ -57,6 +57,7 @@ const COUNTS: (&str, &[&str]) = (
         "page-weight",
         "importance-weight",
         "quality-weight",
+        "discovery-weight",
         "blend",
         "objective",
         "top",

@@ -10,15 +10,17 @@
 //! fitted by a ridge that draws them towards the start by [`PRIOR_PICKS`] picks, weights not negative and none
 //! beyond [`MOST`] times its start: before the first outcome the blend is the start, and it moves as outcomes
 //! come in. Picks are those that looked best, so outcomes say more about the top of the ranking, where picks
-//! are made, than about its tail. That a good page also leads to good pages is not in it.
+//! are made, than about its tail. What a pick leads to is no outcome of it, so the weight of *discovery* is not
+//! fitted: it is its start over the scale, of which the start counts as [`PRIOR_PICKS`] picks of scale 1, and at
+//! most [`MOST`] times the start.
 
 use prospect_index::page::UrlId;
 use serde::{Deserialize, Serialize};
 
 use super::parts::{Part, Parts};
 
-/// Parts of an estimate.
-const PARTS: usize = Part::COUNT;
+/// Parts that are fitted: all but the last, discovery.
+const PARTS: usize = Part::Discovery as usize;
 /// Outcomes that the start is worth.
 const PRIOR_PICKS: f64 = 200.0;
 /// Weight of a part over its start at most.
@@ -54,7 +56,7 @@ impl Blend {
 
     /// Fits the weights, from `start`, to the impact that past picks with these parts have now.
     pub(crate) fn fit(start: Parts, outcomes: &[(Parts, f64)]) -> Self {
-        let Some(scale) = scale(start, outcomes) else { return Self::fixed(start) };
+        let Some(scale) = scale(start.of_the_page(), outcomes) else { return Self::fixed(start) };
         // Normal equations of the ridge: (X'X + D) w = X'y + D start, in units of the scale.
         let mut left = [[0.0; PARTS]; PARTS];
         let mut right = [0.0; PARTS];
@@ -67,6 +69,11 @@ impl Blend {
                 right[a] += parts[a] * impact / scale;
             }
         }
+        // The scale of few outcomes says little: the start counts as picks of scale 1.
+        let picks = outcomes.len() as f64;
+        let scale_of_discovery = (picks * scale + PRIOR_PICKS) / (picks + PRIOR_PICKS);
+        let mut fitted = start;
+        fitted[Part::Discovery] = start[Part::Discovery] * scale_of_discovery.recip().min(MOST);
         let start = start.array();
         for at in 0..PARTS {
             let ridge = PRIOR_PICKS * left[at][at] / outcomes.len() as f64;
@@ -77,11 +84,11 @@ impl Blend {
                 (left[at][at], right[at]) = (1.0, start[at]);
             }
         }
-        let mut weights = not_negative(&left, &right);
-        for (weight, start) in weights.iter_mut().zip(start) {
-            *weight = weight.min(MOST * start);
+        let weights = not_negative(&left, &right);
+        for ((part, weight), start) in Part::ALL.into_iter().zip(weights).zip(start) {
+            fitted[part] = weight.min(MOST * start);
         }
-        Self { weights: Parts::from(weights), outcomes: outcomes.len() }
+        Self { weights: fitted, outcomes: outcomes.len() }
     }
 
     /// Share that outcomes have in the weights, beside the start.
@@ -92,6 +99,17 @@ impl Blend {
     /// The blended estimate.
     pub(crate) fn of(&self, parts: Parts) -> f64 {
         self.weights.dot(&parts)
+    }
+
+    /// The same of the page itself, without what it leads to: what its own outcome can keep.
+    pub(super) fn of_the_page(&self, parts: Parts) -> f64 {
+        self.of(parts.of_the_page())
+    }
+
+    /// The share that this has in the whole; 1 of nothing.
+    pub(crate) fn share_of_the_page(&self, parts: Parts) -> f64 {
+        let whole = self.of(parts);
+        if whole == 0.0 { 1.0 } else { self.of_the_page(parts) / whole }
     }
 }
 
@@ -118,7 +136,7 @@ fn scale(weights: Parts, outcomes: &[(Parts, f64)]) -> Option<f64> {
 }
 
 /// The weights of least `w'Lw - 2 w'r` with no weight below 0: of all choices which parts may be
-/// positive, the best that is feasible. With five parts there are 32.
+/// positive, the best that is feasible. With five parts that are fitted there are 32.
 fn not_negative(left: &[[f64; PARTS]; PARTS], right: &[f64; PARTS]) -> [f64; PARTS] {
     let mut best = ([0.0; PARTS], 0.0);
     for choice in 1..1_u32 << PARTS {
@@ -184,13 +202,18 @@ mod tests {
         let value = |step: u32, by: u32| f64::from(step.wrapping_mul(by) >> 20 & 255) / 255.0;
         let of =
             |step| [1, 2, 3, 5, 7].map(|by| value(step + 1, 2_654_435_761_u32.wrapping_mul(by)));
-        let outcome = |parts: [f64; PARTS]| (Parts::from(parts), impact(parts));
+        let outcome = |parts: [f64; PARTS]| (fitted(parts), impact(parts));
         (0..count).map(of).map(outcome).collect()
     }
 
-    /// Weights over the first one.
+    /// Numbers of the parts that are fitted; no discovery.
+    fn fitted(parts: [f64; PARTS]) -> Parts {
+        Parts::of(|part| parts.get(part as usize).copied().unwrap_or(0.0))
+    }
+
+    /// Weights over the first one, of the parts that are fitted.
     fn proportions(weights: Parts) -> Parts {
-        Parts::of(|part| weights[part] / weights[Part::Query])
+        Parts::of(|part| weights[part] / weights[Part::Query]).of_the_page()
     }
 
     fn close(found: Parts, expected: Parts, error: f64) {
@@ -201,14 +224,14 @@ mod tests {
 
     #[test]
     fn a_blend_reads_as_a_sum() {
-        let text = "0.90 query + 0.05 locality + 0.05 page + 0.01 importance + 0.05 quality";
+        let text = "0.90 query + 0.05 locality + 0.05 page + 0.01 importance + 0.05 quality + 0.10 discovery";
         assert_eq!(Blend::fixed(Parts::START).to_string(), text);
     }
 
     proptest! {
         #[test]
         fn weights_stay_between_0_and_a_bound(
-            seen in vec((array::uniform5(0.0f64..1e3), 0.0f64..1e6), 0..40),
+            seen in vec((array::uniform6(0.0f64..1e3), 0.0f64..1e6), 0..40),
         ) {
             let seen: Vec<(Parts, f64)> =
                 seen.into_iter().map(|(parts, impact)| (Parts::from(parts), impact)).collect();
@@ -222,14 +245,15 @@ mod tests {
     #[test]
     fn without_outcomes_the_blend_is_the_start() {
         assert_eq!(Blend::fit(Parts::START, &[]), Blend::fixed(Parts::START));
-        close(Blend::fit(Parts::START, &outcomes(2, |_| 0.5)).weights, Parts::START, 0.05);
+        let found = Blend::fit(Parts::START, &outcomes(2, |_| 0.5)).weights;
+        close(found.of_the_page(), Parts::START.of_the_page(), 0.05);
     }
 
     #[test]
     fn many_outcomes_give_the_proportions_that_made_them_in_any_unit() {
-        let truth = Parts::from([0.8, 0.0, 0.1, 0.02, 0.2]);
+        let truth = fitted([0.8, 0.0, 0.1, 0.02, 0.2]);
         for unit in [1e-3, 1.0, 1e4] {
-            let made = |parts| unit * Blend::fixed(truth).of(Parts::from(parts));
+            let made = |parts| unit * Blend::fixed(truth).of(fitted(parts));
             let found = Blend::fit(Parts::START, &outcomes(100_000, made));
             close(proportions(found.weights), proportions(truth), 0.02);
             assert!((0.5..2.0).contains(&found.weights[Part::Query]), "{found}");
@@ -245,7 +269,30 @@ mod tests {
         }
         let found = Blend::fit(Parts::START, &seen);
         assert!((0.02..0.03).contains(&found.learned()), "{}", found.learned());
-        close(found.weights, Parts::START, 0.05);
+        close(found.weights.of_the_page(), Parts::START.of_the_page(), 0.05);
+        // Nor where next to nothing came: what pages lead to, of which they say nothing, does not take their place.
+        let poor = Blend::fit(Parts::START, &outcomes(5, |_| 1e-4)).weights;
+        close(poor, Parts::START, 0.05);
+    }
+
+    #[test]
+    fn what_pages_lead_to_is_no_outcome_of_theirs_and_weighs_as_much_of_the_scale_as_it_started_with()
+     {
+        let made = |parts| 20.0 * Blend::fixed(Parts::START).of(fitted(parts));
+        let seen = outcomes(5_000, made);
+        let mut with = seen.clone();
+        for (at, (parts, _)) in with.iter_mut().enumerate() {
+            parts[Part::Discovery] = at as f64;
+        }
+        let found = Blend::fit(Parts::START, &with);
+        assert_eq!(found, Blend::fit(Parts::START, &seen));
+        let expected = Parts::START[Part::Discovery] / 20.0;
+        assert!((found.weights[Part::Discovery] / expected - 1.0).abs() < 0.05, "{found}");
+        assert_eq!(found.of_the_page(with[9].0), found.of(seen[9].0));
+        let share = found.share_of_the_page(with[9].0);
+        assert!((share * found.of(with[9].0) / found.of(seen[9].0) - 1.0).abs() < 1e-9, "{share}");
+        assert!(0.0 < share && share < 1.0);
+        assert_eq!(found.share_of_the_page(Parts::default()), 1.0);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use prospect_index::bm25::{Contender, Scores};
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
+use prospect_index::page_store::Known;
 use rayon::prelude::*;
 
 use crate::estimate::EstimateError;
@@ -35,8 +36,9 @@ use crate::estimate::models::EpochModels;
 use crate::estimate::models::boosted_trees::{Boosted, Growth};
 use crate::estimate::models::score_distribution::{ScoreModel, UNSEEN};
 use crate::estimate::pair_table::{PairRow, PairTable, QueryPairs};
+use crate::estimate::running_mean::RunningMean;
 use crate::estimate::settings::EstimateSettings;
-use crate::estimate::url_estimate::{PairEstimate, ScoredCandidates};
+use crate::estimate::url_estimate::{PageImpact, PairEstimate, ScoredCandidates};
 use crate::sketch::served::ServedLists;
 use crate::workload::{Query, QueryId};
 
@@ -300,20 +302,18 @@ fn cold_chance(candidate: &Candidate, mean_visibility: f64) -> f64 {
     COLD_CHANCE * f64::from(matched) * mean_visibility
 }
 
-/// By URL: impact that the page model expects, in units of the mean impact of crawled pages; nothing
-/// before it is fitted.
+/// By URL: what the models of pages expect, in units of the mean impact of crawled pages; nothing
+/// before they are fitted.
 fn page_impact(
     input: &CrawlView<'_>,
     impact: &Arc<Impact>,
     cache: &mut PlannerCache,
     settings: &EstimateSettings,
     quality: &[f32],
-) -> Vec<f64> {
+) -> Vec<PageImpact> {
     let known = input.known;
-    let Some(models) = cache.models.clone().filter(|models| models.pages.is_some()) else {
-        return Vec::new();
-    };
-    let Some(model) = &models.pages else { return Vec::new() };
+    let fitted = |models: &Arc<EpochModels>| models.pages.is_some() || models.discovery.is_some();
+    let Some(models) = cache.models.clone().filter(fitted) else { return Vec::new() };
     let mut kept = cache.parents.take_if(|_| input.scorer.scores_pages());
     let mut means = RegionMeans::default();
     for (_, url) in known.pages.crawled() {
@@ -326,13 +326,16 @@ fn page_impact(
     let now = FrontierHorizon { known, within: input.within };
     let ids: Vec<UrlId> = known.urls.ids().collect();
     let expected = ids.into_par_iter().with_min_len(256).map(|url| {
-        let Some(end) = now.of(url) else { return 0.0 };
+        let Some(end) = now.of(url) else { return PageImpact::default() };
         let quality = quality.get(url.index()).copied().unwrap_or(0.0);
         let features = match &kept {
             Some(kept) => source.row(url, end, &means, quality, kept.of(url)),
             None => source.features(url, end, &means, quality),
         };
-        model.predict(features.values()).max(0.0)
+        let expects = |model: &Option<Boosted>| {
+            model.as_ref().map_or(0.0, |model| model.predict(features.values()).max(0.0))
+        };
+        PageImpact { own: expects(&models.pages), discovery: expects(&models.discovery) }
     });
     let expected = expected.collect();
     cache.parents = kept;
@@ -416,11 +419,7 @@ fn fit(
     drop(postings);
     let pairs: Vec<Candidate> = pairs.into_iter().flatten().collect();
     let unseen = if settings.without.contains(FeatureGroup::Unseen) { 0.0 } else { UNSEEN };
-    let pages = if settings.without.contains(FeatureGroup::Page) {
-        None
-    } else {
-        fit_pages(input, impact, cache, settings, &source.horizon)?
-    };
+    let (pages, discovery) = fit_pages(input, impact, cache, settings, &source.horizon)?;
     let cutoffs = if all {
         let source = cutoff_source(input, cache, settings);
         let found = Cutoffs::of_queries(None, &source, input.queries)?;
@@ -433,6 +432,7 @@ fn fit(
         cutoffs,
         scores: ScoreModel::fit(&pairs, unseen)?,
         pages,
+        discovery,
         training_pairs: pairs.len(),
     })
 }
@@ -449,15 +449,15 @@ fn training_queries(queries: &[Query]) -> Vec<usize> {
     all
 }
 
-/// Fits the impact of the bets to what was known of them, cycle by cycle: a page of a cycle is no
-/// feature of another.
+/// Fits the impact of the bets, and that of the pages that they were the first to lead to, to what was known of
+/// them, cycle by cycle: a page of a cycle is no feature of another.
 fn fit_pages(
     input: &CrawlView<'_>,
     impact: &Arc<Impact>,
     cache: &PlannerCache,
     settings: &EstimateSettings,
     bets: &Bets<'_>,
-) -> Result<Option<Boosted>, EstimateError> {
+) -> Result<(Option<Boosted>, Option<Boosted>), EstimateError> {
     let (known, manifest, end_seq) = (input.known, input.manifest, bets.end_seq);
     let of_epoch;
     let impact = if input.served.end_seq == end_seq {
@@ -471,8 +471,9 @@ fn fit_pages(
     let source = page_source(input, impact, cache, settings);
     let fetched: Vec<(u32, UrlId)> =
         known.pages.discovered().take_while(|(seq, _)| *seq < end_seq).collect();
+    let led_to = led_to(known, &fetched, impact);
     let mut means = RegionMeans::default();
-    let (mut rows, mut worth) = (Vec::new(), Vec::new());
+    let (mut rows, mut own, mut discovery) = (Vec::new(), Vec::new(), Vec::new());
     for cycle in fetched.chunk_by(|a, b| manifest.cycle_of(a.0) == manifest.cycle_of(b.0)) {
         let made: Vec<Option<PageRow>> = cycle
             .par_iter()
@@ -487,14 +488,39 @@ fn fit_pages(
             means.add(cache.regions.of(url), impact);
             if let Some(features) = made {
                 rows.extend_from_slice(features.values());
-                worth.push(impact);
+                own.push(impact);
+                discovery.push(led_to[url.index()]);
             }
         }
     }
-    if worth.len() < FEWEST_PAGES {
-        return Ok(None);
-    }
     let mean = means.mean().max(f64::MIN_POSITIVE);
-    let targets: Vec<f64> = worth.iter().map(|impact| impact / mean).collect();
-    Ok(Some(Boosted::fit(&rows, PageFeature::ALL.len(), &targets, PAGE_GROWTH)?))
+    let fit = |group, impact: Vec<f64>| {
+        if impact.len() < FEWEST_PAGES || settings.without.contains(group) {
+            return Ok(None);
+        }
+        let targets: Vec<f64> = impact.iter().map(|impact| impact / mean).collect();
+        Boosted::fit(&rows, PageFeature::ALL.len(), &targets, PAGE_GROWTH).map(Some)
+    };
+    Ok((fit(FeatureGroup::Page, own)?, fit(FeatureGroup::Discovery, discovery)?))
+}
+
+/// By URL: the impact of the fetched pages that it was the first to lead to, of each what it is above the mean: a page
+/// like most is at hand without it. Those that nobody has fetched yet count for nothing: what is expected of a page is what
+/// the crawl has made of pages like it so far, less for those of its last cycles. Leaving these out changed nothing.
+fn led_to(known: &Known, fetched: &[(u32, UrlId)], impact: &Impact) -> Vec<f64> {
+    let mut mean = RunningMean::default();
+    for (_, url) in fetched {
+        mean.add(impact.of_url[url.index()]);
+    }
+    let mean = mean.mean().unwrap_or(0.0);
+    let mut led_to = vec![0.0; known.urls.len()];
+    for &(seq, url) in fetched {
+        // Of a page that was fetched again the links that its earlier version had come later, and are as old as they were.
+        let links = known.links.incoming(url, u32::MAX);
+        let others = links.filter(|link| link.from != url && link.since < seq);
+        if let Some(first) = others.min_by_key(|link| link.since) {
+            led_to[first.from.index()] += (impact.of_url[url.index()] - mean).max(0.0);
+        }
+    }
+    led_to
 }

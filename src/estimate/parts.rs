@@ -3,8 +3,9 @@
 
 use std::ops::{Index, IndexMut};
 
+use serde::de::Error as _;
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::features::group::FeatureGroup;
 
@@ -21,6 +22,8 @@ pub enum Part {
     Importance,
     /// Impact expected from quality alone.
     Quality,
+    /// Impact, above the mean page's, of the pages that it will be the first to link to.
+    Discovery,
 }
 
 /// What is said of a part.
@@ -71,14 +74,21 @@ const TABLE: [Row; Part::COUNT] = [
         start: 0.05,
         group: FeatureGroup::Quality,
     },
+    Row {
+        name: "discovery",
+        column: "discovery_impact",
+        meaning: "impact of pages that a URL is the first to link to, above the mean page's",
+        start: 0.1,
+        group: FeatureGroup::Discovery,
+    },
 ];
 
 impl Part {
     /// Number of parts.
-    pub(crate) const COUNT: usize = 5;
+    pub(crate) const COUNT: usize = 6;
     /// All parts, in the order in which they are summed.
     pub(crate) const ALL: [Self; Self::COUNT] =
-        [Self::Query, Self::Locality, Self::Page, Self::Importance, Self::Quality];
+        [Self::Query, Self::Locality, Self::Page, Self::Importance, Self::Quality, Self::Discovery];
 
     /// As people write it.
     pub(crate) fn name(self) -> &'static str {
@@ -127,8 +137,15 @@ pub struct Parts([f64; Part::COUNT]);
 
 impl Parts {
     /// Where weights start.
-    pub const START: Self =
-        Self([TABLE[0].start, TABLE[1].start, TABLE[2].start, TABLE[3].start, TABLE[4].start]);
+    pub const START: Self = {
+        let mut weights = [0.0; Part::COUNT];
+        let mut at = 0;
+        while at < Part::COUNT {
+            weights[at] = TABLE[at].start;
+            at += 1;
+        }
+        Self(weights)
+    };
 
     /// A number of each part.
     pub(crate) fn of(value: impl FnMut(Part) -> f64) -> Self {
@@ -146,9 +163,27 @@ impl Parts {
         self.0.iter().zip(other.0).fold(0.0, |sum, (own, other)| sum + own * other)
     }
 
+    /// The same, with what the page leads to left out: what is said of the page itself.
+    pub(super) fn of_the_page(mut self) -> Self {
+        self[Part::Discovery] = 0.0;
+        self
+    }
+
     /// The numbers in the order of the parts.
     pub(super) fn array(&self) -> [f64; Part::COUNT] {
         self.0
+    }
+
+    /// From a list that may be shorter: parts that are not in it are 0.
+    ///
+    /// # Errors
+    /// It is no list of numbers, or has more of them than there are parts.
+    pub(super) fn padded<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let numbers = Vec::<f64>::deserialize(deserializer)?;
+        if numbers.len() > Part::COUNT {
+            return Err(D::Error::invalid_length(numbers.len(), &"a number of each part"));
+        }
+        Ok(Self(std::array::from_fn(|at| numbers.get(at).copied().unwrap_or(0.0))))
     }
 
     /// As a map from [`Part::column`], for records that others read.
@@ -187,6 +222,14 @@ impl IndexMut<Part> for Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn weights_of_versions_with_fewer_parts_are_read() {
+        let read = |text| Parts::padded(&mut serde_json::Deserializer::from_str(text));
+        let found = read("[0.9, 0.05, 0.05, 0.01, 0.05]").unwrap();
+        assert_eq!(found, Parts::START.of_the_page());
+        assert!(read("[1, 2, 3, 4, 5, 6, 7]").is_err());
+    }
 
     #[test]
     fn a_part_stands_at_its_own_place() {

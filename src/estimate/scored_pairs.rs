@@ -5,10 +5,10 @@
 //!
 //! A pair's chance depends on its own query and on the models, on no frequency. Importance and
 //! quality are mapped to impact anew each time, for the impact of crawled pages depends on how often
-//! their queries are asked. The page model does not: what it expects is in units of the mean impact of
-//! a crawled page, and its features are of the frequencies that scored pairs were made under.
+//! their queries are asked. The models of pages do not: what they expect is in units of the mean impact of
+//! a crawled page, and their features are of the frequencies that scored pairs were made under.
 //!
-//! Costs 12 bytes a pair, 8 a known URL, 64 a URL of the frontier and 40 a crawled page.
+//! Costs 12 bytes a pair, 8 a known URL, 72 a URL of the frontier and 40 a crawled page.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ use crate::estimate::running_mean::RunningMean;
 use crate::estimate::settings::{EstimateSettings, ImpactReading, Importance};
 use crate::estimate::site_reliability::SiteReliability;
 use crate::estimate::slow_start::SlowStart;
-use crate::estimate::url_estimate::{PairEstimate, ScoredCandidates, UrlEstimate};
+use crate::estimate::url_estimate::{PageImpact, PairEstimate, ScoredCandidates, UrlEstimate};
 use crate::sketch::served::ServedLists;
 use crate::workload::Query;
 
@@ -55,8 +55,8 @@ pub(crate) struct FrontierUrl {
     importance: f64,
     /// Quality expected of it, as a log-probability, where any is known.
     quality: Option<f64>,
-    /// Impact that the page model expects, in units of the mean impact of crawled pages.
-    page: f64,
+    /// What models of pages expect.
+    page: PageImpact,
     /// Chance that it gives a page when it is asked for.
     fetch: f64,
     /// Chance that the page has a text.
@@ -160,7 +160,7 @@ impl<'de> Deserialize<'de> for ScoredPairs {
 
 impl ScoredPairs {
     /// Matches queries, given as indices, with the frontier and asks the models about every URL.
-    /// `cache` is of earlier plans for the same queries, or empty. What the page model expects is
+    /// `cache` is of earlier plans for the same queries, or empty. What the models of pages expect is
     /// taken from `pinned`, scored pairs of the same URLs, if there is one: for other queries, or other
     /// frequencies, without another page model.
     ///
@@ -368,7 +368,8 @@ impl ScoredPairs {
             let part = Part::of_pair(pair.matches);
             parts[part] += counted[pair.query.index()] * pair.chance;
         }
-        parts[Part::Page] = known.page * mean;
+        parts[Part::Page] = known.page.own * mean;
+        parts[Part::Discovery] = known.page.discovery * mean;
         parts[Part::Importance] = importance.impact(known.importance);
         parts[Part::Quality] = known.quality.map_or(0.0, |expected| quality.impact(expected.exp()));
         let reliability = promises.as_ref().map_or(1.0, |promises| promises.of(known.owner));
@@ -471,7 +472,7 @@ fn frontier_urls<O: Fn(UrlId) -> u32 + Sync>(
     cache: &PlannerCache,
     settings: &EstimateSettings,
     owner: O,
-    page_impact: &[f64],
+    page_impact: &[PageImpact],
     quality: &[f32],
 ) -> Vec<FrontierUrl> {
     let page_ranks = match settings.importance {
@@ -504,7 +505,7 @@ struct UrlFacts<'a, O> {
     /// Who answers for a URL.
     owner: O,
     page_ranks: &'a [f32],
-    page_impact: &'a [f64],
+    page_impact: &'a [PageImpact],
     quality: &'a [f32],
     fetches: FetchChances,
     texts: TextChances,
@@ -524,7 +525,7 @@ impl<O: Fn(UrlId) -> u32> UrlFacts<'_, O> {
             inlinks,
             importance: importance_x(self.settings, inlinks, page_rank),
             quality: self.quality.get(url.index()).copied().map(f64::from),
-            page: self.page_impact.get(url.index()).copied().unwrap_or(0.0),
+            page: self.page_impact.get(url.index()).copied().unwrap_or_default(),
             fetch: self.fetches.of(known, url, self.types.of(url)),
             text: self.texts.of(self.types.of(url)),
         })

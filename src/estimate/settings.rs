@@ -68,7 +68,8 @@ pub struct EstimateSettings {
     pub reading: ImpactReading,
     /// Importance used.
     pub importance: Importance,
-    /// Weights of the parts.
+    /// Weights of the parts. Plans of versions that did not estimate discovery have none of it.
+    #[serde(deserialize_with = "Parts::padded")]
     pub weights: Parts,
     /// Whether the weights are where fitting on past picks starts from, or stay.
     pub fitted: bool,

@@ -44,12 +44,12 @@ pub(crate) struct SiteReliability {
 
 impl SiteReliability {
     /// Of past picks, in the order in which they were picked, each with its site. What they had
-    /// promised is their parts under the `blend` of today.
+    /// promised is their parts under the `blend` of today, without what they lead to.
     pub(crate) fn new(picks: impl Iterator<Item = (u32, PickOutcome)>, blend: &Blend) -> Self {
         let fades = 0.5_f64.powf(1.0 / HALF_LIFE);
         let mut promises = Self::default();
         for (site, pick) in picks {
-            let given = blend.of(pick.parts);
+            let given = blend.of_the_page(pick.parts);
             let kept = given.min(pick.realised);
             let at = site as usize;
             if promises.of_site.len() <= at {

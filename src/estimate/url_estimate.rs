@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use prospect_index::page::UrlId;
+use serde::{Deserialize, Serialize};
 
 use super::models::score_levels::ScoreLevels;
 use super::pair_table::PairTable;
@@ -79,13 +80,21 @@ impl UrlEstimate {
     }
 }
 
+/// What models of pages expect of a URL, in units of the mean impact of crawled pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct PageImpact {
+    /// Impact of the page.
+    pub(super) own: f64,
+    /// Impact, above the mean page's, of the pages that it is the first to link to.
+    pub(super) discovery: f64,
+}
+
 /// What a reading finds.
 pub(super) struct ScoredCandidates {
     /// Candidate pairs.
     pub(super) pairs: Arc<PairTable>,
-    /// By URL: impact that the page model expects, in units of the mean impact of crawled pages; empty
-    /// without one.
-    pub(super) page_impact: Vec<f64>,
+    /// By URL: what models of pages expect; empty without one.
+    pub(super) page_impact: Vec<PageImpact>,
     /// Pairs that scores were learned from.
     pub(super) training_pairs: usize,
     /// Distributions of scores, where they are learned.

@@ -267,7 +267,7 @@ mod tests {
         let ranking = estimates
             .iter()
             .map(|&(url, estimate)| UrlEstimate {
-                parts: [estimate, 0.0, 0.0, 0.0, 0.0].into(),
+                parts: [estimate, 0.0, 0.0, 0.0, 0.0, 0.0].into(),
                 inlinks: 1,
                 ..UrlEstimate::valued(urls.insert(url, ""), estimate)
             })

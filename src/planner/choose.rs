@@ -17,6 +17,7 @@ use crate::estimate::crawl_view::CrawlView;
 use crate::estimate::objective::Objective;
 use crate::estimate::parts::{Part, Parts};
 use crate::estimate::scored_pairs::{BlendInput, BlendedFrontier, ScoredPairs};
+use crate::estimate::url_estimate::UrlEstimate;
 use crate::plan::caps::SoFar;
 use crate::plan::explore::Pool;
 use crate::plan::revisits::Revisit;
@@ -218,7 +219,11 @@ pub(crate) fn choose_among(
     let revisits = again.map_or_else(Vec::new, |again| {
         let new = select_only(&ranking, so_far, &selection);
         let impact = input.served.impact_of(counted.iter().copied(), urls.len());
-        again.changes.revisits(&impact, estimate_of_impact(again, input, scored, &new), urls)
+        again.changes.revisits(
+            &impact,
+            estimate_of_impact(again, input, scored, (&new, &blended.blend)),
+            urls,
+        )
     });
     let batch = if input.whole_ranking {
         select_whole(ranking, &revisits, so_far, &selection)
@@ -229,12 +234,13 @@ pub(crate) fn choose_among(
 }
 
 /// Estimate of a new URL for each impact that it is expected to have at the close, as in a batch of such: estimates order
-/// URLs, and their sum is no impact. 1 where either is nothing.
+/// URLs, and their sum is no impact. What pages lead to is not in it, for they are expected to have none of that. 1 where
+/// either is nothing.
 fn estimate_of_impact(
     again: Again<'_>,
     input: &ChoiceInput<'_>,
     scored: &ScoredPairs,
-    new: &Batch,
+    (new, blend): (&Batch, &Blend),
 ) -> f64 {
     let Again { shares, pages, .. } = again;
     let (queries, served) = (input.queries, input.served);
@@ -242,6 +248,7 @@ fn estimate_of_impact(
     let urls: Vec<UrlId> = new.picks.iter().map(|pick| pick.estimate.url).collect();
     let come = new.expected_pages() / urls.len().max(1) as f64;
     let impact = come * expecting.enters(&urls);
-    let estimates = new.picks.iter().fold(0.0, |sum, pick| sum + pick.estimate.estimate);
+    let own = |url: &UrlEstimate| url.estimate * blend.share_of_the_page(url.parts);
+    let estimates = new.picks.iter().fold(0.0, |sum, pick| sum + own(&pick.estimate));
     if impact > 0.0 && estimates > 0.0 { estimates / impact } else { 1.0 }
 }

@@ -295,7 +295,7 @@ mod tests {
         assert_eq!(both.name, "more");
         assert_eq!(both.exclude_hosts, ["a.test", "b.test"]);
         let settings = settings(&both, &PlanSettings::new(5), 1.0);
-        assert_eq!(settings.estimate.weights, Parts::from([2.0, 1.0, 0.5, 1.0, 1.0]));
+        assert_eq!(settings.estimate.weights, Parts::from([2.0, 1.0, 0.5, 1.0, 1.0, 1.0]));
         assert!(!settings.estimate.fitted);
         assert_eq!((settings.selection.budget, settings.selection.caps.per_host), (20, Some(3)));
     }
@@ -314,12 +314,15 @@ mod tests {
     fn weights_are_fixed_beside_those_of_today_unless_it_is_said_how_they_blend() {
         let base = PlanSettings::new(5);
         let fixed = settings(&said(r#"{"query-weight": 2}"#), &base, 1.0).estimate;
-        assert_eq!((fixed.fitted, fixed.weights), (false, Parts::from([2.0, 1.0, 1.0, 1.0, 1.0])));
+        assert_eq!(
+            (fixed.fitted, fixed.weights),
+            (false, Parts::from([2.0, 1.0, 1.0, 1.0, 1.0, 1.0]))
+        );
         let start = said(r#"{"query-weight": 2, "blend": "fitted"}"#);
         let start = settings(&start, &base, 1.0).estimate;
         assert_eq!(
             (start.fitted, start.weights),
-            (true, Parts::from([2.0, 0.05, 0.05, 0.01, 0.05]))
+            (true, Parts::from([2.0, 0.05, 0.05, 0.01, 0.05, 0.1]))
         );
     }
 

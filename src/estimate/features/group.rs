@@ -49,17 +49,19 @@ pub(crate) enum FeatureGroup {
     Importance,
     /// The part of quality.
     Quality,
+    /// The part of discovery.
+    Discovery,
     /// Fitting the weights of the parts.
     Fit,
 }
 
 use FeatureGroup::{
-    Anchors, Embedding, Fit, Importance, Inherited, LinkContext, Page, PageLinks, PageParents,
-    PageQuality, PageUrl, Pairs, ParentScores, Partial, Quality, Regions, Unseen, Url,
+    Anchors, Discovery, Embedding, Fit, Importance, Inherited, LinkContext, Page, PageLinks,
+    PageParents, PageQuality, PageUrl, Pairs, ParentScores, Partial, Quality, Regions, Unseen, Url,
 };
 
 /// Every group with its name and its meaning, in the order of [`FeatureGroup`].
-const GROUPS: [(FeatureGroup, &str, &str); 18] = [
+const GROUPS: [(FeatureGroup, &str, &str); 19] = [
     (Url, "url", "pair features: shares of the query in the URL"),
     (Anchors, "anchors", "pair features: shares of the query in anchors"),
     (ParentScores, "parent-scores", "pair features: scores of parents for the query"),
@@ -77,6 +79,7 @@ const GROUPS: [(FeatureGroup, &str, &str); 18] = [
     (Page, "page", "the page model: the part page"),
     (Importance, "importance", "the part importance"),
     (Quality, "quality", "the part quality"),
+    (Discovery, "discovery", "what a page leads to: the part discovery"),
     (Fit, "fit", "weights of the parts fitted on past picks; without, they stay"),
 ];
 

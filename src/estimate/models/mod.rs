@@ -24,6 +24,8 @@ pub(crate) struct EpochModels {
     pub(super) scores: Option<ScoreModel>,
     /// What pages are worth, whatever is asked.
     pub(super) pages: Option<Boosted>,
+    /// What the pages are worth, above the mean one, that a page is the first to lead to.
+    pub(super) discovery: Option<Boosted>,
     /// The last candidate of each query by words.
     pub(super) cutoffs: Cutoffs,
     /// Pairs on which the score model was fitted.

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 RUN_COLUMNS = ("qid", "docno", "rank", "score", "name")
 BATCH_COLUMNS = tuple(
-    "rank url estimate query_impact locality_impact page_impact importance_impact quality_impact quality inlinks "
-    "frontier_rank pool propensity candidate_queries queries".split()
+    "rank url estimate query_impact locality_impact page_impact importance_impact quality_impact discovery_impact "
+    "quality inlinks frontier_rank pool propensity candidate_queries queries".split()
 )
 
 
