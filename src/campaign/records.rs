@@ -234,18 +234,15 @@ impl PastReader {
 
     /// What became of the fetched picks of a closed cycle.
     fn add_picks(&mut self, store: &Store, segment: &SegmentEntry) -> Result<(), StoreError> {
-        let mut names = vec!["url_id", "planned", "state", "realised_impact"];
-        let stored: Vec<Part> = stored_parts(segment).collect();
-        names.extend(stored.iter().map(|part| part.column()));
-        names.push("plan_id");
+        let mut names = vec!["url_id", "planned", "state", "realised_impact", "plan_id"];
+        let columns = PartColumns::new(segment, &mut names, |_| true);
         let picks = &mut Arc::make_mut(&mut self.past).picks;
         let missing = each_outcome(store, segment, &names, |row| {
-            let at = |part| stored.iter().position(|stored| *stored == part);
-            let parts = Parts::of(|part| at(part).map_or(0.0, |at| row.number(4 + at)));
+            let parts = columns.of(row);
             let is_fetched = row.id(1) == 1 && row.state(2)?.is_new_page();
             if is_fetched && parts.iter().all(|(_, part)| !part.is_nan()) {
                 let (url, realised) = (UrlId(row.id(0)), row.number(3));
-                let same_queries = self.alike.contains(row.text(4 + stored.len()));
+                let same_queries = self.alike.contains(row.text(4));
                 picks.push(PickOutcome { url, parts, realised, same_queries });
             }
             Ok(())
@@ -370,10 +367,38 @@ pub(crate) fn for_each_planned(
     Ok(())
 }
 
-/// Parts that plans and outcomes of the segment's version have columns of.
-fn stored_parts(segment: &SegmentEntry) -> impl Iterator<Item = Part> + use<> {
-    let has_discovery = segment.schema >= DISCOVERY_SINCE;
-    Part::ALL.into_iter().filter(move |part| has_discovery || *part != Part::Discovery)
+/// Where the parts of an estimate stand among the columns that are read.
+struct PartColumns {
+    /// By part.
+    places: [Option<usize>; Part::COUNT],
+}
+
+impl PartColumns {
+    /// Adds the columns of a segment of plans or outcomes to the `names` that are read: those that it `has`.
+    fn new(
+        segment: &SegmentEntry,
+        names: &mut Vec<&'static str>,
+        has: impl Fn(&str) -> bool,
+    ) -> Self {
+        let has_discovery = segment.schema >= DISCOVERY_SINCE;
+        let stored = if has_discovery { &Part::ALL[..] } else { &Part::OF_THE_PAGE };
+        let mut places = [None; Part::COUNT];
+        for &part in stored.iter().filter(|part| has(part.column())) {
+            places[part as usize] = Some(names.len());
+            names.push(part.column());
+        }
+        Self { places }
+    }
+
+    /// The parts of a row; NaN where they are not known.
+    fn of(&self, row: &Row<'_>) -> Parts {
+        Parts::of(|part| match self.places[part as usize] {
+            Some(place) => row.number(place),
+            // Nobody estimated it then.
+            None if part == Part::Discovery => 0.0,
+            None => f64::NAN,
+        })
+    }
 }
 
 fn picks_in(
@@ -388,23 +413,14 @@ fn picks_in(
     let has_pool = has("pool");
     let (schema, drawn) = if has_pool { (schema, "pool") } else { (EARLY_PLANS, "explored") };
     let mut names = vec!["url_id", drawn, "propensity", "estimate"];
-    let mut places = [None; Part::COUNT];
-    for part in stored_parts(segment).filter(|part| has(part.column())) {
-        places[part as usize] = Some(names.len());
-        names.push(part.column());
-    }
+    let columns = PartColumns::new(segment, &mut names, has);
     each_row(store, segment, schema, &names, |row| {
         let early = if row.id(1) == 1 { Pool::Far } else { Pool::Greedy };
         picks.push(PlannedPick {
             url: UrlId(row.id(0)),
             pool: if has_pool { row.pool(1)? } else { early },
             propensity: row.number(2),
-            parts: Parts::of(|part| match places[part as usize] {
-                Some(place) => row.number(place),
-                // Nobody estimated it then.
-                None if part == Part::Discovery => 0.0,
-                None => f64::NAN,
-            }),
+            parts: columns.of(row),
             estimate: row.number(3),
         });
         Ok(())

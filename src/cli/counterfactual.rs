@@ -144,21 +144,18 @@ fn batches(
     Ok(vec![(blend.to_string(), batch)])
 }
 
-/// The parts that there were when weights were written in one list.
-const WRITTEN: [Part; 5] =
-    [Part::Query, Part::Locality, Part::Page, Part::Importance, Part::Quality];
-
 /// What `--weights` says.
 fn weights(args: &Args) -> Result<GivenOptions, Failure> {
     if args.weights.is_empty() {
         return Ok(GivenOptions::default());
     }
-    if args.weights.len() != WRITTEN.len() {
+    let parts = Part::OF_THE_PAGE;
+    if args.weights.len() != parts.len() {
         let error = anyhow::anyhow!("--weights has {} numbers", args.weights.len());
-        let names = WRITTEN.map(Part::name).join(", ");
-        return Err(Failure::input(error, format!("give {}: of {names}", WRITTEN.len())));
+        let names = parts.map(Part::name).join(", ");
+        return Err(Failure::input(error, format!("give {}: of {names}", parts.len())));
     }
-    let weights = WRITTEN.into_iter().zip(args.weights.iter().copied());
+    let weights = parts.into_iter().zip(args.weights.iter().copied());
     let weights = weights.chain([(Part::Discovery, 0.0)]);
     Ok(GivenOptions::default().with_weights(weights))
 }

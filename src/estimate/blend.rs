@@ -19,8 +19,8 @@ use serde::{Deserialize, Serialize};
 
 use super::parts::{Part, Parts};
 
-/// Parts that are fitted: all but the last, discovery.
-const PARTS: usize = Part::Discovery as usize;
+/// Parts that are fitted.
+const PARTS: usize = Part::OF_THE_PAGE.len();
 /// Outcomes that the start is worth.
 const PRIOR_PICKS: f64 = 200.0;
 /// Weight of a part over its start at most.
@@ -74,19 +74,18 @@ impl Blend {
         let scale_of_discovery = (picks * scale + PRIOR_PICKS) / (picks + PRIOR_PICKS);
         let mut fitted = start;
         fitted[Part::Discovery] = start[Part::Discovery] * scale_of_discovery.recip().min(MOST);
-        let start = start.array();
-        for at in 0..PARTS {
-            let ridge = PRIOR_PICKS * left[at][at] / outcomes.len() as f64;
+        for (at, part) in Part::OF_THE_PAGE.into_iter().enumerate() {
+            let ridge = PRIOR_PICKS * left[at][at] / picks;
             left[at][at] += ridge;
-            right[at] += ridge * start[at];
+            right[at] += ridge * start[part];
             // A part that was always 0 keeps its start.
             if left[at][at] == 0.0 {
-                (left[at][at], right[at]) = (1.0, start[at]);
+                (left[at][at], right[at]) = (1.0, start[part]);
             }
         }
         let weights = not_negative(&left, &right);
-        for ((part, weight), start) in Part::ALL.into_iter().zip(weights).zip(start) {
-            fitted[part] = weight.min(MOST * start);
+        for (part, weight) in Part::OF_THE_PAGE.into_iter().zip(weights) {
+            fitted[part] = weight.min(MOST * start[part]);
         }
         Self { weights: fitted, outcomes: outcomes.len() }
     }

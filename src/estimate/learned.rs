@@ -36,7 +36,6 @@ use crate::estimate::models::EpochModels;
 use crate::estimate::models::boosted_trees::{Boosted, Growth};
 use crate::estimate::models::score_distribution::{ScoreModel, UNSEEN};
 use crate::estimate::pair_table::{PairRow, PairTable, QueryPairs};
-use crate::estimate::running_mean::RunningMean;
 use crate::estimate::settings::EstimateSettings;
 use crate::estimate::url_estimate::{PageImpact, PairEstimate, ScoredCandidates};
 use crate::sketch::served::ServedLists;
@@ -458,6 +457,11 @@ fn fit_pages(
     settings: &EstimateSettings,
     bets: &Bets<'_>,
 ) -> Result<(Option<Boosted>, Option<Boosted>), EstimateError> {
+    let wanted = [FeatureGroup::Page, FeatureGroup::Discovery];
+    let wanted = wanted.map(|group| !settings.without.contains(group));
+    if wanted == [false; 2] {
+        return Ok((None, None));
+    }
     let (known, manifest, end_seq) = (input.known, input.manifest, bets.end_seq);
     let of_epoch;
     let impact = if input.served.end_seq == end_seq {
@@ -471,9 +475,8 @@ fn fit_pages(
     let source = page_source(input, impact, cache, settings);
     let fetched: Vec<(u32, UrlId)> =
         known.pages.discovered().take_while(|(seq, _)| *seq < end_seq).collect();
-    let led_to = led_to(known, &fetched, impact);
     let mut means = RegionMeans::default();
-    let (mut rows, mut own, mut discovery) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut rows, mut urls) = (Vec::new(), Vec::new());
     for cycle in fetched.chunk_by(|a, b| manifest.cycle_of(a.0) == manifest.cycle_of(b.0)) {
         let made: Vec<Option<PageRow>> = cycle
             .par_iter()
@@ -488,31 +491,30 @@ fn fit_pages(
             means.add(cache.regions.of(url), impact);
             if let Some(features) = made {
                 rows.extend_from_slice(features.values());
-                own.push(impact);
-                discovery.push(led_to[url.index()]);
+                urls.push(url);
             }
         }
     }
-    let mean = means.mean().max(f64::MIN_POSITIVE);
-    let fit = |group, impact: Vec<f64>| {
-        if impact.len() < FEWEST_PAGES || settings.without.contains(group) {
-            return Ok(None);
-        }
-        let targets: Vec<f64> = impact.iter().map(|impact| impact / mean).collect();
-        Boosted::fit(&rows, PageFeature::ALL.len(), &targets, PAGE_GROWTH).map(Some)
+    if urls.len() < FEWEST_PAGES {
+        return Ok((None, None));
+    }
+    let mean = means.mean();
+    let fit = |impact: &[f64]| {
+        let unit = mean.max(f64::MIN_POSITIVE);
+        let targets: Vec<f64> = urls.iter().map(|url| impact[url.index()] / unit).collect();
+        Boosted::fit(&rows, PageFeature::ALL.len(), &targets, PAGE_GROWTH)
     };
-    Ok((fit(FeatureGroup::Page, own)?, fit(FeatureGroup::Discovery, discovery)?))
+    let [page, discovery] = wanted;
+    Ok((
+        page.then(|| fit(&impact.of_url)).transpose()?,
+        discovery.then(|| fit(&led_to(known, &fetched, impact, mean))).transpose()?,
+    ))
 }
 
-/// By URL: the impact of the fetched pages that it was the first to lead to, of each what it is above the mean: a page
+/// By URL: the impact of the fetched pages that it was the first to lead to, of each what it is above their `mean`: a page
 /// like most is at hand without it. Those that nobody has fetched yet count for nothing: what is expected of a page is what
 /// the crawl has made of pages like it so far, less for those of its last cycles. Leaving these out changed nothing.
-fn led_to(known: &Known, fetched: &[(u32, UrlId)], impact: &Impact) -> Vec<f64> {
-    let mut mean = RunningMean::default();
-    for (_, url) in fetched {
-        mean.add(impact.of_url[url.index()]);
-    }
-    let mean = mean.mean().unwrap_or(0.0);
+fn led_to(known: &Known, fetched: &[(u32, UrlId)], impact: &Impact, mean: f64) -> Vec<f64> {
     let mut led_to = vec![0.0; known.urls.len()];
     for &(seq, url) in fetched {
         // Of a page that was fetched again the links that its earlier version had come later, and are as old as they were.

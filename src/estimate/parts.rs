@@ -89,6 +89,9 @@ impl Part {
     /// All parts, in the order in which they are summed.
     pub(crate) const ALL: [Self; Self::COUNT] =
         [Self::Query, Self::Locality, Self::Page, Self::Importance, Self::Quality, Self::Discovery];
+    /// Those that say what the page itself is worth, which come first. Earlier versions had no others.
+    pub(crate) const OF_THE_PAGE: [Self; Self::COUNT - 1] =
+        [Self::Query, Self::Locality, Self::Page, Self::Importance, Self::Quality];
 
     /// As people write it.
     pub(crate) fn name(self) -> &'static str {
@@ -237,5 +240,6 @@ mod tests {
             assert_eq!((part as usize, Part::named(part.name())), (at, Some(part)));
             assert_eq!(part.column(), format!("{}_impact", part.name()));
         }
+        assert_eq!(Part::ALL[..Part::COUNT - 1], Part::OF_THE_PAGE);
     }
 }

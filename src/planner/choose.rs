@@ -219,11 +219,8 @@ pub(crate) fn choose_among(
     let revisits = again.map_or_else(Vec::new, |again| {
         let new = select_only(&ranking, so_far, &selection);
         let impact = input.served.impact_of(counted.iter().copied(), urls.len());
-        again.changes.revisits(
-            &impact,
-            estimate_of_impact(again, input, scored, (&new, &blended.blend)),
-            urls,
-        )
+        let rate = estimate_of_impact(again, input, scored, &new, &blended.blend);
+        again.changes.revisits(&impact, rate, urls)
     });
     let batch = if input.whole_ranking {
         select_whole(ranking, &revisits, so_far, &selection)
@@ -240,7 +237,8 @@ fn estimate_of_impact(
     again: Again<'_>,
     input: &ChoiceInput<'_>,
     scored: &ScoredPairs,
-    (new, blend): (&Batch, &Blend),
+    new: &Batch,
+    blend: &Blend,
 ) -> f64 {
     let Again { shares, pages, .. } = again;
     let (queries, served) = (input.queries, input.served);
