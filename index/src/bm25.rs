@@ -161,6 +161,13 @@ pub struct Scores {
     touched: Vec<u32>,
 }
 
+impl Scores {
+    /// The score at the place of a page ([`Scorer::place_of`]).
+    pub fn at(&self, place: u32) -> f64 {
+        self.by_doc.get(place as usize).copied().unwrap_or(0.0)
+    }
+}
+
 impl<'a> Scorer<'a> {
     /// A scorer for the words of `vocabulary`, with N, df and avgdl of the documents as of
     /// `epoch_end` (a `fetch_seq`). It can score newer documents under these statistics.
@@ -389,9 +396,16 @@ impl<'a> Scorer<'a> {
         self.index.docs().length.get(doc as usize).copied()
     }
 
+    /// Where the score of the page of a URL is among those of any query; none where [`Scorer::score_of`] has to look
+    /// for it: there is no page, or one that was replaced.
+    pub fn place_of(&self, url: UrlId) -> Option<u32> {
+        let place = self.doc_of_url.get(url.index()).copied().filter(|&doc| doc != u32::MAX);
+        place.filter(|_| self.has_replaced.get(url.index()) != Some(&true))
+    }
+
     /// Score of the page of a URL in the scores of a query, in the version that was scored; 0 if none was.
     pub fn score_of(&self, scores: &Scores, url: UrlId) -> f64 {
-        let score = |doc: &u32| scores.by_doc.get(*doc as usize).copied().unwrap_or(0.0);
+        let score = |doc: &u32| scores.at(*doc);
         let current = self.doc_of_url.get(url.index()).map_or(0.0, score);
         if current > 0.0 || self.has_replaced.get(url.index()) != Some(&true) {
             return current;

@@ -75,13 +75,18 @@ pub(super) fn estimate(
     let is_anew = !models.is_some_and(goes_on);
     cache.first_links = None;
     if is_anew {
-        cache.first_links = Some(FirstLinks::new(&known.links, known.urls.len(), LINKS));
+        let place_of = |url| input.scorer.place_of(url);
+        let urls = known.urls.len();
+        cache.first_links = Some(FirstLinks::new(&known.links, urls, LINKS, place_of));
     }
+    let cutoffs = cutoffs(input, cache, settings)?;
+    log::debug!("last candidates of {} queries found", input.queries.len());
     if !is_fitted {
-        cache.models = Some(Arc::new(fit(input, &impact, cache, settings)?));
+        cache.models = Some(Arc::new(fit(input, &impact, cache, settings, &cutoffs)?));
         log::debug!("models of the epoch fitted");
     }
-    let pairs = found_pairs(input, queries, cache, settings)?;
+    let pairs = found_pairs(input, queries, cache, settings, &cutoffs)?;
+    drop(cutoffs);
     log::debug!("candidate pairs of {} queries estimated", queries.len());
     cache.first_links = None;
     let page_impact =
@@ -106,9 +111,9 @@ fn found_pairs(
     queries: &[usize],
     cache: &mut PlannerCache,
     settings: &EstimateSettings,
+    cutoffs: &QueryCutoffs,
 ) -> Result<Arc<PairTable>, EstimateError> {
     let models = cache.models.clone();
-    let cutoffs = cutoffs(input, cache, settings)?;
     let fitted = models.as_ref().and_then(|all| all.scores.as_ref().map(|scores| (all, scores)));
     let can_keep = queries.len() == input.queries.len()
         && cache.strings.is_some()
@@ -117,11 +122,11 @@ fn found_pairs(
     let mut kept = cache.pairs.take_if(|_| can_keep && fitted.is_some());
     let pairs = match (&mut kept, fitted) {
         (Some(kept), Some((all, scores))) if !kept.begins_once() && input.scorer.scores_pages() => {
-            let source = frontier_source(input, cache, &cache.nearest, settings, &cutoffs);
+            let source = frontier_source(input, cache, &cache.nearest, settings, cutoffs);
             kept.update(input, &source, all, scores)?
         }
         (kept, fitted) => {
-            let found = listed(input, queries, cache, &cache.nearest, settings, &cutoffs)?;
+            let found = listed(input, queries, cache, &cache.nearest, settings, cutoffs)?;
             if let (Some(kept), Some((all, _))) = (kept, fitted)
                 && kept.begins_once()
             {
@@ -160,7 +165,8 @@ fn cutoffs(
     if settings.without.contains(FeatureGroup::Pairs) {
         return Ok(QueryCutoffs::default());
     }
-    let earlier = cache.models.as_ref().map(|models| &models.cutoffs);
+    let of_epoch = |models: &&Arc<EpochModels>| models.epoch_end == input.epoch.end_seq;
+    let earlier = cache.models.as_ref().filter(of_epoch).map(|models| &models.cutoffs);
     Cutoffs::of_queries(earlier, &cutoff_source(input, cache, settings), input.queries)
 }
 
@@ -374,6 +380,7 @@ fn fit(
     impact: &Arc<Impact>,
     cache: &PlannerCache,
     settings: &EstimateSettings,
+    cutoffs: &QueryCutoffs,
 ) -> Result<EpochModels, EstimateError> {
     let (known, manifest, end_seq) = (input.known, input.manifest, input.epoch.end_seq);
     let bets = Bets { past: PastHorizon { known, manifest }, end_seq };
@@ -420,9 +427,7 @@ fn fit(
     let unseen = if settings.without.contains(FeatureGroup::Unseen) { 0.0 } else { UNSEEN };
     let (pages, discovery) = fit_pages(input, impact, cache, settings, &source.horizon)?;
     let cutoffs = if all {
-        let source = cutoff_source(input, cache, settings);
-        let found = Cutoffs::of_queries(None, &source, input.queries)?;
-        Cutoffs::new(&source, input.queries, &found)
+        Cutoffs::new(&cutoff_source(input, cache, settings), input.queries, cutoffs)
     } else {
         Cutoffs::default()
     };

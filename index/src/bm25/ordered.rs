@@ -453,7 +453,10 @@ mod tests {
         for url in (0..PAGES).map(UrlId) {
             let expected = scorer.score_of(&all, url);
             assert_eq!(scorer.score_of(&ordered, url).to_bits(), expected.to_bits());
+            let at_place = scorer.place_of(url).map(|place| ordered.at(place));
+            assert!(at_place.is_none_or(|score| score.to_bits() == expected.to_bits()));
         }
         assert!(scorer.scored(&all).count() > 100);
+        assert!((0..PAGES).filter(|url| scorer.place_of(UrlId(*url)).is_some()).count() > 100);
     }
 }

@@ -7,6 +7,8 @@
 //! chance of one (docs/figures.md, "Candidates of a query").
 //!
 //! Costs the matches of all queries once an epoch, and looking at the links to as many URLs as may count; 25 bytes a query.
+//! Where nothing has changed since the epoch began, what was found on the way are the candidates: 4 bytes each, until pairs
+//! are made of them.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -45,20 +47,39 @@ impl Cutoff {
     }
 }
 
-/// Cutoffs of some queries, by their places; none where all that match are candidates.
+/// Cutoffs of some queries, by their places.
 #[derive(Debug, Default)]
-pub(crate) struct QueryCutoffs(Vec<Option<Cutoff>>);
+pub(crate) struct QueryCutoffs(Vec<QueryCutoff>);
+
+/// What is known of the candidates of a query by words.
+#[derive(Debug, Default)]
+struct QueryCutoff {
+    /// None where all that match are candidates.
+    cutoff: Option<Cutoff>,
+    /// The candidates, ascending, where the cutoff was looked for in the frontier as it is now.
+    matched: Option<Vec<UrlId>>,
+}
 
 impl QueryCutoffs {
+    fn of(&self, query: QueryId) -> Option<&QueryCutoff> {
+        self.0.get(query.index())
+    }
+
     /// Whether a URL that holds n-grams of this weight is a candidate of a query.
     pub(crate) fn admit(&self, query: QueryId, weight: f64, url: UrlId) -> bool {
-        let cutoff = self.0.get(query.index()).copied().flatten();
+        let cutoff = self.of(query).and_then(|of| of.cutoff);
         cutoff.is_none_or(|cutoff| cutoff.admits(weight, url))
     }
 
     /// A weight that the candidates of a query hold at least.
     pub(crate) fn least(&self, query: QueryId) -> f64 {
-        self.0.get(query.index()).copied().flatten().map_or(0.0, |cutoff| cutoff.weight)
+        self.of(query).and_then(|of| of.cutoff).map_or(0.0, |cutoff| cutoff.weight)
+    }
+
+    /// URLs of the frontier, ascending, among which all candidates of a query by words are, if they were found when its
+    /// cutoff was.
+    pub(crate) fn matched(&self, query: QueryId) -> Option<&[UrlId]> {
+        self.of(query)?.matched.as_deref()
     }
 }
 
@@ -94,6 +115,8 @@ struct EpochStart {
     /// URLs that no index has now as they were then: they were asked for since, and gave no page, or one that the
     /// index of crawled pages leaves out, or knows by less.
     gone: Vec<UrlId>,
+    /// Whether the frontier is still the same.
+    is_now: bool,
 }
 
 impl EpochStart {
@@ -121,7 +144,11 @@ impl EpochStart {
         let found = pages.discovered().filter(|(seq, _)| *seq >= end_seq);
         let found = found.map(|(_, url)| url).filter(is_short);
         let gone = failed.chain(moved).chain(found).collect();
-        Self { has, gone }
+        let is_there = |(id, has): (usize, &bool)| pages.in_frontier(UrlId(id as u32)) == *has;
+        let is_now = end_seq == manifest.next_seq
+            && has.len() == known.urls.len()
+            && has.par_iter().enumerate().all(is_there);
+        Self { has, gone, is_now }
     }
 
     fn has(&self, url: UrlId) -> bool {
@@ -146,27 +173,29 @@ impl Cutoffs {
         let found = queries.par_iter().enumerate().map_init(Scratch::default, |scratch, at| {
             let start = || start.get_or_init(|| EpochStart::new(source));
             let find = || source.find(QueryId::new(at.0), at.1, start(), scratch);
-            known(at.1).map_or_else(find, Ok)
+            let known = known(at.1).map(|cutoff| QueryCutoff { cutoff, matched: None });
+            known.map_or_else(find, Ok)
         });
         Ok(QueryCutoffs(found.collect::<Result<_, EstimateError>>()?))
     }
 
     /// These cutoffs of queries, to be stored.
     pub(crate) fn new(source: &CutoffSource<'_>, queries: &[Query], found: &QueryCutoffs) -> Self {
-        let of_words = queries.iter().map(Query::word_hash).zip(found.0.iter().copied()).collect();
+        let cutoffs = found.0.iter().map(|of| of.cutoff);
+        let of_words = queries.iter().map(Query::word_hash).zip(cutoffs).collect();
         Self { rule: source.rule, most: source.most, of_words }
     }
 }
 
 impl CutoffSource<'_> {
-    /// The cutoff of a query.
+    /// The cutoff of a query, and the candidates that it leaves.
     fn find(
         &self,
         at: QueryId,
         query: &Query,
         start: &EpochStart,
         scratch: &mut Scratch,
-    ) -> Result<Option<Cutoff>, EstimateError> {
+    ) -> Result<QueryCutoff, EstimateError> {
         let FeatureSource { scorer, strings, .. } = self.features;
         let asked = AskedQuery::new(query, self.rule, scorer, strings)?;
         let masked = |url| !start.has(url);
@@ -176,12 +205,14 @@ impl CutoffSource<'_> {
         }
         let gone = start.gone.iter().filter(|&&url| start.has(url));
         found.extend(gone.map(|&url| (url, f64::INFINITY)));
-        if found.len() < self.most {
-            return Ok(None);
-        }
         // An index of the frontier may have a part of the strings of what was fetched since.
         found.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
         found.dedup_by_key(|(url, _)| *url);
+        let now = |matched: Vec<UrlId>| start.is_now.then_some(matched);
+        if found.len() < self.most {
+            let matched = now(found.into_iter().map(|(url, _)| url).collect());
+            return Ok(QueryCutoff { cutoff: None, matched });
+        }
         let mut view = QueryView::new(&asked);
         let features = &self.features;
         let weight = |url| {
@@ -190,16 +221,19 @@ impl CutoffSource<'_> {
             features.gather(&mut evidence, &mut view, &unscored, url, links);
             features.url_match(&view, url, &evidence).weight
         };
-        Ok(cutoff_of(found, self.most, weight))
+        let (cutoff, mut matched) = cutoff_of(found, self.most, weight);
+        matched.sort_unstable();
+        Ok(QueryCutoff { cutoff, matched: now(matched) })
     }
 }
 
-/// The last of the `most` first of those that match, by their weight; none if fewer match.
+/// The last of the `most` first of those that match, by their weight; none if fewer match. With it comes, in any order, who
+/// is among these.
 fn cutoff_of(
     mut found: Vec<(UrlId, f64)>,
     most: usize,
     mut weight: impl FnMut(UrlId) -> Option<f64>,
-) -> Option<Cutoff> {
+) -> (Option<Cutoff>, Vec<UrlId>) {
     let bounds = |a: &(UrlId, f64), b: &(UrlId, f64)| order((a.1, a.0), (b.1, b.0));
     let (mut best, mut at_once) = (Vec::<(f64, UrlId)>::new(), most);
     let mut rest = found.as_mut_slice();
@@ -217,8 +251,9 @@ fn cutoff_of(
             break;
         }
     }
-    let &(weight, url) = best.get(most.checked_sub(1)?)?;
-    Some(Cutoff { weight, url })
+    let last = most.checked_sub(1).and_then(|last| best.get(last));
+    let cutoff = last.map(|&(weight, url)| Cutoff { weight, url });
+    (cutoff, best.into_iter().map(|(_, url)| url).collect())
 }
 
 #[cfg(test)]
@@ -237,10 +272,13 @@ mod tests {
             seen.push(url.0);
             Some(bounds[url.index()])
         };
-        let cutoff = cutoff_of(matched(&bounds), 3, weight).unwrap();
+        let (cutoff, mut best) = cutoff_of(matched(&bounds), 3, weight);
+        let cutoff = cutoff.unwrap();
         assert_eq!(cutoff, Cutoff { weight: 2.0, url: UrlId(2) });
         seen.sort_unstable();
         assert_eq!(seen, [1, 2, 3], "nothing else is looked at");
+        best.sort_unstable();
+        assert_eq!(best, [1, 2, 3].map(UrlId));
         let admitted = |(weight, url): (f64, u32)| cutoff.admits(weight, UrlId(url));
         assert_eq!([(3.0, 9), (2.0, 2), (2.0, 1)].map(admitted), [true; 3]);
         assert_eq!([(2.0, 3), (1.9, 0)].map(admitted), [false; 2]);
@@ -251,7 +289,7 @@ mod tests {
         // What may hold most holds little, or does not match at all.
         let weights = [Some(0.5), None, Some(2.0), Some(1.0), Some(1.0)];
         let bounds = matched(&[9.0, 8.0, 2.0, f64::INFINITY, 1.0]);
-        let cutoff = |most| cutoff_of(bounds.clone(), most, |url| weights[url.index()]);
+        let cutoff = |most| cutoff_of(bounds.clone(), most, |url| weights[url.index()]).0;
         assert_eq!(cutoff(1), Some(Cutoff { weight: 2.0, url: UrlId(2) }));
         assert_eq!(cutoff(2), Some(Cutoff { weight: 1.0, url: UrlId(3) }));
         assert_eq!(cutoff(3), Some(Cutoff { weight: 1.0, url: UrlId(4) }));
@@ -268,7 +306,9 @@ mod tests {
         let tight = |at: usize| weights[at].unwrap_or(0.0);
         let of = |bound: &dyn Fn(usize) -> f64, most| {
             let found: Vec<f64> = (0..60).map(bound).collect();
-            cutoff_of(matched(&found), most, |url| weights[url.index()])
+            let (cutoff, mut best) = cutoff_of(matched(&found), most, |url| weights[url.index()]);
+            best.sort_unstable();
+            (cutoff, best)
         };
         for most in 0..60 {
             let known = of(&tight, most);

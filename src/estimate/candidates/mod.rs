@@ -29,7 +29,7 @@ use crate::estimate::features::first_links::InLink;
 use crate::estimate::features::group::{FeatureGroup, FeatureGroups};
 use crate::estimate::features::link_context::LinkContextQuery;
 use crate::estimate::features::pair::{
-    AskedQuery, FeatureSource, LinkEvidence, QueryView, UrlMatch,
+    AllScores, AskedQuery, FeatureSource, LinkEvidence, PageScores, QueryView, UrlMatch,
 };
 use crate::estimate::features::similarity::{Embeddings, NearQuery};
 use crate::estimate::features::table::FeatureRow;
@@ -125,10 +125,10 @@ impl<H: Horizon> CandidateSource<'_, H> {
             urls.sort_by_cached_key(|&url| (sample_key(*at, url), url));
         }
         let mut maker = self.maker(&asked, *at);
-        let score_of = |url| scorer.score_of(scores, url);
+        let scores = AllScores { scorer, scores };
         let made = urls.into_iter().filter_map(|url| {
             let otherwise = [&linked, &near].iter().any(|urls| urls.binary_search(&url).is_ok());
-            maker.candidate(url, otherwise, &score_of)
+            maker.candidate(url, otherwise, &scores)
         });
         // Only now, when what merely may match is gone, so that the sample is one of candidates.
         let mut candidates: Vec<Candidate> = made.take(most).collect();
@@ -136,7 +136,7 @@ impl<H: Horizon> CandidateSource<'_, H> {
         Ok((candidates, contenders))
     }
 
-    /// URLs, ascending, that are not `masked` and may be candidates of a query by their words.
+    /// URLs, ascending, that are not `masked`, among which all candidates of a query by their words are.
     ///
     /// # Errors
     /// The index cannot be read.
@@ -147,6 +147,9 @@ impl<H: Horizon> CandidateSource<'_, H> {
         masked: &(dyn Fn(UrlId) -> bool + Sync),
         scratch: &mut Scratch,
     ) -> Result<Vec<UrlId>, EstimateError> {
+        if let Some(matched) = self.cutoffs.matched(at) {
+            return Ok(matched.iter().copied().filter(|&url| !masked(url)).collect());
+        }
         let (query, least) = (&asked.words.matching, self.cutoffs.least(at));
         let found = self.matches.candidates(at, query, least, masked, scratch)?;
         let may_be = found.into_iter().filter(|&(url, most)| self.cutoffs.admit(at, most, url));
@@ -216,13 +219,13 @@ impl<H: Horizon> CandidateMaker<'_, H> {
         &mut self,
         url: UrlId,
         otherwise: bool,
-        score_of: &impl Fn(UrlId) -> f64,
+        scores: &impl PageScores,
     ) -> Option<Candidate> {
         let before_seq = self.source.horizon.of(url)?;
         let mut evidence = LinkEvidence::default();
         let incoming = self.source.features.links(url, before_seq);
-        self.gather(&mut evidence, url, incoming, score_of);
-        self.candidate_of(url, otherwise, &evidence, score_of)
+        self.gather(&mut evidence, url, incoming, scores);
+        self.candidate_of(url, otherwise, &evidence, scores)
     }
 
     /// Adds links to a URL, which follow those that were gathered.
@@ -231,9 +234,9 @@ impl<H: Horizon> CandidateMaker<'_, H> {
         evidence: &mut LinkEvidence,
         url: UrlId,
         links: impl Iterator<Item = InLink>,
-        score_of: &impl Fn(UrlId) -> f64,
+        scores: &impl PageScores,
     ) {
-        self.source.features.gather(evidence, &mut self.view, score_of, url, links);
+        self.source.features.gather(evidence, &mut self.view, scores, url, links);
     }
 
     /// As [`CandidateMaker::candidate`], from evidence that was gathered of all links.
@@ -242,7 +245,7 @@ impl<H: Horizon> CandidateMaker<'_, H> {
         url: UrlId,
         otherwise: bool,
         evidence: &LinkEvidence,
-        score_of: &impl Fn(UrlId) -> f64,
+        scores: &impl PageScores,
     ) -> Option<Candidate> {
         let CandidateSource { horizon, features, link_context, without, cutoffs, .. } = self.source;
         let before_seq = horizon.of(url)?;
@@ -253,11 +256,11 @@ impl<H: Horizon> CandidateMaker<'_, H> {
         let matches = weight.is_some();
         let mut features = features.row(&self.view, url, own, evidence);
         let contexts = link_context.of(url, before_seq);
-        self.asked.link_context.add(&mut features, contexts, score_of);
+        self.asked.link_context.add(&mut features, contexts, scores);
         if let Some(similar) = &mut self.similar {
             similar.add(&mut features, url, before_seq);
         }
         features.clear(*without);
-        Some(Candidate { url, features, matches, score: score_of(url) / self.asked.mass })
+        Some(Candidate { url, features, matches, score: scores.of(url) / self.asked.mass })
     }
 }

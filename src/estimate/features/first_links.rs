@@ -6,6 +6,7 @@
 
 use prospect_index::link_table::{Link, LinkTable};
 use prospect_index::page::UrlId;
+use prospect_index::page_store::NONE;
 
 /// What features read of a link to a URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,14 +15,22 @@ pub(crate) struct InLink {
     pub(crate) from: UrlId,
     /// Anchor text, as an id of [`LinkTable::anchor`].
     pub(crate) anchor: u32,
-    /// `fetch_seq` of the page's current version, and from which on the link is known.
-    seq: u32,
+    /// Where the score of the page is, or [`NONE`] where it is looked for.
+    place: u32,
+    /// `fetch_seq` from which on the link is known.
     since: u32,
 }
 
 impl From<Link> for InLink {
-    fn from(Link { from, anchor, seq, since, .. }: Link) -> Self {
-        Self { from, anchor, seq, since }
+    fn from(Link { from, anchor, since, .. }: Link) -> Self {
+        Self { from, anchor, place: NONE, since }
+    }
+}
+
+impl InLink {
+    /// Where the score of the page is among those of any query; none where it has to be looked for.
+    pub(crate) fn place(self) -> Option<u32> {
+        (self.place != NONE).then_some(self.place)
     }
 }
 
@@ -29,17 +38,24 @@ impl From<Link> for InLink {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FirstLinks {
     most: usize,
-    /// Whether a link is known since an earlier version of its page: among those to a URL it is told later.
-    has_older: bool,
+    /// By URL: `fetch_seq` of the page that shows the last of these links; empty if no link is known since an earlier
+    /// version of its page, which among those to a URL is told later.
+    last_seqs: Vec<u32>,
     /// By URL: where its links begin; one more at the end.
     starts: Vec<u32>,
     links: Vec<InLink>,
 }
 
 impl FirstLinks {
-    /// The `most` first links to each of so many URLs.
-    pub(crate) fn new(table: &LinkTable, urls: usize, most: usize) -> Self {
+    /// The `most` first links to each of so many URLs, with the place of each page's score.
+    pub(crate) fn new(
+        table: &LinkTable,
+        urls: usize,
+        most: usize,
+        place_of: impl Fn(UrlId) -> Option<u32>,
+    ) -> Self {
         let has_older = table.links_from(0).any(|link| link.since < link.seq);
+        let mut last_seqs = vec![0; if has_older { urls } else { 0 }];
         let mut starts = vec![0_u32; urls + 1];
         for link in table.links_from(0) {
             let count = &mut starts[link.to.index()];
@@ -51,16 +67,20 @@ impl FirstLinks {
         }
         // Where the next link to each URL goes.
         let mut ends = starts.clone();
-        let nothing = InLink { from: UrlId(0), anchor: 0, seq: 0, since: 0 };
+        let nothing = InLink { from: UrlId(0), anchor: 0, place: NONE, since: 0 };
         let mut links = vec![nothing; sum as usize];
         for link in table.links_from(0) {
             let to = link.to.index();
             if ends[to] < starts[to + 1] {
-                links[ends[to] as usize] = InLink::from(link);
+                let place = place_of(link.from).unwrap_or(NONE);
+                links[ends[to] as usize] = InLink { place, ..InLink::from(link) };
                 ends[to] += 1;
+                if has_older {
+                    last_seqs[to] = link.seq;
+                }
             }
         }
-        Self { most, has_older, starts, links }
+        Self { most, last_seqs, starts, links }
     }
 
     /// The first links to a URL that were known before the record `before_seq`, as the table tells them; none where it
@@ -68,8 +88,8 @@ impl FirstLinks {
     pub(crate) fn of(&self, url: UrlId, before_seq: u32) -> Option<impl Iterator<Item = InLink>> {
         let at = |at: usize| self.starts.get(at).map_or(self.links.len(), |&start| start as usize);
         let links = &self.links[at(url.index())..at(url.index() + 1)];
-        let is_late = links.last().is_some_and(|last| last.seq >= before_seq);
-        let is_whole = !self.has_older || links.len() < self.most || !is_late;
+        let is_late = self.last_seqs.get(url.index()).is_some_and(|&last| last >= before_seq);
+        let is_whole = links.len() < self.most || !is_late;
         is_whole.then(|| links.iter().copied().filter(move |link| link.since < before_seq))
     }
 }
@@ -87,10 +107,14 @@ mod tests {
                 table.push(from, to, seq, &format!("{place}"));
             }
         }
-        let first = FirstLinks::new(&table, 12, 6);
+        // Pages have places, but for some.
+        let place_of = |from: UrlId| (!from.0.is_multiple_of(3)).then_some(from.0 * 7);
+        let first = FirstLinks::new(&table, 12, 6, place_of);
         for (url, before) in (0..12).flat_map(|url| [0, 9, 60].map(|before| (UrlId(url), before))) {
             let found = first.of(url, before).unwrap();
+            let place = |from| place_of(from).unwrap_or(NONE);
             let known = table.incoming(url, before).take(6).map(InLink::from);
+            let known = known.map(|link| InLink { place: place(link.from), ..link });
             assert_eq!(found.collect::<Vec<_>>(), known.collect::<Vec<_>>(), "{url:?}, {before}");
         }
         assert!(first.of(UrlId(99), 9).is_some_and(|links| links.count() == 0));

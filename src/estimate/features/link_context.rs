@@ -2,8 +2,8 @@
 
 use prospect_index::bm25::Scorer;
 use prospect_index::link_context::{LinkContext, word_number};
-use prospect_index::page::UrlId;
 
+use crate::estimate::features::pair::PageScores;
 use crate::estimate::features::table::{Feature, FeatureRow};
 use crate::workload::Query;
 
@@ -35,7 +35,7 @@ impl LinkContextQuery {
         &self,
         row: &mut FeatureRow,
         contexts: impl Iterator<Item = LinkContext<'t>>,
-        score_of: &impl Fn(UrlId) -> f64,
+        scores: &impl PageScores,
     ) {
         let (mut best, mut beside, mut found) = (0.0_f64, 0.0_f64, 0_u64);
         for link_context in contexts {
@@ -51,7 +51,7 @@ impl LinkContextQuery {
                 best = share;
             }
             if share > 0.0 {
-                beside = beside.max(share * score_of(link_context.from) / self.mass);
+                beside = beside.max(share * scores.of(link_context.from) / self.mass);
             }
         }
         let has = |at: usize| found.checked_shr(at as u32).unwrap_or(0) & 1 == 1;
@@ -67,6 +67,7 @@ mod tests {
     use super::*;
     use prospect_index::bm25::{Bm25, Scores};
     use prospect_index::link_context::{LinkContextTable, word_numbers};
+    use prospect_index::page::UrlId;
     use prospect_index::text_index::TextIndex;
     use prospect_index::words::Analyzer;
 

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use prospect_index::bm25::Scorer;
+use prospect_index::bm25::{Scorer, Scores};
 use prospect_index::ngram::{NgramQuery, NgramSet};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, NONE};
@@ -14,7 +14,7 @@ use crate::estimate::EstimateError;
 use crate::estimate::candidates::ngram::{MatchRule, idf_mass, ngram_queries};
 use crate::estimate::features::first_links::{FirstLinks, InLink};
 use crate::estimate::features::sites::Sites;
-use crate::estimate::features::strings::Strings;
+use crate::estimate::features::strings::{Strings, sign};
 use crate::estimate::features::table::{Feature, FeatureRow};
 use crate::workload::Query;
 
@@ -52,6 +52,8 @@ pub(crate) struct AskedQuery {
     /// Its words and its distinct words as numbers of [`Strings`]; empty where there are none.
     numbers: Vec<u32>,
     distinct: Vec<u32>,
+    /// Of its distinct words.
+    sign: u32,
 }
 
 /// One query while its candidates are looked at.
@@ -60,7 +62,7 @@ pub(crate) struct QueryView<'a> {
     anchors: HashMap<u32, AnchorMatch>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct AnchorMatch {
     set: NgramSet,
     is_query: bool,
@@ -89,7 +91,8 @@ impl AskedQuery {
         let numbers = |words: &[String]| strings.map_or_else(Vec::new, |kept| kept.numbers(words));
         let (numbers, distinct) = (numbers(&query.words), numbers(matching.words()));
         let (text, idf_mass) = (query.words.join(" "), idf_mass(query, scorer));
-        Ok(Self { idf, matching, text, idf_mass, numbers, distinct })
+        let sign = sign(&distinct);
+        Ok(Self { idf, matching, text, idf_mass, numbers, distinct, sign })
     }
 
     /// Its distinct words, as numbers of [`Strings`]; empty where there are none.
@@ -132,6 +135,9 @@ impl<'a> QueryView<'a> {
 
     fn anchor(&mut self, source: &FeatureSource<'_>, id: u32) -> AnchorMatch {
         if let Some(strings) = source.strings {
+            if strings.anchor_sign(id) & self.query.sign == 0 {
+                return AnchorMatch::default();
+            }
             let words = strings.anchor(id);
             let set = self.query.matched(words);
             return AnchorMatch { set, is_query: !set.is_empty() && words == self.query.numbers };
@@ -144,6 +150,41 @@ impl<'a> QueryView<'a> {
             let is_query = !set.is_empty() && known.analyzer.words(text).join(" ") == *query;
             AnchorMatch { set, is_query }
         })
+    }
+}
+
+/// Scores of crawled pages for one query.
+pub(crate) trait PageScores {
+    /// Score of the page of a URL; 0 if it has none.
+    fn of(&self, url: UrlId) -> f64;
+
+    /// Score of the page that shows a link.
+    fn of_link(&self, link: InLink) -> f64 {
+        self.of(link.from)
+    }
+}
+
+impl<F: Fn(UrlId) -> f64> PageScores for F {
+    fn of(&self, url: UrlId) -> f64 {
+        self(url)
+    }
+}
+
+/// Those of all pages, which links know the places of.
+pub(crate) struct AllScores<'a> {
+    /// What found them.
+    pub(crate) scorer: &'a Scorer<'a>,
+    /// Scores by place.
+    pub(crate) scores: &'a Scores,
+}
+
+impl PageScores for AllScores<'_> {
+    fn of(&self, url: UrlId) -> f64 {
+        self.scorer.score_of(self.scores, url)
+    }
+
+    fn of_link(&self, link: InLink) -> f64 {
+        link.place().map_or_else(|| self.of(link.from), |place| self.scores.at(place))
     }
 }
 
@@ -172,12 +213,12 @@ impl FeatureSource<'_> {
     pub(crate) fn features(
         &self,
         query: &mut QueryView<'_>,
-        score_of: &impl Fn(UrlId) -> f64,
+        scores: &impl PageScores,
         target: UrlId,
         before_seq: u32,
     ) -> Option<FeatureRow> {
         let mut links = LinkEvidence::default();
-        self.gather(&mut links, query, score_of, target, self.links(target, before_seq));
+        self.gather(&mut links, query, scores, target, self.links(target, before_seq));
         let UrlMatch { own, weight } = self.url_match(query, target, &links);
         weight.map(|_| self.row(query, target, own, &links))
     }
@@ -246,18 +287,18 @@ impl FeatureSource<'_> {
         &self,
         evidence: &mut LinkEvidence,
         query: &mut QueryView<'_>,
-        score_of: &impl Fn(UrlId) -> f64,
+        scores: &impl PageScores,
         target: UrlId,
         links: impl Iterator<Item = InLink>,
     ) {
         let left = LINKS.saturating_sub(evidence.links as usize);
         // Pages of a site link to one another by the same words.
         let mut last: Option<(u32, AnchorMatch)> = None;
-        for link in links.take(left) {
+        links.take(left).for_each(|link| {
             evidence.links += 1;
             // Links of one page are adjacent; a page never counts as its own parent.
             if evidence.last != Some(link.from) && link.from != target {
-                let score = score_of(link.from);
+                let score = scores.of_link(link);
                 evidence.inlinks += 1;
                 evidence.best_parent = evidence.best_parent.max(score);
                 evidence.parent_sum += score;
@@ -267,7 +308,7 @@ impl FeatureSource<'_> {
             let anchor = known.unwrap_or_else(|| query.anchor(self, link.anchor));
             last = Some((link.anchor, anchor));
             if anchor.set.is_empty() {
-                continue;
+                return;
             }
             evidence.union.extend(&anchor.set);
             evidence.is_query |= anchor.is_query;
@@ -280,6 +321,6 @@ impl FeatureSource<'_> {
             {
                 evidence.matching_sites.push(site);
             }
-        }
+        });
     }
 }
