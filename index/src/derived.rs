@@ -10,6 +10,7 @@
 
 use std::collections::HashSet;
 use std::io::{self, BufWriter, Write};
+use std::ops::Deref;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -94,7 +95,7 @@ pub enum Found<T> {
 /// assert!(matches!(lengths.find::<u32>(), Found::Missing));
 ///
 /// let file = lengths.write("lengths.bin", |out| out.write_all(&[3, 1, 4]))?;
-/// assert_eq!(lengths.read(&file, <[u8]>::to_vec)?, [3, 1, 4]);
+/// assert_eq!(*lengths.map(&file)?, [3, 1, 4]);
 /// lengths.publish(&3, vec![file])?; // with a payload: how many there are
 /// assert!(matches!(lengths.find::<u32>(), Found::Whole(3, files) if files.len() == 1));
 ///
@@ -174,17 +175,16 @@ impl<'a> Derived<'a> {
         written.map_err(failed)?.finish_unsynced()
     }
 
-    /// What `read` makes of the bytes of a file that was found whole. They are mapped: they take memory only while the system has
-    /// room.
+    /// The bytes of a file that was found whole, or just written. They are mapped: they take memory only while the system
+    /// has room, and stay what they are when another file takes its name.
     ///
     /// # Errors
-    /// It cannot be read.
-    pub fn read<T>(
+    /// It cannot be mapped.
+    pub fn map(
         &self,
         file: &FileEntry,
-        read: impl FnOnce(&[u8]) -> T,
-    ) -> Result<T, StoreError> {
-        Ok(read(&map(&self.storage, file)?))
+    ) -> Result<impl Deref<Target = [u8]> + Send + Sync + use<>, StoreError> {
+        map(&self.storage, file)
     }
 
     /// The storage it lies in.

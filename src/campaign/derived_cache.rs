@@ -6,6 +6,7 @@ use std::io;
 
 use prospect_index::derived::{Derived, Found};
 use prospect_index::error::StoreError;
+use prospect_index::storage::FileEntry;
 use prospect_index::store::Store;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -52,6 +53,19 @@ impl<'a> DerivedCache<'a> {
         &self,
         fits: impl FnOnce(&K) -> bool,
     ) -> Lookup<K, V> {
+        match self.take_with(fits) {
+            Lookup::Whole(key, (value, _)) => Lookup::Whole(key, value),
+            Lookup::Damaged(what) => Lookup::Damaged(what),
+            Lookup::Unfit => Lookup::Unfit,
+            Lookup::Missing => Lookup::Missing,
+        }
+    }
+
+    /// The same, with the file that it is kept beside, if there is one.
+    pub(super) fn take_with<K: DeserializeOwned, V: DeserializeOwned>(
+        &self,
+        fits: impl FnOnce(&K) -> bool,
+    ) -> Lookup<K, (V, Option<FileEntry>)> {
         let (key, files) = match self.derived.find::<K>() {
             Found::Whole(key, files) if fits(&key) => (key, files),
             Found::Whole(..) => return Lookup::Unfit,
@@ -59,12 +73,12 @@ impl<'a> DerivedCache<'a> {
             Found::Missing => return Lookup::Missing,
         };
         // The files have been verified; only another version's format would not be understood.
-        match files.first().map(|file| self.derived.read(file, |bytes| postcard::from_bytes(bytes)))
-        {
-            Some(Ok(Ok(value))) => Lookup::Whole(key, value),
-            Some(Ok(Err(error))) => Lookup::Damaged(error.to_string()),
-            Some(Err(error)) => Lookup::Damaged(error.to_string()),
-            None => Lookup::Missing,
+        let mut files = files.into_iter();
+        let Some(file) = files.next() else { return Lookup::Missing };
+        match self.derived.map(&file).map(|bytes| postcard::from_bytes(&bytes)) {
+            Ok(Ok(value)) => Lookup::Whole(key, (value, files.next())),
+            Ok(Err(error)) => Lookup::Damaged(error.to_string()),
+            Err(error) => Lookup::Damaged(error.to_string()),
         }
     }
 
@@ -77,11 +91,24 @@ impl<'a> DerivedCache<'a> {
         key: &K,
         value: &V,
     ) -> Result<(), StoreError> {
+        self.put_with(key, value, None)
+    }
+
+    /// The same, beside a file of the structure that was written before.
+    ///
+    /// # Errors
+    /// The write failed.
+    pub(super) fn put_with<K: Serialize, V: Serialize>(
+        &self,
+        key: &K,
+        value: &V,
+        beside: Option<FileEntry>,
+    ) -> Result<(), StoreError> {
         let generation = self.store.manifest().generation;
         let name = format!("{}-{generation:06}.bin", self.name);
         let entry = self
             .derived
             .write(&name, |out| postcard::to_io(value, out).map(drop).map_err(io::Error::other))?;
-        self.derived.publish(key, vec![entry])
+        self.derived.publish(key, std::iter::once(entry).chain(beside).collect())
     }
 }

@@ -28,6 +28,7 @@ use crate::estimate::fetch_chance::FileTypes;
 use crate::estimate::kept_pairs::{EarlierPairs, KeptPairs, KeptState};
 use crate::estimate::models::EpochModels;
 use crate::estimate::models::quality_posterior::Posterior;
+use crate::estimate::pair_sort::PairFiles;
 use crate::estimate::pandey_olston::pairs::Training;
 use crate::estimate::running_mean::RunningMean;
 use crate::workload::Query;
@@ -55,6 +56,8 @@ pub struct PlannerCache {
     pub(crate) models: Option<Arc<EpochModels>>,
     /// Candidate pairs, for a planner that goes on.
     pub(super) pairs: Option<KeptPairs>,
+    /// Where the pairs of a plan go, for who has files.
+    pub(super) pair_files: Option<Arc<dyn PairFiles>>,
     /// What links say of URLs, for the same.
     pub(super) parents: Option<KeptParents>,
     /// What the qualities of linking pages say of URLs, for the same.
@@ -88,16 +91,22 @@ impl PlannerCache {
         }
     }
 
-    /// For one plan, from pairs of an earlier time if there are any; see [`KeptPairs::once`].
-    pub(crate) fn start_once(&mut self, queries: &[Query], earlier: Option<EarlierPairs>) {
+    /// For one plan, whose pairs go to `files`, from pairs of an earlier time if there are any; see [`KeptPairs::once`].
+    pub(crate) fn start_once(
+        &mut self,
+        queries: &[Query],
+        earlier: Option<EarlierPairs>,
+        files: Arc<dyn PairFiles>,
+    ) {
         self.strings = Some(Strings::new(queries));
+        self.pair_files = Some(files);
         self.pairs = Some(KeptPairs::once(earlier));
     }
 
     /// Ends that: strings of later queries are not among those that were cut into words. Gives what to store to go on
     /// from its pairs at another time; nothing if it has kept none.
     pub(crate) fn end_once(&mut self) -> Option<KeptState> {
-        self.strings = None;
+        (self.strings, self.pair_files) = (None, None);
         self.pairs.take().and_then(|pairs| pairs.state())
     }
 

@@ -443,8 +443,7 @@ impl KeptPairs {
                     let new = new.copied().map(InLink::from);
                     maker.gather(&mut evidence, url, new, &score_of);
                 } else {
-                    let all = source.features.links(url, u32::MAX);
-                    maker.gather(&mut evidence, url, all, &score_of);
+                    maker.gather_all(&mut evidence, url, u32::MAX, &score_of);
                 }
                 let candidate = maker.candidate_of(url, otherwise, &evidence, &score_of);
                 let row = |candidate| PairRow::of(&candidate, at, asked.mass, Some(model));

@@ -35,7 +35,8 @@ use crate::estimate::horizon::{FrontierHorizon, PastHorizon};
 use crate::estimate::models::EpochModels;
 use crate::estimate::models::boosted_trees::{Boosted, Growth};
 use crate::estimate::models::score_distribution::{ScoreModel, UNSEEN};
-use crate::estimate::pair_table::{PairRow, PairTable, QueryPairs};
+use crate::estimate::pair_sort::PairFiles;
+use crate::estimate::pair_table::{PairRow, PairTable, PairsOfQueries, QueryPairs};
 use crate::estimate::settings::EstimateSettings;
 use crate::estimate::url_estimate::{PageImpact, PairEstimate, ScoredCandidates};
 use crate::sketch::served::ServedLists;
@@ -47,6 +48,8 @@ const COLD_CHANCE: f64 = 0.1;
 const TRAINING_PAIRS: usize = 100_000;
 /// Queries that these are of: each is scored on all pages.
 const TRAINING_QUERIES: usize = 2_000;
+/// Queries whose pairs are found before they are put in a table.
+const QUERIES_AT_ONCE: usize = 1024;
 const PAGE_GROWTH: Growth = Growth { trees: 60, depth: 4, rate: 0.1, leaf: 60.0 };
 /// Pages without which the page model is not fitted: those of four leaves. Fitted to fewer than two it says the same of
 /// every page, the blend takes that for what all picks have in common, and the part of the queries, which tells them
@@ -126,7 +129,8 @@ fn found_pairs(
             kept.update(input, &source, all, scores)?
         }
         (kept, fitted) => {
-            let found = listed(input, queries, cache, &cache.nearest, settings, cutoffs)?;
+            let files = cache.pair_files.as_deref();
+            let found = listed(input, queries, cache, &cache.nearest, (settings, cutoffs), files)?;
             if let (Some(kept), Some((all, _))) = (kept, fitted)
                 && kept.begins_once()
             {
@@ -152,7 +156,7 @@ pub(super) fn pairs(
     settings: &EstimateSettings,
 ) -> Result<Vec<PairEstimate>, EstimateError> {
     let cutoffs = cutoffs(input, cache, settings)?;
-    let found = listed(input, queries, cache, nearest, settings, &cutoffs)?;
+    let found = listed(input, queries, cache, nearest, (settings, &cutoffs), None)?;
     Ok(found.pairs.iter().collect())
 }
 
@@ -185,37 +189,39 @@ fn cutoff_source<'a>(
     }
 }
 
-/// As [`pairs`], given the last candidate of each query by words.
+/// As [`pairs`], given the last candidate of each query by words, into files if there are any.
 fn listed(
     input: &CrawlView<'_>,
     queries: &[usize],
     cache: &PlannerCache,
     nearest: &Nearest,
-    settings: &EstimateSettings,
-    cutoffs: &QueryCutoffs,
+    (settings, cutoffs): (&EstimateSettings, &QueryCutoffs),
+    files: Option<&dyn PairFiles>,
 ) -> Result<Listed, EstimateError> {
     let scores = cache.models.as_ref().and_then(|models| models.scores.as_ref());
     let source = frontier_source(input, cache, nearest, settings, cutoffs);
     let queries = if settings.without.contains(FeatureGroup::Pairs) { &[] } else { queries };
     let postings = source.postings(words(input, queries), 0)?;
-    let found: Vec<(QueryPairs, Vec<Contender>)> = queries
-        .par_iter()
-        .map_init(
-            || (Scores::default(), Scratch::default()),
-            |(room, scratch), &at| {
-                let query = &input.queries[at];
-                let (id, postings) = (QueryId::new(at), &postings);
-                let mut ask = CandidateQuery { at: id, query, postings, scores: room, scratch };
-                let (candidates, contenders) = source.of(&mut ask, usize::MAX)?;
-                let pairs = query_pairs(input, at, scores, &candidates);
-                Ok((pairs, best_answers(contenders)))
-            },
-        )
-        .collect::<Result<_, EstimateError>>()?;
-    drop(postings);
-    let (pairs, answers) = found.into_iter().unzip();
+    let find = |(room, scratch): &mut (Scores, Scratch), &at: &usize| {
+        let query = &input.queries[at];
+        let (id, postings) = (QueryId::new(at), &postings);
+        let mut ask = CandidateQuery { at: id, query, postings, scores: room, scratch };
+        let (candidates, contenders) = source.of(&mut ask, usize::MAX)?;
+        Ok((query_pairs(input, at, scores, &candidates), best_answers(contenders)))
+    };
     let by_bin = (input.queries.len(), scores.map(ScoreModel::bins));
-    Ok(Listed { pairs: PairTable::of_queries(pairs, input.known.urls.len(), by_bin), answers })
+    let mut pairs = PairsOfQueries::new(input.known.urls.len(), by_bin, files);
+    let mut answers = Vec::with_capacity(queries.len());
+    for some in queries.chunks(QUERIES_AT_ONCE) {
+        let found = some.par_iter().map_init(<(Scores, Scratch)>::default, find);
+        let found: Vec<(QueryPairs, Vec<Contender>)> =
+            found.collect::<Result<_, EstimateError>>()?;
+        let (found, best): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+        pairs.add(&found)?;
+        answers.extend(best);
+    }
+    drop(postings);
+    Ok(Listed { pairs: pairs.finish()?, answers })
 }
 
 /// Candidate pairs of queries, and the best pages of each.

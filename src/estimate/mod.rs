@@ -168,6 +168,7 @@ mod learned;
 mod link_gain;
 pub(crate) mod models;
 pub(crate) mod objective;
+pub(crate) mod pair_sort;
 pub(crate) mod pair_table;
 pub(crate) mod pandey_olston;
 pub mod parts;

@@ -2,11 +2,17 @@
 //! query and its bin of the score model, so that a list which changes changes a few numbers and not the pairs of its
 //! query; otherwise pairs have chances of their own.
 //!
-//! Costs 12 bytes a pair, 8 a known URL, and 8 a query for each bin of the score model, or 16 a pair without one.
+//! Who has files ([`PairFiles`]) has the rows there, mapped; those that change later lie in memory behind them, and are what is
+//! written when the table is stored again.
+//!
+//! Costs 12 bytes a pair, in the file if there is one, 8 a known URL, and 8 a query for each bin of the score model, or 16 a
+//! pair without one.
 
 use std::borrow::Cow;
+use std::io::Write;
 use std::ops::Range;
 
+use prospect_index::error::StoreError;
 use prospect_index::page::UrlId;
 use rayon::prelude::*;
 use serde::de::Error as _;
@@ -16,6 +22,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::candidates::Candidate;
 use super::models::score_distribution::ScoreModel;
+use super::pair_sort::{PairBytes, PairFiles, PairSort, RowsIn, SortedRows, placed};
 use super::url_estimate::PairEstimate;
 use crate::workload::QueryId;
 
@@ -56,6 +63,17 @@ impl PairRow {
         }
     }
 
+    fn pair(self, url: UrlId, chance: f64, expected_score: f64) -> PairEstimate {
+        PairEstimate {
+            url,
+            query: self.query(),
+            expected_score,
+            chance,
+            matches: self.matches(),
+            bin: self.bin.get(),
+        }
+    }
+
     /// The query.
     pub(super) fn query(self) -> QueryId {
         QueryId(self.query.get())
@@ -93,13 +111,48 @@ enum Chances {
     Each(Vec<(f64, f64)>),
 }
 
+/// Rows by place: those of a file, which never change, then those in memory.
+#[derive(Clone, Debug, Default)]
+struct PairRows {
+    filed: Option<PairBytes>,
+    /// How many are in the file.
+    in_file: usize,
+    own: Vec<PairRow>,
+}
+
+impl PairRows {
+    fn of_file(filed: PairBytes) -> Self {
+        Self { in_file: filed.of::<PairRow>().len(), filed: Some(filed), own: Vec::new() }
+    }
+
+    fn of_memory(own: Vec<PairRow>) -> Self {
+        Self { own, ..Self::default() }
+    }
+
+    fn filed(&self) -> &[PairRow] {
+        self.filed.as_ref().map_or(&[], PairBytes::of)
+    }
+
+    fn len(&self) -> usize {
+        self.in_file + self.own.len()
+    }
+
+    /// Rows that stand beside each other, all in the file or all behind it.
+    fn run(&self, places: Range<usize>) -> &[PairRow] {
+        match places.start.checked_sub(self.in_file) {
+            Some(behind) => &self.own[behind..places.end - self.in_file],
+            None => &self.filed()[places],
+        }
+    }
+}
+
 /// See the module.
 #[derive(Clone, Debug)]
 pub(crate) struct PairTable {
     /// By URL: where its rows begin, and how many there are.
     spans: Vec<(u32, u32)>,
-    /// Rows of a URL by query; those of URLs that got more of them since are left behind.
-    rows: Vec<PairRow>,
+    /// Rows of a URL by query; those of URLs that got others since are left behind.
+    rows: PairRows,
     /// Rows that are of a URL.
     len: usize,
     chances: Chances,
@@ -107,7 +160,87 @@ pub(crate) struct PairTable {
 
 impl Default for PairTable {
     fn default() -> Self {
-        Self { spans: Vec::new(), rows: Vec::new(), len: 0, chances: Chances::Each(Vec::new()) }
+        Self {
+            spans: Vec::new(),
+            rows: PairRows::default(),
+            len: 0,
+            chances: Chances::Each(Vec::new()),
+        }
+    }
+}
+
+/// Pairs of queries on their way into a table.
+pub(super) struct PairsOfQueries<'f> {
+    sort: PairSort<'f>,
+    chances: Gathered,
+}
+
+/// Chances on their way.
+enum Gathered {
+    /// By query, by bin of the score model, of which there are so many.
+    ByBin { bins: usize, chances: Vec<f64> },
+    /// Of pairs, which are few before there is a score model.
+    Each(Vec<PairEstimate>),
+}
+
+impl<'f> PairsOfQueries<'f> {
+    /// Of `all` queries, which have as many `bins` of the score model, if there is one, with so many URLs.
+    pub(super) fn new(
+        urls: usize,
+        (all, bins): (usize, Option<usize>),
+        files: Option<&'f dyn PairFiles>,
+    ) -> Self {
+        let chances = match bins {
+            Some(bins) => Gathered::ByBin { bins, chances: vec![0.0; all * bins] },
+            None => Gathered::Each(Vec::new()),
+        };
+        Self { sort: PairSort::new(urls, files), chances }
+    }
+
+    /// Takes pairs of queries which follow, ascending, all that came before.
+    ///
+    /// # Errors
+    /// They cannot be written.
+    pub(super) fn add(&mut self, found: &[QueryPairs]) -> Result<(), StoreError> {
+        match &mut self.chances {
+            Gathered::ByBin { bins, chances } => {
+                for of in found {
+                    let from = of.query.index() * *bins;
+                    chances[from..from + *bins].copy_from_slice(&of.chances);
+                }
+                self.sort.add(found)
+            }
+            Gathered::Each(pairs) => {
+                pairs.extend(found.iter().flat_map(QueryPairs::each));
+                Ok(())
+            }
+        }
+    }
+
+    /// The table.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(super) fn finish(self) -> Result<PairTable, StoreError> {
+        let (bins, chances) = match self.chances {
+            Gathered::ByBin { bins, chances } => (bins, chances),
+            Gathered::Each(pairs) => return Ok(PairTable::each(pairs, self.sort.urls())),
+        };
+        let SortedRows { spans, rows } = self.sort.finish()?;
+        let rows = match rows {
+            RowsIn::File(filed) => PairRows::of_file(filed),
+            RowsIn::Memory(own) => PairRows::of_memory(own),
+        };
+        let len = rows.len();
+        Ok(PairTable { spans, rows, len, chances: Chances::ByBin { bins, chances } })
+    }
+}
+
+impl QueryPairs {
+    /// Its pairs, which have chances of their own.
+    fn each(&self) -> impl Iterator<Item = PairEstimate> + '_ {
+        let pairs = self.urls.iter().zip(&self.rows).zip(&self.chances);
+        pairs.map(|((&url, row), &chance)| row.pair(url, chance, row.expected_score.get().into()))
     }
 }
 
@@ -121,45 +254,12 @@ impl PairTable {
     /// Of pairs in any order, with their chances.
     pub(super) fn each(mut pairs: Vec<PairEstimate>, urls: usize) -> Self {
         pairs.par_sort_unstable_by_key(|pair| (pair.url, pair.query));
-        let spans = placed(counts(pairs.iter().map(|pair| pair.url), urls));
+        let mut counts = vec![0; urls];
+        pairs.iter().for_each(|pair| counts[pair.url.index()] += 1);
         let rows: Vec<PairRow> = pairs.iter().map(PairRow::new).collect();
         let chances = pairs.iter().map(|pair| (pair.chance, pair.expected_score)).collect();
-        let chances = Chances::Each(chances);
-        Self { spans, len: rows.len(), rows, chances }
-    }
-
-    /// Of pairs query by query; `all` queries have as many `bins` of the score model, if there is one.
-    pub(super) fn of_queries(
-        mut found: Vec<QueryPairs>,
-        urls: usize,
-        (all, bins): (usize, Option<usize>),
-    ) -> Self {
-        found.sort_by_key(|of| of.query);
-        let len = found.iter().map(|of| of.rows.len()).sum();
-        let spans = placed(counts(found.iter().flat_map(|of| of.urls.iter().copied()), urls));
-        // Where the next row of each URL goes.
-        let mut next: Vec<u32> = spans.iter().map(|(start, _)| *start).collect();
-        let mut rows = vec![PairRow::default(); len];
-        let mut chances = match bins {
-            Some(bins) => Chances::ByBin { bins, chances: vec![0.0; all * bins] },
-            None => Chances::Each(vec![(0.0, 0.0); len]),
-        };
-        // What is put in its place is let go, query by query.
-        for of in found {
-            for (at, (url, row)) in of.urls.iter().zip(&of.rows).enumerate() {
-                let place = next[url.index()] as usize;
-                next[url.index()] += 1;
-                rows[place] = *row;
-                if let Chances::Each(chances) = &mut chances {
-                    chances[place] = (of.chances[at], row.expected_score.get().into());
-                }
-            }
-            if let Chances::ByBin { bins, chances } = &mut chances {
-                let from = of.query.index() * *bins;
-                chances[from..from + *bins].copy_from_slice(&of.chances);
-            }
-        }
-        Self { spans, rows, len, chances }
+        let (len, rows) = (rows.len(), PairRows::of_memory(rows));
+        Self { spans: placed(&counts), len, rows, chances: Chances::Each(chances) }
     }
 
     /// How many pairs there are.
@@ -177,7 +277,9 @@ impl PairTable {
 
     /// Pairs of a URL, by query.
     pub(super) fn of(&self, url: UrlId) -> impl Iterator<Item = PairEstimate> + Clone + '_ {
-        self.places(url).map(move |place| self.at(url, place))
+        let places = self.places(url);
+        let rows = self.rows.run(places.clone());
+        rows.iter().zip(places).map(move |(row, place)| self.pair(url, row, place))
     }
 
     /// All pairs, by URL, then query.
@@ -187,30 +289,24 @@ impl PairTable {
 
     /// The rows of a URL, by query.
     pub(super) fn rows_of(&self, url: UrlId) -> &[PairRow] {
-        &self.rows[self.places(url)]
+        self.rows.run(self.places(url))
     }
 
     fn places(&self, url: UrlId) -> Range<usize> {
         let (start, len) = self.spans.get(url.index()).copied().unwrap_or_default();
-        start as usize..(start + len) as usize
+        start as usize..start as usize + len as usize
     }
 
-    fn at(&self, url: UrlId, place: usize) -> PairEstimate {
-        let row = self.rows[place];
-        let (chance, expected_score) = match &self.chances {
+    fn pair(&self, url: UrlId, row: &PairRow, place: usize) -> PairEstimate {
+        match &self.chances {
             Chances::ByBin { bins, chances } => {
                 let chance = chances[row.query().index() * bins + row.bin()];
-                (chance, row.expected_score.get().into())
+                row.pair(url, chance, row.expected_score.get().into())
             }
-            Chances::Each(each) => each[place],
-        };
-        PairEstimate {
-            url,
-            query: row.query(),
-            expected_score,
-            chance,
-            matches: row.matches(),
-            bin: row.bin.get(),
+            Chances::Each(each) => {
+                let (chance, expected_score) = each[place];
+                row.pair(url, chance, expected_score)
+            }
         }
     }
 
@@ -223,12 +319,13 @@ impl PairTable {
     pub(super) fn put(&mut self, url: UrlId, rows: &[PairRow]) {
         let (start, len) = &mut self.spans[url.index()];
         self.len = self.len - *len as usize + rows.len();
-        if rows.len() > *len as usize {
-            *start = self.rows.len() as u32;
-            self.rows.extend_from_slice(rows);
-        } else {
-            let from = *start as usize;
-            self.rows[from..from + rows.len()].copy_from_slice(rows);
+        let own = (*start as usize).checked_sub(self.rows.in_file);
+        match own.filter(|_| rows.len() <= *len as usize) {
+            Some(from) => self.rows.own[from..from + rows.len()].copy_from_slice(rows),
+            None => {
+                *start = self.rows.len() as u32;
+                self.rows.own.extend_from_slice(rows);
+            }
         }
         *len = rows.len() as u32;
     }
@@ -240,113 +337,131 @@ impl PairTable {
         }
     }
 
-    /// Gives up the rows that were left behind, where they are as many as the others.
+    /// Gives up the rows that were left behind, where they are as many as the others: those of memory.
     pub(super) fn tidy(&mut self) {
-        if self.rows.len() > 2 * self.len {
-            self.rows = self.in_order();
-            self.spans = placed(self.counts());
+        if self.rows.own.len() > 2 * self.len {
+            let mut rows = Vec::with_capacity(self.len);
+            self.each_run(|run| rows.extend_from_slice(run));
+            (self.rows, self.spans) = (PairRows::of_memory(rows), self.in_order());
         }
     }
 
-    /// By URL: how many rows it has.
-    fn counts(&self) -> Vec<u32> {
-        self.spans.iter().map(|(_, len)| *len).collect()
-    }
-
-    /// Rows by URL, then query, and none besides.
-    fn in_order(&self) -> Vec<PairRow> {
-        let mut rows = Vec::with_capacity(self.len);
-        for url in 0..self.spans.len() as u32 {
-            rows.extend_from_slice(self.rows_of(UrlId(url)));
+    /// Puts all rows into a file, in their order, where so many of them are in memory that the next plan would read and
+    /// write a fourth of them again.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(super) fn settle(&mut self, files: &dyn PairFiles) -> Result<(), StoreError> {
+        if self.bins().is_none() || 4 * self.rows.own.len() <= self.len {
+            return Ok(());
         }
-        rows
+        let mut write = |to: &mut dyn Write| {
+            let mut written = Ok(());
+            self.each_run(|run| {
+                if written.is_ok() {
+                    written = to.write_all(run.as_bytes());
+                }
+            });
+            written
+        };
+        let filed = files.rows(&mut write)?;
+        (self.rows, self.spans) = (PairRows::of_file(filed), self.in_order());
+        Ok(())
     }
 
-    /// Whether rows are by URL, then query, and none besides.
-    fn is_in_order(&self) -> bool {
-        let in_order = self.spans.iter().filter(|(_, len)| *len > 0);
-        self.rows.len() == self.len && in_order.is_sorted_by_key(|(start, _)| *start)
+    /// Gives `take` the rows of each URL.
+    fn each_run(&self, mut take: impl FnMut(&[PairRow])) {
+        (0..self.spans.len() as u32).for_each(|url| take(self.rows_of(UrlId(url))));
     }
 
-    /// Whether every row has a place of its own, and its chance.
-    fn is_whole(&self) -> bool {
+    /// Where rows would be that are by URL, and none besides.
+    fn in_order(&self) -> Vec<(u32, u32)> {
+        placed(&self.spans.iter().map(|(_, len)| *len).collect::<Vec<u32>>())
+    }
+
+    /// Takes the rows of the file that the table was written beside, if there was one.
+    ///
+    /// # Errors
+    /// It is not that file.
+    pub(super) fn with_file(mut self, filed: Option<PairBytes>) -> Result<Self, &'static str> {
+        let in_file = self.rows.in_file;
+        if let Some(filed) = filed.filter(|_| in_file > 0) {
+            self.rows.filed = Some(filed);
+        }
+        let whole = self.rows.filed().len() == in_file && self.is_whole(self.rows.filed());
+        whole.then_some(self).ok_or("the rows of pairs are those of another table")
+    }
+
+    /// Whether each of these rows has a chance.
+    fn is_whole(&self, rows: &[PairRow]) -> bool {
         match &self.chances {
             Chances::ByBin { bins, chances } => {
                 let has_chance = |row: &PairRow| {
                     row.bin() < *bins && row.query().index() * bins + row.bin() < chances.len()
                 };
-                self.rows.par_iter().all(has_chance)
+                rows.par_iter().all(has_chance)
             }
             Chances::Each(chances) => chances.len() == self.rows.len(),
         }
     }
 }
 
-/// How many pairs each URL has, by URL, of which there are so many.
-fn counts(of_pairs: impl Iterator<Item = UrlId>, urls: usize) -> Vec<u32> {
-    let mut counts = vec![0; urls];
-    of_pairs.for_each(|url| counts[url.index()] += 1);
-    counts
-}
-
-/// Where the rows of each URL begin if they are by URL, and how many they are.
-fn placed(counts: Vec<u32>) -> Vec<(u32, u32)> {
-    let mut end = 0_u32;
-    let span = |len: u32| {
-        let start = end;
-        // What is more than fits is refused by who reads, before anybody asks for a row.
-        end = end.saturating_add(len);
-        (start, len)
-    };
-    counts.into_iter().map(span).collect()
-}
-
-/// A table as it is written: rows by URL, then query, and none besides.
+/// A table as it is written, beside a file with the first of its rows.
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "PairTable")]
 struct Written<'a> {
-    /// By URL: how many rows it has.
-    counts: Vec<u32>,
+    /// By URL: where its rows begin, and how many there are.
     #[serde(borrow)]
-    rows: Rows<'a>,
+    spans: Cells<'a, [U32; 2]>,
+    in_file: u64,
+    own: Cells<'a, PairRow>,
     chances: Cow<'a, Chances>,
 }
 
-/// Rows as bytes.
-struct Rows<'a>(Cow<'a, [PairRow]>);
+/// Values of one size, as bytes.
+struct Cells<'a, T: Clone>(Cow<'a, [T]>);
 
-impl Serialize for Rows<'_> {
+impl<T: Clone + IntoBytes + Immutable> Serialize for Cells<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_bytes(self.0.as_bytes())
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Rows<'a> {
+impl<'de: 'a, 'a, T: Clone + FromBytes + Immutable + KnownLayout> Deserialize<'de>
+    for Cells<'a, T>
+{
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let bytes = <&'de [u8]>::deserialize(deserializer)?;
-        <[PairRow]>::ref_from_bytes(bytes).map(|rows| Self(rows.into())).map_err(D::Error::custom)
+        <[T]>::ref_from_bytes(bytes).map(|cells| Self(cells.into())).map_err(D::Error::custom)
     }
 }
 
 impl Serialize for PairTable {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let in_order = if self.is_in_order() {
-            Cow::Borrowed(self.rows.as_slice())
-        } else {
-            Cow::Owned(self.in_order())
-        };
-        let (counts, chances) = (self.counts(), Cow::Borrowed(&self.chances));
-        Written { counts, rows: Rows(in_order), chances }.serialize(serializer)
+        let span = |&(start, len): &(u32, u32)| [start, len].map(U32::new);
+        let spans: Vec<[U32; 2]> = self.spans.iter().map(span).collect();
+        let (own, in_file) = (self.rows.own.as_slice(), self.rows.in_file as u64);
+        let (spans, own) = (Cells(spans.into()), Cells(own.into()));
+        Written { spans, in_file, own, chances: Cow::Borrowed(&self.chances) }.serialize(serializer)
     }
 }
 
+/// Without the rows of its file: see [`PairTable::with_file`].
 impl<'de> Deserialize<'de> for PairTable {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Written { counts, rows: Rows(rows), chances } = Written::deserialize(deserializer)?;
-        let counted: u64 = counts.iter().map(|&count| u64::from(count)).sum();
-        let (rows, chances) = (rows.into_owned(), chances.into_owned());
-        let table = Self { spans: placed(counts), len: rows.len(), rows, chances };
-        if counted == table.len as u64 && table.is_whole() {
+        let Written { spans, in_file, own, chances } = Written::deserialize(deserializer)?;
+        let spans: Vec<(u32, u32)> =
+            spans.0.iter().map(|[start, len]| (start.get(), len.get())).collect();
+        let in_file = usize::try_from(in_file).map_err(D::Error::custom)?;
+        let rows = PairRows { in_file, ..PairRows::of_memory(own.0.into_owned()) };
+        let has_rows = |&(start, len): &(u32, u32)| {
+            let (start, end) = (start as usize, start as usize + len as usize);
+            end <= if start < in_file { in_file } else { rows.len() }
+        };
+        let len = spans.iter().map(|(_, len)| *len as usize).sum();
+        let is_placed = spans.par_iter().all(has_rows);
+        let table = Self { spans, len, rows, chances: chances.into_owned() };
+        if is_placed && table.is_whole(&table.rows.own) {
             Ok(table)
         } else {
             Err(D::Error::custom("pairs and their places do not fit each other"))
@@ -357,11 +472,13 @@ impl<'de> Deserialize<'de> for PairTable {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
+    use std::sync::Mutex;
 
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
+    use crate::estimate::pair_sort::WriteRows;
 
     const QUERIES: usize = 9;
     const BINS: usize = 3;
@@ -386,14 +503,65 @@ mod tests {
         postcard::from_bytes(bytes)
     }
 
+    /// Files in memory; the rows are what was written last.
+    #[derive(Default)]
+    struct Files {
+        runs: Mutex<usize>,
+        rows: Mutex<Option<PairBytes>>,
+    }
+
+    impl PairFiles for Files {
+        fn run(&self, number: usize, bytes: &[u8]) -> Result<PairBytes, StoreError> {
+            *self.runs.lock().unwrap() = number + 1;
+            Ok(PairBytes::new(bytes.to_vec()))
+        }
+
+        fn rows(&self, write: &mut WriteRows<'_>) -> Result<PairBytes, StoreError> {
+            let mut bytes = Vec::new();
+            write(&mut bytes).unwrap();
+            Ok(self.rows.lock().unwrap().insert(PairBytes::new(bytes)).clone())
+        }
+    }
+
+    impl Files {
+        /// A table that was stored and read again.
+        fn again(&self, table: &PairTable) -> PairTable {
+            let table = read(&postcard::to_stdvec(table).unwrap()).unwrap();
+            table.with_file(self.rows.lock().unwrap().clone()).unwrap()
+        }
+    }
+
+    /// All pairs of so many queries but every third, found two queries at a time.
+    fn found(urls: u32, files: Option<&dyn PairFiles>) -> PairTable {
+        let by_query = |query: u32| {
+            let urls: Vec<u32> = (0..urls).filter(|url| !(url + query).is_multiple_of(3)).collect();
+            let rows = urls.iter().map(|&url| PairRow::new(&pair(url, query, 1))).collect();
+            let urls = urls.into_iter().map(UrlId).collect();
+            QueryPairs { query: QueryId(query), urls, rows, chances: chances(query as usize) }
+        };
+        let found: Vec<QueryPairs> = (0..QUERIES as u32).map(by_query).collect();
+        let mut pairs = PairsOfQueries::new(urls as usize, (QUERIES, Some(BINS)), files);
+        found.chunks(2).for_each(|some| pairs.add(some).unwrap());
+        pairs.finish().unwrap()
+    }
+
     #[test]
     fn what_is_put_in_its_place_is_there_and_nothing_else() {
         for seed in 0..20 {
             let mut random = ChaCha8Rng::seed_from_u64(seed);
-            let mut table = PairTable::by_bin(QUERIES, BINS);
+            let files = Files::default();
+            // Every other table begins with rows in a file.
+            let mut table = if seed % 2 == 0 {
+                PairTable::by_bin(QUERIES, BINS)
+            } else {
+                found(URLS / 2, Some(&files))
+            };
             (0..QUERIES).for_each(|query| table.set_chances(query, &chances(query)));
+            let mut expected: BTreeMap<u32, Vec<PairEstimate>> = BTreeMap::new();
+            for pair in table.iter() {
+                expected.entry(pair.url.0).or_default().push(pair);
+            }
             table.grow(URLS as usize);
-            let mut expected = BTreeMap::new();
             for _ in 0..200 {
                 let url = random.random_range(0..URLS);
                 let queries = (0..QUERIES as u32).filter(|_| random.random_range(0..3) == 0);
@@ -404,32 +572,37 @@ mod tests {
                 table.put(UrlId(url), &some.iter().map(PairRow::new).collect::<Vec<_>>());
                 expected.insert(url, some);
                 table.tidy();
+                if random.random_range(0..20) == 0 {
+                    table = files.again(&table);
+                }
             }
             let expected: Vec<PairEstimate> = expected.into_values().flatten().collect();
             assert_eq!(table.iter().collect::<Vec<_>>(), expected);
             assert_eq!(table.len(), expected.len());
-            let again = read(&postcard::to_stdvec(&table).unwrap()).unwrap();
+            table.settle(&files).unwrap();
+            assert!(4 * table.rows.own.len() <= expected.len(), "they are in the file");
+            let again = files.again(&table);
             assert_eq!(again.iter().collect::<Vec<_>>(), expected);
-            assert_eq!(again.rows.len(), expected.len(), "nothing that was left behind is written");
         }
     }
 
     #[test]
-    fn pairs_are_in_one_order_however_they_were_found() {
-        let by_query = |query: u32| {
-            let urls: Vec<u32> = (0..URLS).filter(|url| !(url + query).is_multiple_of(3)).collect();
-            let rows = urls.iter().map(|&url| PairRow::new(&pair(url, query, 1))).collect();
-            let urls = urls.into_iter().map(UrlId).collect();
-            QueryPairs { query: QueryId(query), urls, rows, chances: chances(query as usize) }
-        };
-        let found = (0..QUERIES as u32).rev().map(by_query).collect();
-        let table = PairTable::of_queries(found, URLS as usize, (QUERIES, Some(BINS)));
-        let each = PairTable::each(table.iter().collect(), URLS as usize);
-        assert_eq!(each.iter().collect::<Vec<_>>(), table.iter().collect::<Vec<_>>());
-        let order: Vec<(UrlId, QueryId)> =
-            table.iter().map(|pair| (pair.url, pair.query)).collect();
-        assert!(order.is_sorted() && order.len() > 200);
-        assert_eq!(table.of(UrlId(URLS + 7)).count(), 0);
+    fn pairs_are_in_one_order_wherever_they_were_put_in_order() {
+        // Several blocks of URLs.
+        let (few, many) = (URLS, 200_000);
+        for urls in [few, many] {
+            let table = found(urls, None);
+            let files = Files::default();
+            let filed = found(urls, Some(&files));
+            assert_eq!((*files.runs.lock().unwrap(), filed.rows.own.len()), (5, 0));
+            assert!(table.iter().eq(filed.iter()));
+            let each = PairTable::each(table.iter().collect(), urls as usize);
+            assert!(each.iter().eq(table.iter()));
+            let order: Vec<(UrlId, QueryId)> =
+                table.iter().map(|pair| (pair.url, pair.query)).collect();
+            assert!(order.is_sorted() && order.len() > 5 * urls as usize);
+            assert_eq!(table.of(UrlId(urls + 7)).count(), 0);
+        }
     }
 
     #[test]
@@ -438,16 +611,30 @@ mod tests {
         assert!(read(&postcard::to_stdvec(&whole).unwrap()).is_ok());
         let chances = |len| Chances::Each(vec![(0.5, 1.0); len]);
         let by_bin = |bins| Chances::ByBin { bins, chances: vec![0.5; 2 * bins] };
-        for (counts, chances) in [
-            (vec![0, 1, 0, 2], chances(2)),
-            (vec![0, 1, 0, 1], chances(3)),
-            (vec![0, 1, 0, 1], by_bin(1)),
-            (vec![0, 1, 0, u32::MAX], chances(2)),
+        for (last, in_file, chances) in [
+            ([1, 2], 0, chances(2)),
+            ([1, 1], 0, chances(3)),
+            ([1, 1], 0, by_bin(1)),
+            ([1, u32::MAX], 0, chances(2)),
+            ([1, 2], 2, by_bin(9)),
+            ([4, 1], 2, by_bin(9)),
         ] {
-            let rows = Rows(whole.rows.clone().into());
+            let spans = [[0, 0], [0, 1], [1, 0], last].map(|span| span.map(U32::new));
+            let (spans, own) = (Cells(spans.to_vec().into()), Cells(whole.rows.own.clone().into()));
             let bytes =
-                postcard::to_stdvec(&Written { counts, rows, chances: Cow::Owned(chances) });
-            assert!(read(&bytes.unwrap()).is_err());
+                postcard::to_stdvec(&Written { spans, in_file, own, chances: Cow::Owned(chances) });
+            assert!(read(&bytes.unwrap()).is_err(), "{last:?}");
+        }
+        let files = Files::default();
+        let bytes = postcard::to_stdvec(&found(URLS, Some(&files))).unwrap();
+        let rows = files.rows.lock().unwrap().clone().unwrap();
+        let of = |rows: &[u8]| Some(PairBytes::new(rows.to_vec()));
+        let rows: &[u8] = rows.of();
+        assert!(read(&bytes).unwrap().with_file(of(rows)).is_ok());
+        let mut other = rows.to_vec();
+        other[9] = 200;
+        for wrong in [None, of(&rows[12..]), of(&rows[1..]), of(&other)] {
+            assert!(read(&bytes).unwrap().with_file(wrong).is_err());
         }
     }
 }

@@ -12,6 +12,7 @@
 
 use std::sync::Arc;
 
+use prospect_index::error::StoreError;
 use prospect_index::page::UrlId;
 use prospect_index::url::SiteLevel;
 use rayon::prelude::*;
@@ -31,6 +32,7 @@ use crate::estimate::link_gain;
 use crate::estimate::models::entry::EntryModel;
 use crate::estimate::models::quadratic::ImpactRegression;
 use crate::estimate::models::score_levels::ScoreLevels;
+use crate::estimate::pair_sort::{PairBytes, PairFiles};
 use crate::estimate::pair_table::PairTable;
 use crate::estimate::pandey_olston;
 use crate::estimate::parts::{Part, Parts};
@@ -220,6 +222,24 @@ impl ScoredPairs {
         };
         let masses = input.masses();
         Ok(Self { shared: Arc::new(shared), pairs, more: Arc::default(), masses })
+    }
+
+    /// With the rows that it was stored beside, if any.
+    ///
+    /// # Errors
+    /// They are those of other pairs.
+    pub(crate) fn with_file(mut self, filed: Option<PairBytes>) -> Result<Self, &'static str> {
+        let pairs = Arc::unwrap_or_clone(self.pairs);
+        self.pairs = Arc::new(pairs.with_file(filed)?);
+        Ok(self)
+    }
+
+    /// Puts its pairs into a file, where many of them are in memory: see [`PairTable::settle`].
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(crate) fn settle(&mut self, files: &dyn PairFiles) -> Result<(), StoreError> {
+        Arc::make_mut(&mut self.pairs).settle(files)
     }
 
     /// Its candidate pairs, those of queries that came later left out.

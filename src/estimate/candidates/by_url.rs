@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::EpochQuery;
 use super::cutoff::QueryCutoffs;
-use crate::estimate::features::pair::FeatureSource;
+use crate::estimate::features::pair::{FeatureSource, LINKS};
 use crate::workload::QueryId;
 
 /// By URL: the queries that it may be a candidate of by its words, all that it is and perhaps more. Costs 24 bytes a URL,
@@ -90,7 +90,8 @@ impl QueriesByUrl {
     ) -> Vec<QueryId> {
         let Some(strings) = source.strings else { return Vec::new() };
         anchors.clear();
-        anchors.extend(source.links(url, u32::MAX).map(|link| link.anchor));
+        let incoming = source.known.links.incoming(url, u32::MAX).take(LINKS);
+        anchors.extend(incoming.map(|link| link.anchor));
         anchors.sort_unstable();
         anchors.dedup();
         words.clear();

@@ -217,8 +217,8 @@ impl CutoffSource<'_> {
         let features = &self.features;
         let weight = |url| {
             let (mut evidence, unscored) = (LinkEvidence::default(), |_| 0.0);
-            let links = features.links(url, self.epoch.end_seq);
-            features.gather(&mut evidence, &mut view, &unscored, url, links);
+            let before = self.epoch.end_seq;
+            features.gather_all(&mut evidence, &mut view, &unscored, url, before);
             features.url_match(&view, url, &evidence).weight
         };
         let (cutoff, mut matched) = cutoff_of(found, self.most, weight);

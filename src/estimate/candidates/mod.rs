@@ -223,9 +223,19 @@ impl<H: Horizon> CandidateMaker<'_, H> {
     ) -> Option<Candidate> {
         let before_seq = self.source.horizon.of(url)?;
         let mut evidence = LinkEvidence::default();
-        let incoming = self.source.features.links(url, before_seq);
-        self.gather(&mut evidence, url, incoming, scores);
+        self.gather_all(&mut evidence, url, before_seq, scores);
         self.candidate_of(url, otherwise, &evidence, scores)
+    }
+
+    /// Gathers all links to a URL that are looked at, of pages fetched before `before_seq`.
+    pub(crate) fn gather_all(
+        &mut self,
+        evidence: &mut LinkEvidence,
+        url: UrlId,
+        before_seq: u32,
+        scores: &impl PageScores,
+    ) {
+        self.source.features.gather_all(evidence, &mut self.view, scores, url, before_seq);
     }
 
     /// Adds links to a URL, which follow those that were gathered.

@@ -27,30 +27,47 @@ const REGIONS: [(PageFeature, PageFeature); KINDS] = [
 pub(crate) struct Impact {
     /// By URL.
     pub(crate) of_url: Vec<f64>,
-    /// By URL: the queries it is served for, with their frequencies.
-    serves: Vec<Vec<(QueryId, f64)>>,
+    /// By URL: where the queries begin that it is served for; one more at the end.
+    starts: Vec<u32>,
+    /// Queries, with their frequencies.
+    serves: Vec<(QueryId, f64)>,
 }
 
 impl Impact {
     /// Of the pages of `served`, the lists of `queries`; there are `urls` URLs.
     pub(crate) fn new(served: &ServedLists, queries: &[Query], urls: usize) -> Self {
-        let mut serves = vec![Vec::new(); urls];
+        let mut starts = vec![0; urls + 1];
+        for (url, _) in served.lists.iter().flatten() {
+            starts[url.index() + 1] += 1;
+        }
+        for url in 0..urls {
+            starts[url + 1] += starts[url];
+        }
+        let mut next = starts.clone();
+        let mut serves = vec![(QueryId(0), 0.0); starts[urls] as usize];
         for (at, (query, list)) in queries.iter().zip(&served.lists).enumerate() {
             for (url, _) in list {
-                serves[url.index()].push((QueryId::new(at), query.frequency));
+                let place = &mut next[url.index()];
+                serves[*place as usize] = (QueryId::new(at), query.frequency);
+                *place += 1;
             }
         }
-        Self { of_url: served.impact(queries, urls), serves }
+        Self { of_url: served.impact(queries, urls), starts, serves }
+    }
+
+    /// The queries that a page is served for, with their frequencies.
+    fn serves(&self, url: UrlId) -> &[(QueryId, f64)] {
+        let at = |at: usize| self.starts.get(at).copied().unwrap_or(0) as usize;
+        self.serves.get(at(url.index())..at(url.index() + 1)).unwrap_or_default()
     }
 
     /// URLs whose impact, or whose queries, differ.
     fn changed_since<'a>(&'a self, old: &'a Self) -> impl Iterator<Item = UrlId> + 'a {
-        let serves = |of: &'a Self, at| of.serves.get(at).map_or(&[][..], Vec::as_slice);
-        let impact = |of: &Self, at| of.of_url.get(at).copied().unwrap_or(0.0);
-        let is_new = move |at: &usize| {
-            impact(self, *at) != impact(old, *at) || serves(self, *at) != serves(old, *at)
+        let impact = |of: &Self, url: UrlId| of.of_url.get(url.index()).copied().unwrap_or(0.0);
+        let is_new = move |&url: &UrlId| {
+            impact(self, url) != impact(old, url) || self.serves(url) != old.serves(url)
         };
-        (0..self.of_url.len()).filter(is_new).map(|at| UrlId(at as u32))
+        (0..self.of_url.len()).map(|at| UrlId(at as u32)).filter(is_new)
     }
 }
 
@@ -209,7 +226,7 @@ impl PageFeatureSource<'_> {
             found.count += 1;
             found.impact += impact;
             found.best = found.best.max(impact);
-            queries.extend(&self.impact.serves[parent.index()]);
+            queries.extend(self.impact.serves(parent));
         }
         queries.sort_unstable_by_key(|(query, _)| *query);
         for same in queries.chunk_by(|a, b| a.0 == b.0) {

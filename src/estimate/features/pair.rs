@@ -8,7 +8,6 @@ use prospect_index::ngram::{NgramQuery, NgramSet};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, NONE};
 use prospect_index::{url, words};
-use rayon::iter::Either;
 
 use crate::estimate::EstimateError;
 use crate::estimate::candidates::ngram::{MatchRule, idf_mass, ngram_queries};
@@ -62,7 +61,7 @@ pub(crate) struct QueryView<'a> {
     anchors: HashMap<u32, AnchorMatch>,
 }
 
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct AnchorMatch {
     set: NgramSet,
     is_query: bool,
@@ -133,11 +132,13 @@ impl<'a> QueryView<'a> {
         self.query.matching.matched_in(analyzer, &words::url_text(urls.url(url)))
     }
 
+    /// Whether an anchor may have a word of the query: most have none.
+    fn may_match(&self, source: &FeatureSource<'_>, anchor: u32) -> bool {
+        source.strings.is_none_or(|strings| strings.anchor_sign(anchor) & self.query.sign != 0)
+    }
+
     fn anchor(&mut self, source: &FeatureSource<'_>, id: u32) -> AnchorMatch {
         if let Some(strings) = source.strings {
-            if strings.anchor_sign(id) & self.query.sign == 0 {
-                return AnchorMatch::default();
-            }
             let words = strings.anchor(id);
             let set = self.query.matched(words);
             return AnchorMatch { set, is_query: !set.is_empty() && words == self.query.numbers };
@@ -218,18 +219,9 @@ impl FeatureSource<'_> {
         before_seq: u32,
     ) -> Option<FeatureRow> {
         let mut links = LinkEvidence::default();
-        self.gather(&mut links, query, scores, target, self.links(target, before_seq));
+        self.gather_all(&mut links, query, scores, target, before_seq);
         let UrlMatch { own, weight } = self.url_match(query, target, &links);
         weight.map(|_| self.row(query, target, own, &links))
-    }
-
-    /// Links to a URL that are looked at, of pages fetched before `before_seq`.
-    pub(crate) fn links(&self, target: UrlId, before_seq: u32) -> impl Iterator<Item = InLink> {
-        let incoming = || self.known.links.incoming(target, before_seq).take(LINKS);
-        match self.first_links.and_then(|first| first.of(target, before_seq)) {
-            Some(first) => Either::Left(first),
-            None => Either::Right(incoming().map(InLink::from)),
-        }
     }
 
     /// What a URL and the anchors that were gathered hold of the query.
@@ -282,6 +274,23 @@ impl FeatureSource<'_> {
         row
     }
 
+    /// Gathers all links to a URL that are looked at, of pages fetched before `before_seq`.
+    pub(crate) fn gather_all(
+        &self,
+        evidence: &mut LinkEvidence,
+        query: &mut QueryView<'_>,
+        scores: &impl PageScores,
+        target: UrlId,
+        before_seq: u32,
+    ) {
+        if let Some(first) = self.first_links.and_then(|first| first.of(target, before_seq)) {
+            self.gather(evidence, query, scores, target, first);
+        } else {
+            let incoming = self.known.links.incoming(target, before_seq);
+            self.gather(evidence, query, scores, target, incoming.map(InLink::from));
+        }
+    }
+
     /// Adds links to a URL, which follow those that were gathered.
     pub(crate) fn gather(
         &self,
@@ -304,6 +313,9 @@ impl FeatureSource<'_> {
                 evidence.parent_sum += score;
             }
             evidence.last = Some(link.from);
+            if !query.may_match(self, link.anchor) {
+                return;
+            }
             let known = last.filter(|(id, _)| *id == link.anchor).map(|(_, anchor)| anchor);
             let anchor = known.unwrap_or_else(|| query.anchor(self, link.anchor));
             last = Some((link.anchor, anchor));
