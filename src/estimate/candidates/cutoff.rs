@@ -117,6 +117,8 @@ struct EpochStart {
     gone: Vec<UrlId>,
     /// Whether the frontier is still the same.
     is_now: bool,
+    /// Whether it is, and what is found tells the weights of URLs with few links.
+    is_exact: bool,
 }
 
 impl EpochStart {
@@ -148,7 +150,9 @@ impl EpochStart {
         let is_now = end_seq == manifest.next_seq
             && has.len() == known.urls.len()
             && has.par_iter().enumerate().all(is_there);
-        Self { has, gone, is_now }
+        let tells = source.matches.iter().all(|matches| matches.is_exact());
+        let is_exact = is_now && tells && !pages.replaced_since(0);
+        Self { has, gone, is_now, is_exact }
     }
 
     fn has(&self, url: UrlId) -> bool {
@@ -215,11 +219,18 @@ impl CutoffSource<'_> {
         }
         let mut view = QueryView::new(&asked);
         let features = &self.features;
-        let weight = |url| {
+        let mut gathered = |url| {
             let (mut evidence, unscored) = (LinkEvidence::default(), |_| 0.0);
             let before = self.epoch.end_seq;
             features.gather_all(&mut evidence, &mut view, &unscored, url, before);
             features.url_match(&view, url, &evidence).weight
+        };
+        let weight = |url, most| {
+            if !(start.is_exact && features.has_all_links(url)) {
+                return gathered(url);
+            }
+            debug_assert_eq!(gathered(url), Some(most), "{url:?}");
+            Some(most)
         };
         let (cutoff, mut matched) = cutoff_of(found, self.most, weight);
         matched.sort_unstable();
@@ -232,7 +243,7 @@ impl CutoffSource<'_> {
 fn cutoff_of(
     mut found: Vec<(UrlId, f64)>,
     most: usize,
-    mut weight: impl FnMut(UrlId) -> Option<f64>,
+    mut weight: impl FnMut(UrlId, f64) -> Option<f64>,
 ) -> (Option<Cutoff>, Vec<UrlId>) {
     let bounds = |a: &(UrlId, f64), b: &(UrlId, f64)| order((a.1, a.0), (b.1, b.0));
     let (mut best, mut at_once) = (Vec::<(f64, UrlId)>::new(), most);
@@ -241,7 +252,7 @@ fn cutoff_of(
         let size = at_once.min(rest.len());
         rest.select_nth_unstable_by(size - 1, bounds);
         let (head, tail) = rest.split_at_mut(size);
-        best.extend(head.iter().filter_map(|&(url, _)| Some((weight(url)?, url))));
+        best.extend(head.iter().filter_map(|&(url, most)| Some((weight(url, most)?, url))));
         best.sort_unstable_by(|&a, &b| order(a, b));
         best.truncate(most);
         let (url, most_of_rest) = head[size - 1];
@@ -268,7 +279,7 @@ mod tests {
     fn the_heaviest_count_and_of_equals_those_that_were_known_first() {
         let bounds = [1.0, 3.0, 2.0, 3.0, 2.0, 1.0];
         let mut seen = Vec::new();
-        let weight = |url: UrlId| {
+        let weight = |url: UrlId, _| {
             seen.push(url.0);
             Some(bounds[url.index()])
         };
@@ -289,7 +300,7 @@ mod tests {
         // What may hold most holds little, or does not match at all.
         let weights = [Some(0.5), None, Some(2.0), Some(1.0), Some(1.0)];
         let bounds = matched(&[9.0, 8.0, 2.0, f64::INFINITY, 1.0]);
-        let cutoff = |most| cutoff_of(bounds.clone(), most, |url| weights[url.index()]).0;
+        let cutoff = |most| cutoff_of(bounds.clone(), most, |url, _| weights[url.index()]).0;
         assert_eq!(cutoff(1), Some(Cutoff { weight: 2.0, url: UrlId(2) }));
         assert_eq!(cutoff(2), Some(Cutoff { weight: 1.0, url: UrlId(3) }));
         assert_eq!(cutoff(3), Some(Cutoff { weight: 1.0, url: UrlId(4) }));
@@ -306,7 +317,8 @@ mod tests {
         let tight = |at: usize| weights[at].unwrap_or(0.0);
         let of = |bound: &dyn Fn(usize) -> f64, most| {
             let found: Vec<f64> = (0..60).map(bound).collect();
-            let (cutoff, mut best) = cutoff_of(matched(&found), most, |url| weights[url.index()]);
+            let (cutoff, mut best) =
+                cutoff_of(matched(&found), most, |url, _| weights[url.index()]);
             best.sort_unstable();
             (cutoff, best)
         };

@@ -44,6 +44,12 @@ pub trait MatchSource: Sync {
         masked: &(dyn Fn(UrlId) -> bool + Sync),
         scratch: &mut Scratch,
     ) -> Result<Vec<(UrlId, f64)>, EstimateError>;
+
+    /// Whether these weights are those of all strings of a URL of the frontier, where no page was ever replaced: its own
+    /// and the anchors of all links to it.
+    fn is_exact(&self) -> bool {
+        false
+    }
 }
 
 impl MatchSource for NgramIndex<'_> {
@@ -59,6 +65,10 @@ impl MatchSource for NgramIndex<'_> {
         let matches = self.match_query(raised.as_ref().unwrap_or(query), masked, scratch)?;
         let weighed = matches.into_iter().map(|found| (found.url, query.weight_of(&found.matched)));
         Ok(weighed.collect())
+    }
+
+    fn is_exact(&self) -> bool {
+        true
     }
 }
 

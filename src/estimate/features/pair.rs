@@ -274,6 +274,11 @@ impl FeatureSource<'_> {
         row
     }
 
+    /// Whether all links to a URL are looked at; not where nobody has set them out.
+    pub(crate) fn has_all_links(&self, target: UrlId) -> bool {
+        self.first_links.is_some_and(|first| first.has_all(target))
+    }
+
     /// Gathers all links to a URL that are looked at, of pages fetched before `before_seq`.
     pub(crate) fn gather_all(
         &self,
