@@ -10,7 +10,7 @@ mod forward;
 mod ordered;
 
 use std::collections::HashMap;
-use std::ops::Range;
+use std::ops::{Index, Range};
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -161,10 +161,12 @@ pub struct Scores {
     touched: Vec<u32>,
 }
 
-impl Scores {
-    /// The score at the place of a page ([`Scorer::place_of`]).
-    pub fn at(&self, place: u32) -> f64 {
-        self.by_doc.get(place as usize).copied().unwrap_or(0.0)
+/// The score at the place of a page ([`Scorer::place_of`]).
+impl Index<u32> for Scores {
+    type Output = f64;
+
+    fn index(&self, place: u32) -> &f64 {
+        self.by_doc.get(place as usize).unwrap_or(&0.0)
     }
 }
 
@@ -405,7 +407,7 @@ impl<'a> Scorer<'a> {
 
     /// Score of the page of a URL in the scores of a query, in the version that was scored; 0 if none was.
     pub fn score_of(&self, scores: &Scores, url: UrlId) -> f64 {
-        let score = |doc: &u32| scores.at(*doc);
+        let score = |doc: &u32| scores[*doc];
         let current = self.doc_of_url.get(url.index()).map_or(0.0, score);
         if current > 0.0 || self.has_replaced.get(url.index()) != Some(&true) {
             return current;

@@ -255,7 +255,9 @@ impl PairTable {
     pub(super) fn each(mut pairs: Vec<PairEstimate>, urls: usize) -> Self {
         pairs.par_sort_unstable_by_key(|pair| (pair.url, pair.query));
         let mut counts = vec![0; urls];
-        pairs.iter().for_each(|pair| counts[pair.url.index()] += 1);
+        for pair in &pairs {
+            counts[pair.url.index()] += 1;
+        }
         let rows: Vec<PairRow> = pairs.iter().map(PairRow::new).collect();
         let chances = pairs.iter().map(|pair| (pair.chance, pair.expected_score)).collect();
         let (len, rows) = (rows.len(), PairRows::of_memory(rows));
@@ -320,12 +322,11 @@ impl PairTable {
         let (start, len) = &mut self.spans[url.index()];
         self.len = self.len - *len as usize + rows.len();
         let own = (*start as usize).checked_sub(self.rows.in_file);
-        match own.filter(|_| rows.len() <= *len as usize) {
-            Some(from) => self.rows.own[from..from + rows.len()].copy_from_slice(rows),
-            None => {
-                *start = self.rows.len() as u32;
-                self.rows.own.extend_from_slice(rows);
-            }
+        if let Some(from) = own.filter(|_| rows.len() <= *len as usize) {
+            self.rows.own[from..from + rows.len()].copy_from_slice(rows);
+        } else {
+            *start = self.rows.len() as u32;
+            self.rows.own.extend_from_slice(rows);
         }
         *len = rows.len() as u32;
     }

@@ -132,7 +132,7 @@ impl Part {
 /// let mut parts = Parts::default();
 /// parts[Part::Query] = 2.0;
 /// parts[Part::Page] = 1.0;
-/// assert_eq!(Parts::START.dot(&parts), 0.9 * 2.0 + 0.05 * 1.0);
+/// assert_eq!(parts[Part::Quality], 0.0);
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -140,7 +140,7 @@ pub struct Parts([f64; Part::COUNT]);
 
 impl Parts {
     /// Where weights start.
-    pub const START: Self = {
+    pub(crate) const START: Self = {
         let mut weights = [0.0; Part::COUNT];
         let mut at = 0;
         while at < Part::COUNT {
@@ -162,7 +162,7 @@ impl Parts {
 
     /// The sum of products with the numbers of `other`, in the order of the parts, which is part of the
     /// result.
-    pub fn dot(&self, other: &Self) -> f64 {
+    pub(crate) fn dot(&self, other: &Self) -> f64 {
         self.0.iter().zip(other.0).fold(0.0, |sum, (own, other)| sum + own * other)
     }
 

@@ -25,6 +25,8 @@ const ROOM: f64 = 1.0 + 1e-12;
 pub struct OrderedPostings {
     /// In the order of their first fetch.
     pages: Vec<OrderedPage>,
+    /// By page: what its length does to scores. Who scores all pages reads no more of most.
+    norms: Vec<f64>,
     /// By word of the scorer's vocabulary; empty of those that were not asked for.
     words: Vec<WordPostings>,
 }
@@ -35,7 +37,6 @@ struct OrderedPage {
     first: u32,
     seq: u32,
     doc: u32,
-    norm: f64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -77,7 +78,7 @@ impl Scorer<'_> {
         words.into_iter().for_each(|word| is_asked[word as usize] = true);
         if seqs.is_empty() || !is_asked.contains(&true) {
             let words = vec![WordPostings::default(); is_asked.len()];
-            return Ok(OrderedPostings { pages: Vec::new(), words });
+            return Ok(OrderedPostings { pages: Vec::new(), norms: Vec::new(), words });
         }
         let docs = self.index.docs();
         let is_current = |&doc: &u32| {
@@ -88,7 +89,6 @@ impl Scorer<'_> {
             first: first(docs.seq[doc as usize], docs.url[doc as usize]),
             seq: docs.seq[doc as usize],
             doc,
-            norm: self.frozen.norms[doc as usize],
         };
         let mut pages: Vec<OrderedPage> =
             (0..docs.seq.len() as u32).filter(is_current).map(page).collect();
@@ -97,13 +97,15 @@ impl Scorer<'_> {
             Some(forward) => by_forward(forward, &pages, &is_asked),
             None => self.postings_by_place(&pages, &is_asked, &seqs)?,
         };
+        let norms: Vec<f64> =
+            pages.iter().map(|page| self.frozen.norms[page.doc as usize]).collect();
         words.par_iter_mut().enumerate().for_each(|(word, held)| {
             let each = held.places.iter().zip(&held.frequencies);
-            let norm = |place: u32| pages[place as usize].norm;
+            let norm = |place: u32| norms[place as usize];
             let scores = each.map(|(&place, &tf)| self.term_score(word as TermId, tf, norm(place)));
             held.most = scores.fold(0.0, f64::max);
         });
-        Ok(OrderedPostings { pages, words })
+        Ok(OrderedPostings { pages, norms, words })
     }
 
     /// By word: postings of those that are asked for, read from the index.
@@ -143,8 +145,8 @@ impl Scorer<'_> {
         for &word in query {
             let held = &postings.words[word as usize];
             for (&place, &tf) in held.places.iter().zip(&held.frequencies) {
-                let page = postings.pages[place as usize];
-                scores.add(page.doc as usize, self.term_score(word, tf, page.norm));
+                let (page, norm) = (postings.pages[place as usize], postings.norms[place as usize]);
+                scores.add(page.doc as usize, self.term_score(word, tf, norm));
             }
         }
     }
@@ -169,6 +171,37 @@ impl Scorer<'_> {
             best.add(score);
         }
         found
+    }
+}
+
+impl Scorer<'_> {
+    /// The `k` best of the scored pages, the best first; of equals those first that `first` makes less of, given
+    /// `fetch_seq` and URL. Costs a pass over the scores.
+    pub fn best(
+        &self,
+        scores: &Scores,
+        k: usize,
+        first: impl Fn(u32, UrlId) -> u32,
+    ) -> Vec<Contender> {
+        let all = || scores.touched.iter().map(|&doc| (doc as usize, scores[doc]));
+        let mut best = Best::new(k);
+        for (_, score) in all() {
+            if score > best.least {
+                best.add(score);
+            }
+        }
+        let docs = self.index.docs();
+        let contender = |(doc, score): (usize, f64)| {
+            let (seq, url) = (docs.seq[doc], docs.url[doc]);
+            Contender { first: first(seq, url), seq, url, score }
+        };
+        let among = all().filter(|(_, score)| *score >= best.least);
+        let mut among: Vec<Contender> = among.map(contender).collect();
+        among.sort_by(|a, b| {
+            b.score.total_cmp(&a.score).then_with(|| (a.first, a.seq).cmp(&(b.first, b.seq)))
+        });
+        among.truncate(k);
+        among
     }
 }
 
@@ -263,7 +296,7 @@ impl Cursor<'_> {
 /// The words of a query, on their way through the pages.
 struct Walk<'s, 'p> {
     scorer: &'s Scorer<'s>,
-    pages: &'p [OrderedPage],
+    norms: &'p [f64],
     /// By bound, ascending.
     cursors: Vec<Cursor<'p>>,
     /// By cursor: bound of those before it; one more at the end.
@@ -292,7 +325,7 @@ impl<'s, 'p> Walk<'s, 'p> {
         }
         let place = |word: &TermId| cursors.iter().position(|cursor| cursor.word == *word);
         let order = query.iter().filter_map(place).collect();
-        Self { scorer, pages: &postings.pages, cursors, below, split: 0, order }
+        Self { scorer, norms: &postings.norms, cursors, below, split: 0, order }
     }
 
     /// The next page that scores `least` or more, with its score.
@@ -311,7 +344,7 @@ impl<'s, 'p> Walk<'s, 'p> {
 
     /// Score of the page at a place; none if it is less than `least`.
     fn score(&mut self, place: u32, least: f64) -> Option<f64> {
-        let norm = self.pages[place as usize].norm;
+        let norm = self.norms[place as usize];
         let (looked_up, ahead) = self.cursors.split_at_mut(self.split);
         let mut sum = 0.0;
         for cursor in ahead {
@@ -440,6 +473,28 @@ mod tests {
     }
 
     #[test]
+    fn the_best_of_all_scores_are_the_best_of_the_contenders() {
+        let dir = tempfile::tempdir().unwrap();
+        let index = built(&dir);
+        let index = index.with_docs(docs(&index));
+        let scorer = Scorer::new(&index, Bm25::default(), 200, WORDS).unwrap();
+        let first = |seq: u32, _| seq * 7 % PAGES;
+        for words in [&["rye"][..], &["the", "oven", "the"], &["bread", "rye"], &["nowhere"], &[]] {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            let query = scorer.term_ids(&words);
+            let postings = scorer.ordered(query.iter().copied(), 0..PAGES, first).unwrap();
+            let mut scores = Scores::default();
+            scorer.score_ordered(&query, &postings, &mut scores);
+            for k in [0, 1, 10, 20, 500] {
+                let mut expected = scorer.contenders(&query, &postings, k);
+                expected.sort_by(|a, b| b.score.total_cmp(&a.score));
+                expected.truncate(k);
+                assert_eq!(scorer.best(&scores, k, first), expected, "{words:?}, {k}");
+            }
+        }
+    }
+
+    #[test]
     fn scores_by_ordered_postings_are_those_of_the_index() {
         let dir = tempfile::tempdir().unwrap();
         let index = built(&dir);
@@ -453,7 +508,7 @@ mod tests {
         for url in (0..PAGES).map(UrlId) {
             let expected = scorer.score_of(&all, url);
             assert_eq!(scorer.score_of(&ordered, url).to_bits(), expected.to_bits());
-            let at_place = scorer.place_of(url).map(|place| ordered.at(place));
+            let at_place = scorer.place_of(url).map(|place| ordered[place]);
             assert!(at_place.is_none_or(|score| score.to_bits() == expected.to_bits()));
         }
         assert!(scorer.scored(&all).count() > 100);

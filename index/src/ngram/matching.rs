@@ -69,6 +69,16 @@ impl<'a> NgramIndex<'a> {
         }
     }
 
+    /// A weight of a query's n-grams that the strings of at least `count` URLs hold, as far as single n-grams tell: the
+    /// heaviest that come so often, each with those within it. URLs of several segments count in each, and masked ones too.
+    pub fn held_by(&self, query: &NgramQuery, count: u64, scratch: &mut Scratch) -> f64 {
+        if query.longest() > self.max_words || !scratch.resolved.look_up(&self.segments, query) {
+            return 0.0;
+        }
+        let often = (0..query.len() as u8).filter(|&at| scratch.resolved.frequency(at) >= count);
+        often.map(|at| query.weight_of(&query.implied_by(at))).fold(0.0, f64::max)
+    }
+
     /// One list has all there is to know: its URLs match or none does.
     fn match_one_list(
         &self,

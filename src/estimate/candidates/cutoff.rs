@@ -23,9 +23,12 @@ use serde::{Deserialize, Serialize};
 
 use super::ngram::{MatchRule, MatchSource};
 use crate::estimate::EstimateError;
-use crate::estimate::features::pair::{AskedQuery, FeatureSource, LinkEvidence, QueryView};
+use crate::estimate::features::pair::{AskedQuery, FeatureSource, QueryView};
 use crate::estimate::horizon::{Horizon, PastHorizon};
 use crate::workload::{Query, QueryId};
+
+/// Of n-grams that come so many times as often as a query may have candidates, enough are expected of the frontier.
+const OFTEN: usize = 2;
 
 /// The last candidate of a query by words.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -110,15 +113,13 @@ pub(crate) struct CutoffSource<'a> {
 
 /// The frontier as an epoch began, as far as tables of today tell.
 struct EpochStart {
-    /// By URL that was known then: whether it was there.
-    has: Vec<bool>,
+    /// By URL that was known then, 64 in a number: whether it was there.
+    has: Vec<u64>,
     /// URLs that no index has now as they were then: they were asked for since, and gave no page, or one that the
     /// index of crawled pages leaves out, or knows by less.
     gone: Vec<UrlId>,
     /// Whether the frontier is still the same.
     is_now: bool,
-    /// Whether it is, and what is found tells the weights of URLs with few links.
-    is_exact: bool,
 }
 
 impl EpochStart {
@@ -133,10 +134,14 @@ impl EpochStart {
         let lost = lost.map(|failure| failure.url);
         let all = pages.redirects();
         let (moved, moved_since) = all.split_at(all.partition_point(|(seq, _)| *seq < end_seq));
-        let mut has = vec![true; urls as usize];
+        let (urls, mut has) = (urls as usize, vec![u64::MAX; (urls as usize).div_ceil(64)]);
+        if let Some(last) = has.last_mut() {
+            // Nothing beyond the last URL.
+            *last >>= (64 - urls % 64) % 64;
+        }
         for url in fetched.chain(lost).chain(moved.iter().map(|(_, url)| *url)) {
-            if let Some(has) = has.get_mut(url.index()) {
-                *has = false;
+            if let Some(has) = has.get_mut(url.index() / 64) {
+                *has &= !(1 << (url.0 % 64));
             }
         }
         let failed = since.iter().map(|failure| failure.url);
@@ -146,17 +151,15 @@ impl EpochStart {
         let found = pages.discovered().filter(|(seq, _)| *seq >= end_seq);
         let found = found.map(|(_, url)| url).filter(is_short);
         let gone = failed.chain(moved).chain(found).collect();
-        let is_there = |(id, has): (usize, &bool)| pages.in_frontier(UrlId(id as u32)) == *has;
-        let is_now = end_seq == manifest.next_seq
-            && has.len() == known.urls.len()
-            && has.par_iter().enumerate().all(is_there);
-        let tells = source.matches.iter().all(|matches| matches.is_exact());
-        let is_exact = is_now && tells && !pages.replaced_since(0);
-        Self { has, gone, is_now, is_exact }
+        let mut start = Self { has, gone, is_now: false };
+        start.is_now = end_seq == manifest.next_seq
+            && urls == known.urls.len()
+            && known.urls.ids().all(|url| pages.in_frontier(url) == start.has(url));
+        start
     }
 
     fn has(&self, url: UrlId) -> bool {
-        self.has.get(url.index()) == Some(&true)
+        self.has.get(url.index() / 64).is_some_and(|has| has >> (url.0 % 64) & 1 == 1)
     }
 }
 
@@ -202,10 +205,30 @@ impl CutoffSource<'_> {
     ) -> Result<QueryCutoff, EstimateError> {
         let FeatureSource { scorer, strings, .. } = self.features;
         let asked = AskedQuery::new(query, self.rule, scorer, strings)?;
+        let least = self.matches[0].held_by(&asked.matching, OFTEN * self.most, scratch);
+        if least > 0.0
+            && let found = self.find_above(least, (at, &asked), start, scratch)?
+            && found.cutoff.is_some_and(|cutoff| cutoff.weight >= least)
+        {
+            return Ok(found);
+        }
+        self.find_above(0.0, (at, &asked), start, scratch)
+    }
+
+    /// The same among the URLs that hold n-grams of a weight of at least `least`.
+    fn find_above(
+        &self,
+        least: f64,
+        (at, asked): (QueryId, &AskedQuery),
+        start: &EpochStart,
+        scratch: &mut Scratch,
+    ) -> Result<QueryCutoff, EstimateError> {
         let masked = |url| !start.has(url);
         let mut found = Vec::new();
-        for source in self.matches {
-            found.extend(source.candidates(at, &asked.matching, 0.0, &masked, scratch)?);
+        // Among crawled pages is nothing of a frontier that is still the same.
+        let sources = if start.is_now { &self.matches[..1] } else { &self.matches[..] };
+        for source in sources {
+            found.extend(source.candidates(at, &asked.matching, least, &masked, scratch)?);
         }
         let gone = start.gone.iter().filter(|&&url| start.has(url));
         found.extend(gone.map(|&url| (url, f64::INFINITY)));
@@ -217,21 +240,8 @@ impl CutoffSource<'_> {
             let matched = now(found.into_iter().map(|(url, _)| url).collect());
             return Ok(QueryCutoff { cutoff: None, matched });
         }
-        let mut view = QueryView::new(&asked);
-        let features = &self.features;
-        let mut gathered = |url| {
-            let (mut evidence, unscored) = (LinkEvidence::default(), |_| 0.0);
-            let before = self.epoch.end_seq;
-            features.gather_all(&mut evidence, &mut view, &unscored, url, before);
-            features.url_match(&view, url, &evidence).weight
-        };
-        let weight = |url, most| {
-            if !(start.is_exact && features.has_all_links(url)) {
-                return gathered(url);
-            }
-            debug_assert_eq!(gathered(url), Some(most), "{url:?}");
-            Some(most)
-        };
+        let mut view = QueryView::new(asked);
+        let weight = |url, most| self.features.weight(&mut view, url, self.epoch.end_seq, most);
         let (cutoff, mut matched) = cutoff_of(found, self.most, weight);
         matched.sort_unstable();
         Ok(QueryCutoff { cutoff, matched: now(matched) })

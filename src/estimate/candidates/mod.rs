@@ -106,10 +106,14 @@ impl<H: Horizon> CandidateSource<'_, H> {
         let masked = |url| self.horizon.of(url).is_none();
         let matched = self.matched(*at, &asked, &masked, scratch)?;
         scorer.score_ordered(&asked.terms, postings, scores);
-        let contenders = if self.without.contains(FeatureGroup::Inherited) {
-            Vec::new()
-        } else {
-            scorer.contenders(&asked.terms, postings, linked::ANSWERS)
+        let contenders = match self.answers {
+            _ if self.without.contains(FeatureGroup::Inherited) => Vec::new(),
+            AnswerPages::Now => {
+                let pages = &self.features.known.pages;
+                let first = |seq, url| pages.first_seq(url).unwrap_or(seq);
+                scorer.best(scores, linked::ANSWERS, first)
+            }
+            AnswerPages::AtAnyTime => scorer.contenders(&asked.terms, postings, linked::ANSWERS),
         };
         let answers = self.answers.of(&contenders);
         let linked = linked::candidates(self.features.known, &answers, &self.horizon);

@@ -45,10 +45,9 @@ pub trait MatchSource: Sync {
         scratch: &mut Scratch,
     ) -> Result<Vec<(UrlId, f64)>, EstimateError>;
 
-    /// Whether these weights are those of all strings of a URL of the frontier, where no page was ever replaced: its own
-    /// and the anchors of all links to it.
-    fn is_exact(&self) -> bool {
-        false
+    /// A weight that perhaps as many as `count` URLs hold of a query; 0 where nobody knows.
+    fn held_by(&self, _query: &NgramQuery, _count: usize, _scratch: &mut Scratch) -> f64 {
+        0.0
     }
 }
 
@@ -67,8 +66,8 @@ impl MatchSource for NgramIndex<'_> {
         Ok(weighed.collect())
     }
 
-    fn is_exact(&self) -> bool {
-        true
+    fn held_by(&self, query: &NgramQuery, count: usize, scratch: &mut Scratch) -> f64 {
+        self.held_by(query, count as u64, scratch)
     }
 }
 

@@ -2,6 +2,7 @@
 //! the URL before its fetch.
 
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
 use prospect_index::bm25::{Scorer, Scores};
 use prospect_index::ngram::{NgramQuery, NgramSet};
@@ -185,7 +186,7 @@ impl PageScores for AllScores<'_> {
     }
 
     fn of_link(&self, link: InLink) -> f64 {
-        link.place().map_or_else(|| self.of(link.from), |place| self.scores.at(place))
+        link.place().map_or_else(|| self.of(link.from), |place| self.scores[place])
     }
 }
 
@@ -274,9 +275,54 @@ impl FeatureSource<'_> {
         row
     }
 
-    /// Whether all links to a URL are looked at; not where nobody has set them out.
-    pub(crate) fn has_all_links(&self, target: UrlId) -> bool {
-        self.first_links.is_some_and(|first| first.has_all(target))
+    /// Weight of the n-grams that are in a URL or in anchors of the links that are looked at, of pages fetched before
+    /// `before_seq`, if that is what the query needs. It is `most` at most: once so much is found nothing else is looked at.
+    pub(crate) fn weight(
+        &self,
+        query: &mut QueryView<'_>,
+        target: UrlId,
+        before_seq: u32,
+        most: f64,
+    ) -> Option<f64> {
+        let matching = &query.query.matching;
+        let mut found = query.url(self, target);
+        let is_all = |found: &NgramSet| !found.is_empty() && matching.weight_of(found) >= most;
+        let (is_enough, mut last) = (is_all(&found), None);
+        let mut look_at = |link: InLink| {
+            if last.replace(link.anchor) != Some(link.anchor) && query.may_match(self, link.anchor)
+            {
+                found.extend(&query.anchor(self, link.anchor).set);
+                if is_all(&found) {
+                    return ControlFlow::Break(());
+                }
+            }
+            ControlFlow::Continue(())
+        };
+        // How it ended makes no difference.
+        let _ = if is_enough {
+            ControlFlow::Break(())
+        } else if let Some(mut first) = self.first_links.and_then(|all| all.of(target, before_seq))
+        {
+            first.try_for_each(&mut look_at)
+        } else {
+            let incoming = self.known.links.incoming(target, before_seq).take(LINKS);
+            incoming.map(InLink::from).try_for_each(&mut look_at)
+        };
+        let weight = matching.accepts(&found).then(|| matching.weight_of(&found));
+        debug_assert_eq!(weight, self.weight_of_all(query, target, before_seq), "{target:?}");
+        weight
+    }
+
+    /// The same, of all of them.
+    fn weight_of_all(
+        &self,
+        query: &mut QueryView<'_>,
+        target: UrlId,
+        before_seq: u32,
+    ) -> Option<f64> {
+        let mut evidence = LinkEvidence::default();
+        self.gather_all(&mut evidence, query, &|_| 0.0, target, before_seq);
+        self.url_match(query, target, &evidence).weight
     }
 
     /// Gathers all links to a URL that are looked at, of pages fetched before `before_seq`.
