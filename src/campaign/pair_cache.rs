@@ -9,12 +9,13 @@
 //! Pairs lie in a file of their own, which is mapped. After another cycle those that it changed are written beside it,
 //! until they are a fourth of all.
 //!
-//! Costs about 12 bytes of disk a pair and 50 a URL, and 16 a pair more while all pairs are put in order.
+//! Costs about 12 bytes of disk a pair and 50 a URL, and 16 a pair more until all pairs are in order; the pairs before stay
+//! until those after them are whole.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use prospect_index::bm25::{Bm25, ForwardIndex, Scorer};
-use prospect_index::derived::Derived;
+use prospect_index::derived::{DERIVED, Derived};
 use prospect_index::error::StoreError;
 use prospect_index::manifest::{Epoch, Manifest};
 use prospect_index::page::UrlId;
@@ -40,6 +41,7 @@ use crate::sketch::visibility::Visibility;
 
 const PAIRS_VERSION: u32 = 14;
 const PAIRS: &str = "basis";
+const RUN: &str = "run-";
 const MODELS_VERSION: u32 = 8;
 
 /// All that scored pairs depend on.
@@ -185,7 +187,7 @@ pub(super) fn load(
     let key = pairs_key(open, prepared, within, queries, (settings, &models_key))?;
     let keeps = KeptPlanner::can_keep(settings);
     let is_earlier = |found: &PairsKey| keeps && found.is_before(&key, open);
-    let files = Arc::new(StoredPairs::new(open));
+    let files = Arc::new(StoredPairs::new(open, &key)?);
     let mut earlier = None;
     // Without the models it was made by, new queries could not be set beside it.
     if had_models || !reads_models {
@@ -238,14 +240,28 @@ pub(super) fn load(
 struct StoredPairs {
     storage: Storage,
     manifest: Manifest,
+    /// Name of the rows of a key: those that the state names stay until it names others.
+    name: String,
     /// That with the rows, if there is one.
     rows: Mutex<Option<FileEntry>>,
 }
 
 impl StoredPairs {
-    fn new(open: &OpenStore) -> Self {
+    fn new(open: &OpenStore, key: &PairsKey) -> Result<Self, CampaignError> {
         let (storage, manifest) = (open.store.storage().clone(), open.store.manifest().clone());
-        Self { storage, manifest, rows: Mutex::default() }
+        let key = Checksum::of(&serde_json::to_vec(key)?);
+        let name = format!("rows-{:06}-{key}.bin", manifest.generation);
+        Ok(Self { storage, manifest, name, rows: Mutex::default() })
+    }
+
+    /// Removes runs, those of a plan that was killed among them, as far as that is possible.
+    fn remove_runs(&self) {
+        let folder = format!("{DERIVED}/{PAIRS}");
+        for name in self.storage.list(&folder).unwrap_or_default() {
+            if name.starts_with(RUN) {
+                let _ = self.storage.remove(&format!("{folder}/{name}"));
+            }
+        }
     }
 
     fn derived(&self) -> Derived<'_> {
@@ -286,16 +302,26 @@ impl StoredPairs {
 
 impl PairFiles for StoredPairs {
     fn run(&self, number: usize, bytes: &[u8]) -> Result<PairBytes, StoreError> {
-        let name = format!("run-{number}.tmp");
+        if number == 0 {
+            self.remove_runs();
+        }
+        let name = format!("{RUN}{number}.tmp");
         self.mapped(&self.derived().write(&name, |out| out.write_all(bytes))?)
     }
 
     fn rows(&self, write: &mut WriteRows<'_>) -> Result<PairBytes, StoreError> {
-        let name = format!("rows-{:06}.bin", self.manifest.generation);
-        let entry = self.derived().write(&name, write)?;
+        let entry = self.derived().write(&self.name, write)?;
+        self.remove_runs();
         let rows = self.mapped(&entry)?;
         *self.rows.lock().unwrap_or_else(PoisonError::into_inner) = Some(entry);
         Ok(rows)
+    }
+}
+
+/// Whoever fails leaves no run behind.
+impl Drop for StoredPairs {
+    fn drop(&mut self) {
+        self.remove_runs();
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A distribution sort in two steps. Pairs come in runs of queries; a run is set out by blocks of URLs. Once all runs
 //! are there, the rows of a block are read from each of them and put in their places. Who has [`PairFiles`] has runs and rows
-//! there: pairs of any number take memory for one run and a few blocks.
+//! there: pairs of any number take memory for one run and a block for each thread.
 //!
 //! Costs 4 bytes a URL, 16 a pair and 12 a row of the result, in files where there are some.
 
@@ -19,8 +19,8 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 use super::pair_table::{PairRow, QueryPairs};
 
-/// Pairs that have places.
-const MOST_PAIRS: u64 = u32::MAX as u64;
+/// Pairs that a table is made of: it has places for three times as many, as some are put behind the others later.
+const MOST_PAIRS: u64 = u32::MAX as u64 / 3;
 /// URLs of a block.
 const BLOCK: usize = 1 << 16;
 
@@ -133,6 +133,7 @@ impl<'f> PairSort<'f> {
     /// # Errors
     /// They cannot be written.
     pub(super) fn add(&mut self, found: &[QueryPairs]) -> Result<(), StoreError> {
+        self.has_places()?;
         let urls = || found.iter().flat_map(|of| &of.urls);
         let mut starts = vec![0; self.counts.len().div_ceil(BLOCK) + 1];
         for url in urls() {
@@ -164,11 +165,7 @@ impl<'f> PairSort<'f> {
     /// # Errors
     /// They cannot be written.
     pub(super) fn finish(self) -> Result<SortedRows, StoreError> {
-        let pairs: u64 = self.counts.iter().map(|&count| u64::from(count)).sum();
-        if pairs > MOST_PAIRS {
-            let what = format!("there are {pairs}, and places for {MOST_PAIRS}");
-            return Err(StoreError::Derived { structure: "candidate pairs", what });
-        }
+        self.has_places()?;
         let spans = placed(&self.counts);
         let rows = if let Some(files) = self.files {
             let mut write =
@@ -184,6 +181,18 @@ impl<'f> PairSort<'f> {
             RowsIn::Memory(all)
         };
         Ok(SortedRows { spans, rows })
+    }
+
+    /// Fails if there are more pairs than places.
+    fn has_places(&self) -> Result<(), StoreError> {
+        let pairs: u64 = self.counts.iter().map(|&count| u64::from(count)).sum();
+        if pairs > MOST_PAIRS {
+            let what = format!(
+                "there are {pairs}, and places for {MOST_PAIRS}: plan for fewer queries, or with fewer candidates of each"
+            );
+            return Err(StoreError::Derived { structure: "candidate pairs", what });
+        }
+        Ok(())
     }
 
     /// Gives the rows of each block to `take`, one after the other.

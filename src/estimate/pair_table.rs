@@ -6,7 +6,7 @@
 //! written when the table is stored again.
 //!
 //! Costs 12 bytes a pair, in the file if there is one, 8 a known URL, and 8 a query for each bin of the score model, or 16 a
-//! pair without one.
+//! pair without one, and twice that while they are found.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -138,7 +138,7 @@ impl PairRows {
     }
 
     /// Rows that stand beside each other, all in the file or all behind it.
-    fn run(&self, places: Range<usize>) -> &[PairRow] {
+    fn rows_at(&self, places: Range<usize>) -> &[PairRow] {
         match places.start.checked_sub(self.in_file) {
             Some(behind) => &self.own[behind..places.end - self.in_file],
             None => &self.filed()[places],
@@ -179,7 +179,7 @@ pub(super) struct PairsOfQueries<'f> {
 enum Gathered {
     /// By query, by bin of the score model, of which there are so many.
     ByBin { bins: usize, chances: Vec<f64> },
-    /// Of pairs, which are few before there is a score model.
+    /// Of pairs, before there is a score model: some 40 bytes each, in memory.
     Each(Vec<PairEstimate>),
 }
 
@@ -280,7 +280,7 @@ impl PairTable {
     /// Pairs of a URL, by query.
     pub(super) fn of(&self, url: UrlId) -> impl Iterator<Item = PairEstimate> + Clone + '_ {
         let places = self.places(url);
-        let rows = self.rows.run(places.clone());
+        let rows = self.rows.rows_at(places.clone());
         rows.iter().zip(places).map(move |(row, place)| self.pair(url, row, place))
     }
 
@@ -291,7 +291,7 @@ impl PairTable {
 
     /// The rows of a URL, by query.
     pub(super) fn rows_of(&self, url: UrlId) -> &[PairRow] {
-        self.rows.run(self.places(url))
+        self.rows.rows_at(self.places(url))
     }
 
     fn places(&self, url: UrlId) -> Range<usize> {
@@ -342,7 +342,7 @@ impl PairTable {
     pub(super) fn tidy(&mut self) {
         if self.rows.own.len() > 2 * self.len {
             let mut rows = Vec::with_capacity(self.len);
-            self.each_run(|run| rows.extend_from_slice(run));
+            self.each_span(|run| rows.extend_from_slice(run));
             (self.rows, self.spans) = (PairRows::of_memory(rows), self.in_order());
         }
     }
@@ -358,7 +358,7 @@ impl PairTable {
         }
         let mut write = |to: &mut dyn Write| {
             let mut written = Ok(());
-            self.each_run(|run| {
+            self.each_span(|run| {
                 if written.is_ok() {
                     written = to.write_all(run.as_bytes());
                 }
@@ -371,7 +371,7 @@ impl PairTable {
     }
 
     /// Gives `take` the rows of each URL.
-    fn each_run(&self, mut take: impl FnMut(&[PairRow])) {
+    fn each_span(&self, mut take: impl FnMut(&[PairRow])) {
         (0..self.spans.len() as u32).for_each(|url| take(self.rows_of(UrlId(url))));
     }
 

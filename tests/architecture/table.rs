@@ -265,7 +265,11 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
         &["index/src/text_index", "index/src/words/analyzer.rs", "index/src/mapped"],
         "replaced in one place; it maps files",
     ),
-    ("zerocopy", &["index/src", "src/estimate/pair_table.rs"], "numbers as they lie in files"),
+    (
+        "zerocopy",
+        &["index/src", "src/estimate/pair_sort.rs", "src/estimate/pair_table.rs"],
+        "numbers as they lie in files",
+    ),
     ("fst", &["index/src/ngram"], "replaced in one place"),
     ("tempfile", &["index/src/snapshot.rs"], "second names of a store"),
     (

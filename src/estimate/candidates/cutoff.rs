@@ -6,9 +6,9 @@
 //! Without it pairs grow with queries times URLs. A query has ten places; candidates far down its list have next to no
 //! chance of one (docs/figures.md, "Candidates of a query").
 //!
-//! Costs the matches of all queries once an epoch, and looking at the links to as many URLs as may count; 25 bytes a query.
-//! Where nothing has changed since the epoch began, what was found on the way are the candidates: 4 bytes each, until pairs
-//! are made of them.
+//! Costs the matches of all queries once an epoch, or twice where the first bound is too high, and looking at the links to as
+//! many URLs as may count; 25 bytes a query. Where nothing has changed since the epoch began, what was found on the way are
+//! the candidates: 4 bytes each, until pairs are made of those of all queries.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -55,7 +55,7 @@ impl Cutoff {
 pub(crate) struct QueryCutoffs(Vec<QueryCutoff>);
 
 /// What is known of the candidates of a query by words.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 struct QueryCutoff {
     /// None where all that match are candidates.
     cutoff: Option<Cutoff>,
@@ -205,11 +205,14 @@ impl CutoffSource<'_> {
     ) -> Result<QueryCutoff, EstimateError> {
         let FeatureSource { scorer, strings, .. } = self.features;
         let asked = AskedQuery::new(query, self.rule, scorer, strings)?;
-        let least = self.matches[0].held_by(&asked.matching, OFTEN * self.most, scratch);
+        let least =
+            self.matches[0].held_by(&asked.matching, OFTEN.saturating_mul(self.most), scratch);
         if least > 0.0
             && let found = self.find_above(least, (at, &asked), start, scratch)?
             && found.cutoff.is_some_and(|cutoff| cutoff.weight >= least)
         {
+            #[cfg(test)]
+            assert_eq!(found, self.find_above(0.0, (at, &asked), start, scratch)?, "{query:?}");
             return Ok(found);
         }
         self.find_above(0.0, (at, &asked), start, scratch)
@@ -235,13 +238,13 @@ impl CutoffSource<'_> {
         // An index of the frontier may have a part of the strings of what was fetched since.
         found.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
         found.dedup_by_key(|(url, _)| *url);
-        let now = |matched: Vec<UrlId>| start.is_now.then_some(matched);
+        let now = |matched: Vec<UrlId>| (start.is_now && self.most > 0).then_some(matched);
         if found.len() < self.most {
             let matched = now(found.into_iter().map(|(url, _)| url).collect());
             return Ok(QueryCutoff { cutoff: None, matched });
         }
         let mut view = QueryView::new(asked);
-        let weight = |url, most| self.features.weight(&mut view, url, self.epoch.end_seq, most);
+        let weight = |url, bound| self.features.weight(&mut view, url, self.epoch.end_seq, bound);
         let (cutoff, mut matched) = cutoff_of(found, self.most, weight);
         matched.sort_unstable();
         Ok(QueryCutoff { cutoff, matched: now(matched) })
@@ -262,7 +265,7 @@ fn cutoff_of(
         let size = at_once.min(rest.len());
         rest.select_nth_unstable_by(size - 1, bounds);
         let (head, tail) = rest.split_at_mut(size);
-        best.extend(head.iter().filter_map(|&(url, most)| Some((weight(url, most)?, url))));
+        best.extend(head.iter().filter_map(|&(url, bound)| Some((weight(url, bound)?, url))));
         best.sort_unstable_by(|&a, &b| order(a, b));
         best.truncate(most);
         let (url, most_of_rest) = head[size - 1];

@@ -67,7 +67,7 @@ impl MatchSource for NgramIndex<'_> {
     }
 
     fn held_by(&self, query: &NgramQuery, count: usize, scratch: &mut Scratch) -> f64 {
-        self.held_by(query, count as u64, scratch)
+        NgramIndex::held_by(self, query, count as u64, scratch)
     }
 }
 

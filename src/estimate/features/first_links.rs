@@ -2,7 +2,8 @@
 //! crawl and costs two reads from anywhere in memory a link; who looks at the links to most URLs, for many queries, sets
 //! them out once.
 //!
-//! Costs 16 bytes a link that is set out and 4 a URL, 8 while they are, and three passes over all links.
+//! Costs 16 bytes a link that is set out and 4 a URL, 8 while they are or where pages were replaced, and three passes over all
+//! links.
 
 use prospect_index::link_table::{Link, LinkTable};
 use prospect_index::page::UrlId;

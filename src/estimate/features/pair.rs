@@ -309,11 +309,13 @@ impl FeatureSource<'_> {
             incoming.map(InLink::from).try_for_each(&mut look_at)
         };
         let weight = matching.accepts(&found).then(|| matching.weight_of(&found));
-        debug_assert_eq!(weight, self.weight_of_all(query, target, before_seq), "{target:?}");
+        #[cfg(any(test, debug_assertions))]
+        assert_eq!(weight, self.weight_of_all(query, target, before_seq), "{target:?}");
         weight
     }
 
     /// The same, of all of them.
+    #[cfg(any(test, debug_assertions))]
     fn weight_of_all(
         &self,
         query: &mut QueryView<'_>,
