@@ -183,6 +183,9 @@ impl Scorer<'_> {
         k: usize,
         first: impl Fn(u32, UrlId) -> u32,
     ) -> Vec<Contender> {
+        if k == 0 {
+            return Vec::new();
+        }
         let all = || scores.touched.iter().map(|&doc| (doc as usize, scores[doc]));
         let mut best = Best::new(k);
         for (_, score) in all() {
