@@ -91,7 +91,7 @@ impl GivenOptions {
     ///
     /// # Errors
     /// A value does not fit, or options exclude each other.
-    pub(crate) fn apply(&self, settings: &mut PlanSettings) -> Result<(), OptionError> {
+    pub fn apply(&self, settings: &mut PlanSettings) -> Result<(), OptionError> {
         for (option, value) in self.options() {
             option.set(settings, value)?;
         }
