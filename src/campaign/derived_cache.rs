@@ -39,6 +39,19 @@ impl<K, V> Lookup<K, V> {
             Self::Whole(..) | Self::Missing => None,
         }
     }
+
+    /// What is made of a value that was found; it is damaged where that fails.
+    pub(super) fn and_then<W>(self, make: impl FnOnce(V) -> Result<W, String>) -> Lookup<K, W> {
+        match self {
+            Self::Whole(key, value) => match make(value) {
+                Ok(made) => Lookup::Whole(key, made),
+                Err(what) => Lookup::Damaged(what),
+            },
+            Self::Damaged(what) => Lookup::Damaged(what),
+            Self::Unfit => Lookup::Unfit,
+            Self::Missing => Lookup::Missing,
+        }
+    }
 }
 
 impl<'a> DerivedCache<'a> {
@@ -53,12 +66,7 @@ impl<'a> DerivedCache<'a> {
         &self,
         fits: impl FnOnce(&K) -> bool,
     ) -> Lookup<K, V> {
-        match self.take_with(fits) {
-            Lookup::Whole(key, (value, _)) => Lookup::Whole(key, value),
-            Lookup::Damaged(what) => Lookup::Damaged(what),
-            Lookup::Unfit => Lookup::Unfit,
-            Lookup::Missing => Lookup::Missing,
-        }
+        self.take_with(fits).and_then(|(value, _)| Ok(value))
     }
 
     /// The same, with the file that it is kept beside, if there is one.

@@ -191,7 +191,8 @@ pub(super) fn load(
     let mut earlier = None;
     // Without the models it was made by, new queries could not be set beside it.
     if had_models || !reads_models {
-        match files.stored(kept.take_with(|found| *found == key || is_earlier(found))) {
+        let found = kept.take_with(|found| *found == key || is_earlier(found));
+        match found.and_then(|(stored, rows)| files.with_rows(stored, rows)) {
             Lookup::Whole(found, Stored { scored, .. }) if found == key => {
                 return Ok(Made { scored, cache, recomputed: Recomputed::Nothing, damaged });
             }
@@ -272,27 +273,20 @@ impl StoredPairs {
         self.rows.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// What was found, with the rows of its file.
-    fn stored(
+    /// Stored pairs with the rows of their file, if they have one.
+    fn with_rows(
         &self,
-        found: Lookup<PairsKey, (Stored, Option<FileEntry>)>,
-    ) -> Lookup<PairsKey, Stored> {
-        let (key, stored, entry) = match found {
-            Lookup::Whole(key, (stored, entry)) => (key, stored, entry),
-            Lookup::Damaged(what) => return Lookup::Damaged(what),
-            Lookup::Unfit => return Lookup::Unfit,
-            Lookup::Missing => return Lookup::Missing,
-        };
+        Stored { scored, state }: Stored,
+        entry: Option<FileEntry>,
+    ) -> Result<Stored, String> {
         let filed = entry.as_ref().map(|entry| self.mapped(entry)).transpose();
-        let filed = filed.map_err(|error| error.to_string());
-        let with_file = |filed| stored.scored.with_file(filed).map_err(str::to_owned);
-        match filed.and_then(with_file) {
-            Ok(scored) => {
-                *self.rows.lock().unwrap_or_else(PoisonError::into_inner) = entry;
-                Lookup::Whole(key, Stored { scored, state: stored.state })
-            }
-            Err(what) => Lookup::Damaged(what),
-        }
+        let scored = scored.with_file(filed.map_err(|error| error.to_string())?)?;
+        self.keep(entry);
+        Ok(Stored { scored, state })
+    }
+
+    fn keep(&self, rows: Option<FileEntry>) {
+        *self.rows.lock().unwrap_or_else(PoisonError::into_inner) = rows;
     }
 
     fn mapped(&self, file: &FileEntry) -> Result<PairBytes, StoreError> {
@@ -313,7 +307,7 @@ impl PairFiles for StoredPairs {
         let entry = self.derived().write(&self.name, write)?;
         self.remove_runs();
         let rows = self.mapped(&entry)?;
-        *self.rows.lock().unwrap_or_else(PoisonError::into_inner) = Some(entry);
+        self.keep(Some(entry));
         Ok(rows)
     }
 }

@@ -85,6 +85,10 @@ enum Held {
 }
 
 impl Run {
+    fn len(&self) -> usize {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
     fn block(&self, block: usize) -> &[Placed] {
         let pairs = match &self.pairs {
             Held::InMemory(pairs) => pairs,
@@ -143,8 +147,8 @@ impl<'f> PairSort<'f> {
         for block in 1..starts.len() {
             starts[block] += starts[block - 1];
         }
-        let mut next = starts.clone();
-        let mut pairs = vec![Placed::default(); urls().count()];
+        let (mut next, len) = (starts.clone(), starts[starts.len() - 1]);
+        let mut pairs = vec![Placed::default(); len];
         for of in found {
             for (url, &row) in of.urls.iter().zip(&of.rows) {
                 let place = &mut next[url.index() / BLOCK];
@@ -185,7 +189,7 @@ impl<'f> PairSort<'f> {
 
     /// Fails if there are more pairs than places.
     fn has_places(&self) -> Result<(), StoreError> {
-        let pairs: u64 = self.counts.iter().map(|&count| u64::from(count)).sum();
+        let pairs: u64 = self.runs.iter().map(|run| run.len() as u64).sum();
         if pairs > MOST_PAIRS {
             let what = format!(
                 "there are {pairs}, and places for {MOST_PAIRS}: plan for fewer queries, or with fewer candidates of each"

@@ -172,15 +172,10 @@ impl Default for PairTable {
 /// Pairs of queries on their way into a table.
 pub(super) struct PairsOfQueries<'f> {
     sort: PairSort<'f>,
-    chances: Gathered,
-}
-
-/// Chances on their way.
-enum Gathered {
-    /// By query, by bin of the score model, of which there are so many.
-    ByBin { bins: usize, chances: Vec<f64> },
-    /// Of pairs, before there is a score model: some 40 bytes each, in memory.
-    Each(Vec<PairEstimate>),
+    /// With chances by bin of the score model, if there is one, and no pair.
+    table: PairTable,
+    /// Pairs with chances of their own, before there is a score model: some 40 bytes each, in memory.
+    each: Vec<PairEstimate>,
 }
 
 impl<'f> PairsOfQueries<'f> {
@@ -190,11 +185,8 @@ impl<'f> PairsOfQueries<'f> {
         (all, bins): (usize, Option<usize>),
         files: Option<&'f dyn PairFiles>,
     ) -> Self {
-        let chances = match bins {
-            Some(bins) => Gathered::ByBin { bins, chances: vec![0.0; all * bins] },
-            None => Gathered::Each(Vec::new()),
-        };
-        Self { sort: PairSort::new(urls, files), chances }
+        let table = bins.map_or_else(PairTable::default, |bins| PairTable::by_bin(all, bins));
+        Self { sort: PairSort::new(urls, files), table, each: Vec::new() }
     }
 
     /// Takes pairs of queries which follow, ascending, all that came before.
@@ -202,19 +194,14 @@ impl<'f> PairsOfQueries<'f> {
     /// # Errors
     /// They cannot be written.
     pub(super) fn add(&mut self, found: &[QueryPairs]) -> Result<(), StoreError> {
-        match &mut self.chances {
-            Gathered::ByBin { bins, chances } => {
-                for of in found {
-                    let from = of.query.index() * *bins;
-                    chances[from..from + *bins].copy_from_slice(&of.chances);
-                }
-                self.sort.add(found)
-            }
-            Gathered::Each(pairs) => {
-                pairs.extend(found.iter().flat_map(QueryPairs::each));
-                Ok(())
-            }
+        if self.table.bins().is_none() {
+            self.each.extend(found.iter().flat_map(QueryPairs::each));
+            return Ok(());
         }
+        for of in found {
+            self.table.set_chances(of.query.index(), &of.chances);
+        }
+        self.sort.add(found)
     }
 
     /// The table.
@@ -222,17 +209,15 @@ impl<'f> PairsOfQueries<'f> {
     /// # Errors
     /// It cannot be written.
     pub(super) fn finish(self) -> Result<PairTable, StoreError> {
-        let (bins, chances) = match self.chances {
-            Gathered::ByBin { bins, chances } => (bins, chances),
-            Gathered::Each(pairs) => return Ok(PairTable::each(pairs, self.sort.urls())),
-        };
+        if self.table.bins().is_none() {
+            return Ok(PairTable::each(self.each, self.sort.urls()));
+        }
         let SortedRows { spans, rows } = self.sort.finish()?;
         let rows = match rows {
             RowsIn::File(filed) => PairRows::of_file(filed),
             RowsIn::Memory(own) => PairRows::of_memory(own),
         };
-        let len = rows.len();
-        Ok(PairTable { spans, rows, len, chances: Chances::ByBin { bins, chances } })
+        Ok(PairTable { spans, len: rows.len(), rows, ..self.table })
     }
 }
 
@@ -342,7 +327,7 @@ impl PairTable {
     pub(super) fn tidy(&mut self) {
         if self.rows.own.len() > 2 * self.len {
             let mut rows = Vec::with_capacity(self.len);
-            self.each_span(|run| rows.extend_from_slice(run));
+            self.by_url().for_each(|of_url| rows.extend_from_slice(of_url));
             (self.rows, self.spans) = (PairRows::of_memory(rows), self.in_order());
         }
     }
@@ -357,22 +342,16 @@ impl PairTable {
             return Ok(());
         }
         let mut write = |to: &mut dyn Write| {
-            let mut written = Ok(());
-            self.each_span(|run| {
-                if written.is_ok() {
-                    written = to.write_all(run.as_bytes());
-                }
-            });
-            written
+            self.by_url().try_for_each(|of_url| to.write_all(of_url.as_bytes()))
         };
         let filed = files.rows(&mut write)?;
         (self.rows, self.spans) = (PairRows::of_file(filed), self.in_order());
         Ok(())
     }
 
-    /// Gives `take` the rows of each URL.
-    fn each_span(&self, mut take: impl FnMut(&[PairRow])) {
-        (0..self.spans.len() as u32).for_each(|url| take(self.rows_of(UrlId(url))));
+    /// The rows of each URL.
+    fn by_url(&self) -> impl Iterator<Item = &[PairRow]> {
+        (0..self.spans.len() as u32).map(|url| self.rows_of(UrlId(url)))
     }
 
     /// Where rows would be that are by URL, and none besides.

@@ -179,6 +179,50 @@ fn models_of_the_epoch_serve_its_later_cycles() {
     }
 }
 
+/// The file with the rows of pairs that a store has.
+fn rows_of(path: &Path) -> String {
+    let files = fs::read_dir(path.join("derived/basis")).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.filter(|name| !name.starts_with("basis")).collect();
+    names.retain(|name| name != "STATE.json");
+    assert_eq!(names.len(), 1, "no run, and no file of an earlier plan: {names:?}");
+    names.remove(0)
+}
+
+#[test]
+fn rows_of_pairs_stay_in_their_file_until_many_have_changed() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let (workload, settings) = (SHAPE.queries(100), PlanSettings::new(BUDGET));
+    ingest_all(path, (0..400).map(page).collect(), "first").unwrap();
+    let mut store = open(path);
+    let first = plan::plan(&store, &workload, &[], &settings, Beside::Others).unwrap();
+    plan::commit(&mut store, &first.record(), &settings, None).unwrap();
+    drop((store, first));
+    let (mut file, mut stayed, mut settled) = (rows_of(path), 0, 0);
+    for cycle in 0..12 {
+        let start = 400 + cycle * 3;
+        ingest_all(path, (start..start + 3).map(page).collect(), &format!("cycle {cycle}"))
+            .unwrap();
+        let next = plan(path, &workload, &settings);
+        assert_eq!(next.refreshed.recomputed, Recomputed::Changes, "cycle {cycle}");
+        let expected = anew(path, &workload, &settings);
+        assert!(bits(&next) == bits(&expected), "cycle {cycle}");
+        let again = plan(path, &workload, &settings);
+        assert_eq!(again.refreshed.recomputed, Recomputed::Nothing, "cycle {cycle}");
+        assert!(bits(&again) == bits(&expected), "cycle {cycle}");
+        let found = rows_of(path);
+        *(if found == file { &mut stayed } else { &mut settled }) += 1;
+        file = found;
+    }
+    assert!(stayed > 0 && settled > 0, "{stayed} and {settled}");
+    // What a plan that was killed has left is gone with the next that makes all pairs.
+    fs::write(path.join("derived/basis/run-7.tmp"), "rest").unwrap();
+    fs::remove_file(path.join("derived/basis/STATE.json")).unwrap();
+    plan(path, &workload, &settings);
+    rows_of(path);
+}
+
 /// Records of a round: URLs that were asked for come as pages, fail for now or for good, or lead to another; pages of
 /// earlier rounds come again, changed or not, or are gone.
 fn reports(asked: &[String], round: usize) -> Vec<PageRecord> {

@@ -172,9 +172,7 @@ impl Scorer<'_> {
         }
         found
     }
-}
 
-impl Scorer<'_> {
     /// The `k` best of the scored pages, the best first; of equals those first that `first` makes less of, given
     /// `fetch_seq` and URL. Costs a pass over the scores.
     pub fn best(
