@@ -23,6 +23,7 @@ use crate::planner::choose::{Again, Choice, ChoiceInput, choose_from};
 use crate::planner::cycle::{OpenPlan, PlannedPair};
 use crate::planner::expected_impact::{Lists, mean_frequency};
 use crate::planner::retries::Retries;
+use crate::planner::room::room;
 use crate::planner::settings::PlanSettings;
 use crate::results::impact::{Both, ExpectedImpact};
 use crate::sketch::served::ServedLists;
@@ -268,17 +269,10 @@ fn most_urls(
     settings: &PlanSettings,
     plans: usize,
 ) -> Result<usize, CampaignError> {
-    let known = &open.known;
     let Plannable { within, in_flight, .. } =
         open.plannable(within.to_vec(), &settings.scope, plans)?;
-    let may = |id: &UrlId| within.get(id.index()).is_none_or(|may| *may);
     let again = !settings.selection.revisit.is_none();
-    let may_come =
-        |id: &UrlId| known.pages.in_frontier(*id) || again && known.pages.page_seq(*id).is_some();
-    let ids = known.urls.ids().filter(may_come);
-    let frontier: Vec<UrlId> = ids.filter(may).collect();
-    let PlanSettings { selection, queues, .. } = settings;
-    Ok(selection.caps.most_urls(&frontier, &known.urls, queues, &in_flight))
+    Ok(room(&open.known, &within, again, settings, &in_flight))
 }
 
 /// The settings of an open plan, or as much of them as `T` asks for: [`PlanSettings`] are all.

@@ -25,6 +25,7 @@ pub mod options;
 pub(crate) mod outcome;
 pub(crate) mod retries;
 pub(crate) mod revisits;
+pub(crate) mod room;
 pub(crate) mod running;
 pub mod scope;
 pub mod settings;

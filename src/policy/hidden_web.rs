@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use prospect_index::bm25::ForwardIndex;
 use prospect_index::link_context::LinkContextTable;
-use prospect_index::manifest::Manifest;
+use prospect_index::manifest::{CycleEntry, Manifest};
 use prospect_index::ngram::{NgramError, NgramIndex, NgramQuery, Scratch};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::{Known, NONE};
@@ -101,7 +101,7 @@ impl<'a> AnchoredLinks<'a> {
 /// What is known of a crawl: ids in order of discovery, pages and links of fetched pages, cycles.
 #[derive(Clone)]
 pub(super) struct Crawled<'a> {
-    web: &'a Web<'a>,
+    pub(super) web: &'a Web<'a>,
     /// Read of fetched pages only.
     quality: Option<Quality<'a>>,
     pub(super) known: Known,
@@ -116,6 +116,8 @@ pub(super) struct Crawled<'a> {
     pub(super) docs: DocTable,
     /// By page: its document.
     doc_of_page: Vec<u32>,
+    /// Pages of a batch and whether they failed, in fetch order.
+    batch: Vec<(Page, bool)>,
 }
 
 /// Pages of the collection as ids of the crawl, and back.
@@ -153,6 +155,7 @@ impl<'a> Crawled<'a> {
             ids: Ids { of_page: vec![NONE; pages], page: Vec::new() },
             docs,
             doc_of_page,
+            batch: Vec::new(),
         }
     }
 
@@ -161,9 +164,22 @@ impl<'a> Crawled<'a> {
         let slot = &mut self.ids.of_page[page as usize];
         if *slot == NONE {
             *slot = self.known.urls.insert(self.web.urls.url(UrlId(page)), "").0;
+            self.manifest.urls += 1;
             self.ids.page.push(page);
         }
         UrlId(*slot)
+    }
+
+    /// The page of the collection with this id.
+    pub(super) fn page(&self, url: UrlId) -> Page {
+        self.ids.page[url.index()]
+    }
+
+    /// What is fetched from now on was planned.
+    pub(super) fn begin_planned_cycle(&mut self) {
+        let first_seq = self.manifest.next_seq;
+        let plan = Some(String::new());
+        self.manifest.cycles.push(CycleEntry { first_seq, plan, streamed: false });
     }
 
     /// By URL: whether it may be planned, which the pages that are `taken` may not; empty for all.
@@ -180,13 +196,18 @@ impl<'a> Crawled<'a> {
         within
     }
 
-    /// A batch was fetched, each page or none of it. Where it was not planned, it is cut into
-    /// pseudo-cycles.
-    pub(super) fn take_in_batch(&mut self, batch: &[(Page, bool)], is_planned: bool) {
+    /// A page of the batch was fetched, or failed.
+    pub(super) fn report(&mut self, page: Page, failed: bool) {
+        self.batch.push((page, failed));
+    }
+
+    /// Takes in what was reported. Where the batch was not planned, it is cut into pseudo-cycles.
+    pub(super) fn take_in_batch(&mut self, is_planned: bool) {
+        let batch = std::mem::take(&mut self.batch);
         if !is_planned {
             self.manifest.add_cycles(batch.len() as u32);
         }
-        for &(page, failed) in batch {
+        for (page, failed) in batch {
             self.take_in(page, failed);
         }
     }

@@ -32,7 +32,6 @@ impl<'a> RunningLack<'a> {
     /// The index cannot be read.
     pub(super) fn now(
         &mut self,
-        web: &Web<'_>,
         crawled: &Crawled<'_>,
         text: &TextIndex,
         bm25: Bm25,
@@ -48,12 +47,12 @@ impl<'a> RunningLack<'a> {
             (0..tracks.len()).map(|at| self.redundancy(crawled, tracks.list(at))).collect();
         let parts = statistics.parts(&tracks, pages, &redundancy)?;
         self.tracks = Some((epoch_end, tracks));
-        Ok(self.queries.lack(&web.workload.queries, &parts))
+        Ok(self.queries.lack(&crawled.web.workload.queries, &parts))
     }
 
     /// Near-duplicates are those of the collection's pages, which have other ids there.
     fn redundancy(&self, crawled: &Crawled<'_>, list: &[(UrlId, f64)]) -> f64 {
-        let page = |(url, score): &(UrlId, f64)| (UrlId(crawled.ids.page[url.index()]), *score);
+        let page = |(url, score): &(UrlId, f64)| (UrlId(crawled.page(*url)), *score);
         let list: Vec<(UrlId, f64)> = list.iter().map(page).collect();
         self.near_duplicates.map_or(0.0, |alike| alike.redundancy(&list))
     }

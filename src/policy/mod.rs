@@ -22,6 +22,7 @@ mod options;
 pub(crate) mod planned;
 mod planned_kinds;
 mod planned_probe;
+mod polite_seeds;
 mod posterior;
 mod priority;
 mod propagation;

@@ -116,7 +116,7 @@ impl Planned<'_> {
     ) -> Result<Vec<f64>, PolicyError> {
         let mut crawled = self.crawled.clone();
         for url in batch {
-            crawled.take_in(self.crawled.ids.page[url.index()], false);
+            crawled.take_in(self.crawled.page(*url), false);
         }
         let impact = self.impact_after(&crawled, queries)?;
         Ok(batch.iter().map(|url| impact[url.index()]).collect())
@@ -128,14 +128,14 @@ impl Planned<'_> {
         queries: &[Query],
     ) -> Result<Vec<f64>, PlannerError> {
         let Crawled { known, manifest, docs, .. } = crawled;
-        let text = self.web.text.with_docs(docs.clone());
-        let (settings, words) = (&self.planner.settings, self.web.workload.words());
+        let text = self.crawled.web.text.with_docs(docs.clone());
+        let (settings, words) = (&self.planner.settings, self.crawled.web.workload.words());
         let scorer = Scorer::new(&text, settings.bm25, manifest.epoch.end_seq, words)?;
         let mut served = match self.planner.served() {
             Some(served) => served.clone(),
             None => ServedLists::build(
                 &scorer,
-                &self.web.workload.queries,
+                &self.crawled.web.workload.queries,
                 settings.places(),
                 self.next_seq(),
                 &self.crawled.known.urls,
