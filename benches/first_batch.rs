@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use prospect::campaign::OpenStore;
 use prospect::campaign::plan::{self, Beside};
-use prospect::estimate::candidates::ngram::MatchRule;
+use prospect::estimate::features::match_rule::MatchRule;
 use prospect::estimate::settings::{EstimateSettings, ImpactReading};
 use prospect::ingest::{self, SourceItem, SourceOptions};
 use prospect::plan::SelectionSettings;

@@ -7,8 +7,9 @@ use prospect_index::manifest::{Epoch, Manifest};
 use prospect_index::page_store::Known;
 
 use super::blend::PickOutcome;
-use super::candidates::ngram::{MatchSource, idf_mass};
+use super::candidates::ngram::MatchSource;
 use super::features::group::FeatureGroup;
+use super::features::match_rule::idf_mass;
 use super::features::page_ranks::PageRanks;
 use super::features::similarity::Embeddings;
 use super::models::entry::EntryOutcomes;

@@ -18,8 +18,8 @@ use prospect_index::words;
 use rayon::prelude::*;
 
 use super::EstimateError;
-use super::candidates::ngram::{MatchRule, idf_mass};
 use super::crawl_view::CrawlView;
+use super::features::match_rule::{MatchRule, idf_mass};
 use super::horizon::{FrontierHorizon, Horizon};
 use super::pair_table::PairTable;
 use super::url_estimate::{PairEstimate, ScoredCandidates};

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::candidates::ngram::MatchRule;
 use super::features::group::{FeatureGroup, FeatureGroups};
+use super::features::match_rule::MatchRule;
 use super::objective::Objective;
 use super::parts::{Part, Parts};
 

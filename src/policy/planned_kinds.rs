@@ -2,7 +2,7 @@
 //! as published (Pandey and Olston, WSDM 2008), and `prospect`, which is `prospect plan`.
 
 use super::options::{Options, PolicyOptionError};
-use crate::estimate::candidates::ngram::MatchRule;
+use crate::estimate::features::match_rule::MatchRule;
 use crate::estimate::parts::{Part, Parts};
 use crate::estimate::settings::ImpactReading;
 use crate::plan::caps::Caps;

@@ -5,7 +5,7 @@ use prospect_index::page::{Outlink, PageRecord};
 
 use crate::campaign::OpenStore;
 use crate::campaign::plan::{Beside, Plan, plan};
-use crate::estimate::candidates::ngram::MatchRule;
+use crate::estimate::features::match_rule::MatchRule;
 use crate::estimate::settings::ImpactReading;
 use crate::planner::settings::{Demand, PlanSettings};
 use crate::workload::{Query, Workload};

@@ -21,8 +21,9 @@ use prospect_index::page::UrlId;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::ngram::{MatchRule, MatchSource};
+use super::ngram::MatchSource;
 use crate::estimate::EstimateError;
+use crate::estimate::features::match_rule::MatchRule;
 use crate::estimate::features::pair::{AskedQuery, FeatureSource, QueryView};
 use crate::estimate::horizon::{Horizon, PastHorizon};
 use crate::workload::{Query, QueryId};

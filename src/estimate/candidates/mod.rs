@@ -24,10 +24,11 @@ use self::linked::AnswerPages;
 use crate::estimate::EstimateError;
 use crate::estimate::candidates::cutoff::QueryCutoffs;
 use crate::estimate::candidates::nearest::Nearest;
-use crate::estimate::candidates::ngram::{MatchRule, MatchSource, sample_key};
+use crate::estimate::candidates::ngram::{MatchSource, sample_key};
 use crate::estimate::features::first_links::InLink;
 use crate::estimate::features::group::{FeatureGroup, FeatureGroups};
 use crate::estimate::features::link_context::LinkContextQuery;
+use crate::estimate::features::match_rule::MatchRule;
 use crate::estimate::features::pair::{
     AllScores, AskedQuery, FeatureSource, LinkEvidence, PageScores, QueryView, UrlMatch,
 };

@@ -3,6 +3,7 @@
 pub(crate) mod first_links;
 pub(crate) mod group;
 pub(crate) mod link_context;
+pub mod match_rule;
 pub(crate) mod page;
 pub(crate) mod page_ranks;
 pub(crate) mod pair;

@@ -11,8 +11,8 @@ use prospect_index::page_store::{Known, NONE};
 use prospect_index::{url, words};
 
 use crate::estimate::EstimateError;
-use crate::estimate::candidates::ngram::{MatchRule, idf_mass, ngram_queries};
 use crate::estimate::features::first_links::{FirstLinks, InLink};
+use crate::estimate::features::match_rule::{MatchRule, idf_mass, ngram_queries};
 use crate::estimate::features::sites::Sites;
 use crate::estimate::features::strings::{Strings, sign};
 use crate::estimate::features::table::{Feature, FeatureRow};

@@ -11,8 +11,8 @@ use rayon::prelude::*;
 
 use crate::estimate::EstimateError;
 use crate::estimate::cache::PlannerCache;
-use crate::estimate::candidates::ngram::{MatchRule, idf_mass};
 use crate::estimate::crawl_view::CrawlView;
+use crate::estimate::features::match_rule::{MatchRule, idf_mass};
 use crate::estimate::features::pair::FeatureSource;
 use crate::estimate::features::sites::SiteMeans;
 use crate::estimate::features::table::Feature;

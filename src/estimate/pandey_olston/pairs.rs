@@ -9,7 +9,8 @@ use prospect_index::page::UrlId;
 use rayon::prelude::*;
 
 use crate::estimate::EstimateError;
-use crate::estimate::candidates::ngram::{MatchRule, MatchSource, sample_key};
+use crate::estimate::candidates::ngram::{MatchSource, sample_key};
+use crate::estimate::features::match_rule::MatchRule;
 use crate::estimate::features::pair::{AskedQuery, FeatureSource, QueryView};
 use crate::estimate::features::table::FeatureRow;
 use crate::estimate::horizon::Horizon;
