@@ -9,6 +9,7 @@ use prospect_index::storage::Storage;
 
 use super::SimulateError;
 use super::collection::Collection;
+use super::csv_table::{self, cell};
 use super::experiment::Crawls;
 use super::measure::{Measure, RANKING_METRICS};
 use super::settings::Runs;
@@ -91,79 +92,138 @@ pub(crate) fn orders(
 }
 
 /// `curves.csv`: one line a policy, kind, metric and checkpoint.
-pub(crate) fn curves_csv(summary: &Summary, experiment: &str) -> String {
-    let mut csv = String::from(
-        "policy,oracle,kind,metric,pages,mean,sd,min,max,difference,p,p_holm,significant,version,experiment,seed,k1,b,seconds\n",
-    );
+///
+/// # Errors
+/// The file cannot be written.
+pub(crate) fn curves_csv(
+    storage: &Storage,
+    summary: &Summary,
+    experiment: &str,
+) -> Result<(), SimulateError> {
+    let columns = [
+        "policy",
+        "oracle",
+        "kind",
+        "metric",
+        "pages",
+        "mean",
+        "sd",
+        "min",
+        "max",
+        "difference",
+        "p",
+        "p_holm",
+        "significant",
+        "version",
+        "experiment",
+        "seed",
+        "k1",
+        "b",
+        "seconds",
+    ];
     let Provenance { version, seed, k1, b, .. } = &summary.provenance;
-    for policy in &summary.policies {
-        for kind in &policy.kinds {
-            for curve in &kind.curves {
-                for point in &curve.points {
-                    let versus = point.versus_baseline;
-                    let number = |of: fn(&crate::results::Comparison) -> f64| {
-                        versus.as_ref().map_or(String::new(), |versus| of(versus).to_string())
-                    };
-                    let seconds = point.seconds.map_or(String::new(), |at| at.to_string());
-                    let significant = versus.map_or(String::new(), |v| v.significant.to_string());
-                    csv.push_str(&format!(
-                        "{},{},{},{},{},{},{},{},{},{},{},{},{significant},{version},{experiment},{seed},{k1},{b},{seconds}\n",
-                        quoted(&policy.name),
-                        policy.oracle,
-                        quoted(&kind.kind),
-                        quoted(&curve.metric),
-                        point.pages,
-                        point.mean,
-                        point.sd,
-                        point.min,
-                        point.max,
-                        number(|v| v.difference),
-                        number(|v| v.p),
-                        number(|v| v.p_holm),
-                    ));
-                }
-            }
-        }
-    }
-    csv
+    let kinds = summary
+        .policies
+        .iter()
+        .flat_map(|policy| policy.kinds.iter().map(move |kind| (policy, kind)));
+    let points = kinds.flat_map(|(policy, kind)| {
+        let curves = kind.curves.iter();
+        curves.flat_map(move |curve| curve.points.iter().map(move |at| (policy, kind, curve, at)))
+    });
+    let rows = points.map(|(policy, kind, curve, point)| {
+        let versus = point.versus_baseline;
+        [
+            policy.name.clone(),
+            policy.oracle.to_string(),
+            kind.kind.clone(),
+            curve.metric.clone(),
+            point.pages.to_string(),
+            point.mean.to_string(),
+            point.sd.to_string(),
+            point.min.to_string(),
+            point.max.to_string(),
+            cell(versus.map(|versus| versus.difference)),
+            cell(versus.map(|versus| versus.p)),
+            cell(versus.map(|versus| versus.p_holm)),
+            versus.map_or_else(String::new, |versus| versus.significant.to_string()),
+            version.clone(),
+            experiment.to_owned(),
+            seed.to_string(),
+            k1.to_string(),
+            b.to_string(),
+            cell(point.seconds),
+        ]
+    });
+    csv_table::write(storage, "curves.csv", columns, rows)
 }
 
 /// `seconds.csv`: one line a policy and number of seconds, where time is simulated.
-pub(crate) fn seconds_csv(time: &TimeSummary, experiment: &str) -> String {
-    let mut csv = String::from("policy,seconds,pages,relevant,impact,experiment\n");
-    for policy in &time.policies {
-        for (seconds, point) in time.seconds.iter().zip(&policy.points) {
-            let TimePoint { pages, relevant, impact } = point;
-            let name = quoted(&policy.name);
-            csv.push_str(&format!("{name},{seconds},{pages},{relevant},{impact},{experiment}\n"));
-        }
-    }
-    csv
+///
+/// # Errors
+/// The file cannot be written.
+pub(crate) fn seconds_csv(
+    storage: &Storage,
+    time: &TimeSummary,
+    experiment: &str,
+) -> Result<(), SimulateError> {
+    let points = time.policies.iter().flat_map(|policy| {
+        let points = time.seconds.iter().zip(&policy.points);
+        points.map(move |(seconds, point)| (&policy.name, seconds, point))
+    });
+    let rows = points.map(|(name, seconds, TimePoint { pages, relevant, impact })| {
+        [
+            name.clone(),
+            seconds.to_string(),
+            pages.to_string(),
+            relevant.to_string(),
+            impact.to_string(),
+            experiment.to_owned(),
+        ]
+    });
+    let columns = ["policy", "seconds", "pages", "relevant", "impact", "experiment"];
+    csv_table::write(storage, "seconds.csv", columns, rows)
 }
 
 /// `stops.csv`: one line a crawl and rule that stops crawls.
-pub(crate) fn stops_csv(stops: &[Stop], experiment: &str) -> String {
-    let mut csv = String::from(
-        "policy,set,rule,stopped,pages,of,ndcg10,impact,oracle,false,qid,experiment\n",
-    );
-    for stop in stops {
-        let Stop { set, rule, stopped, pages, of, impact, oracle, .. } = stop;
-        let (name, qid, is_false) = (quoted(&stop.policy), quoted(&stop.qid), stop.is_false());
-        let ndcg = stop.ndcg.map_or(String::new(), |ndcg| ndcg.to_string());
-        csv.push_str(&format!(
-            "{name},{set},{rule},{stopped},{pages},{of},{ndcg},{impact},{oracle},{is_false},{qid},{experiment}\n"
-        ));
-    }
-    csv
-}
-
-/// A field of a CSV file (RFC 4180).
-pub(super) fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
+///
+/// # Errors
+/// The file cannot be written.
+pub(crate) fn stops_csv(
+    storage: &Storage,
+    stops: &[Stop],
+    experiment: &str,
+) -> Result<(), SimulateError> {
+    let columns = [
+        "policy",
+        "set",
+        "rule",
+        "stopped",
+        "pages",
+        "of",
+        "ndcg10",
+        "impact",
+        "oracle",
+        "false",
+        "qid",
+        "experiment",
+    ];
+    let rows = stops.iter().map(|stop| {
+        [
+            stop.policy.clone(),
+            stop.set.to_string(),
+            stop.rule.clone(),
+            stop.stopped.to_string(),
+            stop.pages.to_string(),
+            stop.of.to_string(),
+            cell(stop.ndcg),
+            stop.impact.to_string(),
+            stop.oracle.to_string(),
+            stop.is_false().to_string(),
+            stop.qid.clone(),
+            experiment.to_owned(),
+        ]
+    });
+    csv_table::write(storage, "stops.csv", columns, rows)
 }
 
 /// One text in every row.

@@ -16,6 +16,7 @@ pub(crate) mod clock;
 pub mod collection;
 pub(crate) mod counterfactual;
 pub mod crawl;
+mod csv_table;
 mod epochs;
 pub(crate) mod experiment;
 pub(crate) mod judgements;

@@ -4,8 +4,10 @@
 //! final is what the budget brings.
 
 use prospect_index::page_store::NONE;
+use prospect_index::storage::Storage;
 
 use super::SimulateError;
+use super::csv_table;
 use super::experiment::{self, Course, CrawlProgress, Crawls, Inputs, Work};
 use super::measure::{self, Measure};
 use super::settings::SimulationSettings;
@@ -222,15 +224,23 @@ impl SingleFound {
     }
 
     /// `single-query.csv`: a line a crawl.
-    pub(crate) fn csv(&self, experiment: &str) -> String {
-        let mut csv = String::from("policy,set,qid,kind,pages,ndcg10,recall,experiment\n");
-        for SingleCrawl { policy, set, qid, kind, fetched, ndcg, recall } in &self.crawls {
-            let [policy, qid, kind] =
-                [policy, qid, kind].map(|field| super::artefacts::quoted(field));
-            csv.push_str(&format!(
-                "{policy},{set},{qid},{kind},{fetched},{ndcg},{recall},{experiment}\n"
-            ));
-        }
-        csv
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(crate) fn csv(&self, storage: &Storage, experiment: &str) -> Result<(), SimulateError> {
+        let columns = ["policy", "set", "qid", "kind", "pages", "ndcg10", "recall", "experiment"];
+        let rows = self.crawls.iter().map(|crawl| {
+            [
+                crawl.policy.clone(),
+                crawl.set.to_string(),
+                crawl.qid.clone(),
+                crawl.kind.clone(),
+                crawl.fetched.to_string(),
+                crawl.ndcg.to_string(),
+                crawl.recall.to_string(),
+                experiment.to_owned(),
+            ]
+        });
+        csv_table::write(storage, "single-query.csv", columns, rows)
     }
 }

@@ -1,16 +1,18 @@
 //! Does sufficiency tell how well search answers? Of simulated crawls, what strategies say of every judged query at
 //! every checkpoint beside the nDCG@10 that it has there.
 
+use prospect_index::storage::Storage;
+
 use super::SimulateError;
 use super::collection::Collection;
 use super::crawl::{CrawlOrder, Start};
+use super::csv_table::{self, cell};
 use super::epochs::FollowedCrawl;
 use super::experiment::Crawls;
 use super::measure::{Measure, Measured, RANKING_METRICS};
 use crate::evaluate::statistics::pearson_interval;
 use crate::policy::Page;
 use crate::policy::hidden_web::WebVectors;
-use crate::results::Interval;
 use crate::results::sufficiency_check::{
     CheckPoint, KindCheck, Moves, PolicyCheck, StrategyCheck, SufficiencyBin, SufficiencyCheck,
 };
@@ -331,30 +333,47 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
 }
 
 /// `sufficiency.csv`: by policy, strategy and checkpoint.
-pub(crate) fn csv(check: &SufficiencyCheck, experiment: &str) -> String {
-    let mut csv = String::from(
-        "policy,strategy,pages,sufficiency,ndcg10,correlation,correlation_low,correlation_high,experiment\n",
-    );
-    for PolicyCheck { name, strategies, .. } in &check.policies {
-        for StrategyCheck { name: strategy, points, .. } in strategies {
-            for CheckPoint { pages, sufficiency, ndcg, correlation } in points {
-                let name = super::artefacts::quoted(name);
-                let cell = |of: fn(&Interval) -> Option<f64>| {
-                    let value = correlation.as_ref().and_then(of);
-                    value.map_or_else(String::new, |value| value.to_string())
-                };
-                let (r, low, high) = (
-                    cell(|found| Some(found.mean)),
-                    cell(|found| found.low),
-                    cell(|found| found.high),
-                );
-                csv.push_str(&format!(
-                    "{name},{strategy},{pages},{sufficiency},{ndcg},{r},{low},{high},{experiment}\n"
-                ));
-            }
-        }
-    }
-    csv
+///
+/// # Errors
+/// The file cannot be written.
+pub(crate) fn csv(
+    storage: &Storage,
+    check: &SufficiencyCheck,
+    experiment: &str,
+) -> Result<(), SimulateError> {
+    let columns = [
+        "policy",
+        "strategy",
+        "pages",
+        "sufficiency",
+        "ndcg10",
+        "correlation",
+        "correlation_low",
+        "correlation_high",
+        "experiment",
+    ];
+    let strategies = check
+        .policies
+        .iter()
+        .flat_map(|policy| policy.strategies.iter().map(move |strategy| (&policy.name, strategy)));
+    let points = strategies.flat_map(|(policy, strategy)| {
+        strategy.points.iter().map(move |point| (policy, &strategy.name, point))
+    });
+    let rows = points.map(|(policy, strategy, point)| {
+        let correlation = point.correlation.as_ref();
+        [
+            policy.clone(),
+            strategy.clone(),
+            point.pages.to_string(),
+            point.sufficiency.to_string(),
+            point.ndcg.to_string(),
+            cell(correlation.map(|found| found.mean)),
+            cell(correlation.and_then(|found| found.low)),
+            cell(correlation.and_then(|found| found.high)),
+            experiment.to_owned(),
+        ]
+    });
+    csv_table::write(storage, "sufficiency.csv", columns, rows)
 }
 
 #[cfg(test)]

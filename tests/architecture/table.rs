@@ -287,9 +287,11 @@ pub const OWNERS: &[(&str, &[&str], &str)] = &[
             "src/documents",
             "src/ingest/urls/crawldb.rs",
             "src/ingest/links/tables.rs",
+            "src/simulate/csv_table.rs",
             "src/workload/tables.rs",
         ],
-        "one reader and writer of documents in CSV; CrawlDb as CSV tells of URLs, tables of links or queries",
+        "one reader and writer of documents in CSV; CrawlDb as CSV tells of URLs, tables of links or queries, and results of \
+         experiments are tables",
     ),
     ("hashbrown", &["index/src"], "tables of keys that live elsewhere"),
     ("psl", &["index/src/url.rs"], "one notion of a registrable domain"),

@@ -303,12 +303,12 @@ impl Experiment<'_> {
         let (storage, hash, crawls) = (&self.storage, self.name(), findings.crawls);
         let policies = &self.of.settings.policies;
         artefacts::orders(storage, "order", findings.inputs.collection, policies, crawls)?;
-        storage.write("curves.csv", artefacts::curves_csv(summary, &hash).as_bytes())?;
+        artefacts::curves_csv(storage, summary, &hash)?;
         if let Some(check) = &summary.sufficiency {
-            storage.write("sufficiency.csv", sufficiency::csv(check, &hash).as_bytes())?;
+            sufficiency::csv(storage, check, &hash)?;
         }
         if let Some(time) = &summary.time {
-            storage.write("seconds.csv", artefacts::seconds_csv(time, &hash).as_bytes())?;
+            artefacts::seconds_csv(storage, time, &hash)?;
         }
         artefacts::curves_parquet(storage, findings, &self.of.provenance, &hash)?;
         artefacts::per_query(storage, findings, &self.of.provenance, &hash)?;
@@ -345,7 +345,7 @@ impl Experiment<'_> {
         let stops = stopping.stops(crawls, &|done| {
             say(self.global, &format!("stop rules over {done} crawls"));
         })?;
-        self.storage.write("stops.csv", artefacts::stops_csv(&stops, hash).as_bytes())?;
+        artefacts::stops_csv(&self.storage, &stops, hash)?;
         Ok(Some(stopping::summary(&self.of.settings.policies, rules, &stops)))
     }
 

@@ -29,10 +29,10 @@ impl Experiment<'_> {
             }
         })?;
         let hash = format!("{:016x}", self.hash);
-        storage.write("single-query.csv", found.csv(&hash).as_bytes())?;
+        found.csv(storage, &hash)?;
         let mut stopping = None;
         if !settings.stop.is_empty() {
-            storage.write("stops.csv", artefacts::stops_csv(&found.stops, &hash).as_bytes())?;
+            artefacts::stops_csv(storage, &found.stops, &hash)?;
             stopping = Some(stopping::summary(&settings.policies, &settings.stop, &found.stops));
         }
         let collection = inputs.collection;
