@@ -617,7 +617,7 @@ fn what_cannot_be_told_against_seconds_is_refused() {
     };
     refused("--batch 0s", "batch is \"0s\"");
     refused("--batch 5s --delay -1", "delay is -1");
-    refused("--batch 5s --queue-by port", "queue-by is \"port\"");
+    refused("--batch 5s --queue-by port", "queue-by is port");
     refused("--batch 5s --queue-by ip", "no address is known");
     refused("--delay 1 --max-seconds 0", "max-seconds is 0");
     refused("--batch 5s --connections 0", "connections is 0");

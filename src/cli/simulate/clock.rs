@@ -2,11 +2,16 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use super::config::Config;
 use super::settings::StartFiles;
 use crate::cli::bounds;
+use crate::cli::options::apply;
 use crate::cli::output::Failure;
-use crate::plan::polite_time::{PoliteTime, QueueBy};
+use crate::plan::polite_time::PoliteTime;
+use crate::planner::options::GivenOptions;
+use crate::planner::settings::PlanSettings;
 use crate::policy::PolicyChoice;
 use crate::policy::amount::BatchSize;
 use crate::simulate::clock::Clock;
@@ -24,25 +29,11 @@ pub(super) fn clock(
         return Ok(None);
     }
     refuse(config)?;
-    let mut time = PoliteTime::default();
+    let time = polite_time(config)?;
     let wrong = |what: String, hint: &str| Failure::input(anyhow::anyhow!(what), hint);
-    if let Some(delay) = config.delay {
-        if !(0.001..=1e6).contains(&delay) {
-            let hint = "it is a number of seconds, a thousandth at least: --delay 1";
-            return Err(wrong(format!("delay is {delay}"), hint));
-        }
-        time.delay = delay;
-    }
-    if let Some(name) = &config.queue_by {
-        let by = QueueBy::ALL.into_iter().find(|by| by.name() == name);
-        let hint = "it is host, domain or ip";
-        time.queue_by = by.ok_or_else(|| wrong(format!("queue-by is {name:?}"), hint))?;
-    }
-    if let Some(connections) = config.connections {
-        if connections == 0 {
-            return Err(wrong("connections is 0".to_owned(), "for example --connections 2"));
-        }
-        time.connections = connections;
+    if time.delay < 0.001 {
+        let hint = "simulated time passes in milliseconds: --delay 1";
+        return Err(wrong(format!("delay is {}", time.delay), hint));
     }
     if let Some(most) = config.max_seconds.filter(|most| !most.is_finite() || *most <= 0.0) {
         return Err(wrong(format!("max-seconds is {most}"), "for example --max-seconds 1440"));
@@ -54,6 +45,24 @@ pub(super) fn clock(
         files.extend(path.iter().map(|path| (name, path.clone())));
     }
     Ok(Some(Clock { time, queues, most: config.max_seconds }))
+}
+
+/// The options of the table of planner options that are of the crawler.
+fn polite_time(config: &Config) -> Result<PoliteTime, Failure> {
+    let given = [
+        ("delay", config.delay.map(Value::from)),
+        ("queue-by", config.queue_by.clone().map(Value::from)),
+        ("connections", config.connections.map(Value::from)),
+    ];
+    let mut options = GivenOptions::default();
+    for (name, value) in given {
+        if let Some(value) = value {
+            options = options.with(name, value).map_err(Failure::ours)?;
+        }
+    }
+    let mut settings = PlanSettings::new(0);
+    apply(&options, &mut settings)?;
+    Ok(settings.selection.caps.time)
 }
 
 /// Whether a setting of time is given.
