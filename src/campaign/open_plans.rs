@@ -7,11 +7,12 @@
 //! when that is closed, too.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use prospect_index::fetch_time;
 use prospect_index::manifest::{InFlightFor, Manifest, StoredPlan};
 use prospect_index::page::UrlId;
-use prospect_index::page_store::{Known, for_each_fetch_time};
+use prospect_index::page_store::{Known, PageTable, for_each_fetch_time};
 use prospect_index::store::Store;
 use prospect_index::visits::visits;
 
@@ -70,6 +71,34 @@ impl Answers {
     }
 }
 
+impl Answers {
+    /// What became of a pick of a plan that was made when the next record was the first of these, and by which record; where
+    /// the URL is of several plans, those before the next of them are this one's.
+    fn state(
+        &self,
+        pick: &PlannedPick,
+        pages: &PageTable,
+        of_plan: Range<u32>,
+    ) -> (PickState, Option<u32>) {
+        let Some(answers) = self.by_url.get(&pick.url) else {
+            return (PickState::of(pages, pick.url, of_plan.start), pages.fetch(pick.url).seq());
+        };
+        let own = answers.iter().filter(|(seq, _)| of_plan.contains(seq));
+        let last = own.clone().map(|(seq, _)| *seq).max();
+        let came = |state: &&PickState| !matches!(state, PickState::Failed | PickState::Redirected);
+        let states = own.map(|(_, state)| state);
+        let found = states.clone().rfind(came).or_else(|| states.clone().next_back());
+        let state = match found.copied() {
+            // For a new URL its page is what was asked for, whatever a plan after this one says.
+            Some(PickState::Changed | PickState::Unchanged) if pick.pool != Pool::Revisit => {
+                PickState::Fetched
+            }
+            found => found.unwrap_or(PickState::Unknown),
+        };
+        (state, last)
+    }
+}
+
 /// Open plans but the one that was made last.
 pub(crate) fn older_plans(manifest: &Manifest) -> &[StoredPlan] {
     manifest.plans.split_last().map_or(&[], |(_, older)| older)
@@ -106,32 +135,14 @@ impl OpenBatch {
         let answers = Answers::of(again.map(|pick| pick.url).collect(), store, known)?;
         for batch in &mut batches {
             let start = batch.plan.first_seq;
-            let mut last = None;
-            let state = |pick: &PlannedPick| {
-                let Some(answers) = answers.by_url.get(&pick.url) else {
-                    last = last.max(known.pages.fetch(pick.url).seq());
-                    return PickState::of(&known.pages, pick.url, start);
-                };
-                let later = made[&pick.url].iter().filter(|made| **made > start).min();
-                let of_plan = start..later.copied().unwrap_or(u32::MAX);
-                let of_plan = answers.iter().filter(|(seq, _)| of_plan.contains(seq));
-                last = last.max(of_plan.clone().map(|(seq, _)| *seq).max());
-                let came = |state: &&PickState| {
-                    !matches!(state, PickState::Failed | PickState::Redirected)
-                };
-                let states = of_plan.map(|(_, state)| state);
-                let found = states.clone().rfind(came).or_else(|| states.clone().next_back());
-                match found.copied() {
-                    // For a new URL its page is what was asked for, whatever a plan after this one says.
-                    Some(PickState::Changed | PickState::Unchanged)
-                        if pick.pool != Pool::Revisit =>
-                    {
-                        PickState::Fetched
-                    }
-                    found => found.unwrap_or(PickState::Unknown),
-                }
-            };
-            batch.states = batch.picks.iter().map(state).collect();
+            let states = batch.picks.iter().map(|pick| {
+                let others = made[&pick.url].iter().copied();
+                let later = others.filter(|made| *made > start).min().unwrap_or(u32::MAX);
+                answers.state(pick, &known.pages, start..later)
+            });
+            let (states, last): (Vec<PickState>, Vec<Option<u32>>) = states.unzip();
+            batch.states = states;
+            let last = last.into_iter().max().flatten();
             batch.last = last.filter(|last| *last >= start);
         }
         Ok(batches)

@@ -53,29 +53,35 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
 
 /// Opens what the store has committed since some questions were asked. Between two plans they stay those of the last one.
 fn reopening(store: StoreArgs, global: Global) -> Reopen {
-    const HOLDER: &str = "prospect serve";
-    let newer = move |asked: &Questions| {
-        let now = |last: &Store| {
-            let manifest = last.manifest();
-            Ok::<_, StoreError>((manifest.generation, !manifest.plans.is_empty()))
-        };
-        let (generation, has_plan) = Store::read_last(&store.store, now)?;
-        if generation == asked.open.store.manifest().generation {
-            return Ok(None);
-        }
-        if has_plan || store.workload.is_some() {
-            let open: (Opening, _) = (open::to_ask_for_long, HOLDER);
-            return questions(&store, Scenario::default(), open, &global).map(Some);
-        }
-        let open = open::to_ask_for_long(&store.store, HOLDER, &global)?;
-        Ok::<_, Failure>(Some(asked.of_newer(open)?))
-    };
     Arc::new(move |asked| {
-        newer(asked).unwrap_or_else(|failure| {
+        newer(asked, &store, &global).unwrap_or_else(|failure| {
             print_failure(&failure);
             None
         })
     })
+}
+
+/// The same questions of a store that has grown; none where it has not.
+fn newer(
+    asked: &Questions,
+    store: &StoreArgs,
+    global: &Global,
+) -> Result<Option<Questions>, Failure> {
+    const HOLDER: &str = "prospect serve";
+    let now = |last: &Store| {
+        let manifest = last.manifest();
+        Ok::<_, StoreError>((manifest.generation, !manifest.plans.is_empty()))
+    };
+    let (generation, has_plan) = Store::read_last(&store.store, now)?;
+    if generation == asked.open.store.manifest().generation {
+        return Ok(None);
+    }
+    if has_plan || store.workload.is_some() {
+        let open: (Opening, _) = (open::to_ask_for_long, HOLDER);
+        return questions(store, Scenario::default(), open, global).map(Some);
+    }
+    let open = open::to_ask_for_long(&store.store, HOLDER, global)?;
+    Ok(Some(asked.of_newer(open)?))
 }
 
 /// A secret of 128 bits that nobody can guess.

@@ -412,48 +412,60 @@ impl KeptPairs {
         (links, all): (&[Link], Option<&OrderedPostings>),
     ) -> Result<Vec<Vec<Estimated>>, EstimateError> {
         let of_query = |room: &mut PageScores, pairs: &&[(QueryId, UrlId)]| {
-            let at = pairs[0].0;
-            let asked = &self.queries[at.index()].asked;
-            let mut maker = source.maker(asked, at);
-            room.few.get_mut().clear();
-            let (scorer, is_many) = (source.features.scorer, pairs.len() >= MANY_PAIRS);
-            if is_many {
-                match all {
-                    Some(all) => scorer.score_ordered(&asked.terms, all, &mut room.all),
-                    None => scorer.score(&asked.terms, 0..source.end_seq, &mut room.all)?,
-                }
-            }
-            let score_of = |url| {
-                if is_many {
-                    scorer.score_of(&room.all, url)
-                } else {
-                    room.score(url, || scorer.page_score(&asked.terms, url))
-                }
-            };
-            let mut looked_at = |&(_, url): &(QueryId, UrlId)| {
-                let otherwise = self.is_linked(at, url);
-                if !otherwise && self.matching.of(url).binary_search(&at).is_err() {
-                    return Estimated { url, query: at, pair: None, evidence: None };
-                }
-                let known = self.evidence_of(url, at);
-                let mut evidence = known.cloned().unwrap_or_default();
-                if known.is_some() {
-                    let first = links.partition_point(|link| link.to < url);
-                    let new = links[first..].iter().take_while(|link| link.to == url);
-                    let new = new.copied().map(InLink::from);
-                    maker.gather(&mut evidence, url, new, &score_of);
-                } else {
-                    maker.gather_all(&mut evidence, url, u32::MAX, &score_of);
-                }
-                let candidate = maker.candidate_of(url, otherwise, &evidence, &score_of);
-                let row = |candidate| PairRow::of(&candidate, at, asked.mass, Some(model));
-                let pair = candidate.map(row);
-                let evidence = (!self.once).then(|| Box::new(evidence));
-                Estimated { url, query: at, pair, evidence }
-            };
-            Ok(pairs.iter().map(&mut looked_at).collect::<Vec<_>>())
+            self.estimate_query(source, model, pairs, (links, all), room)
         };
         queries.par_iter().map_init(PageScores::default, of_query).collect()
+    }
+
+    /// The same of the pairs of one query.
+    fn estimate_query(
+        &self,
+        source: &Source<'_>,
+        model: &ScoreModel,
+        pairs: &[(QueryId, UrlId)],
+        (links, all): (&[Link], Option<&OrderedPostings>),
+        room: &mut PageScores,
+    ) -> Result<Vec<Estimated>, EstimateError> {
+        let at = pairs[0].0;
+        let asked = &self.queries[at.index()].asked;
+        let mut maker = source.maker(asked, at);
+        room.few.get_mut().clear();
+        let (scorer, is_many) = (source.features.scorer, pairs.len() >= MANY_PAIRS);
+        if is_many {
+            match all {
+                Some(all) => scorer.score_ordered(&asked.terms, all, &mut room.all),
+                None => scorer.score(&asked.terms, 0..source.end_seq, &mut room.all)?,
+            }
+        }
+        let score_of = |url| {
+            if is_many {
+                scorer.score_of(&room.all, url)
+            } else {
+                room.score(url, || scorer.page_score(&asked.terms, url))
+            }
+        };
+        let mut estimated = Vec::with_capacity(pairs.len());
+        for &(_, url) in pairs {
+            let otherwise = self.is_linked(at, url);
+            if !otherwise && self.matching.of(url).binary_search(&at).is_err() {
+                estimated.push(Estimated { url, query: at, pair: None, evidence: None });
+                continue;
+            }
+            let known = self.evidence_of(url, at);
+            let mut evidence = known.cloned().unwrap_or_default();
+            if known.is_some() {
+                let first = links.partition_point(|link| link.to < url);
+                let new = links[first..].iter().take_while(|link| link.to == url);
+                maker.gather(&mut evidence, url, new.copied().map(InLink::from), &score_of);
+            } else {
+                maker.gather_all(&mut evidence, url, u32::MAX, &score_of);
+            }
+            let candidate = maker.candidate_of(url, otherwise, &evidence, &score_of);
+            let row = |candidate| PairRow::of(&candidate, at, asked.mass, Some(model));
+            let (pair, evidence) = (candidate.map(row), (!self.once).then(|| Box::new(evidence)));
+            estimated.push(Estimated { url, query: at, pair, evidence });
+        }
+        Ok(estimated)
     }
 
     /// Whether an answer of a query links to a URL.

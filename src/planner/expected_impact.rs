@@ -253,23 +253,32 @@ impl RealisedShares {
     /// What is expected of a batch.
     pub(crate) fn expected(&self, chances: &ListChances) -> Both<ExpectedImpact> {
         let impact = self.enters(chances);
-        let of = |impact: f64, squares: CycleMean, cycles| {
-            let factor = factor(squares);
-            // Whether an entry more or less comes is beside it; of a batch with few, none may.
-            let count = self.counted(impact + self.mean_frequency);
-            let half = |off: f64| (off * impact).hypot(count);
-            ExpectedImpact {
-                impact,
-                low: (impact - half(1.0 - 1.0 / factor)).max(0.0),
-                high: (impact + half(factor - 1.0)).min(chances.ceiling),
-                ceiling: chances.ceiling,
-                cycles,
-            }
-        };
-        let stays = (self.staying.mean() * impact).min(chances.ceiling);
+        let ceiling = chances.ceiling;
+        let stays = (self.staying.mean() * impact).min(ceiling);
         Both {
-            enters: of(impact, self.squares.enters, self.cycles.enters),
-            stays: of(stays, self.squares.stays, self.cycles.stays),
+            enters: self.within(impact, ceiling, self.squares.enters, self.cycles.enters),
+            stays: self.within(stays, ceiling, self.squares.stays, self.cycles.stays),
+        }
+    }
+
+    /// An impact with its interval, as cycles were off so far.
+    fn within(
+        &self,
+        impact: f64,
+        ceiling: f64,
+        squares: CycleMean,
+        cycles: usize,
+    ) -> ExpectedImpact {
+        let factor = factor(squares);
+        // Whether an entry more or less comes is beside it; of a batch with few, none may.
+        let count = self.counted(impact + self.mean_frequency);
+        let half = |off: f64| (off * impact).hypot(count);
+        ExpectedImpact {
+            impact,
+            low: (impact - half(1.0 - 1.0 / factor)).max(0.0),
+            high: (impact + half(factor - 1.0)).min(ceiling),
+            ceiling,
+            cycles,
         }
     }
 

@@ -34,7 +34,7 @@ pub(super) fn nearest(queries: &[Query], idf: impl Fn(&str) -> f64 + Sync) -> Ve
     }
     let length = |words: &Vec<usize>| words.iter().map(|&word| weights[word]).sum::<f64>().sqrt();
     let lengths: Vec<f64> = words_of.iter().map(length).collect();
-    let one = |shared: &mut Vec<f64>, at: usize| {
+    let domain = |shared: &mut Vec<f64>, at: usize| {
         shared.resize(queries.len(), 0.0);
         let mut found: Vec<QueryId> = Vec::new();
         for &word in &words_of[at] {
@@ -45,23 +45,27 @@ pub(super) fn nearest(queries: &[Query], idf: impl Fn(&str) -> f64 + Sync) -> Ve
                 shared[other.index()] += weights[word];
             }
         }
+        found.retain(|other| other.index() != at);
         let cosine = |other: QueryId| shared[other.index()] / lengths[other.index()];
-        let mut ranked: Vec<(f64, QueryId)> =
-            found.iter().filter(|other| other.index() != at).map(|&o| (cosine(o), o)).collect();
+        let others = found.iter().map(|&other| (cosine(other), other)).collect();
+        shared[at] = 0.0;
         for other in &found {
             shared[other.index()] = 0.0;
         }
-        let order =
-            |a: &(f64, QueryId), b: &(f64, QueryId)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
-        if ranked.len() > NEAREST {
-            ranked.select_nth_unstable_by(NEAREST - 1, order);
-            ranked.truncate(NEAREST);
-        }
-        ranked.sort_unstable_by(order);
-        let others = ranked.into_iter().map(|(_, other)| other);
-        std::iter::once(QueryId::new(at)).chain(others).take(NEAREST).collect()
+        std::iter::once(QueryId::new(at)).chain(best(others)).take(NEAREST).collect()
     };
-    (0..queries.len()).into_par_iter().map_init(Vec::new, one).collect()
+    (0..queries.len()).into_par_iter().map_init(Vec::new, domain).collect()
+}
+
+/// The [`NEAREST`] of these at most, the nearest first.
+fn best(mut queries: Vec<(f64, QueryId)>) -> impl Iterator<Item = QueryId> {
+    let order = |a: &(f64, QueryId), b: &(f64, QueryId)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+    if queries.len() > NEAREST {
+        queries.select_nth_unstable_by(NEAREST - 1, order);
+        queries.truncate(NEAREST);
+    }
+    queries.sort_unstable_by(order);
+    queries.into_iter().map(|(_, query)| query)
 }
 
 #[cfg(test)]

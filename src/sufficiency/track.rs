@@ -117,22 +117,12 @@ impl Tracks {
         let were_replaced = crawl.pages.replaced_since(old_end);
         let follow = |scores: &mut Scores, (track, query): (&mut QueryTrack, &Query)| {
             crawl.scorer.score_ordered(&crawl.scorer.term_ids(&query.words), &new, scores);
-            let mut found: Vec<Scored> = crawl.scorer.scored(scores).collect();
-            if were_replaced {
-                for (seq, url, _) in &mut found {
-                    *seq = first_seq(crawl.pages, *url);
-                }
-            }
-            // A page that has another text now may have entered then.
-            let is_stale = track.is_stale(crawl.pages, old_end)
-                || found.iter().any(|(first, ..)| *first < old_end);
-            if !is_stale {
-                track.follow(found, crawl, old_end, end_seq);
-            }
-            is_stale
+            let found = crawl.scorer.scored(scores).collect();
+            track.took_in(found, crawl, were_replaced, old_end..end_seq)
         };
         let pairs = self.queries.par_iter_mut().zip(crawl.queries);
-        let is_stale: Vec<bool> = pairs.map_init(Scores::default, follow).collect();
+        let is_stale: Vec<bool> =
+            pairs.map_init(Scores::default, follow).map(|took_in| !took_in).collect();
         let stale = || crawl.queries.iter().zip(&is_stale).filter(|(_, is_stale)| **is_stale);
         let postings = crawl.postings(stale().map(|(query, _)| query), 0..end_seq)?;
         let pairs = self.queries.par_iter_mut().zip(crawl.queries).zip(&is_stale);
@@ -235,6 +225,28 @@ impl QueryTrack {
         let mut track = Self::default();
         track.follow(pages, crawl, 0, end_seq);
         track
+    }
+
+    /// Takes in pages of these records; whether it did, and need not be followed anew: a page that has another text now
+    /// may have entered with the earlier one.
+    fn took_in(
+        &mut self,
+        mut found: Vec<Scored>,
+        crawl: &Crawl<'_>,
+        were_replaced: bool,
+        records: Range<u32>,
+    ) -> bool {
+        if were_replaced {
+            for (seq, url, _) in &mut found {
+                *seq = first_seq(crawl.pages, *url);
+            }
+        }
+        let is_current = !self.is_stale(crawl.pages, records.start)
+            && found.iter().all(|(first, ..)| *first >= records.start);
+        if is_current {
+            self.follow(found, crawl, records.start, records.end);
+        }
+        is_current
     }
 
     /// Takes in pages that were fetched first by the record `from` or later ones. One that was fetched again was there
