@@ -194,7 +194,10 @@ fn what_stays_is_known_when_the_crawl_has_grown_by_a_quarter() {
     let closed = close("more.jsonl", &third[..20]);
     let settled = &closed["closed"][0]["settled"][0];
     let cycle = &status()["cycles"][0];
-    assert_eq!([&settled["plan_id"], &settled["stays"]], [&cycle["plan_id"], &cycle["stays"]]);
+    for of in ["plan_id", "stays", "led_to"] {
+        assert_eq!(settled[of], cycle[of], "{of}");
+    }
+    assert_eq!(cycle["led_to"]["predicted"], 0.0, "too few pages to know what leads to what");
     let of = |quantity: &str, name: &str| cycle[quantity][name].as_f64().unwrap();
     let (entered, stayed) = (of("enters", "realised"), of("stays", "realised"));
     assert!(stayed > 0.0 && stayed <= of("stays", "ceiling"), "{cycle}");
@@ -1084,4 +1087,30 @@ fn pages_like_those_that_led_to_good_ones_are_planned_before_pages_that_led_nowh
     assert!((2.0..5.0).contains(&discovery), "{discovery}");
     let without = plan("discovery");
     assert!(without.iter().all(|row| row["discovery_impact"] == 0.0), "{without:?}");
+
+    // The planned lists lead to pages that answer better than all others.
+    let planned = plan("quality");
+    let expected: f64 = planned.iter().map(|row| row["discovery_impact"].as_f64().unwrap()).sum();
+    let lists = (EACH..EACH + 10).map(|at| record(list(at), "more", vec![led_to("x", at)]));
+    let better = (EACH..EACH + 10)
+        .map(|at| record(led_to("x", at), &format!("topic{}", at % 20), Vec::new()));
+    let others = (0..EACH).map(|at| record(format!("https://b.example/{at}"), "else", Vec::new()));
+    let (lists, more) = (lines(lists), lines(better.chain(others)));
+    let close = |name: &str, records| {
+        let file = bench.write(name, records);
+        json(&["ingest", "--close", "--store", text(&store), &file], "prospect.ingest/3")
+    };
+    assert_eq!(close("lists.jsonl", lists)["closed"][0]["fetched"], 10);
+    plan("quality");
+    let closed = close("more.jsonl", more);
+    let led_to = &closed["closed"][0]["settled"][0]["led_to"];
+    let of = |name: &str| led_to[name].as_f64().unwrap();
+    assert!((of("predicted") - expected).abs() < 1e-6 * expected, "{led_to}");
+    // Ten pages, each the best for a query that is asked five times, less what the mean page has.
+    assert!((40.0..50.0).contains(&of("realised")), "{led_to}");
+    let said = done(&["status", "--store", text(&store)]).stdout;
+    assert!(
+        said.contains("what their pages led to by then, above the mean page, the last 1: "),
+        "{said}"
+    );
 }

@@ -27,7 +27,7 @@
 //! | 11 | workloads of plans tell how many pages their lists had; pairs have no chance to stay, and of what stayed there is only what did |
 //! | 12 | closed plans tell the places of the lists that their figures are in (those of earlier ones are taken to be the ones that are asked for); outcomes tell which picks led to a page that was new |
 //! | 13 | the scope of the store has hosts and domains; plans may have queues by address |
-//! | 14 | files of many commits may be merged: one of plans and outcomes tells which parts of it are those of which; cycles tell whether a stream planned them; plans, pools and outcomes tell what pages lead to |
+//! | 14 | files of many commits may be merged: one of plans and outcomes tells which parts of it are those of which; cycles tell whether a stream planned them; plans, pools and outcomes tell what pages lead to, and closed plans what theirs led to |
 
 mod listed;
 
@@ -275,6 +275,9 @@ pub struct ClosedPlan {
     /// The places of the lists that its figures are in, as the planner writes them; null where that is not told.
     #[serde(default)]
     pub places: serde_json::Value,
+    /// What its pages led to until the crawl had grown since, as the planner writes it; null while that is not known.
+    #[serde(default, skip_serializing_if = "serde_json::Value::is_null")]
+    pub led_to: serde_json::Value,
 }
 
 /// A statistics epoch: N, df and avgdl are those of the pages with `fetch_seq < end_seq`.
@@ -427,7 +430,21 @@ impl Manifest {
         let Some(at) = self.plans.iter().position(|plan| plan.id == id) else { return };
         let StoredPlan { id, first_seq, .. } = self.plans.remove(at);
         self.closed_cycles += 1;
-        self.closed_plans.push(ClosedPlan { id, first_seq, end_seq: self.next_seq, places });
+        let led_to = serde_json::Value::Null;
+        self.closed_plans.push(ClosedPlan {
+            id,
+            first_seq,
+            end_seq: self.next_seq,
+            places,
+            led_to,
+        });
+    }
+
+    /// Notes what the pages of a closed plan have led to.
+    pub fn note_led_to(&mut self, plan: &str, led_to: serde_json::Value) {
+        if let Some(closed) = self.closed_plans.iter_mut().rfind(|closed| closed.id == plan) {
+            closed.led_to = led_to;
+        }
     }
 
     /// The next record is the first of a cycle, which is that of the newest open plan.

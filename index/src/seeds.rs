@@ -17,7 +17,7 @@ use crate::store::Store;
 use crate::url::{self, UrlError};
 
 /// Who names URLs, and what is said of them; of two rows of one URL and source the later counts.
-pub const SEEDS: Schema = Schema {
+pub(crate) const SEEDS: Schema = Schema {
     name: "seeds",
     version: 1,
     columns: &[

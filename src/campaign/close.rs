@@ -343,6 +343,9 @@ fn commit(
     store.commit(|manifest| {
         manifest.segments.extend(segments);
         manifest.close(plan, places);
+        for Settled { plan_id, led_to, .. } in settled {
+            manifest.note_led_to(plan_id, serde_json::json!(led_to));
+        }
     })?;
     Ok(())
 }

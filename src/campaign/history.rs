@@ -2,14 +2,14 @@
 //! next.
 
 use prospect_index::error::StoreError;
-use prospect_index::manifest::{Manifest, SegmentEntry, SegmentKind};
+use prospect_index::manifest::{SegmentEntry, SegmentKind};
 use prospect_index::page_store::PageTable;
 use prospect_index::store::Store;
 use serde::{Deserialize, Serialize};
 
 use super::open_plans::OpenBatch;
 use super::records::{
-    closed_pairs, each_outcome, each_row, lists_before, pairs, pairs_beside, query_ids,
+    closed_pairs, each_outcome, each_row, lists_before, pairs, pairs_beside, places_of, query_ids,
 };
 use super::settle::Settled;
 use super::tables::STAYS;
@@ -17,7 +17,7 @@ use crate::estimate::models::entry;
 use crate::planner::cycle::{OpenPlan, PlannedPair, pages_at, pages_by_record};
 use crate::planner::expected_impact::{BatchSize, CycleImpact, ListChances, Lists, RealisedShares};
 use crate::planner::outcome::{PickCounts, SettledCycle};
-use crate::results::impact::{Both, ExpectedImpact, Quantity};
+use crate::results::impact::{Both, ExpectedImpact, LedTo, Quantity};
 use crate::sketch::visibility::Places;
 
 /// Closed cycles that expectations are learned from: an older one would count for less than 2 %.
@@ -37,6 +37,9 @@ pub(crate) struct ClosedCycle {
     pub(crate) enters: Quantity,
     /// Impact that they had when the crawl had grown by a quarter.
     pub(crate) stays: Quantity,
+    /// Impact of what they had led to by then; none while that is not known, or where an older version made the plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) led_to: Option<LedTo>,
     /// What chances said of them, if it is stored, and the impact at the close in lists that they were candidates of.
     #[serde(skip)]
     said: Option<(ListChances, f64)>,
@@ -56,12 +59,6 @@ impl ClosedCycle {
     pub(crate) fn is_for(&self, places: Places) -> bool {
         self.places == Some(places)
     }
-}
-
-/// The places of the lists that the figures of a closed plan are in; where that is not told, these others.
-pub(super) fn places_of(manifest: &Manifest, plan: &str, others: Places) -> Places {
-    let closed = manifest.closed_plans.iter().rfind(|closed| closed.id == plan);
-    closed.and_then(|closed| Places::deserialize(&closed.places).ok()).unwrap_or(others)
 }
 
 /// Whether the chances of a plan that knew these segments come from outcomes.
@@ -183,7 +180,7 @@ pub(super) fn settled(
     let most = count(SegmentKind::Outcomes) - known_before + CYCLES;
     let mut cycles = last_cycles(store, pages, places, most)?;
     cycles.retain(|cycle| settled.iter().any(|settled| settled.plan_id == cycle.plan_id));
-    let told = |cycle: ClosedCycle| SettledCycle { plan_id: cycle.plan_id, stays: cycle.stays };
+    let told = |ClosedCycle { plan_id, stays, led_to, .. }| SettledCycle { plan_id, stays, led_to };
     Ok(cycles.into_iter().map(told).collect())
 }
 
@@ -236,6 +233,9 @@ fn read(
         cycle.known_at = (at, stays.get(number).copied());
         let places = places_of(store.manifest(), &cycle.plan_id, places);
         cycle.places = Some(places);
+        let mut closed = store.manifest().closed_plans.iter();
+        let closed = closed.rfind(|closed| closed.id == cycle.plan_id);
+        cycle.led_to = closed.and_then(|closed| LedTo::deserialize(&closed.led_to).ok());
         if let Some(place) = cycle.known_at.1 {
             cycle.stays.realised = Some(what_stayed(store, &segments[place])?);
         }

@@ -25,6 +25,7 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::PageTable;
 use prospect_index::store::Store;
 use prospect_index::words::Analyzer;
+use serde::Deserialize;
 
 use super::tables::{
     EARLY_PLANS, OUTCOMES, PAIR_OUTCOMES, PLAN_PAIRS, PLANS, POOLS, QUERY_OUTCOMES, REVISITS,
@@ -38,6 +39,7 @@ use crate::plan::off_policy::counterfactual::Outcome;
 use crate::planner::cycle::{Past, PickState, PlannedPair, PlannedPick, page_by};
 use crate::planner::revisits::PlannedRevisit;
 use crate::sketch::need::QueryOutcome;
+use crate::sketch::visibility::Places;
 use crate::workload::{Query, QueryId, Workload};
 
 /// A row of some columns of a file.
@@ -189,7 +191,7 @@ pub(super) fn has_log_odds(manifest: &Manifest, segment: &SegmentEntry) -> bool 
 }
 
 /// Version of plans, pools and outcomes from which on they tell the part of discovery.
-const DISCOVERY_SINCE: u32 = 2;
+pub(super) const DISCOVERY_SINCE: u32 = 2;
 
 /// Tables that are learned from.
 const PAST: [SegmentKind; 4] = [
@@ -566,6 +568,12 @@ pub(super) fn closed_pairs(
         Ok(())
     })?;
     Ok(pairs)
+}
+
+/// The places of the lists that the figures of a closed plan are in; where that is not told, these others.
+pub(super) fn places_of(manifest: &Manifest, plan: &str, others: Places) -> Places {
+    let closed = manifest.closed_plans.iter().rfind(|closed| closed.id == plan);
+    closed.and_then(|closed| Places::deserialize(&closed.places).ok()).unwrap_or(others)
 }
 
 /// The workload of a plan.

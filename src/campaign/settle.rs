@@ -14,12 +14,14 @@ use prospect_index::page::UrlId;
 use prospect_index::page_store::PageTable;
 use prospect_index::store::Store;
 
-use super::history::places_of;
-use super::records::{each_outcome, plan_of, workload_before};
+use super::records::{DISCOVERY_SINCE, each_outcome, places_of, plan_of, workload_before};
 use super::tables::OUTCOMES;
 use super::{CampaignError, OpenStore};
+use crate::estimate::discovery::{led_to, mean_impact};
+use crate::estimate::parts::Part;
 use crate::planner::cycle::{page_by, pages_at};
 use crate::planner::stays::{StayedPage, is_due, stayed};
+use crate::results::impact::LedTo;
 use crate::sketch::served::ServedLists;
 use crate::workload::Workload;
 
@@ -36,6 +38,8 @@ pub(super) struct Settled {
     pub(super) plan_id: String,
     workload: Workload,
     rows: Vec<StayedPage>,
+    /// What they led to; none where an older version does not tell what was expected.
+    pub(super) led_to: Option<LedTo>,
 }
 
 /// What stayed of the cycles that are due, in their order.
@@ -83,7 +87,32 @@ fn what_stayed(
         &built
     };
     let rows = stayed(&fetched, &workload.queries, lists);
-    Ok(Settled { plan_id, workload, rows })
+    let predicted = expected_discovery(store, &manifest.segments[at])?;
+    let led_to = predicted.map(|predicted| {
+        let (known, end_seq) = (&open.known, manifest.next_seq);
+        let impact = lists.impact(&workload.queries, known.urls.len());
+        let mean = mean_impact(known, end_seq, &impact);
+        let led_to = led_to(known, end_seq, &impact, mean);
+        let realised = fetched.iter().map(|url| led_to[url.index()]).sum();
+        LedTo { predicted, realised }
+    });
+    Ok(Settled { plan_id, workload, rows, led_to })
+}
+
+/// The parts *discovery* of the picks of a cycle that brought new pages, summed; none where an older version does not tell
+/// them.
+fn expected_discovery(store: &Store, segment: &SegmentEntry) -> Result<Option<f64>, StoreError> {
+    let (mut expected, names) = (0.0, ["planned", "state", Part::Discovery.column()]);
+    if segment.schema < DISCOVERY_SINCE {
+        return Ok(None);
+    }
+    let missing = each_outcome(store, segment, &names, |row| {
+        if row.id(0) == 1 && row.state(1)?.is_new_page() {
+            expected += row.number(2);
+        }
+        Ok(())
+    })?;
+    Ok(missing.is_none().then_some(expected))
 }
 
 /// New pages that picks of a cycle brought; none where an older version does not tell.

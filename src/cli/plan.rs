@@ -37,7 +37,7 @@ use crate::planner::revisits::{RevisitOutcome, Revisited};
 use crate::planner::settings::PlanSettings;
 use crate::report::number::counted;
 use crate::report::terminal::impact::expected;
-use crate::results::impact::{Both, Quantity};
+use crate::results::impact::{Both, LedTo, Quantity};
 use crate::sufficiency::assess::WorkloadSufficiency;
 use crate::sufficiency::told::{verdict_line, whole_line};
 use crate::sufficiency::verdict::{Signals, StopReason, THETA, Verdict};
@@ -398,6 +398,13 @@ pub(super) fn say_outcome(global: &Global, outcome: &CycleOutcome) {
             cycle.plan_id
         );
         say(global, &line);
+        if let Some(LedTo { predicted, realised }) = cycle.led_to {
+            let line = format!(
+                "  what its pages were the first to link to is worth {realised:.1} above the mean page, {predicted:.1} \
+                 expected"
+            );
+            say(global, &line);
+        }
     }
     output::say_unread(global, &outcome.unread);
     let pools =

@@ -21,7 +21,7 @@ use crate::planner::outcome::OpenCounts;
 use crate::planner::retries::{Retries, WaitCounts};
 use crate::planner::scope::Scope;
 use crate::planner::settings::PlanSettings;
-use crate::results::impact::{ExpectedImpact, Quantity};
+use crate::results::impact::{ExpectedImpact, LedTo, Quantity};
 use crate::sketch::visibility::Places;
 use crate::sufficiency::told::whole_line;
 use crate::sufficiency::verdict::THETA;
@@ -194,6 +194,10 @@ impl Status {
         };
         print_sums(out, "at the close", &of(|cycle| &cycle.enters))?;
         print_sums(out, "after a quarter more", &of(|cycle| &cycle.stays))?;
+        let led_to = self.cycles.iter().filter_map(|cycle| cycle.led_to);
+        let led_to: Vec<_> =
+            led_to.map(|LedTo { predicted, realised }| (predicted, realised)).collect();
+        print_sums(out, "what their pages led to by then, above the mean page", &led_to)?;
         let again: usize = self.cycles.iter().map(|cycle| cycle.counts.again).sum();
         if again > 0 {
             let changed: usize = self.cycles.iter().map(|cycle| cycle.counts.changed).sum();

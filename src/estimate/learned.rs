@@ -13,7 +13,6 @@ use std::sync::Arc;
 use prospect_index::bm25::{Contender, Scores};
 use prospect_index::ngram::Scratch;
 use prospect_index::page::UrlId;
-use prospect_index::page_store::Known;
 use rayon::prelude::*;
 
 use crate::estimate::EstimateError;
@@ -23,6 +22,7 @@ use crate::estimate::candidates::linked::{AnswerPages, best_answers};
 use crate::estimate::candidates::nearest::Nearest;
 use crate::estimate::candidates::{Candidate, CandidateQuery, CandidateSource};
 use crate::estimate::crawl_view::CrawlView;
+use crate::estimate::discovery::led_to;
 use crate::estimate::features::first_links::FirstLinks;
 use crate::estimate::features::group::FeatureGroup;
 use crate::estimate::features::match_rule::{MatchRule, idf_mass};
@@ -518,22 +518,6 @@ fn fit_pages(
     let [page, discovery] = wanted;
     Ok((
         page.then(|| fit(&impact.of_url)).transpose()?,
-        discovery.then(|| fit(&led_to(known, &fetched, impact, mean))).transpose()?,
+        discovery.then(|| fit(&led_to(known, end_seq, &impact.of_url, mean))).transpose()?,
     ))
-}
-
-/// By URL: the impact of the fetched pages that it was the first to lead to, of each what it is above their `mean`: a page
-/// like most is at hand without it. Those that nobody has fetched yet count for nothing: what is expected of a page is what
-/// the crawl has made of pages like it so far, less for those of its last cycles. Leaving these out changed nothing.
-fn led_to(known: &Known, fetched: &[(u32, UrlId)], impact: &Impact, mean: f64) -> Vec<f64> {
-    let mut led_to = vec![0.0; known.urls.len()];
-    for &(seq, url) in fetched {
-        // Of a page that was fetched again the links that its earlier version had come later, and are as old as they were.
-        let links = known.links.incoming(url, u32::MAX);
-        let others = links.filter(|link| link.from != url && link.since < seq);
-        if let Some(first) = others.min_by_key(|link| link.since) {
-            led_to[first.from.index()] += (impact.of_url[url.index()] - mean).max(0.0);
-        }
-    }
-    led_to
 }

@@ -8,7 +8,7 @@ use super::cycle::{Closed, PickState};
 use super::revisits::RevisitOutcome;
 use crate::plan::explore::Pool;
 use crate::plan::off_policy::calibration::Calibration;
-use crate::results::impact::{Both, ExpectedImpact, Quantity};
+use crate::results::impact::{Both, ExpectedImpact, LedTo, Quantity};
 
 /// What became of planned URLs, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -119,6 +119,9 @@ pub(crate) struct SettledCycle {
     pub(crate) plan_id: String,
     /// Impact that its fetched picks were expected to have still, and that they have.
     pub(crate) stays: Quantity,
+    /// Impact of what they led to; none where an older version made the plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) led_to: Option<LedTo>,
 }
 
 /// What became of a plan.

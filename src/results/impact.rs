@@ -28,6 +28,16 @@ pub(crate) struct Quantity {
     pub(crate) realised: Option<f64>,
 }
 
+/// Impact of the pages that fetched picks were the first to lead to, of each what it is above the mean page's, when the
+/// crawl has grown by a quarter since.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct LedTo {
+    /// What was expected: the parts *discovery* of the picks, summed.
+    pub(crate) predicted: f64,
+    /// What it is.
+    pub(crate) realised: f64,
+}
+
 /// Something of each of the two quantities.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Both<T> {

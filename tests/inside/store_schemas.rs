@@ -212,6 +212,7 @@ fn schemas() -> String {
             first_seq: 0,
             end_seq: 0,
             places: json!({}),
+            led_to: json!({}),
         }],
         quality: Some(QualityEntry {
             model: "a model".into(),
