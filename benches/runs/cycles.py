@@ -88,6 +88,8 @@ def kept(cycle: dict) -> dict:
     """What is kept of a cycle: of each quantity what was expected, the ends of its interval, and what came."""
     names = ("predicted", "low", "high", "realised")
     quantities = {of: [cycle[of].get(name) for name in names] for of in ("enters", "stays")}
+    led_to = cycle.get("led_to")
+    quantities["led_to"] = [led_to["predicted"], led_to["realised"]] if led_to else []
     return {"planned": cycle["planned"], "fetched": cycle["fetched"], **quantities}
 
 

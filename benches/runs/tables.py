@@ -22,6 +22,7 @@ RUNS = Path(__file__).parent
 DAY = RUNS / "2026-11-25"
 BEFORE = RUNS / "2026-11-24"
 AFTER = RUNS / "2026-11-26"
+NOW = RUNS / "2026-11-27"
 
 # Quantiles 0.975 of Student's t by degrees of freedom.
 T = {1: 12.7062, 2: 4.30265, 3: 3.18245, 4: 2.77645, 9: 2.26216, 19: 2.09302}
@@ -83,13 +84,13 @@ def policies_of(names: Iterable[str]) -> dict[tuple[str, str], dict]:
     """By policy and batch size: what it did, over some runs of one collection."""
     found = {}
     for name in names:
-        path = DAY / f"{name}.json"
+        path = NOW / f"{name}.json"
         if not path.exists():
             continue
         run = read(path)
         for label, policy in run["policies"].items():
             plain, _, batch = label.partition("+batch=")
-            found[plain, batch or run["batch"]] = policy
+            found[plain, batch or str(run["batch"])] = policy
     return found
 
 
@@ -107,7 +108,7 @@ def by_batch(collection: str) -> list[Row]:
 def found_after(collection: str) -> list[Row]:
     """Relevant pages found after so much of a collection, means over the seed sets."""
     found = policies_of([f"policies-{collection}", f"page-by-page-{collection}"])
-    run = read(DAY / f"policies-{collection}.json")
+    run = read(NOW / f"policies-{collection}.json")
     checkpoints = run["checkpoints"]
     shares = [f"{100 * pages / run['pages']:.0f} %" for pages in checkpoints]
     rows = [["", *shares]]
@@ -131,7 +132,7 @@ def found_page_by_page() -> list[Row]:
     with (DAY / "page-by-page-one-set.csv").open(encoding="utf-8") as lines:
         points = [row for row in csv.DictReader(lines) if row["metric"] == "HR"]
     pages = sorted({int(row["pages"]) for row in points})
-    whole = read(DAY / "policies-university-web.json")["pages"]
+    whole = read(NOW / "policies-university-web.json")["pages"]
     rows = [["", *(f"{100 * count / whole:.0f} %" for count in pages)]]
     names = {"bfs": "breadth-first", "prospect": "prospect", "impact-oracle": "oracle of true impact"}
     for policy, name in names.items():
@@ -168,7 +169,7 @@ def impact_shares() -> list[Row]:
         cells = []
         for collection in COLLECTIONS:
             of = policies_of([f"policies-{collection}"])[policy, "1%"]
-            pages = read(DAY / f"policies-{collection}.json")["pages"]
+            pages = read(NOW / f"policies-{collection}.json")["pages"]
             share = dict(zip(of["checkpoints"], of["impact_share"], strict=True))
             cells.append(f"{share[pages // 10]:.2f}")
         rows.append(["breadth-first" if policy == "bfs" else POLICIES[policy], *cells])
@@ -195,6 +196,73 @@ def ablation(collection: str) -> list[Row]:
                 pairs = zip(policies[label][measure], whole[measure], strict=True)
                 mean, half = interval([without - with_it for without, with_it in pairs])
                 row.append(f"{mean:+.3f} ± {half:.3f}{'*' if abs(mean) > half else ''}")
+    return rows
+
+
+CONSTANTS = {
+    "UNSEEN": "URLs that no link has shown yet, for each known candidate that matches: 3",
+    "COLD_CHANCE": "chance of a candidate before the first outcome, times its matched share: 0.1",
+    "RHO": "share of a query's idf that a URL must hold to be a candidate: 0.05",
+    "CANDIDATES": "candidates of a query by words: 1,000",
+    "ANSWERS": "best pages of a query whose links are candidates: 20",
+    "ANSWER_LINKS": "links of such a page: 300",
+    "LINKS": "links to a URL that are read: 100",
+    "PER_URL": "links whose surroundings are read: 8",
+    "WINDOW": "words before and after a link: 10",
+    "RIDGE": "weight of the squares of the ridge's coefficients: 1",
+    "FIRST_BIN": "outcomes of the first bin of expected scores: 100",
+    "BIN_GROWTH": "growth of a bin over the one before it: 0.1",
+    "SCORES_FEWEST": "pairs without which scores are not fitted: 100",
+    "TREES": "boosted trees of the page model: 60",
+    "DEPTH": "their depth: 4",
+    "RATE": "their learning rate: 0.1",
+    "LEAF": "pages of a leaf: 60",
+    "FEWEST_PAGES": "pages without which they are not fitted: 240",
+    "PRIOR_PAGES": "pages that the mean around a region is worth: 4",
+    "PRIOR_OUTCOMES": "outcomes that the mean of all is worth for a site: 10",
+    "BLEND_PICKS": "picks that the start of the weights is worth: 200",
+    "BLEND_MOST": "weight of a part over its start at most: 10",
+    "W_locality": "start of the weight of *locality*: 0.05",
+    "W_page": "of *page*: 0.05",
+    "W_importance": "of *importance*: 0.01",
+    "W_discovery": "of *discovery*: 0.1",
+    "TYPE_PRIOR": "first answers that those of all are worth for a type: 8",
+    "SITE_PRIOR_PICKS": "picks that a site starts with: 1",
+    "PRIOR_NEWCOMERS": "picks that all newcomers start with: 3",
+    "HALF_LIFE": "picks of a site after which an earlier one counts half: 3",
+    "BELIEVED": "reliability below which nobody makes room for a site: 0.8",
+    "SLOW_SHARE": "share of a batch for a domain without a fetched page: 0.05",
+    "YOUNG": "share of the fetched pages that young domains have at most: 0.05",
+    "SITE_SHARE": "share of a batch for a site: 0.05",
+    "FEWEST_SITES": "sites without which no site is held to it: 20",
+    "EXPLORE": "share of a batch that is drawn: 0.02",
+    "NEAR_SHARE": "share of the draws from the next in the ranking: 0.75",
+    "EPOCH_GROWTH": "growth of the crawl until statistics are frozen anew: 0.1",
+}
+
+
+def constants() -> list[Row]:
+    """What halves and doubles of the constants of the planner change, paired by seed set."""
+    collections = {"uci-web": "university web", "webkb": "583 hosts"}
+    lines = (NOW / "constants.jsonl").read_text(encoding="utf-8").splitlines()
+    runs: dict[tuple[str, str], dict] = {}
+    for run in map(json.loads, lines):
+        runs.setdefault((run["name"], run["factor"]), {}).update(run)
+    whole = runs["", ""]
+    heads = [f"{title}, {way}" for title in collections.values() for way in ("half", "double")]
+    rows = [["", *heads]]
+    for name, told in CONSTANTS.items():
+        cells = []
+        for collection in collections:
+            for is_half in (True, False):
+                own = [run for (of, factor), run in runs.items() if of == name and (float(factor) < 1) == is_half]
+                if not own or collection not in own[0]:
+                    cells.append("")
+                    continue
+                pairs = zip(own[0][collection]["relevant"], whole[collection]["relevant"], strict=True)
+                mean, half = interval([tried - as_is for tried, as_is in pairs])
+                cells.append(f"{mean:+.3f} ± {half:.3f}{'*' if abs(mean) > half else ''}")
+        rows.append([told, *cells])
     return rows
 
 
@@ -292,6 +360,21 @@ def expected_and_realised() -> list[Row]:
     return rows
 
 
+def led_to() -> list[Row]:
+    """What the part *discovery* expected of picks, and what these led to, from the first cycle on of which it said something."""
+    rows = [["", "a batch", "cycles", "expected", "led to", "ratio of the sums", "least and most of five cycles"]]
+    for line in (NOW / "led-to.jsonl").read_text(encoding="utf-8").splitlines():
+        run = json.loads(line)
+        cycles = [cycle["led_to"] for cycle in run["cycles"] if cycle["led_to"][0] > 0]
+        expected, realised = (sum(of) for of in zip(*cycles, strict=True))
+        fives = [cycles[at : at + 5] for at in range(len(cycles) - 4)]
+        ratios = [sum(of[0] for of in five) / sum(of[1] for of in five) for five in fives]
+        sums = (f"{expected:,.0f}", f"{realised:,.0f}", f"{expected / realised:.2f}")
+        name = COLLECTIONS[run["collection"]]
+        rows.append([name, str(run["batch"]), str(len(cycles)), *sums, f"{min(ratios):.2f} to {max(ratios):.2f}"])
+    return rows
+
+
 def polite() -> list[Row]:
     """What was found after 6, 12 and 24 minutes, by the delay between two requests to a host."""
     rows = [["delay", "", "6 minutes", "12", "24", "pages", "ahead of the best batches of 850"]]
@@ -349,17 +432,19 @@ def chances(runs: list[dict]) -> float:
 
 TABLES: dict[Path, Callable[[], list[Row]]] = {
     DAY / "cycles.tsv": expected_and_realised,
-    DAY / "results.tsv": results,
-    DAY / "impact-shares.tsv": impact_shares,
+    NOW / "results.tsv": results,
     DAY / "found-university-web-one-set.tsv": found_page_by_page,
+    NOW / "constants.tsv": constants,
+    NOW / "led-to.tsv": led_to,
+    NOW / "impact-shares.tsv": impact_shares,
     DAY / "candidates.tsv": candidates,
     AFTER / "polite.tsv": polite,
     AFTER / "failures.tsv": failures,
     BEFORE / "stops.tsv": stops,
     BEFORE / "sufficiency.tsv": sufficiency,
     **{AFTER / f"manipulation-{name}.tsv": lambda name=name: manipulation(name) for name in COLLECTIONS},
-    **{DAY / f"by-batch-{name}.tsv": lambda name=name: by_batch(name) for name in COLLECTIONS},
-    **{DAY / f"found-{name}.tsv": lambda name=name: found_after(name) for name in COLLECTIONS},
+    **{NOW / f"by-batch-{name}.tsv": lambda name=name: by_batch(name) for name in COLLECTIONS},
+    **{NOW / f"found-{name}.tsv": lambda name=name: found_after(name) for name in COLLECTIONS},
     **{DAY / f"ablation-{name}.tsv": lambda name=name: ablation(name) for name in COLLECTIONS},
 }
 
