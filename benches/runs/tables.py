@@ -105,6 +105,26 @@ def by_batch(collection: str) -> list[Row]:
     return rows
 
 
+def ahead() -> list[Row]:
+    """By how much the speedup of `prospect` is ahead of that of others at the same batch, paired by seed set."""
+    others = [policy for policy in POLICIES if policy != "prospect"]
+    rows = [["", "a batch", *(POLICIES[other] for other in others)]]
+    for collection, title in COLLECTIONS.items():
+        found = policies_of([f"policies-{collection}", f"page-by-page-{collection}"])
+        batches = [batch for batch in BATCHES if ("prospect", batch) in found]
+        for at, batch in enumerate(batches):
+            cells = []
+            for other in others:
+                if (other, batch) not in found:
+                    cells.append("")
+                    continue
+                pairs = zip(found["prospect", batch]["relevant"], found[other, batch]["relevant"], strict=True)
+                mean, half = interval([own - theirs for own, theirs in pairs])
+                cells.append(f"{mean:+.2f} ± {half:.2f}{'*' if abs(mean) > half else ''}")
+            rows.append(["" if at else title, BATCHES[batch], *cells])
+    return rows
+
+
 def found_after(collection: str) -> list[Row]:
     """Relevant pages found after so much of a collection, means over the seed sets."""
     found = policies_of([f"policies-{collection}", f"page-by-page-{collection}"])
@@ -361,7 +381,7 @@ def expected_and_realised() -> list[Row]:
 
 
 def led_to() -> list[Row]:
-    """What the part *discovery* expected of picks, and what these led to, from the first cycle on of which it said something."""
+    """What the part *discovery* expected of picks, and what these led to, from the first cycle on of which it says so."""
     rows = [["", "a batch", "cycles", "expected", "led to", "ratio of the sums", "least and most of five cycles"]]
     for line in (NOW / "led-to.jsonl").read_text(encoding="utf-8").splitlines():
         run = json.loads(line)
@@ -436,6 +456,7 @@ TABLES: dict[Path, Callable[[], list[Row]]] = {
     DAY / "found-university-web-one-set.tsv": found_page_by_page,
     NOW / "constants.tsv": constants,
     NOW / "led-to.tsv": led_to,
+    NOW / "ahead.tsv": ahead,
     NOW / "impact-shares.tsv": impact_shares,
     DAY / "candidates.tsv": candidates,
     AFTER / "polite.tsv": polite,
