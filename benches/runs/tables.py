@@ -239,7 +239,6 @@ CONSTANTS = {
     "LEAF": "pages of a leaf: 60",
     "FEWEST_PAGES": "pages without which they are not fitted: 240",
     "PRIOR_PAGES": "pages that the mean around a region is worth: 4",
-    "PRIOR_OUTCOMES": "outcomes that the mean of all is worth for a site: 10",
     "BLEND_PICKS": "picks that the start of the weights is worth: 200",
     "BLEND_MOST": "weight of a part over its start at most: 10",
     "W_locality": "start of the weight of *locality*: 0.05",
@@ -381,7 +380,7 @@ def expected_and_realised() -> list[Row]:
 
 
 def led_to() -> list[Row]:
-    """What the part *discovery* expected of picks, and what these led to, from the first cycle on of which it says so."""
+    """What the part *discovery* expected of picks, and what these led to, from the first on of which it said some."""
     rows = [["", "a batch", "cycles", "expected", "led to", "ratio of the sums", "least and most of five cycles"]]
     for line in (NOW / "led-to.jsonl").read_text(encoding="utf-8").splitlines():
         run = json.loads(line)

@@ -3,6 +3,7 @@
 
 pub(crate) mod pairs;
 pub(crate) mod score_tree;
+mod site_means;
 
 use std::sync::{Arc, MutexGuard, PoisonError};
 
@@ -14,12 +15,12 @@ use crate::estimate::cache::PlannerCache;
 use crate::estimate::crawl_view::CrawlView;
 use crate::estimate::features::match_rule::{MatchRule, idf_mass};
 use crate::estimate::features::pair::FeatureSource;
-use crate::estimate::features::sites::SiteMeans;
 use crate::estimate::features::table::Feature;
 use crate::estimate::horizon::{FrontierHorizon, PastHorizon};
 use crate::estimate::pair_table::PairTable;
 use crate::estimate::pandey_olston::pairs::{Pair, PairSource, Training};
 use crate::estimate::pandey_olston::score_tree::{Example, ScoreTree};
+use crate::estimate::pandey_olston::site_means::SiteMeans;
 use crate::estimate::url_estimate::{PairEstimate, ScoredCandidates};
 use crate::sketch::sketched;
 
