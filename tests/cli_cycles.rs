@@ -197,7 +197,7 @@ fn what_stays_is_known_when_the_crawl_has_grown_by_a_quarter() {
     for of in ["plan_id", "stays", "led_to"] {
         assert_eq!(settled[of], cycle[of], "{of}");
     }
-    assert_eq!(cycle["led_to"]["predicted"], 0.0, "too few pages to know what leads to what");
+    assert!(cycle["led_to"].is_null(), "too few pages to know what leads to what");
     let of = |quantity: &str, name: &str| cycle[quantity][name].as_f64().unwrap();
     let (entered, stayed) = (of("enters", "realised"), of("stays", "realised"));
     assert!(stayed > 0.0 && stayed <= of("stays", "ceiling"), "{cycle}");

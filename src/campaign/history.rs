@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use super::open_plans::OpenBatch;
 use super::records::{
-    closed_pairs, each_outcome, each_row, lists_before, pairs, pairs_beside, places_of, query_ids,
+    closed_pairs, closed_plan, each_outcome, each_row, lists_before, pairs, pairs_beside,
+    places_of, query_ids,
 };
 use super::settle::Settled;
 use super::tables::STAYS;
@@ -37,7 +38,7 @@ pub(crate) struct ClosedCycle {
     pub(crate) enters: Quantity,
     /// Impact that they had when the crawl had grown by a quarter.
     pub(crate) stays: Quantity,
-    /// Impact of what they had led to by then; none while that is not known, or where an older version made the plan.
+    /// Impact of what they had led to by then; none while that is not known, or where nothing was expected of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) led_to: Option<LedTo>,
     /// What chances said of them, if it is stored, and the impact at the close in lists that they were candidates of.
@@ -233,8 +234,7 @@ fn read(
         cycle.known_at = (at, stays.get(number).copied());
         let places = places_of(store.manifest(), &cycle.plan_id, places);
         cycle.places = Some(places);
-        let mut closed = store.manifest().closed_plans.iter();
-        let closed = closed.rfind(|closed| closed.id == cycle.plan_id);
+        let closed = closed_plan(store.manifest(), &cycle.plan_id);
         cycle.led_to = closed.and_then(|closed| LedTo::deserialize(&closed.led_to).ok());
         if let Some(place) = cycle.known_at.1 {
             cycle.stays.realised = Some(what_stayed(store, &segments[place])?);

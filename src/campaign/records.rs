@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use prospect_index::columns::{Column, Schema};
 use prospect_index::error::StoreError;
-use prospect_index::manifest::{Manifest, SegmentEntry, SegmentKind};
+use prospect_index::manifest::{ClosedPlan, Manifest, SegmentEntry, SegmentKind};
 use prospect_index::page::UrlId;
 use prospect_index::page_store::PageTable;
 use prospect_index::store::Store;
@@ -570,9 +570,14 @@ pub(super) fn closed_pairs(
     Ok(pairs)
 }
 
+/// A plan that was closed.
+pub(super) fn closed_plan<'a>(manifest: &'a Manifest, plan: &str) -> Option<&'a ClosedPlan> {
+    manifest.closed_plans.iter().rfind(|closed| closed.id == plan)
+}
+
 /// The places of the lists that the figures of a closed plan are in; where that is not told, these others.
 pub(super) fn places_of(manifest: &Manifest, plan: &str, others: Places) -> Places {
-    let closed = manifest.closed_plans.iter().rfind(|closed| closed.id == plan);
+    let closed = closed_plan(manifest, plan);
     closed.and_then(|closed| Places::deserialize(&closed.places).ok()).unwrap_or(others)
 }
 

@@ -4,7 +4,7 @@
 //! Costs nothing for cycles that are not due, and for one that is, one pass over its records; lists are scored
 //! anew only where another workload was asked then.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use prospect_index::bm25::{Bm25, Scorer};
 use prospect_index::columns::Column;
@@ -38,7 +38,7 @@ pub(super) struct Settled {
     pub(super) plan_id: String,
     workload: Workload,
     rows: Vec<StayedPage>,
-    /// What they led to; none where an older version does not tell what was expected.
+    /// What they led to; none where nothing was expected of that.
     pub(super) led_to: Option<LedTo>,
 }
 
@@ -73,6 +73,7 @@ fn what_stayed(
     let store = &open.store;
     let manifest = store.manifest();
     let workload = workload_before(store, at, &plan_id)?;
+    let is_known = workload.is_some();
     let workload = workload.unwrap_or_else(|| Workload { queries: Vec::new() });
     let places = places_of(manifest, &plan_id, today.lists.places());
     let fetched = fetched(store, &manifest.segments[at], &open.known.pages)?;
@@ -86,45 +87,35 @@ fn what_stayed(
         built = ServedLists::build(&scorer, queries, places, manifest.next_seq, urls)?;
         &built
     };
-    let rows = stayed(&fetched, &workload.queries, lists);
-    let predicted = expected_discovery(store, &manifest.segments[at])?;
-    let led_to = predicted.map(|predicted| {
+    let pages: HashSet<UrlId> = fetched.keys().copied().collect();
+    let rows = stayed(&pages, &workload.queries, lists);
+    let predicted: f64 = fetched.values().sum();
+    let led_to = (is_known && predicted > 0.0).then(|| {
         let (known, end_seq) = (&open.known, manifest.next_seq);
         let impact = lists.impact(&workload.queries, known.urls.len());
         let mean = mean_impact(known, end_seq, &impact);
         let led_to = led_to(known, end_seq, &impact, mean);
-        let realised = fetched.iter().map(|url| led_to[url.index()]).sum();
+        let realised = fetched.keys().map(|url| led_to[url.index()]).sum();
         LedTo { predicted, realised }
     });
     Ok(Settled { plan_id, workload, rows, led_to })
 }
 
-/// The parts *discovery* of the picks of a cycle that brought new pages, summed; none where an older version does not tell
-/// them.
-fn expected_discovery(store: &Store, segment: &SegmentEntry) -> Result<Option<f64>, StoreError> {
-    let (mut expected, names) = (0.0, ["planned", "state", Part::Discovery.column()]);
-    if segment.schema < DISCOVERY_SINCE {
-        return Ok(None);
-    }
-    let missing = each_outcome(store, segment, &names, |row| {
-        if row.id(0) == 1 && row.state(1)?.is_new_page() {
-            expected += row.number(2);
-        }
-        Ok(())
-    })?;
-    Ok(missing.is_none().then_some(expected))
-}
-
-/// New pages that picks of a cycle brought; none where an older version does not tell.
+/// New pages that picks of a cycle brought, each with the part *discovery* of the first pick that did; none where an older
+/// version does not tell.
 fn fetched(
     store: &Store,
     segment: &SegmentEntry,
     pages: &PageTable,
-) -> Result<HashSet<UrlId>, StoreError> {
-    let mut fetched = HashSet::new();
-    each_outcome(store, segment, &["url_id", "planned", "state"], |row| {
+) -> Result<BTreeMap<UrlId, f64>, StoreError> {
+    let mut fetched = BTreeMap::new();
+    let names = ["url_id", "planned", "state", Part::Discovery.column()];
+    let tells_discovery = segment.schema >= DISCOVERY_SINCE;
+    let names = if tells_discovery { &names[..] } else { &names[..3] };
+    each_outcome(store, segment, names, |row| {
         if row.id(1) == 1 && row.state(2)?.is_new_page() {
-            fetched.insert(page_by(pages, UrlId(row.id(0))));
+            let discovery = if tells_discovery { row.number(3) } else { 0.0 };
+            fetched.entry(page_by(pages, UrlId(row.id(0)))).or_insert(discovery);
         }
         Ok(())
     })?;

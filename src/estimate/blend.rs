@@ -10,7 +10,7 @@
 //! fitted by a ridge that draws them towards the start by [`PRIOR_PICKS`] picks, weights not negative and none
 //! beyond [`MOST`] times its start: before the first outcome the blend is the start, and it moves as outcomes
 //! come in. Picks are those that looked best, so outcomes say more about the top of the ranking, where picks
-//! are made, than about its tail. What a pick leads to is no outcome of it, so the weight of *discovery* is not
+//! are made, than about its tail. What a pick leads to is known much later, so the weight of *discovery* is not
 //! fitted: it is its start over the scale, of which the start counts as [`PRIOR_PICKS`] picks of scale 1, and at
 //! most [`MOST`] times the start.
 

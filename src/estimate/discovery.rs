@@ -6,7 +6,7 @@ use prospect_index::page_store::Known;
 /// is above the `mean`: a page like most is at hand without it. `impact` is by URL.
 ///
 /// Pages that nobody has fetched yet count for nothing: what is expected of a page is what the crawl has made of pages like
-/// it so far, less for those of its last cycles. Leaving these out changed nothing (`docs/ablation.md`).
+/// it so far, less for those of its last cycles. Leaving these out changed nothing (`docs/ablation.md`, "What a page leads to").
 pub(crate) fn led_to(known: &Known, end_seq: u32, impact: &[f64], mean: f64) -> Vec<f64> {
     let mut led_to = vec![0.0; known.urls.len()];
     for (seq, url) in known.pages.discovered().take_while(|(seq, _)| *seq < end_seq) {

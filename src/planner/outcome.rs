@@ -119,7 +119,7 @@ pub(crate) struct SettledCycle {
     pub(crate) plan_id: String,
     /// Impact that its fetched picks were expected to have still, and that they have.
     pub(crate) stays: Quantity,
-    /// Impact of what they led to; none where an older version made the plan.
+    /// Impact of what they led to; none where nothing was expected of that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) led_to: Option<LedTo>,
 }

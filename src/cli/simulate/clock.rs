@@ -50,7 +50,8 @@ pub(super) fn clock(
 /// The options of the table of planner options that are of the crawler.
 fn polite_time(config: &Config) -> Result<PoliteTime, Failure> {
     let given = [
-        ("delay", config.delay.map(Value::from)),
+        // By its text: what is no number of JSON is told as it was said.
+        ("delay", config.delay.map(|delay| Value::from(delay.to_string()))),
         ("queue-by", config.queue_by.clone().map(Value::from)),
         ("connections", config.connections.map(Value::from)),
     ];
