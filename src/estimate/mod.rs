@@ -12,6 +12,9 @@
 //! | defence | who broke promises, who is new? | [`site_reliability`], [`slow_start`] |
 //! | entry | what will the batch as a whole do to the lists? | [`predict_entry`] |
 //! | changes | how likely has a fetched page changed since? | [`change_rate`] |
+//! | what is led to | what did fetched pages lead to, as label and as outcome? | [`discovery`] |
+//!
+//! Constants that say which URLs are picked were halved and doubled one by one: `docs/ablation.md`, "Constants".
 //!
 //! That is the path that is on by default; [`pandey_olston`] is the published one, a score tree and a
 //! point estimate, and [`link_gain`] ranks as progressive crawling does. Not here: which URLs are picked, and files.
