@@ -17,7 +17,7 @@ use prospect_index::store::Store;
 use super::records::{DISCOVERY_SINCE, each_outcome, places_of, plan_of, workload_before};
 use super::tables::OUTCOMES;
 use super::{CampaignError, OpenStore};
-use crate::estimate::discovery::{led_to, mean_impact};
+use crate::estimate::discovery::page_led_to;
 use crate::estimate::parts::Part;
 use crate::planner::cycle::{page_by, pages_at};
 use crate::planner::stays::{StayedPage, is_due, stayed};
@@ -91,11 +91,11 @@ fn what_stayed(
     let rows = stayed(&pages, &workload.queries, lists);
     let predicted: f64 = fetched.values().sum();
     let led_to = (is_known && predicted > 0.0).then(|| {
-        let (known, end_seq) = (&open.known, manifest.next_seq);
+        let known = &open.known;
         let impact = lists.impact(&workload.queries, known.urls.len());
-        let mean = mean_impact(known, end_seq, &impact);
-        let led_to = led_to(known, end_seq, &impact, mean);
-        let realised = fetched.keys().map(|url| led_to[url.index()]).sum();
+        let mean = impact.iter().sum::<f64>() / known.pages.len() as f64;
+        let led_to = |page: &UrlId| page_led_to(known, *page, &impact, mean);
+        let realised = fetched.keys().map(led_to).sum();
         LedTo { predicted, realised }
     });
     Ok(Settled { plan_id, workload, rows, led_to })
