@@ -197,6 +197,15 @@ fn explanations_open_from_a_name_and_escape_leads_back() {
     open.browser.press("Escape");
     let back = "document.activeElement === document.querySelector('.workload button.name')";
     open.browser.wait_until(back);
+    // Who is already at another button when the page hears that the dialog is gone stays there.
+    open.press_enter(url);
+    open.browser.wait_until("document.querySelector('#details[open] .facts') !== null");
+    open.value(
+        "(globalThis.gone = false, document.getElementById('details').addEventListener('close', () => { gone = true; }))",
+    );
+    open.value("(document.getElementById('details').close(), document.querySelector('.workload button.name').focus())");
+    open.browser.wait_until("gone");
+    assert_eq!(open.value(back), true);
     open.assert_quiet();
 }
 

@@ -15,10 +15,10 @@ function detailsView(app) {
   let trail = [];
   let from = null;
   dialog.append(html("div", { class: "bar" }, title, back, close), trouble, content);
+  // This comes some time after the dialog is gone and the browser has put the focus back to its
+  // button: who has gone on since, to another button or into another dialog, is not to be led back.
   dialog.addEventListener("close", () => {
-    trail = [];
-    opener()?.focus();
-    from = null;
+    if (!dialog.open && document.activeElement === document.body) opener()?.focus();
   });
   /** What opened it; where that was drawn anew, the button of the same name, or else the tab. */
   function opener() {
@@ -76,7 +76,7 @@ function detailsView(app) {
   return {
     open(kind, id, scenario, button) {
       if (!dialog.open) {
-        from = button;
+        [trail, from] = [[], button];
         content.replaceChildren();
         dialog.showModal();
       }
