@@ -278,8 +278,7 @@ fn mistakes_are_told() {
     assert_eq!(run.code, Some(1), "{}", run.stderr);
 }
 
-const RULES: &str =
-    "sufficiency:0.3,sufficiency:0.9,settled:5%,saturated,no-gain,knee,fixed:50%,never,oracle";
+const RULES: &str = "sufficiency:0.3,sufficiency:0.9,settled:5%,saturated,no-gain,compatible,knee,fixed:50%,never,oracle";
 
 #[test]
 fn rules_tell_where_they_would_have_stopped_a_crawl() {
@@ -313,6 +312,14 @@ fn rules_tell_where_they_would_have_stopped_a_crawl() {
     // Each line of the table is of a crawl and a rule.
     let csv = fs::read_to_string(bench.path("stopped/stops.csv")).unwrap();
     assert_eq!(csv.lines().count(), 1 + 3 * 2 * rules.len());
+    // The source's code stops when the last page has few new words, whatever is known; who expects nothing of a batch, never
+    // expects too little.
+    assert_eq!(rule("compatible")["stopped"], 6);
+    for policy in ["bfs", "inlinks"] {
+        for set in 1..=2 {
+            assert!(csv.contains(&format!("\n{policy},{set},no-gain,false,")), "{csv}");
+        }
+    }
     let again = run(&format!("--out @again --threads 1 --stop {RULES}"));
     assert_eq!(again.code, Some(0), "{}", again.stderr);
     let read = |out: &str| fs::read_to_string(bench.path(&format!("{out}/stops.csv"))).unwrap();
@@ -323,6 +330,8 @@ fn rules_tell_where_they_would_have_stopped_a_crawl() {
     for (more, what) in [
         ("--stop soon", "no stop rule \"soon\""),
         ("--stop knee --max-pages 50", "it is cut short"),
+        ("--stop learned", "no model is named"),
+        ("--sufficiency-model m --stop knee", "needs sufficiency, or the stop rule learned"),
     ] {
         let refused = run(&format!("--out @refused {more}"));
         assert_eq!(refused.code, Some(1));
@@ -389,4 +398,29 @@ fn a_language_model_gives_a_second_opinion_and_decides_nothing() {
         assert_eq!(run.code, Some(1), "{}", run.stderr);
         assert!(run.stderr.contains(what), "{}", run.stderr);
     }
+}
+
+/// Story: somebody who crawls by crawl4ai's embedding strategy wonders when it would have stopped here.
+#[cfg(feature = "neural")]
+#[test]
+fn a_model_tells_where_nothing_is_learned_any_more() {
+    let bench = simulation::bench();
+    // Of a query of two words none can be left out.
+    let queries = fs::read_to_string(bench.path("queries.tsv")).unwrap();
+    let queries: Vec<String> =
+        queries.lines().map(|line| line.replacen('\t', "\tall about ", 1)).collect();
+    bench.write("queries.tsv", common::lines(queries));
+    let model = format!("{}/tests/models/embedding-mean", env!("CARGO_MANIFEST_DIR"));
+    let rules = "learned,never,oracle";
+    let line = format!("{SMALL} --policy bfs,prospect --stop {rules} --sufficiency-model {model}");
+    let run = tried(&bench, &format!("{line} --out @learned"));
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let rules = summary(&bench, "learned")["stopping"]["rules"].clone();
+    let learned = rules.as_array().unwrap().iter().find(|rule| rule["rule"] == "learned").unwrap();
+    // Texts of one vocabulary are near each other from the first window on, so that the second one teaches nothing.
+    assert_eq!(learned["stopped"], 4, "{learned}");
+    assert!(learned["pages"]["mean"].as_f64().unwrap() < 1.0, "{learned}");
+    let again = tried(&bench, &format!("{line} --threads 1 --out @again"));
+    assert_eq!(again.code, Some(0), "{}", again.stderr);
+    assert_eq!(summary(&bench, "again")["stopping"], summary(&bench, "learned")["stopping"]);
 }

@@ -36,13 +36,11 @@ use crate::sufficiency::near_duplicates::{NearDuplicates, Shingles};
 use crate::sufficiency::parts::QueryParts;
 use crate::sufficiency::track::Tracks;
 use crate::sufficiency::validation::{ValidatedQuery, Validation, Variants};
-use crate::sufficiency::verdict::{Exhausted, GAIN_FLOOR, Gain, Saturation, Signals, THETA};
-use crate::sufficiency::windows::{window_pages, windows};
+use crate::sufficiency::verdict::{Exhausted, Gain, Saturation, Signals, THETA, gain_floor};
+use crate::sufficiency::windows::windows;
 use crate::workload::{Query, Workload};
 
 const VERSION: u32 = 3;
-/// Seed of the pairs that the source's consistency is of where there are too many.
-const PAIRS_SEED: u64 = 1;
 
 /// What kept tracks were made from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -346,20 +344,14 @@ fn gain(next: &NextBatch<'_>, cycles: &[ClosedCycle], pages: usize) -> Option<Ga
     let expected = next.expected.as_ref()?;
     let picks = next.picks.len();
     let by_page = |impact: f64| if picks == 0 { 0.0 } else { impact / picks as f64 };
-    let (mut fetched, mut impact) = (0, 0.0);
-    for cycle in cycles.iter().filter(|cycle| cycle.is_for(next.places)) {
-        if fetched >= window_pages(pages) {
-            break;
-        }
-        fetched += cycle.counts.new_pages();
-        impact += cycle.enters.realised.unwrap_or(0.0);
-    }
-    let is_enough = fetched >= window_pages(pages);
+    let alike = cycles.iter().filter(|cycle| cycle.is_for(next.places));
+    let brought =
+        |cycle: &ClosedCycle| (cycle.counts.new_pages(), cycle.enters.realised.unwrap_or(0.0));
     Some(Gain {
         per_page: by_page(expected.enters.impact),
         low: by_page(expected.enters.low),
         high: by_page(expected.enters.high),
-        floor: is_enough.then(|| GAIN_FLOOR * impact / fetched as f64),
+        floor: gain_floor(alike.map(brought), pages),
     })
 }
 
@@ -402,7 +394,7 @@ pub(crate) fn compatible(
     for url in &waiting {
         links.add(&state, &anchors(known, *url));
     }
-    let shared = state.of_pages(PAIRS_SEED);
+    let shared = state.of_pages();
     let of = |query: &Query| {
         let best_link = links.best(&query.text).map(|(link, score)| {
             let url = known.urls.url(waiting[link]).to_owned();

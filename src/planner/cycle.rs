@@ -308,11 +308,15 @@ impl Closed {
         fetched.fold(0.0, |sum, closed| sum + closed.realised)
     }
 
+    /// Picks that gave a new page.
+    pub(crate) fn new_pages(&self) -> usize {
+        self.picks.iter().filter(|closed| closed.state.is_new_page()).count()
+    }
+
     /// What chances said of the fetched picks.
     pub(crate) fn chances(&self, queries: &[Query], places: Places) -> ListChances {
-        let fetched = self.picks.iter().filter(|closed| closed.state.is_new_page()).count();
         let pairs = self.pairs.iter().map(|row| &row.pair);
-        let size = BatchSize { picks: fetched, pages: self.pages };
+        let size = BatchSize { picks: self.new_pages(), pages: self.pages };
         PlannedPair::chances(pairs, size, Lists { queries, taken: &self.taken, places })
     }
 

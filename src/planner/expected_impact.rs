@@ -195,14 +195,11 @@ pub(crate) struct RealisedShares {
 }
 
 impl RealisedShares {
-    /// Learned from closed cycles, the oldest first, of a workload with this mean frequency.
-    pub(crate) fn learned<'a>(
-        cycles: impl Iterator<Item = CycleImpact<'a>>,
-        mean_frequency: f64,
-    ) -> Self {
+    /// Before any cycle is closed, of a workload with this mean frequency.
+    pub(crate) fn start(mean_frequency: f64) -> Self {
         let squares = CycleMean::new(PRIOR_SPREAD * PRIOR_SPREAD, PRIOR_SPREAD_CYCLES);
         let share = |start| CycleMean::new(start, PRIOR_CYCLES);
-        let mut shares = Self {
+        Self {
             foreseen: share(1.0),
             unforeseen: share(UNFORESEEN),
             // Pages to come are taken to be like those there.
@@ -210,12 +207,21 @@ impl RealisedShares {
             squares: Both { enters: squares, stays: squares },
             cycles: Both::default(),
             mean_frequency,
-        };
+        }
+    }
+
+    /// Learned from closed cycles, the oldest first, of a workload with this mean frequency.
+    pub(crate) fn learned<'a>(
+        cycles: impl Iterator<Item = CycleImpact<'a>>,
+        mean_frequency: f64,
+    ) -> Self {
+        let mut shares = Self::start(mean_frequency);
         cycles.for_each(|cycle| shares.learn(cycle));
         shares
     }
 
-    fn learn(&mut self, cycle: CycleImpact<'_>) {
+    /// Takes in the next closed cycle.
+    pub(crate) fn learn(&mut self, cycle: CycleImpact<'_>) {
         let CycleImpact { chances, same_source, foreseen, realised, stayed } = cycle;
         // A cycle of which nothing came says nothing.
         if chances.most <= 0.0 {

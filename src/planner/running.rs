@@ -15,6 +15,7 @@ use prospect_index::text_index::TextIndex;
 use super::PlannerError;
 use super::choose::{Choice, choose};
 use super::cycle::{Closed, OpenPlan, Past, close, current_epoch, pseudo_outcomes, query_outcomes};
+use super::expected_impact::{CycleImpact, Lists, RealisedShares, mean_frequency};
 use super::settings::PlanSettings;
 use crate::estimate::cache::PlannerCache;
 use crate::estimate::candidates::ngram::MatchSource;
@@ -67,6 +68,10 @@ pub(crate) struct RunningPlanner<'a> {
     served: Option<ServedLists>,
     past: Past,
     open: Option<OpenPlan>,
+    /// Which shares of what was expected of plans came.
+    shares: RealisedShares,
+    /// By closed plan: pages that came, and the impact that they had in lists then.
+    brought: Vec<(usize, f64)>,
     /// What became of plans, where someone looks at more than is learned from.
     kept: Option<Vec<Closed>>,
 }
@@ -92,6 +97,8 @@ impl<'a> RunningPlanner<'a> {
             served: None,
             past: Past::default(),
             open: None,
+            shares: RealisedShares::start(mean_frequency(&workload.queries)),
+            brought: Vec::new(),
             kept: None,
         }
     }
@@ -104,6 +111,25 @@ impl<'a> RunningPlanner<'a> {
     /// Plans that were closed since they are kept.
     pub(crate) fn closed(&self) -> &[Closed] {
         self.kept.as_deref().unwrap_or_default()
+    }
+
+    /// Which shares of what was expected of plans came.
+    pub(crate) fn shares(&self) -> RealisedShares {
+        self.shares
+    }
+
+    /// By closed plan, the oldest first: pages that came, and the impact that they had in lists then.
+    pub(crate) fn brought(&self) -> &[(usize, f64)] {
+        &self.brought
+    }
+
+    /// Impact by page that the open plan is expected to have in lists, in a crawl of so many `pages`; none without a plan.
+    pub(crate) fn expected_by_page(&self, pages: usize) -> Option<f64> {
+        let (open, served) = (self.open.as_ref()?, self.served.as_ref()?);
+        let (taken, places) = (served.taken(), served.places());
+        let lists = Lists { queries: &self.workload.queries, taken: &taken, places };
+        let picks = open.picks.len() as f64;
+        (picks > 0.0).then(|| self.shares.enters(&open.chances(pages, lists)) / picks)
     }
 
     /// Queries it plans for.
@@ -257,6 +283,15 @@ impl<'a> RunningPlanner<'a> {
             self.past.queries.extend_from_slice(&closed.queries);
         }
         self.past.learn(&closed);
+        let (places, realised) = (before.places(), closed.realised());
+        self.shares.learn(CycleImpact {
+            chances: &closed.chances(queries, places),
+            same_source: true,
+            foreseen: closed.foreseen(queries, places),
+            realised,
+            stayed: None,
+        });
+        self.brought.push((closed.new_pages(), realised));
         if let Some(kept) = &mut self.kept {
             kept.push(closed);
         }

@@ -90,6 +90,12 @@ pub trait CrawlPolicy {
         Ok(())
     }
 
+    /// Whether the batch that was picked last is expected to bring by page less than a tenth of what the first planned pages
+    /// brought; never of a policy that expects nothing.
+    fn expects_little(&self) -> bool {
+        false
+    }
+
     /// Takes pages out of the frontier that an earlier run of the same crawl had picked as one
     /// batch of `most` at most, in place of [`CrawlPolicy::next`]: a crawl that is resumed needs no new decision.
     ///

@@ -21,7 +21,6 @@ pub(crate) struct Planned<'a> {
     pub(super) crawled: Crawled<'a>,
     pub(super) planner: RunningPlanner<'a>,
     strings: SeenStrings<'a>,
-    /// What queries lack, once that counts.
     lack: Option<RunningLack<'a>>,
     seeds: SeedQueue,
     /// Pages in the frontier that are no seed.
@@ -139,6 +138,10 @@ impl CrawlPolicy for Planned<'_> {
     fn fetched(&mut self, fetched: &Fetched<'_>) {
         self.crawled.report(fetched.page, fetched.failed);
         self.waiting += fetched.new.len();
+    }
+
+    fn expects_little(&self) -> bool {
+        self.gain_is_little()
     }
 
     fn batch_done(&mut self) -> Result<(), PolicyError> {

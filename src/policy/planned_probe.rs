@@ -13,8 +13,10 @@ use crate::estimate::scored_pairs::ScoredPairs;
 use crate::estimate::url_estimate::UrlEstimate;
 use crate::planner::PlannerError;
 use crate::planner::cycle::{Closed, Past};
+use crate::planner::expected_impact::RealisedShares;
 use crate::planner::settings::PlanSettings;
 use crate::sketch::served::ServedLists;
+use crate::sufficiency::verdict::gain_floor;
 use crate::workload::Query;
 
 impl Planned<'_> {
@@ -52,6 +54,21 @@ impl Planned<'_> {
     /// What became of plans since that is kept.
     pub(crate) fn closed(&self) -> &[Closed] {
         self.planner.closed()
+    }
+
+    /// Which shares of what was expected of its plans came.
+    pub(crate) fn shares(&self) -> RealisedShares {
+        self.planner.shares()
+    }
+
+    /// Whether the open plan is expected to bring too little by page. Not if it learns from no outcome: it closes no plan
+    /// when it is replayed.
+    pub(super) fn gain_is_little(&self) -> bool {
+        let (planner, pages) = (&self.planner, self.pages());
+        let floor = gain_floor(planner.brought().iter().copied(), pages);
+        let expected = planner.expected_by_page(pages);
+        let is_little = floor.zip(expected).is_some_and(|(floor, expected)| expected < floor);
+        is_little && planner.settings.estimate.learns_from_picks()
     }
 
     /// By query: what it lacks, if that counts.

@@ -43,7 +43,8 @@ impl Clock {
         collection: &Collection,
         order: &CrawlOrder,
     ) -> (CrawlOrder, Vec<f64>) {
-        let (mut timed, mut seconds) = (CrawlOrder::default(), Vec::new());
+        let mut timed = CrawlOrder { no_gain: order.no_gain, ..CrawlOrder::default() };
+        let mut seconds = Vec::new();
         let (mut now, mut from) = (0.0, 0);
         for &end in &order.batch_ends {
             let batch = &order.pages[from..end as usize];

@@ -45,6 +45,8 @@ pub struct CrawlOrder {
     pub pages: Vec<Page>,
     /// Pages fetched at the end of each batch.
     pub(crate) batch_ends: Vec<u32>,
+    /// Pages fetched before the first batch of which the policy expected too little.
+    pub(crate) no_gain: Option<u32>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -206,6 +208,9 @@ impl<'a> SimulatedCrawl<'a> {
     fn take(&mut self, batch: &[Page], policy: &mut dyn CrawlPolicy) -> Result<bool, PolicyError> {
         if batch.is_empty() {
             return Ok(false);
+        }
+        if self.order.no_gain.is_none() && policy.expects_little() {
+            self.order.no_gain = Some(self.order.pages.len() as u32);
         }
         self.order.pages.extend(batch);
         self.order.batch_ends.push(self.order.pages.len() as u32);

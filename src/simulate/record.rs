@@ -26,8 +26,9 @@ impl OrderRecord {
         name: &str,
         experiment: u64,
     ) -> Result<(), StoreError> {
-        let CrawlOrder { pages, batch_ends } = &self.order;
+        let CrawlOrder { pages, batch_ends, no_gain } = &self.order;
         let mut bytes = vec![u8::from(self.complete)];
+        bytes.extend(no_gain.unwrap_or(u32::MAX).to_le_bytes());
         for column in [pages, batch_ends] {
             bytes.extend((column.len() as u32).to_le_bytes());
             bytes.extend(column.iter().flat_map(|value| value.to_le_bytes()));
@@ -39,8 +40,11 @@ impl OrderRecord {
     pub(crate) fn read(storage: &Storage, name: &str, experiment: u64) -> Option<Self> {
         let bytes = work_file::read(storage, name, experiment)?;
         let (&complete, mut rest) = bytes.split_first()?;
+        let (no_gain, tail) = rest.split_first_chunk::<4>()?;
+        let no_gain = Some(u32::from_le_bytes(*no_gain)).filter(|&pages| pages != u32::MAX);
+        rest = tail;
         let (pages, batch_ends) = (column(&mut rest)?, column(&mut rest)?);
-        let order = CrawlOrder { pages, batch_ends };
+        let order = CrawlOrder { pages, batch_ends, no_gain };
         Some(Self { order, complete: complete == 1 })
     }
 }
@@ -63,10 +67,13 @@ mod tests {
     fn a_record_comes_back_whole_or_not_at_all() {
         let directory = tempfile::tempdir().unwrap();
         let storage = Storage::create(directory.path()).unwrap();
-        let order = CrawlOrder { pages: vec![4, 2, 9], batch_ends: vec![2, 3] };
-        let record = OrderRecord { order, complete: true };
-        record.write(&storage, "work/r", 7).unwrap();
-        assert_eq!(OrderRecord::read(&storage, "work/r", 7), Some(record));
+        let order = CrawlOrder { pages: vec![4, 2, 9], batch_ends: vec![2, 3], no_gain: None };
+        let mut record = OrderRecord { order, complete: true };
+        for no_gain in [None, Some(2)] {
+            record.order.no_gain = no_gain;
+            record.write(&storage, "work/r", 7).unwrap();
+            assert_eq!(OrderRecord::read(&storage, "work/r", 7).as_ref(), Some(&record));
+        }
         assert_eq!(OrderRecord::read(&storage, "work/r", 8), None);
         let mut bytes = storage.read("work/r").unwrap();
         bytes[30] ^= 1;

@@ -129,6 +129,16 @@ impl SimulationSettings {
         self.stop.iter().any(|rule| rule.reads_sufficiency())
     }
 
+    /// Whether a rule reads the texts of pages.
+    pub(crate) fn stops_by_text(&self) -> bool {
+        self.stop.contains(&StopRule::Compatible)
+    }
+
+    /// Whether a rule asks a model.
+    pub(crate) fn stops_by_vectors(&self) -> bool {
+        self.stop.contains(&StopRule::Learned)
+    }
+
     /// Seconds that a batch of a policy may take, where it is a time.
     pub(crate) fn window_of(&self, choice: &PolicyChoice) -> Option<f64> {
         choice.batch().unwrap_or(self.batch).seconds()

@@ -18,6 +18,7 @@ use crate::evaluate::checkpoints::JudgedQuery;
 use crate::evaluate::metrics::Metric;
 use crate::evaluate::rerank::PairScores;
 use crate::evaluate::statistics::mean_interval;
+use crate::policy::hidden_web::WebVectors;
 use crate::results::Interval;
 use crate::results::single_query::{SingleQueryPolicy, SingleQuerySummary};
 use crate::results::stopping::Stop;
@@ -35,6 +36,8 @@ pub(crate) struct SingleQueries<'a> {
     pub(crate) course: &'a Course,
     /// Where crawls are kept.
     pub(crate) work: Work<'a>,
+    /// Vectors of titles and of the queries, where a model judges.
+    pub(crate) vectors: Option<WebVectors<'a>>,
 }
 
 /// What one crawl found for its query.
@@ -128,6 +131,7 @@ impl SingleQueries<'_> {
                 fetchable: self.course.pages as u32,
                 qid: &judged[0].query.qid,
                 by_batch: true,
+                vectors: self.vectors,
             };
             found.stops.extend(stopping.stops(&crawls, &|_| ())?);
         }

@@ -14,7 +14,6 @@ use super::crawl::{Budget, SimulatedCrawl, Start};
 use super::experiment::{Inputs, web};
 use super::settings::{SimulationSettings, TrialSettings};
 use crate::evaluate::statistics::{mean_interval, pearson_interval};
-use crate::planner::expected_impact::{CycleImpact, RealisedShares, mean_frequency};
 use crate::planner::options::GivenOptions;
 use crate::policy::planned::Planned;
 use crate::policy::{PolicyChoice, Quality};
@@ -57,7 +56,6 @@ pub(crate) fn run(
     let (mut trials, mut base_predicted, mut base_realised) = (Vec::new(), 0.0, 0.0);
     for (set, start) in starts.iter().enumerate() {
         let mut planned = Planned::new(&web, inputs.quality.map(Quality), plan.clone());
-        planned.keep_closed();
         SimulatedCrawl::run(inputs.collection, start, &mut planned, budget)?;
         let base = base(&mut planned, batch)?;
         let questions = Asking { hosts: Hosts::new(planned.urls()), planned: &planned, base };
@@ -119,24 +117,13 @@ fn base(planned: &mut Planned<'_>, budget: usize) -> Result<Base, SimulateError>
     let scored = planned.all_pairs()?;
     let mut settings = planned.settings().clone();
     settings.selection.budget = budget;
-    let (queries, places) = (planned.queries(), settings.places());
-    let closed = planned.closed().iter();
-    let chances: Vec<_> = closed.map(|closed| (closed, closed.chances(queries, places))).collect();
-    let cycles = chances.iter().map(|(closed, chances)| CycleImpact {
-        chances,
-        same_source: true,
-        foreseen: closed.foreseen(queries, places),
-        realised: closed.realised(),
-        stayed: None,
-    });
-    let shares = RealisedShares::learned(cycles, mean_frequency(queries));
     Ok(Base {
-        shares,
+        shares: planned.shares(),
         pages: planned.pages(),
         queries: Arc::new(planned.queries().to_vec()),
         served: Arc::new(planned.served().cloned().unwrap_or_default()),
         scored: Arc::new(scored),
-        improvability: Improvability::fit(&planned.past().queries, places.k),
+        improvability: Improvability::fit(&planned.past().queries, settings.places().k),
         settings,
         next_seq: planned.next_seq(),
         lack: Arc::new(planned.lack().to_vec()),

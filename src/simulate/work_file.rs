@@ -5,7 +5,7 @@ use prospect_index::error::StoreError;
 use prospect_index::storage::Storage;
 use xxhash_rust::xxh3::xxh3_64;
 
-const MAGIC: &[u8; 15] = b"prospect-work-1";
+const MAGIC: &[u8; 15] = b"prospect-work-2";
 
 /// Writes a file in place of an earlier one.
 ///

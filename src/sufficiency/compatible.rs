@@ -14,6 +14,10 @@ const EXACT_PAGES: usize = 2_000;
 const DRAWN_PAIRS: usize = 20_000;
 /// Shorter words are passed over.
 const SHORTEST_WORD: usize = 3;
+/// Seed of their draw.
+const PAIRS_SEED: u64 = 1;
+/// Confidence, and saturation, from which on the source stops.
+const ENOUGH: (f64, f64) = (0.7, 0.8);
 const WEIGHTS: (f64, f64, f64) = (0.4, 0.3, 0.3);
 const LINK_WEIGHTS: (f64, f64, f64) = (0.5, 0.3, 0.2);
 
@@ -23,10 +27,16 @@ pub(crate) struct Compatible {
     words: HashMap<String, usize>,
     /// By word: how often it occurs, and in how many pages.
     counts: Vec<(u64, u64)>,
+    /// How often the word occurs that does most often.
+    most: u64,
     /// By page: its distinct words, ascending.
     pages: Vec<Vec<u32>>,
     /// Words that were new with the first page, and with the last one.
     new_words: Option<(usize, usize)>,
+    /// By word: the pages that hold it, while all pairs count.
+    holders: Vec<Vec<u32>>,
+    /// The sum of the similarities of all pairs.
+    alike: f64,
 }
 
 /// Confidence and its parts, each in \[0, 1\].
@@ -55,6 +65,7 @@ impl Compatible {
                 self.counts.push((0, 0));
             }
             self.counts[number].0 += 1;
+            self.most = self.most.max(self.counts[number].0);
             page.push(number as u32);
         };
         for_each_term(title, &mut take);
@@ -64,6 +75,7 @@ impl Compatible {
         for &word in &page {
             self.counts[word as usize].1 += 1;
         }
+        self.compare(&page);
         self.pages.push(page);
         let new = self.counts.len() - before;
         self.new_words = Some((self.new_words.map_or(new, |(first, _)| first), new));
@@ -75,8 +87,21 @@ impl Compatible {
     }
 
     /// What all queries share: consistency and saturation.
-    pub(crate) fn of_pages(&self, seed: u64) -> (f64, f64) {
-        (self.consistency(seed), self.saturation())
+    pub(crate) fn of_pages(&self) -> (f64, f64) {
+        (self.consistency(), self.saturation())
+    }
+
+    /// Whether the source would stop, of queries with how often each is asked: by their mean confidence, or as the last page
+    /// brought few new words. Its third rule, a best link of less than 0.1, cannot hold: a link has 0.2 for its authority.
+    pub(crate) fn has_enough<'q>(&self, queries: impl Iterator<Item = (&'q str, f64)>) -> bool {
+        let shared = self.of_pages();
+        let (mut sum, mut askings) = (0.0, 0.0);
+        for (query, frequency) in queries {
+            sum += frequency * self.confidence(query, shared).whole;
+            askings += frequency;
+        }
+        let (confidence, saturation) = ENOUGH;
+        (askings > 0.0 && sum >= confidence * askings) || shared.1 >= saturation
     }
 
     /// Confidence of a query, with what all queries share.
@@ -95,7 +120,7 @@ impl Compatible {
             return 0.0;
         }
         let pages = self.pages.len() as f64;
-        let most = self.counts.iter().map(|(times, _)| *times).max().unwrap_or(0) as f64;
+        let most = self.most as f64;
         let mut terms: Vec<&String> = terms.iter().collect();
         terms.sort_unstable();
         let of_term = |term: &&String| {
@@ -108,22 +133,40 @@ impl Compatible {
         mean.sqrt().min(1.0)
     }
 
-    fn consistency(&self, seed: u64) -> f64 {
+    fn consistency(&self) -> f64 {
         let count = self.pages.len();
         if count < 2 {
             return 1.0;
         }
-        let alike = |a: usize, b: usize| jaccard(&self.pages[a], &self.pages[b]);
         if !self.draws() {
-            let pairs = (0..count).flat_map(|a| (a + 1..count).map(move |b| (a, b)));
-            return pairs.map(|(a, b)| alike(a, b)).sum::<f64>() / (count * (count - 1) / 2) as f64;
+            return self.alike / (count * (count - 1) / 2) as f64;
         }
-        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut rng = ChaCha8Rng::seed_from_u64(PAIRS_SEED);
         let drawn = (0..DRAWN_PAIRS).map(|_| {
             let pair = sample(&mut rng, count, 2);
-            alike(pair.index(0), pair.index(1))
+            jaccard(&self.pages[pair.index(0)], &self.pages[pair.index(1)])
         });
         drawn.sum::<f64>() / DRAWN_PAIRS as f64
+    }
+
+    /// Similarities of a new page to those before it, summed, as long as all pairs count.
+    fn compare(&mut self, page: &[u32]) {
+        if self.pages.len() >= EXACT_PAGES {
+            self.holders = Vec::new();
+            return;
+        }
+        self.holders.resize(self.counts.len(), Vec::new());
+        let mut shared = vec![0_usize; self.pages.len()];
+        for &word in page {
+            let holders = &mut self.holders[word as usize];
+            for &earlier in &*holders {
+                shared[earlier as usize] += 1;
+            }
+            holders.push(self.pages.len() as u32);
+        }
+        for (earlier, shared) in self.pages.iter().zip(shared) {
+            self.alike += similarity(shared, earlier.len() + page.len());
+        }
     }
 
     fn saturation(&self) -> f64 {
@@ -223,7 +266,12 @@ fn jaccard(a: &[u32], b: &[u32]) -> f64 {
             std::cmp::Ordering::Equal => (i, j, shared) = (i + 1, j + 1, shared + 1),
         }
     }
-    let all = a.len() + b.len() - shared;
+    similarity(shared, a.len() + b.len())
+}
+
+/// Jaccard similarity of two sets that have so many words together, those they share counted twice.
+fn similarity(shared: usize, both: usize) -> f64 {
+    let all = both - shared;
     if all == 0 { 0.0 } else { shared as f64 / all as f64 }
 }
 
@@ -250,7 +298,8 @@ mod tests {
         for (page, (coverage, consistency, saturation, confidence, new)) in PAGES.iter().zip(golden)
         {
             state.add("", page);
-            let found = state.confidence(QUERY, state.of_pages(1));
+            let shared = state.of_pages();
+            let found = state.confidence(QUERY, shared);
             let pairs = [
                 (found.coverage, coverage),
                 (found.consistency, consistency),
@@ -299,9 +348,9 @@ mod tests {
             state.add("", if page % 2 == 0 { "even pages share" } else { "odd ones differ" });
         }
         assert!(state.draws());
-        let (consistency, _) = state.of_pages(1);
+        let (consistency, _) = state.of_pages();
         assert!((consistency - 0.5).abs() < 0.02, "{consistency}");
-        assert_eq!(state.of_pages(1), state.of_pages(1));
+        assert_eq!(state.of_pages(), state.of_pages());
         assert_eq!(Compatible::default().confidence("a query", (1.0, 0.0)).coverage, 0.0);
     }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::strategy::embedding::EmbeddingSummary;
+use super::windows::window_pages;
 
 /// Saturation from which on a query, or a workload, is saturated.
 pub(crate) const SATURATED: f64 = 0.8;
@@ -11,7 +12,7 @@ pub(crate) const SATURATED: f64 = 0.8;
 /// rules have stopped?").
 pub(crate) const SETTLED: f64 = 0.01;
 /// Share of the impact by page of the first planned pages under which more pages gain nothing.
-pub(crate) const GAIN_FLOOR: f64 = 0.1;
+const GAIN_FLOOR: f64 = 0.1;
 /// Sufficiency that is enough where nothing else is said.
 pub(crate) const THETA: f64 = 0.7;
 /// Quantile of the normal distribution for 95 %.
@@ -142,6 +143,23 @@ pub(crate) struct Gain {
     pub(crate) high: f64,
     /// A tenth of what the first planned pages brought by page; none before they did.
     pub(crate) floor: Option<f64>,
+}
+
+/// What is too little by page in a crawl of so many `pages`: a tenth of what the first window of planned pages brought, by the
+/// new pages of closed cycles and what entered lists with them, the oldest first. None before there are as many.
+pub(crate) fn gain_floor(
+    cycles: impl IntoIterator<Item = (usize, f64)>,
+    pages: usize,
+) -> Option<f64> {
+    let wanted = window_pages(pages);
+    let (mut fetched, mut impact) = (0, 0.0);
+    for (new, realised) in cycles {
+        if fetched >= wanted {
+            break;
+        }
+        (fetched, impact) = (fetched + new, impact + realised);
+    }
+    (fetched >= wanted).then(|| GAIN_FLOOR * impact / fetched as f64)
 }
 
 impl StopReason {
@@ -288,6 +306,16 @@ mod tests {
         assert_eq!(verdict, Verdict { stop: true, reasons, signs, exhausted });
         assert!(signals.verdict(&[StopReason::Saturated]).stop);
         assert!(!signals.verdict(&[StopReason::NoGain]).stop);
+    }
+
+    #[test]
+    fn the_floor_is_a_tenth_of_what_the_first_window_brought() {
+        let cycles = [(60, 120.0), (50, 100.0), (500, 1.0)];
+        assert_eq!(gain_floor(cycles, 110), Some(0.2));
+        assert_eq!(gain_floor(cycles[..1].iter().copied(), 60), None);
+        // A larger crawl has larger windows: 150 pages of 15,000.
+        let floor = gain_floor(cycles, 15_000).unwrap();
+        assert!((floor - 0.1 * 221.0 / 610.0).abs() < 1e-12, "{floor}");
     }
 
     #[test]

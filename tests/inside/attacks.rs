@@ -224,7 +224,7 @@ fn honest_pages_are_as_they_were_but_for_the_links_that_were_added() {
 fn breadth_first(collection: &Collection, start: &Start) -> CrawlOrder {
     let mut waiting: VecDeque<u32> = start.seeds.iter().copied().collect();
     let mut known: BTreeSet<u32> = waiting.iter().copied().collect();
-    let mut order = CrawlOrder { pages: Vec::new(), batch_ends: Vec::new() };
+    let mut order = CrawlOrder::default();
     while !waiting.is_empty() {
         let most = if order.pages.is_empty() { start.seeds.len() } else { 6 };
         let batch: Vec<u32> = waiting.drain(..most.min(waiting.len())).collect();

@@ -420,6 +420,26 @@ fn a_crawl_that_is_killed_after_any_batch_goes_on_to_the_same_order() {
     assert!(points > 1_000 && short > 300, "{points} {short}");
 }
 
+/// What plans are expected to bring falls, as lists fill up; who learns from no outcome expects nothing.
+#[test]
+fn where_too_little_is_expected_is_told_and_the_same_after_a_kill() {
+    let world = random_world(34, 2_000, Outside::Drop);
+    let start = Start { seeds: vec![0, 1, 2, 3], ..Start::default() };
+    let budget = Budget { batch: 50, pages: usize::MAX };
+    let whole = world.crawl("prospect", &start, budget);
+    let at = whole.no_gain.expect("2,000 pages are many for three lists of ten");
+    // Before a window of planned pages was fetched there is nothing to compare with.
+    assert!(at >= 100 && whole.batch_ends.contains(&at), "{at}");
+    let batches = batches(&whole);
+    for done in [1, at as usize / 50, batches.len()] {
+        let again = world.resume("prospect", &start, budget, &batches[..done]);
+        assert_eq!(again, whole, "{done} done");
+    }
+    for policy in ["bfs", "query-driven"] {
+        assert_eq!(world.crawl(policy, &start, budget).no_gain, None, "{policy}");
+    }
+}
+
 #[test]
 fn an_empty_frontier_is_an_empty_crawl() {
     let world = random_world(1, 5, Outside::Drop);

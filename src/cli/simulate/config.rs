@@ -151,7 +151,8 @@ pub(super) struct Config {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) max_seconds: Option<f64>,
     /// Tell where rules would have stopped each crawl, and what that would have cost: sufficiency:0.7,
-    /// settled:1%, saturated, no-gain, knee, fixed:20%, never and oracle. Crawls run until their frontier is empty.
+    /// settled:1%, saturated, no-gain, learned, compatible, knee, fixed:20%, never and oracle. Crawls run until their
+    /// frontier is empty.
     #[arg(long, value_name = "RULES", value_delimiter = ',')]
     #[serde(deserialize_with = "list", skip_serializing_if = "Vec::is_empty")]
     pub(super) stop: Vec<String>,
@@ -164,8 +165,8 @@ pub(super) struct Config {
     #[arg(long)]
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) sufficiency: bool,
-    /// A model of kind `sentence-embedding` that judges, too, with --sufficiency: how near the titles that were fetched
-    /// come to each query. Policies do not read it.
+    /// A model of kind `sentence-embedding` that judges, too, with --sufficiency or the stop rule `learned`: how near the titles
+    /// that were fetched come to each query. Policies do not read it.
     #[arg(long, value_name = "DIR")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) sufficiency_model: Option<String>,

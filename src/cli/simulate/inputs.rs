@@ -23,7 +23,8 @@ use crate::simulate::experiment::{Course, needs_strings};
 use crate::simulate::judgements::JudgedCollection;
 use crate::simulate::load::{self, Keep, PagePlace, Skipped};
 use crate::simulate::vectors::CollectionVectors;
-use crate::simulate::{quality, vectors};
+use crate::simulate::{quality, stopping, vectors};
+use crate::sufficiency::validation::Variants;
 use crate::workload::qrels::{self, Judgement, RawJudgement};
 use crate::workload::{Workload, open_text};
 
@@ -99,7 +100,8 @@ impl Experiment<'_> {
     pub(super) fn keep(&self) -> Keep {
         let PreparedExperiment { settings, reranker, quality_model, .. } = &self.of;
         let assesses = settings.sufficiency || settings.lacks() || settings.stops_by_sufficiency();
-        let texts = reranker.is_some() || quality_model.is_some() || assesses;
+        let reads = assesses || settings.stops_by_text();
+        let texts = reranker.is_some() || quality_model.is_some() || reads;
         Keep { texts, titles: self.of.embedder.is_some() || self.of.judge.is_some() }
     }
 
@@ -113,14 +115,21 @@ impl Experiment<'_> {
         model.map(|model| self.embedded(collection, (queries, true), model)).transpose()
     }
 
-    /// Vectors of titles and queries by the model that judges, if there is one.
+    /// Vectors of titles, and of queries with the wordings that stop rules hold out, by the model that judges, if there is
+    /// one.
     pub(super) fn judge_vectors(
         &self,
         collection: &Collection,
         queries: &Workload,
     ) -> Result<Option<CollectionVectors>, Failure> {
-        let model = self.of.judge.as_deref();
-        model.map(|model| self.embedded(collection, (queries, false), model)).transpose()
+        let Some(model) = self.of.judge.as_deref() else { return Ok(None) };
+        let mut texts = queries.clone();
+        if self.of.settings.stops_by_vectors() {
+            let variants = stopping::wordings(queries, collection);
+            texts = Variants::planned(&variants, queries);
+            texts.queries.extend(Variants::held_out(&variants, queries).queries);
+        }
+        self.embedded(collection, (&texts, false), model).map(Some)
     }
 
     fn embedded(

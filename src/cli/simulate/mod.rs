@@ -26,6 +26,7 @@ use super::output::{self, Failure, say};
 use crate::cli::plain::stdout;
 use crate::evaluate::rerank::PairScores;
 use crate::policy::PolicyChoice;
+use crate::policy::hidden_web::WebVectors;
 use crate::report::terminal;
 use crate::results::stopping::StoppingSummary;
 use crate::results::whatif::WhatIfCheck;
@@ -279,11 +280,11 @@ impl Experiment<'_> {
             sufficiency: None,
             manipulation: None,
         };
-        summary.stopping = self.stopping(&measure, queries, crawls, (fetchable, &self.name()))?;
+        let planning = &queries.planning;
+        let vectors = self.judge_vectors(inputs.collection, planning)?;
+        let vectors = vectors.as_ref().map(CollectionVectors::web);
+        summary.stopping = self.stopping(&measure, (planning, vectors), crawls, fetchable)?;
         if self.of.settings.sufficiency {
-            let planning = &queries.planning;
-            let vectors = self.judge_vectors(inputs.collection, planning)?;
-            let vectors = vectors.as_ref().map(CollectionVectors::web);
             let check = Check { measure: &measure, planning, vectors };
             summary.sufficiency = check.run(crawls, &measured, &|done| {
                 say(self.global, &format!("sufficiency over {done} crawls"));
@@ -332,20 +333,20 @@ impl Experiment<'_> {
     fn stopping(
         &self,
         measure: &Measure<'_>,
-        queries: &Queries,
+        (planning, vectors): (&Workload, Option<WebVectors<'_>>),
         crawls: &Crawls,
-        (fetchable, hash): (u32, &str),
+        fetchable: u32,
     ) -> Result<Option<StoppingSummary>, Failure> {
         let rules = &self.of.settings.stop;
         if rules.is_empty() {
             return Ok(None);
         }
-        let planning = &queries.planning;
-        let stopping = Stopping { measure, planning, rules, fetchable, qid: "", by_batch: false };
+        let (qid, by_batch) = ("", false);
+        let stopping = Stopping { measure, planning, rules, fetchable, qid, by_batch, vectors };
         let stops = stopping.stops(crawls, &|done| {
             say(self.global, &format!("stop rules over {done} crawls"));
         })?;
-        artefacts::stops_csv(&self.storage, &stops, hash)?;
+        artefacts::stops_csv(&self.storage, &stops, &self.name())?;
         Ok(Some(stopping::summary(&self.of.settings.policies, rules, &stops)))
     }
 

@@ -217,12 +217,17 @@ fn of_analyses(config: &Config) -> [Contradiction; 9] {
 }
 
 /// Those of what is told of sufficiency.
-fn of_sufficiency(config: &Config) -> [Contradiction; 7] {
+fn of_sufficiency(config: &Config) -> [Contradiction; 8] {
     [
         (
-            config.sufficiency_model.is_some() && !config.sufficiency,
-            "sufficiency-model needs sufficiency",
+            config.sufficiency_model.is_some() && !config.sufficiency && !stops_by_vectors(config),
+            "sufficiency-model needs sufficiency, or the stop rule learned",
             "for example --sufficiency --sufficiency-model DIR",
+        ),
+        (
+            config.sufficiency_model.is_none() && stops_by_vectors(config),
+            "the stop rule learned goes by vectors, and no model is named",
+            "name one with --sufficiency-model DIR",
         ),
         (
             config.single_query && (config.workload.is_none() || config.qrels.is_none()),
@@ -258,6 +263,10 @@ fn of_sufficiency(config: &Config) -> [Contradiction; 7] {
             "leave out --max-pages and --max-seconds",
         ),
     ]
+}
+
+fn stops_by_vectors(config: &Config) -> bool {
+    config.stop.iter().any(|rule| StopRule::parse(rule.trim()) == Some(StopRule::Learned))
 }
 
 /// Whether anything is asked for that is of whole crawls for the workload.

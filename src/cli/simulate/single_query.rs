@@ -7,6 +7,8 @@ use crate::simulate::artefacts;
 use crate::simulate::experiment::{Course, Inputs, Work};
 use crate::simulate::single_query::SingleQueries;
 use crate::simulate::stopping;
+use crate::simulate::vectors::CollectionVectors;
+use crate::workload::Workload;
 
 /// Queries after which progress is told.
 const TOLD: usize = 50;
@@ -22,7 +24,10 @@ impl Experiment<'_> {
         let (settings, storage) = (&self.of.settings, &self.storage);
         let work = Work { storage, folder: WORK, experiment: self.hash };
         let judged = &queries.judged.queries;
-        let singles = SingleQueries { inputs, judged, settings, course, work };
+        let asked = Workload { queries: judged.iter().map(|own| own.query.clone()).collect() };
+        let vectors = self.judge_vectors(inputs.collection, &asked)?;
+        let vectors = vectors.as_ref().map(CollectionVectors::web);
+        let singles = SingleQueries { inputs, judged, settings, course, work, vectors };
         let found = singles.run(&|done| {
             if done % TOLD == 0 || done == judged.len() {
                 say(self.global, &format!("crawled for {done} of {} queries", judged.len()));

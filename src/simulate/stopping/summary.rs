@@ -1,0 +1,54 @@
+//! Stops of many crawls as figures.
+
+use super::StopRule;
+use crate::evaluate::statistics::{mean_interval, share_interval};
+use crate::policy::PolicyChoice;
+use crate::results::Interval;
+use crate::results::stopping::{PolicyStops, RuleSummary, Stop, StoppingSummary};
+
+/// The stops of these policies by these rules as a summary.
+pub(crate) fn summary(
+    policies: &[PolicyChoice],
+    rules: &[StopRule],
+    stops: &[Stop],
+) -> StoppingSummary {
+    let of = |policy: Option<&str>| {
+        let own = |rule: String| {
+            let of_rule = |stop: &&Stop| {
+                stop.rule == rule && policy.is_none_or(|policy| stop.policy == policy)
+            };
+            rule_summary(rule.clone(), &stops.iter().filter(of_rule).collect::<Vec<_>>())
+        };
+        rules.iter().map(|rule| own(rule.name())).collect::<Vec<RuleSummary>>()
+    };
+    let policies = policies.iter().map(|choice| {
+        let name = choice.label();
+        PolicyStops { rules: of(Some(&name)), name }
+    });
+    StoppingSummary { policies: policies.collect(), rules: of(None) }
+}
+
+fn rule_summary(rule: String, stops: &[&Stop]) -> RuleSummary {
+    let interval = |values: Vec<f64>| {
+        let none = Interval { mean: 0.0, low: None, high: None, values: Vec::new() };
+        let mut found = mean_interval(&values).unwrap_or(none);
+        found.values.clear();
+        found
+    };
+    let of =
+        |value: &dyn Fn(&Stop) -> f64| interval(stops.iter().map(|stop| value(stop)).collect());
+    let false_stops = stops.iter().filter(|stop| stop.is_false()).count();
+    let ndcg: Option<Vec<f64>> = stops.iter().map(|stop| stop.ndcg).collect();
+    RuleSummary {
+        rule,
+        crawls: stops.len(),
+        stopped: stops.iter().filter(|stop| stop.stopped).count(),
+        false_stops,
+        false_share: share_interval(false_stops as u64, stops.len() as u64)
+            .unwrap_or_else(|| interval(Vec::new())),
+        pages: of(&|stop| f64::from(stop.pages) / f64::from(stop.of.max(1))),
+        ndcg: ndcg.map(interval),
+        impact: of(&|stop| stop.impact),
+        over_oracle: of(&|stop| f64::from(stop.pages) / f64::from(stop.oracle.max(1))),
+    }
+}
