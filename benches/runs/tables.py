@@ -308,15 +308,15 @@ def candidates() -> list[Row]:
 def stops() -> list[Row]:
     """Where rules would have stopped planned crawls."""
     collections = ("small-encyclopedia", "university-hosts", "university-web")
-    runs = [read(BEFORE / f"stopping-{name}.json")["stopping"]["policies"] for name in collections]
+    runs = [read(NOW / f"stopping-{name}.json")["stopping"]["policies"] for name in collections]
     planned = [next(one for one in run if one["name"] == "prospect")["rules"] for run in runs]
     by_rule = [{rule["rule"]: rule for rule in rules} for rules in planned]
     crawls = [rules[0]["crawls"] for rules in planned]
     titles = ("small encyclopedia", "583 university hosts", "university web")
     rows = [["rule", *(f"{title} ({count})" for title, count in zip(titles, crawls, strict=True))]]
     shown = [f"settled:{share}%" for share in ("0.5", "1", "2", "3", "5", "8")]
-    shown += ["never", "fixed:60%", "fixed:80%", "knee", "sufficiency:0.6", "sufficiency:0.7"]
-    for rule in [*shown, "saturated", "no-gain"]:
+    shown += ["never", "fixed:40%", "fixed:60%", "fixed:80%", "knee", "sufficiency:0.6", "sufficiency:0.7"]
+    for rule in [*shown, "saturated", "no-gain", "learned", "compatible"]:
         cells = []
         for rules in by_rule:
             of = rules.get(rule)
@@ -347,6 +347,23 @@ def sufficiency() -> list[Row]:
                 told = every["correlation"]
                 cells.append(f"{told['mean']:.2f} ({told['low']:.2f} to {told['high']:.2f})")
             rows.append(["" if at else f"{title} ({queries})", names[policy["name"]], *cells])
+    return rows
+
+
+def sufficiency_by_kind() -> list[Row]:
+    """The same by kind of query, of planned crawls."""
+    judges = ("statistical", "best-page", "embedding")
+    rows = [["", "kind", *judges]]
+    for collection in ("small-encyclopedia", "university-hosts", "university-web"):
+        run = read(BEFORE / f"sufficiency-{collection}.json")
+        policy = next(of for of in run["sufficiency"]["policies"] if of["name"] == "prospect")
+        of_judge = [next(of for of in policy["strategies"] if of["name"] == judge)["kinds"] for judge in judges]
+        for of_kind in zip(*of_judge, strict=True):
+            kind, queries = of_kind[0]["kind"], of_kind[0]["queries"]
+            if kind != "all" and queries >= 25:
+                told = [of["correlation"] for of in of_kind]
+                cells = [f"{of['mean']:.2f} ({of['low']:.2f} to {of['high']:.2f})" for of in told]
+                rows.append([COLLECTIONS[collection], f"{kind} ({queries})", *cells])
     return rows
 
 
@@ -460,8 +477,9 @@ TABLES: dict[Path, Callable[[], list[Row]]] = {
     DAY / "candidates.tsv": candidates,
     AFTER / "polite.tsv": polite,
     AFTER / "failures.tsv": failures,
-    BEFORE / "stops.tsv": stops,
+    NOW / "stops.tsv": stops,
     BEFORE / "sufficiency.tsv": sufficiency,
+    BEFORE / "sufficiency-kinds.tsv": sufficiency_by_kind,
     **{AFTER / f"manipulation-{name}.tsv": lambda name=name: manipulation(name) for name in COLLECTIONS},
     **{NOW / f"by-batch-{name}.tsv": lambda name=name: by_batch(name) for name in COLLECTIONS},
     **{NOW / f"found-{name}.tsv": lambda name=name: found_after(name) for name in COLLECTIONS},

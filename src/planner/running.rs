@@ -22,6 +22,7 @@ use crate::estimate::candidates::ngram::MatchSource;
 use crate::estimate::crawl_view::CrawlView;
 use crate::estimate::features::page_ranks::PageRanks;
 use crate::estimate::features::similarity::Embeddings;
+use crate::estimate::models::entry;
 use crate::estimate::scored_pairs::ScoredPairs;
 use crate::plan::Pick;
 use crate::sketch::served::ServedLists;
@@ -68,8 +69,10 @@ pub(crate) struct RunningPlanner<'a> {
     served: Option<ServedLists>,
     past: Past,
     open: Option<OpenPlan>,
-    /// Which shares of what was expected of plans came.
-    shares: RealisedShares,
+    /// Which shares of what was expected of plans came, as plans have it whose chances are assumed, and are learned.
+    shares: [RealisedShares; 2],
+    /// Pairs whose outcome was seen.
+    pairs: usize,
     /// By closed plan: pages that came, and the impact that they had in lists then.
     brought: Vec<(usize, f64)>,
     /// What became of plans, where someone looks at more than is learned from.
@@ -97,7 +100,8 @@ impl<'a> RunningPlanner<'a> {
             served: None,
             past: Past::default(),
             open: None,
-            shares: RealisedShares::start(mean_frequency(&workload.queries)),
+            shares: [RealisedShares::start(mean_frequency(&workload.queries)); 2],
+            pairs: 0,
             brought: Vec::new(),
             kept: None,
         }
@@ -115,7 +119,12 @@ impl<'a> RunningPlanner<'a> {
 
     /// Which shares of what was expected of plans came.
     pub(crate) fn shares(&self) -> RealisedShares {
-        self.shares
+        self.shares[usize::from(self.learns_chances())]
+    }
+
+    /// Whether chances to enter a list come from outcomes.
+    fn learns_chances(&self) -> bool {
+        self.pairs as f64 >= entry::FEWEST
     }
 
     /// By closed plan, the oldest first: pages that came, and the impact that they had in lists then.
@@ -129,7 +138,7 @@ impl<'a> RunningPlanner<'a> {
         let (taken, places) = (served.taken(), served.places());
         let lists = Lists { queries: &self.workload.queries, taken: &taken, places };
         let picks = open.picks.len() as f64;
-        (picks > 0.0).then(|| self.shares.enters(&open.chances(pages, lists)) / picks)
+        (picks > 0.0).then(|| self.shares().enters(&open.chances(pages, lists)) / picks)
     }
 
     /// Queries it plans for.
@@ -284,13 +293,17 @@ impl<'a> RunningPlanner<'a> {
         }
         self.past.learn(&closed);
         let (places, realised) = (before.places(), closed.realised());
-        self.shares.learn(CycleImpact {
-            chances: &closed.chances(queries, places),
-            same_source: true,
-            foreseen: closed.foreseen(queries, places),
-            realised,
-            stayed: None,
-        });
+        let (chances, learned) = (closed.chances(queries, places), self.learns_chances());
+        for (shares, are_learned) in self.shares.iter_mut().zip([false, true]) {
+            shares.learn(CycleImpact {
+                chances: &chances,
+                same_source: are_learned == learned,
+                foreseen: closed.foreseen(queries, places),
+                realised,
+                stayed: None,
+            });
+        }
+        self.pairs += closed.pairs.len();
         self.brought.push((closed.new_pages(), realised));
         if let Some(kept) = &mut self.kept {
             kept.push(closed);

@@ -21,6 +21,7 @@ pub(crate) struct Planned<'a> {
     pub(super) crawled: Crawled<'a>,
     pub(super) planner: RunningPlanner<'a>,
     strings: SeenStrings<'a>,
+    /// What queries lack, once that counts.
     lack: Option<RunningLack<'a>>,
     seeds: SeedQueue,
     /// Pages in the frontier that are no seed.

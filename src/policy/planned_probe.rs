@@ -65,10 +65,9 @@ impl Planned<'_> {
     /// when it is replayed.
     pub(super) fn gain_is_little(&self) -> bool {
         let (planner, pages) = (&self.planner, self.pages());
-        let floor = gain_floor(planner.brought().iter().copied(), pages);
-        let expected = planner.expected_by_page(pages);
-        let is_little = floor.zip(expected).is_some_and(|(floor, expected)| expected < floor);
-        is_little && planner.settings.estimate.learns_from_picks()
+        let learns = planner.settings.estimate.learns_from_picks();
+        let floor = learns.then(|| gain_floor(planner.brought().iter().copied(), pages)).flatten();
+        floor.is_some_and(|floor| planner.expected_by_page(pages).is_some_and(|own| own < floor))
     }
 
     /// By query: what it lacks, if that counts.

@@ -1,9 +1,9 @@
 //! All crawls of an experiment: every policy over every seed set, side by side, each kept at its
 //! checkpoints so that a killed run goes on.
 
-use std::collections::VecDeque;
 use std::panic::resume_unwind;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use prospect_index::bm25::ForwardIndex;
 use prospect_index::ngram::{NgramIndex, Segment};
@@ -194,8 +194,6 @@ struct Run<'a> {
     progress: &'a dyn CrawlProgress,
 }
 
-/// A crawl of a policy from a set's seeds, by their numbers.
-type Done = (usize, usize, Result<CrawlOrder, SimulateError>);
 impl Run<'_> {
     /// As many crawls at a time as there are threads; planned ones, which take longest, first.
     fn all(&self) -> Result<Vec<Vec<CrawlOrder>>, SimulateError> {
@@ -204,34 +202,17 @@ impl Run<'_> {
             .flat_map(|policy| (0..self.course.starts.len()).map(move |set| (policy, set)))
             .collect();
         tasks.sort_by_key(|&(policy, _)| !policies[policy].kind.is_planned());
-        let queue = Mutex::new(VecDeque::from(tasks));
-        let mut results: Vec<Done> = std::thread::scope(|scope| {
-            let worker = || self.work(&queue);
-            let threads = rayon::current_num_threads();
-            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-            let joined = workers.into_iter().map(std::thread::ScopedJoinHandle::join);
-            joined.flat_map(|done| done.unwrap_or_else(|panic| resume_unwind(panic))).collect()
-        });
-        results.sort_by_key(|(policy, set, _)| (*policy, *set));
+        let found = side_by_side(tasks.len(), |at| {
+            let (policy, set) = tasks[at];
+            self.one(policy, set)
+        })?;
+        let mut done: Vec<_> = tasks.into_iter().zip(found).collect();
+        done.sort_by_key(|(task, _)| *task);
         let mut orders = vec![Vec::with_capacity(self.course.starts.len()); policies.len()];
-        for (policy, _, result) in results {
-            orders[policy].push(result?);
+        for ((policy, _), order) in done {
+            orders[policy].push(order);
         }
         Ok(orders)
-    }
-
-    /// Crawls by policy and set while any are left in the queue, which an error empties.
-    fn work(&self, queue: &Mutex<VecDeque<(usize, usize)>>) -> Vec<Done> {
-        let mut done = Vec::new();
-        loop {
-            let task = queue.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-            let Some((policy, set)) = task else { return done };
-            let result = self.one(policy, set);
-            if result.is_err() {
-                queue.lock().unwrap_or_else(PoisonError::into_inner).clear();
-            }
-            done.push((policy, set, result));
-        }
     }
 
     fn one(&self, policy: usize, set: usize) -> Result<CrawlOrder, SimulateError> {
@@ -327,6 +308,40 @@ impl Run<'_> {
         settings.selection.seed = self.settings.seed.wrapping_add(u64::from(set) << 48);
         (sources, settings)
     }
+}
+
+/// Does as many of so many tasks at a time as there are threads, the first ones first; results are in the order of the tasks.
+/// The first error ends what has not begun.
+///
+/// # Errors
+/// The first error by the order of the tasks.
+pub(super) fn side_by_side<T: Send>(
+    tasks: usize,
+    act: impl Fn(usize) -> Result<T, SimulateError> + Sync,
+) -> Result<Vec<T>, SimulateError> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        loop {
+            let task = next.fetch_add(1, Ordering::Relaxed);
+            if task >= tasks {
+                return done;
+            }
+            let result = act(task);
+            if result.is_err() {
+                next.store(tasks, Ordering::Relaxed);
+            }
+            done.push((task, result));
+        }
+    };
+    let mut results: Vec<(usize, Result<T, SimulateError>)> = std::thread::scope(|scope| {
+        let threads = rayon::current_num_threads();
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let joined = workers.into_iter().map(std::thread::ScopedJoinHandle::join);
+        joined.flat_map(|done| done.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    });
+    results.sort_by_key(|(task, _)| *task);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Whether a policy of the list plans.

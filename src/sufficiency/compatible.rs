@@ -94,14 +94,17 @@ impl Compatible {
     /// Whether the source would stop, of queries with how often each is asked: by their mean confidence, or as the last page
     /// brought few new words. Its third rule, a best link of less than 0.1, cannot hold: a link has 0.2 for its authority.
     pub(crate) fn has_enough<'q>(&self, queries: impl Iterator<Item = (&'q str, f64)>) -> bool {
+        let (enough, saturated) = ENOUGH;
+        if self.saturation() >= saturated {
+            return true;
+        }
         let shared = self.of_pages();
         let (mut sum, mut askings) = (0.0, 0.0);
         for (query, frequency) in queries {
             sum += frequency * self.confidence(query, shared).whole;
             askings += frequency;
         }
-        let (confidence, saturation) = ENOUGH;
-        (askings > 0.0 && sum >= confidence * askings) || shared.1 >= saturation
+        askings > 0.0 && sum >= enough * askings
     }
 
     /// Confidence of a query, with what all queries share.
@@ -342,9 +345,48 @@ mod tests {
     }
 
     #[test]
+    fn the_mean_over_askings_or_a_page_without_new_words_is_enough() {
+        let of = |pages: &[&str], queries: &[(&str, f64)]| {
+            let mut state = Compatible::default();
+            for page in pages {
+                state.add("", page);
+            }
+            state.has_enough(queries.iter().copied())
+        };
+        // Half of the words are new, two of three shared: 0.4 + 0.3 * 2/3 + 0.3 * 0.5 = 0.75, and without the word 0.35.
+        let two = ["apple banana", "apple banana cherry"];
+        assert!(of(&two, &[("apple", 1.0)]));
+        assert!(!of(&two, &[("apple", 1.0), ("pear", 1.0)]), "0.55 on the mean");
+        assert!(of(&two, &[("apple", 9.0), ("pear", 1.0)]), "0.71");
+        assert!(!of(&two, &[]), "nobody asks");
+        // Of five first words the second page adds one, or two.
+        let first = "apple banana cherry damson elder";
+        assert!(of(&[first, "apple fig"], &[("pear", 1.0)]));
+        assert!(!of(&[first, "fig guava"], &[("pear", 1.0)]));
+    }
+
+    #[test]
+    fn similarities_are_summed_as_pages_come() {
+        let mut state = Compatible::default();
+        for page in 0..40_u32 {
+            let words = (0..12).map(|at| format!("word{}", (page * 7 + at * at) % 50));
+            state.add("", &words.collect::<Vec<_>>().join(" "));
+            let pages = &state.pages;
+            let pairs = (0..pages.len()).flat_map(|a| (a + 1..pages.len()).map(move |b| (a, b)));
+            let all: f64 = pairs.map(|(a, b)| jaccard(&pages[a], &pages[b])).sum();
+            assert!((state.alike - all).abs() < 1e-9, "{} {all}", state.alike);
+        }
+    }
+
+    #[test]
     fn beyond_two_thousand_pages_pairs_are_drawn() {
         let mut state = Compatible::default();
         for page in 0..2_001 {
+            if page == EXACT_PAGES {
+                assert!(!state.draws());
+                let (exact, _) = state.of_pages();
+                assert!((exact - 999.0 / 1_999.0).abs() < 1e-12, "{exact}");
+            }
             state.add("", if page % 2 == 0 { "even pages share" } else { "odd ones differ" });
         }
         assert!(state.draws());

@@ -172,7 +172,7 @@ impl StopReason {
         Self::NoGain,
         Self::Saturated,
     ];
-    /// Those that stop a crawl where nothing else is said. The others stop every crawl of `simulate --stop` before it
+    /// Those that stop a crawl where nothing else is said. The others stop every planned crawl of `simulate --stop` before it
     /// has 95 % of what it will have.
     pub(crate) const DEFAULT: [Self; 3] = [Self::Exhausted, Self::Sufficient, Self::Settled];
 

@@ -123,12 +123,12 @@ impl Experiment<'_> {
         queries: &Workload,
     ) -> Result<Option<CollectionVectors>, Failure> {
         let Some(model) = self.of.judge.as_deref() else { return Ok(None) };
-        let mut texts = queries.clone();
-        if self.of.settings.stops_by_vectors() {
-            let variants = stopping::wordings(queries, collection);
-            texts = Variants::planned(&variants, queries);
-            texts.queries.extend(Variants::held_out(&variants, queries).queries);
+        if !self.of.settings.stops_by_vectors() {
+            return self.embedded(collection, (queries, false), model).map(Some);
         }
+        let variants = stopping::wordings(queries, collection);
+        let mut texts = Variants::planned(&variants, queries);
+        texts.queries.extend(Variants::held_out(&variants, queries).queries);
         self.embedded(collection, (&texts, false), model).map(Some)
     }
 

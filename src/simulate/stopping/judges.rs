@@ -3,6 +3,8 @@
 use super::super::SimulateError;
 use super::super::collection::Collection;
 use super::{StopRule, Stopping};
+use prospect_index::url_table::UrlTable;
+
 use crate::evaluate::rerank::PageTexts;
 use crate::policy::Page;
 use crate::policy::hidden_web::WebVectors;
@@ -18,7 +20,7 @@ pub(crate) fn wordings(workload: &Workload, collection: &Collection) -> Vec<Vari
     Variants::draw(workload, &without, collection.text.analyzer())
 }
 
-/// The judges of one crawl, as it goes on.
+/// The judges of one crawl, as it goes on; one that has said stop is asked no more.
 pub(super) struct Judges<'a> {
     queries: &'a [Query],
     learning: Option<Learning<'a>>,
@@ -26,10 +28,11 @@ pub(super) struct Judges<'a> {
 }
 
 struct Learning<'a> {
-    wordings: AllWordings,
-    nearest: NearestPage<'a>,
+    /// Wordings of the queries, and the titles that lie nearest; lent to who judges.
+    now: Option<(AllWordings, NearestPage<'a>)>,
     /// By page: row of its title.
     titles: &'a [u32],
+    urls: &'a UrlTable,
 }
 
 struct Reading<'a> {
@@ -52,23 +55,25 @@ impl<'a> Stopping<'a> {
 }
 
 impl Judges<'_> {
-    /// Takes in the pages of the next window; whether either would stop now.
+    /// Takes in the pages of the next window; whether the vectors, and the source's code, say stop now.
     ///
     /// # Errors
     /// A text cannot be read.
     pub(super) fn now(&mut self, window: &[Page]) -> Result<(bool, bool), SimulateError> {
         let queries = self.queries;
         let learned = self.learning.as_mut().is_some_and(|own| own.now(window, queries));
+        self.learning.take_if(|_| learned);
         let compatible = match &mut self.compatible {
             Some(own) => own.now(window, queries)?,
             None => false,
         };
+        self.compatible.take_if(|_| compatible);
         Ok((learned, compatible))
     }
 }
 
 impl<'a> Learning<'a> {
-    fn new(vectors: WebVectors<'a>, queries: &Workload, collection: &Collection) -> Self {
+    fn new(vectors: WebVectors<'a>, queries: &Workload, collection: &'a Collection) -> Self {
         let variants = wordings(queries, collection);
         let mut of_query: Vec<(&[String], &[String])> = vec![(&[], &[]); queries.queries.len()];
         for own in &variants {
@@ -77,18 +82,17 @@ impl<'a> Learning<'a> {
         let wordings = AllWordings::new(&queries.queries, |query| of_query[query]);
         let rows = wordings.texts.iter().map(|text| vectors.table.row(text));
         let nearest = NearestPage::new(vectors.table, (vectors.table, rows));
-        Self { wordings, nearest, titles: vectors.titles }
+        Self { now: Some((wordings, nearest)), titles: vectors.titles, urls: &collection.urls }
     }
 
     fn now(&mut self, window: &[Page], queries: &[Query]) -> bool {
         let title = |page: &Page| self.titles.get(*page as usize).copied();
         let titles: Vec<u32> = window.iter().filter_map(title).collect();
-        let none = prospect_index::url_table::UrlTable::default();
-        let links = LinkRows { urls: &none, rows: Vec::new() };
-        let pages = (&[][..], &titles[..]);
-        let judge = Embedding::new(self.wordings.clone(), self.nearest.clone(), pages, links);
+        let links = LinkRows { urls: self.urls, rows: Vec::new() };
+        let Some((wordings, nearest)) = self.now.take() else { return false };
+        let judge = Embedding::new(wordings, nearest, (&[], &titles), links);
         let found = judge.summary(queries);
-        self.nearest.add(&titles);
+        self.now = Some(judge.into_parts());
         found.has_learned()
     }
 }

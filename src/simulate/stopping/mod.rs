@@ -2,7 +2,7 @@
 //! cost.
 //!
 //! A rule sees what a crawler would: the pages fetched by the end of each [window](crate::sufficiency::windows),
-//! under the statistics of the epoch of then. Stopping changes nothing of the order before it, so a crawl that ran
+//! under the statistics of the epoch of then, or what the policy said of its next batch. Stopping changes nothing of the order before it, so a crawl that ran
 //! until its frontier was empty tells of all rules. What is judged is not seen by any but `oracle`, the first
 //! window's end at which the crawl has 95 % of its final nDCG@10.
 
@@ -16,13 +16,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use looks::{Trace, batches, known_urls};
 use prospect_index::page_store::NONE;
-use rayon::prelude::*;
 pub(crate) use rule::StopRule;
 pub(crate) use summary::summary;
 
 use super::SimulateError;
 use super::crawl::{CrawlOrder, Start};
-use super::experiment::Crawls;
+use super::experiment::{Crawls, side_by_side};
 use super::measure::{Measure, cumulative};
 use super::sufficiency::{brought, fetched};
 use super::values::Placed;
@@ -79,8 +78,7 @@ impl Stopping<'_> {
             let stop = |rule: &StopRule| self.stop(*rule, &trace, policy.clone(), set as u32 + 1);
             Ok(self.rules.iter().map(stop).collect::<Vec<Stop>>())
         };
-        let all = (0..crawls.count()).into_par_iter().map(of_crawl);
-        Ok(all.collect::<Result<Vec<_>, SimulateError>>()?.into_iter().flatten().collect())
+        Ok(side_by_side(crawls.count(), of_crawl)?.into_iter().flatten().collect())
     }
 
     fn stop(&self, rule: StopRule, trace: &Trace, policy: String, set: u32) -> Stop {

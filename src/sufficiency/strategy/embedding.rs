@@ -195,6 +195,11 @@ impl<'a> Embedding<'a> {
         Self { wordings, now: nearest, before, links, titles, near: HashMap::new() }
     }
 
+    /// The wordings and the nearest pages of now, for who goes on to another window.
+    pub(crate) fn into_parts(self) -> (AllWordings, NearestPage<'a>) {
+        (self.wordings, self.now)
+    }
+
     /// The queries as a whole, by their frequencies.
     pub(crate) fn summary(&self, queries: &[Query]) -> EmbeddingSummary {
         let (mut sum, mut askings) = (EmbeddingSummary::default(), 0.0);
