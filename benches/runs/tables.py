@@ -20,7 +20,6 @@ from pathlib import Path
 
 RUNS = Path(__file__).parent
 DAY = RUNS / "2026-11-25"
-BEFORE = RUNS / "2026-11-24"
 AFTER = RUNS / "2026-11-26"
 NOW = RUNS / "2026-11-27"
 
@@ -336,7 +335,7 @@ def sufficiency() -> list[Row]:
     rows = [["", "policy", *judges]]
     names = {"bfs": "breadth-first", "inlinks": "in-links", "prospect": "prospect"}
     for collection, title in collections.items():
-        run = read(BEFORE / f"sufficiency-{collection}.json")
+        run = read(NOW / f"sufficiency-{collection}.json")
         queries = run["collection"]["evaluation_queries"]
         for at, policy in enumerate(run["sufficiency"]["policies"]):
             cells = []
@@ -350,20 +349,21 @@ def sufficiency() -> list[Row]:
     return rows
 
 
-def sufficiency_by_kind() -> list[Row]:
+def sufficiency_by_kind(run: str) -> list[Row]:
     """The same by kind of query, of planned crawls."""
     judges = ("statistical", "best-page", "embedding")
     rows = [["", "kind", *judges]]
     for collection in ("small-encyclopedia", "university-hosts", "university-web"):
-        run = read(BEFORE / f"sufficiency-{collection}.json")
-        policy = next(of for of in run["sufficiency"]["policies"] if of["name"] == "prospect")
-        of_judge = [next(of for of in policy["strategies"] if of["name"] == judge)["kinds"] for judge in judges]
-        for of_kind in zip(*of_judge, strict=True):
-            kind, queries = of_kind[0]["kind"], of_kind[0]["queries"]
-            if kind != "all" and queries >= 25:
-                told = [of["correlation"] for of in of_kind]
-                cells = [f"{of['mean']:.2f} ({of['low']:.2f} to {of['high']:.2f})" for of in told]
-                rows.append([COLLECTIONS[collection], f"{kind} ({queries})", *cells])
+        policies = read(NOW / f"{run}-{collection}.json")["sufficiency"]["policies"]
+        policy = next(of for of in policies if of["name"] == "prospect")
+        of_judge = {judge["name"]: {of["kind"]: of for of in judge["kinds"]} for judge in policy["strategies"]}
+        for kind, of_kind in of_judge["statistical"].items():
+            if kind != "all" and of_kind["queries"] >= 25:
+                told = [of_judge[judge][kind]["correlation"] if judge in of_judge else None for judge in judges]
+                # No minus before a zero.
+                ends = [[round(of[end], 2) + 0.0 for end in ("mean", "low", "high")] if of else None for of in told]
+                cells = [f"{of[0]:.2f} ({of[1]:.2f} to {of[2]:.2f})" if of else "" for of in ends]
+                rows.append([COLLECTIONS[collection], f"{kind} ({of_kind['queries']})", *cells])
     return rows
 
 
@@ -478,8 +478,9 @@ TABLES: dict[Path, Callable[[], list[Row]]] = {
     AFTER / "polite.tsv": polite,
     AFTER / "failures.tsv": failures,
     NOW / "stops.tsv": stops,
-    BEFORE / "sufficiency.tsv": sufficiency,
-    BEFORE / "sufficiency-kinds.tsv": sufficiency_by_kind,
+    NOW / "sufficiency.tsv": sufficiency,
+    NOW / "sufficiency-kinds.tsv": lambda: sufficiency_by_kind("sufficiency"),
+    NOW / "evaluation-set.tsv": lambda: sufficiency_by_kind("evaluation-set"),
     **{AFTER / f"manipulation-{name}.tsv": lambda name=name: manipulation(name) for name in COLLECTIONS},
     **{NOW / f"by-batch-{name}.tsv": lambda name=name: by_batch(name) for name in COLLECTIONS},
     **{NOW / f"found-{name}.tsv": lambda name=name: found_after(name) for name in COLLECTIONS},
