@@ -294,11 +294,12 @@ impl<'a> RunningPlanner<'a> {
         self.past.learn(&closed);
         let (places, realised) = (before.places(), closed.realised());
         let (chances, learned) = (closed.chances(queries, places), self.learns_chances());
+        let foreseen = closed.foreseen(queries, places);
         for (shares, are_learned) in self.shares.iter_mut().zip([false, true]) {
             shares.learn(CycleImpact {
                 chances: &chances,
                 same_source: are_learned == learned,
-                foreseen: closed.foreseen(queries, places),
+                foreseen,
                 realised,
                 stayed: None,
             });

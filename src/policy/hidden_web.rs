@@ -61,6 +61,13 @@ pub struct WebVectors<'a> {
     pub(crate) titles: &'a [u32],
 }
 
+impl WebVectors<'_> {
+    /// Rows of the titles of those of these pages that there are.
+    pub(crate) fn titles_of(&self, pages: &[Page]) -> Vec<u32> {
+        pages.iter().filter_map(|page| self.titles.get(*page as usize).copied()).collect()
+    }
+}
+
 /// Links of pages with their anchors, repeated targets with other anchors included, in document
 /// order.
 #[derive(Clone, Copy)]

@@ -259,18 +259,16 @@ fn near(
     let table = vectors.table;
     let wordings = AllWordings::new(&queries.workload.queries, |_| (&[], &[]));
     let rows = wordings.texts.iter().map(|text| table.row(text));
-    let mut nearest = NearestPage::new(table, (table, rows));
-    let title = |page: &Page| vectors.titles.get(*page as usize).copied();
+    let nearest = NearestPage::new(table, (table, rows));
     let none = prospect_index::url_table::UrlTable::default();
+    let links = LinkRows { urls: &none, rows: Vec::new() };
+    let mut judge = Embedding::new(wordings, nearest, (&[], &[]), links);
     let mut from = 0;
     let mut said = Vec::with_capacity(ends.len());
     for &end in ends {
-        let titles: Vec<u32> = fetched[from..end as usize].iter().filter_map(title).collect();
-        nearest.add(&titles);
+        judge.next_window(&vectors.titles_of(&fetched[from..end as usize]));
         from = end as usize;
-        let links = LinkRows { urls: &none, rows: Vec::new() };
-        let mut strategy = Embedding::new(wordings.clone(), nearest.clone(), (&[], &[]), links);
-        said.push(sufficiency(&strategy.judge(places)));
+        said.push(sufficiency(&judge.judge(places)));
     }
     said
 }

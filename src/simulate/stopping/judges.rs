@@ -3,8 +3,6 @@
 use super::super::SimulateError;
 use super::super::collection::Collection;
 use super::{StopRule, Stopping};
-use prospect_index::url_table::UrlTable;
-
 use crate::evaluate::rerank::PageTexts;
 use crate::policy::Page;
 use crate::policy::hidden_web::WebVectors;
@@ -28,11 +26,8 @@ pub(super) struct Judges<'a> {
 }
 
 struct Learning<'a> {
-    /// Wordings of the queries, and the titles that lie nearest; lent to who judges.
-    now: Option<(AllWordings, NearestPage<'a>)>,
-    /// By page: row of its title.
-    titles: &'a [u32],
-    urls: &'a UrlTable,
+    judge: Embedding<'a>,
+    vectors: WebVectors<'a>,
 }
 
 struct Reading<'a> {
@@ -82,18 +77,13 @@ impl<'a> Learning<'a> {
         let wordings = AllWordings::new(&queries.queries, |query| of_query[query]);
         let rows = wordings.texts.iter().map(|text| vectors.table.row(text));
         let nearest = NearestPage::new(vectors.table, (vectors.table, rows));
-        Self { now: Some((wordings, nearest)), titles: vectors.titles, urls: &collection.urls }
+        let links = LinkRows { urls: &collection.urls, rows: Vec::new() };
+        Self { judge: Embedding::new(wordings, nearest, (&[], &[]), links), vectors }
     }
 
     fn now(&mut self, window: &[Page], queries: &[Query]) -> bool {
-        let title = |page: &Page| self.titles.get(*page as usize).copied();
-        let titles: Vec<u32> = window.iter().filter_map(title).collect();
-        let links = LinkRows { urls: self.urls, rows: Vec::new() };
-        let Some((wordings, nearest)) = self.now.take() else { return false };
-        let judge = Embedding::new(wordings, nearest, (&[], &titles), links);
-        let found = judge.summary(queries);
-        self.now = Some(judge.into_parts());
-        found.has_learned()
+        self.judge.next_window(&self.vectors.titles_of(window));
+        self.judge.summary(queries).has_learned()
     }
 }
 

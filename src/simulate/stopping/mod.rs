@@ -2,18 +2,18 @@
 //! cost.
 //!
 //! A rule sees what a crawler would: the pages fetched by the end of each [window](crate::sufficiency::windows),
-//! under the statistics of the epoch of then, or what the policy said of its next batch. Stopping changes nothing of the order before it, so a crawl that ran
-//! until its frontier was empty tells of all rules. What is judged is not seen by any but `oracle`, the first
-//! window's end at which the crawl has 95 % of its final nDCG@10.
+//! under the statistics of the epoch of then, or what the policy expected of its next batch. Stopping changes nothing of
+//! the order before it, so a crawl that ran until its frontier was empty tells of all rules. What is judged is not seen by
+//! any but `oracle`, the first window's end at which the crawl has 95 % of its final nDCG@10.
 
 mod judges;
 mod looks;
 mod rule;
 mod summary;
 
-pub(crate) use judges::wordings;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+pub(crate) use judges::wordings;
 use looks::{Trace, batches, known_urls};
 use prospect_index::page_store::NONE;
 pub(crate) use rule::StopRule;

@@ -145,7 +145,7 @@ pub(crate) struct Embedding<'a> {
     /// By wording: the best cosine before the last window.
     before: Vec<f64>,
     links: LinkRows<'a>,
-    /// Distinct rows of the pages' titles.
+    /// Rows of the pages' titles.
     titles: Vec<u32>,
     /// By row of a link: its best cosine to a page, once somebody asked.
     near: HashMap<u32, f64>,
@@ -182,22 +182,23 @@ impl<'a> Embedding<'a> {
     /// Of pages by the rows of their titles, those of the last window told apart.
     pub(crate) fn new(
         wordings: AllWordings,
-        mut nearest: NearestPage<'a>,
+        nearest: NearestPage<'a>,
         (earlier, last): (&[u32], &[u32]),
         links: LinkRows<'a>,
     ) -> Self {
-        nearest.add(earlier);
-        let before = nearest.best.clone();
-        nearest.add(last);
-        let mut titles = [earlier, last].concat();
-        titles.sort_unstable();
-        titles.dedup();
-        Self { wordings, now: nearest, before, links, titles, near: HashMap::new() }
+        let (before, titles, near) = (Vec::new(), Vec::new(), HashMap::new());
+        let mut own = Self { wordings, now: nearest, before, links, titles, near };
+        own.next_window(earlier);
+        own.next_window(last);
+        own
     }
 
-    /// The wordings and the nearest pages of now, for who goes on to another window.
-    pub(crate) fn into_parts(self) -> (AllWordings, NearestPage<'a>) {
-        (self.wordings, self.now)
+    /// Takes in another window of pages, by the rows of their titles.
+    pub(crate) fn next_window(&mut self, titles: &[u32]) {
+        self.before.clone_from(&self.now.best);
+        self.now.add(titles);
+        self.titles.extend(titles);
+        self.near.clear();
     }
 
     /// The queries as a whole, by their frequencies.
