@@ -463,7 +463,7 @@ fn explain_agrees_with_the_plan() {
     }
     let crawled = done(&["explain", "--store", text(&store), &address(0)]).stdout;
     assert!(crawled.contains("crawled, as record 0; not in plan"), "{crawled}");
-    assert!(crawled.contains("it is not in the frontier"), "{crawled}");
+    assert!(crawled.contains("it is not among the URLs to choose from"), "{crawled}");
 }
 
 #[test]
@@ -823,6 +823,14 @@ fn a_plan_is_written_in_every_format_and_place() {
     assert_eq!(nothing, "");
     let written: serde_json::Value = serde_json::from_slice(&fs::read(&out).unwrap()).unwrap();
     assert_eq!(written["schema"], "prospect.plan/3");
+    // A crawler wants the batch, and whoever starts it what is expected of it.
+    let both = ["--json", "--format", "urls", "--out", &out];
+    let (told, _) = bench.plan(&bench.store(), &both);
+    assert_eq!(fs::read_to_string(&out).unwrap(), lines);
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&told).unwrap(), written);
+    let (told, messages) = bench.plan(&bench.store(), &both[..3]);
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&told).unwrap(), written);
+    assert!(messages.contains("name a file with --out for the batch"), "{messages}");
 }
 
 #[test]
@@ -1113,4 +1121,118 @@ fn pages_like_those_that_led_to_good_ones_are_planned_before_pages_that_led_nowh
         said.contains("what their pages led to by then, above the mean page, the last 1: "),
         "{said}"
     );
+}
+
+/// Records of a cycle with the times of their fetches: a page that is new in each, and one URL that fails.
+fn archive(cycle: usize) -> String {
+    let time = format!("2026-11-{:02}T06:00:00Z", cycle + 1);
+    let mut page: serde_json::Value = serde_json::from_str(&page(200 + cycle)).unwrap();
+    page["fetched_at"] = time.clone().into();
+    let news = serde_json::json!({"url": "https://a.test/news", "title": "topic", "text": time, "fetched_at": time});
+    let failed =
+        serde_json::json!({"url": "https://a.test/busy", "status": 500, "fetched_at": time});
+    let failed = if cycle == 0 { failed } else { news.clone() };
+    lines([page, news, failed].map(|record| record.to_string()))
+}
+
+#[test]
+fn archives_that_are_named_again_were_fetched_once() {
+    let bench = Bench::with_store();
+    let store = bench.path("store");
+    let mut archives: Vec<String> = Vec::new();
+    for cycle in 0..5 {
+        archives.push(bench.write(&format!("crawl-{cycle}.jsonl"), archive(cycle)));
+        // As a pattern puts them: all that there are, and not in the order of time.
+        let all = archives.iter().rev().map(String::as_str);
+        let arguments: Vec<&str> =
+            ["ingest", "--store", &store, "--json"].into_iter().chain(all).collect();
+        let told: serde_json::Value = serde_json::from_str(&done(&arguments).stdout).unwrap();
+        assert_eq!(told["counts"]["again"], 3 * cycle, "{told}");
+        assert_eq!(told["counts"]["failed"], usize::from(cycle == 0), "{told}");
+    }
+    let explain = ["explain", "--store", &store, "https://a.test/busy"];
+    let told = done(&explain).stdout;
+    assert!(told.contains("its fetch failed with status 500"), "{told}");
+    assert!(!told.contains("given up"), "{told}");
+    assert!(told.contains("1 of 4 tries") || !told.contains("tries"), "{told}");
+    // The news of the last day stay.
+    let exported = done(&["export", "--store", &store, "--format", "pages", "--out", "-"]).stdout;
+    let news = exported.lines().find(|line| line.contains("https://a.test/news")).unwrap();
+    assert!(news.contains("2026-11-05T06:00:00Z"), "{news}");
+    // What says nothing of its time is a try each time.
+    let untimed = bench.write("untimed.jsonl", common::failure("https://a.test/late", 500) + "\n");
+    let more = bench.write("more.jsonl", page(300) + "\n");
+    for _ in 0..2 {
+        done(&["ingest", "--store", &store, &untimed]);
+        done(&["ingest", "--store", &store, &more]);
+    }
+    let told = done(&["ingest", "--store", &store, "--json", &archives[0]]).stdout;
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(
+        (told["counts"]["again"].as_u64(), told["stored"].as_bool()),
+        (Some(3), Some(false))
+    );
+    let told = done(&["ingest", "--store", &store, &archives[0]]).stderr;
+    assert!(told.contains("passed over: 3 records, stored before"), "{told}");
+}
+
+#[test]
+fn every_url_that_is_left_out_counts_once_and_queries_without_words_are_told() {
+    let bench = Bench::with_store();
+    let store = bench.path("store");
+    let first = urls(&bench.plan(&bench.store(), &[]).0);
+    let failed = bench.write("failed.jsonl", common::failure(&first[0], 500) + "\n");
+    done(&["ingest", "--store", &store, "--close", &failed]);
+    let queries = fs::read_to_string(bench.path("queries.tsv")).unwrap();
+    let queries = bench.write("odd.tsv", queries + "none\t!!!\t3\n");
+    let options = ["--budget", "9", "--include", "nothing", "--json"];
+    let run = done(&[&["plan", "--store", &store, "--workload", &queries][..], &options].concat());
+    let told: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+    let counts = told["left_out"].as_object().unwrap();
+    let all = counts
+        .iter()
+        .filter(|(name, _)| *name != "known")
+        .map(|(_, count)| count.as_u64().unwrap());
+    let status: serde_json::Value =
+        serde_json::from_str(&done(&["status", "--store", &store, "--json"]).stdout).unwrap();
+    assert_eq!(counts["waiting"], 1, "{told}");
+    assert_eq!(Some(all.sum::<u64>()), status["frontier"].as_u64(), "{told} {status}");
+    assert!(
+        run.stderr.contains("queries without a word to search for: 1, the first is \"none\""),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn what_was_expected_of_a_plan_is_what_it_could_know() {
+    let bench = Bench::with_store();
+    let store = bench.path("store");
+    let plan = |options: &[&str]| -> serde_json::Value {
+        let arguments = bench.plan_arguments(&bench.store(), &["--budget", "20", "--json"]);
+        let options = options.iter().map(|&option| option.to_owned());
+        let arguments: Vec<String> = arguments.into_iter().chain(options).collect();
+        serde_json::from_str(&done(&arguments).stdout).unwrap()
+    };
+    let plans = [plan(&[]), plan(&["--another"])];
+    // The second comes first.
+    for of in plans.iter().rev() {
+        let urls = of["urls"].as_array().unwrap().iter();
+        let pages = urls.map(|row| page(common::page_at(row["url"].as_str().unwrap())));
+        let file = bench.write("fetched.jsonl", lines(pages));
+        done(&["ingest", "--store", &store, &file]);
+    }
+    let log = done(&["log", "--store", &store, "--json"]).stdout;
+    let log: serde_json::Value = serde_json::from_str(&log).unwrap();
+    for of in &plans {
+        let said = &of["expected_impact"]["enters"];
+        let id = &of["plan_id"];
+        let closed =
+            log["plans"].as_array().unwrap().iter().find(|plan| plan["plan_id"] == *id).unwrap();
+        let told = &closed["enters"];
+        assert!(told["realised"].is_number(), "{closed}");
+        assert_eq!((&said["cycles"], &told["cycles"]), (&0.into(), &0.into()), "{closed}");
+        let [said, told] = [said, told].map(|of| of["predicted"].as_f64().unwrap());
+        assert!((said - told).abs() < 0.1 * said, "{said} {told}");
+    }
 }

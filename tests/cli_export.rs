@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use common::{done, text};
+use common::{done, prospect, text};
 use serde_json::{Value, json};
 
 /// Fields of a message of Protocol Buffers by number: numbers and fixed lengths as numbers, all else as bytes.
@@ -151,6 +151,19 @@ fn an_index_has_every_word_of_the_current_pages() {
         ("wheat", vec![(1, 1)]),
     ];
     assert_eq!(postings, expected.map(|(word, list)| (word.to_owned(), list)).into());
+}
+
+#[test]
+fn standard_output_takes_pages_or_what_is_told_of_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = ingested(dir.path(), &[("https://a.test/", "rye")], &[]);
+    let pages = ["export", "--store", text(&store), "--format", "pages", "--out", "-"];
+    let written = done(&pages).stdout;
+    assert_eq!(written.lines().count(), 1);
+    assert!(written.contains("https://a.test/"), "{written}");
+    let refused = prospect(&[&pages[..], &["--json"]].concat());
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""));
+    assert!(refused.stderr.contains("name a file with --out for --json"), "{}", refused.stderr);
 }
 
 #[test]

@@ -434,3 +434,24 @@ fn a_file_of_changes_that_cannot_be_read_is_named_with_its_line() {
     let run = simulated(&site, (&pages, &changes), &["--policy", "bfs"]);
     assert!(run.stderr.contains("there is no policy of re-visits \"bfs\""), "{}", run.stderr);
 }
+
+#[test]
+fn what_a_batch_brings_by_page_is_of_its_new_pages() {
+    let site = Site::new();
+    let told = |revisit: &str| -> Value {
+        let (store, queries) = (site.path("store"), site.path("queries.tsv"));
+        let fixed =
+            ["plan", "--store", text(&store), "--workload", text(&queries), "--budget", "16"];
+        let options = ["--release", "all", "--json", "--revisit", revisit];
+        serde_json::from_str(&done(&[&fixed[..], &options].concat()).stdout).unwrap()
+    };
+    for (revisit, wanted) in [("0", 16), ("0.5", 8)] {
+        let plan = told(revisit);
+        let urls = plan["urls"].as_array().unwrap().iter();
+        let new = urls.filter(|url| url["pool"] != "revisit").count();
+        assert_eq!(new, wanted, "{plan}");
+        let impact = plan["expected_impact"]["enters"]["predicted"].as_f64().unwrap();
+        let by_page = plan["sufficiency"]["gain"]["per_page"].as_f64().unwrap();
+        assert!((by_page * new as f64 - impact).abs() < 1e-9 * impact, "{by_page} {new} {impact}");
+    }
+}

@@ -2,15 +2,19 @@
 //!
 //! [`prepare`] is pure and may run in parallel; [`IngestSession::add`] gives ids in input order.
 
+mod stored_before;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::Xxh3;
 
+use self::stored_before::{Given, StoredRecords};
 use crate::answer::{Answer, UNCHANGED};
 use crate::columns::{Column, TableWriter};
 use crate::error::StoreError;
+use crate::fetch_time;
 use crate::limits;
 use crate::link_context;
 use crate::manifest::{IngestEntry, SegmentEntry, SegmentKind};
@@ -272,6 +276,8 @@ pub struct IngestCounts {
     pub repeated: u64,
     /// Parts of pages that are stored with what the part lacks, and stay.
     pub parts: u64,
+    /// Records that an earlier ingest stored, of the same URL and second, which are passed over.
+    pub again: u64,
     /// Links stored.
     pub links: u64,
     /// URLs seen for the first time.
@@ -350,6 +356,14 @@ pub struct IngestSession {
     around_pages: HashMap<UrlId, (usize, u32)>,
     /// Plans that records name.
     named_plans: HashSet<String>,
+    /// Whether records are passed over that are stored already.
+    passes_over: bool,
+    /// Those records, once one is asked for.
+    stored_before: Option<StoredRecords>,
+    /// URLs of which this ingest has a record without a time.
+    untimed: HashSet<UrlId>,
+    /// URLs that somebody waits for.
+    awaited: HashSet<UrlId>,
     counts: IngestCounts,
 }
 
@@ -360,10 +374,10 @@ impl IngestSession {
     /// The tables are damaged or cannot be read, or a file cannot be created.
     pub fn start(store: Store) -> Result<Self, StoreError> {
         let known = store.known_without_links()?;
-        Self::start_with(store, known)
+        Ok(Self { passes_over: true, ..Self::start_with(store, known)? })
     }
 
-    /// Starts an ingest with the tables of the store, for who has them.
+    /// Starts an ingest with the tables of the store, for who has them and brings nothing twice.
     ///
     /// # Errors
     /// A table is damaged or cannot be read, or a file cannot be created.
@@ -397,8 +411,25 @@ impl IngestSession {
             around,
             around_pages: HashMap::new(),
             named_plans: HashSet::new(),
+            passes_over: false,
+            stored_before: None,
+            untimed: HashSet::new(),
+            awaited: HashSet::new(),
             counts: IngestCounts::default(),
         })
+    }
+
+    /// Names URLs that somebody waits for. Time is told in seconds, and a crawler may ask twice in one: of these a record of
+    /// the last second that the store knows, or a later one, is never passed over.
+    ///
+    /// # Errors
+    /// Those of `awaited`.
+    pub fn wait_for<E>(
+        &mut self,
+        awaited: impl FnOnce(&Store, &Known) -> Result<Vec<UrlId>, E>,
+    ) -> Result<(), E> {
+        self.awaited = awaited(&self.store, &self.known)?.into_iter().collect();
+        Ok(())
     }
 
     /// Whether a record says nothing that is not known: its page is stored, or the same became of its URL in
@@ -426,13 +457,18 @@ impl IngestSession {
         records.take_while(|(at, _)| *at >= seq).any(|(_, other)| *other == url)
     }
 
-    /// Adds a record. A page that is stored as it comes is not stored again: that it did not change is.
+    /// Adds a record. A page that is stored as it comes is not stored again: that it did not change is. A record that an
+    /// earlier ingest stored, of the same URL and second, is passed over.
     ///
     /// # Errors
-    /// A write failed.
+    /// A write failed, or a table is damaged or cannot be read.
     pub fn add(&mut self, mut page: PreparedPage) -> Result<(), StoreError> {
         if self.is_less(&page) {
             self.counts.parts += 1;
+            return Ok(());
+        }
+        if self.is_stored(&page)? {
+            self.counts.again += 1;
             return Ok(());
         }
         let seq = self.next_seq;
@@ -496,6 +532,37 @@ impl IngestSession {
         self.rows.bytes += texts.iter().map(String::len).sum::<usize>() + 64;
         self.rows.texts.iter_mut().zip(texts).for_each(|(column, value)| column.push(value));
         if self.rows.bytes >= ROW_GROUP_BYTES { self.flush() } else { Ok(()) }
+    }
+
+    /// Whether an earlier ingest stored this record. What came in this one without a time may be older or newer, so that
+    /// after it all of its URL is taken.
+    fn is_stored(&mut self, page: &PreparedPage) -> Result<bool, StoreError> {
+        if !self.passes_over {
+            return Ok(false);
+        }
+        let Some(second) = page.record.fetched_at.as_deref().and_then(fetch_time::seconds) else {
+            let url = self.id(&page.url);
+            self.untimed.insert(url);
+            return Ok(false);
+        };
+        let Some(url) = self.known.urls.get(&page.url.canonical) else { return Ok(false) };
+        let is_new = self.known.pages.fetch(url) == Fetch::Never;
+        // A part may have what was missing, and a score is worth to be stored.
+        let may_have_more = page.record.part || page.record.quality_score.is_some();
+        if is_new || may_have_more || self.untimed.contains(&url) {
+            return Ok(false);
+        }
+        let stored = match &mut self.stored_before {
+            Some(stored) => stored,
+            none => none.insert(StoredRecords::read(&self.store, &self.known)?),
+        };
+        let asked = self.known.urls.get(page.asked()).unwrap_or(url);
+        let is_awaited = [url, asked].iter().any(|url| self.awaited.contains(url));
+        if is_awaited && !stored.go_beyond(second) {
+            return Ok(false);
+        }
+        let (answer, status) = (page.record.answer(), page.record.stored_status());
+        Ok(stored.have([url, asked], second, Given::of(answer, status, || page.digest())))
     }
 
     /// Whether a record is a part of a page that is stored with what it lacks. Of a text only its digest is at hand, which

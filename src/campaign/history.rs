@@ -50,9 +50,22 @@ pub(crate) struct ClosedCycle {
     /// The places of the lists that its figures are in.
     #[serde(skip)]
     places: Option<Places>,
-    /// Place of the segment that says what they brought at the close, and of the one that says what stayed.
+    /// Place of the segment that says what stayed.
     #[serde(skip)]
-    known_at: (usize, Option<usize>),
+    stayed_at: Option<usize>,
+    /// What had an outcome when its plan was made.
+    #[serde(skip)]
+    known: KnownBefore,
+}
+
+/// What a plan could learn from: of the cycles that are closed beside those that had been closed when it was made, as plans
+/// in flight are, nothing.
+#[derive(Clone, Copy, Debug, Default)]
+struct KnownBefore {
+    /// How many of the first cycles that are read.
+    cycles: usize,
+    /// How many of the first segments.
+    segments: usize,
 }
 
 impl ClosedCycle {
@@ -153,10 +166,10 @@ fn last_cycles(
 ) -> Result<Vec<ClosedCycle>, StoreError> {
     let mut cycles = read(store, pages, places, most)?;
     for at in 0..cycles.len() {
-        let before = &cycles[at.saturating_sub(CYCLES)..at];
-        let ClosedCycle { said, are_fitted, known_at, places, .. } = &cycles[at];
+        let ClosedCycle { said, are_fitted, known, places, .. } = &cycles[at];
         let (Some((said, _)), Some(places)) = (said, *places) else { continue };
-        let shares = learned(before, said.mean_frequency(), (*are_fitted, known_at.0, places));
+        let before = &cycles[known.cycles.saturating_sub(CYCLES)..known.cycles];
+        let shares = learned(before, said.mean_frequency(), (*are_fitted, known.segments, places));
         let Both { enters, stays } = shares.expected(said);
         (cycles[at].enters.expected, cycles[at].stays.expected) = (Some(enters), Some(stays));
     }
@@ -199,7 +212,7 @@ fn learned(
         if cycle.enters.realised > Some(chances.ceiling()) {
             return None;
         }
-        let is_settled = cycle.known_at.1.is_some_and(|place| place < before);
+        let is_settled = cycle.stayed_at.is_some_and(|place| place < before);
         Some(CycleImpact {
             chances,
             same_source: cycle.are_fitted == are_fitted,
@@ -228,23 +241,31 @@ fn read(
     let (outcomes, stays) = (of(SegmentKind::Outcomes), of(SegmentKind::Stays));
     let pages = pages_by_record(pages, store.manifest().next_seq);
     let mut cycles = Vec::new();
+    // Of the cycles that are read: when they were closed, and the place of the segment that says so.
+    let mut closings: Vec<(u32, usize)> = Vec::new();
     let first = outcomes.len().saturating_sub(most);
     for (number, &at) in outcomes.iter().enumerate().skip(first) {
         let Some(mut cycle) = counted(store, &segments[at])? else { continue };
-        cycle.known_at = (at, stays.get(number).copied());
+        cycle.stayed_at = stays.get(number).copied();
         let places = places_of(store.manifest(), &cycle.plan_id, places);
         cycle.places = Some(places);
         let closed = closed_plan(store.manifest(), &cycle.plan_id);
         cycle.led_to = closed.and_then(|closed| LedTo::deserialize(&closed.led_to).ok());
-        if let Some(place) = cycle.known_at.1 {
+        if let Some(place) = cycle.stayed_at {
             cycle.stays.realised = Some(what_stayed(store, &segments[place])?);
         }
-        cycle.are_fitted = are_fitted(&segments[..at]);
-        let had_pages = store.manifest().made_at(&cycle.plan_id) != Some(0);
+        let made_at = store.manifest().made_at(&cycle.plan_id);
+        let closed_at = store.manifest().closed_at(&cycle.plan_id);
+        let was_closed = |closed: u32| made_at.is_none_or(|made| closed <= made);
+        let known = closings.partition_point(|(closed, _)| was_closed(*closed));
+        let known_segments = closings.get(known).map_or(at, |(_, place)| *place);
+        cycle.known = KnownBefore { cycles: known, segments: known_segments };
+        closings.push((closed_at, at));
+        cycle.are_fitted = are_fitted(&segments[..known_segments]);
+        let had_pages = made_at != Some(0);
         if let Some(pairs) = pairs_beside(store.manifest(), at).filter(|_| had_pages) {
-            let closed_at = store.manifest().closed_at(&cycle.plan_id);
             let pages = pages[closed_at as usize] as usize;
-            let size = BatchSize { picks: cycle.counts.new_pages(), pages };
+            let size = BatchSize::within(pages, cycle.counts.new_pages());
             cycle.said = said(store, at, pairs, &cycle.plan_id, size, places)?;
         }
         cycles.push(cycle);

@@ -26,6 +26,7 @@ use super::records::{self, each_row};
 use super::tables::SUFFICIENCY;
 use super::{CampaignError, OpenStore};
 use crate::estimate::settings::ImpactReading;
+use crate::plan::explore::Pool;
 use crate::planner::cycle::current_epoch;
 use crate::planner::settings::{Demand, PlanSettings};
 use crate::sufficiency::assess::{
@@ -339,11 +340,16 @@ fn is_planned(open: &OpenStore, seqs: &Range<u32>) -> Result<bool, StoreError> {
     Ok(all > 0 && 10 * planned >= 9 * all)
 }
 
-/// What the next batch is expected to bring by page, beside a tenth of what the first planned pages brought.
+/// What the next batch is expected to bring by new page, beside a tenth of what the first planned pages brought; none where
+/// all is fetched again.
 fn gain(next: &NextBatch<'_>, cycles: &[ClosedCycle], pages: usize) -> Option<Gain> {
     let expected = next.expected.as_ref()?;
-    let picks = next.picks.len();
-    let by_page = |impact: f64| if picks == 0 { 0.0 } else { impact / picks as f64 };
+    // What is fetched again brings nothing new.
+    let new = next.picks.iter().filter(|pick| pick.pool != Pool::Revisit).count();
+    if new == 0 && !next.picks.is_empty() {
+        return None;
+    }
+    let by_page = |impact: f64| if new == 0 { 0.0 } else { impact / new as f64 };
     let alike = cycles.iter().filter(|cycle| cycle.is_for(next.places));
     let brought =
         |cycle: &ClosedCycle| (cycle.counts.new_pages(), cycle.enters.realised.unwrap_or(0.0));

@@ -33,7 +33,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let mut files = UrlFiles::open(&args.files, true)?;
-    let mut session = IngestSession::start(open_store(&args.store, "prospect crawl-log")?)?;
+    let mut session = ingest::session(open_store(&args.store, "prospect crawl-log")?)?;
     let mut skipped = Skipped::default();
     let read = each_url(&mut files, "crawl-log", &mut skipped, global, |named, skipped| {
         take(&mut session, named, skipped)

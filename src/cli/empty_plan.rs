@@ -60,12 +60,12 @@ impl LeftOut {
                 &mut left_out.caps
             } else if in_flight.contains(&id) {
                 &mut left_out.in_flight
+            } else if plan.retries.wait(known, id).is_some() {
+                &mut left_out.waiting
             } else if !may(listed, id) {
                 &mut left_out.not_in_list
             } else if !scope.holds(known.urls.url(id)) {
                 &mut left_out.out_of_scope
-            } else if plan.retries.wait(known, id).is_some() {
-                &mut left_out.waiting
             } else {
                 &mut left_out.other_spelling
             } += 1;

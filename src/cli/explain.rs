@@ -251,7 +251,7 @@ fn text(explanation: &Explanation) -> String {
         if explanation.in_flight {
             return text + "  it is left to that plan\n";
         }
-        return text + "  it is not in the frontier, so it has no estimate\n";
+        return text + "  it is not among the URLs to choose from, so it has no estimate\n";
     };
     text += &format!("  rank {rank} of {frontier} in the frontier by estimate\n");
     if let Some(cap) = explanation.held_back_by {

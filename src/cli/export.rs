@@ -34,6 +34,10 @@ enum Format {
 }
 
 pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
+    if global.json && args.out == Path::new("-") {
+        let error = anyhow::anyhow!("standard output takes the pages or the words alone");
+        return Err(Failure::input(error, "name a file with --out for --json"));
+    }
     let open = open::to_ask(&args.store, "prospect export", global)?;
     let (pages, words) = match args.format {
         Format::Pages => (pages(&open, &args.out)?.pages, None),
@@ -87,6 +91,7 @@ fn to_file<T: Copy + Default>(
     });
     match (written, failed.take()) {
         (_, Some(error)) => Err(error.into()),
+        (Err(error), None) if path == Path::new("-") => Err(error.into()),
         (Err(error), None) => Err(output::not_written(path, error)),
         (Ok(()), None) => Ok(told.get()),
     }

@@ -148,7 +148,10 @@ pub(super) fn of_empty_plan(reason: Reason) -> &'static str {
             "Give --include, --exclude, --types, --hosts or --domains anew: what the last plan that asked for something had is \
              kept in the store, an empty one ends it"
         }
-        Reason::Waiting => "They come back after cycles to come; `prospect explain URL` tells when",
+        Reason::Waiting => {
+            "Those that wait come back after cycles to come, and `prospect explain URL` tells when; those that are given up do not, \
+             unless a record brings their page"
+        }
         Reason::OtherSpelling => "`prospect url-rules` lists and takes back the rules of the store",
         Reason::Caps => "Give the batch more --seconds, or lift caps with `none`",
     }
@@ -176,7 +179,8 @@ impl WayOut for StoreError {
             }
             Self::ReadOnly { .. } => {
                 "this command writes to it: check who owns the directory, its permissions and how it is mounted, or \
-                 copy the store to where you may write; `prospect status`, `log` and `url-rules` only read"
+                 copy the store to where you may write; commands that only ask, such as `prospect status`, `explain` and `whatif`, \
+                 do without"
             }
             Self::Damaged { .. } => {
                 "run `prospect check --full --store DIR` for the whole list; restore the file from a \

@@ -13,14 +13,15 @@ use super::model::{StoreQuality, StoreQualityOptions};
 use super::output::{self, Failure, Progress, say};
 use super::words::WordArgs;
 use super::{Global, doc_urls, hints, plan};
-use crate::campaign::OpenStore;
 use crate::campaign::close::{self, Which};
 use crate::campaign::open_plans::OpenBatch;
+use crate::campaign::{CampaignError, OpenStore};
 use crate::ingest::urls::{NamedUrl, UrlFiles, UrlItem};
 use crate::ingest::{
     self, BadReason, Misnamed, MisnamedKeys, Origin, PageSource, SourceItem, SourceOptions,
 };
 use crate::planner::outcome::CycleOutcome;
+use crate::report::number::counted;
 
 /// Files beside those of open plans from which on an ingest merges small ones.
 const MANY_FILES: usize = 512;
@@ -177,7 +178,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     let mut source = ingest::open(&args.files, &options)?;
     let mut store = open_store(&args.store, "prospect ingest")?;
     args.words.keep_in(&mut store)?;
-    let mut session = IngestSession::start(store)?;
+    let mut session = session(store)?;
     let read = read(source.as_mut(), &mut session, args.strict, global)
         .and_then(|read| understood(read, &session, &source.misnamed()));
     let skipped = match read {
@@ -204,7 +205,7 @@ fn understood(
     misnamed: &MisnamedKeys,
 ) -> Result<Skipped, Failure> {
     match first_bad {
-        Some((reason, first)) if session.counts().records == 0 => {
+        Some((reason, first)) if session.counts().records + session.counts().again == 0 => {
             let error = anyhow::anyhow!("none of the {bad} records is a page; the first: {first}");
             Err(Failure::input(error, hints::of_no_page(reason, misnamed)))
         }
@@ -266,6 +267,16 @@ pub(super) fn finish(finish: &Finish<'_>, global: &Global, store: Store) -> Resu
 
 pub(super) fn open_store(path: &Path, holder: &str) -> Result<Store, Failure> {
     Ok(Store::open(path, &held(holder))?)
+}
+
+/// Starts an ingest of records, some of which open plans wait for.
+pub(super) fn session(store: Store) -> Result<IngestSession, Failure> {
+    let mut session = IngestSession::start(store)?;
+    session.wait_for(|store, known| {
+        let open = OpenBatch::all(store, known)?;
+        Ok::<_, CampaignError>(open.iter().flat_map(OpenBatch::in_flight).collect())
+    })?;
+    Ok(session)
 }
 
 /// How a store is opened that is made if it is missing.
@@ -396,7 +407,7 @@ fn report(
         Committed::Unchanged => {
             say(global, "these inputs are the last ingest of this store: nothing to store");
         }
-        Committed::Empty if !closed.is_empty() || counts.parts > 0 => {}
+        Committed::Empty if !closed.is_empty() || counts.parts + counts.again > 0 => {}
         Committed::Empty => say(global, "there was no page to store"),
     }
     if committed == Committed::Stored {
@@ -413,6 +424,10 @@ fn report(
                 counts.new_urls
             ),
         );
+    }
+    if counts.again > 0 {
+        let line = "stored before, with the same URL and time";
+        say(global, &format!("passed over: {}, {line}", counted(counts.again, "record")));
     }
     if counts.parts > 0 {
         let line = "pages of WAT or WET files are stored with the text or the links that these lack, and stay as they are: \

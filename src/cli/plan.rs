@@ -41,7 +41,7 @@ use crate::results::impact::{Both, LedTo, Quantity};
 use crate::sufficiency::assess::WorkloadSufficiency;
 use crate::sufficiency::told::{verdict_line, whole_line};
 use crate::sufficiency::verdict::{Signals, StopReason, THETA, Verdict};
-use crate::workload::Workload;
+use crate::workload::{Query, Workload};
 
 /// Queries shown per URL.
 const QUERIES_SHOWN: usize = 5;
@@ -84,10 +84,12 @@ pub(super) struct Args {
     another: bool,
     #[command(flatten)]
     bounds: BoundOptions,
-    /// jsonl, tsv, urls, scrapy, nutch, stormcrawler, urlfrontier or heritrix: `prospect formats` says more.
-    #[arg(long, value_name = "FORMAT", default_value = "jsonl")]
-    format: String,
-    /// Where to write the plan; `-` is standard output.
+    /// jsonl (the default), tsv, urls, scrapy, nutch, stormcrawler, urlfrontier or heritrix: `prospect formats` says
+    /// more.
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<String>,
+    /// Where to write the plan; `-` is standard output. With `--json` and `--format` the batch goes there, and the
+    /// JSON to standard output.
     #[arg(long, value_name = "FILE", default_value = "-")]
     out: PathBuf,
 }
@@ -113,7 +115,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
 
 /// Plans for the queries of a file.
 fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Failure> {
-    let format = format_named(&args.format)?;
+    let format = format_of(args)?;
     let (mut settings, share) = settings_of(args)?;
     let workload = bounds::workload(workload, global)?;
     args.bounds.add_queues(&mut settings)?;
@@ -173,10 +175,8 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
         json["left_out"] = serde_json::json!(left_out);
         json
     });
-    write_out(&args.out, |out| match &json {
-        Some(json) => output::write_json(out, json),
-        None => format.write(out, &PlannedBatch { plan_id: &plan.id, urls: &planned }),
-    })?;
+    let batch = PlannedBatch { plan_id: &plan.id, urls: &planned };
+    write_plan(args, (format, &batch), json.as_ref(), global)?;
     match left_out {
         Some(left_out) => say_nothing_planned(&left_out, global),
         None => say_next(plan, planned.len(), is_again, args, global),
@@ -261,6 +261,11 @@ fn sufficiency_json(
         "gain": signals.gain,
         "verdict": verdict,
     })
+}
+
+/// What the batch is written as.
+fn format_of(args: &Args) -> Result<&'static PlanFormat, Failure> {
+    args.format.as_deref().map_or(Ok(&FORMATS[0]), format_named)
 }
 
 fn format_named(name: &str) -> Result<&'static PlanFormat, Failure> {
@@ -443,6 +448,13 @@ fn say_plan(
             scored.site_level().map_or("", SiteLevel::name),
         ),
     );
+    let asked = workload.in_words_of(&open.known.analyzer);
+    let mut wordless = asked.queries.iter().filter(|query| query.words.is_empty());
+    if let Some(Query { qid, .. }) = wordless.next() {
+        let count = 1 + wordless.count();
+        let told = format!("queries without a word to search for: {count}, the first is {qid:?}");
+        say(global, &format!("{told}; nothing is planned for them"));
+    }
     say(
         global,
         &format!(
@@ -468,7 +480,9 @@ fn say_plan(
         let impact = plan.expected_to_come.map_or_else(String::new, |impact| {
             format!(", which bring {impact:.1} of the impact below")
         });
-        say(global, &format!("of {planned} URLs {pages:.0} are expected to give a page{impact}"));
+        let places = usize::from(pages < 10.0);
+        let told = format!("{pages:.places$} are expected to give a page{impact}");
+        say(global, &format!("of {planned} URLs {told}"));
     }
     let revisits = &plan.promised.revisits;
     if !revisits.is_empty() {
@@ -580,6 +594,31 @@ fn not_written(path: &Path, error: io::Error) -> Failure {
     let hint = "the plan itself is in the store: run the command again with another --out, without --another and \
                 --release";
     Failure::input(output::cannot_write(path, error), hint)
+}
+
+/// Writes a batch in a format, or as JSON, or both where there is a place for each.
+fn write_plan(
+    args: &Args,
+    (format, batch): (&PlanFormat, &PlannedBatch<'_>),
+    json: Option<&serde_json::Value>,
+    global: &Global,
+) -> Result<(), Failure> {
+    let Some(json) = json else {
+        return write_out(&args.out, |out| format.write(out, batch));
+    };
+    match &args.format {
+        Some(_) if args.out != Path::new("-") => {
+            write_out(&args.out, |out| format.write(out, batch))?;
+            output::print_json(json)
+        }
+        Some(_) => {
+            let told =
+                "standard output has the JSON; name a file with --out for the batch in its format";
+            say(global, told);
+            output::print_json(json)
+        }
+        None => write_out(&args.out, |out| output::write_json(out, json)),
+    }
 }
 
 fn write_out(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {

@@ -140,10 +140,14 @@ impl OpenPlan {
         Self { picks, pairs: pairs.collect(), revisits: Vec::new() }
     }
 
+    /// Picks that were not fetched before.
+    pub(crate) fn new_picks(&self) -> usize {
+        self.picks.iter().filter(|pick| pick.pool != Pool::Revisit).count()
+    }
+
     /// What chances say of the picks, if all of them are fetched beside so many `pages`.
     pub(crate) fn chances(&self, pages: usize, lists: Lists<'_>) -> ListChances {
-        let new = self.picks.iter().filter(|pick| pick.pool != Pool::Revisit).count();
-        let size = BatchSize { picks: new, pages: pages + new };
+        let size = BatchSize::beside(pages, self.new_picks() as f64);
         PlannedPair::chances(self.pairs.iter(), size, lists)
     }
 
@@ -157,10 +161,10 @@ impl OpenPlan {
         let new = picks.iter().filter(|pick| pick.pool != Pool::Revisit);
         let fetch: HashMap<UrlId, f64> =
             new.clone().map(|pick| (pick.estimate.url, pick.estimate.fetch)).collect();
-        let come = new.fold(0.0, |sum, pick| sum + pick.estimate.fetch).round() as usize;
+        let come = new.fold(0.0, |sum, pick| sum + pick.estimate.fetch);
         let comes = |url| fetch.get(&url).copied().unwrap_or(0.0);
         let of_pair = |pair: &PlannedPair| (pair.query, comes(pair.url) * pair.entry_chance);
-        let size = BatchSize { picks: come, pages: pages + come };
+        let size = BatchSize::beside(pages, come);
         ListChances::new(self.pairs.iter().map(of_pair), size, lists)
     }
 }
@@ -316,7 +320,7 @@ impl Closed {
     /// What chances said of the fetched picks.
     pub(crate) fn chances(&self, queries: &[Query], places: Places) -> ListChances {
         let pairs = self.pairs.iter().map(|row| &row.pair);
-        let size = BatchSize { picks: self.new_pages(), pages: self.pages };
+        let size = BatchSize::within(self.pages, self.new_pages());
         PlannedPair::chances(pairs, size, Lists { queries, taken: &self.taken, places })
     }
 

@@ -82,7 +82,7 @@ impl Expecting<'_> {
     }
 
     fn chances(&self, of_query: impl Iterator<Item = (QueryId, f64)>, picks: usize) -> ListChances {
-        let size = BatchSize { picks, pages: self.pages + picks };
+        let size = BatchSize::beside(self.pages, picks as f64);
         let (queries, taken) = (self.queries, &self.served.taken());
         ListChances::new(of_query, size, Lists { queries, taken, places: self.served.places() })
     }

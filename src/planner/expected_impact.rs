@@ -51,10 +51,22 @@ pub(crate) struct Lists<'a> {
 /// Sizes of a batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BatchSize {
-    /// Its pages.
-    pub(crate) picks: usize,
+    /// Its pages, or how many are expected of it.
+    picks: f64,
     /// Pages of the crawl once these are fetched.
-    pub(crate) pages: usize,
+    pages: f64,
+}
+
+impl BatchSize {
+    /// Of a batch of `new` pages, or of which so many are expected, in a crawl that has `before`.
+    pub(crate) fn beside(before: usize, new: f64) -> Self {
+        Self { picks: new, pages: before as f64 + new }
+    }
+
+    /// Of a batch of `new` pages that were fetched, in a crawl that has `pages` with them.
+    pub(crate) fn within(pages: usize, new: usize) -> Self {
+        Self { picks: new as f64, pages: pages as f64 }
+    }
 }
 
 /// What is said of a batch and a list before the batch is fetched.
@@ -96,7 +108,7 @@ impl ListChances {
     ) -> Self {
         let mut visible = vec![0.0; places.k + 1];
         (1..=places.k).for_each(|rank| visible[rank] = visible[rank - 1] + places.at(rank));
-        let of_collection = picks as f64 / pages.max(1) as f64;
+        let of_collection = picks / pages.max(1.0);
         let said = |(query, &taken): (&Query, &u32)| Said {
             frequency: query.frequency,
             foreseen: 0.0,
@@ -106,7 +118,10 @@ impl ListChances {
         for (query, chance) in chances {
             of_query[query.index()].foreseen += chance * places.mean();
         }
-        let most = visible[picks.min(places.k)];
+        // Of a number of pages that is expected no more: what so many can take is concave in them.
+        let (whole, part) = ((picks as usize).min(places.k), picks.fract());
+        let next = visible[(whole + 1).min(places.k)];
+        let most = visible[whole] + part * (next - visible[whole]);
         let frequency = queries.iter().fold(0.0, |sum, query| sum + query.frequency);
         let mean_frequency = mean_frequency(queries);
         Self { of_query, mean_frequency, most, ceiling: frequency * most }
@@ -359,7 +374,7 @@ mod tests {
         let pairs = pairs.iter().map(|&(query, chance)| (QueryId(query), chance));
         let taken = vec![places.k as u32; queries.len()];
         let lists = Lists { queries, taken: &taken, places };
-        ListChances::new(pairs, BatchSize { picks, pages: 20 * picks }, lists)
+        ListChances::new(pairs, BatchSize::within(20 * picks, picks), lists)
     }
 
     fn cycle(chances: &ListChances, foreseen: f64, realised: f64) -> CycleImpact<'_> {
@@ -397,11 +412,26 @@ mod tests {
     }
 
     #[test]
+    fn half_a_page_brings_half_of_what_one_may() {
+        let (queries, places) = (queries(&[10.0]), Places::from(10));
+        let lists = Lists { queries: &queries, taken: &[10], places };
+        let of = |pages: f64, chance: f64| {
+            let pairs = std::iter::once((QueryId(0), chance));
+            ListChances::new(pairs, BatchSize::beside(100, pages), lists)
+        };
+        assert_eq!(of(0.5, 0.5).impact(1.0, 0.0), 5.0);
+        assert_eq!(of(0.5, 0.9).impact(1.0, 0.0), 5.0, "it is half a page at most");
+        assert_eq!(of(0.0, 0.0).ceiling, 0.0);
+        assert_eq!(of(9.5, 0.0).ceiling, 95.0);
+        assert_eq!(of(10.5, 0.0).ceiling, 100.0);
+    }
+
+    #[test]
     fn a_cycle_of_which_nothing_came_teaches_nothing() {
         let (queries, places) = (queries(&[2.0, 1.0]), Places::from(10));
         let nothing = ListChances::new(
             std::iter::empty(),
-            BatchSize { picks: 0, pages: 60 },
+            BatchSize::within(60, 0),
             Lists { queries: &queries, taken: &[3, 0], places },
         );
         let batch = chances(&[(0, 0.5)], 40, &queries, places);
@@ -482,7 +512,7 @@ mod tests {
         // A crawl from one page, of whose 100 lists one has it; then 800 places are taken, unforeseen.
         let taken: Vec<u32> = (0..100).map(|at| u32::from(at == 0)).collect();
         let lists = Lists { queries: &queries, taken: &taken, places: Places::from(10) };
-        let size = BatchSize { picks: 100, pages: 101 };
+        let size = BatchSize::within(101, 100);
         let first = ListChances::new(std::iter::empty(), size, lists);
         let shares = learned(&[cycle(&first, 0.0, 800.0)]);
         assert!(shares.unforeseen.mean() < 0.7, "{shares:?}");

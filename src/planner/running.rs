@@ -132,13 +132,13 @@ impl<'a> RunningPlanner<'a> {
         &self.brought
     }
 
-    /// Impact by page that the open plan is expected to have in lists, in a crawl of so many `pages`; none without a plan.
+    /// Impact by page that the open plan is expected to have in lists, in a crawl of so many `pages`; none without a plan of new ones.
     pub(crate) fn expected_by_page(&self, pages: usize) -> Option<f64> {
         let (open, served) = (self.open.as_ref()?, self.served.as_ref()?);
         let (taken, places) = (served.taken(), served.places());
         let lists = Lists { queries: &self.workload.queries, taken: &taken, places };
-        let picks = open.picks.len() as f64;
-        (picks > 0.0).then(|| self.shares().enters(&open.chances(pages, lists)) / picks)
+        let new = open.new_picks() as f64;
+        (new > 0.0).then(|| self.shares().enters(&open.chances(pages, lists)) / new)
     }
 
     /// Queries it plans for.

@@ -6,11 +6,11 @@ use std::path::Path;
 use serde_json::json;
 
 use super::{
-    Args, PlannedBatch, QUERIES_SHOWN, check_writable, format_named, makespan_line, write_out,
+    Args, PlannedBatch, QUERIES_SHOWN, check_writable, format_of, makespan_line, write_plan,
 };
 use crate::cli::Global;
 use crate::cli::open;
-use crate::cli::output::{self, Failure, say};
+use crate::cli::output::{Failure, say};
 use crate::cli::whatif::{StoreArgs, questions, scenarios};
 use crate::report::terminal::impact::expected;
 use crate::results::whatif::ScenarioFigures;
@@ -37,7 +37,7 @@ pub(super) const NOT_BESIDE: [&str; 14] = [
 ];
 
 pub(super) fn run(file: &Path, args: &Args, global: &Global) -> Result<(), Failure> {
-    let format = format_named(&args.format)?;
+    let format = format_of(args)?;
     let (shared, scenario) = scenarios::one(file, args.name.as_deref())?;
     check_writable(&args.out)?;
     let store = StoreArgs {
@@ -57,22 +57,17 @@ pub(super) fn run(file: &Path, args: &Args, global: &Global) -> Result<(), Failu
     }
     say_figures(&figures, global);
     say(global, &makespan_line(&makespan, &answered.answer.settings, planned.len()));
-    write_out(&args.out, |out| {
-        if !global.json {
-            return format.write(out, &PlannedBatch { plan_id: &id, urls: &planned });
-        }
-        let id = (!planned.is_empty()).then_some(&id);
-        output::write_json(
-            out,
-            &json!({
-                "schema": SCHEMA,
-                "plan_id": id,
-                "scenario": figures,
-                "makespan": makespan,
-                "urls": planned,
-            }),
-        )
-    })?;
+    let json = global.json.then(|| {
+        json!({
+            "schema": SCHEMA,
+            "plan_id": (!planned.is_empty()).then_some(&id),
+            "scenario": figures,
+            "makespan": makespan,
+            "urls": planned,
+        })
+    });
+    let batch = PlannedBatch { plan_id: &id, urls: &planned };
+    write_plan(args, (format, &batch), json.as_ref(), global)?;
     let (count, directory) = (planned.len(), args.store.display());
     let instead = match old.filter(|old| *old != id) {
         Some(old) => format!(", in the place of plan {old}"),

@@ -33,7 +33,7 @@ pub(crate) struct Calibration {
     pub(crate) log_loss: f64,
     /// The log-loss of the share that entered, given to every pair alike.
     pub(crate) base_log_loss: f64,
-    /// Bins of equal count by predicted chance, ten where there are as many pairs.
+    /// Bins of equal count by predicted chance, ten where there are as many pairs; of one chance all pairs are in one.
     pub(crate) bins: Vec<CalibrationBin>,
 }
 
@@ -49,23 +49,12 @@ impl Calibration {
 
     /// Of pairs with their predicted chance, and whether they entered.
     pub(crate) fn of(mut predictions: Vec<(f64, bool)>) -> Self {
-        predictions.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        predictions.sort_by(|a, b| a.0.total_cmp(&b.0));
         let pairs = predictions.len();
         if pairs == 0 {
             return Self::default();
         }
-        let bins: Vec<CalibrationBin> = (0..BINS.min(pairs))
-            .map(|bin| {
-                let range = bin * pairs / BINS.min(pairs)..(bin + 1) * pairs / BINS.min(pairs);
-                let of_bin = &predictions[range];
-                let predicted = of_bin.iter().map(|(chance, _)| chance).sum::<f64>();
-                CalibrationBin {
-                    pairs: of_bin.len(),
-                    predicted: predicted / of_bin.len() as f64,
-                    realised: share(of_bin),
-                }
-            })
-            .collect();
+        let bins = bins(&predictions);
         let off = |bin: &CalibrationBin| (bin.predicted - bin.realised).abs() * bin.pairs as f64;
         let base = share(&predictions);
         let count = pairs as f64;
@@ -78,6 +67,30 @@ impl Calibration {
             bins,
         }
     }
+}
+
+/// Bins of equal count of pairs in the order of their chances, as far as that can be: pairs with one chance, of which
+/// isotonic regression makes many, are in one bin, the one in which the first of them falls.
+fn bins(predictions: &[(f64, bool)]) -> Vec<CalibrationBin> {
+    let (pairs, wanted) = (predictions.len(), BINS.min(predictions.len()));
+    let mut bins = Vec::with_capacity(wanted);
+    let mut start = 0;
+    for bin in 1..=wanted {
+        let end = (bin * pairs / wanted).max(start);
+        let last = end.checked_sub(1).map_or(f64::NEG_INFINITY, |last| predictions[last].0);
+        let end = end + predictions[end..].partition_point(|(chance, _)| *chance <= last);
+        let of_bin = &predictions[start..end];
+        if !of_bin.is_empty() {
+            let predicted = of_bin.iter().map(|(chance, _)| chance).sum::<f64>();
+            bins.push(CalibrationBin {
+                pairs: of_bin.len(),
+                predicted: predicted / of_bin.len() as f64,
+                realised: share(of_bin),
+            });
+        }
+        start = end;
+    }
+    bins
 }
 
 /// What a pair costs by its chance, and whether it entered.
@@ -107,6 +120,20 @@ mod tests {
     }
 
     #[test]
+    fn pairs_of_one_chance_share_a_bin_whatever_became_of_them() {
+        // Ten of 0, eighty of 0.5 of which every other one enters, ten more.
+        let at = |i: u32| (f64::from(i.clamp(9, 90) - 9) / 81.0, i % 2 == 0);
+        let mut predictions: Vec<_> = (0..10).map(at).collect();
+        predictions.extend((0..80).map(|i| (0.5, i % 2 == 0)));
+        predictions.extend((90..100).map(at));
+        let found = Calibration::of(predictions.clone());
+        assert_eq!(found.bins.iter().map(|bin| bin.pairs).collect::<Vec<_>>(), [10, 80, 10]);
+        assert_eq!((found.bins[1].predicted, found.bins[1].realised), (0.5, 0.5));
+        predictions[10..90].reverse();
+        assert_eq!(Calibration::of(predictions), found, "the order they came in is no matter");
+    }
+
+    #[test]
     fn chances_that_hold_have_no_error_and_beat_the_base_rate() {
         // 20 pairs of 0.1, 20 of 0.9: 2 and 18 enter.
         let at = |i: i32| if i < 20 { (0.1, i < 2) } else { (0.9, i < 38) };
@@ -114,8 +141,8 @@ mod tests {
         assert!((found.base_log_loss - 2.0_f64.ln()).abs() < 1e-12);
         let entropy = -(0.1 * 0.1_f64.ln() + 0.9 * 0.9_f64.ln());
         assert!((found.log_loss - entropy).abs() < 1e-12);
-        // Four pairs a bin: of the bins of 0.1 the last one holds both that enter.
-        assert!((found.error - 0.16).abs() < 1e-12, "{}", found.error);
+        assert!(found.error < 1e-12, "{}", found.error);
+        assert_eq!(found.bins.iter().map(|bin| bin.pairs).collect::<Vec<_>>(), [20, 20]);
         let wrong = Calibration::of(vec![(0.0, true), (1.0, false)]);
         assert!(wrong.log_loss > 10.0 && wrong.log_loss.is_finite());
     }
