@@ -14,9 +14,14 @@ use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use super::auc::midranks;
 use crate::results::Interval;
 
-/// Resamples of a bootstrap, where nothing else is asked for: enough for a p of a thousandth to be seen
-/// beside those of some policies.
+/// Resamples of a bootstrap, where nothing else is asked for.
 pub(crate) const RESAMPLES: usize = 4000;
+
+/// Resamples of one of so many tests that are corrected together (Holm, Bonferroni) and judged at this level: the least p that a
+/// bootstrap can have, 2 of one more than its resamples, is half of what the strictest correction asks for.
+pub(crate) fn resamples_for(tests: usize, level: f64) -> usize {
+    RESAMPLES.max((4.0 * tests as f64 / level).ceil().min(1e6) as usize)
+}
 
 /// Confidence of all intervals.
 pub(crate) const CONFIDENCE: f64 = 0.95;

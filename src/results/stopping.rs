@@ -29,12 +29,16 @@ pub(crate) struct RuleSummary {
     pub(crate) rule: String,
     /// Crawls.
     pub(crate) crawls: usize,
+    /// Crawls with judgements that never found a relevant page: they are in no share of what was found, and no stop of
+    /// theirs is false.
+    #[serde(default)]
+    pub(crate) without_results: usize,
     /// Crawls that it stopped before their frontier was empty.
     pub(crate) stopped: usize,
     /// Crawls that it stopped below 95 % of their final nDCG@10, or of their final impact where there are no
     /// judgements.
     pub(crate) false_stops: usize,
-    /// The same as a share of all crawls, with its interval.
+    /// The same as a share of the crawls that find something, with its interval.
     pub(crate) false_share: Interval,
     /// Pages fetched by then, as a share of the whole crawl's.
     pub(crate) pages: Interval,
@@ -65,6 +69,8 @@ pub(crate) struct Stop {
     pub(crate) of: u32,
     /// nDCG@10 as a share of the final one.
     pub(crate) ndcg: Option<f64>,
+    /// Whether the crawl finds anything relevant in the end, or no judgement could tell.
+    pub(crate) finds: bool,
     /// Impact as a share of the whole crawl's.
     pub(crate) impact: f64,
     /// Pages that the oracle stop fetches.
@@ -77,6 +83,6 @@ pub(crate) const KEPT: f64 = 0.95;
 impl Stop {
     /// Whether too little was found by then.
     pub(crate) fn is_false(&self) -> bool {
-        self.stopped && self.ndcg.unwrap_or(self.impact) < KEPT
+        self.stopped && self.finds && self.ndcg.unwrap_or(self.impact) < KEPT
     }
 }

@@ -215,7 +215,7 @@ pub(crate) fn stops_csv(
             stop.stopped.to_string(),
             stop.pages.to_string(),
             stop.of.to_string(),
-            cell(stop.ndcg),
+            cell(stop.ndcg.filter(|_| stop.finds)),
             stop.impact.to_string(),
             stop.oracle.to_string(),
             stop.is_false().to_string(),

@@ -13,7 +13,7 @@ use super::settings::SimulationSettings;
 use crate::evaluate::checkpoints::JudgedQuery;
 use crate::evaluate::crawl::{harvest_rate, impact_speedup, max_ndcg, speedup};
 use crate::evaluate::statistics::{
-    RESAMPLES, bonferroni, holm, mean_interval, paired_bootstrap, paired_t_test,
+    bonferroni, holm, mean_interval, paired_bootstrap, paired_t_test, resamples_for,
     two_proportion_z_test,
 };
 use crate::results::{
@@ -219,7 +219,9 @@ impl Findings<'_> {
                 .zip(&base)
                 .map(|(own, base)| own.iter().zip(base).map(|(a, b)| a - b).collect())
                 .collect();
-            paired_bootstrap(&differences, RESAMPLES, self.settings.seed)
+            let tests = self.measured.len().saturating_sub(1);
+            let resamples = resamples_for(tests, self.settings.significance);
+            paired_bootstrap(&differences, resamples, self.settings.seed)
         });
         // Corrected and judged when all policies have theirs.
         let p = gain.as_ref().and_then(|gain| gain.p);

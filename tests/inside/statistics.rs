@@ -3,7 +3,7 @@
 
 use crate::evaluate::statistics::{
     RESAMPLES, bonferroni, holm, mean_interval, paired_bootstrap, paired_t_test, pearson,
-    pearson_interval, two_proportion_z_test,
+    pearson_interval, resamples_for, two_proportion_z_test,
 };
 use serde::Deserialize;
 
@@ -165,4 +165,15 @@ fn inputs_without_spread_or_without_enough_of_it() {
     assert_eq!((none.interval.high, none.p), (None, None));
     let equal = paired_bootstrap(&[vec![0.0; 9]], RESAMPLES, 1).unwrap();
     assert_eq!(equal.p, Some(1.0));
+}
+
+#[test]
+fn whatever_is_tested_together_a_difference_can_be_told() {
+    assert_eq!([1, 10].map(|tests| resamples_for(tests, 0.01)), [RESAMPLES; 2]);
+    for (tests, level) in [(1, 0.05), (11, 0.01), (27, 0.01), (100, 0.001)] {
+        let above =
+            paired_bootstrap(&[vec![1.0, 2.0, 3.0]], resamples_for(tests, level), 1).unwrap();
+        let corrected = holm(&vec![above.p.unwrap(); tests]);
+        assert!(corrected.iter().all(|&p| p < level), "{tests} {level} {corrected:?}");
+    }
 }

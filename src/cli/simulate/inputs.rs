@@ -207,6 +207,13 @@ impl Experiment<'_> {
             let queries;
             (external, queries) = judged.scores_of(collection, &runs::load(Path::new(path))?);
             let results = external.pairs();
+            if results == 0 {
+                let what = "no result is of a query and of a page of the collection";
+                let error = anyhow::anyhow!("{path}: {what}");
+                let hint =
+                    "qids of runs and queries must be the same, and runs name pages by their URLs";
+                return Err(Failure::input(error, hint));
+            }
             say(self.global, &format!("{path}: orders {results} results of {queries} queries"));
         }
         Ok(Queries { planning: given.for_planning(), evaluation, judged, external })
@@ -229,6 +236,10 @@ impl Experiment<'_> {
             let text = open_text(Path::new(path))?;
             quality::parse(&text, path, collection).map_err(wrong)?
         };
+        if scores.missing == collection.pages && scores.unknown > 0 {
+            let error = anyhow::anyhow!("{path}: no score is of a page of the collection");
+            return Err(Failure::input(error, "scores name pages by their URLs"));
+        }
         if scores.missing + scores.unknown > 0 {
             let line = format!(
                 "{path}: {} pages without a score, {} scores of other URLs",

@@ -122,9 +122,9 @@ mod tests {
     #[test]
     fn pairs_of_one_chance_share_a_bin_whatever_became_of_them() {
         // Ten of 0, eighty of 0.5 of which every other one enters, ten more.
-        let at = |i: u32| (f64::from(i.clamp(9, 90) - 9) / 81.0, i % 2 == 0);
+        let at = |i: u32| (f64::from(i.clamp(9, 90) - 9) / 81.0, i.is_multiple_of(2));
         let mut predictions: Vec<_> = (0..10).map(at).collect();
-        predictions.extend((0..80).map(|i| (0.5, i % 2 == 0)));
+        predictions.extend((0..80).map(|i: u32| (0.5, i.is_multiple_of(2))));
         predictions.extend((90..100).map(at));
         let found = Calibration::of(predictions.clone());
         assert_eq!(found.bins.iter().map(|bin| bin.pairs).collect::<Vec<_>>(), [10, 80, 10]);

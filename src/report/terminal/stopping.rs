@@ -33,9 +33,10 @@ pub(super) fn table(stopping: &StoppingSummary) -> String {
     let columns = [
         column("rule", &|rule| rule.rule.clone()),
         column("crawls", &|rule| rule.crawls.to_string()),
+        column("find nothing", &|rule| rule.without_results.to_string()),
         column("stopped", &|rule| rule.stopped.to_string()),
         column("falsely", &|rule| rule.false_stops.to_string()),
-        column("false, % of all", &|rule| share(&rule.false_share)),
+        column("false, % of the others", &|rule| share(&rule.false_share)),
         column("pages", &|rule| with_interval(&rule.pages, 3)),
         column("nDCG@10", &|rule| {
             rule.ndcg.as_ref().map_or_else(|| "-".to_owned(), |ndcg| with_interval(ndcg, 3))

@@ -34,6 +34,8 @@ pub(super) struct Trace {
     pub(super) looks: Vec<Look>,
     /// By pages fetched, where a rule may stop and at the end: nDCG@10 as a share of the final one.
     pub(super) ndcg: Option<Vec<f64>>,
+    /// Whether there is a final one, or no judgement that could tell.
+    pub(super) finds: bool,
     /// By pages fetched: share of the impact of the whole crawl.
     pub(super) impact: Vec<f64>,
     pub(super) pages: u32,

@@ -93,6 +93,7 @@ impl Stopping<'_> {
             pages,
             of: trace.pages,
             ndcg: trace.ndcg.as_ref().map(|ndcg| ndcg[(pages as usize).min(ndcg.len() - 1)]),
+            finds: trace.finds,
             impact: (pages as usize)
                 .checked_sub(1)
                 .map_or(0.0, |last| trace.impact[last.min(trace.impact.len() - 1)]),
@@ -143,10 +144,11 @@ impl Stopping<'_> {
         marks.dedup();
         // Kinds begin with all queries.
         let impact = cumulative(&order.pages, &self.measure.kinds[0].impact);
-        let whole = impact.last().copied().unwrap_or(0.0);
-        let impact: Vec<f64> =
-            impact.iter().map(|own| if whole > 0.0 { own / whole } else { 1.0 }).collect();
+        let impact = of_the_last(&impact);
         let ndcg = self.ndcg((order, start), &marks)?;
+        let last = |found: &Vec<f64>| found.last().copied().unwrap_or(0.0);
+        let finds = ndcg.as_ref().is_none_or(|found| last(found) > 0.0);
+        let ndcg = ndcg.map(|found| of_the_last(&found));
         let kept = |pages: u32| {
             let by_impact = || (pages as usize).checked_sub(1).map_or(0.0, |last| impact[last]);
             match &ndcg {
@@ -163,10 +165,10 @@ impl Stopping<'_> {
             by_page
         });
         let no_gain = order.no_gain;
-        Ok(Trace { looks, ndcg, impact, pages, oracle, no_gain, planned })
+        Ok(Trace { looks, ndcg, finds, impact, pages, oracle, no_gain, planned })
     }
 
-    /// By mark: nDCG@10 as a share of the final one; none without judgements.
+    /// By mark: nDCG@10; none without judgements.
     fn ndcg(
         &self,
         crawl: (&CrawlOrder, &Start),
@@ -181,8 +183,12 @@ impl Stopping<'_> {
         let evaluation = self.measure.evaluation(&url_order);
         let values = evaluation.values(&[placed.crawl()], &[Metric::Ndcg(10)])?;
         let mean = |values: &Vec<f64>| values.iter().sum::<f64>() / values.len().max(1) as f64;
-        let means: Vec<f64> = values.iter().flatten().map(mean).collect();
-        let last = means.last().copied().unwrap_or(0.0);
-        Ok(Some(means.iter().map(|own| if last > 0.0 { own / last } else { 1.0 }).collect()))
+        Ok(Some(values.iter().flatten().map(mean).collect()))
     }
+}
+
+/// Values as shares of the last one; 1 where that is nothing.
+fn of_the_last(values: &[f64]) -> Vec<f64> {
+    let last = values.last().copied().unwrap_or(0.0);
+    values.iter().map(|own| if last > 0.0 { own / last } else { 1.0 }).collect()
 }

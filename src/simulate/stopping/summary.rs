@@ -37,18 +37,54 @@ fn rule_summary(rule: String, stops: &[&Stop]) -> RuleSummary {
     };
     let of =
         |value: &dyn Fn(&Stop) -> f64| interval(stops.iter().map(|stop| value(stop)).collect());
+    // Of nothing no share is kept or lost.
+    let finding: Vec<&Stop> = stops.iter().copied().filter(|stop| stop.finds).collect();
     let false_stops = stops.iter().filter(|stop| stop.is_false()).count();
-    let ndcg: Option<Vec<f64>> = stops.iter().map(|stop| stop.ndcg).collect();
+    let ndcg: Option<Vec<f64>> = finding.iter().map(|stop| stop.ndcg).collect();
     RuleSummary {
         rule,
         crawls: stops.len(),
+        without_results: stops.len() - finding.len(),
         stopped: stops.iter().filter(|stop| stop.stopped).count(),
         false_stops,
-        false_share: share_interval(false_stops as u64, stops.len() as u64)
+        false_share: share_interval(false_stops as u64, finding.len() as u64)
             .unwrap_or_else(|| interval(Vec::new())),
         pages: of(&|stop| f64::from(stop.pages) / f64::from(stop.of.max(1))),
         ndcg: ndcg.map(interval),
         impact: of(&|stop| stop.impact),
         over_oracle: of(&|stop| f64::from(stop.pages) / f64::from(stop.oracle.max(1))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stop(ndcg: f64, finds: bool) -> Stop {
+        Stop {
+            policy: "bfs".into(),
+            set: 1,
+            qid: String::new(),
+            rule: "knee".into(),
+            stopped: true,
+            pages: 5,
+            of: 10,
+            ndcg: Some(ndcg),
+            finds,
+            impact: 0.0,
+            oracle: 5,
+        }
+    }
+
+    #[test]
+    fn crawls_that_find_nothing_are_in_no_share_of_what_was_found() {
+        // A third of nothing is told as all of it.
+        let stops = [stop(0.5, true), stop(1.0, true), stop(1.0, false), stop(1.0, false)];
+        let found = rule_summary("knee".into(), &stops.iter().collect::<Vec<_>>());
+        assert_eq!((found.crawls, found.without_results, found.stopped), (4, 2, 4));
+        assert_eq!((found.false_stops, found.false_share.mean), (1, 0.5));
+        assert_eq!(found.ndcg.map(|ndcg| ndcg.mean), Some(0.75));
+        let none = rule_summary("knee".into(), &stops[2..].iter().collect::<Vec<_>>());
+        assert_eq!((none.false_stops, none.without_results), (0, 2));
     }
 }
