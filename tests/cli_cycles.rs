@@ -1144,9 +1144,8 @@ fn archives_that_are_named_again_were_fetched_once() {
         archives.push(bench.write(&format!("crawl-{cycle}.jsonl"), archive(cycle)));
         // As a pattern puts them: all that there are, and not in the order of time.
         let all = archives.iter().rev().map(String::as_str);
-        let arguments: Vec<&str> =
-            ["ingest", "--store", &store, "--json"].into_iter().chain(all).collect();
-        let told: serde_json::Value = serde_json::from_str(&done(&arguments).stdout).unwrap();
+        let arguments: Vec<&str> = ["ingest", "--store", &store].into_iter().chain(all).collect();
+        let told = json(&arguments, "prospect.ingest/3");
         assert_eq!(told["counts"]["again"], 3 * cycle, "{told}");
         assert_eq!(told["counts"]["failed"], usize::from(cycle == 0), "{told}");
     }
@@ -1166,8 +1165,7 @@ fn archives_that_are_named_again_were_fetched_once() {
         done(&["ingest", "--store", &store, &untimed]);
         done(&["ingest", "--store", &store, &more]);
     }
-    let told = done(&["ingest", "--store", &store, "--json", &archives[0]]).stdout;
-    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let told = json(&["ingest", "--store", &store, &archives[0]], "prospect.ingest/3");
     assert_eq!(
         (told["counts"]["again"].as_u64(), told["stored"].as_bool()),
         (Some(3), Some(false))
@@ -1193,8 +1191,7 @@ fn every_url_that_is_left_out_counts_once_and_queries_without_words_are_told() {
         .iter()
         .filter(|(name, _)| *name != "known")
         .map(|(_, count)| count.as_u64().unwrap());
-    let status: serde_json::Value =
-        serde_json::from_str(&done(&["status", "--store", &store, "--json"]).stdout).unwrap();
+    let status = json(&["status", "--store", &store], "prospect.status/3");
     assert_eq!(counts["waiting"], 1, "{told}");
     assert_eq!(Some(all.sum::<u64>()), status["frontier"].as_u64(), "{told} {status}");
     assert!(
@@ -1209,10 +1206,10 @@ fn what_was_expected_of_a_plan_is_what_it_could_know() {
     let bench = Bench::with_store();
     let store = bench.path("store");
     let plan = |options: &[&str]| -> serde_json::Value {
-        let arguments = bench.plan_arguments(&bench.store(), &["--budget", "20", "--json"]);
-        let options = options.iter().map(|&option| option.to_owned());
-        let arguments: Vec<String> = arguments.into_iter().chain(options).collect();
-        serde_json::from_str(&done(&arguments).stdout).unwrap()
+        let arguments = bench.plan_arguments(&bench.store(), &["--budget", "20"]);
+        let fixed = arguments.iter().map(String::as_str);
+        let arguments: Vec<&str> = fixed.chain(options.iter().copied()).collect();
+        json(&arguments, "prospect.plan/3")
     };
     let plans = [plan(&[]), plan(&["--another"])];
     // The second comes first.
@@ -1222,8 +1219,7 @@ fn what_was_expected_of_a_plan_is_what_it_could_know() {
         let file = bench.write("fetched.jsonl", lines(pages));
         done(&["ingest", "--store", &store, &file]);
     }
-    let log = done(&["log", "--store", &store, "--json"]).stdout;
-    let log: serde_json::Value = serde_json::from_str(&log).unwrap();
+    let log = json(&["log", "--store", &store], "prospect.log/1");
     for of in &plans {
         let said = &of["expected_impact"]["enters"];
         let id = &of["plan_id"];

@@ -10,7 +10,7 @@ use std::path::Path;
 use hashbrown::{HashMap, HashSet};
 use xxhash_rust::xxh3::Xxh3;
 
-use self::stored_before::{Given, StoredRecords};
+use self::stored_before::{Given, Repetitions, StoredRecords};
 use crate::answer::{Answer, UNCHANGED};
 use crate::columns::{Column, TableWriter};
 use crate::error::StoreError;
@@ -356,14 +356,8 @@ pub struct IngestSession {
     around_pages: HashMap<UrlId, (usize, u32)>,
     /// Plans that records name.
     named_plans: HashSet<String>,
-    /// Whether records are passed over that are stored already.
-    passes_over: bool,
-    /// Those records, once one is asked for.
-    stored_before: Option<StoredRecords>,
-    /// URLs of which this ingest has a record without a time.
-    untimed: HashSet<UrlId>,
-    /// URLs that somebody waits for.
-    awaited: HashSet<UrlId>,
+    /// What records are passed over by that are stored already; none where nothing is.
+    repetitions: Option<Repetitions>,
     counts: IngestCounts,
 }
 
@@ -374,7 +368,9 @@ impl IngestSession {
     /// The tables are damaged or cannot be read, or a file cannot be created.
     pub fn start(store: Store) -> Result<Self, StoreError> {
         let known = store.known_without_links()?;
-        Ok(Self { passes_over: true, ..Self::start_with(store, known)? })
+        let session = Self::start_with(store, known)?;
+        let repetitions = (session.first_seq > 0).then(Repetitions::default);
+        Ok(Self { repetitions, ..session })
     }
 
     /// Starts an ingest with the tables of the store, for who has them and brings nothing twice.
@@ -411,10 +407,7 @@ impl IngestSession {
             around,
             around_pages: HashMap::new(),
             named_plans: HashSet::new(),
-            passes_over: false,
-            stored_before: None,
-            untimed: HashSet::new(),
-            awaited: HashSet::new(),
+            repetitions: None,
             counts: IngestCounts::default(),
         })
     }
@@ -428,7 +421,9 @@ impl IngestSession {
         &mut self,
         awaited: impl FnOnce(&Store, &Known) -> Result<Vec<UrlId>, E>,
     ) -> Result<(), E> {
-        self.awaited = awaited(&self.store, &self.known)?.into_iter().collect();
+        if let Some(repetitions) = &mut self.repetitions {
+            repetitions.awaited = awaited(&self.store, &self.known)?.into_iter().collect();
+        }
         Ok(())
     }
 
@@ -537,27 +532,25 @@ impl IngestSession {
     /// Whether an earlier ingest stored this record. What came in this one without a time may be older or newer, so that
     /// after it all of its URL is taken.
     fn is_stored(&mut self, page: &PreparedPage) -> Result<bool, StoreError> {
-        if !self.passes_over {
-            return Ok(false);
-        }
+        let Some(repetitions) = &mut self.repetitions else { return Ok(false) };
+        let urls = &self.known.urls;
+        let Some(url) = urls.get(&page.url.canonical) else { return Ok(false) };
         let Some(second) = page.record.fetched_at.as_deref().and_then(fetch_time::seconds) else {
-            let url = self.id(&page.url);
-            self.untimed.insert(url);
+            repetitions.untimed.insert(url);
             return Ok(false);
         };
-        let Some(url) = self.known.urls.get(&page.url.canonical) else { return Ok(false) };
         let is_new = self.known.pages.fetch(url) == Fetch::Never;
         // A part may have what was missing, and a score is worth to be stored.
         let may_have_more = page.record.part || page.record.quality_score.is_some();
-        if is_new || may_have_more || self.untimed.contains(&url) {
+        if is_new || may_have_more || repetitions.untimed.contains(&url) {
             return Ok(false);
         }
-        let stored = match &mut self.stored_before {
+        let asked = urls.get(page.asked()).unwrap_or(url);
+        let is_awaited = [url, asked].iter().any(|url| repetitions.awaited.contains(url));
+        let stored = match &mut repetitions.stored {
             Some(stored) => stored,
             none => none.insert(StoredRecords::read(&self.store, &self.known)?),
         };
-        let asked = self.known.urls.get(page.asked()).unwrap_or(url);
-        let is_awaited = [url, asked].iter().any(|url| self.awaited.contains(url));
         if is_awaited && !stored.go_beyond(second) {
             return Ok(false);
         }

@@ -132,7 +132,8 @@ impl<'a> RunningPlanner<'a> {
         &self.brought
     }
 
-    /// Impact by page that the open plan is expected to have in lists, in a crawl of so many `pages`; none without a plan of new ones.
+    /// Impact by page that the open plan is expected to have in lists, in a crawl of so many `pages`; none without a plan
+    /// of new ones.
     pub(crate) fn expected_by_page(&self, pages: usize) -> Option<f64> {
         let (open, served) = (self.open.as_ref()?, self.served.as_ref()?);
         let (taken, places) = (served.taken(), served.places());

@@ -29,6 +29,17 @@ pub(super) enum Given {
     Failed(u16),
 }
 
+/// What an ingest needs to know records by that are stored already.
+#[derive(Default)]
+pub(super) struct Repetitions {
+    /// The records of the store, once one is asked for.
+    pub(super) stored: Option<StoredRecords>,
+    /// URLs of which this ingest has a record without a time.
+    pub(super) untimed: HashSet<UrlId>,
+    /// URLs that somebody waits for.
+    pub(super) awaited: HashSet<UrlId>,
+}
+
 /// All records of a store that tell the second of their fetch. Costs 8 bytes each, and a pass over them.
 pub(super) struct StoredRecords {
     keys: HashSet<u64>,

@@ -77,7 +77,7 @@ fn bins(predictions: &[(f64, bool)]) -> Vec<CalibrationBin> {
     let mut start = 0;
     for bin in 1..=wanted {
         let end = (bin * pairs / wanted).max(start);
-        let last = end.checked_sub(1).map_or(f64::NEG_INFINITY, |last| predictions[last].0);
+        let last = predictions[end - 1].0;
         let end = end + predictions[end..].partition_point(|(chance, _)| *chance <= last);
         let of_bin = &predictions[start..end];
         if !of_bin.is_empty() {

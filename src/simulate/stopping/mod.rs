@@ -146,8 +146,7 @@ impl Stopping<'_> {
         let impact = cumulative(&order.pages, &self.measure.kinds[0].impact);
         let impact = of_the_last(&impact);
         let ndcg = self.ndcg((order, start), &marks)?;
-        let last = |found: &Vec<f64>| found.last().copied().unwrap_or(0.0);
-        let finds = ndcg.as_ref().is_none_or(|found| last(found) > 0.0);
+        let finds = ndcg.as_ref().is_none_or(|found| found.last().is_some_and(|last| *last > 0.0));
         let ndcg = ndcg.map(|found| of_the_last(&found));
         let kept = |pages: u32| {
             let by_impact = || (pages as usize).checked_sub(1).map_or(0.0, |last| impact[last]);

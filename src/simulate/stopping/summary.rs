@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn crawls_that_find_nothing_are_in_no_share_of_what_was_found() {
-        // A third of nothing is told as all of it.
+        // Of nothing there is always all.
         let stops = [stop(0.5, true), stop(1.0, true), stop(1.0, false), stop(1.0, false)];
         let found = rule_summary("knee".into(), &stops.iter().collect::<Vec<_>>());
         assert_eq!((found.crawls, found.without_results, found.stopped), (4, 2, 4));
