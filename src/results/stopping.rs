@@ -29,8 +29,8 @@ pub(crate) struct RuleSummary {
     pub(crate) rule: String,
     /// Crawls.
     pub(crate) crawls: usize,
-    /// Crawls with judgements that never found a relevant page: they are in no share of what was found, and no stop of
-    /// theirs is false.
+    /// Crawls with judgements that never found a relevant page: they are in no share of what was found nor of
+    /// the oracle's pages, and no stop of theirs is false.
     #[serde(default)]
     pub(crate) without_results: usize,
     /// Crawls that it stopped before their frontier was empty.
@@ -46,7 +46,7 @@ pub(crate) struct RuleSummary {
     pub(crate) ndcg: Option<Interval>,
     /// Impact by then, as a share of the whole crawl's.
     pub(crate) impact: Interval,
-    /// Pages fetched by then, over those that the oracle stop fetches.
+    /// Pages fetched by then, over those that the oracle stop fetches, of the crawls that find something.
     pub(crate) over_oracle: Interval,
 }
 

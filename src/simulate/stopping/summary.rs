@@ -37,7 +37,8 @@ fn rule_summary(rule: String, stops: &[&Stop]) -> RuleSummary {
     };
     let of =
         |value: &dyn Fn(&Stop) -> f64| interval(stops.iter().map(|stop| value(stop)).collect());
-    // Of nothing no share is kept or lost.
+    let over_oracle = |stop: &&Stop| f64::from(stop.pages) / f64::from(stop.oracle.max(1));
+    // Of nothing no share is kept or lost, and no oracle knows when to stop.
     let finding: Vec<&Stop> = stops.iter().copied().filter(|stop| stop.finds).collect();
     let false_stops = stops.iter().filter(|stop| stop.is_false()).count();
     let ndcg: Option<Vec<f64>> = finding.iter().map(|stop| stop.ndcg).collect();
@@ -52,7 +53,7 @@ fn rule_summary(rule: String, stops: &[&Stop]) -> RuleSummary {
         pages: of(&|stop| f64::from(stop.pages) / f64::from(stop.of.max(1))),
         ndcg: ndcg.map(interval),
         impact: of(&|stop| stop.impact),
-        over_oracle: of(&|stop| f64::from(stop.pages) / f64::from(stop.oracle.max(1))),
+        over_oracle: interval(finding.iter().map(over_oracle).collect()),
     }
 }
 
@@ -60,6 +61,7 @@ fn rule_summary(rule: String, stops: &[&Stop]) -> RuleSummary {
 mod tests {
     use super::*;
 
+    /// After five pages of ten; the oracle stops there, or where nothing is found after one.
     fn stop(ndcg: f64, finds: bool) -> Stop {
         Stop {
             policy: "bfs".into(),
@@ -72,7 +74,7 @@ mod tests {
             ndcg: Some(ndcg),
             finds,
             impact: 0.0,
-            oracle: 5,
+            oracle: if finds { 5 } else { 1 },
         }
     }
 
@@ -84,6 +86,7 @@ mod tests {
         assert_eq!((found.crawls, found.without_results, found.stopped), (4, 2, 4));
         assert_eq!((found.false_stops, found.false_share.mean), (1, 0.5));
         assert_eq!(found.ndcg.map(|ndcg| ndcg.mean), Some(0.75));
+        assert_eq!(found.over_oracle.mean, 1.0);
         let none = rule_summary("knee".into(), &stops[2..].iter().collect::<Vec<_>>());
         assert_eq!((none.false_stops, none.without_results), (0, 2));
     }
