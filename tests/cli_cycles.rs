@@ -75,6 +75,7 @@ fn two_cycles_are_closed_with_the_right_counts() {
     let counts = "of 40 planned 25 fetched, 8 failed, 2 moved, 5 not reported; \
                   1 pages not planned";
     assert!(said.contains(counts), "{said}");
+    assert!(said.contains("what was not reported may be planned again"), "{said}");
     let second = urls(&second);
     let seen: HashSet<&String> = planned[..35].iter().collect();
     let first: HashSet<String> = (0..CRAWLED).map(address).collect();
@@ -765,8 +766,15 @@ fn within_keeps_to_its_list() {
     let some: Vec<String> = urls(&bench.plan(&bench.store(), &[]).0).split_off(30);
     let unknown = "https://unknown.example/".to_owned();
     let list = bench.write("list.txt", lines(some.iter().cloned().chain([unknown])));
-    let held = urls(&bench.plan(&bench.store(), &["--within", &list]).0);
+    let (held, said) = bench.plan(&bench.store(), &["--within", &list]);
+    let held = urls(&held);
     assert_eq!(held.iter().collect::<BTreeSet<_>>(), some.iter().collect());
+    assert!(said.contains("list.txt: of 11 lines 1 are not known to the store"), "{said}");
+
+    let list = bench.write("list.txt", lines(["no URL".to_owned()].iter().chain(&some).cloned()));
+    let (again, said) = bench.plan(&bench.store(), &["--within", &list]);
+    assert_eq!(urls(&again).len(), some.len());
+    assert!(said.contains("list.txt: of 11 lines 1 are no URL"), "{said}");
 }
 
 #[test]

@@ -220,6 +220,7 @@ fn places_to_start_from_must_be_in_the_collection() {
     let rule = |rule: &str| format!("{} --policy bfs", GOOD.replace("@seeds1.txt", rule));
     check(&[], &rule("random:0"), &["\"random:0\"", "write random:50"]);
     check(&[], &rule("random:5,@seeds1.txt"), &["both files and a rule"]);
+    check(&[], &rule("@seeds1.txt,@seeds1.txt"), &["@seeds1.txt is named twice"]);
     check(&[], &rule("@seeds1.txt --seed-sets 2"), &["2 seed sets, and 1 files of seeds"]);
     let nowhere = GOOD.replace("--seeds @seeds1.txt", "");
     check(&[], &format!("{nowhere} --policy bfs"), &["nothing says where crawls start"]);
@@ -244,6 +245,12 @@ fn settings_that_exclude_each_other_are_refused() {
     for (flags, expected) in cases {
         check(&[], &format!("GOOD --policy bfs {flags}"), expected);
     }
+    let place = tempfile::tempdir().unwrap();
+    let out = common::text(place.path());
+    let some =
+        format!("{GOOD} --policy bfs --checkpoints 100,300,301 --max-pages 200 --out {out}/r");
+    let said = tried(&BENCH, &some).stderr;
+    assert!(said.contains("beyond the 200 pages to fetch are left out: 300, 301"), "{said}");
     let bare = "simulate --corpus @pages.jsonl --seeds @seeds1.txt --policy bfs";
     let qrels = ["qrels judge results of queries", "--workload"];
     check(&[], &format!("{bare} --qrels @judged.qrels"), &qrels);

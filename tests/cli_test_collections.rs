@@ -51,6 +51,36 @@ fn a_map_leads_from_ids_to_urls_in_documents_and_judgements() {
     assert_eq!(found["runs"][0]["means"]["R@10"], 1.0);
 }
 
+/// Story: a run of another system names documents by ids, ours by URLs; both are measured beside each other.
+#[test]
+fn runs_by_ids_stand_beside_those_by_urls() {
+    let dir = tempfile::tempdir().unwrap();
+    documents(dir.path(), false);
+    beir(dir.path());
+    let [map, run] = ["urls.tsv", "theirs.run"].map(|name| dir.path().join(name));
+    fs::write(&map, "D1\thttps://a.test/D1\nD2\thttps://a.test/D2\nD3\thttps://a.test/D2\n")
+        .unwrap();
+    // The third is another document of the second one's page, the fourth is of none.
+    let line = |(rank, id): (usize, &str)| format!("q1 Q0 {id} {rank} {} theirs\n", 9 - rank);
+    let lines = ["D2", "D3", "https://a.test/D1", "D9"].into_iter().enumerate().map(line);
+    fs::write(&run, lines.collect::<String>()).unwrap();
+    let found = searched(
+        dir.path(),
+        &["--doc-urls", text(&map), "--run", text(&run), "--metrics", "MRR@10"],
+    );
+    let means: Vec<&Value> =
+        found["runs"].as_array().unwrap().iter().map(|run| &run["means"]["MRR@10"]).collect();
+    assert_eq!(means, [&json!(1.0), &json!(0.5)]);
+
+    let qrels = dir.path().join("qrels.tsv");
+    let alone = ["evaluate", "--run", text(&run), "--qrels", text(&qrels), "--metrics", "MRR@10"];
+    let mapped = [&alone[..], &["--doc-urls", text(&map), "--json"]].concat();
+    let told = done(&mapped);
+    assert!(told.stderr.contains("1 results of documents that have no URL"), "{}", told.stderr);
+    let found: Value = serde_json::from_str(&told.stdout).unwrap();
+    assert_eq!(found["runs"][0]["means"]["MRR@10"], 0.5);
+}
+
 #[test]
 fn a_collection_with_ids_and_urls_is_its_own_map() {
     let dir = tempfile::tempdir().unwrap();

@@ -324,12 +324,23 @@ fn the_tab_enough_says_whether_the_pages_are_and_which_queries_lack() {
     open.browser.wait_until(&format!("{class}.ariaPressed === 'false' && {rows} > {found}"));
 
     // Theta moves queries into other classes.
+    let listed = "document.querySelector('#panel-enough .lacking tbody').textContent";
+    let before = open.text(listed);
     open.browser.fill("document.getElementById('theta')", "0.01");
     open.browser.press("Enter");
     let verdict = "document.querySelector('#panel-enough .verdict').textContent";
     open.browser.wait_until(&format!("{verdict}.startsWith('Stop: sufficient')"));
+    // The list comes after the verdict.
+    open.browser.wait_until(&format!("{listed} !== {before:?}"));
 
+    // Who is in the list stays there when it is drawn anew.
     let name = "document.querySelector('#panel-enough .lacking button.name')";
+    let at = open.text(&format!("{name}.textContent"));
+    open.value(&format!("{name}.focus()"));
+    open.value("{ const theta = document.getElementById('theta'); theta.value = '0.7'; theta.dispatchEvent(new Event('change')); }");
+    open.browser.wait_until(&format!("{listed} === {before:?}"));
+    assert_eq!(open.text("document.activeElement.textContent"), at);
+
     open.press_enter(name);
     open.browser.wait_until("document.querySelector('#details[open] .facts') !== null");
     let shown = open.text("document.getElementById('details-title').textContent");

@@ -5,7 +5,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::output::Failure;
+use prospect_index::page_store::Known;
+
+use super::output::{Failure, say};
 use super::{Global, queries};
 use crate::campaign::OpenStore;
 use crate::campaign::url_list::UrlList;
@@ -88,10 +90,18 @@ impl BoundOptions {
         })
     }
 
-    /// The list of URLs that may be planned, if there is one; the settings say which.
-    pub(super) fn within(&self, settings: &mut PlanSettings) -> Result<Option<UrlList>, Failure> {
+    /// The list of URLs that may be planned, if there is one; the settings say which. Says what of it is none of the store.
+    pub(super) fn within(
+        &self,
+        settings: &mut PlanSettings,
+        known: &Known,
+        global: &Global,
+    ) -> Result<Option<UrlList>, Failure> {
         let Some(path) = &self.within else { return Ok(None) };
         let list = UrlList::parse(&open_text(path)?);
+        if let Some(told) = list.left_out(known) {
+            say(global, &format!("{}: {told}", workload::shown(path)));
+        }
         settings.within = Some(list.checksum().to_owned());
         Ok(Some(list))
     }

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 
 use prospect_index::bm25::Bm25;
 
-use super::Global;
 use super::model::RuntimeOptions;
 use super::output::{self, Failure, say};
 use super::plain::stdout;
 use super::words::WordArgs;
+use super::{Global, doc_urls};
 use crate::evaluate::judgements::{Judgements, RunScores};
 use crate::evaluate::metrics::{DEPTH, Metric};
 use crate::evaluate::run::{self, Run};
 use crate::evaluate::{names, statistics};
-use crate::workload::shown;
+use crate::workload::{DocUrls, shown};
 
 /// Arguments of `prospect evaluate`.
 #[derive(clap::Args, Clone, Debug)]
@@ -56,9 +56,9 @@ pub(super) struct Args {
     /// TREC judgements, `qid 0 docid grade` a line.
     #[arg(long, value_name = "FILE")]
     qrels: PathBuf,
-    /// URLs of the documents that judgements name by ids, and so do pages without a `url`, for a search: `id<TAB>url`
-    /// a line, or JSON lines with both.
-    #[arg(long, value_name = "FILE", requires = "workload")]
+    /// URLs of the documents that judgements and runs name by ids, and so do pages without a `url`: `id<TAB>url` a line,
+    /// or JSON lines with both.
+    #[arg(long, value_name = "FILE")]
     doc_urls: Option<PathBuf>,
     /// Metrics, separated by commas; any cut-off up to 1000.
     #[arg(
@@ -90,17 +90,18 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         let error = anyhow::anyhow!("a store has its own words, and options of words are given");
         return Err(Failure::input(error, "leave --stem, --stop-words and --fold-accents out"));
     }
-    let judgements = match &args.workload {
-        Some(_) => search::judgements(&args.qrels, args.doc_urls.as_deref(), global)?,
-        None => Judgements::load(&args.qrels)?,
+    let map = args.doc_urls.as_deref().map(DocUrls::load).transpose()?;
+    let judgements = match (&map, &args.workload) {
+        (None, None) => Judgements::load(&args.qrels)?,
+        (map, _) => search::judgements(&args.qrels, map.as_ref(), global)?,
     };
     let mut runs = Vec::new();
-    if let Some(searched) = search::run(args, &judgements, global)? {
+    if let Some(searched) = search::run(args, map.as_ref(), &judgements, global)? {
         runs.push(measure(searched, "search".to_owned(), &judgements, &metrics, global)?);
     }
     for path in &args.runs {
-        let (run, file) = (run::load(path)?, shown(path));
-        runs.push(measure(run, file, &judgements, &metrics, global)?);
+        let run = load_run(path, map.as_ref(), global)?;
+        runs.push(measure(run, shown(path), &judgements, &metrics, global)?);
     }
     compare(&mut runs, metrics.len());
     if global.json {
@@ -117,6 +118,15 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
         say(global, "next: a second --run is compared with the first; --per-query lists queries");
     }
     Ok(())
+}
+
+/// A run of a file, whose documents have URLs where there is a map.
+fn load_run(path: &Path, map: Option<&DocUrls>, global: &Global) -> Result<Run, Failure> {
+    let run = run::load(path)?;
+    Ok(match map {
+        Some(map) => doc_urls::run(run, (&shown(path), map), global),
+        None => run,
+    })
 }
 
 /// The metrics asked for, each once.

@@ -129,7 +129,7 @@ fn planned_for(workload: &Path, args: &Args, global: &Global) -> Result<(), Fail
     if !settings.scope.is_empty() {
         say(global, &output::scope_line(&settings.scope.to_string()));
     }
-    let within = args.bounds.within(&mut settings)?;
+    let within = args.bounds.within(&mut settings, &open.known, global)?;
     let within = within.map_or_else(Vec::new, |list| list.within(&open.known));
     let closed = close_before(&mut open, args, global)?;
     if let Some(quality) = quality {
@@ -387,6 +387,12 @@ pub(super) fn say_outcome(global: &Global, outcome: &CycleOutcome) {
             quantity_line(&outcome.enters),
         ),
     );
+    if counts.unknown > 0 {
+        say(
+            global,
+            "  what was not reported may be planned again; records of it that come late are stored, and not counted here",
+        );
+    }
     if let Some(revisits) = &outcome.revisits {
         let RevisitOutcome { planned, fetched, changed, expected_changed, expected, realised } =
             revisits;

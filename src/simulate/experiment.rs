@@ -70,8 +70,10 @@ pub(crate) struct Course {
     pub(crate) fetchable: u32,
     /// Pages to fetch at most.
     pub(crate) pages: usize,
-    /// Numbers of fetched pages at which crawls are evaluated, those beyond the budget left out.
+    /// Numbers of fetched pages at which crawls are evaluated, ascending.
     pub(crate) checkpoints: Vec<u32>,
+    /// Those that no crawl gets to.
+    pub(crate) beyond: Vec<u32>,
 }
 
 impl Course {
@@ -85,10 +87,11 @@ impl Course {
         let pages = settings.max_pages.map_or(all, |most| most.pages(fetchable)) as usize;
         let mut checkpoints: Vec<u32> =
             settings.checkpoints.iter().map(|amount| amount.pages(fetchable)).collect();
-        checkpoints.retain(|&at| at as usize <= pages && at <= all);
         checkpoints.sort_unstable();
         checkpoints.dedup();
-        Self { starts, missing, fetchable, pages, checkpoints }
+        let reached = checkpoints.partition_point(|&at| at as usize <= pages && at <= all);
+        let beyond = checkpoints.split_off(reached);
+        Self { starts, missing, fetchable, pages, checkpoints, beyond }
     }
 }
 

@@ -25,7 +25,7 @@ use crate::simulate::added::AddedPages;
 use crate::simulate::collection::{Collection, Outside};
 use crate::simulate::load::{self, Keep, PagePlace};
 use crate::workload::qrels::{self, RawJudgement};
-use crate::workload::{Workload, shown};
+use crate::workload::{DocUrls, Workload, shown};
 
 /// Name of our system in runs.
 const TAG: &str = "prospect-bm25";
@@ -33,6 +33,7 @@ const TAG: &str = "prospect-bm25";
 /// Searches, if pages are given.
 pub(super) fn run(
     args: &Args,
+    map: Option<&DocUrls>,
     judgements: &Judgements,
     global: &Global,
 ) -> Result<Option<Run>, Failure> {
@@ -55,7 +56,7 @@ pub(super) fn run(
     let _ = std::fs::remove_dir_all(&directory);
     let mut run = run?;
     if let Some(path) = &args.rerank {
-        rerank(&mut run, &run::load(path)?);
+        rerank(&mut run, &super::load_run(path, map, global)?);
     }
     if let Some(path) = &args.write_run {
         write(&run, path)?;
@@ -196,7 +197,7 @@ fn write(run: &Run, path: &Path) -> Result<(), Failure> {
 /// Judgements whose documents are pages: their URLs are made canonical.
 pub(super) fn judgements(
     path: &Path,
-    map: Option<&Path>,
+    map: Option<&DocUrls>,
     global: &Global,
 ) -> Result<Judgements, Failure> {
     if let Some(map) = map {

@@ -26,7 +26,7 @@ use crate::simulate::vectors::CollectionVectors;
 use crate::simulate::{quality, stopping, vectors};
 use crate::sufficiency::validation::Variants;
 use crate::workload::qrels::{self, Judgement, RawJudgement};
-use crate::workload::{Workload, open_text};
+use crate::workload::{DocUrls, Workload, open_text};
 
 impl Experiment<'_> {
     /// Reads the pages with what is added to them.
@@ -167,7 +167,7 @@ impl Experiment<'_> {
         let Some(path) = &self.of.config.qrels else { return Ok(Vec::new()) };
         let path = Path::new(path);
         let Some(map) = &self.of.config.doc_urls else { return Ok(qrels::load(path)?) };
-        let judgements = doc_urls::judgements(path, Path::new(map), self.global)?;
+        let judgements = doc_urls::judgements(path, &DocUrls::load(Path::new(map))?, self.global)?;
         let judged = |RawJudgement { qid, docid: url, grade, .. }| Judgement { qid, url, grade };
         Ok(judgements.into_iter().map(judged).collect())
     }
@@ -298,6 +298,12 @@ impl Experiment<'_> {
             let error = anyhow::anyhow!("no checkpoint lies within the {most} pages to fetch");
             let hint = format!("fetch more, or name them, for example --checkpoints {most}");
             return Err(Failure::input(error, hint));
+        }
+        // Those of the default are as many as there is room for.
+        if !course.beyond.is_empty() && !self.of.config.checkpoints.is_empty() {
+            let beyond: Vec<String> = course.beyond.iter().map(u32::to_string).collect();
+            let line = format!("checkpoints beyond the {} pages to fetch", course.pages);
+            say(self.global, &format!("{line} are left out: {}", beyond.join(", ")));
         }
         Ok(course)
     }

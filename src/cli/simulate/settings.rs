@@ -508,6 +508,15 @@ fn seeds(config: &Config, files: &mut StartFiles) -> Result<Seeds, Failure> {
             }
         }
         lists if rules == 0 => {
+            if let Some(again) =
+                lists.iter().enumerate().find(|(at, file)| lists[..*at].contains(file))
+            {
+                let error = anyhow::anyhow!("seeds: {} is named twice", again.1);
+                return Err(Failure::input(
+                    error,
+                    "each file of seeds is a crawl of its own; the same one tells nothing more",
+                ));
+            }
             let lists: Vec<Vec<String>> = lists
                 .iter()
                 .map(|path| url_list("seeds", path, files))

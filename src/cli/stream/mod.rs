@@ -92,7 +92,7 @@ pub(super) fn run(args: &Args, global: &Global) -> Result<(), Failure> {
     bounds::asked(&stream.open, &workload)?;
     output::say_refreshes(global, &stream.open.refreshes);
     settings.scope = args.bounds.scope(&stream.open)?;
-    let within = args.bounds.within(&mut settings)?;
+    let within = args.bounds.within(&mut settings, &stream.open.known, global)?;
     let caps = &mut settings.selection.caps;
     // Plans of a few URLs each would have none.
     caps.count_in_flight = caps.any_of_urls();

@@ -27,13 +27,19 @@ const facts = (pairs) =>
       .map(([name, value]) => html("div", null, html("dt", null, name), html("dd", null, value))),
   );
 
-/** Fills a place that holds a pager; the button that turned the page keeps the focus if it still can. */
+/**
+ * Fills a place that holds a pager; who is at a button, one that turned the page or a name of the list, stays at the one of
+ * the same name if there still is one.
+ */
 function turnTo(room, nodes, otherwise) {
-  const turned = room.contains(document.activeElement) && document.activeElement.dataset.turn;
+  const at = document.activeElement?.closest("button");
+  const isHere = at && room.contains(at);
   room.replaceChildren(...nodes);
-  if (!turned) return;
-  const button = room.querySelector(`button[data-turn="${turned}"]`);
-  (button.disabled ? otherwise : button).focus();
+  if (!isHere) return;
+  const isSame = (button) =>
+    button.dataset.turn === at.dataset.turn && button.textContent === at.textContent;
+  const same = [...room.querySelectorAll("button")].find(isSame);
+  (same && !same.disabled ? same : otherwise).focus();
 }
 
 /** Buttons through the pages of a list. `turn(offset)` shows another. */
